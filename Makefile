@@ -1,0 +1,70 @@
+# make run    sets up what is missing, then serves the explorer
+# make test   sets up what is missing, a browser included, then runs every check
+# make lint   the checks that run no code of ours (a part of `make test`)
+# make clean  removes everything that these targets have made
+#
+# PYTHON   the interpreter that makes .venv (3.11 or newer)
+# HOST, PORT   where `make run` serves; app.py has the defaults
+# TORCH_INDEX_ARGS   pip arguments for torch alone, say an --index-url with CPU builds: the usual Linux wheel is the
+#                    CUDA build of several GB. pip's own settings (PIP_FIND_LINKS, pip.conf) hold for it as well.
+
+PYTHON ?= python3
+HOST ?=
+PORT ?=
+TORCH_INDEX_ARGS ?=
+
+# Recipes use .venv/bin/python -m ..., so that nothing needs to be activated.
+VENV = .venv/bin/python
+PIP = $(VENV) -m pip install --disable-pip-version-check --constraint constraints.txt
+# The tests bring their own node and npm from PyPI; `make run` uses an npm only if there happens to be one.
+WITH_NODE = PATH="$(CURDIR)/.venv/bin:$$PATH"
+# A package's install scripts never run. No retries: after a failure the page still works, with a larger bundle.
+NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+
+.PHONY: run test lint clean
+
+run: .venv/run.stamp node_modules/run.stamp
+	@$(VENV) app.py $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
+
+test: .venv/test.stamp lint
+	@$(VENV) tools/browser.py
+	@$(WITH_NODE) $(VENV) -m pytest
+
+lint: .venv/test.stamp node_modules/test.stamp
+	$(VENV) -m ruff check
+	$(VENV) -m ruff format --check
+	$(VENV) -m mypy
+	.venv/bin/lint-imports --no-logo
+	$(WITH_NODE) node_modules/.bin/tsc -p tsconfig.json
+
+clean:
+	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis test-results
+
+.venv/run.stamp: pyproject.toml constraints.txt tools/requirements.py
+	@[ -x .venv/bin/pip ] || { \
+	  $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	    || { echo "Normscape needs Python 3.11 or newer; '$(PYTHON)' is not. Try: make PYTHON=python3.12 ..." >&2; exit 1; }; \
+	  $(PYTHON) -m venv --clear .venv; }
+	@echo "Installing the run-time packages into .venv (once, about a minute)"
+	@$(VENV) tools/requirements.py > .venv/requirements.txt
+	@$(PIP) --quiet --requirement .venv/requirements.txt
+	@touch $@
+
+# torch comes first and without its dependencies: an index of torch builds need not hold our pinned versions of those.
+.venv/test.stamp: .venv/run.stamp
+	@echo "Installing the test packages into .venv (once, a few minutes)"
+	@$(PIP) --no-deps $(TORCH_INDEX_ARGS) "$$($(VENV) tools/requirements.py --only train)"
+	@$(VENV) tools/requirements.py train test > .venv/requirements.txt
+	@$(PIP) --quiet --requirement .venv/requirements.txt
+	@touch $@
+
+# The light Plotly bundle is a convenience: without npm, or when npm fails, the server has the full bundle.
+node_modules/run.stamp: package.json package-lock.json
+	@if $(WITH_NODE) command -v npm >/dev/null; then \
+	  if $(NPM_CI) --omit=dev --fetch-retries=0; then touch $@; \
+	  else echo "The light Plotly bundle could not be fetched; going on with the full one."; fi; fi
+
+# npm ci empties node_modules: one full installation serves both targets, so that they do not undo each other.
+node_modules/test.stamp: package.json package-lock.json .venv/test.stamp
+	$(NPM_CI)
+	@touch node_modules/run.stamp $@

@@ -1,0 +1,169 @@
+// @ts-check
+/** Sliders, the scrubber and the keys: native elements that tell the player what the hand does. */
+
+import { within } from "./link.mjs";
+
+/** @param {string} tag @param {Record<string, any>} [properties] @param {(Node | string)[]} children @returns {any} */
+export function h(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name in element && name !== "list") /** @type {any} */ (element)[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** A number as people write it: 1e-5 stays 1e-5, 0.30000000004 does not. @param {number} x */
+export const readable = (x) => (x !== 0 && Math.abs(x) < 1e-3 ? x.toExponential().replace(/(\.\d\d)\d+/, "$1") : String(Number(x.toFixed(4))));
+
+/** A log slider runs over log10; one notch below its least value stands for exactly 0. @param {any} p */
+const track = (p) => p.scale === "log"
+  ? { min: Math.log10(p.min) - 0.1, max: Math.log10(p.max), step: 0.05 }
+  : { min: p.min, max: p.max, step: p.step };
+/** @param {any} p @param {number} value */
+const toTrack = (p, value) => (p.scale !== "log" ? value : value === 0 ? Math.log10(p.min) - 0.1 : Math.log10(value));
+/** @param {any} p @param {number} at */
+const fromTrack = (p, at) => {
+  if (p.scale !== "log") return Number(at.toPrecision(9));
+  return at < Math.log10(p.min) - 0.05 ? 0 : Number((10 ** Math.min(at, Math.log10(p.max))).toPrecision(3));
+};
+
+/**
+ * One slider with label, number entry and reset (double click). @param {any} p the parameter
+ * @param {(value: number) => void} set
+ * @returns {{element: HTMLElement, show: (value: number) => void}}
+ */
+export function slider(p, set) {
+  const id = `parameter-${p.name}`;
+  const range = h("input", { type: "range", id, ...track(p), ondblclick: () => set(p.value),
+    title: "Double click: back to the default" });
+  const entry = h("input", { type: "text", inputMode: "decimal", className: "entry", "aria-label": `${p.label}, value` });
+  const hint = h("span", { className: "hint", role: "alert" });
+  range.addEventListener("input", () => set(fromTrack(p, range.valueAsNumber)));
+  let shown = p.value;
+  const read = () => {
+    const x = entry.value.trim() === "" ? NaN : Number(entry.value.replace(",", ".").replace("−", "-"));
+    const fine = within(p, x);
+    entry.setAttribute("aria-invalid", String(!fine));
+    hint.textContent = fine ? "" : `a number from ${readable(p.min)} to ${readable(p.max)}`;
+    if (fine) set(x);
+  };
+  entry.addEventListener("change", read);
+  entry.addEventListener("blur", () => { entry.value = readable(shown); entry.setAttribute("aria-invalid", "false"); hint.textContent = ""; });
+  const element = h("div", { className: "slider" }, h("label", { htmlFor: id, title: p.about, innerHTML: p.label }), range, entry, hint);
+  return {
+    element,
+    show(value) {
+      shown = value;
+      range.value = String(toTrack(p, value));
+      range.setAttribute("aria-valuetext", readable(value));
+      if (document.activeElement !== entry) entry.value = readable(value);
+    },
+  };
+}
+
+/** The sliders of a recipe, in their groups. @param {HTMLElement} part @param {any} recipe @param {(name: string, value: number) => void} set
+ * @returns {(params: Record<string, number>) => void} shows the values */
+export function sliders(part, recipe, set) {
+  const all = new Map(recipe.parameters.map((/** @type {any} */ p) => [p.name, slider(p, (value) => set(p.name, value))]));
+  /** @type {Map<string, HTMLElement>} */ const groups = new Map();
+  for (const p of recipe.parameters) {
+    if (!groups.has(p.group)) {
+      groups.set(p.group, h("fieldset", { className: "group" }, ...(p.group ? [h("legend", {}, p.group)] : [])));
+    }
+    /** @type {HTMLElement} */ (groups.get(p.group)).append(all.get(p.name).element);
+  }
+  part.replaceChildren(...groups.values());
+  return (params) => { for (const [name, { show }] of all) show(params[name]); };
+}
+
+/** The choices of a scene as native controls. @param {HTMLElement} part @param {any} recipe @param {(name: string, value: string) => void} choose */
+export function choices(part, recipe, choose) {
+  const focused = document.activeElement?.id;
+  const fits = (/** @type {any} */ c) => !c.when || c.when[1].includes(recipe.chosen[c.when[0]]);
+  part.replaceChildren(...recipe.choices.filter(fits).map((/** @type {any} */ c) => {
+    const id = `choice-${c.name}`, value = String(recipe.chosen[c.name]);
+    const onchange = (/** @type {any} */ event) => choose(c.name, event.target.value);
+    const control = c.kind === "one"
+      ? h("select", { id, onchange }, ...Object.entries(c.options).map(([v, label]) => h("option", { value: v, selected: v === value }, /** @type {string} */ (label))))
+      : c.kind === "whole" ? h("input", { id, type: "number", min: c.min, max: c.max, step: 1, value, onchange })
+      : h("textarea", { id, rows: 4, value: value.replaceAll(/; */g, "\n"), onchange: (/** @type {any} */ e) => choose(c.name, e.target.value.trim().replaceAll(/\s*\n\s*/g, "; ")) });
+    return h("div", { className: `choice ${c.kind}` }, h("label", { htmlFor: id }, c.label), control);
+  }));
+  if (focused) document.getElementById(focused)?.focus();
+}
+
+export const SPEEDS = [0.25, 0.5, 1, 2, 4];
+
+/** Our own small drawings, 24 units wide. @type {Record<string, string>} */
+const ICONS = {
+  play: '<path d="M7 4v16l13-8z" fill="currentColor"/>',
+  pause: '<path d="M7 5v14M17 5v14" stroke-width="4"/>',
+  back: '<path d="M19 5v14l-11-7zM5 5v14"/>',
+  on: '<path d="M5 5v14l11-7zM19 5v14"/>',
+  loop: '<path d="M4 12a8 8 0 0 1 14-5l2 2M20 4v5h-5M20 12a8 8 0 0 1-14 5l-2-2M4 20v-5h5"/>',
+  reset: '<path d="M5 12a7 7 0 1 0 2-5L4 10M4 4v6h6"/>',
+  save: '<path d="M12 4v11M7 11l5 5 5-5M4 20h16"/>',
+  full: '<path d="M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5"/>',
+};
+/** @param {string} name */
+const icon = (name) => `<svg viewBox="0 0 24 24" aria-hidden="true">${ICONS[name]}</svg>`;
+
+/**
+ * The scrubber: progress with the stages as stops, and the buttons. @param {HTMLElement} part @param {any} recipe @param {any} player
+ * @returns {() => void} shows the player's state
+ */
+export function scrubber(part, recipe, player) {
+  const last = recipe.stages.length - 1;
+  const range = h("input", { type: "range", className: "progress", min: 0, max: last, step: 0.001, "aria-label": "Progress through the stages" });
+  range.addEventListener("input", () => { player.pause(); player.seek(range.valueAsNumber); });
+  range.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (by) { event.preventDefault(); event.stopPropagation(); player.step(by); }
+  });
+  const stops = recipe.stages.map((/** @type {string} */ name, /** @type {number} */ k) =>
+    h("button", { type: "button", className: "stop", onclick: () => player.goTo(k), style: `--at: ${last ? k / last : 0}` }, name));
+  const button = (/** @type {string} */ name, /** @type {string} */ label, /** @type {() => void} */ onclick, className = "") =>
+    h("button", { type: "button", className: `tool ${className}`, title: label, "aria-label": label, onclick, innerHTML: ICONS[name] ? icon(name) : name });
+  const play = button("play", "Play (space)", () => player.toggle(), "play");
+  const loop = button("loop", "Loop", () => { player.loop = !player.loop; show(); });
+  const speed = h("select", { className: "speed", "aria-label": "Speed", onchange: () => { player.speed = Number(speed.value); } },
+    ...SPEEDS.map((s) => h("option", { value: s, selected: s === 1 }, `${s}×`)));
+  part.replaceChildren(
+    h("div", { className: "track" }, range, h("div", { className: "stops" }, ...stops)),
+    h("div", { className: "tools" }, button("back", "Step back (←)", () => player.step(-1)), play,
+      button("on", "Step on (→)", () => player.step(1)), loop, speed, h("span", { className: "space" }),
+      button("reset", "Back to the defaults (R)", () => player.reset()), button("save", "Save the picture", () => player.save()),
+      button("full", "Full screen (F)", () => player.fullscreen()), button("?", "Keys (?)", () => player.help())));
+  part.hidden = false;
+  part.classList.toggle("still", last === 0);
+  const show = () => {
+    range.value = String(player.progress);
+    const at = Math.round(player.progress);
+    range.setAttribute("aria-valuetext", `${recipe.stages[at]}, ${player.progress.toFixed(2)} of ${last}`);
+    stops.forEach((/** @type {HTMLElement} */ stop, /** @type {number} */ k) => stop.setAttribute("aria-current", k === at ? "step" : "false"));
+    const label = player.playing ? "Pause (space)" : "Play (space)";
+    if (play.title !== label) Object.assign(play, { title: label, ariaLabel: label, innerHTML: icon(player.playing ? "pause" : "play") });
+    loop.setAttribute("aria-pressed", String(player.loop));
+  };
+  return show;
+}
+
+/** The keys of the last player that was touched. @param {KeyboardEvent} event @param {any} player */
+export function key(event, player) {
+  const target = /** @type {HTMLElement} */ (event.target);
+  if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input:not([type=range]), textarea, select, [contenteditable]")) return;
+  const onControl = target.closest("input, button, a, summary, [role=radio], [role=tab], [role=switch], [role=option]");
+  const act = { ArrowLeft: () => player.step(-1), ArrowRight: () => player.step(1), r: () => player.reset(), f: () => player.fullscreen(),
+    "?": () => player.help() }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+  if (event.key === " ") { if (onControl) return; player.toggle(); }
+  else if (/^\d$/.test(event.key)) player.goTo(Math.min(Number(event.key), player.recipe.stages.length - 1));
+  else if (!act || (event.key.startsWith("Arrow") && onControl?.matches("input, [role=radio], [role=tab]"))) return;
+  else act();
+  event.preventDefault();
+}
+
+export const KEYS = [["space", "play, pause"], ["← →", "one stage back, on"], ["0 … 9", "to that stage"], ["R", "back to the defaults"],
+  ["F", "full screen"], ["?", "this list"], ["drag", "turn the scene"], ["Ctrl + wheel", "come closer"], ["click a point", "follow it"]];

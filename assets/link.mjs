@@ -1,0 +1,83 @@
+// @ts-check
+/**
+ * The link of a scene: choices, parameters, progress, camera, followed point and theme in the query. Only what differs
+ * from the defaults is written. Reading collects what is wrong in words; nothing is clamped.
+ *
+ * @typedef {{choices: Record<string, string>, params: Record<string, number>, progress: number,
+ *   camera: {eye: number[], center: number[]} | null, follow: number, theme: string}} State
+ */
+
+export const THEMES = ["auto", "light", "dark"];
+
+/** Choices, and everything else, of a query. @param {string} search @param {Record<string, any>} choices the defaults, by name */
+export function split(search, choices) {
+  const chosen = /** @type {Record<string, string>} */ ({}), rest = /** @type {Record<string, string>} */ ({});
+  for (const [name, text] of new URLSearchParams(search)) (name in choices ? chosen : rest)[name] = text;
+  return { chosen, rest };
+}
+
+/** @param {string} text @returns {number} NaN unless the text is a plain number */
+const number = (text) => (text.trim() === "" ? NaN : Number(text));
+
+/**
+ * The state that the rest of a query asks for, over the recipe's own, and what was wrong with it.
+ * @param {Record<string, string>} rest @param {any} recipe
+ */
+export function read(rest, recipe) {
+  const wrong = /** @type {string[]} */ ([]);
+  const state = { params: defaults(recipe), progress: recipe.progress, follow: recipe.follow, theme: "",
+    camera: /** @type {State["camera"]} */ (null) };
+  const last = recipe.stages.length - 1;
+  for (const [name, text] of Object.entries(rest)) {
+    const parameter = recipe.parameters.find((/** @type {any} */ p) => p.name === name), x = number(text);
+    if (parameter) {
+      if (within(parameter, x)) state.params[name] = x;
+      else wrong.push(`${name}=${text} is not a number from ${parameter.min} to ${parameter.max}`);
+    } else if (name === "progress") {
+      if (x >= 0 && x <= last) state.progress = x; else wrong.push(`progress=${text} is not a number from 0 to ${last}`);
+    } else if (name === "follow") {
+      if (Number.isInteger(x) && x >= 0 && x < 1e5) state.follow = x; else wrong.push(`follow=${text} is not the number of a point`);
+    } else if (name === "theme") {
+      if (THEMES.includes(text)) state.theme = text; else wrong.push(`theme=${text} is not one of ${THEMES.join(", ")}`);
+    } else if (name === "camera") {
+      const camera = parseCamera(text);
+      if (camera) state.camera = camera; else wrong.push(`camera=${text} is not three numbers, or six, between −100 and 100`);
+    } else wrong.push(`this scene has nothing called ${name}`);
+  }
+  return { state, wrong };
+}
+
+/** A value a parameter can have; ε may also be exactly 0 where its slider ends there. @param {any} parameter @param {number} x */
+export const within = (parameter, x) => (x >= parameter.min && x <= parameter.max) || (parameter.scale === "log" && x === 0);
+
+/** @param {any} recipe @returns {Record<string, number>} */
+export const defaults = (recipe) => Object.fromEntries(recipe.parameters.map((/** @type {any} */ p) => [p.name, p.value]));
+
+/** "x,y,z" is the eye, "x,y,z,u,v,w" the eye and what it looks at. @param {string} text @returns {State["camera"]} */
+export function parseCamera(text) {
+  const numbers = text.split(",").map(number);
+  const fine = [3, 6].includes(numbers.length) && numbers.every((v) => Math.abs(v) <= 100) && numbers.slice(0, 3).some((v) => v !== 0);
+  return fine ? { eye: numbers.slice(0, 3), center: numbers.length === 6 ? numbers.slice(3) : [0, 0, 0] } : null;
+}
+
+/** @param {number} x */
+const short = (x) => String(Number(x.toPrecision(5)));
+
+/** @param {State} state @param {Record<string, any>} choices the defaults @param {any} recipe @returns {string} the query, with its ? */
+export function write(state, choices, recipe) {
+  const query = new URLSearchParams();
+  for (const [name, usual] of Object.entries(choices)) {
+    const value = state.choices[name];
+    if (value !== undefined && String(value) !== String(usual)) query.set(name, String(value));
+  }
+  for (const { name, value } of recipe.parameters) if (state.params[name] !== value) query.set(name, short(state.params[name]));
+  if (state.progress !== recipe.progress) query.set("progress", short(state.progress));
+  if (state.follow !== recipe.follow) query.set("follow", String(state.follow));
+  if (state.camera) {
+    const { eye, center } = state.camera, numbers = center.some((c) => Math.abs(c) > 1e-4) ? [...eye, ...center] : eye;
+    query.set("camera", numbers.map((v) => String(Number(v.toFixed(3)))).join(","));
+  }
+  if (state.theme) query.set("theme", state.theme);
+  const text = query.toString().replaceAll("%2C", ",");
+  return text && `?${text}`;
+}

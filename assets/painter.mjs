@@ -1,0 +1,398 @@
+// @ts-check
+/**
+ * The painter: a view's frame (positions, opacities, colour values) onto a Plotly figure.
+ *
+ * While things move, the fast way writes the vertex buffers that Plotly has built (3D) or a canvas over its axes (2D);
+ * it never touches the camera. The public way, `Plotly.update`, is the fallback, and settles the figure when motion
+ * stops, so that hover and saved images tell the truth. All that is private to plotly.js 4.1 is in this file.
+ *
+ * @typedef {{points: Float32Array, opacity: number, values: Float32Array | null, text?: string[]}} Drawn one layer of a frame
+ * @typedef {{eye: number[], center: number[]}} Camera
+ */
+
+const CONFIG = { displayModeBar: false, responsive: true, showSendToCloud: false, scrollZoom: false, doubleClick: false };
+const UP = { x: 0, y: 0, z: 1 };
+
+/** @param {any} data @param {(name: string) => string} color @returns {any} every `var(--role)` as a colour */
+function resolve(data, color) {
+  if (typeof data === "string") return data.startsWith("var(--") ? color(data.slice(6, -1)) : data;
+  if (Array.isArray(data)) return typeof data[0] === "number" ? data : data.map((d) => resolve(d, color));
+  if (data && typeof data === "object") {
+    return Object.fromEntries(Object.entries(data).map(([key, v]) => [key, resolve(v, color)]));
+  }
+  return data;
+}
+
+/** @param {string} hex @returns {number[]} red, green, blue from 0 to 1 */
+const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255);
+
+/** @param {any} vector @returns {number[]} */
+const xyz = (vector) => [vector.x, vector.y, vector.z];
+
+/** One coordinate of interleaved points. @param {Float32Array} points @param {number} k @param {number} r */
+function column(points, k, r) {
+  const out = new Array(points.length / k);
+  for (let i = 0; i < out.length; i++) out[i] = points[i * k + r];
+  return out;
+}
+
+/** 64 colours between the steps of a scale, red green blue each. @param {[number, string][]} scale */
+function palette(scale) {
+  const stops = scale.map(([, hex]) => rgb(hex));
+  return Array.from({ length: 64 }, (_, i) => {
+    const p = (i / 63) * (stops.length - 1), k = Math.min(Math.floor(p), stops.length - 2), f = p - k;
+    return stops[k].map((c, j) => (1 - f) * c + f * stops[k + 1][j]);
+  });
+}
+
+/** @param {number} value @param {{low: number, high: number}} color which of the 64 colours */
+const shade = (value, color) =>
+  Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;
+
+/** One view of a recipe in one element. */
+export class Panel {
+  /**
+   * @param {HTMLElement} element @param {any} view @param {(name: string) => string} color
+   * @param {any} Plotly @param {boolean} fast
+   */
+  constructor(element, view, color, Plotly, fast) {
+    Object.assign(this, { element, view, Plotly, fast });
+    /** @type {any} */ this.gd = element;
+    /** @type {any} */ this.view = view;
+    /** @type {any} */ this.Plotly = Plotly;
+    this.color = color;
+    /** @type {(camera: Camera) => void} */ this.onCamera = () => {};
+    /** @type {(layer: any, index: number) => void} */ this.onPick = () => {};
+    /** @type {Map<number, any>} buffers of each layer, kept from frame to frame */
+    this.buffers = new Map();
+    /** @type {HTMLCanvasElement | null} */ this.canvas = null;
+  }
+
+  get is3d() { return this.view.dims === 3; }
+  /** @returns {any} Plotly's private scene */
+  get scene() { return this.gd._fullLayout?.scene?._scene; }
+
+  /** @param {Drawn[]} frame @param {Camera | null} camera */
+  async open(frame, camera) {
+    const { data, layout } = this.#figure(frame, camera);
+    await this.Plotly.newPlot(this.gd, data, layout, CONFIG);
+    this.gd.on("plotly_click", (/** @type {any} */ event) => {
+      const layer = this.view.layers[event.points[0].curveNumber];
+      if (layer.pick) this.onPick(layer, event.points[0].pointNumber);
+    });
+    if (this.is3d) {
+      const moved = () => this.onCamera(this.camera());
+      this.gd.on("plotly_relayouting", moved);
+      this.gd.on("plotly_relayout", moved);
+      this.gd.addEventListener("wheel", this.#zoom, { passive: false });
+      this.#letPointsThrough();
+    } else {
+      this.canvas = this.gd.appendChild(Object.assign(document.createElement("canvas"), { className: "motion" }));
+    }
+  }
+
+  /** Traces and layout with the frame's positions. @param {Drawn[]} frame @param {Camera | null} camera */
+  #figure(frame, camera) {
+    const figure = resolve(this.view.figure, this.color);
+    const data = figure.data.map((/** @type {any} */ trace, /** @type {number} */ l) =>
+      this.#filled({ ...trace, uid: `layer-${l}` }, frame[l]));
+    if (this.is3d && camera) {
+      figure.layout.scene.camera = { ...figure.layout.scene.camera, ...this.#plotlyCamera(camera) };
+    }
+    return { data, layout: figure.layout };
+  }
+
+  /** @param {any} trace @param {Drawn} drawn */
+  #filled(trace, drawn) {
+    const k = this.view.dims;
+    for (let r = 0; r < k; r++) trace["xyz"[r]] = column(drawn.points, k, r);
+    trace.opacity = drawn.opacity;
+    trace.visible = drawn.opacity > 0;
+    if (drawn.text) trace.hovertext = drawn.text;
+    if (drawn.values && trace.type === "mesh3d") trace.intensity = Array.from(drawn.values);
+    else if (drawn.values) trace.marker.color = Array.from(drawn.values);
+    return trace;
+  }
+
+  /** Only layers to be picked take part in hover and clicks: a sphere never hides the points behind it. */
+  #letPointsThrough() {
+    this.view.layers.forEach((/** @type {any} */ layer, /** @type {number} */ l) => {
+      if (layer.pick) return;
+      const trace = this.scene?.traces?.[`layer-${l}`];
+      for (const object of [trace?.scatterPlot, trace?.linePlot, trace?.textMarkers, trace?.mesh]) {
+        if (object) object.drawPick = () => {};
+      }
+    });
+  }
+
+  /** Show a frame while things move. @param {Drawn[]} frame */
+  paint(frame) {
+    if (!this.is3d) return this.#paintCanvas(frame);
+    if (this.fast && this.#paintBuffers(frame)) return;
+    this.settle(frame);
+  }
+
+  /** Show a frame for good: the public way, with the camera where it is. @param {Drawn[]} frame */
+  async settle(frame) {
+    const { data, layout } = this.#figure(frame, this.is3d ? this.camera() : null);
+    this.buffers.clear();
+    await this.Plotly.react(this.gd, data, layout, CONFIG);
+    if (this.is3d) this.#letPointsThrough();
+    else this.#showCanvas(false);
+  }
+
+  /** @param {Drawn[]} frame @returns {boolean} whether Plotly's internals were as expected */
+  #paintBuffers(frame) {
+    const scene = this.scene;
+    if (!scene?.glplot || !scene.traces) return false;
+    try {
+      frame.forEach((drawn, l) => this.#paintLayer(scene, scene.traces[`layer-${l}`], this.view.layers[l], drawn, l));
+    } catch {
+      return (this.fast = false);
+    }
+    scene.glplot.redraw();
+    return true;
+  }
+
+  /** @param {any} scene @param {any} trace @param {any} layer @param {Drawn} drawn @param {number} l */
+  #paintLayer(scene, trace, layer, drawn, l) {
+    if (!trace && drawn.opacity === 0) return;
+    const kept = this.buffers.get(l) ?? {};
+    this.buffers.set(l, kept);
+    const object = trace.mesh ?? (layer.kind === "labels" ? trace.textMarkers : trace.scatterPlot ?? trace.linePlot);
+    if (layer.kind !== "mesh" && kept.opacity !== drawn.opacity) {
+      object.opacity = drawn.opacity;
+      object.hasAlpha = drawn.opacity < 1;
+    }
+    if (layer.kind === "labels") return;
+    const same = kept.points && kept.points.length === drawn.points.length
+      && drawn.points.every((p, i) => p === kept.points[i] || (p !== p && kept.points[i] !== kept.points[i]));
+    if (!same) {
+      const write = layer.kind === "mesh" ? writeMesh : layer.kind === "points" ? writePoints : writeLine;
+      write(object, drawn.points, scene.dataScale, kept, layer, rgb(this.color(layer.role)));
+    }
+    if (layer.kind === "mesh" && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, layer.color ? [1, 1, 1] : rgb(this.color(layer.role)));
+    if (layer.kind === "points" && drawn.values) this.#colorPoints(object, drawn.values, layer, kept, l);
+    Object.assign(kept, { points: drawn.points, opacity: drawn.opacity });
+  }
+
+  /** @param {any} cloud @param {Float32Array} values @param {any} layer @param {any} kept @param {number} l */
+  #colorPoints(cloud, values, layer, kept, l) {
+    if (!layer.color.row) return;
+    kept.palette ??= palette(resolve(this.view.figure.data[l].marker.colorscale, this.color));
+    const each = cloud.vertexCount / values.length;
+    kept.colors ??= new Float32Array(4 * cloud.vertexCount).fill(1);
+    for (let i = 0, at = 0; i < values.length; i++) {
+      const [r, g, b] = kept.palette[shade(values[i], layer.color)];
+      for (let v = 0; v < each; v++, at += 4) {
+        kept.colors[at] = r; kept.colors[at + 1] = g; kept.colors[at + 2] = b;
+      }
+    }
+    cloud.colorBuffer.update(kept.colors, 0);
+  }
+
+  /** @returns {Camera} */
+  camera() {
+    const camera = this.scene?.getCamera?.() ?? this.gd._fullLayout.scene.camera;
+    return { eye: xyz(camera.eye), center: xyz(camera.center) };
+  }
+
+  /** @param {Camera} camera */
+  #plotlyCamera({ eye, center }) {
+    const named = (/** @type {number[]} */ [x, y, z]) => ({ x, y, z });
+    return { eye: named(eye), center: named(center), up: UP };
+  }
+
+  /** @param {Camera} camera */
+  setCamera(camera) {
+    if (!this.is3d) return;
+    const scene = this.scene;
+    if (this.fast && scene?.camera?.lookAt) {
+      scene.camera.lookAt(camera.eye, camera.center, xyz(UP));
+      scene.glplot.redraw();
+    } else {
+      this.Plotly.relayout(this.gd, { "scene.camera": this.#plotlyCamera(camera) });
+    }
+  }
+
+  /** The page scrolls with the wheel; with Ctrl, or two fingers, the camera comes closer. */
+  #zoom = (/** @type {WheelEvent} */ event) => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    const { eye, center } = this.camera(), f = Math.exp(event.deltaY / 300);
+    this.setCamera({ eye: eye.map((e, i) => center[i] + f * (e - center[i])), center });
+    this.onCamera(this.camera());
+  };
+
+  /** @param {boolean} moving */
+  #showCanvas(moving) {
+    /** @type {HTMLCanvasElement} */ (this.canvas).hidden = !moving;
+    this.gd.classList.toggle("moving", moving);
+  }
+
+  /** 2D: the layers on a canvas over the axes. @param {Drawn[]} frame */
+  #paintCanvas(frame) {
+    const canvas = /** @type {HTMLCanvasElement} */ (this.canvas), { _size: size, width, height, xaxis, yaxis } = this.gd._fullLayout;
+    const ratio = devicePixelRatio, context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
+    }
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    context.save();
+    context.beginPath();
+    context.rect(xaxis._offset, yaxis._offset, xaxis._length, yaxis._length);
+    context.clip();
+    const px = (/** @type {number} */ x) => xaxis._offset + xaxis.l2p(x), py = (/** @type {number} */ y) => yaxis._offset + yaxis.l2p(y);
+    frame.forEach((drawn, l) => this.#drawLayer(context, this.view.layers[l], this.view.figure.data[l], drawn, px, py));
+    context.restore();
+    this.#showCanvas(true);
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {any} layer @param {any} trace @param {Drawn} drawn
+   * @param {(x: number) => number} px @param {(y: number) => number} py */
+  #drawLayer(context, layer, trace, drawn, px, py) {
+    if (!(drawn.opacity > 0)) return;
+    const { points } = drawn, n = points.length / 2, color = this.color(layer.role);
+    Object.assign(context, { globalAlpha: drawn.opacity, fillStyle: color, strokeStyle: color, lineJoin: "round" });
+    if (layer.kind === "labels") {
+      Object.assign(context, { font: `${trace.textfont.size}px ${trace.textfont.family}`, textAlign: "center", textBaseline: "middle" });
+      for (let i = 0; i < n; i++) context.fillText(trace.text[i], px(points[2 * i]), py(points[2 * i + 1]));
+    } else if (layer.kind === "points") {
+      drawMarkers(context, layer, trace, drawn, n, px, py, this.color);
+    } else {
+      context.lineWidth = trace.line.width;
+      context.setLineDash(trace.line.dash === "dash" ? [9, 9] : trace.line.dash === "dot" ? [3, 3] : []);
+      context.beginPath();
+      for (let i = 0, pen = false; i < n; i++) {
+        const x = points[2 * i];
+        if (x !== x) { pen = false; continue; }
+        if (pen) context.lineTo(px(x), py(points[2 * i + 1]));
+        else context.moveTo(px(x), py(points[2 * i + 1]));
+        pen = true;
+      }
+      context.stroke();
+    }
+  }
+
+  /** Frees the figure and its WebGL context. */
+  close() {
+    const gl = this.scene?.glplot?.gl;
+    this.Plotly.purge(this.gd);
+    gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  }
+}
+
+/** @param {CanvasRenderingContext2D} context @param {any} layer @param {any} trace @param {Drawn} drawn @param {number} n
+ * @param {(x: number) => number} px @param {(y: number) => number} py @param {(name: string) => string} color */
+function drawMarkers(context, layer, trace, drawn, n, px, py, color) {
+  const { points, values } = drawn, radius = layer.size / 2, square = trace.marker.symbol === "square";
+  const colors = values && palette(resolve(trace.marker.colorscale, color)).map((c) => `rgb(${c.map((v) => v * 255)})`);
+  /** @type {Map<number, number[]>} */ const groups = new Map();
+  for (let i = 0; i < n; i++) {
+    const key = values ? shade(values[i], layer.color) : 0;
+    const group = groups.get(key);
+    if (group) group.push(i); else groups.set(key, [i]);
+  }
+  for (const [key, group] of groups) {
+    if (colors) context.fillStyle = colors[key];
+    context.beginPath();
+    for (const i of group) {
+      const x = px(points[2 * i]), y = py(points[2 * i + 1]);
+      if (square) context.rect(x - radius, y - radius, layer.size, layer.size);
+      else { context.moveTo(x + radius, y); context.arc(x, y, radius, 0, 2 * Math.PI); }
+    }
+    context.fill();
+  }
+}
+
+/** Markers: each point's position once per glyph vertex. @param {any} cloud @param {Float32Array} points @param {number[]} scale @param {any} kept */
+function writePoints(cloud, points, scale, kept) {
+  const n = points.length / 3, each = cloud.vertexCount / n;
+  if (!Number.isInteger(each)) throw new Error("unexpected glyphs");
+  const out = (kept.array ??= new Float32Array(3 * cloud.vertexCount));
+  for (let i = 0, at = 0; i < n; i++) {
+    const x = points[3 * i] * scale[0], y = points[3 * i + 1] * scale[1], z = points[3 * i + 2] * scale[2];
+    for (let v = 0; v < each; v++) { out[at++] = x; out[at++] = y; out[at++] = z; }
+  }
+  cloud.pointBuffer.update(out, 0);
+}
+
+/**
+ * Lines: a strip of four vertices a segment, each (from, to, arc length, ±width, colour). Over a gap the strip stands
+ * still: copies of the vertex before it, then of the vertex after it, so that it draws nothing there.
+ * @param {any} line @param {Float32Array} points @param {number[]} scale @param {any} kept @param {any} layer @param {number[]} color
+ */
+function writeLine(line, points, scale, kept, layer, color) {
+  const n = points.length / 3, out = (kept.array ??= lineTemplate(n, layer.size, color));
+  const gap = (/** @type {number} */ i) => points[3 * i] !== points[3 * i];
+  let arc = 0;
+  for (let i = 1, at = 0; i < n; i++, at += 48) {
+    if (gap(i - 1) || gap(i)) continue;
+    const a = 3 * i - 3, b = 3 * i, from = arc;
+    const ax = points[a] * scale[0], ay = points[a + 1] * scale[1], az = points[a + 2] * scale[2];
+    const bx = points[b] * scale[0], by = points[b + 1] * scale[1], bz = points[b + 2] * scale[2];
+    arc += Math.hypot(bx - ax, by - ay, bz - az);
+    for (let v = 0, o = at; v < 4; v++, o += 12) {
+      const first = v < 2;
+      out[o] = first ? ax : bx; out[o + 1] = first ? ay : by; out[o + 2] = first ? az : bz;
+      out[o + 3] = first ? bx : ax; out[o + 4] = first ? by : ay; out[o + 5] = first ? bz : az;
+      out[o + 6] = first ? from : arc;
+    }
+  }
+  for (let i = 1, at = 0; i < n; i++, at += 48) {
+    if (!gap(i - 1) && !gap(i)) continue;
+    const source = gap(i) && at > 0 ? at - 12 : Math.min(at + 48, out.length - 12);
+    for (let v = 0; v < 4; v++) out.copyWithin(at + 12 * v, source, source + 12);
+  }
+  line.buffer.update(out);
+  line.vertexCount = 4 * (n - 1);
+  line.arcLength = [0, arc || 1];
+}
+
+/** @param {number} n @param {number} width @param {number[]} color */
+function lineTemplate(n, width, color) {
+  const out = new Float32Array(48 * (n - 1));
+  for (let v = 0; v < 4 * (n - 1); v++) out.set([v % 4 === 0 || v % 4 === 3 ? width : -width, ...color, 1], 12 * v + 7);
+  return out;
+}
+
+/** Meshes: each triangle's three corners, last first, with smooth normals. @param {any} mesh @param {Float32Array} points
+ * @param {number[]} scale @param {any} kept */
+function writeMesh(mesh, points, scale, kept) {
+  const cells = (kept.cells ??= Uint32Array.from(mesh.cells.flat()));
+  if (3 * mesh.triangleCount !== cells.length) throw new Error("unexpected triangles");
+  const out = (kept.array ??= new Float32Array(3 * cells.length)), normals = (kept.normals ??= new Float32Array(3 * cells.length));
+  const sums = (kept.sums ??= new Float32Array(points.length));
+  sums.fill(0);
+  for (let c = 0; c < cells.length; c += 3) {
+    const i = 3 * cells[c], j = 3 * cells[c + 1], k = 3 * cells[c + 2];
+    const ux = (points[j] - points[i]) * scale[0], uy = (points[j + 1] - points[i + 1]) * scale[1], uz = (points[j + 2] - points[i + 2]) * scale[2];
+    const vx = (points[k] - points[i]) * scale[0], vy = (points[k + 1] - points[i + 1]) * scale[1], vz = (points[k + 2] - points[i + 2]) * scale[2];
+    const nx = uy * vz - uz * vy, ny = uz * vx - ux * vz, nz = ux * vy - uy * vx;
+    for (const o of [i, j, k]) { sums[o] += nx; sums[o + 1] += ny; sums[o + 2] += nz; }
+  }
+  for (let o = 0; o < sums.length; o += 3) {
+    const length = Math.hypot(sums[o], sums[o + 1], sums[o + 2]) || 1;
+    sums[o] /= length; sums[o + 1] /= length; sums[o + 2] /= length;
+  }
+  for (let c = 0, at = 0; c < cells.length; c += 3) {
+    for (let v = 2; v >= 0; v--, at += 3) {
+      const o = 3 * cells[c + v];
+      out[at] = points[o] * scale[0]; out[at + 1] = points[o + 1] * scale[1]; out[at + 2] = points[o + 2] * scale[2];
+      normals[at] = sums[o]; normals[at + 1] = sums[o + 1]; normals[at + 2] = sums[o + 2];
+    }
+  }
+  mesh.trianglePositions.update(out, 0);
+  mesh.triangleNormals.update(normals, 0);
+}
+
+/** A mesh carries its opacity in each vertex. @param {any} mesh @param {number} opacity @param {any} kept @param {number[]} color */
+function fadeMesh(mesh, opacity, kept, color) {
+  const colors = (kept.colors ??= new Float32Array(12 * mesh.triangleCount));
+  for (let v = 0; v < colors.length; v += 4) {
+    colors[v] = color[0]; colors[v + 1] = color[1]; colors[v + 2] = color[2]; colors[v + 3] = opacity;
+  }
+  mesh.triangleColors.update(colors, 0);
+  mesh.hasAlpha = opacity < 1;
+}

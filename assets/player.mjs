@@ -1,0 +1,472 @@
+// @ts-check
+/**
+ * The player: the loop between the hand and the painter. State comes from the link and goes back into it; the server is
+ * asked for a recipe when a choice changes, and for nothing else.
+ *
+ * Every `[data-slug]` element that appears on the page gets a player; it fills the parts that it finds inside:
+ * .views, .choices, .parameters, .scrubber, .numbers, .formula, .text, .notice.
+ */
+
+import { fading, layerPoints, layerValues, now, stages, unpack } from "./engine.mjs";
+import { Panel } from "./painter.mjs";
+import { choices, h, key, KEYS, scrubber, sliders } from "./controls.mjs";
+import { defaults, parseCamera, read, split, within, write } from "./link.mjs";
+import { numbers } from "./numbers.mjs";
+import { tour } from "./tour.mjs";
+
+const LEG = 1600, PAUSE = 700, REST = 250, FLIGHT = 900; // milliseconds
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const ease = (/** @type {number} */ t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
+const color = (/** @type {string} */ name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+/** @param {string} source @returns {Promise<any>} Plotly, loaded once, when a figure first needs it */
+function plotly(source) {
+  const ready = /** @type {any} */ (window);
+  ready.normscape.plotly ??= ready.Plotly ? Promise.resolve(ready.Plotly) : new Promise((resolve, reject) => {
+    document.head.append(h("script", { src: source, onload: () => resolve(ready.Plotly), onerror: () => reject(new Error("Plotly did not load")) }));
+  });
+  return ready.normscape.plotly;
+}
+
+export class Player {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.slug = root.dataset.slug ?? "";
+    /** @type {Record<string, string>} */ this.usual = JSON.parse(root.dataset.choices ?? "{}");
+    this.choices = { ...this.usual };
+    /** @type {any} */ this.recipe = null;
+    /** @type {Record<string, number>} */ this.params = {};
+    /** @type {Panel[]} */ this.panels = [];
+    this.progress = 0;
+    this.followed = 0;
+    /** @type {import("./link.mjs").State["camera"]} */ this.camera = null;
+    this.theme = "";
+    this.speed = 1;
+    this.loop = false;
+    this.playing = false;
+    this.closed = false;
+    /** @type {(() => void)[]} */ this.shows = [];
+    /** @type {Record<string, Float32Array[]>} */ this.stages = {};
+    /** @type {Record<string, Float32Array>} */ this.at = {};
+    /** @type {{from: number, to: number, start: number} | null} */ this.leg = null;
+    /** @type {any} */ this.flight = null;
+    this.scheduled = 0;
+    this.resting = 0;
+    this.pressed = false;
+    this.painted = { ...this.at };
+    this.listen = new AbortController();
+  }
+
+  /** @param {string} name */
+  part(name) { return /** @type {HTMLElement | null} */ (this.root.querySelector(`.${name}`)); }
+
+  async start() {
+    const { signal } = this.listen;
+    addEventListener("popstate", () => this.restore(), { signal });
+    addEventListener("pointerup", () => { this.pressed = false; this.#rest(); }, { signal });
+    this.root.addEventListener("pointerdown", () => { this.pressed = true; }, { signal, capture: true });
+    new MutationObserver(() => this.recolor()).observe(document.documentElement, { attributeFilter: ["data-mantine-color-scheme"] });
+    await this.restore();
+  }
+
+  /** The state of the page's link. */
+  async restore() {
+    const { chosen, rest } = split(location.search, this.usual);
+    const wrong = await this.#load({ ...this.usual, ...chosen });
+    if (this.closed) return;
+    const asked = read(rest, this.recipe);
+    if (wrong) asked.wrong.unshift(wrong);
+    if (asked.wrong.length) {
+      if (!wrong) await this.#load({ ...this.usual });
+      this.notice(`This link could not be followed: ${asked.wrong.join("; ")}. The scene starts from its defaults.`);
+      this.#apply(read({}, this.recipe).state);
+    } else this.#apply(asked.state);
+    await this.#mount();
+  }
+
+  /** @param {Record<string, string>} choices @returns {Promise<string>} what was wrong, in words */
+  async #load(choices) {
+    const query = new URLSearchParams(Object.entries(choices).filter(([name, value]) => String(value) !== String(this.usual[name])));
+    const reply = await fetch(`${this.root.dataset.recipe}?${query}`).catch(() => null);
+    const body = await reply?.json().catch(() => null);
+    if (reply?.ok && body) {
+      this.recipe = body;
+      this.choices = choices;
+      return "";
+    }
+    const word = body?.error ?? "the server does not answer; what is on the page still works";
+    if (!this.recipe && reply?.status === 400) await this.#load({ ...this.usual });
+    return word;
+  }
+
+  /** @param {any} state */
+  #apply(state) {
+    Object.assign(this, { params: state.params, progress: state.progress, followed: state.follow, camera: state.camera, theme: state.theme });
+    if (state.theme) dispatchEvent(new CustomEvent("normscape:theme", { detail: state.theme }));
+    this.pause();
+  }
+
+  /** Build the parts for the recipe; panels of the same kind are kept, with their cameras. */
+  async #mount() {
+    const { recipe } = this, part = (/** @type {string} */ name) => this.part(name);
+    this.stages = stages(recipe, this.params);
+    this.shows = [];
+    const parameters = part("parameters"), scrub = part("scrubber"), table = part("numbers"), text = part("text"), formula = part("formula");
+    const chosen = part("choices");
+    if (chosen) choices(chosen, recipe, (name, value) => this.choose({ [name]: value }));
+    if (parameters) { const show = sliders(parameters, recipe, (name, value) => this.set(name, value)); this.shows.push(() => show(this.params)); }
+    if (scrub) this.shows.push(scrubber(scrub, recipe, this));
+    if (table) { const show = numbers(table, recipe); this.shows.push(() => show(this)); }
+    if (formula && formula.innerHTML !== recipe.formula) formula.innerHTML = recipe.formula;
+    if (formula) this.shows.push(() => this.#mark(formula));
+    if (text && !text.childElementCount) tour(text, recipe.text, this);
+    await this.#open();
+    this.#show();
+  }
+
+  async #open() {
+    const views = /** @type {HTMLElement} */ (this.part("views")), frame = this.#frame(true);
+    if (!hasWebGL() && this.recipe.views.some((/** @type {any} */ v) => v.dims === 3)) return this.#still(views);
+    const fits = this.panels.length === this.recipe.views.length && this.panels.every((p, v) => p.view.dims === this.recipe.views[v].dims);
+    if (fits) {
+      await Promise.all(this.panels.map((panel, v) => {
+        panel.view = this.recipe.views[v];
+        const title = panel.gd.previousElementSibling;
+        if (title) title.textContent = panel.view.title;
+        return panel.settle(frame[v]);
+      }));
+      return;
+    }
+    this.#closePanels();
+    const Plotly = await plotly(this.root.dataset.plotly ?? "").catch(() => null);
+    if (this.closed) return;
+    if (!Plotly) return this.notice("The drawing library did not load. Reload the page to try again.");
+    const fast = !new URLSearchParams(location.hash.slice(1)).has("public");
+    views.className = `views views-${this.recipe.views.length}`;
+    views.replaceChildren();
+    this.panels = this.recipe.views.map((/** @type {any} */ view) => {
+      const element = h("div", { className: "figure", tabIndex: -1 });
+      views.append(h("figure", { className: "view" }, h("figcaption", {}, view.title), element));
+      const panel = new Panel(element, view, color, Plotly, fast);
+      panel.onPick = (layer, index) => this.follow(layer.only ? layer.only[index] : index);
+      panel.onCamera = (camera) => this.#turned(camera, panel);
+      return panel;
+    });
+    await Promise.all(this.panels.map((panel, v) => panel.open(frame[v], this.camera)));
+    views.setAttribute("aria-busy", "false");
+  }
+
+  /** Without WebGL: a word, and the server's picture of the present state. @param {HTMLElement} views */
+  #still(views) {
+    views.replaceChildren(h("figure", { className: "view still" },
+      h("p", { role: "status" }, "This browser has no WebGL, so nothing can be turned here; this is a still picture of the scene. "
+        + "Turning on hardware acceleration, or another browser, brings it to life."),
+      h("img", { alt: this.recipe.views[0].title, src: `${this.root.dataset.still}${this.#query()}` })));
+  }
+
+  // What the hand and other scripts do
+
+  /** @param {string} name @param {number} value */
+  set(name, value) {
+    const parameter = this.recipe.parameters.find((/** @type {any} */ p) => p.name === name);
+    if (!parameter || !within(parameter, value)) throw new RangeError(`${name} = ${value} is not a value of this scene`);
+    if (this.params[name] === value) return;
+    this.params = { ...this.params, [name]: value };
+    this.stages = stages(this.recipe, this.params);
+    this.#schedule();
+  }
+
+  /** @param {number} progress */
+  seek(progress) {
+    if (!(progress >= 0 && progress <= this.last)) throw new RangeError(`progress ${progress} is not from 0 to ${this.last}`);
+    this.progress = progress;
+    this.#schedule();
+  }
+
+  get last() { return this.recipe.stages.length - 1; }
+
+  play() {
+    if (this.playing || !this.last) return;
+    if (this.progress >= this.last) this.progress = 0;
+    this.playing = true;
+    this.leg = null;
+    this.#schedule();
+  }
+
+  pause() {
+    this.playing = false;
+    this.leg = null;
+    if (this.recipe) this.#schedule();
+  }
+
+  toggle() { if (this.playing) this.pause(); else this.play(); }
+
+  /** To a stage: a move, or a cut for those who asked for no motion. @param {number} stage */
+  goTo(stage) {
+    this.pause();
+    if (calm.matches) this.seek(stage);
+    else this.leg = { from: this.progress, to: stage, start: 0 };
+    this.#schedule();
+  }
+
+  /** @param {number} by */
+  step(by) {
+    const heading = this.leg ? this.leg.to : this.progress;
+    this.goTo(Math.max(0, Math.min(this.last, by > 0 ? Math.floor(heading + 1e-6) + 1 : Math.ceil(heading - 1e-6) - 1)));
+  }
+
+  reset() {
+    this.params = defaults(this.recipe);
+    this.stages = stages(this.recipe, this.params);
+    this.progress = this.recipe.progress;
+    this.followed = this.recipe.follow;
+    this.pause();
+    this.fly(null);
+  }
+
+  /** @param {number} index */
+  follow(index) {
+    this.followed = index;
+    this.#schedule();
+  }
+
+  /** The positions of a cloud that are on the screen now. @param {string} cloud */
+  drawn(cloud) { return this.painted[cloud]; }
+
+  /** New choices: a new recipe, with all that can be kept. @param {Record<string, string>} changed */
+  async choose(changed) {
+    const choices = { ...this.choices, ...changed };
+    if (!this.recipe || JSON.stringify(choices) === JSON.stringify(this.choices)) return;
+    const wrong = await this.#load(choices);
+    if (this.closed) return;
+    if (wrong) return this.notice(`${wrong}. The picture is as it was.`);
+    this.notice("");
+    const kept = defaults(this.recipe);
+    for (const p of this.recipe.parameters) if (within(p, this.params[p.name] ?? NaN)) kept[p.name] = this.params[p.name];
+    this.params = kept;
+    this.progress = Math.min(this.progress, this.last);
+    await this.#mount();
+    history.pushState(null, "", this.#query() || location.pathname);
+  }
+
+  /** To a stop of the tour: any of choices, parameters, progress, camera. @param {Record<string, string>} stop */
+  async go(stop) {
+    const { chosen, rest } = split(new URLSearchParams(stop).toString(), this.usual);
+    if (Object.keys(chosen).length) await this.choose(chosen);
+    this.pause();
+    const from = this.params, to = { ...this.params };
+    for (const [name, text] of Object.entries(rest)) if (name in to) to[name] = Number(text);
+    this.params = to;
+    this.stages = stages(this.recipe, to);
+    if (rest.follow) this.followed = Number(rest.follow);
+    if (rest.progress) this.goTo(Number(rest.progress));
+    if (rest.camera) this.fly(parseCamera(rest.camera));
+    if (from !== to) this.#schedule();
+  }
+
+  /** The camera, along the sphere, to a place; null is the scene's own. @param {import("./link.mjs").State["camera"]} camera */
+  fly(camera) {
+    const panel = this.panels.find((p) => p.is3d);
+    this.camera = camera;
+    if (!panel) return;
+    const to = camera ?? { eye: panel.view.camera, center: [0, 0, 0] };
+    if (calm.matches) this.panels.forEach((p) => p.setCamera(to));
+    else this.flight = { from: panel.camera(), to, start: 0 };
+    this.#schedule();
+  }
+
+  /** A message that stays until the next. @param {string} words */
+  notice(words) {
+    const part = this.part("notice");
+    if (part) { part.textContent = words; part.hidden = !words; }
+  }
+
+  fullscreen() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else this.part("stage")?.requestFullscreen?.();
+  }
+
+  help() {
+    const dialog = h("dialog", { className: "help", onclick: () => dialog.close(), onclose: () => dialog.remove() },
+      h("h2", {}, "Keys"), h("dl", {}, ...KEYS.flatMap(([k, what]) => [h("dt", {}, k), h("dd", {}, what)])),
+      h("button", { type: "button" }, "Close"));
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  /** The picture as it is now, all views beside each other. */
+  async save() {
+    await this.#settle();
+    const images = await Promise.all(this.panels.map(async ({ gd, Plotly }) => {
+      const image = new Image();
+      image.src = await Plotly.toImage(gd, { format: "png", scale: 2, width: gd.clientWidth, height: gd.clientHeight });
+      await image.decode();
+      return image;
+    }));
+    const canvas = h("canvas", { width: images.reduce((w, i) => w + i.width, 0), height: Math.max(...images.map((i) => i.height)) });
+    const context = canvas.getContext("2d");
+    context.fillStyle = color("paper");
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    images.reduce((x, image) => { context.drawImage(image, x, 0); return x + image.width; }, 0);
+    h("a", { href: canvas.toDataURL("image/png"), download: `${this.slug}.png` }).click();
+  }
+
+  recolor() {
+    if (this.recipe && this.panels.length) this.#settle();
+  }
+
+  close() {
+    this.closed = true;
+    this.listen.abort();
+    cancelAnimationFrame(this.scheduled);
+    clearTimeout(this.resting);
+    this.#closePanels();
+  }
+
+  #closePanels() {
+    for (const panel of this.panels) panel.close();
+    this.panels = [];
+  }
+
+  // The loop
+
+  #schedule() { this.scheduled ||= requestAnimationFrame((time) => this.#tick(time)); }
+
+  /** @param {number} time */
+  #tick(time) {
+    this.scheduled = 0;
+    if (this.closed || !this.recipe) return;
+    this.#advance(time);
+    const frame = this.#frame(false);
+    this.panels.forEach((panel, v) => panel.paint(frame[v]));
+    if (this.flight) this.#flyOn(time);
+    this.#show();
+    if (this.leg || this.flight) this.#schedule(); else this.#rest();
+  }
+
+  /** Progress runs leg by leg, with a pause at each stage. @param {number} time */
+  #advance(time) {
+    if (this.playing && !this.leg) {
+      const from = this.progress >= this.last ? 0 : this.progress;
+      this.leg = { from, to: Math.min(this.last, Math.floor(from + 1e-6) + 1), start: 0 };
+    }
+    if (!this.leg) return;
+    const { from, to } = this.leg;
+    this.leg.start ||= time;
+    const length = LEG * Math.max(0.3, Math.min(2, Math.abs(to - from))), t = (time - this.leg.start) * this.speed;
+    this.progress = calm.matches ? (t < PAUSE * 2 ? from : to) : from + (to - from) * ease(Math.min(1, t / length));
+    if (t < length + (this.playing ? PAUSE : 0)) return;
+    this.progress = to;
+    this.leg = null;
+    if (this.playing && to === this.last && !this.loop) this.playing = false;
+    else if (this.playing) this.#advance(time);
+  }
+
+  /** @param {number} time */
+  #flyOn(time) {
+    const flight = this.flight;
+    flight.start ||= time;
+    const f = ease(Math.min(1, (time - flight.start) / FLIGHT));
+    const camera = { eye: arc(flight.from.eye, flight.to.eye, f), center: arc(flight.from.center, flight.to.center, f) };
+    for (const panel of this.panels) panel.setCamera(camera);
+    if (f >= 1) this.flight = null;
+  }
+
+  /** What every layer of every view shows now. @param {boolean} rest with texts for hovering */
+  #frame(rest) {
+    const { recipe, progress } = this;
+    this.at = now(recipe, this.stages, progress);
+    this.painted = this.at;
+    return recipe.views.map((/** @type {any} */ view) => view.layers.map((/** @type {any} */ layer) => ({
+      points: layerPoints(recipe, layer, this.stages, this.at, progress, this.followed),
+      opacity: layer.opacity * fading(layer, progress),
+      values: layer.color && (layer.color.values ? unpack(layer.color.values) : layerValues(layer, recipe, this.stages, this.at)),
+      text: rest && layer.pick ? this.#texts(layer.cloud) : undefined,
+    })));
+  }
+
+  /** @param {string} name */
+  #texts(name) {
+    const at = this.at[name], n = this.recipe.clouds.find((/** @type {any} */ c) => c.name === name).points.shape[0], d = at.length / n;
+    return Array.from({ length: n }, (_, i) => `point ${i}<br>(${Array.from(at.subarray(i * d, (i + 1) * d), (x) => x.toFixed(2)).join(", ")})`);
+  }
+
+  #show() { for (const show of this.shows) show(); }
+
+  /** @param {HTMLElement} formula */
+  #mark(formula) {
+    const stage = `stage-${Math.ceil(this.progress - 0.02)}`;
+    if (formula.dataset.stage === stage) return;
+    formula.dataset.stage = stage;
+    for (const piece of formula.querySelectorAll("[class*=stage-]")) piece.classList.toggle("marked", piece.classList.contains(stage));
+  }
+
+  /** When motion has stopped for a moment and no hand is on the figure: settle, and write the link. */
+  #rest() {
+    clearTimeout(this.resting);
+    if (this.closed) return;
+    this.resting = window.setTimeout(() => { if (!this.leg && !this.flight && !this.pressed) this.#settle(); }, REST);
+  }
+
+  async #settle() {
+    if (!this.panels.length) {
+      const still = /** @type {HTMLImageElement | null} */ (this.root.querySelector(".still img"));
+      if (still) still.src = `${this.root.dataset.still}${this.#query()}`;
+    }
+    const frame = this.#frame(true);
+    await Promise.all(this.panels.map((panel, v) => panel.settle(frame[v])));
+    const query = this.#query();
+    if (!this.closed && query !== location.search) history.replaceState(null, "", query || location.pathname);
+  }
+
+  #query() {
+    return write({ choices: this.choices, params: this.params, progress: this.progress, camera: this.camera, follow: this.followed,
+      theme: this.theme }, this.usual, this.recipe);
+  }
+
+  /** @param {{eye: number[], center: number[]}} camera @param {Panel} by */
+  #turned(camera, by) {
+    this.camera = camera;
+    this.flight = null;
+    for (const panel of this.panels) if (panel !== by) panel.setCamera(camera);
+    this.#rest();
+  }
+}
+
+/** From a to b: the direction turns, the distance changes evenly. @param {number[]} a @param {number[]} b @param {number} f */
+function arc(a, b, f) {
+  const length = Math.hypot(...a) * (1 - f) + Math.hypot(...b) * f;
+  const mixed = a.map((x, i) => x * (1 - f) + b[i] * f), now = Math.hypot(...mixed);
+  return now > 1e-9 ? mixed.map((x) => (x * length) / now) : b;
+}
+
+function hasWebGL() {
+  const canvas = document.createElement("canvas"), gl = canvas.getContext("webgl");
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return Boolean(gl);
+}
+
+// Players come and go with the elements that they live in.
+
+/** @type {any} */ (window).normscape = { players: /** @type {Player[]} */ ([]) };
+/** @type {Player[]} */ const players = /** @type {any} */ (window).normscape.players;
+const attend = () => {
+  for (const player of [...players]) {
+    if (player.root.isConnected) continue;
+    player.close();
+    players.splice(players.indexOf(player), 1);
+  }
+  for (const root of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-slug]"))) {
+    if (players.some((player) => player.root === root)) continue;
+    const player = new Player(root);
+    players.push(player);
+    player.start();
+  }
+};
+new MutationObserver(attend).observe(document.documentElement, { childList: true, subtree: true });
+attend();
+addEventListener("keydown", (event) => {
+  const player = players.find((p) => p.root.contains(/** @type {Node} */ (event.target))) ?? players[0];
+  if (player?.recipe && !document.querySelector("dialog[open]")) key(event, player);
+});

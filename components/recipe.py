@@ -1,0 +1,287 @@
+"""A recipe: the parameters, clouds, pipelines and views of one scene for one set of choices, as data.
+
+Whoever holds a recipe can run it: `components.figure` in Python, `assets/engine.mjs` in the browser. The words are
+those of docs/design.md. `Recipe.json` is the form in which it travels; arrays are packed as Plotly packs them,
+`{dtype, shape, bdata}` with base64.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from geometry.pipeline import Affine, Entries, Normalize, Pipeline, Pointwise
+
+Array = np.ndarray
+Params = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that a slider moves. `scale="log"`: the slider is even in log10 of the value."""
+
+    name: str
+    label: str
+    value: float
+    min: float
+    max: float
+    step: float = 0.01
+    scale: str = "linear"
+    group: str = ""
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Points (N, d). `place` moves them with the parameters before stage 0; `pipeline` with the progress."""
+
+    name: str
+    points: Array
+    pipeline: Pipeline = Pipeline(())
+    place: Pipeline = Pipeline(())
+    labels: Sequence[str] | None = None
+
+    def stages(self, params: Params) -> list[Array]:
+        """The cloud before the pipeline and after each of its steps."""
+        return self.pipeline.stages(self.place.stages(self.points.astype(float), params)[-1], params)
+
+    def at(self, params: Params, progress: float) -> Array:
+        """Where the points are; a cloud with fewer steps than the recipe rests at its last stage."""
+        start = self.place.stages(self.points.astype(float), params)[-1]
+        return self.pipeline.at(start, min(progress, len(self.pipeline.steps)), params)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One display coordinate: ⟨weights, point⟩ at the current progress, or at a fixed stage."""
+
+    weights: Sequence[float]
+    stage: int | None = None
+
+
+def rows(projection: Any, *, stage: int | None = None) -> tuple[Row, ...]:
+    """A projection d → 2 or 3, a matrix (k, d), at one stage."""
+    return tuple(Row(tuple(map(float, weights)), stage) for weights in np.atleast_2d(projection))
+
+
+@dataclass(frozen=True)
+class Color:
+    """A number for each point, painted through a named scale of the theme: fixed `values`, or a live coordinate `row`."""
+
+    scale: str
+    low: float
+    high: float
+    values: Array | None = None
+    row: Row | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What is drawn of a cloud.
+
+    kind: "points", "line" (`order`: indices, −1 is a gap), "mesh" (`order`: triangles, (F, 3)), "trail" (from each
+    stage to where the point is), "labels" (the cloud's labels).
+    role: the mathematical role, which the theme knows the colour of. fade: opacity at each stage.
+    only: indices of the points to show, or "followed".
+    """
+
+    cloud: str
+    kind: str
+    role: str
+    rows: tuple[Row, ...]
+    title: str = ""
+    only: Sequence[int] | str | None = None
+    order: Array | None = None
+    fade: Sequence[float] | None = None
+    color: Color | None = None
+    size: float = 4.0
+    opacity: float = 1.0
+    dash: str = "solid"
+    pick: bool = False
+
+    def opacity_at(self, progress: float) -> float:
+        """Linear between the stages' values."""
+        fade = [1.0] if self.fade is None else self.fade
+        return self.opacity * float(np.interp(progress, range(len(fade)), fade))
+
+
+@dataclass(frozen=True)
+class View:
+    """A panel with layers and fixed axes; `ranges` is one (low, high) a display axis, one shared pair for all three in 3D."""
+
+    name: str
+    title: str
+    layers: tuple[Layer, ...]
+    ranges: tuple[tuple[float, float], ...]
+    dims: int = 3
+    axes: Sequence[str] = ()
+    equal: bool = True
+    camera: Sequence[float] = (0.95, -0.75, 0.42)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers of the followed point at every stage. `ideal`: the cloud whose stages are the surfaces' points
+    (distance to the surface = distance to that point)."""
+
+    cloud: str
+    ideal: str = ""
+    columns: Sequence[str] = ("components", "mean", "std", "norm", "angle", "distance")
+
+
+@dataclass(frozen=True)
+class Residual:
+    """The largest distance, over the points, between the last stages of two clouds."""
+
+    label: str
+    a: str
+    b: str
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One scene for one set of choices. `formula` is LaTeX; a piece in \\class{stage-k}{…} is marked at stage k."""
+
+    stages: Sequence[str]
+    parameters: tuple[Parameter, ...]
+    clouds: tuple[Cloud, ...]
+    views: tuple[View, ...]
+    formula: str = ""
+    table: Table | None = None
+    residuals: tuple[Residual, ...] = ()
+    progress: float = 0.0
+    follow: int = 0
+
+    @cached_property
+    def defaults(self) -> dict[str, float]:
+        return {p.name: p.value for p in self.parameters}
+
+    def cloud(self, name: str) -> Cloud:
+        return next(c for c in self.clouds if c.name == name)
+
+    def stages_of(self, params: Params) -> dict[str, list[Array]]:
+        return {c.name: c.stages(params) for c in self.clouds}
+
+    def positions(self, params: Params, progress: float) -> dict[str, Array]:
+        return {c.name: c.at(params, progress) for c in self.clouds}
+
+    def layer_points(self, layer: Layer, params: Params, progress: float, *, followed: int = 0) -> Array:
+        """A layer's points (M, k) in display coordinates, in drawing order, gaps as NaN; mirrored by engine.mjs."""
+        cloud = self.cloud(layer.cloud)
+        only = [min(followed, len(cloud.points) - 1)] if layer.only == "followed" else layer.only
+        if layer.kind == "trail":
+            gap = np.full((1, len(layer.rows)), np.nan)
+            chosen = range(len(cloud.points)) if only is None else only
+            corners = [
+                self._project(layer, cloud, params, min(s, progress))
+                for s in range(len(cloud.pipeline.steps) + 1)
+            ]
+            return np.concatenate([np.vstack([*(c[[i]] for c in corners), gap]) for i in chosen])
+        points = self._project(layer, cloud, params, progress)
+        if layer.kind == "line" and layer.order is not None:
+            return np.where(layer.order[:, None] < 0, np.nan, points[layer.order])
+        return points if only is None else points[list(only)]
+
+    def layer_values(self, layer: Layer, params: Params, progress: float) -> Array:
+        """The number that colours each point of a layer."""
+        assert layer.color is not None
+        if layer.color.values is not None:
+            return layer.color.values
+        assert layer.color.row is not None
+        cloud = self.cloud(layer.cloud)
+        return coordinate(layer.color.row, cloud.at(params, progress), cloud.stages(params))
+
+    def _project(self, layer: Layer, cloud: Cloud, params: Params, progress: float) -> Array:
+        at, stages = cloud.at(params, progress), cloud.stages(params)
+        return np.stack([coordinate(r, at, stages) for r in layer.rows], axis=-1)
+
+    def json(self) -> dict[str, Any]:
+        """The recipe as plain data, ready for `json.dumps`."""
+        return {
+            "stages": list(self.stages),
+            "parameters": [vars(p) for p in self.parameters],
+            "clouds": [_cloud(c) for c in self.clouds],
+            "views": [_view(v) for v in self.views],
+            "formula": self.formula,
+            "table": self.table and {**vars(self.table), "columns": list(self.table.columns)},
+            "residuals": [vars(r) for r in self.residuals],
+            "progress": self.progress,
+            "follow": self.follow,
+        }
+
+
+def coordinate(row: Row, at: Array, stages: Sequence[Array]) -> Array:
+    """⟨weights, point⟩; missing coordinates count as zero."""
+    points = at if row.stage is None else stages[min(row.stage, len(stages) - 1)]
+    m = min(points.shape[-1], len(row.weights))
+    return points[:, :m] @ np.asarray(row.weights[:m])
+
+
+def pack(array: Any) -> dict[str, Any]:
+    """`{dtype, shape, bdata}`; 32-bit where the array is, little endian."""
+    array = np.ascontiguousarray(array)
+    kind = {"f": "f4" if array.dtype == np.float32 else "f8", "i": "i4"}[array.dtype.kind]
+    data = base64.b64encode(array.astype("<" + kind).tobytes()).decode()
+    return {"dtype": kind, "shape": list(array.shape), "bdata": data}
+
+
+def _entries(entries: Entries) -> dict[str, Any]:
+    out: dict[str, Any] = {"base": pack(np.asarray(entries.base, float))}
+    if entries.terms:
+        out["terms"] = {name: pack(np.asarray(term, float)) for name, term in entries.terms.items()}
+    if entries.tracks:
+        out["tracks"] = {
+            name: {"at": pack(np.asarray(t.at, float)), "values": pack(t.values)}
+            for name, t in entries.tracks.items()
+        }
+    return out
+
+
+def _step(step: Affine | Normalize | Pointwise) -> dict[str, Any]:
+    if isinstance(step, Affine):
+        return {"kind": "affine", "A": _entries(step.A), "b": step.b and _entries(step.b)}
+    if isinstance(step, Pointwise):
+        return {"kind": "pointwise", "function": step.function}
+    return {
+        "kind": "normalize",
+        "radius": _entries(step.radius),
+        "eps": _entries(step.eps),
+        "groups": step.groups and [list(g) for g in step.groups],
+        "convention": step.convention,
+    }
+
+
+def _cloud(cloud: Cloud) -> dict[str, Any]:
+    return {
+        "name": cloud.name,
+        "points": pack(cloud.points.astype(np.float32)),
+        "place": [_step(s) for s in cloud.place.steps],
+        "steps": [_step(s) for s in cloud.pipeline.steps],
+        "path": cloud.pipeline.path,
+        "labels": cloud.labels and list(cloud.labels),
+    }
+
+
+def _layer(layer: Layer) -> dict[str, Any]:
+    color = layer.color and {
+        **vars(layer.color),
+        "values": None if layer.color.values is None else pack(layer.color.values.astype(np.float32)),
+        "row": layer.color.row and vars(layer.color.row),
+    }
+    return {
+        **vars(layer),
+        "rows": [vars(r) for r in layer.rows],
+        "only": layer.only if layer.only is None or isinstance(layer.only, str) else list(map(int, layer.only)),
+        "order": None if layer.order is None else pack(layer.order.astype(np.int32)),
+        "color": color,
+    }
+
+
+def _view(view: View) -> dict[str, Any]:
+    return {**vars(view), "layers": [_layer(layer) for layer in view.layers]}

@@ -1,0 +1,127 @@
+"""A scene: a slug, a title, choices, a pure function choices → recipe, and a text. Every folder of scenes/ is one."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from components.recipe import Recipe
+
+Choices = Mapping[str, Any]
+
+
+class WrongValue(ValueError):
+    """A choice, parameter or state that the scene does not have; says which and what would do."""
+
+    def __init__(self, parameter: str, error: str, allowed: Any) -> None:
+        super().__init__(error)
+        self.parameter, self.error, self.allowed = parameter, error, allowed
+
+    def json(self) -> dict[str, Any]:
+        return {"error": self.error, "parameter": self.parameter, "allowed": self.allowed}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What cannot move continuously: one of `options` (value → label). `when`: shown only where another choice has one
+    of some values."""
+
+    name: str
+    label: str
+    default: Any
+    options: Mapping[str, str]
+    when: tuple[str, Sequence[str]] | None = None
+
+    def parse(self, text: str) -> Any:
+        if text not in self.options:
+            raise WrongValue(self.name, f"{self.name}={text!r} is not one of its values", list(self.options))
+        return text
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number between two bounds."""
+
+    name: str
+    label: str
+    default: int
+    min: int
+    max: int
+    step: int = 1
+    when: tuple[str, Sequence[str]] | None = None
+
+    def parse(self, text: str) -> int:
+        allowed = {"min": self.min, "max": self.max, "whole": True}
+        try:
+            number = int(text)
+        except ValueError:
+            raise WrongValue(self.name, f"{self.name}={text!r} is not a whole number", allowed) from None
+        if not self.min <= number <= self.max:
+            raise WrongValue(self.name, f"{self.name}={number} is outside {self.min} … {self.max}", allowed)
+        return number
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A text of the user's own, at most `longest` characters; the scene reads it and may raise `WrongValue`."""
+
+    name: str
+    label: str
+    default: str
+    longest: int = 4000
+    when: tuple[str, Sequence[str]] | None = None
+
+    def parse(self, text: str) -> str:
+        if len(text) > self.longest:
+            raise WrongValue(
+                self.name,
+                f"{self.name} has {len(text)} characters, at most {self.longest} fit in a link",
+                {"longest": self.longest},
+            )
+        return text
+
+
+@dataclass(frozen=True)
+class Scene:
+    slug: str
+    title: str
+    lead: str
+    choices: tuple[Choice | Whole | Typed, ...]
+    build: Callable[[Choices], Recipe]
+    order: int = 100
+
+    @property
+    def folder(self) -> Path:
+        return Path(__file__).parent / "scenes" / self.slug
+
+    def choose(self, texts: Mapping[str, str]) -> dict[str, Any]:
+        """Choices from texts (a query), defaults where a name is missing; WrongValue for a name or value it has not."""
+        names = [c.name for c in self.choices]
+        for name in texts:
+            if name not in names:
+                raise WrongValue(name, f"the scene {self.slug!r} has no choice {name!r}", names)
+        return {c.name: c.parse(texts[c.name]) if c.name in texts else c.default for c in self.choices}
+
+    def json(self) -> dict[str, Any]:
+        """What a page must know to offer the choices."""
+        kinds = {Choice: "one", Whole: "whole", Typed: "typed"}
+        choices = [{"kind": kinds[type(c)], **vars(c)} for c in self.choices]
+        return {"slug": self.slug, "title": self.title, "lead": self.lead, "choices": choices}
+
+    def recipe(self, **choices: Any) -> Recipe:
+        """The recipe for some choices, the others at their defaults."""
+        return self.build(self.choose({name: str(value) for name, value in choices.items()}))
+
+
+@cache
+def scenes() -> dict[str, Scene]:
+    """All scenes by slug, in their order: every package in scenes/ that has a SCENE."""
+    import components.scenes as package
+
+    found = [import_module(f"{package.__name__}.{m.name}").SCENE for m in pkgutil.iter_modules(package.__path__)]
+    return {scene.slug: scene for scene in sorted(found, key=lambda s: (s.order, s.slug))}

@@ -1,0 +1,113 @@
+"""The HTTP routes beside Dash: recipes, still pictures, the drawing library, health. All GET; none changes anything."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from functools import cache, lru_cache
+from pathlib import Path
+
+import plotly
+from flask import Flask, Response, jsonify, request
+
+from components import still, text, theme
+from components.figure import document
+from components.scene import Scene, WrongValue, scenes
+from components.state import parse
+
+LIGHT = Path(__file__).parent.parent / "node_modules/plotly.js-gl3d-dist-min/plotly-gl3d.min.js"
+FULL = Path(plotly.__file__).parent / "package_data/plotly.min.js"
+RECIPES_KEPT = 256
+FOREVER = "public, max-age=31536000, immutable"
+
+
+def add_routes(server: Flask) -> None:
+    """The routes, and the headers of every answer."""
+    server.add_url_rule("/healthz", "healthz", lambda: jsonify(status="ok"))
+    server.add_url_rule("/recipe/<slug>", "recipe", recipe)
+    server.add_url_rule("/still/<slug>.svg", "still", picture)
+    server.add_url_rule("/theme.css", "theme", lambda: fresh(theme.css(), "text/css"))
+    server.add_url_rule("/lib/<name>", "library", library)
+    server.register_error_handler(WrongValue, lambda wrong: (jsonify(wrong.json()), 400))
+    server.register_error_handler(UnknownScene, lambda unknown: (jsonify(unknown.json()), 404))
+    server.after_request(headers)
+
+
+class UnknownScene(WrongValue):
+    def __init__(self, slug: str) -> None:
+        super().__init__("slug", f"there is no scene {slug!r}", list(scenes()))
+
+
+def find(slug: str) -> Scene:
+    if slug not in scenes():
+        raise UnknownScene(slug)
+    return scenes()[slug]
+
+
+def recipe(slug: str) -> Response:
+    """The recipe of a scene for the choices in the query, with its text."""
+    scene = find(slug)
+    return fresh(packed(slug, tuple(scene.choose(once(request.args)).items())), "application/json")
+
+
+@lru_cache(RECIPES_KEPT)
+def packed(slug: str, choices: tuple[tuple[str, object], ...]) -> str:
+    scene = scenes()[slug]
+    data = document(scene.build(dict(choices)))
+    data |= scene.json() | {"chosen": dict(choices), "text": text.read(scene.folder / "text.md").json()}
+    data["formula"] = data["formula"] and text.mathml(data["formula"], display="block")
+    return json.dumps(data, separators=(",", ":"))
+
+
+def picture(slug: str) -> Response:
+    """A still picture of a scene in any state, drawn on the server."""
+    scene = find(slug)
+    state = parse(scene, once(request.args))
+    return fresh(still.svg(state.recipe, state), "image/svg+xml")
+
+
+def once(query) -> dict[str, str]:
+    """A query as a mapping; a name given twice is an error."""
+    for name, values in query.lists():
+        if len(values) > 1:
+            raise WrongValue(name, f"{name} is given {len(values)} times", "once")
+    return query.to_dict()
+
+
+def fresh(body: str, kind: str) -> Response:
+    """An answer that the browser keeps and asks about again, by its ETag."""
+    answer = Response(body, content_type=f"{kind}; charset=utf-8")
+    answer.set_etag(hashlib.sha256(body.encode()).hexdigest()[:20])
+    answer.headers["Cache-Control"] = "no-cache"
+    return answer.make_conditional(request)
+
+
+@cache
+def bundle() -> tuple[str, bytes]:
+    """The name (with its fingerprint) and gzipped text of the drawing library: the light one where npm brought it."""
+    code = (LIGHT if LIGHT.exists() else FULL).read_bytes()
+    return f"plotly-{hashlib.sha256(code).hexdigest()[:12]}.js", gzip.compress(code, 9)
+
+
+def library(name: str) -> Response | tuple[Response, int]:
+    known, code = bundle()
+    if name != known:
+        return jsonify(error="there is no such file", parameter="name", allowed=[known]), 404
+    answer = Response(code, content_type="text/javascript; charset=utf-8")
+    answer.headers["Cache-Control"] = FOREVER
+    if "gzip" in request.accept_encodings:
+        answer.headers["Content-Encoding"] = "gzip"
+    else:
+        answer.set_data(gzip.decompress(code))
+    answer.headers["Vary"] = "Accept-Encoding"
+    return answer
+
+
+def headers(answer: Response) -> Response:
+    answer.headers.setdefault("X-Content-Type-Options", "nosniff")
+    answer.headers.setdefault("Referrer-Policy", "same-origin")
+    answer.headers.setdefault("X-Frame-Options", "SAMEORIGIN")
+    return answer
+
+

@@ -1,0 +1,87 @@
+"""The state of a scene as a link carries it: choices, parameters, progress, camera, followed point, theme.
+
+The reader of links in the browser is assets/link.mjs; both refuse what the scene does not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components.recipe import Parameter, Recipe
+from components.scene import Scene, WrongValue
+
+THEMES = ("auto", "light", "dark")
+FARTHEST = 100.0  # of the camera, in scene units; the scene's cube is 1 wide
+MOST_POINTS = 100_000
+
+
+@dataclass(frozen=True)
+class State:
+    recipe: Recipe
+    choices: Mapping[str, Any]
+    params: Mapping[str, float]
+    progress: float
+    camera: tuple[float, ...] | None
+    follow: int
+    theme: str
+
+
+def parse(scene: Scene, query: Mapping[str, str]) -> State:
+    """The state that a query asks for, over the scene's defaults; WrongValue for any name or value it has not."""
+    choices = {c.name for c in scene.choices}
+    chosen = scene.choose({name: text for name, text in query.items() if name in choices})
+    recipe = scene.build(chosen)
+    known = {p.name: p for p in recipe.parameters}
+    own = {"progress", "camera", "follow", "theme"}
+    params = dict(recipe.defaults)
+    for name, text in query.items():
+        if name in known:
+            params[name] = _value(known[name], text)
+        elif name not in choices | own:
+            raise WrongValue(name, f"the scene {scene.slug!r} has no {name!r}", sorted(choices | set(known) | own))
+    return State(
+        recipe,
+        chosen,
+        params,
+        _bounded("progress", query.get("progress", str(recipe.progress)), 0, len(recipe.stages) - 1),
+        _camera(query["camera"]) if "camera" in query else None,
+        int(_bounded("follow", query.get("follow", str(recipe.follow)), 0, MOST_POINTS, whole=True)),
+        _theme(query.get("theme", "auto")),
+    )
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def _value(parameter: Parameter, text: str) -> float:
+    if parameter.scale == "log" and _number(text) == 0:
+        return 0.0
+    return _bounded(parameter.name, text, parameter.min, parameter.max)
+
+
+def _bounded(name: str, text: str, low: float, high: float, *, whole: bool = False) -> float:
+    x = _number(text)
+    if not low <= x <= high or (whole and x != int(x)):
+        kind = "whole number" if whole else "number"
+        raise WrongValue(name, f"{name}={text} is not a {kind} from {low:g} to {high:g}", {"min": low, "max": high})
+    return x
+
+
+def _camera(text: str) -> tuple[float, ...]:
+    numbers = tuple(map(_number, text.split(",")))
+    if len(numbers) not in (3, 6) or not all(abs(x) <= FARTHEST for x in numbers) or not any(numbers[:3]):
+        allowed = "x,y,z of the eye, and of what it looks at"
+        raise WrongValue("camera", f"camera={text} is not three numbers, or six, within ±{FARTHEST:g}", allowed)
+    return numbers
+
+
+def _theme(text: str) -> str:
+    if text not in THEMES:
+        raise WrongValue("theme", f"theme={text} is not one of {', '.join(THEMES)}", list(THEMES))
+    return text

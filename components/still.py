@@ -1,0 +1,134 @@
+"""Recipe → SVG: a still picture of a scene in any state, for the gallery, and where there is no WebGL.
+
+The same layers as the figure's, projected by the same camera; what lies farther is drawn first. A mesh is its shadow:
+all its triangles in one path, turned the same way, so that they do not add up.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from components import theme as themes
+from components.recipe import Layer, Recipe, View
+from components.state import State
+
+WIDTH, HEIGHT = 640, 440
+FIELD = np.tan(np.radians(22.5)) * 2  # what Plotly's perspective sees at distance 1
+MOST = 1500  # points drawn; more would only make the file large
+
+
+def svg(recipe: Recipe, state: State) -> str:
+    """The views side by side; theme "auto" follows the reader's system."""
+    width = WIDTH / len(recipe.views)
+    panels = [
+        f'<svg x="{n * width:.0f}" width="{width:.0f}" height="{HEIGHT}" viewBox="{-width / 2:.0f} {-HEIGHT / 2} {width:.0f} {HEIGHT}">'
+        + "".join(_layers(recipe, view, state, width))
+        + "</svg>"
+        for n, view in enumerate(recipe.views)
+    ]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}">'
+        f"<style>{_style(state.theme)}</style>"
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="var(--paper)"/>{"".join(panels)}</svg>'
+    )
+
+
+def _style(theme: str) -> str:
+    def block(name: str) -> str:
+        return "svg{" + "".join(f"--{role}:{color};" for role, color in themes.colors(name).items()) + "}"
+
+    if theme == "auto":
+        return block("light") + "@media (prefers-color-scheme: dark){" + block("dark") + "}"
+    return block(theme)
+
+
+def _layers(recipe: Recipe, view: View, state: State, width: float) -> list[str]:
+    drawn = []
+    for layer in view.layers:
+        opacity = layer.opacity_at(state.progress)
+        if opacity <= 0:
+            continue
+        points = recipe.layer_points(layer, state.params, state.progress, followed=state.follow)
+        flat, depth = _project(view, points, state.camera or view.camera, width)
+        order = {"mesh": 0, "line": 1, "trail": 2, "points": 3, "labels": 4}[layer.kind]
+        shape = _shape(recipe, layer, flat, depth, state)
+        drawn.append((order, f'<g opacity="{opacity:.2f}">{shape}</g>'))
+    return [shape for _, shape in sorted(drawn, key=lambda d: d[0])]
+
+
+def _project(view: View, points: np.ndarray, camera: Any, width: float) -> tuple[np.ndarray, np.ndarray]:
+    """Pixels around the middle, and distance from the eye (0 for a 2D view)."""
+    low, high = np.array(view.ranges, float).T
+    if view.dims == 2:
+        size = np.array([width - 40, -(HEIGHT - 40)])
+        if view.equal:
+            size = np.array([1, -1]) * min(width - 20, HEIGHT - 20)
+        return ((points - low) / (high - low) - 0.5) * size, np.zeros(len(points))
+    scaled = (points - low) / (high - low) - 0.5  # the cube, 1 wide
+    eye, center = np.array(camera[:3], float), np.array(list(camera[3:6]) or [0.0, 0.0, 0.0])
+    forward = (center - eye) / np.linalg.norm(center - eye)
+    right = np.cross(forward, [0, 0, 1])
+    right = right / np.linalg.norm(right) if np.linalg.norm(right) > 0 else np.array([1.0, 0, 0])
+    up = np.cross(right, forward)
+    depth = np.maximum((scaled - eye) @ forward, 1e-3)
+    scale = min(width, HEIGHT) / FIELD / depth
+    return np.stack([(scaled - eye) @ right * scale, -((scaled - eye) @ up) * scale], -1), depth
+
+
+def _shape(recipe: Recipe, layer: Layer, flat: np.ndarray, depth: np.ndarray, state: State) -> str:
+    color = f"var(--{layer.role})"
+    if layer.kind == "labels":
+        labels = recipe.cloud(layer.cloud).labels or ()
+        texts = [
+            f'<text x="{x:.0f}" y="{y + 5:.0f}">{escape(label)}</text>'
+            for (x, y), label in zip(flat, labels, strict=True)
+        ]
+        return f'<g fill="{color}" font-family="system-ui" font-size="15" text-anchor="middle">{"".join(texts)}</g>'
+    if layer.kind == "mesh":
+        assert layer.order is not None
+        return f'<path fill="{color}" d="{_triangles(flat[layer.order])}"/>'
+    if layer.kind in ("line", "trail"):
+        width = max(0.8, layer.size * 0.55)
+        return f'<path fill="none" stroke="{color}" stroke-width="{width:.1f}" d="{_path(flat)}"/>'
+    return _points(recipe, layer, flat, depth, state, color)
+
+
+def _points(recipe: Recipe, layer: Layer, flat: np.ndarray, depth: np.ndarray, state: State, color: str) -> str:
+    chosen = np.unique(np.linspace(0, len(flat) - 1, min(len(flat), MOST)).astype(int))
+    chosen = chosen[np.argsort(-depth[chosen], kind="stable")]
+    colors = _colors(recipe, layer, state, color)
+    radius = layer.size * 0.55
+    dots = "".join(f'<circle cx="{flat[i, 0]:.0f}" cy="{flat[i, 1]:.0f}" r="{radius:.1f}"{colors(i)}/>' for i in chosen)
+    return f'<g fill="{color}">{dots}</g>'
+
+
+def _colors(recipe: Recipe, layer: Layer, state: State, color: str) -> Any:
+    if layer.color is None:
+        return lambda i: ""
+    values = recipe.layer_values(layer, state.params, state.progress)
+    last = len(themes.scale(layer.color.scale)) - 1
+    at = np.clip((values - layer.color.low) / (layer.color.high - layer.color.low), 0, 1)
+    return lambda i: f' fill="var(--{layer.color.scale}-{round(at[i] * last)})"'
+
+
+def _path(flat: np.ndarray) -> str:
+    out, pen = [], "M"
+    for x, y in flat:
+        if np.isnan(x):
+            pen = "M"
+        else:
+            out.append(f"{pen}{x:.0f} {y:.0f}")
+            pen = "L"
+    return "".join(out)
+
+
+def _triangles(corners: np.ndarray) -> str:
+    """(F, 3, 2) as one path, every triangle turned the same way."""
+    (a, b, c) = np.moveaxis(corners, 1, 0)
+    u, v = b - a, c - a
+    turned = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0] < 0
+    corners[turned] = corners[turned][:, ::-1]
+    return "".join("M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in corner) + "Z" for corner in corners)

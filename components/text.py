@@ -1,0 +1,83 @@
+"""The text of a scene: Markdown beside it → HTML, with formulas as MathML, the stops of its tour and its questions.
+
+`## A tour` holds a `### stop` each; a stop's first line `@ progress=2 gamma1=1.5` is its state. `## Questions` holds a
+`### question` each, and its answer under it. Everything before is the prose.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+
+@dataclass(frozen=True)
+class Stop:
+    title: str
+    state: dict[str, str]
+    html: str
+
+
+@dataclass(frozen=True)
+class Text:
+    html: str
+    tour: tuple[Stop, ...]
+    questions: tuple[tuple[str, str], ...]
+
+    def json(self) -> dict[str, Any]:
+        asked = "".join(f"<details><summary>{q}</summary>{a}</details>" for q, a in self.questions)
+        return {
+            "html": self.html,
+            "tour": [vars(stop) for stop in self.tour],
+            "questions": asked and f"<h2>Questions</h2>{asked}",
+        }
+
+
+def mathml(latex: str, *, display: str = "inline") -> str:
+    r"""LaTeX → MathML; `\class{…}{…}` becomes a class that style sheets and the player know."""
+    return convert(latex, display=display)
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    render = lambda latex, options: mathml(latex, display="block" if options["display_mode"] else "inline")  # noqa: E731
+    return MarkdownIt().enable("table").use(dollarmath_plugin, renderer=render)
+
+
+def _html(markdown: str) -> str:
+    return _markdown().render(markdown)
+
+
+def _parts(markdown: str, mark: str) -> tuple[str, list[tuple[str, str]]]:
+    """What stands before the first heading of a level, and (heading, body) of each."""
+    before, *rest = re.split(rf"^{mark} +(.+)$", markdown, flags=re.M)
+    return before, [(title.strip(), body.strip()) for title, body in zip(rest[::2], rest[1::2], strict=True)]
+
+
+def _stop(title: str, body: str) -> Stop:
+    first, _, words = body.partition("\n")
+    if not first.startswith("@"):
+        raise ValueError(f"the stop {title!r} begins with a line '@ name=value …'")
+    state = dict(item.split("=", 1) for item in first[1:].split())
+    return Stop(html.escape(title), state, _html(words))
+
+
+@cache
+def read(path: Path) -> Text:
+    """The text of one scene, from its `text.md`."""
+    lead, sections = _parts(path.read_text("utf-8"), "##")
+    named = dict(sections)
+    tour, questions = named.pop("A tour", ""), named.pop("Questions", "")
+    prose = lead + "".join(f"\n## {title}\n\n{body}\n" for title, body in named.items())
+    return Text(
+        _html(prose),
+        tuple(_stop(*part) for part in _parts(tour, "###")[1]),
+        tuple((_markdown().renderInline(q), _html(a)) for q, a in _parts(questions, "###")[1]),
+    )

@@ -1,0 +1,26 @@
+"""What normalisation does to space: maps of points on the last axis, for any array library."""
+
+from geometry.centering import center
+from geometry.norms import group_norm, layer_norm, rms_norm
+from geometry.pipeline import Affine, Entries, Normalize, Pipeline, Pointwise, Track
+from geometry.shear import shear
+from geometry.sphere import to_sphere, u_eps
+from geometry.stretch import fold, stretch
+
+__all__ = [
+    "Affine",
+    "Entries",
+    "Normalize",
+    "Pipeline",
+    "Pointwise",
+    "Track",
+    "center",
+    "fold",
+    "group_norm",
+    "layer_norm",
+    "rms_norm",
+    "shear",
+    "stretch",
+    "to_sphere",
+    "u_eps",
+]

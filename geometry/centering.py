@@ -1,0 +1,36 @@
+"""Centring: the orthogonal projection on the hyperplane U = {Σ xᵢ = 0}."""
+
+import numpy as np
+from array_api_compat import array_namespace
+from jaxtyping import Float
+
+from geometry.arrays import Array
+
+
+def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
+    """Project on U along the all-ones direction: Πx = x − μ·1, with μ = mean(x).
+
+    A constant vector goes to zero exactly. Source: 002; 004, section 3; mathematics.md, 1.
+    """
+    # From the first coordinate on, or rounding gives a constant vector a direction.
+    x = x - x[..., :1]
+    return x - array_namespace(x).mean(x, axis=-1, keepdims=True)
+
+
+def centering_matrix(d: int) -> Float[np.ndarray, "{d} {d}"]:
+    """Π = I − 11ᵀ/d: (d−1)/d on the diagonal, −1/d elsewhere.
+
+    Source: 004, equation 28.
+    """
+    return np.eye(d) - 1 / d
+
+
+def hyperplane_basis(d: int) -> Float[np.ndarray, "{d}-1 {d}"]:
+    """An orthonormal basis of U, one vector a row (the Helmert matrix without its first row).
+
+    Row k = 1 … d−1 is (1, …, 1, −k, 0, …, 0)/√(k(k+1)), with k ones. `x @ basis.T` are the
+    coordinates of Πx: for d = 4 they show U exactly in three dimensions.
+    """
+    k = np.arange(1, d)[:, None]
+    rows = np.tril(np.ones((d - 1, d))) - k * np.eye(d - 1, d, k=1)
+    return rows / np.sqrt(k * (k + 1))

@@ -1,0 +1,113 @@
+"""Clouds: samples, and the meshes and lines that are drawn as clouds too.
+
+Meshes come as (vertices (N, d), triangles (F, 3)); lines as (points (N, d), order (M,)), where −1 in the order is a gap.
+All are deterministic: random ones take a seed.
+"""
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def gaussian(n: int, d: int, *, seed: int) -> Array:
+    """n standard normal vectors (n, d)."""
+    return np.random.default_rng(seed).standard_normal((n, d))
+
+
+def lattice(n: int, d: int, *, half: float = 1.5) -> Array:
+    """A cubic lattice in [−half, half]ᵈ of at most n points, the largest that fits, at least 2 a side."""
+    side = max(2, int(np.floor(n ** (1 / d) + 1e-9)))
+    axis = np.linspace(-half, half, side)
+    return np.stack(np.meshgrid(*[axis] * d, indexing="ij"), axis=-1).reshape(-1, d)
+
+
+def ring(n: int, u: Array, v: Array, *, radius: float = 1.0, center: Array | float = 0.0) -> Array:
+    """n points evenly on the circle center + radius (cos θ u + sin θ v), for orthonormal u, v (d,)."""
+    theta = 2 * np.pi * np.arange(n) / n
+    return center + radius * (np.outer(np.cos(theta), u) + np.outer(np.sin(theta), v))
+
+
+def closed(n: int) -> Array:
+    """The order that joins n points and returns to the first."""
+    return np.append(np.arange(n), 0)
+
+
+def segments(pairs: Array) -> tuple[Array, Array]:
+    """Separate segments: pairs (M, 2, d) → points (2M, d), order with a gap after each."""
+    points = np.reshape(pairs, (-1, np.shape(pairs)[-1]))
+    index = np.arange(len(points)).reshape(-1, 2)
+    return points, np.column_stack([index, np.full(len(index), -1)]).ravel()[:-1]
+
+
+def grid_mesh(rows: int, columns: int) -> Array:
+    """Triangles of a grid of vertices, row after row."""
+    i = np.arange((rows - 1) * columns).reshape(rows - 1, columns)[:, :-1].ravel()
+    return np.concatenate(
+        [np.stack([i, i + 1, i + columns], 1), np.stack([i + 1, i + columns + 1, i + columns], 1)]
+    )
+
+
+def sphere_mesh(*, meridians: int = 48, parallels: int = 24) -> tuple[Array, Array]:
+    """The unit 2-sphere: vertices ((parallels+1)(meridians+1), 3) and triangles."""
+    phi, theta = np.meshgrid(
+        np.linspace(0, np.pi, parallels + 1), np.linspace(0, 2 * np.pi, meridians + 1), indexing="ij"
+    )
+    points = np.stack([np.sin(phi) * np.cos(theta), np.sin(phi) * np.sin(theta), np.cos(phi)], -1)
+    return points.reshape(-1, 3), grid_mesh(parallels + 1, meridians + 1)
+
+
+def graticule(*, meridians: int = 12, parallels: int = 6, fine: int = 48) -> tuple[Array, Array]:
+    """Circles of longitude and latitude on the unit 2-sphere, as one line with gaps."""
+    t = np.linspace(0, 2 * np.pi, fine + 1)
+    circles = [
+        np.stack([np.cos(a) * np.sin(t), np.sin(a) * np.sin(t), np.cos(t)], -1)
+        for a in np.pi * np.arange(meridians // 2) / (meridians // 2)
+    ]
+    for phi in np.pi * np.arange(1, parallels) / parallels:
+        z = np.full_like(t, np.cos(phi))
+        circles.append(np.stack([np.sin(phi) * np.cos(t), np.sin(phi) * np.sin(t), z], -1))
+    return np.concatenate(circles), joined(len(circles), len(t))
+
+
+def joined(count: int, length: int) -> Array:
+    """The order of `count` open lines of `length` points each, with gaps between them."""
+    index = np.arange(count * length).reshape(count, length)
+    return np.column_stack([index, np.full(count, -1)]).ravel()[:-1]
+
+
+def disc_mesh(*, rings: int = 6, spokes: int = 48) -> tuple[Array, Array]:
+    """The unit disc in the plane: vertices (N, 2) and triangles."""
+    r, t = np.meshgrid(np.linspace(0, 1, rings + 1), np.linspace(0, 2 * np.pi, spokes + 1), indexing="ij")
+    return np.stack([r * np.cos(t), r * np.sin(t)], -1).reshape(-1, 2), grid_mesh(rings + 1, spokes + 1)
+
+
+def parse_vectors(text: str, *, d: int, most: int = 500, largest: float = 1e6) -> Array:
+    """Vectors (n, d) from text, one a line (or between semicolons), numbers apart by commas or spaces.
+
+    ValueError, with the number of the line, for what is not a number, for a wrong count, a number beyond ±largest,
+    more than `most` vectors, or none.
+    """
+    lines = [(k, line) for k, line in enumerate(text.replace(";", "\n").splitlines(), 1) if line.strip()]
+    if not lines:
+        raise ValueError(
+            f"no vectors yet: type {d} numbers a line, such as {', '.join('3 1 4 1 5'.split()[:d])}"
+        )
+    if len(lines) > most:
+        raise ValueError(f"{len(lines)} vectors are more than {most}")
+    return np.array([_vector(k, line, d, largest) for k, line in lines])
+
+
+def _vector(k: int, line: str, d: int, largest: float) -> list[float]:
+    words = line.strip().strip("()[]").replace(",", " ").split()
+    numbers = []
+    for word in words:
+        try:
+            number = float(word.replace("−", "-"))
+        except ValueError:
+            raise ValueError(f"line {k}: {word[:20]!r} is not a number") from None
+        if not abs(number) <= largest:
+            raise ValueError(f"line {k}: {word[:20]} is not within ±{largest:g}")
+        numbers.append(number)
+    if len(numbers) != d:
+        raise ValueError(f"line {k}: {len(numbers)} numbers, but d = {d}")
+    return numbers

@@ -1,0 +1,109 @@
+"""Arrays whose entries a slider moves: constant, affine in parameters, or along a track."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, is_array_api_obj
+
+from geometry.arrays import Array, Numbers, constant, like
+
+Params = Mapping[str, Any]  # numbers, or arrays without axes
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """Arrays at strictly increasing parameter values: `at` (T,), `values` (T, *shape).
+
+    Such as the weights of a network along its training. Raises ValueError if the values of
+    `at` are none or do not increase, or if `values` has another length.
+    """
+
+    at: Numbers
+    values: Numbers
+
+    def __post_init__(self):
+        _set(self, at=np.asarray(self.at, dtype=np.float64), values=_real(self.values))
+        if self.at.ndim != 1 or not self.at.size or not np.all(np.diff(self.at) > 0):
+            raise ValueError(f"a track needs increasing parameter values `at`: got {self.at}")
+        if self.values.shape[:1] != self.at.shape:
+            raise ValueError(
+                f"a track needs one value for each of its {self.at.size} parameter values: "
+                f"got values of shape {tuple(self.values.shape)}"
+            )
+
+    def value(self, t: Any, *, x: Array) -> Array:
+        """Linear between two neighbours in `at`, the end values outside; an array like x."""
+        after = int(np.searchsorted(self.at, float(constant(t)), side="right"))
+        if after in (0, self.at.size):
+            return like(self.values[max(after - 1, 0), ...], x)
+        start, end = map(float, self.at[after - 1 : after + 1])
+        f = like((t - start) / (end - start), x)
+        return (1 - f) * like(self.values[after - 1, ...], x) + f * like(self.values[after, ...], x)
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """base + Σ params[name]·terms[name] + Σ tracks[name] at params[name].
+
+    `base`, each term, and each track's values at one parameter value have one shape; else ValueError.
+    Numbers and nested lists become float64; a tensor stays itself, and so does its gradient.
+    """
+
+    base: Numbers
+    terms: Mapping[str, Numbers] = field(default_factory=dict)
+    tracks: Mapping[str, Track] = field(default_factory=dict)
+
+    def __post_init__(self):
+        terms = {name: _real(term) for name, term in self.terms.items()}
+        _set(self, base=_real(self.base), terms=terms, tracks=dict(self.tracks))
+        shapes = {name: term.shape for name, term in self.terms.items()}
+        shapes |= {name: track.values.shape[1:] for name, track in self.tracks.items()}
+        for name, shape in shapes.items():
+            if tuple(shape) != self.shape:
+                raise ValueError(
+                    f"all parts of one array have its shape: the base has {self.shape}, "
+                    f"the part of {name!r} has {tuple(shape)}; give the base that shape"
+                )
+
+    @classmethod
+    def of(cls, value: Any) -> "Entries":
+        """`value` itself where it is Entries; else constant entries."""
+        return value if isinstance(value, cls) else cls(value)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.base.shape)
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        """The names that `value` needs."""
+        return frozenset(self.terms) | frozenset(self.tracks)
+
+    def value(self, params: Params | None = None, *, x: Array | None = None) -> Array:
+        """The array at these parameters, in the library, dtype and device of x (of the base).
+
+        Further names in `params` are ignored: they belong to other entries of the same scene.
+        Raises ValueError if a name is missing.
+        """
+        params, x = params or {}, self.base if x is None else x
+        if missing := sorted(self.parameters - set(params)):
+            raise ValueError(f"no value for the parameters {missing}: got only {sorted(params)}")
+        value = like(self.base, x)
+        for name, term in self.terms.items():
+            value = value + like(params[name], x) * like(term, x)
+        for name, track in self.tracks.items():
+            value = value + track.value(params[name], x=x)
+        return value
+
+
+def _real(value):
+    if is_array_api_obj(value) and array_namespace(value).isdtype(value.dtype, "real floating"):
+        return value
+    return np.asarray(value, dtype=np.float64)
+
+
+def _set(frozen, **fields):
+    for name, value in fields.items():
+        object.__setattr__(frozen, name, value)

@@ -1,0 +1,108 @@
+"""The norms of deep learning, each made of centring, normalising, and gain and shift.
+
+They agree with `torch.nn.functional`. Vectors are on the last axis.
+Source: 002, section 16; mathematics.md, sections 1 and 6.
+"""
+
+from math import sqrt
+
+from array_api_compat import array_namespace
+from jaxtyping import Float
+
+from geometry.arrays import Array, Scalar, like
+from geometry.centering import center
+from geometry.ellipsoid import to_ellipsoid
+from geometry.sphere import to_sphere
+
+
+def layer_norm(
+    x: Float[Array, "*batch d"],
+    *,
+    gamma: Float[Array, "d"] | None = None,
+    beta: Float[Array, "d"] | None = None,
+    eps: Scalar = 1e-5,
+    convention: str = "pytorch",
+) -> Float[Array, "*batch d"]:
+    """γ ⊙ Πx/√(σ² + ε) + β, with σ² = ‖Πx‖²/d.
+
+    `convention="std"` divides by σ + ε, `"bare"` by √(σ² + ε/d); see `to_sphere`.
+    A constant vector goes to β. Raises ValueError for another convention.
+    """
+    x = to_sphere(center(x), radius=sqrt(x.shape[-1]), eps=eps, convention=convention)
+    return to_ellipsoid(x, gamma=gamma, beta=beta)
+
+
+def rms_norm(
+    x: Float[Array, "*batch d"],
+    *,
+    gamma: Float[Array, "d"] | None = None,
+    eps: Scalar = 1e-5,
+    convention: str = "pytorch",
+) -> Float[Array, "*batch d"]:
+    """γ ⊙ x/√(mean(x²) + ε): no centring, no shift. Conventions and errors as in `layer_norm`."""
+    x = to_sphere(x, radius=sqrt(x.shape[-1]), eps=eps, convention=convention)
+    return to_ellipsoid(x, gamma=gamma)
+
+
+def group_norm(
+    x: Float[Array, "*batch d"],
+    *,
+    groups: int,
+    gamma: Float[Array, "d"] | None = None,
+    beta: Float[Array, "d"] | None = None,
+    eps: Scalar = 1e-5,
+) -> Float[Array, "*batch d"]:
+    """LayerNorm on each of `groups` equal blocks of axes: a product of spheres; then γ ⊙ · + β.
+
+    Raises ValueError if d is no multiple of `groups`.
+    """
+    xp, (*batch, d) = array_namespace(x), x.shape
+    if groups < 1 or d % groups:
+        raise ValueError(f"{d} axes cannot be cut into {groups} equal groups: take a divisor of {d}")
+    blocks = layer_norm(xp.reshape(x, (*batch, groups, d // groups)), eps=eps)
+    return to_ellipsoid(xp.reshape(blocks, x.shape), gamma=gamma, beta=beta)
+
+
+def batch_norm(
+    x: Float[Array, "*batch n d"],
+    *,
+    gamma: Float[Array, "d"] | None = None,
+    beta: Float[Array, "d"] | None = None,
+    eps: Scalar = 1e-5,
+) -> Float[Array, "*batch n d"]:
+    """LayerNorm of each feature across the n points: it centres and scales the cloud, not a point.
+
+    The statistics are those of this cloud, as in training.
+    """
+    if x.shape[-2] == 0:
+        return x
+    return to_ellipsoid(layer_norm(x.mT, eps=eps).mT, gamma=gamma, beta=beta)
+
+
+def instance_norm(
+    x: Float[Array, "*batch channels positions"],
+    *,
+    gamma: Float[Array, "channels"] | None = None,
+    beta: Float[Array, "channels"] | None = None,
+    eps: Scalar = 1e-5,
+) -> Float[Array, "*batch channels positions"]:
+    """LayerNorm of each channel across its positions; gain and shift belong to the channel."""
+    return batch_norm(x.mT, gamma=gamma, beta=beta, eps=eps).mT
+
+
+def weight_norm(
+    v: Float[Array, "*batch d"], *, g: Scalar | Float[Array, "*batch"]
+) -> Float[Array, "*batch d"]:
+    """g·v/‖v‖: a weight vector as a length g and a direction; g one number, or one a vector."""
+    return like(g, v)[..., None] * to_sphere(v)
+
+
+def dyt(
+    x: Float[Array, "*batch d"],
+    *,
+    alpha: Scalar,
+    gamma: Float[Array, "d"] | None = None,
+    beta: Float[Array, "d"] | None = None,
+) -> Float[Array, "*batch d"]:
+    """DyT, γ ⊙ tanh(αx) + β: a squash of every coordinate by itself. No sphere."""
+    return to_ellipsoid(array_namespace(x).tanh(like(alpha, x) * x), gamma=gamma, beta=beta)

@@ -1,0 +1,157 @@
+"""The data of a scene: steps, and the pipeline that a cloud goes through.
+
+A step has `apply(x, params)`; `parameters`, the names it needs in `params`; and `width(d)`, the number
+of coordinates after it where d come in (None: any number), which raises ValueError if d does not fit.
+
+The engine in the browser mirrors this file, `entries` (how parameters move a step) and `path` (how a
+point moves between stages). Source: design.md.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from jaxtyping import Float
+
+from geometry import pointwise
+from geometry.arrays import Array, Numbers
+from geometry.entries import Entries, Params, Track
+from geometry.path import between, check_path
+from geometry.sphere import Groups, check_convention, check_groups, to_sphere
+
+__all__ = ["Affine", "Entries", "Normalize", "Pipeline", "Pointwise", "Track"]
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """x ↦ A·x + b, with A (m, d) and b (m,) or None. Raises ValueError for other shapes."""
+
+    A: Entries | Numbers
+    b: Entries | Numbers | None = None
+
+    def __post_init__(self):
+        object.__setattr__(self, "A", Entries.of(self.A))
+        if len(self.A.shape) != 2:
+            raise ValueError(f"A of an Affine is a matrix (m, d): got shape {self.A.shape}")
+        if self.b is None:
+            return
+        object.__setattr__(self, "b", Entries.of(self.b))
+        if self.b.shape != self.A.shape[:1]:
+            raise ValueError(
+                f"b of an Affine has one entry for each row of A, shape {self.A.shape[:1]}: "
+                f"got shape {self.b.shape}"
+            )
+
+    def width(self, d: int | None) -> int:
+        m, n = self.A.shape
+        if d not in (None, n):
+            raise ValueError(f"A of shape {(m, n)} takes points of {n} coordinates: got {d}")
+        return m
+
+    def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
+        self.width(x.shape[-1])
+        x = x @ self.A.value(params, x=x).mT
+        return x if self.b is None else x + self.b.value(params, x=x)
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return self.A.parameters | (self.b.parameters if self.b else frozenset())
+
+
+@dataclass(frozen=True, eq=False)
+class Normalize:
+    """x ↦ to_sphere(x), with the same options; `radius` and `eps` are entries without axes.
+
+    Raises ValueError for another shape or convention, and for groups that overlap.
+    """
+
+    radius: Entries | Numbers = 1.0
+    eps: Entries | Numbers = 0.0
+    groups: Groups | None = None
+    convention: str = "bare"
+
+    def __post_init__(self):
+        for name in ("radius", "eps"):
+            entries = Entries.of(getattr(self, name))
+            object.__setattr__(self, name, entries)
+            if entries.shape:
+                raise ValueError(f"{name} of a Normalize is one number: got shape {entries.shape}")
+        check_convention(self.convention)
+        if self.groups is not None:
+            object.__setattr__(self, "groups", tuple(tuple(map(int, g)) for g in self.groups))
+            check_groups(self.groups)
+
+    def width(self, d: int | None) -> int | None:
+        check_groups(self.groups or (), d)
+        return d
+
+    def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch d"]:
+        radius, eps = self.radius.value(params, x=x), self.eps.value(params, x=x)
+        return to_sphere(x, radius=radius, eps=eps, convention=self.convention, groups=self.groups)
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return self.radius.parameters | self.eps.parameters
+
+
+@dataclass(frozen=True)
+class Pointwise:
+    """x ↦ f(xᵢ) for every coordinate, f by its name in `pointwise.FUNCTIONS`, else ValueError."""
+
+    function: str
+    parameters: ClassVar[frozenset[str]] = frozenset()
+
+    def __post_init__(self):
+        pointwise.check_function(self.function)
+
+    def width(self, d: int | None) -> int | None:
+        return d
+
+    def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch d"]:
+        return pointwise.apply(self.function, x)
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Steps in a row, and the path of the points between two stages (see `path.between`).
+
+    Raises ValueError if a step does not take as many coordinates as the one before gives.
+    """
+
+    steps: Sequence[Affine | Normalize | Pointwise]
+    path: str = "straight"
+
+    def __post_init__(self):
+        object.__setattr__(self, "steps", tuple(self.steps))
+        check_path(self.path)
+        width = None
+        for step in self.steps:
+            width = step.width(width)
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        """The names that `stages` and `at` need in `params`."""
+        return frozenset().union(*(step.parameters for step in self.steps))
+
+    def stages(self, x: Float[Array, "*batch d"], params: Params | None = None) -> list[Array]:
+        """The cloud before the first step and after each: `len(steps) + 1` arrays, x first.
+
+        Raises ValueError if a parameter is missing, or x has another number of coordinates.
+        """
+        stages = [x]
+        for step in self.steps:
+            stages.append(step.apply(stages[-1], params or {}))
+        return stages
+
+    def at(
+        self, x: Float[Array, "*batch d"], progress: int | float, params: Params | None = None
+    ) -> Float[Array, "*batch k"]:
+        """The cloud at a progress from 0 to `len(steps)`: a stage, or on the way between two.
+
+        Raises ValueError for another progress, and as `stages` does.
+        """
+        if not 0 <= progress <= len(self.steps):
+            raise ValueError(f"progress goes from 0 to {len(self.steps)}: got {progress}")
+        k, f = int(progress), float(progress) % 1
+        *_, a, b = (x, *Pipeline(self.steps[: k + bool(f)]).stages(x, params))
+        return between(a, b, f, path=self.path) if f else b

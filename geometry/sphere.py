@@ -1,0 +1,97 @@
+"""Normalising: the radial map on a sphere. The only place where a norm divides."""
+
+from collections.abc import Sequence
+from math import sqrt
+
+from array_api_compat import array_namespace, device
+from jaxtyping import Float
+
+from geometry.arrays import Array, Scalar, constant, like
+
+CONVENTIONS = ("bare", "pytorch", "std")
+Groups = Sequence[Sequence[int]]
+
+
+def to_sphere(
+    x: Float[Array, "*batch d"],
+    *,
+    radius: Scalar = 1.0,
+    eps: Scalar = 0.0,
+    convention: str = "bare",
+    groups: Groups | None = None,
+) -> Float[Array, "*batch d"]:
+    """Move x along its own direction to the sphere of radius R (inside it where ε > 0).
+
+    | convention | formula | with R = √n |
+    | --- | --- | --- |
+    | `"bare"` | R·x/√(‖x‖² + ε) | |
+    | `"pytorch"` | R·x/√(‖x‖² + nε) | x/√(mean(x²) + ε) |
+    | `"std"` | R·x/(‖x‖ + ε√n) | x/(√mean(x²) + ε) |
+
+    Each of the `groups`, disjoint tuples of coordinates, is normalised on its own, with its own
+    number n of coordinates; a coordinate in no group passes unchanged; None is one group of all.
+    ε is in squared units of x, but for `"std"` in units of x. The zero vector goes to the zero
+    vector, also for ε = 0, and its gradient is finite. No size of x overflows.
+
+    Raises ValueError for an unknown convention, and for groups that overlap or leave the axis.
+    Source: 000 ("std"), 001 ("bare"); mathematics.md, sections 1 and 2.
+    """
+    check_convention(convention)
+    radius, eps = like(radius, x), like(eps, x)
+    if groups is None:
+        return radius * _unit(x, eps, convention)
+    xp, d = array_namespace(x), x.shape[-1]
+    order = check_groups(groups, d)
+    rest = tuple(i for i in range(d) if i not in order)
+    parts = [radius * _unit(_take(x, group), eps, convention) for group in groups]
+    back = sorted(range(d), key=(*order, *rest).__getitem__)  # the inverse permutation
+    return _take(xp.concat([*parts, _take(x, rest)], axis=-1), back)
+
+
+def u_eps(x: Float[Array, "*batch d"], *, eps: Scalar) -> Float[Array, "*batch d"]:
+    """The activation u_ε(x) = x/√(‖x‖² + ε). Source: 001."""
+    return to_sphere(x, eps=eps)
+
+
+def check_convention(convention: str) -> None:
+    """Raise ValueError for a name that is not a convention."""
+    if convention not in CONVENTIONS:
+        raise ValueError(f"no convention {convention!r}: take one of {CONVENTIONS}")
+
+
+def check_groups(groups: Groups, d: int | None = None) -> tuple[int, ...]:
+    """All coordinates of the groups in a row; d is the length of the axis, where it is known.
+
+    Raises ValueError if a group is empty, if two overlap, or if one leaves the axis.
+    """
+    order = tuple(i for group in groups for i in group)
+    if not all(groups) or len(set(order)) < len(order):
+        raise ValueError(f"groups need coordinates, and none of them twice: {groups}")
+    if any(i < 0 or (d is not None and i >= d) for i in order):
+        raise ValueError(f"groups must lie in 0 … {'d − 1' if d is None else d - 1}: {groups}")
+    return order
+
+
+def _unit(x, eps, convention):
+    xp, n = array_namespace(x), x.shape[-1]
+    outside = eps * (sqrt(n) if convention == "std" else 0)
+    inside = eps * {"bare": 1, "pytorch": n, "std": 0}[convention]
+    # In units of the largest number nothing overflows in the square. The result does not
+    # depend on the unit, so neither does its gradient.
+    unit = xp.max(xp.abs(x), axis=-1, keepdims=True)
+    unit = _positive(constant(xp.maximum(xp.maximum(unit, outside), xp.sqrt(inside))))
+    x = x / unit
+    square = xp.sum(x * x, axis=-1, keepdims=True) + inside / unit / unit
+    # Safe before the root: the gradient of √ at 0 is infinite, and where() would keep its NaN.
+    root = xp.where(square > 0, xp.sqrt(_positive(square)), square)
+    return x / _positive(root + outside / unit)
+
+
+def _positive(x):
+    xp = array_namespace(x)
+    return xp.where(x > 0, x, xp.ones_like(x))
+
+
+def _take(x, indices):
+    xp = array_namespace(x)
+    return xp.take(x, xp.asarray(indices, dtype=xp.int64, device=device(x)), axis=-1)

@@ -1,0 +1,43 @@
+"""Every law runs on three array libraries, with warnings as errors."""
+
+import array_api_compat.numpy
+import array_api_compat.torch
+import array_api_strict
+import numpy as np
+import pytest
+import torch
+
+LIBRARIES = {
+    "numpy": array_api_compat.numpy,
+    "strict": array_api_strict,
+    "torch": array_api_compat.torch,
+}
+
+
+def pytest_itemcollected(item):
+    item.add_marker(pytest.mark.filterwarnings("error"))
+
+
+@pytest.fixture(params=LIBRARIES.values(), ids=LIBRARIES.keys(), scope="session")
+def xp(request):
+    return request.param
+
+
+@pytest.fixture(params=[(), (1,), (3, 1, 2, 1)], ids=str, scope="session")
+def batch(request):
+    return request.param
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    """Lists become float64 in PyTorch too, as in the other two; and its random numbers repeat."""
+    before = torch.get_default_dtype()
+    torch.manual_seed(7)
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(before)

@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geometry import center
+from geometry.centering import centering_matrix, hyperplane_basis
+
+ROUNDING = 1e-13  # double precision, sums of a few numbers near 1
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 8])
+def test_center_is_the_matrix(xp, batch, rng, d):
+    x = rng.normal(size=(*batch, d))
+    got = np.asarray(center(xp.asarray(x)))
+    np.testing.assert_allclose(got, x @ centering_matrix(d), rtol=0, atol=ROUNDING)
+
+
+def test_worked_example_is_exact(xp):
+    assert np.asarray(center(xp.asarray([5.0, 8.0, 2.0]))).tolist() == [0, 3, -3]
+
+
+def test_idempotent_and_blind_to_shifts(xp, batch, rng):
+    x = xp.asarray(rng.normal(size=(*batch, 5)))
+    once = np.asarray(center(x))
+    for twice in (center(center(x)), center(x + 3.0)):
+        np.testing.assert_allclose(np.asarray(twice), once, rtol=0, atol=ROUNDING)
+
+
+@given(st.floats(-1e200, 1e200), st.integers(1, 40))
+def test_a_constant_vector_goes_to_zero_exactly(c, d):
+    assert not np.any(center(np.full(d, c)))
+
+
+def test_what_is_removed_is_along_one(xp, rng):
+    x = rng.normal(size=(6, 4))
+    removed = x - np.asarray(center(xp.asarray(x)))
+    np.testing.assert_allclose(removed, x.mean(-1, keepdims=True) * np.ones(4), atol=ROUNDING)
+
+
+def test_no_points_and_float32(xp):
+    x = xp.zeros((0, 3), dtype=xp.float32)
+    assert center(x).shape == (0, 3) and center(x).dtype == xp.float32
+
+
+def test_matrix_of_equation_28():
+    np.testing.assert_allclose(
+        3 * centering_matrix(3), [[2, -1, -1], [-1, 2, -1], [-1, -1, 2]], atol=ROUNDING
+    )
+
+
+@pytest.mark.parametrize("d", range(1, 9))
+def test_basis_is_orthonormal_and_spans_the_hyperplane(d):
+    basis = hyperplane_basis(d)
+    assert basis.shape == (d - 1, d)
+    np.testing.assert_allclose(basis @ basis.T, np.eye(d - 1), atol=ROUNDING)
+    np.testing.assert_allclose(basis.T @ basis, centering_matrix(d), atol=ROUNDING)
+
+
+def test_basis_is_the_documented_one():
+    want = np.asarray([[1, -1, 0], [1, 1, -2]]) / np.sqrt([[2], [6]])
+    np.testing.assert_allclose(hyperplane_basis(3), want, atol=ROUNDING)
+
+
+def test_gradient():
+    assert torch.autograd.gradcheck(center, torch.randn(2, 4, dtype=torch.float64, requires_grad=True))

@@ -1,0 +1,177 @@
+from math import sqrt
+
+import numpy as np
+import pytest
+import torch
+
+from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Track, layer_norm, to_sphere
+from geometry.centering import centering_matrix, hyperplane_basis
+
+ROUNDING = 1e-12  # double precision through a handful of steps
+GAMMA, BETA = [2.0, 0.5, -1.0], [1.0, 0.0, 3.0]
+FIVE = Pipeline(
+    [
+        Affine(centering_matrix(3)),
+        Normalize(),
+        Affine(sqrt(3) * np.eye(3)),
+        Affine(np.diag(GAMMA)),
+        Affine(np.eye(3), BETA),
+    ]
+)
+NETWORK = Pipeline(
+    [
+        Affine(Entries(np.ones((3, 2)), terms={"s": np.eye(3, 2)}), [0, 1, 2]),
+        Normalize(eps=Entries(0.1, terms={"t": 1.0})),
+        Affine(
+            Entries(np.zeros((1, 3)), tracks={"step": Track([0, 10], [np.zeros((1, 3)), np.ones((1, 3))])})
+        ),
+        Pointwise("gelu"),
+    ]
+)
+PARAMS = {"s": 2.0, "t": 0.3, "step": 4.0}
+
+
+def close(got, want):
+    np.testing.assert_allclose(np.asarray(got), want, rtol=0, atol=ROUNDING)
+
+
+def test_worked_example_stage_by_stage(xp):
+    stages = FIVE.stages(xp.asarray([5.0, 8.0, 2.0]))
+    want = [
+        [5, 8, 2],
+        [0, 3, -3],
+        [0, 1 / sqrt(2), -1 / sqrt(2)],
+        [0, 1.224744871391589, -1.224744871391589],
+        [0, 0.6123724356957945, 1.224744871391589],
+        [1, 0.6123724356957945, 4.224744871391589],
+    ]
+    assert len(stages) == 6
+    for got, expected in zip(stages, want, strict=True):
+        close(got, expected)
+
+
+def test_five_steps_are_layer_norm(xp, batch, rng):
+    x = xp.asarray(rng.normal(size=(*batch, 3)))
+    close(
+        FIVE.stages(x)[-1], np.asarray(layer_norm(x, gamma=xp.asarray(GAMMA), beta=xp.asarray(BETA), eps=0.0))
+    )
+
+
+def test_library_dtype_and_shape_stay(xp, batch):
+    for y in NETWORK.stages(xp.ones((*batch, 2), dtype=xp.float32), PARAMS):
+        assert y.dtype == xp.float32 and type(y) is type(xp.ones(1))
+    assert y.shape == (*batch, 1)
+    assert NETWORK.at(xp.zeros((0, 2)), 2.5, PARAMS).shape == (0, 3)
+
+
+@pytest.mark.parametrize("path", ["straight", "sphere"])
+def test_the_device_stays(path):
+    """A device without numbers stands for any other than the default."""
+    x = torch.ones((4, 3), device="meta")
+    steps = [Affine(np.eye(2, 3), [0, 1]), Normalize(groups=((1,),)), *NETWORK.steps]
+    assert Pipeline(steps, path).at(x, 4.5, PARAMS).device == x.device
+
+
+def test_steps_do_what_they_say(xp, rng):
+    x = rng.normal(size=(4, 2))
+    hidden = x @ (np.ones((3, 2)) + 2 * np.eye(3, 2)).T + [0, 1, 2]
+    got = NETWORK.stages(xp.asarray(x), PARAMS)
+    close(got[1], hidden)
+    close(got[2], hidden / np.sqrt(np.sum(hidden**2, -1, keepdims=True) + 0.4))
+    close(got[3], 0.4 * np.sum(np.asarray(got[2]), -1, keepdims=True))
+
+
+def test_normalize_passes_its_options(xp, rng):
+    x = xp.asarray(rng.normal(size=(4, 5)))
+    options = {"radius": 2.0, "eps": 0.1, "groups": ((0, 3), (1, 2)), "convention": "std"}
+    got = Pipeline([Normalize(**options)]).stages(x)[-1]
+    close(got, np.asarray(to_sphere(x, **options)))
+
+
+@pytest.mark.parametrize("path", ["straight", "sphere"])
+def test_a_whole_progress_is_exactly_the_stage(xp, rng, path):
+    x = xp.asarray(rng.normal(size=(4, 2)))
+    pipeline = Pipeline(NETWORK.steps, path)
+    for k, stage in enumerate(pipeline.stages(x, PARAMS)):
+        assert (np.asarray(pipeline.at(x, k, PARAMS)) == np.asarray(stage)).all()
+
+
+def test_between_stages_points_move_straight_and_dimensions_are_padded(xp, rng):
+    x = xp.asarray(rng.normal(size=(4, 2)))
+    stages = [np.asarray(stage) for stage in NETWORK.stages(x, PARAMS)]
+    close(NETWORK.at(x, 1.25, PARAMS), 0.75 * stages[1] + 0.25 * stages[2])
+    close(NETWORK.at(x, 0.25, PARAMS), 0.75 * np.pad(stages[0], ((0, 0), (0, 1))) + 0.25 * stages[1])
+    close(NETWORK.at(x, 2.5, PARAMS), (stages[2] + np.pad(stages[3], ((0, 0), (0, 2)))) / 2)
+
+
+def test_on_the_sphere_a_rotation_keeps_norms(xp, rng):
+    x = rng.normal(size=(6, 2))
+    quarter = Pipeline([Affine([[0, -1], [1, 0]])], path="sphere")
+    got = np.asarray(quarter.at(xp.asarray(x), 0.5))
+    close(got, x @ np.asarray([[1, 1], [-1, 1]]) / sqrt(2))
+    assert np.all(
+        np.linalg.norm(np.asarray(Pipeline(quarter.steps).at(xp.asarray(x), 0.5)), axis=-1)
+        < np.linalg.norm(x, axis=-1)
+    )
+
+
+@pytest.mark.parametrize("progress", [-0.01, 4.01, float("nan"), float("inf")])
+def test_progress_outside_is_an_error(progress):
+    with pytest.raises(ValueError, match="from 0 to 4"):
+        NETWORK.at(np.ones(2), progress, PARAMS)
+
+
+def test_no_steps_is_the_identity(xp):
+    x = xp.ones((2, 3))
+    assert Pipeline([]).at(x, 0) is x and Pipeline([]).stages(x)[0] is x
+
+
+def test_basis_shows_the_sphere_of_four_dimensions_in_three(xp, rng):
+    x = xp.asarray(rng.normal(size=(9, 4)))
+    pipeline = Pipeline([Affine(centering_matrix(4)), Normalize(2.0), Affine(hyperplane_basis(4))])
+    assert pipeline.stages(x)[-1].shape == (9, 3)
+    close(np.linalg.norm(np.asarray(pipeline.stages(x)[-1]), axis=-1), np.full(9, 2.0))
+
+
+def test_parameters():
+    assert NETWORK.parameters == PARAMS.keys() and not FIVE.parameters
+    with pytest.raises(ValueError, match=r"\['step'\]"):
+        NETWORK.stages(np.ones(2), {"s": 1.0, "t": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Affine([1.0, 2.0]), "matrix"),
+        (lambda: Affine(np.eye(2), [1.0]), "each row"),
+        (lambda: Normalize(radius=[1.0, 2.0]), "radius"),
+        (lambda: Normalize(eps=[1.0]), "eps"),
+        (lambda: Normalize(convention="other"), "bare"),
+        (lambda: Normalize(groups=((0, 1), (1,))), "twice"),
+        (lambda: Pointwise("softmax"), "gelu"),
+        (lambda: Pipeline([Affine(np.eye(2)), Affine(np.eye(3))]), "3 coordinates: got 2"),
+        (lambda: Pipeline([Affine(np.eye(2)), Normalize(groups=((0, 2),))]), "0 … 1"),
+        (lambda: Pipeline([], path="round"), "straight"),
+        (lambda: FIVE.stages(np.ones((5, 4))), "3 coordinates: got 4"),
+    ],
+)
+def test_errors_say_what_came_and_what_is_needed(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_gradients_into_points_entries_and_parameters():
+    def run(x, A, b, term, values, s, t):
+        steps = [
+            Affine(Entries(A, terms={"s": term}), b),
+            Normalize(Entries(1.0, terms={"s": 1.0}), eps=Entries(0.1, terms={"t": 1.0})),
+            Affine(Entries(np.zeros((2, 3)), tracks={"t": Track([0, 1, 2], values)})),
+            Pointwise("tanh"),
+        ]
+        params = {"s": s, "t": t}
+        return Pipeline(steps).at(x, 3.5, params), Pipeline(steps, "sphere").at(x, 1.5, params)
+
+    shapes = ((4, 2), (3, 2), 3, (3, 2), (3, 2, 3))
+    leaves = [torch.randn(s, dtype=torch.float64, requires_grad=True) for s in shapes]
+    sliders = [torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in (0.6, 1.3)]
+    assert torch.autograd.gradcheck(run, (*leaves, *sliders))

@@ -1,0 +1,74 @@
+"""The shapes in the signatures are those of the arrays that come and go."""
+
+import inspect
+from typing import get_args, get_origin
+
+import numpy as np
+import pytest
+from jaxtyping import Float, jaxtyped
+
+from geometry import center, fold, group_norm, layer_norm, rms_norm, shear, stretch, to_sphere, u_eps
+from geometry.arrays import Array
+from geometry.ellipsoid import normal, semi_axes, to_ellipsoid
+from geometry.norms import batch_norm, dyt, instance_norm, weight_norm
+from geometry.path import between
+from geometry.pointwise import apply
+from geometry.shear import sheared_shadow
+from geometry.stretch import fold_first, stretch_angle
+
+CALLS = {
+    center: lambda x, v: (x,),
+    to_sphere: lambda x, v: (x, {"radius": v[0], "groups": ((0, 3), (1,))}),
+    u_eps: lambda x, v: (x, {"eps": 1}),
+    to_ellipsoid: lambda x, v: (x, {"gamma": v, "beta": v}),
+    semi_axes: lambda x, v: (v,),
+    normal: lambda x, v: (v,),
+    stretch: lambda x, v: (x, {"t": 2}),
+    fold: lambda x, v: (x, {"t": v[0]}),
+    stretch_angle: lambda x, v: (x, {"t": 2}),
+    fold_first: lambda x, v: (x, {"t": 2}),
+    shear: lambda x, v: (x, {"s": 2}),
+    sheared_shadow: lambda x, v: (x, x, {"s": 2, "radius": 9}),
+    apply: lambda x, v: ("gelu", x),
+    layer_norm: lambda x, v: (x, {"gamma": v, "beta": v}),
+    rms_norm: lambda x, v: (x, {"gamma": v}),
+    group_norm: lambda x, v: (x, {"groups": 2}),
+    batch_norm: lambda x, v: (x, {"gamma": v}),
+    instance_norm: lambda x, v: (x,),
+    weight_norm: lambda x, v: (x, {"g": x[..., 0]}),
+    dyt: lambda x, v: (x, {"alpha": 2, "gamma": v}),
+    between: lambda x, v: (x, x[..., :2], 0.5, {"path": "sphere"}),
+}
+
+
+def check(f, *args):
+    """Call f; every argument and result must fit its annotation, with one meaning for each axis."""
+    *args, options = args if isinstance(args[-1], dict) else (*args, {})
+    signature = inspect.signature(f)
+    with jaxtyped("context"):
+        for name, value in signature.bind(*args, **options).arguments.items():
+            # groups are plain tuples, which isinstance() cannot look into
+            assert name == "groups" or isinstance(value, signature.parameters[name].annotation), (name, value)
+        hint, got = signature.return_annotation, f(*args, **options)
+        several = get_origin(hint) is tuple
+        for one, expected in zip(
+            got if several else [got], get_args(hint) if several else [hint], strict=True
+        ):
+            assert isinstance(one, expected), (expected, one.shape)
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (5, 4), (3, 1, 2, 4)], ids=str)
+@pytest.mark.parametrize("f", CALLS, ids=lambda f: f.__name__)
+def test_shapes(xp, rng, f, shape):
+    x, v = xp.asarray(rng.normal(size=shape)), xp.asarray([1.0, 2.0, 3.0, 4.0])
+    check(f, *CALLS[f](x, v))
+
+
+def test_a_wrong_shape_is_seen():
+    def flatten(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
+        return x.reshape(-1)
+
+    with pytest.raises(AssertionError):
+        check(flatten, np.ones((2, 3)))
+    with pytest.raises(AssertionError):
+        check(layer_norm, np.ones((2, 3)), {"gamma": np.ones(2)})

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+import torch
+
+from geometry import shear, to_sphere
+from geometry.shear import sheared_shadow
+
+ROUNDING = 1e-12  # double precision, numbers near 10
+RIM = 1e-6  # √ of the rounding in r² − x² − y², which is all that is left of it on the rim
+
+
+def close(got, want, tolerance=ROUNDING):
+    np.testing.assert_allclose(np.asarray(got), want, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("s", [-2.0, 0.0, 0.7])
+def test_shear_is_its_matrix(xp, batch, rng, s):
+    x = rng.normal(size=(*batch, 3))
+    close(shear(xp.asarray(x), s=s), x @ np.asarray([[1, 0, s], [0, 1, 0], [0, 0, 1]]).T)
+    close(shear(xp.asarray(x), s=s, onto=2, by=1), x @ np.asarray([[1, 0, 0], [0, 1, 0], [0, s, 1]]).T)
+
+
+def test_shears_add_up(xp, rng):
+    x = rng.normal(size=(4, 3))
+    close(shear(shear(xp.asarray(x), s=2.0), s=-2.0), x)
+
+
+@pytest.mark.parametrize("s", [-2.0, 0.0, 0.7])
+def test_shadow_of_both_hemispheres(xp, rng, s):
+    p = np.asarray(to_sphere(rng.normal(size=(60, 3)), radius=2.0))
+    image = np.asarray(shear(xp.asarray(p), s=s))[:, :2]
+    upper, lower = sheared_shadow(xp.asarray(p[:, 0]), xp.asarray(p[:, 1]), s=s, radius=2.0)
+    above = p[:, 2] > 0
+    close(np.asarray(upper)[above], image[above])
+    close(np.asarray(lower)[~above], image[~above])
+
+
+def test_the_branches_meet_on_the_rim_and_nothing_is_outside(xp):
+    angle = np.linspace(0, 2 * np.pi, 50)
+    x, y = 2 * np.cos(angle), 2 * np.sin(angle)
+    for branch in sheared_shadow(xp.asarray(x), xp.asarray(y), s=3.0, radius=2.0):
+        close(branch, np.stack([x, y], -1), RIM)
+    upper, lower = sheared_shadow(xp.asarray(1.01 * x), xp.asarray(y), s=3.0, radius=2.0)
+    outside = (1.01 * x) ** 2 + y**2 > 4.0001
+    assert outside.any() and np.isnan(np.asarray(upper)[outside, 0]).all()
+    assert np.isnan(np.asarray(lower)[outside, 0]).all()
+
+
+def test_a_straight_edge_stays_straight_and_a_great_circle_does_not_stay_one(xp, rng):
+    a, b = rng.normal(size=(2, 3))
+    middle, start, end = np.asarray(shear(xp.asarray(np.stack([(a + b) / 2, a, b])), s=1.5))
+    close(middle, (start + end) / 2)
+    angle = np.linspace(0, np.pi, 20)
+    circle = np.stack([np.cos(angle), 0 * angle, np.sin(angle)], -1)
+    assert np.ptp(np.linalg.norm(np.asarray(shear(xp.asarray(circle), s=1.5)), axis=-1)) > 1
+
+
+@pytest.mark.parametrize(("d", "axes"), [(2, {}), (3, {"onto": 2}), (3, {"by": -1}), (3, {"onto": 3})])
+def test_axes_must_be_two_of_the_space(d, axes):
+    with pytest.raises(ValueError, match=f"two different axes in 0 … {d - 1}"):
+        shear(np.ones(d), s=1.0, **axes)
+
+
+def test_no_points_and_float32(xp):
+    got = shear(xp.zeros((0, 3), dtype=xp.float32), s=np.float64(2))
+    assert got.shape == (0, 3) and got.dtype == xp.float32
+
+
+def test_gradients():
+    x, s = (torch.randn(n, dtype=torch.float64, requires_grad=True) for n in ((2, 3), ()))
+    assert torch.autograd.gradcheck(lambda x, s: shear(x, s=s), (x, s))

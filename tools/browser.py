@@ -1,0 +1,69 @@
+"""Find the Chromium that tests and benchmarks drive; as a script, install one if there is none.
+
+`find()` gives the path of an executable or None. The script prints the path.
+"""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+MAC_APPLICATION = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+
+# WebGL in software, so that a machine without a GPU draws too; nothing that goes to the network by itself.
+ARGUMENTS = (
+    "--no-sandbox",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--ignore-gpu-blocklist",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+
+def find() -> str | None:
+    """The executable that BROWSER_PATH names (as for Kaleido), else the system's, else Playwright's own."""
+    candidates = [os.environ.get("BROWSER_PATH"), *map(shutil.which, NAMES), str(MAC_APPLICATION)]
+    return next((path for path in candidates if path and Path(path).is_file()), None) or _of_playwright()
+
+
+def install() -> None:
+    """Debian's package where we may install it, else the build that Playwright downloads for the user."""
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if root and _is_debian():
+        subprocess.run(["apt-get", "update", "-qq"], check=True)
+        quietly = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], check=True, env=quietly)
+        return
+    with_libraries = ["--with-deps"] if root and sys.platform == "linux" else []
+    subprocess.run([sys.executable, "-m", "playwright", "install", *with_libraries, "chromium"], check=True)
+
+
+def _of_playwright() -> str | None:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        path = playwright.chromium.executable_path
+    return path if Path(path).is_file() else None
+
+
+def _is_debian() -> bool:
+    """Debian proper: Ubuntu's package of this name is a snap, which a container cannot run."""
+    try:
+        return platform.freedesktop_os_release().get("ID") == "debian"
+    except OSError:
+        return False
+
+
+if __name__ == "__main__":
+    if find() is None:
+        install()
+    browser = find()
+    if browser is None:
+        sys.exit("No Chromium or Chrome found; name one in BROWSER_PATH.")
+    print(f"Browser: {browser}")

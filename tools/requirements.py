@@ -1,0 +1,25 @@
+"""Print the requirements of pyproject.toml: those of the run time and of the named optional groups.
+
+The project runs from its checkout and is not installed, and pip before 25.1 has no other way to install
+what a project depends on without the project itself.
+"""
+
+import argparse
+import tomllib
+from pathlib import Path
+
+PYPROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
+
+
+def requirements(groups: list[str], *, only: bool = False) -> list[str]:
+    project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
+    optional = [line for group in groups for line in project["optional-dependencies"][group]]
+    return optional if only else project["dependencies"] + optional
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("groups", nargs="*", help="optional groups to add")
+    parser.add_argument("--only", action="store_true", help="leave out the run-time requirements")
+    arguments = parser.parse_args()
+    print(*requirements(arguments.groups, only=arguments.only), sep="\n")
