@@ -86,6 +86,7 @@ export function choices(part, recipe, choose) {
   part.replaceChildren(...recipe.choices.filter(fits).map((/** @type {any} */ c) => {
     const id = `choice-${c.name}`, value = String(recipe.chosen[c.name]);
     const onchange = (/** @type {any} */ event) => choose(c.name, event.target.value);
+    if (c.kind === "several") return several(c, value, (words) => choose(c.name, words));
     const control = c.kind === "one"
       ? h("select", { id, onchange }, ...Object.entries(c.options).map(([v, label]) => h("option", { value: v, selected: v === value }, /** @type {string} */ (label))))
       : c.kind === "whole" ? h("input", { id, type: "number", min: c.min, max: c.max, step: 1, value, onchange })
@@ -96,6 +97,15 @@ export function choices(part, recipe, choose) {
 }
 
 export const SPEEDS = [0.25, 0.5, 1, 2, 4];
+
+/** Check boxes for any of some options. @param {any} c @param {string} value @param {(words: string) => void} choose */
+function several(c, value, choose) {
+  const boxes = Object.entries(c.options).map(([word, label]) =>
+    ({ word, label, box: h("input", { type: "checkbox", id: `choice-${c.name}-${word}`, checked: value.split(",").includes(word) }) }));
+  const tell = () => choose(boxes.filter(({ box }) => box.checked).map(({ word }) => word).join(","));
+  return h("fieldset", { className: "choice several", onchange: tell }, h("legend", {}, c.label),
+    ...boxes.map(({ box, label }) => h("label", {}, box, /** @type {string} */ (label))));
+}
 
 /** Our own small drawings, 24 units wide. @type {Record<string, string>} */
 const ICONS = {

@@ -11,9 +11,10 @@
  *   | {kind: "normalize", radius: Entries, eps: Entries, groups: number[][] | null, convention: string}
  *   | {kind: "pointwise", function: string}} Step
  * @typedef {{name: string, points: Packed, place: Step[], steps: Step[], path: string}} Cloud
- * @typedef {{stage: number | null, weights: number[]}} Row
+ * @typedef {{stage: number | null, weights: number[], offset: number}} Row
  * @typedef {{cloud: string, kind: string, role: string, rows: Row[], only: number[] | "followed" | null,
- *   order: Packed | null, fade: number[] | null, color: any}} Layer
+ *   order: Packed | null, over: Row | null, span: [number, number], bins: number, classes: Packed | null,
+ *   fade: number[] | null, color: any}} Layer
  * @typedef {{name: string, dims: number, layers: Layer[], [key: string]: any}} View
  * @typedef {{stages: string[], clouds: Cloud[], views: View[], parameters: any[], [key: string]: any}} Recipe
  * @typedef {Record<string, number>} Params
@@ -77,6 +78,10 @@ export const FUNCTIONS = {
   tanh: Math.tanh,
   sigmoid: (x) => 1 / (1 + Math.exp(-x)),
   erf,
+  sin: Math.sin,
+  cos: Math.cos,
+  arcsin: (x) => Math.asin(Math.max(-1, Math.min(1, x))),
+  arctan: Math.atan,
   relu: (x) => (x > 0 ? x : 0),
   gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
 };
@@ -139,7 +144,7 @@ export function stages(recipe, params) {
   return Object.fromEntries(recipe.clouds.map((cloud) => [cloud.name, cloudStages(cloud, params)]));
 }
 
-const SMALLEST_SINE = 1e-6;
+const TURN = 1e-5; // below this sine of the angle between them, two points are joined straight
 
 /** Between two stages of n points each: on straight lines, or along the sphere. A cloud that has fewer steps than the
  * recipe rests at its last stage. @param {Float32Array[]} stages @param {number} n @param {number} progress @param {string} path */
@@ -162,15 +167,14 @@ export function between(stages, n, progress, path) {
 /** Weights of a and b: the direction turns evenly along the great circle, the norm changes evenly.
  * @param {Float32Array} a @param {Float32Array} b @param {number} f @returns {[number, number]} */
 function alongSphere(a, b, f) {
-  let dot = 0, aa = 0, bb = 0;
-  for (const x of a) aa += x * x;
-  for (const x of b) bb += x * x;
-  for (let j = 0; j < Math.min(a.length, b.length); j++) dot += a[j] * b[j];
-  const na = Math.sqrt(aa), nb = Math.sqrt(bb), cosine = Math.max(-1, Math.min(1, dot / (na * nb)));
-  const sine = Math.sqrt(1 - cosine * cosine);
-  if (!(na > 0 && nb > 0) || sine < SMALLEST_SINE) return [1 - f, f];
-  const angle = Math.acos(cosine), norm = (1 - f) * na + f * nb;
-  return [(norm * Math.sin((1 - f) * angle)) / sine / na, (norm * Math.sin(f * angle)) / sine / nb];
+  const na = Math.hypot(...a), nb = Math.hypot(...b);
+  let c = 0, square = 0;
+  for (let j = 0; j < Math.min(a.length, b.length); j++) c += (a[j] / na) * (b[j] / nb);
+  for (let j = 0; j < Math.max(a.length, b.length); j++) square += ((b[j] ?? 0) / nb - (c * (a[j] ?? 0)) / na) ** 2;
+  const sine = Math.sqrt(square);
+  if (!(na > 0 && nb > 0 && sine > TURN)) return [1 - f, f];
+  const angle = f * Math.atan2(sine, c), norm = (1 - f) * na + f * nb, side = Math.sin(angle) / sine;
+  return [(norm * (Math.cos(angle) - side * c)) / na, (norm * side) / nb];
 }
 
 /** For each cloud, where its points are at a progress. @param {Recipe} recipe @param {Params} params @param {number} progress
@@ -195,25 +199,29 @@ export function fading(layer, progress) {
 }
 
 /**
- * One display coordinate of n points: ⟨weights, point⟩, at the progress or at a fixed stage.
+ * One display coordinate of n points: ⟨weights, point⟩ + offset, at the progress or at a fixed stage.
  * @param {Row} row @param {Float32Array} points @param {number} n @param {Float32Array} out @param {number} offset @param {number} stride
  */
 function coordinate(row, points, n, out, offset, stride) {
   const d = points.length / n || 1, m = Math.min(d, row.weights.length);
   for (let i = 0; i < n; i++) {
-    let sum = 0;
+    let sum = row.offset;
     for (let j = 0; j < m; j++) sum += row.weights[j] * points[i * d + j];
     out[offset + i * stride] = sum;
   }
 }
 
-/** @param {Row[]} rows @param {Float32Array[]} stagesOfCloud @param {Float32Array} points @param {number} n */
-function project(rows, stagesOfCloud, points, n) {
+/** All display coordinates of n points, divided by the row `over` where there is one.
+ * @param {Row[]} rows @param {Float32Array[]} stagesOfCloud @param {Float32Array} points @param {number} n @param {Row | null} [over] */
+export function project(rows, stagesOfCloud, points, n, over) {
   const out = new Float32Array(n * rows.length);
-  rows.forEach((row, r) => {
-    const at = row.stage === null ? points : stagesOfCloud[Math.min(row.stage, stagesOfCloud.length - 1)];
-    coordinate(row, at, n, out, r, rows.length);
-  });
+  const all = (/** @type {Row} */ { stage }) => (stage === null ? points : stagesOfCloud[Math.min(stage, stagesOfCloud.length - 1)]);
+  rows.forEach((row, r) => coordinate(row, all(row), n, out, r, rows.length));
+  if (over) {
+    const by = new Float32Array(n);
+    coordinate(over, all(over), n, by, 0, 1);
+    for (let i = 0; i < out.length; i++) out[i] /= by[Math.floor(i / rows.length)];
+  }
   return out;
 }
 
@@ -240,31 +248,99 @@ export function layerPoints(recipe, layer, all, at, progress, followed) {
   if (layer.kind === "trail") {
     const indices = only ?? Array.from({ length: n }, (_, i) => i), corners = own.length + 1;
     const out = new Float32Array(indices.length * corners * k).fill(NaN);
-    own.forEach((_, s) => {
-      const points = project(layer.rows, own, between(own, n, Math.min(s, progress), cloud.path), n);
-      indices.forEach((index, i) => out.set(points.subarray(index * k, (index + 1) * k), (i * corners + s) * k));
+    const few = own.map((stage) => gather(stage, stage.length / n, indices)), m = indices.length;
+    few.forEach((_, s) => {
+      const points = project(layer.rows, few, between(few, m, Math.min(s, progress), cloud.path), m, layer.over);
+      for (let i = 0; i < m; i++) out.set(points.subarray(i * k, (i + 1) * k), (i * corners + s) * k);
     });
     return out;
   }
-  const points = project(layer.rows, own, at[layer.cloud], n);
+  if (layer.kind === "semi-axes") return diameters(layer.rows, at[layer.cloud], n);
+  const points = project(layer.rows, own, at[layer.cloud], n, layer.over);
+  if (layer.kind === "histogram") return histogram(only ? gather(points, 1, only) : points, layer.span, layer.bins);
+  if (layer.kind === "threshold") {
+    const cut = bestThreshold(points, unpack(/** @type {Packed} */ (layer.classes))).threshold;
+    return Float32Array.of(cut, layer.span[0], cut, layer.span[1]);
+  }
   if (layer.order && layer.kind === "line") return gather(points, k, unpack(layer.order));
   return only ? gather(points, k, only) : points;
 }
 
-/** The colour value of each point of a layer: a coordinate of where it is now. @param {Layer} layer
- * @param {Recipe} recipe @param {Record<string, Float32Array[]>} all @param {Record<string, Float32Array>} at */
-export function layerValues(layer, recipe, all, at) {
-  const cloud = /** @type {Cloud} */ (recipe.clouds.find((c) => c.name === layer.cloud));
-  return project([layer.color.row], all[layer.cloud], at[layer.cloud], cloud.points.shape[0]);
+/**
+ * The semi-axes of an ellipsoid, longest first: its middle, then the images of orthonormal radii. Pairs of radii are
+ * turned into each other until all are at right angles (one-sided Jacobi).
+ * @param {Float32Array} points @param {number} n @returns {number[][]}
+ */
+export function semiAxes(points, n) {
+  const d = points.length / n;
+  const axes = Array.from({ length: n - 1 }, (_, i) => Array.from({ length: d }, (_, j) => points[(i + 1) * d + j] - points[j]));
+  const dot = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.reduce((s, x, j) => s + x * b[j], 0);
+  for (let sweep = 0; sweep < 12; sweep++) {
+    for (let p = 0; p < n - 2; p++) {
+      for (let q = p + 1; q < n - 1; q++) {
+        const a = axes[p], b = axes[q], angle = 0.5 * Math.atan2(2 * dot(a, b), dot(a, a) - dot(b, b));
+        if (Math.abs(dot(a, b)) <= 1e-7 * Math.sqrt(dot(a, a) * dot(b, b))) continue;
+        const c = Math.cos(angle), s = Math.sin(angle);
+        axes[p] = a.map((x, j) => c * x + s * b[j]);
+        axes[q] = b.map((x, j) => c * x - s * a[j]);
+      }
+    }
+  }
+  return axes.sort((a, b) => dot(b, b) - dot(a, a));
 }
 
-/** The largest distance between two clouds, point by point. @param {Float32Array} a @param {Float32Array} b @param {number} n */
-export function residual(a, b, n) {
-  const d = a.length / n;
+/** @param {Row[]} rows @param {Float32Array} points @param {number} n */
+function diameters(rows, points, n) {
+  const d = points.length / n, middle = Array.from(points.subarray(0, d));
+  const ends = semiAxes(points, n).flatMap((axis) =>
+    [middle.map((m, j) => m - axis[j]), middle.map((m, j) => m + axis[j]), middle.map(() => NaN)]);
+  return project(rows.map((row) => ({ ...row, stage: null })), [], Float32Array.from(ends.flat()), ends.length);
+}
+
+/** The outline of a histogram of equal bins; values outside the span count in the outermost.
+ * @param {Float32Array} values @param {[number, number]} span @param {number} bins */
+function histogram(values, [low, high], bins) {
+  const counts = new Array(bins).fill(0), out = new Float32Array(4 * bins + 4);
+  for (const v of values) counts[Math.max(0, Math.min(bins - 1, Math.floor(((v - low) / (high - low)) * bins)))]++;
+  for (let e = 0; e <= bins; e++) {
+    const edge = low + ((high - low) * e) / bins;
+    out.set([edge, counts[e - 1] ?? 0, edge, counts[e] ?? 0], 4 * e);
+  }
+  return out;
+}
+
+/** The threshold between two neighbouring values that separates classes 0 and 1 best, and the share that it gets right.
+ * @param {Float32Array} values @param {ArrayLike<number>} classes */
+export function bestThreshold(values, classes) {
+  const order = Array.from(values, (_, i) => i).sort((i, j) => values[i] - values[j]), n = order.length;
+  const all = Array.from(classes).filter((c) => c === 1).length;
+  let ones = 0, best = { threshold: values[order[0]], accuracy: 0 };
+  order.forEach((i, k) => {
+    if (classes[i] === 1) ones++;
+    const next = values[order[Math.min(k + 1, n - 1)]];
+    if (k < n - 1 && !(next > values[i])) return;
+    const right = all - ones + (k + 1 - ones), accuracy = Math.max(right, n - right) / n;
+    if (accuracy > best.accuracy) best = { threshold: (values[i] + next) / 2, accuracy };
+  });
+  return best;
+}
+
+/** The colour value of each point that a layer shows. @param {Layer} layer
+ * @param {Recipe} recipe @param {Record<string, Float32Array[]>} all @param {Record<string, Float32Array>} at */
+export function layerValues(layer, recipe, all, at) {
+  const { values, row } = layer.color, cloud = /** @type {Cloud} */ (recipe.clouds.find((c) => c.name === layer.cloud));
+  const each = /** @type {Float32Array} */ (values ? unpack(values) : project([row], all[layer.cloud], at[layer.cloud], cloud.points.shape[0]));
+  return Array.isArray(layer.only) ? gather(each, 1, layer.only) : each;
+}
+
+/** The largest distance between two clouds, point by point, in their first m coordinates (all of a's).
+ * @param {Float32Array} a @param {Float32Array} b @param {number} n @param {number} [m] */
+export function residual(a, b, n, m) {
+  const da = a.length / n, db = b.length / n;
   let largest = 0;
   for (let i = 0; i < n; i++) {
     let squares = 0;
-    for (let j = 0; j < d; j++) squares += (a[i * d + j] - b[i * d + j]) ** 2;
+    for (let j = 0; j < (m ?? da); j++) squares += (a[i * da + j] - b[i * db + j]) ** 2;
     largest = Math.max(largest, Math.sqrt(squares));
   }
   return largest;

@@ -1,7 +1,7 @@
 // @ts-check
 /** Numbers beside the picture: a point at every stage, and how far two clouds lie apart. */
 
-import { cloudStages, measures, residual, unpack } from "./engine.mjs";
+import { bestThreshold, cloudStages, measures, project, residual, semiAxes, unpack } from "./engine.mjs";
 import { h } from "./controls.mjs";
 
 const HEADS = { mean: "mean μ", std: "σ", norm: "‖·‖", angle: "angle to 1", distance: "to the surface" };
@@ -26,17 +26,21 @@ export function rows(recipe, params, followed) {
 
 /** @param {HTMLElement} part @param {any} recipe @returns {(player: any) => void} shows the player's state */
 export function numbers(part, recipe) {
-  if (!recipe.table && !recipe.residuals.length) { part.replaceChildren(); return () => {}; }
-  /** @type {HTMLElement[]} */ const readouts = recipe.residuals.map((/** @type {any} */ r) => h("output", { className: "readout" }));
+  /** @type {((player: any) => string)[]} */ const words = [
+    ...recipe.readouts.map((/** @type {any} */ r) => (/** @type {any} */ player) => `${r.label}: ${readout(r, recipe, player)}`),
+    ...recipe.views.flatMap((/** @type {any} */ v) => v.layers).filter((/** @type {any} */ l) => l.kind === "semi-axes").map(
+      (/** @type {any} */ l) => (/** @type {any} */ player) => `${l.title}: ${semiAxes(player.stages[l.cloud].at(-1), count(recipe, l.cloud))
+        .map((axis) => fixed(Math.hypot(...axis))).join(", ")}`),
+  ];
+  const readouts = words.map(() => h("output", { className: "readout" }));
   const caption = h("caption"), body = h("tbody");
   const table = recipe.table && h("table", {}, caption, heads(recipe), body);
-  part.replaceChildren(...readouts, ...(table ? [h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "The followed point in numbers" }, table)] : []));
+  part.replaceChildren(...readouts, ...(recipe.facts ? [facts(recipe.facts)] : []), ...(table ? [h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "The followed point in numbers" }, table)] : []));
   let known = "";
   return (player) => {
-    recipe.residuals.forEach((/** @type {any} */ r, /** @type {number} */ i) => {
-      const n = recipe.clouds.find((/** @type {any} */ c) => c.name === r.a).points.shape[0];
-      const words = `${r.label}: ${residual(player.stages[r.a].at(-1), player.stages[r.b].at(-1), n).toExponential(1)}`;
-      if (readouts[i].textContent !== words) readouts[i].textContent = words;
+    words.forEach((word, i) => {
+      const text = word(player);
+      if (readouts[i].textContent !== text) readouts[i].textContent = text;
     });
     if (!table) return;
     const key = JSON.stringify([player.params, player.followed]);
@@ -50,6 +54,25 @@ export function numbers(part, recipe) {
     [...body.rows].forEach((row, k) => row.classList.toggle("current", k === current));
   };
 }
+
+/** @param {any} r @param {any} recipe @param {any} player @returns {string} */
+function readout(r, recipe, player) {
+  const name = r.cloud ?? r.a, n = count(recipe, name);
+  if (r.kind === "residual") return residual(player.stages[r.a].at(-1), player.stages[r.b].at(-1), n, r.coordinates ?? undefined).toExponential(1);
+  const values = project([r.row], player.stages[name], player.at[name], n);
+  if (r.kind === "accuracy") return `${(100 * bestThreshold(values, unpack(r.classes)).accuracy).toFixed(1)} %`;
+  return fixed(values[Math.min(n - 1, r.index === "followed" ? player.followed : r.index)]) + r.unit;
+}
+
+/** @param {{title: string, columns: string[], rows: string[][]}} table */
+function facts({ title, columns, rows }) {
+  const cells = (/** @type {string[]} */ [head, ...rest]) => h("tr", {}, h("th", { scope: "row" }, head), ...rest.map((c) => h("td", {}, c)));
+  return h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": title }, h("table", { className: "facts" }, h("caption", {}, title),
+    h("thead", {}, h("tr", {}, ...columns.map((c) => h("th", { scope: "col" }, c)))), h("tbody", {}, ...rows.map(cells))));
+}
+
+/** @param {any} recipe @param {string} cloud @returns {number} how many points the cloud has */
+const count = (recipe, cloud) => recipe.clouds.find((/** @type {any} */ c) => c.name === cloud).points.shape[0];
 
 /** @param {any} recipe */
 function heads(recipe) {

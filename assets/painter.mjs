@@ -16,7 +16,7 @@ const UP = { x: 0, y: 0, z: 1 };
 /** @param {any} data @param {(name: string) => string} color @returns {any} every `var(--role)` as a colour */
 function resolve(data, color) {
   if (typeof data === "string") return data.startsWith("var(--") ? color(data.slice(6, -1)) : data;
-  if (Array.isArray(data)) return typeof data[0] === "number" ? data : data.map((d) => resolve(d, color));
+  if (Array.isArray(data)) return typeof data.at(-1) === "number" ? data : data.map((d) => resolve(d, color));
   if (data && typeof data === "object") {
     return Object.fromEntries(Object.entries(data).map(([key, v]) => [key, resolve(v, color)]));
   }
@@ -297,12 +297,13 @@ function drawMarkers(context, layer, trace, drawn, n, px, py, color) {
   for (const [key, group] of groups) {
     if (colors) context.fillStyle = colors[key];
     context.beginPath();
+    context.lineWidth = 1.5;
     for (const i of group) {
       const x = px(points[2 * i]), y = py(points[2 * i + 1]);
       if (square) context.rect(x - radius, y - radius, layer.size, layer.size);
       else { context.moveTo(x + radius, y); context.arc(x, y, radius, 0, 2 * Math.PI); }
     }
-    context.fill();
+    if (layer.hollow) context.stroke(); else context.fill();
   }
 }
 

@@ -7,9 +7,9 @@
  * .views, .choices, .parameters, .scrubber, .numbers, .formula, .text, .notice.
  */
 
-import { fading, layerPoints, layerValues, now, stages, unpack } from "./engine.mjs";
+import { fading, layerPoints, layerValues, now, stages } from "./engine.mjs";
 import { Panel } from "./painter.mjs";
-import { choices, h, key, KEYS, scrubber, sliders } from "./controls.mjs";
+import { choices, h, key, KEYS, readable, scrubber, sliders } from "./controls.mjs";
 import { defaults, parseCamera, read, split, within, write } from "./link.mjs";
 import { numbers } from "./numbers.mjs";
 import { tour } from "./tour.mjs";
@@ -132,8 +132,8 @@ export class Player {
     if (fits) {
       await Promise.all(this.panels.map((panel, v) => {
         panel.view = this.recipe.views[v];
-        const title = panel.gd.previousElementSibling;
-        if (title) title.textContent = panel.view.title;
+        panel.gd.parentElement.querySelector("figcaption").textContent = panel.view.title;
+        panel.gd.parentElement.querySelector(".legend").replaceWith(legend(panel.view));
         return panel.settle(frame[v]);
       }));
       return;
@@ -147,7 +147,7 @@ export class Player {
     views.replaceChildren();
     this.panels = this.recipe.views.map((/** @type {any} */ view) => {
       const element = h("div", { className: "figure", tabIndex: -1 });
-      views.append(h("figure", { className: "view" }, h("figcaption", {}, view.title), element));
+      views.append(h("figure", { className: "view" }, h("figcaption", {}, view.title), element, legend(view)));
       const panel = new Panel(element, view, color, Plotly, fast);
       panel.onPick = (layer, index) => this.follow(layer.only ? layer.only[index] : index);
       panel.onCamera = (camera) => this.#turned(camera, panel);
@@ -381,7 +381,7 @@ export class Player {
     return recipe.views.map((/** @type {any} */ view) => view.layers.map((/** @type {any} */ layer) => ({
       points: layerPoints(recipe, layer, this.stages, this.at, progress, this.followed),
       opacity: layer.opacity * fading(layer, progress),
-      values: layer.color && (layer.color.values ? unpack(layer.color.values) : layerValues(layer, recipe, this.stages, this.at)),
+      values: layer.color && layerValues(layer, recipe, this.stages, this.at),
       text: rest && layer.pick ? this.#texts(layer.cloud) : undefined,
     })));
   }
@@ -439,6 +439,21 @@ function arc(a, b, f) {
   const length = Math.hypot(...a) * (1 - f) + Math.hypot(...b) * f;
   const mixed = a.map((x, i) => x * (1 - f) + b[i] * f), now = Math.hypot(...mixed);
   return now > 1e-9 ? mixed.map((x) => (x * length) / now) : b;
+}
+
+/** What the colours of a view are: its titled layers, and its colour scale. @param {any} view */
+function legend(view) {
+  const items = view.layers.flatMap((/** @type {any} */ layer, /** @type {number} */ l) => {
+    const swatch = h("span", { className: `swatch ${layer.kind} ${layer.hollow ? "hollow" : ""}`,
+      style: `background: var(--${layer.role}); border-color: var(--${layer.role})` });
+    const own = layer.title && !layer.color ? [h("li", {}, swatch, layer.title)] : [];
+    if (!layer.color?.title) return own;
+    const { title, low, high, scale } = layer.color, trace = view.figure.data[l];
+    const steps = (trace.marker ?? trace).colorscale.map((/** @type {[number, string]} */ [, step]) => step);
+    const words = scale === "cyclic" ? title : `${title}: ${readable(low)} … ${readable(high)}`;
+    return [h("li", {}, h("span", { className: "bar", style: `background: linear-gradient(to right, ${steps})` }), words)];
+  });
+  return h("ul", { className: "legend" }, ...items);
 }
 
 function hasWebGL() {

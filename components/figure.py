@@ -14,6 +14,8 @@ from components import theme as themes
 from components.recipe import Layer, Params, Recipe, View
 
 FONT = "system-ui, sans-serif"
+THINNER = 0.5  # WebGL draws lines at half their width
+LINES = ("line", "trail", "semi-axes", "histogram", "threshold")
 FEW = 1500  # above this many, markers are squares: a third of the vertices of circles
 
 
@@ -44,12 +46,13 @@ def _trace(recipe: Recipe, view: View, layer: Layer) -> dict[str, Any]:
         labels = list(recipe.cloud(layer.cloud).labels or ())
         font = {"color": color, "size": 15, "family": FONT}
         return trace | {"mode": "text", "text": labels, "textfont": font}
-    if layer.kind in ("line", "trail"):
-        return trace | {"mode": "lines", "line": {"color": color, "width": layer.size, "dash": layer.dash}}
+    if layer.kind in LINES:
+        width = layer.size if view.dims == 3 else layer.size * THINNER
+        return trace | {"mode": "lines", "line": {"color": color, "width": width, "dash": layer.dash}}
     marker: dict[str, Any] = {
         "size": layer.size,
         "color": color,
-        "symbol": "square" if count > FEW else "circle",
+        "symbol": "circle-open" if layer.hollow else "square" if count > FEW else "circle",
         "line": {"width": 0},
     }
     if layer.color:

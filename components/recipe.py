@@ -58,10 +58,11 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Row:
-    """One display coordinate: ⟨weights, point⟩ at the current progress, or at a fixed stage."""
+    """One display coordinate: ⟨weights, point⟩ + offset, at the current progress or at a fixed stage."""
 
     weights: Sequence[float]
     stage: int | None = None
+    offset: float = 0.0
 
 
 def rows(projection: Any, *, stage: int | None = None) -> tuple[Row, ...]:
@@ -86,7 +87,11 @@ class Layer:
     """What is drawn of a cloud.
 
     kind: "points", "line" (`order`: indices, −1 is a gap), "mesh" (`order`: triangles, (F, 3)), "trail" (from each
-    stage to where the point is), "labels" (the cloud's labels).
+    stage to where the point is), "labels" (the cloud's labels), "semi-axes" (of the ellipsoid that the cloud spans:
+    its first point the middle, the others the images of orthonormal radii), "histogram" (of the one row: `bins` of
+    equal width over `span`, counts upwards), "threshold" (the best single threshold on the one row between the two
+    `classes`, as a line over `span`).
+    over: display coordinates are divided by this row (a central projection, from 4D to 3D stereographic).
     role: the mathematical role, which the theme knows the colour of. fade: opacity at each stage.
     only: indices of the points to show, or "followed".
     """
@@ -98,11 +103,16 @@ class Layer:
     title: str = ""
     only: Sequence[int] | str | None = None
     order: Array | None = None
+    over: Row | None = None
+    span: tuple[float, float] = (0.0, 1.0)
+    bins: int = 0
+    classes: Array | None = None
     fade: Sequence[float] | None = None
     color: Color | None = None
     size: float = 4.0
     opacity: float = 1.0
     dash: str = "solid"
+    hollow: bool = False
     pick: bool = False
 
     def opacity_at(self, progress: float) -> float:
@@ -137,11 +147,42 @@ class Table:
 
 @dataclass(frozen=True)
 class Residual:
-    """The largest distance, over the points, between the last stages of two clouds."""
+    """The largest distance, over the points, between the last stages of two clouds (in their first `coordinates`)."""
 
     label: str
     a: str
     b: str
+    coordinates: int | None = None
+
+
+@dataclass(frozen=True)
+class Number:
+    """One coordinate of one point of a cloud ("followed", or its index)."""
+
+    label: str
+    cloud: str
+    row: Row
+    index: int | str = 0
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The share of points that the best single threshold on a row puts in the right one of two `classes`."""
+
+    label: str
+    cloud: str
+    row: Row
+    classes: Array
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A table of words and numbers that do not move."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -154,7 +195,8 @@ class Recipe:
     views: tuple[View, ...]
     formula: str = ""
     table: Table | None = None
-    residuals: tuple[Residual, ...] = ()
+    readouts: tuple[Residual | Number | Accuracy, ...] = ()
+    facts: Facts | None = None
     progress: float = 0.0
     follow: int = 0
 
@@ -183,7 +225,16 @@ class Recipe:
                 for s in range(len(cloud.pipeline.steps) + 1)
             ]
             return np.concatenate([np.vstack([*(c[[i]] for c in corners), gap]) for i in chosen])
+        if layer.kind == "semi-axes":
+            ends = diameters(cloud.at(params, progress))
+            return np.stack([coordinate(r, ends, [ends]) for r in layer.rows], axis=-1)
         points = self._project(layer, cloud, params, progress)
+        if layer.kind == "histogram":
+            return histogram(points[slice(None) if only is None else list(only), 0], layer.span, layer.bins)
+        if layer.kind == "threshold":
+            assert layer.classes is not None
+            at = best_threshold(points[:, 0], layer.classes)[0]
+            return np.array([[at, layer.span[0]], [at, layer.span[1]]])
         if layer.kind == "line" and layer.order is not None:
             return np.where(layer.order[:, None] < 0, np.nan, points[layer.order])
         return points if only is None else points[list(only)]
@@ -191,15 +242,17 @@ class Recipe:
     def layer_values(self, layer: Layer, params: Params, progress: float) -> Array:
         """The number that colours each point of a layer."""
         assert layer.color is not None
-        if layer.color.values is not None:
-            return layer.color.values
-        assert layer.color.row is not None
-        cloud = self.cloud(layer.cloud)
-        return coordinate(layer.color.row, cloud.at(params, progress), cloud.stages(params))
+        values, only = layer.color.values, layer.only
+        if values is None:
+            assert layer.color.row is not None
+            cloud = self.cloud(layer.cloud)
+            values = coordinate(layer.color.row, cloud.at(params, progress), cloud.stages(params))
+        return values if only is None or isinstance(only, str) else values[list(only)]
 
     def _project(self, layer: Layer, cloud: Cloud, params: Params, progress: float) -> Array:
         at, stages = cloud.at(params, progress), cloud.stages(params)
-        return np.stack([coordinate(r, at, stages) for r in layer.rows], axis=-1)
+        points = np.stack([coordinate(r, at, stages) for r in layer.rows], axis=-1)
+        return points if layer.over is None else points / coordinate(layer.over, at, stages)[:, None]
 
     def json(self) -> dict[str, Any]:
         """The recipe as plain data, ready for `json.dumps`."""
@@ -210,17 +263,52 @@ class Recipe:
             "views": [_view(v) for v in self.views],
             "formula": self.formula,
             "table": self.table and {**vars(self.table), "columns": list(self.table.columns)},
-            "residuals": [vars(r) for r in self.residuals],
+            "readouts": [_readout(r) for r in self.readouts],
+            "facts": self.facts and vars(self.facts),
             "progress": self.progress,
             "follow": self.follow,
         }
 
 
 def coordinate(row: Row, at: Array, stages: Sequence[Array]) -> Array:
-    """⟨weights, point⟩; missing coordinates count as zero."""
+    """⟨weights, point⟩ + offset; missing coordinates count as zero."""
     points = at if row.stage is None else stages[min(row.stage, len(stages) - 1)]
     m = min(points.shape[-1], len(row.weights))
-    return points[:, :m] @ np.asarray(row.weights[:m])
+    return points[:, :m] @ np.asarray(row.weights[:m]) + row.offset
+
+
+def diameters(points: Array) -> Array:
+    """The principal diameters of an ellipsoid: middle and images of orthonormal radii (1 + k, d) → ends and gaps (3k, d).
+
+    With the radii as rows of M, the rows of UᵀM (UΣVᵀ = M) are the semi-axes: Uᵀ turns the frame, M maps it.
+    """
+    middle, radii = points[0], points[1:] - points[0]
+    axes = np.linalg.svd(radii)[0].T @ radii
+    gap = np.full_like(axes, np.nan)
+    return np.stack([middle - axes, middle + axes, gap], axis=1).reshape(-1, points.shape[-1])
+
+
+def histogram(values: Array, span: tuple[float, float], bins: int) -> Array:
+    """The outline of a histogram, (2 bins + 2, 2); values outside the span count in the outermost bins."""
+    edges = np.linspace(*span, bins + 1)
+    inside = np.floor((values - span[0]) / (span[1] - span[0]) * bins)
+    counts = np.bincount(np.clip(inside, 0, bins - 1).astype(int), minlength=bins)
+    return np.column_stack([np.repeat(edges, 2), np.concatenate([[0], np.repeat(counts, 2), [0]])])
+
+
+def best_threshold(values: Array, classes: Array) -> tuple[float, float]:
+    """The threshold between two neighbouring values that separates classes 0 and 1 best, and the share it gets right.
+
+    Either side may be class 1. The first of several equally good ones; all alike: the value itself.
+    """
+    order = np.argsort(values, kind="stable")
+    v, ones = values[order], np.cumsum(classes[order] == 1)
+    n, below = len(v), np.arange(1, len(v) + 1)
+    right = ones[-1] - ones + below - ones  # class 0 below, class 1 above
+    share = np.maximum(right, n - right) / n
+    cut = np.append(v[1:] > v[:-1], True)
+    best = int(np.argmax(np.where(cut, share, 0)))
+    return float((v[best] + v[min(best + 1, n - 1)]) / 2), float(share[best])
 
 
 def pack(array: Any) -> dict[str, Any]:
@@ -279,8 +367,18 @@ def _layer(layer: Layer) -> dict[str, Any]:
         "rows": [vars(r) for r in layer.rows],
         "only": layer.only if layer.only is None or isinstance(layer.only, str) else list(map(int, layer.only)),
         "order": None if layer.order is None else pack(layer.order.astype(np.int32)),
+        "over": layer.over and vars(layer.over),
+        "classes": None if layer.classes is None else pack(layer.classes.astype(np.int32)),
         "color": color,
     }
+
+
+def _readout(readout: Residual | Number | Accuracy) -> dict[str, Any]:
+    data = {"kind": type(readout).__name__.lower(), **vars(readout)}
+    if isinstance(readout, Residual):
+        return data
+    data["row"] = vars(readout.row)
+    return data | ({"classes": pack(readout.classes.astype(np.int32))} if isinstance(readout, Accuracy) else {})
 
 
 def _view(view: View) -> dict[str, Any]:

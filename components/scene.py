@@ -87,11 +87,28 @@ class Typed:
 
 
 @dataclass(frozen=True)
+class Several:
+    """Any of `options` (value → label), joined by commas; none is the empty text."""
+
+    name: str
+    label: str
+    default: str
+    options: Mapping[str, str]
+    when: tuple[str, Sequence[str]] | None = None
+
+    def parse(self, text: str) -> str:
+        for word in filter(None, text.split(",")):
+            if word not in self.options:
+                raise WrongValue(self.name, f"{self.name}: {word!r} is not one of its values", list(self.options))
+        return text
+
+
+@dataclass(frozen=True)
 class Scene:
     slug: str
     title: str
     lead: str
-    choices: tuple[Choice | Whole | Typed, ...]
+    choices: tuple[Choice | Whole | Typed | Several, ...]
     build: Callable[[Choices], Recipe]
     order: int = 100
 
@@ -109,7 +126,7 @@ class Scene:
 
     def json(self) -> dict[str, Any]:
         """What a page must know to offer the choices."""
-        kinds = {Choice: "one", Whole: "whole", Typed: "typed"}
+        kinds = {Choice: "one", Whole: "whole", Typed: "typed", Several: "several"}
         choices = [{"kind": kinds[type(c)], **vars(c)} for c in self.choices]
         return {"slug": self.slug, "title": self.title, "lead": self.lead, "choices": choices}
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from components import theme as themes
+from components.figure import LINES
 from components.recipe import Layer, Recipe, View
 from components.state import State
 
@@ -53,7 +54,7 @@ def _layers(recipe: Recipe, view: View, state: State, width: float) -> list[str]
             continue
         points = recipe.layer_points(layer, state.params, state.progress, followed=state.follow)
         flat, depth = _project(view, points, state.camera or view.camera, width)
-        order = {"mesh": 0, "line": 1, "trail": 2, "points": 3, "labels": 4}[layer.kind]
+        order = {"mesh": 0, "trail": 2, "points": 3, "labels": 4}.get(layer.kind, 1)
         shape = _shape(recipe, layer, flat, depth, state)
         drawn.append((order, f'<g opacity="{opacity:.2f}">{shape}</g>'))
     return [shape for _, shape in sorted(drawn, key=lambda d: d[0])]
@@ -90,7 +91,7 @@ def _shape(recipe: Recipe, layer: Layer, flat: np.ndarray, depth: np.ndarray, st
     if layer.kind == "mesh":
         assert layer.order is not None
         return f'<path fill="{color}" d="{_triangles(flat[layer.order])}"/>'
-    if layer.kind in ("line", "trail"):
+    if layer.kind in LINES:
         width = max(0.8, layer.size * 0.55)
         return f'<path fill="none" stroke="{color}" stroke-width="{width:.1f}" d="{_path(flat)}"/>'
     return _points(recipe, layer, flat, depth, state, color)
@@ -102,7 +103,8 @@ def _points(recipe: Recipe, layer: Layer, flat: np.ndarray, depth: np.ndarray, s
     colors = _colors(recipe, layer, state, color)
     radius = layer.size * 0.55
     dots = "".join(f'<circle cx="{flat[i, 0]:.0f}" cy="{flat[i, 1]:.0f}" r="{radius:.1f}"{colors(i)}/>' for i in chosen)
-    return f'<g fill="{color}">{dots}</g>'
+    paint = f'fill="none" stroke="{color}" stroke-width="1.5"' if layer.hollow else f'fill="{color}"'
+    return f"<g {paint}>{dots}</g>"
 
 
 def _colors(recipe: Recipe, layer: Layer, state: State, color: str) -> Any:

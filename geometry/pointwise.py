@@ -21,6 +21,10 @@ FUNCTIONS = {
     "tanh": lambda x: array_namespace(x).tanh(x),
     "sigmoid": lambda x: (1 + array_namespace(x).tanh(x / 2)) / 2,  # exp(−x) would overflow
     "erf": _erf,
+    "sin": lambda x: array_namespace(x).sin(x),
+    "cos": lambda x: array_namespace(x).cos(x),
+    "arcsin": lambda x: array_namespace(x).asin(array_namespace(x).clip(x, -1.0, 1.0)),  # rounding may exceed 1
+    "arctan": lambda x: array_namespace(x).atan(x),
     "relu": lambda x: array_namespace(x).maximum(x, 0 * x),
     "gelu": lambda x: x * (1 + _erf(x / sqrt(2))) / 2,
 }
@@ -35,7 +39,7 @@ def check_function(name: str) -> None:
 def apply(name: str, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     """The named function of every coordinate of x.
 
-    identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, relu max(x, 0),
+    identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin, arctan, relu max(x, 0),
     gelu x·(1 + erf(x/√2))/2. Raises ValueError for another name.
     """
     check_function(name)

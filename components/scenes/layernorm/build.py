@@ -114,12 +114,12 @@ def scenery(d: int, centered: bool, sphere: int, steps: tuple, reach: float) -> 
         line = np.vstack([-up, up]) * reach * 0.95
         fades = fade(1, 0.7, 0.3, 0.25, 0.2, 0.2) if centered else [0.5] * (last + 1)
         found.append((Cloud("mean line", line), [Layer("mean line", "line", "mean-direction", show, "the line along 1", size=5, fade=fades)]))
-        found.append((Cloud("one", up * reach, labels=["𝟏"]), [Layer("one", "labels", "mean-direction", show, fade=fades)]))
+        found.append((Cloud("one", up * 0.97 * reach, labels=["𝟏"]), [Layer("one", "labels", "mean-direction", show, fade=fades)]))
     if centered and d == 3:
         disc, triangles = clouds.disc_mesh()
-        plane = Cloud("hyperplane", disc @ u * reach * 0.95, Pipeline((*[Affine(np.eye(d))] * (sphere + 1), *after[1:])))
+        plane = Cloud("hyperplane", disc @ u * reach * 0.7, Pipeline((*[Affine(np.eye(d))] * (sphere + 1), *after[1:])))
         fades = [0.22, 0.3, 0.16, 0.12, 0.1, 0.08]
-        rim = clouds.ring(96, u[0], u[1], radius=reach * 0.95)
+        rim = clouds.ring(96, u[0], u[1], radius=reach * 0.7)
         found.append((plane, [Layer("hyperplane", "mesh", "hyperplane", show, "the hyperplane Σx = 0", order=triangles, fade=fades)]))
         edge = Cloud("hyperplane edge", rim, plane.pipeline)
         found.append((edge, [Layer("hyperplane edge", "line", "hyperplane", show, order=clouds.closed(96), size=2, fade=[0.7, 0.8, 0.4, 0.3, 0.25, 0.2])]))
@@ -150,6 +150,9 @@ def surfaces(d: int, centered: bool, follow: Pipeline, show: tuple[Row, ...], u:
         strength = [0.04, 0.08, 0.16, 0.13, 0.05, 0.05] if whole else [0.05] * sphere + [0.16] * (last - sphere + 1)
         found.append((Cloud("sphere", ball @ basis, own), [Layer("sphere", "mesh", "sphere", show, "the sphere", order=triangles, fade=strength)]))
         found.append((Cloud("graticule", lines @ basis, own), [Layer("graticule", "line", "sphere", show, order=order, size=1, fade=[3 * s for s in strength])]))
+    frame = np.vstack([np.zeros(d), u if centered else np.eye(d)])
+    appears = [0.0] * sphere + [0.3] + [1.0] * (last - sphere)
+    found.append((Cloud("frame", frame, follow), [Layer("frame", "semi-axes", "ellipsoid", show, "semi-axes", size=4, fade=appears)]))
     return found
 
 

@@ -48,7 +48,7 @@ def build(choices: Choices) -> Recipe:
         ),
         formula=r"\mathrm{RMS}(x) = \class{stage-3 role-formula}{\frac{\mathrm{LN}(x) + q\,𝟏}{\sqrt{1+q^2}}}, \quad q = \frac{\mu}{\sigma}",
         table=Table("rmsnorm", columns=("components", "mean", "std", "norm", "angle")),
-        residuals=(Residual("Largest distance between RMSNorm and the relation", "rmsnorm", "relation"),),
+        readouts=(Residual("Largest distance between RMSNorm and the relation", "rmsnorm", "relation"),),
         progress=3,
     )
 
@@ -62,7 +62,7 @@ def relation(normed: np.ndarray, spread: np.ndarray) -> Cloud:
 
 
 def overlay() -> Layer:
-    return Layer("relation", "points", "formula", rows(UP), "the relation", size=11, fade=[0, 0, 0, 0.4])
+    return Layer("relation", "points", "formula", rows(UP), "(LN + q𝟏)/√(1+q²)", size=8, hollow=True, fade=[0, 0, 0, 0.9])
 
 
 def scenery() -> list[tuple[Cloud, Layer]]:
@@ -74,7 +74,7 @@ def scenery() -> list[tuple[Cloud, Layer]]:
     return [
         (Cloud("mean line", np.stack([-pole, pole]) * REACH * 0.95), Layer("mean line", "line", "mean-direction", show, size=4, opacity=0.6)),
         (Cloud("poles", np.stack([-pole, pole]) * size), Layer("poles", "points", "mean-direction", show, size=8)),
-        (Cloud("pole names", np.stack([-pole, pole]) * REACH, labels=["−𝟏", "𝟏"]), Layer("pole names", "labels", "mean-direction", show)),
+        (Cloud("pole names", np.stack([-pole, pole]) * 0.97 * REACH, labels=["−𝟏", "𝟏"]), Layer("pole names", "labels", "mean-direction", show)),
         (Cloud("sphere", ball * size), Layer("sphere", "mesh", "sphere", show, order=triangles, fade=[0.07, 0.07, 0.12, 0.15])),
         (Cloud("graticule", lines * size @ UP), Layer("graticule", "line", "sphere", show, order=order, size=1, opacity=0.35)),
         (Cloud("equator", clouds.ring(128, u[0], u[1], radius=size)), Layer("equator", "line", "hyperplane", show, order=clouds.closed(128), size=4, opacity=0.8)),

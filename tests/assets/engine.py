@@ -1,0 +1,162 @@
+"""The modules of assets/ in one node process, and how near to NumPy their numbers have to be.
+
+A step may amplify the rounding of what comes into it: normalising what is left of two numbers that cancel, say. So a
+tolerance is a bound, step by step, on what rounding alone can do; it stays far below 1e-5 of the point's size unless
+the draw is ill-conditioned, and then a difference larger than it is still an error.
+"""
+
+import base64
+import json
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from components.figure import document
+from geometry.path import TURN
+from geometry.pipeline import Affine, Normalize, Pipeline, Pointwise
+
+RUNNER = Path(__file__).parent / "engine_runner.mjs"
+ONE_ROUNDING = 2.0**-22  # of a stage to float32 and of what is computed from it: four times half a unit
+DOUBLE = 2.0**-48  # a dot product of a few numbers in float64
+SINGLE = 2.0**-21  # the same in float32
+STEEPEST = 1.13  # slope of gelu and of erf, the largest of the pointwise functions
+
+
+class Node:
+    """`node.ask("run", recipe=…, cases=…)`; a context manager."""
+
+    def __enter__(self):
+        command = [shutil.which("node"), str(RUNNER)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return self
+
+    def __exit__(self, *_):
+        self.process.communicate(timeout=10)
+
+    def ask(self, call, **arguments):
+        self.process.stdin.write(json.dumps({"call": call, **arguments}) + "\n")
+        self.process.stdin.flush()
+        reply = json.loads(self.process.stdout.readline())
+        assert "error" not in reply, reply["error"]
+        return reply["answer"]
+
+    def run(self, recipe, cases, *, layers=False):
+        """For each (params, progress, followed): {"stages", "positions", "layers"} of arrays, as the browser has them."""
+        cases = [
+            dict(zip(("params", "progress", "followed"), (*case, 0)[:3], strict=True)) for case in cases
+        ]
+        answers = self.ask("run", recipe=document(recipe), cases=cases, layers=layers)
+        for answer in answers:
+            for c in recipe.clouds:
+                n = len(c.points)
+                answer["stages"][c.name] = [unpack(s, n) for s in answer["stages"][c.name]]
+                answer["positions"][c.name] = unpack(answer["positions"][c.name], n)
+        return answers
+
+
+def unpack(text, n):
+    """(n, d) float32 numbers."""
+    return np.frombuffer(base64.b64decode(text), "<f4").reshape(n, -1 if n else 0)
+
+
+def as_sent(recipe):
+    """The recipe with its points as the browser gets them, in float32."""
+    clouds = tuple(replace(c, points=c.points.astype(np.float32)) for c in recipe.clouds)
+    return replace(recipe, clouds=clouds)
+
+
+def stages_and_bounds(cloud, params, *, unit):
+    """The cloud's stages in float64, and (n,) for each: how far rounding to `unit` may have taken a point."""
+    x = cloud.points.astype(float)
+    error = unit * length(x)
+    out = []
+    for k, step in enumerate((*cloud.place.steps, *cloud.pipeline.steps)):
+        if k >= len(cloud.place.steps):
+            out.append((x, error))
+        y = step.apply(x, params)
+        x, error = y, _bound(step, x, y, error, params, unit)
+    return [*out, (x, error)]
+
+
+def _bound(step, x, y, error, params, unit):
+    if isinstance(step, Affine):
+        A, b = largest(step.A, params), largest(step.b, params) if step.b else 0.0
+        return A * (error + unit * length(x)) + unit * b
+    if isinstance(step, Pointwise):
+        return STEEPEST * error + unit * (length(x) + length(y))
+    groups = [range(x.shape[-1])] if step.groups is None else step.groups
+    each = [_normalized(step, x[:, list(g)], error, params, unit) for g in groups]
+    return error + np.sum(each, axis=0)
+
+
+def _normalized(step: Normalize, v, error, params, unit):
+    """R·v/r moves by at most 2R·(error/r), and by no more than 2R."""
+    eps, n = float(step.eps.value(params)), v.shape[-1]
+    r = length(v) + eps * np.sqrt(n) if step.convention == "std" else 0.0
+    if step.convention != "std":
+        r = np.sqrt(length(v) ** 2 + eps * (n if step.convention == "pytorch" else 1))
+    moved = np.where(error > 0, 2.0, 0.0)
+    moved = np.minimum(moved, np.divide(2 * error, r, out=moved.copy(), where=r > 0))
+    return largest(step.radius, params) * (moved + unit)
+
+
+def largest(entries, params):
+    """The norm of base, terms and tracks, added up without signs: what cancels between them counts."""
+    size = np.linalg.norm(entries.base)
+    size += sum(abs(params[name]) * np.linalg.norm(term) for name, term in entries.terms.items())
+    return size + sum(
+        max(np.linalg.norm(v) for v in np.asarray(t.values, float)) for t in entries.tracks.values()
+    )
+
+
+def bound_at(cloud, params, progress, *, unit, rounding):
+    """(n,): how far rounding may have taken a point at a progress."""
+    known = stages_and_bounds(cloud, params, unit=unit)
+    progress = min(progress, len(known) - 1)
+    k = min(int(progress), max(len(known) - 2, 0))
+    (a, ea), (b, eb) = known[k], known[min(k + 1, len(known) - 1)]
+    size = np.maximum(length(a), length(b))
+    straight = ea + eb + rounding * size
+    if cloud.pipeline.path == "straight" or progress == int(progress):
+        return straight
+    return straight + size * _turned(a, b, ea + rounding * length(a), eb + rounding * length(b))
+
+
+def _turned(a, b, ea, eb):
+    """How much, relative to its norm, errors of its ends may turn a point that goes along the sphere."""
+    m = min(a.shape[-1], b.shape[-1])
+    na, nb = length(a), length(b)
+    product = np.where(na * nb > 0, na * nb, 1)
+    sine = np.sqrt(np.maximum(0, 1 - (np.sum(a[:, :m] * b[:, :m], -1) / product) ** 2))
+    relative = ea / np.where(na > 0, na, 1) + eb / np.where(nb > 0, nb, 1)
+    return np.minimum(2, 4 * relative / np.maximum(sine, TURN))
+
+
+def length(x):
+    return np.linalg.norm(x, axis=-1)
+
+
+def farthest(got, want, allowed):
+    """The largest distance between two clouds in units of what is allowed; infinite where one is not finite."""
+    if not np.isfinite(got).all():
+        return np.inf
+    off = length(np.asarray(got, float) - want)
+    return float(np.max(np.where(off > 0, off / np.where(allowed > 0, allowed, np.finfo(float).tiny), 0), initial=0))
+
+
+def assert_agrees(recipe, params, progress, answer):
+    """The engine's stages and positions are NumPy's, up to one rounding to float32."""
+    at = recipe.positions(params, progress)
+    for c in recipe.clouds:
+        known = stages_and_bounds(c, params, unit=DOUBLE)
+        assert len(known) == len(answer["stages"][c.name])
+        for k, (got, (x, error)) in enumerate(zip(answer["stages"][c.name], known, strict=True)):
+            assert farthest(got, x, error + ONE_ROUNDING * length(x)) <= 1, (c.name, f"stage {k}")
+        bound = bound_at(c, params, progress, unit=DOUBLE, rounding=ONE_ROUNDING)
+        assert farthest(answer["positions"][c.name], at[c.name], bound) <= 1, (c.name, f"progress {progress}")
+
+
+
