@@ -11,6 +11,10 @@ REFERENCE = {
     "tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
     "erf": torch.erf,
+    "sin": torch.sin,
+    "cos": torch.cos,
+    "arcsin": lambda x: torch.asin(torch.clip(x, -1, 1)),
+    "arctan": torch.atan,
     "relu": torch.relu,
     "gelu": torch.nn.functional.gelu,
 }

@@ -111,10 +111,10 @@ def scenery(d: int, centered: bool, sphere: int, steps: tuple, reach: float) -> 
     names = [f"x{SUBSCRIPTS[i]}" for i in range(d)]
     found.append((Cloud("axis names", reach * 0.54 * np.eye(d), labels=names), [Layer("axis names", "labels", "axis", show)]))
     if d < 4:
-        line = np.vstack([-up, up]) * reach * 0.95
+        line = np.vstack([-up, up]) * reach * 0.82
         fades = fade(1, 0.7, 0.3, 0.25, 0.2, 0.2) if centered else [0.5] * (last + 1)
         found.append((Cloud("mean line", line), [Layer("mean line", "line", "mean-direction", show, "the line along 1", size=5, fade=fades)]))
-        found.append((Cloud("one", up * 0.97 * reach, labels=["𝟏"]), [Layer("one", "labels", "mean-direction", show, fade=fades)]))
+        found.append((Cloud("one", up * 0.88 * reach, labels=["𝟏"]), [Layer("one", "labels", "mean-direction", show, fade=fades)]))
     if centered and d == 3:
         disc, triangles = clouds.disc_mesh()
         plane = Cloud("hyperplane", disc @ u * reach * 0.7, Pipeline((*[Affine(np.eye(d))] * (sphere + 1), *after[1:])))

@@ -72,9 +72,9 @@ def scenery() -> list[tuple[Cloud, Layer]]:
     lines, order = clouds.graticule()
     pole = UP[2]
     return [
-        (Cloud("mean line", np.stack([-pole, pole]) * REACH * 0.95), Layer("mean line", "line", "mean-direction", show, size=4, opacity=0.6)),
+        (Cloud("mean line", np.stack([-pole, pole]) * REACH * 0.78), Layer("mean line", "line", "mean-direction", show, size=4, opacity=0.6)),
         (Cloud("poles", np.stack([-pole, pole]) * size), Layer("poles", "points", "mean-direction", show, size=8)),
-        (Cloud("pole names", np.stack([-pole, pole]) * 0.97 * REACH, labels=["−𝟏", "𝟏"]), Layer("pole names", "labels", "mean-direction", show)),
+        (Cloud("pole names", np.stack([-pole, pole]) * 0.84 * REACH, labels=["−𝟏", "+𝟏"]), Layer("pole names", "labels", "mean-direction", show)),
         (Cloud("sphere", ball * size), Layer("sphere", "mesh", "sphere", show, order=triangles, fade=[0.07, 0.07, 0.12, 0.15])),
         (Cloud("graticule", lines * size @ UP), Layer("graticule", "line", "sphere", show, order=order, size=1, opacity=0.35)),
         (Cloud("equator", clouds.ring(128, u[0], u[1], radius=size)), Layer("equator", "line", "hyperplane", show, order=clouds.closed(128), size=4, opacity=0.8)),
