@@ -1,6 +1,7 @@
 # make run    sets up what is missing, then serves the explorer
 # make test   sets up what is missing, a browser included, then runs every check
 # make lint   the checks that run no code of ours (a part of `make test`)
+# make bench  measures what the README's table says (needs what `make test` sets up)
 # make clean  removes everything that these targets have made
 #
 # PYTHON   the interpreter that makes .venv (3.11 or newer)
@@ -21,7 +22,7 @@ WITH_NODE = PATH="$(CURDIR)/.venv/bin:$$PATH"
 # A package's install scripts never run. No retries: after a failure the page still works, with a larger bundle.
 NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
-.PHONY: run test lint clean
+.PHONY: run test lint bench clean
 
 run: .venv/run.stamp node_modules/run.stamp
 	@$(VENV) app.py $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
@@ -36,6 +37,10 @@ lint: .venv/test.stamp node_modules/test.stamp
 	$(VENV) -m mypy
 	.venv/bin/lint-imports --no-logo
 	$(WITH_NODE) node_modules/.bin/tsc -p tsconfig.json
+
+bench: .venv/test.stamp node_modules/test.stamp
+	@$(VENV) tools/browser.py
+	@$(VENV) -m benchmarks.bench
 
 clean:
 	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis test-results

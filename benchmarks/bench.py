@@ -1,0 +1,164 @@
+"""Figures side by side with what a user would do otherwise; prints Markdown tables. `make bench`.
+
+Script time is the browser's own count of CPU time in JavaScript on the main thread, drawing calls included, one update a
+frame. Medians of several rounds; the machine's software WebGL makes wall-clock latencies long for every way alike.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tools.browser import ARGUMENTS, find
+
+ROOT = Path(__file__).resolve().parent.parent
+ROUNDS, FRAMES = 5, 20
+SIZES = (500, 2_000, 10_000)
+OPEN = "window.normscape?.players?.[0]?.panels?.length && document.querySelector('.views').ariaBusy === 'false'"
+IMPORT = """async (code) => { window.bench = await import(URL.createObjectURL(new Blob(
+  [code.replaceAll('/assets/', location.origin + '/assets/')], {type: 'text/javascript'}))); }"""
+DASH = """async (count) => { const gd = document.querySelector('.js-plotly-plot'), times = [];
+  for (let i = 0; i < count; i++) { const drawn = new Promise((done) => gd.once('plotly_afterplot', done));
+    const start = performance.now(); window.dash_clientside.set_props('k', { value: 1 + (i % 11) }); await drawn;
+    times.push(performance.now() - start); await new Promise(requestAnimationFrame); } return times; }"""
+
+
+@contextlib.contextmanager
+def serving(*command: str) -> Iterator[str]:
+    """The base URL of a server of ours, started with a port of its own in place of PORT."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    words = [port if word == "PORT" else word for word in command]
+    process = subprocess.Popen([sys.executable, *words], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        base = f"http://127.0.0.1:{port}"
+        answers(base + "/healthz", process)
+        yield base
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def answers(url: str, process: subprocess.Popen) -> None:
+    while process.poll() is None:
+        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=5):
+            return
+        time.sleep(0.005)
+    raise SystemExit(f"the server of {url} ended with {process.returncode}")
+
+
+class Clock:
+    """CPU milliseconds of script on a page's main thread."""
+
+    def __init__(self, page: Page) -> None:
+        self.session = page.context.new_cdp_session(page)
+        self.session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def __call__(self) -> float:
+        metrics = self.session.send("Performance.getMetrics")["metrics"]
+        return 1000 * next(m["value"] for m in metrics if m["name"] == "ScriptDuration")
+
+
+def script(page: Page, run: Any, frames: int) -> float:
+    """Median over rounds of script milliseconds a frame; the first round warms up."""
+    clock, rounds = Clock(page), []
+    for _ in range(ROUNDS + 1):
+        before = clock()
+        run()
+        rounds.append((clock() - before) / frames)
+    return statistics.median(rounds[1:])
+
+
+def opened(browser: Browser, url: str, ready: str) -> Page:
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(url)
+    page.wait_for_function(ready, timeout=120_000)
+    page.wait_for_timeout(1000)
+    return page
+
+
+def frames(browser: Browser, base: str, slug: str, query: str, ways: tuple[str, ...]) -> dict[str, tuple[float, float]]:
+    """For each way: script milliseconds a frame, milliseconds from slider to drawn frame."""
+    page = opened(browser, f"{base}/{slug}?{query}", OPEN)
+    page.evaluate(IMPORT, (ROOT / "benchmarks/frames.mjs").read_text())
+    out = {}
+    for way in ways:
+        cost = script(page, lambda way=way: page.evaluate("([w, c]) => bench.run(w, c)", [way, FRAMES]), FRAMES)
+        waits = page.evaluate("([w, c]) => bench.latency(w, c)", [way, 9]) if slug == "layernorm" else [0]
+        out[way] = cost, statistics.median(waits)
+    page.close()
+    return out
+
+
+def clientside(browser: Browser, n: int) -> tuple[float, float]:
+    with serving("-m", "benchmarks.clientside", "PORT", str(n)) as base:
+        page = opened(browser, base, "window.bench && document.querySelector('.js-plotly-plot .gl-container')")
+        cost = script(page, lambda: page.evaluate(DASH, FRAMES), FRAMES)
+        waits = page.evaluate(DASH, 9)
+        page.close()
+        return cost, statistics.median(waits)
+
+
+def first_load(browser: Browser, base: str, path: str) -> tuple[int, float]:
+    """Requests, and kilobytes as they came over the wire, of a first visit."""
+    page = browser.new_context().new_page()
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    sizes: list[float] = []
+    session.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+    page.goto(base + path, wait_until="networkidle")
+    page.wait_for_timeout(2000)
+    page.context.close()
+    return len(sizes), sum(sizes) / 1000
+
+
+def start() -> float:
+    """Seconds from `python app.py` to the gallery's HTML."""
+    times = []
+    for _ in range(ROUNDS):
+        before = time.perf_counter()
+        with serving("app.py", "--port", "PORT") as base, urllib.request.urlopen(base + "/"):
+            times.append(time.perf_counter() - before)
+    return statistics.median(times)
+
+
+def heaviest(base: str) -> list[str]:
+    from components.scene import scenes
+
+    return [slug for slug in scenes() if slug not in ("layernorm", "rmsnorm")]
+
+
+def main() -> None:
+    with sync_playwright() as playwright, serving("app.py", "--port", "PORT") as base:
+        browser = playwright.chromium.launch(executable_path=find(), args=list(ARGUMENTS))
+        print("| points | way | script a frame, ms | slider to drawn frame, ms |\n| --- | --- | --- | --- |")
+        for n in SIZES:
+            rows = frames(browser, base, "layernorm", f"n={n}", ("ours", "restyle", "animate"))
+            rows["Dash clientside callback"] = clientside(browser, n)
+            for way, (cost, wait) in rows.items():
+                print(f"| {n} | {way} | {cost:.1f} | {wait:.0f} |", flush=True)
+        print("\n| scene, as it opens | script a frame, ms |\n| --- | --- |")
+        for slug in heaviest(base):
+            cost, _ = frames(browser, base, slug, "", ("ours",))["ours"]
+            print(f"| {slug} | {cost:.1f} |", flush=True)
+        print("\n| first load | requests | kB |\n| --- | --- | --- |")
+        for path in ("/", "/layernorm"):
+            count, size = first_load(browser, base, path)
+            print(f"| {path} | {count} | {size:.0f} |")
+        browser.close()
+    print(f"\nFrom `python app.py` to the first page: {start():.2f} s")
+
+
+if __name__ == "__main__":
+    main()

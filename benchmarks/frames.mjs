@@ -1,0 +1,76 @@
+// Runs in a page of the explorer: the same frames by our painter, Plotly.restyle and Plotly.animate.
+import { layerPoints, now, stages } from "/assets/engine.mjs";
+
+const player = window.normscape.players[0];
+const frame = () => new Promise(requestAnimationFrame);
+
+/** What every layer of the first view shows at a progress. */
+function figures(progress) {
+  const { recipe, params } = player, all = stages(recipe, params), at = now(recipe, all, progress);
+  return recipe.views[0].layers.map((layer) => layerPoints(recipe, layer, all, at, progress, 0));
+}
+
+function update(progress, indices) {
+  const points = figures(progress), columns = { x: [], y: [], z: [] };
+  for (const l of indices) {
+    "xyz".split("").forEach((name, r) => columns[name].push(Array.from({ length: points[l].length / 3 }, (_, i) => points[l][3 * i + r])));
+  }
+  return columns;
+}
+
+/** The traces whose positions change between two moments of the run. */
+function moving() {
+  const a = figures(0.5), b = figures(2.5), c = figures(3.5);
+  return a.map((_, l) => l).filter((l) => a[l].some((v, i) => v === v && (v !== b[l][i] || v !== c[l][i])));
+}
+
+export const ways = {
+  ours: () => {
+    const [p] = player.recipe.parameters;
+    return (progress) => (player.last ? player.seek(progress) : player.set(p.name, p.min + progress * (p.max - p.min)));
+  },
+  restyle: () => {
+    const { gd, Plotly } = player.panels[0], indices = moving();
+    return (progress) => Plotly.restyle(gd, update(progress, indices), indices);
+  },
+  animate: () => {
+    const { gd, Plotly } = player.panels[0], indices = moving();
+    const options = { mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: true } };
+    return (progress) => {
+      const { x, y, z } = update(progress, indices);
+      return Plotly.animate(gd, { data: indices.map((_, k) => ({ x: x[k], y: y[k], z: z[k] })), traces: indices }, options);
+    };
+  },
+};
+
+/** One update a frame, inside the frame's callback, from the first stage to the last; the caller reads the browser's
+ * own clock of script time. */
+export async function run(way, count) {
+  const go = ways[way]();
+  for (let i = 0; i < count; i++) {
+    await new Promise((done) => requestAnimationFrame(async () => {
+      await go(((player.last || 1) * (i + 0.5)) / count);
+      done();
+    }));
+  }
+  await frame();
+}
+
+/** Milliseconds from a slider's event to the drawn frame, one value a try. */
+export async function latency(way, count) {
+  const plot = player.panels[0].scene.glplot, slider = document.querySelector(".parameters input[type=range]"), go = ways[way](), out = [];
+  for (let i = 0; i < count; i++) {
+    const drawn = new Promise((resolve) => {
+      const before = plot.onrender;
+      plot.onrender = () => { before(); plot.onrender = before; resolve(performance.now()); };
+    });
+    const start = performance.now();
+    if (way === "ours") {
+      slider.value = String(Number(slider.min) + ((Number(slider.max) - Number(slider.min)) * (i + 1)) / (count + 1));
+      slider.dispatchEvent(new Event("input", { bubbles: true }));
+    } else await go((player.last * (i + 0.5)) / count);
+    out.push((await drawn) - start);
+    await frame();
+  }
+  return out;
+}
