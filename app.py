@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import NoReturn
 
 from dash import Dash
 
@@ -37,11 +38,24 @@ def serve(host: str, port: int) -> None:
         print()
 
 
+class Parser(argparse.ArgumentParser):
+    """A bad argument is one line; the usage is for --help."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def port(text: str) -> int:
+    if not 0 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text} is not a port, 0 to 65535")
+    return int(text)
+
+
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="app.py", description="See what normalisation does to space.")
+    parser = Parser(prog="app.py", description="See what normalisation does to space.")
     parser.add_argument("command", nargs="?", choices=["serve", "list"], default="serve")
     parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=8050)
+    parser.add_argument("--port", type=port, default=8050)
     asked = parser.parse_args(arguments)
     if asked.command == "list":
         for scene in scenes().values():

@@ -18,16 +18,18 @@ export function h(tag, properties = {}, ...children) {
 /** A number as people write it: 1e-5 stays 1e-5, 0.30000000004 does not. @param {number} x */
 export const readable = (x) => (x !== 0 && Math.abs(x) < 1e-3 ? x.toExponential().replace(/(\.\d\d)\d+/, "$1") : String(Number(x.toFixed(4))));
 
+const NOTCH = 0.05; // of a log slider, in powers of ten
+
 /** A log slider runs over log10; one notch below its least value stands for exactly 0. @param {any} p */
 const track = (p) => p.scale === "log"
-  ? { min: Math.log10(p.min) - 0.1, max: Math.log10(p.max), step: 0.05 }
+  ? { min: Math.log10(p.min) - NOTCH, max: Math.log10(p.max), step: NOTCH }
   : { min: p.min, max: p.max, step: p.step };
 /** @param {any} p @param {number} value */
-const toTrack = (p, value) => (p.scale !== "log" ? value : value === 0 ? Math.log10(p.min) - 0.1 : Math.log10(value));
+const toTrack = (p, value) => (p.scale !== "log" ? value : value === 0 ? Math.log10(p.min) - NOTCH : Math.log10(value));
 /** @param {any} p @param {number} at */
 const fromTrack = (p, at) => {
   if (p.scale !== "log") return Number(at.toPrecision(9));
-  return at < Math.log10(p.min) - 0.05 ? 0 : Number((10 ** Math.min(at, Math.log10(p.max))).toPrecision(3));
+  return at < Math.log10(p.min) - NOTCH / 2 ? 0 : Math.max(p.min, Math.min(p.max, Number((10 ** at).toPrecision(3))));
 };
 
 /**
@@ -39,27 +41,32 @@ export function slider(p, set) {
   const id = `parameter-${p.name}`;
   const range = h("input", { type: "range", id, ...track(p), ondblclick: () => set(p.value),
     title: "Double click: back to the default" });
-  const entry = h("input", { type: "text", inputMode: "decimal", className: "entry", "aria-label": `${p.label}, value` });
-  const hint = h("span", { className: "hint", role: "alert" });
+  const entry = h("input", { type: "text", inputMode: "decimal", className: "entry", "aria-label": `${p.label}, value`,
+    "aria-describedby": `${id}-hint`, value: readable(p.value) });
+  const hint = h("span", { className: "hint", id: `${id}-hint`, role: "alert" });
   range.addEventListener("input", () => set(fromTrack(p, range.valueAsNumber)));
   let shown = p.value;
-  const read = () => {
-    const x = entry.value.trim() === "" ? NaN : Number(entry.value.replace(",", ".").replace("−", "-"));
-    const fine = within(p, x);
+  const judge = (/** @type {boolean} */ fine) => {
     entry.setAttribute("aria-invalid", String(!fine));
-    hint.textContent = fine ? "" : `a number from ${readable(p.min)} to ${readable(p.max)}`;
-    if (fine) set(x);
+    hint.textContent = fine ? "" : `a number from ${readable(p.min)} to ${readable(p.max)}${p.scale === "log" ? ", or 0" : ""}`;
   };
-  entry.addEventListener("change", read);
-  entry.addEventListener("blur", () => { entry.value = readable(shown); entry.setAttribute("aria-invalid", "false"); hint.textContent = ""; });
+  const forget = () => { judge(true); entry.value = readable(shown); };
+  entry.addEventListener("change", () => {
+    const x = entry.value.trim() === "" ? NaN : Number(entry.value.replace(",", ".").replace("−", "-")), fine = within(p, x);
+    judge(fine);
+    if (fine) set(x);
+  });
+  entry.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape") forget(); });
+  entry.addEventListener("blur", () => { if (!hint.textContent) forget(); });
   const element = h("div", { className: "slider" }, h("label", { htmlFor: id, title: p.about, innerHTML: p.label }), range, entry, hint);
   return {
     element,
     show(value) {
-      shown = value;
       range.value = String(toTrack(p, value));
       range.setAttribute("aria-valuetext", readable(value));
-      if (document.activeElement !== entry) entry.value = readable(value);
+      const moved = value !== shown;
+      shown = value;
+      if (moved && (document.activeElement !== entry || hint.textContent) || !entry.value) forget();
     },
   };
 }
@@ -130,7 +137,7 @@ export function scrubber(part, recipe, player) {
   const range = h("input", { type: "range", className: "progress", min: 0, max: last, step: 0.001, "aria-label": "Progress through the stages" });
   range.addEventListener("input", () => { player.pause(); player.seek(range.valueAsNumber); });
   range.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
     if (by) { event.preventDefault(); event.stopPropagation(); player.step(by); }
   });
   const stops = recipe.stages.map((/** @type {string} */ name, /** @type {number} */ k) =>
@@ -140,7 +147,7 @@ export function scrubber(part, recipe, player) {
   const play = button("play", "Play (space)", () => player.toggle(), "play");
   const loop = button("loop", "Loop", () => { player.loop = !player.loop; show(); });
   const speed = h("select", { className: "speed", "aria-label": "Speed", onchange: () => { player.speed = Number(speed.value); } },
-    ...SPEEDS.map((s) => h("option", { value: s, selected: s === 1 }, `${s}×`)));
+    ...SPEEDS.map((s) => h("option", { value: s, selected: s === player.speed }, `${s}×`)));
   part.replaceChildren(
     h("div", { className: "track" }, range, h("div", { className: "stops" }, ...stops)),
     h("div", { className: "tools" }, button("back", "Step back (←)", () => player.step(-1)), play,
@@ -165,12 +172,11 @@ export function scrubber(part, recipe, player) {
 export function key(event, player) {
   const target = /** @type {HTMLElement} */ (event.target);
   if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input:not([type=range]), textarea, select, [contenteditable]")) return;
-  const onControl = target.closest("input, button, a, summary, [role=radio], [role=tab], [role=switch], [role=option]");
   const act = { ArrowLeft: () => player.step(-1), ArrowRight: () => player.step(1), r: () => player.reset(), f: () => player.fullscreen(),
     "?": () => player.help() }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-  if (event.key === " ") { if (onControl) return; player.toggle(); }
-  else if (/^\d$/.test(event.key)) player.goTo(Math.min(Number(event.key), player.recipe.stages.length - 1));
-  else if (!act || (event.key.startsWith("Arrow") && onControl?.matches("input, [role=radio], [role=tab]"))) return;
+  if (event.key === " ") { if (event.repeat || target.closest("button, a, summary, [role^=menu]")) return; player.toggle(); }
+  else if (/^\d$/.test(event.key)) player.goTo(Math.min(Number(event.key), player.last));
+  else if (!act || (event.key.startsWith("Arrow") && target.closest("input, [role^=menu], [tabindex='0']"))) return;
   else act();
   event.preventDefault();
 }

@@ -29,7 +29,7 @@ export function unpack(packed) {
   let array = unpacked.get(packed);
   if (!array) {
     const bytes = Uint8Array.from(atob(packed.bdata), (c) => c.charCodeAt(0));
-    array = new KINDS[/** @type {keyof KINDS} */ (packed.dtype)](bytes.buffer);
+    array = new KINDS[/** @type {keyof typeof KINDS} */ (packed.dtype)](bytes.buffer);
     unpacked.set(packed, array);
   }
   return array;
@@ -86,14 +86,18 @@ export const FUNCTIONS = {
   gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
 };
 
-/** @param {Float64Array} x @param {number} n @param {Float64Array} A @param {Float64Array | null} b */
+/** A·x + b. Where all rows of A sum to exactly 0 (centring), a constant vector goes to b exactly: rounding would give
+ * it a direction. @param {Float64Array} x @param {number} n @param {Float64Array} A @param {Float64Array | null} b */
 function affine(x, n, A, b) {
   const d = x.length / n || 1, m = A.length / d;
   const y = new Float64Array(n * m);
+  let levels = d > 1;
+  for (let r = 0; r < m && levels; r++) levels = A.subarray(r * d, (r + 1) * d).reduce((s, a) => s + a, 0) === 0;
   for (let i = 0; i < n; i++) {
+    const level = levels ? x[i * d] : 0;
     for (let r = 0; r < m; r++) {
       let sum = b ? b[r] : 0;
-      for (let j = 0; j < d; j++) sum += A[r * d + j] * x[i * d + j];
+      for (let j = 0; j < d; j++) sum += A[r * d + j] * (x[i * d + j] - level);
       y[i * m + r] = sum;
     }
   }

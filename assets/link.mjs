@@ -11,13 +11,17 @@ export const THEMES = ["auto", "light", "dark"];
 
 /** Choices, and everything else, of a query. @param {string} search @param {Record<string, any>} choices the defaults, by name */
 export function split(search, choices) {
-  const chosen = /** @type {Record<string, string>} */ ({}), rest = /** @type {Record<string, string>} */ ({});
-  for (const [name, text] of new URLSearchParams(search)) (name in choices ? chosen : rest)[name] = text;
+  // without a prototype: "constructor" and "__proto__" are names like any other
+  const chosen = /** @type {Record<string, string>} */ (Object.create(null)), rest = /** @type {Record<string, string>} */ (Object.create(null));
+  for (const [name, text] of new URLSearchParams(search)) (Object.hasOwn(choices, name) ? chosen : rest)[name] = text;
   return { chosen, rest };
 }
 
+const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i; // as in components/state.py
+const NEAREST = 1e-3; // of the eye to what it looks at, in scene units
+
 /** @param {string} text @returns {number} NaN unless the text is a plain number */
-const number = (text) => (text.trim() === "" ? NaN : Number(text));
+const number = (text) => (PLAIN.test(text) ? Number(text) : NaN);
 
 /**
  * The state that the rest of a query asks for, over the recipe's own, and what was wrong with it.
@@ -36,7 +40,8 @@ export function read(rest, recipe) {
     } else if (name === "progress") {
       if (x >= 0 && x <= last) state.progress = x; else wrong.push(`progress=${text} is not a number from 0 to ${last}`);
     } else if (name === "follow") {
-      if (Number.isInteger(x) && x >= 0 && x < 1e5) state.follow = x; else wrong.push(`follow=${text} is not the number of a point`);
+      const count = pointCount(recipe);
+      if (Number.isInteger(x) && x >= 0 && x < count) state.follow = x; else wrong.push(`follow=${text} is not the number of a point, 0 to ${count - 1}`);
     } else if (name === "theme") {
       if (THEMES.includes(text)) state.theme = text; else wrong.push(`theme=${text} is not one of ${THEMES.join(", ")}`);
     } else if (name === "camera") {
@@ -53,11 +58,17 @@ export const within = (parameter, x) => (x >= parameter.min && x <= parameter.ma
 /** @param {any} recipe @returns {Record<string, number>} */
 export const defaults = (recipe) => Object.fromEntries(recipe.parameters.map((/** @type {any} */ p) => [p.name, p.value]));
 
+/** How many points there are to follow. @param {any} recipe @returns {number} */
+export const pointCount = (recipe) =>
+  recipe.clouds.find((/** @type {any} */ c) => c.name === (recipe.table?.cloud ?? recipe.clouds[0].name)).points.shape[0];
+
 /** "x,y,z" is the eye, "x,y,z,u,v,w" the eye and what it looks at. @param {string} text @returns {State["camera"]} */
 export function parseCamera(text) {
   const numbers = text.split(",").map(number);
-  const fine = [3, 6].includes(numbers.length) && numbers.every((v) => Math.abs(v) <= 100) && numbers.slice(0, 3).some((v) => v !== 0);
-  return fine ? { eye: numbers.slice(0, 3), center: numbers.length === 6 ? numbers.slice(3) : [0, 0, 0] } : null;
+  const eye = numbers.slice(0, 3), center = numbers.length === 6 ? numbers.slice(3) : [0, 0, 0];
+  const fine = [3, 6].includes(numbers.length) && numbers.every((v) => Math.abs(v) <= 100)
+    && Math.hypot(...eye.map((v, i) => v - center[i])) >= NEAREST;
+  return fine ? { eye, center } : null;
 }
 
 /** @param {number} x */
@@ -70,7 +81,11 @@ export function write(state, choices, recipe) {
     const value = state.choices[name];
     if (value !== undefined && String(value) !== String(usual)) query.set(name, String(value));
   }
-  for (const { name, value } of recipe.parameters) if (state.params[name] !== value) query.set(name, short(state.params[name]));
+  for (const p of recipe.parameters) {
+    const x = state.params[p.name];
+    // five digits of the largest value may be more than it
+    if (x !== p.value) query.set(p.name, within(p, Number(short(x))) ? short(x) : String(x));
+  }
   if (state.progress !== recipe.progress) query.set("progress", short(state.progress));
   if (state.follow !== recipe.follow) query.set("follow", String(state.follow));
   if (state.camera) {

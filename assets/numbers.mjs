@@ -3,6 +3,7 @@
 
 import { bestThreshold, cloudStages, measures, project, residual, semiAxes, unpack } from "./engine.mjs";
 import { h } from "./controls.mjs";
+import { defaults } from "./link.mjs";
 
 const HEADS = { mean: "mean μ", std: "σ", norm: "‖·‖", angle: "angle to 1", distance: "to the surface" };
 
@@ -76,7 +77,7 @@ const count = (recipe, cloud) => recipe.clouds.find((/** @type {any} */ c) => c.
 
 /** @param {any} recipe */
 function heads(recipe) {
-  const d = recipe.clouds.find((/** @type {any} */ c) => c.name === recipe.table.cloud).points.shape[1];
+  const d = rows(recipe, defaults(recipe), 0)[0].length - recipe.table.columns.length + 1;
   const names = recipe.table.columns.flatMap((/** @type {string} */ c) => c === "components"
     ? Array.from({ length: d }, (_, j) => `x${"₁₂₃₄₅₆₇₈"[j]}`) : [/** @type {any} */ (HEADS)[c]]);
   return h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "stage"), ...names.map((/** @type {string} */ n) => h("th", { scope: "col" }, n))));

@@ -60,12 +60,15 @@ export class Panel {
     /** @type {any} */ this.gd = element;
     /** @type {any} */ this.view = view;
     /** @type {any} */ this.Plotly = Plotly;
-    this.color = color;
+    /** @type {Map<string, string>} */ this.colors = new Map();
+    this.color = (/** @type {string} */ name) => this.colors.get(name) ?? (this.colors.set(name, color(name)), color(name));
     /** @type {(camera: Camera) => void} */ this.onCamera = () => {};
     /** @type {(layer: any, index: number) => void} */ this.onPick = () => {};
     /** @type {Map<number, any>} buffers of each layer, kept from frame to frame */
     this.buffers = new Map();
     /** @type {HTMLCanvasElement | null} */ this.canvas = null;
+    this.turning = 0; // cameras of our own on their public way
+    this.closed = false;
   }
 
   get is3d() { return this.view.dims === 3; }
@@ -76,15 +79,16 @@ export class Panel {
   async open(frame, camera) {
     const { data, layout } = this.#figure(frame, camera);
     await this.Plotly.newPlot(this.gd, data, layout, CONFIG);
+    if (this.closed) return this.close();
     this.gd.on("plotly_click", (/** @type {any} */ event) => {
       const layer = this.view.layers[event.points[0].curveNumber];
       if (layer.pick) this.onPick(layer, event.points[0].pointNumber);
     });
     if (this.is3d) {
-      const moved = () => this.onCamera(this.camera());
+      const moved = (/** @type {any} */ event) => { if ("scene.camera" in event && !this.turning) this.onCamera(this.camera()); };
       this.gd.on("plotly_relayouting", moved);
       this.gd.on("plotly_relayout", moved);
-      this.gd.addEventListener("wheel", this.#zoom, { passive: false });
+      this.gd.addEventListener("wheel", this.#zoom, { passive: false, capture: true });
       this.#letPointsThrough();
     } else {
       this.canvas = this.gd.appendChild(Object.assign(document.createElement("canvas"), { className: "motion" }));
@@ -107,7 +111,6 @@ export class Panel {
     const k = this.view.dims;
     for (let r = 0; r < k; r++) trace["xyz"[r]] = column(drawn.points, k, r);
     trace.opacity = drawn.opacity;
-    trace.visible = drawn.opacity > 0;
     if (drawn.text) trace.hovertext = drawn.text;
     if (drawn.values && trace.type === "mesh3d") trace.intensity = Array.from(drawn.values);
     else if (drawn.values) trace.marker.color = Array.from(drawn.values);
@@ -128,17 +131,21 @@ export class Panel {
   /** Show a frame while things move. @param {Drawn[]} frame */
   paint(frame) {
     if (!this.is3d) return this.#paintCanvas(frame);
+    this.gd.classList.add("moving");
     if (this.fast && this.#paintBuffers(frame)) return;
     this.settle(frame);
   }
 
   /** Show a frame for good: the public way, with the camera where it is. @param {Drawn[]} frame */
   async settle(frame) {
+    this.colors.clear();
     const { data, layout } = this.#figure(frame, this.is3d ? this.camera() : null);
     this.buffers.clear();
     await this.Plotly.react(this.gd, data, layout, CONFIG);
+    if (this.closed) return;
     if (this.is3d) this.#letPointsThrough();
-    else this.#showCanvas(false);
+    else /** @type {HTMLCanvasElement} */ (this.canvas).hidden = true;
+    this.gd.classList.remove("moving");
   }
 
   /** @param {Drawn[]} frame @returns {boolean} whether Plotly's internals were as expected */
@@ -156,7 +163,6 @@ export class Panel {
 
   /** @param {any} scene @param {any} trace @param {any} layer @param {Drawn} drawn @param {number} l */
   #paintLayer(scene, trace, layer, drawn, l) {
-    if (!trace && drawn.opacity === 0) return;
     const kept = this.buffers.get(l) ?? {};
     this.buffers.set(l, kept);
     const object = trace.mesh ?? (layer.kind === "labels" ? trace.textMarkers : trace.scatterPlot ?? trace.linePlot);
@@ -211,24 +217,20 @@ export class Panel {
       scene.camera.lookAt(camera.eye, camera.center, xyz(UP));
       scene.glplot.redraw();
     } else {
-      this.Plotly.relayout(this.gd, { "scene.camera": this.#plotlyCamera(camera) });
+      this.turning++;
+      this.Plotly.relayout(this.gd, { "scene.camera": this.#plotlyCamera(camera) }).finally(() => this.turning--);
     }
   }
 
   /** The page scrolls with the wheel; with Ctrl, or two fingers, the camera comes closer. */
   #zoom = (/** @type {WheelEvent} */ event) => {
+    event.stopPropagation(); // Plotly would keep the page from scrolling
     if (!event.ctrlKey) return;
     event.preventDefault();
     const { eye, center } = this.camera(), f = Math.exp(event.deltaY / 300);
     this.setCamera({ eye: eye.map((e, i) => center[i] + f * (e - center[i])), center });
     this.onCamera(this.camera());
   };
-
-  /** @param {boolean} moving */
-  #showCanvas(moving) {
-    /** @type {HTMLCanvasElement} */ (this.canvas).hidden = !moving;
-    this.gd.classList.toggle("moving", moving);
-  }
 
   /** 2D: the layers on a canvas over the axes. @param {Drawn[]} frame */
   #paintCanvas(frame) {
@@ -246,7 +248,8 @@ export class Panel {
     const px = (/** @type {number} */ x) => xaxis._offset + xaxis.l2p(x), py = (/** @type {number} */ y) => yaxis._offset + yaxis.l2p(y);
     frame.forEach((drawn, l) => this.#drawLayer(context, this.view.layers[l], this.view.figure.data[l], drawn, px, py));
     context.restore();
-    this.#showCanvas(true);
+    canvas.hidden = false;
+    this.gd.classList.add("moving");
   }
 
   /** @param {CanvasRenderingContext2D} context @param {any} layer @param {any} trace @param {Drawn} drawn
@@ -277,6 +280,7 @@ export class Panel {
 
   /** Frees the figure and its WebGL context. */
   close() {
+    this.closed = true;
     const gl = this.scene?.glplot?.gl;
     this.Plotly.purge(this.gd);
     gl?.getExtension("WEBGL_lose_context")?.loseContext();
@@ -307,14 +311,17 @@ function drawMarkers(context, layer, trace, drawn, n, px, py, color) {
   }
 }
 
-/** Markers: each point's position once per glyph vertex. @param {any} cloud @param {Float32Array} points @param {number[]} scale @param {any} kept */
+/** Markers: each point's position once per vertex of its glyph, first those of all faces, then those of all edges. @param {any} cloud @param {Float32Array} points @param {number[]} scale @param {any} kept */
 function writePoints(cloud, points, scale, kept) {
-  const n = points.length / 3, each = cloud.vertexCount / n;
-  if (!Number.isInteger(each)) throw new Error("unexpected glyphs");
-  const out = (kept.array ??= new Float32Array(3 * cloud.vertexCount));
-  for (let i = 0, at = 0; i < n; i++) {
-    const x = points[3 * i] * scale[0], y = points[3 * i + 1] * scale[1], z = points[3 * i + 2] * scale[2];
-    for (let v = 0; v < each; v++) { out[at++] = x; out[at++] = y; out[at++] = z; }
+  const n = points.length / 3, faces = cloud.vertexCount / n, edges = cloud.lineVertexCount / n;
+  if (!Number.isInteger(faces) || !Number.isInteger(edges)) throw new Error("unexpected glyphs");
+  const out = (kept.array ??= new Float32Array(3 * n * (faces + edges)));
+  let at = 0;
+  for (const each of [faces, edges]) {
+    for (let i = 0; i < n; i++) {
+      const x = points[3 * i] * scale[0], y = points[3 * i + 1] * scale[1], z = points[3 * i + 2] * scale[2];
+      for (let v = 0; v < each; v++) { out[at++] = x; out[at++] = y; out[at++] = z; }
+    }
   }
   cloud.pointBuffer.update(out, 0);
 }

@@ -10,11 +10,13 @@
 import { fading, layerPoints, layerValues, now, stages } from "./engine.mjs";
 import { Panel } from "./painter.mjs";
 import { choices, h, key, KEYS, readable, scrubber, sliders } from "./controls.mjs";
-import { defaults, parseCamera, read, split, within, write } from "./link.mjs";
+import { defaults, parseCamera, pointCount, read, split, within, write } from "./link.mjs";
 import { numbers } from "./numbers.mjs";
 import { tour } from "./tour.mjs";
 
 const LEG = 1600, PAUSE = 700, REST = 250, FLIGHT = 900; // milliseconds
+const LONGEST = 250; // ms that one frame can take of a motion: who comes back to a hidden tab misses nothing
+const AWAY = "The server does not answer. What is on the page still works";
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const ease = (/** @type {number} */ t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
 const color = (/** @type {string} */ name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -33,6 +35,7 @@ export class Player {
   constructor(root) {
     this.root = root;
     this.slug = root.dataset.slug ?? "";
+    this.path = location.pathname;
     /** @type {Record<string, string>} */ this.usual = JSON.parse(root.dataset.choices ?? "{}");
     this.choices = { ...this.usual };
     /** @type {any} */ this.recipe = null;
@@ -46,71 +49,91 @@ export class Player {
     this.loop = false;
     this.playing = false;
     this.closed = false;
+    this.ready = false; // whether the panels show the recipe
+    /** @type {Record<string, string> | null} */ this.wanted = null;
+    /** @type {Promise<any>} */ this.line = Promise.resolve();
+    this.asking = new AbortController();
     /** @type {(() => void)[]} */ this.shows = [];
     /** @type {Record<string, Float32Array[]>} */ this.stages = {};
     /** @type {Record<string, Float32Array>} */ this.at = {};
-    /** @type {{from: number, to: number, start: number} | null} */ this.leg = null;
+    /** @type {{from: number, to: number, done: number} | null} */ this.leg = null;
     /** @type {any} */ this.flight = null;
     this.scheduled = 0;
+    this.time = 0;
     this.resting = 0;
     this.pressed = false;
     this.painted = { ...this.at };
     this.listen = new AbortController();
+    this.scheme = new MutationObserver(() => this.recolor());
   }
 
   /** @param {string} name */
   part(name) { return /** @type {HTMLElement | null} */ (this.root.querySelector(`.${name}`)); }
 
   async start() {
-    const { signal } = this.listen;
-    addEventListener("popstate", () => this.restore(), { signal });
-    addEventListener("pointerup", () => { this.pressed = false; this.#rest(); }, { signal });
-    this.root.addEventListener("pointerdown", () => { this.pressed = true; }, { signal, capture: true });
-    new MutationObserver(() => this.recolor()).observe(document.documentElement, { attributeFilter: ["data-mantine-color-scheme"] });
+    const { signal } = this.listen, held = ".figure, input[type=range]";
+    const released = () => { this.pressed = false; this.#rest(); };
+    addEventListener("popstate", () => { if (location.pathname === this.path) this.restore(); }, { signal });
+    addEventListener("pointerup", released, { signal });
+    addEventListener("pointercancel", released, { signal });
+    addEventListener("normscape:theme", (/** @type {any} */ event) => { this.theme = event.detail; this.#rest(); }, { signal });
+    this.root.addEventListener("pointerdown", (event) => {
+      this.pressed = Boolean(/** @type {Element} */ (event.target).closest(held));
+    }, { signal, capture: true });
+    this.scheme.observe(document.documentElement, { attributeFilter: ["data-mantine-color-scheme"] });
+    this.part("text")?.replaceChildren();
     await this.restore();
   }
 
+  /** One change of recipe after the other. One that a later one has overtaken is given up: `stale` tells.
+   * @template T @param {(stale: () => boolean) => Promise<T>} change @returns {Promise<T | undefined>} */
+  #next(change) {
+    this.asking.abort();
+    const asking = (this.asking = new AbortController()), stale = () => this.closed || asking.signal.aborted;
+    const done = this.line.then(() => (stale() ? undefined : change(stale)));
+    this.line = done.catch(() => {});
+    return done;
+  }
+
   /** The state of the page's link. */
-  async restore() {
-    const { chosen, rest } = split(location.search, this.usual);
-    const wrong = await this.#load({ ...this.usual, ...chosen });
-    if (this.closed) return;
-    const asked = read(rest, this.recipe);
-    if (wrong) asked.wrong.unshift(wrong);
-    if (asked.wrong.length) {
-      if (!wrong) await this.#load({ ...this.usual });
-      this.notice(`This link could not be followed: ${asked.wrong.join("; ")}. The scene starts from its defaults.`);
-      this.#apply(read({}, this.recipe).state);
-    } else this.#apply(asked.state);
-    await this.#mount();
+  restore() {
+    this.wanted = null;
+    return this.#next(async (stale) => {
+      const { chosen, rest } = split(location.search, this.usual), usual = { ...this.usual };
+      const linked = await this.#ask({ ...usual, ...chosen }), base = linked.refused ? await this.#ask(usual) : linked;
+      const asked = base.recipe && read(rest, base.recipe), wrong = [linked.refused, ...(asked?.wrong ?? [])].filter(Boolean);
+      const taken = wrong.length && linked.recipe ? await this.#ask(usual) : base;
+      if (stale()) return;
+      if (!asked || !taken.recipe) return this.notice(this.recipe ? `${AWAY}.` : "The server does not answer. Reload the page to try again.");
+      this.notice(wrong.length ? `This link could not be followed: ${wrong.join("; ")}. The scene starts from its defaults.` : "");
+      this.#take(taken, wrong.length ? read({}, taken.recipe).state : asked.state);
+      await this.#mount();
+    });
   }
 
-  /** @param {Record<string, string>} choices @returns {Promise<string>} what was wrong, in words */
-  async #load(choices) {
+  /** The recipe for some choices, or what was wrong with them, in words; neither, if the server does not answer.
+   * @param {Record<string, string>} choices @returns {Promise<{choices: Record<string, string>, recipe?: any, refused?: string}>} */
+  async #ask(choices) {
     const query = new URLSearchParams(Object.entries(choices).filter(([name, value]) => String(value) !== String(this.usual[name])));
-    const reply = await fetch(`${this.root.dataset.recipe}?${query}`).catch(() => null);
+    const reply = await fetch(`${this.root.dataset.recipe}?${query}`, { signal: this.asking.signal }).catch(() => null);
     const body = await reply?.json().catch(() => null);
-    if (reply?.ok && body) {
-      this.recipe = body;
-      this.choices = choices;
-      return "";
-    }
-    const word = body?.error ?? "the server does not answer; what is on the page still works";
-    if (!this.recipe && reply?.status === 400) await this.#load({ ...this.usual });
-    return word;
+    return { choices, recipe: reply?.ok && body ? body : undefined, refused: reply?.ok ? undefined : body?.error };
   }
 
-  /** @param {any} state */
-  #apply(state) {
-    Object.assign(this, { params: state.params, progress: state.progress, followed: state.follow, camera: state.camera, theme: state.theme });
+  /** @param {{choices: Record<string, string>, recipe?: any}} answer @param {any} state */
+  #take({ choices, recipe }, state) {
+    this.ready = false;
+    Object.assign(this, { recipe, choices, params: state.params, progress: state.progress, followed: state.follow, camera: state.camera });
+    this.stages = stages(recipe, this.params);
+    this.at = this.painted = now(recipe, this.stages, this.progress);
+    this.flight = null;
     if (state.theme) dispatchEvent(new CustomEvent("normscape:theme", { detail: state.theme }));
     this.pause();
   }
 
   /** Build the parts for the recipe; panels of the same kind are kept, with their cameras. */
   async #mount() {
-    const { recipe } = this, part = (/** @type {string} */ name) => this.part(name);
-    this.stages = stages(recipe, this.params);
+    const { recipe } = this, part = (/** @type {string} */ name) => this.part(name), focused = document.activeElement?.id;
     this.shows = [];
     const parameters = part("parameters"), scrub = part("scrubber"), table = part("numbers"), text = part("text"), formula = part("formula");
     const chosen = part("choices");
@@ -121,20 +144,25 @@ export class Player {
     if (formula && formula.innerHTML !== recipe.formula) formula.innerHTML = recipe.formula;
     if (formula) this.shows.push(() => this.#mark(formula));
     if (text && !text.childElementCount) tour(text, recipe.text, this);
-    await this.#open();
     this.#show();
+    if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus();
+    await this.#open();
+    if (this.closed) return;
+    part("views")?.setAttribute("aria-busy", "false");
+    this.ready = true;
+    this.#schedule();
   }
 
   async #open() {
     const views = /** @type {HTMLElement} */ (this.part("views")), frame = this.#frame(true);
-    if (!hasWebGL() && this.recipe.views.some((/** @type {any} */ v) => v.dims === 3)) return this.#still(views);
+    if (this.recipe.views.some((/** @type {any} */ v) => v.dims === 3) && !hasWebGL()) return this.#still(views);
     const fits = this.panels.length === this.recipe.views.length && this.panels.every((p, v) => p.view.dims === this.recipe.views[v].dims);
     if (fits) {
       await Promise.all(this.panels.map((panel, v) => {
         panel.view = this.recipe.views[v];
         panel.gd.parentElement.querySelector("figcaption").textContent = panel.view.title;
         panel.gd.parentElement.querySelector(".legend").replaceWith(legend(panel.view));
-        return panel.settle(frame[v]);
+        return panel.settle(frame[v]).then(() => panel.setCamera(this.camera ?? home(panel)));
       }));
       return;
     }
@@ -154,15 +182,23 @@ export class Player {
       return panel;
     });
     await Promise.all(this.panels.map((panel, v) => panel.open(frame[v], this.camera)));
-    views.setAttribute("aria-busy", "false");
   }
 
   /** Without WebGL: a word, and the server's picture of the present state. @param {HTMLElement} views */
   #still(views) {
+    this.#closePanels();
+    views.className = "views";
     views.replaceChildren(h("figure", { className: "view still" },
       h("p", { role: "status" }, "This browser has no WebGL, so nothing can be turned here; this is a still picture of the scene. "
         + "Turning on hardware acceleration, or another browser, brings it to life."),
-      h("img", { alt: this.recipe.views[0].title, src: `${this.root.dataset.still}${this.#query()}` })));
+      h("img", { alt: this.recipe.views[0].title, src: this.#picture() })));
+  }
+
+  /** Where the server has the picture of the present state, in the present colours. */
+  #picture() {
+    const query = new URLSearchParams(this.#query());
+    query.set("theme", document.documentElement.dataset.mantineColorScheme ?? "light");
+    return `${this.root.dataset.still}?${query}`;
   }
 
   // What the hand and other scripts do
@@ -181,6 +217,7 @@ export class Player {
   seek(progress) {
     if (!(progress >= 0 && progress <= this.last)) throw new RangeError(`progress ${progress} is not from 0 to ${this.last}`);
     this.progress = progress;
+    this.leg = null;
     this.#schedule();
   }
 
@@ -206,7 +243,7 @@ export class Player {
   goTo(stage) {
     this.pause();
     if (calm.matches) this.seek(stage);
-    else this.leg = { from: this.progress, to: stage, start: 0 };
+    else this.leg = { from: this.progress, to: stage, done: 0 };
     this.#schedule();
   }
 
@@ -234,35 +271,50 @@ export class Player {
   /** The positions of a cloud that are on the screen now. @param {string} cloud */
   drawn(cloud) { return this.painted[cloud]; }
 
-  /** New choices: a new recipe, with all that can be kept. @param {Record<string, string>} changed */
+  /** New choices: a new recipe, with all that can be kept. @param {Record<string, string>} changed
+   * @returns {Promise<boolean>} whether the scene has them now */
   async choose(changed) {
-    const choices = { ...this.choices, ...changed };
-    if (!this.recipe || JSON.stringify(choices) === JSON.stringify(this.choices)) return;
-    const wrong = await this.#load(choices);
-    if (this.closed) return;
-    if (wrong) return this.notice(`${wrong}. The picture is as it was.`);
-    this.notice("");
-    const kept = defaults(this.recipe);
-    for (const p of this.recipe.parameters) if (within(p, this.params[p.name] ?? NaN)) kept[p.name] = this.params[p.name];
-    this.params = kept;
-    this.progress = Math.min(this.progress, this.last);
-    await this.#mount();
-    history.pushState(null, "", this.#query() || location.pathname);
+    if (!this.recipe) return false;
+    const choices = (this.wanted = { ...(this.wanted ?? this.choices), ...changed });
+    const done = await this.#next(async (stale) => {
+      if (JSON.stringify(choices) === JSON.stringify(this.choices)) return true;
+      const answer = await this.#ask(choices), { recipe } = answer;
+      if (stale()) return false;
+      this.wanted = null;
+      if (!recipe) return this.#refuse(answer.refused ? `${answer.refused}. The picture is as it was.` : `${AWAY}; a new choice has to wait.`);
+      this.notice("");
+      this.#write();
+      const kept = defaults(recipe);
+      for (const p of recipe.parameters) if (within(p, this.params[p.name] ?? NaN)) kept[p.name] = this.params[p.name];
+      this.#take(answer, { params: kept, progress: Math.min(this.progress, recipe.stages.length - 1),
+        follow: this.followed < pointCount(recipe) ? this.followed : recipe.follow, camera: this.camera });
+      this.#write(true);
+      await this.#mount();
+      return !stale();
+    });
+    return done ?? false;
+  }
+
+  /** Say why, and let the lists show again what the scene has; what was typed stays to be mended. @param {string} words */
+  #refuse(words) {
+    this.notice(words);
+    for (const select of this.part("choices")?.querySelectorAll("select") ?? []) select.value = this.choices[select.id.replace("choice-", "")];
+    return false;
   }
 
   /** To a stop of the tour: any of choices, parameters, progress, camera. @param {Record<string, string>} stop */
   async go(stop) {
     const { chosen, rest } = split(new URLSearchParams(stop).toString(), this.usual);
-    if (Object.keys(chosen).length) await this.choose(chosen);
+    if (!(await this.choose(chosen))) return;
     this.pause();
-    const from = this.params, to = { ...this.params };
+    const to = { ...this.params };
     for (const [name, text] of Object.entries(rest)) if (name in to) to[name] = Number(text);
     this.params = to;
     this.stages = stages(this.recipe, to);
     if (rest.follow) this.followed = Number(rest.follow);
     if (rest.progress) this.goTo(Number(rest.progress));
     if (rest.camera) this.fly(parseCamera(rest.camera));
-    if (from !== to) this.#schedule();
+    this.#schedule();
   }
 
   /** The camera, along the sphere, to a place; null is the scene's own. @param {import("./link.mjs").State["camera"]} camera */
@@ -270,9 +322,9 @@ export class Player {
     const panel = this.panels.find((p) => p.is3d);
     this.camera = camera;
     if (!panel) return;
-    const to = camera ?? { eye: panel.view.camera, center: [0, 0, 0] };
+    const to = camera ?? home(panel);
     if (calm.matches) this.panels.forEach((p) => p.setCamera(to));
-    else this.flight = { from: panel.camera(), to, start: 0 };
+    else this.flight = { from: panel.camera(), to, done: 0 };
     this.#schedule();
   }
 
@@ -284,7 +336,7 @@ export class Player {
 
   fullscreen() {
     if (document.fullscreenElement) document.exitFullscreen();
-    else this.part("stage")?.requestFullscreen?.();
+    else this.part("stage")?.requestFullscreen?.().catch(() => {}); // where a page may not, it stays as it is
   }
 
   help() {
@@ -298,6 +350,7 @@ export class Player {
   /** The picture as it is now, all views beside each other. */
   async save() {
     await this.#settle();
+    if (!this.panels.length) return h("a", { href: this.#picture(), download: `${this.slug}.svg` }).click();
     const images = await Promise.all(this.panels.map(async ({ gd, Plotly }) => {
       const image = new Image();
       image.src = await Plotly.toImage(gd, { format: "png", scale: 2, width: gd.clientWidth, height: gd.clientHeight });
@@ -313,12 +366,14 @@ export class Player {
   }
 
   recolor() {
-    if (this.recipe && this.panels.length) this.#settle();
+    if (this.recipe) this.#settle();
   }
 
   close() {
     this.closed = true;
     this.listen.abort();
+    this.asking.abort();
+    this.scheme.disconnect();
     cancelAnimationFrame(this.scheduled);
     clearTimeout(this.resting);
     this.#closePanels();
@@ -336,38 +391,40 @@ export class Player {
   /** @param {number} time */
   #tick(time) {
     this.scheduled = 0;
-    if (this.closed || !this.recipe) return;
-    this.#advance(time);
+    if (this.closed || !this.ready) return;
+    const passed = this.time ? Math.min(time - this.time, LONGEST) : 0;
+    this.#advance(passed);
     const frame = this.#frame(false);
     this.panels.forEach((panel, v) => panel.paint(frame[v]));
-    if (this.flight) this.#flyOn(time);
+    if (this.flight) this.#flyOn(passed);
     this.#show();
-    if (this.leg || this.flight) this.#schedule(); else this.#rest();
+    const moving = this.leg || this.flight;
+    this.time = moving ? time : 0;
+    if (moving) this.#schedule(); else this.#rest();
   }
 
-  /** Progress runs leg by leg, with a pause at each stage. @param {number} time */
-  #advance(time) {
+  /** Progress runs leg by leg, with a pause at each stage. @param {number} passed milliseconds since the last frame */
+  #advance(passed) {
     if (this.playing && !this.leg) {
       const from = this.progress >= this.last ? 0 : this.progress;
-      this.leg = { from, to: Math.min(this.last, Math.floor(from + 1e-6) + 1), start: 0 };
+      this.leg = { from, to: Math.min(this.last, Math.floor(from + 1e-6) + 1), done: 0 };
     }
     if (!this.leg) return;
-    const { from, to } = this.leg;
-    this.leg.start ||= time;
-    const length = LEG * Math.max(0.3, Math.min(2, Math.abs(to - from))), t = (time - this.leg.start) * this.speed;
+    const { from, to } = this.leg, length = LEG * Math.max(0.3, Math.min(2, Math.abs(to - from)));
+    const t = (this.leg.done += passed * this.speed);
     this.progress = calm.matches ? (t < PAUSE * 2 ? from : to) : from + (to - from) * ease(Math.min(1, t / length));
     if (t < length + (this.playing ? PAUSE : 0)) return;
     this.progress = to;
     this.leg = null;
     if (this.playing && to === this.last && !this.loop) this.playing = false;
-    else if (this.playing) this.#advance(time);
+    else if (this.playing) this.#advance(0);
   }
 
-  /** @param {number} time */
-  #flyOn(time) {
+  /** @param {number} passed */
+  #flyOn(passed) {
     const flight = this.flight;
-    flight.start ||= time;
-    const f = ease(Math.min(1, (time - flight.start) / FLIGHT));
+    flight.done += passed;
+    const f = ease(Math.min(1, flight.done / FLIGHT));
     const camera = { eye: arc(flight.from.eye, flight.to.eye, f), center: arc(flight.from.center, flight.to.center, f) };
     for (const panel of this.panels) panel.setCamera(camera);
     if (f >= 1) this.flight = null;
@@ -410,14 +467,20 @@ export class Player {
   }
 
   async #settle() {
-    if (!this.panels.length) {
-      const still = /** @type {HTMLImageElement | null} */ (this.root.querySelector(".still img"));
-      if (still) still.src = `${this.root.dataset.still}${this.#query()}`;
-    }
-    const frame = this.#frame(true);
+    if (this.closed || !this.ready) return;
+    const still = /** @type {HTMLImageElement | null} */ (this.root.querySelector(".still img"));
+    if (still) still.src = this.#picture();
+    const frame = this.#frame(true), turned = this.panels.find((p) => p.is3d);
+    if (this.camera && turned && !this.flight) this.camera = turned.camera();
     await Promise.all(this.panels.map((panel, v) => panel.settle(frame[v])));
+    this.#write();
+  }
+
+  /** The state into the link, on the scene's own page. @param {boolean} [push] as a new step of the history */
+  #write(push = false) {
     const query = this.#query();
-    if (!this.closed && query !== location.search) history.replaceState(null, "", query || location.pathname);
+    if (this.closed || location.pathname !== this.path || query === location.search) return;
+    history[push ? "pushState" : "replaceState"](history.state, "", (query || this.path) + location.hash);
   }
 
   #query() {
@@ -427,6 +490,8 @@ export class Player {
 
   /** @param {{eye: number[], center: number[]}} camera @param {Panel} by */
   #turned(camera, by) {
+    const known = this.camera ?? home(by), far = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.some((x, i) => Math.abs(x - b[i]) > 1e-4);
+    if (!far(camera.eye, known.eye) && !far(camera.center, known.center)) return; // a click turns nothing
     this.camera = camera;
     this.flight = null;
     for (const panel of this.panels) if (panel !== by) panel.setCamera(camera);
@@ -440,6 +505,9 @@ function arc(a, b, f) {
   const mixed = a.map((x, i) => x * (1 - f) + b[i] * f), now = Math.hypot(...mixed);
   return now > 1e-9 ? mixed.map((x) => (x * length) / now) : b;
 }
+
+/** Where a view's camera stands at first. @param {Panel} panel */
+const home = (panel) => ({ eye: panel.view.camera, center: [0, 0, 0] });
 
 /** What the colours of a view are: its titled layers, and its colour scale. @param {any} view */
 function legend(view) {
@@ -456,10 +524,12 @@ function legend(view) {
   return h("ul", { className: "legend" }, ...items);
 }
 
+/** @type {boolean | undefined} */ let webgl;
 function hasWebGL() {
+  if (webgl !== undefined) return webgl;
   const canvas = document.createElement("canvas"), gl = canvas.getContext("webgl");
   gl?.getExtension("WEBGL_lose_context")?.loseContext();
-  return Boolean(gl);
+  return (webgl = Boolean(gl));
 }
 
 // Players come and go with the elements that they live in.
@@ -468,7 +538,7 @@ function hasWebGL() {
 /** @type {Player[]} */ const players = /** @type {any} */ (window).normscape.players;
 const attend = () => {
   for (const player of [...players]) {
-    if (player.root.isConnected) continue;
+    if (player.root.isConnected && player.slug === player.root.dataset.slug) continue;
     player.close();
     players.splice(players.indexOf(player), 1);
   }
@@ -479,7 +549,7 @@ const attend = () => {
     player.start();
   }
 };
-new MutationObserver(attend).observe(document.documentElement, { childList: true, subtree: true });
+new MutationObserver(attend).observe(document.documentElement, { childList: true, subtree: true, attributeFilter: ["data-slug"] });
 attend();
 addEventListener("keydown", (event) => {
   const player = players.find((p) => p.root.contains(/** @type {Node} */ (event.target))) ?? players[0];

@@ -11,17 +11,15 @@
     const button = document.getElementById("theme");
     if (button && button.textContent !== names[asked]) button.textContent = names[asked];
   };
-  const take = (theme) => {
-    asked = theme;
-    try { localStorage.setItem("theme", theme); } catch { /* a private window keeps nothing */ }
-    show();
-  };
+  const keep = (theme) => { try { localStorage.setItem("theme", theme); } catch { /* a private window keeps nothing */ } };
   system.addEventListener("change", show);
-  addEventListener("normscape:theme", (event) => take(event.detail));
+  // From the switch, or from a link, which holds for this visit only.
+  addEventListener("normscape:theme", (event) => { asked = event.detail; show(); });
   addEventListener("click", (event) => {
     if (!event.target.closest?.("#theme")) return;
-    const all = Object.keys(names);
-    take(all[(all.indexOf(asked) + 1) % all.length]);
+    const all = Object.keys(names), theme = all[(all.indexOf(asked) + 1) % all.length];
+    keep(theme);
+    dispatchEvent(new CustomEvent("normscape:theme", { detail: theme }));
   });
   // Mantine sets the attribute to its own default when it starts; the button comes later than this script.
   new MutationObserver(show).observe(root, { attributes: true, attributeFilter: ["data-mantine-color-scheme"], childList: true, subtree: true });

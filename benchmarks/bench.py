@@ -24,7 +24,9 @@ from tools.browser import ARGUMENTS, find
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS, FRAMES = 5, 20
 SIZES = (500, 2_000, 10_000)
-OPEN = "window.normscape?.players?.[0]?.panels?.length && document.querySelector('.views').ariaBusy === 'false'"
+OPEN = (
+    "window.normscape?.players?.[0]?.panels?.length && document.querySelector('.views').ariaBusy === 'false'"
+)
 IMPORT = """async (code) => { window.bench = await import(URL.createObjectURL(new Blob(
   [code.replaceAll('/assets/', location.origin + '/assets/')], {type: 'text/javascript'}))); }"""
 DASH = """async (count) => { const gd = document.querySelector('.js-plotly-plot'), times = [];
@@ -40,7 +42,9 @@ def serving(*command: str) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
     words = [port if word == "PORT" else word for word in command]
-    process = subprocess.Popen([sys.executable, *words], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, *words], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         base = f"http://127.0.0.1:{port}"
         answers(base + "/healthz", process)
@@ -88,13 +92,17 @@ def opened(browser: Browser, url: str, ready: str) -> Page:
     return page
 
 
-def frames(browser: Browser, base: str, slug: str, query: str, ways: tuple[str, ...]) -> dict[str, tuple[float, float]]:
+def frames(
+    browser: Browser, base: str, slug: str, query: str, ways: tuple[str, ...]
+) -> dict[str, tuple[float, float]]:
     """For each way: script milliseconds a frame, milliseconds from slider to drawn frame."""
     page = opened(browser, f"{base}/{slug}?{query}", OPEN)
     page.evaluate(IMPORT, (ROOT / "benchmarks/frames.mjs").read_text())
     out = {}
     for way in ways:
-        cost = script(page, lambda way=way: page.evaluate("([w, c]) => bench.run(w, c)", [way, FRAMES]), FRAMES)
+        cost = script(
+            page, lambda way=way: page.evaluate("([w, c]) => bench.run(w, c)", [way, FRAMES]), FRAMES
+        )
         waits = page.evaluate("([w, c]) => bench.latency(w, c)", [way, 9]) if slug == "layernorm" else [0]
         out[way] = cost, statistics.median(waits)
     page.close()
@@ -103,7 +111,9 @@ def frames(browser: Browser, base: str, slug: str, query: str, ways: tuple[str, 
 
 def clientside(browser: Browser, n: int) -> tuple[float, float]:
     with serving("-m", "benchmarks.clientside", "PORT", str(n)) as base:
-        page = opened(browser, base, "window.bench && document.querySelector('.js-plotly-plot .gl-container')")
+        page = opened(
+            browser, base, "window.bench && document.querySelector('.js-plotly-plot .gl-container')"
+        )
         cost = script(page, lambda: page.evaluate(DASH, FRAMES), FRAMES)
         waits = page.evaluate(DASH, 9)
         page.close()

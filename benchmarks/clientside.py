@@ -21,11 +21,15 @@ def create(n: int) -> Dash:
     recipe = scenes()["layernorm"].recipe(n=n)
     moments = np.linspace(0.2, len(recipe.stages) - 1.2, FRAMES)
     figures = [figure(recipe, progress=float(p)) for p in moments]
-    frames = [[{axis: trace[axis] for axis in "xyz"} for trace in f.to_plotly_json()["data"]] for f in figures]
+    frames = [
+        [{axis: trace[axis] for axis in "xyz"} for trace in f.to_plotly_json()["data"]] for f in figures
+    ]
     app = Dash(__name__, assets_folder=str(Path(__file__).parent / "clientside"))
     slider = dcc.Slider(0, FRAMES - 1, 1, value=0, id="k")
     app.layout = html.Div([slider, dcc.Graph(id="figure", figure=figures[0], style={"height": "90vh"})])
-    app.clientside_callback(ClientsideFunction("bench", "draw"), Output("figure", "figure"), Input("k", "value"))
+    app.clientside_callback(
+        ClientsideFunction("bench", "draw"), Output("figure", "figure"), Input("k", "value")
+    )
 
     text = json.dumps({"figure": figures[0], "frames": frames}, cls=PlotlyJSONEncoder)
     app.server.add_url_rule("/frames", "frames", lambda: Response(text, content_type="application/json"))

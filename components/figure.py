@@ -41,7 +41,14 @@ def _trace(recipe: Recipe, view: View, layer: Layer) -> dict[str, Any]:
         assert layer.order is not None
         i, j, k = layer.order.T.tolist()
         light = {"ambient": 0.72, "diffuse": 0.45, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
-        return trace | {"type": "mesh3d", "i": i, "j": j, "k": k, "lighting": light, **_mesh_color(layer, color)}
+        return trace | {
+            "type": "mesh3d",
+            "i": i,
+            "j": j,
+            "k": k,
+            "lighting": light,
+            **_mesh_color(layer, color),
+        }
     if layer.kind == "labels":
         labels = list(recipe.cloud(layer.cloud).labels or ())
         font = {"color": color, "size": 15, "family": FONT}
@@ -176,4 +183,3 @@ def document(recipe: Recipe) -> dict[str, Any]:
     for view, packed in zip(recipe.views, data["views"], strict=True):
         packed["figure"] = templates(recipe, view)
     return data
-

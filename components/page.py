@@ -32,7 +32,11 @@ def add_pages(app: Dash) -> None:
     @app.server.after_request
     def status(answer: Response) -> Response:
         """404 for a page that is not there, 400 for a link with a wrong value; the page says which, in words."""
-        if request.url_rule and request.url_rule.endpoint == f"{prefix}<path:path>" and answer.status_code == 200:
+        if (
+            request.url_rule
+            and request.url_rule.endpoint == f"{prefix}<path:path>"
+            and answer.status_code == 200
+        ):
             answer.status_code = page_status(request.path.removeprefix(prefix).strip("/"))
         return answer
 
@@ -78,7 +82,11 @@ def gallery() -> html.Div:
 
 def unknown(slug: str) -> html.Div:
     return html.Div(
-        [html.H1("There is no such scene"), html.P(f"Nothing stands at /{slug}."), dcc.Link("All scenes", href="/")],
+        [
+            html.H1("There is no such scene"),
+            html.P(f"Nothing stands at /{slug}."),
+            dcc.Link("All scenes", href="/"),
+        ],
         className="gallery",
     )
 
@@ -94,7 +102,9 @@ def scene_page(scene: Scene, prefix: str) -> html.Div:
         ],
         className="stage",
     )
-    controls = html.Div([html.Div(className="choices"), html.Div(className="parameters")], className="controls")
+    controls = html.Div(
+        [html.Div(className="choices"), html.Div(className="parameters")], className="controls"
+    )
     head = html.Div([html.H1(scene.title), html.P(scene.lead)], className="head")
     return html.Div(
         [

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -119,6 +119,13 @@ class Layer:
         """Linear between the stages' values."""
         fade = [1.0] if self.fade is None else self.fade
         return self.opacity * float(np.interp(progress, range(len(fade)), fade))
+
+
+def draw(
+    cloud: Cloud, kind: str, role: str, rows: tuple[Row, ...], title: str = "", **look: Any
+) -> tuple[Cloud, Layer]:
+    """A cloud with the one layer that shows it."""
+    return cloud, Layer(cloud.name, kind, role, rows, title, **look)
 
 
 @dataclass(frozen=True)
@@ -365,7 +372,9 @@ def _layer(layer: Layer) -> dict[str, Any]:
     return {
         **vars(layer),
         "rows": [vars(r) for r in layer.rows],
-        "only": layer.only if layer.only is None or isinstance(layer.only, str) else list(map(int, layer.only)),
+        "only": layer.only
+        if layer.only is None or isinstance(layer.only, str)
+        else list(map(int, layer.only)),
         "order": None if layer.order is None else pack(layer.order.astype(np.int32)),
         "over": layer.over and vars(layer.over),
         "classes": None if layer.classes is None else pack(layer.classes.astype(np.int32)),
@@ -378,7 +387,9 @@ def _readout(readout: Residual | Number | Accuracy) -> dict[str, Any]:
     if isinstance(readout, Residual):
         return data
     data["row"] = vars(readout.row)
-    return data | ({"classes": pack(readout.classes.astype(np.int32))} if isinstance(readout, Accuracy) else {})
+    return data | (
+        {"classes": pack(readout.classes.astype(np.int32))} if isinstance(readout, Accuracy) else {}
+    )
 
 
 def _view(view: View) -> dict[str, Any]:

@@ -99,7 +99,9 @@ class Several:
     def parse(self, text: str) -> str:
         for word in filter(None, text.split(",")):
             if word not in self.options:
-                raise WrongValue(self.name, f"{self.name}: {word!r} is not one of its values", list(self.options))
+                raise WrongValue(
+                    self.name, f"{self.name}: {word!r} is not one of its values", list(self.options)
+                )
         return text
 
 
@@ -140,5 +142,7 @@ def scenes() -> dict[str, Scene]:
     """All scenes by slug, in their order: every package in scenes/ that has a SCENE."""
     import components.scenes as package
 
-    found = [import_module(f"{package.__name__}.{m.name}").SCENE for m in pkgutil.iter_modules(package.__path__)]
+    found = [
+        import_module(f"{package.__name__}.{m.name}").SCENE for m in pkgutil.iter_modules(package.__path__)
+    ]
     return {scene.slug: scene for scene in sorted(found, key=lambda s: (s.order, s.slug))}

@@ -109,5 +109,3 @@ def headers(answer: Response) -> Response:
     answer.headers.setdefault("Referrer-Policy", "same-origin")
     answer.headers.setdefault("X-Frame-Options", "SAMEORIGIN")
     return answer
-
-

@@ -62,7 +62,9 @@ def frame(content: object) -> dmc.MantineProvider:
         [
             dmc.Anchor("Normscape", href="/", className="brand", underline="never"),
             html.Nav([menu], **{"aria-label": "Scenes"}),
-            html.Button("", id="theme", className="theme", type="button", title="Light, dark, or as the system has it"),
+            html.Button(
+                "", id="theme", className="theme", type="button", title="Light, dark, or as the system has it"
+            ),
         ],
         className="top",
     )

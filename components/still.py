@@ -97,12 +97,16 @@ def _shape(recipe: Recipe, layer: Layer, flat: np.ndarray, depth: np.ndarray, st
     return _points(recipe, layer, flat, depth, state, color)
 
 
-def _points(recipe: Recipe, layer: Layer, flat: np.ndarray, depth: np.ndarray, state: State, color: str) -> str:
+def _points(
+    recipe: Recipe, layer: Layer, flat: np.ndarray, depth: np.ndarray, state: State, color: str
+) -> str:
     chosen = np.unique(np.linspace(0, len(flat) - 1, min(len(flat), MOST)).astype(int))
     chosen = chosen[np.argsort(-depth[chosen], kind="stable")]
     colors = _colors(recipe, layer, state, color)
     radius = layer.size * 0.55
-    dots = "".join(f'<circle cx="{flat[i, 0]:.0f}" cy="{flat[i, 1]:.0f}" r="{radius:.1f}"{colors(i)}/>' for i in chosen)
+    dots = "".join(
+        f'<circle cx="{flat[i, 0]:.0f}" cy="{flat[i, 1]:.0f}" r="{radius:.1f}"{colors(i)}/>' for i in chosen
+    )
     paint = f'fill="none" stroke="{color}" stroke-width="1.5"' if layer.hollow else f'fill="{color}"'
     return f"<g {paint}>{dots}</g>"
 
@@ -129,8 +133,12 @@ def _path(flat: np.ndarray) -> str:
 
 def _triangles(corners: np.ndarray) -> str:
     """(F, 3, 2) as one path, every triangle turned the same way."""
-    (a, b, c) = np.moveaxis(corners, 1, 0)
+    a, b, c = np.moveaxis(np.rint(corners).astype(int), 1, 0)
     u, v = b - a, c - a
-    turned = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0] < 0
-    corners[turned] = corners[turned][:, ::-1]
-    return "".join("M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in corner) + "Z" for corner in corners)
+    area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
+    u[area < 0], v[area < 0] = v[area < 0], u[area < 0]
+    return "".join(
+        f"M{x} {y}l{s} {t} {p - s} {q - t}z"
+        for (x, y), (s, t), (p, q), seen in zip(a.tolist(), u.tolist(), v.tolist(), area != 0, strict=True)
+        if seen
+    )

@@ -23,11 +23,17 @@ ROLES = {
     "meeting": ("#5b2fb3", "#cdb8ff"),
     "ellipsoid": ("#c2336d", "#f27ba8"),
     "shift": ("#8a6d00", "#d9b93b"),
-    "trail": ("#8a94a6", "#7d8698"),
+    "trail": ("#8892a4", "#7d8698"),
     "followed": ("#d4261c", "#ff6b5e"),
     "formula": ("#2f7d32", "#7fd083"),
     "other": ("#c2336d", "#f27ba8"),
     "warning": ("#a33b12", "#ffab85"),
+    # other activation functions
+    "tanh": ("#c2336d", "#f27ba8"),
+    "sigmoid": ("#0f8a7e", "#3fc4b4"),
+    "erf": ("#8a6d00", "#d9b93b"),
+    "relu": ("#c8531c", "#f08a52"),
+    "gelu": ("#5b6372", "#a2a9b6"),
 }
 
 # scale: colours from low to high, for (light, dark)

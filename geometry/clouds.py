@@ -90,7 +90,7 @@ def parse_vectors(text: str, *, d: int, most: int = 500, largest: float = 1e6) -
     lines = [(k, line) for k, line in enumerate(text.replace(";", "\n").splitlines(), 1) if line.strip()]
     if not lines:
         raise ValueError(
-            f"no vectors yet: type {d} numbers a line, such as {', '.join('3 1 4 1 5'.split()[:d])}"
+            f"no vectors yet: type {d} numbers a line, such as {', '.join(['3', '1', '4', '1', '5'][:d])}"
         )
     if len(lines) > most:
         raise ValueError(f"{len(lines)} vectors are more than {most}")

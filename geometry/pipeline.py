@@ -9,8 +9,10 @@ point moves between stages). Source: design.md.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
+import numpy as np
 from jaxtyping import Float
 
 from geometry import pointwise
@@ -24,7 +26,10 @@ __all__ = ["Affine", "Entries", "Normalize", "Pipeline", "Pointwise", "Track"]
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """x ↦ A·x + b, with A (m, d) and b (m,) or None. Raises ValueError for other shapes."""
+    """x ↦ A·x + b, with A (m, d) and b (m,) or None. Raises ValueError for other shapes.
+
+    Where all rows of a constant A sum to exactly 0, as for centring, a constant vector goes to b exactly.
+    """
 
     A: Entries | Numbers
     b: Entries | Numbers | None = None
@@ -50,8 +55,16 @@ class Affine:
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
         self.width(x.shape[-1])
+        if self.levels:
+            x = x - x[..., :1]  # the same product; rounding would give a constant vector a direction
         x = x @ self.A.value(params, x=x).mT
         return x if self.b is None else x + self.b.value(params, x=x)
+
+    @cached_property
+    def levels(self) -> bool:
+        """Whether A is constant and all its rows sum to exactly 0."""
+        base = self.A.base
+        return not self.A.parameters and isinstance(base, np.ndarray) and not base.sum(-1).any()
 
     @property
     def parameters(self) -> frozenset[str]:

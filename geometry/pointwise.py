@@ -23,7 +23,9 @@ FUNCTIONS = {
     "erf": _erf,
     "sin": lambda x: array_namespace(x).sin(x),
     "cos": lambda x: array_namespace(x).cos(x),
-    "arcsin": lambda x: array_namespace(x).asin(array_namespace(x).clip(x, -1.0, 1.0)),  # rounding may exceed 1
+    "arcsin": lambda x: array_namespace(x).asin(
+        array_namespace(x).clip(x, -1.0, 1.0)
+    ),  # rounding may exceed 1
     "arctan": lambda x: array_namespace(x).atan(x),
     "relu": lambda x: array_namespace(x).maximum(x, 0 * x),
     "gelu": lambda x: x * (1 + _erf(x / sqrt(2))) / 2,

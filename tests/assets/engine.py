@@ -1,8 +1,8 @@
 """The modules of assets/ in one node process, and how near to NumPy their numbers have to be.
 
-A step may amplify the rounding of what comes into it: normalising what is left of two numbers that cancel, say. So a
-tolerance is a bound, step by step, on what rounding alone can do; it stays far below 1e-5 of the point's size unless
-the draw is ill-conditioned, and then a difference larger than it is still an error.
+A step may amplify the rounding of what comes into it: normalising what is left of two numbers that cancel,
+say. So a tolerance is a bound, step by step, on what rounding alone can do; it stays far below 1e-5 of the
+point's size unless the draw is ill-conditioned, and then a difference larger than it is still an error.
 """
 
 import base64
@@ -16,7 +16,7 @@ import numpy as np
 
 from components.figure import document
 from geometry.path import TURN
-from geometry.pipeline import Affine, Normalize, Pipeline, Pointwise
+from geometry.pipeline import Affine, Normalize, Pointwise
 
 RUNNER = Path(__file__).parent / "engine_runner.mjs"
 ONE_ROUNDING = 2.0**-22  # of a stage to float32 and of what is computed from it: four times half a unit
@@ -44,10 +44,8 @@ class Node:
         return reply["answer"]
 
     def run(self, recipe, cases, *, layers=False):
-        """For each (params, progress, followed): {"stages", "positions", "layers"} of arrays, as the browser has them."""
-        cases = [
-            dict(zip(("params", "progress", "followed"), (*case, 0)[:3], strict=True)) for case in cases
-        ]
+        """For each (params, progress, followed): the browser's stages, positions and layers."""
+        cases = [dict(zip(("params", "progress", "followed"), (*case, 0)[:3], strict=True)) for case in cases]
         answers = self.ask("run", recipe=document(recipe), cases=cases, layers=layers)
         for answer in answers:
             for c in recipe.clouds:
@@ -98,9 +96,14 @@ def _normalized(step: Normalize, v, error, params, unit):
     r = length(v) + eps * np.sqrt(n) if step.convention == "std" else 0.0
     if step.convention != "std":
         r = np.sqrt(length(v) ** 2 + eps * (n if step.convention == "pytorch" else 1))
-    moved = np.where(error > 0, 2.0, 0.0)
-    moved = np.minimum(moved, np.divide(2 * error, r, out=moved.copy(), where=r > 0))
+    moved = np.minimum(2, 2 * _ratio(error, r))
     return largest(step.radius, params) * (moved + unit)
+
+
+def _ratio(error, size):
+    """A relative error: infinite of 0 ± something, whose direction is not known; none of an exact zero."""
+    unknown = np.where(error > 0, np.inf, 0.0)
+    return np.divide(error, size, out=unknown, where=size > 0)
 
 
 def largest(entries, params):
@@ -131,7 +134,7 @@ def _turned(a, b, ea, eb):
     na, nb = length(a), length(b)
     product = np.where(na * nb > 0, na * nb, 1)
     sine = np.sqrt(np.maximum(0, 1 - (np.sum(a[:, :m] * b[:, :m], -1) / product) ** 2))
-    relative = ea / np.where(na > 0, na, 1) + eb / np.where(nb > 0, nb, 1)
+    relative = _ratio(ea, na) + _ratio(eb, nb)
     return np.minimum(2, 4 * relative / np.maximum(sine, TURN))
 
 
@@ -140,11 +143,10 @@ def length(x):
 
 
 def farthest(got, want, allowed):
-    """The largest distance between two clouds in units of what is allowed; infinite where one is not finite."""
+    """The largest distance between two clouds in units of what is allowed; infinite if not finite."""
     if not np.isfinite(got).all():
         return np.inf
-    off = length(np.asarray(got, float) - want)
-    return float(np.max(np.where(off > 0, off / np.where(allowed > 0, allowed, np.finfo(float).tiny), 0), initial=0))
+    return float(np.max(_ratio(length(np.asarray(got, float) - want), allowed), initial=0))
 
 
 def assert_agrees(recipe, params, progress, answer):
@@ -157,6 +159,3 @@ def assert_agrees(recipe, params, progress, answer):
             assert farthest(got, x, error + ONE_ROUNDING * length(x)) <= 1, (c.name, f"stage {k}")
         bound = bound_at(c, params, progress, unit=DOUBLE, rounding=ONE_ROUNDING)
         assert farthest(answer["positions"][c.name], at[c.name], bound) <= 1, (c.name, f"progress {progress}")
-
-
-

@@ -17,7 +17,7 @@ const answers = {
       return !layers ? out : { ...out, layers: recipe.views.flatMap((view) => view.layers).map((layer) => ({
         points: pack(engine.layerPoints(recipe, layer, all, at, progress, followed)),
         fading: engine.fading(layer, progress),
-        values: layer.color?.row ? pack(engine.layerValues(layer, recipe, all, at)) : null,
+        values: layer.color ? pack(engine.layerValues(layer, recipe, all, at)) : null,
       })) };
     });
   },

@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -29,13 +30,13 @@ def pytest_collection_modifyitems(items):
             item.add_marker("browser")
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory):
-    """The base URL of `python app.py` on a free port."""
+@contextmanager
+def serving(folder):
+    """`python app.py` on a free port: its base URL, and the process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    log = tmp_path_factory.mktemp("server") / "log.txt"
+    log = folder / "log.txt"
     command = [sys.executable, "app.py", "--host", "127.0.0.1", "--port", str(port)]
     with log.open("w") as output:
         process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
@@ -43,10 +44,24 @@ def server(tmp_path_factory):
         base = f"http://127.0.0.1:{port}"
         if not _becomes_healthy(base, process):
             pytest.fail(f"The server did not start:\n{log.read_text()}")
-        yield base
+        yield base, process
     finally:
         process.terminate()
         process.wait(timeout=10)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """The base URL of a server that all tests share."""
+    with serving(tmp_path_factory.mktemp("server")) as (base, _):
+        yield base
+
+
+@pytest.fixture
+def mortal(tmp_path):
+    """A server of the test's own, to be killed: its base URL and its process."""
+    with serving(tmp_path) as both:
+        yield both
 
 
 @pytest.fixture(scope="session")
@@ -62,16 +77,17 @@ def browser():
 @pytest.fixture
 def new_page(browser, server, request):
     """A function that opens a page of its own; options are those of a Playwright context."""
-    contexts, errors, strangers = [], [], []
+    contexts, errors, strangers, known = [], [], [], set()
 
     def watch(asked):
         url = urlsplit(asked.url)
-        if url.scheme in {"http", "https", "ws", "wss"} and url.netloc != urlsplit(server).netloc:
+        if url.scheme in {"http", "https", "ws", "wss"} and url.netloc not in known:
             strangers.append(asked.url)
 
     def open_page(**options):
-        options = {"viewport": {"width": 1280, "height": 800}, **options}
-        context = browser.new_context(base_url=server, **options)
+        options = {"base_url": server, "viewport": {"width": 1280, "height": 800}, **options}
+        known.add(urlsplit(options["base_url"]).netloc)
+        context = browser.new_context(**options)
         contexts.append(context)
         context.on("console", lambda message: message.type == "error" and errors.append(message.text))
         context.on("weberror", lambda report: errors.append(str(report.error)))

@@ -175,3 +175,10 @@ def test_gradients_into_points_entries_and_parameters():
     leaves = [torch.randn(s, dtype=torch.float64, requires_grad=True) for s in shapes]
     sliders = [torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in (0.6, 1.3)]
     assert torch.autograd.gradcheck(run, (*leaves, *sliders))
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+def test_centring_takes_a_constant_vector_to_zero_exactly(d):
+    constant = np.linspace(-1.7, 2.3, 101)[:, None] + np.full(d, 0.8)
+    centred, on_sphere = Pipeline((Affine(centering_matrix(d)), Normalize())).stages(constant)[1:]
+    assert not centred.any() and not on_sphere.any()

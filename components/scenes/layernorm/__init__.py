@@ -26,7 +26,13 @@ SCENE = Scene(
         ),
         Typed("vectors", "My vectors, one a line", "5 8 2; 1 0 1; -2 1 4", when=("points", ("own",))),
         Whole(
-            "n", "How many", 400, min=1, max=10_000, step=100, when=("points", ("gaussian", "lattice", "ring"))
+            "n",
+            "How many",
+            400,
+            min=1,
+            max=10_000,
+            step=100,
+            when=("points", ("gaussian", "lattice", "ring")),
         ),
         Whole("seed", "Seed", 1, min=0, max=9999, when=("points", ("gaussian",))),
         Choice(

@@ -62,7 +62,16 @@ def relation(normed: np.ndarray, spread: np.ndarray) -> Cloud:
 
 
 def overlay() -> Layer:
-    return Layer("relation", "points", "formula", rows(UP), "(LN + q𝟏)/√(1+q²)", size=8, hollow=True, fade=[0, 0, 0, 0.9])
+    return Layer(
+        "relation",
+        "points",
+        "formula",
+        rows(UP),
+        "(LN + q𝟏)/√(1+q²)",
+        size=8,
+        hollow=True,
+        fade=[0, 0, 0, 0.9],
+    )
 
 
 def scenery() -> list[tuple[Cloud, Layer]]:
@@ -72,12 +81,30 @@ def scenery() -> list[tuple[Cloud, Layer]]:
     lines, order = clouds.graticule()
     pole = UP[2]
     return [
-        (Cloud("mean line", np.stack([-pole, pole]) * REACH * 0.78), Layer("mean line", "line", "mean-direction", show, size=4, opacity=0.6)),
-        (Cloud("poles", np.stack([-pole, pole]) * size), Layer("poles", "points", "mean-direction", show, size=8)),
-        (Cloud("pole names", np.stack([-pole, pole]) * 0.84 * REACH, labels=["−𝟏", "+𝟏"]), Layer("pole names", "labels", "mean-direction", show)),
-        (Cloud("sphere", ball * size), Layer("sphere", "mesh", "sphere", show, order=triangles, fade=[0.07, 0.07, 0.12, 0.15])),
-        (Cloud("graticule", lines * size @ UP), Layer("graticule", "line", "sphere", show, order=order, size=1, opacity=0.35)),
-        (Cloud("equator", clouds.ring(128, u[0], u[1], radius=size)), Layer("equator", "line", "hyperplane", show, order=clouds.closed(128), size=4, opacity=0.8)),
+        (
+            Cloud("mean line", np.stack([-pole, pole]) * REACH * 0.78),
+            Layer("mean line", "line", "mean-direction", show, size=4, opacity=0.6),
+        ),
+        (
+            Cloud("poles", np.stack([-pole, pole]) * size),
+            Layer("poles", "points", "mean-direction", show, size=8),
+        ),
+        (
+            Cloud("pole names", np.stack([-pole, pole]) * 0.84 * REACH, labels=["−𝟏", "+𝟏"]),
+            Layer("pole names", "labels", "mean-direction", show),
+        ),
+        (
+            Cloud("sphere", ball * size),
+            Layer("sphere", "mesh", "sphere", show, order=triangles, fade=[0.07, 0.07, 0.12, 0.15]),
+        ),
+        (
+            Cloud("graticule", lines * size @ UP),
+            Layer("graticule", "line", "sphere", show, order=order, size=1, opacity=0.35),
+        ),
+        (
+            Cloud("equator", clouds.ring(128, u[0], u[1], radius=size)),
+            Layer("equator", "line", "hyperplane", show, order=clouds.closed(128), size=4, opacity=0.8),
+        ),
     ]
 
 
@@ -88,7 +115,16 @@ def view(name: str, cloud: Cloud, angle: np.ndarray, around: list[Layer], over: 
     layers = (
         *around,
         *over,
-        Layer(cloud.name, "points", "input", show, "a point", color=color, size=5 if len(angle) <= 1500 else 2.5, pick=True),
+        Layer(
+            cloud.name,
+            "points",
+            "input",
+            show,
+            "a point",
+            color=color,
+            size=5 if len(angle) <= 1500 else 2.5,
+            pick=True,
+        ),
         Layer(cloud.name, "trail", "trail", show, only=few, size=2, opacity=0.7),
         Layer(cloud.name, "points", "followed", show, only="followed", size=11),
         Layer(cloud.name, "trail", "followed", show, only="followed", size=4),

@@ -1,0 +1,19 @@
+"""One cloud through two norms: what each averages over, and where the points land."""
+
+from components.scene import Choice, Scene, Whole
+from components.scenes.norms.build import TITLES, build
+
+SCENE = Scene(
+    slug="norms",
+    title="Every norm through one lens",
+    lead="One cloud, two norms. What is averaged together decides where the points land.",
+    order=17,
+    build=build,
+    choices=(
+        Choice("left", "Left", "layernorm", TITLES),
+        Choice("right", "Right", "batchnorm", TITLES),
+        Choice("d", "Dimension", "3", {"3": "d = 3", "4": "d = 4", "6": "d = 6"}),
+        Whole("n", "How many", 400, min=2, max=5000, step=100),
+        Whole("seed", "Seed", 1, min=0, max=9999),
+    ),
+)

@@ -1,0 +1,31 @@
+"""The recipe of the stretch: (x, y) ↦ u_ε(t·x, y) on the unit circle."""
+
+from __future__ import annotations
+
+from components.circle import EPS_SLIDER, circle, circle_view, curve_view
+from components.recipe import Parameter, Recipe, Residual, Table
+from components.scene import Choices
+
+FORMULA = (
+    r"u_\varepsilon(tx, y) = \class{stage-2 role-sphere}"
+    r"{\frac{(\class{stage-1 role-ellipsoid}{t x},\, y)}{\sqrt{(t x)^2 + y^2 + \varepsilon}}}"
+)
+
+
+def build(choices: Choices) -> Recipe:
+    count = int(choices["n"])
+    t = Parameter("t", "t", 3, -5, 5, 0.01, about="how far the circle is stretched along x")
+    return Recipe(
+        stages=("circle", "ellipse", "normalised"),
+        parameters=(t, EPS_SLIDER),
+        clouds=circle("t", None),
+        views=(
+            circle_view(count, "The points", image="the ellipse (tx, y)", reach=2.1),
+            curve_view(count),
+        ),
+        formula=FORMULA,
+        table=Table("points", columns=("components", "norm")),
+        readouts=(Residual("Largest distance to the closed form", "points", "closed form", coordinates=1),),
+        progress=2,
+        follow=412,
+    )

@@ -1,0 +1,103 @@
+"""What the tests of this folder do on a page: the hand and the eye."""
+
+import base64
+
+import numpy as np
+
+PATIENCE = 30_000  # ms; software WebGL on two busy cores
+FEW = "n=60"  # points: enough to see, quick to draw
+
+
+def visit(page, link):
+    """Open a scene and wait until its player shows it."""
+    page.goto(link)
+    until(page, "p.ready")
+
+
+def until(page, condition):
+    """Wait until a JavaScript condition on the player `p` holds."""
+    page.wait_for_function(
+        f"() => {{ const p = window.normscape?.players[0]; return p && ({condition}); }}", timeout=PATIENCE
+    )
+
+
+def player(page, code, value=None):
+    """What a JavaScript expression of the player `p` (and of `value`) gives."""
+    return page.evaluate(f"async (value) => {{ const p = normscape.players[0]; return {code}; }}", value)
+
+
+def rest(page):
+    """Wait until nothing moves and the figures have settled."""
+    until(page, "p.ready && !p.leg && !p.flight && !p.scheduled && !p.root.querySelector('.moving')")
+
+
+def frames(page, count=2):
+    page.evaluate(
+        "async (n) => { for (let i = 0; i < n; i++) await new Promise(requestAnimationFrame); }", count
+    )
+
+
+def hold(page):
+    """A hand rests on the figure: it does not settle, so that what was painted in motion can be looked at."""
+    player(page, "p.pressed = true")
+
+
+def middle(page, selector):
+    box = page.locator(selector).first.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def drag(page, start, by, steps=8, release=True):
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(start[0] + by[0], start[1] + by[1], steps=steps)
+    if release:
+        page.mouse.up()
+
+
+def drag_slider(page, name, by, steps=20):
+    """Take a parameter's slider by its thumb."""
+    selector = f"#parameter-{name}"
+    page.locator(selector).scroll_into_view_if_needed()
+    box = page.locator(selector).bounding_box()
+    at = page.eval_on_selector(selector, "(r) => (r.valueAsNumber - r.min) / (r.max - r.min)")
+    thumb = 16  # px, its width in Chromium
+    x = box["x"] + thumb / 2 + at * (box["width"] - thumb)
+    drag(page, (x, box["y"] + box["height"] / 2), (by, 0), steps)
+
+
+def camera(page):
+    return np.array(player(page, "p.panels[0].camera().eye"))
+
+
+PIXELS = """async ([data, width]) => {
+  const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${data}`)).blob());
+  const canvas = new OffscreenCanvas(width || image.width, Math.round((width || image.width) * image.height / image.width));
+  const context = canvas.getContext("2d", { willReadFrequently: true });
+  context.fillStyle = "#fff";
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.imageSmoothingQuality = "high";
+  context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  const { data: all } = context.getImageData(0, 0, canvas.width, canvas.height);
+  let text = "";
+  for (let i = 0; i < all.length; i += 8192) text += String.fromCharCode(...all.subarray(i, i + 8192));
+  return [canvas.height, canvas.width, btoa(text)];
+}"""
+
+
+def pixels(page, png, width=0):
+    """A PNG as numbers (height, width, 3) from 0 to 255, scaled down to a width if one is given."""
+    height, width, data = page.evaluate(PIXELS, [base64.b64encode(png).decode(), width])
+    return np.frombuffer(base64.b64decode(data), np.uint8).reshape(height, width, 4)[..., :3].astype(float)
+
+
+def look(page, width=0):
+    """The figures of a page as numbers."""
+    frames(page)
+    return pixels(page, page.locator(".views").screenshot(), width)
+
+
+def difference(a, b):
+    """Mean absolute difference of two pictures, of 255."""
+    assert a.shape == b.shape
+    return np.abs(a - b).mean()

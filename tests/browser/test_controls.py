@@ -1,0 +1,213 @@
+"""Native controls: sliders with a name, a value and a number entry; the scrubber; the keys."""
+
+import pytest
+
+from tests.browser.hand import FEW, PATIENCE, frames, middle, player, rest, until, visit
+
+LINK = f"/layernorm?{FEW}"
+
+
+def test_a_slider_has_a_name_and_a_value(page):
+    visit(page, LINK)
+    for label, name in (("mean", "mean"), ("ε", "eps"), ("γ₁", "gamma1"), ("β₃", "beta3")):
+        slider = page.get_by_role("slider", name=label, exact=True)
+        assert slider.get_attribute("id") == f"parameter-{name}"
+        assert slider.get_attribute("aria-valuetext")
+        assert page.get_by_role("textbox", name=f"{label}, value").is_visible()
+    assert page.get_by_role("slider", name="ε").get_attribute("aria-valuetext") == "1e-5"
+
+
+def test_arrow_keys_move_a_slider_and_a_double_click_resets_it(page):
+    visit(page, LINK)
+    page.focus("#parameter-gamma1")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert player(page, "p.params.gamma1") == 1.02
+    assert player(page, "p.leg") is None, "the arrows belong to the slider, not to the stages"
+    page.mouse.dblclick(*middle(page, "#parameter-gamma1"))
+    assert player(page, "p.params.gamma1") == 1
+    rest(page)
+    assert page.input_value("[aria-label='γ₁, value']") == "1"
+
+
+def test_the_logarithmic_slider_ends_in_an_exact_zero(page):
+    visit(page, LINK)
+    page.focus("#parameter-eps")
+    page.keyboard.press("Home")
+    assert player(page, "p.params.eps") == 0
+    seen = []
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+        seen.append(player(page, "p.params.eps"))
+    assert seen == [1e-8, 1.12e-8, 1.26e-8]
+    page.keyboard.press("End")
+    assert player(page, "p.params.eps") == 10
+    page.keyboard.press("Home")
+    rest(page)
+    assert "eps=0" in page.url
+
+
+@pytest.mark.parametrize(
+    ("typed", "value"), [("0.5", 0.5), ("0,25", 0.25), ("−1.5", -1.5), (" 2 ", 2), ("-1e-1", -0.1)]
+)
+def test_a_number_typed_is_taken(shared, typed, value):
+    entry = shared.locator("[aria-label='γ₁, value']")
+    entry.fill(typed)
+    entry.press("Enter")
+    assert player(shared, "p.params.gamma1") == value
+    assert entry.get_attribute("aria-invalid") == "false"
+
+
+@pytest.mark.parametrize("typed", ["abc", "", "3", "-2.01", "1e400", "0.5.5", "NaN"])
+def test_a_wrong_number_is_named_and_changes_nothing(shared, typed):
+    entry, hint = shared.locator("[aria-label='γ₂, value']"), shared.locator("#parameter-gamma2-hint")
+    before = player(shared, "p.params")
+    entry.fill(typed)
+    entry.press("Tab")
+    assert player(shared, "p.params") == before
+    assert entry.get_attribute("aria-invalid") == "true"
+    assert hint.text_content() == "a number from -2 to 2"
+    assert entry.input_value() == typed, "what was typed stays to be mended"
+    entry.press("Escape")
+    assert entry.get_attribute("aria-invalid") == "false"
+    assert entry.input_value() == "1"
+
+
+@pytest.fixture(scope="module")
+def shared(browser, server):
+    """A page for tests that leave it as it was, but for γ₁."""
+    context = browser.new_context(base_url=server)
+    page = context.new_page()
+    visit(page, LINK)
+    yield page
+    context.close()
+
+
+def test_a_slider_that_moves_mends_its_entry(page):
+    visit(page, LINK)
+    entry = page.locator("[aria-label='γ₁, value']")
+    entry.fill("abc")
+    entry.press("Tab")
+    page.focus("#parameter-gamma1")
+    page.keyboard.press("ArrowLeft")
+    rest(page)
+    assert entry.input_value() == "0.99"
+    assert entry.get_attribute("aria-invalid") == "false"
+
+
+def test_the_scrubber_has_the_stages_as_stops(page):
+    visit(page, LINK)
+    stops = page.locator(".stop")
+    assert stops.all_text_contents() == player(page, "p.recipe.stages")
+    assert page.get_by_role("slider", name="Progress through the stages").is_visible()
+    stops.nth(2).click()
+    rest(page)
+    assert player(page, "p.progress") == 2
+    assert stops.nth(2).get_attribute("aria-current") == "step"
+    assert page.locator(".formula .marked").count() > 0
+    page.focus(".progress")
+    page.keyboard.press("ArrowLeft")
+    rest(page)
+    assert player(page, "p.progress") == 1
+    x, y = middle(page, ".progress")
+    page.mouse.click(x, y)
+    rest(page)
+    assert abs(player(page, "p.progress") - 2.5) < 0.05
+
+
+def test_buttons_play_pause_step_and_loop(page):
+    visit(page, LINK)
+    page.click("[aria-label='Step on (→)']")
+    rest(page)
+    assert player(page, "p.progress") == 1
+    page.click("[aria-label='Step back (←)']")
+    rest(page)
+    assert player(page, "p.progress") == 0
+    page.select_option("[aria-label='Speed']", "4")
+    page.click("[aria-label='Play (space)']")
+    until(page, "p.progress > 0.2")
+    page.click("[aria-label='Pause (space)']")
+    assert not player(page, "p.playing")
+    page.click("[aria-label='Loop']")
+    assert page.get_attribute("[aria-label='Loop']", "aria-pressed") == "true"
+    player(page, "p.seek(4.9)")
+    page.click("[aria-label='Play (space)']")
+    until(page, "p.playing && p.progress > 0.1 && p.progress < 2")
+    page.click("[aria-label='Loop']")
+    player(page, "p.seek(4.9)")
+    until(page, "!p.playing && p.progress === 5")
+    page.select_option("#choice-points", "ring")
+    until(page, "p.ready && p.recipe.chosen.points === 'ring'")
+    assert page.input_value("[aria-label='Speed']") == "4", "a new recipe keeps the speed"
+
+
+def test_keys(page):
+    visit(page, LINK)
+    page.keyboard.press("3")
+    rest(page)
+    assert player(page, "p.progress") == 3
+    page.keyboard.press("ArrowRight")
+    rest(page)
+    assert player(page, "p.progress") == 4
+    page.keyboard.press("ArrowLeft")
+    rest(page)
+    assert player(page, "p.progress") == 3
+    page.keyboard.press("9")
+    rest(page)
+    assert player(page, "p.progress") == 5, "the last stage"
+    player(page, "p.set('gamma1', 2)")
+    page.keyboard.press("r")
+    rest(page)
+    assert player(page, "[p.progress, p.params.gamma1]") == [0, 1]
+    page.keyboard.press(" ")
+    assert player(page, "p.playing")
+    page.keyboard.press(" ")
+    assert not player(page, "p.playing")
+    page.focus("#parameter-gamma1")
+    page.keyboard.press(" ")
+    assert player(page, "p.playing"), "also with the hand on a slider, which has no use for the key"
+    page.keyboard.press(" ")
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog[open]", timeout=PATIENCE)
+    page.keyboard.press("r")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached", timeout=PATIENCE)
+    page.keyboard.press("f")
+    page.wait_for_function("document.fullscreenElement?.className === 'stage'", timeout=PATIENCE)
+    views, stage = page.locator(".views").bounding_box(), page.locator(".scrubber").bounding_box()
+    assert views["height"] > 400
+    assert stage["y"] + stage["height"] <= page.evaluate("innerHeight")
+    page.keyboard.press("f")
+    page.wait_for_function("!document.fullscreenElement", timeout=PATIENCE)
+
+
+def test_keys_typed_into_a_field_do_nothing_else(page):
+    visit(page, f"{LINK}&points=own&d=3")
+    for field in ("[aria-label='γ₁, value']", "#choice-vectors"):
+        page.focus(field)
+        for key in ("5", " ", "r", "f", "?", "ArrowRight"):
+            page.keyboard.press(key)
+        assert player(page, "[p.leg, p.playing, p.progress]") == [None, False, 0]
+        assert page.locator("dialog").count() == 0
+        assert page.evaluate("document.fullscreenElement") is None
+
+
+def test_who_asks_for_calm_sees_steps_without_motion(new_page):
+    page = new_page(reduced_motion="reduce")
+    visit(page, LINK)
+    frames(page, 3)
+    assert player(page, "[p.playing, p.progress]") == [False, 0]
+    player(
+        page,
+        "void (p.seen = [], (function watch() { p.seen.push(p.progress); requestAnimationFrame(watch); })())",
+    )
+    page.keyboard.press("ArrowRight")
+    until(page, "p.progress === 1")
+    page.keyboard.press(" ")
+    until(page, "p.progress === 2")
+    page.keyboard.press(" ")
+    rest(page)
+    assert set(player(page, "p.seen")) == {0, 1, 2}
+    page.click(".tour .on")
+    until(page, "p.camera")
+    assert player(page, "p.flight") is None

@@ -1,0 +1,165 @@
+"""The link carries the whole state; back and forward; light and dark."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+
+from tests.browser.hand import FEW, PATIENCE, camera, drag, middle, player, rest, until, visit
+
+SAME_CAMERA = 2e-3  # of the eye's coordinates: the link carries three digits
+
+
+def query(page):
+    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def written(page, name):
+    """Wait until the link has a name."""
+    page.wait_for_function("(name) => new URLSearchParams(location.search).has(name)", arg=name, timeout=PATIENCE)
+
+
+def colour(page):
+    """The colour of the followed point in Plotly's data."""
+    return player(
+        page,
+        "p.panels[0].gd.data[p.recipe.views[0].layers.findIndex((l) => l.role === 'followed')].marker.color",
+    )
+
+
+def test_the_link_has_the_whole_state_and_restores_it(new_page):
+    page = new_page()
+    visit(page, f"/layernorm?{FEW}&points=ring")
+    drag(page, middle(page, ".figure"), (120, 40))
+    written(page, "camera")
+    player(page, "p.set('gamma2', -0.73)")
+    player(page, "p.set('eps', 0)")
+    player(page, "p.seek(3.25)")
+    player(page, "p.follow(7)")
+    written(page, "follow")
+    page.click("#theme")
+    written(page, "theme")
+    state = "[p.choices.n, p.choices.points, p.params, p.progress, p.followed, p.theme, Array.from(p.drawn('points'))]"
+    other = new_page()
+    visit(other, page.url)
+    assert query(page) | {"camera": ""} == {
+        "n": "60", "points": "ring", "gamma2": "-0.73", "eps": "0", "progress": "3.25", "follow": "7", "theme": "light", "camera": "",
+    }  # fmt: skip
+    assert player(other, state) == player(page, state)
+    assert np.abs(camera(other) - camera(page)).max() < SAME_CAMERA
+    rest(other)
+    assert query(other) == query(page), "and it stays"
+
+
+def test_defaults_are_not_written(page):
+    visit(page, "/layernorm")
+    player(page, "p.set('gamma1', 1.5)")
+    written(page, "gamma1")
+    page.keyboard.press("r")
+    page.wait_for_function("location.search === ''", timeout=PATIENCE)
+
+
+def test_back_and_forward_lead_through_choices_and_pages(page):
+    page.goto("/")
+    page.click("a.card[href='/layernorm']")
+    until(page, "p.ready")
+    player(page, "p.set('gamma1', 1.5)")
+    page.select_option("#choice-points", "ring")
+    until(page, "p.ready && p.recipe.chosen.points === 'ring'")
+    page.select_option("#choice-d", "2")
+    until(page, "p.ready && p.recipe.chosen.d === '2'")
+    assert query(page) == {"points": "ring", "d": "2", "gamma1": "1.5"}
+    page.go_back()
+    until(page, "p.ready && p.recipe.chosen.d === '3'")
+    assert page.input_value("#choice-points") == "ring"
+    page.go_back()
+    until(page, "p.ready && p.recipe.chosen.points === 'gaussian'")
+    assert player(page, "p.params.gamma1") == 1.5, "what had not yet been written when the choice changed"
+    page.go_back()
+    page.wait_for_selector(".cards", timeout=PATIENCE)
+    assert page.evaluate("normscape.players.length") == 0
+    page.go_forward()
+    until(page, "p.ready && p.recipe.chosen.points === 'gaussian' && p.params.gamma1 === 1.5")
+    page.go_forward()
+    until(page, "p.ready && p.recipe.chosen.points === 'ring' && p.recipe.chosen.d === '3'")
+
+
+def test_going_back_turns_the_camera_back(page):
+    visit(page, f"/layernorm?{FEW}&camera=1,0.5,0.4")
+    page.select_option("#choice-points", "ring")
+    until(page, "p.ready && p.recipe.chosen.points === 'ring'")
+    drag(page, middle(page, ".figure"), (120, 40))
+    rest(page)
+    assert np.abs(camera(page) - [1, 0.5, 0.4]).max() > 0.1
+    page.go_back()
+    until(page, "p.ready && p.recipe.chosen.points === 'gaussian'")
+    rest(page)
+    assert np.abs(camera(page) - [1, 0.5, 0.4]).max() < SAME_CAMERA
+
+
+def test_a_link_left_in_motion_writes_nothing_onto_the_next_page(page):
+    visit(page, f"/layernorm?{FEW}")
+    player(page, "p.set('gamma1', 1.5)")
+    page.click("header .brand")
+    page.wait_for_selector(".cards", timeout=PATIENCE)
+    page.wait_for_timeout(600)  # longer than REST
+    assert urlsplit(page.url)[2:4] == ("/", "")
+
+
+@pytest.mark.allow_errors("status of 400")
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("points=nonsense", "points"),
+        ("n=0", "n"),
+        ("gamma1=7", "gamma1"),
+        ("gamma1=", "gamma1"),
+        ("progress=5.5", "progress"),
+        ("camera=1,2", "camera"),
+        ("camera=0,0,0", "camera"),
+        ("follow=60", "follow"),
+        ("theme=pink", "theme"),
+        ("zeta=1", "zeta"),
+    ],
+)
+def test_a_wrong_link_says_what_was_wrong_and_starts_from_defaults(page, wrong, said):
+    page.goto(f"/layernorm?{'' if wrong.startswith('n=') else FEW + '&'}gamma2=1.5&{wrong}")
+    until(page, "p.ready")
+    notice = page.locator(".notice")
+    assert notice.is_visible()
+    assert re.search(rf"\b{said}\b", notice.text_content())
+    assert player(page, "[p.params.gamma1, p.params.gamma2, p.progress, String(p.choices.n)]") == [1, 1, 0, "400"]
+
+
+def test_two_tabs_are_independent(page):
+    visit(page, f"/layernorm?{FEW}")
+    other = page.context.new_page()
+    visit(other, f"/layernorm?{FEW}&gamma1=-1")
+    player(other, "p.seek(4)")
+    written(other, "progress")
+    assert player(page, "[p.params.gamma1, p.progress]") == [1, 0]
+    assert "progress" not in page.url
+
+
+def test_light_and_dark(new_page):
+    page = new_page(color_scheme="light")
+    visit(page, f"/layernorm?{FEW}")
+    light = colour(page)
+    page.emulate_media(color_scheme="dark")
+    until(page, "document.documentElement.dataset.mantineColorScheme === 'dark'")
+    page.wait_for_function(f"{COLOUR} !== '{light}'", timeout=PATIENCE)
+    dark = colour(page)
+    page.click("#theme")
+    page.wait_for_function(f"{COLOUR} === '{light}'", timeout=PATIENCE)
+    written(page, "theme")
+    assert query(page)["theme"] == "light"
+    visit(page, f"/layernorm?{FEW}")
+    assert colour(page) == light, "the choice stays"
+    visit(page, f"/layernorm?{FEW}&theme=dark")
+    assert colour(page) == dark, "a link's theme wins"
+    visit(page, f"/layernorm?{FEW}")
+    assert colour(page) == light, "for one visit"
+
+
+COLOUR = "normscape.players[0].panels[0].gd.data.find((t) => t.name === 'the followed point').marker.color"

@@ -1,0 +1,112 @@
+"""The fast way of painting (vertex buffers, a canvas) and the public way (Plotly's own) draw the same picture."""
+
+import pytest
+
+from tests.browser.hand import FEW, difference, frames, hold, look, player, until, visit
+
+# Mean absolute difference of 255 over the figures. The same state differs by the rounding of float32 and by the order in
+# which transparent things are drawn: measured 0.001 to 0.04. Another state, a tenth of a stage further: 0.3 to 1.4.
+SAME_PICTURE = 0.06
+ANOTHER_PICTURE = 0.25
+# Plotly draws 2D as SVG, we as a canvas: their edges are smoothed differently, so blurred pictures are compared:
+# measured 0.05 for the same state, 0.19 and 0.37 for another.
+SAME_BLURRED = 0.09
+ANOTHER_BLURRED = 0.15
+BLURRED = 160  # px wide
+SMALL = {"viewport": {"width": 900, "height": 640}}
+
+STATES = {
+    "layernorm": ("/layernorm", FEW, {"mean": -0.5, "gamma1": 1.7, "gamma3": -0.6, "beta2": 0.8}, 2.37),
+    "layernorm late": ("/layernorm", FEW, {"mean": 1.2, "gamma2": 0.4, "beta1": -0.9}, 4.6),
+    "layernorm d=4": ("/layernorm", f"{FEW}&d=4", {"mean": -1, "gamma4": 1.9, "gamma1": 0.3}, 3.4),
+    "RMSNorm": ("/layernorm", f"{FEW}&variant=rmsnorm", {"mean": 0.1, "gamma2": 1.8}, 2.8),
+    "many": ("/layernorm", "n=1600", {"mean": 0.1, "gamma1": -1.5}, 3.9),
+    "rmsnorm": ("/rmsnorm", FEW, {"q": 2.5}, 2.8),
+}
+ON_A_NEW_PAGE = ("layernorm", "layernorm d=4", "rmsnorm")  # the others beside what they themselves settle to
+
+
+def opened(new_page, path, query, state, progress, *, public):
+    """The state, on a page that opens with it."""
+    page = new_page(**SMALL)
+    params = "".join(f"&{name}={value}" for name, value in state.items())
+    visit(page, f"{path}?{query}{params}&progress={progress}{'#public' if public else ''}")
+    return page
+
+
+def move(page, state, progress):
+    """To the state by the hand's way, looked at before it settles."""
+    hold(page)
+    player(page, "Object.entries(value).forEach(([name, x]) => p.set(name, x))", state)
+    player(page, "p.seek(value)", progress)
+    until(page, "!p.scheduled")
+    frames(page)
+
+
+def let_go(page, progress):
+    """No hand on the figure any more: it settles, the public way."""
+    player(page, "p.pressed = false")
+    player(page, "p.seek(value)", progress)
+    until(page, "!p.scheduled")
+    until(page, "!p.root.querySelector('.moving')")
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_in_motion_the_buffers_draw_what_plotly_draws(new_page, name):
+    path, query, state, progress = STATES[name]
+    page = new_page(**SMALL)
+    visit(page, f"{path}?{query}&progress=0")
+    move(page, state, progress)
+    moving = look(page)
+    assert player(page, "p.panels.every((panel) => panel.fast && panel.gd.classList.contains('moving'))")
+    move(page, state, progress + 0.1)
+    other = look(page)
+    if name in ON_A_NEW_PAGE:
+        page = opened(new_page, path, query, state, progress, public=True)
+        assert not player(page, "p.panels.some((panel) => panel.fast)")
+    else:
+        let_go(page, progress)
+    still = look(page)
+    assert difference(moving, still) < SAME_PICTURE
+    assert difference(other, still) > ANOTHER_PICTURE, "the comparison would not see a wrong picture"
+
+
+def test_the_public_way_moves_too(new_page):
+    path, query, state, progress = STATES["layernorm"]
+    page = new_page(**SMALL)
+    visit(page, f"{path}?{query}&progress=0#public")
+    move(page, state, progress)
+    assert difference(look(page), look(opened(new_page, path, query, state, progress, public=False))) < SAME_PICTURE
+
+
+@pytest.mark.parametrize("progress", [0.6, 3.4])
+def test_the_canvas_in_2d_draws_what_plotly_draws(new_page, progress):
+    path, query, state = "/layernorm", "n=60&d=2", {"mean": 0.3, "gamma1": 1.6, "beta2": 0.5}
+    page = new_page(**SMALL)
+    visit(page, f"{path}?{query}&progress=0")
+    move(page, state, progress)
+    moving = look(page, BLURRED)
+    assert page.locator("canvas.motion").is_visible()
+    move(page, state, progress + 0.1)
+    other = look(page, BLURRED)
+    still = look(opened(new_page, path, query, state, progress, public=True), BLURRED)
+    assert difference(moving, still) < SAME_BLURRED
+    assert difference(other, still) > ANOTHER_BLURRED, "the comparison would not see a wrong picture"
+
+
+def test_ten_thousand_points_move_the_fast_way(new_page):
+    page = new_page(**SMALL)
+    visit(page, "/layernorm?n=10000")
+    move(page, {"mean": 0.2}, 2.5)
+    assert player(page, "p.panels[0].fast")
+    assert player(page, "p.drawn('points').length") == 30_000
+
+
+def test_colours_that_follow_the_points_settle_as_they_moved(new_page):
+    """d = 4 shows the lost coordinate as colour: live, and after motion in Plotly's own data."""
+    page = new_page(**SMALL)
+    visit(page, f"/layernorm?{FEW}&d=4&progress=0")
+    move(page, {"mean": 1.5}, 0.4)
+    moving = look(page)
+    let_go(page, 0.4)
+    assert difference(moving, look(page)) < SAME_PICTURE

@@ -1,0 +1,264 @@
+"""The player: its contract with other scripts, no requests while it moves, the camera in the user's hand, a figure that
+tells the truth at rest."""
+
+import re
+
+import numpy as np
+import pytest
+
+from tests.browser.hand import (
+    FEW,
+    PATIENCE,
+    camera,
+    difference,
+    drag,
+    drag_slider,
+    frames,
+    middle,
+    pixels,
+    player,
+    rest,
+    until,
+    visit,
+)
+
+SAME_CAMERA = 2e-3  # of the eye's coordinates: the link carries three digits
+SAME_IMAGE = 0.1  # mean absolute difference of 255, as in test_painter
+SECONDS = 5_000  # ms of playing
+FRAME = 250  # ms of a motion that one frame can take at most: LONGEST in player.mjs
+
+# The layer to be picked as the engine has it now, next to what Plotly holds of it.
+HELD = """await (async () => {
+  const { layerPoints, positions, stages } = await import("/assets/engine.mjs");
+  const all = stages(p.recipe, p.params), at = positions(p.recipe, p.params, p.progress);
+  const l = p.recipe.views[0].layers.findIndex((layer) => layer.pick), layer = p.recipe.views[0].layers[l];
+  const points = layerPoints(p.recipe, layer, all, at, p.progress, p.followed), { x, y, z } = p.panels[0].gd.data[l];
+  return [Array.from(points), x.flatMap((_, i) => [x[i], y[i], z[i]])];
+})()"""
+
+# Where point i of the layer to be picked stands on the screen.
+PROJECTED = """(() => {
+  const panel = p.panels[0], scene = panel.scene, { view, projection, model } = scene.glplot.cameraParams;
+  const l = p.recipe.views[0].layers.findIndex((layer) => layer.pick), { x, y, z } = panel.gd.data[l];
+  const times = (m, v) => [0, 1, 2, 3].map((r) => v.reduce((s, c, k) => s + m[4 * k + r] * c, 0));
+  const box = scene.glplot.canvas.getBoundingClientRect();
+  return x.map((_, i) => {
+    const at = [x[i], y[i], z[i]].map((c, r) => c * scene.dataScale[r]);
+    const clip = times(projection, times(view, times(model, [...at, 1])));
+    return [box.x + (0.5 + 0.5 * clip[0] / clip[3]) * box.width, box.y + (0.5 - 0.5 * clip[1] / clip[3]) * box.height, clip[3]];
+  });
+})()"""
+
+
+def hover(page, i):
+    """The text of the hover label over point i."""
+    x, y, _ = player(page, PROJECTED)[i]
+    page.mouse.move(x - 3, y - 3)
+    page.mouse.move(x, y, steps=3)
+    page.wait_for_selector(".hovertext", timeout=PATIENCE)
+    return page.locator(".hovertext").first.text_content()
+
+
+def nearest(page):
+    """The point nearest to the eye: nothing hides it."""
+    return int(np.argmin([depth for _, _, depth in player(page, PROJECTED)]))
+
+
+def test_contract(page):
+    visit(page, f"/layernorm?{FEW}")
+    assert page.evaluate("normscape.players.length") == 1
+    assert player(page, "p.slug") == "layernorm"
+    assert player(page, "p.recipe.stages.length") == 6
+    assert player(page, "p.progress") == 0
+    player(page, "p.set('gamma1', 1.5)")
+    player(page, "p.seek(3.7)")
+    until(page, "!p.scheduled")
+    assert player(page, "p.params.gamma1") == 1.5
+    assert player(page, "p.progress") == 3.7
+    drawn, expected = player(
+        page,
+        "[Array.from(p.drawn('points')), Array.from((await import('/assets/engine.mjs')).positions(p.recipe, p.params, p.progress).points)]",
+    )
+    assert drawn == expected
+
+
+@pytest.mark.parametrize(
+    "wrong", ["p.set('gamma1', 99)", "p.set('gamma1', NaN)", "p.set('delta', 1)", "p.seek(-1)", "p.seek(5.01)", "p.seek(NaN)"]
+)
+def test_a_value_that_the_scene_has_not_is_refused(shared, wrong):
+    before = player(shared, "[p.params, p.progress]")
+    name = player(shared, f"(() => {{ try {{ {wrong}; return 'nothing'; }} catch (error) {{ return error.name; }} }})()")
+    assert name == "RangeError"
+    assert player(shared, "[p.params, p.progress]") == before
+
+
+@pytest.fixture(scope="module")
+def shared(browser, server):
+    """A page for tests that change nothing on it."""
+    context = browser.new_context(base_url=server)
+    page = context.new_page()
+    visit(page, f"/layernorm?{FEW}")
+    yield page
+    context.close()
+
+
+def test_seeking_stops_a_move_and_goes_on_playing(page):
+    visit(page, f"/layernorm?{FEW}")
+    player(page, "p.goTo(5)")
+    until(page, "p.progress > 0.01")
+    player(page, "p.seek(2)")
+    rest(page)
+    assert player(page, "p.progress") == 2
+    player(page, "p.play()")
+    until(page, "p.progress > 2.02")
+    player(page, "p.seek(4)")
+    until(page, "p.progress > 4.02")
+    assert player(page, "p.playing")
+
+
+def test_no_request_while_the_hand_moves_and_while_it_plays(page):
+    visit(page, f"/layernorm?{FEW}")
+    rest(page)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    before = player(page, "Array.from(p.stages.points.at(-1))")
+    drag_slider(page, "gamma1", -60)
+    drag_slider(page, "eps", 50)
+    assert player(page, "Array.from(p.stages.points.at(-1))") != before
+    player(page, "p.play()")
+    page.wait_for_timeout(SECONDS)
+    assert player(page, "p.progress") > 0.5
+    player(page, "p.pause()")
+    rest(page)
+    assert asked == []
+
+
+def test_speed_changes_without_a_jump(page):
+    visit(page, f"/layernorm?{FEW}")
+    player(page, "(p.speed = 0.25, p.goTo(5))")
+    until(page, "p.progress > 0.01")
+    before = player(page, "(() => { const { done } = p.leg; p.speed = 4; return done; })()")
+    after = player(page, "new Promise(requestAnimationFrame).then(() => p.leg?.done ?? Infinity)")
+    assert after <= before + 2 * FRAME * 4, "two frames at most, at four times the speed"
+
+
+def test_the_camera_stays_where_the_hand_left_it(page):
+    visit(page, f"/layernorm?{FEW}")
+    first = camera(page)
+    player(page, "p.play()")
+    until(page, "p.progress > 0.1")
+    drag(page, middle(page, ".figure"), (140, 50))
+    turned = camera(page)
+    assert np.abs(turned - first).max() > 0.2, "the drag has turned the scene"
+    assert player(page, "p.playing"), "and it plays on"
+    then = player(page, "p.progress")
+    until(page, f"p.progress > {then} + 0.3")
+    left = camera(page)  # turning runs out within a frame or two
+    assert np.abs(left - turned).max() < 0.1
+    player(page, "p.pause()")
+    rest(page)
+    page.wait_for_function("location.search.includes('camera=')", timeout=PATIENCE)
+    assert np.abs(camera(page) - left).max() < SAME_CAMERA, "after it has settled"
+    drag_slider(page, "gamma2", 40)
+    rest(page)
+    assert np.abs(camera(page) - left).max() < SAME_CAMERA, "after a slider"
+    page.select_option("#choice-points", "ring")
+    until(page, "p.ready && p.recipe.chosen.points === 'ring'")
+    rest(page)
+    assert np.abs(camera(page) - left).max() < SAME_CAMERA, "after a choice"
+    page.set_viewport_size({"width": 1100, "height": 760})
+    rest(page)
+    assert np.abs(camera(page) - left).max() < SAME_CAMERA, "after a resize"
+
+
+def test_cameras_of_one_scene_turn_together(page):
+    visit(page, f"/rmsnorm?{FEW}")
+    drag(page, middle(page, ".view:nth-of-type(2) .figure"), (-90, 30))
+    frames(page, 3)
+    left, right = player(page, "p.panels.map((panel) => panel.camera().eye)")
+    assert np.abs(np.subtract(left, right)).max() < 0.02
+    assert np.abs(np.subtract(left, player(page, "p.recipe.views[0].camera"))).max() > 0.1
+
+
+def test_the_wheel_scrolls_the_page_and_comes_closer_with_ctrl(page):
+    visit(page, f"/layernorm?{FEW}")
+    first = camera(page)
+    page.mouse.move(*middle(page, ".figure"))
+    page.mouse.wheel(0, 200)
+    page.wait_for_function("scrollY > 0", timeout=PATIENCE)
+    assert np.allclose(camera(page), first)
+    page.evaluate("scrollTo(0, 0)")
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -200)
+    page.keyboard.up("Control")
+    until(page, f"Math.hypot(...p.panels[0].camera().eye) < {0.9 * np.linalg.norm(first)}")
+
+
+def test_at_rest_hover_and_data_tell_where_the_points_are(page):
+    visit(page, "/layernorm?n=12")
+    drag_slider(page, "mean", -50)
+    player(page, "p.seek(3)")
+    rest(page)
+    shown, held = player(page, HELD)
+    assert np.allclose(shown, held, atol=1e-6)
+    text = hover(page, nearest(page))
+    i, *numbers = (float(x.replace("−", "-")) for x in re.findall(r"[-−]?\d+(?:\.\d+)?", text))
+    at = player(page, "Array.from(p.drawn('points'))")[3 * int(i) : 3 * int(i) + 3]
+    assert np.allclose(numbers, at, atol=0.006), "hover shows two digits"
+
+
+def test_nothing_stale_hovers_over_moving_points(page):
+    visit(page, "/layernorm?n=12")
+    rest(page)
+    hover(page, nearest(page))
+    player(page, "p.play()")
+    page.wait_for_selector(".hovertext", state="hidden", timeout=PATIENCE)
+
+
+def test_a_click_on_a_point_follows_it(page):
+    visit(page, "/layernorm?n=12")
+    rest(page)
+    i = nearest(page)
+    player(page, "p.follow(value)", (i + 1) % 12)
+    rest(page)
+    hover(page, i)
+    page.mouse.down()
+    page.mouse.up()
+    until(page, f"p.followed === {i}")
+    rest(page)
+    assert "camera" not in page.url, "a click turns nothing"
+    assert f"Point {i}," in page.locator(".numbers caption").text_content()
+    first = page.locator(".numbers tbody tr").first.locator("td").first.text_content()
+    assert abs(float(first.replace("−", "-")) - player(page, "p.stages.points[0][3 * p.followed]")) < 1e-3
+
+
+def test_the_saved_picture_shows_the_present_state(new_page):
+    def saved(page):
+        rest(page)
+        with page.expect_download(timeout=PATIENCE) as download:
+            page.click("[aria-label='Save the picture']")
+        assert download.value.suggested_filename == "layernorm.png"
+        return pixels(page, download.value.path().read_bytes(), 400)
+
+    page, other = new_page(), new_page()
+    visit(page, f"/layernorm?{FEW}")
+    before = saved(page)
+    drag(page, middle(page, ".figure"), (140, 50))
+    player(page, "p.set('gamma1', 1.8)")
+    player(page, "p.seek(4)")
+    after = saved(page)
+    visit(other, page.url)
+    assert difference(after, saved(other)) < SAME_IMAGE
+    assert difference(after, before) > 5 * SAME_IMAGE
+
+
+def test_the_tour_leads_from_stop_to_stop(page):
+    visit(page, "/layernorm")
+    rest(page)
+    page.click(".tour .on")
+    until(page, "p.camera")
+    page.click(".tour .on")
+    until(page, "p.progress > 0.5")
+    assert page.locator(".tour .current").count() == 1
+    rest(page)
+    assert player(page, "p.progress") == 1

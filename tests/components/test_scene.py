@@ -1,0 +1,106 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from components.recipe import Recipe
+from components.scene import Choice, Scene, Several, Typed, Whole, WrongValue, scenes
+from tests.components.recipes import recipe
+
+SCENE = Scene(
+    slug="small",
+    title="Small",
+    lead="A scene for the tests.",
+    choices=(
+        Choice("d", "Dimension", "3", {"2": "two", "3": "three"}),
+        Whole("n", "How many", 5, min=1, max=10),
+        Typed("text", "Yours", "1 2", longest=5),
+        Several("heads", "Heads", "a", {"a": "A", "b": "B"}),
+    ),
+    build=lambda choices: recipe(int(choices["d"])),
+)
+DEFAULTS = {"d": "3", "n": 5, "text": "1 2", "heads": "a"}
+
+
+def test_defaults_stand_where_nothing_is_asked():
+    assert SCENE.choose({}) == DEFAULTS
+    asked = {"d": "2", "n": "10", "text": "", "heads": "a,b"}
+    assert SCENE.choose(asked) == {"d": "2", "n": 10, "text": "", "heads": "a,b"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "allowed"),
+    [
+        ("d", "4", ["2", "3"]),
+        ("d", "", ["2", "3"]),
+        ("d", "3 ", ["2", "3"]),
+        *[
+            ("n", text, {"min": 1, "max": 10, "whole": True})
+            for text in ("0", "11", "2.5", "", "x", "1e1", "nan")
+        ],
+        ("text", "123456", {"longest": 5}),
+        ("heads", "a,c", ["a", "b"]),
+        ("colour", "1", ["d", "n", "text", "heads"]),
+    ],
+)
+def test_a_wrong_choice_says_which_and_what_would_do(name, text, allowed):
+    with pytest.raises(WrongValue) as wrong:
+        SCENE.choose({name: text})
+    got = json.loads(json.dumps(wrong.value.json()))
+    assert got["parameter"] == name and got["allowed"] == allowed and name in got["error"]
+
+
+def test_recipe_takes_choices_by_name():
+    assert SCENE.recipe(d=2).views[0].dims == 2 and SCENE.recipe().views[0].dims == 3
+    with pytest.raises(WrongValue):
+        SCENE.recipe(d=5)
+
+
+def test_json_says_what_a_page_must_offer():
+    data = json.loads(json.dumps(SCENE.json()))
+    assert [(c["kind"], c["name"], c["default"]) for c in data["choices"]] == [
+        ("one", "d", "3"),
+        ("whole", "n", 5),
+        ("typed", "text", "1 2"),
+        ("several", "heads", "a"),
+    ]
+
+
+def test_every_folder_is_a_scene():
+    found = scenes()
+    assert {"layernorm", "rmsnorm"} <= found.keys()
+    folders = {s.folder for s in found.values()}
+    package = next(iter(folders)).parent
+    assert folders == {f.parent for f in package.glob("*/__init__.py")}
+
+
+def test_scenes_come_in_their_order():
+    orders = [(s.order, s.slug) for s in scenes().values()]
+    assert orders == sorted(orders) and all(slug == s.slug for slug, s in scenes().items())
+
+
+@pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+def test_a_scene_is_whole(scene):
+    assert scene.title and scene.lead.endswith((".", "?", "!")) and (scene.folder / "text.md").exists()
+    assert json.loads(json.dumps(scene.json()))["slug"] == scene.slug
+    names = [c.name for c in scene.choices] + [p.name for p in scene.recipe().parameters]
+    assert len(set(names)) == len(names), "a name in a link means one thing"
+    assert not {"progress", "camera", "follow", "theme", "controls", "autoplay"} & set(names)
+    for choice in scene.choices:
+        assert choice.parse(str(choice.default)) == choice.default
+        if choice.when:
+            other = next(c for c in scene.choices if c.name == choice.when[0])
+            assert set(choice.when[1]) <= set(other.options)
+
+
+def test_building_is_pure():
+    """The same choices, the same recipe: links and the cache rely on it."""
+    for scene in scenes().values():
+        first, second = (json.dumps(scene.recipe().json()) for _ in range(2))
+        assert first == second, scene.slug
+
+
+def test_a_scene_is_frozen():
+    assert isinstance(replace(SCENE, slug="other").recipe(), Recipe)
+    with pytest.raises(AttributeError):
+        SCENE.slug = "other"

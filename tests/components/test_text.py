@@ -1,0 +1,95 @@
+from xml.etree import ElementTree
+
+import pytest
+
+from components.scene import scenes
+from components.state import parse
+from components.text import mathml, read
+
+TEXT = r"""
+A *point* $x$ & a formula:
+
+$$\class{stage-1}{x - \mu}$$
+
+| a | b |
+| - | - |
+| 1 | 2 |
+
+## Why
+Because.
+
+## A tour
+
+### First <stop>
+@ progress=1 gamma1=-1.5 camera=1,2,3
+Look at $\gamma$.
+
+Twice.
+
+### Second
+@
+Nothing moves.
+
+## Questions
+
+### What is $\mu$?
+The mean.
+
+### And $\sigma$?
+The *spread*.
+"""
+
+
+@pytest.fixture
+def text(tmp_path):
+    (tmp_path / "text.md").write_text(TEXT, "utf-8")
+    return read(tmp_path / "text.md")
+
+
+def test_prose_comes_before_tour_and_questions(text):
+    for piece in ("<em>point</em>", "<math", "<h2>Why</h2>", "<table>", 'display="block"', "stage-1"):
+        assert piece in text.html
+    assert "tour" not in text.html and "Look" not in text.html and "The mean" not in text.html
+
+
+def test_stops_have_a_state(text):
+    first, second = text.tour
+    assert first.state == {"progress": "1", "gamma1": "-1.5", "camera": "1,2,3"} and second.state == {}
+    assert first.title == "First &lt;stop&gt;" and "<math" in first.html and "@" not in first.html
+    assert second.html == "<p>Nothing moves.</p>\n"
+
+
+def test_questions_have_answers(text):
+    (first, answer), (_, other) = text.questions
+    assert "<math" in first and "<p>" not in first and answer == "<p>The mean.</p>\n" and "<em>" in other
+    assert text.json()["questions"].count("<details>") == 2
+
+
+def test_a_text_may_be_prose_alone(tmp_path):
+    (tmp_path / "text.md").write_text("Only this.", "utf-8")
+    assert read(tmp_path / "text.md").json() == {"html": "<p>Only this.</p>\n", "tour": [], "questions": ""}
+
+
+def test_a_stop_without_a_state_is_an_error(tmp_path):
+    (tmp_path / "text.md").write_text("## A tour\n\n### Here\nLook.\n", "utf-8")
+    with pytest.raises(ValueError, match="'Here' begins with a line '@"):
+        read(tmp_path / "text.md")
+
+
+def test_mathml_keeps_classes():
+    root = ElementTree.fromstring(mathml(r"\class{stage-2 role-sphere}{\frac{x}{\lVert x \rVert}}"))
+    assert [e.get("class") for e in root.iter() if e.get("class")] == ["stage-2 role-sphere"]
+
+
+STOPS = {"layernorm": range(5, 9), "rmsnorm": range(5, 9)}
+
+
+@pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+def test_every_scene_has_a_tour_and_three_questions(scene):
+    text = read(scene.folder / "text.md")
+    assert text.html and "$" not in text.html
+    assert len(text.tour) in STOPS.get(scene.slug, range(4, 9))
+    assert len(text.questions) == 3 and all(q and a for q, a in text.questions)
+    for stop in text.tour:
+        assert stop.title and stop.html
+        parse(scene, stop.state)  # raises for a name or value that the scene has not

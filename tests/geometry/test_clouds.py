@@ -1,0 +1,142 @@
+import numpy as np
+import pytest
+
+from geometry import clouds
+from geometry.centering import hyperplane_basis
+
+ROUNDING = 1e-12  # double precision through a sine and a sum
+
+
+def sides(points, triangles):
+    """How often each side of the triangles occurs, vertices at one place being one."""
+    _, place = np.unique(np.round(points, 9), axis=0, return_inverse=True)
+    corners = place.reshape(-1)[triangles]
+    whole = corners[(corners != np.roll(corners, 1, axis=1)).all(1)]  # without those that a pole flattens
+    pairs = np.sort(np.concatenate([whole[:, [0, 1]], whole[:, [1, 2]], whole[:, [2, 0]]]), axis=1)
+    return np.unique(pairs, axis=0, return_counts=True)[1], len(np.unique(corners)), len(whole)
+
+
+def area(points, triangles):
+    a, b, c = np.moveaxis(np.pad(points, ((0, 0), (0, 3 - points.shape[1])))[triangles], 1, 0)
+    return np.linalg.norm(np.cross(b - a, c - a), axis=-1).sum() / 2
+
+
+def test_gaussian_repeats_by_its_seed():
+    x = clouds.gaussian(20_000, 3, seed=5)
+    assert x.shape == (20_000, 3) and (x == clouds.gaussian(20_000, 3, seed=5)).all()
+    assert (x != clouds.gaussian(20_000, 3, seed=6)).any()
+    five_sigma = 5 / np.sqrt(len(x))
+    assert np.all(np.abs(x.mean(0)) < five_sigma) and np.all(np.abs(x.var(0) - 1) < np.sqrt(2) * five_sigma)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+@pytest.mark.parametrize("n", [1, 2, 8, 27, 63, 64, 65, 400, 10_000])
+def test_lattice_is_the_largest_that_fits(n, d):
+    x = clouds.lattice(n, d)
+    side = round(len(x) ** (1 / d))
+    assert side**d == len(x) and (len(x) <= n or side == 2) and (side + 1) ** d > n
+    assert len(np.unique(x, axis=0)) == len(x) and np.abs(x).max() == 1.5
+    np.testing.assert_allclose(x.mean(0), 0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_ring_is_an_even_circle(n):
+    u, v = hyperplane_basis(3)
+    center = np.array([1.0, 2, 3])
+    x = clouds.ring(n, u, v, radius=2.5, center=center) - center
+    np.testing.assert_allclose(np.linalg.norm(x, axis=1), 2.5, rtol=ROUNDING)
+    np.testing.assert_allclose(x.sum(1), 0, atol=ROUNDING)
+    steps = np.sum(x * np.roll(x, 1, axis=0), 1) / 2.5**2
+    np.testing.assert_allclose(steps, np.cos(2 * np.pi / n), atol=ROUNDING)
+
+
+def test_closed_returns():
+    assert clouds.closed(3).tolist() == [0, 1, 2, 0]
+
+
+def test_segments_have_gaps_between():
+    points, order = clouds.segments(np.arange(12.0).reshape(3, 2, 2))
+    assert points.tolist() == np.arange(12).reshape(6, 2).tolist()
+    assert order.tolist() == [0, 1, -1, 2, 3, -1, 4, 5]
+
+
+def test_joined_lines():
+    assert clouds.joined(2, 3).tolist() == [0, 1, 2, -1, 3, 4, 5]
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(2, 2), (3, 5), (1, 4)])
+def test_grid_mesh_has_two_triangles_a_cell(rows, columns):
+    triangles = clouds.grid_mesh(rows, columns)
+    assert triangles.shape == (2 * (rows - 1) * (columns - 1), 3)
+    y, x = np.mgrid[:rows, :columns]
+    grid = np.column_stack([x.ravel(), y.ravel()]).astype(float)
+    assert area(grid, triangles) == (rows - 1) * (columns - 1)
+
+
+def test_sphere_mesh_is_closed():
+    points, triangles = clouds.sphere_mesh(meridians=12, parallels=6)
+    np.testing.assert_allclose(np.linalg.norm(points, axis=1), 1, rtol=ROUNDING)
+    counts, vertices, faces = sides(points, triangles)
+    assert (counts == 2).all(), "every side belongs to two triangles"
+    assert vertices - len(counts) + faces == 2, "Euler"
+
+
+def test_a_finer_sphere_mesh_has_nearly_its_area():
+    coarse, fine = (area(*clouds.sphere_mesh(meridians=2 * k, parallels=k)) / (4 * np.pi) for k in (12, 24))
+    assert coarse < fine < 1 and (1 - fine) / (1 - coarse) == pytest.approx(1 / 4, rel=0.05)  # second order
+
+
+def test_disc_mesh_has_one_rim():
+    points, triangles = clouds.disc_mesh(rings=3, spokes=12)
+    assert np.linalg.norm(points, axis=1).max() == pytest.approx(1, rel=ROUNDING)
+    counts, vertices, faces = sides(points, triangles)
+    assert (counts == 1).sum() == 12 and vertices - len(counts) + faces == 1
+    assert area(points, triangles) == pytest.approx(6 * np.sin(np.pi / 6), rel=ROUNDING)  # a regular 12-gon
+
+
+def test_graticule_lies_on_the_sphere():
+    points, order = clouds.graticule(meridians=6, parallels=4, fine=8)
+    np.testing.assert_allclose(np.linalg.norm(points, axis=1), 1, rtol=ROUNDING)
+    assert (order == -1).sum() == 3 + 3 - 1 and sorted(order[order >= 0]) == list(range(len(points)))
+    circles = np.split(points[order[order >= 0]], 6)
+    for circle in circles:
+        np.testing.assert_allclose(circle[0], circle[-1], atol=ROUNDING)  # each returns
+
+
+GOOD = {
+    "5 8 2": [[5, 8, 2]],
+    "5, 8, 2\n1 0 1": [[5, 8, 2], [1, 0, 1]],
+    "(5 8 2); [1,0,1];": [[5, 8, 2], [1, 0, 1]],
+    "\n\n 1e3 −2 +.5 \n": [[1000, -2, 0.5]],
+    "0 0 0": [[0, 0, 0]],
+}
+
+
+@pytest.mark.parametrize("text", GOOD)
+def test_vectors_from_text(text):
+    assert clouds.parse_vectors(text, d=3).tolist() == GOOD[text]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no vectors yet: type 3 numbers a line, such as 3, 1, 4"),
+        (" \n;", "no vectors"),
+        ("1 2 3\n1 2", "line 2: 2 numbers, but d = 3"),
+        ("1 2 3; ;1 2 3 4", "line 3: 4 numbers"),
+        ("1 two 3", "line 1: 'two' is not a number"),
+        ("1 nan 3", "within"),
+        ("1 2 inf", "within"),
+        ("1 2 -1e400", "within"),
+        ("1 2 1000001", "within ±1e"),
+        ("1 2 " + "x" * 1000, "'x{20}' is not"),
+        ("1 2 3\n" * 501, "501 vectors are more than 500"),
+    ],
+)
+def test_a_wrong_text_says_where(text, message):
+    with pytest.raises(ValueError, match=message):
+        clouds.parse_vectors(text, d=3)
+
+
+def test_limits_may_be_reached():
+    assert clouds.parse_vectors("1e6 -1e6\n" * 500, d=2).shape == (500, 2)

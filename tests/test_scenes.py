@@ -1,0 +1,136 @@
+"""The contract of every scene: whatever a hand can reach is finite, small, and the same in both runtimes."""
+
+import json
+
+import numpy as np
+import pytest
+
+import app
+from components.figure import document
+from components.scene import Choice, Several, Whole, scenes
+from components.theme import ROLES
+from tests.assets.engine import Node, as_sent, assert_agrees
+
+LARGEST = 1_500_000  # bytes of JSON, before gzip
+KINDS = {"points", "line", "mesh", "trail", "labels", "semi-axes", "histogram", "threshold"}
+EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+@pytest.fixture(scope="module")
+def client():
+    return app.create_app().server.test_client()
+
+
+def reachable(scene):
+    """Choices that differ from the defaults in one: every option, or the ends of a number."""
+    for choice in scene.choices:
+        other = {choice.when[0]: choice.when[1][0]} if choice.when else {}
+        values = [choice.default]
+        if isinstance(choice, Choice):
+            values = choice.options
+        if isinstance(choice, Several):
+            values = ["", *choice.options, ",".join(choice.options)]
+        if isinstance(choice, Whole):
+            values = [choice.min, choice.max]
+        for value in values:
+            if other or value != choice.default:
+                yield other | {choice.name: value}
+
+
+def ends(parameter):
+    """Its smallest and largest value, and 0 where a logarithmic slider ends in it."""
+    return {parameter.min, parameter.max, *([0.0] if parameter.scale == "log" else [])} - {parameter.value}
+
+
+def moments(recipe):
+    last = len(recipe.stages) - 1
+    return (0, last / 2 + 0.25, last) if last else (0,)
+
+
+def check(node, recipe, params):
+    """At each of these parameters: finite everywhere but in gaps, and the browser as Python."""
+    recipe = as_sent(recipe)
+    cases = [(p, progress) for p in params for progress in moments(recipe)]
+    for (p, progress), answer in zip(cases, node.run(recipe, cases), strict=True):
+        for name, x in recipe.positions(p, progress).items():
+            assert np.isfinite(x).all(), (name, p, progress)
+        assert_agrees(recipe, p, progress, answer)
+
+
+@EVERY
+def test_defaults_and_the_ends_of_every_slider(node, scene):
+    recipe = scene.recipe()
+    one_moved = [recipe.defaults | {p.name: value} for p in recipe.parameters for value in ends(p)]
+    lows, highs = ({p.name: getattr(p, end) for p in recipe.parameters} for end in ("min", "max"))
+    check(node, recipe, [recipe.defaults, lows, highs, *one_moved])
+
+
+@EVERY
+def test_every_choice(node, scene):
+    for choices in reachable(scene):
+        recipe = scene.recipe(**choices)
+        assert len(recipe.stages) > 1 and recipe.views, choices
+        check(node, recipe, [recipe.defaults])
+
+
+@EVERY
+def test_layers_are_what_the_theme_and_the_clouds_have(scene):
+    for choices in ({}, *reachable(scene)):
+        recipe = scene.recipe(**choices)
+        clouds, last = {c.name: c for c in recipe.clouds}, len(recipe.stages) - 1
+        assert len(clouds) == len(recipe.clouds), "a name is one cloud"
+        assert max(len(c.pipeline.steps) for c in recipe.clouds) >= last, (
+            choices,
+            "a stage that nothing reaches",
+        )
+        for view in recipe.views:
+            assert len(view.ranges) == view.dims and all(low < high for low, high in view.ranges)
+            for layer in view.layers:
+                where = (choices, layer.cloud, layer.kind)
+                assert layer.cloud in clouds and layer.role in ROLES and layer.kind in KINDS, where
+                assert layer.fade is None or len(layer.fade) == last + 1, where
+                n = len(clouds[layer.cloud].points)
+                assert layer.order is None or -1 <= layer.order.min() <= layer.order.max() < n, where
+
+
+@EVERY
+def test_what_layers_show_is_finite(scene):
+    """A layer has gaps only where its kind has them."""
+    recipe = scene.recipe()
+    for progress in moments(recipe):
+        for layer in (layer for view in recipe.views for layer in view.layers):
+            points = recipe.layer_points(layer, recipe.defaults, progress)
+            assert points.size and not np.isinf(points).any(), (layer, progress)
+            whole = layer.kind not in ("line", "trail", "semi-axes")
+            assert not whole or np.isfinite(points).all(), (layer, progress)
+
+
+@EVERY
+def test_parameters_have_their_default_inside(scene):
+    for p in scene.recipe().parameters:
+        assert p.min < p.max and p.step > 0 and p.scale in ("linear", "log"), p.name
+        assert p.min <= p.value <= p.max or (p.scale == "log" and p.value == 0), p.name
+        assert p.scale == "linear" or p.min > 0, p.name
+        needed = [c.pipeline.parameters | c.place.parameters for c in scene.recipe().clouds]
+        assert p.name in frozenset().union(*needed), f"{p.name} moves nothing"
+
+
+@EVERY
+def test_recipe_is_small_and_everything_answers(client, scene):
+    text = json.dumps(document(scene.recipe()), allow_nan=False)
+    assert len(text) < LARGEST
+    for path in (f"/{scene.slug}", f"/recipe/{scene.slug}", f"/still/{scene.slug}.svg"):
+        assert client.get(path).status_code == 200, path
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "ring"])
+def test_the_first_scene_holds_ten_thousand_points(node, kind):
+    recipe = scenes()["layernorm"].recipe(n=10_000, points=kind)
+    assert recipe.clouds[0].points.shape == (10_000, 3)
+    check(node, recipe, [recipe.defaults])
