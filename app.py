@@ -18,7 +18,7 @@ from components.scene import scenes
 
 def create_app() -> Dash:
     """The Dash application with its pages and routes; `create_app().server` is the WSGI application."""
-    app = page.Explorer(__name__, assets_ignore=".*", compress=True, title="Normscape", update_title=None)
+    app = page.Explorer(__name__, assets_ignore=".*", compress=True, title="Normscape", update_title=None)  # type: ignore[arg-type]
     server.add_routes(app.server)
     page.add_pages(app)
     return app

@@ -127,25 +127,52 @@ function normalize(x, n, radius, eps, groups, convention) {
 
 /** @param {Float64Array} x @param {number} n @param {Step} step @param {Params} params */
 function apply(x, n, step, params) {
-  if (step.kind === "affine") return affine(x, n, value(step.A, params), step.b && value(step.b, params));
+  if (step.kind === "affine") {
+    return isIdentity(step) ? x : affine(x, n, value(step.A, params), step.b && value(step.b, params));
+  }
   if (step.kind === "pointwise") return x.map(FUNCTIONS[step.function]);
   return normalize(x, n, value(step.radius, params)[0], value(step.eps, params)[0], step.groups, step.convention);
 }
 
-/** The stages of one cloud (of `points` in place of its own, where given). @param {Cloud} cloud @param {Params} params
- * @param {Float64Array} [points] @returns {Float32Array[]} */
-export function cloudStages(cloud, params, points) {
-  const n = points ? 1 : cloud.points.shape[0];
-  let x = points ?? Float64Array.from(unpack(cloud.points));
+/** A step at which a guide waits for the points. @param {{A: Entries, b: Entries | null}} step */
+function isIdentity({ A, b }) {
+  const d = A.base.shape[0];
+  return !b && !A.terms && !A.tracks && A.base.shape[1] === d && unpack(A.base).every((a, i) => a === (i % (d + 1) ? 0 : 1));
+}
+
+/** The stages of one cloud (of one point in place of its own, where given). A step that moves nothing gives the same array
+ * again. @param {Cloud} cloud @param {Params} params @param {Float64Array} [point] @returns {Float32Array[]} */
+export function cloudStages(cloud, params, point) {
+  const n = point ? 1 : cloud.points.shape[0];
+  let x = point ?? Float64Array.from(unpack(cloud.points));
   for (const step of cloud.place) x = apply(x, n, step, params);
   const out = [Float32Array.from(x)];
-  for (const step of cloud.steps) out.push(Float32Array.from((x = apply(x, n, step, params))));
+  for (const step of cloud.steps) {
+    const y = apply(x, n, step, params);
+    out.push(y === x ? out[out.length - 1] : Float32Array.from(y));
+    x = y;
+  }
   return out;
+}
+
+/** @type {WeakMap<Cloud, {names: string[], values: number[], stages: Float32Array[]}>} the last stages of each cloud */
+const lately = new WeakMap();
+
+/** The stages of a cloud, anew only if a parameter that moves it has changed. @param {Cloud} cloud @param {Params} params */
+function remembered(cloud, params) {
+  let known = lately.get(cloud);
+  const names = known?.names ?? [...cloud.place, ...cloud.steps].flatMap((step) =>
+    Object.values(step).flatMap((part) => [...Object.keys(part?.terms ?? {}), ...Object.keys(part?.tracks ?? {})]));
+  const values = names.map((name) => params[name]);
+  if (!known || !values.every((v, i) => v === known?.values[i])) {
+    lately.set(cloud, (known = { names, values, stages: cloudStages(cloud, params) }));
+  }
+  return known.stages;
 }
 
 /** For each cloud, a Float32Array a stage. @param {Recipe} recipe @param {Params} params @returns {Record<string, Float32Array[]>} */
 export function stages(recipe, params) {
-  return Object.fromEntries(recipe.clouds.map((cloud) => [cloud.name, cloudStages(cloud, params)]));
+  return Object.fromEntries(recipe.clouds.map((cloud) => [cloud.name, remembered(cloud, params)]));
 }
 
 const TURN = 1e-5; // below this sine of the angle between them, two points are joined straight
@@ -156,6 +183,7 @@ export function between(stages, n, progress, path) {
   const p = Math.min(progress, stages.length - 1), k = Math.min(Math.floor(p), stages.length - 2), f = p - k;
   if (f === 0 || k < 0) return stages[Math.max(k, 0)];
   if (f === 1) return stages[k + 1];
+  if (stages[k] === stages[k + 1]) return stages[k];
   const a = stages[k], b = stages[k + 1], da = a.length / n || 1, db = b.length / n || 1, d = Math.max(da, db);
   const out = new Float32Array(n * d);
   for (let i = 0; i < n; i++) {
@@ -242,10 +270,24 @@ function gather(points, k, indices) {
 /**
  * What one layer shows: its points in display coordinates, in drawing order, with gaps as NaN.
  * A trail joins where a point was at each stage to where it is: its later corners rest on the point itself.
+ * A layer whose cloud has not moved gives the same array again.
  * @param {Recipe} recipe @param {Layer} layer @param {Record<string, Float32Array[]>} all
  * @param {Record<string, Float32Array>} at @param {number} progress @param {number} followed
  */
 export function layerPoints(recipe, layer, all, at, progress, followed) {
+  const known = shown.get(layer), inputs = [all[layer.cloud], at[layer.cloud], followed, layer.kind === "trail" ? progress : 0];
+  if (known && inputs.every((input, i) => input === known.inputs[i])) return known.points;
+  const points = drawing(recipe, layer, all, at, progress, followed);
+  shown.set(layer, { inputs, points });
+  return points;
+}
+
+/** @type {WeakMap<Layer, {inputs: any[], points: Float32Array}>} what each layer showed last */
+const shown = new WeakMap();
+
+/** @param {Recipe} recipe @param {Layer} layer @param {Record<string, Float32Array[]>} all
+ * @param {Record<string, Float32Array>} at @param {number} progress @param {number} followed */
+function drawing(recipe, layer, all, at, progress, followed) {
   const cloud = /** @type {Cloud} */ (recipe.clouds.find((c) => c.name === layer.cloud));
   const n = cloud.points.shape[0], k = layer.rows.length, own = all[layer.cloud];
   const only = layer.only === "followed" ? [Math.min(followed, n - 1)] : layer.only;

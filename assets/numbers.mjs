@@ -37,6 +37,7 @@ export function numbers(part, recipe) {
   const caption = h("caption"), body = h("tbody");
   const table = recipe.table && h("table", {}, caption, heads(recipe), body);
   part.replaceChildren(...readouts, ...(recipe.facts ? [facts(recipe.facts)] : []), ...(table ? [h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "The followed point in numbers" }, table)] : []));
+  const others = recipe.views.some((/** @type {any} */ v) => v.layers.some((/** @type {any} */ l) => l.pick));
   let known = "";
   return (player) => {
     words.forEach((word, i) => {
@@ -47,7 +48,7 @@ export function numbers(part, recipe) {
     const key = JSON.stringify([player.params, player.followed]);
     if (key !== known) {
       known = key;
-      caption.textContent = `Point ${player.followed}, stage by stage. Click another point to follow it.`;
+      caption.textContent = others ? `Point ${player.followed}, stage by stage. Click another point to follow it.` : "The followed point, stage by stage.";
       body.replaceChildren(...rows(recipe, player.params, player.followed).map((cells, k) =>
         h("tr", {}, h("th", { scope: "row" }, recipe.stages[k]), ...cells.map((/** @type {string} */ c) => h("td", {}, c)))));
     }

@@ -90,6 +90,7 @@ export class Panel {
       this.gd.on("plotly_relayout", moved);
       this.gd.addEventListener("wheel", this.#zoom, { passive: false, capture: true });
       this.#letPointsThrough();
+      this.#keepListening();
     } else {
       this.canvas = this.gd.appendChild(Object.assign(document.createElement("canvas"), { className: "motion" }));
     }
@@ -126,6 +127,16 @@ export class Panel {
         if (object) object.drawPick = () => {};
       }
     });
+  }
+
+  /** With every update Plotly sets the camera's mode anew, and a mode just set is deaf to the hand for half a second. */
+  #keepListening() {
+    const scene = this.scene, set = scene?.updateFx;
+    if (!set || !scene.camera) return;
+    scene.updateFx = (/** @type {string} */ dragmode, /** @type {string} */ hovermode) => {
+      if (scene.camera.mode === dragmode) scene.fullSceneLayout.hovermode = hovermode;
+      else set.call(scene, dragmode, hovermode);
+    };
   }
 
   /** Show a frame while things move. @param {Drawn[]} frame */

@@ -50,6 +50,8 @@ export class Player {
     this.playing = false;
     this.closed = false;
     this.ready = false; // whether the panels show the recipe
+    this.following = false; // a link that is not yet shown, hence not to be written over
+    /** @type {Panel | undefined} */ this.turned = undefined; // the panel that the hand turned last
     /** @type {Record<string, string> | null} */ this.wanted = null;
     /** @type {Promise<any>} */ this.line = Promise.resolve();
     this.asking = new AbortController();
@@ -81,7 +83,8 @@ export class Player {
       this.pressed = Boolean(/** @type {Element} */ (event.target).closest(held));
     }, { signal, capture: true });
     this.scheme.observe(document.documentElement, { attributeFilter: ["data-mantine-color-scheme"] });
-    this.part("text")?.replaceChildren();
+    this.part("text")?.replaceChildren(); // Dash may keep the elements of the scene before
+    for (const left of this.root.querySelectorAll(".guide, .head button")) left.remove();
     await this.restore();
   }
 
@@ -98,12 +101,14 @@ export class Player {
   /** The state of the page's link. */
   restore() {
     this.wanted = null;
+    this.following = true;
     return this.#next(async (stale) => {
       const { chosen, rest } = split(location.search, this.usual), usual = { ...this.usual };
       const linked = await this.#ask({ ...usual, ...chosen }), base = linked.refused ? await this.#ask(usual) : linked;
       const asked = base.recipe && read(rest, base.recipe), wrong = [linked.refused, ...(asked?.wrong ?? [])].filter(Boolean);
       const taken = wrong.length && linked.recipe ? await this.#ask(usual) : base;
       if (stale()) return;
+      this.following = false;
       if (!asked || !taken.recipe) return this.notice(this.recipe ? `${AWAY}.` : "The server does not answer. Reload the page to try again.");
       this.notice(wrong.length ? `This link could not be followed: ${wrong.join("; ")}. The scene starts from its defaults.` : "");
       this.#take(taken, wrong.length ? read({}, taken.recipe).state : asked.state);
@@ -122,7 +127,7 @@ export class Player {
 
   /** @param {{choices: Record<string, string>, recipe?: any}} answer @param {any} state */
   #take({ choices, recipe }, state) {
-    this.ready = false;
+    this.ready = this.following = false;
     Object.assign(this, { recipe, choices, params: state.params, progress: state.progress, followed: state.follow, camera: state.camera });
     this.stages = stages(recipe, this.params);
     this.at = this.painted = now(recipe, this.stages, this.progress);
@@ -175,7 +180,7 @@ export class Player {
     views.replaceChildren();
     this.panels = this.recipe.views.map((/** @type {any} */ view) => {
       const element = h("div", { className: "figure", tabIndex: -1 });
-      views.append(h("figure", { className: "view" }, h("figcaption", {}, view.title), element, legend(view)));
+      views.append(h("figure", { className: `view ${view.strip ? "strip" : ""}` }, h("figcaption", {}, view.title), element, legend(view)));
       const panel = new Panel(element, view, color, Plotly, fast);
       panel.onPick = (layer, index) => this.follow(layer.only ? layer.only[index] : index);
       panel.onCamera = (camera) => this.#turned(camera, panel);
@@ -191,7 +196,7 @@ export class Player {
     views.replaceChildren(h("figure", { className: "view still" },
       h("p", { role: "status" }, "This browser has no WebGL, so nothing can be turned here; this is a still picture of the scene. "
         + "Turning on hardware acceleration, or another browser, brings it to life."),
-      h("img", { alt: this.recipe.views[0].title, src: this.#picture() })));
+      h("img", { alt: this.recipe.title, src: this.#picture() })));
   }
 
   /** Where the server has the picture of the present state, in the present colours. */
@@ -319,6 +324,7 @@ export class Player {
 
   /** The camera, along the sphere, to a place; null is the scene's own. @param {import("./link.mjs").State["camera"]} camera */
   fly(camera) {
+    this.turned = undefined;
     const panel = this.panels.find((p) => p.is3d);
     this.camera = camera;
     if (!panel) return;
@@ -470,8 +476,11 @@ export class Player {
     if (this.closed || !this.ready) return;
     const still = /** @type {HTMLImageElement | null} */ (this.root.querySelector(".still img"));
     if (still) still.src = this.#picture();
-    const frame = this.#frame(true), turned = this.panels.find((p) => p.is3d);
-    if (this.camera && turned && !this.flight) this.camera = turned.camera();
+    const frame = this.#frame(true), { turned } = this;
+    if (turned && this.panels.includes(turned) && this.camera && !this.flight) {
+      this.camera = turned.camera();
+      for (const panel of this.panels) if (panel !== turned) panel.setCamera(this.camera);
+    }
     await Promise.all(this.panels.map((panel, v) => panel.settle(frame[v])));
     this.#write();
   }
@@ -479,7 +488,7 @@ export class Player {
   /** The state into the link, on the scene's own page. @param {boolean} [push] as a new step of the history */
   #write(push = false) {
     const query = this.#query();
-    if (this.closed || location.pathname !== this.path || query === location.search) return;
+    if (this.closed || (this.following && !push) || location.pathname !== this.path || query === location.search) return;
     history[push ? "pushState" : "replaceState"](history.state, "", (query || this.path) + location.hash);
   }
 
@@ -493,6 +502,7 @@ export class Player {
     const known = this.camera ?? home(by), far = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.some((x, i) => Math.abs(x - b[i]) > 1e-4);
     if (!far(camera.eye, known.eye) && !far(camera.center, known.center)) return; // a click turns nothing
     this.camera = camera;
+    this.turned = by;
     this.flight = null;
     for (const panel of this.panels) if (panel !== by) panel.setCamera(camera);
     this.#rest();

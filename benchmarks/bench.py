@@ -1,7 +1,8 @@
 """Figures side by side with what a user would do otherwise; prints Markdown tables. `make bench`.
 
-Script time is the browser's own count of CPU time in JavaScript on the main thread, drawing calls included, one update a
-frame. Medians of several rounds; the machine's software WebGL makes wall-clock latencies long for every way alike.
+Script time is the browser's own count of CPU time in JavaScript on the main thread, drawing calls
+included, one update a frame. Medians of several rounds; the machine's software WebGL makes wall-clock
+latencies long for every way alike.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ IMPORT = """async (code) => { window.bench = await import(URL.createObjectURL(ne
   [code.replaceAll('/assets/', location.origin + '/assets/')], {type: 'text/javascript'}))); }"""
 DASH = """async (count) => { const gd = document.querySelector('.js-plotly-plot'), times = [];
   for (let i = 0; i < count; i++) { const drawn = new Promise((done) => gd.once('plotly_afterplot', done));
-    const start = performance.now(); window.dash_clientside.set_props('k', { value: 1 + (i % 11) }); await drawn;
+    const start = performance.now();
+    window.dash_clientside.set_props('k', { value: 1 + (i % 11) });
+    await drawn;
     times.push(performance.now() - start); await new Promise(requestAnimationFrame); } return times; }"""
 
 

@@ -1,4 +1,7 @@
-"""The rival: a Dash application whose clientside callback returns the figure. Positions are ready, nothing is computed."""
+"""The rival: a Dash application whose clientside callback returns the figure.
+
+Positions are ready, nothing is computed.
+"""
 
 from __future__ import annotations
 

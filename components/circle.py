@@ -5,22 +5,23 @@ the first coordinate before against the first coordinate after. `stretch` and `s
 and t; without a `stretch`, a = 1, without a `shift`, t = 0. Source: 001; mathematics.md, section 2.
 """
 
-from __future__ import annotations
+from typing import Any
 
 import numpy as np
 
 from components.recipe import Cloud, Color, Layer, Parameter, Row, View, rows
+from components.scenery import EPS, followed, graph, rest
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise
 from geometry.clouds import closed
 
 FINE = 600  # points of a line; of these, every few are drawn as points
 UPPER = np.arange(FINE // 2, FINE)  # the half circle above, from right to left
-EPS = Entries(0.0, {"eps": np.float64(1.0)})
 EPS_SLIDER = Parameter("eps", "ε", 0, 1e-6, 1, scale="log", about="0: exactly onto the circle")
 # (θ, θ) ↦ (cos θ, sin θ), in the engine's double precision: where a point passes close to the origin, the map
 # magnifies what single precision would leave out.
 ON_CIRCLE = (Affine(np.eye(2), np.array([0, -np.pi / 2])), Pointwise("cos"))
 NOW, BEFORE = Row((1, 0)), Row((1, 0), stage=0)
+X_BEFORE = ("x before", -1.2, 1.2)
 
 
 def angles() -> np.ndarray:
@@ -37,6 +38,12 @@ def drawn(count: int) -> list[int]:
     return list(range(each // 2, FINE, each))
 
 
+def dots(count: int, title: str = "") -> dict[str, Any]:
+    """The look of a layer of `count` points, coloured by where on the circle they began."""
+    began = Color("cyclic", -np.pi, np.pi, values=angles(), title=title)
+    return {"only": drawn(count), "color": began, "size": 8 if count == 24 else 6.5 if count == 120 else 4}
+
+
 def affine(stretch: str | None, shift: str | None) -> Affine:
     """(x, y) ↦ (a·x + t, y)."""
     x, y = np.diag([1.0, 0.0]), np.diag([0.0, 1.0])
@@ -44,12 +51,12 @@ def affine(stretch: str | None, shift: str | None) -> Affine:
     return Affine(A, Entries(np.zeros(2), {shift: np.array([1.0, 0.0])}) if shift else None)
 
 
-def circle(stretch: str | None, shift: str | None) -> tuple[Cloud, ...]:
+def clouds(stretch: str | None, shift: str | None) -> tuple[Cloud, ...]:
     """The points; "moved", their affine image, with rays to the circle; the closed form; the origin."""
     theta, map_, u = np.stack([angles()] * 2, -1), affine(stretch, shift), Normalize(eps=EPS)
     return (
         Cloud("points", theta, Pipeline((map_, u)), Pipeline(ON_CIRCLE)),
-        Cloud("moved", theta, Pipeline((Affine(np.eye(2)), u)), Pipeline((*ON_CIRCLE, map_))),
+        Cloud("moved", theta, Pipeline((*rest(2, 1), u)), Pipeline((*ON_CIRCLE, map_))),
         closed_form(angles(), stretch, shift),
         Cloud("origin", np.zeros((1, 2))),
     )
@@ -68,36 +75,28 @@ def closed_form(theta: np.ndarray, stretch: str | None, shift: str | None) -> Cl
     return Cloud("closed form", np.stack([1 / half, half, np.cos(theta)], -1), Pipeline(steps))
 
 
-def circle_view(count: int, title: str, *, image: str, reach: float) -> View:
+def plane_view(count: int, title: str, *, image: str, reach: float) -> View:
     """The plane: the circle, its affine image with rays to the origin, and the points."""
-    plane, start = rows(np.eye(2)), rows(np.eye(2), stage=0)
-    began = Color("cyclic", -np.pi, np.pi, values=angles(), title="where a point began")
-    around, every, size = closed(FINE), drawn(count), dot(count)
+    plane, start, around = rows(np.eye(2)), rows(np.eye(2), stage=0), closed(FINE)
+    look = dots(count, "where a point began")
     layers = (
         Layer("points", "line", "sphere", start, order=around, size=3, opacity=0.6),
         Layer("moved", "line", "ellipsoid", start, image, order=around, size=4, fade=[0, 0.9, 0.6]),
         Layer("moved", "trail", "trail", plane, only=drawn(24), size=2, fade=[0, 0, 0.55]),
         Layer("origin", "points", "axis", plane, size=7),
-        Layer("points", "points", "input", plane, only=every, color=began, size=size, pick=True),
+        Layer("points", "points", "input", plane, pick=True, **look),
         Layer("moved", "trail", "followed", plane, only="followed", size=4, fade=[0, 0, 1]),
-        Layer("points", "points", "followed", plane, only="followed", size=12),
+        *followed("points", plane, size=12, trail=0),
     )
     return View("circle", title, layers, ((-reach, reach),) * 2, dims=2, axes=("x", "y"))
 
 
 def curve_view(count: int) -> View:
     """The activation curve, forming: the first coordinate of a point at the start against the same now."""
-    began = Color("cyclic", -np.pi, np.pi, values=angles())
-    every, size, now = drawn(count), dot(count), (BEFORE, NOW)
-    exact, title = (Row((0, 0, 1), stage=0), Row((1,), stage=3)), "closed form, ε = 0"
+    now, exact, title = (BEFORE, NOW), (Row((0, 0, 1), stage=0), Row((1,), stage=3)), "closed form, ε = 0"
     layers = (
-        Layer("points", "points", "input", now, only=every, color=began, size=size, pick=True),
+        Layer("points", "points", "input", now, pick=True, **dots(count)),
         Layer("closed form", "line", "formula", exact, title, order=UPPER, size=3, fade=[0.3, 0.3, 1]),
-        Layer("points", "points", "followed", now, only="followed", size=12),
+        *followed("points", now, size=12, trail=0),
     )
-    ranges, axes = ((-1.2, 1.2), (-1.2, 1.2)), ("x before", "x now")
-    return View("curve", "The activation curve", layers, ranges, dims=2, axes=axes, equal=False)
-
-
-def dot(count: int) -> float:
-    return 8 if count == 24 else 6.5 if count == 120 else 4
+    return graph("curve", "The activation curve", layers, X_BEFORE, ("x now", -1.2, 1.2))

@@ -1,7 +1,7 @@
 """Recipe → Plotly figure, at any parameters and progress. The only maker of traces.
 
-`templates` are the traces and layout of one view without positions: the browser's painter fills in what the engine
-computes. `figure` fills them here. Colours stay `var(--role)` in templates.
+`templates` are the traces and layout of one view without positions: the browser's painter fills in what the
+engine computes. `figure` fills them here. Colours stay `var(--role)` in templates.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _scene_layout(view: View) -> dict[str, Any]:
         "up": {"x": 0, "y": 0, "z": 1},
         "projection": {"type": "perspective"},
     }
-    scene = dict(zip(("xaxis", "yaxis", "zaxis"), axes, strict=True))
+    scene: dict[str, Any] = dict(zip(("xaxis", "yaxis", "zaxis"), axes, strict=True))
     scene |= {"aspectmode": "cube", "dragmode": "turntable", "camera": camera}
     return _base_layout() | {"scene": scene}
 

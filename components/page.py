@@ -10,7 +10,7 @@ from flask import Response, request
 
 from components.scene import Scene, WrongValue, scenes
 from components.server import bundle, once
-from components.shell import LEAD, Explorer, frame
+from components.shell import LEAD, Explorer, attributes, frame
 from components.state import parse
 
 __all__ = ["Explorer", "add_pages"]
@@ -31,7 +31,7 @@ def add_pages(app: Dash) -> None:
 
     @app.server.after_request
     def status(answer: Response) -> Response:
-        """404 for a page that is not there, 400 for a link with a wrong value; the page says which, in words."""
+        """404 for a page that is not there, 400 for a link with a wrong value; the page says which."""
         if (
             request.url_rule
             and request.url_rule.endpoint == f"{prefix}<path:path>"
@@ -59,9 +59,7 @@ def gallery() -> html.Div:
                 html.Span(
                     [
                         html.Img(
-                            src=f"/still/{scene.slug}.svg?theme={theme}",
-                            alt="",
-                            className=f"only-{theme}",
+                            src=f"/still/{scene.slug}.svg?theme={theme}", alt="", className=f"only-{theme}"
                         )
                         for theme in ("light", "dark")
                     ],
@@ -92,12 +90,12 @@ def unknown(slug: str) -> html.Div:
 
 
 def scene_page(scene: Scene, prefix: str) -> html.Div:
-    """The parts that the player fills: the views large, controls beside them, numbers and text where the eye goes next."""
+    """The parts that the player fills: the views large, controls beside them, then numbers and text."""
     still = html.Img(src=f"{prefix}still/{scene.slug}.svg", alt="", className="poster")
     stage = html.Div(
         [
             html.Div(className="formula"),
-            html.Div(still, className="views", **{"aria-busy": "true"}),
+            html.Div(still, className="views", **attributes(aria_busy="true")),
             html.Div(className="scrubber", hidden=True),
         ],
         className="stage",
@@ -116,11 +114,11 @@ def scene_page(scene: Scene, prefix: str) -> html.Div:
             html.Article(className="text"),
         ],
         className="scene",
-        **{
-            "data-slug": scene.slug,
-            "data-choices": json.dumps({c.name: c.default for c in scene.choices}),
-            "data-recipe": f"{prefix}recipe/{scene.slug}",
-            "data-still": f"{prefix}still/{scene.slug}.svg",
-            "data-plotly": f"{prefix}lib/{bundle()[0]}",
-        },
+        **attributes(
+            data_slug=scene.slug,
+            data_choices=json.dumps({c.name: c.default for c in scene.choices}),
+            data_recipe=f"{prefix}recipe/{scene.slug}",
+            data_still=f"{prefix}still/{scene.slug}.svg",
+            data_plotly=f"{prefix}lib/{bundle()[0]}",
+        ),
     )

@@ -1,8 +1,8 @@
 """A recipe: the parameters, clouds, pipelines and views of one scene for one set of choices, as data.
 
-Whoever holds a recipe can run it: `components.figure` in Python, `assets/engine.mjs` in the browser. The words are
-those of docs/design.md. `Recipe.json` is the form in which it travels; arrays are packed as Plotly packs them,
-`{dtype, shape, bdata}` with base64.
+Whoever holds a recipe can run it: `components.figure` in Python, `assets/engine.mjs` in the browser. The
+words are those of docs/design.md. `Recipe.json` is the form in which it travels; arrays are packed as
+Plotly packs them, `{dtype, shape, bdata}` with base64.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def rows(projection: Any, *, stage: int | None = None) -> tuple[Row, ...]:
 
 @dataclass(frozen=True)
 class Color:
-    """A number for each point, painted through a named scale of the theme: fixed `values`, or a live coordinate `row`."""
+    """A number for each point, painted through a named scale of the theme: `values`, or a live `row`."""
 
     scale: str
     low: float
@@ -86,11 +86,11 @@ class Color:
 class Layer:
     """What is drawn of a cloud.
 
-    kind: "points", "line" (`order`: indices, −1 is a gap), "mesh" (`order`: triangles, (F, 3)), "trail" (from each
-    stage to where the point is), "labels" (the cloud's labels), "semi-axes" (of the ellipsoid that the cloud spans:
-    its first point the middle, the others the images of orthonormal radii), "histogram" (of the one row: `bins` of
-    equal width over `span`, counts upwards), "threshold" (the best single threshold on the one row between the two
-    `classes`, as a line over `span`).
+    kind: "points", "line" (`order`: indices, −1 is a gap), "mesh" (`order`: triangles, (F, 3)), "trail" (from
+    each stage to where the point is), "labels" (the cloud's labels), "semi-axes" (of the ellipsoid that
+    the cloud spans: its first point the middle, the others the images of orthonormal radii), "histogram"
+    (of the one row: `bins` of equal width over `span`, counts upwards), "threshold" (the best single
+    threshold on the one row between the two `classes`, as a line over `span`).
     over: display coordinates are divided by this row (a central projection, from 4D to 3D stereographic).
     role: the mathematical role, which the theme knows the colour of. fade: opacity at each stage.
     only: indices of the points to show, or "followed".
@@ -115,22 +115,26 @@ class Layer:
     hollow: bool = False
     pick: bool = False
 
+    def chosen(self, n: int, followed: int) -> Array:
+        """The indices of the points to show, of n."""
+        if self.only is None:
+            return np.arange(n)
+        if isinstance(self.only, str):
+            return np.array([min(followed, n - 1)])
+        return np.array(self.only, dtype=int)
+
     def opacity_at(self, progress: float) -> float:
         """Linear between the stages' values."""
         fade = [1.0] if self.fade is None else self.fade
         return self.opacity * float(np.interp(progress, range(len(fade)), fade))
 
 
-def draw(
-    cloud: Cloud, kind: str, role: str, rows: tuple[Row, ...], title: str = "", **look: Any
-) -> tuple[Cloud, Layer]:
-    """A cloud with the one layer that shows it."""
-    return cloud, Layer(cloud.name, kind, role, rows, title, **look)
-
-
 @dataclass(frozen=True)
 class View:
-    """A panel with layers and fixed axes; `ranges` is one (low, high) a display axis, one shared pair for all three in 3D."""
+    """A panel with layers and fixed axes; `ranges` is one (low, high) a display axis.
+
+    One view is full, two stand side by side; of three the first is large, unless the third is a low `strip`.
+    """
 
     name: str
     title: str
@@ -139,6 +143,7 @@ class View:
     dims: int = 3
     axes: Sequence[str] = ()
     equal: bool = True
+    strip: bool = False
     camera: Sequence[float] = (0.95, -0.75, 0.42)
 
 
@@ -154,7 +159,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Residual:
-    """The largest distance, over the points, between the last stages of two clouds (in their first `coordinates`)."""
+    """The largest distance between the last stages of two clouds, in their first `coordinates`."""
 
     label: str
     a: str
@@ -194,7 +199,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Recipe:
-    """One scene for one set of choices. `formula` is LaTeX; a piece in \\class{stage-k}{…} is marked at stage k."""
+    """One scene for one set of choices. `formula` is LaTeX; a piece in \\class{stage-k}{…} is marked at k."""
 
     stages: Sequence[str]
     parameters: tuple[Parameter, ...]
@@ -221,12 +226,11 @@ class Recipe:
         return {c.name: c.at(params, progress) for c in self.clouds}
 
     def layer_points(self, layer: Layer, params: Params, progress: float, *, followed: int = 0) -> Array:
-        """A layer's points (M, k) in display coordinates, in drawing order, gaps as NaN; mirrored by engine.mjs."""
+        """A layer's points (M, k) in display coordinates, in drawing order, gaps NaN; as in engine.mjs."""
         cloud = self.cloud(layer.cloud)
-        only = [min(followed, len(cloud.points) - 1)] if layer.only == "followed" else layer.only
+        chosen = layer.chosen(len(cloud.points), followed)
         if layer.kind == "trail":
             gap = np.full((1, len(layer.rows)), np.nan)
-            chosen = range(len(cloud.points)) if only is None else only
             corners = [
                 self._project(layer, cloud, params, min(s, progress))
                 for s in range(len(cloud.pipeline.steps) + 1)
@@ -237,24 +241,24 @@ class Recipe:
             return np.stack([coordinate(r, ends, [ends]) for r in layer.rows], axis=-1)
         points = self._project(layer, cloud, params, progress)
         if layer.kind == "histogram":
-            return histogram(points[slice(None) if only is None else list(only), 0], layer.span, layer.bins)
+            return histogram(points[chosen, 0], layer.span, layer.bins)
         if layer.kind == "threshold":
             assert layer.classes is not None
             at = best_threshold(points[:, 0], layer.classes)[0]
             return np.array([[at, layer.span[0]], [at, layer.span[1]]])
         if layer.kind == "line" and layer.order is not None:
             return np.where(layer.order[:, None] < 0, np.nan, points[layer.order])
-        return points if only is None else points[list(only)]
+        return points[chosen]
 
     def layer_values(self, layer: Layer, params: Params, progress: float) -> Array:
         """The number that colours each point of a layer."""
         assert layer.color is not None
-        values, only = layer.color.values, layer.only
+        values = layer.color.values
         if values is None:
             assert layer.color.row is not None
             cloud = self.cloud(layer.cloud)
             values = coordinate(layer.color.row, cloud.at(params, progress), cloud.stages(params))
-        return values if only is None or isinstance(only, str) else values[list(only)]
+        return values if isinstance(layer.only, str) else values[layer.chosen(len(values), 0)]
 
     def _project(self, layer: Layer, cloud: Cloud, params: Params, progress: float) -> Array:
         at, stages = cloud.at(params, progress), cloud.stages(params)
@@ -285,7 +289,9 @@ def coordinate(row: Row, at: Array, stages: Sequence[Array]) -> Array:
 
 
 def diameters(points: Array) -> Array:
-    """The principal diameters of an ellipsoid: middle and images of orthonormal radii (1 + k, d) → ends and gaps (3k, d).
+    """The principal diameters of an ellipsoid, from its middle and images of orthonormal radii (1 + k, d).
+
+    Ends and gaps, (3k, d).
 
     With the radii as rows of M, the rows of UᵀM (UΣVᵀ = M) are the semi-axes: Uᵀ turns the frame, M maps it.
     """
@@ -304,7 +310,7 @@ def histogram(values: Array, span: tuple[float, float], bins: int) -> Array:
 
 
 def best_threshold(values: Array, classes: Array) -> tuple[float, float]:
-    """The threshold between two neighbouring values that separates classes 0 and 1 best, and the share it gets right.
+    """The threshold between neighbouring values that separates classes 0 and 1 best, and its share of rights.
 
     Either side may be class 1. The first of several equally good ones; all alike: the value itself.
     """

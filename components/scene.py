@@ -1,4 +1,4 @@
-"""A scene: a slug, a title, choices, a pure function choices → recipe, and a text. Every folder of scenes/ is one."""
+"""A scene: slug, title, choices, a function choices → recipe, and a text. Each folder of scenes/ is one."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ class WrongValue(ValueError):
 
 @dataclass(frozen=True)
 class Choice:
-    """What cannot move continuously: one of `options` (value → label). `when`: shown only where another choice has one
-    of some values."""
+    """What cannot move continuously: one of `options` (value → label).
+
+    `when`: shown only where another choice has one of some values.
+    """
 
     name: str
     label: str
@@ -68,7 +70,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Typed:
-    """A text of the user's own, at most `longest` characters; the scene reads it and may raise `WrongValue`."""
+    """A text of the user's own, of at most `longest` characters; the scene may raise `WrongValue`."""
 
     name: str
     label: str
@@ -119,7 +121,7 @@ class Scene:
         return Path(__file__).parent / "scenes" / self.slug
 
     def choose(self, texts: Mapping[str, str]) -> dict[str, Any]:
-        """Choices from texts (a query), defaults where a name is missing; WrongValue for a name or value it has not."""
+        """Choices from texts (a query), else defaults; WrongValue for a name or value that it has not."""
         names = [c.name for c in self.choices]
         for name in texts:
             if name not in names:

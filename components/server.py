@@ -1,4 +1,4 @@
-"""The HTTP routes beside Dash: recipes, still pictures, the drawing library, health. All GET; none changes anything."""
+"""The HTTP routes beside Dash: recipes, still pictures, the drawing library, health. All are GET."""
 
 from __future__ import annotations
 
@@ -80,12 +80,13 @@ def fresh(body: str, kind: str) -> Response:
     answer = Response(body, content_type=f"{kind}; charset=utf-8")
     answer.set_etag(hashlib.sha256(body.encode()).hexdigest()[:20])
     answer.headers["Cache-Control"] = "no-cache"
-    return answer.make_conditional(request)
+    answer.make_conditional(request)
+    return answer
 
 
 @cache
 def bundle() -> tuple[str, bytes]:
-    """The name (with its fingerprint) and gzipped text of the drawing library: the light one where npm brought it."""
+    """Name, with a fingerprint, and gzipped text of the drawing library: the light one where npm is."""
     code = (LIGHT if LIGHT.exists() else FULL).read_bytes()
     return f"plotly-{hashlib.sha256(code).hexdigest()[:12]}.js", gzip.compress(code, 9)
 

@@ -1,8 +1,9 @@
-"""The frame of every page: the HTML document, the header with its navigation, and the switch of light and dark."""
+"""The frame of every page: the HTML document, the header with its navigation, light and dark."""
 
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import dash_mantine_components as dmc
 from dash import Dash, html
@@ -12,14 +13,18 @@ from components.scene import scenes
 from components.server import bundle
 
 STYLES = ("style.css",)
-ICON = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><circle cx='16' cy='16' r='11' fill='none' stroke='%237a53c8' stroke-width='3'/><path d='M3 22L29 10' stroke='%230f8a7e' stroke-width='3'/><circle cx='25' cy='9' r='4' fill='%232c63d6'/></svg>"
+ICON = (
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>"
+    "<circle cx='16' cy='16' r='11' fill='none' stroke='%237a53c8' stroke-width='3'/>"
+    "<path d='M3 22L29 10' stroke='%230f8a7e' stroke-width='3'/>"
+    "<circle cx='25' cy='9' r='4' fill='%232c63d6'/></svg>"
+)
 
 
 class Explorer(Dash):
-    """Dash, with a document of our own: the theme before the first paint, the player as a module, what the page will
-    need asked for early."""
+    """Dash, with a document of our own: the theme before the first paint, the player as a module."""
 
-    def interpolate_index(self, **parts: str) -> str:
+    def interpolate_index(self, **parts: str) -> str:  # type: ignore[override]
         prefix = self.config.requests_pathname_prefix
         scene = scenes().get(request.path.removeprefix(prefix).strip("/"))
         title, lead = (f"{scene.title} · Normscape", scene.lead) if scene else ("Normscape", LEAD)
@@ -43,7 +48,15 @@ class Explorer(Dash):
 </html>"""
 
 
-LEAD = "See what normalisation does inside a neural network: points fall onto a plane, fly to a sphere, stretch into an ellipsoid."
+LEAD = (
+    "See what normalisation does inside a neural network: points fall onto a plane, fly to a sphere,"
+    " stretch into an ellipsoid."
+)
+
+
+def attributes(**named: str) -> dict[str, Any]:
+    """aria_label="…" as {"aria-label": "…"}: no word of Python."""
+    return {name.replace("_", "-"): value for name, value in named.items()}
 
 
 def frame(content: object) -> dmc.MantineProvider:
@@ -61,7 +74,7 @@ def frame(content: object) -> dmc.MantineProvider:
     header = html.Header(
         [
             dmc.Anchor("Normscape", href="/", className="brand", underline="never"),
-            html.Nav([menu], **{"aria-label": "Scenes"}),
+            html.Nav([menu], **attributes(aria_label="Scenes")),
             html.Button(
                 "", id="theme", className="theme", type="button", title="Light, dark, or as the system has it"
             ),

@@ -32,7 +32,7 @@ class State:
 
 
 def parse(scene: Scene, query: Mapping[str, str]) -> State:
-    """The state that a query asks for, over the scene's defaults; WrongValue for any name or value it has not."""
+    """The state that a query asks for, over the scene's defaults; WrongValue where that cannot be."""
     choices = {c.name for c in scene.choices}
     chosen = scene.choose({name: text for name, text in query.items() if name in choices})
     recipe = scene.build(chosen)

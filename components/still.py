@@ -1,11 +1,12 @@
 """Recipe → SVG: a still picture of a scene in any state, for the gallery, and where there is no WebGL.
 
-The same layers as the figure's, projected by the same camera; what lies farther is drawn first. A mesh is its shadow:
-all its triangles in one path, turned the same way, so that they do not add up.
+The same layers as the figure's, projected by the same camera; what lies farther is drawn first. A mesh is its
+shadow: all its triangles in one path, turned the same way, so that they do not add up.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -18,23 +19,35 @@ from components.state import State
 
 WIDTH, HEIGHT = 640, 440
 FIELD = np.tan(np.radians(22.5)) * 2  # what Plotly's perspective sees at distance 1
+MARGIN = 40  # pixels, of a 2D view, both sides together
 MOST = 1500  # points drawn; more would only make the file large
 
 
 def svg(recipe: Recipe, state: State) -> str:
     """The views side by side; theme "auto" follows the reader's system."""
-    width = WIDTH / len(recipe.views)
     panels = [
-        f'<svg x="{n * width:.0f}" width="{width:.0f}" height="{HEIGHT}" viewBox="{-width / 2:.0f} {-HEIGHT / 2} {width:.0f} {HEIGHT}">'
-        + "".join(_layers(recipe, view, state, width))
-        + "</svg>"
-        for n, view in enumerate(recipe.views)
+        f'<svg x="{x}" y="{y}" width="{w}" height="{h}" viewBox="{-w / 2} {-h / 2} {w} {h}">'
+        f"{''.join(_layers(recipe, view, state, (w, h)))}</svg>"
+        for view, (x, y, w, h) in zip(recipe.views, boxes(recipe.views), strict=True)
     ]
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"'
+        f' width="{WIDTH}" height="{HEIGHT}">'
         f"<style>{_style(state.theme)}</style>"
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="var(--paper)"/>{"".join(panels)}</svg>'
     )
+
+
+def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
+    """(x, y, width, height) of each view, laid out as the style sheet does it."""
+    if len(views) < 3:
+        width = WIDTH // len(views)
+        return [(n * width, 0, width, HEIGHT) for n in range(len(views))]
+    if views[-1].strip:
+        low, half = HEIGHT * 3 // 4, WIDTH // 2
+        return [(0, 0, half, low), (half, 0, half, low), (0, low, WIDTH, HEIGHT - low)]
+    main, half = WIDTH * 5 // 8, HEIGHT // 2
+    return [(0, 0, main, HEIGHT), (main, 0, WIDTH - main, half), (main, half, WIDTH - main, HEIGHT - half)]
 
 
 def _style(theme: str) -> str:
@@ -46,27 +59,30 @@ def _style(theme: str) -> str:
     return block(theme)
 
 
-def _layers(recipe: Recipe, view: View, state: State, width: float) -> list[str]:
+def _layers(recipe: Recipe, view: View, state: State, box: tuple[int, int]) -> list[str]:
     drawn = []
     for layer in view.layers:
         opacity = layer.opacity_at(state.progress)
         if opacity <= 0:
             continue
         points = recipe.layer_points(layer, state.params, state.progress, followed=state.follow)
-        flat, depth = _project(view, points, state.camera or view.camera, width)
+        flat, depth = _project(view, points, state.camera or view.camera, box)
         order = {"mesh": 0, "trail": 2, "points": 3, "labels": 4}.get(layer.kind, 1)
         shape = _shape(recipe, layer, flat, depth, state)
         drawn.append((order, f'<g opacity="{opacity:.2f}">{shape}</g>'))
     return [shape for _, shape in sorted(drawn, key=lambda d: d[0])]
 
 
-def _project(view: View, points: np.ndarray, camera: Any, width: float) -> tuple[np.ndarray, np.ndarray]:
+def _project(
+    view: View, points: np.ndarray, camera: Any, box: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
     """Pixels around the middle, and distance from the eye (0 for a 2D view)."""
     low, high = np.array(view.ranges, float).T
     if view.dims == 2:
-        size = np.array([width - 40, -(HEIGHT - 40)])
+        size = np.array(box) - MARGIN
         if view.equal:
-            size = np.array([1, -1]) * min(width - 20, HEIGHT - 20)
+            size = (size / (high - low)).min() * (high - low)
+        size = size * [1, -1]
         return ((points - low) / (high - low) - 0.5) * size, np.zeros(len(points))
     scaled = (points - low) / (high - low) - 0.5  # the cube, 1 wide
     eye, center = np.array(camera[:3], float), np.array(list(camera[3:6]) or [0.0, 0.0, 0.0])
@@ -75,7 +91,7 @@ def _project(view: View, points: np.ndarray, camera: Any, width: float) -> tuple
     right = right / np.linalg.norm(right) if np.linalg.norm(right) > 0 else np.array([1.0, 0, 0])
     up = np.cross(right, forward)
     depth = np.maximum((scaled - eye) @ forward, 1e-3)
-    scale = min(width, HEIGHT) / FIELD / depth
+    scale = min(box) / FIELD / depth
     return np.stack([(scaled - eye) @ right * scale, -((scaled - eye) @ up) * scale], -1), depth
 
 
@@ -87,13 +103,15 @@ def _shape(recipe: Recipe, layer: Layer, flat: np.ndarray, depth: np.ndarray, st
             f'<text x="{x:.0f}" y="{y + 5:.0f}">{escape(label)}</text>'
             for (x, y), label in zip(flat, labels, strict=True)
         ]
-        return f'<g fill="{color}" font-family="system-ui" font-size="15" text-anchor="middle">{"".join(texts)}</g>'
+        look = 'font-family="system-ui" font-size="15" text-anchor="middle"'
+        return f'<g fill="{color}" {look}>{"".join(texts)}</g>'
     if layer.kind == "mesh":
         assert layer.order is not None
         return f'<path fill="{color}" d="{_triangles(flat[layer.order])}"/>'
     if layer.kind in LINES:
         width = max(0.8, layer.size * 0.55)
-        return f'<path fill="none" stroke="{color}" stroke-width="{width:.1f}" d="{_path(flat)}"/>'
+        dash = ' stroke-dasharray="6"' if layer.dash != "solid" else ""
+        return f'<path fill="none" stroke="{color}" stroke-width="{width:.1f}"{dash} d="{_path(flat)}"/>'
     return _points(recipe, layer, flat, depth, state, color)
 
 
@@ -117,7 +135,7 @@ def _colors(recipe: Recipe, layer: Layer, state: State, color: str) -> Any:
     values = recipe.layer_values(layer, state.params, state.progress)
     last = len(themes.scale(layer.color.scale)) - 1
     at = np.clip((values - layer.color.low) / (layer.color.high - layer.color.low), 0, 1)
-    return lambda i: f' fill="var(--{layer.color.scale}-{round(at[i] * last)})"'
+    return lambda i: f' fill="var(--{layer.color.scale}-{round(float(at[i]) * last)})"'
 
 
 def _path(flat: np.ndarray) -> str:

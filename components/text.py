@@ -1,7 +1,7 @@
-"""The text of a scene: Markdown beside it → HTML, with formulas as MathML, the stops of its tour and its questions.
+"""The text of a scene: Markdown beside it → HTML, with formulas as MathML, its tour and its questions.
 
-`## A tour` holds a `### stop` each; a stop's first line `@ progress=2 gamma1=1.5` is its state. `## Questions` holds a
-`### question` each, and its answer under it. Everything before is the prose.
+`## A tour` holds a `### stop` each; a stop's first line `@ progress=2 gamma1=1.5` is its state.
+`## Questions` holds a `### question` each, and its answer under it. Everything before is the prose.
 """
 
 from __future__ import annotations

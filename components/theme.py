@@ -1,6 +1,7 @@
 """The one home of every colour, keyed by its mathematical role.
 
-Figures name a role as `var(--role)`: the browser resolves it from the style sheet that `css` writes, Python with `resolve`.
+Figures name a role as `var(--role)`: the browser resolves it from the style sheet that `css` writes,
+Python with `resolve`.
 """
 
 from __future__ import annotations
@@ -42,10 +43,7 @@ SCALES = {
         ("#2c63d6", "#8aa9e6", "#c9c9c4", "#dfa263", "#b45f06"),
         ("#7ea6ff", "#5f7fc0", "#6a6e78", "#b9814a", "#f0a350"),
     ),
-    "sequential": (
-        ("#d5dcf2", "#2c63d6", "#14285c"),
-        ("#2a3558", "#7ea6ff", "#eaf0ff"),
-    ),
+    "sequential": (("#d5dcf2", "#2c63d6", "#14285c"), ("#2a3558", "#7ea6ff", "#eaf0ff")),
     "cyclic": (
         ("#2c63d6", "#0f8a7e", "#9a8a10", "#c8531c", "#b03a8c", "#2c63d6"),
         ("#7ea6ff", "#3fc4b4", "#cdbb42", "#f08a52", "#e279bf", "#7ea6ff"),

@@ -1,8 +1,11 @@
 """Clouds: samples, and the meshes and lines that are drawn as clouds too.
 
-Meshes come as (vertices (N, d), triangles (F, 3)); lines as (points (N, d), order (M,)), where −1 in the order is a gap.
-All are deterministic: random ones take a seed.
+Meshes come as (vertices (N, d), triangles (F, 3)); lines as (points (N, d), order (M,)), where −1 in the
+order is a gap. All are deterministic: random ones take a seed.
 """
+
+from collections.abc import Sequence
+from itertools import combinations, product
 
 import numpy as np
 
@@ -30,6 +33,31 @@ def ring(n: int, u: Array, v: Array, *, radius: float = 1.0, center: Array | flo
 def closed(n: int) -> Array:
     """The order that joins n points and returns to the first."""
     return np.append(np.arange(n), 0)
+
+
+def numbers(reach: float, even: int) -> tuple[Array, Array]:
+    """Numbers (N, 1) in [−reach, reach], first `even` evenly, then finer to 0; their order has a gap at 0."""
+    fine = np.concatenate([np.geomspace(1e-4, 1, 120), np.linspace(1, reach, 60)])
+    x = np.concatenate([np.linspace(-reach, reach, even), -fine, fine])
+    order = np.argsort(x)
+    return x[:, None], np.where(x[order] == 0, -1, order)
+
+
+def circle(n: int, u: Array, v: Array, *, radius: float = 1.0) -> tuple[Array, Array]:
+    """A ring of n points around the origin with the order that closes it."""
+    return ring(n, u, v, radius=radius), closed(n)
+
+
+def turned(shape: tuple[Array, Array], matrix: Array) -> tuple[Array, Array]:
+    """A mesh or line with its points through x ↦ x @ matrix."""
+    return shape[0] @ matrix, shape[1]
+
+
+def cube_edges(*, low: float = -1.0, high: float = 1.0) -> tuple[Array, Array]:
+    """The twelve edges of the cube [low, high]³, as one line with gaps."""
+    corners = np.array(list(product((0, 1), repeat=3)))
+    pairs = np.array([(p, q) for p, q in combinations(corners, 2) if abs(q - p).sum() == 1])
+    return segments(low + (high - low) * pairs)
 
 
 def segments(pairs: Array) -> tuple[Array, Array]:
@@ -69,6 +97,28 @@ def graticule(*, meridians: int = 12, parallels: int = 6, fine: int = 48) -> tup
     return np.concatenate(circles), joined(len(circles), len(t))
 
 
+def half_lattice(signs: Sequence[int]) -> Array:
+    """Points of the unit sphere over a lattice in the disc, on the halves of z with these signs."""
+    flat = 0.29 * lattice(49, 2, half=3)
+    flat = flat[(flat**2).sum(-1) < 0.9]
+    height = np.sqrt(1 - (flat**2).sum(-1))
+    return np.concatenate([np.column_stack([flat, sign * height]) for sign in signs])
+
+
+def half_net(sign: int) -> tuple[Array, Array]:
+    """The half z ≥ 0 or z ≤ 0 of the unit sphere over the lines x = k and y = k of a grid in the disc."""
+    k, t = np.meshgrid(np.linspace(-0.87, 0.87, 7), np.linspace(-np.pi / 2, np.pi / 2, 49), indexing="ij")
+    along, z = np.sqrt(1 - k**2) * np.sin(t), sign * np.sqrt(1 - k**2) * np.cos(t)
+    points = np.stack([np.stack([k, along, z], -1), np.stack([along, k, z], -1)])
+    return points.reshape(-1, 3), joined(2 * len(k), k.shape[1])
+
+
+def face_net(half: float, sign: int) -> tuple[Array, Array]:
+    """The grid lines of the face z = ±half of the cube [−half, half]³."""
+    ends = np.stack(np.broadcast_arrays(np.linspace(-1, 1, 7)[:, None], [-1, 1], sign), -1)
+    return segments(half * np.concatenate([ends, ends[..., [1, 0, 2]]]))
+
+
 def joined(count: int, length: int) -> Array:
     """The order of `count` open lines of `length` points each, with gaps between them."""
     index = np.arange(count * length).reshape(count, length)
@@ -84,8 +134,8 @@ def disc_mesh(*, rings: int = 6, spokes: int = 48) -> tuple[Array, Array]:
 def parse_vectors(text: str, *, d: int, most: int = 500, largest: float = 1e6) -> Array:
     """Vectors (n, d) from text, one a line (or between semicolons), numbers apart by commas or spaces.
 
-    ValueError, with the number of the line, for what is not a number, for a wrong count, a number beyond ±largest,
-    more than `most` vectors, or none.
+    ValueError, with the number of the line, for what is not a number, for a wrong count, a number beyond
+    ±largest, more than `most` vectors, or none.
     """
     lines = [(k, line) for k, line in enumerate(text.replace(";", "\n").splitlines(), 1) if line.strip()]
     if not lines:

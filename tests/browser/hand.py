@@ -72,7 +72,8 @@ def camera(page):
 
 PIXELS = """async ([data, width]) => {
   const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${data}`)).blob());
-  const canvas = new OffscreenCanvas(width || image.width, Math.round((width || image.width) * image.height / image.width));
+  const wide = width || image.width;
+  const canvas = new OffscreenCanvas(wide, Math.round(wide * image.height / image.width));
   const context = canvas.getContext("2d", { willReadFrequently: true });
   context.fillStyle = "#fff";
   context.fillRect(0, 0, canvas.width, canvas.height);

@@ -208,6 +208,6 @@ def test_who_asks_for_calm_sees_steps_without_motion(new_page):
     page.keyboard.press(" ")
     rest(page)
     assert set(player(page, "p.seen")) == {0, 1, 2}
-    page.click(".tour .on")
+    page.click(".head .on")
     until(page, "p.camera")
     assert player(page, "p.flight") is None

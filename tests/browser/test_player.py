@@ -1,5 +1,5 @@
-"""The player: its contract with other scripts, no requests while it moves, the camera in the user's hand, a figure that
-tells the truth at rest."""
+"""The player: its contract with other scripts, no requests while it moves, the camera in the user's hand, a
+figure that tells the truth at rest."""
 
 import re
 
@@ -31,8 +31,9 @@ FRAME = 250  # ms of a motion that one frame can take at most: LONGEST in player
 HELD = """await (async () => {
   const { layerPoints, positions, stages } = await import("/assets/engine.mjs");
   const all = stages(p.recipe, p.params), at = positions(p.recipe, p.params, p.progress);
-  const l = p.recipe.views[0].layers.findIndex((layer) => layer.pick), layer = p.recipe.views[0].layers[l];
-  const points = layerPoints(p.recipe, layer, all, at, p.progress, p.followed), { x, y, z } = p.panels[0].gd.data[l];
+  const { layers } = p.recipe.views[0], l = layers.findIndex((layer) => layer.pick);
+  const points = layerPoints(p.recipe, layers[l], all, at, p.progress, p.followed);
+  const { x, y, z } = p.panels[0].gd.data[l];
   return [Array.from(points), x.flatMap((_, i) => [x[i], y[i], z[i]])];
 })()"""
 
@@ -44,8 +45,8 @@ PROJECTED = """(() => {
   const box = scene.glplot.canvas.getBoundingClientRect();
   return x.map((_, i) => {
     const at = [x[i], y[i], z[i]].map((c, r) => c * scene.dataScale[r]);
-    const clip = times(projection, times(view, times(model, [...at, 1])));
-    return [box.x + (0.5 + 0.5 * clip[0] / clip[3]) * box.width, box.y + (0.5 - 0.5 * clip[1] / clip[3]) * box.height, clip[3]];
+    const [u, v, , depth] = times(projection, times(view, times(model, [...at, 1])));
+    return [box.x + (0.5 + u / depth / 2) * box.width, box.y + (0.5 - v / depth / 2) * box.height, depth];
   });
 })()"""
 
@@ -75,19 +76,28 @@ def test_contract(page):
     until(page, "!p.scheduled")
     assert player(page, "p.params.gamma1") == 1.5
     assert player(page, "p.progress") == 3.7
-    drawn, expected = player(
-        page,
-        "[Array.from(p.drawn('points')), Array.from((await import('/assets/engine.mjs')).positions(p.recipe, p.params, p.progress).points)]",
-    )
+    positions = "(await import('/assets/engine.mjs')).positions(p.recipe, p.params, p.progress)"
+    expected = player(page, f"Array.from({positions}.points)")
+    drawn = player(page, "Array.from(p.drawn('points'))")
     assert drawn == expected
 
 
 @pytest.mark.parametrize(
-    "wrong", ["p.set('gamma1', 99)", "p.set('gamma1', NaN)", "p.set('delta', 1)", "p.seek(-1)", "p.seek(5.01)", "p.seek(NaN)"]
+    "wrong",
+    [
+        "p.set('gamma1', 99)",
+        "p.set('gamma1', NaN)",
+        "p.set('delta', 1)",
+        "p.seek(-1)",
+        "p.seek(5.01)",
+        "p.seek(NaN)",
+    ],
 )
 def test_a_value_that_the_scene_has_not_is_refused(shared, wrong):
     before = player(shared, "[p.params, p.progress]")
-    name = player(shared, f"(() => {{ try {{ {wrong}; return 'nothing'; }} catch (error) {{ return error.name; }} }})()")
+    name = player(
+        shared, f"(() => {{ try {{ {wrong}; return 'nothing'; }} catch (error) {{ return error.name; }} }})()"
+    )
     assert name == "RangeError"
     assert player(shared, "[p.params, p.progress]") == before
 
@@ -145,14 +155,14 @@ def test_speed_changes_without_a_jump(page):
 def test_the_camera_stays_where_the_hand_left_it(page):
     visit(page, f"/layernorm?{FEW}")
     first = camera(page)
-    player(page, "p.play()")
+    player(page, "(p.loop = true, p.play())")
     until(page, "p.progress > 0.1")
     drag(page, middle(page, ".figure"), (140, 50))
     turned = camera(page)
     assert np.abs(turned - first).max() > 0.2, "the drag has turned the scene"
     assert player(page, "p.playing"), "and it plays on"
     then = player(page, "p.progress")
-    until(page, f"p.progress > {then} + 0.3")
+    until(page, f"Math.abs(p.progress - {then}) > 0.1")
     left = camera(page)  # turning runs out within a frame or two
     assert np.abs(left - turned).max() < 0.1
     player(page, "p.pause()")
@@ -171,12 +181,24 @@ def test_the_camera_stays_where_the_hand_left_it(page):
     assert np.abs(camera(page) - left).max() < SAME_CAMERA, "after a resize"
 
 
+@pytest.mark.parametrize("way", ["", "#public"])
+def test_the_scene_turns_at_once_after_it_has_settled(page, way):
+    """Plotly is deaf to the mouse for half a second after an update of its own."""
+    visit(page, f"/layernorm?{FEW}&gamma1=1.2{way}")
+    player(page, "p.seek(2)")
+    rest(page)
+    first = camera(page)
+    drag(page, middle(page, ".figure"), (120, 40))
+    assert np.abs(camera(page) - first).max() > 0.2
+
+
 def test_cameras_of_one_scene_turn_together(page):
     visit(page, f"/rmsnorm?{FEW}")
     drag(page, middle(page, ".view:nth-of-type(2) .figure"), (-90, 30))
+    page.wait_for_function("location.search.includes('camera=')", timeout=PATIENCE)
     frames(page, 3)
     left, right = player(page, "p.panels.map((panel) => panel.camera().eye)")
-    assert np.abs(np.subtract(left, right)).max() < 0.02
+    assert np.abs(np.subtract(left, right)).max() < SAME_CAMERA
     assert np.abs(np.subtract(left, player(page, "p.recipe.views[0].camera"))).max() > 0.1
 
 
@@ -223,6 +245,7 @@ def test_a_click_on_a_point_follows_it(page):
     rest(page)
     hover(page, i)
     page.mouse.down()
+    frames(page, 3)  # Plotly sees a click in the frame in which the button is down
     page.mouse.up()
     until(page, f"p.followed === {i}")
     rest(page)
@@ -255,9 +278,9 @@ def test_the_saved_picture_shows_the_present_state(new_page):
 def test_the_tour_leads_from_stop_to_stop(page):
     visit(page, "/layernorm")
     rest(page)
-    page.click(".tour .on")
+    page.click(".head .on")
     until(page, "p.camera")
-    page.click(".tour .on")
+    page.click(".guide .on")
     until(page, "p.progress > 0.5")
     assert page.locator(".tour .current").count() == 1
     rest(page)

@@ -7,11 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-LIBRARIES = {
-    "numpy": array_api_compat.numpy,
-    "strict": array_api_strict,
-    "torch": array_api_compat.torch,
-}
+LIBRARIES = {"numpy": array_api_compat.numpy, "strict": array_api_strict, "torch": array_api_compat.torch}
 
 
 def pytest_itemcollected(item):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from components.scenes.norms import SCENE
-from components.scenes.norms.build import CENTERED, TITLES, ZOOM, apply, blocks, display, pipeline, surface
+from components.scenes.norms.build import NORMS, TITLES, ZOOM, apply, blocks, display, pipeline, surface
 
 ROUNDING = 1e-10  # float64, points of size 1
 TINY = 1e-30  # PyTorch asks for a positive ε in training; the variance swallows this one
@@ -63,7 +63,7 @@ def test_pipeline_is_the_norm(norm, d):
 @pytest.mark.parametrize(("norm", "d"), CASES)
 def test_facts_are_those_of_the_mathematics(norm, d):
     table = {words: cells[0] for words, *cells in SCENE.recipe(left=norm, d=d).facts.rows}
-    centered = norm in CENTERED
+    centered = NORMS[norm].centered
     assert table["for x + 0.7·𝟏"] == ("stays" if centered else "moves")
     assert table["for 1.7·x"] == ("moves" if norm in ("batchnorm", "dyt") else "stays")
     assert table["others doubled"] == ("moves" if norm == "batchnorm" else "stays")
@@ -78,7 +78,7 @@ def test_image_lies_on_its_surface(norm, d):
     parts = image(norm, d).reshape(-1, k, d // k)
     radius = 1.5 if norm == "weightnorm" else np.sqrt(d / k)
     np.testing.assert_allclose(np.linalg.norm(parts, axis=-1), radius, atol=ROUNDING)
-    if norm in CENTERED:
+    if NORMS[norm].centered:
         np.testing.assert_allclose(parts.sum(-1), 0, atol=ROUNDING)
 
 

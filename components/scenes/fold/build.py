@@ -3,53 +3,41 @@
 Third view: how fast the result moves when t does, by a central difference.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from components.circle import (
-    EPS,
-    EPS_SLIDER,
-    ON_CIRCLE,
-    UPPER,
-    angles,
-    circle,
-    circle_view,
-    curve_view,
-    dot,
-    drawn,
-)
-from components.recipe import Cloud, Color, Layer, Number, Parameter, Recipe, Residual, Row, Table, View
+from components import circle
+from components.recipe import Cloud, Layer, Number, Parameter, Recipe, Residual, Row, Table
 from components.scene import Choices
+from components.scenery import EPS, followed, graph
 from geometry import Affine, Entries, Normalize, Pipeline
 
 # Half the step in t. Double precision leaves an error near 1e-16/h = 1e-11; the curvature, for the point
 # nearest to the origin, at t = 1 and 0.005 away, one near (h/0.005)² = 4e-6 of the speed.
 H = 1e-5
 SPEED = (Row((0, 0, 0, 0, 1), stage=0), Row((1,), stage=2))
+STRETCH = Parameter("a", "a", 4, -5, 5, about="how far the circle is stretched along x")
+SHIFT = Parameter("t", "t", 1.25, -3, 3, about="how far it is then shifted along x")
 
 
 def build(choices: Choices) -> Recipe:
     count, both = int(choices["n"]), choices["map"] == "both"
-    stretch, first = ("a", "ax + t") if both else (None, "x + t")
+    stretch, first, shape = ("a", "ax + t", "ellipse") if both else (None, "x + t", "shifted")
     image = f"the {'ellipse' if both else 'shifted circle'} ({first}, y)"
-    factor = Parameter("a", "a", 4, -5, 5, 0.01, about="how far the circle is stretched along x")
-    shift = Parameter("t", "t", 1.25, -3, 3, 0.01, about="how far it is then shifted along x")
-    moved, root = (
-        rf"\class{{stage-1 role-ellipsoid}}{{{first}}}",
-        rf"\sqrt{{({first})^2 + y^2 + \varepsilon}}",
+    speeds = (
+        Layer("speed", "line", "trail", SPEED, order=circle.UPPER, size=3),
+        Layer("speed", "points", "input", SPEED, **circle.dots(count)),
+        *followed("speed", SPEED, size=12, trail=0),
     )
-    fraction = rf"\frac{{({moved},\, y)}}{{{root}}}"
     return Recipe(
-        stages=("circle", "ellipse" if both else "shifted", "normalised"),
-        parameters=(*((factor,) if both else ()), shift, EPS_SLIDER),
-        clouds=(*circle(stretch, "t"), speed(stretch)),
+        stages=("circle", shape, "normalised"),
+        parameters=(STRETCH, SHIFT, circle.EPS_SLIDER) if both else (SHIFT, circle.EPS_SLIDER),
+        clouds=(*circle.clouds(stretch, "t"), speed(stretch)),
         views=(
-            circle_view(count, "", image=image, reach=3.15),
-            curve_view(count),
-            speed_view(count),
+            circle.plane_view(count, "", image=image, reach=3.15),
+            circle.curve_view(count),
+            graph("speed", "Speed when t moves", speeds, circle.X_BEFORE, ("dx/dt", -0.2, 5)),
         ),
-        formula=rf"u_\varepsilon({first}, y) = \class{{stage-2 role-sphere}}{{{fraction}}}",
+        formula=formula(first),
         table=Table("points", columns=("components", "norm")),
         readouts=(
             Residual("Largest distance to the closed form", "points", "closed form", coordinates=1),
@@ -60,22 +48,17 @@ def build(choices: Choices) -> Recipe:
     )
 
 
+def formula(first: str) -> str:
+    moved = rf"\class{{stage-1 role-ellipsoid}}{{{first}}}"
+    fraction = rf"\frac{{({moved},\, y)}}{{\sqrt{{({first})^2 + y^2 + \varepsilon}}}}"
+    return rf"u_\varepsilon({first}, y) = \class{{stage-2 role-sphere}}{{{fraction}}}"
+
+
 def speed(stretch: str | None) -> Cloud:
     """(first coordinate at t + h, less that at t − h)/2h, from (a·x + t + h, y, a·x + t − h, y, x)."""
     first, rest = np.outer([1, 0, 1, 0, 0], [1, 0]), np.array([[0, 0], [0, 1], [0, 0], [0, 1], [1, 0]])
     A = Entries(rest, {stretch: first}) if stretch else Entries(rest + first)
     b = Entries([H, 0, -H, 0, 0], {"t": [1, 0, 1, 0, 0]})
-    difference = Affine(np.array([[1, 0, -1, 0, 0]]) / (2 * H))
-    steps = (Normalize(eps=EPS, groups=((0, 1), (2, 3))), difference)
-    return Cloud("speed", np.stack([angles()] * 2, -1), Pipeline(steps), Pipeline((*ON_CIRCLE, Affine(A, b))))
-
-
-def speed_view(count: int) -> View:
-    began = Color("cyclic", -np.pi, np.pi, values=angles())
-    layers = (
-        Layer("speed", "line", "trail", SPEED, order=UPPER, size=3),
-        Layer("speed", "points", "input", SPEED, only=drawn(count), color=began, size=dot(count)),
-        Layer("speed", "points", "followed", SPEED, only="followed", size=12),
-    )
-    ranges, axes = ((-1.2, 1.2), (-0.2, 5)), ("x before", "dx/dt")
-    return View("speed", "Speed when t moves", layers, ranges, dims=2, axes=axes, equal=False)
+    steps = (Normalize(eps=EPS, groups=((0, 1), (2, 3))), Affine([[0.5 / H, 0, -0.5 / H, 0, 0]]))
+    theta, place = np.stack([circle.angles()] * 2, -1), Pipeline((*circle.ON_CIRCLE, Affine(A, b)))
+    return Cloud("speed", theta, Pipeline(steps), place)

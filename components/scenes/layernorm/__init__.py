@@ -3,43 +3,24 @@
 from components.scene import Choice, Scene, Typed, Whole
 from components.scenes.layernorm.build import build
 
+POINTS = {"gaussian": "Gaussian cloud", "lattice": "Lattice", "ring": "Ring"}
+GIVEN = {"worked": "Worked example", "own": "My own vectors"}
+CONVENTIONS = {"pytorch": "√(σ² + ε)", "std": "σ + ε", "bare": "√(‖x−μ‖² + ε)"}
+
 SCENE = Scene(
     slug="layernorm",
     title="LayerNorm, moved by hand",
-    lead="Points fall onto a plane, fly out to a sphere and stretch into an ellipsoid. That is all LayerNorm does.",
+    lead="Points fall onto a plane, fly out to a sphere and stretch into an ellipsoid."
+    " That is all LayerNorm does.",
     order=1,
     build=build,
     choices=(
         Choice("variant", "Variant", "layernorm", {"layernorm": "LayerNorm", "rmsnorm": "RMSNorm"}),
         Choice("d", "Dimension", "3", {"2": "d = 2", "3": "d = 3", "4": "d = 4"}),
-        Choice(
-            "points",
-            "Points",
-            "gaussian",
-            {
-                "gaussian": "Gaussian cloud",
-                "lattice": "Lattice",
-                "ring": "Ring",
-                "worked": "Worked example",
-                "own": "My own vectors",
-            },
-        ),
+        Choice("points", "Points", "gaussian", POINTS | GIVEN),
         Typed("vectors", "My vectors, one a line", "5 8 2; 1 0 1; -2 1 4", when=("points", ("own",))),
-        Whole(
-            "n",
-            "How many",
-            400,
-            min=1,
-            max=10_000,
-            step=100,
-            when=("points", ("gaussian", "lattice", "ring")),
-        ),
+        Whole("n", "How many", 400, min=1, max=10_000, step=100, when=("points", tuple(POINTS))),
         Whole("seed", "Seed", 1, min=0, max=9999, when=("points", ("gaussian",))),
-        Choice(
-            "convention",
-            "Where ε stands",
-            "pytorch",
-            {"pytorch": "√(σ² + ε)", "std": "σ + ε", "bare": "√(‖x−μ‖² + ε)"},
-        ),
+        Choice("convention", "Where ε stands", "pytorch", CONVENTIONS),
     ),
 )

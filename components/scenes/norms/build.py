@@ -5,46 +5,59 @@ Most norms cut the axes into k blocks of m = d/k, take the mean off each block o
 there by a stereographic projection, whose pole lies off the torus and at right angles to 1.
 """
 
-from __future__ import annotations
-
-from itertools import combinations, product
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
 from math import sqrt
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-from components.recipe import Cloud, Color, Facts, Layer, Parameter, Recipe, Residual, Row, Table, View, rows
+from components.recipe import Cloud, Facts, Parameter, Recipe, Residual, Row, Table, View, rows
 from components.scene import Choices
+from components.scenery import Part, angle, axes, crowd, draw, globe, mean_line, scaled, slider, space, split
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, clouds, norms
 from geometry.centering import centering_matrix, hyperplane_basis
 
-CENTRED, OVER = r"\class{stage-1 role-hyperplane}{x_i - \mu_G}", r"\class{stage-2 role-sphere}{\sigma_G}"
-TITLES = {
-    "layernorm": "LayerNorm",
-    "rmsnorm": "RMSNorm",
-    "groupnorm": "GroupNorm",
-    "blockrms": "RMS on blocks",
-    "instancenorm": "InstanceNorm",
-    "batchnorm": "BatchNorm",
-    "weightnorm": "WeightNorm",
-    "dyt": "DyT",
+
+@dataclass(frozen=True)
+class Norm:
+    """`formula`: of points (n, d), or (n, k, d/k) for a norm with `blocks`, the k of some d (else 1)."""
+
+    title: str
+    formula: Callable[[np.ndarray], np.ndarray]
+    averaged: str = "one point"
+    blocks: Mapping[int, int] = field(default_factory=dict)
+    centered: bool = False
+    sphere: bool = True
+
+
+LAYER, RMS = partial(norms.layer_norm, eps=0.0), partial(norms.rms_norm, eps=0.0)
+INSTANCE, BATCH = partial(norms.instance_norm, eps=0.0), partial(norms.batch_norm, eps=0.0)
+NORMS = {
+    "layernorm": Norm("LayerNorm", LAYER, centered=True),
+    "rmsnorm": Norm("RMSNorm", RMS),
+    "groupnorm": Norm("GroupNorm", LAYER, "one block", {4: 2, 6: 2}, centered=True),
+    "blockrms": Norm("RMS on blocks", RMS, "one block", {4: 2, 6: 2}),
+    "instancenorm": Norm("InstanceNorm", INSTANCE, "one channel", {4: 2, 6: 3}, centered=True),
+    "batchnorm": Norm("BatchNorm", BATCH, "one feature", sphere=False),
+    "weightnorm": Norm("WeightNorm", partial(norms.weight_norm, g=1.5), "one neuron"),
+    "dyt": Norm("DyT", partial(norms.dyt, alpha=1.0), "nothing", sphere=False),
 }
-CENTERED, NO_SPHERE = ("layernorm", "groupnorm", "instancenorm"), ("batchnorm", "dyt")
-BLOCKS = {"groupnorm": {4: 2, 6: 2}, "blockrms": {4: 2, 6: 2}, "instancenorm": {4: 2, 6: 3}}
-AVERAGED = {
-    "groupnorm": "one block",
-    "blockrms": "one block",
-    "instancenorm": "one channel",
-    "batchnorm": "one feature",
-    "weightnorm": "one neuron",
-    "dyt": "nothing",
-}
+TITLES = {name: norm.title for name, norm in NORMS.items()}
 TORI = (("groupnorm", 6), ("blockrms", 4))
 MEAN, SPREAD, CUT = 0.3, 0.6, 0.05  # of the cloud; the share that is cut from each tail keeps it off the pole
 REACH, ZOOM, ROWS = 3.3, 1.2, 5
-Parts = list[tuple[Cloud, Layer]]
 SAME, FLAT, STEP = 1e-9, 1e-6, 1e-4  # rounding; a direction that a norm forgets; of the differences
+SLIDERS = (
+    Parameter("b", "shift b", 0, -0.5, 0.5, about="added to every number of every point"),
+    Parameter("c", "scale c", 1, 0.25, 1.25, about="times every number of every point"),
+    Parameter("g", "length g", 1.5, 0.5, 2.5, about="of every weight vector in WeightNorm"),
+    Parameter("alpha", "DyT α", 1, 0.1, 4, about="the slope of DyT at 0"),
+)
+CENTRED, OVER = r"\class{stage-1 role-hyperplane}{x_i - \mu_G}", r"\class{stage-2 role-sphere}{\sigma_G}"
 
 
 def build(choices: Choices) -> Recipe:
@@ -53,28 +66,20 @@ def build(choices: Choices) -> Recipe:
     x = MEAN + SPREAD * special.ndtri(share)
     move = Affine(Entries(np.zeros((d, d)), {"c": np.eye(d)}), Entries(np.zeros(d), {"b": np.ones(d)}))
     pipelines = {side: pipeline(norm, x) for side, norm in chosen.items()}
-    around = {side: scenery(norm, d, side, pipelines[side]) for side, norm in chosen.items()}
-    cells = [part for side, norm in chosen.items() for part in tensor(norm, d, side)]
-    pictures = [space(norm, side, around[side], x) for side, norm in chosen.items()]
+    moved = [Cloud(side, x, pipelines[side], Pipeline((move,))) for side in chosen]
+    around = {side: guides(norm, d, side, pipelines[side]) for side, norm in chosen.items()}
+    guide_clouds, _ = split(*around["left"], *around["right"])
+    cell_clouds, cells = split(*tensor(chosen["left"], d, "left"), *tensor(chosen["right"], d, "right"))
     paper = ((0.3, 2 * d + 3.7), (-ROWS - 1.4, -0.3))
-    sheet = View(
-        "tensor", "A row is a point; red goes together", tuple(layer for _, layer in cells), paper, 2
-    )
-    sliders = (
-        Parameter("b", "shift b", 0, -0.5, 0.5, about="added to every number of every point"),
-        Parameter("c", "scale c", 1, 0.25, 1.25, about="times every number of every point"),
-        Parameter("g", "length g", 1.5, 0.5, 2.5, about="of every weight vector in WeightNorm"),
-        Parameter("alpha", "DyT α", 1, 0.1, 4, about="the slope of DyT at 0"),
-    )
     wanted = {"b", "c"}.union(*(p.parameters for p in pipelines.values()))
     return Recipe(
         stages=("x", "centre", "normalise"),
-        parameters=tuple(p for p in sliders if p.name in wanted),
-        clouds=(
-            *(Cloud(side, x, pipelines[side], Pipeline((move,))) for side in chosen),
-            *(cloud for parts in (*around.values(), cells) for cloud, _ in parts),
+        parameters=tuple(p for p in SLIDERS if p.name in wanted),
+        clouds=(*moved, *guide_clouds, *cell_clouds),
+        views=(
+            *(picture(chosen[cloud.name], cloud, around[cloud.name]) for cloud in moved),
+            View("tensor", "A row is a point; red goes together", cells, paper, dims=2, strip=True),
         ),
-        views=(*pictures, sheet),
         formula=rf"y_i = \frac{{{CENTRED}}}{{{OVER}}}, \quad i \in G",
         table=Table("left", columns=("components", "mean", "std", "norm")),
         readouts=(Residual("Largest distance between the two results", "left", "right"),),
@@ -84,7 +89,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def blocks(norm: str, d: int) -> int:
-    return BLOCKS.get(norm, {}).get(d, 1)
+    return NORMS[norm].blocks.get(d, 1)
 
 
 def pipeline(norm: str, x: np.ndarray) -> Pipeline:
@@ -93,32 +98,23 @@ def pipeline(norm: str, x: np.ndarray) -> Pipeline:
     if norm == "batchnorm":
         return Pipeline((Affine(np.eye(d), -x.mean(0)), Affine(np.diag(1 / x.std(0)))))
     if norm == "dyt":
-        return Pipeline((Affine(Entries(np.zeros((d, d)), {"alpha": np.eye(d)})), Pointwise("tanh")))
-    centre = np.kron(np.eye(k), centering_matrix(d // k)) if norm in CENTERED else np.eye(d)
-    radius = Entries(0.0, {"g": 1.0}) if norm == "weightnorm" else sqrt(d // k)
+        return Pipeline((scaled(d, "alpha"), Pointwise("tanh")))
+    centre = np.kron(np.eye(k), centering_matrix(d // k)) if NORMS[norm].centered else np.eye(d)
+    radius = slider("g") if norm == "weightnorm" else sqrt(d // k)
     return Pipeline((Affine(centre), Normalize(radius, groups=np.arange(d).reshape(k, -1).tolist())))
 
 
 def apply(norm: str, x: np.ndarray) -> np.ndarray:
     """The same norm by its formula, for the table of facts; BatchNorm as in training."""
-    cut = x.reshape(len(x), blocks(norm, x.shape[1]), -1)
-    return {
-        "layernorm": lambda: norms.layer_norm(x, eps=0.0),
-        "rmsnorm": lambda: norms.rms_norm(x, eps=0.0),
-        "groupnorm": lambda: norms.group_norm(x, groups=cut.shape[1], eps=0.0),
-        "blockrms": lambda: norms.rms_norm(cut, eps=0.0).reshape(x.shape),
-        "instancenorm": lambda: norms.instance_norm(cut, eps=0.0).reshape(x.shape),
-        "batchnorm": lambda: norms.batch_norm(x, eps=0.0),
-        "weightnorm": lambda: norms.weight_norm(x, g=1.5),
-        "dyt": lambda: norms.dyt(x, alpha=1.0),
-    }[norm]()
+    cut = x.reshape(len(x), blocks(norm, x.shape[1]), -1) if NORMS[norm].blocks else x
+    return NORMS[norm].formula(cut).reshape(x.shape)
 
 
 def surface(norm: str, d: int) -> str:
     """What the points land on: a product of k spheres."""
     k = blocks(norm, d)
-    sphere = d // k - 1 - (norm in CENTERED)
-    if norm in NO_SPHERE:
+    sphere = d // k - 1 - NORMS[norm].centered
+    if not NORMS[norm].sphere:
         return "inside a cube" if norm == "dyt" else "still a cloud"
     if sphere == 0:
         return f"{2**k} points"
@@ -140,117 +136,100 @@ def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
     return (differences if d == 6 else np.vstack([differences, [0.5, 0.5, -0.5, -0.5]])), None
 
 
-def scenery(norm: str, d: int, side: str, through: Pipeline) -> Parts:
+def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
     """The surface, as a cloud through the norm's own last step; in d = 3 the axes and the direction 1."""
-    show, over = rows(display(norm, d)[0]), display(norm, d)[1]
-    found: Parts = []
+    found: list[Part] = []
+    directions, over = display(norm, d)
+    show = rows(directions)
 
-    def add(
-        kind: str, role: str, points: Any, order: Any = None, place: Any = Pipeline(()), **look: Any
-    ) -> None:
-        name = f"{side} {role} {kind}"
-        cloud = Cloud(name, points, place=place, labels=look.pop("labels", None))
-        found.append((cloud, Layer(name, kind, role, show, order=order, over=over, **look)))
+    def add(kind: str, role: str, shape: Any, **look: Any) -> None:
+        found.append(draw(f"{side} {role} {kind}", kind, role, show, shape, over=over, **look))
 
     if d == 3:
-        one, ends = np.ones((1, 3)), np.arange(2)
-        axes, order = clouds.segments(np.stack([0 * np.eye(3), 1.9 * np.eye(3)], 1))
-        add("line", "axis", axes, order, size=1.5, opacity=0.6)
-        add("labels", "axis", 2.05 * np.eye(3), labels=["x₁", "x₂", "x₃"])
-        add("line", "mean-direction", 1.45 * np.vstack([-one, one]), ends, size=3, opacity=0.6)
-        add("labels", "mean-direction", 1.6 * one, labels=["𝟏"])
+        names = (f"{side} axis line", f"{side} axis labels")
+        found += axes(show, ["x₁", "x₂", "x₃"], 0, 1.9, 2.05, names=names, opacity=0.6)
+        half, names = 1.45 * sqrt(3), (f"{side} mean-direction line", f"{side} mean-direction labels")
+        found += mean_line(show, 3, half, 1.6 * sqrt(3), names=names, size=3, opacity=0.6)
     if norm == "dyt" and d == 3:
-        corners = list(product((-1.0, 1.0), repeat=3))
-        edges = [(p, q) for p, q in combinations(corners, 2) if np.dot(p, q) == 1]
-        add("line", "sphere", *clouds.segments(np.array(edges)), size=3)
-    if norm in NO_SPHERE:
+        add("line", "sphere", clouds.cube_edges(), size=3)
+    if not NORMS[norm].sphere:
         return found
-    k, last = blocks(norm, d), Pipeline(through.steps[-1:])
-    m = d // k
-    basis = hyperplane_basis(m) if norm in CENTERED else np.eye(m)
+    k, last = blocks(norm, d), through.steps[-1:]
+    basis = hyperplane_basis(d // k) if NORMS[norm].centered else np.eye(d // k)
     if len(basis) == 1:
-        signs = np.array(list(product((-1.0, 1), repeat=k)))
-        add("points", "meeting", np.kron(signs, basis), place=last, size=16, hollow=True, opacity=0.9)
-    elif len(basis) == 2:
+        points = np.kron(np.array(list(product((-1.0, 1), repeat=k))), basis)
+        add("points", "meeting", points, place=last, size=16, hollow=True, opacity=0.9)
+    if len(basis) == 2:
         t = np.linspace(0, 2 * np.pi, 65)
         circle = np.stack([np.cos(t), np.sin(t)], -1) @ basis
         if k == 1:
-            add("line", "meeting", circle, np.arange(65), last, size=5)
+            add("line", "meeting", (circle, np.arange(65)), place=last, size=5)
         else:
             torus = np.concatenate(np.broadcast_arrays(circle[:, None], circle[None]), -1)
-            add("mesh", "sphere", torus.reshape(-1, d), clouds.grid_mesh(65, 65), last, opacity=0.14)
             lines = np.concatenate([torus[::4].reshape(-1, d), torus[:, ::4].swapaxes(0, 1).reshape(-1, d)])
-            add("line", "sphere", lines, clouds.joined(34, 65), last, size=1, opacity=0.5)
+            mesh = (torus.reshape(-1, d), clouds.grid_mesh(65, 65))
+            add("mesh", "sphere", mesh, place=last, opacity=0.14)
+            add("line", "sphere", (lines, clouds.joined(34, 65)), place=last, size=1, opacity=0.5)
     if d == 3 or len(basis) > 2:
-        ball, triangles = clouds.sphere_mesh()
-        net, order = clouds.graticule()
-        add("mesh", "sphere", ball @ display(norm, d)[0], triangles, last, opacity=0.1)
-        add("line", "sphere", net @ display(norm, d)[0], order, last, size=1, opacity=0.35)
+        names = (f"{side} sphere mesh", f"{side} sphere line")
+        found += globe(show, directions, names=names, place=last, over=over)
     return found
 
 
-def space(norm: str, side: str, around: Parts, x: np.ndarray) -> View:
-    d = x.shape[1]
-    show, over = rows(display(norm, d)[0]), display(norm, d)[1]
+def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:
+    """The cloud among its guides, coloured by a direction in it."""
+    x, d = cloud.points, cloud.points.shape[1]
+    directions, over = display(norm, d)
     first = x[:, :2] if d == 4 else x[:, :3] @ hyperplane_basis(3).T
-    words = "direction in the plane ⟂ 𝟏" if d == 3 else "direction in the first block"
-    color = Color("cyclic", -np.pi, np.pi, np.arctan2(first[:, 1], first[:, 0]), title=words)
-    size = 5 if len(x) <= 1500 else 2.5
-    few = np.linspace(0, len(x) - 1, 5).astype(int).tolist()
-    layers = (
-        *(layer for _, layer in around),
-        Layer(side, "points", "input", show, "a point", color=color, over=over, size=size, pick=True),
-        Layer(side, "trail", "trail", show, only=few, over=over, size=2, opacity=0.7),
-        Layer(side, "points", "followed", show, only="followed", over=over, size=11),
-        Layer(side, "trail", "followed", show, only="followed", over=over, size=4),
-    )
-    return View(side, f"{TITLES[norm]}: {surface(norm, d)}", layers, ((-REACH, REACH),) * 3)
+    color = angle(first, "direction in the plane ⟂ 𝟏" if d == 3 else "direction in the first block")
+    layers = (*split(*around)[1], *crowd(cloud, rows(directions), color, over=over))
+    return space(cloud.name, f"{TITLES[norm]}: {surface(norm, d)}", layers, REACH)
 
 
-def tensor(norm: str, d: int, side: str) -> Parts:
+def tensor(norm: str, d: int, side: str) -> list[Part]:
     """Rows are points, columns their numbers, in blocks; marked are those that share one mean or length."""
     k, left = blocks(norm, d), 1 + (d + 2) * (side == "right")
     i, j = np.indices((ROWS, d)).reshape(2, -1)
     group = {"batchnorm": j == 0, "dyt": (i == 1) & (j == 0)}.get(norm, (i == 1) & (j < d // k))
     x = left + j + 0.4 * (j // (d // k) - (k - 1) / 2)
     cells, show = np.column_stack([x, -i - 1.7]), rows(np.eye(2))
-    title = Cloud(f"{side} title", np.array([[left + (d - 1) / 2, -0.8]]), labels=[TITLES[norm]])
+    middle = np.array([[left + (d - 1) / 2, -0.8]])
     return [
-        (Cloud(f"{side} cells", cells), Layer(f"{side} cells", "points", "axis", show, size=9, opacity=0.45)),
-        (Cloud(f"{side} group", cells[group]), Layer(f"{side} group", "points", "followed", show, size=15)),
-        (title, Layer(title.name, "labels", "ink", show)),
+        draw(f"{side} cells", "points", "axis", show, cells, size=9, opacity=0.45),
+        draw(f"{side} group", "points", "followed", show, cells[group], size=15),
+        draw(f"{side} title", "labels", "ink", show, middle, labels=[TITLES[norm]]),
     ]
 
 
 def facts(chosen: tuple[str, ...], x: np.ndarray) -> Facts:
     """What each norm keeps and loses, measured at the first point of the cloud."""
-    x = x[:40]
+    x, d = x[:40], x.shape[1]
 
     def at_first(norm: str, first: np.ndarray, others: float = 1.0) -> np.ndarray:
         return apply(norm, np.vstack([first, others * x[1:]]))[0]
 
-    def stays(norm: str, *change: Any) -> str:
-        return "stays" if np.abs(at_first(norm, *change) - at_first(norm, x[0])).max() < SAME else "moves"
+    def stays(norm: str, first: np.ndarray, others: float = 1.0) -> str:
+        return (
+            "stays" if np.abs(at_first(norm, first, others) - at_first(norm, x[0])).max() < SAME else "moves"
+        )
 
     def dimension(norm: str) -> str:
-        nudges = STEP * np.eye(x.shape[1])
-        slopes = [(at_first(norm, x[0] + e) - at_first(norm, x[0] - e)) / (2 * STEP) for e in nudges]
+        slopes = [
+            (at_first(norm, x[0] + e) - at_first(norm, x[0] - e)) / (2 * STEP) for e in STEP * np.eye(d)
+        ]
         return str(int(np.sum(np.linalg.svd(np.array(slopes))[1] > FLAT)))
 
-    def picture(norm: str) -> str:
-        d = x.shape[1]
-        return f"all {d}" if d == 3 else "stereographic" if (norm, d) in TORI else f"3 of {d}"
-
     lines = {
-        "averaged": lambda norm: AVERAGED.get(norm, "one point"),
+        "averaged": lambda norm: NORMS[norm].averaged,
         "for x + 0.7·𝟏": lambda norm: stays(norm, x[0] + 0.7),
         "for 1.7·x": lambda norm: stays(norm, 1.7 * x[0]),
         "others doubled": lambda norm: stays(norm, x[0], 2.0),
         "dimensions left": dimension,
-        "lands on": lambda norm: surface(norm, x.shape[1]),
-        "picture": picture,
+        "lands on": lambda norm: surface(norm, d),
+        "picture": lambda norm: (
+            f"all {d}" if d == 3 else "stereographic" if (norm, d) in TORI else f"3 of {d}"
+        ),
     }
     table = [(words, *(measure(norm) for norm in chosen)) for words, measure in lines.items()]
-    return Facts(
-        "Measured on this cloud: does the result of x stay?", ("", *(TITLES[norm] for norm in chosen)), table
-    )
+    title = "Measured on this cloud: does the result of x stay?"
+    return Facts(title, ("", *(TITLES[norm] for norm in chosen)), table)

@@ -6,7 +6,8 @@ from components.scenes.rmsnorm.build import build
 SCENE = Scene(
     slug="rmsnorm",
     title="LayerNorm beside RMSNorm",
-    lead="The same points through both. A growing mean drives RMSNorm's to the poles; LayerNorm's do not move.",
+    lead="The same points through both. A growing mean drives RMSNorm's to the poles;"
+    " LayerNorm's do not move.",
     order=2,
     build=build,
     choices=(

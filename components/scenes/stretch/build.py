@@ -1,8 +1,6 @@
 """The recipe of the stretch: (x, y) ↦ u_ε(t·x, y) on the unit circle."""
 
-from __future__ import annotations
-
-from components.circle import EPS_SLIDER, circle, circle_view, curve_view
+from components import circle
 from components.recipe import Parameter, Recipe, Residual, Table
 from components.scene import Choices
 
@@ -17,11 +15,11 @@ def build(choices: Choices) -> Recipe:
     t = Parameter("t", "t", 3, -5, 5, 0.01, about="how far the circle is stretched along x")
     return Recipe(
         stages=("circle", "ellipse", "normalised"),
-        parameters=(t, EPS_SLIDER),
-        clouds=circle("t", None),
+        parameters=(t, circle.EPS_SLIDER),
+        clouds=circle.clouds("t", None),
         views=(
-            circle_view(count, "The points", image="the ellipse (tx, y)", reach=2.1),
-            curve_view(count),
+            circle.plane_view(count, "The points", image="the ellipse (tx, y)", reach=2.1),
+            circle.curve_view(count),
         ),
         formula=FORMULA,
         table=Table("points", columns=("components", "norm")),

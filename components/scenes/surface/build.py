@@ -4,26 +4,28 @@ A point of a slice is (a, b, x, y, up): (a, b) goes through u_ε, (x, y) keeps i
 is 1 on the surface and 0 on the floor (where a = b = 0), so that a curtain hangs between the two.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 
-from components.circle import EPS, EPS_SLIDER, closed_form
-from components.recipe import Cloud, Color, Layer, Parameter, Recipe, Residual, Row, View, draw
+from components.circle import EPS_SLIDER, closed_form
+from components.recipe import Cloud, Color, Layer, Parameter, Recipe, Residual, Row, View
 from components.scene import Choices
+from components.scenery import EPS, Part, Steps, draw, followed, graph, rest, space, split
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, clouds
 
 N, LONG = 120, 3.3  # points of a slice, half the length of the line
 REACH, BOX, HEIGHT, FLOOR = 3.5, 3.6, 1.5, -2.2  # heights are drawn larger than they are
 THETA = 2 * np.pi * (np.arange(N) + 0.5) / N - np.pi
+LINE = np.linspace(-LONG, LONG, N)
 ONE = np.eye(5)
 U = Normalize(eps=EPS, groups=((0, 1),))
-BEFORE, NOW = Row((0, 0, 1), stage=0), Row((1,))
+CURVE = (Row((0, 0, 1), stage=0), Row((1,)))
 SPACE = (Row((0, 0, 1)), Row((0, 0, 0, 1)), Row((HEIGHT, 0, 0, 0, -FLOOR), offset=FLOOR))
 FLAT = (Row((1,)), Row((0, 1)), Row((), offset=FLOOR))
-CLOSED = (Row((0, 0, 1), stage=0), Row((1,), stage=3))
+SHEET = (Row((1,), stage=0), Row((0, 1), stage=0), Row((HEIGHT,)))
+ON_CIRCLE = Color("cyclic", -np.pi, np.pi, THETA, title="where on the circle a point began")
+ON_LINE = Color("diverging", -LONG, LONG, LINE, title="x before")
 STEPS = {
     "stretch": Affine(Entries(np.diag([0, 1, 0, 1, 1]), {"t": np.diag([1, 0, 1, 0, 0])})),
     "fold": Affine(Entries(ONE, {"t": np.outer(ONE[0], ONE[4])}), Entries(0 * ONE[2], {"t": ONE[2]})),
@@ -34,120 +36,112 @@ WORDS = {
     "fold": (("circle", "shifted", "normalised"), "x + t", "the shifted circle"),
     "line": (("line", "normalised"), "x", "the line y = h"),
 }
+T = Parameter("t", "t", 1.3, -2.5, 2.5, about="stretches or shifts the circle along x")
+H = Parameter("h", "h", 0.5, 0.05, 1.2, about="distance of the line from the origin")
 
 
 def build(choices: Choices) -> Recipe:
-    kind = choices["slice"]
-    stages, moved, floor = WORDS[kind]
-    last, straight = len(stages) - 1, kind == "line"
-    x = np.linspace(-LONG, LONG, N)
-    start = np.stack([x, 0 * x] if straight else [np.cos(THETA), np.sin(THETA)], -1)
+    kind, step = choices["slice"], STEPS[choices["slice"]]
+    (stages, moved, floor), straight = WORDS[kind], kind == "line"
+    last = len(stages) - 1
+    start = np.stack([LINE, 0 * LINE] if straight else [np.cos(THETA), np.sin(THETA)], -1)
     above = np.hstack([start, start, np.ones((N, 1))])
     below = np.hstack([0 * start, start, np.zeros((N, 1))])
-    steps = ((), (U,), (STEPS[kind], U))
-    place, pipeline = Pipeline((STEPS[kind],) if straight else ()), Pipeline(steps[last])
-    t = Parameter("t", "t", 1.3, -2.5, 2.5, about="stretches or shifts the circle along x")
-    h = Parameter("h", "h", 0.5, 0.05, 1.2, about="distance of the line from the origin")
-    color = Color("cyclic", -np.pi, np.pi, THETA, title="where on the circle a point began")
-    color = Color("diverging", -LONG, LONG, x, title="x before") if straight else color
-    names = {"stretch": ("t", None), "fold": (None, "t")}
-    closed = arctangent(x) if straight else (closed_form(THETA, *names[kind]),)
-    angles = (Cloud("angle", above, Pipeline((U, Pointwise("arcsin"))), place),) if straight else ()
-    scene = scenery(last - 1)
-    curves = Residual("Largest distance between curve and closed form", "slice", "closed form", 1)
-    turned = Residual("Largest distance between angle and arctangent", "angle", "arctangent", 1)
-    layers = (*(layer for _, layer in scene), *space(color, floor, straight))
+    place, pipeline = (Pipeline((step,)), Pipeline((U,))) if straight else (Pipeline(()), Pipeline((step, U)))
+    guide_clouds, around = split(*guides(wait=last - 1))
+    order, color = (np.arange(N), ON_LINE) if straight else (clouds.closed(N), ON_CIRCLE)
+    curtain = np.concatenate([order, N + order])[clouds.grid_mesh(2, len(order))]
+    image = Layer("slice", "line", "meeting", FLAT, "its image: half a circle", size=6, fade=[0, 1])
+    layers = (
+        *around,
+        Layer("curtain", "mesh", "input", SPACE, order=curtain, opacity=0.16),
+        Layer("curtain", "line", "input", SPACE, f"{floor}, on the floor", order=N + order, size=4),
+        *((image,) if straight else ()),
+        Layer("slice", "line", "input", SPACE, order=order, size=4),
+        Layer("slice", "points", "input", SPACE, color=color, size=5.5, pick=True),
+        *followed("slice", SPACE, trail=0),
+    )
     square = "x^2" if straight else f"({moved})^2"
     fraction = rf"\frac{{\class{{stage-1 role-input}}{{{moved}}}}}{{\sqrt{{{square} + y^2 + \varepsilon}}}}"
+    names = {"stretch": ("t", None), "fold": (None, "t")}
+    curves = Residual("Largest distance between curve and closed form", "slice", "closed form", 1)
+    turned = Residual("Largest distance between angle and arctangent", "angle", "arctangent", 1)
+    angle = Cloud("angle", above, Pipeline((U, Pointwise("arcsin"))), place)
     return Recipe(
         stages=stages,
-        parameters=(h if straight else t, EPS_SLIDER),
+        parameters=(H if straight else T, EPS_SLIDER),
         clouds=(
             Cloud("slice", above, pipeline, place),
             Cloud("curtain", np.vstack([above, below]), pipeline, place),
-            *(*closed, *angles, *(cloud for cloud, _ in scene)),
+            *((*arctangent(), angle) if straight else (closed_form(THETA, *names[kind]),)),
+            *guide_clouds,
         ),
         views=(
-            View("surface", "", layers, ((-BOX, BOX),) * 3, camera=(0.7, -1.12, 0.55)),
-            curve(color, straight),
-            *((angle(),) if straight else ()),
+            space("surface", "", layers, BOX, camera=(0.7, -1.12, 0.55)),
+            curve_view(color, straight),
+            *((angle_view(),) if straight else ()),
         ),
         formula=rf"\text{{height}} = \class{{stage-{last} role-sphere}}{{{fraction}}}",
-        readouts=(curves, turned)[: 1 + straight],
+        readouts=(curves, turned) if straight else (curves,),
         progress=last,
         follow=4 * N // 5,
     )
 
 
-def arctangent(x: np.ndarray) -> tuple[Cloud, Cloud]:
+def arctangent() -> tuple[Cloud, Cloud]:
     """On the line y = h: its sine as the closed form of the curve, and arctan(x/h) as that of the angle.
 
     x/h without the root of the pipeline: (x, √(L² − x²)) has length L, and the division is by L + (h − L).
     """
     eps = Entries(-LONG / np.sqrt(2), {"h": 1 / np.sqrt(2)})
     steps = (Normalize(eps=eps, groups=((0, 1),), convention="std"), Pointwise("arctan"), Pointwise("sin"))
-    arc = np.stack([x, np.sqrt(LONG**2 - x**2), x], -1)
+    arc = np.stack([LINE, np.sqrt(LONG**2 - LINE**2), LINE], -1)
     return Cloud("closed form", arc, Pipeline(steps)), Cloud("arctangent", arc, Pipeline(steps[:2]))
 
 
-def space(color: Color, floor: str, straight: bool) -> list[Layer]:
-    """A slice in space: its path on the floor, the curve on the surface above it, a curtain between them."""
-    order = np.arange(N) if straight else clouds.closed(N)
-    both = np.concatenate([order, N + order])[clouds.grid_mesh(2, len(order))]
-    image = Layer("slice", "line", "meeting", FLAT, "its image: half a circle", size=6, fade=[0, 1])
-    return [
-        Layer("curtain", "mesh", "input", SPACE, order=both, opacity=0.16),
-        Layer("curtain", "line", "input", SPACE, f"{floor}, on the floor", order=N + order, size=4),
-        *((image,) if straight else ()),
-        Layer("slice", "line", "input", SPACE, order=order, size=4),
-        Layer("slice", "points", "input", SPACE, color=color, size=5.5, pick=True),
-        Layer("slice", "points", "followed", SPACE, only="followed", size=11),
-    ]
-
-
-def curve(color: Color, straight: bool) -> View:
+def curve_view(color: Color, straight: bool) -> View:
     """The slice as a curve: the first coordinate before and now; half the circle gives all of it."""
-    show, plain, half = (BEFORE, NOW), replace(color, title=""), np.arange(0 if straight else N // 2, N)
-    fade = [0.3] * (1 if straight else 2) + [1.0]
+    half, reach = (np.arange(N), LONG) if straight else (np.arange(N // 2, N), 1.1)
+    closed, fade = (Row((0, 0, 1), stage=0), Row((1,), stage=3)), [0.3, 1.0] if straight else [0.3, 0.3, 1.0]
     layers = (
-        Layer("slice", "points", "input", show, color=plain, size=6, pick=True),
-        Layer("closed form", "line", "formula", CLOSED, "closed form, ε = 0", order=half, size=3, fade=fade),
-        Layer("slice", "points", "followed", show, only="followed", size=12),
+        Layer("slice", "points", "input", CURVE, color=replace(color, title=""), size=6, pick=True),
+        Layer("closed form", "line", "formula", closed, "closed form, ε = 0", order=half, size=3, fade=fade),
+        *followed("slice", CURVE, size=12, trail=0),
     )
-    ranges = (((-LONG, LONG) if straight else (-1.1, 1.1)), (-1.2, 1.2))
-    return View("curve", "The same curve, unrolled", layers, ranges, 2, ("x before", "x now"), equal=False)
+    x, y = ("x before", -reach, reach), ("x now", -1.2, 1.2)
+    return graph("curve", "The same curve, unrolled", layers, x, y)
 
 
-def angle() -> View:
+def angle_view() -> View:
     """The angle of the image, on its half circle, against the position on the line."""
-    show = (BEFORE, Row((1,), stage=2))
+    show = (CURVE[0], Row((1,), stage=2))
     layers = (
         Layer("angle", "points", "meeting", show, "angle of the image", size=6, fade=[0.15, 1]),
         Layer("arctangent", "line", "formula", show, "arctan(x / h)", size=3),
-        Layer("angle", "points", "followed", show, only="followed", size=12),
+        *followed("angle", show, size=12, trail=0),
     )
-    ranges = ((-LONG, LONG), (-1.8, 1.8))
-    return View("angle", "Its angle, an arctangent", layers, ranges, 2, ("x before", "angle"), equal=False)
+    return graph("angle", "Its angle, an arctangent", layers, ("x before", -LONG, LONG), ("angle", -1.8, 1.8))
 
 
-def scenery(wait: int) -> list[tuple[Cloud, Layer]]:
+def guides(wait: int) -> list[Part]:
     """The sheet, with circles and rays on it, at first a tilted plane; the floor and its axes."""
     turn = np.linspace(0, 2 * np.pi, 73)
     circle = np.stack([np.cos(turn), np.sin(turn)], -1)
     fine = np.linspace(0.02, 1, 24)[:, None, None] ** 2  # closer where the sheet is steep
+    sheet = (REACH * (fine * circle).reshape(-1, 2), clouds.grid_mesh(24, 73))
     rays = np.linspace(0.02, 1, 73)[:, None] ** 2 * circle[:-1:6, None]
-    net = np.concatenate([*rays, *(r / REACH * circle for r in (1, 2, 3, REACH))])
-    bend = Pipeline((*[Affine(np.eye(2))] * wait, Normalize(eps=EPS)))
-    show = (Row((1,), stage=0), Row((0, 1), stage=0), Row((HEIGHT,)))
-    cross, order = clouds.segments(REACH * np.array([[[-1, 0], [1, 0]], [[0, -1], [0, 1]]]))
-    names = Cloud("names", REACH * np.array([[0.92, -0.1], [0.1, 0.92]]), labels=["x", "y"])
-    sheet = Cloud("sheet", REACH * (fine * circle).reshape(-1, 2), bend)
-    mesh, joined = clouds.grid_mesh(24, 73), clouds.joined(16, 73)
-    rims = Cloud("rims", np.vstack([circle, REACH * circle]))
+    joined = clouds.joined(16, 73)
+    net = (REACH * np.concatenate([*rays, *(r / REACH * circle for r in (1, 2, 3, REACH))]), joined)
+    cross = clouds.segments(REACH * np.array([[[-1, 0], [1, 0]], [[0, -1], [0, 1]]]))
+    rims, names = (
+        (np.vstack([circle, REACH * circle]), joined[:147]),
+        REACH * np.array([[0.92, -0.1], [0.1, 0.92]]),
+    )
+    bend: Steps = (*rest(2, wait), Normalize(eps=EPS))
     return [
-        draw(sheet, "mesh", "sphere", show, "u_ε: the height", order=mesh, opacity=0.5),
-        draw(Cloud("net", REACH * net, bend), "line", "sphere", show, order=joined, size=1.5, opacity=0.6),
-        draw(Cloud("axes", cross), "line", "axis", FLAT, order=order, size=1.5, opacity=0.7),
-        draw(rims, "line", "axis", FLAT, order=joined[:147], size=1.5, opacity=0.5),
-        draw(names, "labels", "axis", FLAT),
+        draw("sheet", "mesh", "sphere", SHEET, sheet, "u_ε: the height", steps=bend, opacity=0.5),
+        draw("net", "line", "sphere", SHEET, net, steps=bend, size=1.5, opacity=0.6),
+        draw("axes", "line", "axis", FLAT, cross, size=1.5, opacity=0.7),
+        draw("rims", "line", "axis", FLAT, rims, size=1.5, opacity=0.5),
+        draw("names", "labels", "axis", FLAT, names, labels=["x", "y"]),
     ]

@@ -1,0 +1,184 @@
+"""What scenes have in common: how guides are drawn, the points under the hand, and steps that sliders move.
+
+A *part* is a cloud with the layers that show it. `split` takes parts apart, for a recipe and its views.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from components.recipe import Cloud, Color, Layer, Row, View
+from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, clouds
+
+Array = np.ndarray
+Rows = tuple[Row, ...]
+Shape = Array | tuple[Array, Array]  # points (N, d), or these and their order, as geometry.clouds makes them
+Steps = Sequence[Affine | Normalize | Pointwise]
+Part = tuple[Cloud, *tuple[Layer, ...]]
+Axis = tuple[str, float, float]  # its title, and from where to where
+MANY = 1500  # points; from here on they are drawn small
+
+# --- parts
+
+
+def draw(
+    name: str,
+    kind: str,
+    role: str,
+    show: Rows,
+    shape: Shape,
+    title: str = "",
+    *,
+    labels: Sequence[str] | None = None,
+    place: Steps = (),
+    steps: Steps = (),
+    **look: Any,
+) -> tuple[Cloud, Layer]:
+    """A cloud with the one layer that shows it; `look` is the layer's."""
+    points, order = shape if isinstance(shape, tuple) else (shape, None)
+    cloud = Cloud(name, points, Pipeline(steps), Pipeline(place), labels)
+    return cloud, Layer(name, kind, role, show, title, order=order, **look)
+
+
+def split(*parts: Part) -> tuple[tuple[Cloud, ...], tuple[Layer, ...]]:
+    """The clouds and the layers of parts, in their order."""
+    return tuple(cloud for cloud, *_ in parts), tuple(layer for _, *layers in parts for layer in layers)
+
+
+def axes(
+    show: Rows,
+    labels: Sequence[str],
+    low: float,
+    high: float,
+    at: float,
+    *,
+    names: Sequence[str] = ("axes", "axis names"),
+    opacity: float = 0.5,
+) -> list[Part]:
+    """The coordinate axes from `low` to `high`, and their labels at `at`."""
+    basis = np.eye(len(labels))
+    lines = clouds.segments(np.stack([low * basis, high * basis], 1))
+    return [
+        draw(names[0], "line", "axis", show, lines, size=1.5, opacity=opacity),
+        draw(names[1], "labels", "axis", show, at * basis, labels=labels),
+    ]
+
+
+def mean_line(
+    show: Rows,
+    d: int,
+    half: float,
+    at: float,
+    title: str = "",
+    *,
+    names: Sequence[str] = ("mean line", "one"),
+    fade: Sequence[float] | None = None,
+    **look: Any,
+) -> list[Part]:
+    """The line along 1 through the origin, of a half length, and its label at a distance."""
+    up = np.ones((1, d)) / np.sqrt(d)
+    ends = half * np.vstack([-up, up])
+    return [
+        draw(names[0], "line", "mean-direction", show, ends, title, fade=fade, **look),
+        draw(names[1], "labels", "mean-direction", show, at * up, labels=["𝟏"], fade=fade),
+    ]
+
+
+def globe(
+    show: Rows,
+    radii: Array,
+    title: str = "",
+    *,
+    mesh: float | Sequence[float] = 0.1,
+    net: float | Sequence[float] = 0.35,
+    names: Sequence[str] = ("sphere", "graticule"),
+    **shared: Any,
+) -> list[Part]:
+    """A sphere with circles on it, from three radii (3, d). `mesh`, `net`: opacity, or that at each stage."""
+
+    def strength(value: float | Sequence[float]) -> dict[str, Any]:
+        return {"opacity": value} if isinstance(value, float) else {"fade": value}
+
+    ball, circles = (clouds.turned(shape, radii) for shape in (clouds.sphere_mesh(), clouds.graticule()))
+    return [
+        draw(names[0], "mesh", "sphere", show, ball, title, **strength(mesh), **shared),
+        draw(names[1], "line", "sphere", show, circles, size=1, **strength(net), **shared),
+    ]
+
+
+# --- the points under the hand
+
+
+def followed(
+    cloud: str, show: Rows, title: str = "", *, size: float = 11, trail: float = 4, **look: Any
+) -> tuple[Layer, ...]:
+    """The followed point, over its trail (of a width; 0: none)."""
+    shared = {"only": "followed", **look}
+    point = Layer(cloud, "points", "followed", show, title, size=size, **shared)
+    return (Layer(cloud, "trail", "followed", show, size=trail, **shared), point) if trail else (point,)
+
+
+def evenly(n: int, count: int) -> list[int]:
+    """Indices of at most `count` of n points, from the first to the last."""
+    return sorted({int(i) for i in np.linspace(0, n - 1, min(n, count))})
+
+
+def crowd(cloud: Cloud, show: Rows, color: Color | None, *, over: Row | None = None) -> tuple[Layer, ...]:
+    """Many points that can be picked, the trails of a few, and the followed one."""
+    n = len(cloud.points)
+    size = 5 if n <= MANY else 2.5
+    few = evenly(n, 5)
+    return (
+        Layer(cloud.name, "points", "input", show, "a point", color=color, over=over, size=size, pick=True),
+        Layer(cloud.name, "trail", "trail", show, only=few, over=over, size=2, opacity=0.7),
+        *followed(cloud.name, show, over=over),
+    )
+
+
+def angle(x: Array, title: str = "") -> Color:
+    """The angle of points of the plane (N, 2), as a colour."""
+    return Color("cyclic", -np.pi, np.pi, np.arctan2(x[:, 1], x[:, 0]), title=title)
+
+
+# --- steps that sliders move
+
+
+def slider(name: str) -> Entries:
+    """The number of a slider."""
+    return Entries(0.0, {name: 1.0})
+
+
+def scaled(d: int, name: str) -> Affine:
+    """x ↦ the number of a slider times x."""
+    return Affine(Entries(np.zeros((d, d)), {name: np.eye(d)}))
+
+
+def rest(d: int, count: int) -> tuple[Affine, ...]:
+    """Steps that leave everything where it is, for what waits until a stage."""
+    return (Affine(np.eye(d)),) * count
+
+
+def rooted(name: str) -> Steps:
+    """x = ±1 ↦ (√s·x, x), with the number s ≥ 0 of a slider.
+
+    A tiny h, normalised with radius s, becomes s·h/√(h² + s): √s·h in all digits, and 0 for s = 0.
+    """
+    tiny = 1e-12
+    root = Normalize(radius=slider(name), eps=slider(name), groups=((0,),))
+    return Affine([[tiny], [1]]), root, Affine(np.diag([1 / tiny, 1]))
+
+
+EPS = slider("eps")
+
+# --- views
+
+
+def space(name: str, title: str, layers: Sequence[Layer], reach: float, **look: Any) -> View:
+    """A view of the cube [−reach, reach]³."""
+    return View(name, title, tuple(layers), ((-reach, reach),) * 3, **look)
+
+
+def graph(name: str, title: str, layers: Sequence[Layer], x: Axis, y: Axis) -> View:
+    """A view of one number against another."""
+    return View(name, title, tuple(layers), (x[1:], y[1:]), 2, (x[0], y[0]), equal=False)

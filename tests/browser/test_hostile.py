@@ -1,0 +1,130 @@
+"""A hasty hand, a dead server, nonsense: nothing breaks, and the page says what is the matter."""
+
+import numpy as np
+import pytest
+
+from tests.browser.hand import FEW, PATIENCE, difference, drag_slider, look, player, rest, until, visit
+
+SHIFTED_PICTURE = 1.5  # mean absolute difference of 255
+SLOW_ANSWERS = """(delays) => {
+  const fetch = window.fetch;
+  window.fetch = async (url, options) => {
+    if (String(url).includes("/recipe/")) await new Promise((go) => setTimeout(go, delays.shift() ?? 0));
+    return fetch(url, options);
+  };
+}"""
+CHOOSE = """(pairs) => { for (const [name, value] of pairs) {
+  const control = document.getElementById(`choice-${name}`);
+  control.value = value;
+  control.dispatchEvent(new Event("change", { bubbles: true }));
+} }"""
+
+
+@pytest.mark.parametrize("delays", [[600, 300, 0, 0], [0, 0, 400, 0]])
+def test_of_rapid_choices_the_latest_wins(page, delays):
+    visit(page, f"/layernorm?{FEW}")
+    page.evaluate(SLOW_ANSWERS, delays)
+    page.evaluate(CHOOSE, [["d", "4"], ["points", "lattice"], ["d", "2"], ["variant", "rmsnorm"]])
+    until(page, "p.ready && p.recipe.chosen.variant === 'rmsnorm'")
+    page.wait_for_timeout(800)  # longer than any answer still on its way
+    rest(page)
+    assert player(page, "[p.recipe.chosen.d, p.recipe.chosen.points, p.panels.length, p.panels[0].is3d]") == [
+        "2",
+        "lattice",
+        1,
+        False,
+    ]
+    assert page.evaluate("Object.fromEntries(new URLSearchParams(location.search))") == {
+        "variant": "rmsnorm", "d": "2", "points": "lattice", "n": "60",
+    }  # fmt: skip
+    assert page.input_value("#choice-d") == "2"
+    drag_slider(page, "gamma1", 30)
+    player(page, "p.play()")
+    until(page, "p.progress > 0.2")
+
+
+def test_choices_while_it_plays_and_while_a_slider_moves(page):
+    visit(page, f"/layernorm?{FEW}")
+    player(page, "p.play()")
+    for name, value in (
+        ("d", "4"),
+        ("n", "1700"),
+        ("d", "3"),
+        ("points", "worked"),
+        ("d", "2"),
+        ("points", "ring"),
+    ):
+        page.evaluate(CHOOSE, [[name, value]])
+        player(page, "p.set('gamma1', value)", len(value) / 4)
+        player(page, "p.play()")
+        page.wait_for_timeout(120)
+    until(page, "p.ready && p.recipe.chosen.points === 'ring' && p.recipe.chosen.d === '2'")
+    player(page, "p.pause()")
+    rest(page)
+    assert player(page, "p.panels.every((panel) => panel.fast)")
+
+
+def test_a_page_left_while_it_loads(page):
+    page.goto("/")
+    for _ in range(2):
+        page.click("a.card[href='/layernorm']", timeout=PATIENCE)
+        page.wait_for_function("normscape.players.length === 1", timeout=PATIENCE)
+        page.go_back()
+        page.wait_for_selector(".cards", timeout=PATIENCE)
+    page.click("a.card[href='/layernorm']", timeout=PATIENCE)
+    until(page, "p.ready")
+    assert page.evaluate("normscape.players.length") == 1
+
+
+@pytest.mark.allow_errors("ERR_CONNECTION_REFUSED|Failed to load resource")
+def test_the_server_dies_under_an_open_page(new_page, mortal):
+    base, process = mortal
+    page = new_page(base_url=base)
+    visit(page, f"/layernorm?{FEW}")
+    rest(page)
+    process.kill()
+    process.wait(timeout=10)
+    drag_slider(page, "gamma1", -40)
+    gamma = player(page, "p.params.gamma1")
+    assert gamma < 1
+    player(page, "p.play()")
+    until(page, "p.progress > 0.2")
+    player(page, "p.pause()")
+    page.select_option("#choice-points", "ring")
+    page.wait_for_selector(".notice:has-text('The server does not answer')", timeout=PATIENCE)
+    assert player(page, "[p.recipe.chosen.points, p.params.gamma1]") == ["gaussian", gamma]
+    assert page.input_value("#choice-points") == "gaussian", "the list shows what the picture shows"
+    player(page, "p.seek(3)")
+    rest(page)
+    assert "progress=3" in page.url
+    assert player(page, "p.drawn('points').every(Number.isFinite)")
+
+
+@pytest.mark.allow_errors("status of 400")
+def test_nonsense_vectors_are_named_by_their_line(page):
+    visit(page, "/layernorm?points=own")
+    rest(page)
+    before, shown = player(page, "Array.from(p.drawn('points'))"), look(page)
+    for nonsense, line in (("1 2 3\n4 x 6", 2), ("1 2 3\n4 5 6\n7 8", 3), ("hello", 1)):
+        page.fill("#choice-vectors", nonsense)
+        page.press("#choice-vectors", "Tab")
+        page.wait_for_selector(f".notice:has-text('line {line}')", timeout=PATIENCE)
+        assert player(page, "Array.from(p.drawn('points'))") == before
+        assert page.input_value("#choice-vectors") == nonsense, "what was typed stays to be mended"
+    rest(page)
+    after = look(page)  # the message may shift the figure by a fraction of a pixel
+    height, width = np.minimum(after.shape, shown.shape)[:2]
+    assert difference(after[:height, :width], shown[:height, :width]) < SHIFTED_PICTURE
+    page.fill("#choice-vectors", "1 2 3\n4 5 6.5")
+    page.press("#choice-vectors", "Tab")
+    until(page, "p.ready && p.drawn('points').length === 6")
+    assert page.locator(".notice").is_hidden()
+
+
+@pytest.mark.allow_errors("status of 400")
+def test_a_number_of_points_out_of_range(page):
+    visit(page, f"/layernorm?{FEW}")
+    page.fill("#choice-n", "20000")
+    page.press("#choice-n", "Enter")
+    page.wait_for_selector(".notice:has-text('20000')", timeout=PATIENCE)
+    assert player(page, "p.drawn('points').length") == 180

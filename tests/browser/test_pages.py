@@ -1,0 +1,215 @@
+"""Pages: left and entered again, without WebGL, narrow and wide, by keyboard alone."""
+
+from itertools import pairwise
+
+import pytest
+
+from tests.browser.hand import FEW, PATIENCE, difference, frames, pixels, player, rest, until, visit
+
+VISITS = 10
+WATCH_CONTEXTS = """
+const made = (window.contexts = []), get = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+  const context = get.call(this, kind, ...rest);
+  const known = !context || made.some((r) => r.deref() === context);
+  if (kind.includes("webgl") && !known) made.push(new WeakRef(context));
+  return context;
+};"""
+NO_WEBGL = """
+const get = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+  return kind.includes("webgl") ? null : get.call(this, kind, ...rest);
+};"""
+SIZES = [(390, 844), (1024, 768), (1440, 900)]
+CONTROLS = (
+    ".scrubber :is(input, button, select), .controls :is(input, select, textarea), header :is(a, button)"
+)
+
+
+def test_ten_visits_leak_no_webgl_context(page):
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    page.add_init_script(WATCH_CONTEXTS)
+    page.goto("/")
+    for k in range(VISITS):
+        slug = ("layernorm", "rmsnorm")[k % 2]
+        page.click(f"a.card[href='/{slug}']", timeout=PATIENCE)
+        until(page, f"p.ready && p.slug === '{slug}'")
+        if k < VISITS - 1:
+            page.click("header .brand")
+            page.wait_for_selector(".cards", timeout=PATIENCE)
+            page.wait_for_function("normscape.players.length === 0", timeout=PATIENCE)
+    alive = "contexts.map((r) => r.deref()).filter((c) => c && !c.isContextLost()).length"
+    assert page.evaluate("contexts.length") >= VISITS
+    assert page.evaluate(alive) == player(page, "p.panels.filter((panel) => panel.is3d).length") == 2
+    for _ in range(2):
+        player(page, "p.save()")
+    assert page.evaluate(alive) <= 3, "Plotly draws images in one context of its own"
+    assert page.evaluate("normscape.players.length") == 1
+    assert not [text for text in said if "Too many active WebGL contexts" in text]
+
+
+def test_from_scene_to_scene_through_the_menu(page):
+    visit(page, f"/layernorm?{FEW}")
+    page.get_by_role("button", name="Scenes").click()
+    page.get_by_role("menuitem", name="LayerNorm beside RMSNorm").click()
+    until(page, "p.ready && p.slug === 'rmsnorm'")
+    rest(page)
+    assert page.evaluate("normscape.players.length") == 1
+    assert page.locator(".view").count() == 2
+    assert page.locator("#parameter-q").is_visible()
+    assert page.locator("#parameter-gamma1").count() == 0
+    assert page.locator(".tour").count() == page.locator(".head button").count() == 1
+    assert page.locator(".tour li").count() == player(page, "p.recipe.text.tour.length")
+    assert page.url.endswith("/rmsnorm")
+
+
+def test_without_webgl_there_is_a_word_and_a_still_picture(page):
+    page.add_init_script(NO_WEBGL)
+    visit(page, f"/layernorm?{FEW}")
+    assert "no WebGL" in page.locator(".views [role=status]").text_content()
+    loaded = (
+        "(({ complete, naturalWidth }) => complete && naturalWidth > 0)(document.querySelector('.still img'))"
+    )
+    page.wait_for_function(loaded, timeout=PATIENCE)
+    before = pixels(page, page.locator(".still img").screenshot())
+    page.focus("#parameter-gamma1")
+    page.keyboard.press("End")
+    page.keyboard.press("4")
+    page.wait_for_function(
+        "document.querySelector('.still img').src.includes('progress=4')", timeout=PATIENCE
+    )
+    page.wait_for_function(loaded, timeout=PATIENCE)
+    assert "gamma1=2" in page.get_attribute(".still img", "src")
+    frames(page)
+    assert difference(pixels(page, page.locator(".still img").screenshot()), before) > 1
+    with page.expect_download(timeout=PATIENCE) as download:
+        page.click("[aria-label='Save the picture']")
+    assert download.value.suggested_filename == "layernorm.svg"
+    page.click("[aria-label='Play (space)']")
+    until(page, "!p.playing && p.progress === 5")
+    page.keyboard.press("r")
+    page.select_option("#choice-d", "2")
+    until(page, "p.ready && p.panels.length === 1")
+    assert page.locator(".still").count() == 0, "a plane needs no WebGL"
+    page.select_option("#choice-d", "4")
+    until(page, "p.ready && p.panels.length === 0")
+    page.wait_for_function(loaded, timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("slug", ["layernorm", "rmsnorm"])
+def test_everything_has_its_place(page, slug):
+    visit(page, f"/{slug}?{FEW}")
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        frames(page, 3)
+        is_in_its_place(page, width, height)
+
+
+def is_in_its_place(page, width, height):
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "no scrolling sideways"
+    stops = sorted(
+        (box["x"], box["x"] + box["width"])
+        for box in (stop.bounding_box() for stop in page.locator(".stop").all())
+    )
+    assert all(end <= start for (_, end), (start, _) in pairwise(stops)), f"stops overlap: {stops}"
+    assert stops[0][0] >= 0
+    assert stops[-1][1] <= width
+    hidden = page.evaluate(HIDDEN, CONTROLS)
+    assert hidden == []
+    if width > 1000:
+        page.evaluate("scrollTo(0, 0)")
+        box = page.locator(".tools").bounding_box()
+        assert box["y"] + box["height"] <= height, "picture, scrubber and buttons at one glance"
+
+
+def test_the_gallery_fits_a_telephone(new_page):
+    page = new_page(viewport={"width": SIZES[0][0], "height": SIZES[0][1]})
+    page.goto("/")
+    page.wait_for_selector(".card", timeout=PATIENCE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[0][0]
+
+
+# The controls whose middle cannot be reached by a hand.
+HIDDEN = """(controls) => [...document.querySelectorAll(controls)].filter((control) => {
+  control.scrollIntoView({ block: "center" });
+  const box = control.getBoundingClientRect();
+  const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+  return !(top && (control.contains(top) || top.contains(control)));
+}).map((control) => control.outerHTML.slice(0, 120))"""
+
+
+WATCH_JUMPS = """
+window.jumps = [];
+new PerformanceObserver((list) => {
+  for (const { sources } of list.getEntries()) {
+    for (const { node, previousRect: a, currentRect: b } of sources) jumps.push([node?.className, a.y, b.y]);
+  }
+}).observe({ type: "layout-shift", buffered: true });"""
+
+
+def test_the_stage_stands_still_while_it_fills(page):
+    """From the poster to the live figure nothing below or beside it jumps."""
+    page.add_init_script(WATCH_JUMPS)
+    visit(page, f"/layernorm?{FEW}")
+    rest(page)
+    moved = [
+        jump
+        for jump in page.evaluate("jumps")
+        if jump[0] in ("views", "scrubber", "controls", "stage", "head")
+    ]
+    assert moved == []
+
+
+def test_by_keyboard_alone(page):
+    visit(page, f"/layernorm?{FEW}")
+    order, seen = [], set()
+    for _ in range(120):
+        page.keyboard.press("Tab")
+        stop = page.evaluate(FOCUSED)
+        if stop is None or stop["index"] in seen:
+            break
+        seen.add(stop["index"])
+        order.append(stop)
+    places = [stop["index"] for stop in order]
+    assert places == sorted(places), "the order of the document is the order of the keys"
+    assert [stop["name"] for stop in order if not stop["outlined"]] == []
+    assert [stop["name"] for stop in order if not stop["shown"]] == []
+    assert (
+        set(page.evaluate(f"(controls) => [...document.querySelectorAll(controls)].map({INDEX})", CONTROLS))
+        <= seen
+    )
+    names = [stop["name"] for stop in order]
+    assert (
+        names.index("Progress through the stages")
+        < names.index("Play (space)")
+        < names.index("choice-variant")
+    )
+    assert any("Take the tour" in name for name in names)
+
+
+INDEX = "(e) => [...document.querySelectorAll('*')].indexOf(e)"
+FOCUSED = (
+    f"""() => {{
+  const index = {INDEX};"""
+    + """
+  const e = document.activeElement;
+  if (!e || e === document.body) return null;
+  const style = getComputedStyle(e), box = e.getBoundingClientRect();
+  return { index: index(e), name: e.getAttribute("aria-label") || e.id || e.textContent,
+    outlined: e.matches(":focus-visible") && style.outlineStyle !== "none" && style.outlineWidth !== "0px",
+    shown: box.width > 0 && box.bottom > 0 && box.top < innerHeight };
+}"""
+)
+
+
+def test_focus_stays_when_the_parts_are_built_again(page):
+    visit(page, f"/layernorm?{FEW}")
+    page.focus("#choice-points")
+    page.keyboard.press("ArrowDown")
+    until(page, "p.ready && p.recipe.chosen.points === 'lattice'")
+    assert page.evaluate("document.activeElement.id") == "choice-points"
+    page.focus("#parameter-gamma1")
+    page.go_back()
+    until(page, "p.ready && p.recipe.chosen.points === 'gaussian'")
+    assert page.evaluate("document.activeElement.id") == "parameter-gamma1"
