@@ -17,7 +17,11 @@ Shape = Array | tuple[Array, Array]  # points (N, d), or these and their order, 
 Steps = Sequence[Affine | Normalize | Pointwise]
 Part = tuple[Cloud, *tuple[Layer, ...]]
 Axis = tuple[str, float, float]  # its title, and from where to where
+ROOM = (
+    1.75  # a 3D box is so much larger than the picture: points that sliders move out of this are not cut off
+)
 MANY = 1500  # points; from here on they are drawn small
+
 
 # --- parts
 
@@ -174,9 +178,12 @@ EPS = slider("eps")
 # --- views
 
 
-def space(name: str, title: str, layers: Sequence[Layer], reach: float, **look: Any) -> View:
-    """A view of the cube [−reach, reach]³."""
-    return View(name, title, tuple(layers), ((-reach, reach),) * 3, **look)
+def space(
+    name: str, title: str, layers: Sequence[Layer], reach: float, *, camera: Sequence[float] = View.camera
+) -> View:
+    """A view of the cube [−reach, reach]³, with room around it; `camera` in units of that cube's side."""
+    near = tuple(c / ROOM for c in camera)
+    return View(name, title, tuple(layers), ((-ROOM * reach, ROOM * reach),) * 3, camera=near)
 
 
 def graph(name: str, title: str, layers: Sequence[Layer], x: Axis, y: Axis) -> View:

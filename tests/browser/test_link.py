@@ -98,13 +98,14 @@ def test_going_back_at_once_leaves_each_link_as_it_was(page):
     rest(page)
     page.evaluate(
         "(() => { const { fetch } = window; window.fetch = async (...all) => {"
-        " await new Promise((go) => setTimeout(go, 700)); return fetch(...all); }; })()"  # longer than REST
+        " await new Promise((go) => setTimeout(go, 3000)); return fetch(...all); }; })()"  # longer than REST
     )
     player(page, "p.seek(2)")
     page.evaluate("history.back()")
-    until(page, "p.ready && p.recipe.chosen.d === '3'")
-    rest(page)
+    page.wait_for_function("!location.search.includes('d=2')", timeout=PATIENCE)
+    rest(page)  # the old state has settled, the new one is still on its way
     assert query(page) == {"n": "60", "points": "ring"}
+    until(page, "p.ready && p.recipe.chosen.d === '3'")
 
 
 def test_going_back_turns_the_camera_back(page):

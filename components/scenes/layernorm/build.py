@@ -8,7 +8,20 @@ import numpy as np
 
 from components.recipe import Cloud, Color, Layer, Parameter, Recipe, Row, Table, View, rows
 from components.scene import Choices, WrongValue
-from components.scenery import EPS, Part, angle, axes, draw, evenly, followed, globe, mean_line, rest, split
+from components.scenery import (
+    EPS,
+    Part,
+    angle,
+    axes,
+    draw,
+    evenly,
+    followed,
+    globe,
+    mean_line,
+    rest,
+    space,
+    split,
+)
 from geometry import Affine, Entries, Normalize, Pipeline, clouds
 from geometry.centering import centering_matrix, hyperplane_basis
 
@@ -26,7 +39,7 @@ def build(choices: Choices) -> Recipe:
     exact = [Normalize() if isinstance(step, Normalize) else step for step in steps]
     ideal = Pipeline((place, *steps[:1])) if centered else Pipeline((place,))
     middle = ("unit sphere", f"× √{d}", "⊙ γ")
-    layers = (*around, *hand(d, points, len(steps)))
+    layers, plane = (*around, *hand(d, points, len(steps))), ((-reach, reach),) * 2
     return Recipe(
         stages=("x", "center", *middle, "+ β") if centered else ("x", *middle),
         parameters=parameters(d, centered),
@@ -35,7 +48,7 @@ def build(choices: Choices) -> Recipe:
             Cloud("ideal", points[:1], Pipeline(exact), ideal),
             *guide_clouds,
         ),
-        views=(View("space", "", layers, ((-reach, reach),) * min(d, 3), dims=min(d, 3)),),
+        views=(space("space", "", layers, reach) if d > 2 else View("space", "", layers, plane, dims=2),),
         formula=formula(centered),
         table=Table("points", "ideal"),
     )
