@@ -83,7 +83,12 @@ export function sliders(part, recipe, set) {
     /** @type {HTMLElement} */ (groups.get(p.group)).append(all.get(p.name).element);
   }
   part.replaceChildren(...groups.values());
-  return (params) => { for (const [name, { show }] of all) show(params[name]); };
+  /** @type {any} */ let known;
+  return (params) => {
+    if (params === known) return;
+    known = params;
+    for (const [name, { show }] of all) show(params[name]);
+  };
 }
 
 /** The choices of a scene as native controls. @param {HTMLElement} part @param {any} recipe @param {(name: string, value: string) => void} choose */
@@ -156,14 +161,17 @@ export function scrubber(part, recipe, player) {
       button("full", "Full screen (F)", () => player.fullscreen()), button("?", "Keys (?)", () => player.help())));
   part.hidden = false;
   part.classList.toggle("still", last === 0);
+  let words = "";
   const show = () => {
     range.value = String(player.progress);
-    const at = Math.round(player.progress);
-    range.setAttribute("aria-valuetext", `${recipe.stages[at]}, ${player.progress.toFixed(2)} of ${last}`);
-    stops.forEach((/** @type {HTMLElement} */ stop, /** @type {number} */ k) => stop.setAttribute("aria-current", k === at ? "step" : "false"));
+    const at = Math.round(player.progress), now = `${recipe.stages[at]}, ${player.progress.toFixed(1)} of ${last}`;
+    if (now !== words) {
+      range.setAttribute("aria-valuetext", (words = now));
+      stops.forEach((/** @type {HTMLElement} */ stop, /** @type {number} */ k) => stop.setAttribute("aria-current", k === at ? "step" : "false"));
+    }
     const label = player.playing ? "Pause (space)" : "Play (space)";
     if (play.title !== label) Object.assign(play, { title: label, ariaLabel: label, innerHTML: icon(player.playing ? "pause" : "play") });
-    loop.setAttribute("aria-pressed", String(player.loop));
+    if (loop.ariaPressed !== String(player.loop)) loop.ariaPressed = String(player.loop);
   };
   return show;
 }

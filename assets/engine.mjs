@@ -162,7 +162,7 @@ const lately = new WeakMap();
 function remembered(cloud, params) {
   let known = lately.get(cloud);
   const names = known?.names ?? [...cloud.place, ...cloud.steps].flatMap((step) =>
-    Object.values(step).flatMap((part) => [...Object.keys(part?.terms ?? {}), ...Object.keys(part?.tracks ?? {})]));
+    Object.values(step).flatMap((/** @type {any} */ part) => [...Object.keys(part?.terms ?? {}), ...Object.keys(part?.tracks ?? {})]));
   const values = names.map((name) => params[name]);
   if (!known || !values.every((v, i) => v === known?.values[i])) {
     lately.set(cloud, (known = { names, values, stages: cloudStages(cloud, params) }));
@@ -302,14 +302,21 @@ function drawing(recipe, layer, all, at, progress, followed) {
     return out;
   }
   if (layer.kind === "semi-axes") return diameters(layer.rows, at[layer.cloud], n);
+  if (only) return someOf(layer, own, at[layer.cloud], n, only);
   const points = project(layer.rows, own, at[layer.cloud], n, layer.over);
-  if (layer.kind === "histogram") return histogram(only ? gather(points, 1, only) : points, layer.span, layer.bins);
+  if (layer.kind === "histogram") return histogram(points, layer.span, layer.bins);
   if (layer.kind === "threshold") {
     const cut = bestThreshold(points, unpack(/** @type {Packed} */ (layer.classes))).threshold;
     return Float32Array.of(cut, layer.span[0], cut, layer.span[1]);
   }
-  if (layer.order && layer.kind === "line") return gather(points, k, unpack(layer.order));
-  return only ? gather(points, k, only) : points;
+  return layer.order && layer.kind === "line" ? gather(points, k, unpack(layer.order)) : points;
+}
+
+/** A few points of a layer. @param {Layer} layer @param {Float32Array[]} own @param {Float32Array} at @param {number} n @param {number[]} only */
+function someOf(layer, own, at, n, only) {
+  const few = (/** @type {Float32Array} */ points) => gather(points, points.length / n, only);
+  const points = project(layer.rows, own.map(few), few(at), only.length, layer.over);
+  return layer.kind === "histogram" ? histogram(points, layer.span, layer.bins) : points;
 }
 
 /**

@@ -9,12 +9,13 @@
 
 export const THEMES = ["auto", "light", "dark"];
 
-/** Choices, and everything else, of a query. @param {string} search @param {Record<string, any>} choices the defaults, by name */
+/** Choices, and everything else, of a query, and what is wrong with it. @param {string} search @param {Record<string, any>} choices the defaults, by name */
 export function split(search, choices) {
   // without a prototype: "constructor" and "__proto__" are names like any other
   const chosen = /** @type {Record<string, string>} */ (Object.create(null)), rest = /** @type {Record<string, string>} */ (Object.create(null));
-  for (const [name, text] of new URLSearchParams(search)) (Object.hasOwn(choices, name) ? chosen : rest)[name] = text;
-  return { chosen, rest };
+  const query = new URLSearchParams(search), twice = new Set([...query.keys()].filter((name) => query.getAll(name).length > 1));
+  for (const [name, text] of query) (Object.hasOwn(choices, name) ? chosen : rest)[name] = text;
+  return { chosen, rest, wrong: [...twice].map((name) => `${name} is given more than once`) };
 }
 
 const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i; // as in components/state.py

@@ -28,32 +28,47 @@ export function rows(recipe, params, followed) {
 /** @param {HTMLElement} part @param {any} recipe @returns {(player: any) => void} shows the player's state */
 export function numbers(part, recipe) {
   /** @type {((player: any) => string)[]} */ const words = [
-    ...recipe.readouts.map((/** @type {any} */ r) => (/** @type {any} */ player) => `${r.label}: ${readout(r, recipe, player)}`),
+    ...recipe.readouts.map((/** @type {any} */ r) => {
+      const word = (/** @type {any} */ player) => `${r.label}: ${readout(r, recipe, player)}`;
+      return r.kind === "residual" ? ofStages(word) : word;
+    }),
     ...recipe.views.flatMap((/** @type {any} */ v) => v.layers).filter((/** @type {any} */ l) => l.kind === "semi-axes").map(
-      (/** @type {any} */ l) => (/** @type {any} */ player) => `${l.title}: ${semiAxes(player.stages[l.cloud].at(-1), count(recipe, l.cloud))
-        .map((axis) => fixed(Math.hypot(...axis))).join(", ")}`),
+      (/** @type {any} */ l) => ofStages((player) => `${l.title}: ${semiAxes(player.stages[l.cloud].at(-1), count(recipe, l.cloud))
+        .map((axis) => fixed(Math.hypot(...axis))).join(", ")}`)),
   ];
   const readouts = words.map(() => h("output", { className: "readout" }));
   const caption = h("caption"), body = h("tbody");
   const table = recipe.table && h("table", {}, caption, heads(recipe), body);
   part.replaceChildren(...readouts, ...(recipe.facts ? [facts(recipe.facts)] : []), ...(table ? [h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "The followed point in numbers" }, table)] : []));
   const others = recipe.views.some((/** @type {any} */ v) => v.layers.some((/** @type {any} */ l) => l.pick));
-  let known = "";
+  let known = "", marked = -1;
   return (player) => {
     words.forEach((word, i) => {
       const text = word(player);
       if (readouts[i].textContent !== text) readouts[i].textContent = text;
     });
     if (!table) return;
-    const key = JSON.stringify([player.params, player.followed]);
+    const key = JSON.stringify([player.params, player.followed]), current = Math.round(player.progress);
     if (key !== known) {
       known = key;
+      marked = -1;
       caption.textContent = others ? `Point ${player.followed}, stage by stage. Click another point to follow it.` : "The followed point, stage by stage.";
       body.replaceChildren(...rows(recipe, player.params, player.followed).map((cells, k) =>
         h("tr", {}, h("th", { scope: "row" }, recipe.stages[k]), ...cells.map((/** @type {string} */ c) => h("td", {}, c)))));
     }
-    const current = Math.round(player.progress);
+    if (current === marked) return;
+    marked = current;
     [...body.rows].forEach((row, k) => row.classList.toggle("current", k === current));
+  };
+}
+
+/** A word that only the stages decide, found anew when they change. @param {(player: any) => string} word */
+function ofStages(word) {
+  /** @type {any} */ let stages;
+  let words = "";
+  return (/** @type {any} */ player) => {
+    if (player.stages !== stages) { stages = player.stages; words = word(player); }
+    return words;
   };
 }
 

@@ -10,7 +10,7 @@
  * @typedef {{eye: number[], center: number[]}} Camera
  */
 
-const CONFIG = { displayModeBar: false, responsive: true, showSendToCloud: false, scrollZoom: false, doubleClick: false };
+const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: false, doubleClick: false };
 const UP = { x: 0, y: 0, z: 1 };
 
 /** @param {any} data @param {(name: string) => string} color @returns {any} every `var(--role)` as a colour */
@@ -67,6 +67,7 @@ export class Panel {
     /** @type {Map<number, any>} buffers of each layer, kept from frame to frame */
     this.buffers = new Map();
     /** @type {HTMLCanvasElement | null} */ this.canvas = null;
+    this.sizes = new ResizeObserver(() => this.#fit());
     this.turning = 0; // cameras of our own on their public way
     this.closed = false;
   }
@@ -89,11 +90,22 @@ export class Panel {
       this.gd.on("plotly_relayouting", moved);
       this.gd.on("plotly_relayout", moved);
       this.gd.addEventListener("wheel", this.#zoom, { passive: false, capture: true });
-      this.#letPointsThrough();
+      this.#prepare();
       this.#keepListening();
     } else {
       this.canvas = this.gd.appendChild(Object.assign(document.createElement("canvas"), { className: "motion" }));
     }
+    this.sizes.observe(this.gd);
+  }
+
+  /** The figure fits its element, with the camera where it is: Plotly looks at the window only. */
+  async #fit() {
+    const { width, height } = this.gd._fullLayout, { clientWidth, clientHeight } = this.gd;
+    if (this.closed || !clientWidth || !clientHeight || (width === clientWidth && height === clientHeight)) return;
+    const camera = this.is3d ? this.camera() : null;
+    this.buffers.clear();
+    await this.Plotly.relayout(this.gd, { width: clientWidth, height: clientHeight });
+    if (camera && !this.closed) this.setCamera(camera);
   }
 
   /** Traces and layout with the frame's positions. @param {Drawn[]} frame @param {Camera | null} camera */
@@ -104,7 +116,7 @@ export class Panel {
     if (this.is3d && camera) {
       figure.layout.scene.camera = { ...figure.layout.scene.camera, ...this.#plotlyCamera(camera) };
     }
-    return { data, layout: figure.layout };
+    return { data, layout: { ...figure.layout, width: this.gd.clientWidth, height: this.gd.clientHeight } };
   }
 
   /** @param {any} trace @param {Drawn} drawn */
@@ -118,13 +130,16 @@ export class Panel {
     return trace;
   }
 
-  /** Only layers to be picked take part in hover and clicks: a sphere never hides the points behind it. */
-  #letPointsThrough() {
+  /** What Plotly's objects do not do by themselves: those at opacity 0 are not drawn at all, and only layers to be picked
+   * take part in hover and clicks: a sphere never hides the points behind it. */
+  #prepare() {
     this.view.layers.forEach((/** @type {any} */ layer, /** @type {number} */ l) => {
-      if (layer.pick) return;
       const trace = this.scene?.traces?.[`layer-${l}`];
       for (const object of [trace?.scatterPlot, trace?.linePlot, trace?.textMarkers, trace?.mesh]) {
-        if (object) object.drawPick = () => {};
+        if (!object) continue;
+        object.isOpaque = () => object.opacity >= 1;
+        object.isTransparent = () => object.opacity > 0 && object.opacity < 1;
+        if (!layer.pick) object.drawPick = () => {};
       }
     });
   }
@@ -154,7 +169,7 @@ export class Panel {
     this.buffers.clear();
     await this.Plotly.react(this.gd, data, layout, CONFIG);
     if (this.closed) return;
-    if (this.is3d) this.#letPointsThrough();
+    if (this.is3d) this.#prepare();
     else /** @type {HTMLCanvasElement} */ (this.canvas).hidden = true;
     this.gd.classList.remove("moving");
   }
@@ -168,7 +183,7 @@ export class Panel {
     } catch {
       return (this.fast = false);
     }
-    scene.glplot.redraw();
+    redraw(scene.glplot);
     return true;
   }
 
@@ -182,9 +197,7 @@ export class Panel {
       object.hasAlpha = drawn.opacity < 1;
     }
     if (layer.kind === "labels") return;
-    const same = kept.points && kept.points.length === drawn.points.length
-      && drawn.points.every((p, i) => p === kept.points[i] || (p !== p && kept.points[i] !== kept.points[i]));
-    if (!same) {
+    if (kept.points !== drawn.points) {
       const write = layer.kind === "mesh" ? writeMesh : layer.kind === "points" ? writePoints : writeLine;
       write(object, drawn.points, scene.dataScale, kept, layer, rgb(this.color(layer.role)));
     }
@@ -226,7 +239,7 @@ export class Panel {
     const scene = this.scene;
     if (this.fast && scene?.camera?.lookAt) {
       scene.camera.lookAt(camera.eye, camera.center, xyz(UP));
-      scene.glplot.redraw();
+      redraw(scene.glplot);
     } else {
       this.turning++;
       this.Plotly.relayout(this.gd, { "scene.camera": this.#plotlyCamera(camera) }).finally(() => this.turning--);
@@ -292,10 +305,20 @@ export class Panel {
   /** Frees the figure and its WebGL context. */
   close() {
     this.closed = true;
+    this.sizes.disconnect();
     const gl = this.scene?.glplot?.gl;
     this.Plotly.purge(this.gd);
     gl?.getExtension("WEBGL_lose_context")?.loseContext();
   }
+}
+
+/** Draw now, without what Plotly does at each drawing for ticks (ours are hidden) and hover (hidden while things move): it
+ * would make the browser lay the page out in every frame. @param {any} glplot */
+function redraw(glplot) {
+  const { onrender } = glplot;
+  glplot.onrender = null;
+  glplot.redraw();
+  glplot.onrender = onrender;
 }
 
 /** @param {CanvasRenderingContext2D} context @param {any} layer @param {any} trace @param {Drawn} drawn @param {number} n
@@ -413,5 +436,5 @@ function fadeMesh(mesh, opacity, kept, color) {
     colors[v] = color[0]; colors[v + 1] = color[1]; colors[v + 2] = color[2]; colors[v + 3] = opacity;
   }
   mesh.triangleColors.update(colors, 0);
-  mesh.hasAlpha = opacity < 1;
+  mesh.opacity = opacity;
 }

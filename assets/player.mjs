@@ -103,9 +103,9 @@ export class Player {
     this.wanted = null;
     this.following = true;
     return this.#next(async (stale) => {
-      const { chosen, rest } = split(location.search, this.usual), usual = { ...this.usual };
+      const { chosen, rest, wrong: repeated } = split(location.search, this.usual), usual = { ...this.usual };
       const linked = await this.#ask({ ...usual, ...chosen }), base = linked.refused ? await this.#ask(usual) : linked;
-      const asked = base.recipe && read(rest, base.recipe), wrong = [linked.refused, ...(asked?.wrong ?? [])].filter(Boolean);
+      const asked = base.recipe && read(rest, base.recipe), wrong = [...repeated, linked.refused, ...(asked?.wrong ?? [])].filter(Boolean);
       const taken = wrong.length && linked.recipe ? await this.#ask(usual) : base;
       if (stale()) return;
       this.following = false;
@@ -342,7 +342,7 @@ export class Player {
 
   fullscreen() {
     if (document.fullscreenElement) document.exitFullscreen();
-    else this.part("stage")?.requestFullscreen?.().catch(() => {}); // where a page may not, it stays as it is
+    else this.root.requestFullscreen?.().catch(() => {}); // where a page may not, it stays as it is
   }
 
   help() {

@@ -75,6 +75,13 @@ def closed_form(theta: np.ndarray, stretch: str | None, shift: str | None) -> Cl
     return Cloud("closed form", np.stack([1 / half, half, np.cos(theta)], -1), Pipeline(steps))
 
 
+def formula(moved: str) -> str:
+    """u_ε(moved, y) in LaTeX; stage 1 is the affine map, stage 2 the fraction."""
+    pair = rf"(\class{{stage-1 role-ellipsoid}}{{{moved}}},\, y)"
+    fraction = rf"\frac{{{pair}}}{{\sqrt{{({moved})^2 + y^2 + \varepsilon}}}}"
+    return rf"u_\varepsilon({moved}, y) = \class{{stage-2 role-sphere}}{{{fraction}}}"
+
+
 def plane_view(count: int, title: str, *, image: str, reach: float) -> View:
     """The plane: the circle, its affine image with rays to the origin, and the points."""
     plane, start, around = rows(np.eye(2)), rows(np.eye(2), stage=0), closed(FINE)

@@ -49,8 +49,8 @@ class Explorer(Dash):
 
 
 LEAD = (
-    "See what normalisation does inside a neural network: points fall onto a plane, fly to a sphere,"
-    " stretch into an ellipsoid."
+    "Normalisation is usually shown as statistics. Here it is geometry: points fall onto a plane, fly out to a sphere,"
+    " stretch into an ellipsoid. Take any scene and move it with your hand; each state has its own link."
 )
 
 

@@ -136,6 +136,7 @@ def test_a_link_left_in_motion_writes_nothing_onto_the_next_page(page):
     [
         ("points=nonsense", "points"),
         ("gamma1=7", "gamma1"),
+        ("gamma1=1&gamma1=1", "gamma1"),
         ("progress=5.5&camera=0,0,0", "camera"),
         ("follow=60&theme=pink&zeta=1", "zeta"),
     ],

@@ -28,7 +28,7 @@ POINT = "The followed point: c·x + b·𝟏"
 PHI = Parameter("phi", "angle of v", 12, 0, 360, 1, about="in degrees: turns v, and the plane with it")
 C = Parameter("c", "scale c", 1, -1.5, 1.5, group=POINT)
 B = Parameter("b", "shift b", 0, -0.8, 0.8, group=POINT)
-IMAGE = r"\class{stage-2 role-sphere}{\sqrt 3\; \mathrm{sign}(\alpha)\, v}"
+IMAGE = r"\class{stage-2 stage-4 role-sphere}{\sqrt 3\; \mathrm{sign}(\alpha)\, v}"
 PROJECTION = r"\class{stage-2 role-hyperplane}{\Pi\Pi = \Pi}"
 
 
@@ -44,7 +44,7 @@ def build(choices: Choices) -> Recipe:
         parameters=(PHI, C, B),
         clouds=(*drawn, Cloud("image", np.array([[1.0, 0]]), place=Pipeline((PLANE, TO_SPHERE)))),
         views=views,
-        formula=rf"\mathrm{{LN}}(\class{{stage-1 role-hyperplane}}{{\alpha v}} + \beta 𝟏) = {IMAGE}",
+        formula=rf"\mathrm{{LN}}(\class{{stage-1 stage-3 role-hyperplane}}{{\alpha v}} + \beta 𝟏) = {IMAGE}",
         table=Table("point", columns=("components", "mean", "std", "norm")),
         readouts=(Residual("From the followed point’s output to √3·v", "point", "image"),),
         facts=facts(),

@@ -35,23 +35,17 @@ def build(choices: Choices) -> Recipe:
         views=(
             circle.plane_view(count, "", image=image, reach=3.15),
             circle.curve_view(count),
-            graph("speed", "Speed when t moves", speeds, circle.X_BEFORE, ("dx/dt", -0.2, 5)),
+            graph("speed", "Speed when t moves", speeds, circle.X_BEFORE, ("dx′/dt", -0.2, 5)),
         ),
-        formula=formula(first),
+        formula=circle.formula(first),
         table=Table("points", columns=("components", "norm")),
         readouts=(
             Residual("Largest distance to the closed form", "points", "closed form", coordinates=1),
-            Number("Speed dx/dt of the followed point", "speed", SPEED[1], "followed"),
+            Number("Speed dx′/dt of the followed point", "speed", SPEED[1], "followed"),
         ),
         progress=2,
         follow=537,
     )
-
-
-def formula(first: str) -> str:
-    moved = rf"\class{{stage-1 role-ellipsoid}}{{{first}}}"
-    fraction = rf"\frac{{({moved},\, y)}}{{\sqrt{{({first})^2 + y^2 + \varepsilon}}}}"
-    return rf"u_\varepsilon({first}, y) = \class{{stage-2 role-sphere}}{{{fraction}}}"
 
 
 def speed(stretch: str | None) -> Cloud:

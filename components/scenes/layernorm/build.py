@@ -37,7 +37,9 @@ def build(choices: Choices) -> Recipe:
     place = Affine(np.eye(d), Entries(np.zeros(d), {"mean": np.ones(d)}))
     # Where the steps land for ε = 0 is the surface: first the hyperplane, or for RMSNorm the space itself.
     exact = [Normalize() if isinstance(step, Normalize) else step for step in steps]
-    ideal = Pipeline((place, *steps[:1])) if centered else Pipeline((place,))
+    # What has no direction, and so no place on it, is measured from a point of it.
+    hint = Affine(np.eye(d), 1e-30 * hyperplane_basis(d)[0])
+    ideal = Pipeline((place, *steps[:centered], hint))
     middle = ("unit sphere", f"× √{d}", "⊙ γ")
     layers, plane = (*around, *hand(d, points, len(steps))), ((-reach, reach),) * 2
     return Recipe(
@@ -49,7 +51,7 @@ def build(choices: Choices) -> Recipe:
             *guide_clouds,
         ),
         views=(space("space", "", layers, reach) if d > 2 else View("space", "", layers, plane, dims=2),),
-        formula=formula(centered),
+        formula=formula(centered, choices["convention"]),
         table=Table("points", "ideal"),
     )
 
@@ -169,10 +171,16 @@ def hand(d: int, points: np.ndarray, last: int) -> tuple[Layer, ...]:
     )
 
 
-def formula(centered: bool) -> str:
+def formula(centered: bool, convention: str) -> str:
     v, k = (r"x - \mu 𝟏", 2) if centered else ("x", 1)
     over = rf"\class{{stage-1 role-hyperplane}}{{{v}}}" if centered else v
-    unit = rf"\class{{stage-{k} role-sphere}}{{\frac{{{over}}}{{\lVert {v} \rVert}}}}"
+    length = rf"\lVert {v} \rVert"
+    below = {
+        "pytorch": rf"\sqrt{{{length}^2 + d\, \varepsilon}}",
+        "std": rf"{length} + \sqrt{{d}}\, \varepsilon",
+        "bare": rf"\sqrt{{{length}^2 + \varepsilon}}",
+    }
+    unit = rf"\class{{stage-{k} role-sphere}}{{\frac{{{over}}}{{{below[convention]}}}}}"
     root = rf"\class{{stage-{k + 1} role-sphere}}{{\sqrt{{d}}}}"
     gain = rf"\class{{stage-{k + 2} role-ellipsoid}}{{\gamma \odot}}"
     return rf"y = {gain} {root} {unit}" + (r" \class{stage-5 role-shift}{+ \beta}" if centered else "")

@@ -24,10 +24,11 @@ from geometry.centering import centering_matrix, hyperplane_basis
 
 @dataclass(frozen=True)
 class Norm:
-    """`formula`: of points (n, d), or (n, k, d/k) for a norm with `blocks`, the k of some d (else 1)."""
+    """`apply`: to points (n, d), or (n, k, d/k) for a norm with `blocks`, the k of some d (else 1)."""
 
     title: str
-    formula: Callable[[np.ndarray], np.ndarray]
+    apply: Callable[[np.ndarray], np.ndarray]
+    formula: str
     averaged: str = "one point"
     blocks: Mapping[int, int] = field(default_factory=dict)
     centered: bool = False
@@ -36,15 +37,23 @@ class Norm:
 
 LAYER, RMS = partial(norms.layer_norm, eps=0.0), partial(norms.rms_norm, eps=0.0)
 INSTANCE, BATCH = partial(norms.instance_norm, eps=0.0), partial(norms.batch_norm, eps=0.0)
+CENTRE = r"\class{stage-1 role-hyperplane}{x_i - \mu_G}"
+OVER, UNDER = r"\frac{%s}{\class{stage-2 role-sphere}{%s}}", r"\mathrm{rms}_G"
+CENTRED, PLAIN, LENGTH = (
+    OVER % (CENTRE, r"\sigma_G"),
+    OVER % ("x_i", UNDER),
+    OVER % ("g x_i", r"\lVert x \rVert"),
+)
+TANH = r"\class{stage-2 role-sphere}{\tanh}(\class{stage-1 role-ellipsoid}{\alpha x_i})"
 NORMS = {
-    "layernorm": Norm("LayerNorm", LAYER, centered=True),
-    "rmsnorm": Norm("RMSNorm", RMS),
-    "groupnorm": Norm("GroupNorm", LAYER, "one block", {4: 2, 6: 2}, centered=True),
-    "blockrms": Norm("RMS on blocks", RMS, "one block", {4: 2, 6: 2}),
-    "instancenorm": Norm("InstanceNorm", INSTANCE, "one channel", {4: 2, 6: 3}, centered=True),
-    "batchnorm": Norm("BatchNorm", BATCH, "one feature", sphere=False),
-    "weightnorm": Norm("WeightNorm", partial(norms.weight_norm, g=1.5), "one neuron"),
-    "dyt": Norm("DyT", partial(norms.dyt, alpha=1.0), "nothing", sphere=False),
+    "layernorm": Norm("LayerNorm", LAYER, CENTRED, centered=True),
+    "rmsnorm": Norm("RMSNorm", RMS, PLAIN),
+    "groupnorm": Norm("GroupNorm", LAYER, CENTRED, "one block", {4: 2, 6: 2}, centered=True),
+    "blockrms": Norm("RMS on blocks", RMS, PLAIN, "one block", {4: 2, 6: 2}),
+    "instancenorm": Norm("InstanceNorm", INSTANCE, CENTRED, "one channel", {4: 2, 6: 3}, centered=True),
+    "batchnorm": Norm("BatchNorm", BATCH, CENTRED, "one feature", sphere=False),
+    "weightnorm": Norm("WeightNorm", partial(norms.weight_norm, g=1.5), LENGTH, "one neuron"),
+    "dyt": Norm("DyT", partial(norms.dyt, alpha=1.0), TANH, "nothing", sphere=False),
 }
 TITLES = {name: norm.title for name, norm in NORMS.items()}
 TORI = (("groupnorm", 6), ("blockrms", 4))
@@ -57,7 +66,6 @@ SLIDERS = (
     Parameter("g", "length g", 1.5, 0.5, 2.5, about="of every weight vector in WeightNorm"),
     Parameter("alpha", "DyT α", 1, 0.1, 4, about="the slope of DyT at 0"),
 )
-CENTRED, OVER = r"\class{stage-1 role-hyperplane}{x_i - \mu_G}", r"\class{stage-2 role-sphere}{\sigma_G}"
 
 
 def build(choices: Choices) -> Recipe:
@@ -70,7 +78,7 @@ def build(choices: Choices) -> Recipe:
     around = {side: guides(norm, d, side, pipelines[side]) for side, norm in chosen.items()}
     guide_clouds, _ = split(*around["left"], *around["right"])
     cell_clouds, cells = split(*tensor(chosen["left"], d, "left"), *tensor(chosen["right"], d, "right"))
-    paper = ((0.3, 2 * d + 3.7), (-ROWS - 1.4, -0.3))
+    paper = ((-0.7, 2 * d + 4.7), (-ROWS - 1.4, -0.3))
     wanted = {"b", "c"}.union(*(p.parameters for p in pipelines.values()))
     return Recipe(
         stages=("x", "centre", "normalise"),
@@ -80,7 +88,9 @@ def build(choices: Choices) -> Recipe:
             *(picture(chosen[cloud.name], cloud, around[cloud.name]) for cloud in moved),
             View("tensor", "A row is a point; red goes together", cells, paper, dims=2, strip=True),
         ),
-        formula=rf"y_i = \frac{{{CENTRED}}}{{{OVER}}}, \quad i \in G",
+        formula=r", \quad ".join(
+            rf"\text{{{TITLES[n]}: }} y_i = {NORMS[n].formula}" for n in chosen.values()
+        ),
         table=Table("left", columns=("components", "mean", "std", "norm")),
         readouts=(Residual("Largest distance between the two results", "left", "right"),),
         facts=facts(tuple(chosen.values()), x),
@@ -107,7 +117,7 @@ def pipeline(norm: str, x: np.ndarray) -> Pipeline:
 def apply(norm: str, x: np.ndarray) -> np.ndarray:
     """The same norm by its formula, for the table of facts; BatchNorm as in training."""
     cut = x.reshape(len(x), blocks(norm, x.shape[1]), -1) if NORMS[norm].blocks else x
-    return NORMS[norm].formula(cut).reshape(x.shape)
+    return NORMS[norm].apply(cut).reshape(x.shape)
 
 
 def surface(norm: str, d: int) -> str:
@@ -203,7 +213,7 @@ def tensor(norm: str, d: int, side: str) -> list[Part]:
 
 def facts(chosen: tuple[str, ...], x: np.ndarray) -> Facts:
     """What each norm keeps and loses, measured at the first point of the cloud."""
-    x, d = x[:40], x.shape[1]
+    d = x.shape[1]
 
     def at_first(norm: str, first: np.ndarray, others: float = 1.0) -> np.ndarray:
         return apply(norm, np.vstack([first, others * x[1:]]))[0]

@@ -40,7 +40,7 @@ def build(choices: Choices) -> Recipe:
     return Recipe(
         stages=("x", "center (LayerNorm only)", "unit sphere", "× √3"),
         parameters=(
-            Parameter("q", "q = μ/σ", 1, -5, 5, 0.01, about="the mean of a point in units of its deviation"),
+            Parameter("q", "q = μ/σ", 1, -5, 5, 0.01, about="of the cloud; each point has its own, near it"),
             Parameter("eps", "ε", 0, 1e-8, 1, scale="log", about="0: the relation is exact"),
         ),
         clouds=(layer_norm, rms_norm, closed_form, *guide_clouds),
@@ -72,9 +72,9 @@ def guides() -> list[Part]:
     """The sphere of radius √3, its equator in the hyperplane, and the line along 1 with its poles."""
     equator = clouds.circle(128, *U, radius=ROOT)
     return [
-        draw("mean line", "line", "mean-direction", SHOW, 0.78 * REACH * POLES, size=4, opacity=0.6),
+        draw("mean line", "line", "mean-direction", SHOW, 0.7 * REACH * POLES, size=4, opacity=0.6),
         draw("poles", "points", "mean-direction", SHOW, ROOT * POLES, size=8),
-        draw("pole names", "labels", "mean-direction", SHOW, 0.84 * REACH * POLES, labels=["−𝟏", "+𝟏"]),
+        draw("pole names", "labels", "mean-direction", SHOW, 0.76 * REACH * POLES, labels=["−𝟏", "+𝟏"]),
         *globe(SHOW, ROOT * UP, mesh=[0.07, 0.07, 0.12, 0.15]),
         draw("equator", "line", "hyperplane", SHOW, equator, size=4, opacity=0.8),
     ]

@@ -4,11 +4,6 @@ from components import circle
 from components.recipe import Parameter, Recipe, Residual, Table
 from components.scene import Choices
 
-FORMULA = (
-    r"u_\varepsilon(tx, y) = \class{stage-2 role-sphere}"
-    r"{\frac{(\class{stage-1 role-ellipsoid}{t x},\, y)}{\sqrt{(t x)^2 + y^2 + \varepsilon}}}"
-)
-
 
 def build(choices: Choices) -> Recipe:
     count = int(choices["n"])
@@ -21,7 +16,7 @@ def build(choices: Choices) -> Recipe:
             circle.plane_view(count, "The points", image="the ellipse (tx, y)", reach=2.1),
             circle.curve_view(count),
         ),
-        formula=FORMULA,
+        formula=circle.formula("tx"),
         table=Table("points", columns=("components", "norm")),
         readouts=(Residual("Largest distance to the closed form", "points", "closed form", coordinates=1),),
         progress=2,

@@ -51,7 +51,9 @@ def build(choices: Choices) -> Recipe:
     guide_clouds, around = split(*guides(wait=last - 1))
     order, color = (np.arange(N), ON_LINE) if straight else (clouds.closed(N), ON_CIRCLE)
     curtain = np.concatenate([order, N + order])[clouds.grid_mesh(2, len(order))]
-    image = Layer("slice", "line", "meeting", FLAT, "its image: half a circle", size=6, fade=[0, 1])
+    image = Layer(
+        "slice", "line", "meeting", FLAT, "its image (for ε = 0 half a circle)", size=6, fade=[0, 1]
+    )
     layers = (
         *around,
         Layer("curtain", "mesh", "input", SPACE, order=curtain, opacity=0.16),
@@ -66,7 +68,7 @@ def build(choices: Choices) -> Recipe:
     names = {"stretch": ("t", None), "fold": (None, "t")}
     curves = Residual("Largest distance between curve and closed form", "slice", "closed form", 1)
     turned = Residual("Largest distance between angle and arctangent", "angle", "arctangent", 1)
-    angle = Cloud("angle", above, Pipeline((U, Pointwise("arcsin"))), place)
+    angle = Cloud("angle", above, Pipeline((U, replace(U, eps=0.0), Pointwise("arcsin"))), place)
     return Recipe(
         stages=stages,
         parameters=(H if straight else T, EPS_SLIDER),
@@ -114,7 +116,7 @@ def curve_view(color: Color, straight: bool) -> View:
 
 def angle_view() -> View:
     """The angle of the image, on its half circle, against the position on the line."""
-    show = (CURVE[0], Row((1,), stage=2))
+    show = (CURVE[0], Row((1,), stage=3))
     layers = (
         Layer("angle", "points", "meeting", show, "angle of the image", size=6, fade=[0.15, 1]),
         Layer("arctangent", "line", "formula", show, "arctan(x / h)", size=3),
@@ -139,7 +141,7 @@ def guides(wait: int) -> list[Part]:
     )
     bend: Steps = (*rest(2, wait), Normalize(eps=EPS))
     return [
-        draw("sheet", "mesh", "sphere", SHEET, sheet, "u_ε: the height", steps=bend, opacity=0.5),
+        draw("sheet", "mesh", "sphere", SHEET, sheet, "the height", steps=bend, opacity=0.5),
         draw("net", "line", "sphere", SHEET, net, steps=bend, size=1.5, opacity=0.6),
         draw("axes", "line", "axis", FLAT, cross, size=1.5, opacity=0.7),
         draw("rims", "line", "axis", FLAT, rims, size=1.5, opacity=0.5),

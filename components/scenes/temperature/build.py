@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from components.circle import BEFORE, EPS_SLIDER, NOW, affine
+from components.circle import BEFORE, EPS_SLIDER, NOW, affine, formula
 from components.recipe import Accuracy, Cloud, Layer, Number, Parameter, Recipe, Row, View, rows
 from components.scene import Choices
 from components.scenery import EPS, Axis, draw, followed, graph
@@ -28,7 +28,6 @@ def build(choices: Choices) -> Recipe:
     degrees, points = days(choices["seed"])
     classes = (points[:, 0] > 0 if hot else np.arange(len(points)) >= KINDS[0][1]).astype(int)
     step = affine("stretch", None) if hot else affine("shrink", "shift")
-    moved = r"t\,x" if hot else r"a\,x + t"
     above = np.flatnonzero(points[:, 0] > 0)
     edge = int(above[np.argsort(points[above, 0])[len(above) // 10]])  # nine hot days of ten are hotter
     unit = clouds.circle(128, *np.eye(2))
@@ -36,15 +35,15 @@ def build(choices: Choices) -> Recipe:
     moving = Cloud("days", points, Pipeline((step, Normalize(eps=EPS))))
     margins = (Number(MARGIN, "days", BEFORE, edge), Number("after", "days", AFTER, edge))
     return Recipe(
-        stages=("days", "× t" if hot else "a x + t", "u_ε"),
+        stages=("days", "× t" if hot else "a x + t", "normalised"),
         parameters=(STRETCH, EPS_SLIDER) if hot else (SHRINK, SHIFT, EPS_SLIDER),
         clouds=(moving, Cloud("degrees", degrees), circle),
         views=(
             plane(ring, classes, ("cold day", "hot day") if hot else ("typical day", "extreme day")),
             counts("Before", "degrees", NOW, classes, ("temperature in °C", -15, 45), 55, bins=40),
-            counts("After", "days", AFTER, classes, ("x after u_ε", -1.04, 1.04), 100, bins=80),
+            counts("After", "days", AFTER, classes, ("x after", -1.04, 1.04), 100, bins=80),
         ),
-        formula=rf"u_\varepsilon(\class{{stage-1 role-ellipsoid}}{{{moved}}},\; y)",
+        formula=formula("tx" if hot else "ax + t"),
         readouts=(
             Accuracy("Days that the best single threshold puts right: before", "days", BEFORE, classes),
             Accuracy("after", "days", AFTER, classes),
