@@ -134,10 +134,13 @@ function apply(x, n, step, params) {
   return normalize(x, n, value(step.radius, params)[0], value(step.eps, params)[0], step.groups, step.convention);
 }
 
+/** The names of the parameters that move an array. @param {any} entries @returns {string[]} */
+const movers = (entries) => [...Object.keys(entries?.terms ?? {}), ...Object.keys(entries?.tracks ?? {})];
+
 /** A step at which a guide waits for the points. @param {{A: Entries, b: Entries | null}} step */
 function isIdentity({ A, b }) {
   const d = A.base.shape[0];
-  return !b && !A.terms && !A.tracks && A.base.shape[1] === d && unpack(A.base).every((a, i) => a === (i % (d + 1) ? 0 : 1));
+  return !b && !movers(A).length && A.base.shape[1] === d && unpack(A.base).every((a, i) => a === (i % (d + 1) ? 0 : 1));
 }
 
 /** The stages of one cloud (of one point in place of its own, where given). A step that moves nothing gives the same array
@@ -161,8 +164,7 @@ const lately = new WeakMap();
 /** The stages of a cloud, anew only if a parameter that moves it has changed. @param {Cloud} cloud @param {Params} params */
 function remembered(cloud, params) {
   let known = lately.get(cloud);
-  const names = known?.names ?? [...cloud.place, ...cloud.steps].flatMap((step) =>
-    Object.values(step).flatMap((/** @type {any} */ part) => [...Object.keys(part?.terms ?? {}), ...Object.keys(part?.tracks ?? {})]));
+  const names = known?.names ?? [...cloud.place, ...cloud.steps].flatMap((step) => Object.values(step).flatMap(movers));
   const values = names.map((name) => params[name]);
   if (!known || !values.every((v, i) => v === known?.values[i])) {
     lately.set(cloud, (known = { names, values, stages: cloudStages(cloud, params) }));

@@ -11,6 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from components import theme as themes
+from components.packing import packed
 from components.recipe import Layer, Params, Recipe, View
 
 FONT = "system-ui, sans-serif"
@@ -179,7 +180,7 @@ def _filled(
 
 def document(recipe: Recipe) -> dict[str, Any]:
     """The recipe as JSON data with each view's templates in it: what the browser's player needs."""
-    data = recipe.json()
-    for view, packed in zip(recipe.views, data["views"], strict=True):
-        packed["figure"] = templates(recipe, view)
+    data = packed(recipe)
+    for view, sent in zip(recipe.views, data["views"], strict=True):
+        sent["figure"] = templates(recipe, view)
     return data

@@ -1,13 +1,11 @@
 """A recipe: the parameters, clouds, pipelines and views of one scene for one set of choices, as data.
 
 Whoever holds a recipe can run it: `components.figure` in Python, `assets/engine.mjs` in the browser. The
-words are those of docs/design.md. `Recipe.json` is the form in which it travels; arrays are packed as
-Plotly packs them, `{dtype, shape, bdata}` with base64.
+words are those of docs/design.md; `components.packing` is the form in which it travels.
 """
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from geometry.pipeline import Affine, Entries, Normalize, Pipeline, Pointwise
+from geometry.distributions import best_threshold, histogram
+from geometry.ellipsoid import diameters
+from geometry.pipeline import Pipeline
 
 Array = np.ndarray
 Params = Mapping[str, float]
@@ -265,138 +265,9 @@ class Recipe:
         points = np.stack([coordinate(r, at, stages) for r in layer.rows], axis=-1)
         return points if layer.over is None else points / coordinate(layer.over, at, stages)[:, None]
 
-    def json(self) -> dict[str, Any]:
-        """The recipe as plain data, ready for `json.dumps`."""
-        return {
-            "stages": list(self.stages),
-            "parameters": [vars(p) for p in self.parameters],
-            "clouds": [_cloud(c) for c in self.clouds],
-            "views": [_view(v) for v in self.views],
-            "formula": self.formula,
-            "table": self.table and {**vars(self.table), "columns": list(self.table.columns)},
-            "readouts": [_readout(r) for r in self.readouts],
-            "facts": self.facts and vars(self.facts),
-            "progress": self.progress,
-            "follow": self.follow,
-        }
-
 
 def coordinate(row: Row, at: Array, stages: Sequence[Array]) -> Array:
     """⟨weights, point⟩ + offset; missing coordinates count as zero."""
     points = at if row.stage is None else stages[min(row.stage, len(stages) - 1)]
     m = min(points.shape[-1], len(row.weights))
     return points[:, :m] @ np.asarray(row.weights[:m]) + row.offset
-
-
-def diameters(points: Array) -> Array:
-    """The principal diameters of an ellipsoid, from its middle and images of orthonormal radii (1 + k, d).
-
-    Ends and gaps, (3k, d).
-
-    With the radii as rows of M, the rows of UᵀM (UΣVᵀ = M) are the semi-axes: Uᵀ turns the frame, M maps it.
-    """
-    middle, radii = points[0], points[1:] - points[0]
-    axes = np.linalg.svd(radii)[0].T @ radii
-    gap = np.full_like(axes, np.nan)
-    return np.stack([middle - axes, middle + axes, gap], axis=1).reshape(-1, points.shape[-1])
-
-
-def histogram(values: Array, span: tuple[float, float], bins: int) -> Array:
-    """The outline of a histogram, (2 bins + 2, 2); values outside the span count in the outermost bins."""
-    edges = np.linspace(*span, bins + 1)
-    inside = np.floor((values - span[0]) / (span[1] - span[0]) * bins)
-    counts = np.bincount(np.clip(inside, 0, bins - 1).astype(int), minlength=bins)
-    return np.column_stack([np.repeat(edges, 2), np.concatenate([[0], np.repeat(counts, 2), [0]])])
-
-
-def best_threshold(values: Array, classes: Array) -> tuple[float, float]:
-    """The threshold between neighbouring values that separates classes 0 and 1 best, and its share of rights.
-
-    Either side may be class 1. The first of several equally good ones; all alike: the value itself.
-    """
-    order = np.argsort(values, kind="stable")
-    v, ones = values[order], np.cumsum(classes[order] == 1)
-    n, below = len(v), np.arange(1, len(v) + 1)
-    right = ones[-1] - ones + below - ones  # class 0 below, class 1 above
-    share = np.maximum(right, n - right) / n
-    cut = np.append(v[1:] > v[:-1], True)
-    best = int(np.argmax(np.where(cut, share, 0)))
-    return float((v[best] + v[min(best + 1, n - 1)]) / 2), float(share[best])
-
-
-def pack(array: Any) -> dict[str, Any]:
-    """`{dtype, shape, bdata}`; 32-bit where the array is, little endian."""
-    array = np.ascontiguousarray(array)
-    kind = {"f": "f4" if array.dtype == np.float32 else "f8", "i": "i4"}[array.dtype.kind]
-    data = base64.b64encode(array.astype("<" + kind).tobytes()).decode()
-    return {"dtype": kind, "shape": list(array.shape), "bdata": data}
-
-
-def _entries(entries: Entries) -> dict[str, Any]:
-    out: dict[str, Any] = {"base": pack(np.asarray(entries.base, float))}
-    if entries.terms:
-        out["terms"] = {name: pack(np.asarray(term, float)) for name, term in entries.terms.items()}
-    if entries.tracks:
-        out["tracks"] = {
-            name: {"at": pack(np.asarray(t.at, float)), "values": pack(t.values)}
-            for name, t in entries.tracks.items()
-        }
-    return out
-
-
-def _step(step: Affine | Normalize | Pointwise) -> dict[str, Any]:
-    if isinstance(step, Affine):
-        return {"kind": "affine", "A": _entries(step.A), "b": step.b and _entries(step.b)}
-    if isinstance(step, Pointwise):
-        return {"kind": "pointwise", "function": step.function}
-    return {
-        "kind": "normalize",
-        "radius": _entries(step.radius),
-        "eps": _entries(step.eps),
-        "groups": step.groups and [list(g) for g in step.groups],
-        "convention": step.convention,
-    }
-
-
-def _cloud(cloud: Cloud) -> dict[str, Any]:
-    return {
-        "name": cloud.name,
-        "points": pack(cloud.points.astype(np.float32)),
-        "place": [_step(s) for s in cloud.place.steps],
-        "steps": [_step(s) for s in cloud.pipeline.steps],
-        "path": cloud.pipeline.path,
-        "labels": cloud.labels and list(cloud.labels),
-    }
-
-
-def _layer(layer: Layer) -> dict[str, Any]:
-    color = layer.color and {
-        **vars(layer.color),
-        "values": None if layer.color.values is None else pack(layer.color.values.astype(np.float32)),
-        "row": layer.color.row and vars(layer.color.row),
-    }
-    return {
-        **vars(layer),
-        "rows": [vars(r) for r in layer.rows],
-        "only": layer.only
-        if layer.only is None or isinstance(layer.only, str)
-        else list(map(int, layer.only)),
-        "order": None if layer.order is None else pack(layer.order.astype(np.int32)),
-        "over": layer.over and vars(layer.over),
-        "classes": None if layer.classes is None else pack(layer.classes.astype(np.int32)),
-        "color": color,
-    }
-
-
-def _readout(readout: Residual | Number | Accuracy) -> dict[str, Any]:
-    data = {"kind": type(readout).__name__.lower(), **vars(readout)}
-    if isinstance(readout, Residual):
-        return data
-    data["row"] = vars(readout.row)
-    return data | (
-        {"classes": pack(readout.classes.astype(np.int32))} if isinstance(readout, Accuracy) else {}
-    )
-
-
-def _view(view: View) -> dict[str, Any]:
-    return {**vars(view), "layers": [_layer(layer) for layer in view.layers]}

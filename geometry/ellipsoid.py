@@ -2,6 +2,7 @@
 
 from math import sqrt
 
+import numpy as np
 from array_api_compat import array_namespace, device
 from jaxtyping import Float
 
@@ -52,3 +53,14 @@ def normal(gamma: Float[Array, "d"]) -> Float[Array, "d"]:
     flat, one = gamma == 0, xp.ones_like(gamma)
     smallest = xp.min(xp.abs(gamma))
     return to_sphere(xp.where(flat, one, smallest / xp.where(flat, one, gamma)))
+
+
+def diameters(points: Float[np.ndarray, "1+k d"]) -> Float[np.ndarray, "3*k d"]:
+    """The principal diameters of an ellipsoid: its middle and images of orthonormal radii → ends, gaps (NaN).
+
+    With the radii as rows of M, the rows of UᵀM (UΣVᵀ = M) are the semi-axes: Uᵀ turns the frame, M maps it.
+    """
+    middle, radii = points[0], points[1:] - points[0]
+    axes = np.linalg.svd(radii)[0].T @ radii
+    gap = np.full_like(axes, np.nan)
+    return np.stack([middle - axes, middle + axes, gap], axis=1).reshape(-1, points.shape[-1])

@@ -99,7 +99,11 @@ class Entries:
 
 
 def _real(value):
-    if is_array_api_obj(value) and array_namespace(value).isdtype(value.dtype, "real floating"):
+    if (
+        is_array_api_obj(value)
+        and not isinstance(value, np.generic)
+        and array_namespace(value).isdtype(value.dtype, "real floating")
+    ):
         return value
     return np.asarray(value, dtype=np.float64)
 

@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 import pytest
 
 from components.figure import document, figure, templates
+from components.packing import packed
 from components.scene import scenes
 from components.theme import THEMES, colors
 from tests.components.recipes import recipe
@@ -67,7 +68,7 @@ def test_the_document_is_the_recipe_with_templates():
     small = recipe(3)
     data = json.loads(json.dumps(document(small), allow_nan=False))
     assert data["views"][0].pop("figure") == json.loads(json.dumps(templates(small, small.views[0])))
-    assert data == json.loads(json.dumps(small.json()))
+    assert data == json.loads(json.dumps(packed(small)))
 
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())

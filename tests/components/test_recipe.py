@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.recipe import Cloud, Layer, Residual, Row, best_threshold, histogram, pack, rows
+from components.packing import pack, packed
+from components.recipe import Cloud, Layer, Residual, Row, rows
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Track
+from geometry.distributions import best_threshold, histogram
 from tests.components.recipes import FADE, recipe
 
 EXACT = 1e-12  # the same formula in another order
@@ -33,7 +35,7 @@ def test_pack_takes_transposed_arrays():
 
 @pytest.mark.parametrize("d", [2, 3])
 def test_json_is_plain_data(d):
-    data = json.loads(json.dumps(recipe(d).json(), allow_nan=False))
+    data = json.loads(json.dumps(packed(recipe(d)), allow_nan=False))
     assert [c["name"] for c in data["clouds"]] == [c.name for c in recipe(d).clouds]
     assert data["clouds"][0]["points"]["dtype"] == "f4"
     assert [p["name"] for p in data["parameters"]] == ["gain", "eps"]
@@ -47,9 +49,9 @@ def test_json_holds_every_part_of_a_step():
         Pointwise("gelu"),
     )
     cloud = Cloud("x", np.ones((1, 3)), Pipeline(steps, "sphere"), Pipeline(steps[2:]))
-    packed = json.loads(json.dumps(replace(recipe(3), clouds=(cloud,)).json()))["clouds"][0]
-    affine, normalize, pointwise = packed["steps"]
-    assert packed["path"] == "sphere" and packed["place"] == [pointwise]
+    sent = json.loads(json.dumps(packed(replace(recipe(3), clouds=(cloud,)))))["clouds"][0]
+    affine, normalize, pointwise = sent["steps"]
+    assert sent["path"] == "sphere" and sent["place"] == [pointwise]
     np.testing.assert_array_equal(unpacked(affine["A"]["base"]), np.eye(3))
     np.testing.assert_array_equal(unpacked(affine["A"]["terms"]["a"]), np.ones((3, 3)))
     assert affine["A"]["tracks"]["t"]["values"]["dtype"] == "f4"
@@ -141,5 +143,5 @@ def test_best_threshold(values, classes, want):
 
 def test_readouts_travel():
     small = replace(recipe(3), readouts=(Residual("far", "x", "names"),))
-    [packed] = json.loads(json.dumps(small.json()))["readouts"]
-    assert packed["kind"] == "residual" and packed["label"] == "far"
+    [sent] = json.loads(json.dumps(packed(small)))["readouts"]
+    assert sent["kind"] == "residual" and sent["label"] == "far"

@@ -103,6 +103,60 @@ def test_graticule_lies_on_the_sphere():
         np.testing.assert_allclose(circle[0], circle[-1], atol=ROUNDING)  # each returns
 
 
+def test_numbers_are_even_then_finer_to_zero():
+    x, order = clouds.numbers(4.0, 33)
+    np.testing.assert_allclose(x[:33, 0], np.linspace(-4, 4, 33), rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(np.sort(x[:, 0]), -np.sort(-x[:, 0])[::-1], rtol=0, atol=ROUNDING)
+    drawn = x[order[order >= 0], 0]
+    assert (np.diff(drawn) >= 0).all() and (drawn != 0).all()
+    gap = np.flatnonzero(order < 0)
+    assert (x[order[gap - 1]] < 0).any() and (order[[0, -1]] >= 0).all()
+
+
+def test_turned_keeps_order_and_lengths():
+    points, order = clouds.turned(clouds.circle(12, *np.eye(2)), hyperplane_basis(3))
+    np.testing.assert_allclose(np.linalg.norm(points, axis=1), 1, rtol=ROUNDING)
+    np.testing.assert_allclose(points.sum(1), 0, atol=ROUNDING)
+    assert order.tolist() == [*range(12), 0]
+
+
+def test_cube_has_twelve_edges():
+    points, order = clouds.cube_edges(low=0, high=2)
+    pairs = points.reshape(12, 2, 3)
+    np.testing.assert_allclose(np.abs(pairs[:, 1] - pairs[:, 0]).sum(1), 2)
+    assert (np.unique(points, axis=0, return_counts=True)[1] == 3).all() and (order < 0).sum() == 11
+
+
+@pytest.mark.parametrize("signs", [[1], [-1], [1, -1]])
+def test_half_lattice_lies_on_its_halves(signs):
+    x = clouds.half_lattice(signs)
+    np.testing.assert_allclose(np.linalg.norm(x, axis=1), 1, rtol=ROUNDING)
+    parts = np.split(x, len(signs))
+    for sign, half in zip(signs, parts, strict=True):
+        assert (sign * half[:, 2] > 0.3).all()
+        np.testing.assert_array_equal(half[:, :2], parts[0][:, :2])
+        np.testing.assert_allclose(half[len(half) // 2], [0, 0, sign], rtol=0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_half_net_stands_over_straight_lines_from_rim_to_rim(sign):
+    points, order = clouds.half_net(sign)
+    np.testing.assert_allclose(np.linalg.norm(points, axis=1), 1, rtol=ROUNDING)
+    assert (sign * points[:, 2] >= -ROUNDING).all() and (order < 0).sum() == 13
+    for lines, axis in zip(points.reshape(2, 7, 49, 3), (0, 1), strict=True):
+        np.testing.assert_allclose(np.ptp(lines[..., axis], axis=1), 0, atol=ROUNDING)
+        np.testing.assert_allclose(lines[:, [0, -1], 2], 0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_face_net_lies_on_its_face(sign):
+    points, order = clouds.face_net(0.75, sign)
+    np.testing.assert_allclose(points[:, 2], 0.75 * sign, rtol=ROUNDING)
+    ends = points.reshape(14, 2, 3)
+    assert np.abs(points[:, :2]).max() == 0.75 and (order < 0).sum() == 13
+    np.testing.assert_allclose(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1), 1.5, rtol=ROUNDING)
+
+
 GOOD = {
     "5 8 2": [[5, 8, 2]],
     "5, 8, 2\n1 0 1": [[5, 8, 2], [1, 0, 1]],

@@ -130,3 +130,10 @@ def test_the_same_norm_twice_has_no_distance(d):
     recipe = SCENE.recipe(left="groupnorm", right="layernorm" if d == 3 else "groupnorm", d=d)
     stages = recipe.stages_of(PARAMS)
     np.testing.assert_allclose(stages["left"][-1], stages["right"][-1], atol=ROUNDING)
+
+
+@pytest.mark.parametrize("norm", TITLES)
+def test_the_formula_is_that_of_the_norm(norm):
+    formula = SCENE.recipe(left=norm, right=norm).formula
+    assert (r"\mu_G" in formula) == (NORMS[norm].centered or norm == "batchnorm")
+    assert (r"\tanh" in formula) == (norm == "dyt") and "stage-2" in formula

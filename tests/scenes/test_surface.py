@@ -53,9 +53,11 @@ def test_a_straight_slice_is_the_activation_of_one_number(h, eps):
     np.testing.assert_allclose(got, u_eps(x, eps=h * h + eps), rtol=0, atol=SLICE)
 
 
+@pytest.mark.parametrize("eps", (0.0, 1.0))
 @pytest.mark.parametrize("h", (0.05, 0.5, 1.2))
-def test_the_angle_is_the_arctangent(h):
-    x, angle = np.linspace(-LONG, LONG, N), last("line", "angle", h=h)[:, 0]
+def test_the_angle_is_the_arctangent(h, eps):
+    """Also where ε keeps the image off the circle: a point stays on its ray."""
+    x, angle = np.linspace(-LONG, LONG, N), last("line", "angle", h=h, eps=eps)[:, 0]
     np.testing.assert_allclose(last("line", "arctangent", h=h)[:, 0], np.arctan(x / h), rtol=0, atol=CLOSED)
     np.testing.assert_allclose(angle, np.arctan(x / h), rtol=0, atol=CLOSED)
 

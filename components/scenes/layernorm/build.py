@@ -140,8 +140,10 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
     if d > 2:
         guide, radii = d == 3 and centered, np.eye(3) if d == 3 else u
         mesh = [0.04, 0.08, 0.16, 0.13, 0.05, 0.05] if guide else [0.05] * arrival + [0.16] * (later + 1)
-        own = grown if guide else surface
-        found += globe(show, radii, "the sphere", mesh=mesh, net=[3 * m for m in mesh], steps=own)
+        own, title = grown if guide else surface, "the sphere"
+        if d == 4 and not centered:  # a 3-sphere: the picture has its shadow, whose ellipsoid no gain of U is
+            mesh, own, title = [*mesh[:-1], 0.05], grown, "the shadow of the sphere"
+        found += globe(show, radii, title, mesh=mesh, net=[3 * m for m in mesh], steps=own)
 
     frame, fade = (
         np.vstack([np.zeros(d), u if centered else np.eye(d)]),

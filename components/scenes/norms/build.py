@@ -37,13 +37,9 @@ class Norm:
 
 LAYER, RMS = partial(norms.layer_norm, eps=0.0), partial(norms.rms_norm, eps=0.0)
 INSTANCE, BATCH = partial(norms.instance_norm, eps=0.0), partial(norms.batch_norm, eps=0.0)
-CENTRE = r"\class{stage-1 role-hyperplane}{x_i - \mu_G}"
-OVER, UNDER = r"\frac{%s}{\class{stage-2 role-sphere}{%s}}", r"\mathrm{rms}_G"
-CENTRED, PLAIN, LENGTH = (
-    OVER % (CENTRE, r"\sigma_G"),
-    OVER % ("x_i", UNDER),
-    OVER % ("g x_i", r"\lVert x \rVert"),
-)
+FRACTION = r"\frac{%s}{\class{stage-2 role-sphere}{%s}}"
+CENTRED = FRACTION % (r"\class{stage-1 role-hyperplane}{x_i - \mu_G}", r"\sigma_G")
+PLAIN, LENGTH = FRACTION % ("x_i", r"\mathrm{rms}_G"), FRACTION % (r"g\, x_i", r"\lVert x \rVert")
 TANH = r"\class{stage-2 role-sphere}{\tanh}(\class{stage-1 role-ellipsoid}{\alpha x_i})"
 NORMS = {
     "layernorm": Norm("LayerNorm", LAYER, CENTRED, centered=True),
@@ -69,6 +65,7 @@ SLIDERS = (
 
 
 def build(choices: Choices) -> Recipe:
+    both = [NORMS[choices[side]] for side in ("left", "right")]
     d, chosen = int(choices["d"]), {side: choices[side] for side in ("left", "right")}
     share = np.random.default_rng(choices["seed"]).uniform(CUT, 1 - CUT, (choices["n"], d))
     x = MEAN + SPREAD * special.ndtri(share)
@@ -78,7 +75,7 @@ def build(choices: Choices) -> Recipe:
     around = {side: guides(norm, d, side, pipelines[side]) for side, norm in chosen.items()}
     guide_clouds, _ = split(*around["left"], *around["right"])
     cell_clouds, cells = split(*tensor(chosen["left"], d, "left"), *tensor(chosen["right"], d, "right"))
-    paper = ((-0.7, 2 * d + 4.7), (-ROWS - 1.4, -0.3))
+    paper = ((0.5, 2 * d + 5.9), (-ROWS - 1.4, -0.3))
     wanted = {"b", "c"}.union(*(p.parameters for p in pipelines.values()))
     return Recipe(
         stages=("x", "centre", "normalise"),
@@ -88,9 +85,7 @@ def build(choices: Choices) -> Recipe:
             *(picture(chosen[cloud.name], cloud, around[cloud.name]) for cloud in moved),
             View("tensor", "A row is a point; red goes together", cells, paper, dims=2, strip=True),
         ),
-        formula=r", \quad ".join(
-            rf"\text{{{TITLES[n]}: }} y_i = {NORMS[n].formula}" for n in chosen.values()
-        ),
+        formula=r", \quad ".join(rf"\text{{{norm.title}: }} y_i = {norm.formula}" for norm in both),
         table=Table("left", columns=("components", "mean", "std", "norm")),
         readouts=(Residual("Largest distance between the two results", "left", "right"),),
         facts=facts(tuple(chosen.values()), x),
@@ -198,7 +193,7 @@ def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:
 
 def tensor(norm: str, d: int, side: str) -> list[Part]:
     """Rows are points, columns their numbers, in blocks; marked are those that share one mean or length."""
-    k, left = blocks(norm, d), 1 + (d + 2) * (side == "right")
+    k, left = blocks(norm, d), 2.2 + (d + 2) * (side == "right")
     i, j = np.indices((ROWS, d)).reshape(2, -1)
     group = {"batchnorm": j == 0, "dyt": (i == 1) & (j == 0)}.get(norm, (i == 1) & (j < d // k))
     x = left + j + 0.4 * (j // (d // k) - (k - 1) / 2)

@@ -51,9 +51,7 @@ def build(choices: Choices) -> Recipe:
     guide_clouds, around = split(*guides(wait=last - 1))
     order, color = (np.arange(N), ON_LINE) if straight else (clouds.closed(N), ON_CIRCLE)
     curtain = np.concatenate([order, N + order])[clouds.grid_mesh(2, len(order))]
-    image = Layer(
-        "slice", "line", "meeting", FLAT, "its image (for ε = 0 half a circle)", size=6, fade=[0, 1]
-    )
+    image = Layer("slice", "line", "meeting", FLAT, "its image, for ε = 0 half a circle", size=6, fade=[0, 1])
     layers = (
         *around,
         Layer("curtain", "mesh", "input", SPACE, order=curtain, opacity=0.16),

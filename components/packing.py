@@ -1,0 +1,55 @@
+"""A recipe as it travels: plain data, ready for `json.dumps`; arrays as Plotly packs them.
+
+That is `{dtype, shape, bdata}`, base64, little endian.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from components.recipe import Accuracy, Cloud, Color, Number, Residual
+from geometry import Affine, Normalize, Pointwise
+
+
+def packed(value: Any) -> Any:
+    """Data classes as objects under their fields' names, the kinds of steps and readouts with their `kind`.
+
+    Points and colour values travel in single precision, which is enough to draw; entries as they are.
+    """
+    match value:
+        case np.ndarray():
+            return pack(value)
+        case np.generic():
+            return value.item()
+        case Cloud(name, points, pipeline, place, labels):
+            steps = {"place": packed(place.steps), "steps": packed(pipeline.steps), "path": pipeline.path}
+            return {"name": name, "points": single(points), **steps, "labels": packed(labels)}
+        case Color():
+            return _fields(value) | {"values": None if value.values is None else single(value.values)}
+        case Affine() | Normalize() | Pointwise() | Residual() | Number() | Accuracy():
+            return {"kind": type(value).__name__.lower(), **_fields(value)}
+        case Mapping():
+            return {key: packed(each) for key, each in value.items()}
+        case None | str() | int() | float():
+            return value
+        case Sequence():
+            return [packed(each) for each in value]
+    return _fields(value)
+
+
+def pack(array: np.ndarray) -> dict[str, Any]:
+    """`{dtype, shape, bdata}`: base64, little endian, whole numbers in 32 bits."""
+    kind = {"f": "f4" if array.dtype == np.float32 else "f8", "i": "i4", "b": "i4"}[array.dtype.kind]
+    data = base64.b64encode(array.astype("<" + kind).tobytes()).decode()
+    return {"dtype": kind, "shape": list(array.shape), "bdata": data}
+
+
+def single(array: np.ndarray) -> dict[str, Any]:
+    return pack(array.astype(np.float32))
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {field.name: packed(getattr(value, field.name)) for field in fields(value)}
