@@ -180,7 +180,7 @@ export class Player {
     views.replaceChildren();
     this.panels = this.recipe.views.map((/** @type {any} */ view) => {
       const element = h("div", { className: "figure", tabIndex: -1 });
-      views.append(h("figure", { className: `view ${view.strip ? "strip" : ""}` }, h("figcaption", {}, view.title), element, legend(view)));
+      views.append(h("figure", { className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}` }, h("figcaption", {}, view.title), element, legend(view)));
       const panel = new Panel(element, view, color, Plotly, fast);
       panel.onPick = (layer, index) => this.follow(layer.only ? layer.only[index] : index);
       panel.onCamera = (camera) => this.#turned(camera, panel);

@@ -49,8 +49,8 @@ class Explorer(Dash):
 
 
 LEAD = (
-    "Normalisation is usually shown as statistics. Here it is geometry: points fall onto a plane, fly out to a"
-    " sphere, stretch into an ellipsoid. Take any scene and move it with your hand; each state has its own link."
+    "Normalisation is usually shown as statistics. Here it is geometry: points fall onto a plane, fly out to"
+    " a sphere, stretch into an ellipsoid. Take any scene and move it with your hand; each state has a link."
 )
 
 

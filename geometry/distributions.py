@@ -1,4 +1,4 @@
-"""Numbers on a line: their histogram, and the threshold that separates two classes. The engine mirrors both."""
+"""Numbers on a line: their histogram, and the threshold that separates two classes, as in engine.mjs."""
 
 import numpy as np
 from jaxtyping import Float, Int
