@@ -161,7 +161,7 @@ export function scrubber(part, recipe, player) {
       button("full", "Full screen (F)", () => player.fullscreen()), button("?", "Keys (?)", () => player.help())));
   part.hidden = false;
   part.classList.toggle("still", last === 0);
-  let words = "";
+  let words = "", playing = false, looping = !player.loop;
   const show = () => {
     range.value = String(player.progress);
     const at = Math.round(player.progress), now = `${recipe.stages[at]}, ${player.progress.toFixed(1)} of ${last}`;
@@ -169,9 +169,12 @@ export function scrubber(part, recipe, player) {
       range.setAttribute("aria-valuetext", (words = now));
       stops.forEach((/** @type {HTMLElement} */ stop, /** @type {number} */ k) => stop.setAttribute("aria-current", k === at ? "step" : "false"));
     }
-    const label = player.playing ? "Pause (space)" : "Play (space)";
-    if (play.title !== label) Object.assign(play, { title: label, ariaLabel: label, innerHTML: icon(player.playing ? "pause" : "play") });
-    if (loop.ariaPressed !== String(player.loop)) loop.ariaPressed = String(player.loop);
+    if (playing !== player.playing) {
+      playing = player.playing;
+      const label = playing ? "Pause (space)" : "Play (space)";
+      Object.assign(play, { title: label, ariaLabel: label, innerHTML: icon(playing ? "pause" : "play") });
+    }
+    if (looping !== player.loop) loop.ariaPressed = String((looping = player.loop));
   };
   return show;
 }

@@ -189,8 +189,8 @@ export class Panel {
 
   /** @param {any} scene @param {any} trace @param {any} layer @param {Drawn} drawn @param {number} l */
   #paintLayer(scene, trace, layer, drawn, l) {
-    const kept = this.buffers.get(l) ?? {};
-    this.buffers.set(l, kept);
+    let kept = this.buffers.get(l);
+    if (!kept) this.buffers.set(l, (kept = { rgb: layer.kind === "mesh" && layer.color ? [1, 1, 1] : rgb(this.color(layer.role)) }));
     const object = trace.mesh ?? (layer.kind === "labels" ? trace.textMarkers : trace.scatterPlot ?? trace.linePlot);
     if (layer.kind !== "mesh" && kept.opacity !== drawn.opacity) {
       object.opacity = drawn.opacity;
@@ -199,9 +199,9 @@ export class Panel {
     if (layer.kind === "labels") return;
     if (kept.points !== drawn.points) {
       const write = layer.kind === "mesh" ? writeMesh : layer.kind === "points" ? writePoints : writeLine;
-      write(object, drawn.points, scene.dataScale, kept, layer, rgb(this.color(layer.role)));
+      write(object, drawn.points, scene.dataScale, kept, layer, kept.rgb);
     }
-    if (layer.kind === "mesh" && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, layer.color ? [1, 1, 1] : rgb(this.color(layer.role)));
+    if (layer.kind === "mesh" && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, kept.rgb);
     if (layer.kind === "points" && drawn.values) this.#colorPoints(object, drawn.values, layer, kept, l);
     Object.assign(kept, { points: drawn.points, opacity: drawn.opacity });
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import Any
 
@@ -19,6 +20,10 @@ ICON = (
     "<path d='M3 22L29 10' stroke='%230f8a7e' stroke-width='3'/>"
     "<circle cx='25' cy='9' r='4' fill='%232c63d6'/></svg>"
 )
+
+# What Dash would load and no page uses. The polyfill is for browsers without modules, and for all others it
+# slows parseInt, which Plotly's WebGL calls some thousand times a frame.
+UNUSED = re.compile(r'<script src="[^"]*/(?:deps/polyfill@|dash_table/)[^"]*"></script>')
 
 
 class Explorer(Dash):
@@ -42,7 +47,7 @@ class Explorer(Dash):
 <body>
 {parts["app_entry"]}
 <noscript>Normscape moves points in the browser, and needs JavaScript for it.</noscript>
-<footer>{parts["config"]}{parts["scripts"]}{parts["renderer"]}
+<footer>{parts["config"]}{UNUSED.sub("", parts["scripts"])}{parts["renderer"]}
 <script type="module" src="{self.get_asset_url("player.mjs")}"></script></footer>
 </body>
 </html>"""
