@@ -1,20 +1,22 @@
 """Figures side by side with what a user would do otherwise; prints Markdown tables. `make bench`.
 
-Script time is the browser's own count of CPU time in JavaScript on the main thread, drawing calls
-included, one update a frame. Medians of several rounds; the machine's software WebGL makes wall-clock
-latencies long for every way alike.
+Script is CPU time of JavaScript on the main thread, drawing calls included, one update a frame: for what runs
+within the frame the browser's own count; for ways that go on in timers and messages (†) a trace of all their
+JavaScript, which by itself costs about half a millisecond a frame. Medians of several rounds. Software WebGL
+takes most of the time from a slider to the frame on the screen, for every way alike.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
 import statistics
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,15 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tools.browser import ARGUMENTS, find
 
 ROOT = Path(__file__).resolve().parent.parent
-ROUNDS, FRAMES = 5, 20
+ROUNDS, FRAMES = 3, 20
+WAYS = {
+    "ours": "Normscape",
+    "restyle": "`Plotly.restyle`",
+    "animate": "`Plotly.animate` †",
+    "dash": "Dash clientside callback †",
+}
+TRACED = ("animate", "dash")
+RUNS_SCRIPT = {"FunctionCall", "RunMicrotasks", "FireAnimationFrame", "TimerFire", "EventDispatch"}
 SIZES = (500, 2_000, 10_000)
 OPEN = (
     "window.normscape?.players?.[0]?.panels?.length && document.querySelector('.views').ariaBusy === 'false'"
@@ -65,26 +75,44 @@ def answers(url: str, process: subprocess.Popen) -> None:
     raise SystemExit(f"the server of {url} ended with {process.returncode}")
 
 
-class Clock:
-    """CPU milliseconds of script on a page's main thread."""
+def script(page: Page, way: str, run: Callable[[], Any]) -> float:
+    """Median over rounds of script milliseconds a frame; the first round warms up."""
+    measure = traced if way in TRACED else counted
+    rounds = [measure(page, run) / FRAMES for _ in range(ROUNDS + 1)]
+    return statistics.median(rounds[1:])
 
-    def __init__(self, page: Page) -> None:
-        self.session = page.context.new_cdp_session(page)
-        self.session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
-    def __call__(self) -> float:
-        metrics = self.session.send("Performance.getMetrics")["metrics"]
+def counted(page: Page, run: Callable[[], Any]) -> float:
+    """Milliseconds of script that a run adds to the browser's count."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def now() -> float:
+        metrics = session.send("Performance.getMetrics")["metrics"]
         return 1000 * next(m["value"] for m in metrics if m["name"] == "ScriptDuration")
 
+    before = now()
+    run()
+    return now() - before
 
-def script(page: Page, run: Any, frames: int) -> float:
-    """Median over rounds of script milliseconds a frame; the first round warms up."""
-    clock, rounds = Clock(page), []
-    for _ in range(ROUNDS + 1):
-        before = clock()
-        run()
-        rounds.append((clock() - before) / frames)
-    return statistics.median(rounds[1:])
+
+def traced(page: Page, run: Callable[[], Any]) -> float:
+    """Milliseconds of the outermost traced events that run JavaScript, on the thread with most of them."""
+    browser = page.context.browser
+    assert browser
+    browser.start_tracing(page=page, categories=["devtools.timeline"])
+    run()
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    ends: dict[tuple[int, int], float] = {}
+    sums: dict[tuple[int, int], float] = {}
+    for event in sorted(
+        (e for e in events if e["name"] in RUNS_SCRIPT and "dur" in e), key=lambda e: e["ts"]
+    ):
+        thread = event["pid"], event["tid"]
+        if event["ts"] >= ends.get(thread, 0):
+            ends[thread] = event["ts"] + event["dur"]
+            sums[thread] = sums.get(thread, 0) + event.get("tdur", 0) / 1000
+    return max(sums.values())
 
 
 def opened(browser: Browser, url: str, ready: str) -> Page:
@@ -103,9 +131,7 @@ def frames(
     page.evaluate(IMPORT, (ROOT / "benchmarks/frames.mjs").read_text())
     out = {}
     for way in ways:
-        cost = script(
-            page, lambda way=way: page.evaluate("([w, c]) => bench.run(w, c)", [way, FRAMES]), FRAMES
-        )
+        cost = script(page, way, lambda way=way: page.evaluate("([w, c]) => bench.run(w, c)", [way, FRAMES]))
         waits = page.evaluate("([w, c]) => bench.latency(w, c)", [way, 9]) if slug == "layernorm" else [0]
         out[way] = cost, statistics.median(waits)
     page.close()
@@ -117,7 +143,7 @@ def clientside(browser: Browser, n: int) -> tuple[float, float]:
         page = opened(
             browser, base, "window.bench && document.querySelector('.js-plotly-plot .gl-container')"
         )
-        cost = script(page, lambda: page.evaluate(DASH, FRAMES), FRAMES)
+        cost = script(page, "dash", lambda: page.evaluate(DASH, FRAMES))
         waits = page.evaluate(DASH, 9)
         page.close()
         return cost, statistics.median(waits)
@@ -158,9 +184,9 @@ def main() -> None:
         print("| points | way | script a frame, ms | slider to drawn frame, ms |\n| --- | --- | --- | --- |")
         for n in SIZES:
             rows = frames(browser, base, "layernorm", f"n={n}", ("ours", "restyle", "animate"))
-            rows["Dash clientside callback"] = clientside(browser, n)
+            rows["dash"] = clientside(browser, n)
             for way, (cost, wait) in rows.items():
-                print(f"| {n} | {way} | {cost:.1f} | {wait:.0f} |", flush=True)
+                print(f"| {n} | {WAYS[way]} | {cost:.1f} | {wait:.0f} |", flush=True)
         print("\n| scene, as it opens | script a frame, ms |\n| --- | --- |")
         for slug in heaviest(base):
             cost, _ = frames(browser, base, slug, "", ("ours",))["ours"]
