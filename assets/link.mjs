@@ -91,7 +91,7 @@ export function write(state, choices, recipe) {
   if (state.follow !== recipe.follow) query.set("follow", String(state.follow));
   if (state.camera) {
     const { eye, center } = state.camera, numbers = center.some((c) => Math.abs(c) > 1e-4) ? [...eye, ...center] : eye;
-    query.set("camera", numbers.map((v) => String(Number(v.toFixed(3)))).join(","));
+    query.set("camera", numbers.map((v) => String(Number(v.toFixed(4)))).join(","));
   }
   if (state.theme) query.set("theme", state.theme);
   const text = query.toString().replaceAll("%2C", ",");

@@ -69,8 +69,8 @@ export class Player {
     this.scheme = new MutationObserver(() => this.recolor());
   }
 
-  /** @param {string} name */
-  part(name) { return /** @type {HTMLElement | null} */ (this.root.querySelector(`.${name}`)); }
+  /** A part of the page; Plotly has classes of the same names, but deeper down. @param {string} name */
+  part(name) { return /** @type {HTMLElement | null} */ (this.root.querySelector(`:scope > .${name}, :scope > * > .${name}`)); }
 
   async start() {
     const { signal } = this.listen, held = ".figure, input[type=range]";
