@@ -2,6 +2,8 @@
 # make test   sets up what is missing, a browser included, then runs every check
 # make lint   the checks that run no code of ours (a part of `make test`)
 # make bench  measures what the README's table says (needs what `make test` sets up)
+# make films  trains the networks that are shipped in films/ anew (needs what `make test` sets up; some minutes)
+# make load   a lecture hall of 300 at the server, and at a naive Dash app (needs the same; two minutes)
 # make clean  removes everything that these targets have made
 #
 # PYTHON   the interpreter that makes .venv (3.11 or newer)
@@ -22,13 +24,14 @@ WITH_NODE = PATH="$(CURDIR)/.venv/bin:$$PATH"
 # A package's install scripts never run. No retries: after a failure the page still works, with a larger bundle.
 NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
-.PHONY: run test lint bench clean
+.PHONY: run test lint bench films load clean
 
 run: .venv/run.stamp node_modules/run.stamp
 	@$(VENV) app.py $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
 
 test: .venv/test.stamp lint
 	@$(VENV) tools/browser.py
+	@$(VENV) tools/redis_server.py
 	@$(WITH_NODE) $(VENV) -m pytest
 
 lint: .venv/test.stamp node_modules/test.stamp
@@ -41,6 +44,12 @@ lint: .venv/test.stamp node_modules/test.stamp
 bench: .venv/test.stamp node_modules/test.stamp
 	@$(VENV) tools/browser.py
 	@$(VENV) -m benchmarks.bench
+
+films: .venv/test.stamp
+	@$(VENV) -m tools.films
+
+load: .venv/test.stamp node_modules/test.stamp
+	@$(VENV) -m benchmarks.load
 
 clean:
 	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis test-results
@@ -58,8 +67,8 @@ clean:
 # torch comes first and without its dependencies: an index of torch builds need not hold our pinned versions of those.
 .venv/test.stamp: .venv/run.stamp
 	@echo "Installing the test packages into .venv (once, a few minutes)"
-	@$(PIP) --no-deps $(TORCH_INDEX_ARGS) "$$($(VENV) tools/requirements.py --only train)"
-	@$(VENV) tools/requirements.py train test > .venv/requirements.txt
+	@$(PIP) --no-deps $(TORCH_INDEX_ARGS) "$$($(VENV) tools/requirements.py --only train | grep ^torch)"
+	@$(VENV) tools/requirements.py train export test > .venv/requirements.txt
 	@$(PIP) --quiet --requirement .venv/requirements.txt
 	@touch $@
 

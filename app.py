@@ -2,33 +2,60 @@
 
 python app.py [--host HOST] [--port PORT]   serves the explorer
 python app.py list                          names the scenes
+python app.py export SLUG --out FILE        writes a scene as a page, a picture or a film
+python app.py site DIR                      writes the whole explorer as static files
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from dash import Dash
+from flask import Flask
 
-from components import page, server
+from components import commands, embed, page, proxy, run_files, security, server, settings
 from components.scene import scenes
 
 
 def create_app() -> Dash:
     """The Dash application with its pages and routes; `create_app().server` is the WSGI application."""
-    app = page.Explorer(__name__, assets_ignore=".*", compress=True, title="Normscape", update_title=None)  # type: ignore[arg-type]
+    setting = settings.read(os.environ)
+    app = page.Explorer(
+        __name__,
+        assets_ignore=".*",
+        compress=True,
+        title="Normscape",
+        update_title=None,  # type: ignore[arg-type]
+        requests_pathname_prefix=setting.prefix,
+        routes_pathname_prefix="/",
+    )
+    app.server.secret_key = setting.secret_key
     server.add_routes(app.server)
+    embed.add_routes(app.server)
+    run_files.add_routes(app.server)
     page.add_pages(app)
+    security.secure(app)
+    proxy.stand_behind(app.server, setting)
     return app
+
+
+def wsgi() -> Flask:
+    """The WSGI application. Dash completes itself with its first request, badly with several at once."""
+    server = create_app().server
+    server.test_client().get("/")
+    return server
 
 
 def serve(host: str, port: int) -> None:
     from werkzeug.serving import make_server
 
     try:
-        running = make_server(host, port, create_app().server, threaded=True)
+        running = make_server(host, port, wsgi(), threaded=True)
+    except settings.WrongSetting as error:
+        sys.exit(f"normscape: {error}")
     except (OSError, SystemExit) as error:
         sys.exit(f"normscape: cannot serve on {host}:{port}: {error}")
     print(f"Normscape is on http://{host}:{port}  (Ctrl+C stops it)", flush=True)
@@ -53,15 +80,29 @@ def port(text: str) -> int:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = Parser(prog="app.py", description="See what normalisation does to space.")
-    parser.add_argument("command", nargs="?", choices=["serve", "list"], default="serve")
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=port, default=8050)
+    address(parser, "127.0.0.1", 8050)
+    parser.set_defaults(run=lambda asked: serve(asked.host, asked.port))
+    several = parser.add_subparsers(metavar="command")
+    address(several.add_parser("serve", help="the explorer, as without a command"))
+    several.add_parser("list", help="the names of the scenes").set_defaults(run=lambda _: names())
+    commands.add(several)
     asked = parser.parse_args(arguments)
-    if asked.command == "list":
-        for scene in scenes().values():
-            print(f"{scene.slug:12} {scene.title}")
-    else:
-        serve(asked.host, asked.port)
+    try:
+        asked.run(asked)
+    except commands.WRONG as wrong:
+        parser.error(str(wrong))
+
+
+def address(
+    parser: argparse.ArgumentParser, host: Any = argparse.SUPPRESS, at: Any = argparse.SUPPRESS
+) -> None:
+    parser.add_argument("--host", default=host)
+    parser.add_argument("--port", type=port, default=at)
+
+
+def names() -> None:
+    for scene in scenes().values():
+        print(f"{scene.slug:12} {scene.title}")
 
 
 if __name__ == "__main__":

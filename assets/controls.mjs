@@ -74,9 +74,10 @@ export function slider(p, set) {
 /** The sliders of a recipe, in their groups. @param {HTMLElement} part @param {any} recipe @param {(name: string, value: number) => void} set
  * @returns {(params: Record<string, number>) => void} shows the values */
 export function sliders(part, recipe, set) {
-  const all = new Map(recipe.parameters.map((/** @type {any} */ p) => [p.name, slider(p, (value) => set(p.name, value))]));
+  const parameters = recipe.parameters.filter((/** @type {any} */ p) => p.name !== recipe.clock);
+  const all = new Map(parameters.map((/** @type {any} */ p) => [p.name, slider(p, (value) => set(p.name, value))]));
   /** @type {Map<string, HTMLElement>} */ const groups = new Map();
-  for (const p of recipe.parameters) {
+  for (const p of parameters) {
     if (!groups.has(p.group)) {
       groups.set(p.group, h("fieldset", { className: "group" }, ...(p.group ? [h("legend", {}, p.group)] : [])));
     }
@@ -95,7 +96,7 @@ export function sliders(part, recipe, set) {
 export function choices(part, recipe, choose) {
   const focused = document.activeElement?.id;
   const fits = (/** @type {any} */ c) => !c.when || c.when[1].includes(recipe.chosen[c.when[0]]);
-  part.replaceChildren(...recipe.choices.filter(fits).map((/** @type {any} */ c) => {
+  part.replaceChildren(...recipe.choices.filter((/** @type {any} */ c) => c.kind !== "result").filter(fits).map((/** @type {any} */ c) => {
     const id = `choice-${c.name}`, value = String(recipe.chosen[c.name]);
     const onchange = (/** @type {any} */ event) => choose(c.name, event.target.value);
     if (c.kind === "several") return several(c, value, (words) => choose(c.name, words));
@@ -128,6 +129,8 @@ const ICONS = {
   loop: '<path d="M4 12a8 8 0 0 1 14-5l2 2M20 4v5h-5M20 12a8 8 0 0 1-14 5l-2-2M4 20v-5h5"/>',
   reset: '<path d="M5 12a7 7 0 1 0 2-5L4 10M4 4v6h6"/>',
   save: '<path d="M12 4v11M7 11l5 5 5-5M4 20h16"/>',
+  share: '<path d="M18 5L6 12l12 7"/><circle cx="18" cy="5" r="2.5"/><circle cx="6" cy="12" r="2.5"/><circle cx="18" cy="19" r="2.5"/>',
+  present: '<path d="M3 5h18v11H3zM12 16v4M8 20h8"/>',
   full: '<path d="M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5"/>',
 };
 /** @param {string} name */
@@ -153,16 +156,20 @@ export function scrubber(part, recipe, player) {
   const loop = button("loop", "Loop", () => { player.loop = !player.loop; show(); });
   const speed = h("select", { className: "speed", "aria-label": "Speed", onchange: () => { player.speed = Number(speed.value); } },
     ...SPEEDS.map((s) => h("option", { value: s, selected: s === player.speed }, `${s}×`)));
-  part.replaceChildren(
+  const clock = recipe.clock ? clockwork(recipe.parameters.find((/** @type {any} */ p) => p.name === recipe.clock), player, button) : null;
+  part.replaceChildren(...(clock ? [clock.element] : []),
     h("div", { className: "track" }, range, h("div", { className: "stops" }, ...stops)),
     h("div", { className: "tools" }, button("back", "Step back (←)", () => player.step(-1)), play,
       button("on", "Step on (→)", () => player.step(1)), loop, speed, h("span", { className: "space" }),
       button("reset", "Back to the defaults (R)", () => player.reset()), button("save", "Save the picture", () => player.save()),
+      ...(player.apart ? [] : [button("share", "Share, embed", () => player.share())]),
+      ...(player.apart ? [] : [button("present", "Present (P)", () => player.present(), "wide")]),
       button("full", "Full screen (F)", () => player.fullscreen()), button("?", "Keys (?)", () => player.help())));
   part.hidden = false;
   part.classList.toggle("still", last === 0);
   let words = "", playing = false, looping = !player.loop;
   const show = () => {
+    clock?.show();
     range.value = String(player.progress);
     const at = Math.round(player.progress), now = `${recipe.stages[at]}, ${player.progress.toFixed(1)} of ${last}`;
     if (now !== words) {
@@ -179,18 +186,24 @@ export function scrubber(part, recipe, player) {
   return show;
 }
 
-/** The keys of the last player that was touched. @param {KeyboardEvent} event @param {any} player */
-export function key(event, player) {
-  const target = /** @type {HTMLElement} */ (event.target);
-  if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input:not([type=range]), textarea, select, [contenteditable]")) return;
-  const act = { ArrowLeft: () => player.step(-1), ArrowRight: () => player.step(1), r: () => player.reset(), f: () => player.fullscreen(),
-    "?": () => player.help() }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-  if (event.key === " ") { if (event.repeat || target.closest("button, a, summary, [role^=menu]")) return; player.toggle(); }
-  else if (/^\d$/.test(event.key)) player.goTo(Math.min(Number(event.key), player.last));
-  else if (!act || (event.key.startsWith("Arrow") && target.closest("input, [role^=menu], [tabindex='0']"))) return;
-  else act();
-  event.preventDefault();
+/** The scrubber of a parameter that runs by itself. @param {any} p @param {any} player
+ * @param {(name: string, label: string, onclick: () => void) => any} button */
+function clockwork(p, player, button) {
+  const id = `parameter-${p.name}`, hand = h("input", { type: "range", id, className: "progress", min: p.min, max: p.max, step: p.step });
+  hand.addEventListener("input", () => { player.stop(); player.set(p.name, hand.valueAsNumber); });
+  const label = `Run through the ${p.label} (T)`, run = button("play", label, () => player.run()), words = h("output", { htmlFor: id });
+  /** @type {any} */ let shown;
+  return {
+    element: h("div", { className: "clock" }, run, h("label", { htmlFor: id, title: p.about }, p.label), hand, words),
+    show() {
+      const { max } = player.recipe.parameters.find((/** @type {any} */ each) => each.name === p.name);
+      const at = Math.round(player.params[p.name]), now = `${at} ${max} ${player.running}`;
+      if (now === shown) return;
+      shown = now;
+      hand.max = max;
+      hand.value = String(at);
+      words.textContent = at.toLocaleString("en-GB");
+      Object.assign(run, { innerHTML: icon(player.running ? "pause" : "play"), ariaPressed: String(player.running) });
+    },
+  };
 }
-
-export const KEYS = [["space", "play, pause"], ["← →", "one stage back, on"], ["0 … 9", "to that stage"], ["R", "back to the defaults"],
-  ["F", "full screen"], ["?", "this list"], ["drag", "turn the scene"], ["Ctrl + wheel", "come closer"], ["click a point", "follow it"]];

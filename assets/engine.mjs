@@ -13,16 +13,16 @@
  * @typedef {{name: string, points: Packed, place: Step[], steps: Step[], path: string}} Cloud
  * @typedef {{stage: number | null, weights: number[], offset: number}} Row
  * @typedef {{cloud: string, kind: string, role: string, rows: Row[], only: number[] | "followed" | null,
- *   order: Packed | null, over: Row | null, span: [number, number], bins: number, classes: Packed | null,
- *   fade: number[] | null, color: any}} Layer
+ *   order: Packed | null, pick: boolean, picks: [string, Packed] | null, over: Row | null, span: [number, number], bins: number, classes: Packed | null,
+ *   fade: number[] | null, arrow: number, color: any}} Layer
  * @typedef {{name: string, dims: number, layers: Layer[], [key: string]: any}} View
  * @typedef {{stages: string[], clouds: Cloud[], views: View[], parameters: any[], [key: string]: any}} Recipe
  * @typedef {Record<string, number>} Params
  */
 
-/** @type {WeakMap<Packed, Float64Array | Float32Array | Int32Array>} */
+/** @type {WeakMap<Packed, Float64Array | Float32Array | Int32Array | Uint8Array>} */
 const unpacked = new WeakMap();
-const KINDS = { f4: Float32Array, f8: Float64Array, i4: Int32Array };
+const KINDS = { f4: Float32Array, f8: Float64Array, i4: Int32Array, u1: Uint8Array };
 
 /** The numbers of a packed array (base64, little endian), decoded once. @param {Packed} packed */
 export function unpack(packed) {
@@ -40,7 +40,7 @@ export function unpack(packed) {
  * @param {Entries} entries @param {Params} params @returns {Float64Array}
  */
 export function value(entries, params) {
-  const out = Float64Array.from(unpack(entries.base));
+  const out = new Float64Array(unpack(entries.base));
   for (const [name, term] of Object.entries(entries.terms ?? {})) {
     unpack(term).forEach((t, i) => { out[i] += params[name] * t; });
   }
@@ -115,11 +115,11 @@ function normalize(x, n, radius, eps, groups, convention) {
     const size = group.length;
     for (let i = 0; i < n; i++) {
       let squares = 0;
-      for (const j of group) squares += x[i * d + j] ** 2;
+      for (let g = 0; g < size; g++) squares += x[i * d + group[g]] ** 2;
       const length = convention === "std" ? Math.sqrt(squares) + eps * Math.sqrt(size)
         : Math.sqrt(squares + (convention === "pytorch" ? size : 1) * eps);
       const scale = length > 0 ? radius / length : 0;
-      for (const j of group) y[i * d + j] = x[i * d + j] * scale;
+      for (let g = 0; g < size; g++) y[i * d + group[g]] *= scale;
     }
   }
   return y;
@@ -147,12 +147,12 @@ function isIdentity({ A, b }) {
  * again. @param {Cloud} cloud @param {Params} params @param {Float64Array} [point] @returns {Float32Array[]} */
 export function cloudStages(cloud, params, point) {
   const n = point ? 1 : cloud.points.shape[0];
-  let x = point ?? Float64Array.from(unpack(cloud.points));
+  let x = point ?? new Float64Array(unpack(cloud.points));
   for (const step of cloud.place) x = apply(x, n, step, params);
-  const out = [Float32Array.from(x)];
+  const out = [new Float32Array(x)];
   for (const step of cloud.steps) {
     const y = apply(x, n, step, params);
-    out.push(y === x ? out[out.length - 1] : Float32Array.from(y));
+    out.push(y === x ? out[out.length - 1] : new Float32Array(y));
     x = y;
   }
   return out;
@@ -279,7 +279,7 @@ function gather(points, k, indices) {
 export function layerPoints(recipe, layer, all, at, progress, followed) {
   const known = shown.get(layer), inputs = [all[layer.cloud], at[layer.cloud], followed, layer.kind === "trail" ? progress : 0];
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.points;
-  const points = drawing(recipe, layer, all, at, progress, followed);
+  const points = withHeads(drawing(recipe, layer, all, at, progress, followed), layer.rows.length, layer.arrow);
   shown.set(layer, { inputs, points });
   return points;
 }
@@ -304,6 +304,11 @@ function drawing(recipe, layer, all, at, progress, followed) {
     return out;
   }
   if (layer.kind === "semi-axes") return diameters(layer.rows, at[layer.cloud], n);
+  if (layer.kind === "field") return new Float32Array();
+  if (layer.kind === "plane" || layer.kind === "rim") {
+    const points = disc(at[layer.cloud], layer.span[1], layer.bins).subarray(layer.kind === "rim" ? 3 : 0);
+    return project(layer.rows.map((row) => ({ ...row, stage: null })), [], points, points.length / 3);
+  }
   if (only) return someOf(layer, own, at[layer.cloud], n, only);
   const points = project(layer.rows, own, at[layer.cloud], n, layer.over);
   if (layer.kind === "histogram") return histogram(points, layer.span, layer.bins);
@@ -319,6 +324,47 @@ function someOf(layer, own, at, n, only) {
   const few = (/** @type {Float32Array} */ points) => gather(points, points.length / n, only);
   const points = project(layer.rows, own.map(few), few(at), only.length, layer.over);
   return layer.kind === "histogram" ? histogram(points, layer.span, layer.bins) : points;
+}
+
+const WIDTH = 0.4, LEAST = 1e-3, STEEP = 0.9; // as in geometry/arrows.py, which says what they are
+
+/** A line with a head of this length at the end of each of its pieces: barb, tip, barb …
+ * @param {Float32Array} points @param {number} k @param {number} length */
+function withHeads(points, k, length) {
+  if (!length) return points;
+  /** @type {number[]} */ const out = [];
+  for (let i = 0, from = 0, n = points.length / k; i <= n; i++) {
+    if (i < n && points[i * k] === points[i * k]) continue;
+    const piece = points.subarray(from * k, i * k);
+    out.push(...piece, ...head(piece, k, length));
+    if (i < n) out.push(...points.subarray(i * k, (i + 1) * k));
+    from = i + 1;
+  }
+  return Float32Array.from(out);
+}
+
+/** @param {Float32Array} piece @param {number} k @param {number} length @returns {number[]} */
+function head(piece, k, length) {
+  const n = piece.length / k, tip = Array.from(piece.subarray(piece.length - k));
+  let whole = 0, size = 0, back = tip.map(() => 0);
+  for (let i = 1; i < n; i++) {
+    const leg = tip.map((_, j) => piece[i * k + j] - piece[(i - 1) * k + j]), long = Math.hypot(...leg);
+    whole += long;
+    if (long > LEAST * length) back = leg.map((x) => x / long);
+  }
+  if (back.some(Boolean)) back = back.map((x) => (size = Math.min(length, whole / 2)) * x);
+  const barbs = sides(back, size || 1).map((side) => tip.map((x, j) => x - back[j] + WIDTH * side[j]));
+  return n ? barbs.flatMap((barb) => [...barb, ...tip]).slice(0, -k) : [];
+}
+
+/** Vectors as long as `back` and at right angles to it. @param {number[]} back @param {number} size */
+function sides(back, size) {
+  const cross = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.map((_, j) => a[(j + 1) % 3] * b[(j + 2) % 3] - a[(j + 2) % 3] * b[(j + 1) % 3]);
+  const both = (/** @type {number[]} */ v) => [v, v.map((x) => -x)];
+  if (back.length === 2) return both([-back[1], back[0]]);
+  const across = cross(back, Math.abs(back[2]) > STEEP * size ? [1, 0, 0] : [0, 0, 1]), long = Math.hypot(...across) || 1;
+  const first = across.map((x) => (x * size) / long);
+  return [...both(first), ...both(cross(back, first).map((x) => x / size))];
 }
 
 /**
@@ -352,6 +398,35 @@ function diameters(rows, points, n) {
   return project(rows.map((row) => ({ ...row, stage: null })), [], Float32Array.from(ends.flat()), ends.length);
 }
 
+/** The disc that {x : b + ⟨w, x⟩ = 0} cuts from a ball around the origin: its middle, then its edge, closed.
+ * @param {Float32Array} values of b + ⟨w, x⟩ at the origin and at the ends of the unit vectors
+ * @param {number} radius @param {number} corners */
+export function disc(values, radius, corners) {
+  const { normal, away } = plane(values, radius), size = Math.sqrt(radius ** 2 - away ** 2);
+  const least = normal.map(Math.abs).reduce((/** @type {number} */ k, v, i, all) => (v < all[k] ? i : k), 0);
+  const across = cross(normal, [0, 1, 2].map((i) => (i === least ? 1 : 0))), long = Math.hypot(...across);
+  const u = across.map((x) => x / long), v = cross(normal, u), out = new Float32Array(3 * (corners + 2));
+  for (let i = 0; i < 3; i++) {
+    out[i] = away * normal[i];
+    for (let c = 0; c <= corners; c++) {
+      const turn = (2 * Math.PI * c) / corners;
+      out[3 * (c + 1) + i] = away * normal[i] + size * (Math.cos(turn) * u[i] + Math.sin(turn) * v[i]);
+    }
+  }
+  return out;
+}
+
+/** The unit normal of such a plane, and its distance from the origin, at most the radius.
+ * @param {Float32Array} values @param {number} radius */
+export function plane(values, radius) {
+  const [b, ...ends] = values, w = [0, 1, 2].map((i) => (ends[i] ?? b) - b), size = Math.hypot(...w);
+  const away = size > 0 ? Math.max(-radius, Math.min(radius, -b / size)) : radius;
+  return { normal: size > 0 ? w.map((x) => x / size) : [0, 0, 1], away };
+}
+
+/** @param {number[]} a @param {number[]} b */
+const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+
 /** The outline of a histogram of equal bins; values outside the span count in the outermost.
  * @param {Float32Array} values @param {[number, number]} span @param {number} bins */
 function histogram(values, [low, high], bins) {
@@ -380,12 +455,27 @@ export function bestThreshold(values, classes) {
   return best;
 }
 
-/** The colour value of each point that a layer shows. @param {Layer} layer
- * @param {Recipe} recipe @param {Record<string, Float32Array[]>} all @param {Record<string, Float32Array>} at */
-export function layerValues(layer, recipe, all, at) {
+/** The share that a threshold, or else the best one, puts right: class 1 above it; the best may have it either way.
+ * @param {Float32Array} values @param {ArrayLike<number>} classes @param {number | null} threshold */
+export function accuracy(values, classes, threshold) {
+  if (threshold === null) return bestThreshold(values, classes).accuracy;
+  return values.reduce((right, v, i) => right + Number(v > threshold === (classes[i] === 1)), 0) / values.length;
+}
+
+/** @type {WeakMap<Layer, {source: any, followed: number, values: Float32Array}>} how each layer was coloured last */
+const tints = new WeakMap();
+
+/** The colour value of each point that a layer shows; the same array again while nothing has moved. @param {Layer} layer
+ * @param {Recipe} recipe @param {Record<string, Float32Array[]>} all @param {Record<string, Float32Array>} at @param {number} followed */
+export function layerValues(layer, recipe, all, at, followed) {
   const { values, row } = layer.color, cloud = /** @type {Cloud} */ (recipe.clouds.find((c) => c.name === layer.cloud));
+  const source = values ?? (row.stage === null ? at : all)[layer.cloud], known = tints.get(layer);
+  if (known && known.source === source && known.followed === followed) return known.values;
   const each = /** @type {Float32Array} */ (values ? unpack(values) : project([row], all[layer.cloud], at[layer.cloud], cloud.points.shape[0]));
-  return Array.isArray(layer.only) ? gather(each, 1, layer.only) : each;
+  const only = layer.only === "followed" ? [Math.min(followed, each.length - 1)] : layer.only;
+  const shades = only ? gather(each, 1, only) : each;
+  tints.set(layer, { source, followed, values: shades });
+  return shades;
 }
 
 /** The largest distance between two clouds, point by point, in their first m coordinates (all of a's).

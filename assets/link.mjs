@@ -3,8 +3,11 @@
  * The link of a scene: choices, parameters, progress, camera, followed point and theme in the query. Only what differs
  * from the defaults is written. Reading collects what is wrong in words; nothing is clamped.
  *
+ * A scene's own page has two more, which make a teacher's link: `controls`, the names of those that are shown (0 for none),
+ * and `tour`, the stop to open at.
+ *
  * @typedef {{choices: Record<string, string>, params: Record<string, number>, progress: number,
- *   camera: {eye: number[], center: number[]} | null, follow: number, theme: string}} State
+ *   camera: {eye: number[], center: number[]} | null, follow: number, theme: string, controls: string[] | null}} State
  */
 
 export const THEMES = ["auto", "light", "dark"];
@@ -31,7 +34,7 @@ const number = (text) => (PLAIN.test(text) ? Number(text) : NaN);
 export function read(rest, recipe) {
   const wrong = /** @type {string[]} */ ([]);
   const state = { params: defaults(recipe), progress: recipe.progress, follow: recipe.follow, theme: "",
-    camera: /** @type {State["camera"]} */ (null) };
+    camera: /** @type {State["camera"]} */ (null), controls: /** @type {State["controls"]} */ (null), tour: 0 };
   const last = recipe.stages.length - 1;
   for (const [name, text] of Object.entries(rest)) {
     const parameter = recipe.parameters.find((/** @type {any} */ p) => p.name === name), x = number(text);
@@ -48,6 +51,13 @@ export function read(rest, recipe) {
     } else if (name === "camera") {
       const camera = parseCamera(text);
       if (camera) state.camera = camera; else wrong.push(`camera=${text} is not three numbers, or six, between −100 and 100`);
+    } else if (name === "controls") {
+      const unknown = text.split(",").filter((each) => !controlNames(recipe).includes(each));
+      if (text === "0" || text === "1") state.controls = text === "0" ? [] : null;
+      else if (unknown.length) wrong.push(`controls: the scene has no control ${unknown[0]}`); else state.controls = text.split(",");
+    } else if (name === "tour") {
+      const stops = recipe.text?.tour.length ?? 0;
+      if (Number.isInteger(x) && x >= 1 && x <= stops) state.tour = x; else wrong.push(`tour=${text} is not the number of a stop, 1 to ${stops}`);
     } else wrong.push(`this scene has nothing called ${name}`);
   }
   return { state, wrong };
@@ -58,6 +68,9 @@ export const within = (parameter, x) => (x >= parameter.min && x <= parameter.ma
 
 /** @param {any} recipe @returns {Record<string, number>} */
 export const defaults = (recipe) => Object.fromEntries(recipe.parameters.map((/** @type {any} */ p) => [p.name, p.value]));
+
+/** The names that `controls` may have; that of a result stands for what computes it. @param {any} recipe @returns {string[]} */
+export const controlNames = (recipe) => [...recipe.choices, ...recipe.parameters, { name: "progress" }].map(({ name }) => name);
 
 /** How many points there are to follow. @param {any} recipe @returns {number} */
 export const pointCount = (recipe) =>
@@ -94,6 +107,7 @@ export function write(state, choices, recipe) {
     query.set("camera", numbers.map((v) => String(Number(v.toFixed(4)))).join(","));
   }
   if (state.theme) query.set("theme", state.theme);
+  if (state.controls) query.set("controls", state.controls.join(",") || "0");
   const text = query.toString().replaceAll("%2C", ",");
   return text && `?${text}`;
 }

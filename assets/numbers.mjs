@@ -1,14 +1,14 @@
 // @ts-check
 /** Numbers beside the picture: a point at every stage, and how far two clouds lie apart. */
 
-import { bestThreshold, cloudStages, measures, project, residual, semiAxes, unpack } from "./engine.mjs";
+import { accuracy, cloudStages, measures, project, residual, semiAxes, unpack } from "./engine.mjs";
 import { h } from "./controls.mjs";
 import { defaults } from "./link.mjs";
 
-const HEADS = { mean: "mean μ", std: "σ", norm: "‖·‖", angle: "angle to 1", distance: "to the surface" };
+const HEADS = { mean: "mean μ", std: "σ", norm: "‖·‖", angle: "angle to 1", distance: "to the image at ε = 0" };
 
 /** @param {number} x */
-const fixed = (x) => (Number.isNaN(x) ? "—" : Math.abs(x) < 5e-5 ? "0" : Math.abs(x) >= 1e5 ? x.toExponential(2) : x.toFixed(Math.abs(x) < 0.01 ? 5 : 3)).replace("-", "−");
+export const fixed = (x) => (Number.isNaN(x) ? "—" : Math.abs(x) < 5e-5 ? "0" : Math.abs(x) >= 1e5 ? x.toExponential(2) : x.toFixed(Math.abs(x) < 0.01 ? 5 : 3)).replace("-", "−");
 
 /** A point of the recipe's own at every stage, as rows of texts. @param {any} recipe @param {Record<string, number>} params @param {number} followed */
 export function rows(recipe, params, followed) {
@@ -73,11 +73,11 @@ function ofStages(word) {
 }
 
 /** @param {any} r @param {any} recipe @param {any} player @returns {string} */
-function readout(r, recipe, player) {
+export function readout(r, recipe, player) {
   const name = r.cloud ?? r.a, n = count(recipe, name);
   if (r.kind === "residual") return residual(player.stages[r.a].at(-1), player.stages[r.b].at(-1), n, r.coordinates ?? undefined).toExponential(1);
   const values = project([r.row], player.stages[name], player.at[name], n);
-  if (r.kind === "accuracy") return `${(100 * bestThreshold(values, unpack(r.classes)).accuracy).toFixed(1)} %`;
+  if (r.kind === "accuracy") return `${(100 * accuracy(values, unpack(r.classes), r.threshold)).toFixed(1)} %`;
   return fixed(values[Math.min(n - 1, r.index === "followed" ? player.followed : r.index)]) + r.unit;
 }
 
@@ -85,7 +85,7 @@ function readout(r, recipe, player) {
 function facts({ title, columns, rows }) {
   const cells = (/** @type {string[]} */ [head, ...rest]) => h("tr", {}, h("th", { scope: "row" }, head), ...rest.map((c) => h("td", {}, c)));
   return h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": title }, h("table", { className: "facts" }, h("caption", {}, title),
-    h("thead", {}, h("tr", {}, ...columns.map((c) => h("th", { scope: "col" }, c)))), h("tbody", {}, ...rows.map(cells))));
+    ...(columns.some(Boolean) ? [h("thead", {}, h("tr", {}, ...columns.map((c) => (c ? h("th", { scope: "col" }, c) : h("td")))))] : []), h("tbody", {}, ...rows.map(cells))));
 }
 
 /** @param {any} recipe @param {string} cloud @returns {number} how many points the cloud has */

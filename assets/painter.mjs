@@ -12,6 +12,8 @@
 
 const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: false, doubleClick: false };
 const UP = { x: 0, y: 0, z: 1 };
+/** Plotly's names for dashes, in pixels. @type {Record<string, number[]>} */
+export const DASHES = { dash: [9, 9], dot: [3, 3], dashdot: [9, 3, 3, 3], longdash: [15, 5], longdashdot: [15, 5, 3, 5] };
 
 /** @param {any} data @param {(name: string) => string} color @returns {any} every `var(--role)` as a colour */
 function resolve(data, color) {
@@ -64,10 +66,15 @@ export class Panel {
     this.color = (/** @type {string} */ name) => this.colors.get(name) ?? (this.colors.set(name, color(name)), color(name));
     /** @type {(camera: Camera) => void} */ this.onCamera = () => {};
     /** @type {(layer: any, index: number) => void} */ this.onPick = () => {};
+    /** @type {(layer: any, index: number) => void} a point under the pointer; −1: none */ this.onHover = () => {};
+    /** @type {() => void} */ this.onPlot = () => {}; // Plotly has drawn: axes may have moved
     /** @type {Map<number, any>} buffers of each layer, kept from frame to frame */
     this.buffers = new Map();
     /** @type {HTMLCanvasElement | null} */ this.canvas = null;
+    /** @type {HTMLCanvasElement | null} */ this.ground = null; // under the axes, for fields
     this.sizes = new ResizeObserver(() => this.#fit());
+    /** @type {any[]} */ this.grounded = []; // what the ground shows
+    /** @type {WeakMap<any, any>} */ this.paths = new WeakMap(); // of layers on the canvas
     this.turning = 0; // cameras of our own on their public way
     this.closed = false;
   }
@@ -83,8 +90,10 @@ export class Panel {
     if (this.closed) return this.close();
     this.gd.on("plotly_click", (/** @type {any} */ event) => {
       const layer = this.view.layers[event.points[0].curveNumber];
-      if (layer.pick) this.onPick(layer, event.points[0].pointNumber);
+      if (layer.pick || layer.picks) this.onPick(layer, event.points[0].pointNumber);
     });
+    this.gd.on("plotly_hover", (/** @type {any} */ event) => this.onHover(this.view.layers[event.points[0].curveNumber], event.points[0].pointNumber));
+    this.gd.on("plotly_unhover", () => this.onHover(null, -1));
     if (this.is3d) {
       const moved = (/** @type {any} */ event) => { if ("scene.camera" in event && !this.turning) this.onCamera(this.camera()); };
       this.gd.on("plotly_relayouting", moved);
@@ -93,9 +102,26 @@ export class Panel {
       this.#prepare();
       this.#keepListening();
     } else {
-      this.canvas = this.gd.appendChild(Object.assign(document.createElement("canvas"), { className: "motion" }));
+      const canvas = (/** @type {string} */ className) => Object.assign(document.createElement("canvas"), { className });
+      this.canvas = this.gd.appendChild(canvas("motion"));
+      if (this.view.layers.some((/** @type {any} */ layer) => layer.kind === "field")) this.ground = canvas("ground");
+      if (this.ground) this.gd.prepend(this.ground);
+      this.#paintGround(frame);
     }
+    this.gd.on("plotly_afterplot", () => this.onPlot());
     this.sizes.observe(this.gd);
+  }
+
+  /** 2D: where a point is in the element, in pixels. @param {number} x @param {number} y */
+  pixel(x, y) {
+    const { xaxis, yaxis } = this.gd._fullLayout;
+    return [xaxis._offset + xaxis.l2p(x), yaxis._offset + yaxis.l2p(y)];
+  }
+
+  /** 2D: the point at a pixel of the element. @param {number} left @param {number} top */
+  point(left, top) {
+    const { xaxis, yaxis } = this.gd._fullLayout;
+    return [xaxis.p2l(left - xaxis._offset), yaxis.p2l(top - yaxis._offset)];
   }
 
   /** The figure fits its element, with the camera where it is: Plotly looks at the window only. */
@@ -126,7 +152,7 @@ export class Panel {
     trace.opacity = drawn.opacity;
     if (drawn.text) trace.hovertext = drawn.text;
     if (drawn.values && trace.type === "mesh3d") trace.intensity = Array.from(drawn.values);
-    else if (drawn.values) trace.marker.color = Array.from(drawn.values);
+    else if (drawn.values && trace.marker) trace.marker.color = Array.from(drawn.values);
     return trace;
   }
 
@@ -139,7 +165,7 @@ export class Panel {
         if (!object) continue;
         object.isOpaque = () => object.opacity >= 1;
         object.isTransparent = () => object.opacity > 0 && object.opacity < 1;
-        if (!layer.pick) object.drawPick = () => {};
+        if (!layer.pick && !layer.picks) object.drawPick = () => {};
       }
     });
   }
@@ -170,7 +196,10 @@ export class Panel {
     await this.Plotly.react(this.gd, data, layout, CONFIG);
     if (this.closed) return;
     if (this.is3d) this.#prepare();
-    else /** @type {HTMLCanvasElement} */ (this.canvas).hidden = true;
+    else {
+      /** @type {HTMLCanvasElement} */ (this.canvas).hidden = true;
+      this.#paintGround(frame);
+    }
     this.gd.classList.remove("moving");
   }
 
@@ -190,20 +219,22 @@ export class Panel {
   /** @param {any} scene @param {any} trace @param {any} layer @param {Drawn} drawn @param {number} l */
   #paintLayer(scene, trace, layer, drawn, l) {
     let kept = this.buffers.get(l);
-    if (!kept) this.buffers.set(l, (kept = { rgb: layer.kind === "mesh" && layer.color ? [1, 1, 1] : rgb(this.color(layer.role)) }));
+    const solid = Boolean(trace.mesh);
+    if (!kept) this.buffers.set(l, (kept = { rgb: solid && layer.color ? [1, 1, 1] : rgb(this.color(layer.role)) }));
     const object = trace.mesh ?? (layer.kind === "labels" ? trace.textMarkers : trace.scatterPlot ?? trace.linePlot);
-    if (layer.kind !== "mesh" && kept.opacity !== drawn.opacity) {
+    if (!solid && kept.opacity !== drawn.opacity) {
       object.opacity = drawn.opacity;
       object.hasAlpha = drawn.opacity < 1;
     }
     if (layer.kind === "labels") return;
     if (kept.points !== drawn.points) {
-      const write = layer.kind === "mesh" ? writeMesh : layer.kind === "points" ? writePoints : writeLine;
+      const write = solid ? writeMesh : layer.kind === "points" ? writePoints : writeLine;
       write(object, drawn.points, scene.dataScale, kept, layer, kept.rgb);
     }
-    if (layer.kind === "mesh" && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, kept.rgb);
+    if (solid && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, kept.rgb);
+    if (solid && layer.color?.row && drawn.values && kept.values !== drawn.values) shadeMesh(object, drawn.values, kept, layer.color);
     if (layer.kind === "points" && drawn.values) this.#colorPoints(object, drawn.values, layer, kept, l);
-    Object.assign(kept, { points: drawn.points, opacity: drawn.opacity });
+    Object.assign(kept, { points: drawn.points, opacity: drawn.opacity, values: drawn.values });
   }
 
   /** @param {any} cloud @param {Float32Array} values @param {any} layer @param {any} kept @param {number} l */
@@ -258,8 +289,20 @@ export class Panel {
 
   /** 2D: the layers on a canvas over the axes. @param {Drawn[]} frame */
   #paintCanvas(frame) {
-    const canvas = /** @type {HTMLCanvasElement} */ (this.canvas), { _size: size, width, height, xaxis, yaxis } = this.gd._fullLayout;
-    const ratio = devicePixelRatio, context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    const canvas = /** @type {HTMLCanvasElement} */ (this.canvas), { xaxis, yaxis } = this.gd._fullLayout;
+    this.#paintGround(frame);
+    const context = this.#cleared(canvas);
+    const px = (/** @type {number} */ x) => xaxis._offset + xaxis.l2p(x), py = (/** @type {number} */ y) => yaxis._offset + yaxis.l2p(y);
+    frame.forEach((drawn, l) => this.#drawLayer(context, this.view.layers[l], this.view.figure.data[l], drawn, px, py));
+    context.restore();
+    canvas.hidden = false;
+    this.gd.classList.add("moving");
+  }
+
+  /** A canvas as large as the figure, empty, clipped to the axes; whoever draws restores it. @param {HTMLCanvasElement} canvas */
+  #cleared(canvas) {
+    const { width, height, xaxis, yaxis } = this.gd._fullLayout, ratio = devicePixelRatio;
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
       Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
     }
@@ -269,17 +312,35 @@ export class Panel {
     context.beginPath();
     context.rect(xaxis._offset, yaxis._offset, xaxis._length, yaxis._length);
     context.clip();
-    const px = (/** @type {number} */ x) => xaxis._offset + xaxis.l2p(x), py = (/** @type {number} */ y) => yaxis._offset + yaxis.l2p(y);
-    frame.forEach((drawn, l) => this.#drawLayer(context, this.view.layers[l], this.view.figure.data[l], drawn, px, py));
+    return context;
+  }
+
+  /** The field under the axes: one pixel a point of its grid, the lowest row last, enlarged smoothly. @param {Drawn[]} frame */
+  #paintGround(frame) {
+    if (!this.ground) return;
+    const l = this.view.layers.findIndex((/** @type {any} */ layer) => layer.kind === "field"), { color, bins } = this.view.layers[l];
+    const values = /** @type {Float32Array} */ (frame[l].values), high = values.length / bins, { xaxis, yaxis } = this.gd._fullLayout;
+    const showing = [values, xaxis._length, yaxis._length, this.color("paper"), frame[l].opacity];
+    if (showing.every((part, i) => part === this.grounded[i])) return;
+    this.grounded = showing;
+    const shades = palette(resolve(this.view.figure.data[l].colorscale, this.color)).map(([r, g, b]) =>
+      ((255 << 24) | (Math.round(255 * b) << 16) | (Math.round(255 * g) << 8) | Math.round(255 * r)) >>> 0); // little endian
+    const image = new ImageData(bins, high), dots = new Uint32Array(image.data.buffer);
+    for (let y = 0; y < high; y++) {
+      for (let x = 0; x < bins; x++) dots[bins * (high - 1 - y) + x] = shades[shade(values[bins * y + x], color)];
+    }
+    const small = new OffscreenCanvas(bins, high), context = this.#cleared(this.ground);
+    /** @type {OffscreenCanvasRenderingContext2D} */ (small.getContext("2d")).putImageData(image, 0, 0);
+    const dx = xaxis._length / (bins - 1), dy = yaxis._length / (high - 1);
+    context.globalAlpha = frame[l].opacity;
+    context.drawImage(small, xaxis._offset - dx / 2, yaxis._offset - dy / 2, xaxis._length + dx, yaxis._length + dy);
     context.restore();
-    canvas.hidden = false;
-    this.gd.classList.add("moving");
   }
 
   /** @param {CanvasRenderingContext2D} context @param {any} layer @param {any} trace @param {Drawn} drawn
    * @param {(x: number) => number} px @param {(y: number) => number} py */
   #drawLayer(context, layer, trace, drawn, px, py) {
-    if (!(drawn.opacity > 0)) return;
+    if (!(drawn.opacity > 0) || layer.kind === "field") return;
     const { points } = drawn, n = points.length / 2, color = this.color(layer.role);
     Object.assign(context, { globalAlpha: drawn.opacity, fillStyle: color, strokeStyle: color, lineJoin: "round" });
     if (layer.kind === "labels") {
@@ -289,17 +350,55 @@ export class Panel {
       drawMarkers(context, layer, trace, drawn, n, px, py, this.color);
     } else {
       context.lineWidth = trace.line.width;
-      context.setLineDash(trace.line.dash === "dash" ? [9, 9] : trace.line.dash === "dot" ? [3, 3] : []);
-      context.beginPath();
-      for (let i = 0, pen = false; i < n; i++) {
-        const x = points[2 * i];
-        if (x !== x) { pen = false; continue; }
-        if (pen) context.lineTo(px(x), py(points[2 * i + 1]));
-        else context.moveTo(px(x), py(points[2 * i + 1]));
-        pen = true;
-      }
-      context.stroke();
+      context.setLineDash(DASHES[trace.line.dash] ?? []);
+      context.stroke(this.#path(layer, points, px, py));
     }
+  }
+
+  /** The polyline of a layer, made anew only when it has moved or the axes have. @param {any} layer @param {Float32Array} points
+   * @param {(x: number) => number} px @param {(y: number) => number} py @returns {Path2D} */
+  #path(layer, points, px, py) {
+    const { _length: wide } = this.gd._fullLayout.xaxis, { _length: high } = this.gd._fullLayout.yaxis, known = this.paths.get(layer);
+    if (known?.points === points && known.wide === wide && known.high === high) return known.path;
+    const path = new Path2D();
+    for (let i = 0, pen = false; i < points.length / 2; i++) {
+      const x = points[2 * i];
+      if (x !== x) { pen = false; continue; }
+      if (pen) path.lineTo(px(x), py(points[2 * i + 1]));
+      else path.moveTo(px(x), py(points[2 * i + 1]));
+      pen = true;
+    }
+    this.paths.set(layer, { points, wide, high, path });
+    return path;
+  }
+
+  /** The axes of a 2D view by themselves, for `copy`. @returns {Promise<HTMLImageElement | null>} */
+  async axes() {
+    if (this.is3d) return null;
+    const { width, height } = this.gd._fullLayout, image = new Image();
+    image.src = await this.Plotly.toImage({ data: [], layout: this.gd.layout }, { format: "svg", width, height });
+    await image.decode();
+    return image;
+  }
+
+  /** What moving things show now, onto another canvas. @param {CanvasRenderingContext2D} context @param {number} x @param {number} y
+   * @param {HTMLImageElement | null} axes */
+  copy(context, x, y, axes) {
+    const { width, height } = this.gd._fullLayout, glplot = this.scene?.glplot;
+    if (glplot) redraw(glplot); // a buffer lasts no longer than its frame
+    for (const shown of glplot ? [glplot.canvas] : [this.ground, axes, this.canvas]) if (shown) context.drawImage(shown, x, y, width, height);
+  }
+
+  /** For printers, which find a WebGL canvas empty: a copy over it. @param {boolean} on */
+  print(on) {
+    this.gd.querySelector(".printed")?.remove();
+    if (!on || !this.is3d) return;
+    const { width, height } = this.gd._fullLayout, ratio = Math.max(2, devicePixelRatio);
+    const canvas = Object.assign(document.createElement("canvas"), { className: "motion printed", width: width * ratio, height: height * ratio });
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    context.scale(ratio, ratio);
+    this.copy(context, 0, 0, null);
+    this.gd.append(canvas);
   }
 
   /** Frees the figure and its WebGL context. */
@@ -427,6 +526,16 @@ function writeMesh(mesh, points, scale, kept) {
   }
   mesh.trianglePositions.update(out, 0);
   mesh.triangleNormals.update(normals, 0);
+}
+
+/** Where on its colour scale each corner of a mesh is. @param {any} mesh @param {Float32Array} values @param {any} kept
+ * @param {{low: number, high: number}} color */
+function shadeMesh(mesh, values, kept, { low, high }) {
+  const { cells } = kept, out = (kept.shades ??= new Float32Array(2 * cells.length));
+  for (let c = 0, at = 0; c < cells.length; c += 3) {
+    for (let v = 2; v >= 0; v--, at += 2) out[at] = (values[cells[c + v]] - low) / (high - low);
+  }
+  mesh.triangleUVs.update(out, 0);
 }
 
 /** A mesh carries its opacity in each vertex. @param {any} mesh @param {number} opacity @param {any} kept @param {number[]} color */

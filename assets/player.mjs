@@ -4,31 +4,31 @@
  * asked for a recipe when a choice changes, and for nothing else.
  *
  * Every `[data-slug]` element that appears on the page gets a player; it fills the parts that it finds inside:
- * .views, .choices, .parameters, .scrubber, .numbers, .formula, .text, .notice.
+ * .views, .choices, .parameters, .scrubber, .numbers, .formula, .text, .notice. With a `data-query`, that is its state, and
+ * the link of the page is let alone; `data-controls` names the controls that are shown.
  */
 
-import { fading, layerPoints, layerValues, now, stages } from "./engine.mjs";
+import { fading, layerPoints, layerValues, now, plane, stages, unpack } from "./engine.mjs";
 import { Panel } from "./painter.mjs";
-import { choices, h, key, KEYS, readable, scrubber, sliders } from "./controls.mjs";
+import { choices, h, scrubber, sliders } from "./controls.mjs";
 import { defaults, parseCamera, pointCount, read, split, within, write } from "./link.mjs";
+import { description } from "./describe.mjs";
+import { handles, release } from "./handles.mjs";
+import { help, key } from "./keys.mjs";
 import { numbers } from "./numbers.mjs";
+import { picture } from "./pictures.mjs";
+import { present } from "./present.mjs";
+import { share } from "./share.mjs";
+import { ask } from "./source.mjs";
 import { tour } from "./tour.mjs";
+import { collage, hasWebGL, legend, plotly } from "./views.mjs";
 
-const LEG = 1600, PAUSE = 700, REST = 250, FLIGHT = 900; // milliseconds
+const LEG = 1600, PAUSE = 700, REST = 250, NEWS = 2000, FLIGHT = 900, RUN = 12000; // milliseconds
 const LONGEST = 250; // ms that one frame can take of a motion: who comes back to a hidden tab misses nothing
 const AWAY = "The server does not answer. What is on the page still works";
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const ease = (/** @type {number} */ t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
 const color = (/** @type {string} */ name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-
-/** @param {string} source @returns {Promise<any>} Plotly, loaded once, when a figure first needs it */
-function plotly(source) {
-  const ready = /** @type {any} */ (window);
-  ready.normscape.plotly ??= ready.Plotly ? Promise.resolve(ready.Plotly) : new Promise((resolve, reject) => {
-    document.head.append(h("script", { src: source, onload: () => resolve(ready.Plotly), onerror: () => reject(new Error("Plotly did not load")) }));
-  });
-  return ready.normscape.plotly;
-}
 
 export class Player {
   /** @param {HTMLElement} root */
@@ -48,6 +48,7 @@ export class Player {
     this.speed = 1;
     this.loop = false;
     this.playing = false;
+    this.running = false; // whether the clock runs
     this.closed = false;
     this.ready = false; // whether the panels show the recipe
     this.following = false; // a link that is not yet shown, hence not to be written over
@@ -60,10 +61,14 @@ export class Player {
     /** @type {Record<string, Float32Array>} */ this.at = {};
     /** @type {{from: number, to: number, done: number} | null} */ this.leg = null;
     /** @type {any} */ this.flight = null;
+    /** @type {any} */ this.tour = null;
+    /** @type {string[] | null} */ this.controls = null; // those that the link names, null for all
+    this.describe = () => {};
     this.scheduled = 0;
     this.time = 0;
     this.resting = 0;
     this.pressed = false;
+    this.growing = false; // whether the recipe came as news: no link holds it, and the next comes soon
     this.painted = { ...this.at };
     this.listen = new AbortController();
     this.scheme = new MutationObserver(() => this.recolor());
@@ -75,7 +80,10 @@ export class Player {
   async start() {
     const { signal } = this.listen, held = ".figure, input[type=range]";
     const released = () => { this.pressed = false; this.#rest(); };
-    addEventListener("popstate", () => { if (location.pathname === this.path) this.restore(); }, { signal });
+    addEventListener("popstate", () => { if (!this.apart && location.pathname === this.path) this.restore(); }, { signal });
+    for (const when of ["beforeprint", "afterprint"]) {
+      addEventListener(when, () => this.panels.forEach((panel) => panel.print(when === "beforeprint")), { signal });
+    }
     addEventListener("pointerup", released, { signal });
     addEventListener("pointercancel", released, { signal });
     addEventListener("normscape:theme", (/** @type {any} */ event) => { this.theme = event.detail; this.#rest(); }, { signal });
@@ -103,7 +111,7 @@ export class Player {
     this.wanted = null;
     this.following = true;
     return this.#next(async (stale) => {
-      const { chosen, rest, wrong: repeated } = split(location.search, this.usual), usual = { ...this.usual };
+      const { chosen, rest, wrong: repeated } = split(this.root.dataset.query ?? location.search, this.usual), usual = { ...this.usual };
       const linked = await this.#ask({ ...usual, ...chosen }), base = linked.refused ? await this.#ask(usual) : linked;
       const asked = base.recipe && read(rest, base.recipe), wrong = [...repeated, linked.refused, ...(asked?.wrong ?? [])].filter(Boolean);
       const taken = wrong.length && linked.recipe ? await this.#ask(usual) : base;
@@ -113,22 +121,19 @@ export class Player {
       this.notice(wrong.length ? `This link could not be followed: ${wrong.join("; ")}. The scene starts from its defaults.` : "");
       this.#take(taken, wrong.length ? read({}, taken.recipe).state : asked.state);
       await this.#mount();
+      if (asked.state.tour && !wrong.length && !stale()) this.tour?.visit(asked.state.tour - 1);
     });
   }
 
   /** The recipe for some choices, or what was wrong with them, in words; neither, if the server does not answer.
-   * @param {Record<string, string>} choices @returns {Promise<{choices: Record<string, string>, recipe?: any, refused?: string}>} */
-  async #ask(choices) {
-    const query = new URLSearchParams(Object.entries(choices).filter(([name, value]) => String(value) !== String(this.usual[name])));
-    const reply = await fetch(`${this.root.dataset.recipe}?${query}`, { signal: this.asking.signal }).catch(() => null);
-    const body = await reply?.json().catch(() => null);
-    return { choices, recipe: reply?.ok && body ? body : undefined, refused: reply?.ok ? undefined : body?.error };
-  }
+   * @param {Record<string, string>} choices */
+  #ask(choices) { return ask(this.root, choices, this.usual, this.asking.signal); }
 
   /** @param {{choices: Record<string, string>, recipe?: any}} answer @param {any} state */
   #take({ choices, recipe }, state) {
-    this.ready = this.following = false;
+    this.ready = this.following = this.growing = false;
     Object.assign(this, { recipe, choices, params: state.params, progress: state.progress, followed: state.follow, camera: state.camera });
+    if (state.controls !== undefined) this.controls = state.controls;
     this.stages = stages(recipe, this.params);
     this.at = this.painted = now(recipe, this.stages, this.progress);
     this.flight = null;
@@ -139,12 +144,15 @@ export class Player {
   /** Build the parts for the recipe; panels of the same kind are kept, with their cameras. */
   async #mount() {
     const { recipe } = this, part = (/** @type {string} */ name) => this.part(name), focused = document.activeElement?.id;
+    release(this.panels);
     this.shows = [];
     const parameters = part("parameters"), scrub = part("scrubber"), table = part("numbers"), text = part("text"), formula = part("formula");
-    const chosen = part("choices");
-    if (chosen) choices(chosen, recipe, (name, value) => this.choose({ [name]: value }));
-    if (parameters) { const show = sliders(parameters, recipe, (name, value) => this.set(name, value)); this.shows.push(() => show(this.params)); }
-    if (scrub) this.shows.push(scrubber(scrub, recipe, this));
+    const chosen = part("choices"), offered = this.#offered(), training = part("training");
+    if (chosen) choices(chosen, offered, (name, value) => this.choose({ [name]: value }));
+    if (parameters) { const show = sliders(parameters, offered, (name, value) => this.set(name, value)); this.shows.push(() => show(this.params)); }
+    if (scrub) scrub.hidden = !this.offers("progress");
+    if (scrub && this.offers("progress")) this.shows.push(scrubber(scrub, recipe, this));
+    if (training) training.hidden = !recipe.choices.some((/** @type {any} */ c) => c.kind === "result" && this.offers(c.name));
     if (table) { const show = numbers(table, recipe); this.shows.push(() => show(this)); }
     if (formula && formula.innerHTML !== recipe.formula) formula.innerHTML = recipe.formula;
     if (formula) this.shows.push(() => this.#mark(formula));
@@ -153,10 +161,23 @@ export class Player {
     if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus();
     await this.#open();
     if (this.closed) return;
+    this.#showPictures();
+    this.shows.push(handles(this));
+    this.describe = description(this);
     part("views")?.setAttribute("aria-busy", "false");
     this.ready = true;
     this.#schedule();
+    this.root.dispatchEvent(new Event("normscape:ready"));
   }
+
+  /** The recipe with those choices and parameters that this page shows. */
+  #offered() {
+    const { choices, parameters } = this.recipe, fits = (/** @type {any} */ { name }) => this.offers(name);
+    return { ...this.recipe, choices: choices.filter(fits), parameters: parameters.filter(fits) };
+  }
+
+  /** Whether the hand has a control. @param {string} name */
+  offers(name) { return (this.root.dataset.controls?.split(",") ?? this.controls)?.includes(name) ?? true; }
 
   async #open() {
     const views = /** @type {HTMLElement} */ (this.part("views")), frame = this.#frame(true);
@@ -182,27 +203,58 @@ export class Player {
       const element = h("div", { className: "figure", tabIndex: -1 });
       views.append(h("figure", { className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}` }, h("figcaption", {}, view.title), element, legend(view)));
       const panel = new Panel(element, view, color, Plotly, fast);
-      panel.onPick = (layer, index) => this.follow(layer.only ? layer.only[index] : index);
+      if (view.edge) element.after(h("button", { type: "button", className: "edge", onclick: () => this.edgeOn(panel) }, "See the plane edge on"));
+      panel.onPick = (layer, index) => this.#picked(layer, pointOf(layer, index));
       panel.onCamera = (camera) => this.#turned(camera, panel);
       return panel;
     });
     await Promise.all(this.panels.map((panel, v) => panel.open(frame[v], this.camera)));
   }
 
+  /** Where points have pictures, one stands in a corner of the first view. */
+  #showPictures() {
+    const cloud = this.recipe.clouds.find((/** @type {any} */ c) => c.pictures), [panel] = this.panels;
+    panel?.gd.parentElement.querySelector(".picture")?.remove();
+    if (!cloud || !panel) return;
+    const { element, show } = picture(cloud, () => color("ink"));
+    let pointed = -1;
+    panel.onHover = (layer, index) => {
+      pointed = layer?.cloud === cloud.name ? pointOf(layer, index) : -1;
+      show(pointed < 0 ? this.followed : pointed);
+    };
+    panel.gd.parentElement.append(element);
+    this.shows.push(() => show(pointed < 0 ? this.followed : pointed));
+  }
+
+  /** A click on a point follows it, or sets the choice that stands for it. @param {any} layer @param {number} point */
+  #picked({ picks }, point) {
+    if (picks) this.choose({ [picks[0]]: String(unpack(picks[1])[point]) });
+    else this.follow(point);
+  }
+
+  /** The camera to where a view's plane is seen edge on, on this side of it. @param {Panel} panel */
+  edgeOn(panel) {
+    const { normal } = plane(this.at[panel.view.edge], 1), { eye } = panel.camera(), far = Math.hypot(...eye);
+    const along = eye.reduce((s, e, i) => s + e * normal[i], 0), flat = eye.map((e, i) => e - along * normal[i]), length = Math.hypot(...flat);
+    if (length > 1e-3 * far) this.fly({ eye: flat.map((e) => (e * far) / length), center: [0, 0, 0] });
+  }
+
   /** Without WebGL: a word, and the server's picture of the present state. @param {HTMLElement} views */
   #still(views) {
     this.#closePanels();
     views.className = "views";
+    const picture = this.root.dataset.still ? h("img", { className: "live", alt: this.recipe.title, src: this.picture() }) : views.querySelector(".poster") ?? "";
     views.replaceChildren(h("figure", { className: "view still" },
       h("p", { role: "status" }, "This browser has no WebGL, so nothing can be turned here; this is a still picture of the scene. "
         + "Turning on hardware acceleration, or another browser, brings it to life."),
-      h("img", { alt: this.recipe.title, src: this.#picture() })));
+      picture));
   }
 
   /** Where the server has the picture of the present state, in the present colours. */
-  #picture() {
-    const query = new URLSearchParams(this.#query());
+  picture() {
+    const query = new URLSearchParams(this.query);
     query.set("theme", document.documentElement.dataset.mantineColorScheme ?? "light");
+    query.delete("controls");
     return `${this.root.dataset.still}?${query}`;
   }
 
@@ -226,6 +278,9 @@ export class Player {
     this.#schedule();
   }
 
+  /** Whether this is a figure by itself, in a page that is not the scene's. */
+  get apart() { return "query" in this.root.dataset; }
+
   get last() { return this.recipe.stages.length - 1; }
 
   play() {
@@ -237,10 +292,21 @@ export class Player {
   }
 
   pause() {
-    this.playing = false;
+    this.playing = this.running = false;
     this.leg = null;
     if (this.recipe) this.#schedule();
   }
+
+  /** The clock runs to its end, or stands still. */
+  run() {
+    const p = this.recipe.parameters.find((/** @type {any} */ each) => each.name === this.recipe.clock);
+    if (!p) return;
+    this.running = !this.running;
+    if (this.running && this.params[p.name] >= p.max) this.params = { ...this.params, [p.name]: p.min };
+    this.#schedule();
+  }
+
+  stop() { this.running = false; }
 
   toggle() { if (this.playing) this.pause(); else this.play(); }
 
@@ -280,7 +346,7 @@ export class Player {
    * @returns {Promise<boolean>} whether the scene has them now */
   async choose(changed) {
     if (!this.recipe) return false;
-    const choices = (this.wanted = { ...(this.wanted ?? this.choices), ...changed });
+    const choices = (this.wanted = { ...(this.wanted ?? this.choices), ...this.#given(changed), ...changed });
     const done = await this.#next(async (stale) => {
       if (JSON.stringify(choices) === JSON.stringify(this.choices)) return true;
       const answer = await this.#ask(choices), { recipe } = answer;
@@ -298,6 +364,28 @@ export class Player {
       return !stale();
     });
     return done ?? false;
+  }
+
+  /** Results that new choices give up. @param {Record<string, string>} changed @returns {Record<string, string>} */
+  #given(changed) {
+    const gone = this.recipe.choices.filter((/** @type {any} */ c) => c.kind === "result" && c.of.some((/** @type {string} */ name) => name in changed));
+    return Object.fromEntries(gone.map((/** @type {any} */ c) => [c.name, c.default]));
+  }
+
+  /** A recipe of the same shape that is still growing, such as a training: what there is of it, at its newest.
+   * @param {any} recipe */
+  live(recipe) {
+    const fits = this.ready && this.panels.every((panel, v) => panel.view.dims === recipe.views[v]?.dims);
+    if (!fits || recipe.views.length !== this.panels.length) return;
+    const clock = recipe.parameters.find((/** @type {any} */ p) => p.name === recipe.clock);
+    this.recipe = { ...this.recipe, ...recipe };
+    this.params = { ...this.params, [clock.name]: clock.max };
+    this.stages = stages(this.recipe, this.params);
+    const moved = this.panels.some((panel, v) => String(panel.view.ranges) !== String(recipe.views[v].ranges));
+    this.panels.forEach((panel, v) => { panel.view = recipe.views[v]; });
+    this.growing = true;
+    if (moved) { const frame = this.#frame(true); this.panels.forEach((panel, v) => panel.settle(frame[v])); }
+    this.#schedule();
   }
 
   /** Say why, and let the lists show again what the scene has; what was typed stays to be mended. @param {string} words */
@@ -345,29 +433,17 @@ export class Player {
     else this.root.requestFullscreen?.().catch(() => {}); // where a page may not, it stays as it is
   }
 
-  help() {
-    const dialog = h("dialog", { className: "help", onclick: () => dialog.close(), onclose: () => dialog.remove() },
-      h("h2", {}, "Keys"), h("dl", {}, ...KEYS.flatMap(([k, what]) => [h("dt", {}, k), h("dd", {}, what)])),
-      h("button", { type: "button" }, "Close"));
-    document.body.append(dialog);
-    dialog.showModal();
-  }
+  share() { share(this); }
+
+  help() { help(); }
+
+  present() { present(this); }
 
   /** The picture as it is now, all views beside each other. */
   async save() {
     await this.#settle();
-    if (!this.panels.length) return h("a", { href: this.#picture(), download: `${this.slug}.svg` }).click();
-    const images = await Promise.all(this.panels.map(async ({ gd, Plotly }) => {
-      const image = new Image();
-      image.src = await Plotly.toImage(gd, { format: "png", scale: 2, width: gd.clientWidth, height: gd.clientHeight });
-      await image.decode();
-      return image;
-    }));
-    const canvas = h("canvas", { width: images.reduce((w, i) => w + i.width, 0), height: Math.max(...images.map((i) => i.height)) });
-    const context = canvas.getContext("2d");
-    context.fillStyle = color("paper");
-    context.fillRect(0, 0, canvas.width, canvas.height);
-    images.reduce((x, image) => { context.drawImage(image, x, 0); return x + image.width; }, 0);
+    if (!this.panels.length) return h("a", { href: this.picture(), download: `${this.slug}.svg` }).click();
+    const canvas = await collage(this.panels, color("paper"));
     h("a", { href: canvas.toDataURL("image/png"), download: `${this.slug}.png` }).click();
   }
 
@@ -400,11 +476,12 @@ export class Player {
     if (this.closed || !this.ready) return;
     const passed = this.time ? Math.min(time - this.time, LONGEST) : 0;
     this.#advance(passed);
+    if (this.running) this.#runOn(passed);
     const frame = this.#frame(false);
     this.panels.forEach((panel, v) => panel.paint(frame[v]));
     if (this.flight) this.#flyOn(passed);
     this.#show();
-    const moving = this.leg || this.flight;
+    const moving = this.leg || this.flight || this.running;
     this.time = moving ? time : 0;
     if (moving) this.#schedule(); else this.#rest();
   }
@@ -427,6 +504,17 @@ export class Player {
   }
 
   /** @param {number} passed */
+  #runOn(passed) {
+    const { clock, parameters } = this.recipe, p = parameters.find((/** @type {any} */ each) => each.name === clock);
+    const to = Math.min(p.max, this.params[clock] + (passed * this.speed * (p.max - p.min)) / RUN);
+    this.params = { ...this.params, [clock]: to };
+    this.stages = stages(this.recipe, this.params);
+    if (to < p.max) return;
+    if (this.loop) this.params = { ...this.params, [clock]: p.min };
+    else this.stop();
+  }
+
+  /** @param {number} passed */
   #flyOn(passed) {
     const flight = this.flight;
     flight.done += passed;
@@ -444,7 +532,7 @@ export class Player {
     return recipe.views.map((/** @type {any} */ view) => view.layers.map((/** @type {any} */ layer) => ({
       points: layerPoints(recipe, layer, this.stages, this.at, progress, this.followed),
       opacity: layer.opacity * fading(layer, progress),
-      values: layer.color && layerValues(layer, recipe, this.stages, this.at),
+      values: layer.color && layerValues(layer, recipe, this.stages, this.at, this.followed),
       text: rest && layer.pick ? this.#texts(layer.cloud) : undefined,
     })));
   }
@@ -469,32 +557,35 @@ export class Player {
   #rest() {
     clearTimeout(this.resting);
     if (this.closed) return;
-    this.resting = window.setTimeout(() => { if (!this.leg && !this.flight && !this.pressed) this.#settle(); }, REST);
+    this.resting = window.setTimeout(() => { if (!this.leg && !this.flight && !this.running && !this.pressed) this.#settle(); }, this.growing ? NEWS : REST);
   }
 
   async #settle() {
     if (this.closed || !this.ready) return;
-    const still = /** @type {HTMLImageElement | null} */ (this.root.querySelector(".still img"));
-    if (still) still.src = this.#picture();
+    const still = /** @type {HTMLImageElement | null} */ (this.root.querySelector(".still img.live"));
+    if (still) still.src = this.picture();
     const frame = this.#frame(true), { turned } = this;
     if (turned && this.panels.includes(turned) && this.camera && !this.flight) {
       this.camera = turned.camera();
       for (const panel of this.panels) if (panel !== turned) panel.setCamera(this.camera);
     }
     await Promise.all(this.panels.map((panel, v) => panel.settle(frame[v])));
+    if (!this.growing) this.describe(); // what changes by itself is not read out
     this.#write();
   }
 
   /** The state into the link, on the scene's own page. @param {boolean} [push] as a new step of the history */
   #write(push = false) {
-    const query = this.#query();
-    if (this.closed || (this.following && !push) || location.pathname !== this.path || query === location.search) return;
+    const query = this.query;
+    this.root.dispatchEvent(new CustomEvent("normscape:state", { detail: query, bubbles: true }));
+    if (this.apart || this.closed || this.growing || (this.following && !push) || location.pathname !== this.path || query === location.search) return;
     history[push ? "pushState" : "replaceState"](history.state, "", (query || this.path) + location.hash);
   }
 
-  #query() {
+  /** The state as a query, with its ?, what differs from the defaults only. */
+  get query() {
     return write({ choices: this.choices, params: this.params, progress: this.progress, camera: this.camera, follow: this.followed,
-      theme: this.theme }, this.usual, this.recipe);
+      theme: this.theme, controls: this.controls }, this.usual, this.recipe);
   }
 
   /** @param {{eye: number[], center: number[]}} camera @param {Panel} by */
@@ -516,31 +607,11 @@ function arc(a, b, f) {
   return now > 1e-9 ? mixed.map((x) => (x * length) / now) : b;
 }
 
+/** Which point of its cloud a layer shows as its so-manieth. @param {any} layer @param {number} index @returns {number} */
+const pointOf = (layer, index) => (layer.order ? unpack(layer.order)[index] : Array.isArray(layer.only) ? layer.only[index] : index);
+
 /** Where a view's camera stands at first. @param {Panel} panel */
 const home = (panel) => ({ eye: panel.view.camera, center: [0, 0, 0] });
-
-/** What the colours of a view are: its titled layers, and its colour scale. @param {any} view */
-function legend(view) {
-  const items = view.layers.flatMap((/** @type {any} */ layer, /** @type {number} */ l) => {
-    const swatch = h("span", { className: `swatch ${layer.kind} ${layer.hollow ? "hollow" : ""}`,
-      style: `background: var(--${layer.role}); border-color: var(--${layer.role})` });
-    const own = layer.title && !layer.color ? [h("li", {}, swatch, layer.title)] : [];
-    if (!layer.color?.title) return own;
-    const { title, low, high, scale } = layer.color, trace = view.figure.data[l];
-    const steps = (trace.marker ?? trace).colorscale.map((/** @type {[number, string]} */ [, step]) => step);
-    const words = scale === "cyclic" ? title : `${title}: ${readable(low)} … ${readable(high)}`;
-    return [h("li", {}, h("span", { className: "bar", style: `background: linear-gradient(to right, ${steps})` }), words)];
-  });
-  return h("ul", { className: "legend" }, ...items);
-}
-
-/** @type {boolean | undefined} */ let webgl;
-function hasWebGL() {
-  if (webgl !== undefined) return webgl;
-  const canvas = document.createElement("canvas"), gl = canvas.getContext("webgl");
-  gl?.getExtension("WEBGL_lose_context")?.loseContext();
-  return (webgl = Boolean(gl));
-}
 
 // Players come and go with the elements that they live in.
 

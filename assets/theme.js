@@ -3,7 +3,7 @@
   const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)");
   const names = { auto: "◐ System", light: "☀ Light", dark: "☾ Dark" };
   const kept = () => { try { return localStorage.getItem("theme"); } catch { return null; } };
-  let asked = new URLSearchParams(location.search).get("theme");
+  let asked = root.dataset.theme ?? new URLSearchParams(location.search).get("theme"); // a figure by itself has its own
   if (!(asked in names)) asked = kept() in names ? kept() : "auto";
   const show = () => {
     const scheme = asked === "auto" ? (system.matches ? "dark" : "light") : asked;

@@ -1,18 +1,21 @@
 // @ts-check
 /** The text of a scene, and its guided tour: a card beside the picture, stop by stop. A stop sets parameters, progress and
- * camera, and asks to look at one thing. */
+ * camera, and asks to look at one thing. Some ask for a guess first: until then the picture is that of the stop before.
+ *
+ * @typedef {{title: string, state: Record<string, string>, html: string, question: string, answers: string[], right: number}} Stop
+ */
 
 import { h } from "./controls.mjs";
+import { question, verdict } from "./guess.mjs";
 
-/** @param {HTMLElement} part @param {{html: string, tour: {title: string, state: Record<string, string>, html: string}[], questions: string}} text
- * @param {any} player */
+/** The player gets the tour as `tour`. @param {HTMLElement} part @param {{html: string, tour: Stop[], questions: string}} text @param {any} player */
 export function tour(part, text, player) {
-  const last = text.tour.length - 1;
+  const last = text.tour.length - 1, shown = /** @type {Set<number>} */ (new Set()); // stops whose question is past
   let current = -1;
   const count = h("p", { className: "count" }), title = h("h2", { tabIndex: -1 }), words = h("div", { className: "words" });
   const button = (/** @type {string} */ label, /** @type {() => void} */ onclick, className = "") => h("button", { type: "button", className, onclick }, label);
-  const back = button("Back", () => visit(current - 1)), on = button("Next", () => (current < last ? visit(current + 1) : close()), "on");
-  const card = h("section", { className: "guide", hidden: true, ariaLabel: "Tour" }, count, title, words,
+  const back = button("Back", () => step(-1)), on = button("Next", () => (current < last || asking() ? step(1) : close()), "on");
+  const card = h("section", { className: "guide", hidden: true, "aria-label": "Tour" }, h("div", { "aria-live": "polite" }, count, title, words),
     h("div", { className: "steps" }, back, on, h("span", { className: "space" }), button("Close", () => close())));
   const start = button("Take the tour", () => { visit(0); title.focus(); }, "on");
   const stops = text.tour.map((stop, k) => h("li", {}, button(stop.title, () => {
@@ -21,25 +24,53 @@ export function tour(part, text, player) {
     title.focus({ preventScroll: true });
   })));
 
+  const asking = () => current >= 0 && Boolean(text.tour[current].question) && !shown.has(current);
   const visit = (/** @type {number} */ k) => {
+    const before = current;
     current = k;
     count.textContent = `${k + 1} of ${last + 1}`;
     title.innerHTML = text.tour[k].title;
-    words.innerHTML = text.tour[k].html;
     back.disabled = k === 0;
-    on.textContent = k < last ? "Next" : "Done";
+    on.textContent = asking() ? "Show me" : k < last ? "Next" : "Done";
     card.hidden = false;
     start.hidden = true;
     stops.forEach((stop, i) => stop.classList.toggle("current", i === k));
-    player.go(text.tour[k].state);
+    if (!asking()) return reveal(null);
+    words.replaceChildren(question(text.tour[k], answer));
+    if (k && before !== k - 1) player.go(text.tour[k - 1].state);
+  };
+  const reveal = (/** @type {Node | null} */ judged) => {
+    words.innerHTML = text.tour[current].html;
+    if (judged) words.prepend(judged);
+    on.textContent = current < last ? "Next" : "Done";
+    player.go(text.tour[current].state);
+  };
+  /** @param {number | null} guess */
+  const show = (guess) => {
+    const held = words.contains(document.activeElement); // the button goes: the focus to what comes next
+    shown.add(current);
+    reveal(verdict(text.tour[current], guess));
+    if (held) on.focus();
+  };
+  /** @param {number} guess @returns {boolean} whether there was something to guess */
+  const answer = (guess) => {
+    const open = asking() && guess < text.tour[current].answers.length;
+    if (open) show(guess);
+    return open;
+  };
+  const step = (/** @type {number} */ by) => {
+    if (by > 0 && asking()) show(null);
+    else if (current + by >= 0 && current + by <= last) visit(current + by);
   };
   const close = () => {
+    current = -1;
     card.hidden = true;
     start.hidden = false;
     start.focus();
     stops.forEach((stop) => stop.classList.remove("current"));
   };
 
+  player.tour = { card, last, visit, answer, next: () => step(1), back: () => step(-1), get current() { return current; } };
   player.part("controls")?.prepend(card);
   player.part("head")?.append(start);
   part.replaceChildren(h("section", { className: "tour" }, h("h2", {}, "A tour"), h("ol", {}, ...stops)),

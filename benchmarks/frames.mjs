@@ -26,8 +26,11 @@ function moving() {
 
 export const ways = {
   ours: () => {
-    const [p] = player.recipe.parameters;
-    return (progress) => (player.last ? player.seek(progress) : player.set(p.name, p.min + progress * (p.max - p.min)));
+    const { clock, parameters } = player.recipe, p = parameters.find((each) => each.name === clock) ?? parameters[0];
+    return (progress) => { // a training moves with the layers
+      if (player.last) player.seek(progress);
+      if (clock || !player.last) player.set(p.name, p.min + (progress / (player.last || 1)) * (p.max - p.min));
+    };
   },
   restyle: () => {
     const { gd, Plotly } = player.panels[0], indices = moving();

@@ -95,7 +95,7 @@ def plane_view(count: int, title: str, *, image: str, reach: float) -> View:
         Layer("moved", "trail", "followed", plane, only="followed", size=4, fade=[0, 0, 1]),
         *followed("points", plane, size=12, trail=0),
     )
-    return View("circle", title, layers, ((-reach, reach),) * 2, dims=2, axes=("x", "y"))
+    return graph("circle", title, layers, ("x", -reach, reach), ("y", -reach, reach), equal=True)
 
 
 def curve_view(count: int) -> View:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from components import theme as themes
@@ -16,7 +17,7 @@ from components.recipe import Layer, Params, Recipe, View
 
 FONT = "system-ui, sans-serif"
 THINNER = 0.5  # WebGL draws lines at half their width
-LINES = ("line", "trail", "semi-axes", "histogram", "threshold")
+LINES = ("line", "trail", "semi-axes", "histogram", "threshold", "rim")
 FEW = 1500  # above this many, markers are squares: a third of the vertices of circles
 
 
@@ -36,11 +37,12 @@ def _trace(recipe: Recipe, view: View, layer: Layer) -> dict[str, Any]:
         "name": layer.title or layer.role,
         "opacity": layer.opacity,
         "showlegend": False,
-        "hoverinfo": "text" if layer.pick else "skip",
+        "hoverinfo": "text" if layer.pick else "none" if layer.picks else "skip",
     }
-    if layer.kind == "mesh":
-        assert layer.order is not None
-        i, j, k = layer.order.T.tolist()
+    if layer.kind == "field":  # the browser paints it under the axes; `figure` makes it a heat map
+        return trace | {"mode": "markers", **_mesh_color(layer, color)}
+    if layer.kind in ("mesh", "plane"):
+        i, j, k = (fan(layer.bins) if layer.kind == "plane" else np.asarray(layer.order)).T.tolist()
         light = {"ambient": 0.72, "diffuse": 0.45, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
         return trace | {
             "type": "mesh3d",
@@ -60,7 +62,7 @@ def _trace(recipe: Recipe, view: View, layer: Layer) -> dict[str, Any]:
     marker: dict[str, Any] = {
         "size": layer.size,
         "color": color,
-        "symbol": "circle-open" if layer.hollow else "square" if count > FEW else "circle",
+        "symbol": "circle-open" if layer.hollow else "square" if layer.square or count > FEW else "circle",
         "line": {"width": 0},
     }
     if layer.color:
@@ -70,6 +72,12 @@ def _trace(recipe: Recipe, view: View, layer: Layer) -> dict[str, Any]:
             "cmax": layer.color.high,
         }
     return trace | {"mode": "markers", "marker": marker}
+
+
+def fan(corners: int) -> np.ndarray:
+    """The triangles of a disc: its middle is point 0, its edge the points after it, closed."""
+    edge = np.arange(1, corners + 1)
+    return np.stack([np.zeros_like(edge), edge, edge + 1], axis=-1)
 
 
 def _mesh_color(layer: Layer, color: str) -> dict[str, Any]:
@@ -153,7 +161,10 @@ def figure(
         template = templates(recipe, view)
         domain = [width * (n - 1), width * n]
         for layer, trace in zip(view.layers, template["data"], strict=True):
-            filled = _filled(recipe, layer, trace, params, progress, followed)
+            if layer.kind == "field":
+                filled = _heat_map(recipe, view, layer, trace, params, progress)
+            else:
+                filled = _filled(recipe, layer, trace, params, progress, followed)
             place = {"scene": f"scene{n}"} if view.dims == 3 else {"xaxis": f"x{n}", "yaxis": f"y{n}"}
             data.append(filled | place)
         if view.dims == 3:
@@ -171,11 +182,23 @@ def _filled(
     points = recipe.layer_points(layer, params, progress, followed=followed)
     out = trace | dict(zip("xyz", points.T.tolist(), strict=False)) | {"opacity": layer.opacity_at(progress)}
     if layer.color:
-        values = recipe.layer_values(layer, params, progress).tolist()
+        values = recipe.layer_values(layer, params, progress, followed=followed).tolist()
         if layer.kind == "mesh":
             return out | {"intensity": values}
         return out | {"marker": trace["marker"] | {"color": values}}
     return out
+
+
+def _heat_map(
+    recipe: Recipe, view: View, layer: Layer, trace: dict[str, Any], params: Params, progress: float
+) -> dict[str, Any]:
+    z = recipe.layer_values(layer, params, progress).reshape(-1, layer.bins)
+    (left, right), (low, high) = view.ranges
+    scale = {name: trace[name] for name in ("colorscale", "showscale")}
+    scale |= {"zmin": trace["cmin"], "zmax": trace["cmax"]}
+    x, y = np.linspace(left, right, z.shape[1]).tolist(), np.linspace(low, high, z.shape[0]).tolist()
+    shown = {"opacity": layer.opacity_at(progress), "hoverinfo": "skip", "name": trace["name"]}
+    return {"type": "heatmap", "x": x, "y": y, "z": z.tolist(), "zsmooth": "best", **scale, **shown}
 
 
 def document(recipe: Recipe) -> dict[str, Any]:

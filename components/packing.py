@@ -24,9 +24,10 @@ def packed(value: Any) -> Any:
             return pack(value)
         case np.generic():
             return value.item()
-        case Cloud(name, points, pipeline, place, labels):
+        case Cloud(name, points, pipeline, place, labels, pictures):
             steps = {"place": packed(place.steps), "steps": packed(pipeline.steps), "path": pipeline.path}
-            return {"name": name, "points": single(points), **steps, "labels": packed(labels)}
+            drawn = {"labels": packed(labels), "pictures": packed(pictures)}
+            return {"name": name, "points": single(points), **steps, **drawn}
         case Color():
             return _fields(value) | {"values": None if value.values is None else single(value.values)}
         case Affine() | Normalize() | Pointwise() | Residual() | Number() | Accuracy():
@@ -41,8 +42,9 @@ def packed(value: Any) -> Any:
 
 
 def pack(array: np.ndarray) -> dict[str, Any]:
-    """`{dtype, shape, bdata}`: base64, little endian, whole numbers in 32 bits."""
-    kind = {"f": "f4" if array.dtype == np.float32 else "f8", "i": "i4", "b": "i4"}[array.dtype.kind]
+    """`{dtype, shape, bdata}`: base64, little endian, whole numbers in 32 bits, grey in 8."""
+    real = "f4" if array.dtype == np.float32 else "f8"
+    kind = {"f": real, "i": "i4", "b": "i4", "u": "u1"}[array.dtype.kind]
     data = base64.b64encode(array.astype("<" + kind).tobytes()).decode()
     return {"dtype": kind, "shape": list(array.shape), "bdata": data}
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
+from typing import Any
 
 import dash_mantine_components as dmc
 from dash import Dash, Input, Output, dcc, html
 from flask import Response, request
 
+from components.embed import read_page
+from components.plain import LEAD
 from components.scene import Scene, WrongValue, scenes
 from components.server import bundle, once
-from components.shell import LEAD, Explorer, attributes, frame
-from components.state import parse
+from components.shell import Explorer, attributes, frame
+from components.train_panel import add_training
 
 __all__ = ["Explorer", "add_pages"]
 ADDRESS, CONTENT = "address", "content"
@@ -19,25 +23,28 @@ ADDRESS, CONTENT = "address", "content"
 
 def add_pages(app: Dash) -> None:
     """The layout, the callback that puts a page at its path, and the status of a path that is none."""
-    app.layout = frame(html.Div([dcc.Location(id=ADDRESS, refresh=False), html.Main(id=CONTENT)]))
     prefix = app.config.requests_pathname_prefix
+    app.layout = frame(html.Div([dcc.Location(id=ADDRESS, refresh=False), html.Main(id=CONTENT)]), prefix)
+    panel = add_training(app, ADDRESS)
 
     @app.callback(Output(CONTENT, "children"), Input(ADDRESS, "pathname"))
     def show(pathname: str | None) -> object:
-        slug = (pathname or "").removeprefix(prefix).strip("/")
+        slug = str(pathname or "").removeprefix(prefix).strip("/")
         if not slug:
-            return gallery()
-        return scene_page(scenes()[slug], prefix) if slug in scenes() else unknown(slug)
+            return gallery(prefix)
+        if slug not in scenes():
+            return unknown(slug, prefix)
+        return scene_page(scenes()[slug], prefix, panel(scenes()[slug]))
 
     @app.server.after_request
     def status(answer: Response) -> Response:
         """404 for a page that is not there, 400 for a link with a wrong value; the page says which."""
         if (
             request.url_rule
-            and request.url_rule.endpoint == f"{prefix}<path:path>"
+            and request.url_rule.endpoint == f"{app.config.routes_pathname_prefix}<path:path>"
             and answer.status_code == 200
         ):
-            answer.status_code = page_status(request.path.removeprefix(prefix).strip("/"))
+            answer.status_code = page_status(request.path.strip("/"))
         return answer
 
 
@@ -45,13 +52,19 @@ def page_status(slug: str) -> int:
     if slug not in scenes():
         return 404
     try:
-        parse(scenes()[slug], once(request.args))
+        follow(slug, tuple(once(request.args).items()))
     except WrongValue:
         return 400
     return 200
 
 
-def gallery() -> html.Div:
+@lru_cache(1024)
+def follow(slug: str, query: tuple[tuple[str, str], ...]) -> None:
+    """WrongValue where a link cannot be followed; to know it takes the whole recipe, once."""
+    read_page(scenes()[slug], dict(query))
+
+
+def gallery(prefix: str) -> html.Div:
     """A picture and a sentence for each scene."""
     cards = [
         dmc.Anchor(
@@ -59,7 +72,9 @@ def gallery() -> html.Div:
                 html.Span(
                     [
                         html.Img(
-                            src=f"/still/{scene.slug}.svg?theme={theme}", alt="", className=f"only-{theme}"
+                            src=f"{prefix}still/{scene.slug}.svg?theme={theme}",
+                            alt="",
+                            className=f"only-{theme}",
                         )
                         for theme in ("light", "dark")
                     ],
@@ -68,7 +83,7 @@ def gallery() -> html.Div:
                 html.H2(scene.title),
                 html.P(scene.lead),
             ],
-            href=f"/{scene.slug}",
+            href=f"{prefix}{scene.slug}",
             className="card",
             underline="never",
         )
@@ -78,18 +93,18 @@ def gallery() -> html.Div:
     return html.Div([intro, html.Div(cards, className="cards")], className="gallery")
 
 
-def unknown(slug: str) -> html.Div:
+def unknown(slug: str, prefix: str) -> html.Div:
     return html.Div(
         [
             html.H1("There is no such scene"),
             html.P(f"Nothing stands at /{slug}."),
-            dcc.Link("All scenes", href="/"),
+            dcc.Link("All scenes", href=prefix),
         ],
         className="gallery",
     )
 
 
-def scene_page(scene: Scene, prefix: str) -> html.Div:
+def scene_page(scene: Scene, prefix: str, panel: list[Any]) -> html.Div:
     """The parts that the player fills: the views large, controls beside them, then numbers and text."""
     still = html.Img(src=f"{prefix}still/{scene.slug}.svg", alt="", className="poster")
     stage = html.Div(
@@ -101,7 +116,7 @@ def scene_page(scene: Scene, prefix: str) -> html.Div:
         className="stage",
     )
     controls = html.Div(
-        [html.Div(className="choices"), html.Div(className="parameters")], className="controls"
+        [html.Div(className="choices"), html.Div(className="parameters"), *panel], className="controls"
     )
     head = html.Div([html.H1(scene.title), html.P(scene.lead)], className="head")
     return html.Div(
@@ -118,7 +133,9 @@ def scene_page(scene: Scene, prefix: str) -> html.Div:
             data_slug=scene.slug,
             data_choices=json.dumps({c.name: c.default for c in scene.choices}),
             data_recipe=f"{prefix}recipe/{scene.slug}",
+            data_embed=f"{prefix}embed/{scene.slug}",
             data_still=f"{prefix}still/{scene.slug}.svg",
+            data_run=f"{prefix}run",
             data_plotly=f"{prefix}lib/{bundle()[0]}",
         ),
     )

@@ -13,9 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from geometry.arrows import with_heads
 from geometry.distributions import best_threshold, histogram
 from geometry.ellipsoid import diameters
+from geometry.path import between
 from geometry.pipeline import Pipeline
+from geometry.plane import disc
 
 Array = np.ndarray
 Params = Mapping[str, float]
@@ -38,22 +41,39 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Cloud:
-    """Points (N, d). `place` moves them with the parameters before stage 0; `pipeline` with the progress."""
+    """Points (N, d). `place` moves them with the parameters before stage 0; `pipeline` with the progress.
+
+    pictures: a small grey picture of each point (N, h, w), 0 to 255, shown where the pointer is.
+    """
 
     name: str
     points: Array
     pipeline: Pipeline = Pipeline(())
     place: Pipeline = Pipeline(())
     labels: Sequence[str] | None = None
+    pictures: Array | None = None
 
     def stages(self, params: Params) -> list[Array]:
-        """The cloud before the pipeline and after each of its steps."""
-        return self.pipeline.stages(self.place.stages(self.points.astype(float), params)[-1], params)
+        """The cloud before the pipeline and after each of its steps; the last ones are remembered."""
+        values = tuple(params.get(name) for name in sorted(self.place.parameters | self.pipeline.parameters))
+        known = self._lately.get(values)
+        if known is None:
+            start = self.place.stages(self.points.astype(float), params)[-1]
+            known = self.pipeline.stages(start, params)
+            self._lately.clear()
+            self._lately[values] = known
+        return known
+
+    @cached_property
+    def _lately(self) -> dict[tuple[float | None, ...], list[Array]]:
+        return {}
 
     def at(self, params: Params, progress: float) -> Array:
         """Where the points are; a cloud with fewer steps than the recipe rests at its last stage."""
-        start = self.place.stages(self.points.astype(float), params)[-1]
-        return self.pipeline.at(start, min(progress, len(self.pipeline.steps)), params)
+        stages = self.stages(params)
+        k, f = divmod(min(progress, len(stages) - 1), 1)
+        start, *after = stages[int(k) :]
+        return between(start, after[0], f, path=self.pipeline.path) if f else start
 
 
 @dataclass(frozen=True)
@@ -90,10 +110,17 @@ class Layer:
     each stage to where the point is), "labels" (the cloud's labels), "semi-axes" (of the ellipsoid that
     the cloud spans: its first point the middle, the others the images of orthonormal radii), "histogram"
     (of the one row: `bins` of equal width over `span`, counts upwards), "threshold" (the best single
-    threshold on the one row between the two `classes`, as a line over `span`).
+    threshold on the one row between the two `classes`, as a line over `span`), "field" (the colour of a
+    cloud that is a grid over the whole 2D view, row by row from below, `bins` columns; no rows), "plane" and
+    "rim" (where a number affine in space is 0, within the ball of radius `span[1]`, as a disc of `bins`
+    corners or its edge; the cloud's points are that number at the origin and the ends of the unit vectors).
     over: display coordinates are divided by this row (a central projection, from 4D to 3D stereographic).
     role: the mathematical role, which the theme knows the colour of. fade: opacity at each stage.
-    only: indices of the points to show, or "followed".
+    only: indices of the points to show, or "followed". arrow: the length of a head at the end of each piece
+    of a line or trail. drag: in a 2D view the hand takes hold of the first point and sets the parameter of this
+    name, the pointer's angle around the origin in degrees, or those of two names, its x and y.
+    pick: a click follows the point.
+    picks: (a choice, its whole number for each point of the cloud): a click sets the choice.
     """
 
     cloud: str
@@ -113,7 +140,11 @@ class Layer:
     opacity: float = 1.0
     dash: str = "solid"
     hollow: bool = False
+    square: bool = False
     pick: bool = False
+    arrow: float = 0.0
+    drag: Sequence[str] = ()
+    picks: tuple[str, Array] | None = None
 
     def chosen(self, n: int, followed: int) -> Array:
         """The indices of the points to show, of n."""
@@ -133,7 +164,9 @@ class Layer:
 class View:
     """A panel with layers and fixed axes; `ranges` is one (low, high) a display axis.
 
-    One view is full, two stand side by side; of three the first is large, unless the third is a low `strip`.
+    One view is full, two stand side by side; of three the first is large. With a `strip` the last is small:
+    the second of two narrow, the third of three low.
+    edge: a cloud as of a layer "plane"; a button turns the camera until that plane is seen edge on.
     """
 
     name: str
@@ -145,12 +178,13 @@ class View:
     equal: bool = True
     strip: bool = False
     camera: Sequence[float] = (0.95, -0.75, 0.42)
+    edge: str = ""
 
 
 @dataclass(frozen=True)
 class Table:
     """Numbers of the followed point at every stage. `ideal`: the cloud whose stages are the surfaces' points
-    (distance to the surface = distance to that point)."""
+    (the distance is that to this point: to the image at ε = 0)."""
 
     cloud: str
     ideal: str = ""
@@ -180,12 +214,13 @@ class Number:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The share of points that the best single threshold on a row puts in the right one of two `classes`."""
+    """The share of points that a threshold on a row, or the best, puts in the right one of two `classes`."""
 
     label: str
     cloud: str
     row: Row
     classes: Array
+    threshold: float | None = None
 
 
 @dataclass(frozen=True)
@@ -199,7 +234,10 @@ class Facts:
 
 @dataclass(frozen=True)
 class Recipe:
-    """One scene for one set of choices. `formula` is LaTeX; a piece in \\class{stage-k}{…} is marked at k."""
+    """One scene for one set of choices. `formula` is LaTeX; a piece in \\class{stage-k}{…} is marked at k.
+
+    clock: a parameter that runs by itself, such as the step of a training: a second scrubber.
+    """
 
     stages: Sequence[str]
     parameters: tuple[Parameter, ...]
@@ -211,6 +249,7 @@ class Recipe:
     facts: Facts | None = None
     progress: float = 0.0
     follow: int = 0
+    clock: str = ""
 
     @cached_property
     def defaults(self) -> dict[str, float]:
@@ -227,6 +266,10 @@ class Recipe:
 
     def layer_points(self, layer: Layer, params: Params, progress: float, *, followed: int = 0) -> Array:
         """A layer's points (M, k) in display coordinates, in drawing order, gaps NaN; as in engine.mjs."""
+        points = self._drawing(layer, params, progress, followed)
+        return with_heads(points, layer.arrow) if layer.arrow else points
+
+    def _drawing(self, layer: Layer, params: Params, progress: float, followed: int) -> Array:
         cloud = self.cloud(layer.cloud)
         chosen = layer.chosen(len(cloud.points), followed)
         if layer.kind == "trail":
@@ -239,6 +282,11 @@ class Recipe:
         if layer.kind == "semi-axes":
             ends = diameters(cloud.at(params, progress))
             return np.stack([coordinate(r, ends, [ends]) for r in layer.rows], axis=-1)
+        if layer.kind == "field":
+            return np.empty((0, 2))
+        if layer.kind in ("plane", "rim"):
+            shape = disc(cloud.at(params, progress)[:, 0], layer.span[1], layer.bins)[layer.kind == "rim" :]
+            return np.stack([coordinate(r, shape, [shape]) for r in layer.rows], axis=-1)
         points = self._project(layer, cloud, params, progress)
         if layer.kind == "histogram":
             return histogram(points[chosen, 0], layer.span, layer.bins)
@@ -250,7 +298,7 @@ class Recipe:
             return np.where(layer.order[:, None] < 0, np.nan, points[layer.order])
         return points[chosen]
 
-    def layer_values(self, layer: Layer, params: Params, progress: float) -> Array:
+    def layer_values(self, layer: Layer, params: Params, progress: float, *, followed: int = 0) -> Array:
         """The number that colours each point of a layer."""
         assert layer.color is not None
         values = layer.color.values
@@ -258,7 +306,7 @@ class Recipe:
             assert layer.color.row is not None
             cloud = self.cloud(layer.cloud)
             values = coordinate(layer.color.row, cloud.at(params, progress), cloud.stages(params))
-        return values if isinstance(layer.only, str) else values[layer.chosen(len(values), 0)]
+        return values[layer.chosen(len(values), followed)]
 
     def _project(self, layer: Layer, cloud: Cloud, params: Params, progress: float) -> Array:
         at, stages = cloud.at(params, progress), cloud.stages(params)

@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from components.recipe import Recipe
+from geometry.datasets import DataSet
+from geometry.film import Film
+from geometry.network import Network
 
 Choices = Mapping[str, Any]
 
@@ -99,12 +102,41 @@ class Several:
     when: tuple[str, Sequence[str]] | None = None
 
     def parse(self, text: str) -> str:
-        for word in filter(None, text.split(",")):
-            if word not in self.options:
-                raise WrongValue(
-                    self.name, f"{self.name}: {word!r} is not one of its values", list(self.options)
-                )
+        words = text.split(",") if text else []
+        for k, word in enumerate(words):
+            if word not in self.options or word in words[:k]:
+                wrong = "is there twice" if word in self.options else "is not one of its values"
+                raise WrongValue(self.name, f"{self.name}: {word!r} {wrong}", list(self.options))
         return text
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was computed from other choices: a text that stands for it, "" for none; no control of its own.
+
+    of: the names of those choices. In the browser a change of one of them gives the result up.
+    """
+
+    name: str
+    label: str
+    of: Sequence[str]
+    longest: int = 4000
+    default: str = ""
+    when: tuple[str, Sequence[str]] | None = None
+
+    def parse(self, text: str) -> str:
+        return Typed.parse(self, text)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a scene is trained: `task`, what to train for some choices; `show`, the recipe of a film of it.
+
+    The scene has the results `run`, the key of a stored film, and `net`, the weights of one network.
+    """
+
+    task: Callable[[Choices], tuple[Network, DataSet]]
+    show: Callable[[Choices, Film], Recipe]
 
 
 @dataclass(frozen=True)
@@ -112,9 +144,10 @@ class Scene:
     slug: str
     title: str
     lead: str
-    choices: tuple[Choice | Whole | Typed | Several, ...]
+    choices: tuple[Choice | Whole | Typed | Several | Result, ...]
     build: Callable[[Choices], Recipe]
     order: int = 100
+    training: Training | None = None
 
     @property
     def folder(self) -> Path:
@@ -130,7 +163,7 @@ class Scene:
 
     def json(self) -> dict[str, Any]:
         """What a page must know to offer the choices."""
-        kinds = {Choice: "one", Whole: "whole", Typed: "typed", Several: "several"}
+        kinds = {Choice: "one", Whole: "whole", Typed: "typed", Several: "several", Result: "result"}
         choices = [{"kind": kinds[type(c)], **vars(c)} for c in self.choices]
         return {"slug": self.slug, "title": self.title, "lead": self.lead, "choices": choices}
 

@@ -1,9 +1,11 @@
 """What scenes have in common: how guides are drawn, the points under the hand, and steps that sliders move.
 
-A *part* is a cloud with the layers that show it. `split` takes parts apart, for a recipe and its views.
+A *part* is a cloud with the layers that show it, or layers of a cloud that is in another part. `split` takes
+parts apart, for a recipe and its views.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,8 @@ Array = np.ndarray
 Rows = tuple[Row, ...]
 Shape = Array | tuple[Array, Array]  # points (N, d), or these and their order, as geometry.clouds makes them
 Steps = Sequence[Affine | Normalize | Pointwise]
-Part = tuple[Cloud, *tuple[Layer, ...]]
+Part = tuple[Cloud | Layer, ...]
+Look = dict[str, Any]  # fields of a Layer, and what else `draw` takes
 Axis = tuple[str, float, float]  # its title, and from where to where
 ROOM = (
     1.75  # a 3D box is so much larger than the picture: points that sliders move out of this are not cut off
@@ -47,7 +50,33 @@ def draw(
 
 def split(*parts: Part) -> tuple[tuple[Cloud, ...], tuple[Layer, ...]]:
     """The clouds and the layers of parts, in their order."""
-    return tuple(cloud for cloud, *_ in parts), tuple(layer for _, *layers in parts for layer in layers)
+    found = [each for part in parts for each in part]
+    layers = tuple(each for each in found if isinstance(each, Layer))
+    return tuple(each for each in found if isinstance(each, Cloud)), layers
+
+
+def lines(
+    roles: Mapping[str, str], show: Rows, shapes: Mapping[str, tuple[Array, Array]], **look: Any
+) -> tuple[Layer, ...]:
+    """Lines of one look, each in its role, in the order that its shape has."""
+    return tuple(
+        Layer(name, "line", role, show, order=shapes[name][1], **look) for name, role in roles.items()
+    )
+
+
+def wall(show: Rows, axis: int, at: float) -> Rows:
+    """The shadow along one display axis, on a wall across it."""
+    return tuple(Row((0.0,), offset=at) if i == axis else row for i, row in enumerate(show))
+
+
+def seen(layers: Sequence[Layer], show: Rows, **changes: Any) -> tuple[Layer, ...]:
+    """The same layers in other display coordinates, each row at its stage; in the plane without meshes."""
+
+    def turned(old: Rows) -> Rows:
+        return tuple(replace(row, stage=old[0].stage) for row in show)
+
+    solid = len(show) > 2
+    return tuple(replace(x, rows=turned(x.rows), **changes) for x in layers if solid or x.kind != "mesh")
 
 
 def axes(
@@ -123,6 +152,25 @@ def followed(
     return (Layer(cloud, "trail", "followed", show, size=trail, **shared), point) if trail else (point,)
 
 
+def beads(cloud: str, show: Rows, *, mark: float = 12, **look: Any) -> tuple[Layer, ...]:
+    """Points on a curve, and the followed one with a mark of its size."""
+    return Layer(cloud, "points", "input", show, **look), *followed(cloud, show, size=mark, trail=0)
+
+
+def each_class(
+    cloud: str, kind: str, show: Rows, classes: Array, titles: Sequence[str] = ("", ""), **look: Any
+) -> tuple[Layer, ...]:
+    """A layer of points or a histogram for each of two classes, 0 and 1: round or square, whole or dotted."""
+    roles = zip(("input", "other"), titles, strict=True)
+    own = [np.flatnonzero(classes == k).tolist() for k in (0, 1)]
+    return tuple(
+        Layer(
+            cloud, kind, role, show, title, only=own[k], square=k == 1, dash="dot" if k else "solid", **look
+        )
+        for k, (role, title) in enumerate(roles)
+    )
+
+
 def evenly(n: int, count: int) -> list[int]:
     """Indices of at most `count` of n points, from the first to the last."""
     return sorted({int(i) for i in np.linspace(0, n - 1, min(n, count))})
@@ -186,6 +234,11 @@ def space(
     return View(name, title, tuple(layers), ((-ROOM * reach, ROOM * reach),) * 3, camera=near)
 
 
-def graph(name: str, title: str, layers: Sequence[Layer], x: Axis, y: Axis) -> View:
-    """A view of one number against another."""
-    return View(name, title, tuple(layers), (x[1:], y[1:]), 2, (x[0], y[0]), equal=False)
+def square(name: str, title: str, layers: Sequence[Layer], reach: float, *, strip: bool = False) -> View:
+    """A view of the square [−reach, reach]² without numbers on its sides."""
+    return View(name, title, tuple(layers), ((-reach, reach),) * 2, 2, strip=strip)
+
+
+def graph(name: str, title: str, layers: Sequence[Layer], x: Axis, y: Axis, *, equal: bool = False) -> View:
+    """A view of one number against another; `equal`: on one scale, as a plane has it."""
+    return View(name, title, tuple(layers), (x[1:], y[1:]), 2, (x[0], y[0]), equal)

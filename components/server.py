@@ -7,13 +7,14 @@ import hashlib
 import json
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 import plotly
 from flask import Flask, Response, jsonify, request
 
 from components import still, text, theme
 from components.figure import document
-from components.scene import Scene, WrongValue, scenes
+from components.scene import Choices, Scene, WrongValue, scenes
 from components.state import parse
 
 LIGHT = Path(__file__).parent.parent / "node_modules/plotly.js-gl3d-dist-min/plotly-gl3d.min.js"
@@ -23,7 +24,7 @@ FOREVER = "public, max-age=31536000, immutable"
 
 
 def add_routes(server: Flask) -> None:
-    """The routes, and the headers of every answer."""
+    """The routes, and what a wrong value and an unknown scene are answered with."""
     server.add_url_rule("/healthz", "healthz", lambda: jsonify(status="ok"))
     server.add_url_rule("/recipe/<slug>", "recipe", recipe)
     server.add_url_rule("/still/<slug>.svg", "still", picture)
@@ -31,7 +32,6 @@ def add_routes(server: Flask) -> None:
     server.add_url_rule("/lib/<name>", "library", library)
     server.register_error_handler(WrongValue, lambda wrong: (jsonify(wrong.json()), 400))
     server.register_error_handler(UnknownScene, lambda unknown: (jsonify(unknown.json()), 404))
-    server.after_request(headers)
 
 
 class UnknownScene(WrongValue):
@@ -53,11 +53,15 @@ def recipe(slug: str) -> Response:
 
 @lru_cache(RECIPES_KEPT)
 def packed(slug: str, choices: tuple[tuple[str, object], ...]) -> str:
-    scene = scenes()[slug]
-    data = document(scene.build(dict(choices)))
-    data |= scene.json() | {"chosen": dict(choices), "text": text.read(scene.folder / "text.md").json()}
+    return json.dumps(contents(scenes()[slug], dict(choices)), separators=(",", ":"))
+
+
+def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
+    """All that a player needs: recipe, choices, text."""
+    data = document(scene.build(choices)) | scene.json()
+    data |= {"chosen": dict(choices), "text": text.read(scene.folder / "text.md").json()}
     data["formula"] = data["formula"] and text.mathml(data["formula"], display="block")
-    return json.dumps(data, separators=(",", ":"))
+    return data
 
 
 def picture(slug: str) -> Response:
@@ -84,10 +88,14 @@ def fresh(body: str, kind: str) -> Response:
     return answer
 
 
+def library_code() -> str:
+    return (LIGHT if LIGHT.exists() else FULL).read_text("utf-8")
+
+
 @cache
 def bundle() -> tuple[str, bytes]:
     """Name, with a fingerprint, and gzipped text of the drawing library: the light one where npm is."""
-    code = (LIGHT if LIGHT.exists() else FULL).read_bytes()
+    code = library_code().encode()
     return f"plotly-{hashlib.sha256(code).hexdigest()[:12]}.js", gzip.compress(code, 9)
 
 
@@ -102,11 +110,4 @@ def library(name: str) -> Response | tuple[Response, int]:
     else:
         answer.set_data(gzip.decompress(code))
     answer.headers["Vary"] = "Accept-Encoding"
-    return answer
-
-
-def headers(answer: Response) -> Response:
-    answer.headers.setdefault("X-Content-Type-Options", "nosniff")
-    answer.headers.setdefault("Referrer-Policy", "same-origin")
-    answer.headers.setdefault("X-Frame-Options", "SAMEORIGIN")
     return answer

@@ -10,16 +10,13 @@ import dash_mantine_components as dmc
 from dash import Dash, html
 from flask import request
 
+from components.embed import discovery
+from components.plain import ICON, LEAD
 from components.scene import scenes
 from components.server import bundle
 
 STYLES = ("style.css",)
-ICON = (
-    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>"
-    "<circle cx='16' cy='16' r='11' fill='none' stroke='%237a53c8' stroke-width='3'/>"
-    "<path d='M3 22L29 10' stroke='%230f8a7e' stroke-width='3'/>"
-    "<circle cx='25' cy='9' r='4' fill='%232c63d6'/></svg>"
-)
+MODULES = ("player.mjs", "training.mjs")
 
 # What Dash would load and no page uses. The polyfill is for browsers without modules, and for all others it
 # slows parseInt, which Plotly's WebGL calls some thousand times a frame.
@@ -31,32 +28,29 @@ class Explorer(Dash):
 
     def interpolate_index(self, **parts: str) -> str:  # type: ignore[override]
         prefix = self.config.requests_pathname_prefix
-        scene = scenes().get(request.path.removeprefix(prefix).strip("/"))
+        scene = scenes().get(request.path.strip("/"))
         title, lead = (f"{scene.title} · Normscape", scene.lead) if scene else ("Normscape", LEAD)
         early = f'<link rel="preload" as="script" href="{prefix}lib/{bundle()[0]}">' if scene else ""
+        found = discovery(scene) if scene else ""
         styles = "".join(f'<link rel="stylesheet" href="{self.get_asset_url(name)}">' for name in STYLES)
+        modules = (f'<script type="module" src="{self.get_asset_url(name)}"></script>' for name in MODULES)
+        players = "".join(modules)
         return f"""<!DOCTYPE html>
 <html lang="en" data-mantine-color-scheme="light">
 <head>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title><meta name="description" content="{escape(lead)}">
-<link rel="icon" href="data:image/svg+xml,{ICON.replace("<", "%3C").replace(">", "%3E").replace('"', "%22")}">
+<link rel="icon" href="data:image/svg+xml,{ICON}">
 <script src="{self.get_asset_url("theme.js")}"></script>
-<link rel="stylesheet" href="{prefix}theme.css">{parts["css"]}{styles}{early}
+<link rel="stylesheet" href="{prefix}theme.css">{parts["css"]}{styles}{early}{found}
 </head>
 <body>
 {parts["app_entry"]}
 <noscript>Normscape moves points in the browser, and needs JavaScript for it.</noscript>
 <footer>{parts["config"]}{UNUSED.sub("", parts["scripts"])}{parts["renderer"]}
-<script type="module" src="{self.get_asset_url("player.mjs")}"></script></footer>
+{players}</footer>
 </body>
 </html>"""
-
-
-LEAD = (
-    "Normalisation is usually shown as statistics. Here it is geometry: points fall onto a plane, fly out to"
-    " a sphere, stretch into an ellipsoid. Take any scene and move it with your hand; each state has a link."
-)
 
 
 def attributes(**named: str) -> dict[str, Any]:
@@ -64,13 +58,14 @@ def attributes(**named: str) -> dict[str, Any]:
     return {name.replace("_", "-"): value for name, value in named.items()}
 
 
-def frame(content: object) -> dmc.MantineProvider:
+def frame(content: object, prefix: str) -> dmc.MantineProvider:
     """A page's content under the header."""
     menu = dmc.Menu(
         [
-            dmc.MenuTarget(dmc.Button("Scenes", variant="subtle", size="compact-md", color="gray")),
+            # Mantine puts the menu's state on a wrapper of what it is given: so the wrapper is the button.
+            dmc.MenuTarget("Scenes", boxWrapperProps={"component": "button", "className": "theme"}),
             dmc.MenuDropdown(
-                [dmc.MenuItem(scene.title, href=f"/{scene.slug}") for scene in scenes().values()]
+                [dmc.MenuItem(scene.title, href=f"{prefix}{scene.slug}") for scene in scenes().values()]
             ),
         ],
         trigger="click",
@@ -78,7 +73,7 @@ def frame(content: object) -> dmc.MantineProvider:
     )
     header = html.Header(
         [
-            dmc.Anchor("Normscape", href="/", className="brand", underline="never"),
+            dmc.Anchor("Normscape", href=prefix, className="brand", underline="never"),
             html.Nav([menu], **attributes(aria_label="Scenes")),
             html.Button(
                 "", id="theme", className="theme", type="button", title="Light, dark, or as the system has it"
@@ -86,4 +81,6 @@ def frame(content: object) -> dmc.MantineProvider:
         ],
         className="top",
     )
-    return dmc.MantineProvider([header, content], theme={"primaryColor": "indigo"})
+    return dmc.MantineProvider(
+        [header, content], theme={"primaryColor": "indigo", "primaryShade": {"light": 7, "dark": 8}}
+    )

@@ -1,6 +1,7 @@
 """The text of a scene: Markdown beside it → HTML, with formulas as MathML, its tour and its questions.
 
-`## A tour` holds a `### stop` each; a stop's first line `@ progress=2 gamma1=1.5` is its state.
+`## A tour` holds a `### stop` each; a stop's first line `@ progress=2 gamma1=1.5` is its state. Lines
+`? question`, `- answer`, `- * the right answer` after it ask for a guess before the stop is shown.
 `## Questions` holds a `### question` each, and its answer under it. Everything before is the prose.
 """
 
@@ -10,6 +11,7 @@ import html
 import re
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,17 @@ from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+MOST_ANSWERS = 9  # a digit each
+
 
 @dataclass(frozen=True)
 class Stop:
     title: str
     state: dict[str, str]
     html: str
+    question: str = ""
+    answers: tuple[str, ...] = ()
+    right: int = 0  # which of the answers
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,29 @@ def _stop(title: str, body: str) -> Stop:
     if not first.startswith("@"):
         raise ValueError(f"the stop {title!r} begins with a line '@ name=value …'")
     state = dict(item.split("=", 1) for item in first[1:].split())
-    return Stop(html.escape(title), state, _html(words))
+    question, answers, words = _guess(words)
+    right = [k for k, answer in enumerate(answers) if answer.startswith("* ")]
+    if question and (not 2 <= len(answers) <= MOST_ANSWERS or len(right) != 1):
+        wanted = f"has 2 to {MOST_ANSWERS} answers '- …', one of them '- * …'"
+        raise ValueError(f"the question of the stop {title!r} {wanted}")
+    line = _markdown().renderInline
+    return Stop(
+        html.escape(title),
+        state,
+        _html(words),
+        line(question),
+        tuple(line(answer.removeprefix("* ")) for answer in answers),
+        *right,
+    )
+
+
+def _guess(body: str) -> tuple[str, list[str], str]:
+    """The question that a stop asks first, "" for none; its answers; and the words after it."""
+    first, *lines = body.strip().split("\n")
+    if not first.startswith("? "):
+        return "", [], body
+    answers = list(takewhile(lambda each: each.startswith("- "), lines))
+    return first[2:].strip(), [each[2:].strip() for each in answers], "\n".join(lines[len(answers) :])
 
 
 @cache

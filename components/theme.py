@@ -28,7 +28,13 @@ ROLES = {
     "followed": ("#d4261c", "#ff6b5e"),
     "formula": ("#2f7d32", "#7fd083"),
     "other": ("#c2336d", "#f27ba8"),
+    "laser": ("#e0141e", "#ff3b3b"),
     "warning": ("#a33b12", "#ffab85"),
+    # labelled data: the ends of the diverging scale, which paints what a network says of them
+    "class-0": ("#2c63d6", "#7ea6ff"),
+    "class-1": ("#b45f06", "#f0a350"),
+    "plateau": ("#8a6d00", "#d9b93b"),
+    "drop": ("#2f7d32", "#7fd083"),
     # other activation functions
     "tanh": ("#c2336d", "#f27ba8"),
     "sigmoid": ("#0f8a7e", "#3fc4b4"),
@@ -67,13 +73,16 @@ def scale(name: str) -> list[list[Any]]:
 
 def resolve(data: Any, theme: str) -> Any:
     """`data` with each `var(--role)` replaced by its colour."""
-    if isinstance(data, dict):
-        return {key: resolve(value, theme) for key, value in data.items()}
-    if isinstance(data, list):
-        return [resolve(value, theme) for value in data]
-    if isinstance(data, str) and data.startswith("var(--"):
-        return colors(theme)[data[6:-1]]
-    return data
+    known = colors(theme)
+
+    def resolved(data: Any) -> Any:
+        if isinstance(data, dict):
+            return {key: resolved(value) for key, value in data.items()}
+        if isinstance(data, list):
+            return [resolved(value) for value in data]
+        return known[data[6:-1]] if isinstance(data, str) and data.startswith("var(--") else data
+
+    return resolved(data)
 
 
 def css() -> str:

@@ -16,7 +16,10 @@ def like(value: Any, x: Array) -> Array:
     The default real dtype where x holds integers.
     """
     xp = array_namespace(x)
-    dtype = x.dtype if xp.isdtype(x.dtype, "real floating") else xp.asarray(0.0).dtype
+    real = xp.isdtype(x.dtype, "real floating")
+    if real and type(value) is type(x) and value.dtype == x.dtype and device(value) == device(x):
+        return value  # the usual case, met many times in each step of a training
+    dtype = x.dtype if real else xp.asarray(0.0).dtype
     # torch.asarray cuts the gradient of a tensor, so only strangers go through asarray
     if not (is_array_api_obj(value) and array_namespace(value) is xp):
         value = xp.asarray(value, dtype=dtype)

@@ -119,6 +119,13 @@ def face_net(half: float, sign: int) -> tuple[Array, Array]:
     return segments(half * np.concatenate([ends, ends[..., [1, 0, 2]]]))
 
 
+def side(line: tuple[Array, Array], axis: int, sign: int) -> Array:
+    """The order of what of a line lies on one side of a coordinate plane, the plane itself included."""
+    points, order = line
+    rounding = 1e-9  # of a circle's crossing of the plane
+    return np.where(sign * points[order, axis] > -rounding, order, -1)
+
+
 def joined(count: int, length: int) -> Array:
     """The order of `count` open lines of `length` points each, with gaps between them."""
     index = np.arange(count * length).reshape(count, length)

@@ -28,6 +28,9 @@ __all__ = ["Affine", "Entries", "Normalize", "Pipeline", "Pointwise", "Track"]
 class Affine:
     """x ↦ A·x + b, with A (m, d) and b (m,) or None. Raises ValueError for other shapes.
 
+    Axes before these, say of many networks at once, are A's and b's alike: A (*batch, m, d) and b (*batch, m)
+    send points (N, d), or (*batch, N, d), to (*batch, N, m).
+
     Where all rows of a constant A sum to exactly 0, as for centring, a constant vector goes to b exactly.
     """
 
@@ -36,19 +39,19 @@ class Affine:
 
     def __post_init__(self):
         object.__setattr__(self, "A", Entries.of(self.A))
-        if len(self.A.shape) != 2:
+        if len(self.A.shape) < 2:
             raise ValueError(f"A of an Affine is a matrix (m, d): got shape {self.A.shape}")
         if self.b is None:
             return
         object.__setattr__(self, "b", Entries.of(self.b))
-        if self.b.shape != self.A.shape[:1]:
+        if self.b.shape != self.A.shape[:-1]:
             raise ValueError(
-                f"b of an Affine has one entry for each row of A, shape {self.A.shape[:1]}: "
+                f"b of an Affine has one entry for each row of A, shape {self.A.shape[:-1]}: "
                 f"got shape {self.b.shape}"
             )
 
     def width(self, d: int | None) -> int:
-        m, n = self.A.shape
+        m, n = self.A.shape[-2:]
         if d not in (None, n):
             raise ValueError(f"A of shape {(m, n)} takes points of {n} coordinates: got {d}")
         return m
@@ -57,8 +60,12 @@ class Affine:
         self.width(x.shape[-1])
         if self.levels:
             x = x - x[..., :1]  # the same product; rounding would give a constant vector a direction
-        x = x @ self.A.value(params, x=x).mT
-        return x if self.b is None else x + self.b.value(params, x=x)
+        A = self.A.value(params, x=x)
+        b = None if self.b is None else self.b.value(params, x=x)
+        if len(A.shape) == 2:
+            return x @ A.mT if b is None else x @ A.mT + b
+        y = A @ x.mT  # points stay the fastest axis in memory: three times the speed of all that follows
+        return (y if b is None else y + b[..., None]).mT
 
     @cached_property
     def levels(self) -> bool:

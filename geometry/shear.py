@@ -1,9 +1,11 @@
-"""A shear: linear in space, not linear on a curved surface."""
+"""A shear: linear in space, not linear on a curved surface; as a map, and as steps that parameters move."""
 
+import numpy as np
 from array_api_compat import array_namespace, device
 from jaxtyping import Float
 
 from geometry.arrays import Array, Scalar, like
+from geometry.pipeline import Affine, Entries, Pointwise
 
 
 def shear(x: Float[Array, "*batch d"], *, s: Scalar, onto: int = 0, by: int = 2) -> Float[Array, "*batch d"]:
@@ -34,3 +36,24 @@ def sheared_shadow(
     z = xp.sqrt(xp.where(square < 0, xp.nan * square, square))
     slide = like(s, x) * z
     return xp.stack([x + slide, y], axis=-1), xp.stack([x - slide, y], axis=-1)
+
+
+def shear_step(s: str, *, onto: int = 0, by: int = 2, d: int = 3) -> Affine:
+    """`shear` of points of d coordinates as a step, by the parameter named `s`; ValueError as there."""
+    slide = shear(np.eye(d), s=1.0, onto=onto, by=by) - np.eye(d)
+    return Affine(Entries(np.eye(d), {s: slide.T}))
+
+
+def shadow_coordinates(x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 4"]:
+    """Points (u, v, h) of the unit sphere for `shadow_steps`: (ρ, sign of h, u, v), ρ = √(u² + v²)."""
+    return np.column_stack([np.hypot(x[:, 0], x[:, 1]), np.sign(x[:, 2]), x[:, :2]])
+
+
+def shadow_steps(*, s: str, r: str) -> tuple[Affine | Pointwise, ...]:
+    """`sheared_shadow` as steps without the shear: (ρ, ±1, u, v) ↦ r·(u + s·h, v, h), h = ±√(1 − ρ²).
+
+    The root by angles, which steps have: sin(arcsin ρ ± π/2) = ±√(1 − ρ²). `s`, `r` name parameters.
+    """
+    add = np.array([[0.0, 0, 1, 0], [0, 0, 0, 1], [1, 1, 0, 0]])
+    scale = Affine(Entries(np.zeros((3, 3)), {r: np.eye(3)}))
+    return Pointwise("arcsin"), Affine(add), Pointwise("sin"), scale, shear_step(s)

@@ -39,11 +39,11 @@ def to_sphere(
     check_convention(convention)
     radius, eps = like(radius, x), like(eps, x)
     if groups is None:
-        return radius * _unit(x, eps, convention)
+        return _on_sphere(x, radius, eps, convention)
     xp, d = array_namespace(x), x.shape[-1]
     order = check_groups(groups, d)
     rest = tuple(i for i in range(d) if i not in order)
-    parts = [radius * _unit(_take(x, group), eps, convention) for group in groups]
+    parts = [_on_sphere(_take(x, group), radius, eps, convention) for group in groups]
     back = sorted(range(d), key=(*order, *rest).__getitem__)  # the inverse permutation
     return _take(xp.concat([*parts, _take(x, rest)], axis=-1), back)
 
@@ -72,19 +72,22 @@ def check_groups(groups: Groups, d: int | None = None) -> tuple[int, ...]:
     return order
 
 
-def _unit(x, eps, convention):
+def _on_sphere(x, radius, eps, convention):
     xp, n = array_namespace(x), x.shape[-1]
     outside = eps * (sqrt(n) if convention == "std" else 0)
     inside = eps * {"bare": 1, "pytorch": n, "std": 0}[convention]
     # In units of the largest number nothing overflows in the square. The result does not
     # depend on the unit, so neither does its gradient.
-    unit = xp.max(xp.abs(x), axis=-1, keepdims=True)
-    unit = _positive(constant(xp.maximum(xp.maximum(unit, outside), xp.sqrt(inside))))
+    unit = xp.maximum(constant(outside), xp.sqrt(constant(inside)))
+    unit = _positive(xp.maximum(xp.max(xp.abs(constant(x)), axis=-1, keepdims=True), unit))
     x = x / unit
     square = xp.sum(x * x, axis=-1, keepdims=True) + inside / unit / unit
     # Safe before the root: the gradient of √ at 0 is infinite, and where() would keep its NaN.
-    root = xp.where(square > 0, xp.sqrt(_positive(square)), square)
-    return x / _positive(root + outside / unit)
+    lift = xp.astype(constant(square) == 0, x.dtype)
+    root = xp.sqrt(square + lift)
+    if convention == "std":
+        root = root + outside / unit - xp.where(outside > 0, lift, 0 * lift)
+    return x * (radius / root)  # one division a point, not one a coordinate
 
 
 def _positive(x):

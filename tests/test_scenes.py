@@ -13,6 +13,7 @@ from tests.assets.engine import Node, as_sent, assert_agrees
 
 LARGEST = 1_500_000  # bytes of JSON, before gzip
 KINDS = {"points", "line", "mesh", "trail", "labels", "semi-axes", "histogram", "threshold"}
+KINDS |= {"plane", "rim", "field"}
 EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 
 
@@ -96,6 +97,9 @@ def test_layers_are_what_the_theme_and_the_clouds_have(scene):
                 assert layer.cloud in clouds and layer.role in ROLES and layer.kind in KINDS, where
                 assert layer.fade is None or len(layer.fade) == last + 1, where
                 n = len(clouds[layer.cloud].points)
+                assert not layer.drag or (view.dims == 2 and layer.kind == "points"), where
+                assert set(layer.drag) <= recipe.defaults.keys() and len(layer.drag) <= 2, where
+                assert not layer.arrow or layer.kind in ("line", "trail"), where
                 assert layer.order is None or -1 <= layer.order.min() <= layer.order.max() < n, where
 
 
@@ -106,6 +110,8 @@ def test_what_layers_show_is_finite(scene):
     for progress in moments(recipe):
         for layer in (layer for view in recipe.views for layer in view.layers):
             points = recipe.layer_points(layer, recipe.defaults, progress)
+            if layer.kind == "field":
+                points = recipe.layer_values(layer, recipe.defaults, progress)
             assert points.size and not np.isinf(points).any(), (layer, progress)
             whole = layer.kind not in ("line", "trail", "semi-axes")
             assert not whole or np.isfinite(points).all(), (layer, progress)

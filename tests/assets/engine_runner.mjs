@@ -17,7 +17,7 @@ const answers = {
       return !layers ? out : { ...out, layers: recipe.views.flatMap((view) => view.layers).map((layer) => ({
         points: pack(engine.layerPoints(recipe, layer, all, at, progress, followed)),
         fading: engine.fading(layer, progress),
-        values: layer.color ? pack(engine.layerValues(layer, recipe, all, at)) : null,
+        values: layer.color ? pack(engine.layerValues(layer, recipe, all, at, followed)) : null,
       })) };
     });
   },
@@ -28,6 +28,7 @@ const answers = {
     return { chosen, ...link.read(rest, recipe) };
   },
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
+  query: ({ pairs }) => new URLSearchParams(pairs).toString(),
 };
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -1,5 +1,7 @@
 """Three runtimes, one recipe: the engine of the browser, NumPy, and PyTorch in float32."""
 
+from dataclasses import replace
+
 import array_api_compat.torch as torch
 import numpy as np
 import pytest
@@ -263,7 +265,8 @@ def test_layers_show_the_same(node, case, data):
         assert np.all(np.nan_to_num(np.abs(points - want)) <= allowed * np.array(weights) + ONE_ROUNDING)
         assert abs(got["fading"] * layer.opacity - layer.opacity_at(progress)) < EXACT
         if layer.color:
-            want = recipe.layer_values(layer, params, progress)
+            want = recipe.layer_values(layer, params, progress, followed=followed)
+            assert len(want) == len(points)
             off = np.abs(unpack(got["values"], len(want))[:, 0] - want)
             assert np.all(off <= allowed * length(layer.color.row.weights) + ONE_ROUNDING)
 
@@ -281,12 +284,61 @@ def test_gaps_and_trails_by_hand(node):
     np.testing.assert_array_equal(got[1], [[0, 1], [0, 2], [0, 3], gap])
 
 
+MOVES = {"ordinary": 1.0, "along the third axis": np.diag([0.01, 0.01, 5, 1]), "not at all": 0.0}
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("progress", [0, 0.4, 1, 1.7])
+@pytest.mark.parametrize("move", MOVES.values(), ids=MOVES)
+def test_arrows_have_the_same_heads(node, k, progress, move):
+    """On trails, whose last legs may have no length, and on pieces of a line, one of them a single point."""
+    x = np.float32(np.random.default_rng(2).normal(size=(6, 4)))
+    steps = (Affine(np.eye(4) + move * np.eye(4)), Affine(np.eye(4), 0.25 * np.ones(4)))
+    cloud, show = Cloud("x", x, Pipeline(steps)), rows(np.eye(k, 4))
+    trail = Layer("x", "trail", "input", show, only=[0, 3, 5], arrow=0.2)
+    line = Layer("x", "line", "input", show, order=np.array([0, 1, -1, 2, -1, 3, 4, 5]), arrow=0.2)
+    for layer in (trail, line):
+        got, want = shown(node, cloud, layer, progress)
+        plain = shown(node, cloud, replace(layer, arrow=0.0), progress)[1]
+        assert len(want) == len(plain) + 3 * (3 if k == 2 else 7)  # three pieces
+        assert (np.isnan(got) == np.isnan(want)).all()
+        np.testing.assert_allclose(got, want, atol=0.2 * FLOAT32 / 1e-3)
+
+
 def shown(node, cloud, layer, progress, **params):
     """(engine's, Python's) points of a layer."""
     recipe = recipe_of(cloud, layers=[layer])
     [answer] = node.run(recipe, [(params, progress)], layers=True)
     want = recipe.layer_points(layer, params, progress)
     return unpack(answer["layers"][0]["points"], len(want)), want
+
+
+@pytest.mark.parametrize("kind", ["plane", "rim"])
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("t", [-1.0, 0.25, 2.0])
+def test_a_plane_that_follows_a_track_is_the_same_disc(node, kind, d, t):
+    """b + ⟨w, x⟩ with w and b along a track; at t = 2 beyond its end, at −1 the plane misses the ball."""
+    rng = np.random.default_rng(d)
+    track = {"t": Track([0.0, 1.0], rng.normal(size=(2, 1, d)))}
+    shift = {"t": Track([0.0, 1.0], [[9.0], [0.2]])}
+    function = Affine(Entries(np.zeros((1, d)), tracks=track), Entries(np.zeros(1), tracks=shift))
+    cloud = Cloud("f", np.vstack([np.zeros(d), np.eye(d)]).astype(np.float32), place=Pipeline((function,)))
+    layer = Layer("f", kind, "hyperplane", rows(np.eye(3)), span=(0, 1.5), bins=16)
+    got, want = shown(node, cloud, layer, 0, t=t)
+    assert len(want) == 17 + (kind == "plane")
+    np.testing.assert_allclose(got, want, atol=1e-4)  # b and w come in float32, and b is 9
+
+
+def test_a_field_has_no_points_and_the_colours_of_its_grid(node):
+    grid = np.stack(np.meshgrid(*2 * [np.linspace(-1, 1, 4, dtype=np.float32)]), -1).reshape(-1, 2)
+    cloud = Cloud("grid", grid, place=Pipeline((Affine([[2.0, -1.0]], [0.5]),)))
+    layer = Layer("grid", "field", "sphere", (), color=Color("diverging", -1, 1, row=Row((1,))), bins=4)
+    recipe = recipe_of(cloud, layers=[layer])
+    [answer] = node.run(recipe, [({}, 0)], layers=True)
+    values = unpack(answer["layers"][0]["values"], 16)[:, 0]
+    np.testing.assert_allclose(values, grid @ [2, -1] + 0.5, atol=ONE_ROUNDING * 4)
+    np.testing.assert_array_equal(recipe.layer_values(layer, {}, 0), grid.astype(float) @ [2, -1] + 0.5)
+    assert len(recipe.layer_points(layer, {}, 0)) == 0
 
 
 @pytest.fixture

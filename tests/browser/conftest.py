@@ -4,6 +4,7 @@ A page fails its test at the end if it reported an error, unless the test is mar
 `allow_errors(pattern)`, or if it asked another host than the server for anything.
 """
 
+import os
 import re
 import socket
 import subprocess
@@ -38,8 +39,11 @@ def serving(folder):
         port = probe.getsockname()[1]
     log = folder / "log.txt"
     command = [sys.executable, "app.py", "--host", "127.0.0.1", "--port", str(port)]
+    environment = os.environ | {"CACHE_DIR": str(folder / "cache")}
     with log.open("w") as output:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
     try:
         base = f"http://127.0.0.1:{port}"
         if not _becomes_healthy(base, process):

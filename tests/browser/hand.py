@@ -1,8 +1,11 @@
 """What the tests of this folder do on a page: the hand and the eye."""
 
 import base64
+import json
 
 import numpy as np
+
+from components.text import read
 
 PATIENCE = 30_000  # ms; software WebGL on two busy cores
 FEW = "n=60"  # points: enough to see, quick to draw
@@ -70,8 +73,31 @@ def camera(page):
     return np.array(player(page, "p.panels[0].camera().eye"))
 
 
+def walk(page, link, scene):
+    """Take the tour of a scene, to its end."""
+    visit(page, link)
+    page.get_by_role("button", name="Take the tour").click()
+    stops = read(scene.folder / "text.md").tour
+    for k, stop in enumerate(stops, 1):
+        until(page, f"p.ready && p.root.querySelector('.guide .count').textContent === '{k} of {len(stops)}'")
+        if stop.question:
+            page.locator(".guide .question button").nth(stop.right).click()
+        chosen = {
+            name: value for name, value in stop.state.items() if name in [c.name for c in scene.choices]
+        }
+        until(
+            page,
+            f"Object.entries({json.dumps(chosen)}).every(([n, value]) => String(p.choices[n]) === value)",
+        )
+        until(page, f"p.ready && Math.abs(p.progress - {stop.state.get('progress', 'p.progress')}) < 1e-6")
+        rest(page)
+        page.locator(".guide .on").click()
+    assert page.locator(".guide").is_hidden()
+    assert page.locator(".notice").is_hidden()
+
+
 PIXELS = """async ([data, width]) => {
-  const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${data}`)).blob());
+  const image = await createImageBitmap(new Blob([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))]));
   const wide = width || image.width;
   const canvas = new OffscreenCanvas(wide, Math.round(wide * image.height / image.width));
   const context = canvas.getContext("2d", { willReadFrequently: true });

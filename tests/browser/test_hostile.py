@@ -68,7 +68,7 @@ def test_a_page_left_while_it_loads(page):
     page.goto("/")
     for _ in range(2):
         page.click("a.card[href='/layernorm']", timeout=PATIENCE)
-        page.wait_for_function("normscape.players.length === 1", timeout=PATIENCE)
+        page.wait_for_function("() => normscape.players.length === 1", timeout=PATIENCE)
         page.go_back()
         page.wait_for_selector(".cards", timeout=PATIENCE)
     page.click("a.card[href='/layernorm']", timeout=PATIENCE)

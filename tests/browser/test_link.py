@@ -62,7 +62,7 @@ def test_defaults_are_not_written(page):
     player(page, "p.set('gamma1', 1.5)")
     written(page, "gamma1")
     page.keyboard.press("r")
-    page.wait_for_function("location.search === ''", timeout=PATIENCE)
+    page.wait_for_function("() => location.search === ''", timeout=PATIENCE)
 
 
 def test_back_and_forward_lead_through_choices_and_pages(page):
@@ -102,7 +102,7 @@ def test_going_back_at_once_leaves_each_link_as_it_was(page):
     )
     player(page, "p.seek(2)")
     page.evaluate("history.back()")
-    page.wait_for_function("!location.search.includes('d=2')", timeout=PATIENCE)
+    page.wait_for_function("() => !location.search.includes('d=2')", timeout=PATIENCE)
     rest(page)  # the old state has settled, the new one is still on its way
     assert query(page) == {"n": "60", "points": "ring"}
     until(page, "p.ready && p.recipe.chosen.d === '3'")

@@ -38,7 +38,7 @@ def test_ten_visits_leak_no_webgl_context(page):
         if k < VISITS - 1:
             page.click("header .brand")
             page.wait_for_selector(".cards", timeout=PATIENCE)
-            page.wait_for_function("normscape.players.length === 0", timeout=PATIENCE)
+            page.wait_for_function("() => normscape.players.length === 0", timeout=PATIENCE)
     alive = "contexts.map((r) => r.deref()).filter((c) => c && !c.isContextLost()).length"
     assert page.evaluate("contexts.length") >= VISITS
     assert page.evaluate(alive) == player(page, "p.panels.filter((panel) => panel.is3d).length") == 2
@@ -68,16 +68,14 @@ def test_without_webgl_there_is_a_word_and_a_still_picture(page):
     page.add_init_script(NO_WEBGL)
     visit(page, f"/layernorm?{FEW}")
     assert "no WebGL" in page.locator(".views [role=status]").text_content()
-    loaded = (
-        "(({ complete, naturalWidth }) => complete && naturalWidth > 0)(document.querySelector('.still img'))"
-    )
+    loaded = "() => (({ complete, naturalWidth: n }) => complete && n)(document.querySelector('.still img'))"
     page.wait_for_function(loaded, timeout=PATIENCE)
     before = pixels(page, page.locator(".still img").screenshot())
     page.focus("#parameter-gamma1")
     page.keyboard.press("End")
     page.keyboard.press("4")
     page.wait_for_function(
-        "document.querySelector('.still img').src.includes('progress=4')", timeout=PATIENCE
+        "() => document.querySelector('.still img').src.includes('progress=4')", timeout=PATIENCE
     )
     page.wait_for_function(loaded, timeout=PATIENCE)
     assert "gamma1=2" in page.get_attribute(".still img", "src")

@@ -167,7 +167,7 @@ def test_the_camera_stays_where_the_hand_left_it(page):
     assert np.abs(left - turned).max() < 0.1
     player(page, "p.pause()")
     rest(page)
-    page.wait_for_function("location.search.includes('camera=')", timeout=PATIENCE)
+    page.wait_for_function("() => location.search.includes('camera=')", timeout=PATIENCE)
     assert np.abs(camera(page) - left).max() < SAME_CAMERA, "after it has settled"
     drag_slider(page, "gamma2", 40)
     rest(page)
@@ -195,7 +195,7 @@ def test_the_scene_turns_at_once_after_it_has_settled(page, way):
 def test_cameras_of_one_scene_turn_together(page):
     visit(page, f"/rmsnorm?{FEW}")
     drag(page, middle(page, ".view:nth-of-type(2) .figure"), (-90, 30))
-    page.wait_for_function("location.search.includes('camera=')", timeout=PATIENCE)
+    page.wait_for_function("() => location.search.includes('camera=')", timeout=PATIENCE)
     frames(page, 3)
     left, right = player(page, "p.panels.map((panel) => panel.camera().eye)")
     assert np.abs(np.subtract(left, right)).max() < SAME_CAMERA
@@ -207,7 +207,7 @@ def test_the_wheel_scrolls_the_page_and_comes_closer_with_ctrl(page):
     first = camera(page)
     page.mouse.move(*middle(page, ".figure"))
     page.mouse.wheel(0, 200)
-    page.wait_for_function("scrollY > 0", timeout=PATIENCE)
+    page.wait_for_function("() => scrollY > 0", timeout=PATIENCE)
     assert np.allclose(camera(page), first)
     page.evaluate("scrollTo(0, 0)")
     page.keyboard.down("Control")

@@ -1,35 +1,18 @@
 """Every scene in a browser: it opens, its tour runs, it moves the fast way, it fits a telephone."""
 
-import json
-
+import numpy as np
 import pytest
 
 from components.scene import scenes
-from components.text import read
-from tests.browser.hand import player, rest, until, visit
+from geometry.centering import hyperplane_basis
+from tests.browser.hand import middle, player, rest, visit, walk
 
 EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 
 
 @EVERY
 def test_the_tour_leads_through_every_stop(page, scene):
-    visit(page, f"/{scene.slug}")
-    page.get_by_role("button", name="Take the tour").click()
-    stops = read(scene.folder / "text.md").tour
-    for k, stop in enumerate(stops, 1):
-        until(page, f"p.ready && p.root.querySelector('.guide .count').textContent === '{k} of {len(stops)}'")
-        chosen = {
-            name: value for name, value in stop.state.items() if name in [c.name for c in scene.choices]
-        }
-        until(
-            page,
-            f"Object.entries({json.dumps(chosen)}).every(([n, value]) => String(p.choices[n]) === value)",
-        )
-        until(page, f"p.ready && Math.abs(p.progress - {stop.state.get('progress', 'p.progress')}) < 1e-6")
-        rest(page)
-        page.locator(".guide .on").click()
-    assert page.locator(".guide").is_hidden()
-    assert page.locator(".notice").is_hidden()
+    walk(page, f"/{scene.slug}", scene)
 
 
 @EVERY
@@ -43,3 +26,54 @@ def test_it_moves_the_fast_way_in_the_dark_on_a_telephone(new_page, scene):
     assert player(page, "p.panels.every((panel) => panel.fast)")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.locator(".text .prose").inner_text()
+
+
+def drag_v(page, angle, steps=12):
+    """Take v by its tip and carry it around the origin, in the view from above."""
+    page.locator(".handle").scroll_into_view_if_needed()
+    x, y = middle(page, ".handle")
+    left, top = player(page, "p.panels[1].pixel(0, 0)")
+    box = page.locator(".view .figure").nth(1).bounding_box()
+    left, top = left + box["x"], top + box["y"]
+    start, far = np.arctan2(top - y, x - left), np.hypot(x - left, top - y)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for turn in np.linspace(start, np.radians(angle), steps):
+        page.mouse.move(left + far * np.cos(turn), top - far * np.sin(turn))
+    page.mouse.up()
+
+
+def test_v_is_dragged_without_a_request(page):
+    visit(page, "/fibre?show=fibre&progress=2")
+    rest(page)
+    before = np.array(player(page, "[...p.drawn('input')]"))
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    drag_v(page, 100)
+    rest(page)
+    assert player(page, "p.params.phi") == pytest.approx(100, abs=2)
+    image = np.array(player(page, "[...p.drawn('input')]")).reshape(-1, 3)
+    angle = np.radians(player(page, "p.params.phi"))
+    want = np.sqrt(3) * np.array([np.cos(angle), np.sin(angle)]) @ hyperplane_basis(3)
+    np.testing.assert_allclose(image, np.broadcast_to(want, image.shape), atol=1e-5)  # single precision
+    assert np.abs(image.ravel() - before).max() > 1
+    assert page.locator("#parameter-phi").input_value() == str(player(page, "p.params.phi"))
+    assert not asked, asked
+    assert player(page, "p.choose({ show: 'axes' })") and page.locator(".handle").count() == 1
+    drag_v(page, 200)
+    assert player(page, "p.params.phi") == pytest.approx(200, abs=2)
+
+
+def test_v_is_dragged_by_a_finger(new_page):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    visit(page, "/fibre")
+    page.locator(".handle").scroll_into_view_if_needed()
+    assert page.locator(".handle").evaluate("(e) => getComputedStyle(e).touchAction") == "none"
+    (x, y), scrolled = middle(page, ".handle"), page.evaluate("scrollY")
+    touch = page.context.new_cdp_session(page)
+    points = [(x, y), (x - 10, y - 30), (x - 30, y - 60)]
+    for kind, (left, top) in zip(("touchStart", "touchMove", "touchMove"), points, strict=True):
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": left, "y": top}]})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    rest(page)
+    assert player(page, "p.params.phi") > 30 and page.evaluate("scrollY") == scrolled

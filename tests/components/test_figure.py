@@ -11,7 +11,7 @@ from components.theme import THEMES, colors
 from tests.components.recipes import recipe
 
 PARAMS = {"gain": 2.0, "eps": 0.5}
-TYPES = {"mesh": "mesh3d"}
+TYPES = {"mesh": "mesh3d", "plane": "mesh3d"}
 
 
 def coordinates(trace):
@@ -25,6 +25,9 @@ def test_a_trace_a_layer_in_order(d):
     traces = templates(small, view)["data"]
     assert len(traces) == len(view.layers) == len(figure(small).data)
     for trace, drawn, layer in zip(traces, figure(small).data, view.layers, strict=True):
+        if layer.kind == "field":
+            assert drawn.type == "heatmap" and trace["type"] == "scatter"  # which the browser's bundle has
+            continue
         assert trace["type"] == drawn.type == TYPES.get(layer.kind, "scatter3d" if d == 3 else "scatter")
         assert trace["name"] == (layer.title or layer.role) and "x" not in trace
 
@@ -35,11 +38,14 @@ def test_positions_are_the_recipes(d, progress):
     small = recipe(d)
     drawn = figure(small, PARAMS, progress, followed=7)
     for trace, layer in zip(drawn.data, small.views[0].layers, strict=True):
+        if layer.kind == "field":
+            continue
         want = small.layer_points(layer, PARAMS, progress, followed=7)
         np.testing.assert_array_equal(coordinates(trace), want)
         assert trace.opacity == layer.opacity_at(progress)
         if layer.color:
-            values = small.layer_values(layer, PARAMS, progress)
+            values = small.layer_values(layer, PARAMS, progress, followed=7)
+            assert len(values) == len(want)
             np.testing.assert_array_equal(trace.marker.color, values)
 
 
@@ -78,3 +84,17 @@ def test_every_scene_is_a_valid_figure(scene):
         drawn = figure(built, progress=progress, theme="dark")
         assert isinstance(drawn, go.Figure) and "var(" not in drawn.to_json()
         assert len(drawn.data) == sum(len(view.layers) for view in built.views)
+
+
+def test_a_field_is_a_heat_map_over_the_whole_view():
+    """Its value at a place of the grid is that of the grid's point there."""
+    small = recipe(2)
+    [trace] = [t for t in figure(small, PARAMS, 0).data if t.type == "heatmap"]
+    [grid] = [c for c in small.clouds if c.name == "grid"]
+    want = grid.at(small.defaults | PARAMS, 0).sum(-1)
+    at = {
+        (x, y): z
+        for y, line in zip(trace.y, trace.z, strict=True)
+        for x, z in zip(trace.x, line, strict=True)
+    }
+    np.testing.assert_allclose([at[tuple(p)] for p in grid.points.tolist()], want)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from components.figure import figure
 from components.packing import pack, packed
 from components.recipe import Cloud, Layer, Residual, Row, rows
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Track
@@ -145,3 +146,29 @@ def test_readouts_travel():
     small = replace(recipe(3), readouts=(Residual("far", "x", "names"),))
     [sent] = json.loads(json.dumps(packed(small)))["readouts"]
     assert sent["kind"] == "residual" and sent["label"] == "far"
+
+
+def test_a_figure_runs_each_pipeline_once(monkeypatch):
+    """Also where ten layers show one cloud; other parameters run it anew, as a new recipe would."""
+    runs, stages = [], Pipeline.stages
+
+    def counted(self, x, params=None):
+        runs.append(self)
+        return stages(self, x, params)
+
+    monkeypatch.setattr(Pipeline, "stages", counted)
+    small = recipe(3)
+    figure(small, {"gain": 2.0}, 1.5)
+    assert len(runs) == 2 * len(small.clouds)  # the place and the pipeline of each
+    figure(small, {"gain": 2.0}, 0.5)
+    assert len(runs) == 2 * len(small.clouds)
+    again, new = (figure(r, {"gain": -1.0}, 1.5).to_json() for r in (small, recipe(3)))
+    assert again == new != figure(small, {"gain": 2.0}, 1.5).to_json()
+
+
+@pytest.mark.parametrize("path", ["straight", "sphere"])
+@pytest.mark.parametrize("progress", [0, 0.3, 1, 1.999, 2, 5])
+def test_where_a_cloud_is_is_what_its_pipeline_says(path, progress):
+    x = np.random.default_rng(1).normal(size=(4, 3))
+    through = Pipeline((Normalize(), Affine(np.diag([1.0, -2, 3]))), path)
+    np.testing.assert_array_equal(Cloud("x", x, through).at({}, progress), through.at(x, min(progress, 2)))

@@ -40,7 +40,7 @@ def test_defaults_stand_where_nothing_is_asked():
             for text in ("0", "11", "2.5", "", "x", "1e1", "nan")
         ],
         ("text", "123456", {"longest": 5}),
-        ("heads", "a,c", ["a", "b"]),
+        *[("heads", text, ["a", "b"]) for text in ("a,c", "a,,b", ",a", "a,", "a,a", ",")],
         ("colour", "1", ["d", "n", "text", "heads"]),
     ],
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from components import scenery
-from components.recipe import Cloud, rows
+from components.recipe import Cloud, Layer, rows
 from geometry import Pipeline
 
 ROUNDING = 1e-12  # double precision
@@ -80,3 +80,46 @@ def test_many_points_are_drawn_small():
 def test_a_space_has_room_and_its_camera_as_near_as_before():
     view = scenery.space("s", "", (), 2.0, camera=(1.75, 0, 0.875))
     assert view.ranges == ((-3.5, 3.5),) * 3 and view.camera == pytest.approx((1, 0, 0.5))
+
+
+def test_the_same_layers_from_another_side_keep_their_stages():
+    now, before, flat = rows(np.eye(3)), rows(np.eye(3), stage=0), rows(np.eye(2, 3))
+    layers = (
+        Layer("a", "mesh", "sphere", now),
+        Layer("a", "line", "axis", now, "now"),
+        Layer("b", "points", "input", before),
+    )
+    line, points = scenery.seen(layers, flat, title="")
+    assert (line.rows, line.title, points.rows) == (flat, "", rows(np.eye(2, 3), stage=0))
+    assert len(scenery.seen(layers, now)) == 3
+
+
+def test_a_wall_holds_the_shadow():
+    x, y, z = scenery.wall(SHOW, 1, -1.5)
+    assert (x, z) == (SHOW[0], SHOW[2]) and (tuple(y.weights), y.offset) == ((0.0,), -1.5)
+
+
+def test_lines_have_the_order_of_their_shapes():
+    shapes = {"a": (np.eye(3), np.arange(3)), "b": (np.eye(3), np.array([2, -1, 0]))}
+    found = scenery.lines({"b": "axis", "a": "input"}, SHOW, shapes, size=2)
+    assert [(x.cloud, x.role, x.size, x.order.tolist()) for x in found] == [
+        ("b", "axis", 2, [2, -1, 0]),
+        ("a", "input", 2, [0, 1, 2]),
+    ]
+
+
+def test_each_class_has_its_points():
+    cold, hot = scenery.each_class("c", "points", SHOW, np.array([0, 1, 1, 0]), ("cold", "hot"), size=3)
+    assert (cold.only, hot.only, cold.title, hot.title) == ([0, 3], [1, 2], "cold", "hot")
+    assert cold.role != hot.role and cold.size == hot.size == 3
+
+
+def test_beads_can_be_followed():
+    points, mark = scenery.beads("c", SHOW, only=[0, 2], size=4, mark=9)
+    assert (points.only, points.size, mark.only, mark.size) == ([0, 2], 4, "followed", 9)
+
+
+def test_a_plane_has_one_scale_and_a_graph_its_own():
+    plane = scenery.square("p", "", (), 2.5, strip=True)
+    assert (plane.dims, plane.ranges, plane.equal, plane.strip) == (2, ((-2.5, 2.5),) * 2, True, True)
+    assert not scenery.graph("g", "", (), ("x", 0, 1), ("y", 0, 2)).equal

@@ -119,8 +119,8 @@ def test_a_page_is_html_whatever_its_status(client, path, status):
 
 
 def test_a_page_asks_no_other_host(client):
-    text = client.get("/layernorm").text
-    assert "https://" not in text and "http://" not in text.replace("http://www.w3.org", "")
+    text = client.get("/layernorm").text.replace("http://www.w3.org", "").replace("http://localhost/", "")
+    assert "https://" not in text and "http://" not in text
 
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())

@@ -7,7 +7,7 @@ import pytest
 
 from components.scene import scenes
 from components.state import parse
-from components.still import MOST, svg
+from components.still import HEIGHT, MOST, WIDTH, boxes, svg
 from components.theme import THEMES, colors
 from tests.components.recipes import recipe
 from tests.components.test_scene import SCENE
@@ -35,7 +35,7 @@ def checked(text):
 def test_valid_small_and_finite(d, progress, theme):
     state = parse(SCENE, {"d": d, "progress": progress, "theme": theme})
     found = checked(svg(state.recipe, state))
-    assert len(found["circle"]) == 20 + 2 + 1 + 20
+    assert len(found["circle"]) == 20 + 2 + 1 + 1 + 20
     assert [t.text for t in found["text"]] == ["<a>", "b&b", "c"][: int(d)]
 
 
@@ -86,3 +86,13 @@ def test_every_scene(scene):
     for query in ({}, {"progress": str(last), "theme": "dark"}, {"progress": str(last / 2)}):
         state = parse(scene, query)
         checked(svg(state.recipe, state))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("strip", [False, True])
+def test_boxes_fill_the_picture_and_a_strip_is_small(count, strip):
+    [view] = recipe(2).views
+    found = boxes([view] * (count - 1) + [replace(view, strip=strip)])
+    sizes = [w * h for _, _, w, h in found]
+    assert sum(sizes) == WIDTH * HEIGHT and all(x + w <= WIDTH and y + h <= HEIGHT for x, y, w, h in found)
+    assert count == 1 or not strip or sizes[-1] < min(sizes[:-1])

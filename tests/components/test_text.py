@@ -93,3 +93,41 @@ def test_every_scene_has_a_tour_and_three_questions(scene):
     for stop in text.tour:
         assert stop.title and stop.html
         parse(scene, stop.state)  # raises for a name or value that the scene has not
+
+
+ASKING = """## A tour
+
+### Guess
+@ progress=1
+? Is $x$ a *point*?
+- no
+- * yes, in $d$ dimensions
+
+It is.
+"""
+
+
+def test_a_stop_may_ask_first(tmp_path):
+    (tmp_path / "text.md").write_text(ASKING, "utf-8")
+    (stop,) = read(tmp_path / "text.md").tour
+    assert "<math" in stop.question and "<em>point</em>" in stop.question and stop.html == "<p>It is.</p>\n"
+    assert len(stop.answers) == 2 and stop.answers[0] == "no" and stop.right == 1
+    assert stop.answers[1].startswith("yes, in <") and "<math" in stop.answers[1]
+
+
+@pytest.mark.parametrize(
+    "answers", ["", "- * yes", "- yes\n- no", "- * yes\n- * no", "\n".join(["- * yes", *["- no"] * 9])]
+)
+def test_a_question_has_answers_and_one_is_right(tmp_path, answers):
+    (tmp_path / "text.md").write_text(f"## A tour\n\n### Guess\n@\n? Is it?\n{answers}\n\nIt is.\n", "utf-8")
+    with pytest.raises(ValueError, match="'Guess' has 2 to 9 answers"):
+        read(tmp_path / "text.md")
+
+
+def test_several_scenes_ask():
+    asking = [
+        slug
+        for slug, scene in scenes().items()
+        if any(s.question for s in read(scene.folder / "text.md").tour)
+    ]
+    assert len(asking) >= 4

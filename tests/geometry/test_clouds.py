@@ -194,3 +194,14 @@ def test_a_wrong_text_says_where(text, message):
 
 def test_limits_may_be_reached():
     assert clouds.parse_vectors("1e6 -1e6\n" * 500, d=2).shape == (500, 2)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_the_two_sides_of_a_line_make_the_whole(axis):
+    line = clouds.graticule(meridians=4, parallels=4, fine=16)
+    points, order = line
+    above, below = (clouds.side(line, axis, sign) for sign in (1, -1))
+    np.testing.assert_array_equal(np.maximum(above, below), order)
+    both = (above >= 0) & (below >= 0)
+    np.testing.assert_allclose(points[order[both], axis], 0, atol=1e-9)
+    assert (points[above[above >= 0], axis] > -1e-9).all() and (points[below[below >= 0], axis] < 1e-9).all()

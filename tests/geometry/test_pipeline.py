@@ -144,6 +144,7 @@ def test_parameters():
     [
         (lambda: Affine([1.0, 2.0]), "matrix"),
         (lambda: Affine(np.eye(2), [1.0]), "each row"),
+        (lambda: Affine(np.zeros((4, 3, 2)), np.zeros(3)), r"shape \(4, 3\)"),
         (lambda: Normalize(radius=[1.0, 2.0]), "radius"),
         (lambda: Normalize(eps=[1.0]), "eps"),
         (lambda: Normalize(convention="other"), "bare"),
@@ -158,6 +159,18 @@ def test_parameters():
 def test_errors_say_what_came_and_what_is_needed(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("b", [True, False])
+def test_axes_before_the_matrix_are_maps_at_once(xp, rng, shared, b):
+    A, shift, x = rng.normal(size=(4, 3, 2)), rng.normal(size=(4, 3)), rng.normal(size=(4, 5, 2))
+    x = x[0] if shared else x
+    affine = Affine(xp.asarray(A), xp.asarray(shift) if b else None)
+    got = affine.apply(xp.asarray(x), {})
+    assert got.shape == (4, 5, 3) and affine.width(2) == 3
+    for k in range(4):
+        close(got[k, ...], (x if shared else x[k]) @ A[k].T + shift[k] * b)
 
 
 def test_gradients_into_points_entries_and_parameters():

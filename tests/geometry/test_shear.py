@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from geometry import shear, to_sphere
-from geometry.shear import sheared_shadow
+from geometry import Pipeline, shear, to_sphere
+from geometry.shear import shadow_coordinates, shadow_steps, shear_step, sheared_shadow
 
 ROUNDING = 1e-12  # double precision, numbers near 10
 RIM = 1e-6  # √ of the rounding in r² − x² − y², which is all that is left of it on the rim
@@ -69,3 +69,21 @@ def test_no_points_and_float32(xp):
 def test_gradients():
     x, s = (torch.randn(n, dtype=torch.float64, requires_grad=True) for n in ((2, 3), ()))
     assert torch.autograd.gradcheck(lambda x, s: shear(x, s=s), (x, s))
+
+
+@pytest.mark.parametrize(("onto", "by"), [(0, 2), (2, 0), (1, 2), (0, 1)])
+def test_the_step_is_the_shear(onto, by):
+    x = np.random.default_rng(1).normal(size=(9, 3))
+    got = shear_step("t", onto=onto, by=by).apply(x, {"t": -1.25})
+    np.testing.assert_allclose(got, shear(x, s=-1.25, onto=onto, by=by), rtol=1e-14)
+
+
+@pytest.mark.parametrize("s", [-1.2, 0.0, 0.8])
+def test_the_shadows_steps_are_its_formula(s):
+    x = np.random.default_rng(2).normal(size=(50, 3))
+    x = x / np.linalg.norm(x, axis=1, keepdims=True)
+    got = Pipeline(shadow_steps(s="s", r="r")).stages(shadow_coordinates(x), {"s": s, "r": 1.4})[-1]
+    branches = sheared_shadow(1.4 * x[:, 0], 1.4 * x[:, 1], s=s, radius=1.4)
+    want = np.where(x[:, 2:] > 0, *branches)
+    np.testing.assert_allclose(got[:, :2], want, atol=1e-10)  # the root by angles, away from the rim
+    np.testing.assert_allclose(got[:, 2], 1.4 * x[:, 2], atol=1e-10)

@@ -2,57 +2,38 @@
 
 import numpy as np
 
-from components.recipe import Cloud, Layer, Number, Parameter, Recipe, Row, Table, rows
+from components.recipe import Layer, Number, Parameter, Recipe, Row, Table, rows
 from components.scene import Choices
-from components.scenery import EPS, followed, graph, rooted
-from geometry import Affine, Normalize, Pipeline, Pointwise, clouds
+from components.scenery import EPS, Look, Part, beads, draw, graph, rooted, split
+from geometry import Affine, Normalize, Pointwise, clouds
+from geometry.differences import nudged, quotient
 
 FUNCTIONS = {"tanh": "tanh", "sigmoid": "sigmoid", "erf": "erf", "relu": "ReLU", "gelu": "GELU"}
+DASHES = dict(zip(FUNCTIONS, ("dash", "dot", "dashdot", "longdash", "longdashdot"), strict=True))
 REACH, DOTS = 4, range(33)
 ZERO = len(DOTS) // 2
-X, ORDER = clouds.numbers(REACH, len(DOTS))
+NUMBERS = clouds.numbers(REACH, len(DOTS))
 # Half the step of a central difference: for the least ε > 0, 1e-4, it is off by h²/2ε = 5e-9 of the slope.
 H = 1e-6
+U = Normalize(eps=EPS, groups=((0,), (1,)))
 CURVE = (Row((1,), stage=0), Row((1,)))
-SLOPE = (Row((0.5, 0.5), stage=0), Row((1,), stage=2))
+SLOPE = (Row((0, 0, 1), stage=0), Row((1,), stage=2))
 PLANE, BESIDE = rows(np.eye(2)), (Row((1, 0)), Row((0, 1), offset=0.13))
+BOUNDS = np.array([[-9.0, 1], [9, 1], [-9, -1], [9, -1]]), np.array([0, 1, -1, 2, 3])
+SLIDER = Parameter("eps", "ε", 0.25, 1e-4, 10, scale="log", about="0: a jump from −1 to 1")
 
 
 def build(choices: Choices) -> Recipe:
     others = {f: Pointwise(f) for f in FUNCTIONS if f in choices["others"].split(",")}
-    maps = {"u_ε": Normalize(eps=EPS, groups=((0,),))} | others
-    slopes = {"u_ε": Normalize(eps=EPS, groups=((0,), (1,)))} | others
-    bounds, root = np.array([[-9.0, 1], [9, 1], [-9, -1], [9, -1]]), Pipeline(rooted("eps"))
-    layers = (
-        Layer("sphere", "line", "sphere", PLANE, order=np.array([0, 1, -1, 2, 3]), size=3, dash="dash"),
-        *(Layer(f, "line", f, CURVE, FUNCTIONS[f], order=ORDER, size=4) for f in others),
-        Layer("u_ε", "line", "input", CURVE, "x/√(x² + ε)", order=ORDER, size=6),
-        Layer("tangent", "line", "formula", PLANE, "tangent at 0, slope 1/√ε", size=4, fade=[0, 1]),
-        Layer("tangent end", "points", "formula", PLANE, size=9, hollow=True, fade=[0, 1]),
-        Layer("tangent end", "labels", "formula", BESIDE, fade=[0, 1]),
-        Layer("u_ε", "points", "input", CURVE, only=DOTS, size=9, pick=True),
-        *followed("u_ε", CURVE, size=13, trail=0),
-    )
-    slope_layers = (
-        *(Layer(f"slope of {f}", "line", f, SLOPE, order=ORDER, size=4) for f in others),
-        Layer("slope of u_ε", "line", "input", SLOPE, order=ORDER, size=6),
-        Layer("slope of u_ε", "points", "input", SLOPE, only=DOTS, size=9),
-        *followed("slope of u_ε", SLOPE, size=13, trail=0),
-    )
-    x, y, slope_axis = ("x", -REACH, REACH), ("u<sub>ε</sub>(x)", -1.4, 1.6), ("slope", -0.2, 3.4)
+    (curves, curve_layers), (slopes, slope_layers) = split(*curve(others)), split(*slope(others))
+    x, y, steepness = ("x", -REACH, REACH), ("u<sub>ε</sub>(x)", -1.4, 1.6), ("slope", -0.2, 3.4)
     return Recipe(
         stages=("x", "normalised"),
-        parameters=(Parameter("eps", "ε", 0.25, 1e-4, 10, scale="log", about="0: a jump from −1 to 1"),),
-        clouds=(
-            *(Cloud(f, X, Pipeline((step,))) for f, step in maps.items()),
-            *(slope(f, step) for f, step in slopes.items()),
-            Cloud("tangent", np.array([[-1.0], [1.0]]), place=root),
-            Cloud("tangent end", np.array([[1.0]]), place=root, labels=["(√ε, 1)"]),
-            Cloud("sphere", bounds),
-        ),
+        parameters=(SLIDER,),
+        clouds=(*curves, *slopes),
         views=(
-            graph("curve", "The curve", layers, x, y),
-            graph("slope", "Its slope", slope_layers, x, slope_axis),
+            graph("curve", "The curve", curve_layers, x, y),
+            graph("slope", "Its slope", slope_layers, x, steepness),
         ),
         formula=r"u_\varepsilon(x) = \class{stage-1 role-sphere}{\frac{x}{\sqrt{x^2 + \varepsilon}}}",
         table=Table("u_ε", columns=("components",)),
@@ -66,7 +47,31 @@ def build(choices: Choices) -> Recipe:
     )
 
 
-def slope(name: str, step: Normalize | Pointwise) -> Cloud:
-    """The slope by a central difference, (f(x + h) − f(x − h))/2h."""
-    ends, difference = Affine([[1], [1]], [H, -H]), Affine([[0.5 / H, -0.5 / H]])
-    return Cloud(f"slope of {name}", X, Pipeline((step, difference)), Pipeline((ends,)))
+def curve(others: dict[str, Pointwise]) -> list[Part]:
+    """The curves over the bounds ±1, and the tangent at 0 with its end."""
+    ends, late = np.array([[-1.0], [1]]), Look(place=rooted("eps"), fade=[0, 1])
+    text, label = "tangent at 0, slope 1/√ε", ["(√ε, 1)"]
+    return [
+        draw("sphere", "line", "sphere", PLANE, BOUNDS, size=3, dash="dash"),
+        *(
+            draw(f, "line", f, CURVE, NUMBERS, FUNCTIONS[f], steps=(g,), size=4, dash=DASHES[f])
+            for f, g in others.items()
+        ),
+        draw("u_ε", "line", "input", CURVE, NUMBERS, "x/√(x² + ε)", steps=(Normalize(eps=EPS),), size=6),
+        draw("tangent", "line", "formula", PLANE, ends, text, size=4, **late),
+        draw("tangent end", "points", "formula", PLANE, ends[1:], labels=label, size=9, hollow=True, **late),
+        (Layer("tangent end", "labels", "formula", BESIDE, fade=[0, 1]),),
+        beads("u_ε", CURVE, only=DOTS, size=9, pick=True, mark=13),
+    ]
+
+
+def slope(others: dict[str, Pointwise]) -> list[Part]:
+    """Their slopes by a central difference, (f(x + h) − f(x − h))/2h."""
+    place, last = (nudged(Affine([[1]]), H),), quotient(1, H)
+
+    def line(f: str, role: str, g: Normalize | Pointwise, size: float) -> Part:
+        look = Look(size=size, dash=DASHES.get(f, "solid"))
+        return draw(f"slope of {f}", "line", role, SLOPE, NUMBERS, place=place, steps=(g, last), **look)
+
+    dots = beads("slope of u_ε", SLOPE, only=DOTS, size=9, mark=13)
+    return [*(line(f, f, g, 4) for f, g in others.items()), line("u_ε", "input", U, 6), dots]

@@ -9,11 +9,11 @@ import numpy as np
 
 from components.recipe import Cloud, Facts, Layer, Parameter, Recipe, Residual, Table, rows
 from components.scene import Choices
-from components.scenery import Part, draw, mean_line, space, split
+from components.scenery import Part, draw, mean_line, seen, space, split, square
 from geometry import Affine, Entries, Normalize, Pipeline, Track, clouds
 from geometry.centering import centering_matrix, hyperplane_basis
 
-ROOT, REACH, HALF, SIZE = np.sqrt(3.0), 2.9, 2.4, 2.2
+ROOT, REACH, HALF, SIZE, TIP = np.sqrt(3.0), 2.9, 2.4, 2.2, 2.3
 PI, U, UP = centering_matrix(3), hyperplane_basis(3), np.ones(3) / np.sqrt(3.0)
 SHOW, START = rows(np.vstack([U, UP])), rows(np.vstack([U, UP]), stage=0)
 DEGREES = np.arange(0.0, 361, 3)
@@ -35,14 +35,20 @@ PROJECTION = r"\class{stage-2 role-hyperplane}{\Pi\Pi = \Pi}"
 def build(choices: Choices) -> Recipe:
     whole = choices["show"] == "fibre"
     drawn, layers = split(*guides(), *(fibre() if whole else matrix()))
-    views = (space("space", "", layers, REACH, camera=(0.66, -1.06, 0.47)),)
+    hand, arrow = split(*handle())
+    level = [layer for layer in layers if layer.role != "mean-direction" and layer.cloud != "ends"]
+    above = (*arrow, *seen(level, rows(U), title=""))
+    views = (
+        space("space", "", layers, REACH, camera=(0.66, -1.06, 0.47)),
+        square("above", "From above: drag v", above, REACH, strip=True),
+    )
     if not whole:
         stages, formula = ("x", "Πx", "ΠΠx"), r"\Pi = I - \tfrac{1}{3}𝟏𝟏^\top, \quad " + PROJECTION
-        return Recipe(stages, (PHI,), drawn, views, formula, facts=facts(), progress=0.5)
+        return Recipe(stages, (PHI,), (*drawn, *hand), views, formula, facts=facts(), progress=0.5)
     return Recipe(
-        stages=("x", "center", "sphere", "center", "sphere"),
+        stages=("x", "centre", "sphere", "centre", "sphere"),
         parameters=(PHI, C, B),
-        clouds=(*drawn, Cloud("image", np.array([[1.0, 0]]), place=Pipeline((PLANE, TO_SPHERE)))),
+        clouds=(*drawn, *hand, Cloud("image", np.array([[1.0, 0]]), place=Pipeline((PLANE, TO_SPHERE)))),
         views=views,
         formula=rf"\mathrm{{LN}}(\class{{stage-1 stage-3 role-hyperplane}}{{\alpha v}} + \beta 𝟏) = {IMAGE}",
         table=Table("point", columns=("components", "mean", "std", "norm")),
@@ -101,6 +107,16 @@ def matrix() -> list[Part]:
         draw("names", "labels", "ellipsoid", SHOW, tips, steps=ONTO, labels=["e₁", "e₂", "e₃"]),
         draw("v", "line", "input", SHOW, v, "v in the plane: stays", place=ON, steps=ONTO, size=6),
         draw("one", "line", "mean-direction", SHOW, one, "𝟏: goes to 0", steps=ONTO, size=8),
+    ]
+
+
+def handle() -> list[Part]:
+    """v seen from above, an arrow to be dragged."""
+    show, tip = rows(U), np.array([[TIP, 0.0]])
+    return [
+        draw("v arrow", "line", "shift", show, np.vstack([0 * tip, tip]), place=ON, size=5, arrow=0.3),
+        draw("v tip", "points", "shift", show, tip, "v: drag it", place=ON, size=4, drag=("phi",)),
+        draw("v name", "labels", "shift", show, 1.18 * tip, place=ON, labels=["v"]),
     ]
 
 

@@ -8,8 +8,9 @@ import numpy as np
 from components import circle
 from components.recipe import Cloud, Layer, Number, Parameter, Recipe, Residual, Row, Table
 from components.scene import Choices
-from components.scenery import EPS, followed, graph
-from geometry import Affine, Entries, Normalize, Pipeline
+from components.scenery import EPS, beads, graph
+from geometry import Normalize, Pipeline
+from geometry.differences import nudged, quotient
 
 # Half the step in t. Double precision leaves an error near 1e-16/h = 1e-11; the curvature, for the point
 # nearest to the origin, at t = 1 and 0.005 away, one near (h/0.005)² = 4e-6 of the speed.
@@ -25,8 +26,7 @@ def build(choices: Choices) -> Recipe:
     image = f"the {'ellipse' if both else 'shifted circle'} ({first}, y)"
     speeds = (
         Layer("speed", "line", "trail", SPEED, order=circle.UPPER, size=3),
-        Layer("speed", "points", "input", SPEED, **circle.dots(count)),
-        *followed("speed", SPEED, size=12, trail=0),
+        *beads("speed", SPEED, **circle.dots(count)),
     )
     return Recipe(
         stages=("circle", shape, "normalised"),
@@ -49,10 +49,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def speed(stretch: str | None) -> Cloud:
-    """(first coordinate at t + h, less that at t − h)/2h, from (a·x + t + h, y, a·x + t − h, y, x)."""
-    first, rest = np.outer([1, 0, 1, 0, 0], [1, 0]), np.array([[0, 0], [0, 1], [0, 0], [0, 1], [1, 0]])
-    A = Entries(rest, {stretch: first}) if stretch else Entries(rest + first)
-    b = Entries([H, 0, -H, 0, 0], {"t": [1, 0, 1, 0, 0]})
-    steps = (Normalize(eps=EPS, groups=((0, 1), (2, 3))), Affine([[0.5 / H, 0, -0.5 / H, 0, 0]]))
-    theta, place = np.stack([circle.angles()] * 2, -1), Pipeline((*circle.ON_CIRCLE, Affine(A, b)))
-    return Cloud("speed", theta, Pipeline(steps), place)
+    """(first coordinate at t + h, less that at t − h)/2h."""
+    place = Pipeline((*circle.ON_CIRCLE, nudged(circle.affine(stretch, "t"), H)))
+    steps = (Normalize(eps=EPS, groups=((0, 1), (2, 3))), quotient(2, H))
+    return Cloud("speed", np.stack([circle.angles()] * 2, -1), Pipeline(steps), place)

@@ -43,7 +43,7 @@ def build(choices: Choices) -> Recipe:
     middle = ("unit sphere", f"× √{d}", "⊙ γ")
     layers, plane = (*around, *hand(d, points, len(steps))), ((-reach, reach),) * 2
     return Recipe(
-        stages=("x", "center", *middle, "+ β") if centered else ("x", *middle),
+        stages=("x", "centre", *middle, "+ β") if centered else ("x", *middle),
         parameters=parameters(d, centered),
         clouds=(
             Cloud("points", points, Pipeline(steps), Pipeline((place,))),
@@ -77,7 +77,7 @@ def sample(choices: Choices, d: int) -> np.ndarray:
 
 
 def pipeline(d: int, centered: bool, convention: str) -> tuple[Affine | Normalize, ...]:
-    """x → center → unit sphere → × √d → ⊙ γ → + β; without the first and last for RMSNorm."""
+    """x → centre → unit sphere → × √d → ⊙ γ → + β; without the first and last for RMSNorm."""
     gain = Entries(np.zeros((d, d)), {f"gamma{i + 1}": np.diag(np.eye(d)[i]) for i in range(d)})
     shift = Entries(np.zeros(d), {f"beta{i + 1}": np.eye(d)[i] for i in range(d)})
     middle = (Normalize(eps=EPS, convention=convention), Affine(np.sqrt(d) * np.eye(d)), Affine(gain))

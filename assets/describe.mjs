@@ -1,0 +1,69 @@
+// @ts-check
+/** The present state of a scene in plain words, for those who do not see the figure, or want it in words. */
+
+import { h, readable } from "./controls.mjs";
+import { pointCount } from "./link.mjs";
+import { fixed, readout } from "./numbers.mjs";
+
+/** The words of a piece of HTML. @param {string} html */
+const plain = (html) => new DOMParser().parseFromString(html, "text/html").body.textContent?.trim() ?? "";
+
+/** Sentences: what and where; what differs from the defaults; the followed point; the readouts. @param {any} player @returns {string[]} */
+export function sentences(player) {
+  const { recipe } = player;
+  return [`${recipe.title}: ${where(player)}.`, moved(player), followed(player),
+    ...recipe.readouts.map((/** @type {any} */ r) => `${sentence(plain(r.label))}: ${reading(r, player)}.`)].filter(Boolean);
+}
+
+/** A readout; of a share, how many points that are. @param {any} r @param {any} player */
+function reading(r, player) {
+  const words = readout(r, player.recipe, player), of = r.classes?.shape[0];
+  return of ? `${Math.round((parseFloat(words) * of) / 100)} of ${of} points, ${words}` : words;
+}
+
+/** @param {any} player */
+function where({ recipe, progress, last }) {
+  const points = pointCount(recipe), k = Math.round(progress), counted = `${points} ${points === 1 ? "point" : "points"}`;
+  if (!last) return counted;
+  if (Math.abs(progress - k) < 1e-3) return `${counted}, at the stage ${recipe.stages[k]} (${k} of ${last})`;
+  return `${counted}, between the stages ${recipe.stages[Math.floor(progress)]} and ${recipe.stages[Math.ceil(progress)]} (${progress.toFixed(1)} of ${last})`;
+}
+
+/** Choices and parameters that differ from their defaults. @param {any} player */
+function moved({ recipe, usual, params }) {
+  const chosen = recipe.choices.filter((/** @type {any} */ c) => c.kind === "one" && String(recipe.chosen[c.name]) !== String(usual[c.name]));
+  const set = recipe.parameters.filter((/** @type {any} */ p) => params[p.name] !== p.value);
+  const words = [...chosen.map((/** @type {any} */ c) => `${plain(c.label)}: ${plain(c.options[recipe.chosen[c.name]])}`),
+    ...set.map((/** @type {any} */ p) => `${plain(p.label)} = ${readable(params[p.name]).replace("-", "−")}`)];
+  return words.length ? `${words.join(", ")}.` : "";
+}
+
+/** @param {any} player */
+function followed({ recipe, at, followed }) {
+  if (!recipe.table) return "";
+  const points = at[recipe.table.cloud], n = recipe.clouds.find((/** @type {any} */ c) => c.name === recipe.table.cloud).points.shape[0];
+  const d = points.length / n, i = Math.min(followed, n - 1), numbers = Array.from(points.subarray(i * d, (i + 1) * d), fixed);
+  return `${n > 1 ? `Point ${i}` : "The point"} is at (${numbers.join(", ")}).`;
+}
+
+/** @param {string} words */
+const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
+
+/** A line under the figure that says its state. Each sentence is news by itself, and only where it is another.
+ * @param {any} player @returns {() => void} to be called at rest */
+export function description(player) {
+  const id = `state-${player.slug}`, line = h("p", { className: "state", id, "aria-live": "polite" }), stage = player.part("stage");
+  stage.querySelector(":scope > .state")?.remove();
+  stage.append(line);
+  return () => {
+    const words = sentences(player);
+    while (line.childElementCount > words.length) line.lastElementChild?.remove();
+    words.forEach((text, i) => {
+      const place = line.children[i] ?? line.appendChild(h("span"));
+      if (place.textContent !== `${text} `) place.textContent = `${text} `;
+    });
+    for (const { gd, view } of player.panels) {
+      for (const [name, value] of [["role", "img"], ["aria-label", plain(view.title) || player.recipe.title], ["aria-describedby", id]]) gd.setAttribute(name, value);
+    }
+  };
+}

@@ -1,0 +1,45 @@
+// @ts-check
+/**
+ * A figure outside of the explorer: in another page's iframe, in a file, in a notebook. Its picture is there from the
+ * first; the player comes when the figure is seen or touched. The host learns the height,
+ * {type: "normscape:height", slug, height}, and may tell its theme, {type: "normscape:theme", theme}.
+ */
+
+const root = /** @type {HTMLElement} */ (document.querySelector("[data-slug]"));
+const calm = matchMedia("(prefers-reduced-motion: reduce)"), hosted = parent !== window;
+/** @type {Promise<any> | undefined} */ let loading;
+
+function load() {
+  loading ??= import("./player.mjs").catch(() => {
+    loading = undefined;
+    const notice = /** @type {HTMLElement} */ (root.querySelector(".notice"));
+    Object.assign(notice, { textContent: "This figure could not be brought to life. Touch it to try again.", hidden: false });
+  });
+}
+
+new IntersectionObserver((entries, observer) => {
+  if (!entries.some((entry) => entry.isIntersecting)) return;
+  observer.disconnect();
+  load();
+}).observe(root);
+for (const touched of ["pointerdown", "focusin", "keydown"]) addEventListener(touched, load);
+
+root.addEventListener("normscape:ready", () => {
+  if (root.dataset.autoplay && !calm.matches) /** @type {any} */ (window).normscape.players[0].play();
+}, { once: true });
+
+const back = /** @type {HTMLAnchorElement | null} */ (root.querySelector("a.back")), page = back?.getAttribute("href")?.split("?")[0];
+root.addEventListener("normscape:state", (/** @type {any} */ event) => { if (back) back.href = page + event.detail; });
+
+/** A host of our own origin, as a notebook, needs no script to follow the height. */
+function tell() {
+  const height = Math.ceil(document.body.getBoundingClientRect().height);
+  if (window.frameElement) /** @type {HTMLElement} */ (window.frameElement).style.height = `${height}px`;
+  parent.postMessage({ type: "normscape:height", slug: root.dataset.slug, height }, "*");
+}
+if (hosted) new ResizeObserver(tell).observe(document.body);
+
+addEventListener("message", ({ source, data }) => {
+  const asked = hosted && source === parent && document.documentElement.dataset.theme === "auto" && data?.type === "normscape:theme";
+  if (asked && ["auto", "light", "dark"].includes(data.theme)) dispatchEvent(new CustomEvent("normscape:theme", { detail: data.theme }));
+});

@@ -1,0 +1,40 @@
+// @ts-check
+/** A film of the progress, made in the browser: the panels are drawn onto one canvas, which is recorded. */
+
+import { h } from "./controls.mjs";
+
+const KIND = "video/webm", BITS = 8e6; // a second
+
+/** @param {any} player */
+export const canFilm = (player) => Boolean(globalThis.MediaRecorder?.isTypeSupported(KIND)) && player.panels.length > 0 && player.last > 0;
+
+/** Runs the progress once from its beginning, and saves it. @param {any} player */
+export async function film(player) {
+  const { panels } = player, around = player.part("views").getBoundingClientRect(), ratio = devicePixelRatio;
+  const even = (/** @type {number} */ x) => 2 * Math.round(x / 2);
+  const canvas = h("canvas", { width: even(around.width * ratio), height: even(around.height * ratio) }), context = canvas.getContext("2d");
+  const axes = await Promise.all(panels.map((/** @type {any} */ panel) => panel.axes()));
+  const recorder = new MediaRecorder(canvas.captureStream(), { mimeType: KIND, videoBitsPerSecond: BITS });
+  /** @type {Blob[]} */ const parts = [];
+  recorder.ondataavailable = ({ data }) => parts.push(data);
+  const done = new Promise((resolve) => { recorder.onstop = resolve; });
+  const draw = () => {
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.fillStyle = getComputedStyle(document.body).backgroundColor;
+    context.fillRect(0, 0, around.width, around.height);
+    panels.forEach((/** @type {any} */ panel, /** @type {number} */ v) => {
+      const { left, top } = panel.gd.getBoundingClientRect(), { left: x, top: y } = player.part("views").getBoundingClientRect();
+      panel.copy(context, left - x, top - y, axes[v]);
+    });
+    if (player.playing) requestAnimationFrame(draw); else recorder.stop();
+  };
+  Object.assign(player, { loop: false });
+  player.seek(0);
+  player.play();
+  player.notice("Recording a run of the progress …");
+  draw();
+  recorder.start();
+  await done;
+  player.notice("");
+  h("a", { href: URL.createObjectURL(new Blob(parts, { type: KIND })), download: `${player.slug}.webm` }).click();
+}

@@ -1,0 +1,28 @@
+// @ts-check
+/**
+ * Where recipes come from: a server; files beside the page; or the page itself. A page without a server has a
+ * `script.recipes` in the scene: for each set of choices, as a query of what differs from the defaults, the recipe or
+ * its file.
+ *
+ * @typedef {{choices: Record<string, string>, recipe?: any, refused?: string}} Answer neither recipe nor refused: no answer
+ */
+
+const AWAY = "this needs the server: a page without one has some of the choices only";
+
+/** The recipe for some choices, or what was wrong with them, in words.
+ * @param {HTMLElement} root @param {Record<string, string>} choices @param {Record<string, string>} usual the defaults @param {AbortSignal} signal
+ * @returns {Promise<Answer>} */
+export async function ask(root, choices, usual, signal) {
+  const other = Object.entries(choices).filter(([name, value]) => String(value) !== String(usual[name]));
+  const query = new URLSearchParams(other).toString(), here = root.querySelector(":scope > script.recipes");
+  if (!here) return get(`${root.dataset.recipe}?${query}`, choices, signal);
+  const known = JSON.parse(here.textContent ?? "{}");
+  if (!Object.hasOwn(known, query)) return { choices, refused: AWAY };
+  return typeof known[query] === "string" ? get(known[query], choices, signal) : { choices, recipe: known[query] };
+}
+
+/** @param {string} url @param {Record<string, string>} choices @param {AbortSignal} signal @returns {Promise<Answer>} */
+async function get(url, choices, signal) {
+  const reply = await fetch(url, { signal }).catch(() => null), body = await reply?.json().catch(() => null);
+  return { choices, recipe: reply?.ok && body ? body : undefined, refused: reply?.ok ? undefined : body?.error };
+}

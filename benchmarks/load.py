@@ -1,0 +1,242 @@
+"""A lecture hall opens a scene, then everybody plays: what that asks of the server. `make load`; Markdown.
+
+The viewers are threads of this process, each with a connection of its own; the server is gunicorn as it is
+configured, on loopback. Both share one machine: the times are upper bounds. Then the same hall at
+benchmarks/naive_dash.py, where each tick of a slider is a request.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import secrets
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import psutil
+
+from benchmarks.bench import ROOT, answers
+
+VIEWERS = 300
+ARRIVING, PLAYING = 10.0, 8.0  # seconds in which all come; seconds that each plays
+TICKS = 10  # of a slider that is dragged, a second
+PATIENCE = 60  # seconds that a viewer waits for an answer
+SEEDS = 5  # different recipes that the hall asks for after it has played
+KINDS = "gzip, deflate, br, zstd"
+LINK = re.compile(r'(?:src|href)="(/[^"]+)"')
+IMPORT = re.compile(r'from "\./([\w-]+\.mjs)"')
+
+
+@dataclass
+class Hall:
+    """What the viewers have seen: seconds of each answer, what went wrong, ticks that a hand made."""
+
+    port: int
+    took: list[float] = field(default_factory=list)
+    played: list[float] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    wanted: int = 0
+
+
+class Viewer:
+    """A browser, as the server sees it: one connection, opened again when the server has closed it."""
+
+    def __init__(self, hall: Hall, number: int) -> None:
+        self.hall, self.number = hall, number
+        self.line = http.client.HTTPConnection("127.0.0.1", hall.port, timeout=PATIENCE)
+
+    def ask(self, path: str, into: list[float], body: str | None = None) -> bytes:
+        start = time.perf_counter()
+        headers = {"Accept-Encoding": KINDS, "Content-Type": "application/json"}
+        for fresh in (False, True):
+            try:
+                self.line.request("POST" if body else "GET", path, body, headers)
+                answer = self.line.getresponse()
+                data = answer.read()
+                break
+            except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError) as error:
+                self.line.close()  # the server lets idle connections go; a second time it is an error
+                if fresh:
+                    self.hall.wrong.append(f"{path}: {error!r}")
+                    return b""
+            except OSError as error:
+                self.line.close()
+                self.hall.wrong.append(f"{path}: {error!r}")
+                return b""
+        into.append(time.perf_counter() - start)
+        if answer.status != 200:
+            self.hall.wrong.append(f"{path}: {answer.status}")
+        return data
+
+
+def ours(viewer: Viewer, files: list[str]) -> None:
+    """Open the scene, play without the server, then make another choice."""
+    hall = viewer.hall
+    for path in ("/layernorm", *files, "/_dash-layout", "/_dash-dependencies"):
+        viewer.ask(path, hall.took)
+    page = {"id": "address", "property": "pathname", "value": "/layernorm"}
+    viewer.ask("/_dash-update-component", hall.took, asked("content", "children", page))
+    viewer.ask("/recipe/layernorm", hall.took)
+    time.sleep(PLAYING)
+    viewer.ask(f"/recipe/layernorm?seed={viewer.number % SEEDS}", hall.took)
+
+
+def naive(viewer: Viewer, files: list[str]) -> None:
+    """Open the page, then drag the slider: a tick is sent when its time has come and the last is answered."""
+    hall = viewer.hall
+    for path in ("/", *files, "/_dash-layout", "/_dash-dependencies"):
+        viewer.ask(path, hall.took)
+    start = time.perf_counter()
+    hall.wanted += int(TICKS * PLAYING)
+    while (passed := time.perf_counter() - start) < PLAYING:
+        gamma = {"id": "gamma", "property": "value", "value": round(passed % 4 - 2, 2)}
+        viewer.ask("/_dash-update-component", hall.played, asked("figure", "figure", gamma))
+        time.sleep(max(0.0, 1 / TICKS - (time.perf_counter() - start - passed)))
+
+
+def asked(out: str, prop: str, given: dict) -> str:
+    """The body of a callback with one input and one output."""
+    return json.dumps(
+        {
+            "output": f"{out}.{prop}",
+            "outputs": {"id": out, "property": prop},
+            "inputs": [given],
+            "changedPropIds": [f"{given['id']}.{given['property']}"],
+        }
+    )
+
+
+def files_of(port: int, path: str) -> list[str]:
+    """The files that a browser fetches for a page: those that it names, and what their modules import."""
+
+    def text(path: str) -> str:
+        line = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        line.request("GET", path, headers={"Accept-Encoding": "identity"})
+        return line.getresponse().read().decode()
+
+    found = [link for link in LINK.findall(text(path)) if "." in link.partition("?")[0]]
+    for link in found:
+        if link.partition("?")[0].endswith(".mjs"):
+            imports = [f"{link.rpartition('/')[0]}/{name}" for name in IMPORT.findall(text(link))]
+            found += [other for other in imports if other not in found]
+    return list(dict.fromkeys(found))
+
+
+@contextlib.contextmanager
+def gunicorn(application: list[str], workers: int) -> Iterator[tuple[int, psutil.Process]]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    own = {"BIND": f"127.0.0.1:{port}", "WEB_CONCURRENCY": str(workers), "SECRET_KEY": secrets.token_hex()}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gunicorn", *application],
+        cwd=ROOT,
+        env=os.environ | own,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        answers(f"http://127.0.0.1:{port}/", process)
+        yield port, psutil.Process(process.pid)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def visited(
+    act: Callable[[Viewer, list[str]], None], application: list[str], path: str, workers: int
+) -> dict:
+    """What a hall measures that visits a server; a small visit before warms it up, uncounted."""
+    with gunicorn(application, workers) as (port, server):
+        files = files_of(port, path)
+        hall = Hall(port)
+        crowd(act, hall, files, viewers=20 * workers, arriving=2)
+        hall = Hall(port)
+        before, used, start = memory(server), processor(server), time.perf_counter()
+        crowd(act, hall, files, viewers=VIEWERS, arriving=ARRIVING)
+        return {
+            "hall": hall,
+            "seconds": time.perf_counter() - start,
+            "processor": processor(server) - used,
+            "memory": (before, memory(server)),
+        }
+
+
+def crowd(
+    act: Callable[[Viewer, list[str]], None], hall: Hall, files: list[str], *, viewers: int, arriving: float
+) -> None:
+    def come(number: int) -> None:
+        time.sleep(arriving * number / viewers)
+        act(Viewer(hall, number), files)
+
+    threads = [threading.Thread(target=come, args=(number,)) for number in range(viewers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def memory(server: psutil.Process) -> list[int]:
+    """Megabytes of each worker."""
+    return [worker.memory_info().rss // 2**20 for worker in server.children()]
+
+
+def processor(server: psutil.Process) -> float:
+    """Seconds that the workers have computed."""
+    return sum(sum(worker.cpu_times()[:2]) for worker in server.children())
+
+
+def percentiles(took: list[float]) -> str:
+    cuts = statistics.quantiles(took, n=100, method="inclusive")
+    return " / ".join(f"{1000 * cuts[p - 1]:,.0f}" for p in (50, 95, 99))
+
+
+def main() -> None:
+    print(f"{VIEWERS} viewers, who come within {ARRIVING:.0f} s and play for {PLAYING:.0f} s each.\n")
+    print("| server | workers | requests | a second | p50 / p95 / p99, ms | errors | MB before → after |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    play = []
+    for name, act, path, application in (
+        ("Normscape", ours, "/layernorm", []),
+        ("naive Dash", naive, "/", ["benchmarks.naive_dash:server"]),
+    ):
+        for workers in (1, 2):
+            got = visited(act, application, path, workers)
+            hall: Hall = got["hall"]
+            every = hall.took + hall.played
+            before, after = (", ".join(map(str, sorted(sizes))) for sizes in got["memory"])
+            print(
+                f"| {name} | {workers} | {len(every):,} | {len(every) / got['seconds']:.0f} |"
+                f" {percentiles(every)} | {len(hall.wrong)} | {before} → {after} |",
+                flush=True,
+            )
+            play.append((name, workers, hall, got["processor"]))
+            for line in hall.wrong[:3]:
+                print(line, file=sys.stderr)
+    print(
+        "\n| while they play | workers | requests a viewer and second | ticks on the screen |"
+        " p50 / p95 / p99 of a tick, ms | processor of the server, opening included, s |"
+    )
+    print("| --- | --- | --- | --- | --- | --- |")
+    for name, workers, hall, used in play:
+        ticks = (
+            f"{100 * len(hall.played) / hall.wanted:.0f} % of {TICKS} a second"
+            if hall.wanted
+            else "all: the browser's own"
+        )
+        each = f"{len(hall.played) / VIEWERS / PLAYING:.1f}"
+        times = percentiles(hall.played) if hall.played else "–"
+        print(f"| {name} | {workers} | {each} | {ticks} | {times} | {used:.1f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""A progress bar on stderr, for what takes long on the command line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+WIDTH = 30  # characters
+
+
+def over(items: Sequence[T], what: str) -> Iterator[T]:
+    """The items one by one, with a bar of how many are done."""
+    for done, item in enumerate(items):
+        _show(done, len(items), what)
+        yield item
+    _show(len(items), len(items), what)
+    print(file=sys.stderr)
+
+
+def _show(done: int, total: int, what: str) -> None:
+    full = WIDTH * done // max(total, 1)
+    print(f"\r{what} {'━' * full}{'·' * (WIDTH - full)} {done}/{total}", end="", file=sys.stderr, flush=True)

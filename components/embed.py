@@ -1,0 +1,225 @@
+"""A figure outside of the explorer, without Dash: for another page's iframe, a file, a notebook; and oEmbed.
+
+`/embed/<slug>` takes the query of a scene's link, and `controls=0|1|name,name` and `autoplay=0|1`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+from flask import Flask, Response, jsonify, request
+
+from components.plain import attributes, body, linked, page, single_file
+from components.recipe import Recipe
+from components.scene import Scene, WrongValue, scenes
+from components.server import UnknownScene, bundle, find, fresh, once
+from components.state import State, parse
+from components.still import HEIGHT as STILL_HEIGHT
+from components.still import WIDTH as STILL_WIDTH
+from components.text import read as read_text
+
+WIDTH, HEIGHT = 720, 720  # of an iframe, where nobody says; the page tells its true height
+LARGEST = 10_000  # pixels that a host may ask for
+SWITCH = ("0", "1")
+EMBED = ("controls", "autoplay")  # what a query has beside a state; that of a scene's page: controls and tour
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure: its state; the names of the controls it has, None for all; whether it starts by itself."""
+
+    state: State
+    controls: tuple[str, ...] | None = None
+    autoplay: bool = False
+
+
+def add_routes(server: Flask) -> None:
+    server.add_url_rule("/embed/<slug>", "embed", embed)
+    server.add_url_rule("/oembed", "oembed", oembed)
+
+
+def read(scene: Scene, query: Mapping[str, str]) -> Shown:
+    """What the query of an embed asks for; WrongValue where that cannot be."""
+    state = parse(scene, _without(query, *EMBED))
+    autoplay = query.get("autoplay", "0")
+    if autoplay not in SWITCH:
+        raise WrongValue("autoplay", f"autoplay={autoplay} is not 0 or 1", list(SWITCH))
+    return Shown(state, _controls(scene, state.recipe, query.get("controls", "1")), autoplay == "1")
+
+
+def read_page(scene: Scene, query: Mapping[str, str]) -> Shown:
+    """What the link of a scene's own page asks for: as an embed, and `tour=`, the stop that it opens at."""
+    stops = len(read_text(scene.folder / "text.md").tour)
+    tour = query.get("tour", "1")
+    if not (tour.isascii() and tour.isdecimal() and len(tour) < 9 and 1 <= int(tour) <= stops):
+        wrong = f"tour={tour} is not the number of a stop, 1 to {stops}"
+        raise WrongValue("tour", wrong, {"min": 1, "max": stops, "whole": True})
+    if "autoplay" in query:
+        raise WrongValue("autoplay", f"the scene {scene.slug!r} has no 'autoplay'", "in an embed only")
+    return read(scene, _without(query, "tour"))
+
+
+def _without(query: Mapping[str, str], *names: str) -> dict[str, str]:
+    return {name: text for name, text in query.items() if name not in names}
+
+
+def _controls(scene: Scene, recipe: Recipe, text: str) -> tuple[str, ...] | None:
+    if text in SWITCH:
+        return None if text == "1" else ()
+    known = [*(c.name for c in scene.choices), *(p.name for p in recipe.parameters), "progress"]
+    names = tuple(text.split(","))
+    for name in names:
+        if name not in known:
+            raise WrongValue(
+                "controls", f"the scene {scene.slug!r} has no control {name!r}", [*SWITCH, *known]
+            )
+    return names
+
+
+def embed(slug: str) -> Response:
+    """The figure of a scene as a page; what is wrong with the query in words, as JSON on demand."""
+    try:
+        scene, asked = find(slug), once(request.args)
+        return fresh(html(scene, asked, read(scene, asked)), "text/html")
+    except WrongValue as wrong:
+        if request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json":
+            raise
+        return Response(
+            wrong_page(wrong), 404 if isinstance(wrong, UnknownScene) else 400, mimetype="text/html"
+        )
+
+
+def html(scene: Scene, query: Mapping[str, str], shown: Shown) -> str:
+    """The page that an iframe holds. All its links are relative: it may stand under any path."""
+    own = urlencode(_without(query, *EMBED))
+    data = attributes(
+        scene,
+        query=own,
+        controls=None if shown.controls is None else ",".join(shown.controls),
+        autoplay="1" if shown.autoplay else None,
+        recipe=f"../recipe/{scene.slug}",
+        still=f"../still/{scene.slug}.svg",
+        plotly=f"../lib/{bundle()[0]}",
+    )
+    back = escape(f"../{scene.slug}?{own}" if own else f"../{scene.slug}")
+    sign = (
+        f'<p class="sign"><span>{escape(scene.title)}</span>'
+        f' <a class="back" href="{back}" target="_blank" rel="noopener">Normscape ↗</a></p>'
+    )
+    inner = body(scene, shown.state, data, controls=shown.controls, end=sign)
+    script = '<script type="module" src="../assets/embed.mjs"></script>'
+    return page(scene.title, linked("../") + script, inner, asked=shown.state.theme)
+
+
+def wrong_page(wrong: WrongValue) -> str:
+    words = f'<main class="wrong"><h1>This figure cannot be shown</h1><p>{escape(wrong.error)}.</p></main>'
+    return page("Normscape", linked("../"), words)
+
+
+def oembed() -> Response | tuple[Response, int]:
+    """What WordPress and others ask to turn a link to a scene into its figure (oembed.com, type "rich")."""
+    asked = once(request.args)
+    if asked.get("format", "json") != "json":
+        return jsonify(error="there is JSON only", parameter="format", allowed=["json"]), 501
+    url = asked.get("url")
+    if url is None:
+        raise WrongValue("url", "url is missing", f"{request.url_root}<slug>")
+    slug, query = _ours(url)
+    if slug is None:
+        return jsonify(
+            error="this is no link to a scene of ours", parameter="url", allowed=list(scenes())
+        ), 404
+    scene = scenes()[slug]
+    read(scene, query)  # or what is wrong with it
+    width, height = _size(asked, "maxwidth", WIDTH), _size(asked, "maxheight", HEIGHT)
+    still = urlencode(_without(query, *EMBED))
+    return jsonify(
+        type="rich",
+        version="1.0",
+        title=scene.title,
+        provider_name="Normscape",
+        provider_url=request.url_root,
+        width=width,
+        height=height,
+        html=snippet(scene, f"{request.url_root}embed/{slug}", query, width, height),
+        thumbnail_url=f"{request.url_root}still/{slug}.svg" + (f"?{still}" if still else ""),
+        thumbnail_width=STILL_WIDTH,
+        thumbnail_height=STILL_HEIGHT,
+    )
+
+
+def _ours(url: str) -> tuple[str | None, dict[str, str]]:
+    """Scene and query of a link to this server: to a scene's page, or to its embed."""
+    here = urlsplit(request.url_root)
+    try:
+        there = urlsplit(url)
+    except ValueError:  # half an IPv6 address
+        return None, {}
+    slug = there.path.removeprefix(here.path).removeprefix("embed/").strip("/")
+    foreign = there.scheme not in ("http", "https") or there.netloc != here.netloc
+    if foreign or not there.path.startswith(here.path) or slug not in scenes():
+        return None, {}
+    pairs = parse_qsl(there.query, keep_blank_values=True)
+    for name, _ in pairs:
+        if [n for n, _ in pairs].count(name) > 1:
+            raise WrongValue(name, f"{name} is given more than once", "once")
+    return slug, _without(dict(pairs), "tour")
+
+
+def _size(asked: Mapping[str, str], name: str, usual: int) -> int:
+    """What the host has room for, at most what we like."""
+    text = asked.get(name, str(usual))
+    if not (text.isascii() and text.isdecimal() and len(text) < 9 and int(text) > 0):
+        raise WrongValue(name, f"{name}={text} is not a whole number above 0", {"min": 1, "whole": True})
+    return min(usual, int(text))
+
+
+def snippet(scene: Scene, address: str, query: Mapping[str, str], width: int, height: int) -> str:
+    """The iframe that a page pastes."""
+    source = f"{address}?{urlencode(query)}" if query else address
+    return (
+        f'<iframe src="{escape(source)}" title="{escape(scene.title)}" width="{width}" height="{height}"'
+        ' loading="lazy" allow="fullscreen" style="border: 0; max-width: 100%"></iframe>'
+    )
+
+
+def discovery(scene: Scene) -> str:
+    """For the head of a scene's page: where its oEmbed is, and what a preview shows."""
+    query = request.query_string.decode("latin-1")
+    here = f"{request.url_root}{scene.slug}" + (f"?{query}" if query else "")
+    own = urlencode(_without(request.args, "controls", "tour"))
+    still = f"{request.url_root}still/{scene.slug}.svg" + (f"?{own}" if own else "")
+    found = escape(f"{request.url_root}oembed?format=json&url={quote(here, safe='')}")
+    meta = {"title": scene.title, "description": scene.lead, "type": "website", "url": here, "image": still}
+    return (
+        f'<link rel="alternate" type="application/json+oembed" href="{found}" title="{escape(scene.title)}">'
+        + "".join(f'<meta property="og:{name}" content="{escape(text)}">' for name, text in meta.items())
+    )
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """A figure that shows itself in Jupyter and Quarto, with its sliders, without server and network."""
+
+    html: str
+    height: int
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe srcdoc="{escape(self.html)}" width="100%" height="{self.height}"'
+            ' allow="fullscreen" style="border: 0"></iframe>'
+        )
+
+
+def notebook(slug: str, *, height: int = HEIGHT, **state: Any) -> Notebook:
+    """A scene for a notebook's cell: choices, parameters, progress, camera, follow and theme as in a link.
+
+    `controls` and `autoplay` as in an embed. Raises WrongValue for what the scene does not have.
+    """
+    scene = find(slug)
+    shown = read(scene, {name: str(value) for name, value in state.items()})
+    return Notebook(single_file(scene, shown.state, controls=shown.controls, autoplay=shown.autoplay), height)

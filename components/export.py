@@ -1,0 +1,155 @@
+"""A scene as a file: a page that lives by itself, a picture, a film."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import io
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from components import bar, still
+from components.plain import beside, common, single_file
+from components.scene import Scene, WrongValue
+from components.server import find
+from components.state import State, parse
+from components.studio import Sheet, showing
+
+PICTURES, FILMS = (".png", ".pdf"), (".gif", ".mp4")
+KINDS = (".html", ".svg", *PICTURES, *FILMS)
+NEEDED = ("choreographer", "PIL", "imageio_ffmpeg")
+MOVING = 0.7  # of a leg's time; the rest is a pause at the stage
+FEWEST, MOST = 16, 8192  # pixels of a side
+
+
+class Missing(RuntimeError):
+    """The packages of the group `export` are not installed."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How large and how long. `turn`: a parameter that moves, from, to; without it the progress runs."""
+
+    width: int = 960
+    height: int = 640
+    scale: float = 2.0
+    seconds: float = 6.0
+    fps: int = 20
+    turn: tuple[str, float, float] | None = None
+
+
+def export(
+    slug: str, out: Path, values: Mapping[str, str], look: Look, *, assets: Path | None = None
+) -> None:
+    """Write a scene in a state (`values`, as in a link) to a file, whose kind is its suffix.
+
+    Raises WrongValue, UnknownScene, Missing, NoBrowser, OSError.
+    """
+    scene = find(slug)
+    if out.suffix not in KINDS:
+        raise WrongValue("out", f"{out.name} is none of {', '.join(KINDS)}", list(KINDS))
+    state = parse(scene, values)
+    moments = frames(state, look) if out.suffix in FILMS else []
+    if out.suffix == ".html":
+        out.write_text(html(scene, state, out, assets), "utf-8")
+    elif out.suffix == ".svg":
+        out.write_text(still.svg(state.recipe, state), "utf-8")
+    else:
+        _check()
+        asyncio.run(_drawn(scene, state, out, look, moments))
+
+
+def html(scene: Scene, state: State, out: Path, assets: Path | None) -> str:
+    """One file with everything inside, or beside a folder that several share."""
+    if assets is None:
+        return single_file(scene, state)
+    assets.mkdir(parents=True, exist_ok=True)
+    for name, text in common().items():
+        (assets / name).write_text(text, "utf-8")
+    return beside(scene, state, Path(os.path.relpath(assets, out.parent)).as_posix())
+
+
+def frames(state: State, look: Look) -> list[tuple[dict[str, float], float]]:
+    """Parameters and progress of each frame of a film."""
+    count = max(2, round(look.seconds * look.fps))
+    times = [k / (count - 1) for k in range(count)]
+    if look.turn is None:
+        last = len(state.recipe.stages) - 1
+        return [({}, run(t, last)) for t in times]
+    name, low, high = look.turn
+    for value in (low, high):
+        _within(state, name, value)
+    return [({name: low + (high - low) * t}, state.progress) for t in times]
+
+
+def run(t: float, last: int) -> float:
+    """Progress at a time from 0 to 1: leg by leg, with a pause at each stage, as the player plays it."""
+    leg = min(int(t * last), last - 1) if last else 0
+    part = min(1.0, (t * last - leg) / MOVING) if last else 0.0
+    eased = 4 * part**3 if part < 0.5 else 1 - (2 - 2 * part) ** 3 / 2
+    return leg + eased if last else 0.0
+
+
+def _within(state: State, name: str, value: float) -> None:
+    known = {p.name: p for p in state.recipe.parameters}
+    if name not in known:
+        raise WrongValue("turn", f"there is no parameter {name!r} to turn", sorted(known))
+    p = known[name]
+    if not (p.min <= value <= p.max or (p.scale == "log" and value == 0)):
+        allowed = {"min": p.min, "max": p.max}
+        raise WrongValue("turn", f"{name}={value:g} is not a number from {p.min:g} to {p.max:g}", allowed)
+
+
+async def _drawn(
+    scene: Scene, state: State, out: Path, look: Look, moments: Sequence[tuple[dict[str, float], float]]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "figure.html"
+        page.write_text(single_file(scene, state, controls=(), kind="embed plate"), "utf-8")
+        async with showing(page, look.width, look.height, look.scale) as sheet:
+            if out.suffix in PICTURES:
+                out.write_bytes(await (sheet.png() if out.suffix == ".png" else sheet.pdf()))
+            else:
+                write = _gif if out.suffix == ".gif" else _mp4
+                write(out, [picture async for picture in _pictures(sheet, moments)], look.fps)
+
+
+async def _pictures(sheet: Sheet, moments: Sequence[tuple[dict[str, float], float]]):
+    for moved, progress in bar.over(moments, "frames"):
+        await sheet.moment(moved, progress)
+        yield await sheet.png()
+
+
+def _gif(out: Path, pictures: Sequence[bytes], fps: int) -> None:
+    from PIL import Image
+
+    first, *rest = [_opened(png).quantize(128, dither=Image.Dither.NONE) for png in pictures]
+    first.save(out, save_all=True, append_images=rest, duration=1000 / fps, loop=0, optimize=True)
+
+
+def _mp4(out: Path, pictures: Sequence[bytes], fps: int) -> None:
+    """H.264 as every player reads it: even sides, half the resolution for colours."""
+    import imageio_ffmpeg
+
+    images = [_opened(png) for png in pictures]
+    width, height = (side - side % 2 for side in images[0].size)
+    film = imageio_ffmpeg.write_frames(str(out), (width, height), fps=fps, quality=8, macro_block_size=2)
+    film.send(None)
+    for image in images:
+        film.send(image.crop((0, 0, width, height)).tobytes())
+    film.close()
+
+
+def _opened(png: bytes):
+    from PIL import Image
+
+    return Image.open(io.BytesIO(png)).convert("RGB")
+
+
+def _check() -> None:
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        raise Missing('pictures and films need the group "export": pip install kaleido imageio-ffmpeg pillow')

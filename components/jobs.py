@@ -1,0 +1,200 @@
+"""Trainings that a page asks for: what it may ask, and the work itself, in whatever process does it.
+
+Imports torch in `work` alone.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from components import runs, store
+from components.figure import document
+from components.line import Line
+from components.scene import Choices, Scene, WrongValue, scenes
+from geometry.film import Film
+
+T = TypeVar("T")
+RESULTS = ("run", "net")
+CHOICE = "choice "  # before the name of a choice, in the settings of a film
+RETRY = 60.0  # seconds in which a finished training waits for a store that does not answer
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of a training, with its bounds."""
+
+    name: str
+    label: str
+    default: float
+    min: float
+    max: float
+    whole: bool = True
+
+    def problem(self, value: Any) -> str:
+        """What is wrong with a value, in words; "" if nothing is."""
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if number and self.min <= value <= self.max and (not self.whole or value == int(value)):
+            return ""
+        return f"a {'whole ' if self.whole else ''}number from {self.min:,.10g} to {self.max:,.10g}"
+
+
+NUMBERS = (
+    Number("steps", "steps", 4000, 100, 20_000),
+    Number("lr", "learning rate", 0.01, 1e-5, 1, whole=False),
+    Number("seeds", "networks at once", 32, 1, 32),
+    Number("seed", "random seed", 0, 0, 999_999),
+)
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to train: a scene, its choices as texts, and the numbers."""
+
+    slug: str
+    choices: Mapping[str, str]
+    steps: int
+    lr: float
+    seeds: int
+    seed: int
+
+    @property
+    def scene(self) -> Scene:
+        return scenes()[self.slug]
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The choices, without results: these are still to come."""
+        return self.scene.choose({name: text for name, text in self.choices.items() if name not in RESULTS})
+
+
+def problems(asked: Mapping[str, Any]) -> dict[str, str]:
+    """What is wrong with each number that was asked for."""
+    return {n.name: words for n in NUMBERS if (words := n.problem(asked.get(n.name)))}
+
+
+def trainable() -> list[str]:
+    """The scenes that can be trained."""
+    return [slug for slug, scene in scenes().items() if scene.training]
+
+
+def order(asked: Any) -> Order:
+    """What a page asks for, checked. Raises WrongValue."""
+    if not isinstance(asked, Mapping):
+        raise WrongValue("order", "there is nothing to train", "what the page sends")
+    for name, words in problems(asked).items():
+        raise WrongValue(name, f"{name}: {words}", words)
+    slug, choices = asked.get("slug"), asked.get("choices")
+    scene = scenes().get(slug) if isinstance(slug, str) else None
+    if scene is None or scene.training is None:
+        raise WrongValue("slug", "nothing can be trained in this scene", trainable())
+    if not isinstance(choices, Mapping) or not all(isinstance(text, str) for text in choices.values()):
+        raise WrongValue("choices", "the choices are no texts", "what the page sends")
+    whole = {n.name: int(asked[n.name]) for n in NUMBERS if n.whole}
+    checked = Order(slug=scene.slug, choices=dict(choices), lr=float(asked["lr"]), **whole)
+    scene.training.task(checked.chosen)  # data of one's own, and how it fits the scene
+    return checked
+
+
+def work(ticket: str) -> None:
+    """Train what a ticket stands for, unless it has left the line; tell its page, and how it ended."""
+    line = Line(store.here())
+    asked = line.start(ticket)
+    if asked is None:
+        return
+    try:
+        film = _train(line, ticket, Order(**asked))
+        outcome = film and _kept(film)
+    except Exception as problem:  # whatever it is, the page should know
+        logging.getLogger(__name__).exception("a training failed")
+        outcome = {"state": "failed", "words": f"{type(problem).__name__}: {problem}"}
+    if outcome:
+        _reached(lambda: line.finish(ticket, outcome))
+
+
+def _train(line: Line, ticket: str, asked: Order) -> Film | None:
+    """The film, also of a training that was stopped; None if nobody waits for it."""
+    from geometry.training import train
+
+    scene, chosen = asked.scene, asked.chosen
+    assert scene.training is not None
+    numbers: dict[str, Any] = {n.name: getattr(asked, n.name) for n in NUMBERS}
+    pictures = Pictures(scene, chosen)
+    for moment in train(*scene.training.task(chosen), **numbers):
+        try:
+            word = line.pulse(ticket)
+            if word == "go" and line.heard(ticket):
+                film = moment.film()
+                line.tell(ticket, _sums(film) | _clock(moment) | {"recipe": pictures.news(film)})
+        except store.Away:
+            word = "go"  # and tell later
+        if word == "gone":
+            return None
+        if word == "stop":
+            break
+    film = moment.film()
+    own = {f"{CHOICE}{name}": str(value) for name, value in chosen.items() if name not in RESULTS}
+    return replace(film, settings=dict(film.settings) | {"scene": scene.slug} | own)
+
+
+def _kept(film: Film) -> dict[str, Any]:
+    """The outcome of a training whose film is stored."""
+    run = _reached(lambda: runs.save(film))
+    return {"state": "done", "run": run, "seed": film.best(), **_sums(film)}
+
+
+def _clock(moment: Any) -> dict[str, Any]:
+    left = moment.seconds * (moment.steps - moment.step) / moment.step if moment.step else None
+    return {"step": moment.step, "steps": moment.steps, "left": left}
+
+
+def _sums(film: Film) -> dict[str, Any]:
+    """What a film says in a line."""
+    return {
+        "step": int(film.steps[-1]),
+        "seeds": film.seeds,
+        "solved": int(film.solved().sum()),
+        "loss": float(np.median(film.loss[:, -1])),
+        "ended": sum(map(bool, film.ended)),
+    }
+
+
+class Pictures:
+    """The recipes of a growing film, without what the one before had already."""
+
+    def __init__(self, scene: Scene, chosen: Choices) -> None:
+        self.scene, self.chosen = scene, chosen
+        self.known: dict[tuple[str, str, str], str] = {}
+
+    def news(self, film: Film) -> dict[str, Any]:
+        assert self.scene.training is not None
+        seed = self.chosen["seed"] if self.chosen["seed"] < film.seeds else 0
+        recipe = document(self.scene.training.show({**self.chosen, "seed": seed}, film))
+        changed = {kind: [self._new(kind, each) for each in recipe[kind]] for kind in ("clouds", "views")}
+        return recipe | changed
+
+    def _new(self, kind: str, each: dict[str, Any]) -> dict[str, Any]:
+        """Those fields of a cloud or view that are new, and its name."""
+        name = each["name"]
+        texts = {(kind, name, field): json.dumps(value) for field, value in each.items()}
+        same = {place[2] for place, text in texts.items() if self.known.get(place) == text}
+        self.known |= texts
+        return {"name": name} | {field: value for field, value in each.items() if field not in same}
+
+
+def _reached(call: Callable[[], T]) -> T:
+    """What a call gives, also when the store does not answer for a while."""
+    end = time.monotonic() + RETRY
+    while True:
+        try:
+            return call()
+        except store.Away:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.5)

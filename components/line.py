@@ -1,0 +1,169 @@
+"""The line of trainings: who waits, who is being trained, what their pages are told.
+
+A job is known by its ticket, a text that nobody can guess. Two signs of life decide: its page asks, and
+somebody looks after it: the queue while it waits, then the worker. Both are values that go by themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import Any
+
+from components.store import Store
+
+MOST_WAITING = 8
+MOST_OF_AN_ADDRESS = 4  # several people may share one: a lecture hall
+ASKED = 15.0  # seconds without a question after which the page counts as closed
+BEAT = 6.0  # seconds without a sign of life after which a worker counts as dead
+PATIENCE = 900.0  # seconds within which a job that waits must find a worker
+KEPT = 120.0  # seconds that an outcome waits for its page
+LINE_KEPT = 86400.0
+
+Outcome = dict[str, Any]
+
+
+class Refused(Exception):
+    """No place in the line; says why."""
+
+
+class Line:
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    # what a page does
+
+    def join(self, order: dict[str, Any], *, owner: str, address: str) -> str:
+        """A ticket at the end of the line; the owner's job before is given up. Raises Refused, store.Away."""
+        ticket = secrets.token_hex(16)
+        entry = {"order": order, "owner": owner, "address": address, "runs": False, "stop": False}
+        self._sign("asked", ticket, ASKED)
+        self._sign("beat", ticket, PATIENCE)
+        dead = self._dead()
+        others: list[str] = []
+
+        def add(line: dict[str, Any]) -> None:
+            others[:] = [name for name, each in line.items() if each["owner"] == owner]
+            for name in {*dead, *others}:
+                line.pop(name, None)
+            _check(line, address)
+            line[ticket] = entry
+
+        self._change(add)
+        for name in others:
+            self.finish(name, {"state": "replaced"})
+        return ticket
+
+    def ask(self, ticket: str) -> str | None:
+        """What there is to tell a page: the worker's last words, as JSON; or how many are before it."""
+        self._sign("asked", ticket, ASKED)
+        news = self.store.get(f"news:{ticket}")
+        if news is not None:
+            self.store.delete(f"news:{ticket}")
+            return news.decode()
+        line = self._read()
+        if ticket not in line or line[ticket]["runs"]:
+            return None
+        dead = self._dead() - {ticket}
+        alive = [name for name in line if name not in dead]
+        return json.dumps({"ahead": alive.index(ticket)})
+
+    def outcome(self, ticket: str) -> Outcome | None:
+        """How a job has ended, None while it has not. One that nobody looks after any more is lost."""
+        found = self.store.get(f"outcome:{ticket}")
+        if found is None and (ticket not in self._read() or self._silent(ticket)):
+            found = self.store.get(f"outcome:{ticket}") or b'{"state": "lost"}'  # it may have ended just now
+            self.leave(ticket)
+        return None if found is None else json.loads(found)
+
+    def stop(self, ticket: str) -> None:
+        """Let the worker end, and keep what there is."""
+
+        def mark(line: dict[str, Any]) -> None:
+            if ticket in line:
+                line[ticket]["stop"] = True
+
+        self._change(mark)
+
+    def close(self, ticket: str) -> None:
+        """The page goes; should it come back, it is told."""
+        if ticket in self._read():
+            self.finish(ticket, {"state": "left"})
+
+    def leave(self, ticket: str) -> None:
+        """Out of the line; a worker gives the job up."""
+        self._change(lambda line: line.pop(ticket, None))
+
+    # what a worker does
+
+    def next(self) -> str | None:
+        """The first ticket that waits and whose page still asks."""
+        line, dead = self._read(), self._dead()
+        return next((name for name in line if not line[name]["runs"] and name not in dead), None)
+
+    def start(self, ticket: str) -> dict[str, Any] | None:
+        """The order of a ticket, which now runs; None if it is no longer in the line, or runs already."""
+        orders: list[dict[str, Any]] = []
+
+        def mark(line: dict[str, Any]) -> None:
+            orders.clear()
+            if ticket in line and not line[ticket]["runs"]:
+                line[ticket]["runs"] = True
+                orders.append(line[ticket]["order"])
+
+        self._sign("beat", ticket, BEAT)
+        self._change(mark)
+        return orders[0] if orders else None
+
+    def pulse(self, ticket: str) -> str:
+        """A sign of life of the worker; what it should do: "go", "stop", or "gone" if nobody waits for it."""
+        self._sign("beat", ticket, BEAT)
+        entry = self._read().get(ticket)
+        if entry is None or self.store.get(f"asked:{ticket}") is None:
+            return "gone"
+        return "stop" if entry["stop"] else "go"
+
+    def heard(self, ticket: str) -> bool:
+        """Whether the page has the last words."""
+        return self.store.get(f"news:{ticket}") is None
+
+    def tell(self, ticket: str, news: dict[str, Any]) -> None:
+        self.store.set(f"news:{ticket}", json.dumps(news, separators=(",", ":")).encode(), KEPT)
+
+    def finish(self, ticket: str, outcome: Outcome) -> None:
+        self.store.set(f"outcome:{ticket}", json.dumps(outcome).encode(), KEPT)
+        self.leave(ticket)
+
+    # how it is kept
+
+    def _sign(self, kind: str, ticket: str, seconds: float) -> None:
+        self.store.set(f"{kind}:{ticket}", b"1", seconds)
+
+    def _silent(self, ticket: str) -> bool:
+        return self.store.get(f"beat:{ticket}") is None
+
+    def _dead(self) -> set[str]:
+        """Those without a worker, and those that wait without a page."""
+        return {
+            name
+            for name, each in self._read().items()
+            if self._silent(name) or (not each["runs"] and self.store.get(f"asked:{name}") is None)
+        }
+
+    def _read(self) -> dict[str, Any]:
+        return json.loads(self.store.get("line") or b"{}")
+
+    def _change(self, change: Any) -> None:
+        def changed(data: bytes | None) -> bytes:
+            line = json.loads(data or b"{}")
+            change(line)
+            return json.dumps(line).encode()
+
+        self.store.change("line", changed, LINE_KEPT)
+
+
+def _check(line: dict[str, Any], address: str) -> None:
+    if sum(not each["runs"] for each in line.values()) >= MOST_WAITING:
+        raise Refused(f"{MOST_WAITING} trainings are waiting already. Try again in a minute.")
+    if sum(each["address"] == address for each in line.values()) >= MOST_OF_AN_ADDRESS:
+        raise Refused(f"{MOST_OF_AN_ADDRESS} trainings of this address are under way. Try again in a minute.")

@@ -1,0 +1,258 @@
+"""What the scenes of trained networks show: points that fold, a field, and the curves of all seeds.
+
+The points go through the Linears and middle steps of one seed, as its training stands at the parameter
+"step"; the last Linear is the plane that should part them. Source: 001; mathematics.md, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from components.recipe import Accuracy, Cloud, Color, Facts, Layer, Number, Parameter, Recipe, Row, View, rows
+from components.scenery import Part, draw, followed, globe, graph, rest, space, split
+from geometry import Affine, Entries, Pipeline, Track, clouds
+from geometry.events import Event, drops, plateaus
+from geometry.film import Film
+from geometry.network import stage_names
+
+LOGIT = Row((1,))
+CLASSES = ("class-0", "class-1")
+FINE = 100  # points of a field along one side
+CERTAIN = 4.0  # the logit at which the colour of a field is full: odds of e⁴, 98 %
+CAMERA, REACH = (1.1, -1.1, 0.6), 1.5  # the unit sphere large; points may leave the picture on their way
+DISC = {"span": (0.0, 1.45), "bins": 48}  # how much of the separating plane is drawn, around the unit sphere
+
+
+def network(film: Film, seed: int) -> Pipeline:
+    """The network of a seed, which follows "step" where there is more than one checkpoint."""
+    return film.pipeline(seed) if len(film.steps) > 1 else film.network.pipeline(film.weights[seed, 0])
+
+
+def clock(film: Film) -> tuple[Parameter, ...]:
+    last = float(film.steps[-1])
+    about = "of the optimiser; between two checkpoints the weights are interpolated"
+    return (Parameter("step", "training step", last, 0.0, last, 1.0, about=about),) if last else ()
+
+
+def stages(film: Film) -> list[str]:
+    """Names of the stages of `folding`: the last is where the plane appears."""
+    names = stage_names(film.network)[:-1]
+    short = [name.replace("Linear ", "L") for name in names] if len(names) > 6 else names
+    return [*short, "plane"]
+
+
+# --- the points that fold
+
+
+def folding(film: Film, seed: int, *guides: Part) -> tuple[View, tuple[Cloud, ...]]:
+    """The data from stage to stage in space, the unit sphere, and in the end the plane."""
+    net, show = network(film, seed), rows(projection(film, seed))
+    waits = rest(film.network.sizes[-2], 1)  # while the plane appears
+    hidden = Pipeline((*net.steps[:-1], *waits))
+    end = [0.0] * len(hidden.steps) + [1.0]
+    data = Cloud("data", film.data.points, hidden)
+    around = (*guides, *_sphere(film, show), *_plane(film, net, show, end))
+    guide_clouds, layers = split(*around)
+    shown = (*layers, *classes(film, show), *followed("data", show, trail=0))
+    view = space("folding", "", shown, REACH, camera=CAMERA)
+    return replace(view, edge="plane" if _flat(film) else ""), (data, *guide_clouds)
+
+
+def classes(film: Film, show: tuple[Row, ...], *, size: float = 5) -> tuple[Layer, ...]:
+    """The data, round in one class and square in the other."""
+    return tuple(
+        Layer(
+            "data",
+            "points",
+            role,
+            show,
+            f"class {k}",
+            only=np.flatnonzero(film.data.labels == k).tolist(),
+            size=size,
+            pick=True,
+            square=bool(k),
+        )
+        for k, role in enumerate(CLASSES)
+    )
+
+
+def projection(film: Film, seed: int) -> np.ndarray:
+    """All of up to three coordinates; of more, the last Linear's direction, and the two widest across it."""
+    width = max(film.network.hidden, default=3)
+    if width <= 3:
+        return np.eye(3)
+    last = film.network.unflatten(film.weights[seed, -1].astype(float))[-1][0][0]
+    points = Pipeline(network(film, seed).steps[:-1]).stages(
+        film.data.points.astype(float), {"step": film.steps[-1]}
+    )[-1]
+    first = last / max(np.linalg.norm(last), 1e-12)
+    centred = (points - points.mean(0)) @ (np.eye(len(first)) - np.outer(first, first))
+    return np.vstack([first, np.linalg.svd(centred, full_matrices=False)[2][:2]])
+
+
+def _sphere(film: Film, show: tuple[Row, ...]) -> list[Part]:
+    if film.network.middle != "u_eps" or max(film.network.hidden, default=0) != 3:
+        return []
+    return globe(show, np.eye(3), "unit sphere", mesh=0.06, net=0.22)
+
+
+def _flat(film: Film) -> bool:
+    """Whether the last hidden space can be seen as it is, so that its plane can be drawn."""
+    return film.network.outputs == 1 and max(film.network.hidden, default=film.network.inputs) <= 3
+
+
+def _plane(film: Film, net: Pipeline, show: tuple[Row, ...], fade: Sequence[float]) -> list[Part]:
+    if not _flat(film):
+        return []
+    width = film.network.sizes[-2]
+    corners = np.vstack([np.zeros(width), np.eye(width)])
+    plane = Cloud("plane", corners, place=Pipeline(net.steps[-1:]))
+    look: dict[str, Any] = {"fade": fade, **DISC}
+    return [
+        (
+            plane,
+            Layer("plane", "plane", "hyperplane", show, "separating plane", opacity=0.35, **look),
+            Layer("plane", "rim", "hyperplane", show, size=2, **look),
+        )
+    ]
+
+
+# --- the field over the plane
+
+
+def field(film: Film, seed: int) -> tuple[View, tuple[Cloud, ...]]:
+    """The decision of the network over its 2D input, under the data."""
+    reach = 1.15 * float(abs(film.data.points).max())
+    side = np.linspace(-reach, reach, FINE)
+    grid = np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)
+    show = rows(np.eye(2), stage=0)
+    color = Color("diverging", -CERTAIN, CERTAIN, row=LOGIT)
+    layers = (
+        Layer("grid", "field", "hyperplane", (), color=color, bins=FINE, opacity=0.6),
+        *classes(film, show),
+    )
+    layers += followed("data", show, trail=0)
+    view = View("field", "the decision over the input", layers, ((-reach, reach),) * 2, 2)
+    return view, (Cloud("grid", grid, place=network(film, seed)),)
+
+
+# --- the curves of all seeds
+
+
+def curves(film: Film, seed: int, what: str) -> tuple[View, tuple[Cloud, ...]]:
+    """Loss (log10) or accuracy of every seed; the shown one with its plateaus and drops, and the clock."""
+    values = np.log10(np.maximum(film.loss, 1e-6)) if what == "loss" else film.accuracy
+    low, high, title = (-3.0, 0.3, "log₁₀ loss") if what == "loss" else (0.35, 1.03, "accuracy")
+    show, steps = rows(np.eye(2)), film.steps.astype(float)
+    parts = [_all_seeds(values, steps, show), *_now(film, values[seed], low, high, show)]
+    own = np.stack([steps, values[seed]], -1)
+    for name, found in (("plateau", plateaus), ("drop", drops)) if what == "loss" else ():
+        spans = [own[(steps >= e.start) & (steps <= e.end)] for e in found(steps, film.loss[seed])]
+        if spans:
+            parts.append(draw(name, "line", name, show, _joined(spans), name, size=8, opacity=0.7))
+    guide_clouds, layers = split(*parts)
+    last = max(float(film.settings.get("steps", 0)), steps[-1], 1.0)
+    return graph("curves", "", layers, ("training step", 0.0, last), (title, low, high)), guide_clouds
+
+
+def _joined(lines: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Lines as points and their order, with gaps between them."""
+    order, start = [], 0
+    for line in lines:
+        order += [*range(start, start + len(line)), -1]
+        start += len(line)
+    return np.concatenate(lines), np.array(order[:-1])
+
+
+def _all_seeds(values: np.ndarray, steps: np.ndarray, show: tuple[Row, ...]) -> Part:
+    shape = _joined([np.stack([steps, each], -1) for each in values])
+    picks = ("seed", np.repeat(np.arange(len(values)), len(steps)))
+    return draw(
+        "seeds", "line", "trail", show, shape, "every seed: click to see it", size=2, opacity=0.6, picks=picks
+    )
+
+
+def _now(film: Film, values: np.ndarray, low: float, high: float, show: tuple[Row, ...]) -> list[Part]:
+    steps = film.steps.astype(float)
+    own = draw(
+        "own",
+        "line",
+        "followed",
+        show,
+        (np.stack([steps, values], -1), np.arange(len(steps))),
+        "this seed",
+        size=4,
+    )
+    if len(steps) == 1:
+        return [own]
+    across = {"step": np.array([1.0, 0.0])}
+    there = Track(steps, np.stack([np.zeros_like(steps), values], -1))
+    here = (Affine(np.zeros((2, 2)), Entries(np.zeros(2), across, {"step": there})),)
+    line = clouds.segments(np.array([[[0.0, low], [0.0, high]]]))
+    hand = draw(
+        "now", "line", "axis", show, line, place=(Affine(np.eye(2), Entries(np.zeros(2), across)),), size=1.5
+    )
+    return [hand, own, draw("here", "points", "followed", show, np.zeros((1, 2)), place=here, size=9)]
+
+
+# --- the numbers
+
+
+def readouts(film: Film, seed: int) -> tuple[tuple[Accuracy | Number, ...], tuple[Cloud, ...]]:
+    """Accuracy of the shown network as it stands, and its loss."""
+    logit = Cloud("logit", film.data.points, place=network(film, seed))
+    accuracy = Accuracy(f"Accuracy of seed {seed}", "logit", LOGIT, film.data.labels, threshold=0.0)
+    if len(film.steps) == 1:
+        return (accuracy,), (logit,)
+    track = Entries(np.zeros(1), tracks={"step": Track(film.steps, film.loss[seed][:, None])})
+    loss = Cloud("loss", np.zeros((1, 1)), place=Pipeline((Affine(np.zeros((1, 1)), track),)))
+    return (accuracy, Number("Its loss", "loss", LOGIT)), (logit, loss)
+
+
+def facts(film: Film, seed: int) -> Facts | None:
+    """What the run says, over all seeds."""
+    if len(film.steps) == 1:
+        return None
+    to, solved = film.steps_to(0.99), int(film.solved().sum())
+    median = f"{np.nanmedian(to):,.0f}" if solved else "none"
+    told = [
+        ("seeds that solve it (accuracy ≥ 0.99)", f"{solved} of {film.seeds}"),
+        ("median of the steps that these took", median),
+        ("parameters of each network", f"{film.network.size}"),
+        (f"plateaus of seed {seed}", _spans(plateaus(film.steps, film.loss[seed]))),
+        (f"sudden drops of seed {seed}", _spans(drops(film.steps, film.loss[seed]))),
+    ]
+    ended = [f"seed {k} {word}" for k, word in enumerate(film.ended) if word]
+    return Facts("The run", ("", ""), [*told, *([("ended early", "; ".join(ended))] if ended else [])])
+
+
+def _spans(found: Sequence[Event]) -> str:
+    return ", ".join(f"{e.start:,.0f} … {e.end:,.0f}" for e in found) or "none"
+
+
+def assembled(
+    film: Film,
+    seed: int,
+    views: Mapping[str, tuple[View, tuple[Cloud, ...]]],
+    *,
+    progress: float,
+    formula: str = "",
+) -> Recipe:
+    """The recipe of some views, with the numbers of the seed shown."""
+    numbers, more = readouts(film, seed)
+    names = stages(film)
+    return Recipe(
+        stages=names,
+        parameters=clock(film),
+        clouds=(*(cloud for _, made in views.values() for cloud in made), *more),
+        views=tuple(view for view, _ in views.values()),
+        formula=formula,
+        readouts=numbers,
+        facts=facts(film, seed),
+        progress=progress,
+        clock="step" if len(film.steps) > 1 else "",
+    )

@@ -1,0 +1,195 @@
+"""Documents without Dash: a figure as a page, linked to the assets beside it or with everything inside."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from components import still, theme
+from components.scene import Choices, Scene
+from components.server import contents, library_code
+from components.state import State
+
+ASSETS = Path(__file__).parent.parent / "assets"
+STYLES = ("style.css", "embed.css")
+ICON = quote(
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>"
+    "<circle cx='16' cy='16' r='11' fill='none' stroke='#7a53c8' stroke-width='3'/>"
+    "<path d='M3 22L29 10' stroke='#0f8a7e' stroke-width='3'/>"
+    "<circle cx='25' cy='9' r='4' fill='#2c63d6'/></svg>"
+)
+LEAD = (
+    "Normalisation is usually shown as statistics. Here it is geometry: points fall onto a plane, fly out to"
+    " a sphere, stretch into an ellipsoid. Take any scene and move it with your hand; each state has a link."
+)
+MODULE = re.compile(r'"\./([\w-]+)\.mjs"')
+
+
+def page(title: str, head: str, body: str, *, asked: str | None = "auto", kind: str = "embed") -> str:
+    """An HTML document. asked: the theme, None where it is the reader's. kind: classes for styles."""
+    theirs = "" if asked is None else f' data-theme="{asked}"'
+    return f"""<!DOCTYPE html>
+<html lang="en" class="{kind}"{theirs} data-mantine-color-scheme="light">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<link rel="icon" href="data:image/svg+xml,{ICON}">
+{head}
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def linked(root: str) -> str:
+    """The head of a page beside the assets: the theme before the first paint, the styles."""
+    sheets = [f"{root}theme.css", *(f"{root}assets/{name}" for name in STYLES)]
+    links = "".join(f'<link rel="stylesheet" href="{sheet}">' for sheet in sheets)
+    return f'<script src="{root}assets/theme.js"></script>{links}'
+
+
+def attributes(scene: Scene, **data: str | None) -> str:
+    """The data that a player finds at its scene; None is left out."""
+    usual = json.dumps({c.name: c.default for c in scene.choices})
+    every = {"slug": scene.slug, "choices": usual, **data}
+    return "".join(f' data-{name}="{escape(text)}"' for name, text in every.items() if text is not None)
+
+
+def body(
+    scene: Scene,
+    state: State,
+    data: str,
+    *,
+    controls: tuple[str, ...] | None = None,
+    start: str = "",
+    end: str = "",
+) -> str:
+    """The scene's element with the parts that the player fills, and its picture from the first.
+
+    controls: the names of those that are shown, None for all. start, end: what stands in it first and last.
+    """
+    shown = lambda names: controls is None or not set(controls).isdisjoint(names)  # noqa: E731
+    parts = {
+        "choices": shown(c.name for c in scene.choices),
+        "parameters": shown(p.name for p in state.recipe.parameters),
+    }
+    asked = "".join(f'<div class="{part}"></div>' for part, is_shown in parts.items() if is_shown)
+    scrubber = '<div class="scrubber" hidden></div>' if shown(["progress"]) else ""
+    controls_part = f'<div class="controls">{asked}</div>' if asked else ""
+    poster = still.inline(state.recipe, state, title=scene.title)
+    return f"""<main class="scene{"" if asked or scrubber else " bare"}"{data}>
+<div class="notice" role="alert" hidden></div>{start}
+<h1 class="unseen">{escape(scene.title)}</h1>
+<div class="stage"><div class="formula"></div>
+<div class="views" aria-busy="true">{poster}</div>{scrubber}</div>
+{controls_part}{end}
+</main>"""
+
+
+def data_block(recipes: Mapping[str, Any]) -> str:
+    """Recipes, or their files, by `key`, as a block of data in the page."""
+    data = inside(json.dumps(recipes, separators=(",", ":")))
+    return f'<script type="application/json" class="recipes">{data}</script>'
+
+
+def key(scene: Scene, choices: Choices) -> str:
+    """What differs from the defaults, as a query: as URLSearchParams writes it (assets/source.mjs)."""
+    other = {c.name: choices[c.name] for c in scene.choices if str(choices[c.name]) != str(c.default)}
+    return urlencode(other, safe="*").replace("~", "%7E")
+
+
+def inside(code: str) -> str:
+    """Code or JSON that can stand in a script element: nothing in it ends the element."""
+    return re.sub(r"<(?=/script|!--)", r"\\u003c", code, flags=re.IGNORECASE)
+
+
+def single_file(
+    scene: Scene,
+    state: State,
+    *,
+    controls: tuple[str, ...] | None = None,
+    autoplay: bool = False,
+    kind: str = "embed",
+) -> str:
+    """One HTML document with everything inside: it needs no server, and no network."""
+    styles = "".join(f"<style>{sheet}</style>" for sheet in (theme.css(), *map(_asset, STYLES)))
+    head = f"<script>{_asset('theme.js')}</script>{styles}"
+    scripts = f"<script>{inside(library_code())}</script><script>{inside(player())}</script>"
+    inner = _alone(scene, state, controls, autoplay) + scripts
+    return page(scene.title, head, inner, asked=state.theme, kind=kind)
+
+
+def beside(scene: Scene, state: State, folder: str) -> str:
+    """The same, with what figures have in common (`common`) in a folder, given as a relative link."""
+    links = "".join(f'<link rel="stylesheet" href="{folder}/{name}">' for name in ("theme.css", *STYLES))
+    head = f'<script src="{folder}/theme.js"></script>{links}'
+    scripts = f'<script src="{folder}/player.js"></script>'
+    alone = _alone(scene, state, None, False, plotly=f"{folder}/plotly.js")
+    return page(scene.title, head, alone + scripts, asked=state.theme)
+
+
+def common() -> dict[str, str]:
+    """File name → text of what `beside` shares."""
+    own = {name: _asset(name) for name in ("theme.js", *STYLES)}
+    return own | {"theme.css": theme.css(), "player.js": player(), "plotly.js": library_code()}
+
+
+def _alone(
+    scene: Scene, state: State, controls: tuple[str, ...] | None, autoplay: bool, plotly: str | None = None
+) -> str:
+    """The scene with its one recipe in it; of the choices, none can be made."""
+    recipe = contents(scene, state.choices) | {"choices": [], "text": None}
+    data = attributes(
+        scene,
+        query=query(scene, state),
+        controls=None if controls is None else ",".join(controls),
+        autoplay="1" if autoplay else None,
+        plotly=plotly,
+    )
+    sign = f'<p class="sign"><span>{escape(scene.title)}</span></p>'
+    return body(
+        scene, state, data, controls=controls, end=data_block({key(scene, state.choices): recipe}) + sign
+    )
+
+
+def query(scene: Scene, state: State) -> str:
+    """The state as a link has it, what differs from the defaults only."""
+    params = {name: x for name, x in state.params.items() if x != state.recipe.defaults[name]}
+    own = {"progress": state.progress} if state.progress != state.recipe.progress else {}
+    if state.follow != state.recipe.follow:
+        own["follow"] = state.follow
+    camera = {"camera": ",".join(f"{x:g}" for x in state.camera)} if state.camera else {}
+    return "&".join(filter(None, (key(scene, state.choices), urlencode({**params, **own, **camera}))))
+
+
+def player() -> str:
+    """All modules of the player as one classic script, for a page from a disk (assets/boot.js)."""
+    texts = json.dumps({f"normscape/{name}": _named(code) for name, code in modules("embed").items()})
+    return _asset("boot.js").replace("{ /* modules */ }", texts)
+
+
+def modules(entry: str) -> dict[str, str]:
+    """Name → text of a module of assets/ and of all that it imports."""
+    found: dict[str, str] = {}
+    wanted = [entry]
+    while wanted:
+        name = wanted.pop()
+        if name not in found:
+            found[name] = _asset(f"{name}.mjs")
+            wanted += MODULE.findall(found[name])
+    return found
+
+
+def _named(code: str) -> str:
+    return MODULE.sub(r'"normscape/\1"', code)
+
+
+def _asset(name: str) -> str:
+    return (ASSETS / name).read_text("utf-8")

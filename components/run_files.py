@@ -1,0 +1,98 @@
+"""The routes of trained runs: their files, to keep and to open again; one network as a text for a link."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import Any
+
+from flask import Flask, Response, jsonify, request
+
+from components import runs, store
+from components.jobs import CHOICE, RESULTS, trainable
+from components.line import Line
+from components.scene import Scene, WrongValue, scenes
+from components.server import find, once
+from geometry.film import Film, FilmError, from_json, from_npz, to_json, to_npz, weights_text
+
+BYTES = "application/octet-stream"  # a form of another site cannot send it
+SHOWN = 32  # seeds that a scene can show
+
+
+def add_routes(server: Flask) -> None:
+    server.add_url_rule("/run/<run>.npz", "run_npz", lambda run: _file(run, "npz", to_npz, BYTES))
+    server.add_url_rule(
+        "/run/<run>.json", "run_json", lambda run: _file(run, "json", to_json, "application/json")
+    )
+    server.add_url_rule("/run/<run>/net", "run_net", network)
+    server.add_url_rule("/run/<slug>", "run_open", opened, methods=["POST"])
+    server.add_url_rule("/training/<ticket>/close", "training_close", closed, methods=["POST"])
+
+
+def closed(ticket: str) -> tuple[str, int]:
+    """The page of a training is being left."""
+    with suppress(store.Away):
+        Line(store.here()).close(ticket)
+    return "", 204
+
+
+def _file(run: str, kind: str, write: Any, mime: str) -> Response:
+    """A stored run as a file."""
+    film = runs.load(run)
+    name = re.sub("[^a-z0-9]", "", film.data.name.lower())[:20] or "run"
+    answer = Response(write(film), mimetype=mime)
+    answer.headers["Content-Disposition"] = f'attachment; filename="normscape-{name}-{run}.{kind}"'
+    return answer
+
+
+def network(run: str) -> Response:
+    """The trained network of one seed as the text that a link carries."""
+    film, text = runs.load(run), once(request.args).get("seed", "0")
+    if not re.fullmatch("[0-9]{1,3}", text) or int(text) >= film.seeds:
+        raise WrongValue(
+            "seed", f"seed={text[:9]} is not a seed of this run", {"min": 0, "max": film.seeds - 1}
+        )
+    try:
+        return jsonify(net=weights_text(film.network, film.weights[int(text), -1]))
+    except FilmError as problem:
+        raise WrongValue("run", str(problem), "a smaller network") from None
+
+
+def opened(slug: str) -> Response:
+    """Store the film in the body; the choices that show it: its own, or else those in the query."""
+    scene = find(slug)
+    if scene.training is None:
+        raise WrongValue("slug", "this scene shows no runs", trainable())
+    if request.mimetype != BYTES:
+        raise WrongValue("film", f"a film is sent as {BYTES}", BYTES)
+    film = _read(request.get_data())
+    texts = _choices(scene, film) or {k: v for k, v in once(request.args).items() if k not in RESULTS}
+    try:
+        best = film.best()
+        texts |= {"run": runs.save(film), "seed": str(best if best < SHOWN else 0)}
+    except store.Away:
+        raise WrongValue("film", "runs cannot be stored at the moment", "try again in a while") from None
+    scene.build(scene.choose(texts))
+    return jsonify(choices=texts)
+
+
+def _read(data: bytes) -> Film:
+    try:
+        return from_npz(data) if data.startswith(b"PK") else from_json(data)
+    except FilmError as problem:
+        raise WrongValue(
+            "film", f"This file cannot be opened: {problem}", "a file that was saved here"
+        ) from None
+
+
+def _choices(scene: Scene, film: Film) -> dict[str, str]:
+    """The choices that a film of ours was trained for."""
+    made = film.settings.get("scene")
+    if made in scenes() and made != scene.slug:
+        raise WrongValue("film", f"This run belongs to the scene “{scenes()[made].title}”.", made)
+    if made != scene.slug:
+        return {}
+    settings = {
+        str(name).removeprefix(CHOICE): str(value) for name, value in film.settings.items() if CHOICE in name
+    }
+    return {name: text for name, text in settings.items() if name not in RESULTS}

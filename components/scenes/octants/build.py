@@ -1,0 +1,44 @@
+"""The recipe of a network on a sphere cut in eight: how its points fold, and the decision on the sphere."""
+
+import numpy as np
+
+from components.networks import CAMERA, CERTAIN, assembled, classes, curves, folding, network, stages
+from components.recipe import Cloud, Color, Layer, Recipe, Row, View, rows
+from components.scene import Choices, Training
+from components.scenery import space
+from components.trained import builder, seed_of
+from geometry.clouds import sphere_mesh
+from geometry.datasets import DataSet, octants
+from geometry.film import Film
+from geometry.network import Network
+
+
+def task(choices: Choices) -> tuple[Network, DataSet]:
+    """The network that the choices describe, and what it learns."""
+    return Network(3, choices["width"], choices["depth"], 1, choices["middle"]), octants(choices["n"], seed=0)
+
+
+def show(choices: Choices, film: Film) -> Recipe:
+    seed = seed_of(choices, film)
+    views = {
+        "folding": folding(film, seed),
+        "ball": ball(film, seed),
+        "curves": curves(film, seed, choices["curve"]),
+    }
+    return assembled(film, seed, views, progress=len(stages(film)) - 1)
+
+
+def ball(film: Film, seed: int) -> tuple[View, tuple[Cloud, ...]]:
+    """The input sphere, painted with what the network answers at each of its points."""
+    net, show = network(film, seed), rows(np.eye(3), stage=0)
+    points, order = sphere_mesh()
+    color = Color("diverging", -CERTAIN, CERTAIN, row=Row((1,), stage=len(net.steps)))
+    globe = Layer("globe", "mesh", "sphere", show, order=order, color=color)
+    shown = (globe, *classes(film, show, size=3))
+    return space("ball", "the decision on the input", shown, 1.0, camera=CAMERA), (
+        Cloud("globe", points, net),
+    )
+
+
+TRAINING = Training(task, show)
+build = builder(TRAINING, "octants")

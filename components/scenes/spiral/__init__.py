@@ -1,0 +1,25 @@
+from components.scene import Choice, Scene, Typed, Whole
+from components.scenes.spiral.build import TRAINING, build
+from components.trained import SHAPE, SHOWN, TRAINED, results
+
+TURNS = {"0.5": "½", "1": "1", "1.5": "1½", "2": "2"}
+SETS = {"spiral": "two spirals", "rings": "two rings", "blobs": "two blobs", "own": "my own points"}
+MINE = "0, 0, a; 1, 1, a; 0.1, 0.9, b; 0.9, 0.1, b; 0.5, 0.4, a; 0.2, 0.5, b; 0.8, 0.6, b; 0.3, 0, a"
+
+SCENE = Scene(
+    "spiral",
+    "A network that folds the plane",
+    "Linear maps and u_ε, nothing else, fold two spirals until a plane parts them.",
+    choices=(
+        Choice("data", "data", "spiral", SETS),
+        Choice("turns", "turns", "1", TURNS, when=("data", ("spiral",))),
+        Whole("n", "points", 200, 20, 400, 20, when=("data", ("spiral", "rings", "blobs"))),
+        Typed("points", "points: x, y, label", MINE, when=("data", ("own",))),
+        *SHAPE,
+        *SHOWN,
+        *results("data", "turns", "n", "points", *TRAINED),
+    ),
+    build=build,
+    order=200,
+    training=TRAINING,
+)

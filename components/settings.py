@@ -1,0 +1,82 @@
+"""What an administrator sets in the environment; checked here, before the first request.
+
+NORMSCAPE_PREFIX   the path at which a proxy shows the explorer, say /normscape/; it may strip it or not
+TRUSTED_PROXIES    how many proxies in front set X-Forwarded-For, -Proto and -Host; by default none
+WEB_CONCURRENCY    worker processes of gunicorn
+SECRET_KEY         signs what a browser must not forge; one for all processes as soon as there are several
+REDIS_URL          where jobs are queued for other machines, and trained runs kept; hence several processes
+CACHE_DIR          the folder where trained runs are kept without Redis; by default in the user's cache
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+SHORTEST_KEY = 16  # characters; a shorter key can be guessed
+MOST_PROXIES, MOST_WORKERS = 10, 128
+
+
+class WrongSetting(ValueError):
+    """A setting that cannot be; says in one line which, and what would do."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    prefix: str
+    proxies: int
+    workers: int
+    secret_key: str
+
+
+def read(environment: Mapping[str, str]) -> Settings:
+    """The settings of an environment; an empty variable counts as none. Raises WrongSetting."""
+    workers = _whole(environment, "WEB_CONCURRENCY", 1, 1, MOST_WORKERS)
+    several = workers > 1 or bool(redis_url(environment))
+    return Settings(
+        prefix=_prefix(environment.get("NORMSCAPE_PREFIX") or "/"),
+        proxies=_whole(environment, "TRUSTED_PROXIES", 0, 0, MOST_PROXIES),
+        workers=workers,
+        secret_key=_key(environment.get("SECRET_KEY") or "", several=several),
+    )
+
+
+def redis_url(environment: Mapping[str, str]) -> str:
+    """Where Redis is, "" for nowhere. Raises WrongSetting."""
+    url = environment.get("REDIS_URL") or ""
+    if url and not re.match(r"(redis|rediss|unix)://\S+$", url):
+        raise WrongSetting("REDIS_URL is not an address like redis://host:6379/0")
+    return url
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """The folder for what is kept on disk; it need not be there yet."""
+    home = environment.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(environment.get("CACHE_DIR") or f"{home}/normscape").expanduser().absolute()
+
+
+def _whole(environment: Mapping[str, str], name: str, default: int, low: int, high: int) -> int:
+    text = environment.get(name) or str(default)
+    if not re.fullmatch("[0-9]{1,4}", text) or not low <= int(text) <= high:
+        raise WrongSetting(f"{name}={text} is not a whole number from {low} to {high}")
+    return int(text)
+
+
+def _prefix(text: str) -> str:
+    if not re.fullmatch(r"/([\w.~-]+/)*", text, re.ASCII):
+        raise WrongSetting(f"NORMSCAPE_PREFIX={text} is not a path from slash to slash, like /normscape/")
+    return text
+
+
+def _key(text: str, *, several: bool) -> str:
+    """The key; without one a random key of this process, which no other process knows."""
+    if several and not text:
+        raise WrongSetting(
+            "SECRET_KEY is missing: the processes of WEB_CONCURRENCY and REDIS_URL need the same"
+        )
+    if text and len(text) < SHORTEST_KEY:
+        raise WrongSetting(f"SECRET_KEY has {len(text)} characters; {SHORTEST_KEY} or more are safe")
+    return text or secrets.token_hex(32)

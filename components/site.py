@@ -1,0 +1,180 @@
+"""The whole explorer as static files: gallery, scenes, and recipes for the choices that people make first.
+
+Everything that needs no server is alive. All links are relative, so that the folder may stand under any path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from components import bar, still, theme
+from components.plain import ASSETS, LEAD, attributes, body, data_block, key, linked, modules, page
+from components.scene import Choice, Scene, Several, Whole, WrongValue, scenes
+from components.server import bundle, contents, library_code
+from components.state import parse
+from components.text import read
+
+TOGETHER = 64  # recipes of a scene's choices in all combinations; of the other choices, one at a time
+SUBSETS = 5  # options of which any may be ticked
+FEW = 32  # whole numbers that all get a recipe, such as the seeds of a training
+SMALL, SEEDS = 10, 4  # a default below the first is that of a seed: any other will do, a few are enough
+
+
+def write(folder: Path) -> str:
+    """Write the site into a folder; says how large it is. Raises OSError."""
+    (folder / "assets").mkdir(parents=True, exist_ok=True)
+    for name in ("theme.js", "style.css", "embed.css", "site.css", *(f"{m}.mjs" for m in modules("player"))):
+        shutil.copyfile(ASSETS / name, folder / "assets" / name)
+    _put(folder / "theme.css", theme.css())
+    _put(folder / "lib" / bundle()[0], library_code())
+    _put(folder / "index.html", gallery())
+    for scene in scenes().values():
+        _scene(folder, scene)
+    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+    return f"{folder}: {len(sizes)} files, {sum(sizes) / 1e6:.1f} MB"
+
+
+def _put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+
+
+def _scene(folder: Path, scene: Scene) -> None:
+    """A scene's page, its two pictures, and a file for each recipe."""
+    state = parse(scene, {})
+    for scheme in theme.THEMES:
+        _put(
+            folder / "still" / f"{scene.slug}-{scheme}.svg",
+            still.svg(state.recipe, parse(scene, {"theme": scheme})),
+        )
+    made, files = [], {}
+    for chosen in bar.over(list(variants(scene)), f"{scene.slug:12}"):
+        with suppress(WrongValue):  # choices that do not go together
+            made.append((chosen, contents(scene, chosen)))
+    choices = offered(scene, [chosen for chosen, _ in made])
+    for chosen, recipe in made:
+        text = json.dumps(recipe | {"choices": choices}, separators=(",", ":"))
+        name = f"recipes/{scene.slug}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
+        _put(folder / name, text)
+        files[key(scene, chosen)] = f"../{name}"
+    _put(folder / scene.slug / "index.html", scene_page(scene, files))
+
+
+# --- which choices there are
+
+
+def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The choices as the page has them: only values that were made, nothing to type or to compute."""
+    out = []
+    for told, choice in zip(scene.json()["choices"], scene.choices, strict=True):
+        there = {str(chosen[choice.name]) for chosen in made}
+        if isinstance(choice, Whole):
+            numbers = [str(n) for n in values(choice) if str(n) in there]
+            out.append(told | {"kind": "one", "options": {n: n for n in numbers}})
+        elif isinstance(choice, Choice):
+            out.append(told | {"options": {v: label for v, label in choice.options.items() if v in there}})
+        elif isinstance(choice, Several):
+            out.append(told)
+    return out
+
+
+def values(choice: Any) -> Sequence[Any]:
+    """The values of a choice that get recipes."""
+    match choice:
+        case Choice():
+            return list(choice.options)
+        case Several() if len(choice.options) <= SUBSETS:
+            sizes = range(len(choice.options) + 1)
+            return [",".join(words) for n in sizes for words in itertools.combinations(choice.options, n)]
+        case Whole() if choice.max - choice.min <= FEW:
+            return list(range(choice.min, choice.max + 1, choice.step))
+        case Whole() if choice.default < SMALL:
+            return sorted({choice.default, *range(choice.min, choice.min + SEEDS)})
+        case Whole():
+            return sorted(
+                {max(choice.min, choice.default // 4), choice.default, min(choice.max, choice.default * 2)}
+            )
+    return [choice.default]
+
+
+def variants(scene: Scene) -> Iterator[dict[str, Any]]:
+    """Sets of choices, each once: the tour's, those that fit in all combinations, the others one by one."""
+    usual = {c.name: c.default for c in scene.choices}
+    named = {c.name: c for c in scene.choices}
+    seen: set[str] = set()
+    stops = [stop.state for stop in read(scene.folder / "text.md").tour]
+    toured = [{n: named[n].parse(text) for n, text in stop.items() if n in named} for stop in stops]
+    for other in itertools.chain([{}], toured, _together(scene), _alone(scene)):
+        chosen = usual | other
+        if key(scene, chosen) not in seen:
+            seen.add(key(scene, chosen))
+            yield chosen
+
+
+def _together(scene: Scene) -> Iterator[dict[str, Any]]:
+    chosen: list[tuple[str, Sequence[Any]]] = []
+    for choice in scene.choices:
+        count = math.prod(len(options) for _, options in chosen)
+        if isinstance(choice, Choice | Several) and count * len(values(choice)) <= TOGETHER:
+            chosen.append((choice.name, values(choice)))
+    for combination in itertools.product(*(options for _, options in chosen)):
+        yield dict(zip((name for name, _ in chosen), combination, strict=True))
+
+
+def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
+    """Each choice by itself, where it is asked: beside each value of the other that brings it up."""
+    for choice in scene.choices:
+        beside: list[Mapping[str, Any]] = (
+            [{choice.when[0]: v} for v in choice.when[1]] if choice.when else [{}]
+        )
+        for other, value in itertools.product(beside, values(choice)):
+            yield {**other, choice.name: value}
+
+
+# --- pages
+
+
+def gallery() -> str:
+    cards = "".join(
+        f'<a class="card" href="{scene.slug}/"><span class="picture-of">'
+        + "".join(f'<img src="still/{scene.slug}-{t}.svg" alt="" class="only-{t}">' for t in theme.THEMES)
+        + f"</span><h2>{escape(scene.title)}</h2><p>{escape(scene.lead)}</p></a>"
+        for scene in scenes().values()
+    )
+    intro = f'<div class="intro"><h1>See what normalisation does to space</h1><p>{LEAD}</p></div>'
+    inner = f'<main class="gallery">{intro}<div class="cards">{cards}</div></main>'
+    return page("Normscape", _head("", LEAD), header("") + inner, asked=None, kind="site")
+
+
+def scene_page(scene: Scene, files: Mapping[str, str]) -> str:
+    state = parse(scene, {})
+    data = attributes(scene, plotly=f"../lib/{bundle()[0]}")
+    needs = "<p>To train a network of your own needs the server.</p>" if scene.training else ""
+    head = f'<div class="head"><h1>{escape(scene.title)}</h1><p>{escape(scene.lead)}</p>{needs}</div>'
+    end = f'<div class="numbers"></div><article class="text"></article>{data_block(files)}'
+    inner = body(scene, state, data, start=head, end=end)
+    script = '<script type="module" src="../assets/player.mjs"></script>'
+    title = f"{scene.title} · Normscape"
+    return page(title, _head("../", scene.lead) + script, header("../") + inner, asked=None, kind="site")
+
+
+def _head(root: str, lead: str) -> str:
+    sheet = f'<link rel="stylesheet" href="{root}assets/site.css">'
+    return f'<meta name="description" content="{escape(lead)}">{linked(root)}{sheet}'
+
+
+def header(root: str) -> str:
+    links = "".join(f'<li><a href="{root}{s.slug}/">{escape(s.title)}</a></li>' for s in scenes().values())
+    return f"""<header class="top"><a class="brand" href="{root or "./"}">Normscape</a>
+<nav aria-label="Scenes"><details><summary>Scenes</summary><ul>{links}</ul></details></nav>
+<button id="theme" class="theme" type="button" title="Light, dark, or as the system has it"></button></header>
+"""

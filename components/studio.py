@@ -1,0 +1,101 @@
+"""One Chromium, kept open, that shows an exported page: pictures of it at any moment.
+
+The browser is driven by choreographer, which Kaleido brings; BROWSER_PATH names another than the system's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PATIENCE = 60.0  # seconds until a page is ready; software WebGL on a busy machine
+INCH = 96  # CSS pixels
+LAID_OUT = 800  # CSS pixels; a narrower picture is one of this width made smaller
+
+
+class NoBrowser(RuntimeError):
+    """There is nothing to draw with; says in one line what is missing."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A page in the browser; width and height are those of the picture, the page is `zoom` times as large."""
+
+    tab: Any
+    width: int
+    height: int
+    zoom: float
+
+    async def run(self, code: str) -> Any:
+        """What a JavaScript expression gives, awaited."""
+        asked = {"expression": code, "awaitPromise": True, "returnByValue": True}
+        answer = (await self.tab.send_command("Runtime.evaluate", asked))["result"]
+        if "exceptionDetails" in answer:
+            raise RuntimeError(
+                f"the page reports {answer['exceptionDetails']['exception'].get('description')}"
+            )
+        return answer["result"].get("value")
+
+    async def moment(self, moved: dict[str, float], progress: float) -> None:
+        """Show a state, and wait until it is on the screen."""
+        await self.run(
+            "(async () => { const [player] = normscape.players; player.pressed = true;"
+            f"for (const [name, value] of Object.entries({json.dumps(moved)})) player.set(name, value);"
+            f"player.seek({progress});"
+            "for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame); })()"
+        )
+
+    async def png(self) -> bytes:
+        return await self._data("Page.captureScreenshot", {"format": "png"})
+
+    async def pdf(self) -> bytes:
+        paper = {"paperWidth": self.width / INCH, "paperHeight": self.height / INCH, "pageRanges": "1"}
+        margins = {f"margin{side}": 0 for side in ("Top", "Right", "Bottom", "Left")}
+        await self.tab.send_command("Emulation.setEmulatedMedia", {"media": "screen"})
+        drawn = {"printBackground": True, "scale": 1 / self.zoom}
+        return await self._data("Page.printToPDF", paper | margins | drawn)
+
+    async def _data(self, command: str, asked: dict[str, Any]) -> bytes:
+        return base64.b64decode((await self.tab.send_command(command, asked))["result"]["data"])
+
+
+@asynccontextmanager
+async def showing(page: Path, width: int, height: int, scale: float) -> AsyncIterator[Sheet]:
+    """A browser with an exported page open, its figure ready and settled."""
+    from choreographer import Browser
+    from choreographer.errors import BrowserFailedError, ChromeNotFoundError
+
+    logging.getLogger("choreographer").setLevel(logging.CRITICAL)
+    try:
+        browser = await Browser()
+    except (ChromeNotFoundError, BrowserFailedError) as error:
+        raise NoBrowser("no Chromium or Chrome could be started; name one in BROWSER_PATH") from error
+    try:
+        tab = await browser.create_tab()
+        zoom = max(1.0, LAID_OUT / width)
+        sheet = Sheet(tab.get_session(), width, height, zoom)
+        wide, high = round(width * zoom), round(height * zoom)
+        size = {"width": wide, "height": high, "deviceScaleFactor": scale / zoom, "mobile": False}
+        await sheet.tab.send_command("Emulation.setDeviceMetricsOverride", size)
+        await sheet.tab.send_command("Page.navigate", {"url": page.as_uri()})
+        await _ready(sheet)
+        yield sheet
+    finally:
+        await browser.close()
+
+
+async def _ready(sheet: Sheet) -> None:
+    settled = "Boolean(globalThis.normscape?.players?.[0]?.ready) && !document.querySelector('.moving')"
+    for _ in range(int(PATIENCE * 10)):
+        if await sheet.run(settled):
+            await sheet.run("new Promise((rest) => setTimeout(rest, 500))")
+            return
+        await asyncio.sleep(0.1)
+    raise NoBrowser(f"the figure was not ready within {PATIENCE:.0f} seconds; has this browser WebGL?")

@@ -1,0 +1,85 @@
+"""The choices of a scene with a network, and the film that they name: a run, one network, or one shipped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from components import runs
+from components.recipe import Recipe
+from components.scene import Choice, Choices, Result, Training, Whole, WrongValue
+from geometry.datasets import DataSet
+from geometry.film import Film, FilmError, shipped
+from geometry.network import MIDDLES, Network, initial
+from geometry.weights import network_of
+
+SEEDS = 32  # networks of which none has been trained
+TRAINED = ("middle", "width", "depth")
+BETWEEN = {name: label or "nothing" for name, label in MIDDLES.items()}
+MIDDLE = Choice("middle", "between the Linears", "u_eps", BETWEEN)
+SHAPE = (MIDDLE, Whole("width", "width", 3, 2, 8), Whole("depth", "depth", 2, 1, 6))
+SHOWN = (
+    Whole("seed", "seed shown", 0, 0, 31),
+    Choice("curve", "curves", "loss", {"loss": "loss", "accuracy": "accuracy"}),
+)
+
+
+def results(*of: str) -> tuple[Result, Result]:
+    """The choices that hold what was trained for other choices: a stored run, or one network in the link."""
+    return Result("run", "stored run", of), Result("net", "network", of)
+
+
+def builder(training: Training, *films: str) -> Callable[[Choices], Recipe]:
+    """choices → recipe: of the run or network that they name, else of a shipped film, else untrained."""
+    return lambda choices: training.show(choices, film_for(choices, *training.task(choices), films))
+
+
+def film_for(choices: Choices, network: Network, data: DataSet, films: Sequence[str]) -> Film:
+    if choices["run"]:
+        return _fitting("run", runs.load(choices["run"]), network, data)
+    if choices["net"]:
+        return _fitting("net", _carried(choices["net"], data), network, data)
+    fits = (film for film in map(shipped, films) if _same(film, network, data))
+    return next(fits, None) or at_rest(network, data, initial(network, range(SEEDS)))
+
+
+def _carried(text: str, data: DataSet) -> Film:
+    try:
+        network, flat = network_of(text)
+        return at_rest(network, data, flat[None, :])
+    except (FilmError, ValueError) as problem:
+        raise WrongValue("net", f"net: {problem}", "what a link with a network has") from None
+
+
+def _fitting(name: str, film: Film, network: Network, data: DataSet) -> Film:
+    if not _same(film, network, data):
+        words = f"{name} was trained for other choices than those of this link"
+        raise WrongValue(name, words, "the choices that it was trained for")
+    return film
+
+
+def _same(film: Film, network: Network, data: DataSet) -> bool:
+    same = np.array_equal(film.data.points, data.points) and np.array_equal(film.data.labels, data.labels)
+    return film.network == network and same
+
+
+def at_rest(network: Network, data: DataSet, weights: np.ndarray) -> Film:
+    """A film of one checkpoint: networks (S, P) as they are, with their loss and accuracy."""
+    x, sign = data.points.astype(float), 2 * data.labels - 1
+    with np.errstate(all="ignore"):  # what is not finite, the film refuses
+        logits = np.stack([network.pipeline(flat).stages(x)[-1][:, 0] for flat in weights.astype(float)])
+        loss, right = np.logaddexp(0, -sign * logits).mean(-1), ((logits > 0) == (sign > 0)).mean(-1)
+    words = ("",) * len(weights)
+    return Film(network, data, np.array([0]), weights[:, None], loss[:, None], right[:, None], words)
+
+
+def seed_of(choices: Choices, film: Film) -> int:
+    """The seed to show; a single network has no choice of it."""
+    if choices["net"]:
+        return 0
+    if choices["seed"] >= film.seeds:
+        allowed = {"min": 0, "max": film.seeds - 1, "whole": True}
+        words = f"seed={choices['seed']}, but this training has {film.seeds}, from 0 on"
+        raise WrongValue("seed", words, allowed)
+    return int(choices["seed"])

@@ -1,0 +1,46 @@
+"""Arrow heads at the ends of lines. The engine in the browser mirrors this file."""
+
+import numpy as np
+
+Array = np.ndarray
+WIDTH = 0.4  # of a head, from its middle, in units of its length
+LEAST = 1e-3  # in units of a head: a leg shorter than this is rounding and has no direction
+STEEP = 0.9  # cosine to the third axis from which on barbs are put around the first
+
+
+def with_heads(points: Array, length: float) -> Array:
+    """A line (M, k) in 2 or 3 dimensions, gaps NaN, with a head at the end of each of its pieces.
+
+    After its last point a piece goes to the tip of each barb and back: two barbs, in 3D four. They reach back
+    by `length`, at most by half of the piece; a piece of no length has its barbs at its end.
+    """
+    pieces = np.split(points, np.flatnonzero(np.isnan(points[:, 0])))
+    return np.concatenate([np.vstack([piece, head(piece, length)]) for piece in pieces])
+
+
+def head(piece: Array, length: float) -> Array:
+    """Barb, tip, barb …, at the end of one piece, which may begin with its gap."""
+    points = piece[~np.isnan(piece[:, 0])]
+    if not len(points):
+        return points
+    legs = np.diff(points, axis=0)
+    lengths = np.linalg.norm(legs, axis=1)
+    moved = np.flatnonzero(lengths > LEAST * length)
+    back = 0 * points[-1]
+    if moved.size:
+        back = min(length, lengths.sum() / 2) * legs[moved[-1]] / lengths[moved[-1]]
+    tip = points[-1]
+    barbs = [tip - back + WIDTH * side for side in sides(back)]
+    return np.array([corner for barb in barbs for corner in (barb, tip)][:-1])
+
+
+def sides(back: Array) -> list[Array]:
+    """Vectors as long as `back` (k,) and at right angles to it: two in the plane, four in space."""
+    if len(back) == 2:
+        turned = np.array([-back[1], back[0]])
+        return [turned, -turned]
+    size = float(np.linalg.norm(back)) or 1.0
+    across = np.cross(back, np.eye(3)[0 if abs(back[2]) > STEEP * size else 2])
+    first = size * across / (float(np.linalg.norm(across)) or 1.0)
+    second = np.cross(back, first) / size
+    return [first, -first, second, -second]

@@ -1,0 +1,185 @@
+"""Labelled points to learn: made ones, those of a user, and scikit-learn's digits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from geometry.clouds import gaussian
+
+Array = np.ndarray
+
+FEWEST, MOST, LARGEST = 4, 500, 1e3  # what `parse` takes: points, and the size of a coordinate
+
+
+@dataclass(frozen=True, eq=False)
+class DataSet:
+    """Points (N, d) in float32, a label 0 … classes − 1 for each, and pictures (N, h, w) of 0 … 255 if any.
+
+    Raises ValueError where these do not fit, or a point is not finite.
+    """
+
+    points: Array
+    labels: Array
+    classes: int
+    name: str
+    images: Array | None = None
+
+    def __post_init__(self):
+        with np.errstate(over="ignore"):
+            points = np.asarray(self.points, dtype=np.float32)
+        labels = np.asarray(self.labels, dtype=np.int64)
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "labels", labels)
+        if points.ndim != 2 or not points.size or labels.shape != points.shape[:1]:
+            raise ValueError(
+                f"a data set has points (N, d) and a label for each: got {points.shape} and {labels.shape}"
+            )
+        if not np.isfinite(points).all():
+            raise ValueError("the points of a data set are finite numbers")
+        if isinstance(self.classes, bool) or not isinstance(self.classes, int) or self.classes < 2:
+            raise ValueError(f"a data set has 2 classes or more: got {self.classes}")
+        if labels.min() < 0 or labels.max() >= self.classes:
+            raise ValueError(f"labels are 0 … {self.classes - 1}: got {labels.min()} … {labels.max()}")
+        if self.images is not None and (self.images.ndim != 3 or len(self.images) != len(points)):
+            raise ValueError(f"{len(points)} points have as many pictures (h, w): got {self.images.shape}")
+
+
+def spiral(n: int, *, turns: float, noise: float, seed: int) -> DataSet:
+    """Two arms, one the other turned by half a turn: radius t, angle 2π·turns·t, for t evenly in [0.2, 1].
+
+    Nearer to the centre the arms would meet. `noise` is the standard deviation of each coordinate.
+    """
+    label = np.arange(n) % 2
+    t = 0.2 + 0.8 * (np.arange(n) // 2) / max(1, (n - 1) // 2)
+    angle = 2 * np.pi * turns * t + np.pi * label
+    points = t[:, None] * np.stack([np.cos(angle), np.sin(angle)], -1)
+    return _noisy(points, label, "spiral", noise, seed)
+
+
+def octants(n: int, *, seed: int) -> DataSet:
+    """Points uniform on the unit sphere in 3D, cut in eight: label 1 where x·y·z > 0."""
+    points = gaussian(n, 3, seed=seed)
+    points /= np.linalg.norm(points, axis=-1, keepdims=True)
+    return DataSet(points, points.prod(-1) > 0, 2, "octants")
+
+
+def xor(n: int, *, noise: float, seed: int) -> DataSet:
+    """The corners (±1, ±1), each in turn, with Gaussian noise: label 1 where the signs differ."""
+    corner = np.arange(n) % 4
+    points = np.array([(-1, -1), (-1, 1), (1, -1), (1, 1)])[corner]
+    return _noisy(points, (corner == 1) | (corner == 2), "xor", noise, seed)
+
+
+def rings(n: int, *, noise: float, seed: int) -> DataSet:
+    """Two circles around the origin: radius ½ for label 0, radius 1 for label 1; with Gaussian noise."""
+    label = np.arange(n) % 2
+    angle = 2 * np.pi * np.arange(n) / n
+    points = (0.5 + 0.5 * label)[:, None] * np.stack([np.cos(angle), np.sin(angle)], -1)
+    return _noisy(points, label, "rings", noise, seed)
+
+
+def blobs(n: int, *, noise: float, seed: int) -> DataSet:
+    """Gaussian clouds of standard deviation `noise` around (−½, −½), label 0, and (½, ½), label 1."""
+    label = np.arange(n) % 2
+    return _noisy(np.stack([label, label], -1) - 0.5, label, "blobs", noise, seed)
+
+
+def random_labels(m: int, *, seed: int) -> DataSet:
+    """m ≥ 2 points uniform in the unit disc, each of them labelled by a coin; both labels appear."""
+    rng = np.random.default_rng(seed)
+    radius, angle = np.sqrt(rng.random(m)), 2 * np.pi * rng.random(m)
+    points = radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], -1)
+    labels = np.zeros(m, dtype=np.int64)
+    while labels.min() == labels.max():
+        labels = rng.integers(0, 2, m)
+    return DataSet(points, labels, 2, "labels")
+
+
+def digits(*, seed: int) -> tuple[DataSet, DataSet]:
+    """The 1,797 digits of scikit-learn, shuffled and split in 1,437 to learn from and 360 to test with.
+
+    64 features: the brightness of each pixel, scaled to [0, 1], minus ½. The pictures are (8, 8), 0 … 255.
+    """
+    from sklearn.datasets import load_digits
+
+    bunch = load_digits()
+    order = np.random.default_rng(seed).permutation(len(bunch.target))
+    images = np.round(bunch.images * (255 / 16)).astype(np.uint8)
+    train, test = (
+        DataSet(bunch.data[rows] / 16 - 0.5, bunch.target[rows], 10, "digits", images[rows])
+        for rows in (order[360:], order[:360])
+    )
+    return train, test
+
+
+def parse(text: str) -> DataSet:
+    """A data set of one's own: a point a line, 2 or 3 numbers and a label; a first line of words is a header.
+
+    Numbers and label are apart by commas, by semicolons or tabs (a comma is then a decimal comma), or by
+    blanks. Labels are any two words; the first in sorted order is 0. ValueError says the line and the remedy.
+    """
+    lines = [
+        (k, _cells(line)) for k, line in enumerate(text.lstrip("\ufeff").splitlines(), 1) if line.strip()
+    ]
+    if lines and not any(map(_is_number, lines[0][1])):
+        lines = lines[1:]
+    if not FEWEST <= len(lines) <= MOST:
+        raise ValueError(f"{len(lines)} points: give {FEWEST} to {MOST}, one a line, such as 0.5, -1.2, red")
+    width = len(lines[0][1])
+    points = np.array([_point(k, cells, width) for k, cells in lines])
+    labels = _two([(k, cells[-1]) for k, cells in lines])
+    return DataSet(points, np.array(labels), 2, "own")
+
+
+def _noisy(points: Array, labels: Array, name: str, noise: float, seed: int) -> DataSet:
+    return DataSet(points + noise * gaussian(*points.shape, seed=seed), labels, 2, name)
+
+
+def _cells(line: str) -> list[str]:
+    separator = next((mark for mark in ";\t" if mark in line), None)
+    if separator:
+        line = line.replace(",", ".")
+    return [
+        cell.strip().strip("\"'").replace("−", "-")
+        for cell in line.split(separator or ("," if "," in line else None))
+    ]
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _point(k: int, cells: Sequence[str], width: int) -> list[float]:
+    if len(cells) not in (3, 4):
+        raise ValueError(f"line {k}: {len(cells)} columns; give 2 or 3 numbers and then a label")
+    if len(cells) != width:
+        raise ValueError(
+            f"line {k}: {len(cells)} columns, but the first point has {width}; give all the same"
+        )
+    for cell in cells[:-1]:
+        if not _is_number(cell):
+            raise ValueError(f"line {k}: {cell[:20]!r} is not a number; the label comes last")
+        if not abs(float(cell)) <= LARGEST:
+            raise ValueError(f"line {k}: {cell[:20]} is not within ±{LARGEST:g}; scale the column")
+    return [float(cell) for cell in cells[:-1]]
+
+
+def _two(words: Sequence[tuple[int, str]]) -> list[int]:
+    known: list[Any] = []
+    for k, word in words:
+        if not word:
+            raise ValueError(f"line {k}: no label; write a word after the numbers")
+        if word not in known:
+            known.append(word)
+        if len(known) > 2:
+            names = ", ".join(repr(name[:20]) for name in known)
+            raise ValueError(f"line {k}: a third label, after {names}; exactly two can be learned")
+    if len(known) < 2:
+        raise ValueError(f"all points have the label {known[0][:20]!r}; give some of them another")
+    return [sorted(known).index(word) for _, word in words]

@@ -1,0 +1,38 @@
+"""Derivatives by central differences: as steps that a cloud goes through, and of any map of points."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from geometry.entries import Entries
+from geometry.pipeline import Affine
+
+Array = np.ndarray
+FLAT = 1e-6  # of the largest slope: a direction with less is one that the map forgets
+
+
+def nudged(step: Affine, h: float) -> Affine:
+    """x ↦ (y + h·e₁, y − h·e₁, x₁) with y = step(x) (m,): 2m + 1 coordinates, for `quotient`."""
+    (m, d), e = step.A.shape, h * np.eye(step.A.shape[0])[0]
+    b = step.b or Entries(np.zeros(m))
+
+    def twice(part: Array, last: Array) -> Array:
+        return np.concatenate([part, part, last])
+
+    A = {name: twice(term, np.zeros((1, d))) for name, term in step.A.terms.items()}
+    shifts = {name: twice(term, np.zeros(1)) for name, term in b.terms.items()}
+    shift = twice(b.base, np.zeros(1)) + np.concatenate([e, -e, [0]])
+    return Affine(Entries(twice(step.A.base, np.eye(1, d)), A), Entries(shift, shifts))
+
+
+def quotient(m: int, h: float) -> Affine:
+    """(u, v, x₁) ↦ (u₁ − v₁)/2h, u and v (m,): the rate of change when y₁ moves, off by h² times a third."""
+    weights = np.zeros((1, 2 * m + 1))
+    weights[0, [0, m]] = 0.5 / h, -0.5 / h
+    return Affine(weights)
+
+
+def image_dimension(f: Callable[[Array], Array], x: Array, *, step: float = 1e-4) -> int:
+    """In how many directions f goes on from x (d,): the rank of its Jacobian by central differences."""
+    slopes = [(f(x + e) - f(x - e)) / (2 * step) for e in step * np.eye(len(x))]
+    return int(np.sum(np.linalg.svd(np.array(slopes))[1] > FLAT))

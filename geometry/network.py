@@ -1,0 +1,124 @@
+"""A small network as a pipeline: Linear, middle, …, Linear, middle, Linear. Source: 001."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isfinite, sqrt
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from geometry.arrays import Array
+from geometry.centering import centering_matrix
+from geometry.pipeline import Affine, Normalize, Pipeline, Pointwise
+
+MIDDLES = {"u_eps": "u_ε", "layer_norm": "LayerNorm", "tanh": "tanh", "relu": "ReLU", "none": ""}
+WIDEST, DEEPEST = 64, 12  # what a film file may ask for
+
+
+@dataclass(frozen=True)
+class Network:
+    """The shape of a network: `depth` times a Linear and the middle step, then a Linear to the logits.
+
+    `widths`, where given, has the width of each hidden layer in place of `width`. ε belongs to `"u_eps"`
+    (x/√(‖x‖² + ε)) and to `"layer_norm"` (Πx/√(σ² + ε)). Raises ValueError for numbers outside.
+    """
+
+    inputs: int
+    width: int
+    depth: int
+    outputs: int
+    middle: str = "u_eps"
+    eps: float = 1e-3
+    widths: tuple[int, ...] | None = None
+
+    def __post_init__(self):
+        if self.widths is not None:
+            object.__setattr__(self, "widths", tuple(self.widths))
+        if self.middle not in MIDDLES:
+            raise ValueError(f"no middle step {self.middle!r}: take one of {', '.join(MIDDLES)}")
+        if not _whole(self.depth, 0, DEEPEST):
+            raise ValueError(f"depth is a whole number, 0 … {DEEPEST}: got {self.depth}")
+        if len(self.hidden) != self.depth:
+            raise ValueError(f"a depth of {self.depth} needs as many widths: got {self.widths}")
+        for size in (self.width, *self.sizes):
+            if not _whole(size, 1, WIDEST):
+                raise ValueError(f"each width is a whole number, 1 … {WIDEST}: got {size}")
+        if not (isfinite(self.eps) and 0 <= self.eps <= 1):
+            raise ValueError(f"eps is a number, 0 … 1: got {self.eps}")
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """The width of each hidden layer."""
+        return self.widths if self.widths is not None else (self.width,) * self.depth
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of coordinates before the first Linear and after each."""
+        return (self.inputs, *self.hidden, self.outputs)
+
+    @property
+    def size(self) -> int:
+        """The number of parameters P."""
+        return sum(m * d + m for d, m in pairwise(self.sizes))
+
+    def unflatten(self, flat: Array) -> list[tuple[Array, Array]]:
+        """(…, P) → for each Linear A (…, m, d) and b (…, m), in this order, A row after row."""
+        xp, (*batch, size) = array_namespace(flat), flat.shape
+        if size != self.size:
+            raise ValueError(f"this network has {self.size} parameters: got {size}")
+        parts, start = [], 0
+        for d, m in pairwise(self.sizes):
+            middle, end = start + m * d, start + m * d + m
+            parts.append((xp.reshape(flat[..., start:middle], (*batch, m, d)), flat[..., middle:end]))
+            start = end
+        return parts
+
+    def pipeline(self, weights: Array | Sequence[tuple[Any, Any]]) -> Pipeline:
+        """The network with flat parameters (…, P), or with pairs (A, b) of arrays or Entries.
+
+        A leading axis of the parameters, say of seeds, comes out as an axis before that of the points.
+        """
+        parts = weights if isinstance(weights, Sequence) else self.unflatten(weights)
+        steps: list[Any] = []
+        for k, (A, b) in enumerate(parts):
+            steps += [*(self._middle(self.sizes[k]) if k else ()), Affine(A, b)]
+        return Pipeline(steps)
+
+    def _middle(self, d: int) -> Sequence[Any]:
+        match self.middle:
+            case "u_eps":
+                return [Normalize(eps=self.eps)]
+            case "layer_norm":
+                return [Affine(centering_matrix(d)), Normalize(sqrt(d), self.eps, convention="pytorch")]
+            case "none":
+                return []
+        return [Pointwise(self.middle)]
+
+
+def initial(network: Network, seeds: Sequence[int]) -> np.ndarray:
+    """Parameters (S, P) in float32 before training, each from its own seed.
+
+    A (m, d) and b (m,) are uniform in ±1/√d, as those of torch.nn.Linear.
+    """
+    drawn = []
+    for rng in map(np.random.default_rng, seeds):
+        parts = [rng.uniform(-1, 1, m * d + m) / sqrt(d) for d, m in pairwise(network.sizes)]
+        drawn.append(np.concatenate(parts))
+    return np.array(drawn, dtype=np.float32)
+
+
+def stage_names(network: Network) -> list[str]:
+    """A name for each stage of the network's pipeline."""
+    middle = {"none": [], "layer_norm": ["centred", "LayerNorm"]}.get(
+        network.middle, [MIDDLES[network.middle]]
+    )
+    names = ["input"]
+    for k in range(network.depth):
+        names += [f"Linear {k + 1}", *middle]
+    return [*names, "output"]
+
+
+def _whole(value: Any, low: int, high: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high

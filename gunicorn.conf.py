@@ -1,0 +1,79 @@
+"""`gunicorn`, in this folder, serves the explorer. Settings: components/settings.py, and those of gunicorn:
+
+BIND       where to listen, 0.0.0.0:8050 by default
+LOG_LEVEL  info by default; with debug an error comes with its whole traceback
+"""
+
+import logging
+import os
+import sys
+import traceback
+
+from components.settings import WrongSetting, read
+
+try:
+    settings = read(os.environ)
+except WrongSetting as wrong:
+    sys.exit(f"normscape: {wrong}")
+
+wsgi_app = "app:wsgi()"
+bind = os.environ.get("BIND") or "0.0.0.0:8050"
+loglevel = os.environ.get("LOG_LEVEL") or "info"
+
+# Requests are short and share the recipes that a worker has built: one process of threads is the default.
+worker_class = "gthread"
+workers = settings.workers
+threads = 8
+preload_app = True  # what is wrong with the application is said once, and at the start
+timeout = 30  # seconds without a sign of life from a worker
+graceful_timeout = 8  # seconds for requests under way; container engines allow 10
+keepalive = 5
+max_requests = 0  # memory stays flat (make load): no worker needs to be replaced
+limit_request_line = 8190
+limit_request_fields = 50
+limit_request_field_size = 8190
+control_socket_disable = True  # a file beside the cache folder that nobody needs
+forwarded_allow_ips = ""  # the application decides whom to believe: TRUSTED_PROXIES
+
+accesslog = "-"
+access_log_format = '%(h)s "%(r)s" %(s)s %(B)s bytes %(M)s ms'
+
+
+class OneLine(logging.Formatter):
+    """A record in one line, its exception too: what happened, and the way there, innermost last."""
+
+    def formatException(self, ei):
+        if loglevel == "debug":
+            return super().formatException(ei)
+        way = " > ".join(f"{os.path.basename(f.filename)}:{f.lineno}" for f in traceback.extract_tb(ei[2]))
+        return f"{ei[0].__name__}: {ei[1]} ({way})".replace("\n", " ")
+
+    def format(self, record):
+        text = super().format(record)
+        return text if loglevel == "debug" else text.replace("\n", " ")
+
+
+logconfig_dict = {
+    "formatters": {
+        "line": {"()": OneLine, "format": "%(asctime)s %(levelname)s %(message)s"},
+        "access": {"format": "%(asctime)s %(message)s"},
+    },
+    "handlers": {
+        "errors": {"class": "logging.StreamHandler", "formatter": "line", "stream": "ext://sys.stderr"},
+        "access": {"class": "logging.StreamHandler", "formatter": "access", "stream": "ext://sys.stdout"},
+    },
+    "root": {"level": "WARNING", "handlers": ["errors"]},
+    "loggers": {
+        "gunicorn.error": {"level": loglevel.upper(), "handlers": ["errors"], "propagate": False},
+        "gunicorn.access": {"level": "INFO", "handlers": ["access"], "propagate": False},
+    },
+}
+
+
+def on_starting(server):
+    """Workers from the command line need a key as well."""
+    if server.cfg.workers > 1:
+        try:
+            read(os.environ | {"WEB_CONCURRENCY": str(server.cfg.workers)})
+        except WrongSetting as wrong:
+            sys.exit(f"normscape: {wrong}")

@@ -1,0 +1,156 @@
+"""For everybody: axe finds nothing, the figure's state is there in words, the keyboard reaches everything."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from components.scene import scenes
+from tests.browser.hand import PATIENCE, camera, player, rest, until, visit
+
+AXE = Path(__file__).resolve().parents[2] / "node_modules/axe-core/axe.min.js"
+STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+LOOK = """async (values) => {
+  const { violations } = await axe.run(document, { runOnly: { type: "tag", values } });
+  const told = ({ target, failureSummary }) => `${target}: ${failureSummary}`;
+  return violations.map(({ id, nodes }) => [id, ...nodes.map(told)]);
+}"""
+CONTROLS = "a, button, input, select, textarea, summary, [tabindex='0']"
+SEEN = """(controls) => [...document.querySelectorAll(controls)].filter((e) => {
+  e.focus({ focusVisible: true, preventScroll: true });
+  return e.checkVisibility() && document.activeElement === e;
+}).map((e) => {
+  e.focus({ focusVisible: true, preventScroll: true });
+  const { outlineStyle, outlineWidth } = getComputedStyle(e);
+  return [e.outerHTML.slice(0, 80), outlineStyle !== "none" && parseFloat(outlineWidth) >= 2];
+})"""
+PAGES = {
+    "gallery": "/",
+    "unknown": "/nowhere",
+    "refused": "/layernorm?gamma1=9",
+    "stop": "/fold?tour=5",
+    "embed": "/embed/layernorm",
+    "bare": "/embed/norms?controls=0",
+} | {slug: f"/{slug}" for slug in scenes()}
+
+
+def barriers(page):
+    """What axe finds on a page, light and dark."""
+    if page.evaluate("!window.axe"):
+        page.add_script_tag(path=AXE)
+    found = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_function(f"() => document.documentElement.dataset.mantineColorScheme === '{scheme}'")
+        found += page.evaluate(LOOK, STANDARDS)
+    return found
+
+
+def unseen(page):
+    """The controls that do not show that they have the focus."""
+    return [element for element, is_seen in page.evaluate(SEEN, CONTROLS) if not is_seen]
+
+
+@pytest.mark.allow_errors("Failed to load resource")  # the pages that say what is wrong
+@pytest.mark.parametrize("link", PAGES.values(), ids=PAGES)
+def test_axe_finds_nothing(new_page, link):
+    page = new_page(bypass_csp=True, reduced_motion="reduce")
+    page.goto(link)
+    page.wait_for_selector("h1", state="attached")
+    if page.locator("[data-slug]").count():
+        until(page, "p.ready")
+    assert barriers(page) == []
+    assert unseen(page) == []
+
+
+def test_axe_finds_nothing_in_the_dialogs(new_page):
+    page = new_page(bypass_csp=True)
+    visit(page, "/layernorm?n=60")
+    for name in ("Share, embed", "Keys (?)"):
+        page.get_by_role("button", name=name).click()
+        for details in page.locator("dialog details").all():
+            details.evaluate("(e) => { e.open = true; }")
+        assert barriers(page) == [] and unseen(page) == []
+        page.keyboard.press("Escape")
+        page.wait_for_selector("dialog", state="detached")
+
+
+def tells(page, words):
+    """Wait until the state of the figure is told with some words; all of them."""
+    page.wait_for_function(
+        "(words) => document.querySelector('.state')?.textContent.includes(words)",
+        arg=words,
+        timeout=PATIENCE,
+    )
+    return page.locator(".state").inner_text()
+
+
+def test_the_figure_is_told_in_words_at_rest(page):
+    visit(page, "/layernorm?n=60&follow=12")
+    assert "60 points, at the stage x (0 of 5)." in tells(page, "60 points")
+    words = page.locator(".state")
+    figure = page.get_by_role("img", name="LayerNorm").first
+    assert figure.get_attribute("aria-describedby") == words.get_attribute("id")
+    player(page, "(p.set('gamma1', 1.5), p.seek(2))")
+    tells(page, "γ₁ = 1.5")
+    point = player(page, "[...p.drawn(p.recipe.table.cloud).slice(36, 39)]")
+    text = words.inner_text().replace("−", "-")
+    assert "at the stage unit sphere (2 of 5). γ₁ = 1.5." in text
+    told = text.split("Point 12 is at (")[1].split(")")[0].split(",")
+    np.testing.assert_allclose(np.array(told, float), point, atol=5e-4)
+    player(page, "p.seek(2.5)")
+    before = tells(page, "between the stages unit sphere and × √3 (2.5 of 5)")
+    player(page, "p.play()")
+    until(page, "p.progress > 2.7")
+    assert words.inner_text() == before, "nothing is said while it moves"
+
+
+def test_points_of_two_classes_are_counted(page):
+    visit(page, "/temperature?progress=2")
+    right, of = tells(page, "365 points, ").split("before: ")[1].split(" points")[0].split(" of ")
+    assert of == "365"
+    share = page.locator(".readout").first.inner_text().split(": ")[-1].removesuffix(" %")
+    assert float(share) == pytest.approx(100 * int(right) / 365, abs=0.05)
+
+
+def test_keys_follow_points_and_turn_the_scene(page):
+    visit(page, "/layernorm?n=60")
+    page.keyboard.press(".")
+    page.keyboard.press(".")
+    page.keyboard.press(",")
+    assert player(page, "p.followed") == 1
+    page.keyboard.press(",")
+    page.keyboard.press(",")
+    assert player(page, "p.followed") == 59, "around"
+    before = camera(page)
+    page.keyboard.press("Shift+ArrowRight")
+    after = camera(page)
+    angle = np.degrees(np.arctan2(after[1], after[0]) - np.arctan2(before[1], before[0]))
+    assert angle == pytest.approx(10, abs=0.1) and after[2] == pytest.approx(before[2], abs=1e-6)
+    for _ in range(12):
+        page.keyboard.press("Shift+ArrowUp")
+    high = camera(page)
+    assert np.degrees(np.arcsin(high[2] / np.linalg.norm(high))) == pytest.approx(85, abs=0.1)
+    assert np.linalg.norm(high) == pytest.approx(np.linalg.norm(before), rel=1e-4)
+    assert player(page, "p.progress") == 0
+    rest(page)
+    page.wait_for_function(
+        "() => location.search.includes('camera=') && location.search.includes('follow=59')"
+    )
+
+
+def test_letters_can_be_turned_off(page):
+    """As WCAG 2.1.4 asks, for those who speak to their computer."""
+    visit(page, "/layernorm?n=60")
+    page.get_by_role("button", name="Keys (?)").click()
+    page.get_by_label("Letters, digits and signs are keys").uncheck()
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    page.keyboard.press("3")
+    page.keyboard.press("?")
+    page.keyboard.press(".")
+    assert player(page, "[p.leg, p.progress, p.followed]") == [None, 0, 0]
+    assert page.locator("dialog").count() == 0
+    page.keyboard.press("ArrowRight")
+    rest(page)
+    assert player(page, "p.progress") == 1

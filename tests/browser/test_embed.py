@@ -1,0 +1,263 @@
+"""Figures in other pages: seen at once, alive when looked at, and guests that behave."""
+
+import base64
+import re
+import threading
+import urllib.request
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from components.scene import scenes
+from tests.browser.hand import FEW, PATIENCE, difference, frames, look, player, rest, until, visit
+
+LIGHT = 60_000  # bytes, compressed, until a picture is seen
+HOST = """<!DOCTYPE html><title>A blog</title><link rel="icon" href="data:,">
+<div style="height: 3000px">Words</div>
+<iframe src="{}" width="640" height="300" loading="eager"></iframe>
+<script>
+addEventListener("message", ({{ data, source }}) => {{
+  if (data?.type !== "normscape:height") return;
+  const frame = [...document.querySelectorAll("iframe")].find((each) => each.contentWindow === source);
+  if (frame) frame.height = data.height;
+}});
+</script>"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@contextmanager
+def files(folder):
+    """A plain file server of a folder: its base URL."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_port}"
+        running.shutdown()
+
+
+@pytest.fixture
+def host(tmp_path, new_page, server):
+    """A function: a page of another origin with the embed of a path, far below the fold."""
+    new_page()  # so that the explorer's server is no stranger
+    with files(tmp_path) as base:
+
+        def open_host(path, **options):
+            (tmp_path / "blog.html").write_text(HOST.format(server + path))
+            page = new_page(base_url=base, **options)
+            page.goto("/blog.html")
+            return page, page.frames[1]
+
+        yield open_host
+
+
+def fetched(url):
+    asked = urllib.request.Request(url, headers={"Accept-Encoding": "br, gzip"})
+    with urllib.request.urlopen(asked) as answer:
+        body = answer.read()
+        packed = bool(answer.headers["Content-Encoding"])
+    return body, packed
+
+
+def test_the_first_picture_is_light(server):
+    """The page with its picture, and all that holds back its first paint, as they travel."""
+    for slug in scenes():
+        with urllib.request.urlopen(f"{server}/embed/{slug}") as answer:
+            page = answer.read().decode()
+        early = re.findall(r'(?:src|href)="\.\./([^"]+\.(?:css|js))"', page)
+        assert len(early) >= 4
+        parts = [fetched(f"{server}/{path}") for path in (f"embed/{slug}", *early)]
+        assert parts[0][1], slug
+        assert sum(len(body) for body, _ in parts) <= LIGHT, slug
+
+
+def test_it_waits_to_be_seen_and_then_lives(host):
+    page, frame = host(f"/embed/layernorm?{FEW}&gamma1=1.5&progress=1")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    frame.wait_for_selector("svg.poster")
+    page.wait_for_timeout(500)
+    assert not [url for url in asked if re.search("plotly|player|recipe", url)]
+    tall = page.eval_on_selector("iframe", "(f) => f.height")
+    page.locator("iframe").scroll_into_view_if_needed()
+    until(frame, "p.ready")
+    assert any("plotly" in url for url in asked)
+    assert player(frame, "[p.params.gamma1, p.progress, p.choices.n]") == [1.5, 1, "60"]
+    wait_for_height(page)
+    assert int(page.eval_on_selector("iframe", "(f) => f.height")) > int(tall)
+
+    frame.locator("#parameter-gamma2").focus()
+    frame.locator("#parameter-gamma2").press("ArrowRight")
+    frame.locator(".progress").press("ArrowRight")
+    rest(frame)
+    assert player(frame, "[p.params.gamma2, p.progress]") == [1.01, 2]
+    frame.select_option("#choice-d", "2")
+    until(frame, "p.ready && p.choices.d === '2'")
+    rest(frame)
+    frame.wait_for_function("() => document.querySelector('.back').search.includes('gamma2=1.01')")
+    assert page.evaluate("history.length") <= 2 and page.url.endswith("/blog.html")
+    link = frame.locator("a.back")
+    assert link.get_attribute("target") == "_blank" and link.get_attribute("rel") == "noopener"
+    with page.context.expect_page() as opened:
+        link.click()
+    visit_again = opened.value
+    until(visit_again, "p.ready")
+    assert player(visit_again, "[p.choices.d, p.params.gamma1, p.params.gamma2, p.progress]") == [
+        "2", 1.5, 1.01, 2,
+    ]  # fmt: skip
+
+
+def wait_for_height(page):
+    """Until the frame is as high as what stands in it."""
+    frame = page.frames[1]
+    for _ in range(50):
+        high = frame.evaluate("document.body.getBoundingClientRect().height")
+        if abs(int(page.eval_on_selector("iframe", "(f) => f.height")) - high) <= 1:
+            return
+        page.wait_for_timeout(100)
+    pytest.fail("the host was not told the height")
+
+
+@pytest.mark.parametrize("query", ["controls=0", "controls=gamma1", "controls=1"])
+def test_the_height_comes_to_rest(host, query):
+    """What follows the frame must not grow with it."""
+    page, frame = host(f"/embed/layernorm?{FEW}&{query}")
+    page.locator("iframe").scroll_into_view_if_needed()
+    until(frame, "p.ready")
+    rest(frame)
+    wait_for_height(page)
+    before = page.eval_on_selector("iframe", "(f) => f.height")
+    page.wait_for_timeout(600)
+    assert page.eval_on_selector("iframe", "(f) => f.height") == before
+
+
+def test_it_follows_the_theme_of_its_host(host):
+    page, frame = host(f"/embed/layernorm?{FEW}", color_scheme="light")
+    scheme = "document.documentElement.dataset.mantineColorScheme"
+    assert frame.evaluate(scheme) == "light"
+    tell = "(theme) => frames[0].postMessage({ type: 'normscape:theme', theme }, '*')"
+    page.evaluate(tell, "dark")
+    frame.wait_for_function(f"() => {scheme} === 'dark'")
+    page.evaluate(tell, "<b>")
+    page.evaluate(tell, "auto")
+    frame.wait_for_function(f"() => {scheme} === 'light'")
+
+
+def test_it_follows_the_system_where_no_host_says(new_page):
+    page = new_page(color_scheme="dark")
+    page.goto(f"/embed/layernorm?{FEW}")
+    assert page.evaluate("document.documentElement.dataset.mantineColorScheme") == "dark"
+
+
+def test_a_theme_in_the_link_holds(host):
+    page, frame = host(f"/embed/layernorm?{FEW}&theme=light", color_scheme="dark")
+    page.evaluate("() => frames[0].postMessage({ type: 'normscape:theme', theme: 'dark' }, '*')")
+    page.wait_for_timeout(200)
+    assert frame.evaluate("document.documentElement.dataset.mantineColorScheme") == "light"
+
+
+def test_only_the_named_controls_are_there(page):
+    visit(page, f"/embed/layernorm?{FEW}&controls=gamma1,d")
+    assert page.locator("input[type=range]").evaluate_all("(all) => all.map((r) => r.id)") == [
+        "parameter-gamma1"
+    ]
+    assert page.locator("select").evaluate_all("(all) => all.map((s) => s.id)") == ["choice-d"]
+    assert page.locator(".tool").count() == 0
+    visit(page, f"/embed/layernorm?{FEW}&controls=0")
+    assert page.locator("input, select, button, textarea").count() == 0
+    page.keyboard.press("ArrowRight")
+    rest(page)
+    assert player(page, "p.progress") == 1
+
+
+@pytest.mark.parametrize(("motion", "runs"), [("no-preference", True), ("reduce", False)])
+def test_it_starts_by_itself_unless_one_asked_for_no_motion(new_page, motion, runs):
+    page = new_page(reduced_motion=motion)
+    visit(page, "/embed/activation?controls=0&autoplay=1&progress=0")
+    frames(page)
+    assert player(page, "p.playing") == runs
+    if runs:
+        until(page, "!p.playing && p.progress === p.last")
+
+
+def test_the_poster_is_where_the_figure_will_be(new_page):
+    """The figure takes the place of a picture much like it: nothing jumps."""
+    page = new_page(viewport={"width": 720, "height": 1000})
+    page.route("**/embed.mjs", lambda route: route.fulfill(body="", content_type="text/javascript"))
+    page.goto(f"/embed/layernorm?{FEW}&progress=2")
+    poster = look(page, 60)
+    page.unroute("**/embed.mjs")
+    visit(page, f"/embed/layernorm?{FEW}&progress=2")
+    rest(page)
+    figure = look(page, 60)
+    blank = figure * 0 + figure[0, 0]
+    assert poster.shape == figure.shape
+    assert difference(poster, figure) < 0.8 * difference(blank, figure)
+
+
+# --- taken along from the explorer
+
+
+def test_the_embed_of_what_is_on_the_screen(new_page, server):
+    """Without a clipboard the text is selected for the hand."""
+    page = new_page()
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    visit(page, f"/layernorm?{FEW}")
+    player(page, "p.set('gamma1', 1.25)")
+    rest(page)
+    page.get_by_role("button", name="Share, embed").click()
+    page.get_by_role("button", name="Copy embed").click()
+    assert "selected" in page.locator(".said").inner_text()
+    pasted = page.evaluate(
+        "(({ value, selectionStart, selectionEnd }) => value.slice(selectionStart, selectionEnd))"
+        "(document.activeElement)"
+    )
+    assert 'loading="lazy"' in pasted and "title=" in pasted
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    source = page.evaluate(
+        "(text) => new DOMParser().parseFromString(text, 'text/html').querySelector('iframe').src", pasted
+    )
+    assert source == f"{server}/embed/layernorm?{FEW}&gamma1=1.25"
+    guest = new_page()
+    visit(guest, source)
+    assert player(guest, "p.params.gamma1") == 1.25
+
+
+@pytest.mark.parametrize("link", ["/layernorm?n=60", "/activation"])
+def test_a_film_of_the_progress(new_page, link):
+    page = new_page()
+    visit(page, link)
+    player(page, "p.speed = 4")
+    page.get_by_role("button", name="Share, embed").click()
+    with page.expect_download(timeout=PATIENCE) as saved:
+        page.get_by_role("button", name="WebM").click()
+    film = saved.value.path().read_bytes()
+    assert saved.value.suggested_filename.endswith(".webm") and film[:4] == b"\x1a\x45\xdf\xa3"
+    shades = new_page().evaluate(PLAY, base64.b64encode(film).decode())
+    assert max(shades) > 5, "a picture, and not one colour"
+    assert len(set(shades)) > 1, "it moves"
+
+
+# How much the pixels of two moments of a film differ among one another, in shades of 255.
+PLAY = """async (data) => {
+  const video = document.createElement("video");
+  video.src = URL.createObjectURL(await (await fetch(`data:video/webm;base64,${data}`)).blob());
+  await new Promise((ready) => { video.onloadeddata = ready; video.muted = true; });
+  const canvas = new OffscreenCanvas(video.videoWidth, video.videoHeight), context = canvas.getContext("2d");
+  const spread = () => {
+    context.drawImage(video, 0, 0);
+    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+    let sum = 0, squares = 0, n = 0;
+    for (let i = 0; i < data.length; i += 4, n++) { const v = data[i]; sum += v; squares += v * v; }
+    return Math.round(1000 * Math.sqrt(squares / n - (sum / n) ** 2)) / 1000;
+  };
+  const first = spread();
+  await video.play();
+  await new Promise((later) => setTimeout(later, 700));
+  return [first, spread()];
+}"""

@@ -1,0 +1,121 @@
+"""What leaves the explorer as a file: it lives without a server, and shows what was asked."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from imageio_ffmpeg import get_ffmpeg_exe
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
+from PIL import Image
+
+import app
+from tests.browser.hand import PATIENCE, player, rest, until, visit
+from tools.browser import find
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("more", [[], ["--assets", "shared"]], ids=["one file", "shared assets"])
+def test_a_page_from_the_disk_lives_with_the_network_off(new_page, tmp_path, monkeypatch, more):
+    monkeypatch.chdir(tmp_path)
+    app.main(
+        ["export", "layernorm", "--out", "a.html", "--set", "n=60", "gamma1=1.5", "--progress", "1", *more]
+    )
+    page = new_page(offline=True)
+    page.goto((tmp_path / "a.html").as_uri())
+    until(page, "p.ready")
+    assert player(page, "[p.choices.n, p.params.gamma1, p.progress, p.panels[0].fast]") == [
+        "60",
+        1.5,
+        1,
+        True,
+    ]
+    before = np.array(player(page, "[...p.drawn(p.recipe.clouds[0].name)]"))
+    page.locator("#parameter-mean").press("ArrowRight")
+    page.locator(".progress").press("ArrowRight")
+    rest(page)
+    assert player(page, "p.progress") == 2
+    assert not np.allclose(player(page, "[...p.drawn(p.recipe.clouds[0].name)]"), before)
+    assert page.locator(".notice").is_hidden() and page.locator("select:not(.speed)").count() == 0
+
+
+def command(folder, *arguments):
+    known = {**os.environ, "BROWSER_PATH": find()}
+    got = subprocess.run(
+        [sys.executable, ROOT / "app.py", "export", *arguments],
+        cwd=folder, env=known, capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert got.returncode == 0, got.stderr
+    return got
+
+
+def spread(image):
+    """How much the pixels of a picture differ, in shades of 255."""
+    return np.asarray(image.convert("RGB"), float).std(axis=(0, 1)).max()
+
+
+def test_pictures(tmp_path):
+    small = ["--set", "n=60", "--progress", "2", "--width", "400", "--height", "300", "--scale", "1"]
+    command(tmp_path, "layernorm", "--out", "a.png", *small, "--theme", "dark")
+    picture = Image.open(tmp_path / "a.png")
+    assert picture.size == (400, 300) and spread(picture) > 5
+    assert max(picture.convert("RGB").getpixel((399, 150))) < 60, "dark"
+    command(tmp_path, "layernorm", "--out", "a.pdf", *small)
+    paper = (tmp_path / "a.pdf").read_bytes()
+    assert paper.startswith(b"%PDF") and b"/Image" in paper and paper.count(b"/Type /Page\n") == 1
+
+
+def test_films(tmp_path):
+    small = ["--seconds", "1", "--fps", "6", "--width", "400", "--height", "301", "--scale", "1"]
+    got = command(tmp_path, "stretch", "--out", "a.gif", *small)
+    assert "6/6" in got.stderr and not got.stdout
+    with Image.open(tmp_path / "a.gif") as film:
+        assert (film.n_frames, film.size, film.info["loop"]) == (6, (400, 301), 0)
+        first = np.asarray(film.convert("RGB"), float)
+        film.seek(5)
+        assert spread(film) > 5 and np.abs(np.asarray(film.convert("RGB"), float) - first).mean() > 0.1
+    command(tmp_path, "activation", "--out", "a.mp4", *small, "--turn", "eps=0.1:2")
+    read = [get_ffmpeg_exe(), "-i", tmp_path / "a.mp4", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    film = subprocess.run(read, capture_output=True, check=True)
+    pictures = np.frombuffer(film.stdout, np.uint8).reshape(-1, 300, 400, 3).astype(float)
+    assert b"h264" in film.stderr and len(pictures) == 6
+    assert np.abs(pictures[0] - pictures[-1]).mean() > 0.1
+
+
+def test_a_notebook_shows_the_figure_with_its_sliders(new_page, tmp_path):
+    """Executed, made into HTML, opened from the disk with the network off."""
+    code = 'from components.embed import notebook\nnotebook("layernorm", n=60, gamma1=1.5, progress=2)'
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    NotebookClient(book, timeout=120, resources={"metadata": {"path": ROOT}}).execute()
+    html, _ = HTMLExporter(template_name="basic").from_notebook_node(book)
+    (tmp_path / "book.html").write_text(f'<!DOCTYPE html><meta charset="utf-8">{html}', "utf-8")
+    page = new_page(offline=True)
+    page.goto((tmp_path / "book.html").as_uri())
+    page.wait_for_selector("iframe")
+    frame = page.frames[1]
+    until(frame, "p.ready")
+    assert player(frame, "[p.choices.n, p.params.gamma1, p.progress]") == ["60", 1.5, 2]
+    frame.locator("#parameter-gamma2").press("ArrowRight")
+    rest(frame)
+    assert player(frame, "p.params.gamma2") == 1.01
+    assert page.url.endswith("book.html")
+    page.wait_for_function(
+        "() => { const f = document.querySelector('iframe');"
+        " return Math.abs(f.clientHeight - f.contentDocument.body.scrollHeight) <= 1; }",
+        timeout=PATIENCE,
+    )
+
+
+def test_printing_has_the_3d_picture(page):
+    """A printer finds WebGL empty; a copy is there while it prints."""
+    visit(page, "/layernorm?n=60")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    filled = "(c) => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.filter((v) => v).length"
+    assert page.eval_on_selector("canvas.printed", filled) > 1000
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("canvas.printed").count() == 0

@@ -1,0 +1,174 @@
+"""In front of a class: presenter mode, questions before the answer, a teacher's link."""
+
+import pytest
+
+from components.scene import scenes
+from components.text import read
+from tests.browser.hand import FEW, frames, player, rest, until, visit
+
+PAGE = f"/layernorm?{FEW}"
+STOPS = read(scenes()["layernorm"].folder / "text.md").tour
+ASKS = next(k for k, stop in enumerate(STOPS) if stop.question)
+
+
+def present(page, link=PAGE):
+    visit(page, link)
+    page.keyboard.press("p")
+    page.wait_for_selector(".presenting")
+
+
+def current(page):
+    return player(page, "p.tour.current")
+
+
+SHOWN = (
+    """(all) => all.filter((e) => e.checkVisibility({ visibilityProperty: true })).map((e) => e.className)"""
+)
+
+
+def test_the_figure_fills_the_screen(page):
+    visit(page, f"{PAGE}&tour=1")
+    for width, height in ((1440, 900), (1024, 768)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.keyboard.press("p")
+        page.wait_for_function("() => document.fullscreenElement?.matches('.presenting')")
+        rest(page)
+        shown = page.locator("button, input, select, a, h1").evaluate_all(SHOWN)
+        assert set(shown) == {"progress", "stop"}
+        page.wait_for_function(
+            "() => normscape.players[0].panels.every(({ gd }) => gd._fullLayout.width === gd.clientWidth)"
+        )
+        box, caption = page.locator(".views").bounding_box(), page.locator(".guide").bounding_box()
+        assert box["width"] * box["height"] > 0.45 * width * height
+        assert caption["y"] + caption["height"] <= height
+        assert page.locator(".guide .words").evaluate("(e) => parseFloat(getComputedStyle(e).fontSize)") >= 16
+        page.keyboard.press("p")
+        page.wait_for_function("() => !document.fullscreenElement && !document.querySelector('.presenting')")
+        assert page.locator(".controls > .guide").is_visible() and page.locator(".tools").is_visible()
+
+
+def test_a_clicker_leads_through_the_tour(page):
+    present(page)
+    page.keyboard.press("PageDown")
+    assert current(page) == 0 and page.locator(".stage > .guide h2").inner_text() == STOPS[0].title
+    page.keyboard.press("End")
+    assert current(page) == len(STOPS) - 1
+    page.keyboard.press("ArrowRight")
+    assert current(page) == len(STOPS) - 1
+    page.keyboard.press("PageUp")
+    page.keyboard.press("ArrowLeft")
+    assert current(page) == len(STOPS) - 3
+    page.keyboard.press("Home")
+    assert current(page) == 0
+    until(page, "p.ready && !p.leg")
+    page.keyboard.press(" ")
+    assert player(page, "p.playing")
+    page.keyboard.press("b")
+    assert not player(page, "p.playing")
+    page.keyboard.press("Escape")  # taken by the browser itself where the page fills the screen
+    page.evaluate("document.fullscreenElement && document.exitFullscreen()")
+    page.wait_for_selector(".presenting", state="detached")
+
+
+def test_the_laser_follows_the_pointer_and_catches_no_click(page):
+    present(page)
+    dot = page.locator(".laser")
+    assert dot.is_hidden()
+    page.keyboard.press("l")
+    page.mouse.move(300, 200)
+    frames(page)
+    box = dot.bounding_box()
+    assert (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) == pytest.approx((300, 200), abs=1)
+    assert page.evaluate("getComputedStyle(document.elementFromPoint(300, 200)).cursor") == "none"
+    assert not page.evaluate("document.elementFromPoint(300, 200).matches('.laser')")
+    page.keyboard.press("l")
+    assert dot.is_hidden()
+    page.keyboard.down("l")
+    assert dot.is_visible()
+    page.wait_for_timeout(500)
+    page.keyboard.up("l")
+    assert dot.is_hidden(), "it was held"
+
+
+def test_a_question_hides_the_motion_until_it_is_answered(page):
+    asked, before = STOPS[ASKS], STOPS[ASKS - 1]
+    visit(page, f"{PAGE}&tour={ASKS + 1}")
+    until(
+        page, f"p.tour.current === {ASKS} && p.ready && !p.leg && p.progress === {before.state['progress']}"
+    )
+    assert (
+        page.locator(".guide .question").is_visible()
+        and asked.answers[0] in page.locator(".guide").inner_text()
+    )
+    assert page.locator(".guide .words").inner_text().count("tails") == 0
+    wrong = (asked.right + 1) % len(asked.answers)
+    page.locator(".question button").nth(wrong).focus()
+    page.keyboard.press("Enter")
+    until(page, f"p.ready && !p.leg && p.progress === {asked.state['progress']}")
+    said = page.locator(".guide [aria-live=polite]").inner_text()
+    assert f"No: {asked.answers[asked.right]}." in said and "tails" in said
+    assert page.evaluate("document.activeElement.textContent") == "Next"
+    page.get_by_role("button", name="Back", exact=True).click()
+    page.get_by_role("button", name="Next", exact=True).click()
+    assert not page.locator(".question").count(), "one that is answered is not asked again"
+
+
+def test_digits_answer_and_a_clicker_reveals(page):
+    present(page, f"{PAGE}&tour={ASKS + 1}")
+    page.wait_for_selector(".question")
+    page.keyboard.press("9")
+    assert page.locator(".question").count(), "there is no ninth answer"
+    page.keyboard.press(str(STOPS[ASKS].right + 1))
+    assert "Right:" in page.locator(".verdict").inner_text()
+    later = next(k for k, stop in enumerate(STOPS) if stop.question and k > ASKS)
+    player(page, "p.tour.visit(value)", later)
+    page.wait_for_selector(".question")
+    page.keyboard.press("PageDown")
+    assert current(page) == later and "The answer:" in page.locator(".verdict").inner_text()
+    page.keyboard.press("PageDown")
+    assert current(page) == later + 1
+
+
+def test_a_teachers_link_shows_some_controls(page, server):
+    visit(page, PAGE)
+    page.get_by_role("button", name="Share, embed").click()
+    page.locator(".teacher summary").click()
+    boxes = page.locator(".teacher input[type=checkbox]")
+    assert boxes.evaluate_all("(all) => all.every((box) => box.checked)")
+    for box in boxes.all():
+        if box.evaluate("(e) => e.parentElement.textContent") not in ("γ₁", "Dimension"):
+            box.uncheck()
+    page.select_option("#teacher-stop", "1")
+    link = page.get_by_label("Teacher's link", exact=True).input_value()
+    assert link == f"{server}{PAGE}&controls=d,gamma1&tour=1"
+    visit(page, link)
+    until(page, "p.tour.current === 0")
+    controls = page.locator(
+        ".controls input[type=range], .controls select, .scrubber button, .scrubber input"
+    )
+    assert controls.evaluate_all("(all) => all.map((e) => e.id)") == ["choice-d", "parameter-gamma1"]
+    page.focus("#parameter-gamma1")
+    page.keyboard.press("ArrowRight")
+    rest(page)
+    page.wait_for_function(
+        "() => location.search.includes('gamma1=1.01') && location.search.includes('controls=d,gamma1')"
+    )
+    page.select_option("#choice-d", "2")
+    until(page, "p.ready && p.choices.d === '2'")
+    assert page.locator(".controls input[type=range]").count() == 1, "also after a choice"
+
+
+def test_without_controls_the_figure_has_their_room(page):
+    visit(page, "/spiral?controls=0")
+    assert page.locator(".scrubber").is_hidden() and page.locator(".training").is_hidden()
+    assert page.locator(".stage").bounding_box()["width"] > 0.9 * 1280
+    page.keyboard.press("2")
+    rest(page)
+    assert player(page, "p.progress") == 2, "keys stay"
+
+
+@pytest.mark.allow_errors("400")
+def test_the_page_of_a_wrong_link_names_the_control(page):
+    visit(page, "/layernorm?controls=gamma9")
+    assert "the scene has no control gamma9" in page.locator(".notice").inner_text()
+    assert page.locator("#parameter-gamma1").is_visible()

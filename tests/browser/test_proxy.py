@@ -1,0 +1,99 @@
+"""Behind a proxy on a sub-path, as a browser sees it; and the policy of content there."""
+
+import http.client
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.browser.hand import FEW, PATIENCE, until, visit
+from tests.test_deployment import KEY, PREFIX, gunicorn
+
+PASSED = (
+    "Content-Type",
+    "Content-Encoding",
+    "Content-Security-Policy",
+    "X-Content-Type-Options",
+    "Cache-Control",
+)
+INLINE = """() => {
+  const script = document.createElement("script");
+  script.textContent = "window.ran = 1";
+  document.body.append(script);
+}"""
+WATCH = (
+    "addEventListener('securitypolicyviolation', (e) => (window.refused ??= []).push(e.violatedDirective))"
+)
+
+
+@contextmanager
+def proxy(behind):
+    """A proxy that shows a server at PREFIX, and nothing else: its base URL."""
+
+    class Proxy(BaseHTTPRequestHandler):
+        def do_GET(self):
+            if not self.path.startswith(PREFIX):
+                return self.send_error(404)
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            line = http.client.HTTPConnection(urlsplit(behind).netloc, timeout=30)
+            said = dict(self.headers) | {
+                "X-Forwarded-For": "192.0.2.7",
+                "X-Forwarded-Host": self.headers["Host"],
+            }
+            line.request(self.command, "/" + self.path.removeprefix(PREFIX), body, said)
+            answer = line.getresponse()
+            data = answer.read()
+            line.close()
+            self.send_response(answer.status)
+            for name in PASSED:
+                if answer.headers[name]:
+                    self.send_header(name, answer.headers[name])
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_POST = do_GET  # noqa: N815
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_port}"
+        running.shutdown()
+
+
+def test_a_scene_through_a_proxy_on_a_sub_path(new_page, tmp_path):
+    """Two workers behind a proxy that strips the path: gallery, scene, choice, menu, and the way back."""
+    own = {"WEB_CONCURRENCY": "2", "SECRET_KEY": KEY, "NORMSCAPE_PREFIX": PREFIX, "TRUSTED_PROXIES": "1"}
+    with gunicorn(tmp_path, **own) as (base, *_), proxy(base) as outside:
+        page = new_page(base_url=outside)
+        strays = []
+        page.on("response", lambda answer: answer.status >= 400 and strays.append(answer.url))
+        page.goto(PREFIX)
+        page.click(f"a.card[href='{PREFIX}layernorm']", timeout=PATIENCE)
+        until(page, "p.ready && p.panels.length && p.slug === 'layernorm'")
+        page.select_option("#choice-d", "2")
+        until(page, "p.ready && p.panels.length && p.recipe.views[0].dims === 2")
+        page.get_by_role("button", name="Scenes").click()
+        page.get_by_role("menuitem", name="LayerNorm beside RMSNorm").click()
+        until(page, "p.ready && p.slug === 'rmsnorm'")
+        page.click("header .brand")
+        page.wait_for_selector(".cards", timeout=PATIENCE)
+        assert urlsplit(page.url).path == PREFIX and not strays
+        page.close()  # before its server goes
+
+
+@pytest.mark.allow_errors("Content Security Policy|EvalError")
+def test_the_policy_is_in_force(new_page):
+    """A scene breaks none of it, and what is made from text does not run."""
+    page = new_page()
+    page.add_init_script(WATCH)
+    visit(page, f"/layernorm?{FEW}")
+    assert page.evaluate("() => window.refused") is None
+    page.evaluate(INLINE)
+    page.evaluate("() => setTimeout(() => Function('window.ran = 1')())")  # later: a debugger's own may run
+    page.wait_for_function("() => window.refused?.length >= 2", timeout=PATIENCE)
+    assert page.evaluate("() => window.ran") is None

@@ -1,0 +1,104 @@
+"""The explorer as static files, from a plain file server, under a sub-path."""
+
+import json
+import re
+from html import unescape
+from urllib.parse import unquote
+
+import pytest
+
+from components import site
+from components.scene import scenes
+from tests.browser.hand import player, rest, until, visit, walk
+from tests.browser.test_embed import files
+
+UNDER = "courses/normscape"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    root = tmp_path_factory.mktemp("site")
+    print(site.write(root / UNDER))
+    return root
+
+
+@pytest.fixture(scope="module")
+def base(folder):
+    with files(folder) as url:
+        yield url
+
+
+def test_every_link_and_recipe_is_there(folder):
+    root = folder / UNDER
+    for page in root.rglob("*.html"):
+        text = page.read_text("utf-8")
+        data = re.findall(r'class="recipes">(.*?)</script>', text)
+        links = re.findall(r'(?:href|src|data-plotly)="([^"]+)"', re.sub(r"<svg.*?</svg>", "", text))
+        for link in [*links, *(name for block in data for name in json.loads(block).values())]:
+            if link.startswith(("data:", "#")):
+                continue
+            target = page.parent / unquote(unescape(link))
+            assert not link.startswith(("/", "http")) and target.exists(), (page, link)
+    assert {p.parent.name for p in root.glob("*/index.html")} == set(scenes())
+
+
+@pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+def test_one_change_of_any_choice_is_there(folder, scene):
+    text = (folder / UNDER / scene.slug / "index.html").read_text("utf-8")
+    recipes = json.loads(re.search(r'class="recipes">(.*?)</script>', text).group(1))
+    home = json.loads((folder / UNDER / scene.slug / recipes[""]).read_text("utf-8"))
+    usual = {c.name: str(c.default) for c in scene.choices}
+    for choice in home["choices"]:
+        if choice["kind"] == "one" and not choice["when"]:
+            for value in choice["options"]:
+                query = "" if value == usual[choice["name"]] else f"{choice['name']}={value}"
+                assert query.replace(",", "%2C") in recipes, (choice["name"], value)
+    assert not [c for c in home["choices"] if c["kind"] in ("typed", "whole", "result")]
+
+
+def test_the_gallery_leads_to_scenes(new_page, base):
+    page = new_page(base_url=base)
+    page.goto(f"/{UNDER}/")
+    assert page.locator(".card").count() == len(scenes())
+    assert page.evaluate("[...document.images].every((i) => i.complete && i.naturalWidth)")
+    page.locator(".card").first.click()
+    until(page, "p.ready")
+    page.locator("summary").first.click()
+    page.get_by_role("link", name=scenes()["fold"].title).click()
+    until(page, "p.ready && p.slug === 'fold'")
+    page.locator(".brand").click()
+    page.wait_for_selector(".gallery")
+
+
+@pytest.mark.parametrize("slug", ["layernorm", "shear"])
+def test_the_tour_runs_without_a_server(new_page, base, slug):
+    walk(new_page(base_url=base), f"/{UNDER}/{slug}/", scenes()[slug])
+
+
+def test_sliders_choices_and_links_live(new_page, base):
+    page = new_page(base_url=base)
+    visit(page, f"/{UNDER}/layernorm/?d=2&gamma1=1.5&progress=1")
+    assert player(page, "[p.choices.d, p.params.gamma1, p.progress]") == ["2", 1.5, 1]
+    page.locator("#parameter-gamma2").press("ArrowRight")
+    rest(page)
+    until(page, "location.search.includes('gamma2=1.01')")
+    page.select_option("#choice-variant", index=1)
+    until(page, "p.ready && p.choices.variant !== 'layernorm'")
+    page.go_back()
+    until(page, "p.ready && p.params.gamma2 === 1.01 && p.choices.variant === 'layernorm'")
+    assert page.locator(".notice").is_hidden()
+
+
+def test_what_is_not_there_says_so_and_the_picture_stays(new_page, base):
+    page = new_page(base_url=base)
+    visit(page, f"/{UNDER}/layernorm/")
+    before = player(page, "p.drawn(p.recipe.clouds[0].name).length")
+    assert player(page, "p.choose({ d: '2', n: '800' })") is False
+    assert "needs the server" in page.locator(".notice").inner_text()
+    assert (
+        player(page, "p.drawn(p.recipe.clouds[0].name).length") == before
+        and player(page, "p.choices.d") == "3"
+    )
+    visit(page, f"/{UNDER}/layernorm/?n=77")
+    assert "needs the server" in page.locator(".notice").inner_text()
+    assert player(page, "p.ready && p.panels.length > 0")

@@ -1,0 +1,146 @@
+"""Training on a scene's page, as a hand does it: small networks, few steps."""
+
+import re
+
+import psutil
+import pytest
+
+from tests.browser.hand import PATIENCE, difference, look, player, rest, until, visit
+
+START, LONG = "/spiral?n=40&depth=1", "20000"
+LONG_PATIENCE = 90_000  # ms; a cold worker imports torch, on two busy cores
+
+
+def order(page, **numbers):
+    for name, value in numbers.items():
+        page.fill(f"#train-{name}", str(value))
+    page.click("#train")
+
+
+def words(page, pattern, timeout=LONG_PATIENCE):
+    page.locator("#train-words", has_text=re.compile(pattern)).wait_for(timeout=timeout)
+    return page.inner_text("#train-words")
+
+
+def counted(page):
+    """Count the pictures of the training that the player gets."""
+    player(
+        page, "(p.shown = 0, p.live = ((live) => (film) => { p.shown += 1; live.call(p, film); })(p.live))"
+    )
+
+
+def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
+    page = new_page()
+    visit(page, START)
+    before = look(page, 300)
+    counted(page)
+    order(page, steps=4000, seeds=4)
+    words(page, r"Step .* of 4,000: median loss .* of 4 solve it, about \d+ s left")
+    until(page, "p.shown > 2")
+    assert player(page, "p.params.step") > 0
+    assert difference(look(page, 300), before) > 1
+    words(page, r"of 4 solve it after 4,000 steps")
+    until(page, "p.choices.run && p.ready && p.params.step === 4000")
+    rest(page)
+    page.wait_for_url(re.compile(r"run=[0-9a-f]{16}"), timeout=PATIENCE)
+    assert "step" not in page.url
+    other = new_page()
+    visit(other, page.url)
+    assert player(other, "p.recipe.clock") == "step" and player(other, "p.choices.depth") in ("1", 1)
+    for kind in ("npz", "json"):
+        with page.expect_download() as saved:
+            page.click(f".training .files a:has-text('.{kind}')")
+        file = saved.value.path()
+        other.set_input_files(".training .files input", file)
+        until(other, f"p.choices.run === {player(page, 'p.choices.run')!r}")
+    page.click("text=Link with the network")
+    link = page.input_value(".share textarea[aria-label=Link]")
+    assert "net=" in link and "run=" not in link and len(link) < 2000
+    visit(other, link)
+    assert player(other, "p.choices.net") and not other.locator(".notice").is_visible()
+
+
+@pytest.mark.allow_errors("400")
+def test_a_file_that_is_none_is_refused_and_the_page_lives(page, tmp_path):
+    (tmp_path / "photo.npz").write_bytes(b"PK\x03\x04 nothing of ours")
+    visit(page, START)
+    with page.expect_response(
+        lambda answer: answer.request.method == "POST" and "/run/" in answer.url
+    ) as sent:
+        page.set_input_files(".training .files input", tmp_path / "photo.npz")
+    assert sent.value.status == 400
+    page.locator(".training [role=alert]", has_text="This file cannot be opened").wait_for(timeout=PATIENCE)
+
+
+def test_wrong_numbers_are_told_at_their_fields_and_nothing_runs(page):
+    visit(page, START)
+    order(page, steps=99, lr=7, seeds=33)
+    for text in ("from 100 to 20,000", "from 1e-05 to 1", "from 1 to 32"):
+        page.locator(".training", has_text=text).wait_for(timeout=PATIENCE)
+    assert page.locator("#train").is_visible() and page.input_value("#train-seeds") == "33"
+    order(page, steps=100, lr=0.01, seeds=1)
+    words(page, "after 100 steps")
+    assert "from 1 to 32" not in page.inner_text(".training")
+
+
+def test_stop_keeps_what_there_is_and_another_tab_takes_over(new_page):
+    page = new_page()
+    visit(page, START)
+    order(page, steps=LONG)
+    words(page, "Step [1-9]")
+    other = page.context.new_page()
+    visit(other, START)
+    order(other, steps=LONG)
+    words(page, "you have started another one")
+    words(other, "Step [1-9]")
+    other.click("#train-stop")
+    words(other, r"of 32 solve it after [\d,]+ steps")
+    until(other, "p.choices.run")
+    assert player(other, "p.recipe.parameters[0].max") < int(LONG)
+
+
+def worker(process):
+    return next(
+        each for each in psutil.Process(process.pid).children() if "components.worker" in each.cmdline()
+    )
+
+
+def test_a_worker_that_dies_leaves_a_word_and_a_working_page(new_page, mortal):
+    base, process = mortal
+    page = new_page(base_url=base)
+    visit(page, START)
+    order(page, steps=LONG)
+    words(page, "Step [1-9]")
+    worker(process).kill()
+    words(page, "The training was lost")
+    order(page, steps=100, seeds=1)
+    words(page, "1 of 1 solve it after 100|0 of 1 solve it after 100")
+
+
+@pytest.mark.allow_errors("Failed to load resource|did not respond|ERR_CONNECTION")
+def test_a_server_that_goes_leaves_a_word_and_a_moving_picture(new_page, mortal):
+    base, process = mortal
+    page = new_page(base_url=base)
+    visit(page, "/octants")
+    order(page, steps=LONG)
+    words(page, "Step [1-9]")
+    process.kill()
+    words(page, "The server no longer answers")
+    player(page, "p.seek(1)")
+    until(page, "p.progress === 1")
+
+
+def test_leaving_the_page_ends_its_training(new_page, mortal):
+    base, process = mortal
+    page = new_page(base_url=base)
+    visit(page, START)
+    order(page, steps=LONG)
+    words(page, "Step [1-9]")
+    page.goto("/layernorm")
+    busy = worker(process)
+    busy.cpu_percent()
+    for _ in range(20):
+        page.wait_for_timeout(1000)
+        if busy.cpu_percent() < 20:
+            break
+    assert busy.cpu_percent(interval=1) < 20

@@ -1,0 +1,165 @@
+"""Exports on the command line, as far as no browser is needed for them; what is wrong is one line."""
+
+import itertools
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import app
+from components import export
+from components.embed import notebook
+from components.plain import common, inside, key, modules, player
+from components.scene import WrongValue, scenes
+from components.state import parse
+from tests.assets.engine import Node
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, "app.py", *arguments], cwd=ROOT, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+@pytest.fixture
+def refused(capsys):
+    """A function: what the command line says before it leaves with 2."""
+
+    def command(*arguments):
+        with pytest.raises(SystemExit) as left:
+            app.main(list(arguments))
+        said = capsys.readouterr()
+        assert left.value.code == 2 and not said.out and len(said.err.strip().splitlines()) == 1
+        return said.err
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["nothing", "--out", "a.html"], "nothing"),
+        (["layernorm"], "--out"),
+        (["layernorm", "--out", "a.doc"], "a.doc"),
+        (["layernorm", "--out", "a.html", "--set", "gamma1=99"], "gamma1=99"),
+        (["layernorm", "--out", "a.html", "--set", "gamma1"], "gamma1"),
+        (["layernorm", "--out", "a.html", "--set", "colour=red"], "colour"),
+        (["layernorm", "--out", "a.html", "--progress", "9"], "progress=9"),
+        (["layernorm", "--out", "a.html", "--theme", "blue"], "blue"),
+        (["layernorm", "--out", "a.gif", "--turn", "gamma1=1:99"], "gamma1=99"),
+        (["layernorm", "--out", "a.gif", "--turn", "gamma9=1:2"], "gamma9"),
+        (["layernorm", "--out", "a.gif", "--turn", "gamma1=1"], "gamma1=1"),
+        (["layernorm", "--out", "a.gif", "--fps", "0"], "0"),
+        (["layernorm", "--out", "a.png", "--width", "1e9"], "1e9"),
+        (["layernorm", "--out", "a.png", "--scale", "nan"], "nan"),
+        (["layernorm", "--out", "/nowhere/a.html"], "/nowhere"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_no_file(refused, monkeypatch, tmp_path, arguments, named):
+    monkeypatch.chdir(tmp_path)
+    assert named in refused("export", *arguments)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_site_cannot_stand_where_a_file_is(refused, tmp_path):
+    (tmp_path / "taken").write_text("")
+    assert "taken" in refused("site", str(tmp_path / "taken"))
+
+
+def test_without_the_group_it_says_what_to_install(refused, monkeypatch, tmp_path):
+    monkeypatch.setattr(export, "NEEDED", ("json", "no_such_package"))
+    assert "pip install" in refused("export", "layernorm", "--out", str(tmp_path / "a.png"))
+
+
+def test_a_page_has_everything_inside(tmp_path):
+    out = tmp_path / "a.html"
+    got = run("export", "layernorm", "--out", str(out), "--set", "gamma1=1.5", "d=2", "--progress", "1.5")
+    assert (got.returncode, got.stderr) == (0, "")
+    page = out.read_text("utf-8")
+    markup = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.S)
+    assert not re.search(r"""(src|href)=["'](?!data:|#)""", markup)
+    recipes = json.loads(re.search(r'class="recipes">(.*?)</script>', page, re.S).group(1))
+    assert list(recipes) == ["d=2"] and recipes["d=2"]["chosen"]["d"] == "2"
+    assert 'data-query="d=2&amp;gamma1=1.5&amp;progress=1.5"' in page
+
+
+def test_many_pages_share_one_copy(tmp_path):
+    for slug in ("fold", "stretch"):
+        app.main(
+            ["export", slug, "--out", str(tmp_path / f"{slug}.html"), "--assets", str(tmp_path / "shared")]
+        )
+        page = (tmp_path / f"{slug}.html").read_text("utf-8")
+        assert len(page) < 300_000
+        linked = set(re.findall(r'(?:src|href|data-plotly)="(shared/[^"]+)"', page))
+        assert linked == {f"shared/{name}" for name in common()}
+    assert {path.name for path in (tmp_path / "shared").iterdir()} == set(common())
+
+
+def test_a_vector_picture(tmp_path):
+    app.main(["export", "norms", "--out", str(tmp_path / "a.svg"), "--theme", "dark"])
+    assert ElementTree.parse(tmp_path / "a.svg").getroot().tag.endswith("svg")
+
+
+def test_the_player_is_all_modules_and_no_link():
+    assert {"embed", "player", "engine", "painter", "controls", "source"} <= set(modules("embed"))
+    assert not re.search(r'(from|import)\s*\(?\\?"\./', player())
+
+
+@given(st.text(alphabet="<>/!-scriptSCRIPT ", max_size=60))
+def test_nothing_inside_ends_the_element(text):
+    packed = inside(json.dumps(text))
+    assert "</script" not in packed.lower() and "<!--" not in packed
+    assert json.loads(packed) == text
+
+
+@given(st.text(max_size=30))
+def test_choices_are_written_as_the_browser_writes_them(node, text):
+    scene = scenes()["layernorm"]
+    text = text.encode("utf-8", "ignore").decode()
+    chosen = {c.name: c.default for c in scene.choices} | {"vectors": text}
+    asked = {"vectors": text} if text != scene.choices[3].default else {}
+    assert key(scene, chosen) == node.ask("query", pairs=asked)
+
+
+# --- films
+
+
+@pytest.mark.parametrize("last", [0, 1, 3, 5])
+def test_a_run_goes_through_every_stage_and_never_back(last):
+    times = [k / 200 for k in range(201)]
+    at = [export.run(t, last) for t in times]
+    assert at[0] == 0 and at[-1] == last and all(a <= b for a, b in itertools.pairwise(at))
+    for stage in range(1, last):
+        assert sum(abs(x - stage) < 1e-9 for x in at) >= 3, "a pause"
+
+
+def test_a_turn_runs_from_one_end_to_the_other():
+    state = parse(scenes()["layernorm"], {"progress": "2"})
+    look = export.Look(seconds=1, fps=5, turn=("gamma1", -1.0, 1.0))
+    film = export.frames(state, look)
+    assert [moved["gamma1"] for moved, _ in film] == pytest.approx([-1, -0.5, 0, 0.5, 1])
+    assert {progress for _, progress in film} == {2}
+
+
+# --- notebooks
+
+
+def test_a_notebook_refuses_what_the_scene_has_not():
+    with pytest.raises(WrongValue):
+        notebook("layernorm", gamma1=99)
+    with pytest.raises(WrongValue):
+        notebook("nothing")
+    shown = notebook("fold", controls="progress")._repr_html_()
+    assert shown.startswith("<iframe srcdoc=") and "data-controls=&quot;progress&quot;" in shown

@@ -1,0 +1,299 @@
+"""Trainings: what may be asked, the line, the work, and the process that does it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components import jobs, line, runs, store, train_panel
+from components.figure import document
+from components.line import MOST_OF_AN_ADDRESS, MOST_WAITING, Line, Refused
+from components.scene import WrongValue, scenes
+from components.settings import cache_folder
+from components.worker import Local
+from geometry import training
+from geometry.film import shipped
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = {"slug": "spiral", "choices": {"n": "40"}, "steps": 100, "lr": 0.01, "seeds": 2, "seed": 0}
+LONG = SMALL | {"steps": 20_000, "seeds": 32}
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*SMALL, "x"]), inner),
+    max_leaves=8,
+)
+
+
+@pytest.fixture
+def queue(tmp_path, monkeypatch):
+    """A line of the test's own; what runs in this process uses its store too."""
+    monkeypatch.setenv("CACHE_DIR", str(tmp_path))
+    store.here.cache_clear()
+    yield Line(store.here())
+    store.here.cache_clear()
+
+
+def join(queue, order=SMALL, owner="me", address="here"):
+    return queue.join(vars(jobs.order(order)), owner=owner, address=address)
+
+
+# --- what may be asked
+
+
+@pytest.mark.parametrize("number", jobs.NUMBERS, ids=lambda n: n.name)
+def test_a_number_is_taken_within_its_bounds_and_nothing_else_is(number):
+    for value in (number.min, number.default, number.max):
+        assert not number.problem(value)
+    span = number.max - number.min
+    wrong = [number.min - 1e-9 * span, number.max * 1.001, "", "7", None, True, [1], {}, 10**400]
+    wrong += [float("nan"), float("inf"), -float("inf")] + [number.min + 0.5] * number.whole
+    for value in wrong:
+        assert "number from" in number.problem(value), value
+
+
+@given(JUNK | st.dictionaries(st.sampled_from([*SMALL]), JUNK).map(lambda some: SMALL | some))
+def test_an_order_is_sound_or_refused_in_words(asked):
+    try:
+        order = jobs.order(asked)
+    except WrongValue as wrong:
+        assert wrong.error and wrong.parameter
+    else:
+        assert 100 <= order.steps <= 20_000 and order.scene.training and order.chosen
+
+
+def test_what_the_scene_refuses_is_refused_before_anything_runs():
+    for choices in ({"depth": "7"}, {"nothing": "1"}, {"data": "own", "points": "1, 2"}):
+        with pytest.raises(WrongValue):
+            jobs.order(SMALL | {"choices": choices})
+    with pytest.raises(WrongValue, match="nothing can be trained"):
+        jobs.order(SMALL | {"slug": "layernorm"})
+
+
+def test_a_training_of_a_trained_run_begins_anew():
+    assert jobs.order(SMALL | {"choices": {"run": "f" * 16, "net": "x"}}).chosen["run"] == ""
+
+
+# --- the line
+
+
+def test_the_line_is_one(queue):
+    tickets = [join(queue, owner=str(k), address=str(k)) for k in range(3)]
+    assert [json.loads(queue.ask(t))["ahead"] for t in tickets] == [0, 1, 2]
+    assert queue.next() == tickets[0]
+    assert queue.start(tickets[0]) == vars(jobs.order(SMALL)) and queue.start(tickets[0]) is None
+    assert queue.next() == tickets[1] and queue.ask(tickets[0]) is None
+    queue.leave(tickets[0])
+    assert json.loads(queue.ask(tickets[2]))["ahead"] == 1
+
+
+def test_the_line_is_bounded(queue):
+    for k in range(MOST_WAITING):
+        join(queue, owner=str(k), address=str(k))
+    with pytest.raises(Refused, match=f"{MOST_WAITING} trainings are waiting"):
+        join(queue, owner="late", address="late")
+
+
+def test_a_person_has_one_job_and_an_address_a_few(queue):
+    first, second = join(queue), join(queue)
+    assert queue.outcome(first) == {"state": "replaced"} and queue.outcome(second) is None
+    for k in range(MOST_OF_AN_ADDRESS - 1):
+        join(queue, owner=str(k))
+    with pytest.raises(Refused, match="of this address"):
+        join(queue, owner="ten")
+
+
+def test_who_has_closed_the_page_no_longer_waits(queue, monkeypatch):
+    monkeypatch.setattr(line, "ASKED", 0.3)
+    gone, here = join(queue, owner="a"), join(queue, owner="b")
+    time.sleep(0.4)
+    assert json.loads(queue.ask(here))["ahead"] == 0 and queue.next() == here
+    closed = join(queue, owner="c")
+    queue.close(closed)
+    queue.close("nobody's")
+    assert queue.outcome(closed) == {"state": "left"} and queue.start(closed) is None
+    assert store.here().get("outcome:nobody's") is None and gone != here
+
+
+def test_a_job_without_a_sign_of_life_is_lost(queue, monkeypatch):
+    monkeypatch.setattr(line, "BEAT", 0.2)
+    ticket = join(queue)
+    queue.start(ticket)
+    assert queue.outcome(ticket) is None
+    time.sleep(0.3)
+    assert queue.outcome(ticket) == {"state": "lost"}
+    assert queue.pulse(ticket) == "gone"
+
+
+# --- the work
+
+
+def test_a_training_ends_with_a_stored_run_that_its_scene_shows(queue):
+    ticket = join(queue)
+    jobs.work(ticket)
+    outcome = queue.outcome(ticket)
+    assert outcome["state"] == "done" and outcome["step"] == 100 and outcome["seeds"] == 2
+    film = runs.load(outcome["run"])
+    assert film.settings["scene"] == "spiral" and film.settings["choice n"] == "40"
+    assert film.weights.shape[0] == 2 and film.steps[-1] == 100 and film.best() == outcome["seed"]
+    assert scenes()["spiral"].recipe(run=outcome["run"], n=40).clock == "step"
+    with pytest.raises(WrongValue, match="seed=2"):
+        scenes()["spiral"].recipe(run=outcome["run"], n=40, seed=2)
+
+
+def listening(queue, monkeypatch, ticket, then):
+    """Hear all news of a job, and do something after each."""
+    heard = []
+
+    def pulse(own, name, beat=Line.pulse):
+        news = own.ask(name)
+        if news and "recipe" in (said := json.loads(news)):
+            heard.append(said)
+            then(heard)
+        return beat(own, name)
+
+    monkeypatch.setattr(Line, "pulse", pulse)
+    jobs.work(ticket)
+    return heard
+
+
+def test_stop_keeps_what_there_is(queue, monkeypatch):
+    ticket = join(queue, LONG)
+    heard = listening(queue, monkeypatch, ticket, lambda said: len(said) == 2 and queue.stop(ticket))
+    outcome = queue.outcome(ticket)
+    assert outcome["state"] == "done" and 0 < outcome["step"] < 20_000
+    assert runs.load(outcome["run"]).steps[-1] == outcome["step"] >= heard[-1]["step"]
+
+
+def test_nobody_trains_for_a_page_that_has_gone(queue, monkeypatch):
+    ticket = join(queue, LONG)
+    listening(queue, monkeypatch, ticket, lambda said: queue.leave(ticket))
+    assert queue.outcome(ticket) == {"state": "lost"} and queue.next() is None
+
+
+def test_news_put_together_are_the_recipe_of_the_film(queue, monkeypatch):
+    scene, film = scenes()["spiral"], shipped("spiral")
+    chosen = scene.choose({})
+    pictures, known, whole, second = jobs.Pictures(scene, chosen), {}, 0, 0
+    for _ in range(2):
+        recipe = pictures.news(film)
+        whole, second = second, len(json.dumps(recipe))
+        for kind in ("clouds", "views"):
+            for k, each in enumerate(recipe[kind]):
+                recipe[kind][k] = known[kind, each["name"]] = known.get((kind, each["name"]), {}) | each
+        assert recipe == document(scene.training.show(chosen, film))
+    assert second < whole / 20
+
+
+def test_a_training_that_fails_says_so(queue, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("no memory")
+
+    monkeypatch.setattr(training, "train", broken)
+    ticket = join(queue)
+    jobs.work(ticket)
+    assert queue.outcome(ticket) == {"state": "failed", "words": "RuntimeError: no memory"}
+
+
+def test_the_work_outlives_a_store_that_is_away_for_a_while(queue, monkeypatch):
+    away = iter([True] * 3)
+    real = store.Disk.set
+
+    def set_(self, key, value, seconds):
+        if key.startswith("film:") and next(away, False):
+            raise store.Away("gone")
+        real(self, key, value, seconds)
+
+    monkeypatch.setattr(store.Disk, "set", set_)
+    ticket = join(queue)
+    jobs.work(ticket)
+    assert queue.outcome(ticket)["state"] == "done"
+
+
+# --- the process
+
+
+def until(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if value := condition():
+            return value
+        time.sleep(0.05)
+    raise AssertionError("it did not happen")
+
+
+@pytest.fixture
+def local(queue):
+    workers = [Local(), Local()]
+    yield workers
+    for each in workers:
+        each.close()
+
+
+def asking(queue, ticket):
+    """As a page does; the last news with a step, or the outcome."""
+    news = json.loads(queue.ask(ticket) or "{}")
+    return news if "step" in news else queue.outcome(ticket)
+
+
+def test_a_worker_that_is_killed_leaves_a_word_and_the_next_one_goes_on(queue, local):
+    ticket, after = join(queue, LONG), join(queue, owner="other")
+    local[0].send(ticket)
+    until(lambda: asking(queue, ticket))
+    local[0].process.kill()
+    local[0].process.wait()
+    assert until(lambda: queue.ask(after) and queue.outcome(ticket), 2 * line.BEAT) == {"state": "lost"}
+    local[0].ready()
+    assert until(lambda: (queue.ask(after), queue.outcome(after))[1])["state"] == "done"
+
+
+def test_one_worker_of_a_machine_trains_and_ends_with_its_server(queue, local):
+    tickets = [join(queue, LONG, owner=str(k)) for k in range(2)]
+    local[0].ready()
+    until(lambda: asking(queue, tickets[0]))
+    local[1].ready()
+    time.sleep(1)
+    assert json.loads(queue.ask(tickets[1])) == {"ahead": 1}
+    assert psutil.Process(local[1].process.pid).memory_info().rss < 400e6
+    queue.leave(tickets[0]), queue.leave(tickets[1])
+    for each in local:
+        each.process.stdin.close()
+        assert each.process.wait(timeout=20) == 0
+
+
+def test_the_server_starts_and_serves_without_torch(tmp_path):
+    blocked = (
+        "from importlib.machinery import PathFinder as P; real = P.find_spec\n"
+        "P.find_spec = lambda name, *a: None if name.startswith('torch') else real(name, *a)\n"
+        "import app; client = app.create_app().server.test_client()\n"
+        "print(client.get('/spiral').status_code, client.get('/recipe/spiral').status_code)\n"
+        "from components import train_panel; print(train_panel._trains())"
+    )
+    environment = os.environ | {"CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", blocked], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["200", "200", "False"], done.stderr
+    assert "pip install torch" in train_panel.NO_TORCH
+
+
+def test_the_web_server_never_imports_torch(tmp_path):
+    late = {"torch", "celery", "sklearn", "redis"}
+    code = f"import app, sys; app.create_app(); print(sorted({late} & set(sys.modules)))"
+    environment = os.environ | {"CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_the_folder_of_the_store_is_where_the_environment_says():
+    assert cache_folder({"CACHE_DIR": "/x"}) == Path("/x")
+    assert cache_folder({"XDG_CACHE_HOME": "/y"}) == Path("/y/normscape")
+    assert cache_folder({}).is_absolute()

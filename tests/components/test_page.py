@@ -1,0 +1,44 @@
+"""A teacher's link: its page takes it, and what its picture and its embed make of it."""
+
+import re
+from html import unescape
+from urllib.parse import quote
+
+import pytest
+
+from app import create_app
+
+
+@pytest.fixture(scope="module")
+def client():
+    return create_app().server.test_client()
+
+
+LINK = "/layernorm?n=60&controls=gamma1,progress&tour=2"
+
+
+def test_a_teachers_link_is_followed(client):
+    page = client.get(LINK)
+    assert page.status_code == 200
+    picture = unescape(re.search('og:image" content="http://localhost([^"]+)', page.text).group(1))
+    assert picture == "/still/layernorm.svg?n=60" and client.get(picture).status_code == 200
+
+
+def test_its_embed_has_the_same_controls_and_no_tour(client):
+    told = client.get(f"/oembed?url={quote(f'http://localhost{LINK}', safe='')}")
+    assert told.status_code == 200
+    source = unescape(re.search('src="http://localhost([^"]+)', told.json["html"]).group(1))
+    assert "tour" not in source
+    assert 'data-controls="gamma1,progress"' in client.get(source).text
+    assert client.get("/embed/layernorm?tour=2").status_code == 400
+
+
+@pytest.mark.parametrize(
+    "wrong", ["controls=nothing", "controls=gamma1,x", "controls=", "tour=0", "tour=99", "tour=a", "tour=²"]
+)
+def test_what_the_scene_does_not_have_is_refused(client, wrong):
+    assert client.get(f"/layernorm?{wrong}").status_code == 400
+
+
+def test_a_page_is_no_embed(client):
+    assert client.get("/layernorm?autoplay=1").status_code == 400

@@ -1,0 +1,157 @@
+"""Stored runs: films by their key, for a while, for all processes of a machine; and files of them."""
+
+import dataclasses
+import io
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import app
+from components import runs, store
+from components.scene import WrongValue, scenes
+from geometry.film import key, to_json, to_npz
+from geometry.network import Network
+from geometry.training import trained
+
+ROOT = Path(__file__).resolve().parents[2]
+BYTES = "application/octet-stream"
+
+
+def film(slug="spiral", **choices):
+    scene = scenes()[slug]
+    chosen = scene.choose({name: str(value) for name, value in choices.items()})
+    made = trained(*scene.training.task(chosen), seeds=2, steps=20)
+    own = {f"choice {name}": str(value) for name, value in choices.items()}
+    return dataclasses.replace(made, settings=dict(made.settings) | {"scene": slug} | own)
+
+
+@pytest.fixture(scope="module")
+def small():
+    return film(n=40)
+
+
+@pytest.fixture(scope="module")
+def client():
+    return app.create_app().server.test_client()
+
+
+def same(a, b):
+    arrays = ("steps", "weights", "loss", "accuracy")
+    return (
+        all(np.array_equal(getattr(a, name), getattr(b, name)) for name in arrays) and a.network == b.network
+    )
+
+
+def test_a_film_comes_back_by_the_key_of_its_contents(small):
+    name = runs.save(small)
+    assert name == key(small) == runs.save(small)
+    assert same(runs.load(name), small)
+
+
+@given(st.text(max_size=60))
+def test_a_text_that_is_no_key_is_refused_in_words(text):
+    with pytest.raises(WrongValue) as wrong:
+        runs.load(text)
+    assert wrong.value.parameter == "run" and wrong.value.error
+
+
+def test_a_run_that_has_gone_is_refused_with_a_remedy(small, monkeypatch):
+    monkeypatch.setattr(runs, "KEPT_DAYS", 1e-9)
+    name = runs.save(dataclasses.replace(small, ended=("early", "")))
+    with pytest.raises(WrongValue, match=r"no longer.*open its file, or train again"):
+        runs.load(name)
+
+
+def test_another_process_finds_a_run(small):
+    code = f"from components import runs; print(runs.load({runs.save(small)!r}).seeds)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "2"
+
+
+def test_changes_of_a_value_do_not_overtake_one_another(tmp_path):
+    disk, more = store.Disk(tmp_path), lambda value: str(int(value or b"0") + 1).encode()
+
+    def many():
+        for _ in range(50):
+            disk.change("count", more, 60)
+
+    threads = [threading.Thread(target=many) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert disk.get("count") == b"200"
+
+
+def test_the_folder_stays_within_its_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "LARGEST", 2**20)
+    disk = store.Disk(tmp_path)
+    for k in range(40):
+        disk.set(f"film {k}", bytes(200_000), 60)
+    assert disk.get("film 0") is None and disk.get("film 39") == bytes(200_000)
+    assert disk.cache.volume() < 4 * 2**20
+
+
+@pytest.mark.parametrize("kind", ["npz", "json"])
+def test_a_file_of_a_run_opens_again_as_the_same_run(client, small, kind):
+    name = runs.save(small)
+    answer = client.get(f"/run/{name}.{kind}")
+    assert answer.status_code == 200
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="normscape-spiral-{name}.{kind}"'
+    opened = client.post("/run/spiral", data=answer.data, content_type=BYTES)
+    assert opened.status_code == 200
+    choices = opened.json["choices"]
+    assert choices["run"] == name and choices["n"] == "40"
+    assert client.get("/recipe/spiral", query_string=choices).json["clock"] == "step"
+
+
+def test_the_network_of_a_seed_opens_from_a_link_alone(client, small):
+    net = client.get(f"/run/{runs.save(small)}/net?seed=1").json["net"]
+    assert len(net) < 2000
+    assert client.get("/recipe/spiral", query_string={"net": net, "n": 40}).status_code == 200
+    for seed in ("2", "-1", "x", "1e3"):
+        answer = client.get(f"/run/{runs.save(small)}/net?seed={seed}")
+        assert answer.status_code == 400 and answer.json["parameter"] == "seed"
+
+
+def pickled():
+    file = io.BytesIO()
+    np.savez(file, meta=np.array([{"a": 1}], dtype=object), steps=np.arange(3))
+    return file.getvalue()
+
+
+def test_a_broken_or_foreign_file_is_refused_in_words(client, small):
+    whole = to_npz(small)
+    foreign = [b"", b"PK", b"{}", b"[1]", b"\x89PNG", whole[: len(whole) // 2], pickled(), b"[" * 10_000]
+    foreign += [json.dumps(json.loads(to_json(small)) | {"weights": "many"}).encode()]
+    for data in foreign:
+        answer = client.post("/run/spiral", data=data, content_type=BYTES)
+        assert answer.status_code == 400 and answer.json["parameter"] == "film", data[:40]
+        assert answer.json["error"].startswith("This file cannot be opened: ")
+
+
+def test_a_run_of_another_scene_or_of_other_choices_is_refused_in_words(client, small):
+    octants = client.post("/run/spiral", data=to_npz(film("octants")), content_type=BYTES)
+    assert octants.status_code == 400 and scenes()["octants"].title in octants.json["error"]
+    stranger = trained(
+        Network(3, 3, 2, 1), scenes()["octants"].training.task(scenes()["octants"].choose({}))[1], steps=20
+    )
+    answer = client.post("/run/spiral", data=to_npz(stranger), content_type=BYTES)
+    assert answer.status_code == 400 and answer.json["parameter"] == "run"
+    other = client.get("/recipe/spiral", query_string={"run": runs.save(small), "n": 60})
+    assert other.status_code == 400 and other.json["parameter"] == "run"
+
+
+def test_only_a_page_of_ours_can_send_a_film(client, small):
+    answer = client.post("/run/spiral", data=to_npz(small), content_type="text/plain")
+    assert answer.status_code == 400 and answer.json["allowed"] == BYTES
+    assert client.post("/run/layernorm", data=to_npz(small), content_type=BYTES).status_code == 400
+    assert client.post("/run/nothing", data=to_npz(small), content_type=BYTES).status_code == 404
+    assert client.post("/run/spiral", data=bytes(17 * 2**20), content_type=BYTES).status_code == 413

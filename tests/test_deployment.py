@@ -1,0 +1,317 @@
+"""Settings, gunicorn, and a place behind a proxy, at a path that is not the root."""
+
+import contextlib
+import json
+import logging
+import os
+import re
+import runpy
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+from dash import Dash
+
+import app
+from components import settings
+from components.scene import scenes
+
+ROOT = Path(__file__).parents[1]
+KEY = "k" * 32
+START_SECONDS = 60  # a cold start on a busy machine of two cores, with room to spare
+PREFIX = "/sub/path/"
+
+
+# --- settings
+
+
+def test_without_settings_one_process_serves_the_root():
+    got = settings.read({"SECRET_KEY": "", "WEB_CONCURRENCY": ""})
+    assert (got.prefix, got.proxies, got.workers) == ("/", 0, 1)
+    assert len(got.secret_key) >= 32 and got.secret_key != settings.read({}).secret_key
+
+
+def test_settings_are_what_the_environment_says():
+    environment = {
+        "NORMSCAPE_PREFIX": PREFIX,
+        "TRUSTED_PROXIES": "2",
+        "WEB_CONCURRENCY": "3",
+        "SECRET_KEY": KEY,
+    }
+    got = settings.read(environment)
+    assert (got.prefix, got.proxies, got.workers, got.secret_key) == (PREFIX, 2, 3, KEY)
+
+
+WRONG = [
+    *[("NORMSCAPE_PREFIX", text) for text in ("sub", "/sub", "sub/", "//", "/a b/", "/<x>/", "https://a/")],
+    *[("TRUSTED_PROXIES", text) for text in ("-1", "1.0", "all", "99", "1" * 5000, "١")],
+    *[("WEB_CONCURRENCY", text) for text in ("0", "auto", "1e9")],
+    ("SECRET_KEY", "short"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), WRONG)
+def test_a_wrong_setting_is_named(name, text):
+    with pytest.raises(settings.WrongSetting, match=name):
+        settings.read({name: text})
+
+
+@pytest.mark.parametrize("several", [{"WEB_CONCURRENCY": "2"}, {"REDIS_URL": "redis://localhost"}])
+def test_several_processes_need_a_key(several):
+    with pytest.raises(settings.WrongSetting, match="SECRET_KEY is missing"):
+        settings.read(several)
+    assert settings.read(several | {"SECRET_KEY": KEY}).secret_key == KEY
+
+
+REFUSED = [
+    (["app.py", "--port", "0"], {"WEB_CONCURRENCY": "2"}),
+    (["-m", "gunicorn"], {"WEB_CONCURRENCY": "2"}),
+    (["-m", "gunicorn", "--workers", "2"], {}),
+    (["-m", "gunicorn"], {"NORMSCAPE_PREFIX": "sub"}),
+]
+
+
+@pytest.mark.parametrize(("command", "own"), REFUSED)
+def test_a_server_with_wrong_settings_says_so_and_ends(command, own):
+    got = subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        env=environment(BIND="127.0.0.1:0", **own),
+        capture_output=True,
+        text=True,
+        timeout=START_SECONDS,
+    )
+    said = [line for line in got.stderr.splitlines() if " INFO " not in line]
+    assert got.returncode == 1 and len(said) == 1 and said[0].startswith("normscape: "), got.stderr
+
+
+# --- at a path
+
+
+@pytest.fixture(scope="module", params=["/", PREFIX])
+def placed(request):
+    """A prefix, and a client of an application that stands there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NORMSCAPE_PREFIX", request.param)
+        client = app.create_app().server.test_client()
+    return request.param, client
+
+
+def links(value):
+    """All that names a place on this server: in HTML, and in Dash's JSON."""
+    if isinstance(value, str):
+        return [value] if re.match(r"/(?!/)", value) else []
+    if isinstance(value, dict):
+        value = [
+            v for k, v in value.items() if k in ("props", "children", "href", "src") or k.startswith("data-")
+        ]
+    return [link for each in value for link in links(each)] if isinstance(value, list) else []
+
+
+def all_links(client, prefix):
+    found = [link for page in ("", "layernorm") for link in html_links(client.get(f"{prefix}{page}").text)]
+    found += links(client.get(f"{prefix}_dash-layout").json)
+    for page in ("", *scenes(), "nothing"):
+        body = {
+            "output": "content.children",
+            "outputs": {"id": "content", "property": "children"},
+            "inputs": [{"id": "address", "property": "pathname", "value": prefix + page}],
+            "changedPropIds": ["address.pathname"],
+        }
+        answer = client.post(f"{prefix}_dash-update-component", json=body)
+        found += links(answer.json["response"]["content"]["children"])
+    return {link for link in found if not link.startswith(f"{prefix}nothing")}
+
+
+def html_links(text):
+    config = json.loads(
+        text.partition('id="_dash-config" type="application/json">')[2].partition("</script>")[0]
+    )
+    return [*re.findall(r'(?:href|src)="(/[^"]+)"', text), config["requests_pathname_prefix"]]
+
+
+def test_every_link_stays_below_the_prefix(placed):
+    prefix, client = placed
+    found = all_links(client, prefix)
+    kinds = ("still/", "lib/", "recipe/", "assets/", "theme.css", "_dash-component-suites/", *scenes())
+    for kind in kinds:
+        assert any(link.startswith(prefix + kind) for link in found), kind
+    assert all(link.startswith(prefix) for link in found), found
+    for link in found - {f"{prefix}run"}:  # to which the player adds a name
+        with client.get(link) as answer:
+            assert answer.status_code == 200, link
+
+
+def test_a_proxy_may_strip_the_prefix_or_leave_it(placed):
+    prefix, client = placed
+    for path, status in (
+        ("layernorm", 200),
+        ("recipe/rmsnorm", 200),
+        ("layernorm?d=9", 400),
+        ("nothing", 404),
+    ):
+        whole, stripped = client.get(prefix + path), client.get("/" + path)
+        assert whole.status_code == stripped.status_code == status
+        assert b"x" in whole.data and whole.mimetype == stripped.mimetype
+    assert "<title>LayerNorm" in client.get(f"{prefix}layernorm").text
+    assert client.get("/healthz").status_code == client.get(f"{prefix}healthz").status_code == 200
+
+
+@pytest.mark.parametrize(("proxies", "seen"), [("0", "http://inside"), ("1", "https://teach.example")])
+def test_only_known_proxies_are_believed(monkeypatch, proxies, seen):
+    monkeypatch.setenv("TRUSTED_PROXIES", proxies)
+    monkeypatch.setenv("NORMSCAPE_PREFIX", PREFIX)
+    said = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "teach.example", "X-Forwarded-Prefix": "/evil"}
+    got = (
+        app.create_app()
+        .server.test_client()
+        .get(f"/oembed?url={seen}{PREFIX}layernorm", headers={"Host": "inside", **said})
+    )
+    assert got.status_code == 200 and got.json["provider_url"] == f"{seen}{PREFIX}"
+    assert f'src="{seen}{PREFIX}embed/layernorm' in got.json["html"]
+
+
+def test_the_first_visitors_may_come_at_once(monkeypatch):
+    """Dash learns its files during its first request, and would not find them for a second one meanwhile."""
+    page = app.create_app().server.test_client().get("/").text
+    files = re.findall(r'src="(/_dash-component-suites/[^"]+)"', page)
+    learn = Dash._generate_scripts_html
+    monkeypatch.setattr(Dash, "_generate_scripts_html", lambda self: (time.sleep(0.2), learn(self))[1])
+    server = app.wsgi()
+    with ThreadPoolExecutor(len(files)) as pool:
+        answers = pool.map(lambda path: server.test_client().get(path).status_code, files)
+        assert set(answers) == {200} and len(files) > 5
+
+
+# --- gunicorn
+
+
+def environment(**own):
+    ours = ("SECRET_KEY", "WEB_CONCURRENCY", "REDIS_URL", "NORMSCAPE_PREFIX", "TRUSTED_PROXIES", "LOG_LEVEL")
+    return {name: text for name, text in os.environ.items() if name not in ours} | own
+
+
+@contextlib.contextmanager
+def gunicorn(folder, **own):
+    """Gunicorn with the settings of this repository: base URL, process, and the files of its two outputs."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    out, err = folder / "out.txt", folder / "err.txt"
+    with out.open("w") as output, err.open("w") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn"],
+            cwd=ROOT,
+            env=environment(BIND=f"127.0.0.1:{port}", TMPDIR=str(folder), **own),
+            stdout=output,
+            stderr=errors,
+        )
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while fetch(f"http://127.0.0.1:{port}/healthz") is None:
+            assert process.poll() is None and time.monotonic() < deadline, err.read_text()
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}", process, out, err
+    finally:
+        process.terminate()
+        process.wait(timeout=START_SECONDS)
+
+
+def fetch(url, **headers):
+    """The answer's status and body, None where nobody answers."""
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=30) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+    except OSError:
+        return None
+
+
+def test_two_workers_log_in_single_lines_and_believe_their_proxy(tmp_path):
+    own = {"WEB_CONCURRENCY": "2", "SECRET_KEY": KEY, "TRUSTED_PROXIES": "1"}
+    with gunicorn(tmp_path, **own) as (base, process, out, err):
+        master = psutil.Process(process.pid)
+        deadline = time.monotonic() + START_SECONDS
+        while len(master.children()) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert fetch(f"{base}/recipe/rmsnorm", **{"X-Forwarded-For": "192.0.2.7"})[0] == 200
+        assert fetch(f"{base}/recipe/rmsnorm?{'x' * 8050}")[0] == 414
+        assert fetch(f"{base}/recipe/rmsnorm?{'x' * 9000}")[0] == 414, "gunicorn's own bound"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=START_SECONDS) == 0
+    lines = out.read_text().splitlines()
+    assert sum('192.0.2.7 "GET /recipe/rmsnorm HTTP/1.1" 200' in line for line in lines) == 1
+    assert all(
+        re.search(r'"GET /(healthz|recipe)\S* HTTP/1.1" \d{3} \d+ bytes \d+ ms$', line) for line in lines
+    )
+    assert "Traceback" not in err.read_text()
+
+
+def test_a_stop_lets_a_request_finish(tmp_path):
+    """SIGTERM while an answer is under way: it comes whole, the process ends with 0, and soon."""
+    with gunicorn(tmp_path) as (base, process, *_):
+        got = []
+        asking = threading.Thread(target=lambda: got.append(fetch(f"{base}/recipe/layernorm?n=10000")))
+        asking.start()
+        time.sleep(0.05)
+        start = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        asking.join()
+        assert process.wait(timeout=START_SECONDS) == 0 and time.monotonic() - start < 10
+    assert got[0] is not None and got[0][0] == 200 and json.loads(got[0][1])["slug"] == "layernorm"
+
+
+def test_an_error_is_one_line(monkeypatch):
+    monkeypatch.setattr(os, "environ", environment())
+    formatter = runpy.run_path(str(ROOT / "gunicorn.conf.py"))["OneLine"]("%(levelname)s %(message)s")
+    server = app.create_app().server
+    server.add_url_rule("/broken", "broken", lambda: {}["a\nb"])
+    lines = []
+    keep = logging.Handler()
+    keep.emit = lambda record: lines.append(formatter.format(record))
+    server.logger.addHandler(keep)
+    try:
+        assert server.test_client().get("/broken").status_code == 500
+    finally:
+        server.logger.removeHandler(keep)
+    assert len(lines) == 1 and "\n" not in lines[0]
+    assert "/broken" in lines[0] and "KeyError" in lines[0] and "test_deployment.py:" in lines[0]
+
+
+# --- the image
+
+
+def test_the_image_holds_all_that_the_explorer_needs(tmp_path):
+    """What the Dockerfile copies into its last stage, and .dockerignore lets through, serves every scene."""
+    last = (ROOT / "Dockerfile").read_text().rpartition("\nFROM ")[2]
+    sources = [name for line in re.findall(r"^COPY (?!--from)(.+) \S+$", last, re.M) for name in line.split()]
+    let_in = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert sources and set(sources) <= let_in
+    for name in sources:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, tmp_path / name)
+    code = (
+        "import app; client = app.create_app().server.test_client();"
+        "print(*{client.get(f'/recipe/{slug}').status_code for slug in app.scenes()})"
+    )
+    got = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (got.returncode, got.stdout) == (0, "200\n"), got.stderr
