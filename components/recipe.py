@@ -117,8 +117,8 @@ class Layer:
     over: display coordinates are divided by this row (a central projection, from 4D to 3D stereographic).
     role: the mathematical role, which the theme knows the colour of. fade: opacity at each stage.
     only: indices of the points to show, or "followed". arrow: the length of a head at the end of each piece
-    of a line or trail. drag: in a 2D view the hand takes hold of the first point and sets the parameter of this
-    name, the pointer's angle around the origin in degrees, or those of two names, its x and y.
+    of a line or trail. drag: in a 2D view the hand takes hold of the first point and sets the parameter of
+    this name, the pointer's angle around the origin in degrees, or those of two names, its x and y.
     pick: a click follows the point.
     picks: (a choice, its whole number for each point of the cloud): a click sets the choice.
     """

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +13,7 @@ from components import runs
 from components.recipe import Recipe
 from components.scene import Choice, Choices, Result, Training, Whole, WrongValue
 from geometry.datasets import DataSet
-from geometry.film import Film, FilmError, shipped
+from geometry.film import FOLDER, Film, FilmError, shipped
 from geometry.network import MIDDLES, Network, initial
 from geometry.weights import network_of
 
@@ -19,10 +22,8 @@ TRAINED = ("middle", "width", "depth")
 BETWEEN = {name: label or "nothing" for name, label in MIDDLES.items()}
 MIDDLE = Choice("middle", "between the Linears", "u_eps", BETWEEN)
 SHAPE = (MIDDLE, Whole("width", "width", 3, 2, 8), Whole("depth", "depth", 2, 1, 6))
-SHOWN = (
-    Whole("seed", "seed shown", 0, 0, 31),
-    Choice("curve", "curves", "loss", {"loss": "loss", "accuracy": "accuracy"}),
-)
+CURVE = Choice("curve", "curves", "loss", {"loss": "loss", "accuracy": "accuracy"})
+SHOWN = (Whole("seed", "seed shown", 0, 0, 31), CURVE)
 
 
 def results(*of: str) -> tuple[Result, Result]:
@@ -62,6 +63,13 @@ def _fitting(name: str, film: Film, network: Network, data: DataSet) -> Film:
 def _same(film: Film, network: Network, data: DataSet) -> bool:
     same = np.array_equal(film.data.points, data.points) and np.array_equal(film.data.labels, data.labels)
     return film.network == network and same
+
+
+@cache
+def claims(name: str) -> list[dict[str, Any]]:
+    """The rows of a table that `make films` has measured."""
+    rows: list[dict[str, Any]] = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+    return rows
 
 
 def at_rest(network: Network, data: DataSet, weights: np.ndarray) -> Film:

@@ -9,7 +9,7 @@ def disc(values: Array, radius: float, corners: int) -> Array:
     """The disc that {x : b + ⟨w, x⟩ = 0} cuts from the ball |x| ≤ radius: its middle, then its edge, closed.
 
     values: of b + ⟨w, x⟩ at the origin and at the ends of the unit vectors, (1 + d,) with d = 2 or 3;
-    in two dimensions the disc is upright. Gives (corners + 2, 3). A plane that misses the ball leaves one point.
+    in two dimensions the disc is upright. Gives (corners + 2, 3). A plane that misses the ball is one point.
     """
     b, w = values[0], np.zeros(3)
     w[: len(values) - 1] = values[1:] - b

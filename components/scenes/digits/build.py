@@ -1,0 +1,89 @@
+"""The recipe of a network that reads digits: its last hidden layer on its sphere, and how well others do."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from components.networks import CAMERA, clock, curves, network
+from components.recipe import Cloud, Color, Facts, Layer, Recipe, View, rows
+from components.scene import Choices
+from components.scenery import draw, followed, globe, graph, space, split
+from components.trained import claims
+from geometry import Affine, Pipeline
+from geometry.film import Film, shipped
+from geometry.network import MIDDLES
+
+BESIDE = {"depth": "accuracy against depth", "accuracy": "accuracy in training", "loss": "loss in training"}
+ROLES = {"u_eps": "sphere", "layer_norm": "hyperplane", "tanh": "tanh", "relu": "relu", "none": "axis"}
+DASHES = {"u_eps": "solid", "layer_norm": "dash", "tanh": "dot", "relu": "dash", "none": "dot"}
+SHOW, FLAT = rows(np.eye(3)), rows(np.eye(2))
+CHECKPOINTS = 14
+OUT = 1.18  # so far from the middle the numerals stand
+
+
+def build(choices: Choices) -> Recipe:
+    film = fewer(shipped("digits"))
+    view, found = sphere(film)
+    beside, more = depths() if choices["beside"] == "depth" else curves(film, 0, choices["beside"])
+    return Recipe(
+        stages=("last Linear before", "u_ε"),
+        parameters=clock(film),
+        clouds=(*found, *more),
+        views=(view, beside),
+        facts=table(film),
+        progress=1,
+        clock="step",
+    )
+
+
+def fewer(film: Film) -> Film:
+    """The film with so few of its checkpoints that it travels as a recipe."""
+    kept = np.unique(np.linspace(0, len(film.steps) - 1, CHECKPOINTS).astype(int))
+    parts = {name: getattr(film, name)[:, kept] for name in ("weights", "loss", "accuracy")}
+    return replace(film, steps=film.steps[kept], **parts)
+
+
+def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
+    """The test pictures where the last hidden layer has them, each numeral where their mean picture goes."""
+    steps, data = network(film, 0).steps, film.data
+    names = [f"picture {i}: a {label}" for i, label in enumerate(data.labels)]
+    points = data.points.astype(float)
+    digits = Cloud("digits", points, Pipeline(steps[-2:-1]), Pipeline(steps[:-2]), names, data.images)
+    means = np.stack([points[data.labels == k].mean(0) for k in range(10)])
+    stand = (*steps[:-1], Affine(OUT * np.eye(3)))
+    numerals = draw("numerals", "labels", "ink", SHOW, means, place=stand, labels=list("0123456789"))
+    guides, around = split(*globe(SHOW, np.eye(3), "unit sphere", mesh=0.06, net=0.2), numerals)
+    color = Color("cyclic", 0, 10, data.labels.astype(float))
+    shown = Layer("digits", "points", "input", SHOW, "a test picture", color=color, size=4, pick=True)
+    layers = (*around, shown, *followed("digits", SHOW, trail=0))
+    return space("sphere", "", layers, 1.4, camera=CAMERA), (digits, *guides)
+
+
+def accuracies(last: int) -> dict[str, list[tuple[int, float]]]:
+    """For each middle step (depth, median test accuracy), with so many neurons in the last hidden layer."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for row in claims("digits"):
+        if row["last"] == last:
+            found.setdefault(row["middle"], []).append((row["depth"], float(np.median(row["accuracies"]))))
+    return found
+
+
+def depths() -> tuple[View, tuple[Cloud, ...]]:
+    """Test accuracy against depth, a line for each middle step; all layers 32 wide."""
+    parts = []
+    for name, pairs in accuracies(32).items():
+        shape, title = (np.array(pairs), np.arange(len(pairs))), MIDDLES[name] or "nothing"
+        parts.append(draw(name, "line", ROLES[name], FLAT, shape, title, size=4, dash=DASHES[name]))
+    guides, layers = split(*parts)
+    return graph("depths", "", layers, ("depth", 0.7, 4.3), ("test accuracy", 0.93, 1.0)), guides
+
+
+def table(film: Film) -> Facts:
+    """Test accuracies with a last hidden layer of 32 neurons and of three, by depth."""
+    rows_of = [
+        [f"{MIDDLES[name] or 'nothing'}, last layer {last} wide", *(f"{share:.1%}" for _, share in pairs)]
+        for last in (32, 3)
+        for name, pairs in accuracies(last).items()
+    ]
+    own = f"Unseen pictures read rightly, by depth; the network shown: {film.accuracy[0, -1]:.1%}"
+    return Facts(own, ("", "1", "2", "3", "4"), rows_of)
