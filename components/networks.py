@@ -148,7 +148,8 @@ def curves(film: Film, seed: int, what: str) -> tuple[View, tuple[Cloud, ...]]:
     values = np.log10(np.maximum(film.loss, 1e-6)) if what == "loss" else film.accuracy
     low, high, title = (-3.0, 0.3, "log₁₀ loss") if what == "loss" else (0.35, 1.03, "accuracy")
     show, steps = rows(np.eye(2)), film.steps.astype(float)
-    parts = [_all_seeds(values, steps, show), *_now(film, values[seed], low, high, show)]
+    others = [_all_seeds(values, steps, show)] if film.seeds > 1 else []
+    parts = [*others, *_now(film, values[seed], low, high, show)]
     own = np.stack([steps, values[seed]], -1)
     for name, found in (("plateau", plateaus), ("drop", drops)) if what == "loss" else ():
         spans = [own[(steps >= e.start) & (steps <= e.end)] for e in found(steps, film.loss[seed])]

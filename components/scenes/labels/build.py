@@ -6,21 +6,26 @@ from components.networks import assembled, curves, field, folding, stages
 from components.recipe import Facts, Recipe
 from components.scene import Choices
 from components.trained import claims
-from geometry.film import shipped
+from geometry.film import Film, shipped
 
 SETS = {"8": "8 points, by lot", "16": "16 points, by lot", "32": "32 points, by lot", "xor": "XOR"}
 
 
 def build(choices: Choices) -> Recipe:
     name = "xor" if choices["data"] == "xor" else f"labels_{choices['data']}_{choices['depth']}"
-    film = shipped(name)
+    film = first(shipped(name))
     views = {
         "folding": folding(film, 0),
         "field": field(film, 0),
         "curves": curves(film, 0, choices["curve"]),
     }
-    recipe = assembled(film, 0, views, progress=len(stages(film)) - 1)
-    return recipe if name == "xor" else replace(recipe, facts=shares())
+    return replace(assembled(film, 0, views, progress=len(stages(film)) - 1), facts=shares())
+
+
+def first(film: Film) -> Film:
+    """The film of its first seed alone."""
+    parts = {name: getattr(film, name)[:1] for name in ("weights", "loss", "accuracy", "ended")}
+    return replace(film, **parts)
 
 
 def shares() -> Facts:
