@@ -66,7 +66,7 @@ export function slider(p, set) {
       range.setAttribute("aria-valuetext", readable(value));
       const moved = value !== shown;
       shown = value;
-      if (moved && (document.activeElement !== entry || hint.textContent) || !entry.value) forget();
+      if (moved && (document.activeElement !== entry || hint.textContent)) forget();
     },
   };
 }
