@@ -1,6 +1,7 @@
 // @ts-check
 /** Sliders, the scrubber and the keys: native elements that tell the player what the hand does. */
 
+import { clockOf } from "./engine.mjs";
 import { within } from "./link.mjs";
 
 /** @param {string} tag @param {Record<string, any>} [properties] @param {(Node | string)[]} children @returns {any} */
@@ -156,7 +157,7 @@ export function scrubber(part, recipe, player) {
   const loop = button("loop", "Loop", () => { player.loop = !player.loop; show(); });
   const speed = h("select", { className: "speed", "aria-label": "Speed", onchange: () => { player.speed = Number(speed.value); } },
     ...SPEEDS.map((s) => h("option", { value: s, selected: s === player.speed }, `${s}×`)));
-  const clock = recipe.clock ? clockwork(recipe.parameters.find((/** @type {any} */ p) => p.name === recipe.clock), player, button) : null;
+  const clock = recipe.clock ? clockwork(clockOf(recipe), player, button) : null;
   part.replaceChildren(...(clock ? [clock.element] : []),
     h("div", { className: "track" }, range, h("div", { className: "stops" }, ...stops)),
     h("div", { className: "tools" }, button("back", "Step back (←)", () => player.step(-1)), play,
@@ -196,7 +197,7 @@ function clockwork(p, player, button) {
   return {
     element: h("div", { className: "clock" }, run, h("label", { htmlFor: id, title: p.about }, p.label), hand, words),
     show() {
-      const { max } = player.recipe.parameters.find((/** @type {any} */ each) => each.name === p.name);
+      const { max } = clockOf(player.recipe);
       const at = Math.round(player.params[p.name]), now = `${at} ${max} ${player.running}`;
       if (now === shown) return;
       shown = now;

@@ -2,6 +2,7 @@
 /** The present state of a scene in plain words, for those who do not see the figure, or want it in words. */
 
 import { h, readable } from "./controls.mjs";
+import { cloudOf } from "./engine.mjs";
 import { pointCount } from "./link.mjs";
 import { fixed, readout } from "./numbers.mjs";
 
@@ -41,7 +42,7 @@ function moved({ recipe, usual, params }) {
 /** @param {any} player */
 function followed({ recipe, at, followed }) {
   if (!recipe.table) return "";
-  const points = at[recipe.table.cloud], n = recipe.clouds.find((/** @type {any} */ c) => c.name === recipe.table.cloud).points.shape[0];
+  const points = at[recipe.table.cloud], n = cloudOf(recipe, recipe.table.cloud).points.shape[0];
   const d = points.length / n, i = Math.min(followed, n - 1), numbers = Array.from(points.subarray(i * d, (i + 1) * d), fixed);
   return `${n > 1 ? `Point ${i}` : "The point"} is at (${numbers.join(", ")}).`;
 }

@@ -20,6 +20,12 @@
  * @typedef {Record<string, number>} Params
  */
 
+/** A cloud by its name. @param {Recipe} recipe @param {string} name */
+export const cloudOf = (recipe, name) => /** @type {Cloud} */ (recipe.clouds.find((c) => c.name === name));
+
+/** The parameter that runs by itself, if there is one. @param {Recipe} recipe @returns {any} */
+export const clockOf = (recipe) => recipe.parameters.find((p) => p.name === recipe.clock);
+
 /** @type {WeakMap<Packed, Float64Array | Float32Array | Int32Array | Uint8Array>} */
 const unpacked = new WeakMap();
 const KINDS = { f4: Float32Array, f8: Float64Array, i4: Int32Array, u1: Uint8Array };
@@ -290,7 +296,7 @@ const shown = new WeakMap();
 /** @param {Recipe} recipe @param {Layer} layer @param {Record<string, Float32Array[]>} all
  * @param {Record<string, Float32Array>} at @param {number} progress @param {number} followed */
 function drawing(recipe, layer, all, at, progress, followed) {
-  const cloud = /** @type {Cloud} */ (recipe.clouds.find((c) => c.name === layer.cloud));
+  const cloud = cloudOf(recipe, layer.cloud);
   const n = cloud.points.shape[0], k = layer.rows.length, own = all[layer.cloud];
   const only = layer.only === "followed" ? [Math.min(followed, n - 1)] : layer.only;
   if (layer.kind === "trail") {
@@ -468,7 +474,7 @@ const tints = new WeakMap();
 /** The colour value of each point that a layer shows; the same array again while nothing has moved. @param {Layer} layer
  * @param {Recipe} recipe @param {Record<string, Float32Array[]>} all @param {Record<string, Float32Array>} at @param {number} followed */
 export function layerValues(layer, recipe, all, at, followed) {
-  const { values, row } = layer.color, cloud = /** @type {Cloud} */ (recipe.clouds.find((c) => c.name === layer.cloud));
+  const { values, row } = layer.color, cloud = cloudOf(recipe, layer.cloud);
   const source = values ?? (row.stage === null ? at : all)[layer.cloud], known = tints.get(layer);
   if (known && known.source === source && known.followed === followed) return known.values;
   const each = /** @type {Float32Array} */ (values ? unpack(values) : project([row], all[layer.cloud], at[layer.cloud], cloud.points.shape[0]));

@@ -10,6 +10,8 @@
  *   camera: {eye: number[], center: number[]} | null, follow: number, theme: string, controls: string[] | null}} State
  */
 
+import { cloudOf } from "./engine.mjs";
+
 export const THEMES = ["auto", "light", "dark"];
 
 /** Choices, and everything else, of a query, and what is wrong with it. @param {string} search @param {Record<string, any>} choices the defaults, by name */
@@ -74,7 +76,7 @@ export const controlNames = (recipe) => [...recipe.choices, ...recipe.parameters
 
 /** How many points there are to follow. @param {any} recipe @returns {number} */
 export const pointCount = (recipe) =>
-  recipe.clouds.find((/** @type {any} */ c) => c.name === (recipe.table?.cloud ?? recipe.clouds[0].name)).points.shape[0];
+  cloudOf(recipe, recipe.table?.cloud ?? recipe.clouds[0].name).points.shape[0];
 
 /** "x,y,z" is the eye, "x,y,z,u,v,w" the eye and what it looks at. @param {string} text @returns {State["camera"]} */
 export function parseCamera(text) {

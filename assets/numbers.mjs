@@ -1,7 +1,7 @@
 // @ts-check
 /** Numbers beside the picture: a point at every stage, and how far two clouds lie apart. */
 
-import { accuracy, cloudStages, measures, project, residual, semiAxes, unpack } from "./engine.mjs";
+import { accuracy, cloudOf, cloudStages, measures, project, residual, semiAxes, unpack } from "./engine.mjs";
 import { h } from "./controls.mjs";
 import { defaults } from "./link.mjs";
 
@@ -13,10 +13,9 @@ export const fixed = (x) => (Number.isNaN(x) ? "—" : Math.abs(x) < 5e-5 ? "0" 
 /** A point of the recipe's own at every stage, as rows of texts. @param {any} recipe @param {Record<string, number>} params @param {number} followed */
 export function rows(recipe, params, followed) {
   const { cloud: name, ideal, columns } = recipe.table;
-  const find = (/** @type {string} */ n) => recipe.clouds.find((/** @type {any} */ c) => c.name === n);
-  const cloud = find(name), [n, d] = cloud.points.shape, i = Math.min(followed, n - 1);
+  const cloud = cloudOf(recipe, name), [n, d] = cloud.points.shape, i = Math.min(followed, n - 1);
   const point = Float64Array.from(unpack(cloud.points).subarray(i * d, (i + 1) * d));
-  const stages = cloudStages(cloud, params, point), surface = ideal && cloudStages(find(ideal), params, point);
+  const stages = cloudStages(cloud, params, point), surface = ideal && cloudStages(cloudOf(recipe, ideal), params, point);
   return stages.map((stage, k) => {
     const all = /** @type {any} */ (measures(stage));
     all.distance = surface ? residual(stage, surface[k], 1) : NaN;
@@ -89,7 +88,7 @@ function facts({ title, columns, rows }) {
 }
 
 /** @param {any} recipe @param {string} cloud @returns {number} how many points the cloud has */
-const count = (recipe, cloud) => recipe.clouds.find((/** @type {any} */ c) => c.name === cloud).points.shape[0];
+const count = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
 
 /** @param {any} recipe */
 function heads(recipe) {

@@ -26,7 +26,7 @@ function resolve(data, color) {
 }
 
 /** @param {string} hex @returns {number[]} red, green, blue from 0 to 1 */
-const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255);
+export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255);
 
 /** @param {any} vector @returns {number[]} */
 const xyz = (vector) => [vector.x, vector.y, vector.z];

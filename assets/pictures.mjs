@@ -3,6 +3,7 @@
 
 import { unpack } from "./engine.mjs";
 import { h } from "./controls.mjs";
+import { rgb } from "./painter.mjs";
 
 /** @param {any} cloud one with pictures @param {() => string} ink the colour of full strength
  * @returns {{element: HTMLElement, show: (point: number) => void}} */
@@ -17,7 +18,7 @@ export function picture(cloud, ink) {
       const at = Math.min(point, count - 1), color = ink(), name = cloud.labels?.[at] ?? `point ${at}`;
       if (shown === `${at} ${color}`) return;
       shown = `${at} ${color}`;
-      const image = new ImageData(width, height), [r, g, b] = [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
+      const image = new ImageData(width, height), [r, g, b] = rgb(color).map((part) => 255 * part);
       for (let i = 0; i < size; i++) image.data.set([r, g, b, grey[at * size + i]], 4 * i);
       canvas.getContext("2d").putImageData(image, 0, 0);
       canvas.setAttribute("aria-label", `picture of ${name}`);

@@ -8,7 +8,7 @@
  * the link of the page is let alone; `data-controls` names the controls that are shown.
  */
 
-import { fading, layerPoints, layerValues, now, plane, stages, unpack } from "./engine.mjs";
+import { clockOf, cloudOf, fading, layerPoints, layerValues, now, plane, stages, unpack } from "./engine.mjs";
 import { Panel } from "./painter.mjs";
 import { choices, h, scrubber, sliders } from "./controls.mjs";
 import { defaults, parseCamera, pointCount, read, split, within, write } from "./link.mjs";
@@ -299,7 +299,7 @@ export class Player {
 
   /** The clock runs to its end, or stands still. */
   run() {
-    const p = this.recipe.parameters.find((/** @type {any} */ each) => each.name === this.recipe.clock);
+    const p = clockOf(this.recipe);
     if (!p) return;
     this.running = !this.running;
     if (this.running && this.params[p.name] >= p.max) this.params = { ...this.params, [p.name]: p.min };
@@ -377,7 +377,7 @@ export class Player {
   live(recipe) {
     const fits = this.ready && this.panels.every((panel, v) => panel.view.dims === recipe.views[v]?.dims);
     if (!fits || recipe.views.length !== this.panels.length) return;
-    const clock = recipe.parameters.find((/** @type {any} */ p) => p.name === recipe.clock);
+    const clock = clockOf(recipe);
     this.recipe = { ...this.recipe, ...recipe };
     this.params = { ...this.params, [clock.name]: clock.max };
     this.stages = stages(this.recipe, this.params);
@@ -505,7 +505,7 @@ export class Player {
 
   /** @param {number} passed */
   #runOn(passed) {
-    const { clock, parameters } = this.recipe, p = parameters.find((/** @type {any} */ each) => each.name === clock);
+    const p = clockOf(this.recipe), clock = p.name;
     const to = Math.min(p.max, this.params[clock] + (passed * this.speed * (p.max - p.min)) / RUN);
     this.params = { ...this.params, [clock]: to };
     this.stages = stages(this.recipe, this.params);
@@ -539,7 +539,7 @@ export class Player {
 
   /** @param {string} name */
   #texts(name) {
-    const at = this.at[name], n = this.recipe.clouds.find((/** @type {any} */ c) => c.name === name).points.shape[0], d = at.length / n;
+    const at = this.at[name], n = cloudOf(this.recipe, name).points.shape[0], d = at.length / n;
     return Array.from({ length: n }, (_, i) => `point ${i}<br>(${Array.from(at.subarray(i * d, (i + 1) * d), (x) => x.toFixed(2)).join(", ")})`);
   }
 

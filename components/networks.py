@@ -6,19 +6,20 @@ The points go through the Linears and middle steps of one seed, as its training 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from components.recipe import Accuracy, Cloud, Color, Facts, Layer, Number, Parameter, Recipe, Row, View, rows
-from components.scenery import Part, draw, followed, globe, graph, rest, space, split
+from components.scenery import Part, draw, each_class, followed, globe, graph, rest, space, split
 from geometry import Affine, Entries, Pipeline, Track, clouds
 from geometry.events import Event, drops, plateaus
 from geometry.film import Film
 from geometry.network import stage_names
 
+Seen = tuple[View, tuple[Cloud, ...]]  # a view and the clouds that it shows
 LOGIT = Row((1,))
 CLASSES = ("class-0", "class-1")
 FINE = 100  # points of a field along one side
@@ -48,15 +49,14 @@ def stages(film: Film) -> list[str]:
 # --- the points that fold
 
 
-def folding(film: Film, seed: int, *guides: Part) -> tuple[View, tuple[Cloud, ...]]:
+def folding(film: Film, seed: int) -> Seen:
     """The data from stage to stage in space, the unit sphere, and in the end the plane."""
     net, show = network(film, seed), rows(projection(film, seed))
     waits = rest(film.network.sizes[-2], 1)  # while the plane appears
     hidden = Pipeline((*net.steps[:-1], *waits))
     end = [0.0] * len(hidden.steps) + [1.0]
     data = Cloud("data", film.data.points, hidden)
-    around = (*guides, *_sphere(film, show), *_plane(film, net, show, end))
-    guide_clouds, layers = split(*around)
+    guide_clouds, layers = split(*_sphere(film, show), *_plane(film, net, show, end))
     shown = (*layers, *classes(film, show), *followed("data", show, trail=0))
     view = space("folding", "", shown, REACH, camera=CAMERA)
     return replace(view, edge="plane" if _flat(film) else ""), (data, *guide_clouds)
@@ -64,20 +64,8 @@ def folding(film: Film, seed: int, *guides: Part) -> tuple[View, tuple[Cloud, ..
 
 def classes(film: Film, show: tuple[Row, ...], *, size: float = 5) -> tuple[Layer, ...]:
     """The data, round in one class and square in the other."""
-    return tuple(
-        Layer(
-            "data",
-            "points",
-            role,
-            show,
-            f"class {k}",
-            only=np.flatnonzero(film.data.labels == k).tolist(),
-            size=size,
-            pick=True,
-            square=bool(k),
-        )
-        for k, role in enumerate(CLASSES)
-    )
+    titles = ("class 0", "class 1")
+    return each_class("data", "points", show, film.data.labels, titles, roles=CLASSES, size=size, pick=True)
 
 
 def projection(film: Film, seed: int) -> np.ndarray:
@@ -124,7 +112,7 @@ def _plane(film: Film, net: Pipeline, show: tuple[Row, ...], fade: Sequence[floa
 # --- the field over the plane
 
 
-def field(film: Film, seed: int) -> tuple[View, tuple[Cloud, ...]]:
+def field(film: Film, seed: int) -> Seen:
     """The decision of the network over its 2D input, under the data."""
     reach = 1.15 * float(abs(film.data.points).max())
     side = np.linspace(-reach, reach, FINE)
@@ -143,7 +131,7 @@ def field(film: Film, seed: int) -> tuple[View, tuple[Cloud, ...]]:
 # --- the curves of all seeds
 
 
-def curves(film: Film, seed: int, what: str) -> tuple[View, tuple[Cloud, ...]]:
+def curves(film: Film, seed: int, what: str) -> Seen:
     """Loss (log10) or accuracy of every seed; the shown one with its plateaus and drops, and the clock."""
     values = np.log10(np.maximum(film.loss, 1e-6)) if what == "loss" else film.accuracy
     low, high, title = (-3.0, 0.3, "log₁₀ loss") if what == "loss" else (0.35, 1.03, "accuracy")
@@ -235,25 +223,17 @@ def _spans(found: Sequence[Event]) -> str:
     return ", ".join(f"{e.start:,.0f} … {e.end:,.0f}" for e in found) or "none"
 
 
-def assembled(
-    film: Film,
-    seed: int,
-    views: Mapping[str, tuple[View, tuple[Cloud, ...]]],
-    *,
-    progress: float,
-    formula: str = "",
-) -> Recipe:
-    """The recipe of some views, with the numbers of the seed shown."""
+def assembled(film: Film, seed: int, decision: Seen, curve: str) -> Recipe:
+    """The points that fold, what the network answers over its input, and the curves; numbers of the seed."""
     numbers, more = readouts(film, seed)
-    names = stages(film)
+    names, seen = stages(film), (folding(film, seed), decision, curves(film, seed, curve))
     return Recipe(
         stages=names,
         parameters=clock(film),
-        clouds=(*(cloud for _, made in views.values() for cloud in made), *more),
-        views=tuple(view for view, _ in views.values()),
-        formula=formula,
+        clouds=(*(cloud for _, made in seen for cloud in made), *more),
+        views=tuple(view for view, _ in seen),
         readouts=numbers,
         facts=facts(film, seed),
-        progress=progress,
+        progress=len(names) - 1,
         clock="step" if len(film.steps) > 1 else "",
     )

@@ -158,16 +158,22 @@ def beads(cloud: str, show: Rows, *, mark: float = 12, **look: Any) -> tuple[Lay
 
 
 def each_class(
-    cloud: str, kind: str, show: Rows, classes: Array, titles: Sequence[str] = ("", ""), **look: Any
+    cloud: str,
+    kind: str,
+    show: Rows,
+    classes: Array,
+    titles: Sequence[str] = ("", ""),
+    *,
+    roles: Sequence[str] = ("input", "other"),
+    **look: Any,
 ) -> tuple[Layer, ...]:
     """A layer of points or a histogram for each of two classes, 0 and 1: round or square, whole or dotted."""
-    roles = zip(("input", "other"), titles, strict=True)
     own = [np.flatnonzero(classes == k).tolist() for k in (0, 1)]
     return tuple(
         Layer(
             cloud, kind, role, show, title, only=own[k], square=k == 1, dash="dot" if k else "solid", **look
         )
-        for k, (role, title) in enumerate(roles)
+        for k, (role, title) in enumerate(zip(roles, titles, strict=True))
     )
 
 

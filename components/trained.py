@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +10,7 @@ from components import runs
 from components.recipe import Recipe
 from components.scene import Choice, Choices, Result, Training, Whole, WrongValue
 from geometry.datasets import DataSet
-from geometry.film import FOLDER, Film, FilmError, shipped
+from geometry.film import Film, FilmError, score, shipped
 from geometry.network import MIDDLES, Network, initial
 from geometry.weights import network_of
 
@@ -65,19 +62,11 @@ def _same(film: Film, network: Network, data: DataSet) -> bool:
     return film.network == network and same
 
 
-@cache
-def claims(name: str) -> list[dict[str, Any]]:
-    """The rows of a table that `make films` has measured."""
-    rows: list[dict[str, Any]] = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
-    return rows
-
-
 def at_rest(network: Network, data: DataSet, weights: np.ndarray) -> Film:
     """A film of one checkpoint: networks (S, P) as they are, with their loss and accuracy."""
-    x, sign = data.points.astype(float), 2 * data.labels - 1
     with np.errstate(all="ignore"):  # what is not finite, the film refuses
-        logits = np.stack([network.pipeline(flat).stages(x)[-1][:, 0] for flat in weights.astype(float)])
-        loss, right = np.logaddexp(0, -sign * logits).mean(-1), ((logits > 0) == (sign > 0)).mean(-1)
+        logits = network.pipeline(weights.astype(float)).stages(data.points.astype(float))[-1]
+        loss, right = np.transpose([score(each, data.labels) for each in logits])
     words = ("",) * len(weights)
     return Film(network, data, np.array([0]), weights[:, None], loss[:, None], right[:, None], words)
 

@@ -8,9 +8,9 @@ from components.networks import CAMERA, clock, curves, network
 from components.recipe import Cloud, Color, Facts, Layer, Recipe, View, rows
 from components.scene import Choices
 from components.scenery import draw, followed, globe, graph, space, split
-from components.trained import claims
 from geometry import Affine, Pipeline
 from geometry.film import Film, shipped
+from geometry.film import table as measured
 from geometry.network import MIDDLES
 
 BESIDE = {"depth": "accuracy against depth", "accuracy": "accuracy in training", "loss": "loss in training"}
@@ -62,7 +62,7 @@ def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
 def accuracies(last: int) -> dict[str, list[tuple[int, float]]]:
     """For each middle step (depth, median test accuracy), with so many neurons in the last hidden layer."""
     found: dict[str, list[tuple[int, float]]] = {}
-    for row in claims("digits"):
+    for row in measured("digits"):
         if row["last"] == last:
             found.setdefault(row["middle"], []).append((row["depth"], float(np.median(row["accuracies"]))))
     return found

@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from components.networks import assembled, curves, field, folding, stages
+from components.networks import assembled, field
 from components.recipe import Facts, Recipe
 from components.scene import Choices
-from components.trained import claims
-from geometry.film import Film, shipped
+from geometry.film import Film, shipped, table
 
 SETS = {"8": "8 points, by lot", "16": "16 points, by lot", "32": "32 points, by lot", "xor": "XOR"}
 
@@ -14,12 +13,7 @@ SETS = {"8": "8 points, by lot", "16": "16 points, by lot", "32": "32 points, by
 def build(choices: Choices) -> Recipe:
     name = "xor" if choices["data"] == "xor" else f"labels_{choices['data']}_{choices['depth']}"
     film = first(shipped(name))
-    views = {
-        "folding": folding(film, 0),
-        "field": field(film, 0),
-        "curves": curves(film, 0, choices["curve"]),
-    }
-    return replace(assembled(film, 0, views, progress=len(stages(film)) - 1), facts=shares())
+    return replace(assembled(film, 0, field(film, 0), choices["curve"]), facts=shares())
 
 
 def first(film: Film) -> Film:
@@ -30,7 +24,7 @@ def first(film: Film) -> Film:
 
 def shares() -> Facts:
     """The share of networks that fit all labels, by number of points and depth, as `make films` found it."""
-    found = {(row["m"], row["depth"]): row["fitted"] for row in claims("labels")}
+    found = {(row["m"], row["depth"]): row["fitted"] for row in table("labels")}
     sizes, depths = (sorted({pair[k] for pair in found}) for k in (0, 1))
     rows = [[f"{m} points", *(f"{found[m, depth]:.0%}" for depth in depths)] for m in sizes]
     return Facts("Networks that fit every label, by depth", ("", *map(str, depths)), rows)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from components.networks import CAMERA, CERTAIN, assembled, classes, curves, folding, network, stages
+from components.networks import CAMERA, CERTAIN, assembled, classes, network
 from components.recipe import Cloud, Color, Layer, Recipe, Row, View, rows
 from components.scene import Choices, Training
 from components.scenery import space
@@ -20,12 +20,7 @@ def task(choices: Choices) -> tuple[Network, DataSet]:
 
 def show(choices: Choices, film: Film) -> Recipe:
     seed = seed_of(choices, film)
-    views = {
-        "folding": folding(film, seed),
-        "ball": ball(film, seed),
-        "curves": curves(film, seed, choices["curve"]),
-    }
-    return assembled(film, seed, views, progress=len(stages(film)) - 1)
+    return assembled(film, seed, ball(film, seed), choices["curve"])
 
 
 def ball(film: Film, seed: int) -> tuple[View, tuple[Cloud, ...]]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from components.networks import assembled, curves, field, folding, stages
+from components.networks import assembled, field
 from components.recipe import Recipe
 from components.scene import Choices, Training, WrongValue
 from components.trained import builder, seed_of
@@ -44,12 +44,7 @@ def own(text: str) -> DataSet:
 
 def show(choices: Choices, film: Film) -> Recipe:
     seed = seed_of(choices, film)
-    views = {
-        "folding": folding(film, seed),
-        "field": field(film, seed),
-        "curves": curves(film, seed, choices["curve"]),
-    }
-    return assembled(film, seed, views, progress=len(stages(film)) - 1)
+    return assembled(film, seed, field(film, seed), choices["curve"])
 
 
 TRAINING = Training(task, show)
