@@ -11,7 +11,7 @@
  */
 
 const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: false, doubleClick: false };
-const UP = { x: 0, y: 0, z: 1 };
+const UP = { x: 0, y: 0, z: 1 }, PARTS = /** @type {const} */ (["points", "opacity", "values"]);
 /** Plotly's names for dashes, in pixels. @type {Record<string, number[]>} */
 export const DASHES = { dash: [9, 9], dot: [3, 3], dashdot: [9, 3, 3, 3], longdash: [15, 5], longdashdot: [15, 5, 3, 5] };
 
@@ -68,6 +68,7 @@ export class Panel {
     /** @type {(layer: any, index: number) => void} */ this.onPick = () => {};
     /** @type {(layer: any, index: number) => void} a point under the pointer; −1: none */ this.onHover = () => {};
     /** @type {() => void} */ this.onPlot = () => {}; // Plotly has drawn: axes may have moved
+    /** @type {Drawn[] | null} the last frame, while things move */ this.painted = null;
     /** @type {Map<number, any>} buffers of each layer, kept from frame to frame */
     this.buffers = new Map();
     /** @type {HTMLCanvasElement | null} */ this.canvas = null;
@@ -129,9 +130,14 @@ export class Panel {
     const { width, height } = this.gd._fullLayout, { clientWidth, clientHeight } = this.gd;
     if (this.closed || !clientWidth || !clientHeight || (width === clientWidth && height === clientHeight)) return;
     const camera = this.is3d ? this.camera() : null;
-    this.buffers.clear();
+    this.#forget();
     await this.Plotly.relayout(this.gd, { width: clientWidth, height: clientHeight });
     if (camera && !this.closed) this.setCamera(camera);
+  }
+
+  #forget() {
+    this.painted = null;
+    this.buffers.clear();
   }
 
   /** Traces and layout with the frame's positions. @param {Drawn[]} frame @param {Camera | null} camera */
@@ -180,8 +186,10 @@ export class Panel {
     };
   }
 
-  /** Show a frame while things move. @param {Drawn[]} frame */
+  /** Show a frame while things move; nothing is drawn where nothing has. @param {Drawn[]} frame */
   paint(frame) {
+    if (frame.every((drawn, l) => PARTS.every((part) => this.painted?.[l]?.[part] === drawn[part]))) return;
+    this.painted = frame;
     if (!this.is3d) return this.#paintCanvas(frame);
     this.gd.classList.add("moving");
     if (this.fast && this.#paintBuffers(frame)) return;
@@ -192,7 +200,7 @@ export class Panel {
   async settle(frame) {
     this.colors.clear();
     const { data, layout } = this.#figure(frame, this.is3d ? this.camera() : null);
-    this.buffers.clear();
+    this.#forget();
     await this.Plotly.react(this.gd, data, layout, CONFIG);
     if (this.closed) return;
     if (this.is3d) this.#prepare();
@@ -411,12 +419,15 @@ export class Panel {
   }
 }
 
-/** Draw now, without what Plotly does at each drawing for ticks (ours are hidden) and hover (hidden while things move): it
- * would make the browser lay the page out in every frame. @param {any} glplot */
+/** Draw now, without what Plotly does at each drawing for ticks (ours are hidden) and hover (hidden while things move), which
+ * would make the browser lay the page out in every frame, and without its question whether a buffer that it has kept is
+ * still one, for whose answer the page would wait until all that was drawn before is done. @param {any} glplot */
 function redraw(glplot) {
-  const { onrender } = glplot;
+  const { onrender, gl } = glplot;
   glplot.onrender = null;
+  gl.isBuffer = () => true;
   glplot.redraw();
+  delete gl.isBuffer;
   glplot.onrender = onrender;
 }
 

@@ -557,7 +557,8 @@ export class Player {
   #rest() {
     clearTimeout(this.resting);
     if (this.closed) return;
-    this.resting = window.setTimeout(() => { if (!this.leg && !this.flight && !this.running && !this.pressed) this.#settle(); }, this.growing ? NEWS : REST);
+    const settle = () => { if (!this.scheduled && !this.leg && !this.flight && !this.running && !this.pressed) this.#settle(); };
+    this.resting = window.setTimeout(() => requestAnimationFrame(settle), this.growing ? NEWS : REST); // a slow frame is no rest
   }
 
   async #settle() {
