@@ -19,42 +19,38 @@ REACH, WALL, FRAME, CUBE = 2.2, 1.7, 1.5, 0.75
 FAR = (-1, 1, -1)  # the side of each axis that is away from the camera
 CAMERA = (0.95, -1.0, 0.5)
 SPACE, START = rows(ONE), rows(ONE, stage=0)
-DASHES = {"upper": "solid", "lower": "dash"}  # in the map, where nothing but the colour would tell them apart
-HALVES = {"upper": (1, "input"), "lower": (-1, "other")}  # sign of h, role
-CORNERS = np.array([[-1, -1, 0], [-1, 1, 0], [1, 1, 0], [1, -1, 0]])
-NET, CURVED = clouds.graticule(parallels=8, fine=64), {"rim": clouds.circle(96, *ONE[:2])}
-CURVED |= {"net": NET, "sphere": clouds.sphere_mesh()}
-CURVED |= {f"{k} grid": clouds.half_net(sign) for k, (sign, _) in HALVES.items()}
-STRAIGHT = {f"{k} face": clouds.face_net(CUBE, sign) for k, (sign, _) in HALVES.items()}
-STRAIGHT |= {"edges": clouds.segments(CUBE * (CORNERS[:, None] + np.outer((-1, 1), ONE[2])))}
+HALVES = {"upper": (1, "input", "solid"), "lower": (-1, "other", "dash")}  # sign of h, role, dash in the map
+EDGE = np.array([[-1, -1, 0], [-1, 1, 0], [1, 1, 0], [1, -1, 0]]), clouds.closed(4)
+BARS = clouds.segments(CUBE * (EDGE[0][:, None] + np.outer((-1, 1), ONE[2])))
+NET, RIM = clouds.graticule(parallels=8, fine=64), clouds.circle(96, *ONE[:2])
+SHAPES = {"sphere": clouds.sphere_mesh(), "net": NET, "rim": RIM, "edges": BARS}
+SHAPES |= {f"{k} grid": clouds.half_net(sign) for k, (sign, *_) in HALVES.items()}
+SHAPES |= {f"{k} face": clouds.face_net(CUBE, sign) for k, (sign, *_) in HALVES.items()}
+STRAIGHT = ("edges", "upper face", "lower face", "sheared")  # what does not go back to the sphere
 RADIUS = Parameter("r", "radius r", 1.2, 0.4, 1.4, about="of the sphere; the cube grows with it")
-MAP = "The shadow as a map of the plane"
 RESIDUAL = Residual("Largest distance between the sheared points and the formula", "sheared", "formula")
 
 
 def build(choices: Choices) -> Recipe:
     onto, by = (AXES.index(name) for name in choices["pair"].split("-"))
-    place = [onto, 3 - onto - by, by]
-    turn, (u, v, h) = ONE[place], (AXES[i] for i in place)
+    turn, shadow = ONE[[onto, 3 - onto - by, by]], wall(SPACE, by, FAR[by] * WALL)
+    u, v, h = (AXES[i] for i in turn.argmax(-1))
     halves = [k for k in HALVES if choices["branch"] in (k, "both")]
     dots = clouds.half_lattice([HALVES[k][0] for k in halves])
-    shadow = wall(SPACE, by, FAR[by] * WALL)
-    edge = (FRAME * CORNERS @ turn, clouds.closed(4))
+    edge = clouds.turned(EDGE, FRAME * turn)
     frame = draw("frame", "line", "axis", shadow, edge, size=2, opacity=0.5)
     guides, around = split(*axes(SPACE, AXES, -1.5, 1.5, 1.65, names=("axes", "names")), frame)
-    cubic = tuple((at - REACH, at + REACH) for at in 0.35 * FAR[by] * ONE[by])  # with the wall in the picture
-    image = rf"{u} \pm s\sqrt{{r^2 - {u}^2 - {v}^2}}"
-    title = f"The sphere, and its shadow on the {u}{v}-plane"
-    slides = f"how far {u} slides for each unit of {h}"
-    ways = flat(halves, turn[:2], some=list(range(0, len(dots), 2)))
+    box = tuple((at - REACH, at + REACH) for at in 0.35 * FAR[by] * ONE[by])  # with the wall in the picture
+    slides, image = f"how far {u} slides for each unit of {h}", rf"{u} \pm s\sqrt{{r^2 - {u}^2 - {v}^2}}"
+    title, plane = f"The sphere, and its shadow on the {u}{v}-plane", ((u, -REACH, REACH), (v, -1.6, 1.6))
     return Recipe(
         stages=("sphere", "sheared", "re-normalised"),
         parameters=(Parameter("s", "shear s", 0.8, -1.2, 1.2, about=slides), RADIUS),
         clouds=(*moving(turn, shear_step("s", onto=onto, by=by), dots), *guides),
         views=(
-            View("sphere", title, (*around, *sphere(h, shadow)), cubic, camera=CAMERA),
-            View("cube", "A cube under the same shear", (*around, *cube(shadow)), cubic, camera=CAMERA),
-            graph("map", MAP, ways, (u, -REACH, REACH), (v, -1.6, 1.6), equal=True),
+            View("sphere", title, (*around, *sphere(h, shadow)), box, camera=CAMERA),
+            View("cube", "A cube under the same shear", (*around, *cube(shadow)), box, camera=CAMERA),
+            graph("map", "The shadow as a map of the plane", flat(halves, turn[:2]), *plane, equal=True),
         ),
         formula=rf"({u}, {v}) \mapsto \class{{stage-1 role-formula}}{{\left({image},\; {v}\right)}}",
         table=Table("dots", columns=("components", "norm")),
@@ -66,28 +62,26 @@ def build(choices: Choices) -> Recipe:
 
 def moving(turn: np.ndarray, shear: Affine, dots: np.ndarray) -> list[Cloud]:
     """What is sheared; what is curved goes back to the sphere. And the formula, without the shear."""
-    grown, back = Pipeline((scaled(3, "r"),)), Pipeline((shear, Normalize(radius=slider("r"))))
-    curved = {name: points for name, (points, _) in CURVED.items()} | {"dots": dots}
-    straight = {name: points for name, (points, _) in STRAIGHT.items()} | {"sheared": dots}
+    points = {name: shape[0] for name, shape in SHAPES.items()} | {"dots": dots, "sheared": dots}
+    grown, once = Pipeline((scaled(3, "r"),)), Pipeline((shear,))
+    back = Pipeline((shear, Normalize(radius=slider("r"))))
     formula = Pipeline((*shadow_steps(s="s", r="r"), Affine(turn.T)))
-    return [
-        *(Cloud(name, x @ turn, back, grown) for name, x in curved.items()),
-        *(Cloud(name, x @ turn, Pipeline((shear,)), grown) for name, x in straight.items()),
-        Cloud("formula", shadow_coordinates(dots), place=formula),
-    ]
+    sheared = (Cloud(k, x @ turn, once if k in STRAIGHT else back, grown) for k, x in points.items())
+    return [*sheared, Cloud("formula", shadow_coordinates(dots), place=formula)]
 
 
 def sphere(h: str, shadow: Rows) -> tuple[Layer, ...]:
     """The sphere with its graticule in two colours, and their shadows, now and before."""
+    rim = lines({"rim": "axis"}, START, SHAPES, title="the shadow before", size=4)
     net = [
         Layer("net", "line", role, SPACE, f"{h} {'≥≤'[sign < 0]} 0", order=clouds.side(NET, 2, sign), size=3)
-        for sign, role in HALVES.values()
+        for sign, role, _ in HALVES.values()
     ]
     return (
-        Layer("sphere", "mesh", "sphere", SPACE, order=CURVED["sphere"][1], opacity=0.1),
+        Layer("sphere", "mesh", "sphere", SPACE, order=SHAPES["sphere"][1], opacity=0.1),
         *net,
         *seen(net, shadow, title="", size=2, opacity=0.75),
-        *seen(lines({"rim": "axis"}, START, CURVED, title="the shadow before", size=4), shadow),
+        *seen(rim, shadow),
         *followed("dots", SPACE, size=9),
         *followed("dots", shadow, size=9),
     )
@@ -95,23 +89,22 @@ def sphere(h: str, shadow: Rows) -> tuple[Layer, ...]:
 
 def cube(shadow: Rows) -> tuple[Layer, ...]:
     """The cube's two faces and their shadows."""
-    faces = lines({f"{k} face": role for k, (_, role) in HALVES.items()}, SPACE, STRAIGHT, size=3)
-    return (*faces, *seen(faces, shadow, size=2), *lines({"edges": "sphere"}, SPACE, STRAIGHT, size=3))
+    faces = lines({f"{k} face": role for k, (_, role, _) in HALVES.items()}, SPACE, SHAPES, size=3)
+    return (*faces, *seen(faces, shadow, size=2), *lines({"edges": "sphere"}, SPACE, SHAPES, size=3))
 
 
-def flat(halves: list[str], plane: np.ndarray, some: list[int]) -> tuple[Layer, ...]:
+def flat(halves: list[str], plane: np.ndarray) -> tuple[Layer, ...]:
     """The grid before, and where each half takes it; some points with their ways, and the formula."""
     now, before = rows(plane), rows(plane, stage=0)
+    some, ways = range(0, 37 * len(halves), 2), "where a point goes"
+    found, look = ((f"{k} grid", *HALVES[k]) for k in halves), {"size": 3, "opacity": 0.8}
+    grids = [x for name, _, role, dash in found for x in lines({name: role}, now, SHAPES, dash=dash, **look)]
     return (
-        *lines({"rim": "axis"}, before, CURVED, size=3),
-        *lines({"upper grid": "axis"}, before, CURVED, size=1.5, opacity=0.35),
-        *(
-            layer
-            for k in halves
-            for layer in lines({f"{k} grid": HALVES[k][1]}, now, CURVED, size=3, opacity=0.8, dash=DASHES[k])
-        ),
+        *lines({"rim": "axis"}, before, SHAPES, size=3),
+        *lines({"upper grid": "axis"}, before, SHAPES, size=1.5, opacity=0.35),
+        *grids,
         Layer("dots", "points", "trail", before, size=5, pick=True),
-        Layer("dots", "trail", "ink", now, "where a point goes", only=some, size=2.5, opacity=0.8, arrow=0.2),
+        Layer("dots", "trail", "ink", now, ways, only=some, size=2.5, opacity=0.8, arrow=0.2),
         Layer("formula", "points", "formula", now, "the formula", size=9, hollow=True, fade=[0, 1, 0]),
         *followed("dots", now, size=9),
     )
