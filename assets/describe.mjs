@@ -9,11 +9,29 @@ import { fixed, readout } from "./numbers.mjs";
 /** The words of a piece of HTML. @param {string} html */
 const plain = (html) => new DOMParser().parseFromString(html, "text/html").body.textContent?.trim() ?? "";
 
-/** Sentences: what and where; what differs from the defaults; the followed point; the readouts. @param {any} player @returns {string[]} */
+/** Sentences: what and where; what differs from the defaults; the followed point; the readouts; the camera. @param {any} player @returns {string[]} */
 export function sentences(player) {
   const { recipe } = player;
   return [`${recipe.title}: ${where(player)}.`, moved(player), followed(player),
-    ...recipe.readouts.map((/** @type {any} */ r) => `${sentence(plain(r.label))}: ${reading(r, player)}.`)].filter(Boolean);
+    ...recipe.readouts.map((/** @type {any} */ r) => `${sentence(plain(r.label))}: ${reading(r, player)}.`), seen(player)].filter(Boolean);
+}
+
+/** @param {any} player */
+function seen({ recipe, camera }) {
+  const view = recipe.views.find((/** @type {any} */ v) => v.dims === 3);
+  return view ? `Seen from ${side(camera ?? { eye: view.camera, center: [0, 0, 0] })}.` : "";
+}
+
+const SIDES = ["the right", "the back right", "the back", "the back left", "the left", "the front left", "the front", "the front right"];
+const POLE = 80, HIGH = 40, LEVEL = 10; // degrees above or below
+
+/** Where a camera stands: the third axis is up, and in front the first points to the right. @param {{eye: number[], center: number[]}} camera */
+export function side({ eye, center }) {
+  const [x, y, z] = eye.map((e, i) => e - center[i]), up = (Math.atan2(z, Math.hypot(x, y)) * 180) / Math.PI;
+  const word = up > 0 ? "above" : "below", steep = Math.abs(up);
+  if (steep > POLE) return `straight ${word}`;
+  const around = SIDES[(Math.round(Math.atan2(y, x) / (Math.PI / 4)) + 8) % 8];
+  return steep < LEVEL ? around : `${around}, ${steep > HIGH ? "high" : "slightly"} ${word}`;
 }
 
 /** A readout; of a share, how many points that are. @param {any} r @param {any} player */

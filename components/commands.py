@@ -39,6 +39,14 @@ def _add_export(one: argparse.ArgumentParser) -> None:
     one.add_argument("--fps", type=_number(int, 1, FASTEST), default=usual.fps)
     one.add_argument("--turn", type=_turn, metavar="name=from:to", help="a film of a parameter")
     one.add_argument("--assets", type=Path, metavar="DIR", help="what .html figures share, one copy of it")
+    one.add_argument(
+        "--choice",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="name",
+        help="choices that can be made in a .html figure; it grows by a recipe for each value",
+    )
     one.set_defaults(run=_export)
 
 
@@ -48,7 +56,7 @@ def _export(asked: argparse.Namespace) -> None:
         name: getattr(asked, name) for name in ("progress", "theme") if getattr(asked, name) is not None
     }
     look = Look(asked.width, asked.height, asked.scale, asked.seconds, asked.fps, asked.turn)
-    export(asked.slug, asked.out, values, look, assets=asked.assets)
+    export(asked.slug, asked.out, values, look, assets=asked.assets, alive=list(dict.fromkeys(asked.choice)))
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import io
+import itertools
+import math
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from components import bar, still
-from components.plain import beside, common, single_file
-from components.scene import Scene, WrongValue
-from components.server import find
+from components.plain import beside, common, key, single_file
+from components.scene import Result, Scene, WrongValue
+from components.server import contents, find
+from components.site import TOGETHER, offered, values
 from components.state import State, parse
 from components.studio import Sheet, showing
 
@@ -42,19 +47,28 @@ class Look:
 
 
 def export(
-    slug: str, out: Path, values: Mapping[str, str], look: Look, *, assets: Path | None = None
+    slug: str,
+    out: Path,
+    query: Mapping[str, str],
+    look: Look,
+    *,
+    assets: Path | None = None,
+    alive: Sequence[str] = (),
 ) -> None:
-    """Write a scene in a state (`values`, as in a link) to a file, whose kind is its suffix.
+    """Write a scene in a state (`query`, as in a link) to a file, whose kind is its suffix.
 
+    alive: the choices that can be made in a page.
     Raises WrongValue, UnknownScene, Missing, NoBrowser, OSError.
     """
     scene = find(slug)
     if out.suffix not in KINDS:
         raise WrongValue("out", f"{out.name} is none of {', '.join(KINDS)}", list(KINDS))
-    state = parse(scene, values)
+    state = parse(scene, query)
     moments = frames(state, look) if out.suffix in FILMS else []
+    if alive and out.suffix != ".html":
+        raise WrongValue("choice", f"choices can be made in .html, not in {out.name}", [".html"])
     if out.suffix == ".html":
-        out.write_text(html(scene, state, out, assets), "utf-8")
+        out.write_text(html(scene, state, out, assets, alive), "utf-8")
     elif out.suffix == ".svg":
         out.write_text(still.svg(state.recipe, state), "utf-8")
     else:
@@ -62,14 +76,39 @@ def export(
         asyncio.run(_drawn(scene, state, out, look, moments))
 
 
-def html(scene: Scene, state: State, out: Path, assets: Path | None) -> str:
+def html(scene: Scene, state: State, out: Path, assets: Path | None, alive: Sequence[str]) -> str:
     """One file with everything inside, or beside a folder that several share."""
+    recipes = inlined(scene, state, alive) if alive else None
     if assets is None:
-        return single_file(scene, state)
+        return single_file(scene, state, recipes=recipes)
     assets.mkdir(parents=True, exist_ok=True)
     for name, text in common().items():
         (assets / name).write_text(text, "utf-8")
-    return beside(scene, state, Path(os.path.relpath(assets, out.parent)).as_posix())
+    return beside(scene, state, Path(os.path.relpath(assets, out.parent)).as_posix(), recipes)
+
+
+def inlined(scene: Scene, state: State, alive: Sequence[str]) -> dict[str, Any]:
+    """By `key`: the state's recipe, and those of all values of the choices `alive` together."""
+    wanted = [_values(scene, state, name) for name in alive]
+    if (count := math.prod(map(len, wanted))) > TOGETHER:
+        raise WrongValue("choice", f"that page would hold {count} recipes, at most {TOGETHER} fit", TOGETHER)
+    made = []
+    for combination in itertools.product(*wanted):
+        chosen = {**state.choices, **dict(zip(alive, combination, strict=True))}
+        with suppress(WrongValue):  # choices that do not go together
+            made.append((chosen, contents(scene, chosen)))
+    told = [each for each in offered(scene, [chosen for chosen, _ in made]) if each["name"] in alive]
+    return {key(scene, chosen): recipe | {"choices": told, "text": None} for chosen, recipe in made}
+
+
+def _values(scene: Scene, state: State, name: str) -> list[Any]:
+    """The values of a choice that can be listed, the state's own first."""
+    known = {c.name: c for c in scene.choices}
+    fixed = {n for c in scene.choices if isinstance(c, Result) and state.choices[c.name] for n in c.of}
+    free = [n for n, choice in known.items() if len(values(choice)) > 1 and n not in fixed]
+    if name not in free:
+        raise WrongValue("choice", f"{name!r} is no choice of {scene.slug} that can be listed", free)
+    return list(dict.fromkeys([state.choices[name], *values(known[name])]))
 
 
 def frames(state: State, look: Look) -> list[tuple[dict[str, float], float]]:

@@ -139,13 +139,27 @@ def curves(film: Film, seed: int, what: str) -> Seen:
     others = [_all_seeds(values, steps, show)] if film.seeds > 1 else []
     parts = [*others, *_now(film, values[seed], low, high, show)]
     own = np.stack([steps, values[seed]], -1)
-    for name, found in (("plateau", plateaus), ("drop", drops)) if what == "loss" else ():
-        spans = [own[(steps >= e.start) & (steps <= e.end)] for e in found(steps, film.loss[seed])]
-        if spans:
-            parts.append(draw(name, "line", name, show, _joined(spans), name, size=8, opacity=0.7))
+    if what == "loss":
+        parts += _events(steps, film.loss[seed], own, show)
     guide_clouds, layers = split(*parts)
     last = max(float(film.settings.get("steps", 0)), steps[-1], 1.0)
     return graph("curves", "", layers, ("training step", 0.0, last), (title, low, high)), guide_clouds
+
+
+def _events(steps: np.ndarray, loss: np.ndarray, own: np.ndarray, show: tuple[Row, ...]) -> list[Part]:
+    """Plateaus dotted, drops as squares: without colour, too, they differ from the curve that they lie on."""
+
+    def spans(found: Sequence[Event]) -> list[np.ndarray]:
+        return [own[(steps >= event.start) & (steps <= event.end)] for event in found]
+
+    flat, steep = spans(plateaus(steps, loss)), spans(drops(steps, loss))
+    parts: list[Part] = []
+    if flat:
+        parts.append(draw("plateau", "line", "plateau", show, _joined(flat), "plateau", size=9, dash="dot"))
+    if steep:
+        shape = np.concatenate(steep)
+        parts.append(draw("drop", "points", "drop", show, shape, "drop", size=7, square=True))
+    return parts
 
 
 def _joined(lines: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

@@ -117,21 +117,25 @@ def single_file(
     controls: tuple[str, ...] | None = None,
     autoplay: bool = False,
     kind: str = "embed",
+    recipes: Mapping[str, Any] | None = None,
 ) -> str:
-    """One HTML document with everything inside: it needs no server, and no network."""
+    """One HTML document with everything inside: it needs no server, and no network.
+
+    recipes: by `key`, of the choices that can be made in it; without them none can.
+    """
     styles = "".join(f"<style>{sheet}</style>" for sheet in (theme.css(), *map(_asset, STYLES)))
     head = f"<script>{_asset('theme.js')}</script>{styles}"
     scripts = f"<script>{inside(library_code())}</script><script>{inside(player())}</script>"
-    inner = _alone(scene, state, controls, autoplay) + scripts
+    inner = _alone(scene, state, controls, autoplay, recipes) + scripts
     return page(scene.title, head, inner, asked=state.theme, kind=kind)
 
 
-def beside(scene: Scene, state: State, folder: str) -> str:
+def beside(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] | None = None) -> str:
     """The same, with what figures have in common (`common`) in a folder, given as a relative link."""
     links = "".join(f'<link rel="stylesheet" href="{folder}/{name}">' for name in ("theme.css", *STYLES))
     head = f'<script src="{folder}/theme.js"></script>{links}'
     scripts = f'<script src="{folder}/player.js"></script>'
-    alone = _alone(scene, state, None, False, plotly=f"{folder}/plotly.js")
+    alone = _alone(scene, state, None, False, recipes, plotly=f"{folder}/plotly.js")
     return page(scene.title, head, alone + scripts, asked=state.theme)
 
 
@@ -142,10 +146,16 @@ def common() -> dict[str, str]:
 
 
 def _alone(
-    scene: Scene, state: State, controls: tuple[str, ...] | None, autoplay: bool, plotly: str | None = None
+    scene: Scene,
+    state: State,
+    controls: tuple[str, ...] | None,
+    autoplay: bool,
+    recipes: Mapping[str, Any] | None,
+    plotly: str | None = None,
 ) -> str:
-    """The scene with its one recipe in it; of the choices, none can be made."""
-    recipe = contents(scene, state.choices) | {"choices": [], "text": None}
+    """The scene with its recipes in it: of its state alone, where there are no others."""
+    if recipes is None:
+        recipes = {key(scene, state.choices): contents(scene, state.choices) | {"choices": [], "text": None}}
     data = attributes(
         scene,
         query=query(scene, state),
@@ -154,9 +164,7 @@ def _alone(
         plotly=plotly,
     )
     sign = f'<p class="sign"><span>{escape(scene.title)}</span></p>'
-    return body(
-        scene, state, data, controls=controls, end=data_block({key(scene, state.choices): recipe}) + sign
-    )
+    return body(scene, state, data, controls=controls, end=data_block(recipes) + sign)
 
 
 def query(scene: Scene, state: State) -> str:

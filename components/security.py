@@ -14,6 +14,8 @@ from werkzeug.exceptions import BadRequest, RequestEntityTooLarge
 LONGEST_PATH, LONGEST_QUERY = 300, 8_000  # characters as sent; gunicorn takes 8,190 for the whole line
 LARGEST_BODY = 16 * 2**20  # bytes; an upload travels as base64, a third larger than its file
 EMBED = "/embed/"  # what stands below may stand in a frame of any page
+# What a figure fetches. In a sandboxed frame it has no origin: public, without credentials.
+PUBLIC = ("/assets/", "/lib/", "/recipe/", "/still/")
 
 # Plotly and Mantine write style attributes, hence 'unsafe-inline' for styles; no script is made from text.
 POLICY = {
@@ -44,13 +46,15 @@ def secure(app: Dash) -> None:
 
 
 def headers(answer: Response, *, scripts: str) -> Response:
-    """A page may be framed by its own site, and below /embed/ by anyone."""
+    """A page may be framed by its own site, and below /embed/ by anyone; all may read what figures fetch."""
     anywhere = request.path.startswith(EMBED)
     policy = POLICY | {"script-src": scripts, "frame-ancestors": "*" if anywhere else "'self'"}
     answer.headers.update(HEADERS)
     answer.headers["Content-Security-Policy"] = "; ".join(f"{name} {what}" for name, what in policy.items())
     if not anywhere:
         answer.headers["X-Frame-Options"] = "SAMEORIGIN"
+    if request.path.startswith(PUBLIC) and request.method in ("GET", "HEAD"):
+        answer.headers["Access-Control-Allow-Origin"] = "*"
     return answer
 
 

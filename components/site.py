@@ -73,13 +73,17 @@ def _scene(folder: Path, scene: Scene) -> None:
 
 
 def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The choices as the page has them: only values that were made, nothing to type or to compute."""
+    """The choices as a page has them that opens with the first of those made: only values that were made,
+    nothing to type or to compute.
+    """
     out = []
     for told, choice in zip(scene.json()["choices"], scene.choices, strict=True):
         there = {str(chosen[choice.name]) for chosen in made}
         if isinstance(choice, Whole):
-            numbers = [str(n) for n in values(choice) if str(n) in there]
-            out.append(told | {"kind": "one", "options": {n: n for n in numbers}})
+            numbers = sorted({*values(choice), made[0][choice.name]})
+            out.append(
+                told | {"kind": "one", "options": {str(n): str(n) for n in numbers if str(n) in there}}
+            )
         elif isinstance(choice, Choice):
             out.append(told | {"options": {v: label for v, label in choice.options.items() if v in there}})
         elif isinstance(choice, Several):

@@ -21,6 +21,7 @@ WIDTH, HEIGHT = 640, 440
 FIELD = np.tan(np.radians(22.5)) * 2  # what Plotly's perspective sees at distance 1
 MARGIN = 40  # pixels, of a 2D view, both sides together
 COARSE = 2  # a field is drawn with so many of its points in one, along each side
+DASHES = {"dash": "6", "dot": "2", "dashdot": "6 2 2 2", "longdash": "10 4", "longdashdot": "10 4 2 4"}
 MOST = 1500  # points drawn; more would only make the file large
 
 
@@ -123,7 +124,7 @@ def _shape(recipe: Recipe, layer: Layer, flat: np.ndarray, depth: np.ndarray, st
         return f'<path fill="{color}" d="{_triangles(flat[order])}"/>'
     if layer.kind in LINES:
         width = max(0.8, layer.size * 0.55)
-        dash = ' stroke-dasharray="6"' if layer.dash != "solid" else ""
+        dash = f' stroke-dasharray="{DASHES[layer.dash]}"' if layer.dash != "solid" else ""
         return f'<path fill="none" stroke="{color}" stroke-width="{width:.1f}"{dash} d="{_path(flat)}"/>'
     return _points(recipe, layer, flat, depth, state, color)
 

@@ -56,6 +56,30 @@ def test_an_embed_may_stand_in_any_page(client, path):
     assert policy(answer)["frame-ancestors"] == ["*"] and "X-Frame-Options" not in answer.headers
 
 
+@pytest.mark.parametrize(
+    "path", ["/assets/embed.mjs", "/lib/any", "/recipe/layernorm", "/recipe/layernorm?d=9", "/still/fold.svg"]
+)
+def test_a_figure_without_an_origin_may_fetch_what_it_needs(client, path):
+    """In a sandboxed frame; never with credentials."""
+    with client.get(path, headers={"Origin": "null"}) as answer:
+        assert answer.headers["Access-Control-Allow-Origin"] == "*"
+        assert "Access-Control-Allow-Credentials" not in answer.headers
+
+
+CLOSED = [
+    ("GET", "/"), ("GET", "/layernorm"), ("GET", "/embed/layernorm"), ("GET", f"/run/{'a' * 20}.npz"),
+    ("GET", "/_dash-layout"), ("POST", "/_dash-update-component"), ("POST", "/run/fold"),
+    ("POST", "/training/any/close"), ("POST", "/recipe/layernorm"), ("OPTIONS", "/recipe/layernorm"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "path"), CLOSED)
+def test_nothing_else_is_for_other_pages(client, method, path):
+    """Pages, runs, uploads and training least of all; no question is allowed beforehand."""
+    with client.open(path, method=method, headers={"Origin": "null"}) as answer:
+        assert not [name for name, _ in answer.headers if name.startswith("Access-Control")]
+
+
 def test_the_policy_knows_the_scripts_of_its_own_application():
     first, second = (policy(app.create_app().server.test_client().get("/")) for _ in range(2))
     assert first == second and len(first["script-src"]) > 1

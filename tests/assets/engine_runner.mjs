@@ -1,6 +1,7 @@
 /** Runs the pure modules of assets/ for the tests: a JSON line in, a JSON line out. */
 
 import { createInterface } from "node:readline";
+import { side } from "../../assets/describe.mjs";
 import * as engine from "../../assets/engine.mjs";
 import * as link from "../../assets/link.mjs";
 
@@ -28,6 +29,7 @@ const answers = {
     return { chosen, ...link.read(rest, recipe) };
   },
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
+  sides: ({ cameras }) => cameras.map(side),
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
 };
 

@@ -122,10 +122,12 @@ def wait_for_height(page):
     pytest.fail("the host was not told the height")
 
 
-@pytest.mark.parametrize("query", ["controls=0", "controls=gamma1", "controls=1"])
-def test_the_height_comes_to_rest(host, query):
+@pytest.mark.parametrize(
+    "path", [f"layernorm?{FEW}&controls=0", f"layernorm?{FEW}&controls=gamma1", f"layernorm?{FEW}", "spiral"]
+)
+def test_the_height_comes_to_rest(host, path):
     """What follows the frame must not grow with it."""
-    page, frame = host(f"/embed/layernorm?{FEW}&{query}")
+    page, frame = host(f"/embed/{path}")
     page.locator("iframe").scroll_into_view_if_needed()
     until(frame, "p.ready")
     rest(frame)
@@ -151,6 +153,27 @@ def test_it_follows_the_system_where_no_host_says(new_page):
     page = new_page(color_scheme="dark")
     page.goto(f"/embed/layernorm?{FEW}")
     assert page.evaluate("document.documentElement.dataset.mantineColorScheme") == "dark"
+
+
+def test_it_lives_in_a_sandbox(tmp_path, new_page, server):
+    """Where it has no origin and no storage: only scripts are allowed."""
+    new_page()
+    source = f'<!DOCTYPE html><link rel="icon" href="data:,"><iframe src="{server}/embed/layernorm?{FEW}"'
+    (tmp_path / "blog.html").write_text(
+        f'{source} sandbox="allow-scripts" width="640" height="700"></iframe>'
+    )
+    with files(tmp_path) as base:
+        page = new_page(base_url=base)
+        page.goto("/blog.html")
+        frame = page.frames[1]
+        until(frame, "p.ready")
+        assert frame.evaluate("origin") == "null"
+        frame.locator("#parameter-gamma2").focus()
+        frame.locator("#parameter-gamma2").press("ArrowRight")
+        frame.select_option("#choice-d", "2")
+        until(frame, "p.ready && p.choices.d === '2' && p.params.gamma2 === 1.01")
+        rest(frame)
+        assert frame.locator(".notice").is_hidden() and frame.locator("svg.poster").count() == 0
 
 
 def test_a_theme_in_the_link_holds(host):

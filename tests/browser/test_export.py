@@ -23,9 +23,8 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("more", [[], ["--assets", "shared"]], ids=["one file", "shared assets"])
 def test_a_page_from_the_disk_lives_with_the_network_off(new_page, tmp_path, monkeypatch, more):
     monkeypatch.chdir(tmp_path)
-    app.main(
-        ["export", "layernorm", "--out", "a.html", "--set", "n=60", "gamma1=1.5", "--progress", "1", *more]
-    )
+    state = ["--set", "n=60", "gamma1=1.5", "--progress", "1", "--choice", "d"]
+    app.main(["export", "layernorm", "--out", "a.html", *state, *more])
     page = new_page(offline=True)
     page.goto((tmp_path / "a.html").as_uri())
     until(page, "p.ready")
@@ -41,7 +40,14 @@ def test_a_page_from_the_disk_lives_with_the_network_off(new_page, tmp_path, mon
     rest(page)
     assert player(page, "p.progress") == 2
     assert not np.allclose(player(page, "[...p.drawn(p.recipe.clouds[0].name)]"), before)
-    assert page.locator(".notice").is_hidden() and page.locator("select:not(.speed)").count() == 0
+    page.select_option("#choice-d", "2")
+    until(page, "p.ready && p.choices.d === '2'")
+    assert player(page, "[p.recipe.clouds[0].points.shape, p.choices.n, p.params.gamma1]") == [
+        [60, 2],
+        "60",
+        1.5,
+    ]
+    assert page.locator(".notice").is_hidden() and page.locator("select:not(.speed)").count() == 1
 
 
 def command(folder, *arguments):

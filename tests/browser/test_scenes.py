@@ -7,6 +7,8 @@ from components.scene import scenes
 from geometry.centering import hyperplane_basis
 from tests.browser.hand import middle, player, rest, visit, walk
 
+STACKED = """[...document.querySelectorAll(".views .figure, .scrubber")].map((e) => e.getBoundingClientRect())
+  .every(({ top }, k, all) => k === 0 || top >= all[k - 1].bottom - 1)"""
 EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 
 
@@ -25,6 +27,7 @@ def test_it_moves_the_fast_way_in_the_dark_on_a_telephone(new_page, scene):
     rest(page)
     assert player(page, "p.panels.every((panel) => panel.fast)")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate(STACKED), "nothing lies over another"
     assert page.locator(".text .prose").inner_text()
 
 

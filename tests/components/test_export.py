@@ -17,6 +17,7 @@ from components import export
 from components.embed import notebook
 from components.plain import common, inside, key, modules, player
 from components.scene import WrongValue, scenes
+from components.site import values
 from components.state import parse
 from tests.assets.engine import Node
 
@@ -65,6 +66,10 @@ def refused(capsys):
         (["layernorm", "--out", "a.png", "--width", "1e9"], "1e9"),
         (["layernorm", "--out", "a.png", "--scale", "nan"], "nan"),
         (["layernorm", "--out", "/nowhere/a.html"], "/nowhere"),
+        (["layernorm", "--out", "a.html", "--choice", "gamma1"], "gamma1"),
+        (["layernorm", "--out", "a.html", "--choice", "vectors"], "vectors"),
+        (["layernorm", "--out", "a.html", "--choice", "points", "seed", "d", "convention"], "180"),
+        (["layernorm", "--out", "a.png", "--choice", "d"], "a.png"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_no_file(refused, monkeypatch, tmp_path, arguments, named):
@@ -93,6 +98,21 @@ def test_a_page_has_everything_inside(tmp_path):
     recipes = json.loads(re.search(r'class="recipes">(.*?)</script>', page, re.S).group(1))
     assert list(recipes) == ["d=2"] and recipes["d=2"]["chosen"]["d"] == "2"
     assert 'data-query="d=2&amp;gamma1=1.5&amp;progress=1.5"' in page
+
+
+def test_a_page_may_have_choices_inside(tmp_path):
+    """All values of those that are named, together, and the state's own; nothing else is offered."""
+    out, scene = tmp_path / "a.html", scenes()["layernorm"]
+    app.main(["export", "layernorm", "--out", str(out), "--set", "n=60", "seed=77", "--choice", "d", "seed"])
+    recipes = json.loads(re.search(r'class="recipes">(.*?)</script>', out.read_text("utf-8"), re.S).group(1))
+    dimensions, seeds = [c for c in scene.choices if c.name in ("d", "seed")]
+    assert len(recipes) == len(dimensions.options) * (len(values(seeds)) + 1)
+    for query, recipe in recipes.items():
+        assert key(scene, recipe["chosen"]) == query and recipe["chosen"]["n"] == 60
+        told = {each["name"]: each["options"] for each in recipe["choices"]}
+        assert set(told) == {"d", "seed"} and told["d"] == dimensions.options and "77" in told["seed"]
+    there = {(str(r["chosen"]["d"]), str(r["chosen"]["seed"])) for r in recipes.values()}
+    assert there == set(itertools.product(told["d"], told["seed"]))
 
 
 def test_many_pages_share_one_copy(tmp_path):

@@ -72,6 +72,14 @@ def test_curves_of_every_seed_and_the_clock_on_the_shown_one(film, what):
     assert name == "seed" and list(each[:: len(film.steps)]) == list(range(film.seeds))
 
 
+def test_events_of_the_loss_differ_without_colour():
+    """From each other, and from the solid curve that they lie on."""
+    film = shipped("spiral")
+    layers = [layer for seed in range(film.seeds) for layer in curves(film, seed, "loss")[0].layers]
+    looks = {layer.title: (layer.kind, layer.dash, layer.square) for layer in layers}
+    assert len({looks[name] for name in ("this seed", "plateau", "drop")}) == 3
+
+
 def test_a_click_on_a_curve_knows_its_seed(film):
     """The picks are of the cloud's points, and the line's order leads to them."""
     view, clouds = curves(film, 0, "loss")

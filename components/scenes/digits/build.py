@@ -15,7 +15,7 @@ from geometry.network import MIDDLES
 
 BESIDE = {"depth": "accuracy against depth", "accuracy": "accuracy in training", "loss": "loss in training"}
 ROLES = {"u_eps": "sphere", "layer_norm": "hyperplane", "tanh": "tanh", "relu": "relu", "none": "axis"}
-DASHES = {"u_eps": "solid", "layer_norm": "dash", "tanh": "dot", "relu": "dash", "none": "dot"}
+DASHES = {"u_eps": "solid", "layer_norm": "dash", "tanh": "dot", "relu": "dashdot", "none": "longdash"}
 SHOW, FLAT = rows(np.eye(3)), rows(np.eye(2))
 CHECKPOINTS = 14
 OUT = 1.18  # so far from the middle the numerals stand

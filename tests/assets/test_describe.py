@@ -1,0 +1,66 @@
+"""Where the camera stands, in words."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.assets.engine import Node
+
+AROUND = ["right", "back right", "back", "back left", "left", "front left", "front", "front right"]
+HEIGHTS = {
+    -90: "straight below", -85: "straight below", -60: "high below", -20: "slightly below", 0: "", 5: "",
+    20: "slightly above", 60: "high above", 85: "straight above", 90: "straight above",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+def eye(azimuth, height, far=1.0):
+    """Degrees from the first axis to the second, and up."""
+    a, h = np.radians([azimuth, height])
+    return (far * np.array([np.cos(a) * np.cos(h), np.sin(a) * np.cos(h), np.sin(h)])).tolist()
+
+
+def sides(node, eyes, center=(0, 0, 0)):
+    cameras = [{"eye": (np.array(e) + center).tolist(), "center": list(center)} for e in eyes]
+    return node.ask("sides", cameras=cameras)
+
+
+@pytest.mark.parametrize(("height", "word"), HEIGHTS.items())
+@pytest.mark.parametrize("off", [-20, 0, 20])
+def test_every_direction_has_its_words(node, height, word, off):
+    got = sides(node, [eye(45 * k + off, height) for k in range(8)])
+    if "straight" in word:
+        assert got == [word] * 8
+    else:
+        assert got == [f"the {name}, {word}".removesuffix(", ") for name in AROUND]
+
+
+@pytest.mark.parametrize("turn", [-720, -360, 360])
+def test_a_whole_turn_changes_nothing(node, turn):
+    assert sides(node, [eye(30, 20)]) == sides(node, [eye(30 + turn, 20)])
+
+
+def test_where_the_first_axis_points_to_the_right_is_the_front(node):
+    assert sides(node, [[0, -1, 0], [1, -1, 0], [0, 0, 1], [0, 0, -1], [-1, 0, -0.0]]) == [
+        "the front", "the front right", "straight above", "straight below", "the left",
+    ]  # fmt: skip
+
+
+numbers = st.floats(-50, 50)
+
+
+@settings(deadline=None)
+@given(
+    azimuth=st.floats(-180, 180).filter(lambda a: abs((a + 22.5) % 45) > 1e-3),
+    height=st.floats(-90, 90).filter(lambda h: min(abs(abs(h) - b) for b in (10, 40, 80)) > 1e-3),
+    far=st.floats(0.5, 50),
+    center=st.tuples(numbers, numbers, numbers),
+)
+def test_only_the_direction_to_what_it_looks_at_counts(node, azimuth, height, far, center):
+    assert sides(node, [eye(azimuth, height, far)], center) == sides(node, [eye(azimuth, height)])
