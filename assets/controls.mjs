@@ -96,14 +96,15 @@ export function sliders(part, recipe, set) {
 /** The choices of a scene as native controls. @param {HTMLElement} part @param {any} recipe @param {(name: string, value: string) => void} choose */
 export function choices(part, recipe, choose) {
   const focused = document.activeElement?.id;
-  const fits = (/** @type {any} */ c) => !c.when || c.when[1].includes(recipe.chosen[c.when[0]]);
-  part.replaceChildren(...recipe.choices.filter((/** @type {any} */ c) => c.kind !== "result").filter(fits).map((/** @type {any} */ c) => {
+  const fits = (/** @type {any} */ { kind, when }) => kind !== "result" && (kind !== "picked" || recipe.chosen.run)
+    && (!when || when[1].includes(recipe.chosen[when[0]]));
+  part.replaceChildren(...recipe.choices.filter(fits).map((/** @type {any} */ c) => {
     const id = `choice-${c.name}`, value = String(recipe.chosen[c.name]);
     const onchange = (/** @type {any} */ event) => choose(c.name, event.target.value);
     if (c.kind === "several") return several(c, value, (words) => choose(c.name, words));
     const control = c.kind === "one"
       ? h("select", { id, onchange }, ...Object.entries(c.options).map(([v, label]) => h("option", { value: v, selected: v === value }, /** @type {string} */ (label))))
-      : c.kind === "whole" ? h("input", { id, type: "number", min: c.min, max: c.max, step: 1, value, onchange })
+      : "min" in c ? h("input", { id, type: "number", min: c.min, max: c.max, step: 1, value, onchange })
       : h("textarea", { id, rows: 4, value: value.replaceAll(/; */g, "\n"), onchange: (/** @type {any} */ e) => choose(c.name, e.target.value.trim().replaceAll(/\s*\n\s*/g, "; ")) });
     return h("div", { className: `choice ${c.kind}` }, h("label", { htmlFor: id }, c.label), control);
   }));

@@ -64,11 +64,15 @@ export class Player {
     /** @type {any} */ this.tour = null;
     /** @type {string[] | null} */ this.controls = null; // those that the link names, null for all
     this.describe = () => {};
+    /** @type {(player: any) => void} */ this.counted = () => {}; // shows the numbers
     this.scheduled = 0;
     this.time = 0;
     this.resting = 0;
     this.pressed = false;
+    this.picking = false; // whether the hand is on a growing flat view: what it points at must not move away
     this.growing = false; // whether the recipe came as news: no link holds it, and the next comes soon
+    /** Takes choices that the next news can follow; says whether it did. @type {((changed: Record<string, string>) => boolean) | null} */
+    this.turn = null;
     this.painted = { ...this.at };
     this.listen = new AbortController();
     this.scheme = new MutationObserver(() => this.recolor());
@@ -79,7 +83,7 @@ export class Player {
 
   async start() {
     const { signal } = this.listen, held = ".figure, input[type=range]";
-    const released = () => { this.pressed = false; this.#rest(); };
+    const released = () => { this.pressed = this.picking = false; this.#rest(); };
     addEventListener("popstate", () => { if (!this.apart && location.pathname === this.path) this.restore(); }, { signal });
     for (const when of ["beforeprint", "afterprint"]) {
       addEventListener(when, () => this.panels.forEach((panel) => panel.print(when === "beforeprint")), { signal });
@@ -88,7 +92,9 @@ export class Player {
     addEventListener("pointercancel", released, { signal });
     addEventListener("normscape:theme", (/** @type {any} */ event) => { this.theme = event.detail; this.#rest(); }, { signal });
     this.root.addEventListener("pointerdown", (event) => {
-      this.pressed = Boolean(/** @type {Element} */ (event.target).closest(held));
+      const target = /** @type {Element} */ (event.target);
+      this.pressed = Boolean(target.closest(held));
+      if (this.growing && target.closest(".flat .figure")) this.#holdStill();
     }, { signal, capture: true });
     this.scheme.observe(document.documentElement, { attributeFilter: ["data-mantine-color-scheme"] });
     this.part("text")?.replaceChildren(); // Dash may keep the elements of the scene before
@@ -153,7 +159,7 @@ export class Player {
     if (scrub) scrub.hidden = !this.offers("progress");
     if (scrub && this.offers("progress")) this.shows.push(scrubber(scrub, recipe, this));
     if (training) training.hidden = !recipe.choices.some((/** @type {any} */ c) => c.kind === "result" && this.offers(c.name));
-    if (table) { const show = numbers(table, recipe); this.shows.push(() => show(this)); }
+    if (table) { this.#count(); this.shows.push(() => this.counted(this)); }
     if (formula && formula.innerHTML !== recipe.formula) formula.innerHTML = recipe.formula;
     if (formula) this.shows.push(() => this.#mark(formula));
     if (text && !text.childElementCount) tour(text, recipe.text, this);
@@ -169,6 +175,9 @@ export class Player {
     this.#schedule();
     this.root.dispatchEvent(new Event("normscape:ready"));
   }
+
+  /** The numbers of the recipe, in their part. */
+  #count() { this.counted = numbers(/** @type {HTMLElement} */ (this.part("numbers")), this.recipe); }
 
   /** The recipe with those choices and parameters that this page shows. */
   #offered() {
@@ -346,6 +355,7 @@ export class Player {
    * @returns {Promise<boolean>} whether the scene has them now */
   async choose(changed) {
     if (!this.recipe) return false;
+    if (this.growing && !this.wanted && this.turn?.(changed)) return true;
     const choices = (this.wanted = { ...(this.wanted ?? this.choices), ...this.#given(changed), ...changed });
     const done = await this.#next(async (stale) => {
       if (JSON.stringify(choices) === JSON.stringify(this.choices)) return true;
@@ -368,7 +378,7 @@ export class Player {
 
   /** Results that new choices give up. @param {Record<string, string>} changed @returns {Record<string, string>} */
   #given(changed) {
-    const gone = this.recipe.choices.filter((/** @type {any} */ c) => c.kind === "result" && c.of.some((/** @type {string} */ name) => name in changed));
+    const gone = this.recipe.choices.filter((/** @type {any} */ c) => c.of?.some((/** @type {string} */ name) => name in changed));
     return Object.fromEntries(gone.map((/** @type {any} */ c) => [c.name, c.default]));
   }
 
@@ -376,16 +386,30 @@ export class Player {
    * @param {any} recipe */
   live(recipe) {
     const fits = this.ready && this.panels.every((panel, v) => panel.view.dims === recipe.views[v]?.dims);
-    if (!fits || recipe.views.length !== this.panels.length) return;
+    if (!fits || this.picking || recipe.views.length !== this.panels.length) return;
     const clock = clockOf(recipe);
+    const told = (/** @type {any} */ { readouts, facts }) => JSON.stringify([readouts.map((/** @type {any} */ r) => r.label), facts]);
+    const news = told(recipe) !== told(this.recipe) && this.part("numbers");
     this.recipe = { ...this.recipe, ...recipe };
+    if (news) this.#count();
     this.params = { ...this.params, [clock.name]: clock.max };
     this.stages = stages(this.recipe, this.params);
     const moved = this.panels.some((panel, v) => String(panel.view.ranges) !== String(recipe.views[v].ranges));
-    this.panels.forEach((panel, v) => { panel.view = recipe.views[v]; });
+    this.panels.forEach((panel, v) => {
+      const picks = (/** @type {any} */ { layers }) => layers.some((/** @type {any} */ l) => l.picks), before = picks(panel.view);
+      panel.view = recipe.views[v];
+      if (picks(panel.view) !== before) panel.gd.parentElement.querySelector(".legend").replaceWith(legend(panel.view));
+    });
     this.growing = true;
     if (moved) { const frame = this.#frame(true); this.panels.forEach((panel, v) => panel.settle(frame[v])); }
     this.#schedule();
+  }
+
+  /** Plotly finds what a click hits among what has settled: the flat views do, and nothing grows until the hand lets go. */
+  #holdStill() {
+    const frame = this.#frame(true);
+    this.picking = true;
+    this.panels.forEach((panel, v) => { if (!panel.is3d) panel.settle(frame[v]); });
   }
 
   /** Say why, and let the lists show again what the scene has; what was typed stays to be mended. @param {string} words */

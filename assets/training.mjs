@@ -13,8 +13,12 @@ const player = () => /** @type {any} */ (window).normscape.players[0];
 const whole = (/** @type {number} */ x) => x.toLocaleString("en-GB");
 const duration = (/** @type {number} */ s) => (s < 60 ? `${Math.ceil(s)} s` : `${Math.floor(s / 60)} min ${Math.ceil(s % 60)} s`);
 
-/** The training that this page follows. @type {{ticket: string, choices: Record<string, string>, known: Map<string, any>, bar: number, watch: number} | null} */
+/** The training that this page follows: the player that shows it, the choices then, what the worker was told to show.
+ * @type {{ticket: string, shown: any, choices: Record<string, string>, known: Map<string, any>, bar: number, watch: number, seeds: number, look: string} | null} */
 let followed = null;
+
+/** @param {string} what @returns {boolean} whether it is on its way to the server */
+const tell = (what) => navigator.sendBeacon(`${followed?.shown.root.dataset.run.replace(/run$/, "training")}/${followed?.ticket}/${what}`);
 
 /** What a page asks to train. @param {unknown} _ @param {any} steps @param {any} lr @param {any} seeds @param {any} seed */
 function ask(_, steps, lr, seeds, seed) {
@@ -35,7 +39,9 @@ function show(refused, ticket, news) {
 /** @param {string} ticket */
 function begun(ticket) {
   clearTimeout(followed?.watch);
-  followed = { ticket, choices: { ...player().choices }, known: new Map(), bar: 0, watch: 0 };
+  const shown = player();
+  followed = { ticket, shown, choices: { ...shown.choices }, known: new Map(), bar: 0, watch: 0, seeds: 0, look: "" };
+  shown.turn = turn;
   watch();
   return ["running", 0, "Starting …"];
 }
@@ -53,6 +59,7 @@ function under(news) {
   watch();
   if (news.away) return ["running", followed.bar, "The queue does not answer at the moment. The training goes on where it runs."];
   if ("ahead" in news) return ["running", 0, news.ahead ? `${news.ahead} before you` : "Starting …"];
+  followed.seeds = news.seeds;
   picture(news.recipe);
   const left = news.left === null ? "" : `, about ${duration(news.left)} left`;
   followed.bar = (100 * news.step) / news.steps;
@@ -60,9 +67,42 @@ function under(news) {
     + `${news.solved} of ${news.seeds} solve it${left}`];
 }
 
-/** The picture of the film so far, unless the hand has chosen something else meanwhile. @param {any} recipe */
+/** Whether a choice is of what is shown alone, such as the seed, and not of what is trained. @param {string} name */
+function free(name) {
+  const { of } = followed?.shown.recipe.choices.find((/** @type {any} */ c) => c.name === "run");
+  return ![...of, "run", "net"].includes(name);
+}
+
+/** The choices that the hand has changed since the training began. */
+function changed() {
+  const { choices, shown } = /** @type {NonNullable<typeof followed>} */ (followed), now = Object.entries(shown.choices);
+  return Object.fromEntries(now.map(([name, value]) => [name, String(value)]).filter(([name, text]) => text !== String(choices[name])));
+}
+
+/** The worker shows what the hand has chosen to see. @param {Record<string, string>} choices */
+function look(choices) {
+  const query = new URLSearchParams(choices).toString();
+  if (followed && query !== followed.look && tell(`look?${query}`)) followed.look = query;
+}
+
+/** New choices of what is shown: the next picture has them. @param {Record<string, string>} wanted @returns {boolean} */
+function turn(wanted) {
+  if (!followed || !Object.keys(wanted).every(free)) return false;
+  const { shown, seeds } = followed, beyond = Number(wanted.seed) >= seeds;
+  shown.notice(beyond ? `seed=${wanted.seed}, but this training has ${seeds}, from 0 on` : "");
+  if (beyond) return true;
+  Object.assign(shown.choices, wanted);
+  for (const [name, value] of Object.entries(wanted)) {
+    const field = shown.root.querySelector(`#choice-${name}`);
+    if (field) field.value = value;
+  }
+  look(changed());
+  return true;
+}
+
+/** The picture of the film so far, unless the hand has chosen something else to train. @param {any} recipe */
 function picture(recipe) {
-  const { known, choices } = /** @type {NonNullable<typeof followed>} */ (followed);
+  const { known, shown } = /** @type {NonNullable<typeof followed>} */ (followed), other = changed();
   for (const kind of ["clouds", "views"]) {
     recipe[kind] = recipe[kind].map((/** @type {any} */ each) => {
       const place = `${kind} ${each.name}`, full = { ...known.get(place), ...each };
@@ -70,8 +110,9 @@ function picture(recipe) {
       return full;
     });
   }
-  const same = Object.entries(choices).every(([name, value]) => String(player()?.choices[name]) === String(value));
-  if (same && recipe.clock) player().live(recipe);
+  if (shown.closed || !recipe.clock || !Object.keys(other).every(free)) return;
+  look(other);
+  shown.live(recipe);
 }
 
 const ENDS = /** @type {Record<string, string>} */ ({
@@ -83,18 +124,26 @@ const ENDS = /** @type {Record<string, string>} */ ({
 /** @param {any} end */
 function over(end) {
   if (!end) return Array(3).fill(/** @type {any} */ (window).dash_clientside.no_update);
-  const choices = followed?.choices;
+  const { choices = {}, shown = null } = followed ?? {}, own = followed ? picked(end.seeds) : {};
   clearTimeout(followed?.watch);
   followed = null;
+  if (shown) shown.turn = null;
   if (end.state !== "done") return ["idle", 0, ENDS[end.state] ?? `The training failed: ${end.words}`];
-  toEnd({ ...choices, run: end.run, net: "", seed: String(end.seed) });
+  const seed = own.seed ?? String(end.seed);
+  if (shown && !shown.closed) toEnd(shown, { ...choices, ...own, run: end.run, net: "", seed });
   const ended = end.ended ? `, ${end.ended} ended early` : "";
-  return ["idle", 100, `${end.solved} of ${end.seeds} solve it after ${whole(end.step)} steps${ended}. Seed ${end.seed} is shown; the link keeps it.`];
+  return ["idle", 100, `${end.solved} of ${end.seeds} solve it after ${whole(end.step)} steps${ended}. Seed ${seed} is shown; the link keeps it.`];
 }
 
-/** The recipe of a whole run, at its last step. @param {Record<string, string>} choices */
-async function toEnd(choices) {
-  const shown = player(), done = await shown?.choose(choices);
+/** What the hand has chosen to see of a training that now ends, if it has so many seeds. @param {number} seeds */
+function picked(seeds) {
+  const { seed, ...rest } = Object.fromEntries(Object.entries(changed()).filter(([name]) => free(name)));
+  return Number(seed) < seeds ? { ...rest, seed } : rest;
+}
+
+/** The recipe of a whole run, at its last step. @param {any} shown the player @param {Record<string, string>} choices */
+async function toEnd(shown, choices) {
+  const done = await shown.choose(choices);
   const clock = done && shown.recipe.parameters.find((/** @type {any} */ p) => p.name === shown.recipe.clock);
   if (clock) shown.set(clock.name, clock.max);
 }
@@ -136,7 +185,7 @@ function attend() {
 addEventListener("normscape:state", attend);
 
 addEventListener("pagehide", () => {
-  if (followed) navigator.sendBeacon(`${player().root.dataset.run.replace(/run$/, "training")}/${followed.ticket}/close`);
+  if (followed) tell("close");
 });
 
 const { dash_clientside } = /** @type {any} */ (Object.assign(window, { dash_clientside: /** @type {any} */ (window).dash_clientside ?? {} }));

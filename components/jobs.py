@@ -9,6 +9,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -131,6 +132,7 @@ def _train(line: Line, ticket: str, asked: Order) -> Film | None:
             word = line.pulse(ticket)
             if word == "go" and line.heard(ticket):
                 film = moment.film()
+                pictures.look(line.looked(ticket))
                 line.tell(ticket, _sums(film) | _clock(moment) | {"recipe": pictures.news(film)})
         except store.Away:
             word = "go"  # and tell later
@@ -169,13 +171,19 @@ class Pictures:
     """The recipes of a growing film, without what the one before had already."""
 
     def __init__(self, scene: Scene, chosen: Choices) -> None:
-        self.scene, self.chosen = scene, chosen
+        self.scene, self.chosen, self.shown = scene, chosen, chosen
         self.known: dict[tuple[str, str, str], str] = {}
+
+    def look(self, texts: Mapping[str, str]) -> None:
+        """Show what these choices say, others as at first; what is none of the scene's changes nothing."""
+        known = [c for c in self.scene.choices if c.name in texts and c.name not in RESULTS]
+        with suppress(WrongValue):
+            self.shown = {**self.chosen, **{c.name: c.parse(texts[c.name]) for c in known}}
 
     def news(self, film: Film) -> dict[str, Any]:
         assert self.scene.training is not None
-        seed = self.chosen["seed"] if self.chosen["seed"] < film.seeds else 0
-        recipe = document(self.scene.training.show({**self.chosen, "seed": seed}, film))
+        seed = self.shown["seed"] if self.shown["seed"] < film.seeds else 0
+        recipe = document(self.scene.training.show({**self.shown, "seed": seed}, film))
         changed = {kind: [self._new(kind, each) for each in recipe[kind]] for kind in ("clouds", "views")}
         return recipe | changed
 

@@ -85,6 +85,11 @@ class Line:
 
         self._change(mark)
 
+    def look(self, ticket: str, choices: dict[str, str]) -> None:
+        """What the page wants to see of its training, such as another seed."""
+        if ticket in self._read():
+            self.store.set(f"look:{ticket}", json.dumps(choices).encode(), LINE_KEPT)
+
     def close(self, ticket: str) -> None:
         """The page goes; should it come back, it is told."""
         if ticket in self._read():
@@ -122,6 +127,10 @@ class Line:
         if entry is None or self.store.get(f"asked:{ticket}") is None:
             return "gone"
         return "stop" if entry["stop"] else "go"
+
+    def looked(self, ticket: str) -> dict[str, str]:
+        """What `look` has said last."""
+        return json.loads(self.store.get(f"look:{ticket}") or b"{}")
 
     def heard(self, ticket: str) -> bool:
         """Whether the page has the last words."""

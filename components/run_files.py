@@ -17,6 +17,7 @@ from geometry.film import Film, FilmError, from_json, from_npz, to_json, to_npz,
 
 BYTES = "application/octet-stream"  # a form of another site cannot send it
 SHOWN = 32  # seeds that a scene can show
+CHECKPOINTS, CURVES, WEIGHTS = 1000, 50_000, 2**21  # of a seed, of all seeds, and numbers, in a file
 
 
 def add_routes(server: Flask) -> None:
@@ -27,12 +28,20 @@ def add_routes(server: Flask) -> None:
     server.add_url_rule("/run/<run>/net", "run_net", network)
     server.add_url_rule("/run/<slug>", "run_open", opened, methods=["POST"])
     server.add_url_rule("/training/<ticket>/close", "training_close", closed, methods=["POST"])
+    server.add_url_rule("/training/<ticket>/look", "training_look", looked, methods=["POST"])
 
 
 def closed(ticket: str) -> tuple[str, int]:
     """The page of a training is being left."""
     with suppress(store.Away):
         Line(store.here()).close(ticket)
+    return "", 204
+
+
+def looked(ticket: str) -> tuple[str, int]:
+    """The page of a training wants to see another seed of it, say."""
+    with suppress(store.Away):
+        Line(store.here()).look(ticket, once(request.args))
     return "", 204
 
 
@@ -78,11 +87,23 @@ def opened(slug: str) -> Response:
 
 def _read(data: bytes) -> Film:
     try:
-        return from_npz(data) if data.startswith(b"PK") else from_json(data)
+        return _bounded(from_npz(data) if data.startswith(b"PK") else from_json(data))
     except FilmError as problem:
         raise WrongValue(
             "film", f"This file cannot be opened: {problem}", "a file that was saved here"
         ) from None
+
+
+def _bounded(film: Film) -> Film:
+    """The film, if it can be shown in a moment. Raises FilmError."""
+    checkpoints = f"{film.seeds:,} seeds with {len(film.steps):,} checkpoints each"
+    if len(film.steps) > CHECKPOINTS or film.loss.size > CURVES:
+        raise FilmError(
+            f"it has {checkpoints}: at most {CHECKPOINTS:,} each, {CURVES:,} in all, can be shown"
+        )
+    if film.weights.size > WEIGHTS:
+        raise FilmError(f"it has {film.weights.size:,} weights: at most {WEIGHTS:,} can be shown")
+    return film
 
 
 def _choices(scene: Scene, film: Film) -> dict[str, str]:

@@ -129,6 +129,22 @@ class Result:
 
 
 @dataclass(frozen=True)
+class Picked:
+    """A whole number, such as a seed, of what was trained: offered where a run is. of: as in `Result`."""
+
+    name: str
+    label: str
+    default: int
+    min: int
+    max: int
+    of: Sequence[str]
+    when: tuple[str, Sequence[str]] | None = None
+
+    def parse(self, text: str) -> int:
+        return Whole.parse(self, text)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
 class Training:
     """How a scene is trained: `task`, what to train for some choices; `show`, the recipe of a film of it.
 
@@ -144,7 +160,7 @@ class Scene:
     slug: str
     title: str
     lead: str
-    choices: tuple[Choice | Whole | Typed | Several | Result, ...]
+    choices: tuple[Choice | Whole | Typed | Several | Result | Picked, ...]
     build: Callable[[Choices], Recipe]
     order: int = 100
     training: Training | None = None
@@ -163,7 +179,8 @@ class Scene:
 
     def json(self) -> dict[str, Any]:
         """What a page must know to offer the choices."""
-        kinds = {Choice: "one", Whole: "whole", Typed: "typed", Several: "several", Result: "result"}
+        kinds = {Choice: "one", Whole: "whole", Typed: "typed", Several: "several"}
+        kinds |= {Result: "result", Picked: "picked"}
         choices = [{"kind": kinds[type(c)], **vars(c)} for c in self.choices]
         return {"slug": self.slug, "title": self.title, "lead": self.lead, "choices": choices}
 

@@ -9,7 +9,7 @@ import numpy as np
 from components import runs
 from components.recipe import Recipe
 from components.scene import Choice, Choices, Result, Training, Whole, WrongValue
-from geometry.datasets import DataSet
+from geometry.datasets import DataSet, parse
 from geometry.film import Film, FilmError, score, shipped
 from geometry.network import MIDDLES, Network, initial
 from geometry.weights import network_of
@@ -21,11 +21,28 @@ MIDDLE = Choice("middle", "between the Linears", "u_eps", BETWEEN)
 SHAPE = (MIDDLE, Whole("width", "width", 3, 2, 8), Whole("depth", "depth", 2, 1, 6))
 CURVE = Choice("curve", "curves", "loss", {"loss": "loss", "accuracy": "accuracy"})
 SHOWN = (Whole("seed", "seed shown", 0, 0, 31), CURVE)
+OWN = {  # the points that a scene has, by their dimension, and a line of a user's
+    2: ("points of the plane: two numbers and a label", "x, y, label"),
+    3: ("points in space: three numbers and a label", "x, y, z, label"),
+}
 
 
 def results(*of: str) -> tuple[Result, Result]:
     """The choices that hold what was trained for other choices: a stored run, or one network in the link."""
     return Result("run", "stored run", of), Result("net", "network", of)
+
+
+def own(text: str, d: int) -> DataSet:
+    """The user's points (N, d), moved and scaled to the unit ball; "; " ends a line, as links have it."""
+    wanted, line = OWN[d]
+    try:
+        found = parse(text.replace("; ", "\n"))
+        if found.points.shape[1] != d:
+            raise ValueError(f"this scene has {wanted}")
+    except ValueError as problem:
+        raise WrongValue("points", f"points: {problem}", f"{line} on each line") from None
+    centred = found.points - found.points.mean(0)
+    return DataSet(centred / max(np.linalg.norm(centred, axis=-1).max(), 1e-6), found.labels, 2, "own")
 
 
 def builder(training: Training, *films: str) -> Callable[[Choices], Recipe]:

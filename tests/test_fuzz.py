@@ -3,16 +3,25 @@
 The routes come from the application's map and the callbacks from Dash's: what is new is covered by itself.
 """
 
+import io
 import json
 import time
+import zipfile
 from urllib.parse import quote, urlencode
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import app
+from components import jobs, run_files, runs, store
+from components.line import Line
 from components.scene import scenes
+from components.trained import at_rest
+from geometry.film import Film, to_json, to_npz
+from geometry.network import initial
+from geometry.weights import weights_text
 
 SLOWEST = 2.0  # seconds of processor time for one answer
 BRIEF = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -29,6 +38,12 @@ HOSTILE = st.sampled_from([*PATHS, *CODE, *ODD, *CAMERAS])
 NUMBERS = (st.floats() | st.integers()).map(str)
 VALUES = TEXT | HOSTILE | NUMBERS
 SLUGS = st.sampled_from(list(scenes()))
+
+ASKED = {n.name: n.default for n in jobs.NUMBERS}
+SMALL = {"n": "20", "depth": "1", "width": "2"}  # choices of the spiral
+TASK = scenes()["spiral"].training.task(scenes()["spiral"].choose(SMALL))
+FILM = at_rest(*TASK, initial(TASK[0], range(3)))
+RUN, NET = runs.save(FILM), weights_text(TASK[0], FILM.weights[0, 0])
 
 
 def known_names(slug):
@@ -55,16 +70,14 @@ def options(slug):
     bounds = [
         str(x) for c in scenes()[slug].choices for x in (getattr(c, "min", None), getattr(c, "max", None))
     ]
-    return st.sampled_from([*known, *bounds])
+    return st.sampled_from([*known, *bounds, RUN, NET])
 
 
 @st.composite
 def addresses(draw, rule):
     """A path of a rule, its parts being slugs, files or anything, and a query."""
     slug = draw(SLUGS)
-    parts = st.one_of(
-        st.just(slug), st.just(slug), VALUES, st.just(f"{slug}.svg"), st.just("player.mjs"), st.just("dash")
-    )
+    parts = st.one_of(st.sampled_from([slug, slug, f"{slug}.svg", RUN, RUN, "player.mjs", "dash"]), VALUES)
     path = rule.rule
     for _ in rule.arguments:
         before, _, rest = path.partition("<")
@@ -158,6 +171,98 @@ def test_no_body_is_too_much(rule, data):
         raw | raw.map(b"PK\x03\x04".__add__) | JSON.map(lambda value: json.dumps(value).encode())
     )
     answer("POST", data.draw(addresses(rule)), data=body, content_type=data.draw(KINDS))
+
+
+# --- runs, their files, and what a page asks of its training
+
+
+def opened(body):
+    """A file is opened and its run shown, or it is refused in words."""
+    got = answer(
+        "POST", f"/run/spiral?{urlencode(SMALL)}", data=body, content_type="application/octet-stream"
+    )
+    if got.status_code == 400:
+        assert got.json["error"] and got.json["parameter"]
+        return False
+    choices = got.json["choices"]
+    for path in ("/recipe/spiral", "/still/spiral.svg", "/spiral"):
+        assert answer("GET", f"{path}?{urlencode(choices)}").status_code == 200
+    for path in ("npz", "json"):
+        assert answer("GET", f"/run/{choices['run']}.{path}").status_code == 200
+    return answer("GET", f"/run/{choices['run']}/net?seed=0").status_code == 200
+
+
+def test_a_run_opens():
+    assert opened(to_npz(FILM)) and opened(to_json(FILM))
+
+
+@BRIEF
+@given(st.data())
+def test_a_file_that_is_almost_a_run(data):
+    """A whole one with some of its bytes changed, cut off, or one of its parts replaced by anything."""
+    film = json.loads(to_json(FILM))
+    place = data.draw(st.sampled_from([film, film["network"], film["data"], film["settings"]]))
+    name = data.draw(st.sampled_from([*place, "choice depth", "scene"]))
+    place[name] = data.draw(JSON | st.sampled_from([[0], [-1], [2**62], [[1e38]], [[0.5]] * 3]))
+    opened(json.dumps(film).encode())
+    raw = bytearray(to_npz(FILM))
+    for at in data.draw(st.lists(st.integers(0, len(raw) - 1), max_size=3)):
+        raw[at] = data.draw(st.integers(0, 255))
+    opened(bytes(raw[: data.draw(st.just(len(raw)) | st.integers(0, len(raw)))]))
+
+
+ARRAYS = [
+    np.zeros(0),
+    np.full(1, np.nan),
+    np.array(["a"]),
+    np.arange(3),
+    np.array([2**62]),
+    np.zeros((3, 1, 9)),
+]
+
+
+@pytest.mark.parametrize(
+    "name", ["steps", "weights", "loss", "accuracy", "points", "labels", "images", "meta"]
+)
+@pytest.mark.parametrize("array", ARRAYS, ids=str)
+def test_an_archive_with_another_array(name, array):
+    raw, member = io.BytesIO(), io.BytesIO()
+    np.save(member, array)
+    with zipfile.ZipFile(io.BytesIO(to_npz(FILM))) as whole, zipfile.ZipFile(raw, "w") as archive:
+        for each in whole.namelist():
+            archive.writestr(each, member.getvalue() if each == f"{name}.npy" else whole.read(each))
+    opened(raw.getvalue())
+
+
+def long(seeds, count):
+    """A film of so many seeds and checkpoints, whose losses never rest; small as a file."""
+    loss = np.tile(np.linspace(1, 0, count, dtype=np.float32), (seeds, 1))
+    weights = np.zeros((seeds, count, TASK[0].size))
+    return Film(*TASK, np.arange(count), weights, loss, loss, ("",) * seeds)
+
+
+def test_the_largest_run_that_opens_is_shown_soon_and_a_larger_one_is_refused():
+    most, all_ = run_files.CHECKPOINTS, run_files.CURVES
+    assert opened(to_npz(long(all_ // most, most))) and opened(to_npz(long(all_, 1)))
+    for seeds, count in ((1, most + 1), (1, 200_000), (all_ + 1, 1)):
+        assert not opened(to_npz(long(seeds, count))), (seeds, count)
+
+
+@BRIEF
+@given(st.data())
+def test_whatever_a_page_wants_to_see_its_training_goes_on(data):
+    line = Line(store.here())
+    ticket = line.join(vars(jobs.order({"slug": "spiral", "choices": SMALL, **ASKED})), owner="", address="")
+    answer("POST", f"/training/{ticket}/look?{data.draw(queries('spiral'))}")
+    pictures = jobs.Pictures(scenes()["spiral"], scenes()["spiral"].choose(SMALL))
+    pictures.look(line.looked(ticket))
+    assert pictures.news(FILM)["views"]
+    line.leave(ticket)
+
+
+def test_a_stranger_has_nothing_to_look_at():
+    assert answer("POST", "/training/nobodys/look?seed=1").status_code == 204
+    assert store.here().get("look:nobodys") is None
 
 
 @BRIEF

@@ -5,7 +5,7 @@ import re
 import psutil
 import pytest
 
-from tests.browser.hand import PATIENCE, difference, look, player, rest, until, visit
+from tests.browser.hand import PATIENCE, difference, look, middle, player, rest, until, visit
 
 START, LONG = "/spiral?n=40&depth=1", "20000"
 LONG_PATIENCE = 90_000  # ms; a cold worker imports torch, on two busy cores
@@ -58,6 +58,39 @@ def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
     assert "net=" in link and "run=" not in link and len(link) < 2000
     visit(other, link)
     assert player(other, "p.choices.net") and not other.locator(".notice").is_visible()
+
+
+def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
+    """By its number, and by a click on a curve; the numbers are its own, and the end shows it."""
+    page = new_page()
+    visit(page, "/spiral?n=40&depth=2")
+    order(page, steps=LONG, seeds=4)
+    words(page, "Step [1-9]")
+    until(page, "p.growing")
+    counted(page)
+    page.fill("#choice-seed", "2")
+    page.press("#choice-seed", "Tab")
+    page.locator(".numbers", has_text="Accuracy of seed 2").wait_for(timeout=PATIENCE)
+    page.select_option("#choice-curve", "accuracy")
+    until(page, "p.recipe.views[2].ranges[1][1] < 1.1 && p.recipe.readouts[0].label.endsWith('2')")
+    player(page, "p.panels[2].onPick(p.recipe.views[2].layers.find((l) => l.picks), 0)")
+    page.locator(".numbers", has_text="Accuracy of seed 0").wait_for(timeout=PATIENCE)
+    page.mouse.move(*middle(page, ".view:nth-child(3) .figure"))
+    page.mouse.down()
+    held = player(page, "p.params.step")
+    page.wait_for_timeout(700)
+    assert player(page, "p.params.step") == held, "what the hand points at moves away"
+    page.mouse.up()
+    until(page, f"p.params.step > {held}")
+    player(page, "p.choose({ seed: '3' })")
+    page.locator(".numbers", has_text="Accuracy of seed 3").wait_for(timeout=PATIENCE)
+    assert page.input_value("#choice-seed") == "3" and player(page, "p.growing && p.shown > 3")
+    page.fill("#choice-seed", "9")
+    page.press("#choice-seed", "Tab")
+    page.locator(".notice", has_text="this training has 4").wait_for(timeout=PATIENCE)
+    page.click("#train-stop")
+    assert "Seed 3 is shown" in words(page, r"of 4 solve it after")
+    until(page, "p.choices.run && p.ready && p.choices.seed === '3' && p.choices.curve === 'accuracy'")
 
 
 @pytest.mark.allow_errors("400")

@@ -191,6 +191,23 @@ def test_news_put_together_are_the_recipe_of_the_film(queue, monkeypatch):
     assert second < whole / 20
 
 
+def test_pictures_turn_to_another_seed_and_back():
+    pictures = jobs.Pictures(scenes()["spiral"], scenes()["spiral"].choose({"seed": "1"}))
+    seen = []
+    for texts in ({}, {"seed": "2"}, {"seed": "99"}, {"seed": "x"}, {"run": "f" * 16}, {}):
+        pictures.look(texts)
+        seen.append(pictures.news(shipped("spiral"))["readouts"][0]["label"][-1])
+    assert seen == ["1", "2", "2", "2", "1", "1"]
+
+
+def test_the_page_of_a_training_says_what_it_wants_to_see(queue):
+    ticket = join(queue)
+    assert queue.looked(ticket) == {}
+    queue.look(ticket, {"seed": "1"})
+    queue.look("nobody's", {"seed": "1"})
+    assert queue.looked(ticket) == {"seed": "1"} and queue.looked("nobody's") == {}
+
+
 def test_a_training_that_fails_says_so(queue, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("no memory")

@@ -7,7 +7,7 @@ import pytest
 
 from components import runs, trained
 from components.scene import Choice, Scene, Training, Whole, WrongValue, scenes
-from components.trained import at_rest, builder, film_for, results, seed_of
+from components.trained import at_rest, builder, film_for, own, results, seed_of
 from geometry.datasets import xor
 from geometry.film import Film, shipped
 from geometry.network import Network, initial
@@ -112,3 +112,83 @@ def test_builder_shows_the_film_of_its_choices(film):
     told = []
     training = Training(lambda choices: (NET, DATA), lambda choices, shown: told.append(shown) or recipe(3))
     assert builder(training)(NONE).views and isinstance(told[0], Film)
+
+
+# --- points of one's own
+
+
+@pytest.mark.parametrize(("slug", "d"), [("spiral", 2), ("octants", 3)])
+def test_points_of_ones_own_are_learned_moved_and_scaled_to_the_unit_ball(slug, d):
+    rng = np.random.default_rng(0)
+    given = 50 * rng.normal(size=(9, d)) + 7
+    text = "; ".join(", ".join([*map(str, point), "ab"[k % 2]]) for k, point in enumerate(given))
+    network, data = scenes()[slug].training.task(scenes()[slug].choose({"data": "own", "points": text}))
+    centred = given - given.mean(0)
+    np.testing.assert_allclose(data.points, centred / np.linalg.norm(centred, axis=1).max(), atol=EXACT)
+    assert network.inputs == d and list(data.labels) == [k % 2 for k in range(9)]
+
+
+SAME = "; ".join(["1, 1, 1, a"] * 3 + ["1, 1, 1, b"])
+
+
+def test_points_that_are_all_one_stay_finite():
+    assert not own(SAME, 3).points.any()
+    recipe = scenes()["octants"].recipe(data="own", points=SAME)
+    assert np.isfinite(recipe.positions(recipe.defaults, 0)["data"]).all()
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        ("; 1, x, 1, b", "line 5: 'x' is not a number"),
+        ("; 1, 1, b", "line 5: 3 columns"),
+        ("; 1e9, 1, 1, b", "line 5: 1e9 is not within"),
+        ("; NaN, 1, 1, b", "line 5: NaN is not within"),
+        ("; 1, 1, 1, b; 1, 1, 1, c", "line 6: a third label"),
+        ("", "all points have the label 'a'"),
+    ],
+)
+def test_what_are_no_points_is_refused_with_its_line(end, words):
+    with pytest.raises(WrongValue, match=words) as wrong:
+        own("; ".join(["0.5, 1, 2, a"] * 4) + end, 3)
+    assert wrong.value.parameter == "points" and wrong.value.allowed == "x, y, z, label on each line"
+
+
+@pytest.mark.parametrize(("slug", "other"), [("spiral", "0, 0, 0, a"), ("octants", "0, 0, a")])
+def test_points_of_another_space_are_refused(slug, other):
+    text = "; ".join([other] * 3 + [other.replace("a", "b")])
+    with pytest.raises(WrongValue, match="this scene has points"):
+        scenes()[slug].recipe(data="own", points=text)
+
+
+def test_the_painted_sphere_lets_points_inside_be_seen_and_says_what_it_shows():
+    opaque, glass = (
+        next(v for v in scenes()["octants"].recipe(data=data).views if v.name == "ball")
+        for data in ("octants", "own")
+    )
+    assert opaque.layers[0].opacity == 1 > glass.layers[0].opacity and "unit sphere" in glass.title
+
+
+# --- any labels at all
+
+
+@pytest.mark.parametrize("data", ["8", "16", "32", "xor"])
+def test_labels_show_what_is_shipped_until_they_are_trained(data):
+    labels = scenes()["labels"]
+    chosen = labels.choose({"data": data, "depth": "2"})
+    network, points = labels.training.task(chosen)
+    assert network.width == 3 and network.depth == (1 if data == "xor" else 2)
+    assert labels.build(chosen).clock == "step"
+    film = at_rest(network, points, initial(network, range(4)))
+    run = runs.save(film)
+    shown = labels.recipe(data=data, depth=2, run=run, seed=3)
+    assert shown.readouts[0].label == "Accuracy of seed 3" and shown.facts.title.startswith("Networks that")
+    net = weights_text(network, film.weights[1, 0])
+    assert labels.recipe(data=data, depth=2, net=net).readouts[0].label == "Accuracy of seed 0"
+    with pytest.raises(WrongValue, match="has 1"):
+        labels.recipe(data=data, depth=2, seed=3)
+    seed = next(c for c in labels.json()["choices"] if c["name"] == "seed")
+    assert seed["kind"] == "picked" and "depth" in seed["of"], "another depth goes back to the shipped film"
+    with pytest.raises(WrongValue) as wrong:
+        labels.recipe(data="8", depth=5, run=run)
+    assert wrong.value.parameter == "run"

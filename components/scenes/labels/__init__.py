@@ -1,6 +1,8 @@
-from components.scene import Choice, Scene, Whole
-from components.scenes.labels.build import SETS, build
-from components.trained import CURVE
+from components.scene import Choice, Picked, Scene, Whole
+from components.scenes.labels.build import DEPTHS, SETS, TRAINING, build
+from components.trained import CURVE, results
+
+TASK = ("data", "depth")
 
 SCENE = Scene(
     "labels",
@@ -8,9 +10,12 @@ SCENE = Scene(
     "Points with labels drawn by lot: how many layers of three neurons does it take to part them?",
     choices=(
         Choice("data", "labels", "16", SETS),
-        Whole("depth", "depth", 4, 1, 6, when=("data", ("8", "16", "32"))),
+        Whole("depth", "depth", 4, min(DEPTHS), max(DEPTHS), when=("data", ("8", "16", "32"))),
+        Picked("seed", "seed shown", 0, 0, 31, TASK),
         CURVE,
+        *results(*TASK),
     ),
     build=build,
     order=220,
+    training=TRAINING,
 )

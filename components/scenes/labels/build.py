@@ -4,20 +4,41 @@ from dataclasses import replace
 
 from components.networks import assembled, field
 from components.recipe import Facts, Recipe
-from components.scene import Choices
+from components.scene import Choices, Training
+from components.trained import film_for, seed_of
+from geometry.datasets import DataSet
 from geometry.film import Film, shipped, table
+from geometry.network import Network
 
-SETS = {"8": "8 points, by lot", "16": "16 points, by lot", "32": "32 points, by lot", "xor": "XOR"}
+SETS = {"8": "of 8 points", "16": "of 16 points", "32": "of 32 points", "xor": "XOR"}
+DEPTHS = range(1, 7)
+
+
+def film_name(choices: Choices) -> str:
+    """The shipped film of these labels; that of XOR has one layer, which is enough."""
+    return "xor" if choices["data"] == "xor" else f"labels_{choices['data']}_{choices['depth']}"
+
+
+def task(choices: Choices) -> tuple[Network, DataSet]:
+    """The network and the labels of the shipped film, to learn anew."""
+    film = shipped(film_name(choices))
+    return film.network, film.data
 
 
 def build(choices: Choices) -> Recipe:
-    name = "xor" if choices["data"] == "xor" else f"labels_{choices['data']}_{choices['depth']}"
-    film = first(shipped(name))
-    return replace(assembled(film, 0, field(film, 0), choices["curve"]), facts=shares())
+    """Of the run or network that the choices name, else of the first seed that is shipped."""
+    if choices["run"] or choices["net"]:
+        return show(choices, film_for(choices, *task(choices), ()))
+    return show(choices, first(shipped(film_name(choices))))
+
+
+def show(choices: Choices, film: Film) -> Recipe:
+    seed = seed_of(choices, film)
+    return replace(assembled(film, seed, field(film, seed), choices["curve"]), facts=shares())
 
 
 def first(film: Film) -> Film:
-    """The film of its first seed alone."""
+    """Of its first seed alone."""
     parts = {name: getattr(film, name)[:1] for name in ("weights", "loss", "accuracy", "ended")}
     return replace(film, **parts)
 
@@ -28,3 +49,6 @@ def shares() -> Facts:
     sizes, depths = (sorted({pair[k] for pair in found}) for k in (0, 1))
     rows = [[f"{m} points", *(f"{found[m, depth]:.0%}" for depth in depths)] for m in sizes]
     return Facts("Networks that fit every label, by depth", ("", *map(str, depths)), rows)
+
+
+TRAINING = Training(task, show)

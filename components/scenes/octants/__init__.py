@@ -1,18 +1,26 @@
-from components.scene import Scene, Whole
+from components.scene import Choice, Scene, Typed, Whole
 from components.scenes.octants.build import TRAINING, build
 from components.trained import MIDDLE, SHOWN, TRAINED, results
+
+SETS = {"octants": "a sphere in eight", "own": "my own points"}
+MINE = (
+    "0, 0, 0, a; 0.3, 0.1, 0.2, a; -0.2, 0.3, -0.1, a; 0.1, -0.3, -0.2, a; "
+    "1, 0, 0, b; -1, 0, 0, b; 0, 1, 0, b; 0, -1, 0, b; 0, 0, 1, b; 0, 0, -1, b"
+)
 
 SCENE = Scene(
     "octants",
     "A sphere cut in eight",
     "Neighbouring eighths of a sphere are opposite classes; layer by layer, a network folds them apart.",
     choices=(
-        Whole("n", "points", 400, 40, 400, 40),
+        Choice("data", "data", "octants", SETS),
+        Whole("n", "points", 400, 40, 400, 40, when=("data", ("octants",))),
+        Typed("points", "points: x, y, z, label", MINE, when=("data", ("own",))),
         MIDDLE,
         Whole("width", "width", 3, 2, 8),
         Whole("depth", "depth", 4, 1, 6),
         *SHOWN,
-        *results("n", *TRAINED),
+        *results("data", "n", "points", *TRAINED),
     ),
     build=build,
     order=210,

@@ -6,16 +6,23 @@ from components.networks import CAMERA, CERTAIN, assembled, classes, network
 from components.recipe import Cloud, Color, Layer, Recipe, Row, View, rows
 from components.scene import Choices, Training
 from components.scenery import space
-from components.trained import builder, seed_of
+from components.trained import builder, own, seed_of
 from geometry.clouds import sphere_mesh
 from geometry.datasets import DataSet, octants
 from geometry.film import Film
 from geometry.network import Network
 
+NEAR = 0.99  # a point nearer to the origin would be hidden by the sphere
+GLASS = 0.45
+
 
 def task(choices: Choices) -> tuple[Network, DataSet]:
     """The network that the choices describe, and what it learns."""
-    return Network(3, choices["width"], choices["depth"], 1, choices["middle"]), octants(choices["n"], seed=0)
+    return Network(3, choices["width"], choices["depth"], 1, choices["middle"]), data(choices)
+
+
+def data(choices: Choices) -> DataSet:
+    return own(choices["points"], 3) if choices["data"] == "own" else octants(choices["n"], seed=0)
 
 
 def show(choices: Choices, film: Film) -> Recipe:
@@ -24,15 +31,15 @@ def show(choices: Choices, film: Film) -> Recipe:
 
 
 def ball(film: Film, seed: int) -> tuple[View, tuple[Cloud, ...]]:
-    """The input sphere, painted with what the network answers at each of its points."""
+    """The unit sphere, painted with what the network answers there; glassy where the data lie inside."""
     net, show = network(film, seed), rows(np.eye(3), stage=0)
     points, order = sphere_mesh()
     color = Color("diverging", -CERTAIN, CERTAIN, row=Row((1,), stage=len(net.steps)))
-    globe = Layer("globe", "mesh", "sphere", show, order=order, color=color)
-    shown = (globe, *classes(film, show, size=3))
-    return space("ball", "the decision on the input", shown, 1.0, camera=CAMERA), (
-        Cloud("globe", points, net),
-    )
+    inside = np.linalg.norm(film.data.points, axis=-1).min() < NEAR
+    title = "the decision on the unit sphere" if inside else "the decision on the input"
+    globe = Layer("globe", "mesh", "sphere", show, order=order, color=color, opacity=GLASS if inside else 1)
+    shown = (globe, *classes(film, show, size=5 if inside else 3))
+    return space("ball", title, shown, 1.0, camera=CAMERA), (Cloud("globe", points, net),)
 
 
 TRAINING = Training(task, show)
