@@ -49,6 +49,15 @@ DASH = """async (count) => { const gd = document.querySelector('.js-plotly-plot'
     await new Promise(requestAnimationFrame); times.push(performance.now() - start); } return times; }"""
 
 
+CLICK = """async () => { const p = normscape.players[0], { live } = p, start = performance.now();
+  const since = () => (performance.now() - start) / 1000;
+  let first = 0, count = 0;
+  p.live = (film) => { live.call(p, film); count++; requestAnimationFrame(() => { first ||= since(); }); };
+  document.querySelector('#train').click();
+  while (!p.choices.run || !p.ready) await new Promise((done) => setTimeout(done, 20));
+  return [first, since(), count]; }"""
+
+
 @contextlib.contextmanager
 def serving(*command: str) -> Iterator[str]:
     """The base URL of a server of ours, started with a port of its own in place of PORT."""
@@ -163,6 +172,14 @@ def first_load(browser: Browser, base: str, path: str) -> tuple[int, float]:
     return len(sizes), sum(sizes) / 1000
 
 
+def clicked(browser: Browser, base: str) -> tuple[float, float, int]:
+    """Seconds from the click on Train to the first picture, and to the end; how many pictures came."""
+    page = opened(browser, f"{base}/spiral", OPEN)
+    first, end, count = page.evaluate(CLICK)
+    page.close()
+    return first, end, count
+
+
 def start() -> float:
     """Seconds from `python app.py` to the gallery's HTML."""
     times = []
@@ -196,6 +213,12 @@ def main() -> None:
         for path in ("/", "/layernorm"):
             count, size = first_load(browser, base, path)
             print(f"| {path} | {count} | {size:.0f} |")
+        first, end, count = clicked(browser, base)
+        print("\n| click on Train, the default spiral | |\n| --- | --- |")
+        print(
+            f"| first moving picture | {first:.2f} s |\n| pictures | {count / (end - first):.1f} a second |"
+        )
+        print(f"| done, 32 seeds and 4,000 steps | {end:.1f} s |")
         browser.close()
     print(f"\nFrom `python app.py` to the first page: {start():.2f} s\n")
     training.main()
