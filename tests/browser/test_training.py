@@ -163,13 +163,17 @@ def test_a_server_that_goes_leaves_a_word_and_a_moving_picture(new_page, mortal)
     until(page, "p.progress === 1")
 
 
-def test_leaving_the_page_ends_its_training(new_page, mortal):
+@pytest.mark.parametrize("leave", ["another address", "a link in the page"])
+def test_leaving_the_page_ends_its_training(new_page, mortal, leave):
     base, process = mortal
     page = new_page(base_url=base)
     visit(page, START)
     order(page, steps=LONG)
     words(page, "Step [1-9]")
-    page.goto("/layernorm")
+    if leave == "another address":
+        page.goto("/layernorm")
+    else:
+        page.click("header a:has-text('Normscape')")
     busy = worker(process)
     busy.cpu_percent()
     for _ in range(20):
