@@ -16,8 +16,10 @@ from typing import Any, NoReturn
 from dash import Dash
 from flask import Flask
 
-from components import commands, embed, page, proxy, run_files, security, server, settings
+from components import commands, page, proxy, security, server, settings
+from components.publish import embed
 from components.scene import scenes
+from components.training import run_files
 
 
 def create_app() -> Dash:

@@ -1,5 +1,5 @@
 // The player in a page from the disk, where browsers refuse to load modules: each becomes a data: URL, and an import map
-// knows them by name. Python writes their texts in here (components/plain.py).
+// knows them by name. Python writes their texts in here (components/publish/plain.py).
 (() => {
   const texts = { /* modules */ };
   const url = (text) => `data:text/javascript;charset=utf-8,${encodeURIComponent(text)}`;

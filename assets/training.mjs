@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Training on a scene's page: the clientside half of components/train_panel.py, and the files of a run. The picture goes
+ * Training on a scene's page: the clientside half of components/training/panel.py, and the files of a run. The picture goes
  * with the training: what the worker sends is the recipe of the film so far, of which it leaves out what it has sent.
  */
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from components.export import FEWEST, MOST, Look, Missing, export
+from components.publish.export import FEWEST, MOST, Look, Missing, export
+from components.publish.site import write
+from components.publish.studio import NoBrowser
 from components.scene import WrongValue
-from components.site import write
-from components.studio import NoBrowser
 
 WRONG = (WrongValue, Missing, NoBrowser, OSError)
 LONGEST, FASTEST, LARGEST = 120.0, 60, 4.0  # seconds, frames a second, pixels for one of CSS

@@ -10,12 +10,12 @@ import dash_mantine_components as dmc
 from dash import Dash, Input, Output, dcc, html
 from flask import Response, request
 
-from components.embed import read_page
-from components.plain import LEAD
+from components.publish.embed import read_page
+from components.publish.plain import LEAD
 from components.scene import Scene, WrongValue, scenes
 from components.server import bundle, once
 from components.shell import Explorer, attributes, frame
-from components.train_panel import add_training
+from components.training.panel import add_training
 
 __all__ = ["Explorer", "add_pages"]
 ADDRESS, CONTENT = "address", "content"

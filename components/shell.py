@@ -10,8 +10,8 @@ import dash_mantine_components as dmc
 from dash import Dash, html
 from flask import request
 
-from components.embed import discovery
-from components.plain import ICON, LEAD
+from components.publish.embed import discovery
+from components.publish.plain import ICON, LEAD
 from components.scene import scenes
 from components.server import bundle
 

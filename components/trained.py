@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from components import runs
 from components.recipe import Recipe
 from components.scene import Choice, Choices, Result, Training, Whole, WrongValue
+from components.training import runs
 from geometry.datasets import DataSet, parse
 from geometry.film import Film, FilmError, score, shipped
 from geometry.network import MIDDLES, Network, initial

@@ -15,16 +15,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import app
-from components import jobs, run_files, runs, store
-from components.line import Line
 from components.scene import scenes
 from components.trained import at_rest
+from components.training import jobs, run_files, runs, store
+from components.training.line import Line
 from geometry.film import Film, to_json, to_npz
 from geometry.network import initial
 from geometry.weights import weights_text
 
 SLOWEST = 2.0  # seconds of processor time for one answer
-BRIEF = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+BRIEF = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 APP = app.create_app()
 APP.server.test_client().get("/")  # Dash completes its callbacks with the first request
 CALLBACKS = sorted(output for output, known in APP.callback_map.items() if "callback" in known)

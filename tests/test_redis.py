@@ -14,10 +14,10 @@ import psutil
 import pytest
 from flask import Flask
 
-from components import jobs, line, runs, store, train_panel
-from components.celery_app import Queue
-from components.line import Line
 from components.scene import WrongValue
+from components.training import jobs, line, panel, runs, store
+from components.training.celery_app import Queue
+from components.training.line import Line
 from geometry.training import trained
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -81,7 +81,7 @@ def worker(redis, tmp_path_factory):
         "-m",
         "celery",
         "--app",
-        "components.celery_app",
+        "components.training.celery_app",
         "worker",
         "--concurrency",
         "1",
@@ -106,7 +106,7 @@ def queue(redis, worker, monkeypatch):
 @pytest.fixture
 def send(redis):
     """To the workers, as a web server does."""
-    from components import celery_app
+    from components.training import celery_app
 
     celery_app.celery.conf.broker_url = redis.url
     return Queue().send
@@ -118,7 +118,7 @@ def join(queue, order, owner="me"):
 
 def told(queue, ticket):
     """What a page learns when it asks once: news of a step, or the outcome."""
-    manager = train_panel.Manager(queue, Queue())
+    manager = panel.Manager(queue, Queue())
     news = json.loads((manager.get_progress(ticket) or ["{}"])[0])
     result = manager.get_result(ticket, ticket)
     return news if "step" in news or "away" in news or result is manager.UNDEFINED else result
@@ -129,7 +129,7 @@ def refused(queue):
     server = Flask("a page's server")
     server.secret_key = "only for this test"
     with server.test_request_context():
-        return train_panel._ticket(queue, SMALL, {})[0]
+        return panel._ticket(queue, SMALL, {})[0]
 
 
 def trains(queue, ticket):
@@ -175,7 +175,7 @@ def test_redis_away_and_back_loses_nothing_that_was_saved(queue, send, redis):
     assert told(queue, ticket) == {"away": True}
     with pytest.raises(WrongValue, match="cannot be reached"):
         runs.load(saved)
-    assert refused(queue) == train_panel.NO_STORE
+    assert refused(queue) == panel.NO_STORE
     redis.start()
     assert runs.load(saved).seeds == 1
     until(lambda: trains(queue, ticket) or told(queue, ticket).get("state"))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.assets.engine import Node
@@ -55,7 +55,6 @@ def test_where_the_first_axis_points_to_the_right_is_the_front(node):
 numbers = st.floats(-50, 50)
 
 
-@settings(deadline=None)
 @given(
     azimuth=st.floats(-180, 180).filter(lambda a: abs((a + 22.5) % 45) > 1e-3),
     height=st.floats(-90, 90).filter(lambda h: min(abs(abs(h) - b) for b in (10, 40, 80)) > 1e-3),

@@ -126,7 +126,7 @@ def torch_run(cloud, params, progress):
     return [np.asarray(s) for s in cloud.pipeline.stages(x, params)], np.asarray(at)
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(case=cases())
 def test_engine_numpy_and_torch_agree(node, case):
     recipe, params, progress = case
@@ -244,7 +244,7 @@ def layers(draw, cloud):
     )
 
 
-@settings(max_examples=EXAMPLES // 2, deadline=None)
+@settings(max_examples=EXAMPLES // 2)
 @given(case=cases(), data=st.data())
 def test_layers_show_the_same(node, case, data):
     recipe, params, progress = case
@@ -402,7 +402,6 @@ def test_semi_axes_are_those_of_the_ellipsoid(node, stretch):
 # --- numbers beside the picture
 
 
-@settings(deadline=None)
 @given(st.integers(1, 5), st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_residual_is_the_largest_distance(node, n, d, seed):
     a, b = np.random.default_rng(seed).normal(size=(2, n, d)).astype(np.float32).astype(float)

@@ -4,7 +4,7 @@ import json
 from urllib.parse import parse_qsl
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from components import state as states
@@ -75,7 +75,6 @@ def small(center):
     return [c / 200 for c in center]
 
 
-@settings(deadline=None)
 @given(state=whole_states(RECIPE))
 def test_what_is_written_is_read(node, state):
     got = read(node, write(node, state))
@@ -92,7 +91,6 @@ def test_what_is_written_is_read(node, state):
             assert got["state"]["camera"][part] == pytest.approx(state["camera"][part], abs=CAMERA)
 
 
-@settings(deadline=None)
 @given(state=whole_states(RECIPE))
 def test_python_reads_the_same_state(node, state):
     search = write(node, state | {"choices": {}})

@@ -95,7 +95,9 @@ def test_films(tmp_path):
 
 def test_a_notebook_shows_the_figure_with_its_sliders(new_page, tmp_path):
     """Executed, made into HTML, opened from the disk with the network off."""
-    code = 'from components.embed import notebook\nnotebook("layernorm", n=60, gamma1=1.5, progress=2)'
+    code = (
+        'from components.publish.embed import notebook\nnotebook("layernorm", n=60, gamma1=1.5, progress=2)'
+    )
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     NotebookClient(book, timeout=120, resources={"metadata": {"path": ROOT}}).execute()
     html, _ = HTMLExporter(template_name="basic").from_notebook_node(book)

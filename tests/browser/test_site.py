@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from components import site
+from components.publish import site
 from components.scene import scenes
 from tests.browser.hand import player, rest, until, visit, walk
 from tests.browser.test_embed import files

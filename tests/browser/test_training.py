@@ -133,9 +133,8 @@ def test_stop_keeps_what_there_is_and_another_tab_takes_over(new_page):
 
 
 def worker(process):
-    return next(
-        each for each in psutil.Process(process.pid).children() if "components.worker" in each.cmdline()
-    )
+    children, name = psutil.Process(process.pid).children(), "components.training.worker"
+    return next(each for each in children if name in each.cmdline())
 
 
 def test_a_worker_that_dies_leaves_a_word_and_a_working_page(new_page, mortal):

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components import runs, trained
+from components import trained
 from components.scene import Choice, Scene, Training, Whole, WrongValue, scenes
 from components.trained import at_rest, builder, film_for, own, results, seed_of
+from components.training import runs
 from geometry.datasets import xor
 from geometry.film import Film, shipped
 from geometry.network import Network, initial

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components import bar, still
-from components.plain import beside, common, key, single_file
+from components import still
+from components.publish import bar
+from components.publish.plain import beside, common, key, single_file
+from components.publish.site import TOGETHER, offered, values
+from components.publish.studio import Sheet, showing
 from components.scene import Result, Scene, WrongValue
 from components.server import contents, find
-from components.site import TOGETHER, offered, values
 from components.state import State, parse
-from components.studio import Sheet, showing
 
 PICTURES, FILMS = (".png", ".pdf"), (".gif", ".mp4")
 KINDS = (".html", ".svg", *PICTURES, *FILMS)

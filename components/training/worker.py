@@ -1,7 +1,8 @@
 """The process that trains where there is no Redis: it takes one ticket after the other from the line.
 
-`Local` starts it beside a web server: `python -m components.worker`. It imports torch before the first ticket
-comes, and ends when its standard input closes, with its web server. Of several on a machine one works.
+`Local` starts it beside a web server: `python -m components.training.worker`. It imports torch before the
+first ticket comes, and ends when its standard input closes, with its web server. Of several on a machine one
+works.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from components import jobs, store
-from components.line import Line
 from components.settings import cache_folder
+from components.training import jobs, store
+from components.training.line import Line
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 GLANCE = 0.1  # seconds between two looks at the line
 SPARE = 1.0  # seconds between two looks of one that waits to work
 LAZY = 900.0  # seconds without work after which the process ends, and gives its memory back
@@ -39,7 +40,7 @@ class Local:
         with self.lock:
             if self.process is None or self.process.poll() is not None:
                 self.close()
-                command = [sys.executable, "-m", "components.worker"]
+                command = [sys.executable, "-m", "components.training.worker"]
                 self.process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE)
 
     def send(self, ticket: str) -> None:

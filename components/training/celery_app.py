@@ -1,4 +1,4 @@
-"""With REDIS_URL, on any machine: `celery --app components.celery_app worker --concurrency 1`."""
+"""With REDIS_URL, on any machine: `celery --app components.training.celery_app worker --concurrency 1`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import os
 from celery import Celery
 from celery.signals import worker_init
 
-from components import jobs
 from components.settings import redis_url
-from components.store import PATIENCE
+from components.training import jobs
+from components.training.store import PATIENCE
 
 TASK = "normscape.train"
 WAITS = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}

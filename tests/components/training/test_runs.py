@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import app
-from components import runs, store
 from components.scene import WrongValue, scenes
+from components.training import runs, store
 from geometry.film import key, to_json, to_npz
 from geometry.network import Network
 from geometry.training import trained
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BYTES = "application/octet-stream"
 
 
@@ -70,7 +70,7 @@ def test_a_run_that_has_gone_is_refused_with_a_remedy(small, monkeypatch):
 
 
 def test_another_process_finds_a_run(small):
-    code = f"from components import runs; print(runs.load({runs.save(small)!r}).seeds)"
+    code = f"from components.training import runs; print(runs.load({runs.save(small)!r}).seeds)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "2"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from components import store
 from components.scene import WrongValue
+from components.training import store
 from geometry.film import Film, from_npz, key, to_npz
 
 KEPT_DAYS = 30

@@ -15,7 +15,7 @@ from components.scene import Choices, Scene
 from components.server import contents, library_code
 from components.state import State
 
-ASSETS = Path(__file__).parent.parent / "assets"
+ASSETS = Path(__file__).parents[2] / "assets"
 STYLES = ("style.css", "embed.css")
 ICON = quote(
     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>"

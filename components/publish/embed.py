@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from flask import Flask, Response, jsonify, request
 
-from components.plain import attributes, body, linked, page, single_file
+from components.publish.plain import attributes, body, linked, page, single_file
 from components.recipe import Recipe
 from components.scene import Scene, WrongValue, scenes
 from components.server import UnknownScene, bundle, find, fresh, once

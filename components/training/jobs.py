@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from components import runs, store
 from components.figure import document
-from components.line import Line
 from components.scene import Choices, Scene, WrongValue, scenes
+from components.training import runs, store
+from components.training.line import Line
 from geometry.film import Film
 
 T = TypeVar("T")

@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import app
-from components import export
-from components.embed import notebook
-from components.plain import common, inside, key, modules, player
+from components.publish import export
+from components.publish.embed import notebook
+from components.publish.plain import common, inside, key, modules, player
+from components.publish.site import values
 from components.scene import WrongValue, scenes
-from components.site import values
 from components.state import parse
 from tests.assets.engine import Node
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def run(*arguments):

@@ -16,12 +16,12 @@ from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_u
 from dash.background_callback.managers import BaseBackgroundCallbackManager
 from flask import request, session
 
-from components import jobs, store
-from components.line import Line, Refused
 from components.scene import Scene, WrongValue
 from components.settings import redis_url
 from components.shell import attributes
-from components.worker import Local
+from components.training import jobs, store
+from components.training.line import Line, Refused
+from components.training.worker import Local
 
 PANEL, TRAIN, STOP, BAR, WORDS = "train-panel", "train", "train-stop", "train-bar", "train-words"
 ASKED, REFUSED, TICKET, NEWS, END = "train-asked", "train-refused", "train-ticket", "train-news", "train-end"
@@ -104,7 +104,7 @@ def _trains() -> bool:
 def _workers() -> Any:
     if not redis_url(os.environ):
         return Local()
-    from components.celery_app import Queue
+    from components.training.celery_app import Queue
 
     return Queue()
 

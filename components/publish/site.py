@@ -16,8 +16,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from components import bar, still, theme
-from components.plain import ASSETS, LEAD, attributes, body, data_block, key, linked, modules, page
+from components import still, theme
+from components.publish import bar
+from components.publish.plain import ASSETS, LEAD, attributes, body, data_block, key, linked, modules, page
 from components.scene import Choice, Scene, Several, Whole, WrongValue, scenes
 from components.server import bundle, contents, library_code
 from components.state import parse

@@ -10,7 +10,7 @@ import json
 import secrets
 from typing import Any
 
-from components.store import Store
+from components.training.store import Store
 
 MOST_WAITING = 8
 MOST_OF_AN_ADDRESS = 4  # several people may share one: a lecture hall

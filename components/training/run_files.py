@@ -8,11 +8,11 @@ from typing import Any
 
 from flask import Flask, Response, jsonify, request
 
-from components import runs, store
-from components.jobs import CHOICE, RESULTS, trainable
-from components.line import Line
 from components.scene import Scene, WrongValue, scenes
 from components.server import find, once
+from components.training import runs, store
+from components.training.jobs import CHOICE, RESULTS, trainable
+from components.training.line import Line
 from geometry.film import Film, FilmError, from_json, from_npz, to_json, to_npz, weights_text
 
 BYTES = "application/octet-stream"  # a form of another site cannot send it

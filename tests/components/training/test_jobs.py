@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components import jobs, line, runs, store, train_panel
 from components.figure import document
-from components.line import MOST_OF_AN_ADDRESS, MOST_WAITING, Line, Refused
 from components.scene import WrongValue, scenes
 from components.settings import cache_folder
-from components.worker import Local
+from components.training import jobs, line, panel, runs, store
+from components.training.line import MOST_OF_AN_ADDRESS, MOST_WAITING, Line, Refused
+from components.training.worker import Local
 from geometry import training
 from geometry.film import shipped
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SMALL = {"slug": "spiral", "choices": {"n": "40"}, "steps": 100, "lr": 0.01, "seeds": 2, "seed": 0}
 LONG = SMALL | {"steps": 20_000, "seeds": 32}
 JUNK = st.recursive(
@@ -290,14 +290,14 @@ def test_the_server_starts_and_serves_without_torch(tmp_path):
         "P.find_spec = lambda name, *a: None if name.startswith('torch') else real(name, *a)\n"
         "import app; client = app.create_app().server.test_client()\n"
         "print(client.get('/spiral').status_code, client.get('/recipe/spiral').status_code)\n"
-        "from components import train_panel; print(train_panel._trains())"
+        "from components.training import panel; print(panel._trains())"
     )
     environment = os.environ | {"CACHE_DIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", blocked], cwd=ROOT, env=environment, capture_output=True, text=True
     )
     assert done.stdout.split() == ["200", "200", "False"], done.stderr
-    assert "pip install torch" in train_panel.NO_TORCH
+    assert "pip install torch" in panel.NO_TORCH
 
 
 def test_the_web_server_never_imports_torch(tmp_path):

@@ -1,0 +1,1 @@
+"""Scenes outside of the explorer: embeds, files of every kind, and the static site."""
