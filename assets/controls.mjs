@@ -111,6 +111,7 @@ export function choices(part, recipe, choose) {
   if (focused) document.getElementById(focused)?.focus();
 }
 
+const WHOLE = new Intl.NumberFormat("en-GB");
 export const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
 /** Check boxes for any of some options. @param {any} c @param {string} value @param {(words: string) => void} choose */
@@ -195,17 +196,21 @@ function clockwork(p, player, button) {
   hand.addEventListener("input", () => { player.stop(); player.set(p.name, hand.valueAsNumber); });
   const label = `Run through the ${p.label} (T)`, run = button("play", label, () => player.run()), words = h("output", { htmlFor: id });
   /** @type {any} */ let shown;
+  /** @type {any} */ let running;
   return {
     element: h("div", { className: "clock" }, run, h("label", { htmlFor: id, title: p.about }, p.label), hand, words),
     show() {
       const { max } = clockOf(player.recipe);
-      const at = Math.round(player.params[p.name]), now = `${at} ${max} ${player.running}`;
-      if (now === shown) return;
-      shown = now;
-      hand.max = max;
-      hand.value = String(at);
-      words.textContent = at.toLocaleString("en-GB");
-      Object.assign(run, { innerHTML: icon(player.running ? "pause" : "play"), ariaPressed: String(player.running) });
+      const at = Math.round(player.params[p.name]), now = `${at} ${max}`;
+      if (now !== shown) {
+        shown = now;
+        hand.max = max;
+        hand.value = String(at);
+        words.textContent = WHOLE.format(at);
+      }
+      if (running === player.running) return;
+      running = player.running;
+      Object.assign(run, { innerHTML: icon(running ? "pause" : "play"), ariaPressed: String(running) });
     },
   };
 }

@@ -92,11 +92,21 @@ export const FUNCTIONS = {
   gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
 };
 
+/** Two benches that a cloud goes to and fro on: no memory is asked for in a frame. */
+const benches = [new Float64Array(0), new Float64Array(0)];
+
+/** Room for so many numbers, on the bench that x is not on. @param {number} length @param {Float64Array} [x] */
+function room(length, x) {
+  const k = x?.buffer === benches[0].buffer ? 1 : 0;
+  if (benches[k].length < length) benches[k] = new Float64Array(length);
+  return benches[k].subarray(0, length);
+}
+
 /** A·x + b. Where all rows of A sum to exactly 0 (centring), a constant vector goes to b exactly: rounding would give
  * it a direction. @param {Float64Array} x @param {number} n @param {Float64Array} A @param {Float64Array | null} b */
 function affine(x, n, A, b) {
   const d = x.length / n || 1, m = A.length / d;
-  const y = new Float64Array(n * m);
+  const y = room(n * m, x);
   let levels = d > 1;
   for (let r = 0; r < m && levels; r++) levels = A.subarray(r * d, (r + 1) * d).reduce((s, a) => s + a, 0) === 0;
   for (let i = 0; i < n; i++) {
@@ -111,12 +121,12 @@ function affine(x, n, A, b) {
 }
 
 /**
- * Each group of coordinates to its sphere: R·v / r(v); the zero vector stays where it is.
+ * Each group of coordinates to its sphere, in place: R·v / r(v); the zero vector stays where it is.
  * @param {Float64Array} x @param {number} n @param {number} radius @param {number} eps
  * @param {number[][] | null} groups @param {string} convention
  */
 function normalize(x, n, radius, eps, groups, convention) {
-  const y = x.slice(), d = x.length / n || 1;
+  const d = x.length / n || 1;
   for (const group of groups ?? [Array.from({ length: d }, (_, j) => j)]) {
     const size = group.length;
     for (let i = 0; i < n; i++) {
@@ -125,27 +135,31 @@ function normalize(x, n, radius, eps, groups, convention) {
       const length = convention === "std" ? Math.sqrt(squares) + eps * Math.sqrt(size)
         : Math.sqrt(squares + (convention === "pytorch" ? size : 1) * eps);
       const scale = length > 0 ? radius / length : 0;
-      for (let g = 0; g < size; g++) y[i * d + group[g]] *= scale;
+      for (let g = 0; g < size; g++) x[i * d + group[g]] *= scale;
     }
   }
-  return y;
+  return x;
 }
 
-/** @param {Float64Array} x @param {number} n @param {Step} step @param {Params} params */
+/** x after a step: x itself, changed, or on the other bench. @param {Float64Array} x @param {number} n @param {Step} step
+ * @param {Params} params */
 function apply(x, n, step, params) {
-  if (step.kind === "affine") {
-    return isIdentity(step) ? x : affine(x, n, value(step.A, params), step.b && value(step.b, params));
+  if (step.kind === "affine") return affine(x, n, value(step.A, params), step.b && value(step.b, params));
+  if (step.kind === "pointwise") {
+    const f = FUNCTIONS[step.function];
+    for (let i = 0; i < x.length; i++) x[i] = f(x[i]);
+    return x;
   }
-  if (step.kind === "pointwise") return x.map(FUNCTIONS[step.function]);
   return normalize(x, n, value(step.radius, params)[0], value(step.eps, params)[0], step.groups, step.convention);
 }
 
 /** The names of the parameters that move an array. @param {any} entries @returns {string[]} */
 const movers = (entries) => [...Object.keys(entries?.terms ?? {}), ...Object.keys(entries?.tracks ?? {})];
 
-/** A step at which a guide waits for the points. @param {{A: Entries, b: Entries | null}} step */
-function isIdentity({ A, b }) {
-  const d = A.base.shape[0];
+/** Whether a step is one at which a guide waits for the points. @param {Step} step */
+function rests(step) {
+  if (step.kind !== "affine") return false;
+  const { A, b } = step, d = A.base.shape[0];
   return !b && !movers(A).length && A.base.shape[1] === d && unpack(A.base).every((a, i) => a === (i % (d + 1) ? 0 : 1));
 }
 
@@ -153,13 +167,15 @@ function isIdentity({ A, b }) {
  * again. @param {Cloud} cloud @param {Params} params @param {Float64Array} [point] @returns {Float32Array[]} */
 export function cloudStages(cloud, params, point) {
   const n = point ? 1 : cloud.points.shape[0];
-  let x = point ?? new Float64Array(unpack(cloud.points));
+  const start = point ?? unpack(cloud.points);
+  /** @type {Float64Array} */ let x = room(start.length);
+  x.set(start);
   for (const step of cloud.place) x = apply(x, n, step, params);
   const out = [new Float32Array(x)];
   for (const step of cloud.steps) {
-    const y = apply(x, n, step, params);
-    out.push(y === x ? out[out.length - 1] : new Float32Array(y));
-    x = y;
+    const still = rests(step);
+    if (!still) x = apply(x, n, step, params);
+    out.push(still ? out[out.length - 1] : new Float32Array(x));
   }
   return out;
 }

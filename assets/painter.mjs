@@ -75,6 +75,7 @@ export class Panel {
     /** @type {HTMLCanvasElement | null} */ this.ground = null; // under the axes, for fields
     this.sizes = new ResizeObserver(() => this.#fit());
     /** @type {any[]} */ this.grounded = []; // what the ground shows
+    /** @type {any} */ this.grid = null; // one pixel a point of the field
     /** @type {WeakMap<any, any>} */ this.paths = new WeakMap(); // of layers on the canvas
     this.turning = 0; // cameras of our own on their public way
     this.closed = false;
@@ -337,11 +338,12 @@ export class Panel {
     for (let y = 0; y < high; y++) {
       for (let x = 0; x < bins; x++) dots[bins * (high - 1 - y) + x] = shades[shade(values[bins * y + x], color)];
     }
-    const small = new OffscreenCanvas(bins, high), context = this.#cleared(this.ground);
-    /** @type {OffscreenCanvasRenderingContext2D} */ (small.getContext("2d")).putImageData(image, 0, 0);
+    if (this.grid?.canvas.width !== bins || this.grid.canvas.height !== high) this.grid = new OffscreenCanvas(bins, high).getContext("2d");
+    const context = this.#cleared(this.ground);
+    this.grid.putImageData(image, 0, 0);
     const dx = xaxis._length / (bins - 1), dy = yaxis._length / (high - 1);
     context.globalAlpha = frame[l].opacity;
-    context.drawImage(small, xaxis._offset - dx / 2, yaxis._offset - dy / 2, xaxis._length + dx, yaxis._length + dy);
+    context.drawImage(this.grid.canvas, xaxis._offset - dx / 2, yaxis._offset - dy / 2, xaxis._length + dx, yaxis._length + dy);
     context.restore();
   }
 
