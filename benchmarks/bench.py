@@ -27,6 +27,7 @@ from tools.browser import ARGUMENTS, find
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS, FRAMES = 3, 20
+REST = 1000  # ms before a round: what settles after the one before is no frame
 WAYS = {
     "ours": "Normscape",
     "restyle": "`Plotly.restyle`",
@@ -96,6 +97,7 @@ def counted(page: Page, run: Callable[[], Any]) -> float:
     """Milliseconds of script that a run adds to the browser's count."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    page.wait_for_timeout(REST)
 
     def now() -> float:
         metrics = session.send("Performance.getMetrics")["metrics"]
