@@ -111,7 +111,8 @@ export function choices(part, recipe, choose) {
   if (focused) document.getElementById(focused)?.focus();
 }
 
-const WHOLE = new Intl.NumberFormat("en-GB");
+/** A whole number with its thousands apart; the format is made once. */
+export const whole = new Intl.NumberFormat("en-GB").format;
 export const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
 /** Check boxes for any of some options. @param {any} c @param {string} value @param {(words: string) => void} choose */
@@ -206,7 +207,7 @@ function clockwork(p, player, button) {
         shown = now;
         hand.max = max;
         hand.value = String(at);
-        words.textContent = WHOLE.format(at);
+        words.textContent = whole(at);
       }
       if (running === player.running) return;
       running = player.running;

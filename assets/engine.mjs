@@ -381,7 +381,6 @@ function head(piece, k, length) {
 
 /** Vectors as long as `back` and at right angles to it. @param {number[]} back @param {number} size */
 function sides(back, size) {
-  const cross = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.map((_, j) => a[(j + 1) % 3] * b[(j + 2) % 3] - a[(j + 2) % 3] * b[(j + 1) % 3]);
   const both = (/** @type {number[]} */ v) => [v, v.map((x) => -x)];
   if (back.length === 2) return both([-back[1], back[0]]);
   const across = cross(back, Math.abs(back[2]) > STEEP * size ? [1, 0, 0] : [0, 0, 1]), long = Math.hypot(...across) || 1;

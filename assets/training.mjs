@@ -4,13 +4,12 @@
  * with the training: what the worker sends is the recipe of the film so far, of which it leaves out what it has sent.
  */
 
-import { h } from "./controls.mjs";
+import { h, whole } from "./controls.mjs";
 
 const QUIET = 5000; // milliseconds without news after which the page says so
 const LOST = "The server no longer answers, so this training cannot be followed. Reload the page to train again.";
 
 const player = () => /** @type {any} */ (window).normscape.players[0];
-const whole = (/** @type {number} */ x) => x.toLocaleString("en-GB");
 const duration = (/** @type {number} */ s) => (s < 60 ? `${Math.ceil(s)} s` : `${Math.floor(s / 60)} min ${Math.ceil(s % 60)} s`);
 
 /** The training that this page follows: the player that shows it, the choices then, what the worker was told to show.

@@ -14,17 +14,21 @@ from geometry.film import Film, FilmError, score, shipped
 from geometry.network import MIDDLES, Network, initial
 from geometry.weights import network_of
 
-SEEDS = 32  # networks of which none has been trained
+SEEDS = 32  # networks that a scene can show
 TRAINED = ("middle", "width", "depth")
 BETWEEN = {name: label or "nothing" for name, label in MIDDLES.items()}
 MIDDLE = Choice("middle", "between the Linears", "u_eps", BETWEEN)
-SHAPE = (MIDDLE, Whole("width", "width", 3, 2, 8), Whole("depth", "depth", 2, 1, 6))
 CURVE = Choice("curve", "curves", "loss", {"loss": "loss", "accuracy": "accuracy"})
-SHOWN = (Whole("seed", "seed shown", 0, 0, 31), CURVE)
+SHOWN = (Whole("seed", "seed shown", 0, 0, SEEDS - 1), CURVE)
 OWN = {  # the points that a scene has, by their dimension, and a line of a user's
     2: ("points of the plane: two numbers and a label", "x, y, label"),
     3: ("points in space: three numbers and a label", "x, y, z, label"),
 }
+
+
+def shape(depth: int) -> tuple[Choice, Whole, Whole]:
+    """The choices that describe a network, of three neurons a layer and so many layers by default."""
+    return MIDDLE, Whole("width", "width", 3, 2, 8), Whole("depth", "depth", depth, 1, 6)
 
 
 def results(*of: str) -> tuple[Result, Result]:

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -19,6 +18,7 @@ from components.training import jobs, line, panel, runs, store
 from components.training.celery_app import Queue
 from components.training.line import Line
 from geometry.training import trained
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = {"slug": "spiral", "choices": {"n": "40"}, "steps": 100, "lr": 0.01, "seeds": 2, "seed": 0}
@@ -54,15 +54,6 @@ class Server:
     def kill(self):
         self.process.kill()
         self.process.wait()
-
-
-def until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if value := condition():
-            return value
-        time.sleep(0.1)
-    raise AssertionError("it did not happen")
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ import numpy as np
 
 from components.figure import document
 from components.scene import Choices, Scene, WrongValue, scenes
+from components.trained import SEEDS
 from components.training import runs, store
 from components.training.line import Line
 from geometry.film import Film
@@ -49,7 +50,7 @@ class Number:
 NUMBERS = (
     Number("steps", "steps", 4000, 100, 20_000),
     Number("lr", "learning rate", 0.01, 1e-5, 1, whole=False),
-    Number("seeds", "networks at once", 32, 1, 32),
+    Number("seeds", "networks at once", SEEDS, 1, SEEDS),
     Number("seed", "random seed", 0, 0, 999_999),
 )
 

@@ -10,13 +10,13 @@ from flask import Flask, Response, jsonify, request
 
 from components.scene import Scene, WrongValue, scenes
 from components.server import find, once
+from components.trained import SEEDS
 from components.training import runs, store
 from components.training.jobs import CHOICE, RESULTS, trainable
 from components.training.line import Line
 from geometry.film import Film, FilmError, from_json, from_npz, to_json, to_npz, weights_text
 
 BYTES = "application/octet-stream"  # a form of another site cannot send it
-SHOWN = 32  # seeds that a scene can show
 CHECKPOINTS, CURVES, WEIGHTS = 1000, 50_000, 2**21  # of a seed, of all seeds, and numbers, in a file
 
 
@@ -78,7 +78,7 @@ def opened(slug: str) -> Response:
     texts = _choices(scene, film) or {k: v for k, v in once(request.args).items() if k not in RESULTS}
     try:
         best = film.best()
-        texts |= {"run": runs.save(film), "seed": str(best if best < SHOWN else 0)}
+        texts |= {"run": runs.save(film), "seed": str(best if best < SEEDS else 0)}
     except store.Away:
         raise WrongValue("film", "runs cannot be stored at the moment", "try again in a while") from None
     scene.build(scene.choose(texts))

@@ -1,6 +1,6 @@
 from components.scene import Choice, Picked, Scene, Whole
 from components.scenes.labels.build import DEPTHS, SETS, TRAINING, build
-from components.trained import CURVE, results
+from components.trained import CURVE, SEEDS, results
 
 TASK = ("data", "depth")
 
@@ -11,7 +11,7 @@ SCENE = Scene(
     choices=(
         Choice("data", "labels", "16", SETS),
         Whole("depth", "depth", 4, min(DEPTHS), max(DEPTHS), when=("data", ("8", "16", "32"))),
-        Picked("seed", "seed shown", 0, 0, 31, TASK),
+        Picked("seed", "seed shown", 0, 0, SEEDS - 1, TASK),
         CURVE,
         *results(*TASK),
     ),

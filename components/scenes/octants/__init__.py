@@ -1,6 +1,6 @@
 from components.scene import Choice, Scene, Typed, Whole
 from components.scenes.octants.build import TRAINING, build
-from components.trained import MIDDLE, SHOWN, TRAINED, results
+from components.trained import SHOWN, TRAINED, results, shape
 
 SETS = {"octants": "a sphere in eight", "own": "my own points"}
 MINE = (
@@ -16,9 +16,7 @@ SCENE = Scene(
         Choice("data", "data", "octants", SETS),
         Whole("n", "points", 400, 40, 400, 40, when=("data", ("octants",))),
         Typed("points", "points: x, y, z, label", MINE, when=("data", ("own",))),
-        MIDDLE,
-        Whole("width", "width", 3, 2, 8),
-        Whole("depth", "depth", 4, 1, 6),
+        *shape(depth=4),
         *SHOWN,
         *results("data", "n", "points", *TRAINED),
     ),

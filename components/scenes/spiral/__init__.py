@@ -1,6 +1,6 @@
 from components.scene import Choice, Scene, Typed, Whole
 from components.scenes.spiral.build import TRAINING, build
-from components.trained import SHAPE, SHOWN, TRAINED, results
+from components.trained import SHOWN, TRAINED, results, shape
 
 TURNS = {"0.5": "½", "1": "1", "1.5": "1½", "2": "2"}
 SETS = {"spiral": "two spirals", "rings": "two rings", "blobs": "two blobs", "own": "my own points"}
@@ -15,7 +15,7 @@ SCENE = Scene(
         Choice("turns", "turns", "1", TURNS, when=("data", ("spiral",))),
         Whole("n", "points", 200, 20, 400, 20, when=("data", ("spiral", "rings", "blobs"))),
         Typed("points", "points: x, y, label", MINE, when=("data", ("own",))),
-        *SHAPE,
+        *shape(depth=2),
         *SHOWN,
         *results("data", "turns", "n", "points", *TRAINED),
     ),

@@ -20,6 +20,7 @@ from components.training.line import MOST_OF_AN_ADDRESS, MOST_WAITING, Line, Ref
 from components.training.worker import Local
 from geometry import training
 from geometry.film import shipped
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL = {"slug": "spiral", "choices": {"n": "40"}, "steps": 100, "lr": 0.01, "seeds": 2, "seed": 0}
@@ -234,15 +235,6 @@ def test_the_work_outlives_a_store_that_is_away_for_a_while(queue, monkeypatch):
 
 
 # --- the process
-
-
-def until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if value := condition():
-            return value
-        time.sleep(0.05)
-    raise AssertionError("it did not happen")
 
 
 @pytest.fixture
