@@ -22,7 +22,7 @@ from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = {"slug": "spiral", "choices": {"n": "40"}, "steps": 100, "lr": 0.01, "seeds": 2, "seed": 0}
-LONG = SMALL | {"steps": 20_000, "seeds": 32}
+LONG = SMALL | {"choices": {"n": "400", "depth": "6"}, "steps": 20_000, "seeds": 32}
 SERVER = shutil.which("redis-server")
 WITHOUT = "no redis-server here: tools/redis_server.py installs it where it may"
 pytestmark = pytest.mark.skipif(SERVER is None, reason=WITHOUT)

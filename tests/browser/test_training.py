@@ -7,7 +7,8 @@ import pytest
 
 from tests.browser.hand import PATIENCE, difference, look, middle, player, rest, until, visit
 
-START, LONG = "/spiral?n=40&depth=1", "20000"
+START = "/spiral?n=40&depth=1"
+LONG, STEPS = "/spiral?n=400&depth=6", "20000"  # over a minute of two cores: no test sees its end
 LONG_PATIENCE = 90_000  # ms; a cold worker imports torch, on two busy cores
 
 
@@ -34,13 +35,13 @@ def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
     visit(page, START)
     before = look(page, 300)
     counted(page)
-    order(page, steps=4000, seeds=4)
-    words(page, r"Step .* of 4,000: median loss .* of 4 solve it, about \d+ s left")
+    order(page, steps=10_000, seeds=8)
+    words(page, r"Step .* of 10,000: median loss .* of 8 solve it, about \d+ s left")
     until(page, "p.shown > 2")
     assert player(page, "p.params.step") > 0
     assert difference(look(page, 300), before) > 1
-    words(page, r"of 4 solve it after 4,000 steps")
-    until(page, "p.choices.run && p.ready && p.params.step === 4000")
+    words(page, r"of 8 solve it after 10,000 steps")
+    until(page, "p.choices.run && p.ready && p.params.step === 10000")
     rest(page)
     page.wait_for_url(re.compile(r"run=[0-9a-f]{16}"), timeout=PATIENCE)
     assert "step" not in page.url
@@ -63,8 +64,8 @@ def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
 def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     """By its number, and by a click on a curve; the numbers are its own, and the end shows it."""
     page = new_page()
-    visit(page, "/spiral?n=40&depth=2")
-    order(page, steps=LONG, seeds=4)
+    visit(page, LONG)
+    order(page, steps=STEPS, seeds=16)
     words(page, "Step [1-9]")
     until(page, "p.growing")
     counted(page)
@@ -85,11 +86,11 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     player(page, "p.choose({ seed: '3' })")
     page.locator(".numbers", has_text="Accuracy of seed 3").wait_for(timeout=PATIENCE)
     assert page.input_value("#choice-seed") == "3" and player(page, "p.growing && p.shown > 3")
-    page.fill("#choice-seed", "9")
+    page.fill("#choice-seed", "19")
     page.press("#choice-seed", "Tab")
-    page.locator(".notice", has_text="this training has 4").wait_for(timeout=PATIENCE)
+    page.locator(".notice", has_text="this training has 16").wait_for(timeout=PATIENCE)
     page.click("#train-stop")
-    assert "Seed 3 is shown" in words(page, r"of 4 solve it after")
+    assert "Seed 3 is shown" in words(page, r"of 16 solve it after")
     until(page, "p.choices.run && p.ready && p.choices.seed === '3' && p.choices.curve === 'accuracy'")
 
 
@@ -118,18 +119,18 @@ def test_wrong_numbers_are_told_at_their_fields_and_nothing_runs(page):
 
 def test_stop_keeps_what_there_is_and_another_tab_takes_over(new_page):
     page = new_page()
-    visit(page, START)
-    order(page, steps=LONG)
+    visit(page, LONG)
+    order(page, steps=STEPS)
     words(page, "Step [1-9]")
     other = page.context.new_page()
-    visit(other, START)
-    order(other, steps=LONG)
+    visit(other, LONG)
+    order(other, steps=STEPS)
     words(page, "you have started another one")
     words(other, "Step [1-9]")
     other.click("#train-stop")
     words(other, r"of 32 solve it after [\d,]+ steps")
     until(other, "p.choices.run")
-    assert player(other, "p.recipe.parameters[0].max") < int(LONG)
+    assert player(other, "p.recipe.parameters[0].max") < int(STEPS)
 
 
 def worker(process):
@@ -140,8 +141,8 @@ def worker(process):
 def test_a_worker_that_dies_leaves_a_word_and_a_working_page(new_page, mortal):
     base, process = mortal
     page = new_page(base_url=base)
-    visit(page, START)
-    order(page, steps=LONG)
+    visit(page, LONG)
+    order(page, steps=STEPS)
     words(page, "Step [1-9]")
     worker(process).kill()
     words(page, "The training was lost")
@@ -154,7 +155,7 @@ def test_a_server_that_goes_leaves_a_word_and_a_moving_picture(new_page, mortal)
     base, process = mortal
     page = new_page(base_url=base)
     visit(page, "/octants")
-    order(page, steps=LONG)
+    order(page, steps=STEPS)
     words(page, "Step [1-9]")
     process.kill()
     words(page, "The server no longer answers")
@@ -166,8 +167,8 @@ def test_a_server_that_goes_leaves_a_word_and_a_moving_picture(new_page, mortal)
 def test_leaving_the_page_ends_its_training(new_page, mortal, leave):
     base, process = mortal
     page = new_page(base_url=base)
-    visit(page, START)
-    order(page, steps=LONG)
+    visit(page, LONG)
+    order(page, steps=STEPS)
     words(page, "Step [1-9]")
     if leave == "another address":
         page.goto("/layernorm")

@@ -24,7 +24,7 @@ from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL = {"slug": "spiral", "choices": {"n": "40"}, "steps": 100, "lr": 0.01, "seeds": 2, "seed": 0}
-LONG = SMALL | {"steps": 20_000, "seeds": 32}
+LONG = SMALL | {"choices": {"n": "400", "depth": "6"}, "steps": 20_000, "seeds": 32}
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*SMALL, "x"]), inner),
