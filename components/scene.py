@@ -1,4 +1,4 @@
-"""A scene: slug, title, choices, a function choices → recipe, and a text. Each folder of scenes/ is one."""
+"""A scene: choices, a function choices → recipe, and a text with its title. Each folder of scenes/ is one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from components.recipe import Recipe
+from components.text import Text, heading, read
 from geometry.datasets import DataSet
 from geometry.film import Film
 from geometry.network import Network
@@ -157,17 +158,36 @@ class Training:
 
 @dataclass(frozen=True)
 class Scene:
-    slug: str
-    title: str
-    lead: str
-    choices: tuple[Choice | Whole | Typed | Several | Result | Picked, ...]
+    """What a folder of scenes/ has: `package` is its name for Python, its last word the slug.
+
+    The title and the lead, a sentence or two, are the first lines of the text, the `text.md` beside it.
+    """
+
+    package: str
     build: Callable[[Choices], Recipe]
     order: int = 100
+    choices: tuple[Choice | Whole | Typed | Several | Result | Picked, ...] = ()
     training: Training | None = None
 
     @property
-    def folder(self) -> Path:
-        return Path(__file__).parent / "scenes" / self.slug
+    def slug(self) -> str:
+        return self.package.rpartition(".")[2]
+
+    @property
+    def title(self) -> str:
+        return heading(self._text)[0]
+
+    @property
+    def lead(self) -> str:
+        return heading(self._text)[1]
+
+    @property
+    def text(self) -> Text:
+        return read(self._text)
+
+    @property
+    def _text(self) -> Path:
+        return Path(__file__).parent / "scenes" / self.slug / "text.md"
 
     def choose(self, texts: Mapping[str, str]) -> dict[str, Any]:
         """Choices from texts (a query), else defaults; WrongValue for a name or value that it has not."""

@@ -64,9 +64,12 @@ def lines(
     )
 
 
-def wall(show: Rows, axis: int, at: float) -> Rows:
-    """The shadow along one display axis, on a wall across it."""
-    return tuple(Row((0.0,), offset=at) if i == axis else row for i, row in enumerate(show))
+def wall(show: Rows, axis: int, at: float, half: float) -> tuple[Rows, Part]:
+    """The shadow along one display axis, on a wall across it; and the edge of that wall, of a half length."""
+    shadow = tuple(Row((0.0,), offset=at) if i == axis else row for i, row in enumerate(show))
+    square = np.insert(half * np.array([[-1, -1], [-1, 1], [1, 1], [1, -1]]), axis, 0, axis=1)
+    edge = draw("wall", "line", "axis", shadow, (square, clouds.closed(4)), size=2, opacity=0.5)
+    return shadow, edge
 
 
 def seen(layers: Sequence[Layer], show: Rows, **changes: Any) -> tuple[Layer, ...]:

@@ -59,7 +59,7 @@ def packed(slug: str, choices: tuple[tuple[str, object], ...]) -> str:
 def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
     """All that a player needs: recipe, choices, text."""
     data = document(scene.build(choices)) | scene.json()
-    data |= {"chosen": dict(choices), "text": text.read(scene.folder / "text.md").json()}
+    data |= {"chosen": dict(choices), "text": scene.text.json()}
     data["formula"] = data["formula"] and text.mathml(data["formula"], display="block")
     return data
 

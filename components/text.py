@@ -1,8 +1,9 @@
 """The text of a scene: Markdown beside it → HTML, with formulas as MathML, its tour and its questions.
 
-`## A tour` holds a `### stop` each; a stop's first line `@ progress=2 gamma1=1.5` is its state. Lines
-`? question`, `- answer`, `- * the right answer` after it ask for a guess before the stop is shown.
-`## Questions` holds a `### question` each, and its answer under it. Everything before is the prose.
+`# title` stands first, and the lead under it, as plain text. `## A tour` holds a `### stop` each; a stop's
+first line `@ progress=2 gamma1=1.5` is its state. Lines `? question`, `- answer`, `- * the right answer`
+after it ask for a guess before the stop is shown. `## Questions` holds a `### question` each, and its answer
+under it. All other sections are the prose.
 """
 
 from __future__ import annotations
@@ -99,12 +100,20 @@ def _guess(body: str) -> tuple[str, list[str], str]:
 
 
 @cache
+def heading(path: Path) -> tuple[str, str]:
+    """The title and the lead of a `text.md`. Raises ValueError if it does not begin with a title."""
+    mark, *found = re.split(r"^# +(.+)$", _parts(path.read_text("utf-8"), "##")[0], flags=re.M)
+    if mark or len(found) != 2:
+        raise ValueError(f"{path} begins with a line '# its title'")
+    return found[0].strip(), " ".join(found[1].split())
+
+
+@cache
 def read(path: Path) -> Text:
-    """The text of one scene, from its `text.md`."""
-    lead, sections = _parts(path.read_text("utf-8"), "##")
-    named = dict(sections)
+    """What stands under the lead of a `text.md`."""
+    named = dict(_parts(path.read_text("utf-8"), "##")[1])
     tour, questions = named.pop("A tour", ""), named.pop("Questions", "")
-    prose = lead + "".join(f"\n## {title}\n\n{body}\n" for title, body in named.items())
+    prose = "".join(f"\n## {title}\n\n{body}\n" for title, body in named.items())
     return Text(
         _html(prose),
         tuple(_stop(*part) for part in _parts(tour, "###")[1]),

@@ -20,7 +20,6 @@ from components.server import UnknownScene, bundle, find, fresh, once
 from components.state import State, parse
 from components.still import HEIGHT as STILL_HEIGHT
 from components.still import WIDTH as STILL_WIDTH
-from components.text import read as read_text
 
 WIDTH, HEIGHT = 720, 720  # of an iframe, where nobody says; the page tells its true height
 LARGEST = 10_000  # pixels that a host may ask for
@@ -53,7 +52,7 @@ def read(scene: Scene, query: Mapping[str, str]) -> Shown:
 
 def read_page(scene: Scene, query: Mapping[str, str]) -> Shown:
     """What the link of a scene's own page asks for: as an embed, and `tour=`, the stop that it opens at."""
-    stops = len(read_text(scene.folder / "text.md").tour)
+    stops = len(scene.text.tour)
     tour = query.get("tour", "1")
     if not (tour.isascii() and tour.isdecimal() and len(tour) < 9 and 1 <= int(tour) <= stops):
         wrong = f"tour={tour} is not the number of a stop, 1 to {stops}"

@@ -22,7 +22,6 @@ from components.publish.plain import ASSETS, LEAD, attributes, body, data_block,
 from components.scene import Choice, Scene, Several, Whole, WrongValue, scenes
 from components.server import bundle, contents, library_code
 from components.state import parse
-from components.text import read
 
 TOGETHER = 64  # recipes of a scene's choices in all combinations; of the other choices, one at a time
 SUBSETS = 5  # options of which any may be ticked
@@ -116,7 +115,7 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
     usual = {c.name: c.default for c in scene.choices}
     named = {c.name: c for c in scene.choices}
     seen: set[str] = set()
-    stops = [stop.state for stop in read(scene.folder / "text.md").tour]
+    stops = [stop.state for stop in scene.text.tour]
     toured = [{n: named[n].parse(text) for n, text in stop.items() if n in named} for stop in stops]
     for other in itertools.chain([{}], toured, _together(scene), _alone(scene)):
         chosen = usual | other

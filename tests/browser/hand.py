@@ -5,8 +5,6 @@ import json
 
 import numpy as np
 
-from components.text import read
-
 PATIENCE = 30_000  # ms; software WebGL on two busy cores
 FEW = "n=60"  # points: enough to see, quick to draw
 
@@ -77,7 +75,7 @@ def walk(page, link, scene):
     """Take the tour of a scene, to its end."""
     visit(page, link)
     page.get_by_role("button", name="Take the tour").click()
-    stops = read(scene.folder / "text.md").tour
+    stops = scene.text.tour
     for k, stop in enumerate(stops, 1):
         until(page, f"p.ready && p.root.querySelector('.guide .count').textContent === '{k} of {len(stops)}'")
         if stop.question:

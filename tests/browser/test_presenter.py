@@ -3,11 +3,10 @@
 import pytest
 
 from components.scene import scenes
-from components.text import read
 from tests.browser.hand import FEW, frames, player, rest, until, visit
 
 PAGE = f"/layernorm?{FEW}"
-STOPS = read(scenes()["layernorm"].folder / "text.md").tour
+STOPS = scenes()["layernorm"].text.tour
 ASKS = next(k for k, stop in enumerate(STOPS) if stop.question)
 
 

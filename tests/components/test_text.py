@@ -4,9 +4,14 @@ import pytest
 
 from components.scene import scenes
 from components.state import parse
-from components.text import mathml, read
+from components.text import heading, mathml, read
 
-TEXT = r"""
+TEXT = r"""# Some & more
+
+A lead,
+of two lines.
+
+## What you see
 A *point* $x$ & a formula:
 
 $$\class{stage-1}{x - \mu}$$
@@ -65,9 +70,24 @@ def test_questions_have_answers(text):
     assert text.json()["questions"].count("<details>") == 2
 
 
+def test_title_and_lead_stand_first_and_are_no_prose(tmp_path, text):
+    assert heading(tmp_path / "text.md") == ("Some & more", "A lead, of two lines.")
+    assert "Some" not in text.html and "lead" not in text.html
+
+
+@pytest.mark.parametrize(
+    "words", ["", "No title.", "## What you see\n", "Before it.\n# Title\n", "# \n\nLead."]
+)
+def test_a_text_without_a_title_is_an_error(tmp_path, words):
+    (tmp_path / "text.md").write_text(words, "utf-8")
+    with pytest.raises(ValueError, match="begins with a line '# its title'"):
+        heading(tmp_path / "text.md")
+
+
 def test_a_text_may_be_prose_alone(tmp_path):
-    (tmp_path / "text.md").write_text("Only this.", "utf-8")
-    assert read(tmp_path / "text.md").json() == {"html": "<p>Only this.</p>\n", "tour": [], "questions": ""}
+    (tmp_path / "text.md").write_text("# Title\n\n## Why\nOnly this.", "utf-8")
+    html = "<h2>Why</h2>\n<p>Only this.</p>\n"
+    assert read(tmp_path / "text.md").json() == {"html": html, "tour": [], "questions": ""}
 
 
 def test_a_stop_without_a_state_is_an_error(tmp_path):
@@ -86,7 +106,7 @@ STOPS = {"layernorm": range(5, 9), "rmsnorm": range(5, 9)}
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_every_scene_has_a_tour_and_three_questions(scene):
-    text = read(scene.folder / "text.md")
+    text = scene.text
     assert text.html and "$" not in text.html
     assert len(text.tour) in STOPS.get(scene.slug, range(4, 9))
     assert len(text.questions) == 3 and all(q and a for q, a in text.questions)
@@ -125,9 +145,5 @@ def test_a_question_has_answers_and_one_is_right(tmp_path, answers):
 
 
 def test_several_scenes_ask():
-    asking = [
-        slug
-        for slug, scene in scenes().items()
-        if any(s.question for s in read(scene.folder / "text.md").tour)
-    ]
+    asking = [slug for slug, scene in scenes().items() if any(s.question for s in scene.text.tour)]
     assert len(asking) >= 4

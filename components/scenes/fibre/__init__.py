@@ -3,11 +3,6 @@
 from components.scene import Choice, Scene
 from components.scenes.fibre.build import build
 
-SCENE = Scene(
-    slug="fibre",
-    title="What LayerNorm forgets",
-    lead="Half a plane of vectors goes to one point. What told them apart is gone.",
-    order=16,
-    build=build,
-    choices=(Choice("show", "Show", "fibre", {"fibre": "a fibre", "axes": "the matrix Π"}),),
-)
+SHOW = Choice("show", "Show", "fibre", {"fibre": "a fibre", "axes": "the matrix Π"})
+
+SCENE = Scene(__name__, build, order=16, choices=(SHOW,))

@@ -3,14 +3,7 @@
 from components.scene import Choice, Scene
 from components.scenes.fold.build import build
 
-SCENE = Scene(
-    slug="fold",
-    title="Shift, then normalise: the fold",
-    lead="Moved off the origin, the circle folds: both its ends land on one side, like an absolute value.",
-    order=12,
-    build=build,
-    choices=(
-        Choice("map", "Before normalising", "fold", {"fold": "x + t", "both": "a·x + t"}),
-        Choice("n", "Points", "120", {"24": "24", "120": "120", "600": "600"}),
-    ),
-)
+MAP = Choice("map", "Before normalising", "fold", {"fold": "x + t", "both": "a·x + t"})
+POINTS = Choice("n", "Points", "120", {"24": "24", "120": "120", "600": "600"})
+
+SCENE = Scene(__name__, build, order=12, choices=(MAP, POINTS))

@@ -5,9 +5,9 @@ from components.trained import CURVE, SEEDS, results
 TASK = ("data", "depth")
 
 SCENE = Scene(
-    "labels",
-    "Any labels at all",
-    "Points with labels drawn by lot: how many layers of three neurons does it take to part them?",
+    __name__,
+    build,
+    order=220,
     choices=(
         Choice("data", "labels", "16", SETS),
         Whole("depth", "depth", 4, min(DEPTHS), max(DEPTHS), when=("data", ("8", "16", "32"))),
@@ -15,7 +15,5 @@ SCENE = Scene(
         CURVE,
         *results(*TASK),
     ),
-    build=build,
-    order=220,
     training=TRAINING,
 )

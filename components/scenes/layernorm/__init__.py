@@ -8,12 +8,9 @@ GIVEN = {"worked": "Worked example", "own": "My own vectors"}
 CONVENTIONS = {"pytorch": "√(σ² + ε)", "std": "σ + ε", "bare": "√(‖x−μ‖² + ε)"}
 
 SCENE = Scene(
-    slug="layernorm",
-    title="LayerNorm, moved by hand",
-    lead="Points fall onto a plane, fly out to a sphere and stretch into an ellipsoid."
-    " That is all LayerNorm does.",
+    __name__,
+    build,
     order=1,
-    build=build,
     choices=(
         Choice("variant", "Variant", "layernorm", {"layernorm": "LayerNorm", "rmsnorm": "RMSNorm"}),
         Choice("d", "Dimension", "3", {"2": "d = 2", "3": "d = 3", "4": "d = 4"}),

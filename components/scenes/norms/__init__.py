@@ -4,11 +4,9 @@ from components.scene import Choice, Scene, Whole
 from components.scenes.norms.build import TITLES, build
 
 SCENE = Scene(
-    slug="norms",
-    title="Every norm through one lens",
-    lead="One cloud, two norms. What is averaged together decides where the points land.",
+    __name__,
+    build,
     order=17,
-    build=build,
     choices=(
         Choice("left", "Left", "layernorm", TITLES),
         Choice("right", "Right", "batchnorm", TITLES),

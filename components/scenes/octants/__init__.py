@@ -9,9 +9,9 @@ MINE = (
 )
 
 SCENE = Scene(
-    "octants",
-    "A sphere cut in eight",
-    "Neighbouring eighths of a sphere are opposite classes; layer by layer, a network folds them apart.",
+    __name__,
+    build,
+    order=210,
     choices=(
         Choice("data", "data", "octants", SETS),
         Whole("n", "points", 400, 40, 400, 40, when=("data", ("octants",))),
@@ -20,7 +20,5 @@ SCENE = Scene(
         *SHOWN,
         *results("data", "n", "points", *TRAINED),
     ),
-    build=build,
-    order=210,
     training=TRAINING,
 )

@@ -3,16 +3,8 @@
 from components.scene import Choice, Scene
 from components.scenes.shear.build import build
 
-SCENE = Scene(
-    slug="shear",
-    title="A linear map on a curved surface",
-    lead="One shear moves a sphere and a cube. The cube's shadow stays straight; the sphere's bends.",
-    order=15,
-    build=build,
-    choices=(
-        Choice("pair", "Shear", "x-z", {f"{a}-{b}": f"{a} by {b}" for a in "xyz" for b in "zyx" if a != b}),
-        Choice(
-            "branch", "Half in the map", "upper", {"upper": "upper +", "lower": "lower −", "both": "both"}
-        ),
-    ),
-)
+PAIRS = {f"{a}-{b}": f"{a} by {b}" for a in "xyz" for b in "zyx" if a != b}
+BRANCHES = {"upper": "upper +", "lower": "lower −", "both": "both"}
+PAIR, BRANCH = Choice("pair", "Shear", "x-z", PAIRS), Choice("branch", "Half in the map", "upper", BRANCHES)
+
+SCENE = Scene(__name__, build, order=15, choices=(PAIR, BRANCH))

@@ -10,7 +10,7 @@ import numpy as np
 
 from components.recipe import Cloud, Layer, Parameter, Recipe, Residual, Table, View, rows
 from components.scene import Choices
-from components.scenery import Rows, axes, draw, followed, graph, lines, scaled, seen, slider, split, wall
+from components.scenery import Rows, axes, followed, graph, lines, scaled, seen, slider, split, wall
 from geometry import Affine, Normalize, Pipeline, clouds
 from geometry.shear import shadow_coordinates, shadow_steps, shear_step
 
@@ -20,8 +20,7 @@ FAR = (-1, 1, -1)  # the side of each axis that is away from the camera
 CAMERA = (0.95, -1.0, 0.5)
 SPACE, START = rows(ONE), rows(ONE, stage=0)
 HALVES = {"upper": (1, "input", "solid"), "lower": (-1, "other", "dash")}  # sign of h, role, dash in the map
-EDGE = np.array([[-1, -1, 0], [-1, 1, 0], [1, 1, 0], [1, -1, 0]]), clouds.closed(4)
-BARS = clouds.segments(CUBE * (EDGE[0][:, None] + np.outer((-1, 1), ONE[2])))
+BARS = clouds.segments(CUBE * np.array([[[a, b, -1], [a, b, 1]] for a in (-1, 1) for b in (-1, 1)]))
 NET, RIM = clouds.graticule(parallels=8, fine=64), clouds.circle(96, *ONE[:2])
 SHAPES = {"sphere": clouds.sphere_mesh(), "net": NET, "rim": RIM, "edges": BARS}
 SHAPES |= {f"{k} grid": clouds.half_net(sign) for k, (sign, *_) in HALVES.items()}
@@ -33,13 +32,11 @@ RESIDUAL = Residual("Largest distance between the sheared points and the formula
 
 def build(choices: Choices) -> Recipe:
     onto, by = (AXES.index(name) for name in choices["pair"].split("-"))
-    turn, shadow = ONE[[onto, 3 - onto - by, by]], wall(SPACE, by, FAR[by] * WALL)
+    turn, (shadow, edge) = ONE[[onto, 3 - onto - by, by]], wall(SPACE, by, FAR[by] * WALL, FRAME)
     u, v, h = (AXES[i] for i in turn.argmax(-1))
     halves = [k for k in HALVES if choices["branch"] in (k, "both")]
     dots = clouds.half_lattice([HALVES[k][0] for k in halves])
-    edge = clouds.turned(EDGE, FRAME * turn)
-    frame = draw("frame", "line", "axis", shadow, edge, size=2, opacity=0.5)
-    guides, around = split(*axes(SPACE, AXES, -1.5, 1.5, 1.65, names=("axes", "names")), frame)
+    guides, around = split(*axes(SPACE, AXES, -1.5, 1.5, 1.65, names=("axes", "names")), edge)
     box = tuple((at - REACH, at + REACH) for at in 0.35 * FAR[by] * ONE[by])  # with the wall in the picture
     slides, image = f"how far {u} slides for each unit of {h}", rf"{u} \pm s\sqrt{{r^2 - {u}^2 - {v}^2}}"
     title, plane = f"The sphere, and its shadow on the {u}{v}-plane", ((u, -REACH, REACH), (v, -1.6, 1.6))
@@ -72,7 +69,6 @@ def moving(turn: np.ndarray, shear: Affine, dots: np.ndarray) -> list[Cloud]:
 
 def sphere(h: str, shadow: Rows) -> tuple[Layer, ...]:
     """The sphere with its graticule in two colours, and their shadows, now and before."""
-    rim = lines({"rim": "axis"}, START, SHAPES, title="the shadow before", size=4)
     net = [
         Layer("net", "line", role, SPACE, f"{h} {'≥≤'[sign < 0]} 0", order=clouds.side(NET, 2, sign), size=3)
         for sign, role, _ in HALVES.values()
@@ -81,7 +77,7 @@ def sphere(h: str, shadow: Rows) -> tuple[Layer, ...]:
         Layer("sphere", "mesh", "sphere", SPACE, order=SHAPES["sphere"][1], opacity=0.1),
         *net,
         *seen(net, shadow, title="", size=2, opacity=0.75),
-        *seen(rim, shadow),
+        *seen(lines({"rim": "axis"}, START, SHAPES, title="the shadow before", size=4), shadow),
         *followed("dots", SPACE, size=9),
         *followed("dots", shadow, size=9),
     )

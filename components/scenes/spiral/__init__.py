@@ -7,9 +7,9 @@ SETS = {"spiral": "two spirals", "rings": "two rings", "blobs": "two blobs", "ow
 MINE = "0, 0, a; 1, 1, a; 0.1, 0.9, b; 0.9, 0.1, b; 0.5, 0.4, a; 0.2, 0.5, b; 0.8, 0.6, b; 0.3, 0, a"
 
 SCENE = Scene(
-    "spiral",
-    "A network that folds the plane",
-    "Linear maps and u_ε, nothing else, fold two spirals until a plane parts them.",
+    __name__,
+    build,
+    order=200,
     choices=(
         Choice("data", "data", "spiral", SETS),
         Choice("turns", "turns", "1", TURNS, when=("data", ("spiral",))),
@@ -19,7 +19,5 @@ SCENE = Scene(
         *SHOWN,
         *results("data", "turns", "n", "points", *TRAINED),
     ),
-    build=build,
-    order=200,
     training=TRAINING,
 )

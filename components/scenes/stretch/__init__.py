@@ -3,11 +3,6 @@
 from components.scene import Choice, Scene
 from components.scenes.stretch.build import build
 
-SCENE = Scene(
-    slug="stretch",
-    title="Stretch, then normalise",
-    lead="Points on a circle bunch up left and right: their x goes through a curve like a sigmoid.",
-    order=11,
-    build=build,
-    choices=(Choice("n", "Points", "120", {"24": "24", "120": "120", "600": "600"}),),
-)
+POINTS = Choice("n", "Points", "120", {"24": "24", "120": "120", "600": "600"})
+
+SCENE = Scene(__name__, build, order=11, choices=(POINTS,))

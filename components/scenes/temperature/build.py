@@ -27,8 +27,7 @@ def build(choices: Choices) -> Recipe:
     step = affine("stretch", None) if hot else affine("shrink", "shift")
     above = np.flatnonzero(points[:, 0] > 0)
     edge = int(above[np.argsort(points[above, 0])[len(above) // 10]])  # nine hot days of ten are hotter
-    unit = clouds.circle(128, *np.eye(2))
-    circle, ring = draw("circle", "line", "sphere", SHOW, unit, size=2, opacity=0.6)
+    circle, ring = draw("circle", "line", "sphere", SHOW, clouds.circle(128, *np.eye(2)), size=2, opacity=0.6)
     moving = Cloud("days", points, Pipeline((step, Normalize(eps=EPS))))
     margins = (Number(MARGIN, "days", BEFORE, edge), Number("after", "days", AFTER, edge))
     return Recipe(
