@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import socket
 import statistics
 import subprocess
@@ -23,6 +24,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks import training
+from components.scene import scenes
 from tools.browser import ARGUMENTS, find
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -192,10 +194,11 @@ def start() -> float:
     return statistics.median(times)
 
 
-def heaviest(base: str) -> list[str]:
-    from components.scene import scenes
-
-    return [slug for slug in scenes() if slug not in ("layernorm", "rmsnorm")]
+def lines(slug: str) -> int:
+    """Lines of Python in the folder of a scene, without empty ones, comments and docstrings."""
+    found = (path.read_text("utf-8") for path in (ROOT / "components" / "scenes" / slug).glob("*.py"))
+    code = "\n".join(re.sub(r'"""[\s\S]*?"""', "", text) for text in found).splitlines()
+    return sum(bool(line.strip()) and not line.lstrip().startswith("#") for line in code)
 
 
 def main() -> None:
@@ -207,10 +210,10 @@ def main() -> None:
             rows["dash"] = clientside(browser, n)
             for way, (cost, wait) in rows.items():
                 print(f"| {n} | {WAYS[way]} | {cost:.1f} | {wait:.0f} |", flush=True)
-        print("\n| scene, as it opens | script a frame, ms |\n| --- | --- |")
-        for slug in heaviest(base):
+        print("\n| scene, as it opens | script a frame, ms | lines of Python |\n| --- | --- | --- |")
+        for slug in scenes():
             cost, _ = frames(browser, base, slug, "", ("ours",))["ours"]
-            print(f"| {slug} | {cost:.1f} |", flush=True)
+            print(f"| {slug} | {cost:.1f} | {lines(slug)} |", flush=True)
         print("\n| first load | requests | kB |\n| --- | --- | --- |")
         for path in ("/", "/layernorm"):
             count, size = first_load(browser, base, path)

@@ -95,8 +95,11 @@ def test_the_same_layers_from_another_side_keep_their_stages():
 
 
 def test_a_wall_holds_the_shadow():
-    x, y, z = scenery.wall(SHOW, 1, -1.5)
+    (x, y, z), (cloud, edge) = scenery.wall(SHOW, 1, -1.5, half=2)
     assert (x, z) == (SHOW[0], SHOW[2]) and (tuple(y.weights), y.offset) == ((0.0,), -1.5)
+    corners = cloud.points[edge.order]
+    assert edge.rows == (x, y, z) and not cloud.points[:, 1].any() and (abs(corners[:, [0, 2]]) == 2).all()
+    assert (abs(np.diff(corners, axis=0)).sum(1) == 4).all() and (corners[0] == corners[-1]).all()
 
 
 def test_lines_have_the_order_of_their_shapes():

@@ -85,7 +85,7 @@ def test_a_seed_beyond_the_film_is_refused(film):
 
 def test_a_result_is_no_control_and_is_given_up_with_what_it_is_of():
     run, net = results("a")
-    scene = Scene("s", "", "", (Whole("a", "", 1, 1, 2), run, net), lambda choices: recipe(3))
+    scene = Scene("stretch", lambda _: recipe(3), choices=(Whole("a", "", 1, 1, 2), run, net))
     assert scene.choose({}) == {"a": 1, "run": "", "net": ""}
     assert [c["kind"] for c in scene.json()["choices"]] == ["whole", "result", "result"]
     assert scene.json()["choices"][1]["of"] == ("a",)
