@@ -59,6 +59,10 @@ function under(news) {
   if (news.away) return ["running", followed.bar, "The queue does not answer at the moment. The training goes on where it runs."];
   if ("ahead" in news) return ["running", 0, news.ahead ? `${news.ahead} before you` : "Starting …"];
   followed.seeds = news.seeds;
+  if (Number(followed.shown.choices.seed) >= news.seeds) {
+    followed.choices.seed = "0"; // as the worker shows it, and not a wish of the hand
+    turn({ seed: "0" });
+  }
   picture(news.recipe);
   const left = news.left === null ? "" : `, about ${duration(news.left)} left`;
   followed.bar = (100 * news.step) / news.steps;

@@ -19,7 +19,6 @@ TRAINED = ("middle", "width", "depth")
 BETWEEN = {name: label or "nothing" for name, label in MIDDLES.items()}
 MIDDLE = Choice("middle", "between the Linears", "u_eps", BETWEEN)
 CURVE = Choice("curve", "curves", "loss", {"loss": "loss", "accuracy": "accuracy"})
-SHOWN = (Whole("seed", "seed shown", 0, 0, SEEDS - 1), CURVE)
 OWN = {  # the points that a scene has, by their dimension, and a line of a user's
     2: ("points of the plane: two numbers and a label", "x, y, label"),
     3: ("points in space: three numbers and a label", "x, y, z, label"),
@@ -29,6 +28,11 @@ OWN = {  # the points that a scene has, by their dimension, and a line of a user
 def shape(depth: int) -> tuple[Choice, Whole, Whole]:
     """The choices that describe a network, of three neurons a layer and so many layers by default."""
     return MIDDLE, Whole("width", "width", 3, 2, 8), Whole("depth", "depth", depth, 1, 6)
+
+
+def shown(seed: int) -> tuple[Whole, Choice]:
+    """The choices of what is seen of a training: a seed, and which curve."""
+    return Whole("seed", "seed shown", seed, 0, SEEDS - 1), CURVE
 
 
 def results(*of: str) -> tuple[Result, Result]:

@@ -39,6 +39,7 @@ def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
     words(page, r"Step .* of 10,000: median loss .* of 8 solve it, about \d+ s left")
     until(page, "p.shown > 2")
     assert player(page, "p.params.step") > 0
+    assert page.input_value("#choice-seed") == "0", "this training has no seed 8"
     assert difference(look(page, 300), before) > 1
     words(page, r"of 8 solve it after 10,000 steps")
     until(page, "p.choices.run && p.ready && p.params.step === 10000")

@@ -1,6 +1,6 @@
 from components.scene import Choice, Scene, Typed, Whole
 from components.scenes.octants.build import TRAINING, build
-from components.trained import SHOWN, TRAINED, results, shape
+from components.trained import TRAINED, results, shape, shown
 
 SETS = {"octants": "a sphere in eight", "own": "my own points"}
 MINE = (
@@ -17,7 +17,7 @@ SCENE = Scene(
         Whole("n", "points", 400, 40, 400, 40, when=("data", ("octants",))),
         Typed("points", "points: x, y, z, label", MINE, when=("data", ("own",))),
         *shape(depth=4),
-        *SHOWN,
+        *shown(seed=20),
         *results("data", "n", "points", *TRAINED),
     ),
     training=TRAINING,

@@ -1,6 +1,6 @@
 from components.scene import Choice, Scene, Typed, Whole
 from components.scenes.spiral.build import TRAINING, build
-from components.trained import SHOWN, TRAINED, results, shape
+from components.trained import TRAINED, results, shape, shown
 
 TURNS = {"0.5": "½", "1": "1", "1.5": "1½", "2": "2"}
 SETS = {"spiral": "two spirals", "rings": "two rings", "blobs": "two blobs", "own": "my own points"}
@@ -16,7 +16,7 @@ SCENE = Scene(
         Whole("n", "points", 200, 20, 400, 20, when=("data", ("spiral", "rings", "blobs"))),
         Typed("points", "points: x, y, label", MINE, when=("data", ("own",))),
         *shape(depth=2),
-        *SHOWN,
+        *shown(seed=8),
         *results("data", "turns", "n", "points", *TRAINED),
     ),
     training=TRAINING,
