@@ -143,7 +143,8 @@ def curves(film: Film, seed: int, what: str) -> Seen:
         parts += _events(steps, film.loss[seed], own, show)
     guide_clouds, layers = split(*parts)
     last = max(float(film.settings.get("steps", 0)), steps[-1], 1.0)
-    return graph("curves", "", layers, ("training step", 0.0, last), (title, low, high)), guide_clouds
+    name = "" if last > 1 else "no training recorded"
+    return graph("curves", name, layers, ("training step", 0.0, last), (title, low, high)), guide_clouds
 
 
 def _events(steps: np.ndarray, loss: np.ndarray, own: np.ndarray, show: tuple[Row, ...]) -> list[Part]:

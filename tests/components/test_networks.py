@@ -5,6 +5,7 @@ import pytest
 
 from components.networks import LOGIT, curves, facts, folding, network, projection, readouts
 from components.scene import scenes
+from components.trained import at_rest
 from geometry.datasets import spiral
 from geometry.film import Film, shipped
 from geometry.network import Network, initial
@@ -78,6 +79,13 @@ def test_events_of_the_loss_differ_without_colour():
     layers = [layer for seed in range(film.seeds) for layer in curves(film, seed, "loss")[0].layers]
     looks = {layer.title: (layer.kind, layer.dash, layer.square) for layer in layers}
     assert len({looks[name] for name in ("this seed", "plateau", "drop")}) == 3
+
+
+def test_curves_without_a_training_say_so(film):
+    one = at_rest(film.network, film.data, film.weights[:, -1])
+    assert (
+        curves(one, 0, "loss")[0].title == "no training recorded" and curves(film, 0, "loss")[0].title == ""
+    )
 
 
 def test_a_click_on_a_curve_knows_its_seed(film):
