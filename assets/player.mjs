@@ -358,7 +358,10 @@ export class Player {
     if (this.growing && !this.wanted && this.turn?.(changed)) return true;
     const choices = (this.wanted = { ...(this.wanted ?? this.choices), ...this.#given(changed), ...changed });
     const done = await this.#next(async (stale) => {
-      if (JSON.stringify(choices) === JSON.stringify(this.choices)) return true;
+      if (Object.entries(choices).every(([name, value]) => String(value) === String(this.choices[name]))) {
+        this.wanted = null;
+        return true;
+      }
       const answer = await this.#ask(choices), { recipe } = answer;
       if (stale()) return false;
       this.wanted = null;

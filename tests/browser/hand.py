@@ -28,8 +28,11 @@ def player(page, code, value=None):
 
 
 def rest(page):
-    """Wait until nothing moves and the figures have settled."""
-    until(page, "p.ready && !p.leg && !p.flight && !p.scheduled && !p.root.querySelector('.moving')")
+    """Wait until nothing is on its way or moves, and the figures have settled."""
+    until(
+        page,
+        "p.ready && !p.wanted && !p.leg && !p.flight && !p.scheduled && !p.root.querySelector('.moving')",
+    )
 
 
 def frames(page, count=2):

@@ -59,7 +59,7 @@ def test_a_clicker_leads_through_the_tour(page):
     assert current(page) == len(STOPS) - 3
     page.keyboard.press("Home")
     assert current(page) == 0
-    until(page, "p.ready && !p.leg")
+    rest(page)
     page.keyboard.press(" ")
     assert player(page, "p.playing")
     page.keyboard.press("b")

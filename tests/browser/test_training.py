@@ -66,10 +66,13 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     """By its number, and by a click on a curve; the numbers are its own, and the end shows it."""
     page = new_page()
     visit(page, LONG)
+    player(page, "p.go({ progress: '2' })")
     order(page, steps=STEPS, seeds=16)
     words(page, "Step [1-9]")
     until(page, "p.growing")
     counted(page)
+    asked = []
+    page.on("request", lambda request: "/recipe/" in request.url and asked.append(request.url))
     page.fill("#choice-seed", "2")
     page.press("#choice-seed", "Tab")
     page.locator(".numbers", has_text="Accuracy of seed 2").wait_for(timeout=PATIENCE)
@@ -90,6 +93,7 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     page.fill("#choice-seed", "19")
     page.press("#choice-seed", "Tab")
     page.locator(".notice", has_text="this training has 16").wait_for(timeout=PATIENCE)
+    assert not asked, "the worker shows what the hand wants to see"
     page.click("#train-stop")
     assert "Seed 3 is shown" in words(page, r"of 16 solve it after")
     until(page, "p.choices.run && p.ready && p.choices.seed === '3' && p.choices.curve === 'accuracy'")
