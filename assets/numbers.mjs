@@ -74,7 +74,10 @@ function ofStages(word) {
 /** @param {any} r @param {any} recipe @param {any} player @returns {string} */
 export function readout(r, recipe, player) {
   const name = r.cloud ?? r.a, n = count(recipe, name);
-  if (r.kind === "residual") return residual(player.stages[r.a].at(-1), player.stages[r.b].at(-1), n, r.coordinates ?? undefined).toExponential(1);
+  if (r.kind === "residual") {
+    const far = residual(player.stages[r.a].at(-1), player.stages[r.b].at(-1), n, r.coordinates ?? undefined);
+    return far && far < 1e-3 ? far.toExponential(1) : fixed(far);
+  }
   const values = project([r.row], player.stages[name], player.at[name], n);
   if (r.kind === "accuracy") return `${(100 * accuracy(values, unpack(r.classes), r.threshold)).toFixed(1)} %`;
   return fixed(values[Math.min(n - 1, r.index === "followed" ? player.followed : r.index)]) + r.unit;

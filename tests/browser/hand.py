@@ -97,6 +97,19 @@ def walk(page, link, scene):
     assert page.locator(".notice").is_hidden()
 
 
+def strays(page):
+    """The titles of those cards of the gallery whose picture is not inside of them."""
+    page.wait_for_selector(".card", timeout=PATIENCE)
+    return page.evaluate(
+        """[...document.querySelectorAll(".card")].filter((card) => {
+          const shown = [...card.querySelectorAll("img")].filter((img) => img.getClientRects().length);
+          const [a, b] = [card, shown[0]].map((element) => element?.getBoundingClientRect());
+          return !(shown.length === 1 && b.width > 50 && b.height > 50 && b.left >= a.left && b.right <= a.right
+            && b.top >= a.top && b.bottom <= a.bottom);
+        }).map((card) => card.textContent)"""
+    )
+
+
 PIXELS = """async ([data, width]) => {
   const image = await createImageBitmap(new Blob([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))]));
   const wide = width || image.width;

@@ -60,4 +60,23 @@ def test_without_direction_the_distance_is_that_of_the_origin():
     recipe, params = scene("layernorm", 3, points="own", vectors="1 1 1")
     points, ideal = (recipe.cloud(name).stages(params) for name in ("points", "ideal"))
     far = [np.linalg.norm(a - b) for a, b in zip(points, ideal, strict=True)]
-    np.testing.assert_allclose(far[:4], [np.sqrt(3) * 1.8, 0, 1, np.sqrt(3)], rtol=0, atol=EXACT)
+    np.testing.assert_allclose(far[:4], [np.sqrt(3), 0, 1, np.sqrt(3)], rtol=0, atol=EXACT)
+
+
+@pytest.mark.parametrize("points", ["gaussian", "lattice"])
+@pytest.mark.parametrize("d", [2, 3, 4])
+def test_one_direction_becomes_flat_and_not_two(points, d):
+    """A source expects two: the fixed length costs a degree of freedom, but makes no direction flat."""
+    [(_, *values)] = SCENE.recipe(d=d, points=points).facts.rows
+    assert len(values) == d and values[-1] == "0.000" and all(float(value) > 1 for value in values[:-1])
+
+
+@pytest.mark.parametrize("choices", [{"variant": "rmsnorm"}, {"points": "worked"}])
+def test_without_a_spread_there_is_no_covariance(choices):
+    """One point has none; that of RMSNorm would change with the mean."""
+    assert SCENE.recipe(**choices).facts is None
+
+
+@pytest.mark.parametrize("points", ["worked", "own"])
+def test_given_vectors_are_shown_as_they_are(points):
+    assert SCENE.recipe(points=points).defaults["mean"] == 0

@@ -6,7 +6,7 @@ of U.
 
 import numpy as np
 
-from components.recipe import Cloud, Color, Layer, Parameter, Recipe, Row, Table, View, rows
+from components.recipe import Cloud, Color, Facts, Layer, Parameter, Recipe, Row, Table, View, rows
 from components.scene import Choices, WrongValue
 from components.scenery import (
     EPS,
@@ -24,6 +24,7 @@ from components.scenery import (
 )
 from geometry import Affine, Entries, Normalize, Pipeline, clouds
 from geometry.centering import centering_matrix, hyperplane_basis
+from geometry.norms import layer_norm
 
 SUBSCRIPTS = "₁₂₃₄"
 SHOWN = 7  # highlighted points, which leave tails
@@ -44,7 +45,7 @@ def build(choices: Choices) -> Recipe:
     layers, plane = (*around, *hand(d, points, len(steps))), ((-reach, reach),) * 2
     return Recipe(
         stages=("x", "centre", *middle, "+ β") if centered else ("x", *middle),
-        parameters=parameters(d, centered),
+        parameters=parameters(d, centered, 0 if choices["points"] in ("worked", "own") else 0.8),
         clouds=(
             Cloud("points", points, Pipeline(steps), Pipeline((place,))),
             Cloud("ideal", points[:1], Pipeline(exact), ideal),
@@ -53,6 +54,7 @@ def build(choices: Choices) -> Recipe:
         views=(space("space", "", layers, reach) if d > 2 else View("space", "", layers, plane, dims=2),),
         formula=formula(centered, choices["convention"]),
         table=Table("points", "ideal"),
+        facts=facts(points) if centered and len(points) > d else None,
     )
 
 
@@ -84,14 +86,23 @@ def pipeline(d: int, centered: bool, convention: str) -> tuple[Affine | Normaliz
     return (Affine(centering_matrix(d)), *middle, Affine(np.eye(d), shift)) if centered else middle
 
 
-def parameters(d: int, centered: bool) -> tuple[Parameter, ...]:
+def facts(points: np.ndarray) -> Facts:
+    """In how many directions the results spread: none of the sliders above γ and β but ε moves them."""
+    covariance = np.cov(layer_norm(points, eps=0.0).T, bias=True)
+    values = [f"{abs(value):.3f}" for value in np.linalg.eigvalsh(covariance)[::-1]]
+    title = "Covariance of the results for ε = 0, before γ and β"
+    return Facts(title, ("", *map(str, range(1, len(values) + 1))), [("eigenvalue", *values)])
+
+
+def parameters(d: int, centered: bool, mean: float) -> tuple[Parameter, ...]:
     group, each = "The cloud", list(enumerate(SUBSCRIPTS[:d], 1))
-    mean = Parameter("mean", "mean", 0.8, -2, 2, group=group, about="added to every component of every point")
+    about = "added to every component of every point"
+    shift = Parameter("mean", "mean", mean, -2, 2, group=group, about=about)
     about = "keeps the division safe"
     eps = Parameter("eps", "ε", 1e-5, 1e-8, 10, scale="log", group=group, about=about)
     gains = [Parameter(f"gamma{i}", f"γ{s}", 1, -2, 2, group="Gain γ") for i, s in each]
     shifts = [Parameter(f"beta{i}", f"β{s}", 0, -1.5, 1.5, group="Shift β") for i, s in each]
-    return (mean, eps, *gains, *(shifts if centered else ()))
+    return (shift, eps, *gains, *(shifts if centered else ()))
 
 
 def display(d: int) -> np.ndarray:

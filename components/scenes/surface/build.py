@@ -36,7 +36,7 @@ WORDS = {
     "fold": (("circle", "shifted", "normalised"), "x + t", "the shifted circle"),
     "line": (("line", "normalised"), "x", "the line y = h"),
 }
-T = Parameter("t", "t", 1.3, -2.5, 2.5, about="stretches or shifts the circle along x")
+T = Parameter("t", "t", 1.3, -2.5, 2.5, about="on x: a factor for the ellipse, added for the shift")
 H = Parameter("h", "h", 0.5, 0.05, 1.2, about="distance of the line from the origin")
 
 
@@ -51,7 +51,7 @@ def build(choices: Choices) -> Recipe:
     guide_clouds, around = split(*guides(wait=last - 1))
     order, color = (np.arange(N), ON_LINE) if straight else (clouds.closed(N), ON_CIRCLE)
     curtain = np.concatenate([order, N + order])[clouds.grid_mesh(2, len(order))]
-    image = Layer("slice", "line", "meeting", FLAT, "its image, for ε = 0 half a circle", size=6, fade=[0, 1])
+    image = Layer("slice", "line", "meeting", FLAT, "its image, on a circle for ε = 0", size=6, fade=[0, 1])
     layers = (
         *around,
         Layer("curtain", "mesh", "input", SPACE, order=curtain, opacity=0.16),
@@ -120,7 +120,8 @@ def angle_view() -> View:
         Layer("arctangent", "line", "formula", show, "arctan(x / h)", size=3),
         *followed("angle", show, size=12, trail=0),
     )
-    return graph("angle", "Its angle, an arctangent", layers, ("x before", -LONG, LONG), ("angle", -1.8, 1.8))
+    x, y = ("x before", -LONG, LONG), ("angle, radians", -1.8, 1.8)
+    return graph("angle", "Its angle, an arctangent", layers, x, y)
 
 
 def guides(wait: int) -> list[Part]:
