@@ -19,21 +19,25 @@ class Event:
     after: float
 
 
-def plateaus(steps: Array, loss: Array, *, band: float = 0.1, least: float = 0.1) -> list[Event]:
+def plateaus(
+    steps: Array, loss: Array, *, band: float = 0.1, least: float = 0.1, slow: float = 0.5
+) -> list[Event]:
     """Where training waits before it goes on, in order of time, for steps (T,) and losses (T,).
 
     A plateau is a longest stretch of at least `least` of the run in which log10 loss stays within a band of
-    this width, and whose every loss is more than the width above the final one. The longest is taken first,
-    and others only where they do not overlap. A curve counts up to its first value that is not finite.
+    this width, falls less than `slow` times as fast as evenly from the greatest loss to the least, and is all
+    the time more than the width above the final one. The longest is taken first, and others only where they
+    do not overlap. A curve counts up to its first value that is not finite.
     """
     steps, level = _curve(steps, loss)
     if len(steps) < 2:
         return []
-    above = level > level[-1] + band
+    above, run = level > level[-1] + band, steps[-1] - steps[0]
+    even = (level.max() - level.min()) / run
     found: list[tuple[int, int]] = []
     for i, j in sorted(_within(level, above, band), key=lambda pair: steps[pair[0]] - steps[pair[1]]):
-        free = all(j <= a or i >= b for a, b in found)
-        if free and steps[j] - steps[i] >= least * (steps[-1] - steps[0]):
+        free, time = all(j <= a or i >= b for a, b in found), steps[j] - steps[i]
+        if free and time >= least * run and level[i] - level[j] <= slow * even * time:
             found.append((i, j))
     return [_event(steps, loss, i, j) for i, j in sorted(found)]
 

@@ -32,8 +32,12 @@ def test_a_curve_counts_by_its_steps_not_by_its_checkpoints():
     assert spans(drops(STEPS[keep], STAIRS[keep])) == [(1000, 1020), (3000, 3020)]
 
 
-@pytest.mark.parametrize("loss", [np.full(len(STEPS), 0.7), np.zeros(len(STEPS)), 10 ** -(STEPS / 1000.0)])
+@pytest.mark.parametrize(
+    "loss",
+    [np.full(len(STEPS), 0.7), np.zeros(len(STEPS)), *(10 ** -(STEPS / n) for n in (1000, 4400, 9000))],
+)
 def test_a_constant_and_a_straight_line_have_neither(loss):
+    """However slowly it falls: a line that never waits has no plateau."""
     assert plateaus(STEPS, loss) == [] and drops(STEPS, loss) == []
 
 
