@@ -1,7 +1,8 @@
 """A running server and a Chromium for the tests of this folder.
 
 A page fails its test at the end if it reported an error, unless the test is marked
-`allow_errors(pattern)`, or if it asked another host than the server for anything.
+`allow_errors(pattern)`, or if it asked another host than the server for anything. A test that fails is run
+once more, for a machine of two cores may have been busy; the summary names it.
 """
 
 import os
@@ -29,6 +30,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker("browser")
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @contextmanager
