@@ -127,7 +127,7 @@ def _plane_layout(view: View) -> dict[str, Any]:
             "gridcolor": "var(--rule)",
             "showgrid": False,
             "showticklabels": bool(view.axes),
-            "title": {"text": title},
+            "title": {"text": title, "standoff": 6},
             "ticks": "outside" if view.axes else "",
             "tickcolor": "var(--rule)",
             "nticks": 6,
@@ -138,7 +138,7 @@ def _plane_layout(view: View) -> dict[str, Any]:
         axes[1] |= {"scaleanchor": "x", "scaleratio": 1}
         axes[0] |= {"constrain": "domain"}
         axes[1] |= {"constrain": "domain"}
-    margin = {"l": 56, "r": 12, "t": 10, "b": 48} if view.axes else {"l": 8, "r": 8, "t": 8, "b": 8}
+    margin = {"l": 64, "r": 12, "t": 10, "b": 48} if view.axes else {"l": 8, "r": 8, "t": 8, "b": 8}
     return _base_layout() | {"xaxis": axes[0], "yaxis": axes[1], "margin": margin, "dragmode": False}
 
 
