@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from dash import Dash
 from flask import Flask
 
-from components import commands, page, proxy, security, server, settings
+from components import commands, page, proxy, security, server, settings, shell
 from components.publish import embed
 from components.scene import scenes
 from components.training import run_files
@@ -25,7 +25,7 @@ from components.training import run_files
 def create_app() -> Dash:
     """The Dash application with its pages and routes; `create_app().server` is the WSGI application."""
     setting = settings.read(os.environ)
-    app = page.Explorer(
+    app = shell.Explorer(
         __name__,
         assets_ignore=".*",
         compress=True,

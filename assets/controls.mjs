@@ -1,5 +1,5 @@
 // @ts-check
-/** Sliders, the scrubber and the keys: native elements that tell the player what the hand does. */
+/** Sliders, choices and the scrubber: native elements that tell the player what the hand does. */
 
 import { clockOf } from "./engine.mjs";
 import { within } from "./link.mjs";
@@ -95,7 +95,6 @@ export function sliders(part, recipe, set) {
 
 /** The choices of a scene as native controls. @param {HTMLElement} part @param {any} recipe @param {(name: string, value: string) => void} choose */
 export function choices(part, recipe, choose) {
-  const focused = document.activeElement?.id;
   const fits = (/** @type {any} */ { kind, when }) => kind !== "result" && (kind !== "picked" || recipe.chosen.run)
     && (!when || when[1].includes(recipe.chosen[when[0]]));
   part.replaceChildren(...recipe.choices.filter(fits).map((/** @type {any} */ c) => {
@@ -108,12 +107,11 @@ export function choices(part, recipe, choose) {
       : h("textarea", { id, rows: 4, value: value.replaceAll(/; */g, "\n"), onchange: (/** @type {any} */ e) => choose(c.name, e.target.value.trim().replaceAll(/\s*\n\s*/g, "; ")) });
     return h("div", { className: `choice ${c.kind}` }, h("label", { htmlFor: id }, c.label), control);
   }));
-  if (focused) document.getElementById(focused)?.focus();
 }
 
 /** A whole number with its thousands apart; the format is made once. */
 export const whole = new Intl.NumberFormat("en-GB").format;
-export const SPEEDS = [0.25, 0.5, 1, 2, 4];
+const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
 /** Check boxes for any of some options. @param {any} c @param {string} value @param {(words: string) => void} choose */
 function several(c, value, choose) {

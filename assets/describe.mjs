@@ -5,12 +5,13 @@ import { h, readable } from "./controls.mjs";
 import { cloudOf } from "./engine.mjs";
 import { pointCount } from "./link.mjs";
 import { fixed, readout } from "./numbers.mjs";
+import { home } from "./views.mjs";
 
 /** The words of a piece of HTML. @param {string} html */
 const plain = (html) => new DOMParser().parseFromString(html, "text/html").body.textContent?.trim() ?? "";
 
 /** Sentences: what and where; what differs from the defaults; the followed point; the readouts; the camera. @param {any} player @returns {string[]} */
-export function sentences(player) {
+function sentences(player) {
   const { recipe } = player;
   return [`${recipe.title}: ${where(player)}.`, moved(player), followed(player),
     ...recipe.readouts.map((/** @type {any} */ r) => `${sentence(plain(r.label))}: ${reading(r, player)}.`), seen(player)].filter(Boolean);
@@ -19,7 +20,7 @@ export function sentences(player) {
 /** @param {any} player */
 function seen({ recipe, camera }) {
   const view = recipe.views.find((/** @type {any} */ v) => v.dims === 3);
-  return view ? `Seen from ${side(camera ?? { eye: view.camera, center: [0, 0, 0] })}.` : "";
+  return view ? `Seen from ${side(camera ?? home(view))}.` : "";
 }
 
 const SIDES = ["the right", "the back right", "the back", "the back left", "the left", "the front left", "the front", "the front right"];

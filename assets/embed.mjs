@@ -10,7 +10,7 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)"), hosted = parent !==
 /** @type {Promise<any> | undefined} */ let loading;
 
 function load() {
-  loading ??= import("./player.mjs").catch(() => {
+  loading ??= import("./attend.mjs").catch(() => {
     loading = undefined;
     const notice = /** @type {HTMLElement} */ (root.querySelector(".notice"));
     Object.assign(notice, { textContent: "This figure could not be brought to life. Touch it to try again.", hidden: false });

@@ -422,7 +422,7 @@ function diameters(rows, points, n) {
 /** The disc that {x : b + ⟨w, x⟩ = 0} cuts from a ball around the origin: its middle, then its edge, closed.
  * @param {Float32Array} values of b + ⟨w, x⟩ at the origin and at the ends of the unit vectors
  * @param {number} radius @param {number} corners */
-export function disc(values, radius, corners) {
+function disc(values, radius, corners) {
   const { normal, away } = plane(values, radius), size = Math.sqrt(radius ** 2 - away ** 2);
   const least = normal.map(Math.abs).reduce((/** @type {number} */ k, v, i, all) => (v < all[k] ? i : k), 0);
   const across = cross(normal, [0, 1, 2].map((i) => (i === least ? 1 : 0))), long = Math.hypot(...across);
@@ -462,7 +462,7 @@ function histogram(values, [low, high], bins) {
 
 /** The threshold between two neighbouring values that separates classes 0 and 1 best, and the share that it gets right.
  * @param {Float32Array} values @param {ArrayLike<number>} classes */
-export function bestThreshold(values, classes) {
+function bestThreshold(values, classes) {
   const order = Array.from(values, (_, i) => i).sort((i, j) => values[i] - values[j]), n = order.length;
   const all = Array.from(classes).filter((c) => c === 1).length;
   let ones = 0, best = { threshold: values[order[0]], accuracy: 0 };

@@ -4,6 +4,7 @@
 import { h } from "./controls.mjs";
 
 const KIND = "video/webm", BITS = 8e6; // a second
+const KEPT = 60_000; // milliseconds in which the browser can take the film
 
 /** @param {any} player */
 export const canFilm = (player) => Boolean(globalThis.MediaRecorder?.isTypeSupported(KIND)) && player.panels.length > 0 && player.last > 0;
@@ -19,6 +20,7 @@ export async function film(player) {
   recorder.ondataavailable = ({ data }) => parts.push(data);
   const done = new Promise((resolve) => { recorder.onstop = resolve; });
   const draw = () => {
+    if (player.closed || !player.playing || player.loop) return recorder.stop();
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = getComputedStyle(document.body).backgroundColor;
     context.fillRect(0, 0, around.width, around.height);
@@ -26,15 +28,18 @@ export async function film(player) {
       const { left, top } = panel.gd.getBoundingClientRect(), { left: x, top: y } = player.part("views").getBoundingClientRect();
       panel.copy(context, left - x, top - y, axes[v]);
     });
-    if (player.playing) requestAnimationFrame(draw); else recorder.stop();
+    requestAnimationFrame(draw);
   };
-  Object.assign(player, { loop: false });
+  player.loop = false;
   player.seek(0);
   player.play();
   player.notice("Recording a run of the progress …");
-  draw();
   recorder.start();
+  draw();
   await done;
+  if (player.closed) return;
   player.notice("");
-  h("a", { href: URL.createObjectURL(new Blob(parts, { type: KIND })), download: `${player.slug}.webm` }).click();
+  const url = URL.createObjectURL(new Blob(parts, { type: KIND }));
+  h("a", { href: url, download: `${player.slug}.webm` }).click();
+  setTimeout(() => URL.revokeObjectURL(url), KEPT);
 }

@@ -24,7 +24,7 @@ export function elsewhere(event) {
     || Boolean(target.closest?.("input:not([type=range]), textarea, select, [contenteditable]"));
 }
 
-/** The keys of the last player that was touched. @param {KeyboardEvent} event @param {any} player */
+/** The keys of the player that holds the target, else of the first. @param {KeyboardEvent} event @param {any} player */
 export function key(event, player) {
   const target = /** @type {HTMLElement} */ (event.target), letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (elsewhere(event)) return;

@@ -12,7 +12,7 @@
 
 import { cloudOf } from "./engine.mjs";
 
-export const THEMES = ["auto", "light", "dark"];
+const THEMES = ["auto", "light", "dark"];
 
 /** Choices, and everything else, of a query, and what is wrong with it. @param {string} search @param {Record<string, any>} choices the defaults, by name */
 export function split(search, choices) {
@@ -72,7 +72,7 @@ export const within = (parameter, x) => (x >= parameter.min && x <= parameter.ma
 export const defaults = (recipe) => Object.fromEntries(recipe.parameters.map((/** @type {any} */ p) => [p.name, p.value]));
 
 /** The names that `controls` may have; that of a result stands for what computes it. @param {any} recipe @returns {string[]} */
-export const controlNames = (recipe) => [...recipe.choices, ...recipe.parameters, { name: "progress" }].map(({ name }) => name);
+const controlNames = (recipe) => [...recipe.choices, ...recipe.parameters, { name: "progress" }].map(({ name }) => name);
 
 /** How many points there are to follow. @param {any} recipe @returns {number} */
 export const pointCount = (recipe) =>

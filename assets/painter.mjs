@@ -3,7 +3,7 @@
  * The painter: a view's frame (positions, opacities, colour values) onto a Plotly figure.
  *
  * While things move, the fast way writes the vertex buffers that Plotly has built (3D) or a canvas over its axes (2D);
- * it never touches the camera. The public way, `Plotly.update`, is the fallback, and settles the figure when motion
+ * it never touches the camera. The public way, `Plotly.react`, is the fallback, and settles the figure when motion
  * stops, so that hover and saved images tell the truth. All that is private to plotly.js 4.1 is in this file.
  *
  * @typedef {{points: Float32Array, opacity: number, values: Float32Array | null, text?: string[]}} Drawn one layer of a frame
@@ -58,10 +58,10 @@ export class Panel {
    * @param {any} Plotly @param {boolean} fast
    */
   constructor(element, view, color, Plotly, fast) {
-    Object.assign(this, { element, view, Plotly, fast });
     /** @type {any} */ this.gd = element;
     /** @type {any} */ this.view = view;
     /** @type {any} */ this.Plotly = Plotly;
+    this.fast = fast;
     /** @type {Map<string, string>} */ this.colors = new Map();
     this.color = (/** @type {string} */ name) => this.colors.get(name) ?? (this.colors.set(name, color(name)), color(name));
     /** @type {(camera: Camera) => void} */ this.onCamera = () => {};

@@ -3,32 +3,29 @@
  * The player: the loop between the hand and the painter. State comes from the link and goes back into it; the server is
  * asked for a recipe when a choice changes, and for nothing else.
  *
- * Every `[data-slug]` element that appears on the page gets a player; it fills the parts that it finds inside:
- * .views, .choices, .parameters, .scrubber, .numbers, .formula, .text, .notice. With a `data-query`, that is its state, and
- * the link of the page is let alone; `data-controls` names the controls that are shown.
+ * It fills the parts that it finds in its element (mount.mjs): .views, .choices, .parameters, .scrubber, .numbers, .formula,
+ * .text, .notice. With a `data-query`, that is its state, and the link of the page is let alone; `data-controls` names the
+ * controls that are shown.
  */
 
 import { clockOf, cloudOf, fading, layerPoints, layerValues, now, plane, stages, unpack } from "./engine.mjs";
-import { Panel } from "./painter.mjs";
-import { choices, h, scrubber, sliders } from "./controls.mjs";
+import { h } from "./controls.mjs";
 import { defaults, parseCamera, pointCount, read, split, within, write } from "./link.mjs";
 import { description } from "./describe.mjs";
 import { handles, release } from "./handles.mjs";
-import { help, key } from "./keys.mjs";
-import { numbers } from "./numbers.mjs";
-import { picture } from "./pictures.mjs";
+import { help } from "./keys.mjs";
+import { FLIGHT, LONGEST, along, clockAfter, inFlight, isOver, nextLeg, stageBeside } from "./motion.mjs";
+import { color, count, explain, fill, open, pictured } from "./mount.mjs";
 import { present } from "./present.mjs";
 import { share } from "./share.mjs";
 import { ask } from "./source.mjs";
-import { tour } from "./tour.mjs";
-import { collage, hasWebGL, legend, plotly } from "./views.mjs";
+import { collage, home } from "./views.mjs";
 
-const LEG = 1600, PAUSE = 700, REST = 250, NEWS = 2000, FLIGHT = 900, RUN = 12000; // milliseconds
-const LONGEST = 250; // ms that one frame can take of a motion: who comes back to a hidden tab misses nothing
+/** @typedef {import("./painter.mjs").Panel} Panel */
+
+const REST = 250, NEWS = 2000; // milliseconds
 const AWAY = "The server does not answer. What is on the page still works";
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
-const ease = (/** @type {number} */ t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
-const color = (/** @type {string} */ name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 export class Player {
   /** @param {HTMLElement} root */
@@ -59,8 +56,8 @@ export class Player {
     /** @type {(() => void)[]} */ this.shows = [];
     /** @type {Record<string, Float32Array[]>} */ this.stages = {};
     /** @type {Record<string, Float32Array>} */ this.at = {};
-    /** @type {{from: number, to: number, done: number} | null} */ this.leg = null;
-    /** @type {any} */ this.flight = null;
+    /** @type {import("./motion.mjs").Leg | null} */ this.leg = null;
+    /** @type {import("./motion.mjs").Flight | null} */ this.flight = null;
     /** @type {any} */ this.tour = null;
     /** @type {string[] | null} */ this.controls = null; // those that the link names, null for all
     this.describe = () => {};
@@ -108,7 +105,7 @@ export class Player {
     this.asking.abort();
     const asking = (this.asking = new AbortController()), stale = () => this.closed || asking.signal.aborted;
     const done = this.line.then(() => (stale() ? undefined : change(stale)));
-    this.line = done.catch(() => {});
+    this.line = done.catch(() => { if (!stale()) this.notice("The figure could not be drawn. Reload the page to try again."); });
     return done;
   }
 
@@ -117,15 +114,21 @@ export class Player {
     this.wanted = null;
     this.following = true;
     return this.#next(async (stale) => {
-      const { chosen, rest, wrong: repeated } = split(this.root.dataset.query ?? location.search, this.usual), usual = { ...this.usual };
-      const linked = await this.#ask({ ...usual, ...chosen }), base = linked.refused ? await this.#ask(usual) : linked;
-      const asked = base.recipe && read(rest, base.recipe), wrong = [...repeated, linked.refused, ...(asked?.wrong ?? [])].filter(Boolean);
-      const taken = wrong.length && linked.recipe ? await this.#ask(usual) : base;
+      const usual = { ...this.usual }, { chosen, rest, wrong } = split(this.root.dataset.query ?? location.search, this.usual);
+      let answer = await this.#ask({ ...usual, ...chosen });
+      const { refused } = answer;
+      if (refused) {
+        wrong.push(refused);
+        answer = await this.#ask(usual);
+      }
+      const asked = answer.recipe && read(rest, answer.recipe);
+      wrong.push(...(asked?.wrong ?? []));
+      if (wrong.length && !refused && answer.recipe) answer = await this.#ask(usual);
       if (stale()) return;
       this.following = false;
-      if (!asked || !taken.recipe) return this.notice(this.recipe ? `${AWAY}.` : "The server does not answer. Reload the page to try again.");
+      if (!asked || !answer.recipe) return this.notice(this.recipe ? `${AWAY}.` : "The server does not answer. Reload the page to try again.");
       this.notice(wrong.length ? `This link could not be followed: ${wrong.join("; ")}. The scene starts from its defaults.` : "");
-      this.#take(taken, wrong.length ? read({}, taken.recipe).state : asked.state);
+      this.#take(answer, wrong.length ? read({}, answer.recipe).state : asked.state);
       await this.#mount();
       if (asked.state.tour && !wrong.length && !stale()) this.tour?.visit(asked.state.tour - 1);
     });
@@ -147,93 +150,28 @@ export class Player {
     this.pause();
   }
 
-  /** Build the parts for the recipe; panels of the same kind are kept, with their cameras. */
+  /** Build the parts for the recipe. */
   async #mount() {
-    const { recipe } = this, part = (/** @type {string} */ name) => this.part(name), focused = document.activeElement?.id;
+    const focused = document.activeElement?.id;
     release(this.panels);
-    this.shows = [];
-    const parameters = part("parameters"), scrub = part("scrubber"), table = part("numbers"), text = part("text"), formula = part("formula");
-    const chosen = part("choices"), offered = this.#offered(), training = part("training");
-    if (chosen) choices(chosen, offered, (name, value) => this.choose({ [name]: value }));
-    if (parameters) { const show = sliders(parameters, offered, (name, value) => this.set(name, value)); this.shows.push(() => show(this.params)); }
-    if (scrub) scrub.hidden = !this.offers("progress");
-    if (scrub && this.offers("progress")) this.shows.push(scrubber(scrub, recipe, this));
-    if (training) training.hidden = !recipe.choices.some((/** @type {any} */ c) => c.kind === "result" && this.offers(c.name));
-    if (table) { this.#count(); this.shows.push(() => this.counted(this)); }
-    if (formula && formula.innerHTML !== recipe.formula) formula.innerHTML = recipe.formula;
-    if (formula) this.shows.push(() => this.#mark(formula));
-    if (text && !text.childElementCount) tour(text, recipe.text, this);
+    this.shows = fill(this);
     this.#show();
     if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus();
-    await this.#open();
+    await open(this, this.#frame(true), {
+      picked: (layer, point) => this.#picked(layer, point),
+      turned: (camera, panel) => this.#turned(camera, panel),
+    });
     if (this.closed) return;
-    this.#showPictures();
-    this.shows.push(handles(this));
+    this.shows.push(...pictured(this), handles(this));
     this.describe = description(this);
-    part("views")?.setAttribute("aria-busy", "false");
+    this.part("views")?.setAttribute("aria-busy", "false");
     this.ready = true;
     this.#schedule();
     this.root.dispatchEvent(new Event("normscape:ready"));
   }
 
-  /** The numbers of the recipe, in their part. */
-  #count() { this.counted = numbers(/** @type {HTMLElement} */ (this.part("numbers")), this.recipe); }
-
-  /** The recipe with those choices and parameters that this page shows. */
-  #offered() {
-    const { choices, parameters } = this.recipe, fits = (/** @type {any} */ { name }) => this.offers(name);
-    return { ...this.recipe, choices: choices.filter(fits), parameters: parameters.filter(fits) };
-  }
-
   /** Whether the hand has a control. @param {string} name */
   offers(name) { return (this.root.dataset.controls?.split(",") ?? this.controls)?.includes(name) ?? true; }
-
-  async #open() {
-    const views = /** @type {HTMLElement} */ (this.part("views")), frame = this.#frame(true);
-    if (this.recipe.views.some((/** @type {any} */ v) => v.dims === 3) && !hasWebGL()) return this.#still(views);
-    const fits = this.panels.length === this.recipe.views.length && this.panels.every((p, v) => p.view.dims === this.recipe.views[v].dims);
-    if (fits) {
-      await Promise.all(this.panels.map((panel, v) => {
-        panel.view = this.recipe.views[v];
-        panel.gd.parentElement.querySelector("figcaption").textContent = panel.view.title;
-        panel.gd.parentElement.querySelector(".legend").replaceWith(legend(panel.view));
-        return panel.settle(frame[v]).then(() => panel.setCamera(this.camera ?? home(panel)));
-      }));
-      return;
-    }
-    this.#closePanels();
-    const Plotly = await plotly(this.root.dataset.plotly ?? "").catch(() => null);
-    if (this.closed) return;
-    if (!Plotly) return this.notice("The drawing library did not load. Reload the page to try again.");
-    const fast = !new URLSearchParams(location.hash.slice(1)).has("public");
-    views.className = `views views-${this.recipe.views.length}`;
-    views.replaceChildren();
-    this.panels = this.recipe.views.map((/** @type {any} */ view) => {
-      const element = h("div", { className: "figure", tabIndex: -1 });
-      views.append(h("figure", { className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}` }, h("figcaption", {}, view.title), element, legend(view)));
-      const panel = new Panel(element, view, color, Plotly, fast);
-      if (view.edge) element.after(h("button", { type: "button", className: "edge", onclick: () => this.edgeOn(panel) }, "See the plane edge on"));
-      panel.onPick = (layer, index) => this.#picked(layer, pointOf(layer, index));
-      panel.onCamera = (camera) => this.#turned(camera, panel);
-      return panel;
-    });
-    await Promise.all(this.panels.map((panel, v) => panel.open(frame[v], this.camera)));
-  }
-
-  /** Where points have pictures, one stands in a corner of the first view. */
-  #showPictures() {
-    const cloud = this.recipe.clouds.find((/** @type {any} */ c) => c.pictures), [panel] = this.panels;
-    panel?.gd.parentElement.querySelector(".picture")?.remove();
-    if (!cloud || !panel) return;
-    const { element, show } = picture(cloud, () => color("ink"));
-    let pointed = -1;
-    panel.onHover = (layer, index) => {
-      pointed = layer?.cloud === cloud.name ? pointOf(layer, index) : -1;
-      show(pointed < 0 ? this.followed : pointed);
-    };
-    panel.gd.parentElement.append(element);
-    this.shows.push(() => show(pointed < 0 ? this.followed : pointed));
-  }
 
   /** A click on a point follows it, or sets the choice that stands for it. @param {any} layer @param {number} point */
   #picked({ picks }, point) {
@@ -246,17 +184,6 @@ export class Player {
     const { normal } = plane(this.at[panel.view.edge], 1), { eye } = panel.camera(), far = Math.hypot(...eye);
     const along = eye.reduce((s, e, i) => s + e * normal[i], 0), flat = eye.map((e, i) => e - along * normal[i]), length = Math.hypot(...flat);
     if (length > 1e-3 * far) this.fly({ eye: flat.map((e) => (e * far) / length), center: [0, 0, 0] });
-  }
-
-  /** Without WebGL: a word, and the server's picture of the present state. @param {HTMLElement} views */
-  #still(views) {
-    this.#closePanels();
-    views.className = "views";
-    const picture = this.root.dataset.still ? h("img", { className: "live", alt: this.recipe.title, src: this.picture() }) : views.querySelector(".poster") ?? "";
-    views.replaceChildren(h("figure", { className: "view still" },
-      h("p", { role: "status" }, "This browser has no WebGL, so nothing can be turned here; this is a still picture of the scene. "
-        + "Turning on hardware acceleration, or another browser, brings it to life."),
-      picture));
   }
 
   /** Where the server has the picture of the present state, in the present colours. */
@@ -330,7 +257,7 @@ export class Player {
   /** @param {number} by */
   step(by) {
     const heading = this.leg ? this.leg.to : this.progress;
-    this.goTo(Math.max(0, Math.min(this.last, by > 0 ? Math.floor(heading + 1e-6) + 1 : Math.ceil(heading - 1e-6) - 1)));
+    this.goTo(stageBeside(heading, by, this.last));
   }
 
   reset() {
@@ -394,14 +321,14 @@ export class Player {
     const told = (/** @type {any} */ { readouts, facts }) => JSON.stringify([readouts.map((/** @type {any} */ r) => r.label), facts]);
     const news = told(recipe) !== told(this.recipe) && this.part("numbers");
     this.recipe = { ...this.recipe, ...recipe };
-    if (news) this.#count();
+    if (news) count(this);
     this.params = { ...this.params, [clock.name]: clock.max };
     this.stages = stages(this.recipe, this.params);
     const moved = this.panels.some((panel, v) => String(panel.view.ranges) !== String(recipe.views[v].ranges));
     this.panels.forEach((panel, v) => {
       const picks = (/** @type {any} */ { layers }) => layers.some((/** @type {any} */ l) => l.picks), before = picks(panel.view);
       panel.view = recipe.views[v];
-      if (picks(panel.view) !== before) panel.gd.parentElement.querySelector(".legend").replaceWith(legend(panel.view));
+      if (picks(panel.view) !== before) explain(panel);
     });
     this.growing = true;
     if (moved) { const frame = this.#frame(true); this.panels.forEach((panel, v) => panel.settle(frame[v])); }
@@ -443,7 +370,7 @@ export class Player {
     const panel = this.panels.find((p) => p.is3d);
     this.camera = camera;
     if (!panel) return;
-    const to = camera ?? home(panel);
+    const to = camera ?? home(panel.view);
     if (calm.matches) this.panels.forEach((p) => p.setCamera(to));
     else this.flight = { from: panel.camera(), to, done: 0 };
     this.#schedule();
@@ -469,7 +396,10 @@ export class Player {
   /** The picture as it is now, all views beside each other. */
   async save() {
     await this.#settle();
-    if (!this.panels.length) return h("a", { href: this.picture(), download: `${this.slug}.svg` }).click();
+    if (!this.panels.length) {
+      if (this.root.dataset.still) h("a", { href: this.picture(), download: `${this.slug}.svg` }).click();
+      return;
+    }
     const canvas = await collage(this.panels, color("paper"));
     h("a", { href: canvas.toDataURL("image/png"), download: `${this.slug}.png` }).click();
   }
@@ -485,10 +415,10 @@ export class Player {
     this.scheme.disconnect();
     cancelAnimationFrame(this.scheduled);
     clearTimeout(this.resting);
-    this.#closePanels();
+    this.closePanels();
   }
 
-  #closePanels() {
+  closePanels() {
     for (const panel of this.panels) panel.close();
     this.panels = [];
   }
@@ -506,7 +436,7 @@ export class Player {
     if (this.running) this.#runOn(passed);
     const frame = this.#frame(false);
     this.panels.forEach((panel, v) => panel.paint(frame[v]));
-    if (this.flight) this.#flyOn(passed);
+    if (this.flight) this.#flyOn(this.flight, passed);
     this.#show();
     const moving = this.leg || this.flight || this.running;
     this.time = moving ? time : 0;
@@ -515,15 +445,12 @@ export class Player {
 
   /** Progress runs leg by leg, with a pause at each stage. @param {number} passed milliseconds since the last frame */
   #advance(passed) {
-    if (this.playing && !this.leg) {
-      const from = this.progress >= this.last ? 0 : this.progress;
-      this.leg = { from, to: Math.min(this.last, Math.floor(from + 1e-6) + 1), done: 0 };
-    }
+    if (this.playing) this.leg ??= nextLeg(this.progress, this.last);
     if (!this.leg) return;
-    const { from, to } = this.leg, length = LEG * Math.max(0.3, Math.min(2, Math.abs(to - from)));
-    const t = (this.leg.done += passed * this.speed);
-    this.progress = calm.matches ? (t < PAUSE * 2 ? from : to) : from + (to - from) * ease(Math.min(1, t / length));
-    if (t < length + (this.playing ? PAUSE : 0)) return;
+    const { leg } = this, { to } = leg;
+    leg.done += passed * this.speed;
+    this.progress = along(leg, calm.matches);
+    if (!isOver(leg, this.playing)) return;
     this.progress = to;
     this.leg = null;
     if (this.playing && to === this.last && !this.loop) this.playing = false;
@@ -532,8 +459,7 @@ export class Player {
 
   /** @param {number} passed */
   #runOn(passed) {
-    const p = clockOf(this.recipe), clock = p.name;
-    const to = Math.min(p.max, this.params[clock] + (passed * this.speed * (p.max - p.min)) / RUN);
+    const p = clockOf(this.recipe), clock = p.name, to = clockAfter(p, this.params[clock], passed * this.speed);
     this.params = { ...this.params, [clock]: to };
     this.stages = stages(this.recipe, this.params);
     if (to < p.max) return;
@@ -541,14 +467,12 @@ export class Player {
     else this.stop();
   }
 
-  /** @param {number} passed */
-  #flyOn(passed) {
-    const flight = this.flight;
+  /** @param {import("./motion.mjs").Flight} flight @param {number} passed */
+  #flyOn(flight, passed) {
     flight.done += passed;
-    const f = ease(Math.min(1, flight.done / FLIGHT));
-    const camera = { eye: arc(flight.from.eye, flight.to.eye, f), center: arc(flight.from.center, flight.to.center, f) };
+    const camera = inFlight(flight);
     for (const panel of this.panels) panel.setCamera(camera);
-    if (f >= 1) this.flight = null;
+    if (flight.done >= FLIGHT) this.flight = null;
   }
 
   /** What every layer of every view shows now. @param {boolean} rest with texts for hovering */
@@ -571,14 +495,6 @@ export class Player {
   }
 
   #show() { for (const show of this.shows) show(); }
-
-  /** @param {HTMLElement} formula */
-  #mark(formula) {
-    const stage = `stage-${Math.ceil(this.progress - 0.02)}`;
-    if (formula.dataset.stage === stage) return;
-    formula.dataset.stage = stage;
-    for (const piece of formula.querySelectorAll("[class*=stage-]")) piece.classList.toggle("marked", piece.classList.contains(stage));
-  }
 
   /** When motion has stopped for a moment and no hand is on the figure: settle, and write the link. */
   #rest() {
@@ -618,7 +534,7 @@ export class Player {
 
   /** @param {{eye: number[], center: number[]}} camera @param {Panel} by */
   #turned(camera, by) {
-    const known = this.camera ?? home(by), far = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.some((x, i) => Math.abs(x - b[i]) > 1e-4);
+    const known = this.camera ?? home(by.view), far = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.some((x, i) => Math.abs(x - b[i]) > 1e-4);
     if (!far(camera.eye, known.eye) && !far(camera.center, known.center)) return; // a click turns nothing
     this.camera = camera;
     this.turned = by;
@@ -627,40 +543,3 @@ export class Player {
     this.#rest();
   }
 }
-
-/** From a to b: the direction turns, the distance changes evenly. @param {number[]} a @param {number[]} b @param {number} f */
-function arc(a, b, f) {
-  const length = Math.hypot(...a) * (1 - f) + Math.hypot(...b) * f;
-  const mixed = a.map((x, i) => x * (1 - f) + b[i] * f), now = Math.hypot(...mixed);
-  return now > 1e-9 ? mixed.map((x) => (x * length) / now) : b;
-}
-
-/** Which point of its cloud a layer shows as its so-manieth. @param {any} layer @param {number} index @returns {number} */
-const pointOf = (layer, index) => (layer.order ? unpack(layer.order)[index] : Array.isArray(layer.only) ? layer.only[index] : index);
-
-/** Where a view's camera stands at first. @param {Panel} panel */
-const home = (panel) => ({ eye: panel.view.camera, center: [0, 0, 0] });
-
-// Players come and go with the elements that they live in.
-
-/** @type {any} */ (window).normscape = { players: /** @type {Player[]} */ ([]) };
-/** @type {Player[]} */ const players = /** @type {any} */ (window).normscape.players;
-const attend = () => {
-  for (const player of [...players]) {
-    if (player.root.isConnected && player.slug === player.root.dataset.slug) continue;
-    player.close();
-    players.splice(players.indexOf(player), 1);
-  }
-  for (const root of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-slug]"))) {
-    if (players.some((player) => player.root === root)) continue;
-    const player = new Player(root);
-    players.push(player);
-    player.start();
-  }
-};
-new MutationObserver(attend).observe(document.documentElement, { childList: true, subtree: true, attributeFilter: ["data-slug"] });
-attend();
-addEventListener("keydown", (event) => {
-  const player = players.find((p) => p.root.contains(/** @type {Node} */ (event.target))) ?? players[0];
-  if (player?.recipe && !document.querySelector("dialog[open]")) key(event, player);
-});

@@ -11,7 +11,7 @@ const HEIGHT = 720; // pixels of an embed, until it tells its own height
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 /** The line that another page pastes. @param {any} player @param {string} query of the state, with its ? */
-export function snippet(player, query) {
+function snippet(player, query) {
   const source = new URL(player.root.dataset.embed + query, location.href).href;
   return `<iframe src="${escaped(source)}" title="${escaped(player.recipe.title)}" width="100%" height="${HEIGHT}" loading="lazy"`
     + ` allow="fullscreen" style="border: 0"></iframe>`;

@@ -4,7 +4,7 @@
   const names = { auto: "◐ System", light: "☀ Light", dark: "☾ Dark" };
   const kept = () => { try { return localStorage.getItem("theme"); } catch { return null; } };
   let asked = root.dataset.theme ?? new URLSearchParams(location.search).get("theme"); // a figure by itself has its own
-  if (!(asked in names)) asked = kept() in names ? kept() : "auto";
+  if (!Object.hasOwn(names, asked)) asked = Object.hasOwn(names, kept()) ? kept() : "auto";
   const show = () => {
     const scheme = asked === "auto" ? (system.matches ? "dark" : "light") : asked;
     if (root.getAttribute("data-mantine-color-scheme") !== scheme) root.setAttribute("data-mantine-color-scheme", scheme);

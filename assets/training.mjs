@@ -37,12 +37,20 @@ function show(refused, ticket, news) {
 
 /** @param {string} ticket */
 function begun(ticket) {
-  clearTimeout(followed?.watch);
+  forget();
   const shown = player();
   followed = { ticket, shown, choices: { ...shown.choices }, known: new Map(), bar: 0, watch: 0, seeds: 0, look: "" };
   shown.turn = turn;
+  shown.listen.signal.addEventListener("abort", () => { if (followed?.shown === shown) forget(); }); // its page was left
   watch();
   return ["running", 0, "Starting …"];
+}
+
+/** Nothing is followed any more. */
+function forget() {
+  clearTimeout(followed?.watch);
+  if (followed) followed.shown.turn = null;
+  followed = null;
 }
 
 /** Say so if nothing comes for a while; the next news say otherwise. */
@@ -113,7 +121,7 @@ function picture(recipe) {
       return full;
     });
   }
-  if (shown.closed || !recipe.clock || !Object.keys(other).every(free)) return;
+  if (!recipe.clock || !Object.keys(other).every(free)) return;
   look(other);
   shown.live(recipe);
 }
@@ -126,14 +134,12 @@ const ENDS = /** @type {Record<string, string>} */ ({
 
 /** @param {any} end */
 function over(end) {
-  if (!end) return Array(3).fill(/** @type {any} */ (window).dash_clientside.no_update);
-  const { choices = {}, shown = null } = followed ?? {}, own = followed ? picked(end.seeds) : {};
-  clearTimeout(followed?.watch);
-  followed = null;
-  if (shown) shown.turn = null;
+  if (!end || !followed) return Array(3).fill(/** @type {any} */ (window).dash_clientside.no_update);
+  const { choices, shown } = followed, own = picked(end.seeds);
+  forget();
   if (end.state !== "done") return ["idle", 0, ENDS[end.state] ?? `The training failed: ${end.words}`];
   const seed = own.seed ?? String(end.seed);
-  if (shown && !shown.closed) toEnd(shown, { ...choices, ...own, run: end.run, net: "", seed });
+  toEnd(shown, { ...choices, ...own, run: end.run, net: "", seed });
   const ended = end.ended ? `, ${end.ended} ended early` : "";
   return ["idle", 100, `${end.solved} of ${end.seeds} solve it after ${whole(end.step)} steps${ended}. Seed ${seed} is shown; the link keeps it.`];
 }

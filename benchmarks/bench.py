@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import socket
 import statistics
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from benchmarks import training
 from components.scene import scenes
 from tools.browser import ARGUMENTS, find
+from tools.ports import free
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS, FRAMES = 3, 20
@@ -64,9 +64,7 @@ CLICK = """async () => { const p = normscape.players[0], { live } = p, start = p
 @contextlib.contextmanager
 def serving(*command: str) -> Iterator[str]:
     """The base URL of a server of ours, started with a port of its own in place of PORT."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = str(free())
     words = [port if word == "PORT" else word for word in command]
     process = subprocess.Popen(
         [sys.executable, *words], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

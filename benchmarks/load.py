@@ -15,7 +15,6 @@ import json
 import os
 import re
 import secrets
-import socket
 import statistics
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from dataclasses import dataclass, field
 import psutil
 
 from benchmarks.bench import ROOT, answers
+from tools.ports import free
 
 VIEWERS, ROUNDS = 300, 2
 ARRIVING, PLAYING = 10.0, 8.0  # seconds in which all come; seconds that each plays
@@ -135,9 +135,7 @@ def files_of(port: int, path: str) -> list[str]:
 
 @contextlib.contextmanager
 def gunicorn(application: list[str], workers: int) -> Iterator[tuple[int, psutil.Process]]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free()
     own = {"BIND": f"127.0.0.1:{port}", "WEB_CONCURRENCY": str(workers), "SECRET_KEY": secrets.token_hex()}
     process = subprocess.Popen(
         [sys.executable, "-m", "gunicorn", *application],

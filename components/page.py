@@ -14,10 +14,9 @@ from components.publish.embed import read_page
 from components.publish.plain import LEAD
 from components.scene import Scene, WrongValue, scenes
 from components.server import bundle, once
-from components.shell import Explorer, attributes, frame
+from components.shell import attributes, frame
 from components.training.panel import add_training
 
-__all__ = ["Explorer", "add_pages"]
 ADDRESS, CONTENT = "address", "content"
 
 
@@ -78,7 +77,7 @@ def gallery(prefix: str) -> html.Div:
                         )
                         for theme in ("light", "dark")
                     ],
-                    className="picture",
+                    className="picture-of",
                 ),
                 html.H2(scene.title),
                 html.P(scene.lead),

@@ -258,9 +258,6 @@ class Recipe:
     def cloud(self, name: str) -> Cloud:
         return next(c for c in self.clouds if c.name == name)
 
-    def stages_of(self, params: Params) -> dict[str, list[Array]]:
-        return {c.name: c.stages(params) for c in self.clouds}
-
     def positions(self, params: Params, progress: float) -> dict[str, Array]:
         return {c.name: c.at(params, progress) for c in self.clouds}
 

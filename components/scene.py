@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -28,6 +29,24 @@ class WrongValue(ValueError):
 
     def json(self) -> dict[str, Any]:
         return {"error": self.error, "parameter": self.parameter, "allowed": self.allowed}
+
+
+def whole(name: str, text: str, low: int, high: int) -> int:
+    """The whole number of a text, digits alone. Raises WrongValue."""
+    allowed = {"min": low, "max": high, "whole": True}
+    if not re.fullmatch(r"-?[0-9]{1,18}", text):
+        raise WrongValue(name, f"{name}={text!r} is not a whole number", allowed)
+    if not low <= int(text) <= high:
+        raise WrongValue(name, f"{name}={text} is outside {low} … {high}", allowed)
+    return int(text)
+
+
+def short(name: str, text: str, longest: int) -> str:
+    """The text, if it is not too long. Raises WrongValue."""
+    if len(text) > longest:
+        words = f"{name} has {len(text)} characters, at most {longest} fit in a link"
+        raise WrongValue(name, words, {"longest": longest})
+    return text
 
 
 @dataclass(frozen=True)
@@ -62,14 +81,7 @@ class Whole:
     when: tuple[str, Sequence[str]] | None = None
 
     def parse(self, text: str) -> int:
-        allowed = {"min": self.min, "max": self.max, "whole": True}
-        try:
-            number = int(text)
-        except ValueError:
-            raise WrongValue(self.name, f"{self.name}={text!r} is not a whole number", allowed) from None
-        if not self.min <= number <= self.max:
-            raise WrongValue(self.name, f"{self.name}={number} is outside {self.min} … {self.max}", allowed)
-        return number
+        return whole(self.name, text, self.min, self.max)
 
 
 @dataclass(frozen=True)
@@ -83,13 +95,7 @@ class Typed:
     when: tuple[str, Sequence[str]] | None = None
 
     def parse(self, text: str) -> str:
-        if len(text) > self.longest:
-            raise WrongValue(
-                self.name,
-                f"{self.name} has {len(text)} characters, at most {self.longest} fit in a link",
-                {"longest": self.longest},
-            )
-        return text
+        return short(self.name, text, self.longest)
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,7 @@ class Result:
     when: tuple[str, Sequence[str]] | None = None
 
     def parse(self, text: str) -> str:
-        return Typed.parse(self, text)  # type: ignore[arg-type]
+        return short(self.name, text, self.longest)
 
 
 @dataclass(frozen=True)
@@ -142,7 +148,7 @@ class Picked:
     when: tuple[str, Sequence[str]] | None = None
 
     def parse(self, text: str) -> int:
-        return Whole.parse(self, text)  # type: ignore[arg-type]
+        return whole(self.name, text, self.min, self.max)
 
 
 @dataclass(frozen=True)

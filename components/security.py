@@ -11,6 +11,8 @@ from dash.exceptions import DependencyException
 from flask import Response, jsonify, request
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge
 
+from components.scene import WrongValue
+
 LONGEST_PATH, LONGEST_QUERY = 300, 8_000  # characters as sent; gunicorn takes 8,190 for the whole line
 LARGEST_BODY = 16 * 2**20  # bytes; an upload travels as base64, a third larger than its file
 EMBED = "/embed/"  # what stands below may stand in a frame of any page
@@ -68,20 +70,19 @@ def bounded() -> tuple[Response, int] | None:
 
 
 def too_large(what: str, most: int, status: int) -> tuple[Response, int]:
-    return jsonify(error=f"the {what} is too long", parameter=what, allowed={"longest": most}), status
+    return jsonify(WrongValue(what, f"the {what} is too long", {"longest": most}).json()), status
 
 
-def answerable(app: Dash) -> tuple[Response, int] | None:
+def answerable(app: Dash) -> None:
     """400 for a request that is none of the application's callbacks: Dash itself would answer 500."""
     if request.endpoint != f"{app.config.routes_pathname_prefix}_dash-update-component":
-        return None
+        return
     try:
         asked = request.get_json()
     except (BadRequest, RecursionError):
         asked = None
-    if whole(app.callback_map, asked):
-        return None
-    return jsonify(error="this is no callback of ours", parameter="body", allowed="what the page sends"), 400
+    if not whole(app.callback_map, asked):
+        raise WrongValue("body", "this is no callback of ours", "what the page sends")
 
 
 def whole(callbacks: Mapping[str, Any], asked: Any) -> bool:

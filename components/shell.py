@@ -16,7 +16,7 @@ from components.scene import scenes
 from components.server import bundle
 
 STYLES = ("style.css",)
-MODULES = ("player.mjs", "training.mjs")
+MODULES = ("attend.mjs", "training.mjs")
 
 # What Dash would load and no page uses. The polyfill is for browsers without modules, and for all others it
 # slows parseInt, which Plotly's WebGL calls some thousand times a frame.

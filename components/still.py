@@ -154,7 +154,7 @@ def _points(
 ) -> str:
     chosen = np.unique(np.linspace(0, len(flat) - 1, min(len(flat), MOST)).astype(int))
     chosen = chosen[np.argsort(-depth[chosen], kind="stable")]
-    colors = _colors(recipe, layer, state, color)
+    colors = _colors(recipe, layer, state)
     radius = layer.size * 0.55
     dots = "".join(_dot(flat[i], radius, layer.square, colors(i)) for i in chosen)
     paint = f'fill="none" stroke="{color}" stroke-width="1.5"' if layer.hollow else f'fill="{color}"'
@@ -168,7 +168,7 @@ def _dot(at: np.ndarray, radius: float, square: bool, fill: str) -> str:
     return f'<circle cx="{at[0]:.0f}" cy="{at[1]:.0f}" r="{radius:.1f}"{fill}/>'
 
 
-def _colors(recipe: Recipe, layer: Layer, state: State, color: str) -> Any:
+def _colors(recipe: Recipe, layer: Layer, state: State) -> Any:
     if layer.color is None:
         return lambda i: ""
     values = recipe.layer_values(layer, state.params, state.progress, followed=state.follow)

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from math import prod
+from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ Array = np.ndarray
 FOLDER = Path(__file__).resolve().parent.parent / "films"
 FORMAT, VERSION = "normscape-film", 1
 LARGEST_FILE = 32 * 2**20  # bytes, before and after decompression
+MOST_STEPS = 1_000_000  # that a training may have been asked for
 FIELDS = ("steps", "weights", "loss", "accuracy", "points", "labels", "images", "test_accuracy")
 OPTIONAL = ("images", "test_accuracy")
 
@@ -142,9 +143,9 @@ def from_npz(data: bytes) -> Film:
 
 
 def to_json(film: Film) -> bytes:
-    """A JSON document in UTF-8: the fields of `to_npz`, arrays as nested lists."""
+    """A JSON document in ASCII: the fields of `to_npz`, arrays as nested lists."""
     arrays = {name: _numbers(array) for name, array in _arrays(film).items()}
-    return json.dumps(_meta(film) | arrays, ensure_ascii=False).encode()
+    return json.dumps(_meta(film) | arrays).encode()  # half a surrogate, too, has a name in ASCII
 
 
 def from_json(data: bytes) -> Film:
@@ -260,17 +261,22 @@ def _check(film: Film) -> None:
         raise FilmError("the losses of a film are not negative")
     if len(film.ended) != film.seeds or not all(isinstance(word, str) for word in film.ended):
         raise FilmError(f"a film of {film.seeds} seeds has as many words on how they ended")
-    plain = str | int | float | None
-    if not isinstance(film.settings, Mapping) or not all(
-        isinstance(v, plain) for v in film.settings.values()
-    ):
+    if not isinstance(film.settings, Mapping) or not all(map(_plain, film.settings.values())):
         raise FilmError("the settings of a film are names with a number or a word each")
+    steps = film.settings.get("steps", 0)
+    if type(steps) is not int or not 0 <= steps <= MOST_STEPS:
+        raise FilmError(f"the steps in the settings of a film are a whole number, 0 … {MOST_STEPS:,}")
     outputs = 1 if film.data.classes == 2 else film.data.classes
     if (film.network.inputs, film.network.outputs) != (film.data.points.shape[1], outputs):
         raise FilmError(
             f"the data need {film.data.points.shape[1]} inputs and {outputs} outputs: "
             f"the network has {film.network.inputs} and {film.network.outputs}"
         )
+
+
+def _plain(value: Any) -> bool:
+    """Whether JSON can say it as a word, a number or nothing."""
+    return isfinite(value) if isinstance(value, float) else isinstance(value, str | int | None)
 
 
 def _small(data: bytes) -> bytes:

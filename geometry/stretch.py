@@ -25,24 +25,3 @@ def fold(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[
     """
     xp = array_namespace(x)
     return u_eps(xp.concat([like(t, x) + x[..., :1], x[..., 1:]], axis=-1), eps=eps)
-
-
-def stretch_angle(theta: Float[Array, "*batch"], *, t: Scalar) -> Float[Array, "*batch"]:
-    """Angle θ' of the stretched (cos θ, sin θ) for ε = 0, in (−π, π]: tan θ' = tan θ / t.
-
-    Radians. Source: mathematics.md, section 2.
-    """
-    xp = array_namespace(theta)
-    return xp.atan2(xp.sin(theta), like(t, theta) * xp.cos(theta))
-
-
-def fold_first(theta: Float[Array, "*batch"], *, t: Scalar) -> Float[Array, "*batch"]:
-    """First coordinate of the folded (cos θ, sin θ) for ε = 0: (cos θ + t)/√(1 + t² + 2t·cos θ).
-
-    0 where the fold meets the origin. θ in radians. Source: mathematics.md, section 2.
-    """
-    xp = array_namespace(theta)
-    first = xp.cos(theta) + like(t, theta)
-    # 1 + t² + 2t·cos θ as a sum of squares: it cannot cancel
-    length = xp.hypot(first, xp.sin(theta))
-    return first / xp.where(length > 0, length, xp.ones_like(length))

@@ -11,12 +11,12 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -25,6 +25,8 @@ from dash import Dash
 import app
 from components import settings
 from components.scene import scenes
+from tests.waiting import until
+from tools.ports import free
 
 ROOT = Path(__file__).parents[1]
 KEY = "k" * 32
@@ -204,9 +206,7 @@ def environment(**own):
 @contextlib.contextmanager
 def gunicorn(folder, **own):
     """Gunicorn with the settings of this repository: base URL, process, and the files of its two outputs."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free()
     out, err = folder / "out.txt", folder / "err.txt"
     with out.open("w") as output, err.open("w") as errors:
         process = subprocess.Popen(
@@ -260,17 +260,20 @@ def test_two_workers_log_in_single_lines_and_believe_their_proxy(tmp_path):
 
 
 def test_a_stop_lets_a_request_finish(tmp_path):
-    """SIGTERM while an answer is under way: it comes whole, the process ends with 0, and soon."""
+    """SIGTERM while a request is under way: its answer comes whole, the process ends with 0, and soon."""
+    asked = b"POST /run/spiral HTTP/1.1\r\nHost: here\r\nContent-Type: application/octet-stream\r\n"
     with gunicorn(tmp_path) as (base, process, *_):
-        got = []
-        asking = threading.Thread(target=lambda: got.append(fetch(f"{base}/recipe/layernorm?n=10000")))
-        asking.start()
-        time.sleep(0.05)
-        start = time.monotonic()
-        process.send_signal(signal.SIGTERM)
-        asking.join()
+        with socket.create_connection(("127.0.0.1", urlsplit(base).port), START_SECONDS) as line:
+            line.sendall(asked + b"Content-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+            assert line.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"  # a thread waits for the body
+            start = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            with pytest.raises(OSError):  # it has heard
+                until(lambda: socket.create_connection(("127.0.0.1", urlsplit(base).port), 1).close())
+            line.sendall(b"{}")
+            head, _, body = b"".join(iter(lambda: line.recv(10_000), b"")).partition(b"\r\n\r\n")
         assert process.wait(timeout=START_SECONDS) == 0 and time.monotonic() - start < 10
-    assert got[0] is not None and got[0][0] == 200 and json.loads(got[0][1])["slug"] == "layernorm"
+    assert head.startswith(b"HTTP/1.1 400 ") and "no film" in json.loads(body)["error"]
 
 
 def test_an_error_is_one_line(monkeypatch):

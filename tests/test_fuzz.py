@@ -196,6 +196,13 @@ def test_a_run_opens():
     assert opened(to_npz(FILM)) and opened(to_json(FILM))
 
 
+@pytest.mark.parametrize("name", ["steps", "lr", "any"])
+@pytest.mark.parametrize("value", ['"abc"', "null", "1" + "0" * 400, "1e999", "-1", "[]", '"\\ud800"'])
+def test_a_film_with_hostile_settings(name, value):
+    film = json.loads(to_json(FILM)) | {"settings": "here"}
+    opened(json.dumps(film).replace('"here"', f'{{"{name}": {value}}}').encode())
+
+
 @BRIEF
 @given(st.data())
 def test_a_file_that_is_almost_a_run(data):

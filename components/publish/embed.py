@@ -123,15 +123,14 @@ def oembed() -> Response | tuple[Response, int]:
     """What WordPress and others ask to turn a link to a scene into its figure (oembed.com, type "rich")."""
     asked = once(request.args)
     if asked.get("format", "json") != "json":
-        return jsonify(error="there is JSON only", parameter="format", allowed=["json"]), 501
+        return jsonify(WrongValue("format", "there is JSON only", ["json"]).json()), 501
     url = asked.get("url")
     if url is None:
         raise WrongValue("url", "url is missing", f"{request.url_root}<slug>")
     slug, query = _ours(url)
     if slug is None:
-        return jsonify(
-            error="this is no link to a scene of ours", parameter="url", allowed=list(scenes())
-        ), 404
+        wrong = WrongValue("url", "this is no link to a scene of ours", list(scenes()))
+        return jsonify(wrong.json()), 404
     scene = scenes()[slug]
     read(scene, query)  # or what is wrong with it
     width, height = _size(asked, "maxwidth", WIDTH), _size(asked, "maxheight", HEIGHT)

@@ -8,9 +8,10 @@ import io
 import itertools
 import math
 import os
+import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ KINDS = (".html", ".svg", *PICTURES, *FILMS)
 NEEDED = ("choreographer", "PIL", "imageio_ffmpeg")
 MOVING = 0.7  # of a leg's time; the rest is a pause at the stage
 FEWEST, MOST = 16, 8192  # pixels of a side
+FASTEST_GIF = 50  # frames a second; browsers show faster ones at 10
 
 
 class Missing(RuntimeError):
@@ -65,6 +67,9 @@ def export(
     if out.suffix not in KINDS:
         raise WrongValue("out", f"{out.name} is none of {', '.join(KINDS)}", list(KINDS))
     state = parse(scene, query)
+    if out.suffix == ".gif" and look.fps > FASTEST_GIF:
+        words = f"fps={look.fps}: a .gif has at most {FASTEST_GIF} frames a second, a .mp4 more"
+        raise WrongValue("fps", words, {"max": FASTEST_GIF})
     moments = frames(state, look) if out.suffix in FILMS else []
     if alive and out.suffix != ".html":
         raise WrongValue("choice", f"choices can be made in .html, not in {out.name}", [".html"])
@@ -153,34 +158,39 @@ async def _drawn(
             if out.suffix in PICTURES:
                 out.write_bytes(await (sheet.png() if out.suffix == ".png" else sheet.pdf()))
             else:
-                write = _gif if out.suffix == ".gif" else _mp4
-                write(out, [picture async for picture in _pictures(sheet, moments)], look.fps)
+                write, film = _gif if out.suffix == ".gif" else _mp4, Path(folder) / out.name
+                await write(film, _pictures(sheet, moments), look.fps)
+                shutil.copyfile(film, out)
 
 
-async def _pictures(sheet: Sheet, moments: Sequence[tuple[dict[str, float], float]]):
+async def _pictures(sheet: Sheet, moments: Sequence[tuple[dict[str, float], float]]) -> AsyncIterator[bytes]:
     for moved, progress in bar.over(moments, "frames"):
         await sheet.moment(moved, progress)
         yield await sheet.png()
 
 
-def _gif(out: Path, pictures: Sequence[bytes], fps: int) -> None:
+async def _gif(out: Path, pictures: AsyncIterator[bytes], fps: int) -> None:
+    """Times are whole hundredths of a second: frames of unequal length keep the speed."""
     from PIL import Image
 
-    first, *rest = [_opened(png).quantize(128, dither=Image.Dither.NONE) for png in pictures]
-    first.save(out, save_all=True, append_images=rest, duration=1000 / fps, loop=0, optimize=True)
+    first, *rest = [_opened(png).quantize(128, dither=Image.Dither.NONE) async for png in pictures]
+    ends = [round(100 * k / fps) for k in range(len(rest) + 2)]
+    times = [10 * (end - start) for start, end in itertools.pairwise(ends)]
+    first.save(out, save_all=True, append_images=rest, duration=times, loop=0, optimize=True)
 
 
-def _mp4(out: Path, pictures: Sequence[bytes], fps: int) -> None:
-    """H.264 as every player reads it: even sides, half the resolution for colours."""
+async def _mp4(out: Path, pictures: AsyncIterator[bytes], fps: int) -> None:
+    """H.264 as every player reads it: even sides, half the resolution for colours. One picture at a time."""
     import imageio_ffmpeg
 
-    images = [_opened(png) for png in pictures]
-    width, height = (side - side % 2 for side in images[0].size)
-    film = imageio_ffmpeg.write_frames(str(out), (width, height), fps=fps, quality=8, macro_block_size=2)
-    film.send(None)
-    for image in images:
-        film.send(image.crop((0, 0, width, height)).tobytes())
-    film.close()
+    first = _opened(await anext(pictures))
+    size = first.width - first.width % 2, first.height - first.height % 2
+    whole = imageio_ffmpeg.write_frames(str(out), size, fps=fps, quality=8, macro_block_size=2)
+    with closing(whole) as film:
+        film.send(None)
+        film.send(first.crop((0, 0, *size)).tobytes())
+        async for png in pictures:
+            film.send(_opened(png).crop((0, 0, *size)).tobytes())
 
 
 def _opened(png: bytes):

@@ -32,7 +32,7 @@ SMALL, SEEDS = 10, 4  # a default below the first is that of a seed: any other w
 def write(folder: Path) -> str:
     """Write the site into a folder; says how large it is. Raises OSError."""
     (folder / "assets").mkdir(parents=True, exist_ok=True)
-    for name in ("theme.js", "style.css", "embed.css", "site.css", *(f"{m}.mjs" for m in modules("player"))):
+    for name in ("theme.js", "style.css", "embed.css", "site.css", *(f"{m}.mjs" for m in modules("attend"))):
         shutil.copyfile(ASSETS / name, folder / "assets" / name)
     _put(folder / "theme.css", theme.css())
     _put(folder / "lib" / bundle()[0], library_code())
@@ -166,7 +166,7 @@ def scene_page(scene: Scene, files: Mapping[str, str]) -> str:
     head = f'<div class="head"><h1>{escape(scene.title)}</h1><p>{escape(scene.lead)}</p>{needs}</div>'
     end = f'<div class="numbers"></div><article class="text"></article>{data_block(files)}'
     inner = body(scene, state, data, start=head, end=end)
-    script = '<script type="module" src="../assets/player.mjs"></script>'
+    script = '<script type="module" src="../assets/attend.mjs"></script>'
     title = f"{scene.title} · Normscape"
     return page(title, _head("../", scene.lead) + script, header("../") + inner, asked=None, kind="site")
 

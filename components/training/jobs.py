@@ -19,7 +19,7 @@ from components.figure import document
 from components.scene import Choices, Scene, WrongValue, scenes
 from components.trained import SEEDS
 from components.training import runs, store
-from components.training.line import Line
+from components.training.line import BEAT, Line
 from geometry.film import Film
 
 T = TypeVar("T")
@@ -107,7 +107,7 @@ def order(asked: Any) -> Order:
 def work(ticket: str) -> None:
     """Train what a ticket stands for, unless it has left the line; tell its page, and how it ended."""
     line = Line(store.here())
-    asked = line.start(ticket)
+    asked = _reached(lambda: line.start(ticket))
     if asked is None:
         return
     try:
@@ -127,7 +127,7 @@ def _train(line: Line, ticket: str, asked: Order) -> Film | None:
     scene, chosen = asked.scene, asked.chosen
     assert scene.training is not None
     numbers: dict[str, Any] = {n.name: getattr(asked, n.name) for n in NUMBERS}
-    pictures = Pictures(scene, chosen)
+    pictures, back = Pictures(scene, chosen), 0.0
     for moment in train(*scene.training.task(chosen), **numbers):
         try:
             word = line.pulse(ticket)
@@ -136,8 +136,8 @@ def _train(line: Line, ticket: str, asked: Order) -> Film | None:
                 pictures.look(line.looked(ticket))
                 line.tell(ticket, _sums(film) | _clock(moment) | {"recipe": pictures.news(film)})
         except store.Away:
-            word = "go"  # and tell later
-        if word == "gone":
+            word, back = "go", time.monotonic() + BEAT  # in which the page signs again; and tell later
+        if word == "gone" and time.monotonic() > back:
             return None
         if word == "stop":
             break

@@ -16,7 +16,7 @@ MOST_WAITING = 8
 MOST_OF_AN_ADDRESS = 4  # several people may share one: a lecture hall
 ASKED = 15.0  # seconds without a question after which the page counts as closed
 BEAT = 6.0  # seconds without a sign of life after which a worker counts as dead
-PATIENCE = 900.0  # seconds within which a job that waits must find a worker
+PATIENCE = 900.0  # seconds within which a job that waits, and no longer for others, must find a worker
 KEPT = 120.0  # seconds that an outcome waits for its page
 LINE_KEPT = 86400.0
 
@@ -66,7 +66,10 @@ class Line:
             return None
         dead = self._dead() - {ticket}
         alive = [name for name in line if name not in dead]
-        return json.dumps({"ahead": alive.index(ticket)})
+        ahead = alive[: alive.index(ticket)]
+        if any(line[name]["runs"] for name in ahead):  # a worker is there, and will come to this one
+            self._sign("beat", ticket, PATIENCE)
+        return json.dumps({"ahead": len(ahead)})
 
     def outcome(self, ticket: str) -> Outcome | None:
         """How a job has ended, None while it has not. One that nobody looks after any more is lost."""

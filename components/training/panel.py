@@ -8,7 +8,9 @@ from __future__ import annotations
 import importlib.util
 import os
 import secrets
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import dash_mantine_components as dmc
@@ -20,7 +22,7 @@ from components.scene import Scene, WrongValue
 from components.settings import redis_url
 from components.shell import attributes
 from components.training import jobs, store
-from components.training.line import Line, Refused
+from components.training.line import BEAT, Line, Refused
 from components.training.worker import Local
 
 PANEL, TRAIN, STOP, BAR, WORDS = "train-panel", "train", "train-stop", "train-bar", "train-words"
@@ -41,6 +43,7 @@ class Manager(BaseBackgroundCallbackManager):
 
     def __init__(self, line: Line, workers: Any) -> None:
         self.line, self.workers = line, workers
+        self.back = 0.0  # when signs of life can be believed again
         super().__init__(cache_by=None)
 
     def build_cache_key(self, fn: Any, args: Any, *_: Any) -> str:
@@ -58,15 +61,22 @@ class Manager(BaseBackgroundCallbackManager):
             self.workers.ready()
             news = self.line.ask(key)
         except store.Away:
-            news = '{"away": true}'
+            news = self._away('{"away": true}')
         return [news] if news else None
 
     def get_result(self, key: str, job: str) -> Any:
+        if time.monotonic() < self.back:
+            return self.UNDEFINED
         try:
             outcome = self.line.outcome(key)
         except store.Away:
-            return self.UNDEFINED
+            return self._away(self.UNDEFINED)
         return self.UNDEFINED if outcome is None else outcome
+
+    def _away(self, answer: Any) -> Any:
+        """The answer, and a beat for the workers: they, too, had nowhere to sign."""
+        self.back = time.monotonic() + BEAT
+        return answer
 
     def get_updated_props(self, key: str) -> dict[str, Any]:
         return {}
@@ -75,7 +85,8 @@ class Manager(BaseBackgroundCallbackManager):
         return True  # the result says when it no longer does
 
     def terminate_job(self, job: str) -> None:
-        self.line.leave(job)
+        with suppress(store.Away):
+            self.line.leave(job)
 
 
 def add_training(app: Dash, address: str) -> Callable[[Scene], list[Any]]:
@@ -130,7 +141,8 @@ def _add_question(app: Dash, line: Line) -> None:
 
     @app.callback(Input(STOP, "n_clicks"), State(TICKET, "data"), prevent_initial_call=True)
     def stop(_: Any, ticket: Any) -> None:
-        line.stop(str(ticket))
+        with suppress(store.Away):  # as the page is told already
+            line.stop(str(ticket))
 
 
 def _ticket(line: Line, asked: Any, wrong: dict[str, str]) -> tuple[Any, Any]:

@@ -113,7 +113,6 @@ def _choices(scene: Scene, film: Film) -> dict[str, str]:
         raise WrongValue("film", f"This run belongs to the scene “{scenes()[made].title}”.", made)
     if made != scene.slug:
         return {}
-    settings = {
-        str(name).removeprefix(CHOICE): str(value) for name, value in film.settings.items() if CHOICE in name
-    }
+    own = {name: str(value) for name, value in film.settings.items() if name.startswith(CHOICE)}
+    settings = {name.removeprefix(CHOICE): text for name, text in own.items()}
     return {name: text for name, text in settings.items() if name not in RESULTS}

@@ -6,7 +6,7 @@ import re
 
 from components.scene import WrongValue
 from components.training import store
-from geometry.film import Film, from_npz, key, to_npz
+from geometry.film import Film, FilmError, from_npz, key, to_npz
 
 KEPT_DAYS = 30
 KEY = re.compile("[0-9a-f]{16}")
@@ -30,7 +30,10 @@ def load(run: str) -> Film:
     if data is None:
         gone = f"run {run} is not here, or no longer: a run is kept {KEPT_DAYS} days"
         raise WrongValue("run", f"{gone}; open its file, or train again", "the key of a run that is kept")
-    return from_npz(data)
+    try:
+        return from_npz(data)
+    except FilmError as problem:  # of another version, say
+        raise WrongValue("run", f"run {run} cannot be read: {problem}", "train again") from None
 
 
 def _place(run: str) -> str:

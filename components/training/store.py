@@ -6,6 +6,7 @@ Values are bytes, and go by themselves after some seconds. CACHE_DIR and REDIS_U
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -16,12 +17,13 @@ from components.settings import cache_folder, redis_url
 
 LARGEST = 500 * 2**20  # bytes on disk; beyond, what was stored first goes first
 PATIENCE = 2.0  # seconds for an answer of Redis
+LOCKED = 10.0  # seconds for which another process may be writing to the folder
 PREFIX = "normscape:"
 Change = Callable[[bytes | None], bytes]
 
 
 class Away(Exception):
-    """The store does not answer."""
+    """The store does not answer, or cannot: a disk is full, say."""
 
 
 class Store(Protocol):
@@ -46,19 +48,23 @@ class Disk:
         import diskcache
 
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.cache = diskcache.Cache(str(folder), size_limit=LARGEST)
+        self.cache = diskcache.Cache(str(folder), size_limit=LARGEST, timeout=LOCKED)
+        self.errors = (sqlite3.Error, diskcache.Timeout, OSError)
 
     def get(self, key: str) -> bytes | None:
-        return self.cache.get(key, retry=True)
+        with _reached(self.errors):
+            return self.cache.get(key)
 
     def set(self, key: str, value: bytes, seconds: float) -> None:
-        self.cache.set(key, value, expire=seconds, retry=True)
+        with _reached(self.errors):
+            self.cache.set(key, value, expire=seconds)
 
     def delete(self, key: str) -> None:
-        self.cache.delete(key, retry=True)
+        with _reached(self.errors):
+            self.cache.delete(key)
 
     def change(self, key: str, change: Change, seconds: float) -> None:
-        with self.cache.transact(retry=True):
+        with _reached(self.errors), self.cache.transact():
             self.set(key, change(self.get(key)), seconds)
 
 
@@ -70,18 +76,18 @@ class Redis:
 
         waits: dict[str, Any] = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
         self.client = redis.Redis.from_url(url, **waits)
-        self.error = redis.RedisError
+        self.errors = (redis.RedisError,)
 
     def get(self, key: str) -> bytes | None:
-        with self._reached():
+        with _reached(self.errors):
             return self.client.get(PREFIX + key)  # type: ignore[return-value]
 
     def set(self, key: str, value: bytes, seconds: float) -> None:
-        with self._reached():
+        with _reached(self.errors):
             self.client.set(PREFIX + key, value, px=int(1000 * seconds))
 
     def delete(self, key: str) -> None:
-        with self._reached():
+        with _reached(self.errors):
             self.client.delete(PREFIX + key)
 
     def change(self, key: str, change: Change, seconds: float) -> None:
@@ -92,12 +98,13 @@ class Redis:
             pipe.multi()
             pipe.set(name, new, px=int(1000 * seconds))
 
-        with self._reached():
+        with _reached(self.errors):
             self.client.transaction(attempt, name)
 
-    @contextmanager
-    def _reached(self) -> Iterator[None]:
-        try:
-            yield
-        except self.error as problem:
-            raise Away(f"the store does not answer: {problem}") from None
+
+@contextmanager
+def _reached(errors: tuple[type[Exception], ...]) -> Iterator[None]:
+    try:
+        yield
+    except errors as problem:
+        raise Away(f"the store does not answer: {problem}") from None

@@ -70,10 +70,11 @@ def _serve() -> None:
         importlib.import_module("geometry.training")
     line, idle = Line(store.here()), 0.0
     while idle < LAZY and not _ended(GLANCE):
-        ticket = line.next()
-        idle = 0.0 if ticket else idle + GLANCE
-        if ticket:
-            jobs.work(ticket)
+        with suppress(store.Away):
+            ticket = line.next()
+            idle = 0.0 if ticket else idle + GLANCE
+            if ticket:
+                jobs.work(ticket)
 
 
 def _held(lock: IO[str]) -> bool:

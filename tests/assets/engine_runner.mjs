@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { side } from "../../assets/describe.mjs";
 import * as engine from "../../assets/engine.mjs";
 import * as link from "../../assets/link.mjs";
+import * as motion from "../../assets/motion.mjs";
 
 /** Numbers as base64, so that NaN and infinities travel too. */
 const pack = (x) => Buffer.from(x.buffer, x.byteOffset, x.byteLength).toString("base64");
@@ -29,6 +30,7 @@ const answers = {
     return { chosen, ...link.read(rest, recipe) };
   },
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
+  motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
   sides: ({ cameras }) => cameras.map(side),
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
 };

@@ -7,7 +7,6 @@ once more, for a machine of two cores may have been busy; the summary names it.
 
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from tools.browser import ARGUMENTS, find
+from tools.ports import free
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 60  # a cold start on a busy machine of two cores, with room to spare
@@ -36,9 +36,7 @@ def pytest_collection_modifyitems(items):
 @contextmanager
 def serving(folder):
     """`python app.py` on a free port: its base URL, and the process."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free()
     log = folder / "log.txt"
     command = [sys.executable, "app.py", "--host", "127.0.0.1", "--port", str(port)]
     environment = os.environ | {"CACHE_DIR": str(folder / "cache")}

@@ -104,8 +104,8 @@ def strays(page):
         """[...document.querySelectorAll(".card")].filter((card) => {
           const shown = [...card.querySelectorAll("img")].filter((img) => img.getClientRects().length);
           const [a, b] = [card, shown[0]].map((element) => element?.getBoundingClientRect());
-          return !(shown.length === 1 && b.width > 50 && b.height > 50 && b.left >= a.left && b.right <= a.right
-            && b.top >= a.top && b.bottom <= a.bottom);
+          const inside = b?.left >= a.left && b.right <= a.right && b.top >= a.top && b.bottom <= a.bottom;
+          return !(shown.length === 1 && inside && b.width > 50 && b.height > 50);
         }).map((card) => card.textContent)"""
     )
 

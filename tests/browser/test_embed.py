@@ -266,6 +266,30 @@ def test_a_film_of_the_progress(new_page, link):
     assert len(set(shades)) > 1, "it moves"
 
 
+@pytest.mark.parametrize("end", ["the page is left", "it shall loop"])
+def test_a_film_that_is_broken_off_ends(page, end):
+    page.add_init_script(WATCH_RECORDERS)
+    visit(page, "/layernorm?n=60")
+    player(page, "(p.speed = 0.25, p.share())")
+    saved = []
+    page.on("download", lambda download: saved.append(download))
+    page.get_by_role("button", name="WebM").click()
+    page.wait_for_function("() => recorders[0]?.state === 'recording'", timeout=PATIENCE)
+    if end == "the page is left":
+        page.click("header .brand")
+    else:
+        player(page, "(p.loop = true)")
+    page.wait_for_function("() => recorders[0].state === 'inactive'", timeout=PATIENCE)
+    page.wait_for_timeout(500)
+    assert len(saved) == (end == "it shall loop")
+
+
+WATCH_RECORDERS = """
+window.recorders = [];
+window.MediaRecorder = class extends MediaRecorder {
+  constructor(...all) { super(...all); recorders.push(this); }
+};"""
+
 # How much the pixels of two moments of a film differ among one another, in shades of 255.
 PLAY = """async (data) => {
   const video = document.createElement("video");

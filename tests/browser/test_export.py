@@ -15,6 +15,7 @@ from PIL import Image
 
 import app
 from tests.browser.hand import PATIENCE, player, rest, until, visit
+from tests.browser.test_pages import NO_WEBGL
 from tools.browser import find
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +49,19 @@ def test_a_page_from_the_disk_lives_with_the_network_off(new_page, tmp_path, mon
         1.5,
     ]
     assert page.locator(".notice").is_hidden() and page.locator("select:not(.speed)").count() == 1
+
+
+def test_a_file_without_webgl_asks_no_server_for_a_picture(new_page, tmp_path):
+    app.main(["export", "layernorm", "--out", str(tmp_path / "a.html"), "--set", "n=60"])
+    page, asked = new_page(offline=True), []
+    page.add_init_script(NO_WEBGL)
+    page.goto((tmp_path / "a.html").as_uri())
+    until(page, "p.ready")
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("download", lambda download: asked.append(download.url))
+    page.click("[aria-label='Save the picture']")
+    page.wait_for_timeout(500)
+    assert asked == [] and page.url.endswith("a.html")
 
 
 def command(folder, *arguments):

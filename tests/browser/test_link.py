@@ -139,6 +139,7 @@ def test_a_link_left_in_motion_writes_nothing_onto_the_next_page(page):
         ("gamma1=1&gamma1=1", "gamma1"),
         ("progress=5.5&camera=0,0,0", "camera"),
         ("follow=60&theme=pink&zeta=1", "zeta"),
+        ("theme=constructor", "theme"),
     ],
 )
 def test_a_wrong_link_says_what_was_wrong_and_starts_from_defaults(page, wrong, said):
@@ -153,6 +154,7 @@ def test_a_wrong_link_says_what_was_wrong_and_starts_from_defaults(page, wrong, 
         0,
         "400",
     ]
+    assert player(page, "document.documentElement.dataset.mantineColorScheme") in ("light", "dark")
 
 
 def test_two_tabs_are_independent(page):

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.browser.hand import FEW, PATIENCE, difference, frames, pixels, player, rest, until, visit
+from tests.browser.hand import FEW, PATIENCE, difference, frames, pixels, player, rest, strays, until, visit
 
 VISITS = 10
 WATCH_CONTEXTS = """
@@ -126,6 +126,13 @@ def test_the_gallery_fits_a_telephone(new_page):
     page.goto("/")
     page.wait_for_selector(".card", timeout=PATIENCE)
     assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[0][0]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_gallery_has_each_picture_in_its_card(new_page, theme):
+    page = new_page(color_scheme=theme)
+    page.goto("/")
+    assert strays(page) == []
 
 
 # The controls whose middle cannot be reached by a hand.

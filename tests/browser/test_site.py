@@ -9,7 +9,7 @@ import pytest
 
 from components.publish import site
 from components.scene import scenes
-from tests.browser.hand import player, rest, until, visit, walk
+from tests.browser.hand import player, rest, strays, until, visit, walk
 from tests.browser.test_embed import files
 
 UNDER = "courses/normscape"
@@ -59,7 +59,7 @@ def test_one_change_of_any_choice_is_there(folder, scene):
 def test_the_gallery_leads_to_scenes(new_page, base):
     page = new_page(base_url=base)
     page.goto(f"/{UNDER}/")
-    assert page.locator(".card").count() == len(scenes())
+    assert page.locator(".card").count() == len(scenes()) and strays(page) == []
     assert page.evaluate("[...document.images].every((i) => i.complete && i.naturalWidth)")
     page.locator(".card").first.click()
     until(page, "p.ready")

@@ -1,10 +1,14 @@
 """Training on a scene's page, as a hand does it: small networks, few steps."""
 
+import json
 import re
 
 import psutil
 import pytest
 
+from components.scene import scenes
+from components.training.store import Disk
+from tests import waiting
 from tests.browser.hand import PATIENCE, difference, look, middle, player, rest, until, visit
 
 START = "/spiral?n=40&depth=1"
@@ -168,21 +172,32 @@ def test_a_server_that_goes_leaves_a_word_and_a_moving_picture(new_page, mortal)
     until(page, "p.progress === 1")
 
 
+def test_a_training_that_was_left_says_nothing_on_the_next_page(page):
+    visit(page, LONG)
+    order(page, steps=STEPS)
+    words(page, "Step [1-9]")
+    page.get_by_role("button", name="Scenes").click()
+    page.get_by_role("menuitem", name=scenes()["octants"].title).click()
+    until(page, "p.ready && p.slug === 'octants'")
+    page.wait_for_timeout(6000)  # longer than QUIET in assets/training.mjs
+    assert page.inner_text("#train-words") == "" and page.locator("#train").is_visible()
+    order(page, steps=99)
+    words(page, "Nothing is trained yet")
+
+
 @pytest.mark.parametrize("leave", ["another address", "a link in the page"])
-def test_leaving_the_page_ends_its_training(new_page, mortal, leave):
-    base, process = mortal
+def test_leaving_the_page_ends_its_training(new_page, mortal, tmp_path, leave):
+    """It is out of the line, and its worker gives no further sign."""
+    base, _ = mortal
+    kept = Disk(tmp_path / "cache" / "store")
     page = new_page(base_url=base)
     visit(page, LONG)
     order(page, steps=STEPS)
     words(page, "Step [1-9]")
+    (ticket,) = json.loads(kept.get("line"))
+    assert kept.get(f"beat:{ticket}")
     if leave == "another address":
         page.goto("/layernorm")
     else:
         page.click("header a:has-text('Normscape')")
-    busy = worker(process)
-    busy.cpu_percent()
-    for _ in range(20):
-        page.wait_for_timeout(1000)
-        if busy.cpu_percent() < 20:
-            break
-    assert busy.cpu_percent(interval=1) < 20
+    waiting.until(lambda: ticket not in json.loads(kept.get("line")) and not kept.get(f"beat:{ticket}"))

@@ -75,7 +75,7 @@ def test_a_cloud_with_fewer_steps_rests_at_its_last_stage():
     small = recipe(3)
     names = small.cloud("names")
     np.testing.assert_array_equal(small.positions(PARAMS, 1.7)["names"], names.points)
-    np.testing.assert_array_equal(small.positions(PARAMS, 2)["x"], small.stages_of(PARAMS)["x"][-1])
+    np.testing.assert_array_equal(small.positions(PARAMS, 2)["x"], small.cloud("x").stages(PARAMS)[-1])
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_rows_are_the_projection():
 def test_a_row_may_rest_at_a_stage_and_have_an_offset():
     """Stage against stage is an activation curve; a stage beyond the last is the last."""
     small = recipe(3)
-    first, _, last = small.stages_of(PARAMS)["x"]
+    first, _, last = small.cloud("x").stages(PARAMS)
     axes = (Row((1, 0, 0), stage=0), Row((1, 0, 0), stage=9, offset=2.0), Row((1, 0, 0, 7)))
     got = small.layer_points(Layer("x", "points", "input", axes), PARAMS, 1)
     np.testing.assert_allclose(got[:, 0], first[:, 0], atol=EXACT)
@@ -117,7 +117,7 @@ def test_only_and_followed():
 
 def test_a_trail_goes_as_far_as_the_point():
     small, layer = recipe(3), Layer("x", "trail", "trail", rows(np.eye(3)), only=[2])
-    first, second, _ = (s[2] for s in small.stages_of(PARAMS)["x"])
+    first, second, _ = (s[2] for s in small.cloud("x").stages(PARAMS))
     here = small.positions(PARAMS, 1.5)["x"][2]
     np.testing.assert_allclose(small.layer_points(layer, PARAMS, 1.5), [first, second, here, [np.nan] * 3])
     assert len(small.layer_points(replace(layer, only=None), PARAMS, 0)) == 20 * 4

@@ -7,7 +7,7 @@ import pytest
 import components.scenes
 from components.packing import packed
 from components.recipe import Recipe
-from components.scene import Choice, Scene, Several, Typed, Whole, WrongValue, scenes
+from components.scene import Choice, Picked, Result, Scene, Several, Typed, Whole, WrongValue, scenes
 from tests.components.recipes import recipe
 
 SCENE = Scene(
@@ -18,15 +18,18 @@ SCENE = Scene(
         Whole("n", "How many", 5, min=1, max=10),
         Typed("text", "Yours", "1 2", longest=5),
         Several("heads", "Heads", "a", {"a": "A", "b": "B"}),
+        Result("made", "Made", of=("d",), longest=3),
+        Picked("pick", "Picked", 0, 0, 3, of=("d",)),
     ),
 )
-DEFAULTS = {"d": "3", "n": 5, "text": "1 2", "heads": "a"}
+NO_WHOLE = ("0", "11", "-1", "2.5", "", "x", "1e1", "nan", "1_0", " 5", "5\n", "+3", "٣", "9" * 5000)
+DEFAULTS = {"d": "3", "n": 5, "text": "1 2", "heads": "a", "made": "", "pick": 0}
 
 
 def test_defaults_stand_where_nothing_is_asked():
     assert SCENE.choose({}) == DEFAULTS
     asked = {"d": "2", "n": "10", "text": "", "heads": "a,b"}
-    assert SCENE.choose(asked) == {"d": "2", "n": 10, "text": "", "heads": "a,b"}
+    assert SCENE.choose(asked) == DEFAULTS | {"d": "2", "n": 10, "text": "", "heads": "a,b"}
 
 
 @pytest.mark.parametrize(
@@ -35,13 +38,12 @@ def test_defaults_stand_where_nothing_is_asked():
         ("d", "4", ["2", "3"]),
         ("d", "", ["2", "3"]),
         ("d", "3 ", ["2", "3"]),
-        *[
-            ("n", text, {"min": 1, "max": 10, "whole": True})
-            for text in ("0", "11", "2.5", "", "x", "1e1", "nan")
-        ],
+        *[("n", text, {"min": 1, "max": 10, "whole": True}) for text in NO_WHOLE],
+        ("pick", "1_0", {"min": 0, "max": 3, "whole": True}),
+        ("made", "1234", {"longest": 3}),
         ("text", "123456", {"longest": 5}),
         *[("heads", text, ["a", "b"]) for text in ("a,c", "a,,b", ",a", "a,", "a,a", ",")],
-        ("colour", "1", ["d", "n", "text", "heads"]),
+        ("colour", "1", ["d", "n", "text", "heads", "made", "pick"]),
     ],
 )
 def test_a_wrong_choice_says_which_and_what_would_do(name, text, allowed):
@@ -65,6 +67,8 @@ def test_json_says_what_a_page_must_offer():
         ("whole", "n", 5),
         ("typed", "text", "1 2"),
         ("several", "heads", "a"),
+        ("result", "made", ""),
+        ("picked", "pick", 0),
     ]
 
 

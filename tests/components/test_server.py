@@ -6,10 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import app
+from components import server
 from components.scene import scenes
+from geometry.weights import weights_text
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,6 +47,16 @@ def test_the_browser_asks_again_by_etag(client):
     assert again.status_code == 304 and not again.data
     other = client.get("/recipe/layernorm?d=2", headers={"If-None-Match": first.headers["ETag"]})
     assert other.status_code == 200 and other.headers["ETag"] != first.headers["ETag"]
+
+
+def test_only_recipes_that_many_ask_for_are_kept(client):
+    network = scenes()["spiral"].training.task(scenes()["spiral"].choose({"n": "30"}))[0]
+    kept = server.packed.cache_info().currsize
+    for net in (weights_text(network, np.full(network.size, k)) for k in range(2)):
+        assert client.get("/recipe/spiral", query_string={"n": 30, "net": net}).status_code == 200
+    assert server.packed.cache_info().currsize == kept
+    assert client.get("/recipe/spiral?n=30").status_code == 200
+    assert server.packed.cache_info().currsize == kept + 1
 
 
 def test_gzip_when_asked(client):
@@ -115,7 +128,7 @@ def test_nothing_changes_by_another_method(client):
 def test_a_page_is_html_whatever_its_status(client, path, status):
     answer = client.get(path)
     assert answer.status_code == status and answer.mimetype == "text/html"
-    assert b"<!DOCTYPE html>" in answer.data and b"player.mjs" in answer.data
+    assert b"<!DOCTYPE html>" in answer.data and b"attend.mjs" in answer.data
 
 
 def test_a_page_asks_no_other_host(client):

@@ -46,6 +46,12 @@ def test_a_file_gives_the_same_film_back(form, film):
     assert write(again) == write(film)
 
 
+def test_half_a_character_in_the_settings_comes_back():
+    film = made(settings={"\ud800": "\udfff"})
+    for write, read in FORMS.values():
+        assert read(write(film)).settings == film.settings
+
+
 def test_half_precision_is_near():
     film = made()
     again = from_npz(to_npz(film, half=True))
@@ -99,6 +105,11 @@ def test_the_pipeline_of_a_seed_follows_the_step():
         ({"ended": ("", "")}, "3 seeds"),
         ({"ended": ("", "", 3)}, "words"),
         ({"settings": {"lr": [1]}}, "settings"),
+        ({"settings": {"lr": float("inf")}}, "settings"),
+        *[
+            ({"settings": {"steps": steps}}, "whole number, 0 … 1,000,000")
+            for steps in ("abc", None, True, 2.0, -1, 1_000_001, 10**400)
+        ],
         ({"data": DataSet(np.zeros((4, 3)), [0, 1, 0, 1], 2, "other")}, "3 inputs and 1 outputs"),
         ({"data": DataSet(np.zeros((4, 2)), [0, 1, 2, 1], 3, "other")}, "2 inputs and 3 outputs"),
     ],

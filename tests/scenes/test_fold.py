@@ -7,7 +7,6 @@ from components.circle import angles
 from components.recipe import coordinate
 from components.scenes.fold import SCENE
 from components.scenes.fold.build import H
-from geometry.stretch import fold_first
 
 EXACT = 1e-10  # double precision; nothing cancels, not even at |t| = |a|
 FOLD, BOTH = SCENE.recipe(), SCENE.recipe(map="both")
@@ -24,7 +23,7 @@ def last(recipe, cloud, **params):
 def test_points_meet_the_closed_form(t):
     points = last(FOLD, "points", t=t)
     np.testing.assert_allclose(points[:, :1], last(FOLD, "closed form", t=t), atol=EXACT)
-    np.testing.assert_allclose(points[:, 0], fold_first(THETA, t=t), atol=EXACT)
+    np.testing.assert_allclose(points[:, 0], (X + t) / np.hypot(X + t, Y), atol=EXACT)
     np.testing.assert_allclose(np.linalg.norm(points, axis=1), 1, atol=EXACT)
 
 

@@ -128,8 +128,8 @@ def test_dyt_has_no_sphere():
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_the_same_norm_twice_has_no_distance(d):
     recipe = SCENE.recipe(left="groupnorm", right="layernorm" if d == 3 else "groupnorm", d=d)
-    stages = recipe.stages_of(PARAMS)
-    np.testing.assert_allclose(stages["left"][-1], stages["right"][-1], atol=ROUNDING)
+    left, right = (recipe.cloud(name).stages(PARAMS)[-1] for name in ("left", "right"))
+    np.testing.assert_allclose(left, right, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("norm", TITLES)

@@ -21,15 +21,17 @@ def axes(pair):
 @pytest.mark.parametrize("branch", ["upper", "lower", "both"])
 @pytest.mark.parametrize("pair", PAIRS)
 def test_closed_form_meets_the_sheared_points(pair, branch, params):
-    stages = SCENE.recipe(pair=pair, branch=branch).stages_of(params)
-    np.testing.assert_allclose(stages["formula"][-1], stages["sheared"][-1], atol=ROUNDING)
+    recipe = SCENE.recipe(pair=pair, branch=branch)
+    formula, sheared = (recipe.cloud(name).stages(params)[-1] for name in ("formula", "sheared"))
+    np.testing.assert_allclose(formula, sheared, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_shadow_is_the_formula_on_both_branches(pair):
     onto, stays, _ = axes(pair)
     for sign, branch in enumerate(["upper", "lower"]):
-        before, after = SCENE.recipe(pair=pair, branch=branch).stages_of({"s": 0.8, "r": 1.2})["dots"][:2]
+        dots = SCENE.recipe(pair=pair, branch=branch).cloud("dots")
+        before, after = dots.stages({"s": 0.8, "r": 1.2})[:2]
         shadow = sheared_shadow(before[:, onto], before[:, stays], s=0.8, radius=1.2)[sign]
         np.testing.assert_allclose(after[:, [onto, stays]], shadow, atol=ROUNDING)
 
@@ -37,7 +39,7 @@ def test_shadow_is_the_formula_on_both_branches(pair):
 @pytest.mark.parametrize("pair", PAIRS)
 def test_rim_does_not_move(pair):
     onto, stays, _ = axes(pair)
-    before, after = SCENE.recipe(pair=pair).stages_of({"s": 1.2, "r": 1.4})["rim"][:2]
+    before, after = SCENE.recipe(pair=pair).cloud("rim").stages({"s": 1.2, "r": 1.4})[:2]
     np.testing.assert_allclose(after, before, atol=ROUNDING)
     shadows = sheared_shadow(before[:, onto], before[:, stays], s=1.2, radius=1.4)
     for shadow in shadows:
@@ -46,7 +48,7 @@ def test_rim_does_not_move(pair):
 
 def test_middle_slides_by_s_times_r():
     recipe = SCENE.recipe()
-    red = recipe.stages_of({"s": 0.8, "r": 1.2})["dots"]
+    red = recipe.cloud("dots").stages({"s": 0.8, "r": 1.2})
     np.testing.assert_allclose(red[0][recipe.follow], [0, 0, 1.2], atol=ROUNDING)
     np.testing.assert_allclose(red[1][recipe.follow], [0.8 * 1.2, 0, 1.2], atol=ROUNDING)
 
@@ -65,7 +67,7 @@ def test_every_cloud_is_sheared_as_geometry_has_it_and_comes_back_to_the_sphere(
 def test_shadow_of_a_face_of_the_cube_moves_as_a_whole(pair):
     onto, stays, _ = axes(pair)
     for name, sign in (("upper", 1), ("lower", -1)):
-        before, after = SCENE.recipe(pair=pair).stages_of({"s": 0.8, "r": 1.2})[f"{name} face"]
+        before, after = SCENE.recipe(pair=pair).cloud(f"{name} face").stages({"s": 0.8, "r": 1.2})
         slide = (after - before)[:, [onto, stays]]
         np.testing.assert_allclose(
             slide, np.broadcast_to([sign * 0.8 * 0.75 * 1.2, 0], slide.shape), atol=ROUNDING

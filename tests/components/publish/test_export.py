@@ -1,16 +1,21 @@
 """Exports on the command line, as far as no browser is needed for them; what is wrong is one line."""
 
+import asyncio
+import io
 import itertools
 import json
 import re
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from xml.etree import ElementTree
 
+import imageio_ffmpeg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 import app
 from components.publish import export
@@ -63,6 +68,7 @@ def refused(capsys):
         (["layernorm", "--out", "a.gif", "--turn", "gamma9=1:2"], "gamma9"),
         (["layernorm", "--out", "a.gif", "--turn", "gamma1=1"], "gamma1=1"),
         (["layernorm", "--out", "a.gif", "--fps", "0"], "0"),
+        (["layernorm", "--out", "a.gif", "--fps", "51"], "fps=51"),
         (["layernorm", "--out", "a.png", "--width", "1e9"], "1e9"),
         (["layernorm", "--out", "a.png", "--scale", "nan"], "nan"),
         (["layernorm", "--out", "/nowhere/a.html"], "/nowhere"),
@@ -133,7 +139,7 @@ def test_a_vector_picture(tmp_path):
 
 
 def test_the_player_is_all_modules_and_no_link():
-    assert {"embed", "player", "engine", "painter", "controls", "source"} <= set(modules("embed"))
+    assert {"embed", "attend", "player", "engine", "painter", "controls", "source"} <= set(modules("embed"))
     assert not re.search(r'(from|import)\s*\(?\\?"\./', player())
 
 
@@ -171,6 +177,38 @@ def test_a_turn_runs_from_one_end_to_the_other():
     film = export.frames(state, look)
     assert [moved["gamma1"] for moved, _ in film] == pytest.approx([-1, -0.5, 0, 0.5, 1])
     assert {progress for _, progress in film} == {2}
+
+
+async def colours(count):
+    """Pictures of different colours, of odd sides."""
+    for k in range(count):
+        file = io.BytesIO()
+        Image.new("RGB", (33, 31), (5 * k, 0, 255 - 5 * k)).save(file, "png")
+        yield file.getvalue()
+
+
+@pytest.mark.parametrize("fps", [1, 20, 30, 45, 50])
+def test_a_gif_keeps_its_speed(tmp_path, fps):
+    asyncio.run(export._gif(tmp_path / "a.gif", colours(18), fps))
+    with Image.open(tmp_path / "a.gif") as film:
+        times = [(film.seek(k), film.info["duration"])[1] for k in range(film.n_frames)]
+    assert len(times) == 18 and min(times) >= 20, "browsers slow down what is faster"
+    assert sum(times) == pytest.approx(18 * 1000 / fps, abs=5)
+
+
+def test_a_film_holds_one_picture_at_a_time(tmp_path, monkeypatch):
+    opened, images, held = export._opened, [], []
+
+    def watched(png):
+        image = opened(png)
+        images.append(weakref.ref(image))
+        held.append(sum(ref() is not None for ref in images))
+        return image
+
+    monkeypatch.setattr(export, "_opened", watched)
+    asyncio.run(export._mp4(tmp_path / "a.mp4", colours(12), 6))
+    assert imageio_ffmpeg.count_frames_and_secs(tmp_path / "a.mp4") == (12, pytest.approx(2))
+    assert len(held) == 12 and max(held) <= 2, "the first, whose size is that of all, and the present one"
 
 
 # --- notebooks

@@ -94,6 +94,17 @@ def test_the_line_is_one(queue):
     assert json.loads(queue.ask(tickets[2]))["ahead"] == 1
 
 
+def test_who_waits_for_others_is_not_lost(queue):
+    first, second, third = (join(queue, owner=owner) for owner in "abc")
+    queue.start(first)
+    queue.store.delete(f"beat:{second}")  # its patience has come to an end
+    assert json.loads(queue.ask(second)) == {"ahead": 1} and queue.outcome(second) is None
+    queue.store.delete(f"beat:{second}")
+    queue.store.delete(f"beat:{first}")  # and so has the worker; another one has missed the second
+    queue.start(third)
+    assert json.loads(queue.ask(second)) == {"ahead": 0} and queue.outcome(second) == {"state": "lost"}
+
+
 def test_the_line_is_bounded(queue):
     for k in range(MOST_WAITING):
         join(queue, owner=str(k), address=str(k))
@@ -110,24 +121,22 @@ def test_a_person_has_one_job_and_an_address_a_few(queue):
         join(queue, owner="ten")
 
 
-def test_who_has_closed_the_page_no_longer_waits(queue, monkeypatch):
-    monkeypatch.setattr(line, "ASKED", 0.3)
+def test_who_has_closed_the_page_no_longer_waits(queue):
     gone, here = join(queue, owner="a"), join(queue, owner="b")
-    time.sleep(0.4)
+    queue.store.delete(f"asked:{gone}")
     assert json.loads(queue.ask(here))["ahead"] == 0 and queue.next() == here
     closed = join(queue, owner="c")
     queue.close(closed)
     queue.close("nobody's")
     assert queue.outcome(closed) == {"state": "left"} and queue.start(closed) is None
-    assert store.here().get("outcome:nobody's") is None and gone != here
+    assert store.here().get("outcome:nobody's") is None
 
 
-def test_a_job_without_a_sign_of_life_is_lost(queue, monkeypatch):
-    monkeypatch.setattr(line, "BEAT", 0.2)
+def test_a_job_without_a_sign_of_life_is_lost(queue):
     ticket = join(queue)
     queue.start(ticket)
     assert queue.outcome(ticket) is None
-    time.sleep(0.3)
+    queue.store.delete(f"beat:{ticket}")
     assert queue.outcome(ticket) == {"state": "lost"}
     assert queue.pulse(ticket) == "gone"
 
@@ -234,6 +243,55 @@ def test_the_work_outlives_a_store_that_is_away_for_a_while(queue, monkeypatch):
     assert queue.outcome(ticket)["state"] == "done"
 
 
+def test_a_page_gives_workers_a_beat_when_the_store_is_back(queue, monkeypatch):
+    """What is away longer than a beat has no sign of any worker; the training has ended well meanwhile."""
+    manager, ticket = panel.Manager(queue, Local()), join(queue)
+    queue.start(ticket)
+    with monkeypatch.context() as patch:
+        patch.setattr(store.Disk, "get", absent)
+        assert manager.get_result(ticket, ticket) is manager.UNDEFINED
+    queue.store.delete(f"beat:{ticket}")
+    assert manager.get_result(ticket, ticket) is manager.UNDEFINED
+    queue.finish(ticket, {"state": "done"})
+    monkeypatch.setattr(manager, "back", 0.0)
+    assert manager.get_result(ticket, ticket) == {"state": "done"}
+
+
+def test_a_worker_gives_the_page_a_beat_when_the_store_is_back(queue, monkeypatch):
+    real, ticket, seen = Line.pulse, join(queue, LONG), []
+
+    def pulse(own, name):
+        seen.append(name)
+        if len(seen) == 2:
+            queue.store.delete(f"asked:{ticket}")
+            raise store.Away("for longer than a page asks")
+        if len(seen) == 4:
+            queue.ask(ticket), queue.stop(ticket)
+        return real(own, name)
+
+    monkeypatch.setattr(Line, "pulse", pulse)
+    jobs.work(ticket)
+    assert len(seen) == 4 and queue.outcome(ticket)["state"] == "done"
+
+
+def test_a_start_waits_for_the_store(queue, monkeypatch):
+    real, away = Line.start, iter([True])
+
+    def start(own, name):
+        if next(away, False):
+            raise store.Away("gone")
+        return real(own, name)
+
+    monkeypatch.setattr(Line, "start", start)
+    ticket = join(queue)
+    jobs.work(ticket)
+    assert queue.outcome(ticket)["state"] == "done"
+
+
+def absent(*_, **__):
+    raise store.Away("gone")
+
+
 # --- the process
 
 
@@ -267,9 +325,11 @@ def test_one_worker_of_a_machine_trains_and_ends_with_its_server(queue, local):
     local[0].ready()
     until(lambda: asking(queue, tickets[0]))
     local[1].ready()
-    time.sleep(1)
+    spare = psutil.Process(local[1].process.pid)
+    until(lambda: any(file.path.endswith("worker.lock") for file in spare.open_files()))
+    time.sleep(1)  # in which it would import torch
     assert json.loads(queue.ask(tickets[1])) == {"ahead": 1}
-    assert psutil.Process(local[1].process.pid).memory_info().rss < 400e6
+    assert spare.memory_info().rss < 400e6
     queue.leave(tickets[0]), queue.leave(tickets[1])
     for each in local:
         each.process.stdin.close()

@@ -1,8 +1,10 @@
 """Stored runs: films by their key, for a while, for all processes of a machine; and files of them."""
 
 import dataclasses
+import errno
 import io
 import json
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 import app
 from components.scene import WrongValue, scenes
 from components.training import runs, store
+from components.training.line import Refused
 from geometry.film import key, to_json, to_npz
 from geometry.network import Network
 from geometry.training import trained
@@ -69,6 +72,18 @@ def test_a_run_that_has_gone_is_refused_with_a_remedy(small, monkeypatch):
         runs.load(name)
 
 
+@pytest.mark.parametrize("data", [b"", b"PK", b"another version"])
+def test_a_run_that_cannot_be_read_is_refused_wherever_it_is_asked_for(client, data):
+    name = "0" * 15 + "e"
+    store.here().set(f"film:{name}", data, 60)
+    for path in ("recipe/spiral?run={}", "spiral?run={}", "still/spiral.svg?run={}", "embed/spiral?run={}"):
+        assert client.get("/" + path.format(name)).status_code == 400, path
+    for path in ("recipe/spiral?run={}", "run/{}.npz", "run/{}.json", "run/{}/net"):
+        answer = client.get("/" + path.format(name))
+        assert answer.status_code == 400 and answer.json["parameter"] == "run", path
+        assert "cannot be read" in answer.json["error"]
+
+
 def test_another_process_finds_a_run(small):
     code = f"from components.training import runs; print(runs.load({runs.save(small)!r}).seeds)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -88,6 +103,53 @@ def test_changes_of_a_value_do_not_overtake_one_another(tmp_path):
     for thread in threads:
         thread.join()
     assert disk.get("count") == b"200"
+
+
+def full(disk, _):
+    disk.cache._sql("PRAGMA max_page_count = 1")  # no larger than it is
+
+
+def locked(disk, monkeypatch):
+    other = sqlite3.connect(Path(disk.cache.directory) / "cache.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr(disk, "other", other, raising=False)  # as long as the test
+
+
+def unwritable(disk, monkeypatch):
+    def store_(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(disk.cache.disk, "store", store_)
+
+
+@pytest.mark.parametrize("fault", [full, locked, unwritable])
+def test_a_folder_that_cannot_be_written_is_away(client, small, tmp_path, monkeypatch, fault):
+    monkeypatch.setattr(store, "LOCKED", 0.1)
+    disk = store.Disk(tmp_path)
+    fault(disk, monkeypatch)
+    for write in (
+        lambda: disk.set("a", bytes(20_000), 60),
+        lambda: disk.change("a", lambda _: bytes(20_000), 60),
+    ):
+        with pytest.raises(store.Away, match=r"full|locked|Timeout|Read-only|does not answer"):
+            write()
+    assert disk.get("a") is None
+    monkeypatch.setattr(store, "here", lambda: disk)
+    answer = client.post("/run/spiral", data=to_npz(small), content_type=BYTES)
+    assert answer.status_code == 400 and "cannot be stored" in answer.json["error"]
+
+
+def test_who_is_refused_in_the_middle_of_a_change_is_told_so(tmp_path):
+    disk = store.Disk(tmp_path)
+    disk.set("a", b"1", 60)
+
+    def refuse(value):
+        raise Refused("no place")
+
+    with pytest.raises(Refused, match="no place"):
+        disk.change("a", refuse, 60)
+    disk.change("a", lambda value: value + b"2", 60)
+    assert disk.get("a") == b"12"
 
 
 def test_the_folder_stays_within_its_size(tmp_path, monkeypatch):

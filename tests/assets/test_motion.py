@@ -1,0 +1,105 @@
+"""How things move by themselves: from stage to stage, a clock, the camera in flight."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.assets.engine import Node
+
+NEAR = 1e-6  # of a stage: NEAR in assets/motion.mjs
+LONG = 60_000  # milliseconds: longer than anything moves by itself
+TIMES = np.linspace(0, LONG, 2001).tolist()
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+def calls(node, name, cases):
+    return node.ask("motion", name=name, cases=cases)
+
+
+def leg(start, end, done=0.0):
+    return {"from": start, "to": end, "done": done}
+
+
+lasts = st.integers(1, 9)
+places = lasts.flatmap(lambda last: st.tuples(st.floats(0, last) | st.integers(0, last), st.just(last)))
+
+
+@given(place=places, by=st.sampled_from([-1, 1]))
+def test_the_stage_beside_is_the_nearest_on_that_side(node, place, by):
+    progress, last = place
+    [stage] = calls(node, "stageBeside", [[progress, by, last]])
+    ends = progress <= NEAR if by < 0 else progress >= last - NEAR
+    assert stage == (0 if by < 0 else last) if ends else 0 < by * (stage - progress) <= 1 + NEAR
+    assert stage == int(stage) and 0 <= stage <= last
+
+
+@given(place=places)
+def test_playing_goes_on_to_the_next_stage_and_from_the_end_to_the_first(node, place):
+    progress, last = place
+    [way] = calls(node, "nextLeg", [[progress, last]])
+    start = 0 if progress >= last else progress
+    assert way == leg(start, calls(node, "stageBeside", [[start, 1, last]])[0])
+
+
+@given(start=st.floats(0, 9), end=st.integers(0, 9))
+def test_a_leg_goes_from_its_start_to_its_stage_and_never_back(node, start, end):
+    legs = [leg(start, end, t) for t in TIMES]
+    at = np.array(calls(node, "along", [[each, False] for each in legs]))
+    assert at[0] == start and at[-1] == end
+    assert np.all(np.diff(at) * np.sign(end - start) >= -1e-12)
+    over = calls(node, "isOver", [[each, False] for each in legs])
+    assert np.allclose(at[over], end) and over[-1] and not over[0]
+
+
+def test_a_cut_shows_the_start_and_then_the_stage_before_the_leg_is_over(node):
+    legs = [leg(1, 2, t) for t in TIMES]
+    at = np.array(calls(node, "along", [[each, True] for each in legs]))
+    over = np.array(calls(node, "isOver", [[each, True] for each in legs]))
+    assert set(at) == {1, 2} and np.all(np.diff(at) >= 0)
+    assert np.any((at == 2) & ~over), "the stage is seen before playing goes on"
+
+
+def test_playing_pauses_at_its_stage(node):
+    ends = [
+        TIMES[calls(node, "isOver", [[leg(0, 1, t), playing] for t in TIMES]).index(True)]
+        for playing in (False, True)
+    ]
+    assert ends[1] - ends[0] > 300
+
+
+@given(low=st.floats(-100, 100), span=st.floats(0.1, 1e4), at=st.floats(0, 1), ms=st.floats(0, LONG))
+def test_a_clock_runs_evenly_and_stops_at_its_end(node, low, span, at, ms):
+    clock, start = {"min": low, "max": low + span}, low + at * span
+    whole, half, end = calls(
+        node, "clockAfter", [[clock, start, ms], [clock, start, ms / 2], [clock, start, LONG]]
+    )
+    [twice] = calls(node, "clockAfter", [[clock, half, ms / 2]])
+    assert end == clock["max"] and min(start, end) <= whole <= end
+    assert twice == pytest.approx(whole, rel=1e-9, abs=1e-9 * span)
+
+
+vectors = st.tuples(*[st.floats(-5, 5)] * 3).filter(lambda x: np.linalg.norm(x) > 0.1)
+cameras = st.fixed_dictionaries({"eye": vectors, "center": st.tuples(*[st.floats(-1, 1)] * 3)})
+
+
+@given(start=cameras, end=cameras)
+def test_a_flight_ends_at_its_camera_and_goes_neither_nearer_nor_farther(node, start, end):
+    flights = [[{"from": start, "to": end, "done": t}] for t in (0, 225, 450, 675, LONG)]
+    seen = calls(node, "inFlight", flights)
+    for camera, want in ((seen[0], start), (seen[-1], end)):
+        assert np.allclose(camera["eye"], want["eye"]) and np.allclose(camera["center"], want["center"])
+    far = np.linalg.norm([camera["eye"] for camera in seen], axis=-1)
+    assert np.all(far >= min(far[0], far[-1]) - 1e-9) and np.all(far <= max(far[0], far[-1]) + 1e-9)
+
+
+def test_a_flight_straight_through_the_middle_has_a_place_at_each_time(node):
+    """Opposite directions leave none in between: the camera is where it goes, and finite."""
+    start, end = ({"eye": [x, 0, 0], "center": [0, 0, 0]} for x in (1, -1))
+    [camera] = calls(node, "inFlight", [[{"from": start, "to": end, "done": 450}]])
+    assert camera == end
