@@ -295,8 +295,11 @@ export class Player {
       if (!recipe) return this.#refuse(answer.refused ? `${answer.refused}. The picture is as it was.` : `${AWAY}; a new choice has to wait.`);
       this.notice("");
       this.#write();
-      const kept = defaults(recipe);
-      for (const p of recipe.parameters) if (within(p, this.params[p.name] ?? NaN)) kept[p.name] = this.params[p.name];
+      const kept = defaults(recipe), usual = defaults(this.recipe);
+      for (const p of recipe.parameters) {
+        const value = this.params[p.name]; // what the hand has not moved follows the new scene
+        if (value !== usual[p.name] && within(p, value ?? NaN)) kept[p.name] = value;
+      }
       this.#take(answer, { params: kept, progress: Math.min(this.progress, recipe.stages.length - 1),
         follow: this.followed < pointCount(recipe) ? this.followed : recipe.follow, camera: this.camera });
       this.#write(true);

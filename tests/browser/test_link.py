@@ -65,6 +65,17 @@ def test_defaults_are_not_written(page):
     page.wait_for_function("() => location.search === ''", timeout=PATIENCE)
 
 
+def test_what_the_hand_has_not_moved_follows_the_choice(page):
+    """A reader's own vectors are not shifted by the mean that another cloud opens with."""
+    visit(page, f"/layernorm?{FEW}&gamma1=1.5")
+    assert player(page, "(await p.choose({ points: 'worked' }), [p.params.mean, p.params.gamma1])") == [
+        0,
+        1.5,
+    ]
+    player(page, "p.set('mean', 0.5)")
+    assert player(page, "(await p.choose({ points: 'ring' }), p.params.mean)") == 0.5
+
+
 def test_back_and_forward_lead_through_choices_and_pages(page):
     page.goto("/")
     page.click("a.card[href='/layernorm']")
