@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -179,6 +180,12 @@ def test_a_turn_runs_from_one_end_to_the_other():
     assert {progress for _, progress in film} == {2}
 
 
+def finished(coroutine):
+    """In a thread of its own: in this one the loop of the browser's tests may be running."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, coroutine).result()
+
+
 async def colours(count):
     """Pictures of different colours, of odd sides."""
     for k in range(count):
@@ -189,7 +196,7 @@ async def colours(count):
 
 @pytest.mark.parametrize("fps", [1, 20, 30, 45, 50])
 def test_a_gif_keeps_its_speed(tmp_path, fps):
-    asyncio.run(export._gif(tmp_path / "a.gif", colours(18), fps))
+    finished(export._gif(tmp_path / "a.gif", colours(18), fps))
     with Image.open(tmp_path / "a.gif") as film:
         times = [(film.seek(k), film.info["duration"])[1] for k in range(film.n_frames)]
     assert len(times) == 18 and min(times) >= 20, "browsers slow down what is faster"
@@ -206,7 +213,7 @@ def test_a_film_holds_one_picture_at_a_time(tmp_path, monkeypatch):
         return image
 
     monkeypatch.setattr(export, "_opened", watched)
-    asyncio.run(export._mp4(tmp_path / "a.mp4", colours(12), 6))
+    finished(export._mp4(tmp_path / "a.mp4", colours(12), 6))
     assert imageio_ffmpeg.count_frames_and_secs(tmp_path / "a.mp4") == (12, pytest.approx(2))
     assert len(held) == 12 and max(held) <= 2, "the first, whose size is that of all, and the present one"
 
