@@ -1,10 +1,13 @@
 """Gain and shift: the sphere becomes an ellipsoid in diag(γ)U, around β."""
 
+from math import sqrt
+
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, device
 from jaxtyping import Float
 
 from geometry.arrays import Array, like
+from geometry.centering import center
 from geometry.sphere import to_sphere
 
 
@@ -18,6 +21,25 @@ def to_ellipsoid(
     if gamma is not None:
         x = x * like(gamma, x)
     return x if beta is None else x + like(beta, x)
+
+
+def semi_axes(
+    gamma: Float[Array, "d"], *, centered: bool = True
+) -> tuple[Float[Array, "axes"], Float[Array, "axes d"]]:
+    """Semi-axes of the image of LayerNorm, or, not `centered`, of RMSNorm.
+
+    √d times the non-zero singular values of diag(γ)Π (of diag(γ)), descending, and the left
+    singular vectors as rows, each up to its sign. There are d−1 axes, and one fewer for every
+    zero in γ after the first (d axes, and one fewer for every zero).
+    Source: Riechers, arXiv 2405.04134; mathematics.md, section 1.
+    """
+    xp, d = array_namespace(gamma), gamma.shape[-1]
+    rows = xp.eye(d, dtype=gamma.dtype, device=device(gamma)) * gamma[:, None]
+    u, s, _ = xp.linalg.svd(center(rows) if centered else rows)
+    # Rounding leaves a zero singular value near d units in the last place of the largest.
+    rounding = 4 * d * xp.finfo(gamma.dtype).eps * s[0]
+    axes = int(xp.sum(xp.astype(s > rounding, xp.int64)))
+    return sqrt(d) * s[:axes], u.mT[:axes, :]
 
 
 def normal(gamma: Float[Array, "d"]) -> Float[Array, "d"]:

@@ -4,7 +4,7 @@ import torch
 
 from geometry import layer_norm, rms_norm
 from geometry.centering import centering_matrix
-from geometry.ellipsoid import normal, to_ellipsoid
+from geometry.ellipsoid import normal, semi_axes, to_ellipsoid
 
 ROUNDING = 1e-12  # double precision through a singular value decomposition of numbers near 1
 
@@ -13,13 +13,9 @@ def close(got, want):
     np.testing.assert_allclose(np.asarray(got), want, rtol=0, atol=ROUNDING)
 
 
-def level(points, gamma, centered):
-    """Below 1 inside the ellipsoid that the gain makes of the sphere of radius √d, 1 on it."""
-    d = len(gamma)
-    linear = np.diag(gamma) @ (centering_matrix(d) if centered else np.eye(d))
-    directions, values, _ = np.linalg.svd(linear)
-    axes = d - centered
-    return np.sum((points @ directions[:, :axes] / values[:axes]) ** 2, axis=-1) / d
+def level(points, lengths, directions):
+    """Below 1 inside the ellipsoid, 1 on it."""
+    return np.sum((points @ np.asarray(directions).T / np.asarray(lengths)) ** 2, axis=-1)
 
 
 def test_gain_and_shift(xp, batch, rng):
@@ -29,12 +25,24 @@ def test_gain_and_shift(xp, batch, rng):
     close(to_ellipsoid(xp.asarray(x)), x)
 
 
+@pytest.mark.parametrize("centered", [True, False])
+@pytest.mark.parametrize("d", [1, 2, 3, 6])
+def test_axes_are_singular_values(xp, rng, d, centered):
+    gamma = rng.normal(size=d)
+    lengths, directions = semi_axes(xp.asarray(gamma), centered=centered)
+    matrix = np.diag(gamma) @ (centering_matrix(d) if centered else np.eye(d))
+    axes = d - centered
+    close(lengths, np.sqrt(d) * np.linalg.svd(matrix)[1][:axes])
+    assert directions.shape == (axes, d)
+    close(np.asarray(directions) @ np.asarray(directions).T, np.eye(axes))
+
+
 @pytest.mark.parametrize("eps", [0.0, 0.1])
 def test_image_of_the_norms_is_the_ellipsoid_and_inside_it_for_a_positive_eps(xp, rng, eps):
     x, gamma = rng.normal(size=(50, 4)), rng.normal(size=4)
     for norm, centered in ((layer_norm, True), (rms_norm, False)):
         points = np.asarray(norm(xp.asarray(x), gamma=xp.asarray(gamma), eps=eps))
-        levels = level(points, gamma, centered)
+        levels = level(points, *semi_axes(xp.asarray(gamma), centered=centered))
         close(levels, np.ones(50)) if eps == 0 else np.testing.assert_array_less(levels, 1)
 
 
@@ -49,6 +57,19 @@ def test_normal_is_orthogonal_to_the_image(xp, rng, gamma):
 def test_normal_is_one_over_gamma(xp):
     gamma = np.asarray([2.0, -1, 0.5])
     close(normal(xp.asarray(gamma)), 1 / gamma / np.linalg.norm(1 / gamma))
+
+
+@pytest.mark.parametrize(
+    ("gamma", "axes"), [([1.0, 2, 3, 4], 3), ([1.0, 2, 3, 0], 3), ([1.0, 2, 0, 0], 2), ([0.0] * 4, 0)]
+)
+def test_zeros_in_gamma_take_axes_away(xp, gamma, axes):
+    lengths, directions = semi_axes(xp.asarray(gamma, dtype=xp.float32))
+    assert lengths.shape == (axes,) and directions.shape == (axes, 4)
+    assert semi_axes(xp.asarray(gamma), centered=False)[0].shape == (np.count_nonzero(gamma),)
+
+
+def test_unit_gain_gives_a_sphere_of_radius_root_d(xp):
+    close(semi_axes(xp.ones(5, dtype=xp.float64))[0], np.full(4, np.sqrt(5)))
 
 
 def test_gradient():

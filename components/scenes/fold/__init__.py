@@ -1,9 +1,9 @@
 """Fold: u_ε(x + t, y) on the circle, the dip that it makes, and how fast the points move with t."""
 
+from components.circle import POINTS
 from components.scene import Choice, Scene
 from components.scenes.fold.build import build
 
 MAP = Choice("map", "Before normalising", "fold", {"fold": "x + t", "both": "a·x + t"})
-POINTS = Choice("n", "Points", "120", {"24": "24", "120": "120", "600": "600"})
 
 SCENE = Scene(__name__, build, order=12, choices=(MAP, POINTS))

@@ -1,10 +1,9 @@
 """LayerNorm as three motions: onto the hyperplane, out to the sphere, into the ellipsoid."""
 
 from components.scene import Choice, Scene, Typed, Whole
-from components.scenes.layernorm.build import build
+from components.scenes.layernorm.build import GIVEN, build
 
 POINTS = {"gaussian": "Gaussian cloud", "lattice": "Lattice", "ring": "Ring"}
-GIVEN = {"worked": "Worked example", "own": "My own vectors"}
 CONVENTIONS = {"pytorch": "√(σ² + ε)", "std": "σ + ε", "bare": "√(‖x−μ‖² + ε)"}
 
 SCENE = Scene(

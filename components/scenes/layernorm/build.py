@@ -26,6 +26,7 @@ from geometry import Affine, Entries, Normalize, Pipeline, clouds
 from geometry.centering import centering_matrix, hyperplane_basis
 from geometry.norms import layer_norm
 
+GIVEN = {"worked": "Worked example", "own": "My own vectors"}
 SUBSCRIPTS = "₁₂₃₄"
 SHOWN = 7  # highlighted points, which leave tails
 
@@ -45,7 +46,7 @@ def build(choices: Choices) -> Recipe:
     layers, plane = (*around, *hand(d, points, len(steps))), ((-reach, reach),) * 2
     return Recipe(
         stages=("x", "centre", *middle, "+ β") if centered else ("x", *middle),
-        parameters=parameters(d, centered, 0 if choices["points"] in ("worked", "own") else 0.8),
+        parameters=parameters(d, centered, 0 if choices["points"] in GIVEN else 0.8),
         clouds=(
             Cloud("points", points, Pipeline(steps), Pipeline((place,))),
             Cloud("ideal", points[:1], Pipeline(exact), ideal),
