@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from components.recipe import Cloud, Color, Layer, Parameter, Row, View, rows
+from components.cloud import Cloud, Row, rows
+from components.marks import Color, Follow, Followed, Line, Points, Trail
+from components.recipe import Parameter, View
 from components.scene import Choice
 from components.scenery import EPS, followed, graph, rest
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise
@@ -42,7 +44,7 @@ def drawn(count: int) -> list[int]:
 
 def dots(count: int, title: str = "") -> dict[str, Any]:
     """The look of a layer of `count` points, coloured by where on the circle they began."""
-    began = Color("cyclic", -np.pi, np.pi, values=angles(), title=title)
+    began = Color("cyclic", -np.pi, np.pi, of=angles(), title=title)
     return {"only": drawn(count), "color": began, "size": 8 if count == 24 else 6.5 if count == 120 else 4}
 
 
@@ -89,12 +91,12 @@ def plane_view(count: int, title: str, *, image: str, reach: float) -> View:
     plane, start, around = rows(np.eye(2)), rows(np.eye(2), stage=0), closed(FINE)
     look = dots(count, "where a point began")
     layers = (
-        Layer("points", "line", "sphere", start, order=around, size=3, opacity=0.6),
-        Layer("moved", "line", "ellipsoid", start, image, order=around, size=4, fade=[0, 0.9, 0.6]),
-        Layer("moved", "trail", "trail", plane, only=drawn(24), size=2, fade=[0, 0, 0.55]),
-        Layer("origin", "points", "axis", plane, size=7),
-        Layer("points", "points", "input", plane, pick=True, **look),
-        Layer("moved", "trail", "followed", plane, only="followed", size=4, fade=[0, 0, 1]),
+        Line("points", "sphere", start, order=around, size=3, opacity=0.6),
+        Line("moved", "ellipsoid", start, image, order=around, size=4, fade=[0, 0.9, 0.6]),
+        Trail("moved", "trail", plane, only=drawn(24), size=2, fade=[0, 0, 0.55]),
+        Points("origin", "axis", plane, size=7),
+        Points("points", "input", plane, hand=Follow(), **look),
+        Trail("moved", "followed", plane, only=Followed(), size=4, fade=[0, 0, 1]),
         *followed("points", plane, size=12, trail=0),
     )
     return graph("circle", title, layers, ("x", -reach, reach), ("y", -reach, reach), equal=True)
@@ -104,8 +106,8 @@ def curve_view(count: int) -> View:
     """The activation curve, forming: the first coordinate of a point at the start against the same now."""
     now, exact, title = (BEFORE, NOW), (Row((0, 0, 1), stage=0), Row((1,), stage=3)), "closed form, ε = 0"
     layers = (
-        Layer("points", "points", "input", now, pick=True, **dots(count)),
-        Layer("closed form", "line", "formula", exact, title, order=UPPER, size=3, fade=[0.3, 0.3, 1]),
+        Points("points", "input", now, hand=Follow(), **dots(count)),
+        Line("closed form", "formula", exact, title, order=UPPER, size=3, fade=[0.3, 0.3, 1]),
         *followed("points", now, size=12, trail=0),
     )
     return graph("curve", "The activation curve", layers, X_BEFORE, ("x now", -1.2, 1.2))

@@ -12,79 +12,76 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components import theme as themes
+from components.cloud import Moment, Params
+from components.marks import Choose, Color, Follow, Labels, Mark, Points, Stroke, color_of, hand_of
 from components.packing import packed
-from components.recipe import Layer, Params, Recipe, View
+from components.recipe import Recipe, View
 
 FONT = "system-ui, sans-serif"
 THINNER = 0.5  # WebGL draws lines at half their width
-LINES = ("line", "trail", "semi-axes", "histogram", "threshold", "rim")
 FEW = 1500  # above this many, markers are squares: a third of the vertices of circles
 
 
 def templates(recipe: Recipe, view: View) -> dict[str, Any]:
     """Traces (one a layer, in order) and layout of a view, positions left out."""
     return {
-        "data": [_trace(recipe, view, layer) for layer in view.layers],
+        "data": [_trace(recipe, view, mark) for mark in view.layers],
         "layout": _scene_layout(view) if view.dims == 3 else _plane_layout(view),
     }
 
 
-def _trace(recipe: Recipe, view: View, layer: Layer) -> dict[str, Any]:
-    color = f"var(--{layer.role})"
-    count = len(recipe.cloud(layer.cloud).points) if layer.only is None else 1
-    trace: dict[str, Any] = {
+def _trace(recipe: Recipe, view: View, mark: Mark) -> dict[str, Any]:
+    trace = {
         "type": "scatter3d" if view.dims == 3 else "scatter",
-        "name": layer.title or layer.role,
-        "opacity": layer.opacity,
+        "name": mark.title or mark.role,
+        "opacity": mark.opacity,
         "showlegend": False,
-        "hoverinfo": "text" if layer.pick else "none" if layer.picks else "skip",
+        "hoverinfo": {Follow: "text", Choose: "none"}.get(type(hand_of(mark)), "skip"),
     }
-    if layer.kind == "field":  # the browser paints it under the axes; `figure` makes it a heat map
-        return trace | {"mode": "markers", **_mesh_color(layer, color)}
-    if layer.kind in ("mesh", "plane"):
-        i, j, k = (fan(layer.bins) if layer.kind == "plane" else np.asarray(layer.order)).T.tolist()
-        light = {"ambient": 0.72, "diffuse": 0.45, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
-        return trace | {
-            "type": "mesh3d",
-            "i": i,
-            "j": j,
-            "k": k,
-            "lighting": light,
-            **_mesh_color(layer, color),
-        }
-    if layer.kind == "labels":
-        labels = list(recipe.cloud(layer.cloud).labels or ())
-        font = {"color": color, "size": 15, "family": FONT}
-        return trace | {"mode": "text", "text": labels, "textfont": font}
-    if layer.kind in LINES:
-        width = layer.size if view.dims == 3 else layer.size * THINNER
-        return trace | {"mode": "lines", "line": {"color": color, "width": width, "dash": layer.dash}}
-    marker: dict[str, Any] = {
-        "size": layer.size,
-        "color": color,
-        "symbol": "circle-open" if layer.hollow else "square" if layer.square or count > FEW else "circle",
-        "line": {"width": 0},
-    }
-    if layer.color:
-        marker |= {
-            "colorscale": themes.scale(layer.color.scale),
-            "cmin": layer.color.low,
-            "cmax": layer.color.high,
-        }
-    return trace | {"mode": "markers", "marker": marker}
+    return trace | PRIMITIVES[mark.draws](recipe, view, mark)
 
 
-def fan(corners: int) -> np.ndarray:
-    """The triangles of a disc: its middle is point 0, its edge the points after it, closed."""
-    edge = np.arange(1, corners + 1)
-    return np.stack([np.zeros_like(edge), edge, edge + 1], axis=-1)
+def _markers(recipe: Recipe, view: View, mark: Points) -> dict[str, Any]:
+    many = mark.only is None and len(recipe.cloud(mark.cloud).points) > FEW
+    symbol = {"ring": "circle-open", "square": "square"}.get(mark.glyph, "square" if many else "circle")
+    marker = {"size": mark.size, "color": f"var(--{mark.role})", "symbol": symbol, "line": {"width": 0}}
+    return {"mode": "markers", "marker": marker | (_scale(mark.color) if mark.color else {})}
 
 
-def _mesh_color(layer: Layer, color: str) -> dict[str, Any]:
-    if layer.color is None:
-        return {"color": color, "showscale": False}
-    scale, low, high = themes.scale(layer.color.scale), layer.color.low, layer.color.high
-    return {"colorscale": scale, "cmin": low, "cmax": high, "showscale": False}
+def _lines(recipe: Recipe, view: View, mark: Stroke) -> dict[str, Any]:
+    width = mark.size if view.dims == 3 else mark.size * THINNER
+    return {"mode": "lines", "line": {"color": f"var(--{mark.role})", "width": width, "dash": mark.dash}}
+
+
+def _mesh(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
+    i, j, k = np.asarray(mark.triangles).T.tolist()
+    light = {"ambient": 0.72, "diffuse": 0.45, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
+    color = color_of(mark)
+    paint = _scale(color) if color else {"color": f"var(--{mark.role})"}
+    return {"type": "mesh3d", "i": i, "j": j, "k": k, "lighting": light, "showscale": False, **paint}
+
+
+def _texts(recipe: Recipe, view: View, mark: Labels) -> dict[str, Any]:
+    font = {"color": f"var(--{mark.role})", "size": 15, "family": FONT}
+    return {"mode": "text", "text": list(recipe.cloud(mark.cloud).labels or ()), "textfont": font}
+
+
+def _field(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
+    """The browser paints it under the axes; `figure` makes it a heat map."""
+    return {"mode": "markers", "showscale": False, **_scale(mark.color)}
+
+
+PRIMITIVES: dict[str, Any] = {
+    "points": _markers,
+    "line": _lines,
+    "mesh": _mesh,
+    "labels": _texts,
+    "field": _field,
+}
+
+
+def _scale(color: Color) -> dict[str, Any]:
+    return {"colorscale": themes.scale(color.scale), "cmin": color.low, "cmax": color.high}
 
 
 def _base_layout() -> dict[str, Any]:
@@ -153,18 +150,15 @@ def figure(
     """The recipe's views side by side as a Plotly figure; parameters not named keep their defaults."""
     params = recipe.defaults | dict(params or {})
     progress = recipe.progress if progress is None else progress
-    followed = recipe.follow if followed is None else followed
+    moment = recipe.moment(params, progress, followed=recipe.follow if followed is None else followed)
     data: list[dict[str, Any]] = []
     layout: dict[str, Any] = _base_layout() | {"paper_bgcolor": "var(--paper)"}
     width = 1 / len(recipe.views)
     for n, view in enumerate(recipe.views, 1):
         template = templates(recipe, view)
         domain = [width * (n - 1), width * n]
-        for layer, trace in zip(view.layers, template["data"], strict=True):
-            if layer.kind == "field":
-                filled = _heat_map(recipe, view, layer, trace, params, progress)
-            else:
-                filled = _filled(recipe, layer, trace, params, progress, followed)
+        for mark, trace in zip(view.layers, template["data"], strict=True):
+            filled = (_heat_map if mark.draws == "field" else _filled)(view, mark, trace, moment)
             place = {"scene": f"scene{n}"} if view.dims == 3 else {"xaxis": f"x{n}", "yaxis": f"y{n}"}
             data.append(filled | place)
         if view.dims == 3:
@@ -176,28 +170,28 @@ def figure(
     return go.Figure(themes.resolve(data, theme), themes.resolve(layout, theme))
 
 
-def _filled(
-    recipe: Recipe, layer: Layer, trace: dict[str, Any], params: Params, progress: float, followed: int
-) -> dict[str, Any]:
-    points = recipe.layer_points(layer, params, progress, followed=followed)
-    out = trace | dict(zip("xyz", points.T.tolist(), strict=False)) | {"opacity": layer.opacity_at(progress)}
-    if layer.color:
-        values = recipe.layer_values(layer, params, progress, followed=followed).tolist()
-        if layer.kind == "mesh":
-            return out | {"intensity": values}
-        return out | {"marker": trace["marker"] | {"color": values}}
-    return out
+def _filled(view: View, mark: Mark, trace: dict[str, Any], at: Moment) -> dict[str, Any]:
+    out = trace | dict(zip("xyz", mark.points(at).T.tolist(), strict=False))
+    out |= {"opacity": mark.opacity_at(at.progress)}
+    if color_of(mark) is None:
+        return out
+    values = mark.values(at).tolist()
+    return out | (
+        {"intensity": values} if mark.draws == "mesh" else {"marker": trace["marker"] | {"color": values}}
+    )
 
 
-def _heat_map(
-    recipe: Recipe, view: View, layer: Layer, trace: dict[str, Any], params: Params, progress: float
-) -> dict[str, Any]:
-    z = recipe.layer_values(layer, params, progress).reshape(-1, layer.bins)
+def _heat_map(view: View, mark: Any, trace: dict[str, Any], at: Moment) -> dict[str, Any]:
+    z = mark.values(at).reshape(-1, mark.columns)
     (left, right), (low, high) = view.ranges
-    scale = {name: trace[name] for name in ("colorscale", "showscale")}
-    scale |= {"zmin": trace["cmin"], "zmax": trace["cmax"]}
+    scale = {
+        "colorscale": trace["colorscale"],
+        "showscale": False,
+        "zmin": trace["cmin"],
+        "zmax": trace["cmax"],
+    }
     x, y = np.linspace(left, right, z.shape[1]).tolist(), np.linspace(low, high, z.shape[0]).tolist()
-    shown = {"opacity": layer.opacity_at(progress), "hoverinfo": "skip", "name": trace["name"]}
+    shown = {"opacity": mark.opacity_at(at.progress), "hoverinfo": "skip", "name": trace["name"]}
     return {"type": "heatmap", "x": x, "y": y, "z": z.tolist(), "zsmooth": "best", **scale, **shown}
 
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from components.recipe import Accuracy, Cloud, Color, Facts, Layer, Number, Parameter, Recipe, Row, View, rows
+from components.cloud import Cloud, Row, rows
+from components.marks import Choose, Color, Disc, Field, Follow, Line, Mark, Points, Rim
+from components.recipe import Accuracy, Facts, Number, Parameter, Recipe, View
 from components.scenery import Part, draw, each_class, followed, globe, graph, rest, space, split
 from geometry import Affine, Entries, Pipeline, Track, clouds
 from geometry.events import Event, drops, plateaus
@@ -25,7 +27,7 @@ CLASSES = ("class-0", "class-1")
 FINE = 100  # points of a field along one side
 CERTAIN = 4.0  # the logit at which the colour of a field is full: odds of e⁴, 98 %
 CAMERA, REACH = (1.1, -1.1, 0.6), 1.5  # the unit sphere large; points may leave the picture on their way
-DISC = {"span": (0.0, 1.45), "bins": 48}  # how much of the separating plane is drawn, around the unit sphere
+DISC = 1.45  # how much of the separating plane is drawn, around the unit sphere
 
 
 def network(film: Film, seed: int) -> Pipeline:
@@ -62,10 +64,10 @@ def folding(film: Film, seed: int) -> Seen:
     return replace(view, edge="plane" if _flat(film) else ""), (data, *guide_clouds)
 
 
-def classes(film: Film, show: tuple[Row, ...], *, size: float = 5) -> tuple[Layer, ...]:
+def classes(film: Film, show: tuple[Row, ...], *, size: float = 5) -> tuple[Mark, ...]:
     """The data, round in one class and square in the other."""
     titles = ("class 0", "class 1")
-    return each_class("data", "points", show, film.data.labels, titles, roles=CLASSES, size=size, pick=True)
+    return each_class("data", Points, show, film.data.labels, titles, roles=CLASSES, size=size, hand=Follow())
 
 
 def projection(film: Film, seed: int) -> np.ndarray:
@@ -99,12 +101,12 @@ def _plane(film: Film, net: Pipeline, show: tuple[Row, ...], fade: Sequence[floa
     width = film.network.sizes[-2]
     corners = np.vstack([np.zeros(width), np.eye(width)])
     plane = Cloud("plane", corners, place=Pipeline(net.steps[-1:]))
-    look: dict[str, Any] = {"fade": fade, **DISC}
+    look: dict[str, Any] = {"fade": fade, "radius": DISC}
     return [
         (
             plane,
-            Layer("plane", "plane", "hyperplane", show, "separating plane", opacity=0.35, **look),
-            Layer("plane", "rim", "hyperplane", show, size=2, **look),
+            Disc("plane", "hyperplane", show, "separating plane", opacity=0.35, **look),
+            Rim("plane", "hyperplane", show, size=2, **look),
         )
     ]
 
@@ -118,11 +120,8 @@ def field(film: Film, seed: int) -> Seen:
     side = np.linspace(-reach, reach, FINE)
     grid = np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)
     show = rows(np.eye(2), stage=0)
-    color = Color("diverging", -CERTAIN, CERTAIN, row=LOGIT)
-    layers = (
-        Layer("grid", "field", "hyperplane", (), color=color, bins=FINE, opacity=0.6),
-        *classes(film, show),
-    )
+    color = Color("diverging", -CERTAIN, CERTAIN, of=LOGIT)
+    layers = (Field("grid", "hyperplane", (), color=color, columns=FINE, opacity=0.6), *classes(film, show))
     layers += followed("data", show, trail=0)
     view = View("field", "the decision over the input", layers, ((-reach, reach),) * 2, 2)
     return view, (Cloud("grid", grid, place=network(film, seed)),)
@@ -156,10 +155,10 @@ def _events(steps: np.ndarray, loss: np.ndarray, own: np.ndarray, show: tuple[Ro
     flat, steep = spans(plateaus(steps, loss)), spans(drops(steps, loss))
     parts: list[Part] = []
     if flat:
-        parts.append(draw("plateau", "line", "plateau", show, _joined(flat), "plateau", size=9, dash="dot"))
+        parts.append(draw("plateau", Line, "plateau", show, _joined(flat), "plateau", size=9, dash="dot"))
     if steep:
         shape = np.concatenate(steep)
-        parts.append(draw("drop", "points", "drop", show, shape, "drop", size=7, square=True))
+        parts.append(draw("drop", Points, "drop", show, shape, "drop", size=7, glyph="square"))
     return parts
 
 
@@ -174,9 +173,9 @@ def _joined(lines: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 def _all_seeds(values: np.ndarray, steps: np.ndarray, show: tuple[Row, ...]) -> Part:
     shape = _joined([np.stack([steps, each], -1) for each in values])
-    picks = ("seed", np.repeat(np.arange(len(values)), len(steps)))
+    hand = Choose("seed", np.repeat(np.arange(len(values)), len(steps)))
     return draw(
-        "seeds", "line", "trail", show, shape, "every seed: click to see it", size=2, opacity=0.6, picks=picks
+        "seeds", Line, "trail", show, shape, "every seed: click to see it", size=2, opacity=0.6, hand=hand
     )
 
 
@@ -184,7 +183,7 @@ def _now(film: Film, values: np.ndarray, low: float, high: float, show: tuple[Ro
     steps = film.steps.astype(float)
     own = draw(
         "own",
-        "line",
+        Line,
         "followed",
         show,
         (np.stack([steps, values], -1), np.arange(len(steps))),
@@ -198,9 +197,9 @@ def _now(film: Film, values: np.ndarray, low: float, high: float, show: tuple[Ro
     here = (Affine(np.zeros((2, 2)), Entries(np.zeros(2), across, {"step": there})),)
     line = clouds.segments(np.array([[[0.0, low], [0.0, high]]]))
     hand = draw(
-        "now", "line", "axis", show, line, place=(Affine(np.eye(2), Entries(np.zeros(2), across)),), size=1.5
+        "now", Line, "axis", show, line, place=(Affine(np.eye(2), Entries(np.zeros(2), across)),), size=1.5
     )
-    return [hand, own, draw("here", "points", "followed", show, np.zeros((1, 2)), place=here, size=9)]
+    return [hand, own, draw("here", Points, "followed", show, np.zeros((1, 2)), place=here, size=9)]
 
 
 # --- the numbers

@@ -10,12 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from components.recipe import Accuracy, Cloud, Color, Number, Residual
-from geometry import Affine, Normalize, Pointwise
+from components.cloud import Cloud
+from components.marks import DASHES, Color, Followed, Hand, Mark, Stroke
+from components.recipe import Readout
+from geometry import Affine, Normalize, Pointwise, arrows
+
+OF_SEVERAL_KINDS = Affine | Normalize | Pointwise | Hand | Readout
 
 
 def packed(value: Any) -> Any:
-    """Data classes as objects under their fields' names, the kinds of steps and readouts with their `kind`.
+    """Data classes as objects under their fields' names; those of several kinds with their `kind`.
 
     Points and colour values travel in single precision, which is enough to draw; entries as they are.
     """
@@ -28,9 +32,13 @@ def packed(value: Any) -> Any:
             steps = {"place": packed(place.steps), "steps": packed(pipeline.steps), "path": pipeline.path}
             drawn = {"labels": packed(labels), "pictures": packed(pictures)}
             return {"name": name, "points": single(points), **steps, **drawn}
-        case Color():
-            return _fields(value) | {"values": None if value.values is None else single(value.values)}
-        case Affine() | Normalize() | Pointwise() | Residual() | Number() | Accuracy():
+        case Color(of=np.ndarray() as values):
+            return _fields(value) | {"of": single(values)}
+        case Mark():
+            return _mark(value)
+        case Followed():
+            return "followed"
+        case _ if isinstance(value, OF_SEVERAL_KINDS):
             return {"kind": type(value).__name__.lower(), **_fields(value)}
         case Mapping():
             return {key: packed(each) for key, each in value.items()}
@@ -39,6 +47,16 @@ def packed(value: Any) -> Any:
         case Sequence():
             return [packed(each) for each in value]
     return _fields(value)
+
+
+def _mark(mark: Mark) -> dict[str, Any]:
+    """Its fields, what draws it, and numbers that the browser needs to draw it the same way."""
+    every = {"mark": type(mark).__name__, "draws": mark.draws, "color": None, "hand": None} | _fields(mark)
+    if isinstance(mark, Stroke):
+        every["pattern"] = list(DASHES[mark.dash])
+    if every.get("arrow"):
+        every["arrow"] = {"length": every["arrow"], **arrows.HEAD}
+    return every
 
 
 def pack(array: np.ndarray) -> dict[str, Any]:

@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from components.recipe import Cloud, Color, Layer, Row, View
+from components.cloud import Cloud, Row
+from components.marks import Color, Follow, Followed, Histogram, Labels, Line, Mark, Mesh, Points, Trail
+from components.recipe import View
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, clouds
 
 Array = np.ndarray
 Rows = tuple[Row, ...]
 Shape = Array | tuple[Array, Array]  # points (N, d), or these and their order, as geometry.clouds makes them
 Steps = Sequence[Affine | Normalize | Pointwise]
-Part = tuple[Cloud | Layer, ...]
-Look = dict[str, Any]  # fields of a Layer, and what else `draw` takes
+Part = tuple[Cloud | Mark, ...]
+Look = dict[str, Any]  # fields of a mark, and what else `draw` takes
 Axis = tuple[str, float, float]  # its title, and from where to where
 ROOM = (
     1.75  # a 3D box is so much larger than the picture: points that sliders move out of this are not cut off
@@ -31,7 +33,7 @@ MANY = 1500  # points; from here on they are drawn small
 
 def draw(
     name: str,
-    kind: str,
+    kind: type[Mark],
     role: str,
     show: Rows,
     shape: Shape,
@@ -41,45 +43,44 @@ def draw(
     place: Steps = (),
     steps: Steps = (),
     **look: Any,
-) -> tuple[Cloud, Layer]:
-    """A cloud with the one layer that shows it; `look` is the layer's."""
+) -> tuple[Cloud, Mark]:
+    """A cloud with the one mark that shows it; `look` is the mark's."""
     points, order = shape if isinstance(shape, tuple) else (shape, None)
     cloud = Cloud(name, points, Pipeline(steps), Pipeline(place), labels)
-    return cloud, Layer(name, kind, role, show, title, order=order, **look)
+    own: Look = {} if order is None else {"triangles" if kind is Mesh else "order": order}
+    return cloud, kind(name, role, show, title, **own, **look)
 
 
-def split(*parts: Part) -> tuple[tuple[Cloud, ...], tuple[Layer, ...]]:
+def split(*parts: Part) -> tuple[tuple[Cloud, ...], tuple[Mark, ...]]:
     """The clouds and the layers of parts, in their order."""
     found = [each for part in parts for each in part]
-    layers = tuple(each for each in found if isinstance(each, Layer))
+    layers = tuple(each for each in found if isinstance(each, Mark))
     return tuple(each for each in found if isinstance(each, Cloud)), layers
 
 
 def lines(
     roles: Mapping[str, str], show: Rows, shapes: Mapping[str, tuple[Array, Array]], **look: Any
-) -> tuple[Layer, ...]:
+) -> tuple[Mark, ...]:
     """Lines of one look, each in its role, in the order that its shape has."""
-    return tuple(
-        Layer(name, "line", role, show, order=shapes[name][1], **look) for name, role in roles.items()
-    )
+    return tuple(Line(name, role, show, order=shapes[name][1], **look) for name, role in roles.items())
 
 
 def wall(show: Rows, axis: int, at: float, half: float) -> tuple[Rows, Part]:
     """The shadow along one display axis, on a wall across it; and the edge of that wall, of a half length."""
     shadow = tuple(Row((0.0,), offset=at) if i == axis else row for i, row in enumerate(show))
     square = np.insert(half * np.array([[-1, -1], [-1, 1], [1, 1], [1, -1]]), axis, 0, axis=1)
-    edge = draw("wall", "line", "axis", shadow, (square, clouds.closed(4)), size=2, opacity=0.5)
+    edge = draw("wall", Line, "axis", shadow, (square, clouds.closed(4)), size=2, opacity=0.5)
     return shadow, edge
 
 
-def seen(layers: Sequence[Layer], show: Rows, **changes: Any) -> tuple[Layer, ...]:
+def seen(layers: Sequence[Mark], show: Rows, **changes: Any) -> tuple[Mark, ...]:
     """The same layers in other display coordinates, each row at its stage; in the plane without meshes."""
 
     def turned(old: Rows) -> Rows:
         return tuple(replace(row, stage=old[0].stage) for row in show)
 
     solid = len(show) > 2
-    return tuple(replace(x, rows=turned(x.rows), **changes) for x in layers if solid or x.kind != "mesh")
+    return tuple(replace(x, rows=turned(x.rows), **changes) for x in layers if solid or x.draws != "mesh")
 
 
 def axes(
@@ -96,8 +97,8 @@ def axes(
     basis = np.eye(len(labels))
     lines = clouds.segments(np.stack([low * basis, high * basis], 1))
     return [
-        draw(names[0], "line", "axis", show, lines, size=1.5, opacity=opacity),
-        draw(names[1], "labels", "axis", show, at * basis, labels=labels),
+        draw(names[0], Line, "axis", show, lines, size=1.5, opacity=opacity),
+        draw(names[1], Labels, "axis", show, at * basis, labels=labels),
     ]
 
 
@@ -116,8 +117,8 @@ def mean_line(
     up = np.ones((1, d)) / np.sqrt(d)
     ends = half * np.vstack([-up, up])
     return [
-        draw(names[0], "line", "mean-direction", show, ends, title, fade=fade, **look),
-        draw(names[1], "labels", "mean-direction", show, at * up, labels=["𝟏"], fade=fade),
+        draw(names[0], Line, "mean-direction", show, ends, title, fade=fade, **look),
+        draw(names[1], Labels, "mean-direction", show, at * up, labels=["𝟏"], fade=fade),
     ]
 
 
@@ -138,8 +139,8 @@ def globe(
 
     ball, circles = (clouds.turned(shape, radii) for shape in (clouds.sphere_mesh(), clouds.graticule()))
     return [
-        draw(names[0], "mesh", "sphere", show, ball, title, **strength(mesh), **shared),
-        draw(names[1], "line", "sphere", show, circles, size=1, **strength(net), **shared),
+        draw(names[0], Mesh, "sphere", show, ball, title, **strength(mesh), **shared),
+        draw(names[1], Line, "sphere", show, circles, size=1, **strength(net), **shared),
     ]
 
 
@@ -148,34 +149,33 @@ def globe(
 
 def followed(
     cloud: str, show: Rows, title: str = "", *, size: float = 11, trail: float = 4, **look: Any
-) -> tuple[Layer, ...]:
+) -> tuple[Mark, ...]:
     """The followed point, over its trail (of a width; 0: none)."""
-    shared = {"only": "followed", **look}
-    point = Layer(cloud, "points", "followed", show, title, size=size, **shared)
-    return (Layer(cloud, "trail", "followed", show, size=trail, **shared), point) if trail else (point,)
+    shared = {"only": Followed(), **look}
+    point = Points(cloud, "followed", show, title, size=size, **shared)
+    return (Trail(cloud, "followed", show, size=trail, **shared), point) if trail else (point,)
 
 
-def beads(cloud: str, show: Rows, *, mark: float = 12, **look: Any) -> tuple[Layer, ...]:
+def beads(cloud: str, show: Rows, *, mark: float = 12, **look: Any) -> tuple[Mark, ...]:
     """Points on a curve, and the followed one with a mark of its size."""
-    return Layer(cloud, "points", "input", show, **look), *followed(cloud, show, size=mark, trail=0)
+    return Points(cloud, "input", show, **look), *followed(cloud, show, size=mark, trail=0)
 
 
 def each_class(
     cloud: str,
-    kind: str,
+    kind: type[Points] | type[Histogram],
     show: Rows,
     classes: Array,
     titles: Sequence[str] = ("", ""),
     *,
     roles: Sequence[str] = ("input", "other"),
     **look: Any,
-) -> tuple[Layer, ...]:
+) -> tuple[Mark, ...]:
     """A layer of points or a histogram for each of two classes, 0 and 1: round or square, whole or dotted."""
     own = [np.flatnonzero(classes == k).tolist() for k in (0, 1)]
+    apart: list[Look] = [{}, {"glyph": "square"} if kind is Points else {"dash": "dot"}]
     return tuple(
-        Layer(
-            cloud, kind, role, show, title, only=own[k], square=k == 1, dash="dot" if k else "solid", **look
-        )
+        kind(cloud, role, show, title, only=own[k], **apart[k], **look)
         for k, (role, title) in enumerate(zip(roles, titles, strict=True))
     )
 
@@ -185,15 +185,15 @@ def evenly(n: int, count: int) -> list[int]:
     return sorted({int(i) for i in np.linspace(0, n - 1, min(n, count))})
 
 
-def crowd(cloud: Cloud, show: Rows, color: Color | None, *, over: Row | None = None) -> tuple[Layer, ...]:
+def crowd(cloud: Cloud, show: Rows, color: Color | None) -> tuple[Mark, ...]:
     """Many points that can be picked, the trails of a few, and the followed one."""
     n = len(cloud.points)
     size = 5 if n <= MANY else 2.5
     few = evenly(n, 5)
     return (
-        Layer(cloud.name, "points", "input", show, "a point", color=color, over=over, size=size, pick=True),
-        Layer(cloud.name, "trail", "trail", show, only=few, over=over, size=2, opacity=0.7),
-        *followed(cloud.name, show, over=over),
+        Points(cloud.name, "input", show, "a point", color=color, size=size, hand=Follow()),
+        Trail(cloud.name, "trail", show, only=few, size=2, opacity=0.7),
+        *followed(cloud.name, show),
     )
 
 
@@ -236,18 +236,18 @@ EPS = slider("eps")
 
 
 def space(
-    name: str, title: str, layers: Sequence[Layer], reach: float, *, camera: Sequence[float] = View.camera
+    name: str, title: str, layers: Sequence[Mark], reach: float, *, camera: Sequence[float] = View.camera
 ) -> View:
     """A view of the cube [−reach, reach]³, with room around it; `camera` in units of that cube's side."""
     near = tuple(c / ROOM for c in camera)
     return View(name, title, tuple(layers), ((-ROOM * reach, ROOM * reach),) * 3, camera=near)
 
 
-def square(name: str, title: str, layers: Sequence[Layer], reach: float, *, strip: bool = False) -> View:
+def square(name: str, title: str, layers: Sequence[Mark], reach: float, *, strip: bool = False) -> View:
     """A view of the square [−reach, reach]² without numbers on its sides."""
     return View(name, title, tuple(layers), ((-reach, reach),) * 2, 2, strip=strip)
 
 
-def graph(name: str, title: str, layers: Sequence[Layer], x: Axis, y: Axis, *, equal: bool = False) -> View:
+def graph(name: str, title: str, layers: Sequence[Mark], x: Axis, y: Axis, *, equal: bool = False) -> View:
     """A view of one number against another; `equal`: on one scale, as a plane has it."""
     return View(name, title, tuple(layers), (x[1:], y[1:]), 2, (x[0], y[0]), equal)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from components import theme as themes
-from components.figure import LINES, fan
-from components.recipe import Layer, Recipe, View
+from components.cloud import Moment
+from components.marks import Color, Mark, Trail
+from components.recipe import Recipe, View
 from components.state import State
 
 WIDTH, HEIGHT = 640, 440
@@ -70,19 +71,28 @@ def _style(theme: str) -> str:
     return block(theme)
 
 
+ORDER = {"field": 0, "mesh": 0, "line": 1, "points": 3, "labels": 4}  # what is drawn over what
+
+
 def _layers(recipe: Recipe, view: View, state: State, box: tuple[int, int]) -> list[str]:
-    drawn = []
-    for layer in view.layers:
-        opacity = layer.opacity_at(state.progress)
+    drawn, at = [], recipe.moment(state.params, state.progress, followed=state.follow)
+    for mark in view.layers:
+        opacity = mark.opacity_at(state.progress)
         if opacity <= 0:
             continue
-        points = recipe.layer_points(layer, state.params, state.progress, followed=state.follow)
-        flat, depth = _project(view, points, state.camera or view.camera, box)
-        order = {"field": 0, "mesh": 0, "trail": 2, "points": 3, "labels": 4}.get(layer.kind, 1)
-        if layer.kind == "field":
-            shape = _field(recipe, view, layer, state, box)
-        else:
-            shape = _shape(recipe, layer, flat, depth, state)
+        flat, depth = _project(view, mark.points(at), state.camera or view.camera, box)
+        order = 2 if isinstance(mark, Trail) else ORDER[mark.draws]
+        match mark.draws:
+            case "field":
+                shape = _field(view, mark, at, box)
+            case "labels":
+                shape = _texts(recipe, mark, flat)
+            case "mesh":
+                shape = _mesh(mark, flat)
+            case "line":
+                shape = _line(mark, flat)
+            case _:
+                shape = _points(mark, at, flat, depth)
         drawn.append((order, f'<g opacity="{opacity:.2f}">{shape}</g>'))
     return [shape for _, shape in sorted(drawn, key=lambda d: d[0])]
 
@@ -109,56 +119,60 @@ def _project(
     return np.stack([(scaled - eye) @ right * scale, -((scaled - eye) @ up) * scale], -1), depth
 
 
-def _shape(recipe: Recipe, layer: Layer, flat: np.ndarray, depth: np.ndarray, state: State) -> str:
-    color = f"var(--{layer.role})"
-    if layer.kind == "labels":
-        labels = recipe.cloud(layer.cloud).labels or ()
-        texts = [
-            f'<text x="{x:.0f}" y="{y + 5:.0f}">{escape(label)}</text>'
-            for (x, y), label in zip(flat, labels, strict=True)
-        ]
-        look = 'font-family="system-ui" font-size="15" text-anchor="middle"'
-        return f'<g fill="{color}" {look}>{"".join(texts)}</g>'
-    if layer.kind in ("mesh", "plane"):
-        order = fan(layer.bins) if layer.kind == "plane" else np.asarray(layer.order)
-        return f'<path fill="{color}" d="{_triangles(flat[order])}"/>'
-    if layer.kind in LINES:
-        width = max(0.8, layer.size * 0.55)
-        dash = f' stroke-dasharray="{DASHES[layer.dash]}"' if layer.dash != "solid" else ""
-        return f'<path fill="none" stroke="{color}" stroke-width="{width:.1f}"{dash} d="{_path(flat)}"/>'
-    return _points(recipe, layer, flat, depth, state, color)
+def _texts(recipe: Recipe, mark: Mark, flat: np.ndarray) -> str:
+    labels = recipe.cloud(mark.cloud).labels or ()
+    texts = [
+        f'<text x="{x:.0f}" y="{y + 5:.0f}">{escape(label)}</text>'
+        for (x, y), label in zip(flat, labels, strict=True)
+    ]
+    look = 'font-family="system-ui" font-size="15" text-anchor="middle"'
+    return f'<g fill="var(--{mark.role})" {look}>{"".join(texts)}</g>'
 
 
-def _field(recipe: Recipe, view: View, layer: Layer, state: State, box: tuple[int, int]) -> str:
+def _mesh(mark: Any, flat: np.ndarray) -> str:
+    return f'<path fill="var(--{mark.role})" d="{_triangles(flat[np.asarray(mark.triangles)])}"/>'
+
+
+def _line(mark: Any, flat: np.ndarray) -> str:
+    width = max(0.8, mark.size * 0.55)
+    dash = f' stroke-dasharray="{DASHES[mark.dash]}"' if mark.dash != "solid" else ""
+    look = f'fill="none" stroke="var(--{mark.role})" stroke-width="{width:.1f}"{dash}'
+    return f'<path {look} d="{_path(flat)}"/>'
+
+
+def _field(view: View, mark: Any, at: Moment, box: tuple[int, int]) -> str:
     """The field in rows of rectangles, each as long as its colour stays the same."""
-    assert layer.color is not None
-    values = recipe.layer_values(layer, state.params, state.progress).reshape(-1, layer.bins)
+    values = mark.values(at).reshape(-1, mark.columns)
     values = values[::COARSE, ::COARSE]
     (left, bottom), (right, top) = _project(view, np.array(view.ranges).T, None, box)[0]
     wide, high = (right - left) / values.shape[1], (bottom - top) / values.shape[0]
-    last = len(themes.scale(layer.color.scale)) - 1
-    part = np.clip((values - layer.color.low) / (layer.color.high - layer.color.low), 0, 1)
     out = []
-    for k, row in enumerate(np.rint(part * last).astype(int)):
+    for k, row in enumerate(_shades(mark.color, values)):
         starts = np.flatnonzero(np.diff(row, prepend=-1))
         for a, b in zip(starts, [*starts[1:], len(row)], strict=True):
             x, y, w = left + a * wide, bottom - (k + 1) * high, (b - a) * wide
-            fill = f"var(--{layer.color.scale}-{row[a]})"
+            fill = f"var(--{mark.color.scale}-{row[a]})"
             size = f'width="{w:.1f}" height="{high + 0.3:.1f}"'
             out.append(f'<rect x="{x:.1f}" y="{y:.1f}" {size} fill="{fill}"/>')
     return "".join(out)
 
 
-def _points(
-    recipe: Recipe, layer: Layer, flat: np.ndarray, depth: np.ndarray, state: State, color: str
-) -> str:
-    chosen = np.unique(np.linspace(0, len(flat) - 1, min(len(flat), MOST)).astype(int))
-    chosen = chosen[np.argsort(-depth[chosen], kind="stable")]
-    colors = _colors(recipe, layer, state)
-    radius = layer.size * 0.55
-    dots = "".join(_dot(flat[i], radius, layer.square, colors(i)) for i in chosen)
-    paint = f'fill="none" stroke="{color}" stroke-width="1.5"' if layer.hollow else f'fill="{color}"'
-    return f"<g {paint}>{dots}</g>"
+def _points(mark: Any, at: Moment, flat: np.ndarray, depth: np.ndarray) -> str:
+    shown = np.unique(np.linspace(0, len(flat) - 1, min(len(flat), MOST)).astype(int))
+    shown = shown[np.argsort(-depth[shown], kind="stable")]
+    fills = [""] * len(flat)
+    if mark.color:
+        fills = [f' fill="var(--{mark.color.scale}-{k})"' for k in _shades(mark.color, mark.values(at))]
+    dots = "".join(_dot(flat[i], mark.size * 0.55, mark.glyph == "square", fills[i]) for i in shown)
+    color = f"var(--{mark.role})"
+    ring = f'fill="none" stroke="{color}" stroke-width="1.5"'
+    return f"<g {ring if mark.glyph == 'ring' else f'fill={chr(34)}{color}{chr(34)}'}>{dots}</g>"
+
+
+def _shades(color: Color, values: np.ndarray) -> np.ndarray:
+    """Which colour of its scale each value has."""
+    part = np.clip((values - color.low) / (color.high - color.low), 0, 1)
+    return np.rint(part * (len(themes.scale(color.scale)) - 1)).astype(int)
 
 
 def _dot(at: np.ndarray, radius: float, square: bool, fill: str) -> str:
@@ -166,15 +180,6 @@ def _dot(at: np.ndarray, radius: float, square: bool, fill: str) -> str:
         side = f"{2 * radius:.0f}"
         return f'<path d="M{at[0] - radius:.0f} {at[1] - radius:.0f}h{side}v{side}h-{side}z"{fill}/>'
     return f'<circle cx="{at[0]:.0f}" cy="{at[1]:.0f}" r="{radius:.1f}"{fill}/>'
-
-
-def _colors(recipe: Recipe, layer: Layer, state: State) -> Any:
-    if layer.color is None:
-        return lambda i: ""
-    values = recipe.layer_values(layer, state.params, state.progress, followed=state.follow)
-    last = len(themes.scale(layer.color.scale)) - 1
-    at = np.clip((values - layer.color.low) / (layer.color.high - layer.color.low), 0, 1)
-    return lambda i: f' fill="var(--{layer.color.scale}-{round(float(at[i]) * last)})"'
 
 
 def _path(flat: np.ndarray) -> str:

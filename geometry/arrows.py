@@ -6,6 +6,7 @@ Array = np.ndarray
 WIDTH = 0.4  # of a head, from its middle, in units of its length
 LEAST = 1e-3  # in units of a head: a leg shorter than this is rounding and has no direction
 STEEP = 0.9  # cosine to the third axis from which on barbs are put around the first
+HEAD = {"width": WIDTH, "least": LEAST, "steep": STEEP}  # as the browser is told
 
 
 def with_heads(points: Array, length: float) -> Array:

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from components.recipe import Layer, Number, Parameter, Recipe, Row, Table, rows
+from components.cloud import Row, rows
+from components.marks import Follow, Followed, Labels, Line, Points
+from components.recipe import Number, Parameter, Recipe, Table
 from components.scene import Choices
 from components.scenery import EPS, Look, Part, beads, draw, graph, rooted, split
 from geometry import Affine, Normalize, Pointwise, clouds
@@ -40,7 +42,7 @@ def build(choices: Choices) -> Recipe:
         readouts=(
             Number("√ε, where the tangent reaches 1", "tangent", Row((1, 0)), 1),
             Number("slope at 0, measured from −10⁻⁶ to 10⁻⁶", "slope of u_ε", SLOPE[1], ZERO),
-            Number("slope at the followed point", "slope of u_ε", SLOPE[1], "followed"),
+            Number("slope at the followed point", "slope of u_ε", SLOPE[1], Followed()),
         ),
         progress=1,
         follow=ZERO + 4,
@@ -52,16 +54,16 @@ def curve(others: dict[str, Pointwise]) -> list[Part]:
     ends, late = np.array([[-1.0], [1]]), Look(place=rooted("eps"), fade=[0, 1])
     text, label = "tangent at 0, slope 1/√ε", ["(√ε, 1)"]
     return [
-        draw("sphere", "line", "sphere", PLANE, BOUNDS, size=3, dash="dash"),
+        draw("sphere", Line, "sphere", PLANE, BOUNDS, size=3, dash="dash"),
         *(
-            draw(f, "line", f, CURVE, NUMBERS, FUNCTIONS[f], steps=(g,), size=4, dash=DASHES[f])
+            draw(f, Line, f, CURVE, NUMBERS, FUNCTIONS[f], steps=(g,), size=4, dash=DASHES[f])
             for f, g in others.items()
         ),
-        draw("u_ε", "line", "input", CURVE, NUMBERS, "x/√(x² + ε)", steps=(Normalize(eps=EPS),), size=6),
-        draw("tangent", "line", "formula", PLANE, ends, text, size=4, **late),
-        draw("tangent end", "points", "formula", PLANE, ends[1:], labels=label, size=9, hollow=True, **late),
-        (Layer("tangent end", "labels", "formula", BESIDE, fade=[0, 1]),),
-        beads("u_ε", CURVE, only=DOTS, size=9, pick=True, mark=13),
+        draw("u_ε", Line, "input", CURVE, NUMBERS, "x/√(x² + ε)", steps=(Normalize(eps=EPS),), size=6),
+        draw("tangent", Line, "formula", PLANE, ends, text, size=4, **late),
+        draw("tangent end", Points, "formula", PLANE, ends[1:], labels=label, size=9, glyph="ring", **late),
+        (Labels("tangent end", "formula", BESIDE, fade=[0, 1]),),
+        beads("u_ε", CURVE, only=DOTS, size=9, hand=Follow(), mark=13),
     ]
 
 
@@ -71,7 +73,7 @@ def slope(others: dict[str, Pointwise]) -> list[Part]:
 
     def line(f: str, role: str, g: Normalize | Pointwise, size: float) -> Part:
         look = Look(size=size, dash=DASHES.get(f, "solid"))
-        return draw(f"slope of {f}", "line", role, SLOPE, NUMBERS, place=place, steps=(g, last), **look)
+        return draw(f"slope of {f}", Line, role, SLOPE, NUMBERS, place=place, steps=(g, last), **look)
 
     dots = beads("slope of u_ε", SLOPE, only=DOTS, size=9, mark=13)
     return [*(line(f, f, g, 4) for f, g in others.items()), line("u_ε", "input", U, 6), dots]

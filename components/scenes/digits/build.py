@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from components.cloud import Cloud, rows
+from components.marks import Color, Follow, Labels, Line, Points
 from components.networks import CAMERA, clock, curves, network
-from components.recipe import Cloud, Color, Facts, Layer, Recipe, View, rows
+from components.recipe import Facts, Recipe, View
 from components.scene import Choices
 from components.scenery import draw, followed, globe, graph, space, split
 from geometry import Affine, Pipeline
@@ -51,10 +53,10 @@ def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
     digits = Cloud("digits", points, Pipeline(steps[-2:-1]), Pipeline(steps[:-2]), names, data.images)
     means = np.stack([points[data.labels == k].mean(0) for k in range(10)])
     stand = (*steps[:-1], Affine(OUT * np.eye(3)))
-    numerals = draw("numerals", "labels", "ink", SHOW, means, place=stand, labels=list("0123456789"))
+    numerals = draw("numerals", Labels, "ink", SHOW, means, place=stand, labels=list("0123456789"))
     guides, around = split(*globe(SHOW, np.eye(3), "unit sphere", mesh=0.06, net=0.2), numerals)
     color = Color("cyclic", 0, 10, data.labels.astype(float))
-    shown = Layer("digits", "points", "input", SHOW, "a test picture", color=color, size=4, pick=True)
+    shown = Points("digits", "input", SHOW, "a test picture", color=color, size=4, hand=Follow())
     layers = (*around, shown, *followed("digits", SHOW, trail=0))
     return space("sphere", "", layers, 1.4, camera=CAMERA), (digits, *guides)
 
@@ -73,7 +75,7 @@ def depths() -> tuple[View, tuple[Cloud, ...]]:
     parts = []
     for name, pairs in accuracies(32).items():
         shape, title = (np.array(pairs), np.arange(len(pairs))), MIDDLES[name] or "nothing"
-        parts.append(draw(name, "line", ROLES[name], FLAT, shape, title, size=4, dash=DASHES[name]))
+        parts.append(draw(name, Line, ROLES[name], FLAT, shape, title, size=4, dash=DASHES[name]))
     guides, layers = split(*parts)
     return graph("depths", "", layers, ("depth", 0.7, 4.3), ("test accuracy", 0.93, 1.0)), guides
 

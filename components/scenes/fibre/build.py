@@ -7,7 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from components.recipe import Cloud, Facts, Layer, Parameter, Recipe, Residual, Table, rows
+from components.cloud import Cloud, rows
+from components.marks import Labels, Line, Mesh, Points, Trail, Turn
+from components.recipe import Facts, Parameter, Recipe, Residual, Table
 from components.scene import Choices
 from components.scenery import Part, draw, mean_line, seen, space, split, square
 from geometry import Affine, Entries, Normalize, Pipeline, Track, clouds
@@ -67,15 +69,15 @@ def fibre() -> list[Part]:
     return [
         half("other", -1, "half-plane α < 0"),
         half("input", 1, "half-plane α > 0"),
-        draw("left", "mesh", "other", SHOW, (sheet[:4], quad), place=ON, opacity=0.15),
-        draw("right", "mesh", "input", SHOW, (sheet[2:], quad), place=ON, opacity=0.15),
-        draw("nowhere", "points", "mean-direction", SHOW, axis, title, place=ON, steps=TWICE, size=4.5),
-        draw("ends", "labels", "meeting", SHOW, ends, place=ON, labels=["√3 v", "−√3 v"]),
+        draw("left", Mesh, "other", SHOW, (sheet[:4], quad), place=ON, opacity=0.15),
+        draw("right", Mesh, "input", SHOW, (sheet[2:], quad), place=ON, opacity=0.15),
+        draw("nowhere", Points, "mean-direction", SHOW, axis, title, place=ON, steps=TWICE, size=4.5),
+        draw("ends", Labels, "meeting", SHOW, ends, place=ON, labels=["√3 v", "−√3 v"]),
         (
             Cloud("point", np.array([[1.2, 0.6]]), Pipeline(TWICE), Pipeline((slide, PLANE))),
-            Layer("point", "points", "followed", START, "the followed point and its output", size=10),
-            Layer("point", "trail", "followed", SHOW, size=5),
-            Layer("point", "points", "followed", SHOW, size=10),
+            Points("point", "followed", START, "the followed point and its output", size=10),
+            Trail("point", "followed", SHOW, size=5),
+            Points("point", "followed", SHOW, size=10),
         ),
     ]
 
@@ -85,9 +87,9 @@ def half(role: str, sign: int, title: str) -> Part:
     own = GRID[np.sign(GRID[:, 0]) == sign]
     return (
         Cloud(role, own, Pipeline(TWICE), Pipeline(ON)),
-        Layer(role, "points", role, START, size=2.5, opacity=0.45),
-        Layer(role, "trail", role, SHOW, only=list(range(3, len(own), 23)), size=2, opacity=0.5),
-        Layer(role, "points", role, SHOW, title, size=6),
+        Points(role, role, START, size=2.5, opacity=0.45),
+        Trail(role, role, SHOW, only=list(range(3, len(own), 23)), size=2, opacity=0.5),
+        Points(role, role, SHOW, title, size=6),
     )
 
 
@@ -97,16 +99,16 @@ def matrix() -> list[Part]:
     cube, tips = clouds.cube_edges(low=0, high=SIZE), 1.1 * SIZE * np.eye(3)
     v, one = np.array([[0.0, 0], [ROOT, 0]]), np.outer([0, ROOT], UP)
     return [
-        draw("cube", "line", "trail", SHOW, cube, "a cube", steps=ONTO, size=2, opacity=0.7),
+        draw("cube", Line, "trail", SHOW, cube, "a cube", steps=ONTO, size=2, opacity=0.7),
         (
             Cloud("axes", basis, Pipeline(ONTO)),
-            Layer("axes", "line", "axis", START, order=order, size=2, opacity=0.5),
-            Layer("axes", "trail", "trail", SHOW, only=[1, 3, 5], size=2, opacity=0.8),
-            Layer("axes", "line", "ellipsoid", SHOW, "the axes", order=order, size=6),
+            Line("axes", "axis", START, order=order, size=2, opacity=0.5),
+            Trail("axes", "trail", SHOW, only=[1, 3, 5], size=2, opacity=0.8),
+            Line("axes", "ellipsoid", SHOW, "the axes", order=order, size=6),
         ),
-        draw("names", "labels", "ellipsoid", SHOW, tips, steps=ONTO, labels=["e₁", "e₂", "e₃"]),
-        draw("v", "line", "input", SHOW, v, "v in the plane: stays", place=ON, steps=ONTO, size=6),
-        draw("one", "line", "mean-direction", SHOW, one, "𝟏: goes to 0", steps=ONTO, size=8),
+        draw("names", Labels, "ellipsoid", SHOW, tips, steps=ONTO, labels=["e₁", "e₂", "e₃"]),
+        draw("v", Line, "input", SHOW, v, "v in the plane: stays", place=ON, steps=ONTO, size=6),
+        draw("one", Line, "mean-direction", SHOW, one, "𝟏: goes to 0", steps=ONTO, size=8),
     ]
 
 
@@ -114,9 +116,9 @@ def handle() -> list[Part]:
     """v seen from above, an arrow to be dragged."""
     show, tip = rows(U), np.array([[TIP, 0.0]])
     return [
-        draw("v arrow", "line", "shift", show, np.vstack([0 * tip, tip]), place=ON, size=5, arrow=0.3),
-        draw("v tip", "points", "shift", show, tip, "v: drag it", place=ON, size=4, drag=("phi",)),
-        draw("v name", "labels", "shift", show, 1.18 * tip, place=ON, labels=["v"]),
+        draw("v arrow", Line, "shift", show, np.vstack([0 * tip, tip]), place=ON, size=5, arrow=0.3),
+        draw("v tip", Points, "shift", show, tip, "v: drag it", place=ON, size=4, hand=Turn("phi")),
+        draw("v name", Labels, "shift", show, 1.18 * tip, place=ON, labels=["v"]),
     ]
 
 
@@ -124,8 +126,8 @@ def guides() -> list[Part]:
     """The hyperplane with the circle that LayerNorm reaches in it, and the line along 𝟏."""
     disc, circle = clouds.turned(clouds.disc_mesh(), HALF * U), clouds.circle(128, *U, radius=ROOT)
     return [
-        draw("hyperplane", "mesh", "hyperplane", SHOW, disc, "the hyperplane Σx = 0", opacity=0.15),
-        draw("circle", "line", "meeting", SHOW, circle, size=3, opacity=0.8),
+        draw("hyperplane", Mesh, "hyperplane", SHOW, disc, "the hyperplane Σx = 0", opacity=0.15),
+        draw("circle", Line, "meeting", SHOW, circle, size=3, opacity=0.8),
         *mean_line(SHOW, 3, HALF, 1.05 * HALF, names=("line", "name"), size=3, opacity=0.8),
     ]
 

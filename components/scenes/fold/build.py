@@ -6,7 +6,9 @@ Third view: how fast the result moves when t does, by a central difference.
 import numpy as np
 
 from components import circle
-from components.recipe import Cloud, Layer, Number, Parameter, Recipe, Residual, Row, Table
+from components.cloud import Cloud, Row
+from components.marks import Followed, Line
+from components.recipe import Number, Parameter, Recipe, Residual, Table
 from components.scene import Choices
 from components.scenery import EPS, beads, graph
 from geometry import Normalize, Pipeline
@@ -25,7 +27,7 @@ def build(choices: Choices) -> Recipe:
     stretch, first, shape = ("a", "ax + t", "ellipse") if both else (None, "x + t", "shifted")
     image = f"the {'ellipse' if both else 'shifted circle'} ({first}, y)"
     speeds = (
-        Layer("speed", "line", "trail", SPEED, order=circle.UPPER, size=3),
+        Line("speed", "trail", SPEED, order=circle.UPPER, size=3),
         *beads("speed", SPEED, **circle.dots(count)),
     )
     return Recipe(
@@ -41,7 +43,7 @@ def build(choices: Choices) -> Recipe:
         table=Table("points", columns=("components", "norm")),
         readouts=(
             Residual("Largest distance to the closed form", "points", "closed form", coordinates=1),
-            Number("Speed dx′/dt of the followed point", "speed", SPEED[1], "followed"),
+            Number("Speed dx′/dt of the followed point", "speed", SPEED[1], Followed()),
         ),
         progress=2,
         follow=537,

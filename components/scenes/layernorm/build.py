@@ -6,7 +6,9 @@ of U.
 
 import numpy as np
 
-from components.recipe import Cloud, Color, Facts, Layer, Parameter, Recipe, Row, Table, View, rows
+from components.cloud import Cloud, Row, rows
+from components.marks import Color, Follow, Line, Mark, Mesh, Points, SemiAxes, Trail
+from components.recipe import Facts, Lengths, Parameter, Recipe, Table, View
 from components.scene import Choices, WrongValue
 from components.scenery import (
     EPS,
@@ -55,6 +57,7 @@ def build(choices: Choices) -> Recipe:
         views=(space("space", "", layers, reach) if d > 2 else View("space", "", layers, plane, dims=2),),
         formula=formula(centered, choices["convention"]),
         table=Table("points", "ideal"),
+        readouts=(Lengths("semi-axes", "frame"),),
         facts=facts(points) if centered and len(points) > d else None,
     )
 
@@ -133,22 +136,22 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
         rim = clouds.circle(96, *u, radius=0.7 * reach)
         faint, fade = [0.22, 0.3, 0.16, 0.12, 0.1, 0.08], [0.7, 0.8, 0.4, 0.3, 0.25, 0.2]
         found += [
-            draw("hyperplane", "mesh", "hyperplane", show, disc, title, steps=plane, fade=faint),
-            draw("hyperplane edge", "line", "hyperplane", show, rim, steps=plane, size=2, fade=fade),
+            draw("hyperplane", Mesh, "hyperplane", show, disc, title, steps=plane, fade=faint),
+            draw("hyperplane edge", Line, "hyperplane", show, rim, steps=plane, size=2, fade=fade),
         ]
     if centered and d == 2:
         line, fade = 0.95 * reach * np.vstack([-u, u]), [0.8, 1, 0.6, 0.5, 0.4, 0.3]
-        found += [draw("hyperplane", "line", "hyperplane", show, line, title, steps=plane, size=3, fade=fade)]
+        found += [draw("hyperplane", Line, "hyperplane", show, line, title, steps=plane, size=3, fade=fade)]
 
     # In d = 3 LayerNorm's sphere is only a guide, and in d = 2 its circle: the points reach where U meets it.
     appear = [*[0.3] * (arrival - 1), 0.75, *[1.0] * (later + 1)]
     if d == 2:
         role, own, size = ("sphere", grown, 2) if centered else ("meeting", surface, 5)
         around = (show, clouds.circle(128, *np.eye(2)), "the sphere")
-        found += [draw("circle", "line", role, *around, steps=own, size=size, fade=appear)]
+        found += [draw("circle", Line, role, *around, steps=own, size=size, fade=appear)]
     elif d == 3 and centered:
         meeting = (show, clouds.circle(128, *u), "the circle where sphere and hyperplane meet")
-        found += [draw("circle", "line", "meeting", *meeting, steps=surface, size=5, fade=appear)]
+        found += [draw("circle", Line, "meeting", *meeting, steps=surface, size=5, fade=appear)]
     if d > 2:
         guide, radii = d == 3 and centered, np.eye(3) if d == 3 else u
         mesh = [0.04, 0.08, 0.16, 0.13, 0.05, 0.05] if guide else [0.05] * arrival + [0.16] * (later + 1)
@@ -161,13 +164,10 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
         np.vstack([np.zeros(d), u if centered else np.eye(d)]),
         [*[0.0] * arrival, 0.3, *[1.0] * later],
     )
-    return [
-        *found,
-        draw("frame", "semi-axes", "ellipsoid", show, frame, "semi-axes", steps=surface, fade=fade),
-    ]
+    return [*found, draw("frame", SemiAxes, "ellipsoid", show, frame, "semi-axes", steps=surface, fade=fade)]
 
 
-def hand(d: int, points: np.ndarray, last: int) -> tuple[Layer, ...]:
+def hand(d: int, points: np.ndarray, last: int) -> tuple[Mark, ...]:
     """The points, the tails of some of them, and the followed one."""
     n, show, start = len(points), rows(display(d)), rows(display(d), stage=0)
     few, size = evenly(n, SHOWN), 9 if n < 50 else 4.5 if n <= 1500 else 2.5
@@ -176,11 +176,11 @@ def hand(d: int, points: np.ndarray, last: int) -> tuple[Layer, ...]:
         color = angle(points @ hyperplane_basis(3)[::-1].T, "direction in the hyperplane")
     if d == 4:
         missing = "the coordinate along 1, which the picture leaves out"
-        color = Color("diverging", -3, 3, row=Row((0.5,) * 4), title=missing)
+        color = Color("diverging", -3, 3, of=Row((0.5,) * 4), title=missing)
     return (
-        Layer("points", "points", "input", show, "a point", color=color, size=size, pick=True),
-        Layer("points", "trail", "trail", show, only=few, size=2, opacity=0.8),
-        Layer("points", "points", "trail", start, only=few, size=4, fade=[0, *[0.7] * last]),
+        Points("points", "input", show, "a point", color=color, size=size, hand=Follow()),
+        Trail("points", "trail", show, only=few, size=2, opacity=0.8),
+        Points("points", "trail", start, only=few, size=4, fade=[0, *[0.7] * last]),
         *followed("points", show, "the followed point"),
     )
 

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from components.recipe import Cloud, Facts, Parameter, Recipe, Residual, Row, Table, View, rows
+from components.cloud import Cloud, Row, rows
+from components.marks import Labels, Line, Mark, Mesh, Points
+from components.recipe import Facts, Parameter, Recipe, Residual, Table, View
 from components.scene import Choices
 from components.scenery import Part, angle, axes, crowd, draw, globe, mean_line, scaled, slider, space, split
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, clouds, norms
@@ -146,10 +148,10 @@ def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
     """The surface, as a cloud through the norm's own last step; in d = 3 the axes and the direction 1."""
     found: list[Part] = []
     directions, over = display(norm, d)
-    show = rows(directions)
+    show = rows(directions, over=over)
 
-    def add(kind: str, role: str, shape: Any, **look: Any) -> None:
-        found.append(draw(f"{side} {role} {kind}", kind, role, show, shape, over=over, **look))
+    def add(kind: type[Mark], role: str, shape: Any, **look: Any) -> None:
+        found.append(draw(f"{side} {role} {kind.__name__.lower()}", kind, role, show, shape, **look))
 
     if d == 3:
         names = (f"{side} axis line", f"{side} axis labels")
@@ -157,28 +159,28 @@ def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
         half, names = 1.45 * sqrt(3), (f"{side} mean-direction line", f"{side} mean-direction labels")
         found += mean_line(show, 3, half, 1.6 * sqrt(3), names=names, size=3, opacity=0.6)
     if norm == "dyt" and d == 3:
-        add("line", "sphere", clouds.cube_edges(), size=3)
+        add(Line, "sphere", clouds.cube_edges(), size=3)
     if not NORMS[norm].sphere:
         return found
     k, last = blocks(norm, d), through.steps[-1:]
     basis = hyperplane_basis(d // k) if NORMS[norm].centered else np.eye(d // k)
     if len(basis) == 1:
         points = np.kron(np.array(list(product((-1.0, 1), repeat=k))), basis)
-        add("points", "meeting", points, place=last, size=16, hollow=True, opacity=0.9)
+        add(Points, "meeting", points, place=last, size=16, glyph="ring", opacity=0.9)
     if len(basis) == 2:
         t = np.linspace(0, 2 * np.pi, 65)
         circle = np.stack([np.cos(t), np.sin(t)], -1) @ basis
         if k == 1:
-            add("line", "meeting", (circle, np.arange(65)), place=last, size=5)
+            add(Line, "meeting", (circle, np.arange(65)), place=last, size=5)
         else:
             torus = np.concatenate(np.broadcast_arrays(circle[:, None], circle[None]), -1)
             lines = np.concatenate([torus[::4].reshape(-1, d), torus[:, ::4].swapaxes(0, 1).reshape(-1, d)])
             mesh = (torus.reshape(-1, d), clouds.grid_mesh(65, 65))
-            add("mesh", "sphere", mesh, place=last, opacity=0.14)
-            add("line", "sphere", (lines, clouds.joined(34, 65)), place=last, size=1, opacity=0.5)
+            add(Mesh, "sphere", mesh, place=last, opacity=0.14)
+            add(Line, "sphere", (lines, clouds.joined(34, 65)), place=last, size=1, opacity=0.5)
     if d == 3 or len(basis) > 2:
         names = (f"{side} sphere mesh", f"{side} sphere line")
-        found += globe(show, directions, names=names, place=last, over=over)
+        found += globe(show, directions, names=names, place=last)
     return found
 
 
@@ -188,7 +190,7 @@ def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:
     directions, over = display(norm, d)
     first = x[:, :2] if d == 4 else x[:, :3] @ hyperplane_basis(3).T
     color = angle(first, "direction in the plane ⟂ 𝟏" if d == 3 else "direction in the first block")
-    layers = (*split(*around)[1], *crowd(cloud, rows(directions), color, over=over))
+    layers = (*split(*around)[1], *crowd(cloud, rows(directions, over=over), color))
     return space(cloud.name, f"{TITLES[norm]}: {surface(norm, d)}", layers, REACH)
 
 
@@ -201,9 +203,9 @@ def tensor(norm: str, d: int, side: str) -> list[Part]:
     cells, show = np.column_stack([x, -i - 1.7]), rows(np.eye(2))
     middle = np.array([[left + (d - 1) / 2, -0.8]])
     return [
-        draw(f"{side} cells", "points", "axis", show, cells, size=9, opacity=0.45),
-        draw(f"{side} group", "points", "followed", show, cells[group], size=15),
-        draw(f"{side} title", "labels", "ink", show, middle, labels=[TITLES[norm]]),
+        draw(f"{side} cells", Points, "axis", show, cells, size=9, opacity=0.45),
+        draw(f"{side} group", Points, "followed", show, cells[group], size=15),
+        draw(f"{side} title", Labels, "ink", show, middle, labels=[TITLES[norm]]),
     ]
 
 

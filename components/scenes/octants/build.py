@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from components.cloud import Cloud, Row, rows
+from components.marks import Color, Mesh
 from components.networks import CAMERA, CERTAIN, assembled, classes, network
-from components.recipe import Cloud, Color, Layer, Recipe, Row, View, rows
+from components.recipe import Recipe, View
 from components.scene import Choices, Training
 from components.scenery import space
 from components.trained import builder, own, seed_of
@@ -34,10 +36,10 @@ def ball(film: Film, seed: int) -> tuple[View, tuple[Cloud, ...]]:
     """The unit sphere, painted with what the network answers there; glassy where the data lie inside."""
     net, show = network(film, seed), rows(np.eye(3), stage=0)
     points, order = sphere_mesh()
-    color = Color("diverging", -CERTAIN, CERTAIN, row=Row((1,), stage=len(net.steps)))
+    color = Color("diverging", -CERTAIN, CERTAIN, of=Row((1,), stage=len(net.steps)))
     inside = np.linalg.norm(film.data.points, axis=-1).min() < NEAR
     title = "the decision on the unit sphere" if inside else "the decision on the input"
-    globe = Layer("globe", "mesh", "sphere", show, order=order, color=color, opacity=GLASS if inside else 1)
+    globe = Mesh("globe", "sphere", show, triangles=order, color=color, opacity=GLASS if inside else 1)
     shown = (globe, *classes(film, show, size=5 if inside else 3))
     return space("ball", title, shown, 1.0, camera=CAMERA), (Cloud("globe", points, net),)
 

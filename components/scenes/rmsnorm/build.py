@@ -6,7 +6,9 @@ coordinates (c + δσ·1, σ), so that q moves it by an affine map.
 
 import numpy as np
 
-from components.recipe import Cloud, Layer, Parameter, Recipe, Residual, Table, rows
+from components.cloud import Cloud, rows
+from components.marks import Labels, Line, Mark, Points
+from components.recipe import Parameter, Recipe, Residual, Table
 from components.scene import Choices
 from components.scenery import EPS, Part, angle, crowd, draw, globe, rest, space, split
 from geometry import Affine, Entries, Normalize, Pipeline, center, clouds
@@ -55,7 +57,7 @@ def build(choices: Choices) -> Recipe:
     )
 
 
-def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Layer]:
+def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
     """(LN + q·1)/√(1+q²), without RMSNorm: ‖(LN, √d·q)‖ = √d·√(1+q²), since ‖LN‖ = √d."""
     shift = Entries(np.zeros(D + 1), {"q": ROOT * np.eye(D + 1)[D]})
     add = np.hstack([np.eye(D), ONE[:, None] / ROOT])
@@ -65,16 +67,16 @@ def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Layer]:
         place=Pipeline((Affine(np.eye(D + 1), shift), Normalize(radius=ROOT), Affine(add))),
     )
     title, fade = "(LN + q𝟏)/√(1+q²)", [0, 0, 0, 0.9]
-    return cloud, Layer("relation", "points", "formula", SHOW, title, size=8, hollow=True, fade=fade)
+    return cloud, Points("relation", "formula", SHOW, title, size=8, glyph="ring", fade=fade)
 
 
 def guides() -> list[Part]:
     """The sphere of radius √3, its equator in the hyperplane, and the line along 1 with its poles."""
     equator = clouds.circle(128, *U, radius=ROOT)
     return [
-        draw("mean line", "line", "mean-direction", SHOW, 0.7 * REACH * POLES, size=4, opacity=0.6),
-        draw("poles", "points", "mean-direction", SHOW, ROOT * POLES, size=8),
-        draw("pole names", "labels", "mean-direction", SHOW, 0.76 * REACH * POLES, labels=["−𝟏", "+𝟏"]),
+        draw("mean line", Line, "mean-direction", SHOW, 0.7 * REACH * POLES, size=4, opacity=0.6),
+        draw("poles", Points, "mean-direction", SHOW, ROOT * POLES, size=8),
+        draw("pole names", Labels, "mean-direction", SHOW, 0.76 * REACH * POLES, labels=["−𝟏", "+𝟏"]),
         *globe(SHOW, ROOT * UP, mesh=[0.07, 0.07, 0.12, 0.15]),
-        draw("equator", "line", "hyperplane", SHOW, equator, size=4, opacity=0.8),
+        draw("equator", Line, "hyperplane", SHOW, equator, size=4, opacity=0.8),
     ]

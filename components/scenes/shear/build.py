@@ -8,7 +8,9 @@ sphere and turned to (x, y, z).
 
 import numpy as np
 
-from components.recipe import Cloud, Layer, Parameter, Recipe, Residual, Table, View, rows
+from components.cloud import Cloud, rows
+from components.marks import Follow, Line, Mark, Mesh, Points, Trail
+from components.recipe import Parameter, Recipe, Residual, Table, View
 from components.scene import Choices
 from components.scenery import Rows, axes, followed, graph, lines, scaled, seen, slider, split, wall
 from geometry import Affine, Normalize, Pipeline, clouds
@@ -67,14 +69,14 @@ def moving(turn: np.ndarray, shear: Affine, dots: np.ndarray) -> list[Cloud]:
     return [*sheared, Cloud("formula", shadow_coordinates(dots), place=formula)]
 
 
-def sphere(h: str, shadow: Rows) -> tuple[Layer, ...]:
+def sphere(h: str, shadow: Rows) -> tuple[Mark, ...]:
     """The sphere with its graticule in two colours, and their shadows, now and before."""
     net = [
-        Layer("net", "line", role, SPACE, f"{h} {'≥≤'[sign < 0]} 0", order=clouds.side(NET, 2, sign), size=3)
+        Line("net", role, SPACE, f"{h} {'≥≤'[sign < 0]} 0", order=clouds.side(NET, 2, sign), size=3)
         for sign, role, _ in HALVES.values()
     ]
     return (
-        Layer("sphere", "mesh", "sphere", SPACE, order=SHAPES["sphere"][1], opacity=0.1),
+        Mesh("sphere", "sphere", SPACE, triangles=SHAPES["sphere"][1], opacity=0.1),
         *net,
         *seen(net, shadow, title="", size=2, opacity=0.75),
         *seen(lines({"rim": "axis"}, START, SHAPES, title="the shadow before", size=4), shadow),
@@ -83,13 +85,13 @@ def sphere(h: str, shadow: Rows) -> tuple[Layer, ...]:
     )
 
 
-def cube(shadow: Rows) -> tuple[Layer, ...]:
+def cube(shadow: Rows) -> tuple[Mark, ...]:
     """The cube's two faces and their shadows."""
     faces = lines({f"{k} face": role for k, (_, role, _) in HALVES.items()}, SPACE, SHAPES, size=3)
     return (*faces, *seen(faces, shadow, size=2), *lines({"edges": "sphere"}, SPACE, SHAPES, size=3))
 
 
-def flat(halves: list[str], plane: np.ndarray) -> tuple[Layer, ...]:
+def flat(halves: list[str], plane: np.ndarray) -> tuple[Mark, ...]:
     """The grid before, and where each half takes it; some points with their ways, and the formula."""
     now, before = rows(plane), rows(plane, stage=0)
     some, ways = range(0, 37 * len(halves), 2), "where a point goes"
@@ -99,8 +101,8 @@ def flat(halves: list[str], plane: np.ndarray) -> tuple[Layer, ...]:
         *lines({"rim": "axis"}, before, SHAPES, size=3),
         *lines({"upper grid": "axis"}, before, SHAPES, size=1.5, opacity=0.35),
         *grids,
-        Layer("dots", "points", "trail", before, size=5, pick=True),
-        Layer("dots", "trail", "ink", now, ways, only=some, size=2.5, opacity=0.8, arrow=0.2),
-        Layer("formula", "points", "formula", now, "the formula", size=9, hollow=True, fade=[0, 1, 0]),
+        Points("dots", "trail", before, size=5, hand=Follow()),
+        Trail("dots", "ink", now, ways, only=some, size=2.5, opacity=0.8, arrow=0.2),
+        Points("formula", "formula", now, "the formula", size=9, glyph="ring", fade=[0, 1, 0]),
         *followed("dots", now, size=9),
     )

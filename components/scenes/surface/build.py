@@ -9,7 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from components.circle import EPS_SLIDER, closed_form
-from components.recipe import Cloud, Color, Layer, Parameter, Recipe, Residual, Row, View
+from components.cloud import Cloud, Row
+from components.marks import Color, Follow, Labels, Line, Mesh, Points
+from components.recipe import Parameter, Recipe, Residual, View
 from components.scene import Choices
 from components.scenery import EPS, Part, Steps, draw, followed, graph, rest, space, split
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, clouds
@@ -51,14 +53,14 @@ def build(choices: Choices) -> Recipe:
     guide_clouds, around = split(*guides(wait=last - 1))
     order, color = (np.arange(N), ON_LINE) if straight else (clouds.closed(N), ON_CIRCLE)
     curtain = np.concatenate([order, N + order])[clouds.grid_mesh(2, len(order))]
-    image = Layer("slice", "line", "meeting", FLAT, "its image, on a circle for ε = 0", size=6, fade=[0, 1])
+    image = Line("slice", "meeting", FLAT, "its image, on a circle for ε = 0", size=6, fade=[0, 1])
     layers = (
         *around,
-        Layer("curtain", "mesh", "input", SPACE, order=curtain, opacity=0.16),
-        Layer("curtain", "line", "input", SPACE, f"{floor}, on the floor", order=N + order, size=4),
+        Mesh("curtain", "input", SPACE, triangles=curtain, opacity=0.16),
+        Line("curtain", "input", SPACE, f"{floor}, on the floor", order=N + order, size=4),
         *((image,) if straight else ()),
-        Layer("slice", "line", "input", SPACE, order=order, size=4),
-        Layer("slice", "points", "input", SPACE, color=color, size=5.5, pick=True),
+        Line("slice", "input", SPACE, order=order, size=4),
+        Points("slice", "input", SPACE, color=color, size=5.5, hand=Follow()),
         *followed("slice", SPACE, trail=0),
     )
     square = "x^2" if straight else f"({moved})^2"
@@ -104,8 +106,8 @@ def curve_view(color: Color, straight: bool) -> View:
     half, reach = (np.arange(N), LONG) if straight else (np.arange(N // 2, N), 1.1)
     closed, fade = (Row((0, 0, 1), stage=0), Row((1,), stage=3)), [0.3, 1.0] if straight else [0.3, 0.3, 1.0]
     layers = (
-        Layer("slice", "points", "input", CURVE, color=replace(color, title=""), size=6, pick=True),
-        Layer("closed form", "line", "formula", closed, "closed form, ε = 0", order=half, size=3, fade=fade),
+        Points("slice", "input", CURVE, color=replace(color, title=""), size=6, hand=Follow()),
+        Line("closed form", "formula", closed, "closed form, ε = 0", order=half, size=3, fade=fade),
         *followed("slice", CURVE, size=12, trail=0),
     )
     x, y = ("x before", -reach, reach), ("x now", -1.2, 1.2)
@@ -116,8 +118,8 @@ def angle_view() -> View:
     """The angle of the image, on its half circle, against the position on the line."""
     show = (CURVE[0], Row((1,), stage=3))
     layers = (
-        Layer("angle", "points", "meeting", show, "angle of the image", size=6, fade=[0.15, 1]),
-        Layer("arctangent", "line", "formula", show, "arctan(x / h)", size=3),
+        Points("angle", "meeting", show, "angle of the image", size=6, fade=[0.15, 1]),
+        Line("arctangent", "formula", show, "arctan(x / h)", size=3),
         *followed("angle", show, size=12, trail=0),
     )
     x, y = ("x before", -LONG, LONG), ("angle, radians", -1.8, 1.8)
@@ -140,9 +142,9 @@ def guides(wait: int) -> list[Part]:
     )
     bend: Steps = (*rest(2, wait), Normalize(eps=EPS))
     return [
-        draw("sheet", "mesh", "sphere", SHEET, sheet, "the height", steps=bend, opacity=0.5),
-        draw("net", "line", "sphere", SHEET, net, steps=bend, size=1.5, opacity=0.6),
-        draw("axes", "line", "axis", FLAT, cross, size=1.5, opacity=0.7),
-        draw("rims", "line", "axis", FLAT, rims, size=1.5, opacity=0.5),
-        draw("names", "labels", "axis", FLAT, names, labels=["x", "y"]),
+        draw("sheet", Mesh, "sphere", SHEET, sheet, "the height", steps=bend, opacity=0.5),
+        draw("net", Line, "sphere", SHEET, net, steps=bend, size=1.5, opacity=0.6),
+        draw("axes", Line, "axis", FLAT, cross, size=1.5, opacity=0.7),
+        draw("rims", Line, "axis", FLAT, rims, size=1.5, opacity=0.5),
+        draw("names", Labels, "axis", FLAT, names, labels=["x", "y"]),
     ]

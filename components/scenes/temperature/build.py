@@ -6,7 +6,9 @@ A day is the point (z / SCALE, wind) normalised: z °C away from the mean, its w
 import numpy as np
 
 from components.circle import BEFORE, EPS_SLIDER, NOW, affine, formula
-from components.recipe import Accuracy, Cloud, Layer, Number, Parameter, Recipe, Row, View, rows
+from components.cloud import Cloud, Row, rows
+from components.marks import Follow, Followed, Histogram, Line, Mark, Points, Threshold, Trail
+from components.recipe import Accuracy, Number, Parameter, Recipe, View
 from components.scene import Choices
 from components.scenery import EPS, Axis, Look, draw, each_class, followed, graph, square
 from geometry import Normalize, Pipeline, clouds, to_sphere
@@ -27,7 +29,7 @@ def build(choices: Choices) -> Recipe:
     step = affine("stretch", None) if hot else affine("shrink", "shift")
     above = np.flatnonzero(points[:, 0] > 0)
     edge = int(above[np.argsort(points[above, 0])[len(above) // 10]])  # nine hot days of ten are hotter
-    circle, ring = draw("circle", "line", "sphere", SHOW, clouds.circle(128, *np.eye(2)), size=2, opacity=0.6)
+    circle, ring = draw("circle", Line, "sphere", SHOW, clouds.circle(128, *np.eye(2)), size=2, opacity=0.6)
     moving = Cloud("days", points, Pipeline((step, Normalize(eps=EPS))))
     margins = (Number(MARGIN, "days", BEFORE, edge), Number("after", "days", AFTER, edge))
     return Recipe(
@@ -43,7 +45,7 @@ def build(choices: Choices) -> Recipe:
         readouts=(
             Accuracy("Days that the best single threshold puts right: before", "days", BEFORE, classes),
             Accuracy("after", "days", AFTER, classes),
-            Number("The followed day", "degrees", NOW, "followed", " °C"),
+            Number("The followed day", "degrees", NOW, Followed(), " °C"),
             *(margins if hot else ()),
         ),
         progress=2,
@@ -60,14 +62,14 @@ def days(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return degrees[:, None], to_sphere(np.stack([(degrees - degrees.mean()) / SCALE, wind], -1))
 
 
-def plane(ring: Layer, classes: np.ndarray, words: tuple[str, str]) -> View:
+def plane(ring: Mark, classes: np.ndarray, words: tuple[str, str]) -> View:
     """The days in the plane, and the best threshold on x, wherever they are."""
     cut = Look(span=(-2.0, 2.0), classes=classes, size=3, dash="dash")
     layers = (
         ring,
-        Layer("days", "trail", "trail", SHOW, only=list(range(8, len(classes), 24)), size=2, opacity=0.6),
-        *each_class("days", "points", SHOW, classes, words, size=6, opacity=0.75, pick=True),
-        Layer("days", "threshold", "ink", (NOW,), "best single threshold", **cut),
+        Trail("days", "trail", SHOW, only=list(range(8, len(classes), 24)), size=2, opacity=0.6),
+        *each_class("days", Points, SHOW, classes, words, size=6, opacity=0.75, hand=Follow()),
+        Threshold("days", "ink", (NOW,), "best single threshold", **cut),
         *followed("days", SHOW, trail=3),
     )
     return square("plane", "", layers, 2.3)
@@ -77,7 +79,7 @@ def counts(title: str, cloud: str, row: Row, classes: np.ndarray, x: Axis, high:
     """Histograms of both classes, up to a count, with the best threshold."""
     look = Look(fade=[0.25, 0.25, 1.0] if row is AFTER else None, size=3.5)
     layers = (
-        *each_class(cloud, "histogram", (row,), classes, span=x[1:], bins=bins, **look),
-        Layer(cloud, "threshold", "ink", (row,), span=(0, high), classes=classes, dash="dash", **look),
+        *each_class(cloud, Histogram, (row,), classes, span=x[1:], bins=bins, **look),
+        Threshold(cloud, "ink", (row,), span=(0, high), classes=classes, dash="dash", **look),
     )
     return graph(title.lower(), title, layers, x, ("days", 0, high))

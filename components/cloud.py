@@ -1,0 +1,121 @@
+"""Clouds, and what is known of them at a moment: their stages, where they are, and display coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from geometry.path import between
+from geometry.pipeline import Pipeline
+
+Array = np.ndarray
+Params = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Points (N, d). `place` moves them with the parameters before stage 0; `pipeline` with the progress.
+
+    pictures: a small grey picture of each point (N, h, w), 0 to 255, shown where the pointer is.
+    """
+
+    name: str
+    points: Array
+    pipeline: Pipeline = Pipeline(())
+    place: Pipeline = Pipeline(())
+    labels: Sequence[str] | None = None
+    pictures: Array | None = None
+
+    def stages(self, params: Params) -> list[Array]:
+        """The cloud before the pipeline and after each of its steps; the last ones are remembered."""
+        values = tuple(params.get(name) for name in sorted(self.parameters))
+        known = self._lately.get(values)
+        if known is None:
+            start = self.place.stages(self.points.astype(float), params)[-1]
+            known = self.pipeline.stages(start, params)
+            self._lately.clear()
+            self._lately[values] = known
+        return known
+
+    @cached_property
+    def _lately(self) -> dict[tuple[float | None, ...], list[Array]]:
+        return {}
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return self.place.parameters | self.pipeline.parameters
+
+    @property
+    def widths(self) -> list[int]:
+        """The number of coordinates at each stage. Raises ValueError where a step cannot take it."""
+        d = self.points.shape[-1]
+        for step in self.place.steps:
+            d = step.width(d) or d
+        found = [d]
+        for step in self.pipeline.steps:
+            found.append(step.width(found[-1]) or found[-1])
+        return found
+
+    def at(self, params: Params, progress: float) -> Array:
+        """Where the points are; a cloud with fewer steps than the recipe rests at its last stage."""
+        stages = self.stages(params)
+        k, f = divmod(min(progress, len(stages) - 1), 1)
+        start, *after = stages[int(k) :]
+        return between(start, after[0], f) if f else start
+
+
+@dataclass(frozen=True)
+class Row:
+    """One display coordinate: ⟨weights, point⟩ + offset, at the current progress or at a fixed stage.
+
+    over: the row that it is divided by, for a central projection (from 4D to 3D stereographic).
+    """
+
+    weights: Sequence[float]
+    stage: int | None = None
+    offset: float = 0.0
+    over: Row | None = None
+
+
+def rows(projection: Any, *, stage: int | None = None, over: Row | None = None) -> tuple[Row, ...]:
+    """A projection d → 2 or 3, a matrix (k, d), at one stage."""
+    return tuple(Row(tuple(map(float, weights)), stage, over=over) for weights in np.atleast_2d(projection))
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The clouds at some parameters and a progress, with a followed point."""
+
+    clouds: Mapping[str, Cloud]
+    params: Params
+    progress: float
+    followed: int = 0
+
+    def stages(self, cloud: str) -> list[Array]:
+        return self.clouds[cloud].stages(self.params)
+
+    def now(self, cloud: str) -> Array:
+        return self.clouds[cloud].at(self.params, self.progress)
+
+    def shown(self, cloud: str, show: Sequence[Row], *, progress: float | None = None) -> Array:
+        """Display coordinates (N, k) of a cloud, now or at another progress."""
+        progress = self.progress if progress is None else progress
+        at = self.clouds[cloud].at(self.params, progress)
+        return project(show, at, self.stages(cloud))
+
+
+def project(show: Sequence[Row], points: Array, stages: Sequence[Array] = ()) -> Array:
+    """Display coordinates (N, k) of points, which have been at these stages (none: they have not moved)."""
+    return np.stack([coordinate(row, points, stages or [points]) for row in show], axis=-1)
+
+
+def coordinate(row: Row, at: Array, stages: Sequence[Array]) -> Array:
+    """The number of a row for each point; missing coordinates count as zero."""
+    points = at if row.stage is None else stages[min(row.stage, len(stages) - 1)]
+    m = min(points.shape[-1], len(row.weights))
+    value = points[:, :m] @ np.asarray(row.weights[:m]) + row.offset
+    return value if row.over is None else value / coordinate(row.over, at, stages)
