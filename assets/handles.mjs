@@ -1,16 +1,16 @@
 // @ts-check
 /**
- * Handles: points of a 2D view that the hand drags. Where the pointer is sets the parameters that the layer's `drag`
- * names: one, its angle around the origin in degrees, or two, its x and y. Their sliders are the way of the keyboard.
+ * Handles: points of a 2D view that the hand drags. Where the pointer is sets the parameters that the mark's `Turn` or `Drag`
+ * names: its angle around the origin in degrees, or its x and y. Their sliders are the way of the keyboard.
  */
 
 import { h } from "./controls.mjs";
-import { layerPoints } from "./engine.mjs";
+import { pointsOf } from "./marks.mjs";
 
 /** @param {any} player @returns {() => void} puts every handle where its point is now */
 export function handles(player) {
   const places = player.panels.map((/** @type {any} */ panel) => {
-    const layers = panel.view.layers.filter((/** @type {any} */ layer) => layer.drag.length);
+    const layers = panel.view.layers.filter((/** @type {any} */ layer) => names(layer.hand).length);
     const shows = layers.map((/** @type {any} */ layer) => handle(player, panel, layer));
     return (panel.onPlot = () => { for (const show of shows) show(); });
   });
@@ -37,19 +37,21 @@ function handle(player, panel, layer) {
   element.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
     if (!element.hasPointerCapture(event.pointerId)) return;
     const box = panel.gd.getBoundingClientRect(), at = panel.point(event.clientX - box.left, event.clientY - box.top);
-    const values = layer.drag.length === 1 ? [(Math.atan2(at[1], at[0]) * 180) / Math.PI] : at;
-    layer.drag.forEach((/** @type {string} */ name, /** @type {number} */ i) => {
+    names(layer.hand).forEach((name, i) => {
       const parameter = player.recipe.parameters.find((/** @type {any} */ p) => p.name === name);
-      player.set(name, fitting(layer.drag.length === 1 ? turned(values[i], parameter.min) : values[i], parameter));
+      player.set(name, fitting(layer.hand.kind === "turn" ? turned((Math.atan2(at[1], at[0]) * 180) / Math.PI, parameter.min) : at[i], parameter));
     });
   });
   panel.gd.append(element);
   return () => {
-    const [x, y] = layerPoints(player.recipe, layer, player.stages, player.at, player.progress, player.followed);
+    const [x, y] = pointsOf(layer, player.moment);
     const [left, top] = panel.pixel(x, y);
     element.style.transform = `translate(${left}px, ${top}px)`;
   };
 }
+
+/** The parameters that a drag sets. @param {import("./marks.mjs").Hand | null} hand */
+const names = (hand) => (hand?.kind === "drag" ? [hand.x, hand.y] : hand?.kind === "turn" ? [hand.angle] : []);
 
 /** The same angle, from `least` on. @param {number} angle @param {number} least */
 const turned = (angle, least) => angle + 360 * Math.ceil((least - angle) / 360);

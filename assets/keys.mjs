@@ -50,7 +50,7 @@ const LETTERS = (player) => ({ r: () => player.reset(), f: () => player.fullscre
 /** @param {any} player @param {number} by */
 function followNext(player, by) {
   const { table, views } = player.recipe, count = pointCount(player.recipe);
-  const shown = table || views.some((/** @type {any} */ v) => v.layers.some((/** @type {any} */ l) => l.pick));
+  const shown = table || views.some((/** @type {any} */ v) => v.layers.some((/** @type {any} */ l) => l.hand?.kind === "follow"));
   if (shown) player.follow((player.followed + by + count) % count);
 }
 

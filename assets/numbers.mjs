@@ -1,7 +1,8 @@
 // @ts-check
 /** Numbers beside the picture: a point at every stage, and how far two clouds lie apart. */
 
-import { accuracy, cloudOf, cloudStages, measures, project, residual, semiAxes, unpack } from "./engine.mjs";
+import { cloudOf, cloudStages, measures, project, residual, unpack } from "./engine.mjs";
+import { accuracy, semiAxes } from "./geometry.mjs";
 import { h } from "./controls.mjs";
 import { defaults } from "./link.mjs";
 
@@ -29,17 +30,14 @@ export function numbers(part, recipe) {
   /** @type {((player: any) => string)[]} */ const words = [
     ...recipe.readouts.map((/** @type {any} */ r) => {
       const word = (/** @type {any} */ player) => `${r.label}: ${readout(r, recipe, player)}`;
-      return r.kind === "residual" ? ofStages(word) : word;
+      return r.kind === "residual" || r.kind === "lengths" ? ofStages(word) : word;
     }),
-    ...recipe.views.flatMap((/** @type {any} */ v) => v.layers).filter((/** @type {any} */ l) => l.kind === "semi-axes").map(
-      (/** @type {any} */ l) => ofStages((player) => `${l.title}: ${semiAxes(player.stages[l.cloud].at(-1), count(recipe, l.cloud))
-        .map((axis) => fixed(Math.hypot(...axis))).join(", ")}`)),
   ];
   const readouts = words.map(() => h("output", { className: "readout" }));
   const caption = h("caption"), body = h("tbody");
   const table = recipe.table && h("table", {}, caption, heads(recipe), body);
   part.replaceChildren(...readouts, ...(recipe.facts ? [facts(recipe.facts)] : []), ...(table ? [h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "The followed point in numbers" }, table)] : []));
-  const others = recipe.views.some((/** @type {any} */ v) => v.layers.some((/** @type {any} */ l) => l.pick));
+  const others = recipe.views.some((/** @type {any} */ v) => v.layers.some((/** @type {any} */ l) => l.hand?.kind === "follow"));
   let known = "", marked = -1;
   return (player) => {
     words.forEach((word, i) => {
@@ -78,6 +76,7 @@ export function readout(r, recipe, player) {
     const far = residual(player.stages[r.a].at(-1), player.stages[r.b].at(-1), n, r.coordinates ?? undefined);
     return far && far < 1e-3 ? far.toExponential(1) : fixed(far);
   }
+  if (r.kind === "lengths") return semiAxes(player.stages[name].at(-1), n).map((axis) => fixed(Math.hypot(...axis))).join(", ");
   const values = project([r.row], player.stages[name], player.at[name], n);
   if (r.kind === "accuracy") return `${(100 * accuracy(values, unpack(r.classes), r.threshold)).toFixed(1)} %`;
   return fixed(values[Math.min(n - 1, r.index === "followed" ? player.followed : r.index)]) + r.unit;

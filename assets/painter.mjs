@@ -12,8 +12,6 @@
 
 const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: false, doubleClick: false };
 const UP = { x: 0, y: 0, z: 1 }, PARTS = /** @type {const} */ (["points", "opacity", "values"]);
-/** Plotly's names for dashes, in pixels. @type {Record<string, number[]>} */
-export const DASHES = { dash: [9, 9], dot: [3, 3], dashdot: [9, 3, 3, 3], longdash: [15, 5], longdashdot: [15, 5, 3, 5] };
 
 /** @param {any} data @param {(name: string) => string} color @returns {any} every `var(--role)` as a colour */
 function resolve(data, color) {
@@ -50,6 +48,12 @@ function palette(scale) {
 /** @param {number} value @param {{low: number, high: number}} color which of the 64 colours */
 const shade = (value, color) =>
   Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;
+
+/** Whether a click on a mark does something. @param {any} mark */
+const clickable = ({ hand }) => hand?.kind === "follow" || hand?.kind === "choose";
+
+/** Whether its colours change. @param {any} color */
+const live = (color) => color && "weights" in color.of;
 
 /** One view of a recipe in one element. */
 export class Panel {
@@ -92,7 +96,7 @@ export class Panel {
     if (this.closed) return this.close();
     this.gd.on("plotly_click", (/** @type {any} */ event) => {
       const layer = this.view.layers[event.points[0].curveNumber];
-      if (layer.pick || layer.picks) this.onPick(layer, event.points[0].pointNumber);
+      if (clickable(layer)) this.onPick(layer, event.points[0].pointNumber);
     });
     this.gd.on("plotly_hover", (/** @type {any} */ event) => this.onHover(this.view.layers[event.points[0].curveNumber], event.points[0].pointNumber));
     this.gd.on("plotly_unhover", () => this.onHover(null, -1));
@@ -106,7 +110,7 @@ export class Panel {
     } else {
       const canvas = (/** @type {string} */ className) => Object.assign(document.createElement("canvas"), { className });
       this.canvas = this.gd.appendChild(canvas("motion"));
-      if (this.view.layers.some((/** @type {any} */ layer) => layer.kind === "field")) this.ground = canvas("ground");
+      if (this.view.layers.some((/** @type {any} */ layer) => layer.draws === "field")) this.ground = canvas("ground");
       if (this.ground) this.gd.prepend(this.ground);
       this.#paintGround(frame);
     }
@@ -172,7 +176,7 @@ export class Panel {
         if (!object) continue;
         object.isOpaque = () => object.opacity >= 1;
         object.isTransparent = () => object.opacity > 0 && object.opacity < 1;
-        if (!layer.pick && !layer.picks) object.drawPick = () => {};
+        if (!clickable(layer)) object.drawPick = () => {};
       }
     });
   }
@@ -230,25 +234,25 @@ export class Panel {
     let kept = this.buffers.get(l);
     const solid = Boolean(trace.mesh);
     if (!kept) this.buffers.set(l, (kept = { rgb: solid && layer.color ? [1, 1, 1] : rgb(this.color(layer.role)) }));
-    const object = trace.mesh ?? (layer.kind === "labels" ? trace.textMarkers : trace.scatterPlot ?? trace.linePlot);
+    const object = trace.mesh ?? (layer.draws === "labels" ? trace.textMarkers : trace.scatterPlot ?? trace.linePlot);
     if (!solid && kept.opacity !== drawn.opacity) {
       object.opacity = drawn.opacity;
       object.hasAlpha = drawn.opacity < 1;
     }
-    if (layer.kind === "labels") return;
+    if (layer.draws === "labels") return;
     if (kept.points !== drawn.points) {
-      const write = solid ? writeMesh : layer.kind === "points" ? writePoints : writeLine;
+      const write = solid ? writeMesh : layer.draws === "points" ? writePoints : writeLine;
       write(object, drawn.points, scene.dataScale, kept, layer, kept.rgb);
     }
     if (solid && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, kept.rgb);
-    if (solid && layer.color?.row && drawn.values && kept.values !== drawn.values) shadeMesh(object, drawn.values, kept, layer.color);
-    if (layer.kind === "points" && drawn.values) this.#colorPoints(object, drawn.values, layer, kept, l);
+    if (solid && live(layer.color) && drawn.values && kept.values !== drawn.values) shadeMesh(object, drawn.values, kept, layer.color);
+    if (layer.draws === "points" && drawn.values) this.#colorPoints(object, drawn.values, layer, kept, l);
     Object.assign(kept, { points: drawn.points, opacity: drawn.opacity, values: drawn.values });
   }
 
   /** @param {any} cloud @param {Float32Array} values @param {any} layer @param {any} kept @param {number} l */
   #colorPoints(cloud, values, layer, kept, l) {
-    if (!layer.color.row) return;
+    if (!live(layer.color)) return;
     kept.palette ??= palette(resolve(this.view.figure.data[l].marker.colorscale, this.color));
     const each = cloud.vertexCount / values.length;
     kept.colors ??= new Float32Array(4 * cloud.vertexCount).fill(1);
@@ -327,21 +331,21 @@ export class Panel {
   /** The field under the axes: one pixel a point of its grid, the lowest row last, enlarged smoothly. @param {Drawn[]} frame */
   #paintGround(frame) {
     if (!this.ground) return;
-    const l = this.view.layers.findIndex((/** @type {any} */ layer) => layer.kind === "field"), { color, bins } = this.view.layers[l];
-    const values = /** @type {Float32Array} */ (frame[l].values), high = values.length / bins, { xaxis, yaxis } = this.gd._fullLayout;
+    const l = this.view.layers.findIndex((/** @type {any} */ layer) => layer.draws === "field"), { color, columns } = this.view.layers[l];
+    const values = /** @type {Float32Array} */ (frame[l].values), high = values.length / columns, { xaxis, yaxis } = this.gd._fullLayout;
     const showing = [values, xaxis._length, yaxis._length, this.color("paper"), frame[l].opacity];
     if (showing.every((part, i) => part === this.grounded[i])) return;
     this.grounded = showing;
     const shades = palette(resolve(this.view.figure.data[l].colorscale, this.color)).map(([r, g, b]) =>
       ((255 << 24) | (Math.round(255 * b) << 16) | (Math.round(255 * g) << 8) | Math.round(255 * r)) >>> 0); // little endian
-    const image = new ImageData(bins, high), dots = new Uint32Array(image.data.buffer);
+    const image = new ImageData(columns, high), dots = new Uint32Array(image.data.buffer);
     for (let y = 0; y < high; y++) {
-      for (let x = 0; x < bins; x++) dots[bins * (high - 1 - y) + x] = shades[shade(values[bins * y + x], color)];
+      for (let x = 0; x < columns; x++) dots[columns * (high - 1 - y) + x] = shades[shade(values[columns * y + x], color)];
     }
-    if (this.grid?.canvas.width !== bins || this.grid.canvas.height !== high) this.grid = new OffscreenCanvas(bins, high).getContext("2d");
+    if (this.grid?.canvas.width !== columns || this.grid.canvas.height !== high) this.grid = new OffscreenCanvas(columns, high).getContext("2d");
     const context = this.#cleared(this.ground);
     this.grid.putImageData(image, 0, 0);
-    const dx = xaxis._length / (bins - 1), dy = yaxis._length / (high - 1);
+    const dx = xaxis._length / (columns - 1), dy = yaxis._length / (high - 1);
     context.globalAlpha = frame[l].opacity;
     context.drawImage(this.grid.canvas, xaxis._offset - dx / 2, yaxis._offset - dy / 2, xaxis._length + dx, yaxis._length + dy);
     context.restore();
@@ -350,17 +354,17 @@ export class Panel {
   /** @param {CanvasRenderingContext2D} context @param {any} layer @param {any} trace @param {Drawn} drawn
    * @param {(x: number) => number} px @param {(y: number) => number} py */
   #drawLayer(context, layer, trace, drawn, px, py) {
-    if (!(drawn.opacity > 0) || layer.kind === "field") return;
+    if (!(drawn.opacity > 0) || layer.draws === "field") return;
     const { points } = drawn, n = points.length / 2, color = this.color(layer.role);
     Object.assign(context, { globalAlpha: drawn.opacity, fillStyle: color, strokeStyle: color, lineJoin: "round" });
-    if (layer.kind === "labels") {
+    if (layer.draws === "labels") {
       Object.assign(context, { font: `${trace.textfont.size}px ${trace.textfont.family}`, textAlign: "center", textBaseline: "middle" });
       for (let i = 0; i < n; i++) context.fillText(trace.text[i], px(points[2 * i]), py(points[2 * i + 1]));
-    } else if (layer.kind === "points") {
+    } else if (layer.draws === "points") {
       drawMarkers(context, layer, trace, drawn, n, px, py, this.color);
     } else {
       context.lineWidth = trace.line.width;
-      context.setLineDash(DASHES[trace.line.dash] ?? []);
+      context.setLineDash(layer.pattern);
       context.stroke(this.#path(layer, points, px, py));
     }
   }
@@ -453,7 +457,7 @@ function drawMarkers(context, layer, trace, drawn, n, px, py, color) {
       if (square) context.rect(x - radius, y - radius, layer.size, layer.size);
       else { context.moveTo(x + radius, y); context.arc(x, y, radius, 0, 2 * Math.PI); }
     }
-    if (layer.hollow) context.stroke(); else context.fill();
+    if (layer.glyph === "ring") context.stroke(); else context.fill();
   }
 }
 

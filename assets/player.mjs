@@ -8,7 +8,9 @@
  * controls that are shown.
  */
 
-import { clockOf, cloudOf, fading, layerPoints, layerValues, now, plane, stages, unpack } from "./engine.mjs";
+import { clockOf, cloudOf, now, stages, unpack } from "./engine.mjs";
+import { plane } from "./geometry.mjs";
+import { opacityOf, pointsOf, valuesOf } from "./marks.mjs";
 import { h } from "./controls.mjs";
 import { defaults, parseCamera, pointCount, read, split, within, write } from "./link.mjs";
 import { description } from "./describe.mjs";
@@ -174,8 +176,8 @@ export class Player {
   offers(name) { return (this.root.dataset.controls?.split(",") ?? this.controls)?.includes(name) ?? true; }
 
   /** A click on a point follows it, or sets the choice that stands for it. @param {any} layer @param {number} point */
-  #picked({ picks }, point) {
-    if (picks) this.choose({ [picks[0]]: String(unpack(picks[1])[point]) });
+  #picked({ hand }, point) {
+    if (hand.kind === "choose") this.choose({ [hand.choice]: String(unpack(hand.numbers)[point]) });
     else this.follow(point);
   }
 
@@ -329,7 +331,7 @@ export class Player {
     this.stages = stages(this.recipe, this.params);
     const moved = this.panels.some((panel, v) => String(panel.view.ranges) !== String(recipe.views[v].ranges));
     this.panels.forEach((panel, v) => {
-      const picks = (/** @type {any} */ { layers }) => layers.some((/** @type {any} */ l) => l.picks), before = picks(panel.view);
+      const picks = (/** @type {any} */ { layers }) => layers.some((/** @type {any} */ l) => l.hand?.kind === "choose"), before = picks(panel.view);
       panel.view = recipe.views[v];
       if (picks(panel.view) !== before) explain(panel);
     });
@@ -478,16 +480,23 @@ export class Player {
     if (flight.done >= FLIGHT) this.flight = null;
   }
 
-  /** What every layer of every view shows now. @param {boolean} rest with texts for hovering */
+  /** What is known when a frame is drawn. @returns {import("./marks.mjs").Moment} */
+  get moment() {
+    const { recipe, stages, at, progress, followed } = this;
+    return { recipe, stages, at, progress, followed };
+  }
+
+  /** What every mark of every view shows now. @param {boolean} rest with texts for hovering */
   #frame(rest) {
     const { recipe, progress } = this;
     this.at = now(recipe, this.stages, progress);
     this.painted = this.at;
-    return recipe.views.map((/** @type {any} */ view) => view.layers.map((/** @type {any} */ layer) => ({
-      points: layerPoints(recipe, layer, this.stages, this.at, progress, this.followed),
-      opacity: layer.opacity * fading(layer, progress),
-      values: layer.color && layerValues(layer, recipe, this.stages, this.at, this.followed),
-      text: rest && layer.pick ? this.#texts(layer.cloud) : undefined,
+    const { moment } = this;
+    return recipe.views.map((/** @type {any} */ view) => view.layers.map((/** @type {any} */ mark) => ({
+      points: pointsOf(mark, moment),
+      opacity: opacityOf(mark, progress),
+      values: valuesOf(mark, moment),
+      text: rest && mark.hand?.kind === "follow" ? this.#texts(mark.cloud) : undefined,
     })));
   }
 

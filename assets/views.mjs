@@ -2,7 +2,6 @@
 /** What the figures of a scene need beside their panels: the drawing library, WebGL, a legend, all views as one picture. */
 
 import { h, readable } from "./controls.mjs";
-import { DASHES } from "./painter.mjs";
 
 /** @param {string} source @returns {Promise<any>} Plotly, loaded once, when a figure first needs it */
 export function plotly(source) {
@@ -16,8 +15,8 @@ export function plotly(source) {
 /** What the colours of a view are: its titled layers, and its colour scale. @param {any} view */
 export function legend(view) {
   const items = view.layers.flatMap((/** @type {any} */ layer, /** @type {number} */ l) => {
-    const dashed = layer.kind === "line" && layer.dash !== "solid";
-    const swatch = h("span", dashed ? { className: "swatch dashed", innerHTML: stroke(layer) } : { className: `swatch ${layer.kind} ${layer.hollow ? "hollow" : ""} ${layer.square ? "square" : ""}`,
+    const dashed = layer.pattern?.length > 0;
+    const swatch = h("span", dashed ? { className: "swatch dashed", innerHTML: stroke(layer) } : { className: `swatch ${layer.draws} ${layer.glyph ?? ""}`,
       style: `background: var(--${layer.role}); border-color: var(--${layer.role})` });
     const own = layer.title && !layer.color ? [h("li", {}, swatch, layer.title)] : [];
     if (!layer.color?.title) return own;
@@ -33,7 +32,7 @@ export function legend(view) {
 export const home = (view) => ({ eye: view.camera, center: [0, 0, 0] });
 
 /** A short piece of a dashed line. @param {any} layer */
-const stroke = (layer) => `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${DASHES[layer.dash]}"/></svg>`;
+const stroke = (layer) => `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
 
 /** @type {boolean | undefined} */ let webgl;
 export function hasWebGL() {

@@ -49,7 +49,7 @@ class Cloud:
     def parameters(self) -> frozenset[str]:
         return self.place.parameters | self.pipeline.parameters
 
-    @property
+    @cached_property
     def widths(self) -> list[int]:
         """The number of coordinates at each stage. Raises ValueError where a step cannot take it."""
         d = self.points.shape[-1]

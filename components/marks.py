@@ -6,7 +6,7 @@ points, line, mesh, labels or field. Whoever draws knows the primitives alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
@@ -99,6 +99,7 @@ class Mark:
     fade: Sequence[float] | None = None
     draws: ClassVar[str]
     flat: ClassVar[int | None] = None  # the number of its rows; None: those of the view
+    space: ClassVar[int | None] = None  # the number of coordinates that they see; None: those of the cloud
 
     def points(self, at: Moment) -> Array:
         """(M, k) display coordinates in drawing order, gaps NaN."""
@@ -191,6 +192,7 @@ class Rim(Stroke):
 
     radius: float
     corners: int = 48
+    space = 3
 
     def points(self, at: Moment) -> Array:
         return project(self.rows, disc(at.now(self.cloud)[:, 0], self.radius, self.corners)[1:])
@@ -240,6 +242,7 @@ class Disc(Mark):
     radius: float
     corners: int = 48
     draws = "mesh"
+    space = 3
 
     def points(self, at: Moment) -> Array:
         return project(self.rows, disc(at.now(self.cloud)[:, 0], self.radius, self.corners))
@@ -271,12 +274,7 @@ class Field(Mark):
         return np.empty((0, 2))
 
 
-def marks(base: type[Mark] = Mark) -> Iterator[type[Mark]]:
-    """Every kind of mark."""
-    for kind in base.__subclasses__():
-        yield from marks(kind)
-        if hasattr(kind, "draws") and kind is not Stroke:
-            yield kind
+MARKS = (Points, Line, Trail, SemiAxes, Rim, Histogram, Threshold, Mesh, Disc, Labels, Field)
 
 
 def color_of(mark: Mark) -> Color | None:

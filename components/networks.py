@@ -22,7 +22,7 @@ from geometry.film import Film
 from geometry.network import stage_names
 
 Seen = tuple[View, tuple[Cloud, ...]]  # a view and the clouds that it shows
-LOGIT = Row((1,))
+LOGIT, SPACE = Row((1,)), rows(np.eye(3))
 CLASSES = ("class-0", "class-1")
 FINE = 100  # points of a field along one side
 CERTAIN = 4.0  # the logit at which the colour of a field is full: odds of e⁴, 98 %
@@ -58,7 +58,7 @@ def folding(film: Film, seed: int) -> Seen:
     hidden = Pipeline((*net.steps[:-1], *waits))
     end = [0.0] * len(hidden.steps) + [1.0]
     data = Cloud("data", film.data.points, hidden)
-    guide_clouds, layers = split(*_sphere(film, show), *_plane(film, net, show, end))
+    guide_clouds, layers = split(*_sphere(film, SPACE), *_plane(film, net, SPACE, end))
     shown = (*layers, *classes(film, show), *followed("data", show, trail=0))
     view = space("folding", "", shown, REACH, camera=CAMERA)
     return replace(view, edge="plane" if _flat(film) else ""), (data, *guide_clouds)
@@ -74,7 +74,7 @@ def projection(film: Film, seed: int) -> np.ndarray:
     """All of up to three coordinates; of more, the last Linear's direction, and the two widest across it."""
     width = max(film.network.hidden, default=3)
     if width <= 3:
-        return np.eye(3)
+        return np.eye(3, width)
     last = film.network.unflatten(film.weights[seed, -1].astype(float))[-1][0][0]
     points = Pipeline(network(film, seed).steps[:-1]).stages(
         film.data.points.astype(float), {"step": film.steps[-1]}

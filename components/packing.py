@@ -29,7 +29,7 @@ def packed(value: Any) -> Any:
         case np.generic():
             return value.item()
         case Cloud(name, points, pipeline, place, labels, pictures):
-            steps = {"place": packed(place.steps), "steps": packed(pipeline.steps), "path": pipeline.path}
+            steps = {"place": packed(place.steps), "steps": packed(pipeline.steps)}
             drawn = {"labels": packed(labels), "pictures": packed(pictures)}
             return {"name": name, "points": single(points), **steps, **drawn}
         case Color(of=np.ndarray() as values):

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from components.checks import check
 from components.cloud import Array, Cloud, Moment, Params, Row
 from components.marks import Followed, Mark
 
@@ -114,8 +115,9 @@ class Facts:
 
 @dataclass(frozen=True)
 class Recipe:
-    """One scene for one set of choices. `formula` is LaTeX; a piece in \\class{stage-k}{…} is marked at k.
+    """One scene for one set of choices. Raises WrongRecipe for what it cannot mean.
 
+    formula: LaTeX; a piece in \\class{stage-k}{…} is marked at k.
     clock: a parameter that runs by itself, such as the step of a training: a second scrubber.
     """
 
@@ -130,6 +132,9 @@ class Recipe:
     progress: float = 0.0
     follow: int = 0
     clock: str = ""
+
+    def __post_init__(self) -> None:
+        check(self)
 
     @cached_property
     def defaults(self) -> dict[str, float]:

@@ -18,7 +18,6 @@ from jaxtyping import Float
 from geometry import pointwise
 from geometry.arrays import Array, Numbers
 from geometry.entries import Entries, Params, Track
-from geometry.path import between, check_path
 from geometry.sphere import Groups, check_convention, check_groups, to_sphere
 
 __all__ = ["Affine", "Entries", "Normalize", "Pipeline", "Pointwise", "Track"]
@@ -133,24 +132,22 @@ class Pointwise:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Steps in a row, and the path of the points between two stages (see `path.between`).
+    """Steps in a row.
 
     Raises ValueError if a step does not take as many coordinates as the one before gives.
     """
 
     steps: Sequence[Affine | Normalize | Pointwise]
-    path: str = "straight"
 
     def __post_init__(self):
         object.__setattr__(self, "steps", tuple(self.steps))
-        check_path(self.path)
         width = None
         for step in self.steps:
             width = step.width(width)
 
     @property
     def parameters(self) -> frozenset[str]:
-        """The names that `stages` and `at` need in `params`."""
+        """The names that `stages` needs in `params`."""
         return frozenset().union(*(step.parameters for step in self.steps))
 
     def stages(self, x: Float[Array, "*batch d"], params: Params | None = None) -> list[Array]:
@@ -162,16 +159,3 @@ class Pipeline:
         for step in self.steps:
             stages.append(step.apply(stages[-1], params or {}))
         return stages
-
-    def at(
-        self, x: Float[Array, "*batch d"], progress: int | float, params: Params | None = None
-    ) -> Float[Array, "*batch k"]:
-        """The cloud at a progress from 0 to `len(steps)`: a stage, or on the way between two.
-
-        Raises ValueError for another progress, and as `stages` does.
-        """
-        if not 0 <= progress <= len(self.steps):
-            raise ValueError(f"progress goes from 0 to {len(self.steps)}: got {progress}")
-        k, f = int(progress), float(progress) % 1
-        *_, a, b = (x, *Pipeline(self.steps[: k + bool(f)]).stages(x, params))
-        return between(a, b, f, path=self.path) if f else b

@@ -8,12 +8,9 @@ import pytest
 import app
 from components.figure import document
 from components.scene import Choice, Several, Whole, scenes
-from components.theme import ROLES
 from tests.assets.engine import Node, as_sent, assert_agrees
 
 LARGEST = 1_500_000  # bytes of JSON, before gzip
-KINDS = {"points", "line", "mesh", "trail", "labels", "semi-axes", "histogram", "threshold"}
-KINDS |= {"plane", "rim", "field"}
 EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 
 
@@ -81,50 +78,24 @@ def test_every_choice(node, scene):
 
 
 @EVERY
-def test_layers_are_what_the_theme_and_the_clouds_have(scene):
-    for choices in ({}, *reachable(scene)):
-        recipe = scene.recipe(**choices)
-        clouds, last = {c.name: c for c in recipe.clouds}, len(recipe.stages) - 1
-        assert len(clouds) == len(recipe.clouds), "a name is one cloud"
-        assert max(len(c.pipeline.steps) for c in recipe.clouds) >= last, (
-            choices,
-            "a stage that nothing reaches",
-        )
-        for view in recipe.views:
-            assert len(view.ranges) == view.dims and all(low < high for low, high in view.ranges)
-            for layer in view.layers:
-                where = (choices, layer.cloud, layer.kind)
-                assert layer.cloud in clouds and layer.role in ROLES and layer.kind in KINDS, where
-                assert layer.fade is None or len(layer.fade) == last + 1, where
-                n = len(clouds[layer.cloud].points)
-                assert not layer.drag or (view.dims == 2 and layer.kind == "points"), where
-                assert set(layer.drag) <= recipe.defaults.keys() and len(layer.drag) <= 2, where
-                assert not layer.arrow or layer.kind in ("line", "trail"), where
-                assert layer.order is None or -1 <= layer.order.min() <= layer.order.max() < n, where
-
-
-@EVERY
 def test_what_layers_show_is_finite(scene):
-    """A layer has gaps only where its kind has them."""
+    """Gaps are in lines alone."""
     recipe = scene.recipe()
     for progress in moments(recipe):
         for layer in (layer for view in recipe.views for layer in view.layers):
             points = recipe.layer_points(layer, recipe.defaults, progress)
-            if layer.kind == "field":
+            if layer.draws == "field":
                 points = recipe.layer_values(layer, recipe.defaults, progress)
             assert points.size and not np.isinf(points).any(), (layer, progress)
-            whole = layer.kind not in ("line", "trail", "semi-axes")
+            whole = layer.draws != "line"
             assert not whole or np.isfinite(points).all(), (layer, progress)
 
 
 @EVERY
-def test_parameters_have_their_default_inside(scene):
-    for p in scene.recipe().parameters:
-        assert p.min < p.max and p.step > 0 and p.scale in ("linear", "log"), p.name
-        assert p.min <= p.value <= p.max or (p.scale == "log" and p.value == 0), p.name
-        assert p.scale == "linear" or p.min > 0, p.name
-        needed = [c.pipeline.parameters | c.place.parameters for c in scene.recipe().clouds]
-        assert p.name in frozenset().union(*needed), f"{p.name} moves nothing"
+def test_each_parameter_moves_something(scene):
+    recipe = scene.recipe()
+    moved = frozenset().union(*(c.parameters for c in recipe.clouds))
+    assert {p.name for p in recipe.parameters} <= moved
 
 
 @EVERY

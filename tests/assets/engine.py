@@ -14,8 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from components.figure import document
-from geometry.path import TURN
+from components.packing import packed
 from geometry.pipeline import Affine, Normalize, Pointwise
 
 RUNNER = Path(__file__).parent / "engine_runner.mjs"
@@ -43,10 +42,10 @@ class Node:
         assert "error" not in reply, reply["error"]
         return reply["answer"]
 
-    def run(self, recipe, cases, *, layers=False):
-        """For each (params, progress, followed): the browser's stages, positions and layers."""
+    def run(self, recipe, cases, *, marks=()):
+        """For each (params, progress, followed): the browser's stages, positions and what marks show."""
         cases = [dict(zip(("params", "progress", "followed"), (*case, 0)[:3], strict=True)) for case in cases]
-        answers = self.ask("run", recipe=document(recipe), cases=cases, layers=layers)
+        answers = self.ask("run", recipe=packed(recipe), cases=cases, marks=packed(marks))
         for answer in answers:
             for c in recipe.clouds:
                 n = len(c.points)
@@ -122,20 +121,7 @@ def bound_at(cloud, params, progress, *, unit, rounding):
     k = min(int(progress), max(len(known) - 2, 0))
     (a, ea), (b, eb) = known[k], known[min(k + 1, len(known) - 1)]
     size = np.maximum(length(a), length(b))
-    straight = ea + eb + rounding * size
-    if cloud.pipeline.path == "straight" or progress == int(progress):
-        return straight
-    return straight + size * _turned(a, b, ea + rounding * length(a), eb + rounding * length(b))
-
-
-def _turned(a, b, ea, eb):
-    """How much, relative to its norm, errors of its ends may turn a point that goes along the sphere."""
-    m = min(a.shape[-1], b.shape[-1])
-    na, nb = length(a), length(b)
-    product = np.where(na * nb > 0, na * nb, 1)
-    sine = np.sqrt(np.maximum(0, 1 - (np.sum(a[:, :m] * b[:, :m], -1) / product) ** 2))
-    relative = _ratio(ea, na) + _ratio(eb, nb)
-    return np.minimum(2, 4 * relative / np.maximum(sine, TURN))
+    return ea + eb + rounding * size
 
 
 def length(x):

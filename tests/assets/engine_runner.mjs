@@ -3,6 +3,7 @@
 import { createInterface } from "node:readline";
 import { side } from "../../assets/describe.mjs";
 import * as engine from "../../assets/engine.mjs";
+import * as marks from "../../assets/marks.mjs";
 import * as link from "../../assets/link.mjs";
 import * as motion from "../../assets/motion.mjs";
 
@@ -11,18 +12,20 @@ const pack = (x) => Buffer.from(x.buffer, x.byteOffset, x.byteLength).toString("
 const each = (object, f) => Object.fromEntries(Object.entries(object).map(([name, x]) => [name, f(x)]));
 
 const answers = {
-  /** Stages, positions and layers at each of many (params, progress, followed). */
-  run({ recipe, cases, layers }) {
+  /** Stages, positions and what marks show at each of many (params, progress, followed). */
+  run({ recipe, cases, marks: shown }) {
     return cases.map(({ params, progress, followed }) => {
       const all = engine.stages(recipe, params), at = engine.positions(recipe, params, progress);
+      const moment = { recipe, stages: all, at, progress, followed };
       const out = { stages: each(all, (stages) => stages.map(pack)), positions: each(at, pack) };
-      return !layers ? out : { ...out, layers: recipe.views.flatMap((view) => view.layers).map((layer) => ({
-        points: pack(engine.layerPoints(recipe, layer, all, at, progress, followed)),
-        fading: engine.fading(layer, progress),
-        values: layer.color ? pack(engine.layerValues(layer, recipe, all, at, followed)) : null,
+      return { ...out, marks: shown.map((mark) => ({
+        points: pack(marks.pointsOf(mark, moment)),
+        opacity: marks.opacityOf(mark, progress),
+        values: mark.color ? pack(marks.valuesOf(mark, moment)) : null,
       })) };
     });
   },
+  marks: () => Object.keys(marks.MARKS),
   residual: ({ a, b, n }) => engine.residual(Float32Array.from(a), Float32Array.from(b), n),
   measures: ({ points }) => points.map((x) => each(engine.measures(x), (v) => (Number.isNaN(v) ? null : v))),
   read({ search, choices, recipe }) {

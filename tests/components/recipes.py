@@ -2,7 +2,24 @@
 
 import numpy as np
 
-from components.recipe import Cloud, Color, Layer, Parameter, Recipe, Row, Table, View, rows
+from components.cloud import Cloud, Row, rows
+from components.marks import (
+    Color,
+    Disc,
+    Field,
+    Follow,
+    Followed,
+    Histogram,
+    Labels,
+    Line,
+    Mesh,
+    Points,
+    Rim,
+    SemiAxes,
+    Threshold,
+    Trail,
+)
+from components.recipe import Parameter, Recipe, Table, View
 from geometry import Affine, Entries, Normalize, Pipeline, clouds
 
 FADE = (1.0, 0.5, 0.25)
@@ -17,32 +34,30 @@ def layers(d):
     show, values = rows(np.eye(d)), np.linspace(-1, 1, 20)
     pair = (Row((1, 0)), Row((0, 1), stage=0))
     found = [
-        Layer(
-            "x", "points", "input", show, "a point", color=Color("diverging", -1, 1, values=values), pick=True
-        ),
-        Layer("x", "points", "other", pair if d == 2 else show, only=[1, 3], hollow=True, fade=FADE),
-        Layer("x", "points", "followed", show, only="followed", size=9),
-        Layer("x", "points", "other", show, only="followed", color=Color("diverging", -1, 1, values=values)),
-        Layer("x", "trail", "trail", show, only=[3], arrow=0.25),
-        Layer("x", "points", "trail", show, color=Color("sequential", -1, 1, row=Row((1,)))),
-        Layer("x", "trail", "trail", show, only=[0, 2], opacity=0.5),
-        Layer("x", "line", "sphere", show, order=np.array([0, 1, -1, 2]), dash="dot"),
-        Layer("names", "labels", "axis", show),
-        Layer("frame", "semi-axes", "ellipsoid", show),
+        Points("x", "input", show, "a point", color=Color("diverging", -1, 1, of=values), hand=Follow()),
+        Points("x", "other", pair if d == 2 else show, only=[1, 3], glyph="ring", fade=FADE),
+        Points("x", "followed", show, only=Followed(), size=9),
+        Points("x", "other", show, only=Followed(), color=Color("diverging", -1, 1, of=values)),
+        Trail("x", "trail", show, only=[3], arrow=0.25),
+        Points("x", "trail", show, color=Color("sequential", -1, 1, of=Row((1,)))),
+        Trail("x", "trail", show, only=[0, 2], opacity=0.5),
+        Line("x", "sphere", show, order=np.array([0, 1, -1, 2]), dash="dot"),
+        Labels("names", "axis", show),
+        SemiAxes("frame", "ellipsoid", show),
     ]
     if d == 3:
         return (
             *found,
-            Layer("ball", "mesh", "sphere", show, order=clouds.sphere_mesh()[1], fade=(0.1, 0.2, 0.3)),
-            Layer("half", "plane", "hyperplane", show, span=(0, 1.5), bins=12),
-            Layer("half", "rim", "hyperplane", show, span=(0, 1.5), bins=12),
+            Mesh("ball", "sphere", show, triangles=clouds.sphere_mesh()[1], fade=(0.1, 0.2, 0.3)),
+            Disc("half", "hyperplane", show, radius=1.5, corners=12),
+            Rim("half", "hyperplane", show, radius=1.5, corners=12),
         )
     classes = np.arange(20) % 2
     return (
         *found,
-        Layer("x", "histogram", "input", show[:1], span=(-2, 2), bins=5),
-        Layer("x", "threshold", "warning", show[:1], span=(0, 9), classes=classes),
-        Layer("grid", "field", "sphere", (), color=Color("diverging", -3, 3, row=Row((1, 1))), bins=5),
+        Histogram("x", "input", show[:1], span=(-2, 2), bins=5),
+        Threshold("x", "warning", show[:1], span=(0, 9), classes=classes),
+        Field("grid", "sphere", (), color=Color("diverging", -3, 3, of=Row((1, 1))), columns=5),
     )
 
 

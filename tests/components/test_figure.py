@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 import pytest
 
 from components.figure import document, figure, templates
+from components.marks import color_of
 from components.packing import packed
 from components.scene import scenes
 from components.theme import THEMES, colors
@@ -25,10 +26,10 @@ def test_a_trace_a_layer_in_order(d):
     traces = templates(small, view)["data"]
     assert len(traces) == len(view.layers) == len(figure(small).data)
     for trace, drawn, layer in zip(traces, figure(small).data, view.layers, strict=True):
-        if layer.kind == "field":
+        if layer.draws == "field":
             assert drawn.type == "heatmap" and trace["type"] == "scatter"  # which the browser's bundle has
             continue
-        assert trace["type"] == drawn.type == TYPES.get(layer.kind, "scatter3d" if d == 3 else "scatter")
+        assert trace["type"] == drawn.type == TYPES.get(layer.draws, "scatter3d" if d == 3 else "scatter")
         assert trace["name"] == (layer.title or layer.role) and "x" not in trace
 
 
@@ -38,12 +39,12 @@ def test_positions_are_the_recipes(d, progress):
     small = recipe(d)
     drawn = figure(small, PARAMS, progress, followed=7)
     for trace, layer in zip(drawn.data, small.views[0].layers, strict=True):
-        if layer.kind == "field":
+        if layer.draws == "field":
             continue
         want = small.layer_points(layer, PARAMS, progress, followed=7)
         np.testing.assert_array_equal(coordinates(trace), want)
         assert trace.opacity == layer.opacity_at(progress)
-        if layer.color:
+        if color_of(layer):
             values = small.layer_values(layer, PARAMS, progress, followed=7)
             assert len(values) == len(want)
             np.testing.assert_array_equal(trace.marker.color, values)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from components.marks import Disc, Rim
 from components.networks import LOGIT, curves, facts, folding, network, projection, readouts
 from components.scene import scenes
 from components.trained import at_rest
@@ -27,12 +28,12 @@ def at(film, k):
 def test_the_plane_is_where_the_logit_vanishes(film, k):
     """Every point of the disc, taken through the last Linear, gives 0."""
     view, _ = folding(film, 1)
-    [layer] = [each for each in view.layers if each.kind == "plane"]
+    [layer] = [each for each in view.layers if isinstance(each, Disc)]
     recipe = scenes()[film.data.name].recipe(seed=1)
     disc = recipe.layer_points(layer, at(film, k), 0)
     last = network(film, 1).steps[-1]
     values = last.apply(disc, at(film, k))
-    seen = np.linalg.norm(disc[0]) < layer.span[1] - SINGLE  # else the plane misses the ball
+    seen = np.linalg.norm(disc[0]) < layer.radius - SINGLE  # else the plane misses the ball
     assert not seen or abs(values).max() < SINGLE
     assert seen or k == 0
 
@@ -69,7 +70,7 @@ def test_curves_of_every_seed_and_the_clock_on_the_shown_one(film, what):
         )
         assert (named["now"].at(at(film, k), 0)[:, 0] == film.steps[k]).all()
     [seeds] = [layer for layer in view.layers if layer.cloud == "seeds"]
-    name, each = seeds.picks
+    name, each = seeds.hand.choice, seeds.hand.numbers
     assert name == "seed" and list(each[:: len(film.steps)]) == list(range(film.seeds))
 
 
@@ -77,7 +78,10 @@ def test_events_of_the_loss_differ_without_colour():
     """From each other, and from the solid curve that they lie on."""
     film = shipped("spiral")
     layers = [layer for seed in range(film.seeds) for layer in curves(film, seed, "loss")[0].layers]
-    looks = {layer.title: (layer.kind, layer.dash, layer.square) for layer in layers}
+    looks = {
+        layer.title: (type(layer), getattr(layer, "dash", ""), getattr(layer, "glyph", ""))
+        for layer in layers
+    }
     assert len({looks[name] for name in ("this seed", "plateau", "drop")}) == 3
 
 
@@ -94,7 +98,7 @@ def test_a_click_on_a_curve_knows_its_seed(film):
     [layer] = [each for each in view.layers if each.cloud == "seeds"]
     [cloud] = [c for c in clouds if c.name == "seeds"]
     order = layer.order[layer.order >= 0]
-    assert len(order) == len(cloud.points) == len(layer.picks[1])
+    assert len(order) == len(cloud.points) == len(layer.hand.numbers)
 
 
 def test_wide_layers_are_seen_from_the_last_linear():
@@ -106,7 +110,7 @@ def test_wide_layers_are_seen_from_the_last_linear():
     np.testing.assert_allclose(P @ P.T, np.eye(3), atol=SINGLE)
     np.testing.assert_allclose(P[0] * np.linalg.norm(A), A[0], atol=SINGLE)
     view, _ = folding(film, 1)
-    assert not [layer for layer in view.layers if layer.kind in ("plane", "rim")] and not view.edge
+    assert not [layer for layer in view.layers if isinstance(layer, Disc | Rim)] and not view.edge
 
 
 def test_facts_are_those_of_the_run(film):

@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from components.cloud import Cloud, Row, rows
 from components.figure import figure
+from components.marks import Followed, Points, Trail
 from components.packing import pack, packed
-from components.recipe import Cloud, Layer, Residual, Row, rows
+from components.recipe import Residual
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Track
 from geometry.distributions import best_threshold, histogram
 from tests.components.recipes import FADE, recipe
@@ -49,10 +51,10 @@ def test_json_holds_every_part_of_a_step():
         Normalize(2.0, 0.5, [(0, 2), (1,)], "std"),
         Pointwise("gelu"),
     )
-    cloud = Cloud("x", np.ones((1, 3)), Pipeline(steps, "sphere"), Pipeline(steps[2:]))
-    sent = json.loads(json.dumps(packed(replace(recipe(3), clouds=(cloud,)))))["clouds"][0]
+    cloud = Cloud("x", np.ones((1, 3)), Pipeline(steps), Pipeline(steps[2:]))
+    sent = json.loads(json.dumps(packed(cloud)))
     affine, normalize, pointwise = sent["steps"]
-    assert sent["path"] == "sphere" and sent["place"] == [pointwise]
+    assert sent["place"] == [pointwise]
     np.testing.assert_array_equal(unpacked(affine["A"]["base"]), np.eye(3))
     np.testing.assert_array_equal(unpacked(affine["A"]["terms"]["a"]), np.ones((3, 3)))
     assert affine["A"]["tracks"]["t"]["values"]["dtype"] == "f4"
@@ -82,7 +84,7 @@ def test_a_cloud_with_fewer_steps_rests_at_its_last_stage():
     ("progress", "want"), [(0, 1), (0.5, 0.75), (1, 0.5), (1.5, 0.375), (2, 0.25), (9, 0.25)]
 )
 def test_opacity_is_linear_between_stages(progress, want):
-    layer = Layer("x", "points", "input", (), fade=FADE)
+    layer = Points("x", "input", (), fade=FADE)
     assert layer.opacity_at(progress) == pytest.approx(want, rel=EXACT)
     assert replace(layer, opacity=0.5).opacity_at(progress) == pytest.approx(want / 2, rel=EXACT)
     assert replace(layer, fade=None, opacity=0.5).opacity_at(progress) == 0.5
@@ -91,7 +93,7 @@ def test_opacity_is_linear_between_stages(progress, want):
 def test_rows_are_the_projection():
     small, show = recipe(3), rows([[1, 2, 3], [0, 0, 1]])
     x = small.positions(PARAMS, 0.5)["x"]
-    got = small.layer_points(Layer("x", "points", "input", show), PARAMS, 0.5)
+    got = small.layer_points(Points("x", "input", show), PARAMS, 0.5)
     np.testing.assert_allclose(got, x @ np.array([[1, 2, 3], [0, 0, 1]]).T, atol=EXACT)
 
 
@@ -100,23 +102,23 @@ def test_a_row_may_rest_at_a_stage_and_have_an_offset():
     small = recipe(3)
     first, _, last = small.cloud("x").stages(PARAMS)
     axes = (Row((1, 0, 0), stage=0), Row((1, 0, 0), stage=9, offset=2.0), Row((1, 0, 0, 7)))
-    got = small.layer_points(Layer("x", "points", "input", axes), PARAMS, 1)
+    got = small.layer_points(Points("x", "input", axes), PARAMS, 1)
     np.testing.assert_allclose(got[:, 0], first[:, 0], atol=EXACT)
     np.testing.assert_allclose(got[:, 1], last[:, 0] + 2, atol=EXACT)
 
 
 def test_only_and_followed():
-    small, layer = recipe(3), Layer("x", "points", "input", rows(np.eye(3)))
+    small, layer = recipe(3), Points("x", "input", rows(np.eye(3)))
     x = small.layer_points(layer, PARAMS, 1)
     some = small.layer_points(replace(layer, only=[3, 0]), PARAMS, 1)
     np.testing.assert_array_equal(some, x[[3, 0]])
     for followed, index in ((4, 4), (99, 19)):
-        one = small.layer_points(replace(layer, only="followed"), PARAMS, 1, followed=followed)
+        one = small.layer_points(replace(layer, only=Followed()), PARAMS, 1, followed=followed)
         np.testing.assert_array_equal(one, x[[index]])
 
 
 def test_a_trail_goes_as_far_as_the_point():
-    small, layer = recipe(3), Layer("x", "trail", "trail", rows(np.eye(3)), only=[2])
+    small, layer = recipe(3), Trail("x", "trail", rows(np.eye(3)), only=[2])
     first, second, _ = (s[2] for s in small.cloud("x").stages(PARAMS))
     here = small.positions(PARAMS, 1.5)["x"][2]
     np.testing.assert_allclose(small.layer_points(layer, PARAMS, 1.5), [first, second, here, [np.nan] * 3])
@@ -143,7 +145,7 @@ def test_best_threshold(values, classes, want):
 
 
 def test_readouts_travel():
-    small = replace(recipe(3), readouts=(Residual("far", "x", "names"),))
+    small = replace(recipe(3), readouts=(Residual("far", "x", "x"),))
     [sent] = json.loads(json.dumps(packed(small)))["readouts"]
     assert sent["kind"] == "residual" and sent["label"] == "far"
 
@@ -166,9 +168,14 @@ def test_a_figure_runs_each_pipeline_once(monkeypatch):
     assert again == new != figure(small, {"gain": 2.0}, 1.5).to_json()
 
 
-@pytest.mark.parametrize("path", ["straight", "sphere"])
 @pytest.mark.parametrize("progress", [0, 0.3, 1, 1.999, 2, 5])
-def test_where_a_cloud_is_is_what_its_pipeline_says(path, progress):
+def test_between_stages_points_move_straight_and_missing_coordinates_are_zero(progress):
     x = np.random.default_rng(1).normal(size=(4, 3))
-    through = Pipeline((Normalize(), Affine(np.diag([1.0, -2, 3]))), path)
-    np.testing.assert_array_equal(Cloud("x", x, through).at({}, progress), through.at(x, min(progress, 2)))
+    through = Pipeline((Normalize(), Affine(np.eye(5, 3))))
+    stages = [np.pad(stage, ((0, 0), (0, 5 - stage.shape[1]))) for stage in through.stages(x)]
+    k = min(int(progress), 1)
+    f = min(progress - k, 1)
+    got = Cloud("x", x, through).at({}, progress)
+    want = (1 - f) * stages[k] + f * stages[k + 1]
+    np.testing.assert_allclose(got, want[:, : got.shape[1]], atol=EXACT)
+    assert not want[:, got.shape[1] :].any()

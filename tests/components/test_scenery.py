@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from components import scenery
-from components.recipe import Cloud, Layer, rows
+from components.cloud import Cloud, rows
+from components.marks import Follow, Followed, Labels, Line, Mesh, Points, Trail
 from geometry import Pipeline
 
 ROUNDING = 1e-12  # double precision
@@ -16,11 +17,11 @@ def run(steps, x, **params):
 
 
 def test_parts_come_apart_in_their_order():
-    one = scenery.draw("one", "line", "axis", SHOW, (np.eye(3), np.arange(3)), size=2)
+    one = scenery.draw("one", Line, "axis", SHOW, (np.eye(3), np.arange(3)), size=2)
     two = (Cloud("two", np.eye(3)), *scenery.followed("two", SHOW))
     found, layers = scenery.split(one, two)
     assert [c.name for c in found] == ["one", "two"]
-    assert [(x.cloud, x.kind) for x in layers] == [("one", "line"), ("two", "trail"), ("two", "points")]
+    assert [(x.cloud, type(x)) for x in layers] == [("one", Line), ("two", Trail), ("two", Points)]
     assert layers[0].order.tolist() == [0, 1, 2] and layers[0].size == 2
 
 
@@ -30,7 +31,7 @@ def test_the_mean_line_is_the_multiples_of_one(d):
     for x, length in ((line.points, 2.0), (label.points, 2.5)):
         np.testing.assert_allclose(np.ptp(x, axis=1), 0, atol=ROUNDING)
         np.testing.assert_allclose(np.linalg.norm(x, axis=1), length, rtol=ROUNDING)
-    assert label.labels == ["𝟏"] and named.kind == "labels"
+    assert label.labels == ["𝟏"] and isinstance(named, Labels)
 
 
 def test_axes_reach_from_low_to_high():
@@ -68,13 +69,13 @@ def test_steps_that_sliders_move():
 
 def test_angle_is_counted_from_the_first_axis():
     color = scenery.angle(np.array([[1.0, 0], [0, 2], [-3, 0], [0, -1]]))
-    np.testing.assert_allclose(color.values, np.pi * np.array([0, 0.5, 1, -0.5]))
+    np.testing.assert_allclose(color.of, np.pi * np.array([0, 0.5, 1, -0.5]))
     assert (color.low, color.high) == (-np.pi, np.pi)
 
 
 def test_many_points_are_drawn_small():
     few, many = (scenery.crowd(Cloud("c", np.zeros((n, 3))), SHOW, None)[0] for n in (10, 5000))
-    assert few.size > many.size and few.pick and many.pick
+    assert few.size > many.size and few.hand == many.hand == Follow()
 
 
 def test_a_space_has_room_and_its_camera_as_near_as_before():
@@ -84,11 +85,8 @@ def test_a_space_has_room_and_its_camera_as_near_as_before():
 
 def test_the_same_layers_from_another_side_keep_their_stages():
     now, before, flat = rows(np.eye(3)), rows(np.eye(3), stage=0), rows(np.eye(2, 3))
-    layers = (
-        Layer("a", "mesh", "sphere", now),
-        Layer("a", "line", "axis", now, "now"),
-        Layer("b", "points", "input", before),
-    )
+    ball = Mesh("a", "sphere", now, triangles=np.array([[0, 1, 2]]))
+    layers = (ball, Line("a", "axis", now, "now"), Points("b", "input", before))
     line, points = scenery.seen(layers, flat, title="")
     assert (line.rows, line.title, points.rows) == (flat, "", rows(np.eye(2, 3), stage=0))
     assert len(scenery.seen(layers, now)) == 3
@@ -112,14 +110,14 @@ def test_lines_have_the_order_of_their_shapes():
 
 
 def test_each_class_has_its_points():
-    cold, hot = scenery.each_class("c", "points", SHOW, np.array([0, 1, 1, 0]), ("cold", "hot"), size=3)
+    cold, hot = scenery.each_class("c", Points, SHOW, np.array([0, 1, 1, 0]), ("cold", "hot"), size=3)
     assert (cold.only, hot.only, cold.title, hot.title) == ([0, 3], [1, 2], "cold", "hot")
     assert cold.role != hot.role and cold.size == hot.size == 3
 
 
 def test_beads_can_be_followed():
     points, mark = scenery.beads("c", SHOW, only=[0, 2], size=4, mark=9)
-    assert (points.only, points.size, mark.only, mark.size) == ([0, 2], 4, "followed", 9)
+    assert (points.only, points.size, mark.only, mark.size) == ([0, 2], 4, Followed(), 9)
 
 
 def test_a_plane_has_one_scale_and_a_graph_its_own():

@@ -2,6 +2,7 @@ import re
 
 import pytest
 
+from components.marks import color_of
 from components.scene import scenes
 from components.theme import ROLES, SCALES, THEMES, colors, css, resolve, scale
 
@@ -72,4 +73,4 @@ def test_css_has_a_block_for_each_theme():
 def test_scenes_name_roles_of_the_theme(scene):
     layers = [layer for view in scene.recipe().views for layer in view.layers]
     assert {layer.role for layer in layers} <= ROLES.keys() - set(GROUND)
-    assert {layer.color.scale for layer in layers if layer.color} <= SCALES.keys()
+    assert {color_of(layer).scale for layer in layers if color_of(layer)} <= SCALES.keys()

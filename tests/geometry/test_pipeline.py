@@ -61,15 +61,14 @@ def test_library_dtype_and_shape_stay(xp, batch):
     for y in NETWORK.stages(xp.ones((*batch, 2), dtype=xp.float32), PARAMS):
         assert y.dtype == xp.float32 and type(y) is type(xp.ones(1))
     assert y.shape == (*batch, 1)
-    assert NETWORK.at(xp.zeros((0, 2)), 2.5, PARAMS).shape == (0, 3)
+    assert NETWORK.stages(xp.zeros((0, 2)), PARAMS)[2].shape == (0, 3)
 
 
-@pytest.mark.parametrize("path", ["straight", "sphere"])
-def test_the_device_stays(path):
+def test_the_device_stays():
     """A device without numbers stands for any other than the default."""
     x = torch.ones((4, 3), device="meta")
     steps = [Affine(np.eye(2, 3), [0, 1]), Normalize(groups=((1,),)), *NETWORK.steps]
-    assert Pipeline(steps, path).at(x, 4.5, PARAMS).device == x.device
+    assert {y.device for y in Pipeline(steps).stages(x, PARAMS)} == {x.device}
 
 
 def test_steps_do_what_they_say(xp, rng):
@@ -88,42 +87,9 @@ def test_normalize_passes_its_options(xp, rng):
     close(got, np.asarray(to_sphere(x, **options)))
 
 
-@pytest.mark.parametrize("path", ["straight", "sphere"])
-def test_a_whole_progress_is_exactly_the_stage(xp, rng, path):
-    x = xp.asarray(rng.normal(size=(4, 2)))
-    pipeline = Pipeline(NETWORK.steps, path)
-    for k, stage in enumerate(pipeline.stages(x, PARAMS)):
-        assert (np.asarray(pipeline.at(x, k, PARAMS)) == np.asarray(stage)).all()
-
-
-def test_between_stages_points_move_straight_and_dimensions_are_padded(xp, rng):
-    x = xp.asarray(rng.normal(size=(4, 2)))
-    stages = [np.asarray(stage) for stage in NETWORK.stages(x, PARAMS)]
-    close(NETWORK.at(x, 1.25, PARAMS), 0.75 * stages[1] + 0.25 * stages[2])
-    close(NETWORK.at(x, 0.25, PARAMS), 0.75 * np.pad(stages[0], ((0, 0), (0, 1))) + 0.25 * stages[1])
-    close(NETWORK.at(x, 2.5, PARAMS), (stages[2] + np.pad(stages[3], ((0, 0), (0, 2)))) / 2)
-
-
-def test_on_the_sphere_a_rotation_keeps_norms(xp, rng):
-    x = rng.normal(size=(6, 2))
-    quarter = Pipeline([Affine([[0, -1], [1, 0]])], path="sphere")
-    got = np.asarray(quarter.at(xp.asarray(x), 0.5))
-    close(got, x @ np.asarray([[1, 1], [-1, 1]]) / sqrt(2))
-    assert np.all(
-        np.linalg.norm(np.asarray(Pipeline(quarter.steps).at(xp.asarray(x), 0.5)), axis=-1)
-        < np.linalg.norm(x, axis=-1)
-    )
-
-
-@pytest.mark.parametrize("progress", [-0.01, 4.01, float("nan"), float("inf")])
-def test_progress_outside_is_an_error(progress):
-    with pytest.raises(ValueError, match="from 0 to 4"):
-        NETWORK.at(np.ones(2), progress, PARAMS)
-
-
 def test_no_steps_is_the_identity(xp):
     x = xp.ones((2, 3))
-    assert Pipeline([]).at(x, 0) is x and Pipeline([]).stages(x)[0] is x
+    assert Pipeline([]).stages(x)[0] is x
 
 
 def test_basis_shows_the_sphere_of_four_dimensions_in_three(xp, rng):
@@ -152,7 +118,6 @@ def test_parameters():
         (lambda: Pointwise("softmax"), "gelu"),
         (lambda: Pipeline([Affine(np.eye(2)), Affine(np.eye(3))]), "3 coordinates: got 2"),
         (lambda: Pipeline([Affine(np.eye(2)), Normalize(groups=((0, 2),))]), "0 … 1"),
-        (lambda: Pipeline([], path="round"), "straight"),
         (lambda: FIVE.stages(np.ones((5, 4))), "3 coordinates: got 4"),
     ],
 )
@@ -182,7 +147,7 @@ def test_gradients_into_points_entries_and_parameters():
             Pointwise("tanh"),
         ]
         params = {"s": s, "t": t}
-        return Pipeline(steps).at(x, 3.5, params), Pipeline(steps, "sphere").at(x, 1.5, params)
+        return tuple(Pipeline(steps).stages(x, params))
 
     shapes = ((4, 2), (3, 2), 3, (3, 2), (3, 2, 3))
     leaves = [torch.randn(s, dtype=torch.float64, requires_grad=True) for s in shapes]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from components.recipe import coordinate
+from components.cloud import coordinate
 from components.scenes.activation import SCENE
 from components.scenes.activation.build import FUNCTIONS, ZERO, H
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from components.circle import angles
-from components.recipe import coordinate
+from components.cloud import coordinate
 from components.scenes.fold import SCENE
 from components.scenes.fold.build import H
 

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from components.recipe import diameters
 from components.scenes.layernorm import CONVENTIONS, SCENE
 from geometry import layer_norm, rms_norm
-from geometry.ellipsoid import semi_axes
+from geometry.ellipsoid import diameters, semi_axes
 
 EXACT = 1e-12  # double precision, a few operations
 VARIANTS, DIMENSIONS, AXES = ("layernorm", "rmsnorm"), (2, 3, 4), (2.0, -0.5, 0.0, 1.5)

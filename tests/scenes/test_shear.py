@@ -79,6 +79,6 @@ def test_at_s_zero_and_everywhere_all_is_finite(params):
     recipe = SCENE.recipe(branch="both")
     for view in recipe.views:
         for layer in view.layers:
-            if layer.order is None and layer.kind != "trail":
+            if layer.draws != "line":
                 for progress in (0, 0.5, 1, 1.5, 2):
                     assert np.isfinite(recipe.layer_points(layer, params, progress)).all()

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from components.recipe import Accuracy, best_threshold, coordinate
+from components.cloud import coordinate
+from components.recipe import Accuracy
 from components.scenes.temperature import SCENE
 from components.scenes.temperature.build import KINDS
+from geometry.distributions import best_threshold
 
 EXACT = 1e-12  # double precision, one normalisation
 SEEDS = range(8)

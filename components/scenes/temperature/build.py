@@ -15,7 +15,7 @@ from geometry import Normalize, Pipeline, clouds, to_sphere
 
 KINDS = ((14, 205), (-2, 75), (30, 85))  # °C and number of days: usual, of cold spells, of heat waves
 SPREAD, SCALE = 3.0, 5.0  # °C
-SHOW, AFTER = rows(np.eye(2)), Row((1, 0), stage=2)
+SHOW, AFTER, DEGREES = rows(np.eye(2)), Row((1, 0), stage=2), Row((1,))
 STRETCH = Parameter("stretch", "t", 3, 0, 5, about="factor on x")
 SHRINK = Parameter("shrink", "a", 0.3, 0, 1, about="factor on x")
 SHIFT = Parameter("shift", "t", 1, 0, 2, about="shift of x")
@@ -38,14 +38,14 @@ def build(choices: Choices) -> Recipe:
         clouds=(moving, Cloud("degrees", degrees), circle),
         views=(
             plane(ring, classes, ("cold day", "hot day") if hot else ("typical day", "extreme day")),
-            counts("Before", "degrees", NOW, classes, ("temperature in °C", -15, 45), 55, bins=40),
+            counts("Before", "degrees", DEGREES, classes, ("temperature in °C", -15, 45), 55, bins=40),
             counts("After", "days", AFTER, classes, ("x after", -1.04, 1.04), 100, bins=80),
         ),
         formula=formula("tx" if hot else "ax + t"),
         readouts=(
             Accuracy("Days that the best single threshold puts right: before", "days", BEFORE, classes),
             Accuracy("after", "days", AFTER, classes),
-            Number("The followed day", "degrees", NOW, Followed(), " °C"),
+            Number("The followed day", "degrees", DEGREES, Followed(), " °C"),
             *(margins if hot else ()),
         ),
         progress=2,

@@ -1,0 +1,352 @@
+"""Each mark shows the same in both runtimes: drawn from all of them and all their fields, and by hand."""
+
+from dataclasses import fields, replace
+from typing import get_type_hints
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.cloud import Cloud, Row, rows
+from components.marks import (
+    DASHES,
+    GLYPHS,
+    MARKS,
+    Color,
+    Disc,
+    Field,
+    Follow,
+    Followed,
+    Histogram,
+    Line,
+    Mark,
+    Points,
+    Rim,
+    SemiAxes,
+    Stroke,
+    Threshold,
+    Trail,
+)
+from geometry import Affine, Entries, Pipeline, Track
+from tests.assets.engine import DOUBLE, ONE_ROUNDING, Node, bound_at, farthest, length, unpack
+from tests.assets.test_engine import EXACT, EXAMPLES, FLOAT32, cases, recipe_of
+
+NUMBER = st.integers(-128, 128).map(lambda k: k / 64)
+HEAD = 0.25
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+# --- a strategy for every field that any mark has
+
+
+def row(cloud, widths=None):
+    """A row at the progress or at a stage; sometimes over another, which is far from 0."""
+    widths = widths or cloud.widths
+
+    def weights(stage):
+        most = max(widths) if stage is None else widths[stage]
+        return st.lists(NUMBER, min_size=1, max_size=most).map(tuple)
+
+    def one(stage):
+        offset = st.sampled_from([0, 0.5])
+        return st.builds(Row, weights(stage), st.just(stage), offset)
+
+    return st.sampled_from([None, *range(len(widths))]).flatmap(one)
+
+
+def colors(cloud):
+    values = st.just(np.linspace(-1, 1, len(cloud.points)))
+    return st.builds(Color, st.just("diverging"), st.just(-1), st.just(1), st.one_of(row(cloud), values))
+
+
+def indices(cloud, low=0):
+    return st.lists(st.integers(low, len(cloud.points) - 1), min_size=1, max_size=8)
+
+
+FIELDS = {
+    "title": lambda cloud: st.sampled_from(["", "a title"]),
+    "opacity": lambda cloud: st.sampled_from([1.0, 0.5]),
+    "fade": lambda cloud: st.none() | st.just(np.linspace(0, 1, len(cloud.pipeline.steps) + 1).tolist()),
+    "only": lambda cloud: st.none() | st.just(Followed()) | indices(cloud),
+    "size": lambda cloud: st.sampled_from([2.0, 9.0]),
+    "glyph": lambda cloud: st.sampled_from(GLYPHS),
+    "dash": lambda cloud: st.sampled_from(sorted(DASHES)),
+    "color": lambda cloud: st.none() | colors(cloud),
+    "hand": lambda cloud: st.none() | st.just(Follow()),
+    "order": lambda cloud: st.none() | indices(cloud, -1).map(np.array),
+    "arrow": lambda cloud: st.sampled_from([0.0, HEAD]),
+    "radius": lambda cloud: st.sampled_from([0.5, 1.5]),
+    "corners": lambda cloud: st.sampled_from([3, 16]),
+    "span": lambda cloud: st.sampled_from([(-2.03, 2.01), (0.0, 1.0)]),
+    "bins": lambda cloud: st.integers(1, 9),
+    "classes": lambda cloud: st.just(np.arange(len(cloud.points)) % 2),
+    "triangles": lambda cloud: st.just(np.array([[0, len(cloud.points) - 1, len(cloud.points) // 2]])),
+    "columns": lambda cloud: st.just(2),
+}
+
+
+def own_fields(kind):
+    return {f.name for f in fields(kind)} - {"cloud", "role", "rows"}
+
+
+@st.composite
+def drawn(draw, kind, cloud):
+    """A mark of a kind on a cloud, with every field drawn."""
+    count = kind.flat if kind.flat is not None else draw(st.sampled_from([2, 3]))
+    widths = None if kind.space is None else [kind.space] * len(cloud.widths)
+    show = tuple(draw(row(cloud, widths)) for _ in range(count))
+    own = {name: draw(FIELDS[name](cloud)) for name in own_fields(kind)}
+    if kind is Field:
+        own["color"] = draw(colors(cloud))
+    return kind(cloud.name, "input", show, **own)
+
+
+@st.composite
+def clouds_for(draw, kind):
+    """A recipe, parameters and a progress, with a cloud that a mark of this kind can show."""
+    recipe, params, progress = draw(cases())
+    cloud = recipe.clouds[0]
+    if kind in (Disc, Rim):  # one number at the origin and at the unit vectors, well apart
+        values = draw(st.permutations([-1.0, 0.5, 2.0, 0.25]))
+        cloud = Cloud("plane", np.array(values, np.float32)[:, None], Pipeline(()))
+    elif len(cloud.points) < 2 or kind in (Field, SemiAxes):
+        x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(4, 3)).astype(np.float32)
+        cloud = Cloud("four", x, Pipeline((Affine(np.diag([1.0, -2, 0.5])),)))
+    return cloud, params, progress
+
+
+# --- how far apart they may be
+
+
+def allowed(cloud, params, progress):
+    """What rounding may do to a point on its way."""
+    moments = (*range(len(cloud.pipeline.steps) + 1), min(progress, len(cloud.pipeline.steps)))
+    sizes = [length(cloud.at(params, m)) for m in moments]
+    bounds = [bound_at(cloud, params, m, unit=DOUBLE, rounding=ONE_ROUNDING) for m in moments]
+    return np.max(bounds) + ONE_ROUNDING * np.max(sizes)
+
+
+def near(mark, cloud, got, want, off):
+    assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
+    weights = np.array([length(r.weights) for r in mark.rows])
+    assert np.all(np.nan_to_num(np.abs(got - want)) <= off * weights + ONE_ROUNDING)
+
+
+def near_with_heads(mark, cloud, got, want, off):
+    """A head has the direction of the last leg, of which rounding knows the less the shorter it is."""
+    legs = length(np.diff(want, axis=0)) if len(want) > 1 else np.ones(1)
+    shortest = np.nanmin(legs, initial=1.0, where=legs > 0)
+    near(mark, cloud, got, want, off * (1 + 8 * HEAD / shortest) if mark.arrow else off)
+
+
+def near_axes(mark, cloud, got, want, off):
+    """Axes that are equally long may be any pair: what all of them together span is the same."""
+    scatter = []
+    for points in (got, want):
+        halves = np.diff(points.reshape(-1, 3, points.shape[-1])[:, :2], axis=1)[:, 0] / 2
+        scatter.append(halves.T @ halves)
+    np.testing.assert_allclose(*scatter, atol=100 * (off + FLOAT32))
+
+
+def near_disc(mark, cloud, got, want, off):
+    assert got.shape == want.shape
+    weights = np.array([length(r.weights) for r in mark.rows])
+    assert np.all(np.abs(got - want) <= FLOAT32 * (weights + 1))
+
+
+def near_counts(mark, cloud, got, want, off):
+    """A value within rounding of an edge may be on either side of it."""
+    np.testing.assert_allclose(got[:, 0], want[:, 0], atol=FLOAT32)
+    assert got[:, 1].sum() == want[:, 1].sum()
+    assert np.abs(np.cumsum(got[:, 1] - want[:, 1])).max() <= 2 * len(cloud.points) * (off > 1e-9)
+
+
+def near_threshold(mark, cloud, got, want, off):
+    """Of values that are equal but for rounding, either order is right."""
+    assert got[:, 1].tolist() == pytest.approx(want[:, 1].tolist()) and got[0, 0] == got[1, 0]
+
+
+def no_points(mark, cloud, got, want, off):
+    assert not got.size and not want.size
+
+
+LAWS = {
+    Field: no_points,
+    Line: near_with_heads,
+    Trail: near_with_heads,
+    SemiAxes: near_axes,
+    Disc: near_disc,
+    Rim: near_disc,
+    Histogram: near_counts,
+    Threshold: near_threshold,
+}
+
+
+def test_both_runtimes_have_the_same_marks(node):
+    assert set(MARKS) == {*Mark.__subclasses__(), *Stroke.__subclasses__()} - {Stroke}
+    assert sorted(kind.__name__ for kind in MARKS) == sorted(node.ask("marks"))
+
+
+@pytest.mark.parametrize("kind", MARKS, ids=lambda kind: kind.__name__)
+def test_every_field_of_every_mark_is_drawn(kind):
+    own = own_fields(kind)
+    assert own <= FIELDS.keys(), "a new field needs a strategy"
+    assert get_type_hints(kind).keys() >= own and kind.draws in ("points", "line", "mesh", "labels", "field")
+
+
+@pytest.mark.parametrize("kind", MARKS, ids=lambda kind: kind.__name__)
+@settings(max_examples=EXAMPLES // 4)
+@given(data=st.data())
+def test_a_mark_shows_the_same(node, kind, data):
+    cloud, params, progress = data.draw(clouds_for(kind))
+    mark = data.draw(drawn(kind, cloud))
+    followed = data.draw(st.integers(0, 7))
+    recipe = recipe_of(cloud)
+    at = recipe.moment(params, progress, followed=followed)
+    [answer] = node.run(recipe, [(params, progress, followed)], marks=[mark])
+    [got], want = answer["marks"], mark.points(at)
+    off = allowed(cloud, params, progress)
+    LAWS.get(kind, near)(mark, cloud, unpack(got["points"], len(want)).reshape(want.shape), want, off)
+    assert abs(got["opacity"] - mark.opacity_at(progress)) < EXACT
+    if getattr(mark, "color", None):
+        values = mark.values(at)
+        of = mark.color.of
+        size = length(of.weights) if isinstance(of, Row) else 0
+        assert np.all(np.abs(unpack(got["values"], len(values))[:, 0] - values) <= off * size + ONE_ROUNDING)
+
+
+# --- by hand
+
+
+def test_gaps_and_trails_by_hand(node):
+    """A line's −1 is a gap; a trail goes from stage to stage as far as the point is, and ends in a gap."""
+    x = np.float32([[1, 0], [0, 1]])
+    double = Cloud("x", x, Pipeline((Affine(2 * np.eye(2)), Affine(2 * np.eye(2)))))
+    show, gap = rows(np.eye(2)), [np.nan, np.nan]
+    line = Line("x", "input", show, order=np.array([0, -1, 1, 0]))
+    trail = Trail("x", "input", show, only=Followed())
+    [answer] = node.run(recipe_of(double), [({}, 1.5, 9)], marks=[line, trail])
+    got = [unpack(a["points"], 4) for a in answer["marks"]]
+    np.testing.assert_array_equal(got[0], [[3, 0], gap, [0, 3], [3, 0]])
+    np.testing.assert_array_equal(got[1], [[0, 1], [0, 2], [0, 3], gap])
+
+
+MOVES = {"ordinary": 1.0, "along the third axis": np.diag([0.01, 0.01, 5, 1]), "not at all": 0.0}
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("progress", [0, 0.4, 1, 1.7])
+@pytest.mark.parametrize("move", MOVES.values(), ids=MOVES)
+def test_arrows_have_the_same_heads(node, k, progress, move):
+    """On trails, whose last legs may have no length, and on pieces of a line, one of them a single point."""
+    x = np.float32(np.random.default_rng(2).normal(size=(6, 4)))
+    steps = (Affine(np.eye(4) + move * np.eye(4)), Affine(np.eye(4), 0.25 * np.ones(4)))
+    cloud, show = Cloud("x", x, Pipeline(steps)), rows(np.eye(k, 4))
+    trail = Trail("x", "input", show, only=[0, 3, 5], arrow=0.2)
+    line = Line("x", "input", show, order=np.array([0, 1, -1, 2, -1, 3, 4, 5]), arrow=0.2)
+    for layer in (trail, line):
+        got, want = shown(node, cloud, layer, progress)
+        plain = shown(node, cloud, replace(layer, arrow=0.0), progress)[1]
+        assert len(want) == len(plain) + 3 * (3 if k == 2 else 7)  # three pieces
+        assert (np.isnan(got) == np.isnan(want)).all()
+        np.testing.assert_allclose(got, want, atol=0.2 * FLOAT32 / 1e-3)
+
+
+def shown(node, cloud, mark, progress, **params):
+    """(engine's, Python's) points of a mark."""
+    recipe = recipe_of(cloud)
+    [answer] = node.run(recipe, [(params, progress)], marks=[mark])
+    want = mark.points(recipe.moment(params, progress))
+    return unpack(answer["marks"][0]["points"], len(want)), want
+
+
+@pytest.mark.parametrize("kind", [Disc, Rim])
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("t", [-1.0, 0.25, 2.0])
+def test_a_plane_that_follows_a_track_is_the_same_disc(node, kind, d, t):
+    """b + ⟨w, x⟩ with w and b along a track; at t = 2 beyond its end, at −1 the plane misses the ball."""
+    rng = np.random.default_rng(d)
+    track = {"p": Track([0.0, 1.0], rng.normal(size=(2, 1, d)))}
+    shift = {"p": Track([0.0, 1.0], [[9.0], [0.2]])}
+    function = Affine(Entries(np.zeros((1, d)), tracks=track), Entries(np.zeros(1), tracks=shift))
+    cloud = Cloud("f", np.vstack([np.zeros(d), np.eye(d)]).astype(np.float32), place=Pipeline((function,)))
+    layer = kind("f", "hyperplane", rows(np.eye(3)), radius=1.5, corners=16)
+    got, want = shown(node, cloud, layer, 0, p=t)
+    assert len(want) == 17 + (kind is Disc)
+    np.testing.assert_allclose(got, want, atol=1e-4)  # b and w come in float32, and b is 9
+
+
+def test_a_field_has_no_points_and_the_colours_of_its_grid(node):
+    grid = np.stack(np.meshgrid(*2 * [np.linspace(-1, 1, 4, dtype=np.float32)]), -1).reshape(-1, 2)
+    cloud = Cloud("grid", grid, place=Pipeline((Affine([[2.0, -1.0]], [0.5]),)))
+    layer = Field("grid", "sphere", (), color=Color("diverging", -1, 1, of=Row((1,))), columns=4)
+    recipe = recipe_of(cloud)
+    [answer] = node.run(recipe, [({}, 0)], marks=[layer])
+    values = unpack(answer["marks"][0]["values"], 16)[:, 0]
+    np.testing.assert_allclose(values, grid @ [2, -1] + 0.5, atol=ONE_ROUNDING * 4)
+    np.testing.assert_array_equal(layer.values(recipe.moment({}, 0)), grid.astype(float) @ [2, -1] + 0.5)
+    assert len(layer.points(recipe.moment({}, 0))) == 0
+
+
+@pytest.fixture
+def ordinary():
+    """An ordinary cloud in 4 dimensions, on its way through a rotation and a scaling."""
+    rng = np.random.default_rng(3)
+    turn = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    return Cloud("x", np.float32(rng.normal(size=(30, 4))), Pipeline((Affine(turn), Affine(2 * np.eye(4)))))
+
+
+ROW = Row((0.5, -1.0, 0.25, 2.0), offset=0.125)
+
+
+def test_central_projection_divides(node, ordinary):
+    over = Row((0, 0, 0, 0.25), offset=10)  # never zero here
+    layer = Points("x", "input", rows(np.eye(3, 4), over=over))
+    got, want = shown(node, ordinary, layer, 1.5)
+    assert farthest(got, want, FLOAT32 * length(want)) <= 1
+    x = ordinary.at({}, 1.5)
+    np.testing.assert_allclose(want, x[:, :3] / (x[:, 3:] / 4 + 10), rtol=EXACT)
+
+
+def test_histogram_counts_every_point(node, ordinary):
+    layer = Histogram("x", "input", (ROW,), span=(-2.03, 2.01), bins=7)
+    got, want = shown(node, ordinary, layer, 0.75)
+    np.testing.assert_allclose(got, want, atol=FLOAT32)
+    outline = want.reshape(-1, 2, 2)
+    assert outline[:-1, 1, 1].sum() == len(ordinary.points) and want[0, 1] == want[-1, 1] == 0
+
+
+def test_threshold_is_the_best(node, ordinary):
+    values = ordinary.at({}, 0.75) @ np.array(ROW.weights) + ROW.offset
+    classes = (values > 0.4) ^ (np.arange(30) % 7 == 0)
+    layer = Threshold("x", "input", (ROW,), span=(-1, 5), classes=classes.astype(int))
+    got, want = shown(node, ordinary, layer, 0.75)
+    np.testing.assert_allclose(got, want, rtol=FLOAT32)
+    assert want[:, 1].tolist() == [-1, 5] and want[0, 0] == want[1, 0]
+    right = [np.mean((values > t) == classes) for t in (want[0, 0], *values)]
+    assert max(right[0], 1 - right[0]) == max(max(r, 1 - r) for r in right)
+
+
+@pytest.mark.parametrize("stretch", [(3, 2, 1, 0.5), (2, 2, 1, 1), (1, 0, 0, 0)], ids=str)
+def test_semi_axes_are_those_of_the_ellipsoid(node, stretch):
+    turn = np.linalg.qr(np.random.default_rng(5).normal(size=(4, 4)))[0]
+    frame = np.float32([[0, 0, 0, 0], *np.eye(4)])
+    cloud = Cloud("x", frame, Pipeline((Affine(np.diag(stretch) @ turn, [1, 2, 3, 4]),)))
+    layer = SemiAxes("x", "ellipsoid", rows(np.eye(4)))
+    for points in shown(node, cloud, layer, 1):
+        ends = points.reshape(-1, 3, 4)
+        assert np.isnan(ends[:, 2]).all()
+        np.testing.assert_allclose((ends[:, 0] + ends[:, 1]) / 2, [[1, 2, 3, 4]] * 4, rtol=FLOAT32)
+        axes = (ends[:, 1] - ends[:, 0]) / 2
+        np.testing.assert_allclose(length(axes), stretch, atol=FLOAT32)
+        # a is a semi-axis: the ellipsoid's own matrix maps it to |a|²·a
+        matrix = np.diag(np.square(stretch))
+        np.testing.assert_allclose(
+            axes @ matrix, axes * np.square(length(axes))[:, None], atol=4 * 9 * FLOAT32
+        )
