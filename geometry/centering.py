@@ -22,14 +22,15 @@ def centered(x: Float[Array, "*batch d"]) -> tuple[Float[Array, "*batch d"], Flo
     xp, d = array_namespace(x), x.shape[-1]
     if not d:
         return x, xp.ones_like(x)
-    low, high = (f(constant(x), axis=-1, keepdims=True) for f in (xp.min, xp.max))
-    one = xp.ones_like(low)
-    unit = xp.where(xp.maximum(-low, high) > 1, 2.0 ** (d.bit_length() + 2) * one, one)
-    x = x / unit
+    largest = xp.max(xp.abs(constant(x)), axis=-1, keepdims=True)
+    units = xp.where(largest > 1, 2.0 ** (d.bit_length() + 2) * xp.ones_like(largest), 1.0)
+    x, largest = x / units, largest / units
     x = x - xp.sum(x, axis=-1, keepdims=True) / d
-    x = x - xp.sum(x, axis=-1, keepdims=True) / d  # what rounding left of a mean far from zero
-    # Rounding would give a constant vector a direction; its gradient stays that of Π.
-    return x - xp.where(low == high, constant(x), xp.zeros_like(x)), unit
+    # What rounding left of the mean. Near it, go from the first coordinate on: a constant vector is then zero.
+    first = constant(x[..., :1])
+    near = xp.abs(first) <= d * xp.finfo(x.dtype).eps * largest
+    x = x - xp.where(near, first, 0.0)
+    return x - xp.sum(x, axis=-1, keepdims=True) / d, units
 
 
 def centering_matrix(d: int) -> Float[np.ndarray, "{d} {d}"]:
