@@ -3,15 +3,17 @@
 from array_api_compat import array_namespace, device
 from jaxtyping import Float
 
-from geometry.arrays import Array
+from geometry.arrays import Array, like, real, taken
 
 
 def between(
     a: Float[Array, "*batch m"], b: Float[Array, "*batch n"], f: int | float
 ) -> Float[Array, "*batch k"]:
     """The point at the fraction f of the way from a to b, (1−f)·a + f·b; the shorter is padded with zeros."""
+    a, back = taken(a)
+    b = like(real(b, axes=1), a)
     k = max(a.shape[-1], b.shape[-1])
-    return (1 - f) * _pad(a, k) + f * _pad(b, k)
+    return back((1 - f) * _pad(a, k) + f * _pad(b, k))
 
 
 def _pad(x, k):

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from geometry import pointwise
-from geometry.arrays import Array, Numbers
+from geometry.arrays import Array, Numbers, has_values, numbers_of, requires_gradient, taken
 from geometry.entries import Entries, Params, Track
 from geometry.sphere import Groups, check_convention, check_groups, to_sphere
 
@@ -30,7 +30,8 @@ class Affine:
     Axes before these, say of many networks at once, are A's and b's alike: A (*batch, m, d) and b (*batch, m)
     send points (N, d), or (*batch, N, d), to (*batch, N, m).
 
-    Where all rows of a constant A sum to exactly 0, as for centring, a constant vector goes to b exactly.
+    Where all rows of A sum to 0 up to rounding, as for centring, a constant vector goes to b exactly; not
+    where A itself is learned, a tensor that requires a gradient.
     """
 
     A: Entries | Numbers
@@ -56,21 +57,20 @@ class Affine:
         return m
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
+        x, back = taken(x)
         self.width(x.shape[-1])
-        if self.levels:
-            x = x - x[..., :1]  # the same product; rounding would give a constant vector a direction
         A = self.A.value(params, x=x)
         b = None if self.b is None else self.b.value(params, x=x)
+        if _levels(A) if self.A.parameters else self._levels:
+            x = x - x[..., :1]  # the same product; rounding would give a constant vector a direction
         if len(A.shape) == 2:
-            return x @ A.mT if b is None else x @ A.mT + b
+            return back(x @ A.mT if b is None else x @ A.mT + b)
         y = A @ x.mT  # points stay the fastest axis in memory: three times the speed of all that follows
-        return (y if b is None else y + b[..., None]).mT
+        return back((y if b is None else y + b[..., None]).mT)
 
     @cached_property
-    def levels(self) -> bool:
-        """Whether A is constant and all its rows sum to exactly 0."""
-        base = self.A.base
-        return not self.A.parameters and isinstance(base, np.ndarray) and not base.sum(-1).any()
+    def _levels(self) -> bool:
+        return not requires_gradient(self.A.base) and _levels(self.A.base)
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -105,8 +105,9 @@ class Normalize:
         return d
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch d"]:
+        x, back = taken(x)
         radius, eps = self.radius.value(params, x=x), self.eps.value(params, x=x)
-        return to_sphere(x, radius=radius, eps=eps, convention=self.convention, groups=self.groups)
+        return back(to_sphere(x, radius=radius, eps=eps, convention=self.convention, groups=self.groups))
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -155,7 +156,19 @@ class Pipeline:
 
         Raises ValueError if a parameter is missing, or x has another number of coordinates.
         """
+        x, back = taken(x)
         stages = [x]
         for step in self.steps:
             stages.append(step.apply(stages[-1], params or {}))
-        return stages
+        return [back(stage) for stage in stages]
+
+
+def _levels(A):
+    """Whether each row of A sums to 0, up to the rounding of a sum of its entries."""
+    if not has_values(A) or not A.shape[-1]:
+        return False
+    rows = numbers_of(A)
+    rounding = rows.shape[-1] * np.finfo(rows.dtype).eps
+    # one row after another: the first one nearly always settles it
+    flat = (row.tolist() for row in rows.reshape(-1, rows.shape[-1]))
+    return all(abs(sum(row)) <= rounding * sum(map(abs, row)) for row in flat)
