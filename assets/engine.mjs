@@ -7,11 +7,15 @@
  *
  * @typedef {{dtype: string, shape: number[], bdata: string}} Packed
  * @typedef {{base: Packed, terms?: Record<string, Packed>, tracks?: Record<string, {at: Packed, values: Packed}>}} Entries
- * @typedef {{kind: "affine", A: Entries, b: Entries | null}
+ * @typedef {{kind: "affine", A: Entries | Of, b: Entries | null}
  *   | {kind: "normalize", radius: Entries, eps: Entries, groups: number[][] | null, convention: string}
- *   | {kind: "pointwise", function: string}} Step
+ *   | {kind: "pointwise", function: string}
+ *   | {kind: "softmax", temperature: Entries, causal: boolean}
+ *   | {kind: "branches", pipelines: any[][], join: "sum" | "concat"}} Step a branch is steps too
+ * @typedef {{of: string, stage: number | null, transposed: boolean, shape: number[]}} Of the points of another cloud as a matrix
+ * @typedef {Record<string, Float32Array[]>} Stages of each cloud
  * @typedef {{name: string, points: Packed, place: Step[], steps: Step[]}} Cloud
- * @typedef {{stage: number | null, weights: number[], offset: number, over: Row | null}} Row
+ * @typedef {{stage: number | null, weights: number[] | Entries, offset: number, over: Row | null}} Row
  * @typedef {{name: string, dims: number, layers: import("./marks.mjs").Mark[], [key: string]: any}} View
  * @typedef {{stages: string[], clouds: Cloud[], views: View[], parameters: any[], [key: string]: any}} Recipe
  * @typedef {Record<string, number>} Params
@@ -147,62 +151,124 @@ function normalize(x, n, radius, eps, groups, convention) {
   return x;
 }
 
-/** x after a step: x itself, changed, or on the other bench. @param {Float64Array} x @param {number} n @param {Step} step
- * @param {Params} params */
-function apply(x, n, step, params) {
-  if (step.kind === "affine") return affine(x, n, value(step.A, params), step.b && value(step.b, params));
-  if (step.kind === "pointwise") {
-    const f = FUNCTIONS[step.function];
-    for (let i = 0; i < x.length; i++) x[i] = f(x[i]);
-    return x;
+/** Softmax over the coordinates, in place; temperature 0 is the argmax, which several may share. A causal point sees as many
+ * coordinates as there are points up to it. @param {Float64Array} x @param {number} n @param {number} temperature
+ * @param {boolean} causal @param {number} first the number of the first of these points */
+function softmax(x, n, temperature, causal, first) {
+  const d = x.length / n || 1;
+  for (let i = 0; i < n; i++) {
+    const own = x.subarray(i * d, (i + 1) * d), seen = causal ? own.subarray(0, first + i + 1) : own;
+    let largest = -Infinity, sum = 0;
+    for (const v of seen) if (v > largest) largest = v;
+    for (let j = 0; j < seen.length; j++) {
+      seen[j] = temperature ? Math.exp((seen[j] - largest) / temperature) : Number(seen[j] === largest);
+      sum += seen[j];
+    }
+    for (let j = 0; j < seen.length; j++) seen[j] /= sum;
+    own.fill(0, seen.length);
   }
-  return normalize(x, n, value(step.radius, params)[0], value(step.eps, params)[0], step.groups, step.convention);
+  return x;
+}
+
+/** The points of another cloud as a matrix. @param {Of} of @param {Stages} all */
+function matrix({ of, stage, transposed, shape }, all) {
+  const points = /** @type {Float32Array} */ (all[of].at(stage ?? -1));
+  if (!transposed) return Float64Array.from(points);
+  const [d, rows] = shape, out = new Float64Array(points.length);
+  for (let i = 0; i < rows; i++) for (let j = 0; j < d; j++) out[j * rows + i] = points[i * d + j];
+  return out;
+}
+
+/** Each branch from the same x, added or side by side. @param {Float64Array} x @param {number} n @param {Step[][]} pipelines
+ * @param {string} join @param {Params} params @param {Stages} all @param {number} first */
+function branches(x, n, pipelines, join, params, all, first) {
+  const start = x.slice(), results = pipelines.map((steps) => {
+    /** @type {Float64Array} */ let y = room(start.length);
+    y.set(start);
+    for (const step of steps) y = apply(y, n, step, params, all, first);
+    return y.slice();
+  });
+  const widths = results.map((y) => y.length / n || 1), wide = join === "sum" ? widths[0] : widths.reduce((a, b) => a + b);
+  const out = room(n * wide).fill(0);
+  let from = 0;
+  results.forEach((y, k) => {
+    for (let i = 0; i < n; i++) for (let j = 0; j < widths[k]; j++) out[i * wide + from + j] += y[i * widths[k] + j];
+    if (join === "concat") from += widths[k];
+  });
+  return out;
+}
+
+/** x after a step: x itself, changed, or on the other bench. @param {Float64Array} x @param {number} n @param {Step} step
+ * @param {Params} params @param {Stages} all of the clouds that the step may see @param {number} first as in `softmax`
+ * @returns {Float64Array} */
+function apply(x, n, step, params, all, first) {
+  switch (step.kind) {
+    case "affine": return affine(x, n, "of" in step.A ? matrix(step.A, all) : value(step.A, params), step.b && value(step.b, params));
+    case "pointwise": {
+      const f = FUNCTIONS[step.function];
+      for (let i = 0; i < x.length; i++) x[i] = f(x[i]);
+      return x;
+    }
+    case "softmax": return softmax(x, n, value(step.temperature, params)[0], step.causal, first);
+    case "branches": return branches(x, n, step.pipelines, step.join, params, all, first);
+    default: return normalize(x, n, value(step.radius, params)[0], value(step.eps, params)[0], step.groups, step.convention);
+  }
 }
 
 /** The names of the parameters that move an array. @param {any} entries @returns {string[]} */
-const movers = (entries) => [...Object.keys(entries?.terms ?? {}), ...Object.keys(entries?.tracks ?? {})];
+export const movers = (entries) => [...Object.keys(entries?.terms ?? {}), ...Object.keys(entries?.tracks ?? {})];
+
+/** All steps, those of branches too. @param {Step[]} steps @returns {Step[]} */
+const every = (steps) => steps.flatMap((step) => (step.kind === "branches" ? step.pipelines.flatMap(every) : [step]));
 
 /** Whether a step is one at which a guide waits for the points. @param {Step} step */
 function rests(step) {
-  if (step.kind !== "affine") return false;
-  const { A, b } = step, d = A.base.shape[0];
-  return !b && !movers(A).length && A.base.shape[1] === d && unpack(A.base).every((a, i) => a === (i % (d + 1) ? 0 : 1));
+  if (step.kind !== "affine" || step.b || "of" in step.A || movers(step.A).length) return false;
+  const [m, d] = step.A.base.shape;
+  return m === d && unpack(step.A.base).every((a, i) => a === (i % (d + 1) ? 0 : 1));
 }
 
-/** The stages of one cloud (of one point in place of its own, where given). A step that moves nothing gives the same array
- * again. @param {Cloud} cloud @param {Params} params @param {Float64Array} [point] @returns {Float32Array[]} */
-export function cloudStages(cloud, params, point) {
-  const n = point ? 1 : cloud.points.shape[0];
-  const start = point ?? unpack(cloud.points);
+/** The stages of one cloud, or of one point in place of its own. A step that moves nothing gives the same array again.
+ * @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds that its steps see
+ * @param {{at: Float64Array, index: number}} [point] @returns {Float32Array[]} */
+export function cloudStages(cloud, params, all, point) {
+  const n = point ? 1 : cloud.points.shape[0], start = point?.at ?? unpack(cloud.points), first = point?.index ?? 0;
   /** @type {Float64Array} */ let x = room(start.length);
   x.set(start);
-  for (const step of cloud.place) x = apply(x, n, step, params);
+  for (const step of cloud.place) x = apply(x, n, step, params, all, first);
   const out = [new Float32Array(x)];
   for (const step of cloud.steps) {
     const still = rests(step);
-    if (!still) x = apply(x, n, step, params);
+    if (!still) x = apply(x, n, step, params, all, first);
     out.push(still ? out[out.length - 1] : new Float32Array(x));
   }
   return out;
 }
 
-/** @type {WeakMap<Cloud, {names: string[], values: number[], stages: Float32Array[]}>} the last stages of each cloud */
+/** @typedef {{names: string[], sources: string[], inputs: any[], stages: Float32Array[]}} Memory what moves a cloud, and where it was
+ * @type {WeakMap<Cloud, Memory>} the last stages of each cloud */
 const lately = new WeakMap();
 
-/** The stages of a cloud, anew only if a parameter that moves it has changed. @param {Cloud} cloud @param {Params} params */
-function remembered(cloud, params) {
+/** The stages of a cloud, anew only if a parameter that moves it, or a cloud that it sees, has changed. @param {Cloud} cloud
+ * @param {Params} params @param {Stages} all of the clouds before it */
+function remembered(cloud, params, all) {
   let known = lately.get(cloud);
-  const names = known?.names ?? [...cloud.place, ...cloud.steps].flatMap((step) => Object.values(step).flatMap(movers));
-  const values = names.map((name) => params[name]);
-  if (!known || !values.every((v, i) => v === known?.values[i])) {
-    lately.set(cloud, (known = { names, values, stages: cloudStages(cloud, params) }));
+  const steps = known ? [] : every([...cloud.place, ...cloud.steps]);
+  const names = known?.names ?? steps.flatMap((step) => Object.values(step).flatMap(movers));
+  const sources = known?.sources ?? steps.flatMap((step) => (step.kind === "affine" && "of" in step.A ? [step.A.of] : []));
+  const inputs = [...names.map((name) => params[name]), ...sources.map((name) => all[name])];
+  if (!known || !inputs.every((input, i) => input === known?.inputs[i])) {
+    lately.set(cloud, (known = { names, sources, inputs, stages: cloudStages(cloud, params, all) }));
   }
   return known.stages;
 }
 
-/** For each cloud, a Float32Array a stage. @param {Recipe} recipe @param {Params} params @returns {Record<string, Float32Array[]>} */
+/** For each cloud, a Float32Array a stage. A cloud sees only those before it. @param {Recipe} recipe @param {Params} params
+ * @returns {Stages} */
 export function stages(recipe, params) {
-  return Object.fromEntries(recipe.clouds.map((cloud) => [cloud.name, remembered(cloud, params)]));
+  /** @type {Stages} */ const all = {};
+  for (const cloud of recipe.clouds) all[cloud.name] = remembered(cloud, params, all);
+  return all;
 }
 
 /** Between two stages of n points each, on straight lines. A cloud that has fewer steps than the recipe rests at its last
@@ -237,30 +303,34 @@ export function now(recipe, all, progress) {
 
 /**
  * One display coordinate of n points: ⟨weights, point⟩ + offset, at the progress or at a fixed stage; over another row, if any.
- * @param {Row} row @param {Float32Array[]} stagesOfCloud @param {Float32Array} now @param {number} n
+ * @param {Row} row @param {Float32Array[]} stagesOfCloud @param {Float32Array} now @param {number} n @param {Params} params
  * @param {Float32Array} out @param {number} offset @param {number} stride
  */
-function coordinate(row, stagesOfCloud, now, n, out, offset, stride) {
+function coordinate(row, stagesOfCloud, now, n, params, out, offset, stride) {
   const points = row.stage === null ? now : stagesOfCloud[Math.min(row.stage, stagesOfCloud.length - 1)];
-  const d = points.length / n || 1, m = Math.min(d, row.weights.length);
+  const weights = Array.isArray(row.weights) ? row.weights : value(row.weights, params);
+  const d = points.length / n || 1, m = Math.min(d, weights.length);
   for (let i = 0; i < n; i++) {
     let sum = row.offset;
-    for (let j = 0; j < m; j++) sum += row.weights[j] * points[i * d + j];
+    for (let j = 0; j < m; j++) sum += weights[j] * points[i * d + j];
     out[offset + i * stride] = sum;
   }
   if (!row.over) return;
   const by = new Float32Array(n);
-  coordinate(row.over, stagesOfCloud, now, n, by, 0, 1);
+  coordinate(row.over, stagesOfCloud, now, n, params, by, 0, 1);
   for (let i = 0; i < n; i++) out[offset + i * stride] /= by[i];
 }
 
 /** All display coordinates of n points. @param {Row[]} rows @param {Float32Array[]} stagesOfCloud @param {Float32Array} points
- * @param {number} n */
-export function project(rows, stagesOfCloud, points, n) {
+ * @param {number} n @param {Params} params */
+export function project(rows, stagesOfCloud, points, n, params) {
   const out = new Float32Array(n * rows.length);
-  rows.forEach((row, r) => coordinate(row, stagesOfCloud, points, n, out, r, rows.length));
+  rows.forEach((row, r) => coordinate(row, stagesOfCloud, points, n, params, out, r, rows.length));
   return out;
 }
+
+/** The parameters that move rows. @param {Row[]} rows @returns {string[]} */
+export const rowMovers = (rows) => rows.flatMap(({ weights, over }) => [...(Array.isArray(weights) ? [] : movers(weights)), ...(over ? rowMovers([over]) : [])]);
 
 /** Rows of `points` (k numbers each) in the order of `indices`; −1 is a gap. @param {Float32Array} points @param {number} k
  * @param {ArrayLike<number>} indices */

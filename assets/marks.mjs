@@ -12,10 +12,10 @@
  * @typedef {{mark: string, draws: string, cloud: string, role: string, rows: Row[], title: string, opacity: number,
  *   fade: number[] | null, color: Color | null, hand: Hand | null, [field: string]: any}} Mark
  * @typedef {{recipe: import("./engine.mjs").Recipe, stages: Record<string, Float32Array[]>, at: Record<string, Float32Array>,
- *   progress: number, followed: number}} Moment what is known when a frame is drawn
+ *   params: Record<string, number>, progress: number, followed: number}} Moment what is known when a frame is drawn
  */
 
-import { between, cloudOf, gather, project, unpack } from "./engine.mjs";
+import { between, cloudOf, gather, project, rowMovers, unpack } from "./engine.mjs";
 import { bestThreshold, disc, histogram, semiAxes, withHeads } from "./geometry.mjs";
 
 /** @type {Record<string, (mark: Mark, moment: Moment) => Float32Array>} */
@@ -28,22 +28,22 @@ export const MARKS = {
   },
 
   /** Joins where a point was at each stage to where it is: its later corners rest on the point itself. */
-  Trail(mark, { recipe, stages, progress, followed }) {
+  Trail(mark, { recipe, stages, params, progress, followed }) {
     const own = stages[mark.cloud], n = sizeOf(recipe, mark.cloud), indices = chosen(mark.only, n, followed);
     const m = indices.length, k = mark.rows.length, corners = own.length + 1;
     const out = new Float32Array(m * corners * k).fill(NaN), few = own.map((stage) => gather(stage, stage.length / n, indices));
     few.forEach((_, s) => {
-      const points = project(mark.rows, few, between(few, m, Math.min(s, progress)), m);
+      const points = project(mark.rows, few, between(few, m, Math.min(s, progress)), m, params);
       for (let i = 0; i < m; i++) out.set(points.subarray(i * k, (i + 1) * k), (i * corners + s) * k);
     });
     return withHeads(out, k, mark.arrow);
   },
 
-  SemiAxes({ cloud, rows }, { recipe, at }) {
+  SemiAxes({ cloud, rows }, { recipe, at, params }) {
     const n = sizeOf(recipe, cloud), d = at[cloud].length / n, middle = Array.from(at[cloud].subarray(0, d));
     const ends = semiAxes(at[cloud], n).flatMap((axis) =>
       [middle.map((m, j) => m - axis[j]), middle.map((m, j) => m + axis[j]), middle.map(() => NaN)]);
-    return still(rows, Float32Array.from(ends.flat()), ends.length);
+    return still(rows, Float32Array.from(ends.flat()), ends.length, params);
   },
 
   Rim: (mark, moment) => round(mark, moment).subarray(mark.rows.length),
@@ -68,14 +68,14 @@ export const MARKS = {
 const sizeOf = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
 
 /** Display coordinates of all points of a mark's cloud. @param {Mark} mark @param {Moment} moment */
-const all = ({ cloud, rows }, { recipe, stages, at }) => project(rows, stages[cloud], at[cloud], sizeOf(recipe, cloud));
+const all = ({ cloud, rows }, { recipe, stages, at, params }) => project(rows, stages[cloud], at[cloud], sizeOf(recipe, cloud), params);
 
 /** The same of those that it shows. @param {Mark} mark @param {Moment} moment */
 function some(mark, moment) {
   if (!mark.only) return all(mark, moment);
-  const { recipe, stages, at, followed } = moment, n = sizeOf(recipe, mark.cloud), indices = chosen(mark.only, n, followed);
+  const { recipe, stages, at, params, followed } = moment, n = sizeOf(recipe, mark.cloud), indices = chosen(mark.only, n, followed);
   const few = (/** @type {Float32Array} */ points) => gather(points, points.length / n, indices);
-  return project(mark.rows, stages[mark.cloud].map(few), few(at[mark.cloud]), indices.length);
+  return project(mark.rows, stages[mark.cloud].map(few), few(at[mark.cloud]), indices.length, params);
 }
 
 /** The indices of the points to show, of n. @param {Only} only @param {number} n @param {number} followed @returns {number[]} */
@@ -83,14 +83,14 @@ const chosen = (only, n, followed) =>
   only === "followed" ? [Math.min(followed, n - 1)] : only ?? Array.from({ length: n }, (_, i) => i);
 
 /** The middle of a disc, and its edge. @param {Mark} mark @param {Moment} moment */
-function round({ cloud, rows, radius, corners }, { at }) {
+function round({ cloud, rows, radius, corners }, { at, params }) {
   const points = disc(at[cloud], radius, corners);
-  return still(rows, points, points.length / 3);
+  return still(rows, points, points.length / 3, params);
 }
 
 /** Display coordinates of points that are no cloud's: they have been nowhere else. @param {Row[]} rows @param {Float32Array} points
- * @param {number} n */
-const still = (rows, points, n) => project(rows, [points], points, n);
+ * @param {number} n @param {Record<string, number>} params */
+const still = (rows, points, n, params) => project(rows, [points], points, n, params);
 
 // What a frame shows
 
@@ -99,28 +99,29 @@ const shown = new WeakMap();
 
 /** What a mark shows; where its cloud has not moved, the same array again. @param {Mark} mark @param {Moment} moment */
 export function pointsOf(mark, moment) {
-  const { stages, at, followed, progress } = moment, known = shown.get(mark);
-  const inputs = [stages[mark.cloud], at[mark.cloud], followed, mark.mark === "Trail" ? progress : 0];
+  const { stages, at, params, followed, progress } = moment, known = shown.get(mark);
+  const inputs = [stages[mark.cloud], at[mark.cloud], followed, mark.mark === "Trail" ? progress : 0, ...rowMovers(mark.rows).map((name) => params[name])];
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.points;
   const points = MARKS[mark.mark](mark, moment);
   shown.set(mark, { inputs, points });
   return points;
 }
 
-/** @type {WeakMap<Mark, {source: any, followed: number, values: Float32Array}>} how each mark was coloured last */
+/** @type {WeakMap<Mark, {inputs: any[], values: Float32Array}>} how each mark was coloured last */
 const tints = new WeakMap();
 
 /** The colour value of each point that a mark shows, if it has any; the same array again while nothing has moved.
  * @param {Mark} mark @param {Moment} moment */
-export function valuesOf(mark, { recipe, stages, at, followed }) {
+export function valuesOf(mark, { recipe, stages, at, params, followed }) {
   if (!mark.color) return null;
   const { of } = mark.color, row = "weights" in of ? of : null, { cloud } = mark;
-  const source = !row ? of : (row.stage === null ? at : stages)[cloud], known = tints.get(mark);
-  if (known && known.source === source && known.followed === followed) return known.values;
+  const inputs = row ? [row.stage === null || row.over ? at[cloud] : null, stages[cloud], followed, ...rowMovers([row]).map((name) => params[name])] : [of, followed];
+  const known = tints.get(mark);
+  if (known && inputs.every((input, i) => input === known.inputs[i])) return known.values;
   const n = sizeOf(recipe, cloud);
-  const each = row ? project([row], stages[cloud], at[cloud], n) : /** @type {Float32Array} */ (unpack(/** @type {Packed} */ (of)));
+  const each = row ? project([row], stages[cloud], at[cloud], n, params) : /** @type {Float32Array} */ (unpack(/** @type {Packed} */ (of)));
   const values = mark.only ? gather(each, 1, chosen(mark.only, each.length, followed)) : each;
-  tints.set(mark, { source, followed, values });
+  tints.set(mark, { inputs, values });
   return values;
 }
 

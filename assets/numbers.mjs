@@ -1,7 +1,7 @@
 // @ts-check
 /** Numbers beside the picture: a point at every stage, and how far two clouds lie apart. */
 
-import { cloudOf, cloudStages, measures, project, residual, unpack } from "./engine.mjs";
+import { cloudOf, cloudStages, measures, project, residual, stages, unpack } from "./engine.mjs";
 import { accuracy, semiAxes } from "./geometry.mjs";
 import { h } from "./controls.mjs";
 import { defaults } from "./link.mjs";
@@ -11,17 +11,20 @@ const HEADS = { mean: "mean μ", std: "σ", norm: "‖·‖", angle: "angle to 1
 /** @param {number} x */
 export const fixed = (x) => (Number.isNaN(x) ? "—" : Math.abs(x) < 5e-5 ? "0" : Math.abs(x) >= 1e5 ? x.toExponential(2) : x.toFixed(Math.abs(x) < 0.01 ? 5 : 3)).replace("-", "−");
 
-/** A point of the recipe's own at every stage, as rows of texts. @param {any} recipe @param {Record<string, number>} params @param {number} followed */
-export function rows(recipe, params, followed) {
+/** A point of the recipe's own at every stage, as rows of texts. @param {any} recipe @param {Record<string, number>} params
+ * @param {import("./engine.mjs").Stages} all @param {number} followed */
+export function rows(recipe, params, all, followed) {
   const { cloud: name, ideal, columns } = recipe.table;
   const cloud = cloudOf(recipe, name), [n, d] = cloud.points.shape, i = Math.min(followed, n - 1);
   const point = Float64Array.from(unpack(cloud.points).subarray(i * d, (i + 1) * d));
-  const stages = cloudStages(cloud, params, point), surface = ideal && cloudStages(cloudOf(recipe, ideal), params, point);
+  const own = (/** @type {string} */ of) => cloudStages(cloudOf(recipe, of), params, all, { at: point, index: i });
+  const stages = own(name), surface = ideal && own(ideal);
+  const wide = Math.max(...stages.map((stage) => stage.length));
   return stages.map((stage, k) => {
-    const all = /** @type {any} */ (measures(stage));
-    all.distance = surface ? residual(stage, surface[k], 1) : NaN;
-    return columns.flatMap((/** @type {string} */ c) => c === "components" ? all.components.map(fixed)
-      : [c === "angle" && !Number.isNaN(all.angle) ? `${all.angle.toFixed(1)}°` : fixed(all[c])]);
+    const measured = /** @type {any} */ (measures(stage));
+    measured.distance = surface ? residual(stage, surface[k], 1) : NaN;
+    return columns.flatMap((/** @type {string} */ c) => c === "components" ? Array.from({ length: wide }, (_, j) => (j < stage.length ? fixed(measured.components[j]) : ""))
+      : [c === "angle" && !Number.isNaN(measured.angle) ? `${measured.angle.toFixed(1)}°` : fixed(measured[c])]);
   });
 }
 
@@ -50,7 +53,7 @@ export function numbers(part, recipe) {
       known = key;
       marked = -1;
       caption.textContent = others ? `Point ${player.followed}, stage by stage. Click another point to follow it.` : "The followed point, stage by stage.";
-      body.replaceChildren(...rows(recipe, player.params, player.followed).map((cells, k) =>
+      body.replaceChildren(...rows(recipe, player.params, player.stages, player.followed).map((cells, k) =>
         h("tr", {}, h("th", { scope: "row" }, recipe.stages[k]), ...cells.map((/** @type {string} */ c) => h("td", {}, c)))));
     }
     if (current === marked) return;
@@ -77,7 +80,7 @@ export function readout(r, recipe, player) {
     return far && far < 1e-3 ? far.toExponential(1) : fixed(far);
   }
   if (r.kind === "lengths") return semiAxes(player.stages[name].at(-1), n).map((axis) => fixed(Math.hypot(...axis))).join(", ");
-  const values = project([r.row], player.stages[name], player.at[name], n);
+  const values = project([r.row], player.stages[name], player.at[name], n, player.params);
   if (r.kind === "accuracy") return `${(100 * accuracy(values, unpack(r.classes), r.threshold)).toFixed(1)} %`;
   return fixed(values[Math.min(n - 1, r.index === "followed" ? player.followed : r.index)]) + r.unit;
 }
@@ -94,8 +97,8 @@ const count = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
 
 /** @param {any} recipe */
 function heads(recipe) {
-  const d = rows(recipe, defaults(recipe), 0)[0].length - recipe.table.columns.length + 1;
+  const d = rows(recipe, defaults(recipe), stages(recipe, defaults(recipe)), 0)[0].length - recipe.table.columns.length + 1;
   const names = recipe.table.columns.flatMap((/** @type {string} */ c) => c === "components"
-    ? Array.from({ length: d }, (_, j) => `x${"₁₂₃₄₅₆₇₈"[j]}`) : [/** @type {any} */ (HEADS)[c]]);
+    ? Array.from({ length: d }, (_, j) => `x${String(j + 1).replace(/\d/g, (k) => "₀₁₂₃₄₅₆₇₈₉"[Number(k)])}`) : [/** @type {any} */ (HEADS)[c]]);
   return h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "stage"), ...names.map((/** @type {string} */ n) => h("th", { scope: "col" }, n))));
 }

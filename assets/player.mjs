@@ -482,8 +482,8 @@ export class Player {
 
   /** What is known when a frame is drawn. @returns {import("./marks.mjs").Moment} */
   get moment() {
-    const { recipe, stages, at, progress, followed } = this;
-    return { recipe, stages, at, progress, followed };
+    const { recipe, stages, at, params, progress, followed } = this;
+    return { recipe, stages, at, params, progress, followed };
   }
 
   /** What every mark of every view shows now. @param {boolean} rest with texts for hovering */

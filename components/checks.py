@@ -32,11 +32,13 @@ from components.marks import (
     hand_of,
 )
 from components.theme import ROLES, SCALES
+from geometry.entries import Entries
 
 if TYPE_CHECKING:
     from components.recipe import Recipe, View
 
 FEW = 6  # names that a message shows, the likeliest first
+MOST_SEEN = 512  # points that each point of another cloud sees
 COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")
 COMMAND = re.compile(r"\\[a-zA-Z]+")  # what the converter leaves of a command that it does not know
 CLASS = re.compile(r"\\class\{([^}]*)\}")
@@ -152,11 +154,24 @@ def _cloud(cloud: Cloud, recipe: Recipe) -> None:
         cloud.widths  # noqa: B018
     except ValueError as wrong:
         refuse(where, str(wrong), "let each step take what the one before gives")
+    _sources(where, cloud, recipe)
     n = len(cloud.points)
     if cloud.labels is not None:
         _length(where, "labels", cloud.labels, n, "point")
     if cloud.pictures is not None:
         _length(where, "pictures", cloud.pictures, n, "point")
+
+
+def _sources(where: str, cloud: Cloud, recipe: Recipe) -> None:
+    """What its steps see stands before it, and is bounded: no cloud sees itself, and a frame stays quick."""
+    before = recipe.clouds[: [c.name for c in recipe.clouds].index(cloud.name)]
+    for source in cloud.sources:
+        if not any(source is c for c in before):
+            wrong = f"a step sees {source.name!r}, which is no cloud before it"
+            refuse(where, wrong, "put the very cloud that it sees before it")
+        if len(source.points) > MOST_SEEN:
+            wrong = f"a step sees the {len(source.points)} points of {source.name!r}"
+            refuse(where, wrong, f"take at most {MOST_SEEN}: all see all in each frame")
 
 
 def _view(view: View, recipe: Recipe, names: list[str]) -> None:
@@ -186,7 +201,7 @@ def _mark(where: str, mark: Mark, view: View, recipe: Recipe) -> None:
         refuse(where, f"it has {len(mark.rows)} rows", f"take {wanted}")
     widths = cloud.widths if mark.space is None else [mark.space]
     for row in mark.rows:
-        _row(where, row, cloud.name, widths)
+        _row(where, row, cloud.name, widths, recipe.defaults)
     if not 0 <= mark.opacity <= 1:
         refuse(where, f"its opacity is {mark.opacity}", "take 0 to 1")
     if mark.fade is not None:
@@ -197,21 +212,27 @@ def _mark(where: str, mark: Mark, view: View, recipe: Recipe) -> None:
     if kind := OF_KINDS.get(type(mark)):
         kind(where, mark, cloud)
     if color := color_of(mark):
-        _color(where, color, cloud)
+        _color(where, color, cloud, recipe)
     _hand(where, mark, view, recipe)
 
 
-def _row(where: str, row: Row, cloud: str, widths: Sequence[int]) -> None:
-    _finite(where, (*row.weights, row.offset))
+def _row(where: str, row: Row, cloud: str, widths: Sequence[int], params: Collection[str]) -> None:
+    if isinstance(row.weights, Entries):
+        count = row.weights.shape[0]
+        for name in sorted(row.weights.parameters):
+            known(where, "parameter", name, params)
+    else:
+        count = len(row.weights)
+        _finite(where, (*row.weights, row.offset))
     if row.stage is not None and not 0 <= row.stage < len(widths):
         wrong = f"{cloud!r} has no stage {row.stage}"
         refuse(where, wrong, f"take 0 to {len(widths) - 1}, or None for where the points are")
     seen = max(widths) if row.stage is None else widths[row.stage]
-    if len(row.weights) > seen:
-        wrong = f"a row has {len(row.weights)} weights for points of {seen} coordinates"
+    if count > seen:
+        wrong = f"a row has {count} weights for points of {seen} coordinates"
         refuse(where, wrong, f"take at most {seen}")
     if row.over is not None:
-        _row(where, row.over, cloud, widths)
+        _row(where, row.over, cloud, widths, params)
 
 
 def _only(where: str, only: Any, n: int) -> None:
@@ -278,12 +299,12 @@ OF_KINDS: dict[type[Mark], Callable[[str, Any, Cloud], None]] = {
 }
 
 
-def _color(where: str, color: Color, cloud: Cloud) -> None:
+def _color(where: str, color: Color, cloud: Cloud, recipe: Recipe) -> None:
     known(where, "scale", color.scale, SCALES)
     if not color.low < color.high:
         refuse(where, f"its colours go from {color.low} to {color.high}", "take low < high")
     if isinstance(color.of, Row):
-        _row(where, color.of, cloud.name, cloud.widths)
+        _row(where, color.of, cloud.name, cloud.widths, recipe.defaults)
     else:
         _length(where, "colour", color.of, len(cloud.points), "point")
 
@@ -305,7 +326,7 @@ def _readout(readout: Any, recipe: Recipe, names: list[str]) -> None:
         if hasattr(readout, field):
             known(where, "cloud", getattr(readout, field), names)
     if hasattr(readout, "row"):
-        _row(where, readout.row, readout.cloud, recipe.cloud(readout.cloud).widths)
+        _row(where, readout.row, readout.cloud, recipe.cloud(readout.cloud).widths, recipe.defaults)
     if hasattr(readout, "index") and isinstance(readout.index, int):
         _inside(where, "index", readout.index, 0, len(recipe.cloud(readout.cloud).points))
     if hasattr(readout, "classes"):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from geometry.entries import Entries
 from geometry.path import between
 from geometry.pipeline import Pipeline
 
@@ -47,7 +48,13 @@ class Cloud:
 
     @property
     def parameters(self) -> frozenset[str]:
+        """Those that move it, or the clouds that its steps see."""
         return self.place.parameters | self.pipeline.parameters
+
+    @property
+    def sources(self) -> tuple[Cloud, ...]:
+        """The clouds that its steps see."""
+        return self.place.sources + self.pipeline.sources
 
     @cached_property
     def widths(self) -> list[int]:
@@ -72,10 +79,11 @@ class Cloud:
 class Row:
     """One display coordinate: ⟨weights, point⟩ + offset, at the current progress or at a fixed stage.
 
+    The weights are numbers, or entries that parameters move.
     over: the row that it is divided by, for a central projection (from 4D to 3D stereographic).
     """
 
-    weights: Sequence[float]
+    weights: Sequence[float] | Entries
     stage: int | None = None
     offset: float = 0.0
     over: Row | None = None
@@ -105,17 +113,20 @@ class Moment:
         """Display coordinates (N, k) of a cloud, now or at another progress."""
         progress = self.progress if progress is None else progress
         at = self.clouds[cloud].at(self.params, progress)
-        return project(show, at, self.stages(cloud))
+        return project(show, at, self.stages(cloud), self.params)
 
 
-def project(show: Sequence[Row], points: Array, stages: Sequence[Array] = ()) -> Array:
+def project(
+    show: Sequence[Row], points: Array, stages: Sequence[Array] = (), params: Params | None = None
+) -> Array:
     """Display coordinates (N, k) of points, which have been at these stages (none: they have not moved)."""
-    return np.stack([coordinate(row, points, stages or [points]) for row in show], axis=-1)
+    return np.stack([coordinate(row, points, stages or [points], params) for row in show], axis=-1)
 
 
-def coordinate(row: Row, at: Array, stages: Sequence[Array]) -> Array:
+def coordinate(row: Row, at: Array, stages: Sequence[Array], params: Params | None = None) -> Array:
     """The number of a row for each point; missing coordinates count as zero."""
     points = at if row.stage is None else stages[min(row.stage, len(stages) - 1)]
-    m = min(points.shape[-1], len(row.weights))
-    value = points[:, :m] @ np.asarray(row.weights[:m]) + row.offset
-    return value if row.over is None else value / coordinate(row.over, at, stages)
+    weights = row.weights.value(params) if isinstance(row.weights, Entries) else np.asarray(row.weights)
+    m = min(points.shape[-1], len(weights))
+    value = points[:, :m] @ weights[:m] + row.offset
+    return value if row.over is None else value / coordinate(row.over, at, stages, params)

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from components.cloud import Array, Moment, Row, coordinate, project
+from components.cloud import Array, Moment, Row, project
 from geometry.arrows import with_heads
 from geometry.distributions import best_threshold, histogram
 from geometry.ellipsoid import diameters
@@ -111,7 +111,7 @@ class Mark:
         if color is None:
             raise ValueError(f"{type(self).__name__} of {self.cloud!r} has one colour")
         of = color.of
-        return coordinate(of, at.now(self.cloud), at.stages(self.cloud)) if isinstance(of, Row) else of
+        return at.shown(self.cloud, (of,))[:, 0] if isinstance(of, Row) else of
 
     def opacity_at(self, progress: float) -> float:
         fade = [1.0] if self.fade is None else self.fade
@@ -183,7 +183,7 @@ class SemiAxes(Stroke):
     """Those of the ellipsoid that the cloud spans: its middle, then the images of orthonormal radii."""
 
     def points(self, at: Moment) -> Array:
-        return project(self.rows, diameters(at.now(self.cloud)))
+        return project(self.rows, diameters(at.now(self.cloud)), params=at.params)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +195,9 @@ class Rim(Stroke):
     space = 3
 
     def points(self, at: Moment) -> Array:
-        return project(self.rows, disc(at.now(self.cloud)[:, 0], self.radius, self.corners)[1:])
+        return project(
+            self.rows, disc(at.now(self.cloud)[:, 0], self.radius, self.corners)[1:], params=at.params
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,7 +247,7 @@ class Disc(Mark):
     space = 3
 
     def points(self, at: Moment) -> Array:
-        return project(self.rows, disc(at.now(self.cloud)[:, 0], self.radius, self.corners))
+        return project(self.rows, disc(at.now(self.cloud)[:, 0], self.radius, self.corners), params=at.params)
 
     @property
     def triangles(self) -> Array:

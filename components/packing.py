@@ -13,9 +13,9 @@ import numpy as np
 from components.cloud import Cloud
 from components.marks import DASHES, Color, Followed, Hand, Mark, Stroke
 from components.recipe import Readout
-from geometry import Affine, Normalize, Pointwise, arrows
+from geometry import Affine, Branches, Normalize, Of, Pipeline, Pointwise, Softmax, arrows
 
-OF_SEVERAL_KINDS = Affine | Normalize | Pointwise | Hand | Readout
+OF_SEVERAL_KINDS = Affine | Normalize | Pointwise | Softmax | Branches | Hand | Readout
 
 
 def packed(value: Any) -> Any:
@@ -36,6 +36,10 @@ def packed(value: Any) -> Any:
             return _fields(value) | {"of": single(values)}
         case Mark():
             return _mark(value)
+        case Pipeline(steps):
+            return packed(steps)
+        case Of(source, stage, transposed):
+            return {"of": source.name, "stage": stage, "transposed": transposed, "shape": list(value.shape)}
         case Followed():
             return "followed"
         case _ if isinstance(value, OF_SEVERAL_KINDS):

@@ -13,12 +13,13 @@ import numpy as np
 from components.cloud import Cloud, Row
 from components.marks import Color, Follow, Followed, Histogram, Labels, Line, Mark, Mesh, Points, Trail
 from components.recipe import View
-from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, clouds
+from geometry import Affine, Entries, Normalize, Pipeline, clouds
+from geometry.pipeline import Step
 
 Array = np.ndarray
 Rows = tuple[Row, ...]
 Shape = Array | tuple[Array, Array]  # points (N, d), or these and their order, as geometry.clouds makes them
-Steps = Sequence[Affine | Normalize | Pointwise]
+Steps = Sequence[Step]
 Part = tuple[Cloud | Mark, ...]
 Look = dict[str, Any]  # fields of a mark, and what else `draw` takes
 Axis = tuple[str, float, float]  # its title, and from where to where

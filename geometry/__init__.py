@@ -2,17 +2,21 @@
 
 from geometry.centering import center
 from geometry.norms import group_norm, layer_norm, rms_norm
-from geometry.pipeline import Affine, Entries, Normalize, Pipeline, Pointwise, Track
+from geometry.pipeline import Affine, Branches, Entries, Normalize, Of, Pipeline, Pointwise, Softmax, Track
 from geometry.shear import shear
+from geometry.softmax import softmax
 from geometry.sphere import to_sphere, u_eps
 from geometry.stretch import fold, stretch
 
 __all__ = [
     "Affine",
+    "Branches",
     "Entries",
     "Normalize",
+    "Of",
     "Pipeline",
     "Pointwise",
+    "Softmax",
     "Track",
     "center",
     "fold",
@@ -20,6 +24,7 @@ __all__ = [
     "layer_norm",
     "rms_norm",
     "shear",
+    "softmax",
     "stretch",
     "to_sphere",
     "u_eps",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from geometry.entries import Entries
+from geometry.entries import Entries, Of
 from geometry.pipeline import Affine
 
 Array = np.ndarray
@@ -13,6 +13,8 @@ FLAT = 1e-6  # of the largest slope: a direction with less is one that the map f
 
 def nudged(step: Affine, h: float) -> Affine:
     """x ↦ (y + h·e₁, y − h·e₁, x₁) with y = step(x) (m,): 2m + 1 coordinates, for `quotient`."""
+    if isinstance(step.A, Of):
+        raise ValueError("a step that sees other points has no entries of its own to nudge")
     (m, d), e = step.A.shape, h * np.eye(step.A.shape[0])[0]
     b = step.b or Entries(np.zeros(m))
 

@@ -98,6 +98,35 @@ class Entries:
         return value
 
 
+@dataclass(frozen=True, eq=False)
+class Of:
+    """The points of another cloud as a matrix: a row for each point, or, transposed, a column.
+
+    `Affine(Of(keys))` gives the scores ⟨x, key⟩; `Affine(Of(values, transposed=True))` the sum of the values
+    with x for weights. `source` has a `name`, `points`, `stages(params)`, their `widths` and `parameters`, as
+    `components.cloud.Cloud`. stage: one of its stages; None is the last. Source: design.md.
+    """
+
+    source: Any
+    stage: int | None = None
+    transposed: bool = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape = (len(self.source.points), self.source.widths[-1 if self.stage is None else self.stage])
+        return shape[::-1] if self.transposed else shape
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return self.source.parameters
+
+    def value(self, params: Params | None = None, *, x: Array | None = None) -> Array:
+        """The matrix at these parameters, in the library, dtype and device of x (of the source)."""
+        points = self.source.stages(params or {})[-1 if self.stage is None else self.stage]
+        points = points if x is None else like(points, x)
+        return points.mT if self.transposed else points
+
+
 def _real(value):
     if (
         is_array_api_obj(value)

@@ -10,17 +10,22 @@ point moves between stages). Source: design.md.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from array_api_compat import array_namespace
 from jaxtyping import Float
 
 from geometry import pointwise
 from geometry.arrays import Array, Numbers, has_values, numbers_of, requires_gradient, taken
-from geometry.entries import Entries, Params, Track
+from geometry.entries import Entries, Of, Params, Track
+from geometry.softmax import softmax
 from geometry.sphere import Groups, check_convention, check_groups, to_sphere
 
-__all__ = ["Affine", "Entries", "Normalize", "Pipeline", "Pointwise", "Track"]
+__all__ = ["Affine", "Branches", "Entries", "Normalize", "Of", "Pipeline", "Pointwise", "Softmax", "Track"]
+
+
+JOINS = ("sum", "concat")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +39,11 @@ class Affine:
     where A itself is learned, a tensor that requires a gradient.
     """
 
-    A: Entries | Numbers
+    A: Entries | Of | Numbers
     b: Entries | Numbers | None = None
 
     def __post_init__(self):
-        object.__setattr__(self, "A", Entries.of(self.A))
+        object.__setattr__(self, "A", self.A if isinstance(self.A, Of) else Entries.of(self.A))
         if len(self.A.shape) < 2:
             raise ValueError(f"A of an Affine is a matrix (m, d): got shape {self.A.shape}")
         if self.b is None:
@@ -61,20 +66,30 @@ class Affine:
         self.width(x.shape[-1])
         A = self.A.value(params, x=x)
         b = None if self.b is None else self.b.value(params, x=x)
-        if _levels(A) if self.A.parameters else self._levels:
+        if self._levels if self._constant else _levels(A):
             x = x - x[..., :1]  # the same product; rounding would give a constant vector a direction
         if len(A.shape) == 2:
             return back(x @ A.mT if b is None else x @ A.mT + b)
         y = A @ x.mT  # points stay the fastest axis in memory: three times the speed of all that follows
         return back((y if b is None else y + b[..., None]).mT)
 
+    @property
+    def _constant(self) -> bool:
+        return isinstance(self.A, Entries) and not self.A.parameters
+
     @cached_property
     def _levels(self) -> bool:
-        return not requires_gradient(self.A.base) and _levels(self.A.base)
+        base = self.A.value({})
+        return not requires_gradient(base) and _levels(base)
 
     @property
     def parameters(self) -> frozenset[str]:
         return self.A.parameters | (self.b.parameters if self.b else frozenset())
+
+    @property
+    def sources(self) -> tuple[Any, ...]:
+        """The clouds whose points it sees."""
+        return (self.A.source,) if isinstance(self.A, Of) else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +128,8 @@ class Normalize:
     def parameters(self) -> frozenset[str]:
         return self.radius.parameters | self.eps.parameters
 
+    sources: ClassVar[tuple[Any, ...]] = ()
+
 
 @dataclass(frozen=True)
 class Pointwise:
@@ -120,6 +137,7 @@ class Pointwise:
 
     function: str
     parameters: ClassVar[frozenset[str]] = frozenset()
+    sources: ClassVar[tuple[Any, ...]] = ()
 
     def __post_init__(self):
         pointwise.check_function(self.function)
@@ -131,6 +149,76 @@ class Pointwise:
         return pointwise.apply(self.function, x)
 
 
+@dataclass(frozen=True, eq=False)
+class Softmax:
+    """x ↦ exp(xᵢ/T) / Σⱼ exp(xⱼ/T) over the coordinates; T = 0 is the argmax, which several may share.
+
+    causal: the point k sees its first k + 1 coordinates alone, the others become 0. The temperature is
+    entries without axes. Raises ValueError for another shape, and for a temperature below 0. Source: 004.
+    """
+
+    temperature: Entries | Numbers = 1.0
+    causal: bool = False
+    sources: ClassVar[tuple[Any, ...]] = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "temperature", Entries.of(self.temperature))
+        if self.temperature.shape:
+            raise ValueError(f"the temperature is one number: got shape {self.temperature.shape}")
+
+    def width(self, d: int | None) -> int | None:
+        return d
+
+    def apply(self, x: Float[Array, "*batch n d"], params: Params) -> Float[Array, "*batch n d"]:
+        x, back = taken(x)
+        return back(softmax(x, temperature=self.temperature.value(params, x=x), causal=self.causal))
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return self.temperature.parameters
+
+
+@dataclass(frozen=True)
+class Branches:
+    """x through each of several pipelines, and their results added (`join="sum"`) or side by side ("concat").
+
+    The empty pipeline is x: a residual is `Branches((Pipeline(()), block))`. Raises ValueError for no branch,
+    another join, and for results of different widths that are to be added. Source: 002; 003.
+    """
+
+    pipelines: Sequence["Pipeline"]
+    join: str = "sum"
+
+    def __post_init__(self):
+        object.__setattr__(self, "pipelines", tuple(self.pipelines))
+        if not self.pipelines:
+            raise ValueError("branches need a pipeline at least: got none")
+        if self.join not in JOINS:
+            raise ValueError(f"no join {self.join!r}: take one of {JOINS}")
+
+    def width(self, d: int | None) -> int | None:
+        widths = [branch.width(d) for branch in self.pipelines]
+        if None in widths:
+            return None
+        if self.join == "concat":
+            return sum(w or 0 for w in widths)
+        if len(set(widths)) > 1:
+            raise ValueError(f"branches of widths {widths} cannot be added: give them one width")
+        return widths[0]
+
+    def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
+        results = [branch.stages(x, params)[-1] for branch in self.pipelines]
+        return sum(results[1:], start=results[0]) if self.join == "sum" else _beside(results)
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return frozenset().union(*(branch.parameters for branch in self.pipelines))
+
+    @property
+    def sources(self) -> tuple[Any, ...]:
+        return tuple(source for branch in self.pipelines for source in branch.sources)
+
+
 @dataclass(frozen=True)
 class Pipeline:
     """Steps in a row.
@@ -138,18 +226,27 @@ class Pipeline:
     Raises ValueError if a step does not take as many coordinates as the one before gives.
     """
 
-    steps: Sequence[Affine | Normalize | Pointwise]
+    steps: Sequence["Step"]
 
     def __post_init__(self):
         object.__setattr__(self, "steps", tuple(self.steps))
-        width = None
+        self.width(None)
+
+    def width(self, d: int | None) -> int | None:
+        """The number of coordinates after the last step where d come in (None: any number)."""
         for step in self.steps:
-            width = step.width(width)
+            d = step.width(d)
+        return d
 
     @property
     def parameters(self) -> frozenset[str]:
         """The names that `stages` needs in `params`."""
         return frozenset().union(*(step.parameters for step in self.steps))
+
+    @property
+    def sources(self) -> tuple[Any, ...]:
+        """The clouds whose points its steps see."""
+        return tuple(source for step in self.steps for source in step.sources)
 
     def stages(self, x: Float[Array, "*batch d"], params: Params | None = None) -> list[Array]:
         """The cloud before the first step and after each: `len(steps) + 1` arrays, x first.
@@ -161,6 +258,13 @@ class Pipeline:
         for step in self.steps:
             stages.append(step.apply(stages[-1], params or {}))
         return [back(stage) for stage in stages]
+
+
+Step = Affine | Normalize | Pointwise | Softmax | Branches
+
+
+def _beside(results):
+    return array_namespace(results[0]).concat(results, axis=-1)
 
 
 def _levels(A):

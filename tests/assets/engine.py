@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from components.packing import packed
-from geometry.pipeline import Affine, Normalize, Pointwise
+from geometry.pipeline import Affine, Branches, Normalize, Of, Pipeline, Pointwise, Softmax
 
 RUNNER = Path(__file__).parent / "engine_runner.mjs"
 ONE_ROUNDING = 2.0**-22  # of a stage to float32 and of what is computed from it: four times half a unit
@@ -61,24 +61,55 @@ def unpack(text, n):
 
 def as_sent(recipe):
     """The recipe with its points as the browser gets them, in float32."""
-    clouds = tuple(replace(c, points=c.points.astype(np.float32)) for c in recipe.clouds)
-    return replace(recipe, clouds=clouds)
+    sent = {}
+    for c in recipe.clouds:
+        place, pipeline = (
+            Pipeline(tuple(_seeing(step, sent) for step in p.steps)) for p in (c.place, c.pipeline)
+        )
+        sent[c.name] = replace(c, points=c.points.astype(np.float32), place=place, pipeline=pipeline)
+    return replace(recipe, clouds=tuple(sent.values()))
+
+
+def _seeing(step, clouds):
+    """The step with these clouds in place of those that it sees."""
+    if isinstance(step, Branches):
+        own = (Pipeline(tuple(_seeing(each, clouds) for each in b.steps)) for b in step.pipelines)
+        return replace(step, pipelines=tuple(own))
+    if isinstance(step, Affine) and isinstance(step.A, Of):
+        return replace(step, A=replace(step.A, source=clouds[step.A.source.name]))
+    return step
 
 
 def stages_and_bounds(cloud, params, *, unit):
     """The cloud's stages in float64, and (n,) for each: how far rounding to `unit` may have taken a point."""
     x = cloud.points.astype(float)
     error = unit * length(x)
-    out = []
-    for k, step in enumerate((*cloud.place.steps, *cloud.pipeline.steps)):
-        if k >= len(cloud.place.steps):
-            out.append((x, error))
+    x, error = through(cloud.place.steps, x, error, params, unit)
+    out = [(x, error)]
+    for step in cloud.pipeline.steps:
+        out.append(through([step], *out[-1], params, unit))
+    return out
+
+
+def through(steps, x, error, params, unit):
+    """Where steps take x in float64, and how far rounding may have taken it."""
+    for step in steps:
         y = step.apply(x, params)
         x, error = y, _bound(step, x, y, error, params, unit)
-    return [*out, (x, error)]
+    return x, error
 
 
 def _bound(step, x, y, error, params, unit):
+    if isinstance(step, Branches):
+        return sum(through(branch.steps, x, error, params, unit)[1] for branch in step.pipelines)
+    if isinstance(step, Softmax):
+        return _sharpened(float(step.temperature.value(params)), x, error, step.causal) + unit
+    if isinstance(step, Affine) and isinstance(step.A, Of):
+        _, of = stages_and_bounds(step.A.source, params, unit=unit)[
+            -1 if step.A.stage is None else step.A.stage
+        ]
+        A, b = np.linalg.norm(step.A.value(params)), largest(step.b, params) if step.b else 0.0
+        return A * (error + unit * length(x)) + (np.linalg.norm(of) + ONE_ROUNDING * A) * length(x) + unit * b
     if isinstance(step, Affine):
         A, b = largest(step.A, params), largest(step.b, params) if step.b else 0.0
         return A * (error + unit * length(x)) + unit * b
@@ -87,6 +118,15 @@ def _bound(step, x, y, error, params, unit):
     groups = [range(x.shape[-1])] if step.groups is None else step.groups
     each = [_normalized(step, x[:, list(g)], error, params, unit) for g in groups]
     return error + np.sum(each, axis=0)
+
+
+def _sharpened(temperature, x, error, causal):
+    """A softmax moves by at most error/T, and by no more than √2; at T = 0 only in a draw."""
+    seen = np.where(np.tril(np.ones(x.shape, bool)) | (not causal), x, -np.inf)
+    first, *others = np.sort(seen, axis=-1).T[::-1]
+    second = others[0] if others else np.full_like(first, -np.inf)
+    doubt = np.where(first - second <= 2 * error, np.sqrt(2), 0)
+    return doubt if temperature == 0 else np.minimum(np.sqrt(2), error / temperature)
 
 
 def _normalized(step: Normalize, v, error, params, unit):

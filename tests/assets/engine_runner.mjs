@@ -16,7 +16,7 @@ const answers = {
   run({ recipe, cases, marks: shown }) {
     return cases.map(({ params, progress, followed }) => {
       const all = engine.stages(recipe, params), at = engine.positions(recipe, params, progress);
-      const moment = { recipe, stages: all, at, progress, followed };
+      const moment = { recipe, stages: all, at, params, progress, followed };
       const out = { stages: each(all, (stages) => stages.map(pack)), positions: each(at, pack) };
       return { ...out, marks: shown.map((mark) => ({
         points: pack(marks.pointsOf(mark, moment)),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from components.cloud import Cloud
 from components.recipe import Parameter, Recipe, View
-from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Track
+from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Pointwise, Softmax, Track
 from geometry.path import between
 from geometry.pointwise import FUNCTIONS
 from geometry.sphere import CONVENTIONS
@@ -60,10 +60,27 @@ def entries(draw, shape, rng, *, positive=False):
 
 
 @st.composite
-def steps(draw, d, rng, *, most):
-    """Up to `most` steps that take d coordinates, and how many come out."""
+def steps(draw, d, rng, *, most, before=()):
+    """Up to `most` steps that take d coordinates and may see clouds before, and how many come out."""
     found = []
-    for kind in draw(st.lists(st.sampled_from(["affine", "normalize", "pointwise"]), max_size=most)):
+    kinds = ["affine", "normalize", "pointwise", "softmax", "of", "branches"][: 6 if most > 1 else 5]
+    for kind in draw(st.lists(st.sampled_from(kinds), max_size=most)):
+        if kind == "of":
+            seen = [of for cloud in before for of in views_of(cloud) if of.shape[1] == d]
+            if seen:
+                of = draw(st.sampled_from(seen))
+                found.append(Affine(of, draw(entries((of.shape[0],), rng)) if draw(st.booleans()) else None))
+                d = of.shape[0]
+            continue
+        if kind == "softmax":
+            found.append(Softmax(draw(st.sampled_from([0.0, 0.25, 1.0, SLIDING])), draw(st.booleans())))
+            continue
+        if kind == "branches":
+            own, width = draw(steps(d, rng, most=1, before=before))
+            join = draw(st.sampled_from(["sum", "concat"] if width == d else ["concat"]))
+            found.append(Branches((Pipeline(()), Pipeline(own)), join))
+            d = d if join == "sum" else d + width
+            continue
         if kind == "affine":
             m = draw(st.integers(1, 4))
             shift = draw(entries((m,), rng)) if draw(st.booleans()) else None
@@ -78,6 +95,15 @@ def steps(draw, d, rng, *, most):
     return tuple(found), d
 
 
+SLIDING = Entries(0.125, {"e": 1.0})
+
+
+def views_of(cloud):
+    """Each of its stages as a matrix, and transposed."""
+    stages = [None, *range(len(cloud.widths))]
+    return [Of(cloud, stage, turned) for stage in stages for turned in (False, True)]
+
+
 @st.composite
 def groupings(draw, d):
     """Disjoint groups; a coordinate may be in none."""
@@ -86,15 +112,15 @@ def groupings(draw, d):
 
 
 @st.composite
-def clouds(draw, name):
-    """Points that float32 holds exactly: of one size, constant, zero, one alone."""
+def clouds(draw, name, before=()):
+    """Points that float32 holds exactly: of one size, constant, zero, one alone; may see others."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, d = draw(st.integers(1, 5)), draw(st.integers(1, 4))
     points = rng.normal(size=(n, d)) * draw(st.sampled_from([1.0, 1e-3, 100.0]))
     if draw(st.booleans()):
         points[0] = draw(st.sampled_from([0.0, 1.0, -3.0]))
-    place, d = draw(steps(d, rng, most=2))
-    pipeline, _ = draw(steps(d, rng, most=5))
+    place, d = draw(steps(d, rng, most=2, before=before))
+    pipeline, _ = draw(steps(d, rng, most=5, before=before))
     return Cloud(name, points.astype(np.float32), Pipeline(pipeline), Pipeline(place))
 
 
@@ -107,7 +133,10 @@ def recipe_of(*found):
 @st.composite
 def cases(draw):
     """A recipe, parameters on, between and outside the values of its tracks, and a progress."""
-    recipe = recipe_of(*(draw(clouds(f"cloud {k}")) for k in range(draw(st.integers(1, 3)))))
+    found = []
+    for k in range(draw(st.integers(1, 3))):
+        found.append(draw(clouds(f"cloud {k}", tuple(found))))
+    recipe = recipe_of(*found)
     params = {p.name: draw(st.integers(64 * p.min, 64 * p.max)) / 64 for p in recipe.parameters}
     last = len(recipe.stages) - 1
     return recipe, params, draw(st.integers(0, last) | st.floats(0, last))

@@ -54,9 +54,10 @@ def row(cloud, widths=None):
         return st.lists(NUMBER, min_size=1, max_size=most).map(tuple)
 
     def one(stage):
-        offset = st.sampled_from([0, 0.5])
-        return st.builds(Row, weights(stage), st.just(stage), offset)
+        offset, over = st.sampled_from([0, 0.5]), st.sampled_from([None, Row((1e-3,), offset=20.0)])
+        return st.builds(Row, weights(stage) | moved, st.just(stage), offset, over)
 
+    moved = NUMBER.map(lambda k: Entries(np.array([k]), {"p": np.array([0.5])}))
     return st.sampled_from([None, *range(len(widths))]).flatmap(one)
 
 
@@ -132,9 +133,14 @@ def allowed(cloud, params, progress):
     return np.max(bounds) + ONE_ROUNDING * np.max(sizes)
 
 
+def reach(row):
+    """How far a row takes a unit vector; parameters go to 2 in size."""
+    return length(row.weights.base) + 1 if isinstance(row.weights, Entries) else length(row.weights)
+
+
 def near(mark, cloud, got, want, off):
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
-    weights = np.array([length(r.weights) for r in mark.rows])
+    weights = np.array([reach(r) for r in mark.rows])
     assert np.all(np.nan_to_num(np.abs(got - want)) <= off * weights + ONE_ROUNDING)
 
 
@@ -156,7 +162,7 @@ def near_axes(mark, cloud, got, want, off):
 
 def near_disc(mark, cloud, got, want, off):
     assert got.shape == want.shape
-    weights = np.array([length(r.weights) for r in mark.rows])
+    weights = np.array([reach(r) for r in mark.rows])
     assert np.all(np.abs(got - want) <= FLOAT32 * (weights + 1))
 
 
@@ -217,7 +223,7 @@ def test_a_mark_shows_the_same(node, kind, data):
     if getattr(mark, "color", None):
         values = mark.values(at)
         of = mark.color.of
-        size = length(of.weights) if isinstance(of, Row) else 0
+        size = reach(of) if isinstance(of, Row) else 0
         assert np.all(np.abs(unpack(got["values"], len(values))[:, 0] - values) <= off * size + ONE_ROUNDING)
 
 
