@@ -5,7 +5,7 @@
  *
  * @typedef {import("./engine.mjs").Row} Row
  * @typedef {import("./engine.mjs").Packed} Packed
- * @typedef {number[] | "followed" | null} Only
+ * @typedef {number[] | "followed" | {kind: "highest", row: Row} | {kind: "onhull"} | {kind: "inside"} | null} Only
  * @typedef {{scale: string, low: number, high: number, of: Packed | Row, title: string}} Color
  * @typedef {{kind: "follow"} | {kind: "choose", choice: string, numbers: Packed} | {kind: "drag", x: string, y: string}
  *   | {kind: "turn", angle: string}} Hand
@@ -16,6 +16,7 @@
  */
 
 import { between, cloudOf, gather, project, rowMovers, unpack } from "./engine.mjs";
+import { hull } from "./hull.mjs";
 import { bestThreshold, disc, histogram, semiAxes, withHeads } from "./geometry.mjs";
 
 /** @type {Record<string, (mark: Mark, moment: Moment) => Float32Array>} */
@@ -28,8 +29,9 @@ export const MARKS = {
   },
 
   /** Joins where a point was at each stage to where it is: its later corners rest on the point itself. */
-  Trail(mark, { recipe, stages, params, progress, followed }) {
-    const own = stages[mark.cloud], n = sizeOf(recipe, mark.cloud), indices = chosen(mark.only, n, followed);
+  Trail(mark, moment) {
+    const { recipe, stages, params, progress } = moment;
+    const own = stages[mark.cloud], n = sizeOf(recipe, mark.cloud), indices = chosen(mark, moment);
     const m = indices.length, k = mark.rows.length, corners = own.length + 1;
     const out = new Float32Array(m * corners * k).fill(NaN), few = own.map((stage) => gather(stage, stage.length / n, indices));
     few.forEach((_, s) => {
@@ -47,6 +49,16 @@ export const MARKS = {
   },
 
   Rim: (mark, moment) => round(mark, moment).subarray(mark.rows.length),
+
+  Hull(mark, moment) {
+    return gather(all(mark, moment), mark.rows.length, hullOf(mark.cloud, moment).order);
+  },
+
+  HullFaces(mark, moment) {
+    const { triangles } = hullOf(mark.cloud, moment), indices = new Int32Array(3 * Math.max(2 * mark.count - 4, 1));
+    indices.set(triangles.flat());
+    return gather(all(mark, moment), mark.rows.length, indices);
+  },
 
   Histogram: (mark, moment) => histogram(some(mark, moment), mark.span, mark.bins),
 
@@ -73,14 +85,43 @@ const all = ({ cloud, rows }, { recipe, stages, at, params }) => project(rows, s
 /** The same of those that it shows. @param {Mark} mark @param {Moment} moment */
 function some(mark, moment) {
   if (!mark.only) return all(mark, moment);
-  const { recipe, stages, at, params, followed } = moment, n = sizeOf(recipe, mark.cloud), indices = chosen(mark.only, n, followed);
+  if (counted(mark.only)) return kept(all(mark, moment), mark.rows.length, mark, moment);
+  const { recipe, stages, at, params } = moment, n = sizeOf(recipe, mark.cloud), indices = chosen(mark, moment);
   const few = (/** @type {Float32Array} */ points) => gather(points, points.length / n, indices);
   return project(mark.rows, stages[mark.cloud].map(few), few(at[mark.cloud]), indices.length, params);
 }
 
-/** The indices of the points to show, of n. @param {Only} only @param {number} n @param {number} followed @returns {number[]} */
-const chosen = (only, n, followed) =>
-  only === "followed" ? [Math.min(followed, n - 1)] : only ?? Array.from({ length: n }, (_, i) => i);
+/** Whether the number of such points changes with the moment: the others then stay in their places, as gaps. @param {Only} only
+ * @returns {only is {kind: "onhull"} | {kind: "inside"}} */
+const counted = (only) => only !== null && typeof only === "object" && "kind" in only && only.kind !== "highest";
+
+/** The numbers of the points to show. @param {{only?: Only, cloud: string}} mark @param {Moment} moment @returns {number[]} */
+export function chosen({ only, cloud }, moment) {
+  const { recipe, stages, at, params, followed } = moment, n = sizeOf(recipe, cloud), every = Array.from({ length: n }, (_, i) => i);
+  if (!only) return every;
+  if (only === "followed") return [Math.min(followed, n - 1)];
+  if (Array.isArray(only)) return only;
+  if (only.kind !== "highest") return every.filter((i) => hullOf(cloud, moment).corners[i] === (only.kind === "onhull"));
+  const values = project([only.row], stages[cloud], at[cloud], n, params);
+  return [every.reduce((best, i) => (values[i] > values[best] ? i : best), 0)];
+}
+
+/** Numbers of all points (k each), those that are not shown as gaps. @param {Float32Array} numbers @param {number} k @param {Mark} mark
+ * @param {Moment} moment */
+function kept(numbers, k, mark, moment) {
+  const shown = new Set(chosen(mark, moment));
+  return numbers.map((x, o) => (shown.has(Math.floor(o / k)) ? x : NaN));
+}
+
+/** @type {WeakMap<Float32Array, import("./hull.mjs").Hull>} of where points were last */
+const hulls = new WeakMap();
+
+/** The convex hull of where a cloud's points are now. @param {string} cloud @param {Moment} moment */
+function hullOf(cloud, { recipe, at }) {
+  const points = at[cloud], n = sizeOf(recipe, cloud), known = hulls.get(points) ?? hull(points, n, points.length / n || 1);
+  hulls.set(points, known);
+  return known;
+}
 
 /** The middle of a disc, and its edge. @param {Mark} mark @param {Moment} moment */
 function round({ cloud, rows, radius, corners }, { at, params }) {
@@ -112,15 +153,17 @@ const tints = new WeakMap();
 
 /** The colour value of each point that a mark shows, if it has any; the same array again while nothing has moved.
  * @param {Mark} mark @param {Moment} moment */
-export function valuesOf(mark, { recipe, stages, at, params, followed }) {
+export function valuesOf(mark, moment) {
   if (!mark.color) return null;
+  const { recipe, stages, at, params, followed } = moment;
   const { of } = mark.color, row = "weights" in of ? of : null, { cloud } = mark;
-  const inputs = row ? [row.stage === null || row.over ? at[cloud] : null, stages[cloud], followed, ...rowMovers([row]).map((name) => params[name])] : [of, followed];
+  const now = mark.only && !Array.isArray(mark.only) ? at[cloud] : null;
+  const inputs = [now, ...(row ? [row.stage === null || row.over ? at[cloud] : null, stages[cloud], followed, ...rowMovers([row]).map((name) => params[name])] : [of, followed])];
   const known = tints.get(mark);
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.values;
   const n = sizeOf(recipe, cloud);
   const each = row ? project([row], stages[cloud], at[cloud], n, params) : /** @type {Float32Array} */ (unpack(/** @type {Packed} */ (of)));
-  const values = mark.only ? gather(each, 1, chosen(mark.only, each.length, followed)) : each;
+  const values = counted(mark.only) ? kept(each, 1, mark, moment) : mark.only ? gather(each, 1, chosen(mark, moment)) : each;
   tints.set(mark, { inputs, values });
   return values;
 }

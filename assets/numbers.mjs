@@ -3,6 +3,7 @@
 
 import { cloudOf, cloudStages, measures, project, residual, stages, unpack } from "./engine.mjs";
 import { accuracy, semiAxes } from "./geometry.mjs";
+import { chosen } from "./marks.mjs";
 import { h } from "./controls.mjs";
 import { defaults } from "./link.mjs";
 
@@ -74,6 +75,7 @@ function ofStages(word) {
 
 /** @param {any} r @param {any} recipe @param {any} player @returns {string} */
 export function readout(r, recipe, player) {
+  if (r.kind === "count") return counted(r, player);
   const name = r.cloud ?? r.a, n = count(recipe, name);
   if (r.kind === "residual") {
     const far = residual(player.stages[r.a].at(-1), player.stages[r.b].at(-1), n, r.coordinates ?? undefined);
@@ -82,7 +84,14 @@ export function readout(r, recipe, player) {
   if (r.kind === "lengths") return semiAxes(player.stages[name].at(-1), n).map((axis) => fixed(Math.hypot(...axis))).join(", ");
   const values = project([r.row], player.stages[name], player.at[name], n, player.params);
   if (r.kind === "accuracy") return `${(100 * accuracy(values, unpack(r.classes), r.threshold)).toFixed(1)} %`;
-  return fixed(values[Math.min(n - 1, r.index === "followed" ? player.followed : r.index)]) + r.unit;
+  const x = r.kind === "mean" ? values.reduce((s, v) => s + v, 0) / n : values[Math.min(n - 1, r.index === "followed" ? player.followed : r.index)];
+  return (r.digits === null ? fixed(x) : x.toFixed(r.digits).replace("-", "−")) + r.unit;
+}
+
+/** How many points there are of a kind. @param {any} r @param {any} player */
+function counted(r, player) {
+  const { moment } = player, at = r.stage === null ? moment.at : { ...moment.at, [r.cloud]: moment.stages[r.cloud][r.stage] };
+  return `${chosen(r, { ...moment, at }).length} of ${count(moment.recipe, r.cloud)}`;
 }
 
 /** @param {{title: string, columns: string[], rows: string[][]}} table */

@@ -29,10 +29,14 @@ export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 1
 /** @param {any} vector @returns {number[]} */
 const xyz = (vector) => [vector.x, vector.y, vector.z];
 
-/** One coordinate of interleaved points. @param {Float32Array} points @param {number} k @param {number} r */
-function column(points, k, r) {
+/** Outside every picture: WebGL wants a place for each marker, and draws none there. */
+const AWAY = 1e6;
+
+/** One coordinate of interleaved points. @param {Float32Array} points @param {number} k @param {number} r @param {number} [gap] in
+ * place of a gap */
+function column(points, k, r, gap = NaN) {
   const out = new Array(points.length / k);
-  for (let i = 0; i < out.length; i++) out[i] = points[i * k + r];
+  for (let i = 0; i < out.length; i++) { const x = points[i * k + r]; out[i] = x === x ? x : gap; }
   return out;
 }
 
@@ -159,7 +163,7 @@ export class Panel {
   /** @param {any} trace @param {Drawn} drawn */
   #filled(trace, drawn) {
     const k = this.view.dims;
-    for (let r = 0; r < k; r++) trace["xyz"[r]] = column(drawn.points, k, r);
+    for (let r = 0; r < k; r++) trace["xyz"[r]] = column(drawn.points, k, r, k === 3 && trace.mode === "markers" ? AWAY : NaN);
     trace.opacity = drawn.opacity;
     if (drawn.text) trace.hovertext = drawn.text;
     if (drawn.values && trace.type === "mesh3d") trace.intensity = Array.from(drawn.values);
@@ -469,7 +473,8 @@ function writePoints(cloud, points, scale, kept) {
   let at = 0;
   for (const each of [faces, edges]) {
     for (let i = 0; i < n; i++) {
-      const x = points[3 * i] * scale[0], y = points[3 * i + 1] * scale[1], z = points[3 * i + 2] * scale[2];
+      const gap = points[3 * i] !== points[3 * i];
+      const x = gap ? AWAY : points[3 * i] * scale[0], y = gap ? AWAY : points[3 * i + 1] * scale[1], z = gap ? AWAY : points[3 * i + 2] * scale[2];
       for (let v = 0; v < each; v++) { out[at++] = x; out[at++] = y; out[at++] = z; }
     }
   }
@@ -482,7 +487,9 @@ function writePoints(cloud, points, scale, kept) {
  * @param {any} line @param {Float32Array} points @param {number[]} scale @param {any} kept @param {any} layer @param {number[]} color
  */
 function writeLine(line, points, scale, kept, layer, color) {
-  const n = points.length / 3, out = (kept.array ??= lineTemplate(n, layer.size, color));
+  const n = points.length / 3;
+  if (kept.array?.length !== 48 * (n - 1)) kept.array = lineTemplate(n, layer.size, color);
+  const out = kept.array;
   const gap = (/** @type {number} */ i) => points[3 * i] !== points[3 * i];
   let arc = 0;
   for (let i = 1, at = 0; i < n; i++, at += 48) {

@@ -21,9 +21,14 @@ from components.marks import (
     Disc,
     Drag,
     Field,
+    Highest,
+    Hull,
+    HullFaces,
+    Inside,
     Labels,
     Mark,
     Mesh,
+    OnHull,
     Rim,
     SemiAxes,
     Threshold,
@@ -209,6 +214,8 @@ def _mark(where: str, mark: Mark, view: View, recipe: Recipe) -> None:
     for name, one in OF_FIELDS.items():
         if getattr(mark, name, None) is not None:
             one(where, getattr(mark, name), len(cloud.points))
+    if getattr(mark, "only", None) is not None:
+        _only(where, mark.only, cloud, recipe)  # type: ignore[attr-defined]
     if kind := OF_KINDS.get(type(mark)):
         kind(where, mark, cloud)
     if color := color_of(mark):
@@ -235,9 +242,24 @@ def _row(where: str, row: Row, cloud: str, widths: Sequence[int], params: Collec
         _row(where, row.over, cloud, widths, params)
 
 
-def _only(where: str, only: Any, n: int) -> None:
-    if isinstance(only, Sequence | np.ndarray):
-        _inside(where, "only", list(only), 0, n)
+def _only(where: str, only: Any, cloud: Cloud, recipe: Recipe) -> None:
+    match only:
+        case Highest(row):
+            _row(where, row, cloud.name, cloud.widths, recipe.defaults)
+        case OnHull() | Inside():
+            _hull(where, only, cloud)
+        case Sequence() | np.ndarray():
+            _inside(where, "only", list(only), 0, len(cloud.points))
+
+
+def _hull(where: str, mark: Any, cloud: Cloud) -> None:
+    """The browser's hull is of at most three dimensions, and made anew in each frame."""
+    if max(cloud.widths) > 3:
+        refuse(where, f"{cloud.name!r} has {max(cloud.widths)} coordinates", "a hull is of at most 3")
+    if len(cloud.points) > MOST_SEEN:
+        refuse(where, f"{cloud.name!r} has {len(cloud.points)} points", f"a hull is of at most {MOST_SEEN}")
+    if getattr(mark, "count", len(cloud.points)) != len(cloud.points):
+        refuse(where, f"its count is {mark.count}", f"take {len(cloud.points)}, the points of {cloud.name!r}")
 
 
 def _of(values: Collection[Any], what: str) -> Callable[[str, Any, int], None]:
@@ -245,7 +267,6 @@ def _of(values: Collection[Any], what: str) -> Callable[[str, Any, int], None]:
 
 
 OF_FIELDS: dict[str, Callable[[str, Any, int], None]] = {
-    "only": _only,
     "order": lambda where, order, n: _inside(where, "order", order, -1, n),
     "glyph": _of(GLYPHS, "glyph"),
     "dash": _of(DASHES, "dash"),
@@ -296,6 +317,8 @@ OF_KINDS: dict[type[Mark], Callable[[str, Any, Cloud], None]] = {
     Rim: _affine,
     SemiAxes: _ellipsoid,
     Threshold: _classes,
+    Hull: _hull,
+    HullFaces: _hull,
 }
 
 
@@ -327,6 +350,11 @@ def _readout(readout: Any, recipe: Recipe, names: list[str]) -> None:
             known(where, "cloud", getattr(readout, field), names)
     if hasattr(readout, "row"):
         _row(where, readout.row, readout.cloud, recipe.cloud(readout.cloud).widths, recipe.defaults)
+    if hasattr(readout, "only"):
+        _only(where, readout.only, recipe.cloud(readout.cloud), recipe)
+        stages = len(recipe.cloud(readout.cloud).widths)
+        if readout.stage is not None and not 0 <= readout.stage < stages:
+            refuse(where, f"there is no stage {readout.stage}", f"take 0 to {stages - 1}")
     if hasattr(readout, "index") and isinstance(readout.index, int):
         _inside(where, "index", readout.index, 0, len(recipe.cloud(readout.cloud).points))
     if hasattr(readout, "classes"):

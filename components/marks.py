@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from components.cloud import Array, Moment, Row, project
+from geometry import hull
 from geometry.arrows import with_heads
 from geometry.distributions import best_threshold, histogram
 from geometry.ellipsoid import diameters
@@ -46,7 +47,25 @@ class Followed:
     """The followed point alone."""
 
 
-Only = Sequence[int] | Followed | None  # which points of its cloud a mark shows; None: all
+@dataclass(frozen=True)
+class Highest:
+    """The point whose row is the largest now; the first of several."""
+
+    row: Row
+
+
+@dataclass(frozen=True)
+class OnHull:
+    """The corners of the convex hull of where the points are now."""
+
+
+@dataclass(frozen=True)
+class Inside:
+    """The points that are no corner of it."""
+
+
+One = Sequence[int] | Followed | Highest | None  # points of a cloud whose number is known; None: all
+Only = One | OnHull | Inside
 
 
 # --- what a hand does
@@ -130,12 +149,10 @@ class Points(Mark):
     draws = "points"
 
     def points(self, at: Moment) -> Array:
-        shown = at.shown(self.cloud, self.rows)
-        return shown[chosen(self.only, len(shown), at)]
+        return chosen(at.shown(self.cloud, self.rows), self.only, self.cloud, at)
 
     def values(self, at: Moment) -> Array:
-        every = super().values(at)
-        return every[chosen(self.only, len(every), at)]
+        return chosen(super().values(at), self.only, self.cloud, at)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,14 +184,14 @@ class Line(Stroke):
 class Trail(Stroke):
     """The way of points, from each stage to where they are."""
 
-    only: Only = None
+    only: One = None
     arrow: float = 0.0
 
     def points(self, at: Moment) -> Array:
         moments = range(len(at.clouds[self.cloud].pipeline.steps) + 1)
         corners = [at.shown(self.cloud, self.rows, progress=min(k, at.progress)) for k in moments]
         gap = np.full((1, len(self.rows)), np.nan)
-        ways = [np.vstack([*(c[[i]] for c in corners), gap]) for i in chosen(self.only, len(corners[0]), at)]
+        ways = [np.vstack([*(c[[i]] for c in corners), gap]) for i in indices(self.only, self.cloud, at)]
         return with_heads(np.concatenate(ways), self.arrow) if self.arrow else np.concatenate(ways)
 
 
@@ -206,12 +223,12 @@ class Histogram(Stroke):
 
     span: tuple[float, float]
     bins: int
-    only: Only = None
+    only: One = None
     flat = 1
 
     def points(self, at: Moment) -> Array:
         values = at.shown(self.cloud, self.rows)[:, 0]
-        return histogram(values[chosen(self.only, len(values), at)], self.span, self.bins)
+        return histogram(values[indices(self.only, self.cloud, at)], self.span, self.bins)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,6 +242,34 @@ class Threshold(Stroke):
     def points(self, at: Moment) -> Array:
         cut = best_threshold(at.shown(self.cloud, self.rows)[:, 0], self.classes)[0]
         return np.array([[cut, self.span[0]], [cut, self.span[1]]])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hull(Stroke):
+    """The edges of the convex hull of where the points are now: in the plane its outline."""
+
+    def points(self, at: Moment) -> Array:
+        order = hull.outline(at.now(self.cloud))
+        return np.where(order[:, None] < 0, np.nan, at.shown(self.cloud, self.rows)[order])
+
+
+@dataclass(frozen=True, kw_only=True)
+class HullFaces(Mark):
+    """Its faces, in space. A hull of n points has at most 2n − 4; the triangles that are left over have no size.
+
+    count: the number of the cloud's points.
+    """
+
+    count: int
+    draws = "mesh"
+
+    def points(self, at: Moment) -> Array:
+        shown, faces = at.shown(self.cloud, self.rows), hull.triangles(at.now(self.cloud)).reshape(-1)
+        return shown[np.pad(faces, (0, 3 * len(self.triangles) - len(faces)))]
+
+    @property
+    def triangles(self) -> Array:
+        return np.arange(3 * max(2 * self.count - 4, 1)).reshape(-1, 3)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,7 +321,7 @@ class Field(Mark):
         return np.empty((0, 2))
 
 
-MARKS = (Points, Line, Trail, SemiAxes, Rim, Histogram, Threshold, Mesh, Disc, Labels, Field)
+MARKS = (Points, Line, Trail, SemiAxes, Rim, Hull, Histogram, Threshold, Mesh, HullFaces, Disc, Labels, Field)
 
 
 def color_of(mark: Mark) -> Color | None:
@@ -288,10 +333,27 @@ def hand_of(mark: Mark) -> Hand | None:
     return getattr(mark, "hand", None)
 
 
-def chosen(only: Only, n: int, at: Moment) -> Array:
-    """The indices of the points to show, of n."""
-    if only is None:
-        return np.arange(n)
-    if isinstance(only, Followed):
-        return np.array([min(at.followed, n - 1)])
+def indices(only: Only, cloud: str, at: Moment) -> Array:
+    """The numbers of a cloud's points to show."""
+    match only:
+        case None:
+            return np.arange(len(at.clouds[cloud].points))
+        case Followed():
+            return np.array([min(at.followed, len(at.clouds[cloud].points) - 1)])
+        case Highest(row):
+            return np.array([np.argmax(at.shown(cloud, (row,))[:, 0])])
+        case OnHull():
+            return hull.vertices(at.now(cloud))
+        case Inside():
+            return np.setdiff1d(indices(None, cloud, at), hull.vertices(at.now(cloud)))
     return np.array(only, dtype=int)
+
+
+def chosen(every: Array, only: Only, cloud: str, at: Moment) -> Array:
+    """Those points of all; where their number changes with the moment, the others stay in their places as gaps."""
+    shown = indices(only, cloud, at)
+    if not isinstance(only, OnHull | Inside):
+        return every[shown]
+    hidden = np.ones(len(every), dtype=bool)
+    hidden[shown] = False
+    return np.where(hidden.reshape(-1, *[1] * (every.ndim - 1)), np.nan, every)

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from components.cloud import Cloud
-from components.marks import DASHES, Color, Followed, Hand, Mark, Stroke
+from components.marks import DASHES, Color, Followed, Hand, Highest, Inside, Mark, OnHull, Stroke
 from components.recipe import Readout
 from geometry import Affine, Branches, Normalize, Of, Pipeline, Pointwise, Softmax, arrows
 
-OF_SEVERAL_KINDS = Affine | Normalize | Pointwise | Softmax | Branches | Hand | Readout
+OF_SEVERAL_KINDS = (
+    Affine | Normalize | Pointwise | Softmax | Branches | Hand | Readout | Highest | OnHull | Inside
+)
 
 
 def packed(value: Any) -> Any:

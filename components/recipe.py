@@ -12,7 +12,7 @@ from functools import cached_property
 
 from components.checks import check
 from components.cloud import Array, Cloud, Moment, Params, Row
-from components.marks import Followed, Mark
+from components.marks import Followed, Highest, Inside, Mark, OnHull
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,35 @@ class Residual:
 
 @dataclass(frozen=True)
 class Number:
-    """One coordinate of one point of a cloud."""
+    """One coordinate of one point of a cloud, in some digits after the point; None: as many as fit."""
 
     label: str
     cloud: str
     row: Row
     index: int | Followed = 0
     unit: str = ""
+    digits: int | None = None
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean over a cloud's points of one coordinate."""
+
+    label: str
+    cloud: str
+    row: Row
+    unit: str = ""
+    digits: int | None = None
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many points of a cloud a mark with this `only` shows, now or at a stage, and of how many."""
+
+    label: str
+    cloud: str
+    only: OnHull | Inside | Highest
+    stage: int | None = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +123,7 @@ class Accuracy:
     threshold: float | None = None
 
 
-Readout = Residual | Number | Lengths | Accuracy
+Readout = Residual | Number | Mean | Count | Lengths | Accuracy
 
 
 @dataclass(frozen=True)
