@@ -9,7 +9,7 @@
  *   points spread; order: an outline to draw, −1 a gap; triangles: in three dimensions, seen from outside counterclockwise
  */
 
-const ROUNDING = 2e-6; // of the size of the whole: what is nearer to a line or plane than this lies on it, as points come in float32
+const ROUNDING = 5e-7; // of the size of the whole: what is nearer to a line or plane than this lies on it, as points come in float32
 
 /** @param {ArrayLike<number>} points @param {number} n @param {number} d @returns {Hull} */
 export function hull(points, n, d) {
@@ -27,7 +27,7 @@ function spread(points, n, d) {
   const rest = Float64Array.from(points);
   for (let i = n - 1; i >= 0; i--) for (let j = 0; j < d; j++) rest[i * d + j] -= rest[j];
   const far = (/** @type {number} */ i) => { let s = 0; for (let j = 0; j < d; j++) s += rest[i * d + j] ** 2; return s; };
-  /** @type {number[][]} */ const axes = [];
+  /** @type {number[][]} */ const axes = [], directions = [];
   let size = 0;
   while (axes.length < d) {
     let most = 0, farthest = 0;
@@ -42,12 +42,17 @@ function spread(points, n, d) {
       along.push(sum);
     }
     axes.push(along);
+    directions.push(axis);
   }
   if (axes.length > 3) throw new RangeError("no hull of points in more than three dimensions");
+  if (d === 3 && axes.length === 3 && handedness(directions) < 0) axes[2] = axes[2].map((x) => -x); // no mirror image
   const rank = axes.length, flat = new Float64Array(n * rank);
   for (let i = 0; i < n; i++) axes.forEach((along, r) => { flat[i * rank + r] = along[i]; });
   return { flat, rank, size };
 }
+
+/** @param {number[][]} axes of three dimensions */
+const handedness = ([[a, b, c], [d, e, f], [g, h, i]]) => a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
 
 /** @param {Float64Array} x @param {number} n */
 function line(x, n) {
@@ -87,12 +92,18 @@ function polyhedron(x, n, tolerance) {
   let faces = [[a, b, c], [a, b, d], [a, c, d], [b, c, d]].map((corners) => facing(x, corners, middle));
   for (let i = 0; i < n; i++) {
     if (first.includes(i)) continue;
-    const seen = new Set(faces.filter((face) => above(x, face, i) > tolerance));
-    if (!seen.size) continue;
-    const edges = new Map();
-    for (const { corners } of seen) corners.forEach((p, k) => edges.set(`${p} ${corners[(k + 1) % 3]}`, [p, corners[(k + 1) % 3]]));
-    const rim = [...edges.values()].filter(([p, q]) => !edges.has(`${q} ${p}`));
-    faces = [...faces.filter((face) => !seen.has(face)), ...rim.map(([p, q]) => plane(x, [p, q, i]))];
+    /** @type {Set<number>} */ const edges = new Set(), /** @type {Face[]} */ hidden = [];
+    for (const face of faces) {
+      const [p, q, r] = face.corners;
+      if (above(x, face, i) > tolerance) edges.add(n * p + q).add(n * q + r).add(n * r + p);
+      else hidden.push(face);
+    }
+    if (hidden.length === faces.length) continue;
+    for (const edge of edges) {
+      const p = Math.floor(edge / n), q = edge % n;
+      if (!edges.has(n * q + p)) hidden.push(plane(x, [p, q, i])); // the rim of what is seen
+    }
+    faces = hidden;
   }
   const triangles = faces.map(({ corners }) => corners);
   return { corners: extremes(x, faces, tolerance), order: outline(triangles), triangles };
@@ -113,10 +124,11 @@ function tetrahedron(x, n) {
 
 /** The face through three points, its normal by the right hand. @param {Float64Array} x @param {number[]} corners @returns {Face} */
 function plane(x, corners) {
-  const [p, q, r] = corners.map((i) => 3 * i);
-  const u = [x[q] - x[p], x[q + 1] - x[p + 1], x[q + 2] - x[p + 2]], v = [x[r] - x[p], x[r + 1] - x[p + 1], x[r + 2] - x[p + 2]];
-  const w = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]], long = Math.hypot(...w) || 1;
-  const normal = w.map((each) => each / long);
+  const p = 3 * corners[0], q = 3 * corners[1], r = 3 * corners[2];
+  const ux = x[q] - x[p], uy = x[q + 1] - x[p + 1], uz = x[q + 2] - x[p + 2];
+  const vx = x[r] - x[p], vy = x[r + 1] - x[p + 1], vz = x[r + 2] - x[p + 2];
+  const wx = uy * vz - uz * vy, wy = uz * vx - ux * vz, wz = ux * vy - uy * vx, long = Math.sqrt(wx * wx + wy * wy + wz * wz) || 1;
+  const normal = [wx / long, wy / long, wz / long];
   return { corners, normal, offset: normal[0] * x[p] + normal[1] * x[p + 1] + normal[2] * x[p + 2] };
 }
 

@@ -255,10 +255,7 @@ class Hull(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class HullFaces(Mark):
-    """Its faces, in space. A hull of n points has at most 2n − 4; the triangles that are left over have no size.
-
-    count: the number of the cloud's points.
-    """
+    """Its faces, in space. A hull of n points, the `count`, has at most 2n − 4; the rest has no size."""
 
     count: int
     draws = "mesh"
@@ -350,7 +347,7 @@ def indices(only: Only, cloud: str, at: Moment) -> Array:
 
 
 def chosen(every: Array, only: Only, cloud: str, at: Moment) -> Array:
-    """Those points of all; where their number changes with the moment, the others stay in their places as gaps."""
+    """Those points of all; where their number changes with the moment, the others stay in place as gaps."""
     shown = indices(only, cloud, at)
     if not isinstance(only, OnHull | Inside):
         return every[shown]

@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { side } from "../../assets/describe.mjs";
 import * as engine from "../../assets/engine.mjs";
 import * as marks from "../../assets/marks.mjs";
+import { hull } from "../../assets/hull.mjs";
 import * as link from "../../assets/link.mjs";
 import * as motion from "../../assets/motion.mjs";
 
@@ -26,6 +27,16 @@ const answers = {
     });
   },
   marks: () => Object.keys(marks.MARKS),
+  hull({ points, n, d }) {
+    const { rank, corners, order, triangles } = hull(points, n, d);
+    return { rank, corners: corners.flatMap((is, i) => (is ? [i] : [])), order, triangles };
+  },
+  hullTime({ points, n, d }) {
+    for (let k = 0; k < 20; k++) hull(points, n, d);
+    const start = performance.now();
+    for (let k = 0; k < 20; k++) hull(points, n, d);
+    return (performance.now() - start) / 20;
+  },
   residual: ({ a, b, n }) => engine.residual(Float32Array.from(a), Float32Array.from(b), n),
   measures: ({ points }) => points.map((x) => each(engine.measures(x), (v) => (Number.isNaN(v) ? null : v))),
   read({ search, choices, recipe }) {

@@ -1,0 +1,112 @@
+"""The browser's hull is Qhull's, degenerate sets included."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from geometry import hull
+from tests.assets.engine import Node, length
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+def found(node, points):
+    points = np.asarray(points, float)
+    return node.ask("hull", points=points.ravel().tolist(), n=len(points), d=points.shape[1])
+
+
+def edges(order):
+    """The segments of an outline, without a direction."""
+    pairs = pairwise(order)
+    return {frozenset(pair) for pair in pairs if -1 not in pair}
+
+
+def volume(points, triangles):
+    """Of what the triangles enclose, which faces in a plane may cut in any way."""
+    a, b, c = np.moveaxis(np.asarray(points, float)[np.asarray(triangles)], 1, 0)
+    return np.sum(np.cross(a, b) * c) / 6
+
+
+@settings(max_examples=150)
+@given(st.integers(1, 3), st.integers(1, 12), st.integers(0, 2**32 - 1), st.integers(1, 4))
+def test_corners_of_whole_numbers(node, d, n, seed, wide):
+    """On a small lattice: doubled points, in a line, in a plane, in the middle of an edge or a face."""
+    points = np.random.default_rng(seed).integers(0, wide, size=(n, d)).astype(float)
+    assert found(node, points)["corners"] == hull.vertices(points).tolist()
+
+
+@settings(max_examples=100)
+@given(st.integers(1, 3), st.integers(5, 60), st.integers(0, 2**32 - 1), st.booleans())
+def test_a_cloud_and_a_sphere(node, d, n, seed, sphere):
+    """In general position all is the same, faces too; on a sphere every point is a corner.
+
+    Points nearer to each other than this stand out on a circle by less than what float32 knows.
+    """
+    points = np.random.default_rng(seed).normal(size=(n, d))
+    if sphere and d > 1:
+        points /= np.linalg.norm(points, axis=-1, keepdims=True)
+    assume(d == 1 or all(length(points - p)[k + 1 :].min(initial=1) > 0.02 for k, p in enumerate(points)))
+    got = found(node, points)
+    assert got["corners"] == hull.vertices(points).tolist() and got["rank"] == d
+    assert edges(got["order"]) == edges(hull.outline(points).tolist())
+    if sphere and d > 1:
+        assert len(got["corners"]) == n
+    if d == 3:
+        assert volume(points, got["triangles"]) == pytest.approx(volume(points, hull.triangles(points)))
+        assert {frozenset(t) for t in got["triangles"]} == {
+            frozenset(t) for t in hull.triangles(points).tolist()
+        }
+
+
+@settings(max_examples=40)
+@given(st.integers(3, 20), st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 3]))
+def test_a_hyperplane_in_four_dimensions(node, n, seed, rank):
+    """Where LayerNorm's points of d = 4 lie; in float32, as they come."""
+    rng = np.random.default_rng(seed)
+    turn = np.linalg.qr(rng.normal(size=(4, 4)))[0][:rank]
+    within = rng.normal(size=(n, rank))
+    points = (within @ turn).astype(np.float32)
+    got = found(node, points)
+    assert got["corners"] == hull.vertices(within).tolist() and got["rank"] == min(rank, n - 1)
+
+
+def test_a_cube_with_its_middles_and_copies(node):
+    cube = np.array(list(product([0.0, 1], repeat=3)))
+    middles = np.array([(a + b) / 2 for a in cube for b in cube if (a != b).any()])
+    points = np.vstack([middles, cube, cube])
+    got = found(node, points)
+    assert got["corners"] == list(range(len(middles), len(points)))
+    assert volume(points, got["triangles"]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("points", [[[1, 2, 3]], [[1, 2, 3]] * 4, [[0, 0], [0, 0]]])
+def test_one_place_is_a_corner(node, points):
+    got = found(node, points)
+    assert got["corners"] == list(range(len(points))) and got["rank"] == 0 and got["order"] == []
+
+
+def test_a_line_has_two_ends_and_no_faces(node):
+    points = np.outer([0.3, -1, 2, 0.5, 2], [1, 2, -1])
+    got = found(node, points)
+    assert (
+        got["corners"] == [1, 2, 4] and got["triangles"] == [] and edges(got["order"]) == {frozenset((1, 2))}
+    )
+
+
+def test_more_than_three_dimensions_are_refused(node):
+    with pytest.raises(AssertionError, match="more than three dimensions"):
+        found(node, np.eye(5))
+
+
+def test_two_hundred_on_a_sphere_take_no_time(node):
+    """A frame has 5 ms; the limit here only tells an algorithm from a bad one."""
+    points = np.random.default_rng(0).normal(size=(200, 3))
+    points /= np.linalg.norm(points, axis=-1, keepdims=True)
+    assert node.ask("hullTime", points=points.ravel().tolist(), n=200, d=3) < 60
