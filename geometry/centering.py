@@ -38,7 +38,6 @@ def centering_matrix(d: int) -> Float[np.ndarray, "{d} {d}"]:
 
     Source: 004, equation 28.
     """
-    # Written so, not as I − 1/d: in d = 2, 3, 4 its rows then take a constant vector to zero exactly.
     return np.where(np.eye(d) == 1, (d - 1) / d, -1 / d)
 
 

@@ -33,7 +33,7 @@ def _units(t, x):
     """Units in which neither t·x nor t + x overflows."""
     t = constant(number(t, x, "t"))
     size = array_namespace(x).abs(t)
-    return array_namespace(x).where(size > 1, 2 * size, 1.0)
+    return array_namespace(x).where(size > 1, size, 1.0)
 
 
 def _u_eps(first, others, eps, units):
