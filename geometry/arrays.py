@@ -96,9 +96,7 @@ def one_each(value: Numbers, x: Array, name: str) -> Array:
     """`value` `like` x, with one number for each coordinate, shape (d,); else ValueError."""
     value = like(value, x)
     if value.shape != x.shape[-1:]:
-        raise ValueError(
-            f"{name} needs the shape of a point, {tuple(x.shape[-1:])}: got {tuple(value.shape)}"
-        )
+        raise ValueError(f"{name} needs a point's shape, {tuple(x.shape[-1:])}: got {tuple(value.shape)}")
     return value
 
 

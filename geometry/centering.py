@@ -26,7 +26,7 @@ def centered(x: Float[Array, "*batch d"]) -> tuple[Float[Array, "*batch d"], Flo
     units = xp.where(largest > 1, 2.0 ** (d.bit_length() + 2) * xp.ones_like(largest), 1.0)
     x, largest = x / units, largest / units
     x = x - xp.sum(x, axis=-1, keepdims=True) / d
-    # What rounding left of the mean. Near it, go on from the first coordinate: a constant vector is then 0.
+    # What rounding left of the mean. Near it, from the first coordinate on: a constant vector is then zero.
     first = constant(x[..., :1])
     near = xp.abs(first) <= d * xp.finfo(x.dtype).eps * largest
     x = x - xp.where(near, first, 0.0)
@@ -38,7 +38,6 @@ def centering_matrix(d: int) -> Float[np.ndarray, "{d} {d}"]:
 
     Source: 004, equation 28.
     """
-    # Written so, not as I − 1/d: in d = 2, 3, 4 its rows then take a constant vector to zero exactly.
     return np.where(np.eye(d) == 1, (d - 1) / d, -1 / d)
 
 

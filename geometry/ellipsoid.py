@@ -42,7 +42,7 @@ def semi_axes(
     rows = xp.eye(d, dtype=gamma.dtype, device=device(gamma)) * gamma[:, None]
     u, s, _ = xp.linalg.svd(center(rows) if centered else rows)
     # Rounding leaves a zero singular value near d units in the last place of the largest.
-    rounding = 4 * d * xp.finfo(gamma.dtype).eps * s[:1]
+    rounding = 4 * d * xp.finfo(gamma.dtype).eps * s[: min(1, d)]
     axes = int(xp.sum(xp.astype(s > rounding, xp.int64)))
     return back(sqrt(d) * s[:axes]), back(u.mT[:axes, :])
 
@@ -68,7 +68,7 @@ def _gain(gamma):
         raise ValueError(f"gamma is one vector, shape (d,): got {tuple(gamma.shape)}")
     xp = array_namespace(gamma)
     wide = xp.astype(gamma, xp.float64) if xp.finfo(dtype).bits > 64 else widened(gamma)
-    return wide, lambda y: xp.astype(y, dtype, copy=False)
+    return wide, lambda y: y if wide is gamma else xp.astype(y, dtype)
 
 
 def diameters(points: Float[np.ndarray, "1+k d"]) -> Float[np.ndarray, "3*k d"]:

@@ -35,8 +35,9 @@ def sheared_shadow(
     unit = xp.where(r == 0, xp.ones_like(r), xp.abs(constant(r)))  # in units of r no square overflows
     square = (r / unit) ** 2 - (x / unit) ** 2 - (y / unit) ** 2
     # On the rim the three squares cancel; what remains is rounding of what was given, of either sign.
-    square = xp.where(xp.abs(square) <= 4 * xp.finfo(given.dtype).eps, xp.zeros_like(square), square)
-    z = unit * xp.sqrt(xp.where(square < 0, xp.nan * square, square))
+    rim = xp.abs(square) <= 4 * xp.finfo(given.dtype).eps
+    root = xp.sqrt(xp.where(rim | (square < 0), 1.0, square))  # safe before the root, for the gradient
+    z = unit * xp.where(rim, 0.0, xp.where(square < 0, xp.nan, root))
     slide = number(s, x, "s") * z
     return back(xp.stack([x + slide, y], axis=-1)), back(xp.stack([x - slide, y], axis=-1))
 

@@ -13,8 +13,8 @@ def stretch(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Flo
     Source: 001; mathematics.md, section 2.
     """
     x, back = taken(x)
-    t, units = _in_units(x, t)
-    return back(_u_eps(t / units * x[..., :1], x[..., 1:] / units, eps, units))
+    t, units, k = number(t, x, "t"), _units(t, x), min(1, x.shape[-1])
+    return back(_u_eps(t / units * x[..., :k], x[..., k:] / units, eps, units))
 
 
 def fold(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[Array, "*batch d"]:
@@ -25,15 +25,15 @@ def fold(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[
     Source: 001; mathematics.md, section 2.
     """
     x, back = taken(x)
-    t, units = _in_units(x, t)
-    return back(_u_eps(x[..., :1] / units + t / units, x[..., 1:] / units, eps, units))
+    t, units, k = number(t, x, "t"), _units(t, x), min(1, x.shape[-1])
+    return back(_u_eps(x[..., :k] / units + t / units, x[..., k:] / units, eps, units))
 
 
-def _in_units(x, t):
-    """t, and units in which neither t·x nor t + x overflows."""
-    t, xp = number(t, x, "t"), array_namespace(x)
-    one = xp.ones_like(t)
-    return t, xp.where(xp.abs(t) > 1, 2 * xp.abs(constant(t)), one)
+def _units(t, x):
+    """Units in which neither t·x nor t + x overflows."""
+    t = constant(number(t, x, "t"))
+    size = array_namespace(x).abs(t)
+    return array_namespace(x).where(size > 1, size, 1.0)
 
 
 def _u_eps(first, others, eps, units):
