@@ -18,9 +18,14 @@ from components.marks import (
     Field,
     Follow,
     Followed,
+    Highest,
     Histogram,
+    Hull,
+    HullFaces,
+    Inside,
     Line,
     Mark,
+    OnHull,
     Points,
     Rim,
     SemiAxes,
@@ -74,7 +79,7 @@ FIELDS = {
     "title": lambda cloud: st.sampled_from(["", "a title"]),
     "opacity": lambda cloud: st.sampled_from([1.0, 0.5]),
     "fade": lambda cloud: st.none() | st.just(np.linspace(0, 1, len(cloud.pipeline.steps) + 1).tolist()),
-    "only": lambda cloud: st.none() | st.just(Followed()) | indices(cloud),
+    "only": lambda cloud: st.none() | st.just(Followed()) | indices(cloud) | st.builds(Highest, row(cloud)),
     "size": lambda cloud: st.sampled_from([2.0, 9.0]),
     "glyph": lambda cloud: st.sampled_from(GLYPHS),
     "dash": lambda cloud: st.sampled_from(sorted(DASHES)),
@@ -85,6 +90,7 @@ FIELDS = {
     "radius": lambda cloud: st.sampled_from([0.5, 1.5]),
     "corners": lambda cloud: st.sampled_from([3, 16]),
     "span": lambda cloud: st.sampled_from([(-2.03, 2.01), (0.0, 1.0)]),
+    "count": lambda cloud: st.just(len(cloud.points)),
     "bins": lambda cloud: st.integers(1, 9),
     "classes": lambda cloud: st.just(np.arange(len(cloud.points)) % 2),
     "triangles": lambda cloud: st.just(np.array([[0, len(cloud.points) - 1, len(cloud.points) // 2]])),
@@ -105,6 +111,8 @@ def drawn(draw, kind, cloud):
     own = {name: draw(FIELDS[name](cloud)) for name in own_fields(kind)}
     if kind is Field:
         own["color"] = draw(colors(cloud))
+    if kind is Points and max(cloud.widths) <= 3:
+        own["only"] = draw(st.sampled_from([OnHull(), Inside(), own["only"]]))
     return kind(cloud.name, "input", show, **own)
 
 
@@ -116,7 +124,7 @@ def clouds_for(draw, kind):
     if kind in (Disc, Rim):  # one number at the origin and at the unit vectors, well apart
         values = draw(st.permutations([-1.0, 0.5, 2.0, 0.25]))
         cloud = Cloud("plane", np.array(values, np.float32)[:, None], Pipeline(()))
-    elif len(cloud.points) < 2 or kind in (Field, SemiAxes):
+    elif len(cloud.points) < 2 or kind in (Field, SemiAxes, Hull, HullFaces):
         x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(4, 3)).astype(np.float32)
         cloud = Cloud("four", x, Pipeline((Affine(np.diag([1.0, -2, 0.5])),)))
     return cloud, params, progress
@@ -178,6 +186,22 @@ def near_threshold(mark, cloud, got, want, off):
     assert got[:, 1].tolist() == pytest.approx(want[:, 1].tolist()) and got[0, 0] == got[1, 0]
 
 
+def near_edges(mark, cloud, got, want, off):
+    """The ends of the same segments, in whatever order."""
+    assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
+    weights = np.array([reach(r) for r in mark.rows])
+    pieces = [p[~np.isnan(p[:, 0])].sum(axis=-1) for p in (got, want)]
+    assert np.allclose(*map(np.sort, pieces), atol=4 * (off * weights.sum() + ONE_ROUNDING))
+
+
+def near_faces(mark, cloud, got, want, off):
+    """The same triangles, in whatever order, and what is left over."""
+    assert got.shape == want.shape
+    weights = np.array([reach(r) for r in mark.rows])
+    middles = [np.sort(p.reshape(-1, 3, p.shape[-1]).sum(axis=(1, 2))) for p in (got, want)]
+    assert np.allclose(*middles, atol=9 * (off * weights.sum() + ONE_ROUNDING))
+
+
 def no_points(mark, cloud, got, want, off):
     assert not got.size and not want.size
 
@@ -187,6 +211,8 @@ LAWS = {
     Line: near_with_heads,
     Trail: near_with_heads,
     SemiAxes: near_axes,
+    Hull: near_edges,
+    HullFaces: near_faces,
     Disc: near_disc,
     Rim: near_disc,
     Histogram: near_counts,
