@@ -113,11 +113,20 @@ def _bound(step, x, y, error, params, unit):
     if isinstance(step, Affine):
         A, b = largest(step.A, params), largest(step.b, params) if step.b else 0.0
         return A * (error + unit * length(x)) + unit * b
+    if isinstance(step, Pointwise) and step.function == "arcsin":
+        return _steep(x, error + unit * length(x)) + unit * length(y)
     if isinstance(step, Pointwise):
         return STEEPEST * error + unit * (length(x) + length(y))
     groups = [range(x.shape[-1])] if step.groups is None else step.groups
     each = [_normalized(step, x[:, list(g)], error, params, unit) for g in groups]
     return error + np.sum(each, axis=0)
+
+
+def _steep(x, error):
+    """arcsin moves by slope times error; near ±1, where that has no bound, by at most π/2·√(2·error)."""
+    edge = np.max(np.abs(x), axis=-1, initial=0) + error
+    slope = 1 / np.sqrt(np.maximum(1 - edge**2, 1e-300))
+    return np.minimum(slope * error, np.pi / 2 * np.sqrt(2 * error * x.shape[-1]))
 
 
 def _sharpened(temperature, x, error, causal):
