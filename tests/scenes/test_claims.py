@@ -1,0 +1,38 @@
+"""Every number that a scene's text has is computed by a test of the scene, over all that the page offers."""
+
+from importlib import import_module
+
+import pytest
+
+from components.scene import scenes
+from tests.scenes.claims import claims, places, text
+
+LATER = set(scenes()) - {"stretch"}  # still to be written
+OWN = {slug: import_module(f"tests.scenes.test_{slug}") for slug in scenes() if slug not in LATER}
+KEYS = [(slug, key) for slug, module in OWN.items() for key in module.CLAIMS]
+
+
+def uncomputed(slug):
+    return getattr(OWN[slug], "UNCOMPUTED", {})
+
+
+@pytest.mark.parametrize("slug", OWN)
+def test_every_number_is_claimed(slug):
+    known = [span for key in (*OWN[slug].CLAIMS, *uncomputed(slug)) for span in places(slug, key)]
+    free = [
+        text(slug)[max(a - 70, 0) : b + 30]
+        for a, b in claims(slug)
+        if not any(low <= a and b <= high for low, high in known)
+    ]
+    assert not free, "\n".join(free)
+
+
+@pytest.mark.parametrize("slug", OWN)
+def test_every_claim_stands_in_the_text(slug):
+    keys = (*OWN[slug].CLAIMS, *uncomputed(slug))
+    assert [key for key in keys if not places(slug, key)] == []
+
+
+@pytest.mark.parametrize(("slug", "key"), KEYS)
+def test_claim(slug, key):
+    OWN[slug].CLAIMS[key]()
