@@ -69,21 +69,31 @@ function followed({ recipe, at, followed }) {
 /** @param {string} words */
 const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
-/** A line under the figure that says its state. Each sentence is news by itself, and only where it is another.
- * @param {any} player @returns {() => void} to be called at rest */
+/** A line under the figure that shows its state at every moment, and one that tells it at rest to those who hear it: each
+ * sentence is news by itself, and only where it is another.
+ * @param {any} player @returns {(rest: boolean) => void} to be called in every frame, and at rest */
 export function description(player) {
-  const id = `state-${player.slug}`, line = h("p", { className: "state", id, "aria-live": "polite" }), stage = player.part("stage");
-  stage.querySelector(":scope > .state")?.remove();
-  stage.append(line);
-  return () => {
-    const words = sentences(player);
-    while (line.childElementCount > words.length) line.lastElementChild?.remove();
-    words.forEach((text, i) => {
-      const place = line.children[i] ?? line.appendChild(h("span"));
-      if (place.textContent !== `${text} `) place.textContent = `${text} `;
-    });
+  const id = `state-${player.slug}`, stage = player.part("stage");
+  const line = h("p", { className: "state", id, "aria-hidden": "true" }), told = h("p", { className: "told unseen", "aria-live": "polite" });
+  for (const old of stage.querySelectorAll(":scope > .state, :scope > .told")) old.remove();
+  stage.append(line, told);
+  return (rest) => {
+    const words = sentences(player), held = rest ? 0 : line.offsetHeight; // no control below moves away from the hand
+    say(line, words);
+    line.style.minHeight = held ? `${held}px` : "";
+    if (!rest) return;
+    say(told, words);
     for (const { gd, view } of player.panels) {
       for (const [name, value] of [["role", "img"], ["aria-label", plain(view.title) || player.recipe.title], ["aria-describedby", id]]) gd.setAttribute(name, value);
     }
   };
+}
+
+/** @param {HTMLElement} line @param {string[]} words */
+function say(line, words) {
+  while (line.childElementCount > words.length) line.lastElementChild?.remove();
+  words.forEach((text, i) => {
+    const place = line.children[i] ?? line.appendChild(h("span"));
+    if (place.textContent !== `${text} `) place.textContent = `${text} `;
+  });
 }

@@ -12,15 +12,16 @@ export const fixed = (x) => (Number.isNaN(x) ? "—" : Math.abs(x) < 5e-5 ? "0" 
 
 /** A point of the recipe's own at every stage, as rows of texts. @param {any} recipe @param {Record<string, number>} params @param {number} followed */
 export function rows(recipe, params, followed) {
-  const { cloud: name, ideal, columns } = recipe.table;
+  const { cloud: name, ideal, first, columns } = recipe.table;
   const cloud = cloudOf(recipe, name), [n, d] = cloud.points.shape, i = Math.min(followed, n - 1);
   const point = Float64Array.from(unpack(cloud.points).subarray(i * d, (i + 1) * d));
   const stages = cloudStages(cloud, params, point), surface = ideal && cloudStages(cloudOf(recipe, ideal), params, point);
   return stages.map((stage, k) => {
     const all = /** @type {any} */ (measures(stage));
     all.distance = surface ? residual(stage, surface[k], 1) : NaN;
+    /** @type {Record<string, string>} */ const units = { angle: Number.isNaN(all.angle) ? "" : "°", distance: !k && first ? ` ${first}` : "" };
     return columns.flatMap((/** @type {string} */ c) => c === "components" ? all.components.map(fixed)
-      : [c === "angle" && !Number.isNaN(all.angle) ? `${all.angle.toFixed(1)}°` : fixed(all[c])]);
+      : [(units[c] === "°" ? all[c].toFixed(1) : fixed(all[c])) + (units[c] ?? "")]);
   });
 }
 

@@ -60,7 +60,7 @@ export class Player {
     /** @type {import("./motion.mjs").Flight | null} */ this.flight = null;
     /** @type {any} */ this.tour = null;
     /** @type {string[] | null} */ this.controls = null; // those that the link names, null for all
-    this.describe = () => {};
+    /** @type {(rest: boolean) => void} */ this.describe = () => {};
     /** @type {(player: any) => void} */ this.counted = () => {}; // shows the numbers
     this.scheduled = 0;
     this.time = 0;
@@ -441,6 +441,7 @@ export class Player {
     this.panels.forEach((panel, v) => panel.paint(frame[v]));
     if (this.flight) this.#flyOn(this.flight, passed);
     this.#show();
+    this.describe(false);
     const moving = this.leg || this.flight || this.running;
     this.time = moving ? time : 0;
     if (moving) this.#schedule(); else this.#rest();
@@ -516,8 +517,8 @@ export class Player {
       this.camera = turned.camera();
       for (const panel of this.panels) if (panel !== turned) panel.setCamera(this.camera);
     }
+    if (!this.growing) this.describe(true); // what changes by itself is not read out
     await Promise.all(this.panels.map((panel, v) => panel.settle(frame[v])));
-    if (!this.growing) this.describe(); // what changes by itself is not read out
     this.#write();
   }
 
