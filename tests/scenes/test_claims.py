@@ -7,8 +7,8 @@ import pytest
 from components.scene import scenes
 from tests.scenes.claims import claims, places, text
 
-LATER = {"octants", "spiral", "digits", "labels", "rmsnorm", "fibre"}  # still to be written
-OWN = {slug: import_module(f"tests.scenes.test_{slug}") for slug in scenes() if slug not in LATER}
+NETWORKS = {"octants", "spiral", "digits", "labels"}  # their texts are still to be recomputed
+OWN = {slug: import_module(f"tests.scenes.test_{slug}") for slug in scenes() if slug not in NETWORKS}
 KEYS = [(slug, key) for slug, module in OWN.items() for key in module.CLAIMS]
 
 
