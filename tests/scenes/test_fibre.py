@@ -251,6 +251,7 @@ CLAIMS = {
     r"$\Pi 𝟏 = 0$, so 0 is an eigenvalue. Every $v$ of the green plane has $\Pi v = v$, so 1 is an eigenvalue, twice in $d = 3$. Each axis keeps $\frac{2}{3}$ of itself and gets $-\frac{1}{3}$ of each of the other two.": the_eigenvalues,
     r"Look at the two colours: they only say on which side of the orange line a point lies.": two_colours,
     r"After **sphere** two places hold everything but the orange points, half a plane each.": two_places,
+    r"it slides through the plane, and while $c$ stays above 0 its output does not move.": the_output_stays,
     r"Try **scale c** and **shift b**, and keep $c$ above 0.": the_output_stays,
     r"Until now $c$ was above 0. Where does the output go when $c$ is $-1$? - nowhere: it stays where it is - to the origin - * to the opposite point With $c < 0$ the point is on the pink side, and its output on the opposite side. Move **scale c** slowly through 0: the output does not travel, it jumps.": to_the_opposite_point,
     r"its two images run around the circle.": two_images,

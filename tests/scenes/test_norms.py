@@ -258,6 +258,11 @@ def a_torus():
     assert surface(state.choices["left"], 6) == "a torus"
     for block in np.split(end, 2, axis=1):
         assert np.linalg.matrix_rank(block, tol=1e-9) == 2
+    layer = next(layer for layer in state.recipe.views[0].layers if layer.pick)
+    x, y, _ = state.recipe.layer_points(layer, state.params, 2).T
+    colour = state.recipe.layer_values(layer, state.params, 2)
+    turns = np.unwrap(np.arctan2(y, x)[np.argsort(colour)])
+    assert abs(np.ptp(turns)) == pytest.approx(2 * np.pi, abs=0.1)  # the colour goes once round the hole
 
 
 def four_points():
