@@ -38,6 +38,14 @@ def places(slug: str, fragment: str) -> list[tuple[int, int]]:
     return [found.span() for found in re.finditer(re.escape(fragment), text(slug))]
 
 
+def body(slug: str, title: str) -> tuple[int, int]:
+    """Where the words of a stop or a question stand in the text, without its title."""
+    heading = f"### {title} "
+    start = text(slug).index(heading) + len(heading)
+    end = text(slug).find(" ##", start)
+    return start, end if end > 0 else len(text(slug))
+
+
 def stop(slug: str, title: str) -> State:
     """The state of a stop of the tour."""
     scene = scenes()[slug]

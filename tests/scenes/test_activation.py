@@ -187,6 +187,14 @@ def ten_times():
         np.testing.assert_allclose(u(10 * x, eps), u(x, eps / 100), atol=EXACT)
 
 
+def out_at_the_top():
+    state, x, relu = at("Those that do not level off", "relu")
+    _, _, gelu = at("Those that do not level off", "gelu")
+    top = state.recipe.views[0].ranges[1][1]
+    assert relu.max() > top and gelu.max() > top
+    np.testing.assert_allclose([relu[x == REACH], gelu[x == REACH]], REACH, atol=1e-3)
+
+
 CLAIMS = {
     r"A number divided by its own size is a step from −1 to 1.": two_numbers,
     r"$x/|x|$ is $1$ or $-1$. Those two numbers are all that lies at distance 1 from the origin of a line": two_numbers,
@@ -208,4 +216,5 @@ CLAIMS = {
     r"For which $x$ is $u_\varepsilon(x)$ one half? $x / \sqrt{x^2 + \varepsilon} = 1/2$ means $4x^2 = x^2 + \varepsilon$ with $x > 0$, so $x = \sqrt{\varepsilon/3}$. For $\varepsilon = 0.25$ that is 0.289.": one_half,
     r"Does $u_\varepsilon(x)$ reach 1 for some $x$? Not for $\varepsilon > 0$: the root is larger than $|x|$, so the quotient stays below 1.": never_one,
     r"What happens to the curve if the input is ten times as large? $u_\varepsilon(10x)$ is the curve for $\varepsilon / 100$, because $\sqrt{100 x^2 + \varepsilon} = 10 \sqrt{x^2 + \varepsilon/100}$.": ten_times,
+    r"ReLU and GELU leave the picture at the top: they keep the size of a large $x$.": out_at_the_top,
 }

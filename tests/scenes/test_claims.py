@@ -5,9 +5,10 @@ from importlib import import_module
 import pytest
 
 from components.scene import scenes
-from tests.scenes.claims import claims, places, text
+from tests.scenes.claims import body, claims, places, text
 
 NETWORKS = {"octants", "spiral", "digits", "labels"}  # their texts are still to be recomputed
+TRAINED = {"octants", "spiral", "digits", "labels"}  # their stops may only point at what a training has found
 OWN = {slug: import_module(f"tests.scenes.test_{slug}") for slug in scenes() if slug not in NETWORKS}
 KEYS = [(slug, key) for slug, module in OWN.items() for key in module.CLAIMS]
 
@@ -25,6 +26,15 @@ def test_every_number_is_claimed(slug):
         if not any(low <= a and b <= high for low, high in known)
     ]
     assert not free, "\n".join(free)
+
+
+@pytest.mark.parametrize("slug", sorted(OWN.keys() - TRAINED))
+def test_every_stop_is_claimed(slug):
+    """Also one without a number: what its words say holds in its state."""
+    known = [span for key in OWN[slug].CLAIMS for span in places(slug, key)]
+    for title in (stop.title for stop in scenes()[slug].text.tour):
+        start, end = body(slug, title)
+        assert any(low < end and start < high for low, high in known), title
 
 
 @pytest.mark.parametrize("slug", OWN)

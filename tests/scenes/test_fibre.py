@@ -236,6 +236,13 @@ def one_angle():
     assert np.diff(np.sort(np.arctan2(*(outputs @ hyperplane_basis(3).T).T))).max() < 0.3
 
 
+def the_plane_is_a_line():
+    for name in ("input", "other", "nowhere"):
+        fallen = at("Heights are lost", name)
+        np.testing.assert_allclose(fallen.sum(1), 0, atol=FIBRE)
+        assert np.linalg.matrix_rank(fallen, tol=1e-9) <= 1
+
+
 CLAIMS = {
     r"# What LayerNorm forgets Half a plane of vectors goes to one point.": half_a_plane,
     r"The orange line holds the multiples of $𝟏 = (1, 1, 1)$ and stands upright.": no_direction,
@@ -259,4 +266,5 @@ CLAIMS = {
     r"The three axes have fallen onto the plane, 120° apart, and the cube has become a hexagon.": three_axes,
     r"Do $(5, 8, 2)$ and $(1, 2, 0)$ have the same output? Yes. Centred they are $(0, 3, -3)$ and $(0, 1, -1)$, and one is a positive multiple of the other. Both go to $\sqrt{3/2}\,(0, 1, -1) \approx (0, 1.225, -1.225)$.": the_same_output,
     r"How many numbers are needed to describe an output, if $d = 3$? One. The outputs fill the circle of radius $\sqrt 3$ in the green plane, so an angle is enough. Of the three numbers of $x$, the mean and the deviation are lost.": one_angle,
+    r"After **centre** the plane is a line. What a point's height was can no longer be told.": the_plane_is_a_line,
 }

@@ -247,6 +247,13 @@ def how_deep():
     np.testing.assert_allclose(1 - through(np.array([-1 / 7.1]), 7.1), 0.01, atol=1e-4)
 
 
+def evenly_around():
+    start, *_ = at("Evenly around")
+    steps = np.diff(np.arctan2(start[:, 1], start[:, 0]))
+    np.testing.assert_allclose(steps, steps.mean(), atol=1e-6)
+    assert stop("fold", "Evenly around").progress == 0
+
+
 CLAIMS = {
     r"Each goes through two steps.": two_steps,
     r"Without a stretch, for $t = 1.25$, all of them point to the right, so all the points land on the right.": all_to_the_right,
@@ -269,4 +276,5 @@ CLAIMS = {
     r"Why are angles halved at $t = 1$? The three points $(0, 0)$, $(1, 0)$ and $(x + 1, y)$ form a triangle with two sides of length 1. Its angle at $(1, 0)$ is $180° - \theta$, so the other two are $\theta/2$ each": why_halved,
     r"How large must $t$ be for the dip to be less than 0.01 deep? $1 - \sqrt{1 - 1/t^2} < 0.01$ means $1/t^2 < 1 - 0.99^2 = 0.0199$, so $t > 7.09$. (The slider ends at 3, where the dip is 0.057 deep.)": how_deep,
     r"Near $|t| = 1$ a small step of the weight carries some points from one side of the circle to the other, while others hardly move.": the_jump,
+    r"The points stand at equal angles on the circle, and the upper curve is a diagonal": evenly_around,
 }

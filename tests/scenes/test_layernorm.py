@@ -320,6 +320,13 @@ def still_an_ellipse():
     np.testing.assert_allclose(layer_norm(np.array([2.0, -1, -1]), eps=0), np.array([2, -1, -1]) / np.sqrt(2))
 
 
+def the_cloud_rises():
+    state = stop("layernorm", "The mean is a height")
+    before, after = (state.recipe.cloud("points").stages(state.params | {"mean": m})[0] for m in (0.8, -1.0))
+    np.testing.assert_allclose(after - before, -1.8, atol=EXACT)
+    assert before.mean() > 0.5
+
+
 CLAIMS = {
     r"With $d = 3$ it is a point in space.": a_point_in_space,
     r"the multiples of $𝟏 = (1, 1, \dots, 1)$.": the_line_along_one,
@@ -346,4 +353,5 @@ CLAIMS = {
     r"set ε to 1e-5 and go to the stage × √3. Some points are not on the circle.": at_the_origin,
     r"$\sigma$ is 0, and without $\varepsilon$ the formula would ask for $0 / 0$.": at_the_origin,
     r"In d = 3, at the stage ⊙ γ, set γ₃ to 0. Is the ellipse now a segment? If not, what does it take? It is still an ellipse, with semi-axes 1.732 and 1 (for $\gamma_1 = \gamma_2 = 1$). All points now lie in the plane $x_3 = 0$, but nothing more is lost: before the gain the components sum to zero, so the third was known from the other two. Set $\gamma_2$ to 0 as well and a segment is left. Its ends are at $\pm\sqrt 2$ on the first axis, because the circle reaches no further there: its farthest point is $(2, -1, -1)/\sqrt 2$.": still_an_ellipse,
+    r"Move **mean**, which adds one number to every component: the whole cloud rises or sinks along the orange line and keeps its shape.": the_cloud_rises,
 }

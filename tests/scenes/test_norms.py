@@ -304,6 +304,23 @@ def two_sides_alike():
         np.testing.assert_allclose(apply(norm, x[:, swap]), apply(norm, x)[:, swap], atol=ROUNDING)
 
 
+def both_means_are_gone():
+    state = stop("norms", "How the points get there")
+    start, centred, end = state.recipe.cloud("left").stages(state.params)
+    assert state.progress == 1
+    for before, block, after in zip(*(np.split(x, 2, axis=1) for x in (start, centred, end)), strict=True):
+        np.testing.assert_allclose(block, before - before.mean(1, keepdims=True), atol=ROUNDING)
+        np.testing.assert_allclose(np.linalg.norm(after, axis=1), np.sqrt(3), atol=ROUNDING)
+
+
+def walls_and_a_sphere():
+    state, _, cube = at("A cube, and a sphere of any size")
+    assert np.mean(np.abs(cube).max(1) > 0.95) > 0.8 and np.abs(cube).max() <= 1
+    for g in (0.5, state.params["g"], 2.5):
+        sphere = state.recipe.cloud("right").stages(state.params | {"g": g})[-1]
+        np.testing.assert_allclose(np.linalg.norm(sphere, axis=1), g, atol=ROUNDING)
+
+
 CLAIMS = {
     r"One cloud, two norms.": two_norms,
     r"One cloud of vectors goes through two norms, which you choose.": two_norms,
@@ -324,4 +341,6 @@ CLAIMS = {
     r"InstanceNorm reads the six numbers as three channels of two positions. Three blocks of two give $2^3 = 8$ points, the corners of a cube.": corners_of_a_cube,
     r"Choose both in $d = 3$: the largest distance between the two results is zero. With as many blocks as numbers, each number would be its own mean, and everything would go to 0.": no_distance,
     r"In the 3-sphere the torus of two equal circles has two sides that are alike: exchanging the two blocks turns one into the other.": two_sides_alike,
+    r"One step earlier both blocks have lost their means. Go on one stage, and look how each point moves to the torus.": both_means_are_gone,
+    r"with a large $\alpha$ the points crowd at the walls of the cube. WeightNorm puts every vector on a sphere of radius $g$": walls_and_a_sphere,
 }

@@ -176,6 +176,37 @@ def the_outline():
         assert inside.max() < 1.2**2 + ROUNDING and inside.max() > 0.99 * 1.2**2
 
 
+def one_way_and_the_other():
+    two_halves()
+    up, low = (at("The shear", f"{half} grid")[1][:, SHADOW].mean(0) for half, _ in HALVES)
+    assert up[0] > 0.3 and low[0] < -0.3
+
+
+def back_over_each_other():
+    state = stop("shear", "A fold")
+    x = np.linspace(0, state.params["r"], 200)
+    shadow = sheared_shadow(x, 0 * x, s=state.params["s"], radius=state.params["r"])[0][:, 0]
+    assert (np.diff(shadow)[:100] > 0).all() and (np.diff(shadow)[-60:] < 0).all()
+
+
+def whole_again():
+    state = stop("shear", "Back on the sphere")
+    before, _, after = at("Back on the sphere", "net")
+    np.testing.assert_allclose(np.linalg.norm(after, axis=1), state.params["r"], atol=ROUNDING)
+    assert np.abs(after - before).max() > 0.3
+    before, _, after = (x[state.follow] for x in at("Back on the sphere", "dots"))
+    assert np.linalg.norm(after - before) > 0.1
+
+
+def the_same_map():
+    state = stop("shear", "Another wall")
+    assert state.choices["pair"] == "z-x"
+    before, after = at("Another wall", "dots")[:2]
+    np.testing.assert_allclose(after[:, :2], before[:, :2], atol=ROUNDING)
+    np.testing.assert_allclose(after[:, 2], before[:, 2] + state.params["s"] * before[:, 0], atol=ROUNDING)
+    assert state.recipe.views[2].axes == ("z", "y")
+
+
 CLAIMS = {
     r"The half with $z \ge 0$ is blue and slides one way; the half with $z \le 0$ is pink and slides the other way.": two_halves,
     r"Each of its two coloured faces has a shadow of straight lines.": two_straight_shadows,
@@ -188,4 +219,8 @@ CLAIMS = {
     r"Change **s** to $-0.8$ and they trade places.": they_trade_places,
     r"The point $(0, 0)$ would have to stay where it is; here the middle of the shadow moves by $s r$.": the_map,
     r"At height $y$ the sum $x + s z$ reaches $\pm\sqrt{1 + s^2}\,\sqrt{r^2 - y^2}$. So the outline is an ellipse, longer than the circle by the factor $\sqrt{1 + s^2}$ along $x$.": the_outline,
+    r"Blue has gone one way, pink the other. Look at the blue and pink shadows: they no longer lie on each other.": one_way_and_the_other,
+    r"At the right the arcs turn back over each other. A point that was further to the right can now have its shadow further to the left.": back_over_each_other,
+    r"Normalising brings every point back to distance $r$. The sphere is whole again, but its lines of longitude and latitude are not where they were. Compare the red point's numbers before and after.": whole_again,
+    r"Now $z$ slides by $x$. The light falls along $x$, so the shadow stands on a wall and shows $z$ against $y$.": the_same_map,
 }

@@ -154,6 +154,9 @@ def short_of_the_circle():
 def one_point():
     (x,) = through(np.array([0.5]), 3)
     said(x, "0.866")
+    said(1 - 0.5**2, "0.75")
+    said(3 * 0.5, "1.5")
+    said(1.5**2, "2.25")
     said(np.degrees(np.arccos(0.5)), "60")
     said(np.degrees(np.arccos(x)), "30")
 
@@ -174,6 +177,28 @@ def the_halves_agree():
     x, y = last("points", t=3).T
     np.testing.assert_allclose(x, x[::-1], atol=1e-6)  # the angles are kept in single precision
     np.testing.assert_allclose(y, -y[::-1], atol=1e-6)
+
+
+def evenly_around():
+    start, *_ = at("Evenly around")
+    steps = np.diff(np.arctan2(start[:, 1], start[:, 0]))
+    np.testing.assert_allclose(steps, steps.mean(), atol=1e-6)
+    assert stop("stretch", "Evenly around").progress == 0
+
+
+def along_its_ray():
+    _, ellipse, end = at("Back along the rays")
+    far = np.linalg.norm(ellipse, axis=1, keepdims=True)
+    np.testing.assert_allclose(end, ellipse / far, atol=EXACT)
+    move = np.linalg.norm(end - ellipse, axis=1)
+    np.testing.assert_allclose(move, far[:, 0] - 1, atol=EXACT)
+
+
+def a_mirror():
+    start, _, end = at("A mirror")
+    assert (np.sign(end[:, 0]) == -np.sign(start[:, 0])).all() and (
+        np.sign(end[:, 1]) == np.sign(start[:, 1])
+    ).all()
 
 
 CLAIMS = {
@@ -201,4 +226,7 @@ CLAIMS = {
     r"$5 \cot\theta = 4.92$, so $\theta = 45.4°$: all that began within 45.4° of the $x$ axis. They now share two "
     r"arcs of 11.5° to each side of it, an eighth of the circle.": beyond,
     r"Why do the upper and the lower half give the same curve?": the_halves_agree,
+    r"The points stand at equal angles. On the right each has the same $x$ before and now, so they form a diagonal.": evenly_around,
+    r"a point slides along it, and its direction does not change. Points far out move most": along_its_ray,
+    r"A negative $t$ swaps left and right.": a_mirror,
 }

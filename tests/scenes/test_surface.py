@@ -187,6 +187,28 @@ def the_same_curve():
     said(height(1e-6, 0.3) / 1e-6, "3.33")
 
 
+def down_and_up():
+    _, x, now = at("A slice")
+    upper = now[N // 2 :, 0][np.argsort(x[N // 2 :, 2])]
+    low = upper.argmin()
+    assert (np.diff(upper[: low + 1]) < 0).all() and (np.diff(upper[low:]) > 0).all()
+    assert upper[0] > 0.95 and upper[-1] > 0.95 and upper[low] < 0.7
+
+
+def a_plane():
+    state, x, now = at("Before anything bends")
+    np.testing.assert_array_equal(now[:, 0], x[:, 2])
+    sheet = state.recipe.cloud("sheet").at(state.params, state.progress)
+    np.testing.assert_array_equal(sheet, state.recipe.cloud("sheet").points)
+
+
+def closer_to_a_step():
+    state, x, now = at("The sigmoid is a straight slice")
+    np.testing.assert_allclose(now[:, 3], state.params["h"], atol=SLICE)
+    off = [np.abs(last("line", "slice", h=h)[:, 0] - np.sign(x[:, 2])).mean() for h in (0.05, 0.2, 0.5, 1.2)]
+    assert off == sorted(off) and off[0] < 0.1
+
+
 CLAIMS = {
     r"Stretch, fold and the sigmoid are three curves. All three are slices of one surface.": three_slices,
     r"in the end the sheet lies between $-1$ and $1$.": between_minus_one_and_one,
@@ -204,4 +226,7 @@ CLAIMS = {
     r"Where on the floor does the sheet have height 0? On the whole $y$ axis, where $x = 0$.": height_zero,
     r"Why does the curve of the fold reach 1 at both ends when $t > 1$? Both ends of the circle, $(1 + t, 0)$ and $(-1 + t, 0)$, then lie on the right half of the $x$ axis. There $y = 0$ and $x > 0$, so the height is $x / |x| = 1$.": the_dip,
     r"A line misses the origin by $h = 0.3$, and $\varepsilon = 0$. Which $\varepsilon$ gives the same curve to $u_\varepsilon$ of one number? $\varepsilon = h^2 = 0.09$, since $x/\sqrt{x^2 + 0.3^2}$ is $u_{0.09}(x)$. Its slope at 0 is $1/h \approx 3.33$.": the_same_curve,
+    r"Follow the coloured curve on the sheet: high, down into a dip, and high again.": down_and_up,
+    r"The height is $x$ itself, so the sheet is a plane. The right panel is a diagonal.": a_plane,
+    r"The path is a line that misses the origin by $h$. Make **h** smaller: the curve in the upper panel comes closer to a step.": closer_to_a_step,
 }

@@ -103,6 +103,15 @@ def two_answers():
         assert set(classes) == {0, 1}
 
 
+def the_cold_ones_are_lost():
+    state = stop("temperature", "Two heaps, one threshold")
+    x, _, extreme = year(state.choices["seed"])
+    threshold = best_threshold(x[:, 0], extreme.astype(int))[0]
+    cold, hot = x[205:280, 0], x[280:, 0]
+    assert np.mean(hot > threshold) > 0.95 and (cold < threshold).all()
+    assert cold.max() < 0 < hot.min()
+
+
 def one_of_two_heaps():
     for seed in SEEDS:
         test_one_threshold_finds_one_heap_then_both(seed)
@@ -145,10 +154,6 @@ def a_hundred_percent():
 def the_shares_are_two():
     before, after = shares("Folded")
     assert before < 0.8 and after > 0.95
-    assert (
-        np.mean(stop("temperature", "Two heaps, one threshold").recipe.cloud("days").points[-85:, 0] > 0.5)
-        > 0.9
-    )
 
 
 def more_room():
@@ -182,6 +187,37 @@ def only_the_height():
     np.testing.assert_allclose(days[:, 1] ** 2, 1 - days[:, 0] ** 2, atol=EXACT)
 
 
+def side_by_side():
+    state = stop("temperature", "Shrunk and shifted")
+    _, ellipse, _ = state.recipe.cloud("days").stages(state.params)
+    assert (ellipse[:, 0] > 0).all() and np.ptp(ellipse[:, 0]) < np.ptp(ellipse[:, 1])
+    cold, hot = (np.abs(ellipse[heap, 1]).mean() for heap in (slice(205, 280), slice(280, 365)))
+    assert cold == pytest.approx(hot, abs=0.05)
+
+
+def cross_over():
+    state = stop("temperature", "The origin inside")
+    assert state.params["shift"] < state.params["shrink"]
+    cold = slice(205, 280)
+    for t, side in ((state.params["shift"], -1), (0.5, 1)):
+        end = state.recipe.cloud("days").stages(state.params | {"shift": t})[-1]
+        assert np.mean(side * end[cold, 0] > 0) > 0.95
+
+
+def smaller_is_better():
+    state = stop("temperature", "How even is the fold?")
+    days = state.recipe.cloud("days").stages(state.params)[-1][:, 0]
+    assert np.sum(days[205:280] < np.quantile(days[:205], 0.9)) > 5
+    for seed in SEEDS:
+        test_a_smaller_a_folds_more_evenly(seed)
+
+
+def close_to_the_line():
+    state = stop("temperature", "Hot or cold")
+    x = state.recipe.cloud("days").points[:, 0]
+    assert shares("Hot or cold") == [1, 1] and np.mean(np.abs(x) < 0.25) > 0.1
+
+
 CLAIMS = {
     r"365 temperatures, drawn at random around 14 °C for usual days, −2 °C in cold spells and 30 °C in heat waves": made_up_days,
     r"The wind decides between the upper and the lower half, and has nothing to do with the temperature.": made_up_days,
@@ -192,10 +228,14 @@ CLAIMS = {
     r"Far out, the factor is $(t + a)/(t - a)$: 3 for $a = 0.5, t = 1$, about 1.9 for $a = 0.3$.": farther_from_the_mean,
     r"for $t > 0$, after it: 100 % both times.": a_hundred_percent,
     r"The last two numbers show this room.": a_hundred_percent,
-    r"### Two heaps, one threshold": the_shares_are_two,
+    r"### Two heaps, one threshold Extreme days are at both ends of the circle. Look at the dashed line: it cuts off the hot ones, and the cold ones are lost.": the_cold_ones_are_lost,
     r"Compare the two shares under the picture.": the_shares_are_two,
     r"The share is 100 % as before. Look at the middle of the lower histogram: it has become thin. Every hot day is now farther from 0 than before. The last two numbers say by how much: nine hot days of ten had an $x$ of at least 0.123, and now have one of at least 0.445.": more_room,
     r"Extreme days have $y$ between about $-0.5$ and $0.5$, typical days beyond that, up or down with the wind. So the extremes lie between two heaps here too. It would take two thresholds, or $|y|$.": between_two_heaps,
     r"With $a = 0$ the temperature's own coordinate is multiplied by 0.": only_the_height,
     r"On the circle $y^2 = 1 - x^2$, so $|y|$ knows $|x|$": only_the_height,
+    r"The circle is now a narrow ellipse on the right of the origin. Cold and hot days stand at about the same heights": side_by_side,
+    r"With $t < a$ the ellipse still goes around the origin, and nothing is folded. Move **t** up past $a$ and watch the cold days cross over.": cross_over,
+    r"Some cold days are left among the typical ones. Make **a** smaller: the share that is right goes up.": smaller_is_better,
+    r"For this question a threshold is enough from the beginning. But many days stand close to the dashed line.": close_to_the_line,
 }
