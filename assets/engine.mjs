@@ -88,7 +88,7 @@ export const FUNCTIONS = {
   cos: Math.cos,
   arcsin: (x) => Math.asin(Math.max(-1, Math.min(1, x))),
   arctan: Math.atan,
-  relu: (x) => (x > 0 ? x : 0),
+  relu: (x) => (x <= 0 ? 0 : x),
   gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
 };
 
@@ -102,18 +102,27 @@ function room(length, x) {
   return benches[k].subarray(0, length);
 }
 
-/** A·x + b. Where all rows of A sum to exactly 0 (centring), a constant vector goes to b exactly: rounding would give
- * it a direction. @param {Float64Array} x @param {number} n @param {Float64Array} A @param {Float64Array | null} b */
+/** Whether each row of A sums to 0, up to the rounding of a sum of its entries. @param {Float64Array} A @param {number} d */
+function levels(A, d) {
+  for (let r = 0; r < A.length; r += d) {
+    let sum = 0, size = 0;
+    for (let j = r; j < r + d; j++) { sum += A[j]; size += Math.abs(A[j]); }
+    if (!(Math.abs(sum) <= d * Number.EPSILON * size)) return false;
+  }
+  return true;
+}
+
+/** A·x + b. Where all rows of A sum to 0 (centring), a constant vector goes to b exactly: rounding would give it a
+ * direction. @param {Float64Array} x @param {number} n @param {Float64Array} A @param {Float64Array | null} b */
 function affine(x, n, A, b) {
   const d = x.length / n || 1, m = A.length / d;
   const y = room(n * m, x);
-  let levels = d > 1;
-  for (let r = 0; r < m && levels; r++) levels = A.subarray(r * d, (r + 1) * d).reduce((s, a) => s + a, 0) === 0;
+  const level = levels(A, d);
   for (let i = 0; i < n; i++) {
-    const level = levels ? x[i * d] : 0;
+    const from = level ? x[i * d] : 0;
     for (let r = 0; r < m; r++) {
       let sum = b ? b[r] : 0;
-      for (let j = 0; j < d; j++) sum += A[r * d + j] * (x[i * d + j] - level);
+      for (let j = 0; j < d; j++) sum += A[r * d + j] * (x[i * d + j] - from);
       y[i * m + r] = sum;
     }
   }

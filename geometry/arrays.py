@@ -1,7 +1,24 @@
-"""What every map here needs from an array library, and nothing else."""
+"""What a map takes and gives: the one home of what an input may be.
 
+The first argument decides the array library, the device and the dtype; every option follows it.
+
+| given | computed in | comes back |
+| --- | --- | --- |
+| float32, float64, longdouble | itself | itself |
+| float16, bfloat16 | float32 | itself |
+| integers, booleans, of NumPy or PyTorch | the library's default real dtype | the same |
+| numbers and nested lists | NumPy's float64 | the same |
+
+An option of another library is converted: NumPy x with a tensor γ gives NumPy. As in PyTorch, that must not
+lose a gradient in silence: an option that requires one needs x as a tensor too. What does not fit, such as
+complex numbers, is a ValueError.
+"""
+
+from collections.abc import Callable
+from math import inf
 from typing import Any
 
+import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj, to_device
 from jaxtyping import Float
 
@@ -10,22 +27,98 @@ Numbers = Any  # an array, a number, or nested lists of numbers
 Scalar = int | float | Float[Array, ""]
 
 
-def like(value: Any, x: Array) -> Array:
+def real(x: Numbers, *, axes: int = 0) -> Array:
+    """x as an array of a real floating dtype, with at least so many axes; x itself where it is one."""
+    x = x if is_array_api_obj(x) else np.asarray(x)
+    xp = array_namespace(x)
+    if len(x.shape) < axes:
+        raise ValueError(f"x needs {axes} or more axes, the last for coordinates: got shape {tuple(x.shape)}")
+    if x.dtype in (xp.float64, xp.float32) or xp.isdtype(x.dtype, "real floating"):
+        return x
+    if xp.isdtype(x.dtype, ("bool", "integral")):
+        return xp.astype(x, xp.asarray(0.0).dtype)
+    raise ValueError(f"real numbers are needed: got {x.dtype}")
+
+
+def taken(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]]:
+    """x as `real` and in a dtype to compute in, and the way back for what comes of it."""
+    if type(x) is np.ndarray and x.dtype.char in "df" and x.ndim >= axes:
+        return x, _same  # the server's case, met for each step of each cloud
+    x = real(x, axes=axes)
+    wide = widened(x)
+    if wide is x:
+        return x, _same
+    xp, dtype = array_namespace(x), x.dtype
+    return wide, lambda y: xp.astype(y, dtype)
+
+
+def widened(x: Array) -> Array:
+    """Half precision as float32: eleven bits are too few to add up in, and 65504 is soon passed."""
+    xp = array_namespace(x)
+    if x.dtype in (xp.float64, xp.float32) or xp.finfo(x.dtype).bits >= 32:
+        return x
+    return xp.astype(x, xp.float32)
+
+
+def like(value: Numbers, x: Array) -> Array:
     """`value` as an array of x's library, device and real dtype; its gradient stays.
 
     The default real dtype where x holds integers.
     """
     xp = array_namespace(x)
-    real = xp.isdtype(x.dtype, "real floating")
-    if real and type(value) is type(x) and value.dtype == x.dtype and device(value) == device(x):
+    known = x.dtype in (xp.float64, xp.float32) or xp.isdtype(x.dtype, "real floating")
+    if type(value) is type(x) and value.dtype == x.dtype and known and device(value) == device(x):
         return value  # the usual case, met many times in each step of a training
-    dtype = x.dtype if real else xp.asarray(0.0).dtype
+    dtype = x.dtype if known else xp.asarray(0.0).dtype
+    if isinstance(value, int | float):
+        return xp.asarray(value, dtype=dtype, device=device(x))
+    value = real(value)
     # torch.asarray cuts the gradient of a tensor, so only strangers go through asarray
-    if not (is_array_api_obj(value) and array_namespace(value) is xp):
-        value = xp.asarray(value, dtype=dtype)
+    if array_namespace(value) is not xp:
+        if requires_gradient(value):
+            raise ValueError("a tensor that requires a gradient needs x as a tensor too, or to be detached")
+        # a copy in C order, native and writable: what every library reads
+        value = xp.asarray(np.array(numbers_of(value), dtype=np.float64, order="C"), dtype=dtype)
     return to_device(xp.astype(value, dtype, copy=False), device(x))
+
+
+def number(value: Scalar, x: Array, name: str, *, least: float = -inf) -> Array:
+    """`value` `like` x, which is one number without axes and not below `least`; else ValueError."""
+    value = like(value, x)
+    if value.shape != ():
+        raise ValueError(f"{name} is one number: got shape {tuple(value.shape)}")
+    if least > -inf and has_values(value) and not least <= float(constant(value)) < inf:
+        raise ValueError(f"{name} is a finite number, {least:g} or more: got {float(constant(value)):g}")
+    return value
+
+
+def one_each(value: Numbers, x: Array, name: str) -> Array:
+    """`value` `like` x, with one number for each coordinate, shape (d,); else ValueError."""
+    value = like(value, x)
+    if value.shape != x.shape[-1:]:
+        raise ValueError(f"{name} needs a point's shape, {tuple(x.shape[-1:])}: got {tuple(value.shape)}")
+    return value
 
 
 def constant(x: Array) -> Array:
     """The same numbers, without their gradient in a library that has gradients."""
     return x.detach() if hasattr(x, "detach") else x
+
+
+def requires_gradient(x: Array) -> bool:
+    return getattr(x, "requires_grad", False)
+
+
+def has_values(x: Array) -> bool:
+    """False on PyTorch's device of shapes without numbers."""
+    return not getattr(x, "is_meta", False)
+
+
+def numbers_of(x: Array) -> np.ndarray:
+    """The numbers of any array in NumPy, half precision as float32."""
+    x = constant(widened(x))
+    return np.asarray(x.cpu() if hasattr(x, "cpu") else x)
+
+
+def _same(x: Array) -> Array:
+    return x

@@ -4,7 +4,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from jaxtyping import Float
 
-from geometry.arrays import Array
+from geometry.arrays import Array, constant, taken
 
 
 def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
@@ -12,9 +12,25 @@ def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
 
     A constant vector goes to zero exactly. Source: 002; 004, section 3; mathematics.md, 1.
     """
-    # From the first coordinate on, or rounding gives a constant vector a direction.
-    x = x - x[..., :1]
-    return x - array_namespace(x).mean(x, axis=-1, keepdims=True)
+    x, back = taken(x)
+    y, unit = centered(x)
+    return back(y * unit)
+
+
+def centered(x: Float[Array, "*batch d"]) -> tuple[Float[Array, "*batch d"], Float[Array, "*batch 1"]]:
+    """Πx in units that are powers of two, and the units: in these no sum and no difference overflows."""
+    xp, d = array_namespace(x), x.shape[-1]
+    if not d:
+        return x, xp.ones_like(x)
+    largest = xp.max(xp.abs(constant(x)), axis=-1, keepdims=True)
+    units = xp.where(largest > 1, 2.0 ** (d.bit_length() + 2) * xp.ones_like(largest), 1.0)
+    x, largest = x / units, largest / units
+    x = x - xp.sum(x, axis=-1, keepdims=True) / d
+    # What rounding left of the mean. Near it, from the first coordinate on: a constant vector is then zero.
+    first = constant(x[..., :1])
+    near = xp.abs(first) <= d * xp.finfo(x.dtype).eps * largest
+    x = x - xp.where(near, first, 0.0)
+    return x - xp.sum(x, axis=-1, keepdims=True) / d, units
 
 
 def centering_matrix(d: int) -> Float[np.ndarray, "{d} {d}"]:
@@ -22,7 +38,6 @@ def centering_matrix(d: int) -> Float[np.ndarray, "{d} {d}"]:
 
     Source: 004, equation 28.
     """
-    # Written so, not as I − 1/d: in d = 2, 3, 4 its rows then take a constant vector to zero exactly.
     return np.where(np.eye(d) == 1, (d - 1) / d, -1 / d)
 
 

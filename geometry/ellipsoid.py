@@ -6,7 +6,7 @@ import numpy as np
 from array_api_compat import array_namespace, device
 from jaxtyping import Float
 
-from geometry.arrays import Array, like
+from geometry.arrays import Array, one_each, real, taken, widened
 from geometry.centering import center
 from geometry.sphere import to_sphere
 
@@ -17,10 +17,14 @@ def to_ellipsoid(
     gamma: Float[Array, "d"] | None = None,
     beta: Float[Array, "d"] | None = None,
 ) -> Float[Array, "*batch d"]:
-    """Gain, then shift: γ ⊙ x + β, where None leaves a step out. Source: 000; 002."""
+    """Gain, then shift: γ ⊙ x + β, where None leaves a step out. Source: 000; 002.
+
+    Raises ValueError for a γ or β of another shape than (d,): none is repeated or stretched.
+    """
+    x, back = taken(x)
     if gamma is not None:
-        x = x * like(gamma, x)
-    return x if beta is None else x + like(beta, x)
+        x = x * one_each(gamma, x, "gamma")
+    return back(x if beta is None else x + one_each(beta, x, "beta"))
 
 
 def semi_axes(
@@ -33,13 +37,14 @@ def semi_axes(
     zero in γ after the first (d axes, and one fewer for every zero).
     Source: Riechers, arXiv 2405.04134; mathematics.md, section 1.
     """
-    xp, d = array_namespace(gamma), gamma.shape[-1]
+    gamma, back = _gain(gamma)
+    xp, d = array_namespace(gamma), gamma.shape[0]
     rows = xp.eye(d, dtype=gamma.dtype, device=device(gamma)) * gamma[:, None]
     u, s, _ = xp.linalg.svd(center(rows) if centered else rows)
     # Rounding leaves a zero singular value near d units in the last place of the largest.
-    rounding = 4 * d * xp.finfo(gamma.dtype).eps * s[0]
+    rounding = 4 * d * xp.finfo(gamma.dtype).eps * s[: min(1, d)]
     axes = int(xp.sum(xp.astype(s > rounding, xp.int64)))
-    return sqrt(d) * s[:axes], u.mT[:axes, :]
+    return back(sqrt(d) * s[:axes]), back(u.mT[:axes, :])
 
 
 def normal(gamma: Float[Array, "d"]) -> Float[Array, "d"]:
@@ -49,10 +54,21 @@ def normal(gamma: Float[Array, "d"]) -> Float[Array, "d"]:
     (after the first zero the image is thinner than a hyperplane, and this is one of its normals).
     Source: Riechers, arXiv 2405.04134.
     """
+    gamma, back = _gain(gamma)
     xp = array_namespace(gamma)
     flat, one = gamma == 0, xp.ones_like(gamma)
-    smallest = xp.min(xp.abs(gamma))
-    return to_sphere(xp.where(flat, one, smallest / xp.where(flat, one, gamma)))
+    smallest = xp.min(xp.abs(gamma), axis=-1, keepdims=True) if gamma.shape[0] else one
+    return back(to_sphere(xp.where(flat, one, smallest / xp.where(flat, one, gamma))))
+
+
+def _gain(gamma):
+    """γ as numbers to decompose, and the way back; linear algebra knows no type wider than float64."""
+    gamma, dtype = real(gamma, axes=1), real(gamma).dtype
+    if len(gamma.shape) > 1:
+        raise ValueError(f"gamma is one vector, shape (d,): got {tuple(gamma.shape)}")
+    xp = array_namespace(gamma)
+    wide = xp.astype(gamma, xp.float64) if xp.finfo(dtype).bits > 64 else widened(gamma)
+    return wide, lambda y: y if wide is gamma else xp.astype(y, dtype)
 
 
 def diameters(points: Float[np.ndarray, "1+k d"]) -> Float[np.ndarray, "3*k d"]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj
 
-from geometry.arrays import Array, Numbers, constant, like
+from geometry.arrays import Array, Numbers, constant, like, real
 
 Params = Mapping[str, Any]  # numbers, or arrays without axes
 
@@ -105,7 +105,7 @@ def _real(value):
         and array_namespace(value).isdtype(value.dtype, "real floating")
     ):
         return value
-    return np.asarray(value, dtype=np.float64)
+    return np.asarray(real(np.asarray(value)), dtype=np.float64)
 
 
 def _set(frozen, **fields):

@@ -1,6 +1,8 @@
 """The norms of deep learning, each made of centring, normalising, and gain and shift.
 
-They agree with `torch.nn.functional`. Vectors are on the last axis.
+They agree with `torch.nn.functional`. Vectors are on the last axis. What an input may be: see `arrays`.
+Each raises ValueError for a γ or β without just one number for each coordinate, and for an ε that is not one
+number, 0 or more.
 Source: 002, section 16; mathematics.md, sections 1 and 6.
 """
 
@@ -9,10 +11,10 @@ from math import sqrt
 from array_api_compat import array_namespace
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, like
-from geometry.centering import center
+from geometry.arrays import Array, Scalar, like, number, real, taken
+from geometry.centering import centered
 from geometry.ellipsoid import to_ellipsoid
-from geometry.sphere import to_sphere
+from geometry.sphere import check_convention, on_sphere, to_sphere
 
 
 def layer_norm(
@@ -28,8 +30,11 @@ def layer_norm(
     `convention="std"` divides by σ + ε, `"bare"` by √(σ² + ε/d); see `to_sphere`.
     A constant vector goes to β. Raises ValueError for another convention.
     """
-    x = to_sphere(center(x), radius=sqrt(x.shape[-1]), eps=eps, convention=convention)
-    return to_ellipsoid(x, gamma=gamma, beta=beta)
+    check_convention(convention)
+    x, back = taken(x)
+    radius, eps = like(sqrt(x.shape[-1]), x), number(eps, x, "eps", least=0)
+    y, units = centered(x)
+    return back(to_ellipsoid(on_sphere(y, radius, eps, convention, units), gamma=gamma, beta=beta))
 
 
 def rms_norm(
@@ -40,8 +45,9 @@ def rms_norm(
     convention: str = "pytorch",
 ) -> Float[Array, "*batch d"]:
     """γ ⊙ x/√(mean(x²) + ε): no centring, no shift. Conventions and errors as in `layer_norm`."""
+    x, back = taken(x)
     x = to_sphere(x, radius=sqrt(x.shape[-1]), eps=eps, convention=convention)
-    return to_ellipsoid(x, gamma=gamma)
+    return back(to_ellipsoid(x, gamma=gamma))
 
 
 def group_norm(
@@ -56,11 +62,12 @@ def group_norm(
 
     Raises ValueError if d is no multiple of `groups`.
     """
+    x, back = taken(x)
     xp, (*batch, d) = array_namespace(x), x.shape
     if groups < 1 or d % groups:
         raise ValueError(f"{d} axes cannot be cut into {groups} equal groups: take a divisor of {d}")
     blocks = layer_norm(xp.reshape(x, (*batch, groups, d // groups)), eps=eps)
-    return to_ellipsoid(xp.reshape(blocks, x.shape), gamma=gamma, beta=beta)
+    return back(to_ellipsoid(xp.reshape(blocks, x.shape), gamma=gamma, beta=beta))
 
 
 def batch_norm(
@@ -74,9 +81,8 @@ def batch_norm(
 
     The statistics are those of this cloud, as in training.
     """
-    if x.shape[-2] == 0:
-        return x
-    return to_ellipsoid(layer_norm(x.mT, eps=eps).mT, gamma=gamma, beta=beta)
+    x, back = taken(x, axes=2)
+    return back(to_ellipsoid(layer_norm(x.mT, eps=eps).mT, gamma=gamma, beta=beta))
 
 
 def instance_norm(
@@ -87,14 +93,21 @@ def instance_norm(
     eps: Scalar = 1e-5,
 ) -> Float[Array, "*batch channels positions"]:
     """LayerNorm of each channel across its positions; gain and shift belong to the channel."""
-    return batch_norm(x.mT, gamma=gamma, beta=beta, eps=eps).mT
+    return batch_norm(real(x, axes=2).mT, gamma=gamma, beta=beta, eps=eps).mT
 
 
 def weight_norm(
     v: Float[Array, "*batch d"], *, g: Scalar | Float[Array, "*batch"]
 ) -> Float[Array, "*batch d"]:
-    """g·v/‖v‖: a weight vector as a length g and a direction; g one number, or one a vector."""
-    return like(g, v)[..., None] * to_sphere(v)
+    """g·v/‖v‖: a weight vector as a length g and a direction.
+
+    Raises ValueError unless g is one number, or one a vector.
+    """
+    v, back = taken(v)
+    g = like(g, v)
+    if g.shape not in ((), v.shape[:-1]):
+        raise ValueError(f"g is one number or one a vector, {tuple(v.shape[:-1])}: got {tuple(g.shape)}")
+    return back(g[..., None] * to_sphere(v))
 
 
 def dyt(
@@ -105,4 +118,6 @@ def dyt(
     beta: Float[Array, "d"] | None = None,
 ) -> Float[Array, "*batch d"]:
     """DyT, γ ⊙ tanh(αx) + β: a squash of every coordinate by itself. No sphere."""
-    return to_ellipsoid(array_namespace(x).tanh(like(alpha, x) * x), gamma=gamma, beta=beta)
+    x, back = taken(x)
+    alpha = number(alpha, x, "alpha")
+    return back(to_ellipsoid(array_namespace(x).tanh(alpha * x), gamma=gamma, beta=beta))

@@ -3,7 +3,7 @@
 from array_api_compat import array_namespace, device
 from jaxtyping import Float
 
-from geometry.arrays import Array
+from geometry.arrays import Array, like, real, taken
 from geometry.sphere import to_sphere
 
 PATHS = ("straight", "sphere")
@@ -27,10 +27,12 @@ def between(
     Raises ValueError for another path.
     """
     check_path(path)
+    a, back = taken(a)
+    b = like(real(b, axes=1), a)
     k = max(a.shape[-1], b.shape[-1])
     a, b = _pad(a, k), _pad(b, k)
     straight = (1 - f) * a + f * b
-    return straight if path == "straight" else _turn(a, b, f, straight)
+    return back(straight if path == "straight" else _turn(a, b, f, straight))
 
 
 def check_path(path: str) -> None:

@@ -16,10 +16,10 @@ import numpy as np
 from jaxtyping import Float
 
 from geometry import pointwise
-from geometry.arrays import Array, Numbers
+from geometry.arrays import Array, Numbers, has_values, number, numbers_of, requires_gradient, taken
 from geometry.entries import Entries, Params, Track
 from geometry.path import between, check_path
-from geometry.sphere import Groups, check_convention, check_groups, to_sphere
+from geometry.sphere import Groups, check_convention, check_groups, on_spheres
 
 __all__ = ["Affine", "Entries", "Normalize", "Pipeline", "Pointwise", "Track"]
 
@@ -31,7 +31,8 @@ class Affine:
     Axes before these, say of many networks at once, are A's and b's alike: A (*batch, m, d) and b (*batch, m)
     send points (N, d), or (*batch, N, d), to (*batch, N, m).
 
-    Where all rows of a constant A sum to exactly 0, as for centring, a constant vector goes to b exactly.
+    Where all rows of A sum to 0 up to rounding, as for centring, a constant vector goes to b exactly; not
+    where A itself is learned, a tensor that requires a gradient.
     """
 
     A: Entries | Numbers
@@ -57,21 +58,20 @@ class Affine:
         return m
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
+        x, back = taken(x)
         self.width(x.shape[-1])
-        if self.levels:
-            x = x - x[..., :1]  # the same product; rounding would give a constant vector a direction
         A = self.A.value(params, x=x)
         b = None if self.b is None else self.b.value(params, x=x)
+        if _levels(A) if self.A.parameters else self._levels:
+            x = x - x[..., :1]  # the same product; rounding would give a constant vector a direction
         if len(A.shape) == 2:
-            return x @ A.mT if b is None else x @ A.mT + b
+            return back(x @ A.mT if b is None else x @ A.mT + b)
         y = A @ x.mT  # points stay the fastest axis in memory: three times the speed of all that follows
-        return (y if b is None else y + b[..., None]).mT
+        return back((y if b is None else y + b[..., None]).mT)
 
     @cached_property
-    def levels(self) -> bool:
-        """Whether A is constant and all its rows sum to exactly 0."""
-        base = self.A.base
-        return not self.A.parameters and isinstance(base, np.ndarray) and not base.sum(-1).any()
+    def _levels(self) -> bool:
+        return not requires_gradient(self.A.base) and _levels(self.A.base)
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -82,7 +82,9 @@ class Affine:
 class Normalize:
     """x ↦ to_sphere(x), with the same options; `radius` and `eps` are entries without axes.
 
-    Raises ValueError for another shape or convention, and for groups that overlap.
+    An ε that parameters drive may be negative where ‖x‖ + ε√n is not; then it is a divisor like any other.
+
+    Raises ValueError for another shape or convention, a constant ε below 0, and groups that overlap.
     """
 
     radius: Entries | Numbers = 1.0
@@ -96,6 +98,8 @@ class Normalize:
             object.__setattr__(self, name, entries)
             if entries.shape:
                 raise ValueError(f"{name} of a Normalize is one number: got shape {entries.shape}")
+        if not self.eps.parameters:
+            number(self.eps.base, self.eps.base, "eps", least=0)
         check_convention(self.convention)
         if self.groups is not None:
             object.__setattr__(self, "groups", tuple(tuple(map(int, g)) for g in self.groups))
@@ -106,8 +110,10 @@ class Normalize:
         return d
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch d"]:
-        radius, eps = self.radius.value(params, x=x), self.eps.value(params, x=x)
-        return to_sphere(x, radius=radius, eps=eps, convention=self.convention, groups=self.groups)
+        x, back = taken(x)
+        radius = number(self.radius.value(params, x=x), x, "radius")
+        eps = number(self.eps.value(params, x=x), x, "eps")
+        return back(on_spheres(x, radius, eps, self.convention, self.groups))
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -158,10 +164,11 @@ class Pipeline:
 
         Raises ValueError if a parameter is missing, or x has another number of coordinates.
         """
+        x, back = taken(x)
         stages = [x]
         for step in self.steps:
             stages.append(step.apply(stages[-1], params or {}))
-        return stages
+        return [back(stage) for stage in stages]
 
     def at(
         self, x: Float[Array, "*batch d"], progress: int | float, params: Params | None = None
@@ -173,5 +180,17 @@ class Pipeline:
         if not 0 <= progress <= len(self.steps):
             raise ValueError(f"progress goes from 0 to {len(self.steps)}: got {progress}")
         k, f = int(progress), float(progress) % 1
+        x, back = taken(x)
         *_, a, b = (x, *Pipeline(self.steps[: k + bool(f)]).stages(x, params))
-        return between(a, b, f, path=self.path) if f else b
+        return back(between(a, b, f, path=self.path) if f else b)
+
+
+def _levels(A):
+    """Whether each row of A sums to 0, up to the rounding of a sum of its entries."""
+    if not has_values(A) or not A.shape[-1]:
+        return False
+    rows = numbers_of(A)
+    rounding = rows.shape[-1] * np.finfo(rows.dtype).eps
+    # one row after another: the first one nearly always settles it
+    flat = (row.tolist() for row in rows.reshape(-1, rows.shape[-1]))
+    return all(abs(sum(row)) <= rounding * sum(map(abs, row)) for row in flat)

@@ -7,19 +7,28 @@ from array_api_compat import array_namespace
 from jaxtyping import Float
 from scipy import special
 
-from geometry.arrays import Array, like
+from geometry.arrays import Array, like, taken
 
 
-def _erf(x):
-    xp = array_namespace(x)
-    return xp.erf(x) if hasattr(xp, "erf") else like(special.erf(np.asarray(x)), x)
+def _special(name, function):
+    """A function that the array API lacks: the library's own, or SciPy's."""
+
+    def f(x):
+        own = getattr(array_namespace(x), name, None)
+        # SciPy's know no type wider than float64
+        return own(x) if own else like(function(np.asarray(x, dtype=np.float64)), x)
+
+    return f
+
+
+_erf, _sigmoid = _special("erf", special.erf), _special("sigmoid", special.expit)
 
 
 FUNCTIONS = {
     "identity": lambda x: x,
     "abs": abs,
     "tanh": lambda x: array_namespace(x).tanh(x),
-    "sigmoid": lambda x: (1 + array_namespace(x).tanh(x / 2)) / 2,  # exp(−x) would overflow
+    "sigmoid": _sigmoid,
     "erf": _erf,
     "sin": lambda x: array_namespace(x).sin(x),
     "cos": lambda x: array_namespace(x).cos(x),
@@ -27,7 +36,7 @@ FUNCTIONS = {
         array_namespace(x).clip(x, -1.0, 1.0)
     ),  # rounding may exceed 1
     "arctan": lambda x: array_namespace(x).atan(x),
-    "relu": lambda x: array_namespace(x).maximum(x, 0 * x),
+    "relu": lambda x: array_namespace(x).where(x <= 0, 0.0, x),  # max(x, 0·x) would make NaN of ∞
     "gelu": lambda x: x * (1 + _erf(x / sqrt(2))) / 2,
 }
 
@@ -45,4 +54,5 @@ def apply(name: str, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     gelu x·(1 + erf(x/√2))/2. Raises ValueError for another name.
     """
     check_function(name)
-    return FUNCTIONS[name](x)
+    x, back = taken(x, axes=0)
+    return back(FUNCTIONS[name](x))

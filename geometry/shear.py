@@ -4,7 +4,7 @@ import numpy as np
 from array_api_compat import array_namespace, device
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, like
+from geometry.arrays import Array, Scalar, constant, like, number, real, taken
 from geometry.pipeline import Affine, Entries, Pointwise
 
 
@@ -13,11 +13,12 @@ def shear(x: Float[Array, "*batch d"], *, s: Scalar, onto: int = 0, by: int = 2)
 
     Raises ValueError unless `onto` and `by` are two different axes of x. Source: 003; addendum 11.
     """
+    x, back = taken(x)
     xp, d = array_namespace(x), x.shape[-1]
     if onto == by or not (0 <= onto < d and 0 <= by < d):
         raise ValueError(f"shear needs two different axes in 0 … {d - 1}: got {onto=}, {by=}")
     e = like(xp.arange(d, device=device(x)) == onto, x)
-    return x + like(s, x) * x[..., by : by + 1] * e
+    return back(x + number(s, x, "s") * x[..., by : by + 1] * e)
 
 
 def sheared_shadow(
@@ -28,14 +29,17 @@ def sheared_shadow(
     (x ± s·√(r² − x² − y²), y): the upper hemisphere first. NaN outside the disc.
     Source: 003; addendum 11; mathematics.md, section 4.
     """
-    xp, r = array_namespace(x), like(radius, x)
-    square = r * r - x * x - y * y
-    # On the rim the three squares cancel; what remains is rounding, of either sign.
-    rounding = 4 * xp.finfo(x.dtype).eps * r * r
-    square = xp.where(xp.abs(square) <= rounding, xp.zeros_like(square), square)
-    z = xp.sqrt(xp.where(square < 0, xp.nan * square, square))
-    slide = like(s, x) * z
-    return xp.stack([x + slide, y], axis=-1), xp.stack([x - slide, y], axis=-1)
+    given = real(x)
+    x, back = taken(given, axes=0)
+    xp, y, r = array_namespace(x), like(y, x), number(radius, x, "radius")
+    unit = xp.where(r == 0, xp.ones_like(r), xp.abs(constant(r)))  # in units of r no square overflows
+    square = (r / unit) ** 2 - (x / unit) ** 2 - (y / unit) ** 2
+    # On the rim the three squares cancel; what remains is rounding of what was given, of either sign.
+    rim = xp.abs(square) <= 4 * xp.finfo(given.dtype).eps
+    root = xp.sqrt(xp.where(rim | (square < 0), 1.0, square))  # safe before the root, for the gradient
+    z = unit * xp.where(rim, 0.0, xp.where(square < 0, xp.nan, root))
+    slide = number(s, x, "s") * z
+    return back(xp.stack([x + slide, y], axis=-1)), back(xp.stack([x - slide, y], axis=-1))
 
 
 def shear_step(s: str, *, onto: int = 0, by: int = 2, d: int = 3) -> Affine:

@@ -6,7 +6,7 @@ from math import sqrt
 from array_api_compat import array_namespace, device
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, constant, like
+from geometry.arrays import Array, Scalar, constant, number, taken
 
 CONVENTIONS = ("bare", "pytorch", "std")
 Groups = Sequence[Sequence[int]]
@@ -33,19 +33,14 @@ def to_sphere(
     ε is in squared units of x, but for `"std"` in units of x. The zero vector goes to the zero
     vector, also for ε = 0, and its gradient is finite. No size of x overflows.
 
-    Raises ValueError for an unknown convention, and for groups that overlap or leave the axis.
+    Raises ValueError for an unknown convention, for a radius or ε that is not one number, for a negative
+    ε, and for groups that overlap or leave the axis.
     Source: 000 ("std"), 001 ("bare"); mathematics.md, sections 1 and 2.
     """
     check_convention(convention)
-    radius, eps = like(radius, x), like(eps, x)
-    if groups is None:
-        return _on_sphere(x, radius, eps, convention)
-    xp, d = array_namespace(x), x.shape[-1]
-    order = check_groups(groups, d)
-    rest = tuple(i for i in range(d) if i not in order)
-    parts = [_on_sphere(_take(x, group), radius, eps, convention) for group in groups]
-    back = sorted(range(d), key=(*order, *rest).__getitem__)  # the inverse permutation
-    return _take(xp.concat([*parts, _take(x, rest)], axis=-1), back)
+    x, back = taken(x)
+    radius, eps = number(radius, x, "radius"), number(eps, x, "eps", least=0)
+    return back(on_spheres(x, radius, eps, convention, groups))
 
 
 def u_eps(x: Float[Array, "*batch d"], *, eps: Scalar) -> Float[Array, "*batch d"]:
@@ -72,10 +67,27 @@ def check_groups(groups: Groups, d: int | None = None) -> tuple[int, ...]:
     return order
 
 
-def _on_sphere(x, radius, eps, convention):
+def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Groups | None) -> Array:
+    """`to_sphere` of arrays in one dtype. ε may be negative where no divisor is."""
+    if groups is None:
+        return on_sphere(x, radius, eps, convention)
+    xp, d = array_namespace(x), x.shape[-1]
+    order = check_groups(groups, d)
+    rest = tuple(i for i in range(d) if i not in order)
+    parts = [on_sphere(_take(x, group), radius, eps, convention) for group in groups]
+    back = sorted(range(d), key=(*order, *rest).__getitem__)  # the inverse permutation
+    return _take(xp.concat([*parts, _take(x, rest)], axis=-1), back)
+
+
+def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array | None = None) -> Array:
+    """`to_sphere` of checked arrays, one group; x may be in units (*batch, 1) of its own, ε never is."""
     xp, n = array_namespace(x), x.shape[-1]
+    if not n:
+        return x
     outside = eps * (sqrt(n) if convention == "std" else 0)
     inside = eps * {"bare": 1, "pytorch": n, "std": 0}[convention]
+    if units is not None:
+        outside, inside = outside / units, inside / units / units
     # In units of the largest number nothing overflows in the square. The result does not
     # depend on the unit, so neither does its gradient.
     unit = xp.maximum(constant(outside), xp.sqrt(constant(inside)))

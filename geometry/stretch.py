@@ -3,8 +3,8 @@
 from array_api_compat import array_namespace
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, like
-from geometry.sphere import u_eps
+from geometry.arrays import Array, Scalar, constant, number, taken
+from geometry.sphere import on_sphere
 
 
 def stretch(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[Array, "*batch d"]:
@@ -12,8 +12,9 @@ def stretch(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Flo
 
     Source: 001; mathematics.md, section 2.
     """
-    xp = array_namespace(x)
-    return u_eps(xp.concat([like(t, x) * x[..., :1], x[..., 1:]], axis=-1), eps=eps)
+    x, back = taken(x)
+    t, units, k = number(t, x, "t"), _units(t, x), min(1, x.shape[-1])
+    return back(_u_eps(t / units * x[..., :k], x[..., k:] / units, eps, units))
 
 
 def fold(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[Array, "*batch d"]:
@@ -23,5 +24,19 @@ def fold(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[
 
     Source: 001; mathematics.md, section 2.
     """
-    xp = array_namespace(x)
-    return u_eps(xp.concat([like(t, x) + x[..., :1], x[..., 1:]], axis=-1), eps=eps)
+    x, back = taken(x)
+    t, units, k = number(t, x, "t"), _units(t, x), min(1, x.shape[-1])
+    return back(_u_eps(x[..., :k] / units + t / units, x[..., k:] / units, eps, units))
+
+
+def _units(t, x):
+    """Units in which neither t·x nor t + x overflows."""
+    t = constant(number(t, x, "t"))
+    size = array_namespace(x).abs(t)
+    return array_namespace(x).where(size > 1, size, 1.0)
+
+
+def _u_eps(first, others, eps, units):
+    y = array_namespace(first).concat([first, others], axis=-1)
+    one, eps = number(1.0, y, "radius"), number(eps, y, "eps", least=0)
+    return on_sphere(y, one, eps, "bare", units)

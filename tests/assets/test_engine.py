@@ -430,3 +430,30 @@ def test_measures(node):
 def test_the_zero_vector_has_no_angle(node):
     [got] = node.ask("measures", points=[[0, 0, 0]])
     assert got == {"components": [0, 0, 0], "mean": 0, "std": 0, "norm": 0, "angle": None}
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 6, 17])
+@pytest.mark.parametrize("drive", ["constant", "term", "base and term", "track"])
+def test_a_centring_takes_a_constant_point_to_zero_exactly_in_both(node, d, drive):
+    """Also where a parameter drives it, and for a d whose rows sum to 0 only up to rounding."""
+    PI, zero = np.where(np.eye(d) == 1, (d - 1) / d, -1 / d), np.zeros((d, d))
+    A = {
+        "constant": Entries(PI),
+        "term": Entries(zero, terms={"p": PI}),
+        "base and term": Entries(PI, terms={"p": PI}),
+        "track": Entries(zero, tracks={"p": Track([0, 1], [zero, PI])}),
+    }[drive]
+    x = np.float32(np.linspace(-1.7, 2.3, 101)[:, None] + np.full(d, 0.8))
+    recipe = recipe_of(Cloud("x", x, Pipeline((Affine(A), Normalize()))))
+    [answer] = node.run(recipe, [({"p": 0.3}, 2)])
+    for stages in (answer["stages"]["x"], recipe.cloud("x").pipeline.stages(x.astype(float), {"p": 0.3})):
+        assert not stages[1].any() and not stages[2].any()
+
+
+def test_relu_keeps_what_is_no_number(node):
+    """As in Python: a point that is lost is not drawn at 0."""
+    x = np.float32([[np.nan, np.inf, -np.inf, -1, 2]])
+    recipe = recipe_of(Cloud("x", x, Pipeline((Pointwise("relu"),))))
+    [answer] = node.run(recipe, [({}, 1)])
+    np.testing.assert_array_equal(answer["stages"]["x"][1], [[np.nan, np.inf, 0, 0, 2]])
+    np.testing.assert_array_equal(recipe.cloud("x").at({}, 1), [[np.nan, np.inf, 0, 0, 2]])

@@ -65,3 +65,42 @@ def test_basis_is_the_documented_one():
 
 def test_gradient():
     assert torch.autograd.gradcheck(center, torch.randn(2, 4, dtype=torch.float64, requires_grad=True))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("d", [2, 3, 100, 5000])
+def test_near_the_largest_number_nothing_overflows(dtype, d):
+    """Half of it and its negative: their sum and difference are beyond it, what is centred is not."""
+    signs = np.where(np.arange(d) % 2, -1.0, 1.0)
+    x = (np.finfo(dtype).max / 2 * signs).astype(dtype)
+    want = x.astype(np.longdouble) - x.astype(np.longdouble).mean()
+    for points in (x, torch.asarray(x)):
+        got = np.asarray(center(points)).astype(np.longdouble)
+        np.testing.assert_allclose(got / want, 1, rtol=2 * float(np.finfo(dtype).eps))
+
+
+@pytest.mark.parametrize("largest", [np.finfo(t).max for t in (np.float16, np.float32, np.float64)], ids=str)
+def test_a_constant_vector_of_any_size_goes_to_zero_exactly(largest):
+    for c in (largest, -largest, 0.1 * largest, 0.1, 1 / largest):
+        for d in (1, 2, 3, 7, 1000):
+            assert not center(np.full(d, c, dtype=type(largest))).any()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("far", [0.0, 1e3])
+def test_one_far_number_or_a_far_mean_takes_no_digits_from_the_others(rng, dtype, far):
+    x = torch.asarray(rng.normal(size=(4, 1000)) + far)
+    x[:2, 0] += 1e4
+    x = x.to(dtype)
+    want = x.numpy(force=True) if dtype == torch.float64 else x.double().numpy()
+    want = want.astype(np.longdouble)
+    want = want - want.mean(-1, keepdims=True)
+    off, size = np.abs(center(x).double().numpy() - want), np.abs(x.double().numpy())
+    # no sum knows the mean better than to the rounding of the numbers in it
+    assert np.all(off <= torch.finfo(dtype).eps * (np.abs(want) + size.mean(-1, keepdims=True)))
+
+
+def test_the_gradient_of_a_constant_vector_is_that_of_every_other():
+    x = torch.ones(3, requires_grad=True)
+    center(x)[0].backward()
+    np.testing.assert_allclose(x.grad, centering_matrix(3)[0], atol=ROUNDING)

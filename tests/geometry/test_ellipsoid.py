@@ -75,3 +75,17 @@ def test_unit_gain_gives_a_sphere_of_radius_root_d(xp):
 def test_gradient():
     x, gamma, beta = (torch.randn(s, dtype=torch.float64, requires_grad=True) for s in ((2, 3), 3, 3))
     assert torch.autograd.gradcheck(lambda x, g, b: to_ellipsoid(x, gamma=g, beta=b), (x, gamma, beta))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "longdouble", "int8", "int64", "bool"])
+@pytest.mark.parametrize("centered", [True, False])
+def test_semi_axes_and_normal_of_every_type(dtype, centered):
+    gamma = np.asarray([1, 0, 1] if dtype == "bool" else [3, -1, 2], dtype=dtype)
+    lengths, directions = semi_axes(gamma, centered=centered)
+    want = semi_axes(gamma.astype(float), centered=centered)
+    real = np.dtype(dtype) if np.issubdtype(dtype, np.floating) else np.dtype(float)
+    assert lengths.dtype == directions.dtype == normal(gamma).dtype == real
+    tolerance = 4 * max(float(np.finfo(real).eps), ROUNDING)
+    np.testing.assert_allclose(np.asarray(lengths, float), want[0], atol=tolerance)
+    np.testing.assert_allclose(np.abs(np.asarray(directions, float)), np.abs(want[1]), atol=tolerance)
+    np.testing.assert_allclose(np.asarray(normal(gamma), float), normal(gamma.astype(float)), atol=tolerance)

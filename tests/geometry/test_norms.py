@@ -207,3 +207,100 @@ def test_gradients(norm, convention):
 )
 def test_gradients_of_the_others(norm):
     assert torch.autograd.gradcheck(norm, torch.randn(3, 4, dtype=torch.float64, requires_grad=True))
+
+
+# As exact as PyTorch, and more, in every type
+
+FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+UNITS = 2  # in the last place of the largest number of a vector; torch.nn.functional needs up to 1000
+
+
+def exact(x, *, eps=1e-5, centred=True):
+    """LayerNorm (RMSNorm) in 64 bits of mantissa, and as large as 1e4932."""
+    x = np.asarray(x.double()).astype(np.longdouble)
+    for _ in range(2 * centred):
+        x = x - x.mean(-1, keepdims=True)
+    return x / np.sqrt((x * x).mean(-1, keepdims=True) + eps)
+
+
+def off(got, want):
+    """The largest error, in units of the last place of the vector's largest number."""
+    unit = float(torch.finfo(got.dtype).eps) * np.maximum(1, np.abs(want).max(-1, keepdims=True))
+    return np.max(np.abs(np.asarray(got.double()) - want) / unit)
+
+
+def both(norm, x):
+    """`norm` of a tensor, and of the same numbers in NumPy where it has the type."""
+    yield norm(x)
+    if x.dtype != torch.bfloat16:
+        yield torch.asarray(norm(x.numpy()))
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("d", [2, 3, 8, 100, 4000])
+def test_errors_stay_below_two_units_in_the_last_place(rng, dtype, d):
+    for size in (1e-6, 1e-4, 1.0, 100.0):
+        for shift in (0.0, 3.0, 100.0):
+            x = torch.asarray(size * (rng.uniform(-1, 1, size=(2, d)) + shift)).to(dtype)
+            for y in both(layer_norm, x):
+                assert y.dtype == dtype and off(y, exact(x)) < UNITS
+            for y in both(rms_norm, x):
+                assert off(y, exact(x, centred=False)) < UNITS
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("d", [8, 1000, 100_000])
+def test_half_precision_is_no_less_exact_than_pytorchs(rng, dtype, d):
+    """Added up and multiplied in float32, rounded once; 65,536 ones are more than the largest float16."""
+    x, (gamma, beta) = torch.asarray(rng.normal(size=(3, d)) + 1).to(dtype), torch.ones(2, d).to(dtype)
+    want, theirs = exact(x) + 1, functional.layer_norm(x, (d,), gamma, beta)
+    got = layer_norm(x, gamma=gamma, beta=beta)
+    assert off(got, want) <= max(0.51, off(theirs, want))
+
+
+def test_an_eps_that_half_precision_does_not_know():
+    x = torch.asarray([2e-4, -2e-4, 4e-4, 0.0], dtype=torch.float16)
+    for eps in (1e-8, 1e-10):
+        assert off(layer_norm(x, eps=eps), exact(x, eps=eps)) < 0.51
+        assert off(rms_norm(x, eps=eps), exact(x, eps=eps, centred=False)) < 0.51
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("d", [2, 3, 8, 1000])
+def test_near_the_largest_number(rng, dtype, d):
+    """Where PyTorch's squares overflow in float32 and float64."""
+    x = torch.asarray(rng.uniform(-1, 1, size=(3, d)) * 0.99 * torch.finfo(dtype).max).to(dtype)
+    for y in both(layer_norm, x):
+        assert off(y, exact(x)) < UNITS
+    for y in both(rms_norm, x):
+        assert off(y, exact(x, centred=False)) < UNITS
+    assert torch.isfinite(batch_norm(x)).all() and torch.isfinite(group_norm(x, groups=1)).all()
+
+
+@given(
+    st.sampled_from(FLOATS),
+    st.lists(st.floats(-1e4, 1e4, width=16), min_size=2, max_size=12),
+    st.sampled_from([1e-8, 1e-5, 0.1]),
+)
+def test_any_numbers_in_any_type(dtype, x, eps):
+    x = torch.tensor(x, dtype=dtype)
+    for y in both(lambda x: layer_norm(x, eps=eps), x):
+        assert off(y, exact(x, eps=eps)) < UNITS
+
+
+@pytest.mark.parametrize("dtype", FLOATS[2:], ids=str)
+def test_gradients_are_pytorchs(rng, dtype):
+    x, gamma, beta = (torch.asarray(rng.normal(size=s)).to(dtype).requires_grad_() for s in ((5, 8), 8, 8))
+    weights = torch.asarray(rng.normal(size=(5, 8))).to(dtype)
+    constant = torch.ones(5, 8, dtype=dtype, requires_grad=True)
+    for points in (x, constant):
+        ours = torch.autograd.grad(
+            (weights * layer_norm(points, gamma=gamma, beta=beta)).sum(), (points, gamma, beta)
+        )
+        theirs = torch.autograd.grad(
+            (weights * functional.layer_norm(points, (8,), gamma, beta)).sum(), (points, gamma, beta)
+        )
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(
+                a, b, rtol=0, atol=100 * torch.finfo(dtype).eps * float(b.abs().max() + 1)
+            )

@@ -147,6 +147,11 @@ def test_parameters():
         (lambda: Affine(np.zeros((4, 3, 2)), np.zeros(3)), r"shape \(4, 3\)"),
         (lambda: Normalize(radius=[1.0, 2.0]), "radius"),
         (lambda: Normalize(eps=[1.0]), "eps"),
+        (lambda: Normalize(eps=-1.0), "0 or more"),
+        (
+            lambda: Normalize(Entries(0.0, {"r": 1.0})).apply(np.ones(2), {"r": np.ones(2)}),
+            "radius is one number",
+        ),
         (lambda: Normalize(convention="other"), "bare"),
         (lambda: Normalize(groups=((0, 1), (1,))), "twice"),
         (lambda: Pointwise("softmax"), "gelu"),
@@ -195,3 +200,44 @@ def test_centring_takes_a_constant_vector_to_zero_exactly(d):
     constant = np.linspace(-1.7, 2.3, 101)[:, None] + np.full(d, 0.8)
     centred, on_sphere = Pipeline((Affine(centering_matrix(d)), Normalize())).stages(constant)[1:]
     assert not centred.any() and not on_sphere.any()
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 6, 17])
+@pytest.mark.parametrize("library", ["numpy", "float32", "float64", "gradient"])
+def test_a_centring_that_a_parameter_drives_takes_a_constant_vector_to_zero_exactly(d, library):
+    """As the engine in the browser: by a term, along a track, or constant, in every d."""
+    PI, x = centering_matrix(d), np.linspace(-1.7, 2.3, 101)[:, None] + np.full(d, 0.8)
+    by = {
+        "term": Entries(np.zeros((d, d)), terms={"t": PI}),
+        "base and term": Entries(PI, terms={"t": PI}),
+        "track": Entries(np.zeros((d, d)), tracks={"t": Track([0, 1], [0 * PI, PI])}),
+        "constant": PI,
+        "constant tensor": torch.asarray(PI),
+    }
+    t = torch.tensor(0.3, requires_grad=True) if library == "gradient" else 0.3
+    if library != "numpy":
+        x = torch.asarray(x, dtype=torch.float32 if library == "float32" else torch.float64)
+    for A in by.values():
+        centred, on_sphere = Pipeline((Affine(A), Normalize())).stages(x, {"t": t})[1:]
+        assert not centred.any() and not on_sphere.any()
+
+
+def test_what_only_nearly_centres_is_the_matrix(rng):
+    A = Entries(centering_matrix(3), terms={"t": np.eye(3)})
+    x = rng.normal(size=(5, 3)) + 1e6
+    got = Affine(A).apply(x, {"t": 1e-12})
+    np.testing.assert_allclose(got.sum(-1), 1e-12 * x.sum(-1), rtol=1e-2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_rounded_at_the_stages_only(rng, dtype):
+    x = torch.asarray(rng.normal(size=(9, 2))).to(dtype)
+    for got, want in zip(NETWORK.stages(x, PARAMS), NETWORK.stages(x.double(), PARAMS), strict=True):
+        assert got.dtype == dtype
+        np.testing.assert_allclose(got.double(), want, rtol=0.51 * torch.finfo(dtype).eps, atol=1e-6)
+
+
+def test_an_eps_that_parameters_drive_may_make_any_positive_divisor(xp):
+    """‖x‖ + ε√n: the scene `surface` draws arctan(x/h) so."""
+    step = Normalize(eps=Entries(-5 / sqrt(2), {"h": 1 / sqrt(2)}), convention="std")
+    close(step.apply(xp.asarray([[3.0, 4.0], [-4.0, 3.0]]), {"h": 2.0}), [[1.5, 2], [-2, 1.5]])

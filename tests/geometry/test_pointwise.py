@@ -49,3 +49,28 @@ def test_gradients(name):
 def test_an_unknown_name_lists_the_known():
     with pytest.raises(ValueError, match=", ".join(FUNCTIONS)):
         apply("softmax", np.ones(2))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_infinity_and_tails_as_in_pytorch(name, dtype):
+    """In NumPy too; sin, cos of ∞ have no value, and gelu(−∞) is ∞·0 there as here."""
+    x = torch.tensor([float("inf"), -float("inf"), 0.0, -20.0, -3.0, 9.0], dtype=getattr(torch, dtype))
+    x = x[2:] if name in ("sin", "cos") else x[x != -float("inf")] if name == "gelu" else x
+    want, eps = REFERENCE[name](x.double()).numpy(), torch.finfo(x.dtype).eps
+    got = [apply(name, x)] + ([] if dtype == "bfloat16" else [torch.asarray(apply(name, x.numpy()))])
+    # a sum 1 + erf near 0 keeps what its type has near 1
+    lost = 40 * (np.finfo(np.float32).eps if eps > 1e-9 else eps) * (name in ("gelu", "sin", "cos"))
+    lost += torch.finfo(x.dtype).tiny * eps  # the smallest number
+    for y in got:
+        assert y.dtype == x.dtype
+        np.testing.assert_allclose(y.double(), want, rtol=2 * eps, atol=lost)
+
+
+def test_relu_is_pytorchs_in_value_and_gradient(xp):
+    x = [float("-inf"), -1.0, -0.0, 0.0, 2.0, float("inf"), float("nan")]
+    np.testing.assert_array_equal(np.asarray(apply("relu", xp.asarray(x))), [0, 0, 0, 0, 2, np.inf, np.nan])
+    ours, theirs = (torch.tensor(x[1:5], requires_grad=True) for _ in range(2))
+    apply("relu", ours).sum().backward()
+    torch.relu(theirs).sum().backward()
+    np.testing.assert_array_equal(ours.grad, theirs.grad)

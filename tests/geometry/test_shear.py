@@ -87,3 +87,32 @@ def test_the_shadows_steps_are_its_formula(s):
     want = np.where(x[:, 2:] > 0, *branches)
     np.testing.assert_allclose(got[:, :2], want, atol=1e-10)  # the root by angles, away from the rim
     np.testing.assert_allclose(got[:, 2], 1.4 * x[:, 2], atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64"])
+def test_the_shadow_of_whole_numbers_and_of_every_precision(dtype):
+    """On the rim rounding of the coordinates that came, of either sign, is no point outside."""
+    whole = sheared_shadow(np.asarray([3, -4, 0], dtype), np.asarray([4, 3, 3], dtype), s=2, radius=5)
+    np.testing.assert_array_equal(whole, [[[3, 4], [-4, 3], [8, 3]], [[3, 4], [-4, 3], [-8, 3]]])
+    if dtype == "int64":
+        return
+    angle = np.linspace(0, 2 * np.pi, 200)
+    x, y = (2 * f(angle).astype(dtype) for f in (np.cos, np.sin))
+    rim = 4 * np.sqrt(float(np.finfo(dtype).eps))
+    for branch in sheared_shadow(x, y, s=1, radius=2):
+        np.testing.assert_allclose(branch, np.stack([x, y], -1), atol=rim)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-30, 1e30, 1e300])
+def test_the_shadow_of_a_sphere_of_any_size(xp, size):
+    branches = sheared_shadow(xp.asarray([0.6 * size]), xp.asarray([0.0]), s=0.5, radius=size)
+    close(np.asarray(branches[0])[0] / size, [1.0, 0.0])
+    close(np.asarray(branches[1])[0] / size, [0.2, 0.0])
+
+
+def test_the_shadow_has_a_gradient():
+    x, y = (torch.tensor([0.3, -0.5, v], dtype=torch.float64, requires_grad=True) for v in (1.0, 0.0))
+    sheared_shadow(x, y, s=2.0, radius=1.0)[0].sum().backward()
+    z = np.sqrt(1 - 0.3**2 - 0.3**2)
+    close(x.grad[0], 1 - 2 * 0.3 / z)
+    assert torch.isfinite(x.grad).all(), "also on the rim"

@@ -67,3 +67,11 @@ def test_gradients(f):
     x = torch.randn(3, 3, dtype=torch.float64, requires_grad=True)
     t, eps = (torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in (1.7, 0.2))
     assert torch.autograd.gradcheck(lambda x, t, e: f(x, t=t, eps=e), (x, t, eps))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_near_the_largest_number(dtype):
+    big = 0.9 * np.finfo(dtype).max
+    for x in (np.asarray([big, big], dtype=dtype), torch.asarray([big, big], dtype=getattr(torch, dtype))):
+        np.testing.assert_allclose(np.asarray(stretch(x, t=3, eps=1)), [0.9487, 0.3162], atol=1e-3)
+        np.testing.assert_allclose(np.asarray(fold(x, t=big, eps=1)), [0.8944, 0.4472], atol=1e-3)

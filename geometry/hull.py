@@ -1,0 +1,120 @@
+"""The convex hull of points: its vertices, its boundary for drawing, and what lies inside. By Qhull.
+
+Points may be doubled, in a line, in a plane, or one: all is asked in the smallest flat that holds them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.spatial import ConvexHull
+
+from geometry.arrays import Numbers, real
+
+Array = np.ndarray
+FLAT = 1e-10  # of the size of the cloud: what is thinner is rounding
+
+
+def vertices(points: Float[Array, "n d"]) -> Int[Array, "k"]:
+    """Indices, ascending, of the points that are no convex combination of the other distinct points.
+
+    Of doubled points all copies count. Raises ValueError unless the points are finite numbers (n, d).
+    """
+    distinct, copy_of = np.unique(_checked(points), axis=0, return_inverse=True)
+    if not len(distinct):
+        return np.arange(0)
+    return np.flatnonzero(np.isin(copy_of.ravel(), _corners(_flat(distinct))))
+
+
+def polygon(points: Float[Array, "n 2"]) -> Int[Array, "k"]:
+    """The vertices of a hull in the plane, counterclockwise, one copy of each; fewer than three of a line."""
+    points = _checked(points, d=2)
+    _, first = np.unique(points, axis=0, return_index=True)
+    corners = np.intersect1d(vertices(points), first)
+    away = points[corners] - points[corners].mean(axis=0) if len(corners) else points[corners]
+    return corners[np.argsort(np.arctan2(away[:, 1], away[:, 0]), kind="stable")]
+
+
+def triangles(points: Float[Array, "n 3"]) -> Int[Array, "faces 3"]:
+    """Triangles that make up the boundary of a hull in space, counterclockwise as seen from outside.
+
+    Of points in one plane, a fan of their polygon; of a line, none.
+    """
+    points = _checked(points, d=3)
+    flat = _flat(points) if len(points) else None
+    if flat is None or flat.dimension < 2:
+        return np.zeros((0, 3), dtype=int)
+    if flat.dimension == 2:
+        around = polygon(flat.coordinates)
+        rest = around[1:]
+        return np.column_stack([np.full(len(rest) - 1, around[0]), rest[:-1], rest[1:]])
+    hull = ConvexHull(flat.coordinates)
+    a, b, c = np.moveaxis(points[hull.simplices], 1, 0)
+    outward = np.sum(np.cross(b - a, c - a) * (a - points[hull.vertices].mean(axis=0)), axis=-1) > 0
+    return np.where(outward[:, None], hull.simplices, hull.simplices[:, ::-1])
+
+
+def inside(x: Float[Array, "*batch d"], points: Float[Array, "n d"]) -> Bool[Array, "*batch"]:
+    """Whether x lies in the convex hull of the points, its boundary included."""
+    points = _checked(points)
+    x = np.asarray(real(x, axes=1), dtype=np.float64)
+    if not len(points):
+        return np.zeros(x.shape[:-1], dtype=bool)
+    flat = _flat(points)
+    away = x - flat.origin
+    along = away @ flat.basis.T
+    beside = np.linalg.norm(away - along @ flat.basis, axis=-1)
+    normals, offsets, _ = _faces(flat)
+    return (beside <= flat.rounding) & np.all(along @ normals.T + offsets <= flat.rounding, axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Flat:
+    """Points as coordinates (n, r) in the flat of r dimensions that holds them; what counts as rounding."""
+
+    origin: Array
+    basis: Array
+    coordinates: Array
+    rounding: float
+
+    @property
+    def dimension(self) -> int:
+        return len(self.basis)
+
+
+def _flat(points: Array) -> _Flat:
+    origin = points.mean(axis=0)
+    away = points - origin
+    _, sizes, directions = np.linalg.svd(away, full_matrices=False)
+    size = float(np.max(np.linalg.norm(away, axis=-1)))
+    rounding = FLAT * size + 8 * float(np.finfo(float).eps) * float(np.max(np.abs(points), initial=0))
+    basis = directions[sizes > rounding * np.sqrt(len(points))]
+    return _Flat(origin, basis, away @ basis.T, rounding)
+
+
+def _faces(flat: _Flat) -> tuple[Array, Array, Array]:
+    """Unit normals (F, r), offsets (F,), and the points on them: inside is where normals·x + offsets ≤ 0."""
+    x, r = flat.coordinates, flat.dimension
+    if r == 0:
+        return np.zeros((0, 0)), np.zeros(0), np.arange(len(x))
+    if r == 1:
+        ends = np.asarray([np.argmax(x), np.argmin(x)])
+        return np.asarray([[1.0], [-1.0]]), np.asarray([-np.max(x), np.min(x)]), ends
+    hull = ConvexHull(x)
+    return hull.equations[:, :-1], hull.equations[:, -1], hull.vertices
+
+
+def _corners(flat: _Flat) -> Array:
+    """Where the faces through a point have normals in all directions; on an edge, say, one is missing."""
+    normals, offsets, candidates = _faces(flat)
+    on = np.abs(flat.coordinates[candidates] @ normals.T + offsets) <= flat.rounding
+    independent = 1e-7  # sine between normals: two faces that meet flatter are one
+    full = [np.linalg.matrix_rank(normals[active], tol=independent) == flat.dimension for active in on]
+    return candidates[full]
+
+
+def _checked(points: Numbers, d: int | None = None) -> Array:
+    points = np.asarray(real(points), dtype=np.float64)
+    if points.ndim != 2 or d not in (None, points.shape[1]) or not np.isfinite(points).all():
+        raise ValueError(f"a hull needs finite points (n, {d or 'd'}): got shape {points.shape}")
+    return points
