@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from components.networks import CAMERA, clock, curves, network
+from components.curves import FLAT, curves
+from components.networks import CAMERA, clock, network
 from components.recipe import Cloud, Color, Facts, Layer, Recipe, View, rows
 from components.scene import Choices
 from components.scenery import draw, followed, globe, graph, space, split
@@ -16,7 +17,7 @@ from geometry.network import MIDDLES
 BESIDE = {"depth": "accuracy against depth", "accuracy": "accuracy in training", "loss": "loss in training"}
 ROLES = {"u_eps": "sphere", "layer_norm": "hyperplane", "tanh": "tanh", "relu": "relu", "none": "axis"}
 DASHES = {"u_eps": "solid", "layer_norm": "dash", "tanh": "dot", "relu": "dashdot", "none": "longdash"}
-SHOW, FLAT = rows(np.eye(3)), rows(np.eye(2))
+SHOW = rows(np.eye(3))
 CHECKPOINTS = 14
 OUT = 1.18  # so far from the middle the numerals stand
 
