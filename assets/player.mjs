@@ -455,8 +455,15 @@ export class Player {
     if (!isOver(leg, this.playing)) return;
     this.progress = to;
     this.leg = null;
-    if (this.playing && to === this.last && !this.loop) this.playing = false;
+    if (this.playing && to === this.last && !this.loop) this.#end();
     else if (this.playing) this.#advance(0);
+  }
+
+  /** The end of a run: what a plane has parted is turned until the plane is seen edge on. */
+  #end() {
+    const panel = this.panels.find(({ view }) => view.edge);
+    this.playing = false;
+    if (panel) this.edgeOn(panel);
   }
 
   /** @param {number} passed */

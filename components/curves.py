@@ -126,7 +126,8 @@ def folds(film: Film, seed: int) -> str:
     for event in drops(film.steps, film.loss[seed]):
         fold, words = during(film, seed, event), ""
         if fold and len(fold.points):
-            words = f": {len(fold.points)} points turn by over {ACROSS:.0f}° at {middle} {fold.layer}"
+            points = f"{len(fold.points)} point{'s' * (len(fold.points) > 1)}"
+            words = f", with {points} turning by over {ACROSS:.0f}° at {middle} {fold.layer}"
         told.append(spans([event]) + words)
     return "; ".join(told) or "none"
 

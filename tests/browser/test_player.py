@@ -306,3 +306,17 @@ def test_a_stop_fixes_the_whole_state(page):
     for k in (4, 1, 0):
         player(page, "p.tour.visit(value)", k)
         until(page, f"p.ready && !p.leg && ({STATE}) === {json.dumps(state_of(scene, scene.text.tour[k]))}")
+
+
+def test_a_run_ends_with_the_plane_edge_on(page):
+    """The camera turns, as far away as it was, until the plane that parts the classes is a line."""
+    visit(page, "/labels?data=xor&progress=2.9")
+    rest(page)
+    before, recipe = camera(page), scenes()["labels"].recipe(data="xor")
+    player(page, "p.play()")
+    until(page, "!p.playing && !p.leg && !p.flight && p.progress === p.last")
+    corners = recipe.positions(recipe.defaults, recipe.progress)["plane"]
+    normal = (corners[1:] - corners[0]).ravel()  # the last Linear's row: what it makes of each axis
+    after = camera(page)
+    assert abs(after @ normal) < SAME_CAMERA * np.linalg.norm(normal) < 0.1 * abs(before @ normal)
+    assert np.linalg.norm(after) == pytest.approx(np.linalg.norm(before), abs=SAME_CAMERA)

@@ -117,11 +117,9 @@ def test_the_fold_of_a_drop_is_told_and_shown(film):
         a, b = (each[k] for each in stages)
         across.append(np.flatnonzero((a * b).sum(-1) < 0))  # turned by more than 90°
     layer = int(np.argmax([len(each) for each in across]))
-    told = dict(facts(film, seed).rows)[f"sudden drops of seed {seed}"]
-    words = (
-        f"{event.start:,} … {event.end:,}: {len(across[layer])} points turn by over 90° at u_ε {layer + 1}"
-    )
-    assert words in told and len(across[layer])
+    told, count = dict(facts(film, seed).rows)[f"sudden drops of seed {seed}"], len(across[layer])
+    words = f"{event.start:,} … {event.end:,}, with {count} points turning by over 90° at u_ε {layer + 1}"
+    assert words in told and count
     recipe = scenes()[film.data.name].recipe(seed=seed, curve="gradient")
     [marks] = [each for each in recipe.views[0].layers if each.title == "turn across in the drop"]
     assert list(marks.only) == list(across[layer])
