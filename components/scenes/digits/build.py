@@ -24,7 +24,7 @@ ROLES = {"u_eps": "sphere", "layer_norm": "hyperplane", "tanh": "tanh", "relu": 
 DASHES = {"u_eps": "solid", "layer_norm": "dash", "tanh": "dot", "relu": "dashdot", "none": "longdash"}
 SHOW = rows(np.eye(3))
 CHECKPOINTS = 14
-BESIDES = 0.05  # in depths: so far apart stand the middle steps at one depth
+SPREAD = 0.05  # in depths: so far apart stand the middle steps at one depth
 OUT = 1.18  # so far from the middle the numerals stand
 
 
@@ -79,7 +79,7 @@ def depths() -> tuple[View, tuple[Cloud, ...]]:
     """Test accuracy against depth, a line for each middle step, and from its worst start to its best."""
     parts, all_of = [], accuracies(32)
     for k, (name, shares) in enumerate(all_of.items()):
-        at = np.arange(1, 1 + len(shares)) + BESIDES * (k - (len(all_of) - 1) / 2)
+        at = np.arange(1, 1 + len(shares)) + SPREAD * (k - (len(all_of) - 1) / 2)
         shape, title = (
             (np.stack([at, np.median(shares, -1)], -1), np.arange(len(at))),
             MIDDLES[name] or "nothing",
