@@ -22,6 +22,7 @@ from geometry.training import trained
 POINTS = (8, 16, 32)  # of random labels
 LABELLINGS, SHOWN = 4, 3  # how often their labels are drawn, and which of these has a film
 DEPTHS = range(1, 7)
+STARTS = ((0.03, 4000), (0.01, 4000), (0.01, 20_000))  # learning rates and steps, with many starts
 WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
 
 
@@ -59,7 +60,7 @@ def labels() -> None:
 def starts() -> None:
     """Which of 32 starts a set fit all 32 labels at depth 4, by learning rate and steps."""
     rows = []
-    for lr, steps in ((0.03, 4000), (0.01, 4000), (0.01, 20_000)):
+    for lr, steps in STARTS:
         for k in range(LABELLINGS):
             data = random_labels(32, seed=k)
             run = trained(Network(2, 3, 4, 1), data, lr=lr, steps=steps, checkpoints=2)
