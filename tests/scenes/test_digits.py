@@ -119,11 +119,23 @@ def one_patch():
 def caps():
     """Most pictures lie nearer to the middle of their digit's than of any other's."""
     state = stop("digits", "Ten caps")
-    points = on_the_sphere(state.params["step"])
-    means = np.stack([points[FILM.data.labels == k].mean(0) for k in range(10)])
-    means /= np.linalg.norm(means, axis=-1, keepdims=True)
     assert state.params["step"] == FILM.steps[-1]
-    assert ((points @ means.T).argmax(-1) == FILM.data.labels).mean() > 0.9
+    assert read_by(on_the_sphere(state.params["step"])) > 0.9
+
+
+def read_by(values):
+    """The share of pictures that are nearest to the middle of their own digit."""
+    means = np.stack([values[FILM.data.labels == k].mean(0) for k in range(10)])
+    nearest = np.linalg.norm(values[:, None] - means, axis=-1).argmin(-1)
+    return (nearest == FILM.data.labels).mean()
+
+
+def rays():
+    state = stop("digits", "Before the last normalisation")
+    points = RECIPE.cloud("digits").at(state.params, state.progress)
+    lengths = np.linalg.norm(points, axis=-1, keepdims=True)
+    assert read_by(points / lengths) > 0.9 and read_by(lengths) < 0.4
+    assert lengths.max() > 3 * lengths.min()
 
 
 def doubtful():
@@ -157,6 +169,7 @@ CLAIMS = {
     "LayerNorm falls below *nothing* at every depth. With three neurons before it, centring leaves a plane, and "
     "dividing by the length a circle: ten digits": below_nothing,
     "### Ten caps Each colour is a digit. They have settled in caps of the sphere.": caps,
+    "rays rather than caps. The length says little, the direction says which digit.": rays,
     "At step 0 all digits lie mixed in one patch, within 31° of its middle.": one_patch,
     "Hold the pointer over points between two caps": doubtful,
     "Is a sphere in three dimensions enough?": last_layer,

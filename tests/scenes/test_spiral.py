@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+from scipy.optimize import linprog
 
 from components.scenes.spiral import SCENE
 from geometry.clouds import sphere_mesh
@@ -120,6 +121,28 @@ def turned():
     return turns(FILM.network, first, last, FILM.data.points)
 
 
+def no_line():
+    """No (w, b) has ±(⟨w, x⟩ + b) ≥ 1 for all points."""
+    state = stop("spiral", "Before it begins")
+    x = state.recipe.positions(state.params, state.progress)["data"][:, :2]
+    sign = np.where(LABELS == 1, 1, -1)[:, None]
+    sides = -sign * np.column_stack([x, np.ones(len(x))])
+    assert linprog(np.zeros(3), sides, -np.ones(len(x)), bounds=(None, None)).status == 2  # infeasible
+
+
+def spread(points):
+    return np.linalg.norm(points - points.mean(0), axis=-1).mean()
+
+
+def one_gathers():
+    state = stop("spiral", "The second")
+    A, b = FILM.network.unflatten(FILM.weights[SEED, -1].astype(float))[1]
+    assert np.linalg.norm(b) > 0.1 and np.ptp(np.linalg.svd(A)[1]) > 1  # off the centre, and stretched
+    before, after = (stages(SEED, state.params["step"])[k] for k in (2, int(state.progress)))
+    gathered, other = ([spread(x[LABELS == k]) for x in (before, after)] for k in (0, 1))
+    assert gathered[1] < gathered[0] and other[1] > other[0]
+
+
 def less_than_half():
     """What the first layer makes of a far larger plane lies beyond a plane through the origin."""
     state, far = stop("spiral", "The first bend"), 1e4 * sphere_mesh()[0][:, :2]
@@ -225,6 +248,9 @@ CLAIMS = {
     "*drop* is where its least value so far at least halves within a twentieth of the run.": definitions,
     "the points that turn by more than 90° on a sphere during the deepest drop": marked,
     "The plane parts the two classes.": parted,
+    "The spirals, in their plane. No straight line parts them.": no_line,
+    "Once more: a Linear shifts and stretches the sphere off its centre, and the points are pulled back onto it. One "
+    "class gathers.": one_gathers,
     "How much of the sphere can it cover? - all of it - * less than a half": less_than_half,
     "they reach less than half of the sphere": less_than_half,
     "The plane misses the sphere, as it does with 6 of the 32 seeds: all points are on one side of it, and half of "
