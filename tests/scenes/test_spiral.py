@@ -153,7 +153,7 @@ def one_gathers():
     A, b = FILM.network.unflatten(FILM.weights[SEED, -1].astype(float))[1]
     assert np.linalg.norm(b) > 0.1 and np.ptp(np.linalg.svd(A)[1]) > 1  # off the centre, and stretched
     before, after = (stages(SEED, state.params["step"])[k] for k in (2, int(state.progress)))
-    gathered, other = ([spread(x[LABELS == k]) for x in (before, after)] for k in (0, 1))
+    gathered, other = ([spread(x[own]) for x in (before, after)] for own in (LABELS == 0, LABELS == 1))
     assert gathered[1] < gathered[0] and other[1] > other[0]
 
 
@@ -259,7 +259,7 @@ CLAIMS = {
     "between 180° and 214° of one, with each of the 32 seeds. A plane cuts off a cap.": caps_and_rings,
     "A *plateau* is a stretch of at least a tenth of the run in which the loss stays within a factor of 1.26, falls "
     "less than half as fast as on the whole, and is all the time more than that factor above its last value; a "
-    "*drop* is where its least value so far at least halves within a twentieth of the run.": definitions,
+    "*drop* is where its least value so far more than halves within a twentieth of the run.": definitions,
     "the points that turn by more than 90° on a sphere during the deepest drop": marked,
     "In the drops of all 32 seeds, 12 points turn so in 100 steps (the median); on their plateaus 1.": drops_and_plateaus,
     "The plane parts the two classes.": parted,
