@@ -18,7 +18,8 @@ SEEDS = 32  # networks that a scene can show
 TRAINED = ("middle", "width", "depth")
 BETWEEN = {name: label or "nothing" for name, label in MIDDLES.items()}
 MIDDLE = Choice("middle", "between the Linears", "u_eps", BETWEEN)
-CURVE = Choice("curve", "curves", "loss", {"loss": "loss", "accuracy": "accuracy"})
+CURVES = {"loss": "loss", "accuracy": "accuracy", "both": "both", "gradient": "gradient, fold"}
+CURVE = Choice("curve", "curves", "loss", CURVES)
 OWN = {  # the points that a scene has, by their dimension, and a line of a user's
     2: ("points of the plane: two numbers and a label", "x, y, label"),
     3: ("points in space: three numbers and a label", "x, y, z, label"),
