@@ -21,6 +21,7 @@ from components.training import runs, store
 from components.training.line import Refused
 from geometry.film import key, to_json, to_npz
 from geometry.network import Network
+from geometry.parts import LARGEST_FILE
 from geometry.training import trained
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -216,4 +217,4 @@ def test_only_a_page_of_ours_can_send_a_film(client, small):
     assert answer.status_code == 400 and answer.json["allowed"] == BYTES
     assert client.post("/run/layernorm", data=to_npz(small), content_type=BYTES).status_code == 400
     assert client.post("/run/nothing", data=to_npz(small), content_type=BYTES).status_code == 404
-    assert client.post("/run/spiral", data=bytes(17 * 2**20), content_type=BYTES).status_code == 413
+    assert client.post("/run/spiral", data=bytes(LARGEST_FILE + 1), content_type=BYTES).status_code == 413
