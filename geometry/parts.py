@@ -18,9 +18,9 @@ from geometry.weights import FilmError
 Array = np.ndarray
 Parts = tuple[Any, dict[str, Array]]
 
-LARGEST_FILE = 32 * 2**20  # bytes; so many hold any film of these bounds as JSON, 16 a number
+LARGEST_FILE = 34 * 2**20  # bytes; so many hold any film of these bounds as JSON, 16 a number
 META = 64 * 2**10  # bytes of all that is no array
-CURVE, DATA = 50_000, 2**17  # numbers of a curve of all seeds; of points and pictures
+CURVE, DATA = 50_000, 2**16  # numbers of a curve of all seeds; of points and pictures
 MOST: Mapping[str, int] = {  # numbers; scenes train 32 networks of up to 401 with 150 checkpoints
     "steps": 300,
     "weights": 1_925_000,
