@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 import threading
 from contextlib import suppress
@@ -30,7 +29,6 @@ def add_routes(server: Flask) -> None:
     server.add_url_rule("/run/<run>.json", "run_json", lambda run: _file(run, "json"))
     server.add_url_rule("/run/<run>/net", "run_net", network)
     server.add_url_rule("/run/<slug>", "run_open", opened, methods=["POST"])
-    server.teardown_request(returned)
     server.add_url_rule("/training/<ticket>/close", "training_close", closed, methods=["POST"])
     server.add_url_rule("/training/<ticket>/look", "training_look", looked, methods=["POST"])
 
@@ -91,13 +89,6 @@ def opened(slug: str) -> Response:
         return jsonify(choices=texts | {"run": runs.save(film)})
     except store.Away:
         raise WrongValue("film", "runs cannot be stored at the moment", "try again in a while") from None
-
-
-def returned(_: object) -> None:
-    """What a file took goes back to the system: glibc would keep it for each thread."""
-    if request.endpoint == "run_open":
-        with suppress(OSError, AttributeError):  # other libraries give it back themselves
-            ctypes.CDLL(None).malloc_trim(0)
 
 
 def _read(data: bytes) -> Film:
