@@ -7,6 +7,8 @@ import { pointCount } from "./link.mjs";
 import { fixed, readout } from "./numbers.mjs";
 import { home } from "./views.mjs";
 
+const EYE = 200; // milliseconds: nobody reads faster, and new words lay the page out anew
+
 /** The words of a piece of HTML. @param {string} html */
 const plain = (html) => new DOMParser().parseFromString(html, "text/html").body.textContent?.trim() ?? "";
 
@@ -69,21 +71,45 @@ function followed({ recipe, at, followed }) {
 /** @param {string} words */
 const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
-/** A line under the figure that says its state. Each sentence is news by itself, and only where it is another.
- * @param {any} player @returns {() => void} to be called at rest */
+/** A line under the figure that shows its state while things move too, and one that tells it at rest to those who hear it:
+ * each sentence is news by itself, and only where it is another.
+ * @param {any} player @returns {(rest: boolean) => void} to be called in every frame, and at rest */
 export function description(player) {
-  const id = `state-${player.slug}`, line = h("p", { className: "state", id, "aria-live": "polite" }), stage = player.part("stage");
-  stage.querySelector(":scope > .state")?.remove();
-  stage.append(line);
-  return () => {
+  const id = `state-${player.slug}`, stage = player.part("stage");
+  const line = h("p", { className: "state", id, "aria-hidden": "true" }), told = h("p", { className: "told unseen", "aria-live": "polite" });
+  for (const old of stage.querySelectorAll(":scope > .state, :scope > .told")) old.remove();
+  stage.append(line, told);
+  let last = -EYE, later = 0;
+  return function tell(rest) {
+    clearTimeout(later);
+    if (!rest && performance.now() - last < EYE) {
+      later = window.setTimeout(() => tell(false), EYE);
+      return;
+    }
+    if (rest || !line.style.height) still(line, rest);
     const words = sentences(player);
-    while (line.childElementCount > words.length) line.lastElementChild?.remove();
-    words.forEach((text, i) => {
-      const place = line.children[i] ?? line.appendChild(h("span"));
-      if (place.textContent !== `${text} `) place.textContent = `${text} `;
-    });
+    say(line, words);
+    last = performance.now();
+    if (!rest) return;
+    say(told, words);
     for (const { gd, view } of player.panels) {
       for (const [name, value] of [["role", "img"], ["aria-label", plain(view.title) || player.recipe.title], ["aria-describedby", id]]) gd.setAttribute(name, value);
     }
   };
+}
+
+/** While things move the line keeps its size: no control below moves away from the hand. @param {HTMLElement} line @param {boolean} rest */
+function still(line, rest) {
+  const held = !rest && line.childElementCount > 0;
+  line.style.height = held ? `${line.offsetHeight}px` : "";
+  line.style.overflow = held ? "hidden" : "";
+}
+
+/** @param {HTMLElement} line @param {string[]} words */
+function say(line, words) {
+  while (line.childElementCount > words.length) line.lastElementChild?.remove();
+  words.forEach((text, i) => {
+    const place = line.children[i] ?? line.appendChild(h("span"));
+    if (place.textContent !== `${text} `) place.textContent = `${text} `;
+  });
 }

@@ -15,7 +15,7 @@ export const fixed = (x) => (Number.isNaN(x) ? "—" : Math.abs(x) < 5e-5 ? "0" 
 /** A point of the recipe's own at every stage, as rows of texts. @param {any} recipe @param {Record<string, number>} params
  * @param {import("./engine.mjs").Stages} all @param {number} followed */
 export function rows(recipe, params, all, followed) {
-  const { cloud: name, ideal, columns } = recipe.table;
+  const { cloud: name, ideal, first, columns } = recipe.table;
   const cloud = cloudOf(recipe, name), [n, d] = cloud.points.shape, i = Math.min(followed, n - 1);
   const point = Float64Array.from(unpack(cloud.points).subarray(i * d, (i + 1) * d));
   const own = (/** @type {string} */ of) => cloudStages(cloudOf(recipe, of), params, all, { at: point, index: i });
@@ -24,8 +24,9 @@ export function rows(recipe, params, all, followed) {
   return stages.map((stage, k) => {
     const measured = /** @type {any} */ (measures(stage));
     measured.distance = surface ? residual(stage, surface[k], 1) : NaN;
-    return columns.flatMap((/** @type {string} */ c) => c === "components" ? Array.from({ length: wide }, (_, j) => (j < stage.length ? fixed(measured.components[j]) : ""))
-      : [c === "angle" && !Number.isNaN(measured.angle) ? `${measured.angle.toFixed(1)}°` : fixed(measured[c])]);
+    /** @type {Record<string, string>} */ const units = { angle: Number.isNaN(measured.angle) ? "" : "°", distance: !k && first ? ` ${first}` : "" };
+    return columns.flatMap((/** @type {string} */ c) => c === "components" ? Array.from({ length: wide }, (_, j) => (j < stage.length ? fixed(stage[j]) : ""))
+      : [(units[c] === "°" ? measured[c].toFixed(1) : fixed(measured[c])) + (units[c] ?? "")]);
   });
 }
 

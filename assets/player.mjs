@@ -12,7 +12,7 @@ import { clockOf, cloudOf, now, stages, unpack } from "./engine.mjs";
 import { plane } from "./geometry.mjs";
 import { opacityOf, pointsOf, valuesOf } from "./marks.mjs";
 import { h } from "./controls.mjs";
-import { defaults, parseCamera, pointCount, read, split, within, write } from "./link.mjs";
+import { defaults, pointCount, read, split, within, write } from "./link.mjs";
 import { description } from "./describe.mjs";
 import { handles, release } from "./handles.mjs";
 import { help } from "./keys.mjs";
@@ -62,7 +62,7 @@ export class Player {
     /** @type {import("./motion.mjs").Flight | null} */ this.flight = null;
     /** @type {any} */ this.tour = null;
     /** @type {string[] | null} */ this.controls = null; // those that the link names, null for all
-    this.describe = () => {};
+    /** @type {(rest: boolean) => void} */ this.describe = () => {};
     /** @type {(player: any) => void} */ this.counted = () => {}; // shows the numbers
     this.scheduled = 0;
     this.time = 0;
@@ -354,19 +354,18 @@ export class Player {
     return false;
   }
 
-  /** To a stop of the tour: any of choices, parameters, progress, camera. @param {Record<string, string>} stop */
+  /** To a stop of the tour, which fixes the whole state: what it does not name is as the scene has it.
+   * @param {Record<string, string>} stop */
   async go(stop) {
-    const { chosen, rest } = split(new URLSearchParams(stop).toString(), this.usual);
-    if (!(await this.choose(chosen))) return;
-    this.pause();
-    const to = { ...this.params };
-    for (const [name, text] of Object.entries(rest)) if (name in to) to[name] = Number(text);
-    this.params = to;
-    this.stages = stages(this.recipe, to);
-    if (rest.follow) this.followed = Number(rest.follow);
-    if (rest.progress) this.goTo(Number(rest.progress));
-    if (rest.camera) this.fly(parseCamera(rest.camera));
-    this.#schedule();
+    const { chosen, rest } = split(new URLSearchParams(stop).toString(), this.usual), present = this.wanted ?? this.choices;
+    const other = Object.entries({ ...this.usual, ...chosen }).filter(([name, value]) => String(value) !== String(present[name]));
+    if (!(await this.choose(Object.fromEntries(other)))) return;
+    const { params, progress, follow, camera } = read(rest, this.recipe).state;
+    this.params = params;
+    this.stages = stages(this.recipe, params);
+    this.followed = follow;
+    this.goTo(progress);
+    this.fly(camera);
   }
 
   /** The camera, along the sphere, to a place; null is the scene's own. @param {import("./link.mjs").State["camera"]} camera */
@@ -443,6 +442,7 @@ export class Player {
     this.panels.forEach((panel, v) => panel.paint(frame[v]));
     if (this.flight) this.#flyOn(this.flight, passed);
     this.#show();
+    this.describe(false);
     const moving = this.leg || this.flight || this.running;
     this.time = moving ? time : 0;
     if (moving) this.#schedule(); else this.#rest();
@@ -458,8 +458,15 @@ export class Player {
     if (!isOver(leg, this.playing)) return;
     this.progress = to;
     this.leg = null;
-    if (this.playing && to === this.last && !this.loop) this.playing = false;
+    if (this.playing && to === this.last && !this.loop) this.#end();
     else if (this.playing) this.#advance(0);
+  }
+
+  /** The end of a run: what a plane has parted is turned until the plane is seen edge on. */
+  #end() {
+    const panel = this.panels.find(({ view }) => view.edge);
+    this.playing = false;
+    if (panel) this.edgeOn(panel);
   }
 
   /** @param {number} passed */
@@ -525,8 +532,8 @@ export class Player {
       this.camera = turned.camera();
       for (const panel of this.panels) if (panel !== turned) panel.setCamera(this.camera);
     }
+    if (!this.growing) this.describe(true); // what changes by itself is not read out
     await Promise.all(this.panels.map((panel, v) => panel.settle(frame[v])));
-    if (!this.growing) this.describe(); // what changes by itself is not read out
     this.#write();
   }
 

@@ -54,10 +54,11 @@ class View:
 @dataclass(frozen=True)
 class Table:
     """Numbers of the followed point at every stage. `ideal`: the cloud whose stages are the surfaces' points
-    (the distance is that to this point: to the image at ε = 0)."""
+    (the distance is that to this point: to the image at ε = 0). first: what it is at stage 0, if not that."""
 
     cloud: str
     ideal: str = ""
+    first: str = ""
     columns: Sequence[str] = ("components", "mean", "std", "norm", "angle", "distance")
 
 

@@ -14,7 +14,7 @@ from werkzeug.exceptions import BadRequest, RequestEntityTooLarge
 from components.scene import WrongValue
 
 LONGEST_PATH, LONGEST_QUERY = 300, 8_000  # characters as sent; gunicorn takes 8,190 for the whole line
-LARGEST_BODY = 16 * 2**20  # bytes; an upload travels as base64, a third larger than its file
+LARGEST_BODY = 2**20  # bytes; a film's file may have more
 EMBED = "/embed/"  # what stands below may stand in a frame of any page
 # What a figure fetches. In a sandboxed frame it has no origin: public, without credentials.
 PUBLIC = ("/assets/", "/lib/", "/recipe/", "/still/")
@@ -43,7 +43,9 @@ def secure(app: Dash) -> None:
     server.before_request(bounded)
     server.before_request(partial(answerable, app))
     server.after_request(partial(headers, scripts=scripts))
-    server.register_error_handler(RequestEntityTooLarge, lambda _: too_large("body", LARGEST_BODY, 413))
+    server.register_error_handler(
+        RequestEntityTooLarge, lambda _: too_large("body", request.max_content_length or LARGEST_BODY, 413)
+    )
     server.register_error_handler(DependencyException, lambda _: ("There is no such file.", 404))
 
 
@@ -69,6 +71,19 @@ def bounded() -> tuple[Response, int] | None:
     return None
 
 
+def body(*, cache: bool = True) -> bytes:
+    """The body, all of it. Raises RequestEntityTooLarge; one without a length Werkzeug would cut."""
+    data = request.get_data(cache=cache)
+    if request.content_length is None and len(data) >= most():
+        raise RequestEntityTooLarge
+    return data
+
+
+def most() -> int:
+    """Bytes that the body of this request may have."""
+    return request.max_content_length or LARGEST_BODY
+
+
 def too_large(what: str, most: int, status: int) -> tuple[Response, int]:
     return jsonify(WrongValue(what, f"the {what} is too long", {"longest": most}).json()), status
 
@@ -77,6 +92,7 @@ def answerable(app: Dash) -> None:
     """400 for a request that is none of the application's callbacks: Dash itself would answer 500."""
     if request.endpoint != f"{app.config.routes_pathname_prefix}_dash-update-component":
         return
+    body()
     try:
         asked = request.get_json()
     except (BadRequest, RecursionError):

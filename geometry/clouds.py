@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import combinations, product
 
 import numpy as np
+from scipy import special
 
 Array = np.ndarray
 
@@ -26,8 +27,8 @@ def lattice(n: int, d: int, *, half: float = 1.5) -> Array:
 
 def ring(n: int, u: Array, v: Array, *, radius: float = 1.0, center: Array | float = 0.0) -> Array:
     """n points evenly on the circle center + radius (cos θ u + sin θ v), for orthonormal u, v (d,)."""
-    theta = 2 * np.pi * np.arange(n) / n
-    return center + radius * (np.outer(np.cos(theta), u) + np.outer(np.sin(theta), v))
+    degrees = 360 * np.arange(n) / n  # cos and sin are exactly 0 where a point lies on u or v
+    return center + radius * (np.outer(special.cosdg(degrees), u) + np.outer(special.sindg(degrees), v))
 
 
 def closed(n: int) -> Array:

@@ -3,7 +3,7 @@
 from array_api_compat import array_namespace, device
 from jaxtyping import Float
 
-from geometry.arrays import Array, like, real, taken
+from geometry.arrays import Array, like, taken
 
 
 def between(
@@ -11,7 +11,7 @@ def between(
 ) -> Float[Array, "*batch k"]:
     """The point at the fraction f of the way from a to b, (1−f)·a + f·b; the shorter is padded with zeros."""
     a, back = taken(a)
-    b = like(real(b, axes=1), a)
+    b = like(taken(b)[0], a)
     k = max(a.shape[-1], b.shape[-1])
     return back((1 - f) * _pad(a, k) + f * _pad(b, k))
 

@@ -17,10 +17,10 @@ from array_api_compat import array_namespace
 from jaxtyping import Float
 
 from geometry import pointwise
-from geometry.arrays import Array, Numbers, has_values, numbers_of, requires_gradient, taken
+from geometry.arrays import Array, Numbers, has_values, number, numbers_of, requires_gradient, taken
 from geometry.entries import Entries, Of, Params, Track
 from geometry.softmax import softmax
-from geometry.sphere import Groups, check_convention, check_groups, to_sphere
+from geometry.sphere import Groups, check_convention, check_groups, on_spheres
 
 __all__ = ["Affine", "Branches", "Entries", "Normalize", "Of", "Pipeline", "Pointwise", "Softmax", "Track"]
 
@@ -96,7 +96,9 @@ class Affine:
 class Normalize:
     """x ↦ to_sphere(x), with the same options; `radius` and `eps` are entries without axes.
 
-    Raises ValueError for another shape or convention, and for groups that overlap.
+    An ε that parameters drive may be negative where ‖x‖ + ε√n is not; then it is a divisor like any other.
+
+    Raises ValueError for another shape or convention, a constant ε below 0, and groups that overlap.
     """
 
     radius: Entries | Numbers = 1.0
@@ -110,6 +112,8 @@ class Normalize:
             object.__setattr__(self, name, entries)
             if entries.shape:
                 raise ValueError(f"{name} of a Normalize is one number: got shape {entries.shape}")
+        if not self.eps.parameters:
+            number(self.eps.base, self.eps.base, "eps", least=0)
         check_convention(self.convention)
         if self.groups is not None:
             object.__setattr__(self, "groups", tuple(tuple(map(int, g)) for g in self.groups))
@@ -121,8 +125,9 @@ class Normalize:
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch d"]:
         x, back = taken(x)
-        radius, eps = self.radius.value(params, x=x), self.eps.value(params, x=x)
-        return back(to_sphere(x, radius=radius, eps=eps, convention=self.convention, groups=self.groups))
+        radius = number(self.radius.value(params, x=x), x, "radius")
+        eps = number(self.eps.value(params, x=x), x, "eps")
+        return back(on_spheres(x, radius, eps, self.convention, self.groups))
 
     @property
     def parameters(self) -> frozenset[str]:

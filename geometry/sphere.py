@@ -40,14 +40,7 @@ def to_sphere(
     check_convention(convention)
     x, back = taken(x)
     radius, eps = number(radius, x, "radius"), number(eps, x, "eps", least=0)
-    if groups is None:
-        return back(on_sphere(x, radius, eps, convention))
-    xp, d = array_namespace(x), x.shape[-1]
-    order = check_groups(groups, d)
-    rest = tuple(i for i in range(d) if i not in order)
-    parts = [on_sphere(_take(x, group), radius, eps, convention) for group in groups]
-    order_back = sorted(range(d), key=(*order, *rest).__getitem__)  # the inverse permutation
-    return back(_take(xp.concat([*parts, _take(x, rest)], axis=-1), order_back))
+    return back(on_spheres(x, radius, eps, convention, groups))
 
 
 def u_eps(x: Float[Array, "*batch d"], *, eps: Scalar) -> Float[Array, "*batch d"]:
@@ -72,6 +65,18 @@ def check_groups(groups: Groups, d: int | None = None) -> tuple[int, ...]:
     if any(i < 0 or (d is not None and i >= d) for i in order):
         raise ValueError(f"groups must lie in 0 … {'d − 1' if d is None else d - 1}: {groups}")
     return order
+
+
+def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Groups | None) -> Array:
+    """`to_sphere` of arrays in one dtype. ε may be negative where no divisor is."""
+    if groups is None:
+        return on_sphere(x, radius, eps, convention)
+    xp, d = array_namespace(x), x.shape[-1]
+    order = check_groups(groups, d)
+    rest = tuple(i for i in range(d) if i not in order)
+    parts = [on_sphere(_take(x, group), radius, eps, convention) for group in groups]
+    back = sorted(range(d), key=(*order, *rest).__getitem__)  # the inverse permutation
+    return _take(xp.concat([*parts, _take(x, rest)], axis=-1), back)
 
 
 def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array | None = None) -> Array:

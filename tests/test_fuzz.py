@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 import app
 from components.scene import scenes
 from components.trained import at_rest
-from components.training import jobs, run_files, runs, store
+from components.training import jobs, runs, store
 from components.training.line import Line
 from geometry.film import Film, to_json, to_npz
 from geometry.network import initial
+from geometry.parts import MOST
 from geometry.weights import weights_text
 
 SLOWEST = 2.0  # seconds of processor time for one answer
@@ -241,6 +242,33 @@ def test_an_archive_with_another_array(name, array):
     opened(raw.getvalue())
 
 
+def plain():
+    """The archive of a film, as it is without compression."""
+    raw = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(to_npz(FILM))) as whole, zipfile.ZipFile(raw, "w") as archive:
+        for name in whole.namelist():
+            archive.writestr(name, whole.read(name))
+    return raw.getvalue()
+
+
+MARKS = [b"PK\1\2", b"PK\3\4", b"PK\5\6", b"\x93NUMPY", b"'shape'", b"'descr'", b'"', b"[", b"}"]
+
+
+@BRIEF
+@given(st.data())
+def test_a_run_whose_bookkeeping_is_changed(data):
+    """Bytes near the marks of an archive, of an array and of a JSON text: sizes, places, names, shapes."""
+    raw = bytearray(data.draw(st.sampled_from([plain(), to_npz(FILM), to_json(FILM)])))
+    for mark in data.draw(st.lists(st.sampled_from([m for m in MARKS if m in raw]), min_size=1, max_size=4)):
+        found = data.draw(st.sampled_from([k for k in range(len(raw)) if raw.startswith(mark, k)] or [0]))
+        new = data.draw(
+            st.sampled_from([b"\0\0\0\0", b"\xff\xff\xff\xff", b"9999", b"-1", b"[["]) | st.binary(max_size=4)
+        )
+        at = min(found + data.draw(st.integers(0, 60)), len(raw))
+        raw[at : at + len(new)] = new
+    opened(bytes(raw))
+
+
 def long(seeds, count):
     """A film of so many seeds and checkpoints, whose losses never rest; small as a file."""
     loss = np.tile(np.linspace(1, 0, count, dtype=np.float32), (seeds, 1))
@@ -249,10 +277,16 @@ def long(seeds, count):
 
 
 def test_the_largest_run_that_opens_is_shown_soon_and_a_larger_one_is_refused():
-    most, all_ = run_files.CHECKPOINTS, run_files.CURVES
-    assert opened(to_npz(long(all_ // most, most))) and opened(to_npz(long(all_, 1)))
+    most, all_ = MOST["steps"], MOST["loss"]
+    assert opened(to_npz(long(all_ // most, most))) and opened(to_npz(long(all_ // 10, 10)))
     for seeds, count in ((1, most + 1), (1, 200_000), (all_ + 1, 1)):
         assert not opened(to_npz(long(seeds, count))), (seeds, count)
+
+
+@pytest.mark.parametrize("word", ["\ud800", "<b>", "\0", "a" * 9000], ids=ascii)
+def test_a_run_with_hostile_words(word):
+    film = json.loads(to_json(FILM)) | {"ended": [word] * 3, "settings": {word: word}}
+    assert opened(json.dumps(film).encode())
 
 
 @BRIEF

@@ -7,6 +7,7 @@ import * as marks from "../../assets/marks.mjs";
 import { hull } from "../../assets/hull.mjs";
 import * as link from "../../assets/link.mjs";
 import * as motion from "../../assets/motion.mjs";
+import { rows } from "../../assets/numbers.mjs";
 
 /** Numbers as base64, so that NaN and infinities travel too. */
 const pack = (x) => Buffer.from(x.buffer, x.byteOffset, x.byteLength).toString("base64");
@@ -46,6 +47,7 @@ const answers = {
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
   sides: ({ cameras }) => cameras.map(side),
+  rows: ({ recipe, params, followed }) => rows(recipe, params, engine.stages(recipe, params), followed),
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
 };
 

@@ -1,7 +1,7 @@
 """A link gives its state back; Python and the browser refuse the same links."""
 
 import json
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from hypothesis import given
@@ -27,7 +27,8 @@ def known(recipe):
     """What link.mjs needs of a recipe."""
     parameters = [vars(p) for p in recipe.parameters]
     clouds = [{"name": c.name, "points": {"shape": c.points.shape}} for c in recipe.clouds]
-    numbers = {"progress": recipe.progress, "follow": recipe.follow, "table": vars(recipe.table)}
+    table = recipe.table and vars(recipe.table)
+    numbers = {"progress": recipe.progress, "follow": recipe.follow, "table": table}
     return {"stages": list(recipe.stages), "parameters": parameters, "clouds": clouds, **numbers}
 
 
@@ -204,3 +205,19 @@ def test_a_wrong_value_leaves_the_others(node):
     got = read(node, "?gamma1=99&gamma2=1.5")
     assert len(got["wrong"]) == 1 and "gamma1=99" in got["wrong"][0]
     assert got["state"]["params"]["gamma1"] == 1 and got["state"]["params"]["gamma2"] == 1.5
+
+
+@pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+def test_a_stop_is_the_same_whole_state_in_both(node, scene):
+    """The player takes a stop as it takes a link: what it does not name is the scene's own."""
+    usual = {c.name: str(c.default) for c in scene.choices}
+    for stop in scene.text.tour:
+        state = states.parse(scene, stop.state)
+        answer = node.ask("read", search=urlencode(stop.state), choices=usual, recipe=known(state.recipe))
+        found = answer["state"]
+        assert not answer["wrong"] and found["params"] == dict(state.params), stop.title
+        assert (found["progress"], found["follow"]) == (state.progress, state.follow), stop.title
+        eye = found["camera"] and tuple(found["camera"]["eye"])
+        assert eye == (state.camera and state.camera[:3]), stop.title
+        chosen = {name: str(value) for name, value in state.choices.items()}
+        assert usual | answer["chosen"] == chosen, stop.title

@@ -1,5 +1,6 @@
 """For everybody: axe finds nothing, the figure's state is there in words, the keyboard reaches everything."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -78,19 +79,17 @@ def test_axe_finds_nothing_in_the_dialogs(new_page):
 def tells(page, words):
     """Wait until the state of the figure is told with some words; all of them."""
     page.wait_for_function(
-        "(words) => document.querySelector('.state')?.textContent.includes(words)",
-        arg=words,
-        timeout=PATIENCE,
+        "(words) => document.querySelector('.told')?.textContent.includes(words)", arg=words, timeout=PATIENCE
     )
-    return page.locator(".state").inner_text()
+    return page.locator(".told").inner_text()
 
 
 def test_the_figure_is_told_in_words_at_rest(page):
     visit(page, "/layernorm?n=60&follow=12")
     assert "60 points, at the stage x (0 of 5)." in tells(page, "60 points")
-    words = page.locator(".state")
+    words, shown = page.locator(".told"), page.locator(".state")
     figure = page.get_by_role("img", name="LayerNorm").first
-    assert figure.get_attribute("aria-describedby") == words.get_attribute("id")
+    assert figure.get_attribute("aria-describedby") == shown.get_attribute("id")
     player(page, "(p.set('gamma1', 1.5), p.seek(2))")
     tells(page, "γ₁ = 1.5")
     point = player(page, "[...p.drawn(p.recipe.table.cloud).slice(36, 39)]")
@@ -103,9 +102,12 @@ def test_the_figure_is_told_in_words_at_rest(page):
     tells(page, "Seen from straight below.")
     player(page, "p.seek(2.5)")
     before = tells(page, "between the stages unit sphere and × √3 (2.5 of 5)")
+    assert before == shown.inner_text() and words.get_attribute("aria-live") == "polite"
     player(page, "p.play()")
-    until(page, "p.progress > 2.7")
+    until(page, "p.progress >= 3")
     assert words.inner_text() == before, "nothing is said while it moves"
+    line, progress = player(page, "[document.querySelector('.state').textContent, p.progress]")
+    assert abs(float(re.search(r"([\d.]+) of 5", line)[1]) - progress) < 0.4, "the line that is seen follows"
 
 
 def test_points_of_two_classes_are_counted(page):

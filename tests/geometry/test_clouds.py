@@ -50,6 +50,12 @@ def test_ring_is_an_even_circle(n):
     np.testing.assert_allclose(steps, np.cos(2 * np.pi / n), atol=ROUNDING)
 
 
+def test_a_quarter_of_a_ring_is_exact():
+    """In the direction 1 lies a constant vector: rounding gives it no direction."""
+    x = clouds.ring(8, np.array([1.0, 0]), np.array([0.0, 1]))
+    assert np.count_nonzero(x == 0) == 4
+
+
 def test_closed_returns():
     assert clouds.closed(3).tolist() == [0, 1, 2, 0]
 

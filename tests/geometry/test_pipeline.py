@@ -113,6 +113,11 @@ def test_parameters():
         (lambda: Affine(np.zeros((4, 3, 2)), np.zeros(3)), r"shape \(4, 3\)"),
         (lambda: Normalize(radius=[1.0, 2.0]), "radius"),
         (lambda: Normalize(eps=[1.0]), "eps"),
+        (lambda: Normalize(eps=-1.0), "0 or more"),
+        (
+            lambda: Normalize(Entries(0.0, {"r": 1.0})).apply(np.ones(2), {"r": np.ones(2)}),
+            "radius is one number",
+        ),
         (lambda: Normalize(convention="other"), "bare"),
         (lambda: Normalize(groups=((0, 1), (1,))), "twice"),
         (lambda: Pointwise("softmax"), "gelu"),
@@ -195,3 +200,9 @@ def test_half_precision_is_rounded_at_the_stages_only(rng, dtype):
     for got, want in zip(NETWORK.stages(x, PARAMS), NETWORK.stages(x.double(), PARAMS), strict=True):
         assert got.dtype == dtype
         np.testing.assert_allclose(got.double(), want, rtol=0.51 * torch.finfo(dtype).eps, atol=1e-6)
+
+
+def test_an_eps_that_parameters_drive_may_make_any_positive_divisor(xp):
+    """‖x‖ + ε√n: the scene `surface` draws arctan(x/h) so."""
+    step = Normalize(eps=Entries(-5 / sqrt(2), {"h": 1 / sqrt(2)}), convention="std")
+    close(step.apply(xp.asarray([[3.0, 4.0], [-4.0, 3.0]]), {"h": 2.0}), [[1.5, 2], [-2, 1.5]])

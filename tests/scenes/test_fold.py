@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
-from components.circle import angles
+from components.circle import angles, drawn
 from components.cloud import coordinate
+from components.marks import hand_of
 from components.scenes.fold import SCENE
 from components.scenes.fold.build import H
+from tests.assets.engine import as_sent
+from tests.scenes.claims import said, stop
 
 EXACT = 1e-10  # double precision; nothing cancels, not even at |t| = |a|
 FOLD, BOTH = SCENE.recipe(), SCENE.recipe(map="both")
@@ -81,3 +84,198 @@ def test_the_number_is_the_followed_points_speed():
     value = coordinate(number.row, stages[-1], stages)[FOLD.follow]
     x, y, t = X[FOLD.follow], Y[FOLD.follow], FOLD.defaults["t"]
     assert value == pytest.approx(y**2 / np.hypot(x + t, y) ** 3, rel=1e-8)  # (h/r)² and rounding, r = 0.75
+
+
+# --- what the text says
+
+HALF = slice(300, 600)  # the upper half of the circle, from right to left
+
+
+def at(title):
+    """The points that a stop shows, at each stage."""
+    state = stop("fold", title)
+    only = next(layer.only for layer in state.recipe.views[0].layers if hand_of(layer))
+    return [x[only] for x in state.recipe.cloud("points").stages(state.params)]
+
+
+def through(x, t):
+    """The first coordinate after both steps, of points (x, √(1 − x²))."""
+    xy = np.stack([x, np.sqrt(1 - x**2)], -1)
+    return FOLD.cloud("points").pipeline.stages(xy, {"t": t, "eps": 0.0})[-1][:, 0]
+
+
+def two_steps():
+    assert len(FOLD.cloud("points").pipeline.steps) == 2 == len(BOTH.cloud("points").pipeline.steps)
+
+
+def all_to_the_right():
+    assert (last(FOLD, "points", t=1.25)[:, 0] > 0).all()
+    np.testing.assert_allclose(through(np.array([-1.0, 1]), 1.25), 1)
+    assert (through(np.linspace(-0.99, 0.99, 99), 1.25) < 1).all()
+
+
+def the_two_agree():
+    for recipe in (as_sent(FOLD), as_sent(BOTH)):
+        for t in (-3, -1, 0.98, 1, 1.25, 3):
+            points, closed = (last(recipe, name, t=t) for name in ("points", "closed form"))
+            assert np.abs(points[:, 0] - closed[:, 0]).max() < 1e-4
+
+
+def the_step_is():
+    assert H == 1e-5
+
+
+def one_way_only():
+    for a in (-5, -1, -0.5, 0.5, 1, 4, 5):
+        for t in (-0.9 * abs(a), 0, 0.5 * abs(a)):
+            steps = np.sign(a) * np.diff(last(BOTH, "points", a=a, t=t)[HALF, 0])
+            assert (steps < 0).all()  # the half runs from right to left
+
+
+def the_formula():
+    for t in SHIFTS:
+        r = np.hypot(X + t, Y)
+        np.testing.assert_allclose(r, np.sqrt(1 + t**2 + 2 * t * X), atol=1e-7)
+        np.testing.assert_allclose(last(FOLD, "points", t=t)[:, 0], (X + t) / r, atol=EXACT)
+
+
+def inside_or_outside():
+    for a, t in ((1, 0.9), (1, -0.5), (1, 1.1), (1, -2), (4, 3.9), (4, 3), (0.5, 0.6), (2, -3)):
+        moved = BOTH.cloud("points").stages(BOTH.defaults | {"a": a, "t": t})[1]
+        around = np.unwrap(np.arctan2(moved[:, 1], moved[:, 0]))
+        if abs(t) < abs(a):  # once around: a ray meets it once
+            assert (np.diff(around) > 0).all() and np.ptp(around) > 6
+        else:  # there and back: a ray meets it twice, or not at all
+            turns = np.count_nonzero(np.diff(np.sign(np.diff(np.append(around, around[:2])))))
+            assert turns == 2 and np.ptp(around) < np.pi
+
+
+def the_dip_is():
+    for t, words in ((1.25, "0.6"), (2, "0.866")):
+        (lowest,) = through(np.array([-1 / t]), t)
+        assert lowest == pytest.approx(np.sqrt(1 - 1 / t**2))
+        assert lowest <= through(np.linspace(-1, 1, 2001), t).min()
+        said(lowest, words)
+
+
+def fast_near_the_origin():
+    for t in (0.98, 1.02, 1.25, 3):
+        r = np.hypot(X + t, Y)
+        assert (np.abs(Y) <= r * (1 + EXACT)).all()
+        assert (last(FOLD, "speed", t=t)[:, 0] <= (1 + 1e-3) / r).all()
+    test_speed_is_the_derivative(1, 0.98)
+    near = np.argmax(last(FOLD, "speed", t=1)[:, 0])
+    assert np.abs(Y[near]) / np.hypot(X[near] + 1, Y[near]) > 0.99
+
+
+def the_nearest():
+    test_the_origin_has_no_direction_and_stays(FOLD, 1)
+    for n, words in ((600, "0.3"), (120, "1.5")):
+        said(180 - np.abs(np.degrees(THETA[drawn(n)])).max(), words)
+
+
+def half_have_left():
+    high = FOLD.views[1].ranges[1][1]
+    _, moved, _ = at("Off the origin")
+    assert np.mean(moved[:, 0] > high) == pytest.approx(0.5, abs=0.05)
+    np.testing.assert_allclose(np.ptp(moved[:, 0] - at("Off the origin")[0][:, 0]), 0, atol=EXACT)
+    assert np.linalg.norm(moved - [1.25, 0], axis=1).max() < 1.25  # the origin is outside
+
+
+def two_on_one_ray():
+    x, _, end = at("Two on one ray")
+    k = end[:, 0].argmin()
+    said(end[k, 0], "0.6")
+    said(x[k, 0], "-0.8")
+    inside_or_outside()
+
+
+def a_shallow_fold():
+    x, _, end = at("A shallow fold")
+    k = end[:, 0].argmin()
+    said(end[k, 0], "0.866")
+    said(x[k, 0], "-0.5")
+    np.testing.assert_allclose(through(np.array([-1.0, 1]), 2), 1)
+
+
+def each_its_own():
+    state = stop("fold", "The origin inside")
+    said(state.params["t"], "0.7")
+    start, _, end = at("The origin inside")
+    upper = start[:, 1] > 0
+    order = np.argsort(start[upper, 0])
+    assert (np.diff(end[upper, 0][order]) > 0).all()
+
+
+def half_of_every_angle():
+    start, _, end = at("Half of every angle")
+    before, after = (np.arctan2(x[:, 1], x[:, 0]) for x in (start, end))
+    np.testing.assert_allclose(after, before / 2, atol=1e-6)
+    assert np.diff(np.sort(after)).std() < 1e-6 and (end[:, 0] > 0).all()
+    state = stop("fold", "Half of every angle")
+    speed = state.recipe.cloud("speed").stages(state.params)[-1][:, 0]
+    high = state.recipe.views[2].ranges[1][1]
+    assert X[speed > high].max() < -0.9
+
+
+def the_jump():
+    state = stop("fold", "The jump")
+    before, after = (last(FOLD, "points", t=t)[:, 0] for t in (state.params["t"], 1.02))
+    assert before[state.follow] < -0.5 and after[state.follow] > 0.5
+    assert np.abs(after - before)[X > 0].max() < 0.05
+
+
+def a_step_where_you_want_it():
+    state = stop("fold", "A step where you want it")
+    assert (state.params["a"], state.params["t"]) == (4, 2)
+    test_stretch_and_shift_cross_zero_at_the_ratio()
+    one_way_only()
+
+
+def why_halved():
+    for x, y in zip(X[HALF], Y[HALF], strict=True):
+        assert np.hypot(x + 1 - 1, y) == pytest.approx(1)
+        at_one = np.arccos(np.clip(-x, -1, 1))  # between (−1, 0) and (x, y), seen from (1, 0)
+        assert np.degrees(at_one) == pytest.approx(180 - np.degrees(np.arccos(x)))
+        assert np.arctan2(y, x + 1) == pytest.approx(np.arccos(x) / 2)
+
+
+def how_deep():
+    said(1 - 0.99**2, "0.0199")
+    said(np.sqrt(1 / (1 - 0.99**2)), "7.09")
+    assert FOLD.parameters[0].max == 3
+    said(1 - last(FOLD, "points", t=3)[:, 0].min(), "0.057")
+    np.testing.assert_allclose(1 - through(np.array([-1 / 7.1]), 7.1), 0.01, atol=1e-4)
+
+
+def evenly_around():
+    start, *_ = at("Evenly around")
+    steps = np.diff(np.arctan2(start[:, 1], start[:, 0]))
+    np.testing.assert_allclose(steps, steps.mean(), atol=1e-6)
+    assert stop("fold", "Evenly around").progress == 0
+
+
+CLAIMS = {
+    r"Each goes through two steps.": two_steps,
+    r"Without a stretch, for $t = 1.25$, all of them point to the right, so all the points land on the right.": all_to_the_right,
+    r"Both ends, $x = -1$ and $x = 1$, have come to 1, and what was between them stays behind": all_to_the_right,
+    r"the largest distance between the two is written below.": the_two_agree,
+    r"It is measured between $t - h$ and $t + h$, with $h = 10^{-5}$.": the_step_is,
+    r"With $\varepsilon = 0$ and $x = \cos\theta$ $$x' = \frac{x + t}{r} = \frac{\cos\theta + t}{\sqrt{1 + t^2 + 2t\cos\theta}}$$": the_formula,
+    r"For $|t| < 1$ the origin is inside the shifted circle. Each ray meets the circle once, so every point gets a place of its own. For $|t| > 1$ it is outside: a ray meets the circle twice, touches it, or misses it, and two points that share a ray land on the same place. That is the fold. With a stretch $a$ the border is $|t| = |a|$ in place of 1.": inside_or_outside,
+    r"For $t > 1$ the outermost rays touch the shifted circle. There $x = -1/t$ and $x' = \sqrt{1 - 1/t^2}$: 0.6 for $t = 1.25$, and 0.866 for $t = 2$.": the_dip_is,
+    r"Since $|y|$ is at most $r$, the speed is at most $1/r$: only points that pass close to the origin are fast. At $t = 1$ the circle goes through the origin, and near it $|y|$ is almost $r$.": fast_near_the_origin,
+    r"At $t = 1$ the point $(-1, 0)$ comes to rest on it. It has no direction, and stays there. None of our points begins there; of 600 points the nearest is 0.3° away, of 120 it is 1.5°.": the_nearest,
+    r"Half of the upper curve has left the picture; it is still a straight line.": half_have_left,
+    r"### Two on one ray Follow one grey ray from the origin: it enters the shifted circle and leaves it again. Both points on it land on the same place. The curve dips to 0.6, at $x = -0.8$.": two_on_one_ray,
+    r"the lowest value is 0.866, at $x = -0.5$. Both ends are at 1.": a_shallow_fold,
+    r"At $t = 0.7$ the shifted circle goes around the origin. Will two points still land on one place?": each_its_own,
+    r"The curve only climbs, or for a negative $a$ only falls": one_way_only,
+    r"### Half of every angle The circle passes through the origin. Every angle is halved, so the points fill the right half of the circle evenly. Look at the speed: towards $x = -1$ it leaves the picture.": half_of_every_angle,
+    r"Move $t$ slowly up to 1.02 and watch it rush to the other side, while the points on the right hardly move.": the_jump,
+    r"Stretched by $a = 4$, then shifted by 2: the ellipse contains the origin again, and the curve is a step. It crosses 0 at $x = -t/a = -0.5$.": a_step_where_you_want_it,
+    r"Why are angles halved at $t = 1$? The three points $(0, 0)$, $(1, 0)$ and $(x + 1, y)$ form a triangle with two sides of length 1. Its angle at $(1, 0)$ is $180° - \theta$, so the other two are $\theta/2$ each": why_halved,
+    r"How large must $t$ be for the dip to be less than 0.01 deep? $1 - \sqrt{1 - 1/t^2} < 0.01$ means $1/t^2 < 1 - 0.99^2 = 0.0199$, so $t > 7.09$. (The slider ends at 3, where the dip is 0.057 deep.)": how_deep,
+    r"Near $|t| = 1$ a small step of the weight carries some points from one side of the circle to the other, while others hardly move.": the_jump,
+    r"The points stand at equal angles on the circle, and the upper curve is a diagonal": evenly_around,
+}

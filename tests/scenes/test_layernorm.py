@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 
-from components.scenes.layernorm import CONVENTIONS, SCENE
-from geometry import layer_norm, rms_norm
+from components.figure import document
+from components.marks import hand_of
+from components.scenes.layernorm import CONVENTIONS, POINTS, SCENE
+from geometry import center, layer_norm, rms_norm
 from geometry.ellipsoid import diameters, semi_axes
+from tests.assets.engine import Node, as_sent
+from tests.scenes.claims import said, stop
 
 EXACT = 1e-12  # double precision, a few operations
 VARIANTS, DIMENSIONS, AXES = ("layernorm", "rmsnorm"), (2, 3, 4), (2.0, -0.5, 0.0, 1.5)
@@ -79,3 +83,275 @@ def test_without_a_spread_there_is_no_covariance(choices):
 @pytest.mark.parametrize("points", ["worked", "own"])
 def test_given_vectors_are_shown_as_they_are(points):
     assert SCENE.recipe(points=points).defaults["mean"] == 0
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+def test_what_stands_on_the_line_along_one_goes_to_the_origin(d):
+    """Of the ring in d = 2 two points of 400: their covariance is 2·398/400, with each of them a direction 2."""
+    recipe = as_sent(SCENE.recipe(d=d, points="ring", n=400))
+    start, fallen, *_ = recipe.cloud("points").stages(recipe.defaults)
+    assert (fallen[np.linalg.norm(fallen, axis=1) < 1e-6] == 0).all()
+    assert np.ptp(start, axis=1).min() == 0 or d > 2
+    assert d > 2 or SCENE.recipe(d=2, points="ring", n=400).facts.rows[0][1:] == ("1.990", "0.000")
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_first_row_of_the_table_says_what_it_measures(variant):
+    recipe, params = scene(variant, 3)
+    with Node() as node:
+        first, *others = node.ask("rows", recipe=document(recipe), params=params, followed=7)
+    height = abs(recipe.cloud("points").stages(params)[0][7].sum()) / np.sqrt(3)
+    assert first[-1] == (f"{height:.3f} to the plane Σx = 0" if variant == "layernorm" else "0")
+    assert all(" " not in row[-1] for row in others)
+
+
+def test_the_menu_names_the_convention_of_pytorch():
+    torch = pytest.importorskip("torch")
+    functional = torch.nn.functional
+    x = torch.tensor([[5.0, 8.0, 2.0]], dtype=torch.float64)
+    for name, title in CONVENTIONS.items():
+        same = torch.allclose(
+            layer_norm(x, eps=0.1, convention=name), functional.layer_norm(x, (3,), eps=0.1)
+        )
+        assert same == ("PyTorch" in title)
+
+
+# --- what the text says
+
+
+def at(title):
+    """The stages of the points at a stop."""
+    state = stop("layernorm", title)
+    return state.recipe.cloud("points").stages(state.params)
+
+
+def every(*, variant="layernorm", **choices):
+    """The recipe of each dimension and each kind of points that is drawn."""
+    return [SCENE.recipe(variant=variant, d=d, points=p, **choices) for d in DIMENSIONS for p in POINTS]
+
+
+def a_point_in_space():
+    assert SCENE.recipe(d=3).cloud("points").points.shape[1] == 3
+
+
+def the_line_along_one():
+    for d in (2, 3):
+        ends = SCENE.recipe(d=d).cloud("mean line").points
+        np.testing.assert_allclose(ends, ends[:, :1] * np.ones(d), atol=EXACT)
+
+
+def where_the_steps_lead():
+    for recipe in every():
+        start, fallen, unit, grown, *_ = recipe.cloud("points").stages(recipe.defaults | {"eps": 0.0})
+        d, some = start.shape[1], np.linalg.norm(fallen, axis=1) > 0
+        np.testing.assert_allclose(fallen.sum(1), 0, atol=EXACT)
+        np.testing.assert_allclose(np.linalg.norm(unit[some], axis=1), 1, atol=EXACT)
+        np.testing.assert_allclose(np.linalg.norm(grown[some], axis=1), np.sqrt(d), atol=EXACT)
+
+
+def the_sphere_grows():
+    recipe = SCENE.recipe(d=3)
+    sphere = recipe.cloud("sphere").stages(recipe.defaults)
+    for k, radius in ((2, 1), (3, np.sqrt(3))):
+        np.testing.assert_allclose(np.linalg.norm(sphere[k], axis=1), radius, atol=EXACT)
+    where_the_steps_lead()
+
+
+def the_last_column():
+    test_the_first_row_of_the_table_says_what_it_measures("layernorm")
+
+
+def the_height():
+    for d in DIMENSIONS:
+        x = SCENE.recipe(d=d).cloud("points").points
+        one = np.ones(d) / np.sqrt(d)
+        assert np.linalg.norm(one) == pytest.approx(1)
+        np.testing.assert_allclose(x @ one, np.sqrt(d) * x.mean(1), atol=EXACT)
+
+
+def the_mean_and_the_deviation():
+    for d in DIMENSIONS:
+        x = SCENE.recipe(d=d).cloud("points").points
+        sigma = np.sqrt(((x - x.mean(1, keepdims=True)) ** 2).mean(1))
+        np.testing.assert_allclose(np.linalg.norm(center(x), axis=1), np.sqrt(d) * sigma, atol=EXACT)
+        np.testing.assert_allclose(layer_norm(x, eps=0), center(x) / sigma[:, None], atol=1e-9)
+
+
+def points_come_nearer():
+    for recipe in every(n=60):
+        x, fallen, *_ = recipe.cloud("points").stages(recipe.defaults)
+        before, after = (np.linalg.norm(p[:, None] - p, axis=-1) for p in (x, fallen))
+        level = np.abs(x.mean(1)[:, None] - x.mean(1)) < EXACT
+        assert (after[~level] < before[~level]).all()
+        np.testing.assert_allclose(after[level], before[level], atol=EXACT)
+
+
+def what_epsilon_leaves():
+    torch = pytest.importorskip("torch")
+    for d in DIMENSIONS:
+        recipe = SCENE.recipe(d=d, convention="pytorch")
+        for eps in (1e-5, 0.1, 10.0):
+            x, _, _, z, *_ = recipe.cloud("points").stages(recipe.defaults | {"eps": eps})
+            variance = x.var(1)
+            np.testing.assert_allclose((z**2).sum(1), d * variance / (variance + eps), atol=EXACT)
+            in_torch = torch.nn.functional.layer_norm(torch.tensor(x), (d,), eps=eps)
+            np.testing.assert_allclose(z, in_torch.numpy(), atol=1e-9)
+            (half,) = layer_norm(x[:1] * np.sqrt(eps / variance[0]), eps=eps)
+            assert (half**2).sum() == pytest.approx(d / 2)
+
+
+def the_tilted_plane():
+    rng = np.random.default_rng(0)
+    for d in DIMENSIONS:
+        gamma, v = rng.uniform(0.5, 2, d), center(rng.standard_normal((20, d)))
+        np.testing.assert_allclose((gamma * v) @ (1 / gamma), 0, atol=EXACT)
+
+
+def what_is_lost():
+    x = SCENE.recipe(d=3).cloud("points").points
+    for eps in (0.0, 0.1):
+        y = layer_norm(x, eps=eps)
+        np.testing.assert_allclose(layer_norm(x + 0.7, eps=eps), y, atol=1e-9)
+        np.testing.assert_allclose(layer_norm(-x, eps=eps), -y, atol=1e-9)
+        assert np.allclose(layer_norm(1.7 * x, eps=eps), y) == (eps == 0)
+
+
+def one_flat_direction():
+    for recipe in every():
+        start, fallen, _, z, *_ = recipe.cloud("points").stages(recipe.defaults | {"eps": 0.0})
+        flat = np.linalg.eigvalsh(np.cov(z.T)) < 1e-9
+        rank = np.linalg.matrix_rank(fallen - fallen.mean(0), tol=1e-9)
+        assert flat.sum() == start.shape[1] - rank
+        assert flat.sum() == 1 or rank < start.shape[1] - 1  # the ring in d = 4 has no more than a plane
+
+
+def one_place_above_another():
+    x, fallen, *_ = at("The fall")
+    np.testing.assert_allclose(center(x + 1.0), fallen, atol=EXACT)
+    np.testing.assert_allclose((x - fallen), (x - fallen)[:, :1] * np.ones(3), atol=EXACT)
+
+
+def to_the_root_of_three():
+    np.testing.assert_allclose(np.linalg.norm(at("Out to the circle")[3], axis=1), np.sqrt(3), atol=EXACT)
+
+
+def by_hand():
+    x, fallen, _, z, *_ = (stage[0] for stage in at("One point by hand"))
+    np.testing.assert_allclose([x, fallen], [[5, 8, 2], [0, 3, -3]], atol=EXACT)
+    assert x.mean() == 5 and x.std() == pytest.approx(np.sqrt((0 + 9 + 9) / 3)) == pytest.approx(np.sqrt(6))
+    said(x.std(), "2.449")
+    said(z[1], "1.225")
+    np.testing.assert_allclose(z, [0, z[1], -z[1]], atol=EXACT)
+
+
+def inside_the_circle():
+    x, fallen, _, z, *_ = at("A safe division")
+    eps = stop("layernorm", "A safe division").params["eps"]
+    said(eps, "0.1")
+    np.testing.assert_allclose(
+        np.sqrt(3) * np.sqrt(x.var(1) + eps), np.sqrt((fallen**2).sum(1) + 3 * eps), atol=EXACT
+    )
+    assert np.linalg.norm(z, axis=1).max() < np.sqrt(3)
+
+
+def the_gain():
+    state = stop("layernorm", "The gain tilts the plane")
+    gamma = np.array([state.params[f"gamma{i}"] for i in (1, 2, 3)])
+    assert gamma.tolist() == [2, 1, 0.5]
+    ellipse = at("The gain tilts the plane")[4]
+    np.testing.assert_allclose(ellipse @ [0.5, 1, 2], 0, atol=EXACT)
+    ends = diameters(state.recipe.cloud("frame").stages(state.params)[-1])
+    long, short = np.linalg.norm(ends[1::3] - ends[::3], axis=1) / 2
+    said(long, "2.947")
+    said(short, "1.347")
+    for value in (-2, 0.3, 1, 2):
+        level = state.recipe.cloud("points").stages(state.params | {f"gamma{i}": value for i in (1, 2, 3)})[4]
+        np.testing.assert_allclose(level.sum(1), 0, atol=EXACT)
+
+
+def two_points():
+    ends = at("Two dimensions: two points")[3]
+    assert len(ends) == 400
+    assert {tuple(p) for p in ends.round(9).tolist()} == {(1.0, -1.0), (-1.0, 1.0)}
+    start = at("Two dimensions: two points")[0]
+    np.testing.assert_array_equal(ends[:, 0] > 0, start[:, 0] > start[:, 1])
+
+
+def a_whole_sphere():
+    _, fallen, _, z, *_ = at("Four dimensions: a whole sphere")
+    state = stop("layernorm", "Four dimensions: a whole sphere")
+    assert np.linalg.matrix_rank(fallen) == 3 == len(state.recipe.views[0].ranges)
+    np.testing.assert_allclose(np.linalg.norm(z, axis=1), 2, atol=EXACT)
+    (layer,) = (layer for layer in state.recipe.views[0].layers if hand_of(layer))
+    before, after = (state.recipe.layer_points(layer, state.params, k) for k in (0, 1))
+    np.testing.assert_allclose(after, before, atol=EXACT)
+    np.testing.assert_allclose(state.recipe.layer_values(layer, state.params, 1), 0, atol=EXACT)
+
+
+def three_vectors_one_point():
+    recipe = SCENE.recipe(points="own", vectors="5 8 2; 10 16 4; 6 9 3")
+    x, *_ = recipe.cloud("points").stages(recipe.defaults)
+    np.testing.assert_array_equal([2 * x[0], x[0] + 1], x[1:])
+    assert np.ptp(recipe.cloud("points").stages(recipe.defaults)[3], axis=0).max() < 1e-5
+
+
+def at_the_origin():
+    for n in (1, 400, 10_000):
+        recipe = SCENE.recipe(points="lattice", n=n)
+        x, *_, z = recipe.cloud("points").stages(recipe.defaults | {"eps": 1e-5})[:4]
+        constant = np.ptp(x, axis=1) == 0
+        far = np.linalg.norm(z, axis=1)
+        assert constant.any() and (z[constant] == 0).all() and x.std(1)[constant].max() < EXACT
+        assert far[~constant].min() > np.sqrt(3) - 0.002  # nothing that one sees
+
+
+def still_an_ellipse():
+    long, short = semi_axes(np.array([1.0, 1, 0]))[0][:2]
+    said(long, "1.732")
+    said(short, "1")
+    recipe = SCENE.recipe(d=3)
+    flat = recipe.defaults | {"eps": 0.0, "gamma3": 0.0}
+    _, _, _, z, once, _ = recipe.cloud("points").stages(flat)
+    assert (once[:, 2] == 0).all()
+    np.testing.assert_allclose(-once[:, :2].sum(1), z[:, 2], atol=EXACT)
+    segment = recipe.cloud("circle").stages(flat | {"gamma2": 0.0})[-1]
+    assert (segment[:, 1:] == 0).all()
+    np.testing.assert_allclose(np.abs(segment).max(), np.sqrt(2), atol=1e-3)
+    np.testing.assert_allclose(layer_norm(np.array([2.0, -1, -1]), eps=0), np.array([2, -1, -1]) / np.sqrt(2))
+
+
+def the_cloud_rises():
+    state = stop("layernorm", "The mean is a height")
+    before, after = (state.recipe.cloud("points").stages(state.params | {"mean": m})[0] for m in (0.8, -1.0))
+    np.testing.assert_allclose(after - before, -1.8, atol=EXACT)
+    assert before.mean() > 0.5
+
+
+CLAIMS = {
+    r"With $d = 3$ it is a point in space.": a_point_in_space,
+    r"the multiples of $𝟏 = (1, 1, \dots, 1)$.": the_line_along_one,
+    r"until its distance is 1, and then $\sqrt d$.": where_the_steps_lead,
+    r"The violet sphere has radius 1, then $\sqrt 3$. With $\varepsilon = 0$ the points come to lie on it and in the plane, so for $d = 3$ they reach only the circle where the two meet.": the_sphere_grows,
+    r"The last column is its distance to the place where it would be with $\varepsilon = 0$; only in the first row it is the distance to the plane.": the_last_column,
+    r"$$\mu = \frac{1}{d} \sum_i x_i, \quad \sigma^2 = \frac{1}{d} \sum_i (x_i - \mu)^2$$": the_mean_and_the_deviation,
+    r"has length 1. The height of $x$ along it is": the_height,
+    r"so the cloud does not move as a whole: it is flattened, and two points come nearer to each other unless they were at the same height.": points_come_nearer,
+    r"at $\sigma^2 = \varepsilon$ half of the sum is left.": what_epsilon_leaves,
+    r"$$\sum_i z_i^2 = d \, \frac{\sigma^2}{\sigma^2 + \varepsilon}$$ in place of $d$.": what_epsilon_leaves,
+    r"Let $v$ lie in the plane, so $\sum_i v_i = 0$, and let no $\gamma_i$ be 0. Then $\sum_i \frac{1}{\gamma_i} (\gamma_i v_i) = 0$: the vector $(1/\gamma_1, \dots, 1/\gamma_d)$ is perpendicular to the new plane.": the_tilted_plane,
+    r"| $x + b𝟏$ | the same point | | $c x$, with $c > 0$ and $\varepsilon = 0$ | the same point | | $-x$ | the opposite point |": what_is_lost,
+    r"**One direction becomes flat, not two.**": one_flat_direction,
+    r"One source expects two eigenvalues near 0 in the covariance of the results. There is one, whatever the cloud, as long as the points differ in enough directions": one_flat_direction,
+    r"What becomes of two points that stand one above the other?": one_place_above_another,
+    r"Only its distance changes, to $\sqrt 3$ for all.": to_the_root_of_three,
+    r"This point is $(5, 8, 2)$. Its mean is 5, so it falls to $(0, 3, -3)$. There $\sigma = \sqrt{(0 + 9 + 9)/3} = \sqrt 6 \approx 2.449$, and $3 / 2.449 \approx 1.225$. Find $(0, 1.225, -1.225)$ in the table.": by_hand,
+    r"Here $\varepsilon = 0.1$. The divisor is now larger than $\sigma$, so every point stays inside the circle.": inside_the_circle,
+    r"With $\gamma = (2, 1, 0.5)$ the circle is an ellipse in a tilted plane, perpendicular to $(0.5, 1, 2)$. The pink lines are its axes; half their lengths, 2.947 and 1.347, stand under the picture. Now set all three **γ** to one value: the tilt is gone.": the_gain,
+    r"### Two dimensions: two points With $d = 2$ the plane is only a line, and it meets the circle in two points, $(1, -1)$ and $(-1, 1)$. All 400 vectors end there. What is left of $x$ is which of its two components is larger.": two_points,
+    r"### Four dimensions: a whole sphere With $d = 4$ the zero-sum vectors fill a space of three dimensions, and that space is what you see. The points now cover a sphere of radius 2. Drag the scrubber from **x** to **centre**: the height, shown as colour, goes to 0 everywhere, and no point moves.": a_whole_sphere,
+    r"type 5 8 2, then 10 16 4, then 6 9 3, one a line. How many points are there at the stage × √3, and why? One, as far as the eye can tell. $(10, 16, 4) = 2 \cdot (5, 8, 2)$ lies on the same ray through the origin, and $(6, 9, 3) = (5, 8, 2) + 𝟏$ is the same point raised along the orange line.": three_vectors_one_point,
+    r"set ε to 1e-5 and go to the stage × √3. Some points are not on the circle.": at_the_origin,
+    r"$\sigma$ is 0, and without $\varepsilon$ the formula would ask for $0 / 0$.": at_the_origin,
+    r"In d = 3, at the stage ⊙ γ, set γ₃ to 0. Is the ellipse now a segment? If not, what does it take? It is still an ellipse, with semi-axes 1.732 and 1 (for $\gamma_1 = \gamma_2 = 1$). All points now lie in the plane $x_3 = 0$, but nothing more is lost: before the gain the components sum to zero, so the third was known from the other two. Set $\gamma_2$ to 0 as well and a segment is left. Its ends are at $\pm\sqrt 2$ on the first axis, because the circle reaches no further there: its farthest point is $(2, -1, -1)/\sqrt 2$.": still_an_ellipse,
+    r"Move **mean**, which adds one number to every component: the whole cloud rises or sinks along the orange line and keeps its shape.": the_cloud_rises,
+}

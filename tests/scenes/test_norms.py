@@ -3,8 +3,20 @@
 import numpy as np
 import pytest
 
+from components.marks import hand_of
 from components.scenes.norms import SCENE
-from components.scenes.norms.build import NORMS, TITLES, ZOOM, apply, blocks, display, pipeline, surface
+from components.scenes.norms.build import (
+    INSTANCE,
+    NORMS,
+    TITLES,
+    ZOOM,
+    apply,
+    blocks,
+    display,
+    pipeline,
+    surface,
+)
+from tests.scenes.claims import said, stop
 
 ROUNDING = 1e-10  # float64, points of size 1
 TINY = 1e-30  # PyTorch asks for a positive ε in training; the variance swallows this one
@@ -95,7 +107,7 @@ def test_torus_is_a_torus_of_revolution_in_the_picture(norm, d):
     """A stereographic projection takes the torus of two equal circles to one with radii √2 : 1."""
     assert surface(norm, d) == "a torus"
     recipe = SCENE.recipe(left=norm, d=d)
-    layer = next(layer for layer in recipe.views[0].layers if layer.pick)
+    layer = next(layer for layer in recipe.views[0].layers if hand_of(layer))
     x, y, z = recipe.layer_points(layer, PARAMS, 2).T / ZOOM
     np.testing.assert_allclose(np.hypot(np.hypot(x, y) - np.sqrt(2), z), 1, atol=ROUNDING)
 
@@ -137,3 +149,199 @@ def test_the_formula_is_that_of_the_norm(norm):
     formula = SCENE.recipe(left=norm, right=norm).formula
     assert (r"\mu_G" in formula) == (NORMS[norm].centered or norm == "batchnorm")
     assert (r"\tanh" in formula) == (norm == "dyt") and "stage-2" in formula
+
+
+# --- what the text says
+
+CENTRED = [name for name, norm in NORMS.items() if norm.centered]
+
+
+def at(title, side="left"):
+    """The cloud of one side at a stop, before and after its norm."""
+    state = stop("norms", title)
+    start, *_, end = state.recipe.cloud(side).stages(state.params)
+    return state, start, end
+
+
+def places(x):
+    """How many different points there are."""
+    return len(np.unique(x.round(6), axis=0))
+
+
+def two_norms():
+    recipe = SCENE.recipe()
+    np.testing.assert_array_equal(*(recipe.cloud(side).points for side in ("left", "right")))
+    assert len(recipe.views) == 3 and recipe.views[2].name == "tensor"
+
+
+def the_blocks():
+    assert [blocks("groupnorm", d) for d in DIMENSIONS] == [1, 2, 2]
+    assert [d // blocks("groupnorm", d) for d in DIMENSIONS[1:]] == [2, 3]
+
+
+def one_block():
+    x = cloud(3)
+    for norm in ("groupnorm", "instancenorm"):
+        np.testing.assert_allclose(apply(norm, x), apply("layernorm", x), atol=ROUNDING)
+
+
+def sums_and_squares():
+    for d in DIMENSIONS:
+        for norm in CENTRED:
+            group = image(norm, d).reshape(-1, blocks(norm, d), d // blocks(norm, d))
+            np.testing.assert_allclose(group.sum(-1), 0, atol=ROUNDING)
+            np.testing.assert_allclose((group**2).sum(-1), group.shape[-1], atol=ROUNDING)
+
+
+def dimensions_of_the_spheres():
+    for norm, d in CASES:
+        if NORMS[norm].sphere:
+            k = blocks(norm, d)
+            own = d // k - (2 if NORMS[norm].centered else 1)
+            assert LANDS[norm][DIMENSIONS.index(d)] == k * own
+            test_facts_are_those_of_the_mathematics(norm, d)
+
+
+def products():
+    assert surface("layernorm", 3) == "a circle"
+    assert surface("groupnorm", 6) == surface("blockrms", 4) == "a torus"
+    for d in (4, 6):
+        k, ends = blocks("instancenorm", d), image("instancenorm", d)
+        np.testing.assert_allclose(np.abs(ends), 1, atol=ROUNDING)
+        assert places(ends) == 2**k
+
+
+def circles_at_right_angles():
+    for norm, d in (("groupnorm", 6), ("blockrms", 4)):
+        (first, second) = np.split(np.eye(d), 2)
+        assert not (first @ second.T).any() and blocks(norm, d) == 2
+        np.testing.assert_allclose(np.linalg.norm(image(norm, d), axis=1), np.sqrt(d), atol=ROUNDING)
+        test_torus_is_a_torus_of_revolution_in_the_picture(norm, d)
+
+
+def stereographic():
+    said(ZOOM, "1.2")
+    for norm, d in (("groupnorm", 6), ("blockrms", 4)):
+        directions, over = display(norm, d)
+        four = np.vstack([directions / ZOOM, over.weights])
+        np.testing.assert_allclose(four @ four.T, np.eye(4), atol=ROUNDING)
+        p = image(norm, d) @ four.T
+        np.testing.assert_allclose(np.linalg.norm(p, axis=1), np.sqrt(d), atol=ROUNDING)
+        recipe = SCENE.recipe(left=norm, d=d)
+        layer = next(layer for layer in recipe.views[0].layers if hand_of(layer))
+        shown = recipe.layer_points(layer, PARAMS, 2)
+        np.testing.assert_allclose(shown, 1.2 * p[:, :3] / (np.sqrt(d) + p[:, 3:]), atol=ROUNDING)
+        assert places(shown) == places(p) == len(p)
+
+
+def rows_and_columns():
+    _, start, left = at("A row and a column")
+    right = at("A row and a column", "right")[2]
+    np.testing.assert_allclose(
+        [np.linalg.norm(left, axis=1), left.sum(1) + np.sqrt(3)], np.sqrt(3), atol=ROUNDING
+    )
+    np.testing.assert_allclose(right, (start - start.mean(0)) / start.std(0), atol=ROUNDING)
+
+
+def grown():
+    state, start, left = at("Shift the cloud")
+    points, right = state.recipe.cloud("left").points, at("Shift the cloud", "right")[2]
+    np.testing.assert_allclose(start - points, 0.5, atol=ROUNDING)
+    still = state.params | {"b": 0.0}
+    before = [state.recipe.cloud(side).stages(still)[-1] for side in ("left", "right")]
+    np.testing.assert_allclose(left, before[0], atol=1e-8)
+    assert right.mean() > before[1].mean() + 0.2
+
+
+def a_torus():
+    state, start, end = at("Two blocks, two circles")
+    assert start.shape[1] == 6 and blocks("groupnorm", 6) == 2
+    assert surface(state.choices["left"], 6) == "a torus"
+    for block in np.split(end, 2, axis=1):
+        assert np.linalg.matrix_rank(block, tol=1e-9) == 2
+    layer = next(layer for layer in state.recipe.views[0].layers if hand_of(layer))
+    x, y, _ = state.recipe.layer_points(layer, state.params, 2).T
+    colour = state.recipe.layer_values(layer, state.params, 2)
+    turns = np.unwrap(np.arctan2(y, x)[np.argsort(colour)])
+    assert abs(np.ptp(turns)) == pytest.approx(2 * np.pi, abs=0.1)  # the colour goes once round the hole
+
+
+def four_points():
+    _, start, end = at("Only four points")
+    assert len(end) == 400 and places(end) == 4
+    np.testing.assert_array_equal(end[:, ::2] > 0, start[:, ::2] > start[:, 1::2])
+    state = at("Only four points", "right")[0]
+    assert surface(state.choices["right"], 4) == "a sphere"
+
+
+def a_flat_torus():
+    state, _, end = at("A flat torus")
+    assert surface(state.choices["left"], 4) == "a torus" and places(end) == len(end)
+    turn = np.sort(np.arctan2(*end[:, :2].T))
+    assert np.diff(turn).max() < 0.2  # all round the circle
+    assert places(at("A flat torus", "right")[2]) == 4
+
+
+def corners_of_a_cube():
+    _, start, end = at("Channels and positions")
+    channels = start.reshape(-1, 3, 2)
+    np.testing.assert_allclose(INSTANCE(channels).reshape(-1, 6), end, atol=ROUNDING)
+    assert places(end) == 2**3 == 8
+    show = display("instancenorm", 6)[0]
+    corners = np.unique((end @ show.T).round(6), axis=0)
+    assert len(corners) == 8 and places(np.abs(corners)) == 1
+
+
+def no_distance():
+    test_the_same_norm_twice_has_no_distance(3)
+    x = cloud(4)
+    np.testing.assert_array_equal(NORMS["layernorm"].apply(x[..., None]), 0)
+
+
+def two_sides_alike():
+    for norm, d in (("groupnorm", 6), ("blockrms", 4)):
+        swap = np.roll(np.arange(d), d // 2)
+        x = cloud(d)
+        np.testing.assert_allclose(apply(norm, x[:, swap]), apply(norm, x)[:, swap], atol=ROUNDING)
+
+
+def both_means_are_gone():
+    state = stop("norms", "How the points get there")
+    start, centred, end = state.recipe.cloud("left").stages(state.params)
+    assert state.progress == 1
+    for before, block, after in zip(*(np.split(x, 2, axis=1) for x in (start, centred, end)), strict=True):
+        np.testing.assert_allclose(block, before - before.mean(1, keepdims=True), atol=ROUNDING)
+        np.testing.assert_allclose(np.linalg.norm(after, axis=1), np.sqrt(3), atol=ROUNDING)
+
+
+def walls_and_a_sphere():
+    state, _, cube = at("A cube, and a sphere of any size")
+    assert np.mean(np.abs(cube).max(1) > 0.95) > 0.8 and np.abs(cube).max() <= 1
+    for g in (0.5, state.params["g"], 2.5):
+        sphere = state.recipe.cloud("right").stages(state.params | {"g": g})[-1]
+        np.testing.assert_allclose(np.linalg.norm(sphere, axis=1), g, atol=ROUNDING)
+
+
+CLAIMS = {
+    r"One cloud, two norms.": two_norms,
+    r"One cloud of vectors goes through two norms, which you choose.": two_norms,
+    r"The third picture is a table of numbers": two_norms,
+    r"each block of a point's numbers: two blocks of 2 in $d = 4$, of 3 in $d = 6$": the_blocks,
+    r"In $d = 3$ there is only one block, so GroupNorm and InstanceNorm are LayerNorm.": one_block,
+    r"Afterwards the numbers of the group sum to 0 and their squares sum to $m$.": sums_and_squares,
+    r"That sphere has $m - 2$ dimensions. Where the mean is not taken off, one divides by the root of the mean square, $\mathrm{rms}_G$, and the sphere has $m - 1$.": dimensions_of_the_spheres,
+    r"- One block of 3, centred: a circle. - Two blocks of 3, centred: a circle and a circle. A pair of angles is a point of a torus. - Blocks of 2, centred: each becomes $(1, -1)$ or $(-1, 1)$. With $k$ blocks only $2^k$ points are left. - Two blocks of 2, not centred: again two circles, and a torus.": products,
+    r"The two circles lie at right angles to each other. So in its own space such a torus is flat, like paper; in three dimensions it has to bend.": circles_at_right_angles,
+    r"divided by $\sqrt d + p_4$, and times 1.2. This is the stereographic projection; it changes sizes, yet no two points of the 3-sphere fall on each other.": stereographic,
+    r"In the third picture you see why: LayerNorm averages a row, BatchNorm a column.": rows_and_columns,
+    r"every number of every point grows by 0.5. Whose picture does the shift change? - LayerNorm's - * RMSNorm's": grown,
+    r"Every number of every point has grown by 0.5.": grown,
+    r"### Two blocks, two circles GroupNorm cuts six numbers into two blocks of three. Each block gives an angle, and two angles make a torus.": a_torus,
+    r"### Only four points Blocks of two lose nearly everything: 400 points have landed on four. What is left of a block is which of its two numbers is larger.": four_points,
+    r"each block of two reaches a whole circle. Left is a torus again, right the four points.": a_flat_torus,
+    r"InstanceNorm reads the six numbers as three channels of two positions. Three blocks of two give $2^3 = 8$ points, the corners of a cube.": corners_of_a_cube,
+    r"Choose both in $d = 3$: the largest distance between the two results is zero. With as many blocks as numbers, each number would be its own mean, and everything would go to 0.": no_distance,
+    r"In the 3-sphere the torus of two equal circles has two sides that are alike: exchanging the two blocks turns one into the other.": two_sides_alike,
+    r"One step earlier both blocks have lost their means. Go on one stage, and look how each point moves to the torus.": both_means_are_gone,
+    r"with a large $\alpha$ the points crowd at the walls of the cube. WeightNorm puts every vector on a sphere of radius $g$": walls_and_a_sphere,
+}

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from components.scenes.rmsnorm import SCENE
-from geometry import layer_norm, rms_norm
+from components.scenes.rmsnorm.build import SPREAD
+from geometry import center, layer_norm, rms_norm
+from tests.assets.engine import as_sent
+from tests.scenes.claims import said, stop
 
 EXACT = 1e-12  # double precision, a few operations
 RECIPE = SCENE.recipe()
@@ -40,3 +43,195 @@ def test_far_from_zero_all_are_near_a_pole():
     for q in (-5.0, 5.0):
         cosine = stages("rmsnorm", q=q)[-1].sum(1) / 3
         assert (np.sign(q) * cosine > 0.9).all()
+
+
+# --- what the text says
+
+ROOT = np.sqrt(3)
+
+
+def at(title, cloud):
+    """The stages of a cloud at a stop."""
+    state = stop("rmsnorm", title)
+    return state.recipe.cloud(cloud).stages(state.params)
+
+
+def own(x):
+    """The q of each point."""
+    return x.mean(1) / x.std(1)
+
+
+def angles(y):
+    """To 𝟏, in degrees."""
+    return np.degrees(np.arccos(y.sum(1) / np.linalg.norm(y, axis=1) / ROOT))
+
+
+def of_one_q(q, n=50):
+    """Vectors whose μ/σ is q."""
+    x = center(np.random.default_rng(0).standard_normal((n, 3)))
+    return x + q * x.std(1, keepdims=True)
+
+
+def two_pictures():
+    assert len(RECIPE.views) == 2
+    np.testing.assert_array_equal(stages("layernorm")[0], stages("rmsnorm")[0])
+    assert stages("layernorm")[0].shape[1] == 3
+
+
+def the_guides():
+    line, poles = (RECIPE.cloud(name).points for name in ("mean line", "poles"))
+    np.testing.assert_allclose(line, line[:, :1] * np.ones(3), atol=EXACT)
+    np.testing.assert_allclose(poles, [[-1, -1, -1], [1, 1, 1]], atol=EXACT)
+    for name in ("sphere", "equator"):
+        x = RECIPE.cloud(name).stages(RECIPE.defaults)[-1]
+        np.testing.assert_allclose(np.linalg.norm(x, axis=1), ROOT, atol=EXACT)
+    np.testing.assert_allclose(x.sum(1), 0, atol=EXACT)
+
+
+def out_to_the_sphere():
+    for q in (-5.0, 0.0, 3.0):
+        _, fallen, _, left = stages("layernorm", q=q, eps=0.0)
+        start, still, _, right = stages("rmsnorm", q=q, eps=0.0)
+        np.testing.assert_allclose(fallen, center(start), atol=EXACT)
+        np.testing.assert_array_equal(still, start)
+        for y in (left, right):
+            np.testing.assert_allclose(np.linalg.norm(y, axis=1), ROOT, atol=EXACT)
+
+
+def its_own_q():
+    said(SPREAD, "0.25")
+    for q in (-5.0, 0.0, 3.0):
+        spread = own(stages("rmsnorm", q=q)[0]) - q
+        assert spread.std() == pytest.approx(SPREAD, rel=0.15) and abs(spread.mean()) < 0.05
+        assert np.mean(np.abs(spread) > 1e-3) > 0.98
+
+
+def pythagoras():
+    x = stages("rmsnorm", q=2.0)[0]
+    q, variance, mean = own(x), x.var(1), x.mean(1)
+    assert np.abs((center(x) * (mean[:, None] * np.ones(3))).sum(1)).max() < EXACT
+    np.testing.assert_allclose((x**2).sum(1), 3 * variance + 3 * mean**2, atol=EXACT)
+    np.testing.assert_allclose((x**2).sum(1), 3 * variance * (1 + q**2), atol=EXACT)
+    formula = (layer_norm(x, eps=0) + q[:, None]) / np.sqrt(1 + q[:, None] ** 2)
+    np.testing.assert_allclose(rms_norm(x, eps=0), formula, atol=EXACT)
+
+
+def the_angle():
+    for q, words in ((0, "90"), (1, "45"), (2, "26.6"), (3, "18.4"), (5, "11.3")):
+        y = rms_norm(of_one_q(q), eps=0)
+        for angle in angles(y):
+            said(angle, words)
+        np.testing.assert_allclose(y.sum(1) / ROOT, q * ROOT / np.sqrt(1 + q**2), atol=1e-9)
+        np.testing.assert_allclose(np.linalg.norm(center(y), axis=1), ROOT / np.sqrt(1 + q**2), atol=1e-9)
+        assert (angles(rms_norm(of_one_q(-q), eps=0)) >= 90 - 1e-9).all()
+
+
+def the_same_twice():
+    np.testing.assert_array_equal(
+        at("One cloud, twice", "layernorm")[0], at("One cloud, twice", "rmsnorm")[0]
+    )
+
+
+def two_red_points():
+    k = stop("rmsnorm", "Only one falls").follow
+    left, right = (at("Only one falls", name)[1][k] for name in ("layernorm", "rmsnorm"))
+    np.testing.assert_allclose(left, right - right.mean(), atol=EXACT)
+    assert abs(right.mean()) > 0.1
+
+
+def forty_five():
+    title = "Out to the sphere"
+    k, start, end = stop("rmsnorm", title).follow, at(title, "rmsnorm")[0], at(title, "rmsnorm")[-1]
+    assert own(start)[k] == pytest.approx(1, abs=0.001)
+    said(angles(end)[k], "45")
+    assert angles(end).max() < 90 and np.abs(at(title, "layernorm")[-1].sum(1)).max() < EXACT
+    out_to_the_sphere()
+
+
+def little_difference():
+    title = "No mean, little difference"
+    state, (start, *_, right) = stop("rmsnorm", title), at(title, "rmsnorm")
+    k, left = state.follow, at(title, "layernorm")[-1]
+    assert state.params["q"] == 0 and abs(own(start)[k]) < 0.001
+    np.testing.assert_allclose(left[k], right[k], atol=0.001)
+    band = angles(right)
+    assert band.mean() == pytest.approx(90, abs=2) and band.std() > 10
+
+
+def to_the_pole():
+    assert stop("rmsnorm", "To the pole").params["q"] == 4
+    assert angles(at("To the pole", "rmsnorm")[-1]).max() < 20
+    test_q_is_the_mean_in_units_of_the_deviation_and_layer_norm_does_not_see_it(-5.0)
+
+
+def mere_rounding():
+    for recipe in (as_sent(SCENE.recipe(seed=seed)) for seed in range(5)):
+        for q in np.linspace(-5, 5, 11):
+            a, b = (recipe.cloud(c).stages({"q": q, "eps": 0.0})[-1] for c in ("rmsnorm", "relation"))
+            assert np.abs(a - b).max() < 1e-3
+
+
+def a_little_epsilon():
+    title = "A little ε"
+    said(stop("rmsnorm", title).params["eps"], "0.02")
+    ring = at(title, "relation")[-1]
+    np.testing.assert_allclose(np.linalg.norm(ring, axis=1), ROOT, atol=EXACT)
+    for name in ("layernorm", "rmsnorm"):
+        assert np.linalg.norm(at(title, name)[-1], axis=1).max() < ROOT
+    assert np.linalg.norm(at(title, "rmsnorm")[-1] - ring, axis=1).min() > 0
+
+
+def how_far_apart():
+    u = center(np.array([[1.0, 2, -3]]))
+    pair = np.vstack([u, -u]) + 3 * u.std()
+    left, right = (np.linalg.norm(np.subtract(*norm(pair, eps=0))) for norm in (layer_norm, rms_norm))
+    said(left, "3.46")
+    said(np.sqrt(1 + 3**2), "3.16")
+    said(right, "1.10")
+    assert left == pytest.approx(2 * ROOT)
+    end = stages("rmsnorm", q=3.0)[-1]
+    assert np.linalg.norm(end[:, None] - end, axis=-1).max() > 1.1
+
+
+def which_tells_more():
+    for q in (-5.0, 0.0, 2.0):
+        x, *_, y = stages("rmsnorm", q=q, eps=0.0)
+        np.testing.assert_allclose(layer_norm(y, eps=0), layer_norm(x, eps=0), atol=1e-9)
+        factor = y / x
+        np.testing.assert_allclose(factor, factor[:, :1] + 0 * x, rtol=1e-6)
+        assert (factor > 0).all()
+
+
+def most_left_further():
+    for seed in range(6):
+        recipe = SCENE.recipe(seed=seed)
+        far = []
+        for q in (0.0, 5.0):
+            a, b = (recipe.cloud(c).stages({"q": q, "eps": 0.02})[-1] for c in ("rmsnorm", "relation"))
+            far.append(np.linalg.norm(a - b, axis=1))
+        assert np.mean(far[0] > far[1]) > 0.9
+        x = recipe.cloud("rmsnorm").stages({"q": 5.0, "eps": 0.02})[0]
+        assert x.std(1)[far[1].argmax()] < np.quantile(x.std(1), 0.05) and far[1].max() > 0.5
+        assert np.median(far[1]) < 0.05
+        np.testing.assert_allclose((x**2).mean(1), x.var(1) * (1 + own(x) ** 2), atol=EXACT)
+
+
+CLAIMS = {
+    r"Two pictures of one cloud in $d = 3$.": two_pictures,
+    r"The orange line holds the multiples of $𝟏 = (1, 1, 1)$ and stands upright. The violet sphere has radius $\sqrt 3$. That is the length of $𝟏$, so the line meets the sphere at the two orange poles, $𝟏$ and $-𝟏$. The green circle is the equator, where the components sum to zero.": the_guides,
+    r"LayerNorm first lets each point fall onto the plane of the equator and then moves it out to distance $\sqrt 3$. RMSNorm does not let it fall. It moves each point along its ray from the origin until its distance is $\sqrt 3$.": out_to_the_sphere,
+    r"Each point has a small addition of its own, about $\pm 0.25$, so its own $q$ lies near the slider's value and rarely equals it.": its_own_q,
+    r"The two parts are perpendicular. Their squared lengths are $d\sigma^2$ and $d\mu^2$, so by Pythagoras $$\lVert x \rVert^2 = d\sigma^2 + d\mu^2 = d\sigma^2 (1 + q^2)$$ and therefore, since $\mathrm{LN}(x) = \Pi x / \sigma$, $$\mathrm{RMS}(x) = \frac{\Pi x + \mu 𝟏}{\sigma \sqrt{1 + q^2}} = \frac{\mathrm{LN}(x) + q 𝟏}{\sqrt{1 + q^2}}$$": pythagoras,
+    r"So the output lies $\sqrt d / \sqrt{1 + q^2}$ away from the orange line and at the height $q \sqrt d / \sqrt{1 + q^2}$. The angle $\alpha$ to $𝟏$ has $$\tan \alpha = \frac{1}{q}$$ | quotient $q$ | 0 | 1 | 2 | 3 | 5 | | --- | --- | --- | --- | --- | --- | | angle $\alpha$ | 90° | 45° | 26.6° | 18.4° | 11.3° | For a negative $q$ the angle is measured the same way and lies beyond 90°.": the_angle,
+    r"### One cloud, twice Nothing has happened yet: the two pictures are the same.": the_same_twice,
+    r"Compare the two red points: the left one has lost its height and kept its place over the plane.": two_red_points,
+    r"Both clouds are now at the distance $\sqrt 3$. On the left that is the equator, on the right a band higher up. The red point's own $q$ is almost exactly 1: read its angle in the last row of the table, 45°.": forty_five,
+    r"With the slider at $q = 0$ the band lies around the equator, broad because each point has its own $q$. The red point, whose own $q$ is now almost 0, is in the same place in both pictures: where the mean is 0, the fall has nothing to do.": little_difference,
+    r"At $q = 4$ RMSNorm has gathered the whole cloud near the pole $𝟏$.": to_the_pole,
+    r"The largest distance, under the pictures, is mere rounding. It stays so wherever you move **q**.": mere_rounding,
+    r"With $\varepsilon = 0.02$ under both roots the points lie inside the sphere. The rings still show the relation for $\varepsilon = 0$, and the points have left them. Move **ε** down towards 0 and watch them return.": a_little_epsilon,
+    r"At the pole, two points that were far apart come close. Take two vectors with the same q = 3 and opposite directions in the plane. How far apart are their outputs, left and right? On the left they are opposite points of the equator: $2\sqrt 3 \approx 3.46$. On the right the heights are equal and the distance from the orange line is divided by $\sqrt{1 + q^2} = \sqrt{10}$, so they are $3.46 / 3.16 \approx 1.10$ apart. In the picture at $q = 3$ the patch is somewhat wider than that": how_far_apart,
+    r"Which of the two outputs tells you more about x?": which_tells_more,
+    r"since $\mathrm{RMS}(x)$ is $x$ times a positive number (with $\varepsilon = 0$).": which_tells_more,
+    r"Set ε to 0.02 and compare q = 0 with q = 5. At which of them have most points left their rings further, and why? At $q = 0$. Under RMSNorm's root stands the mean of the squares plus $\varepsilon$, that is $\sigma^2 (1 + q^2) + \varepsilon$. The larger $q$ is, the less the same $\varepsilon$ weighs in the sum. A few points with a very small $\sigma$ stay far inside even at $q = 5$; they set the largest distance under the pictures.": most_left_further,
+}

@@ -5,6 +5,7 @@ import pytest
 
 from components.scenes.shear import SCENE
 from geometry.shear import shear, sheared_shadow
+from tests.scenes.claims import stop
 
 PAIRS = list(SCENE.choices[0].options)
 ROUNDING = 1e-10  # float64 through a few angles, away from the rim
@@ -82,3 +83,144 @@ def test_at_s_zero_and_everywhere_all_is_finite(params):
             if layer.draws != "line":
                 for progress in (0, 0.5, 1, 1.5, 2):
                     assert np.isfinite(recipe.layer_points(layer, params, progress)).all()
+
+
+# --- what the text says
+
+HALVES = (("upper", 1), ("lower", -1))
+SHADOW = [0, 1]  # of the shear x by z, which the text speaks of
+
+
+def at(title, name):
+    """The stages of a cloud at a stop."""
+    state = stop("shear", title)
+    return state.recipe.cloud(name).stages(state.params)
+
+
+def two_halves():
+    for pair in PAIRS:
+        onto, _, by = axes(pair)
+        for half, sign in HALVES:
+            before, after = (
+                SCENE.recipe(pair=pair, branch="both").cloud(f"{half} grid").stages({"s": 0.8, "r": 1.2})[:2]
+            )
+            assert (sign * before[:, by] >= -ROUNDING).all()
+            assert (sign * (after - before)[:, onto] >= -ROUNDING).all()
+
+
+def two_straight_shadows():
+    for pair in PAIRS:
+        test_shadow_of_a_face_of_the_cube_moves_as_a_whole(pair)
+
+
+def the_map():
+    for r in (0.4, 1.4):
+        for s in (-1.2, 0.5, 1.2):
+            u, v = np.random.default_rng(0).uniform(-r / 2, r / 2, (2, 50))
+            root = np.sqrt(r**2 - u**2 - v**2)
+            for shadow, sign in zip(sheared_shadow(u, v, s=s, radius=r), (1, -1), strict=True):
+                np.testing.assert_allclose(shadow, np.stack([u + sign * s * root, v], -1), atol=ROUNDING)
+            middle, rim = sheared_shadow(np.array([0.0, r]), np.zeros(2), s=s, radius=r)[0]
+            np.testing.assert_allclose([*middle, *rim], [s * r, 0, r, 0], atol=RIM)
+    test_rim_does_not_move("x-z")
+
+
+def it_folds():
+    r, k = 1.2, 0.3
+    w, t = np.sqrt(r**2 - k**2), np.radians(np.linspace(-90, 90, 1801))
+    for s in (0.2, 0.8, 1.2):
+        shadow = sheared_shadow(w * np.sin(t), k + 0 * t, s=s, radius=r)[0][:, 0]
+        np.testing.assert_allclose(shadow, w * np.sqrt(1 + s**2) * np.sin(t + np.arctan(s)), atol=RIM)
+        assert np.degrees(t[shadow.argmax()]) == pytest.approx(90 - np.degrees(np.arctan(s)), abs=0.1)
+        assert shadow.argmax() < len(t) - 1  # before the rim: from there on it turns back
+
+
+def shadow_of_two():
+    dots = at("A sphere and its shadow", "net")[0]
+    inside = dots[np.hypot(*dots[:, SHADOW].T) < 1.2 - 1e-6]
+    mirrored = inside * [1, 1, -1]
+    distance = np.abs(mirrored[:, None] - dots[None]).max(-1).min(1)
+    assert distance.max() < 0.05 and (inside[:, 2] != 0).mean() > 0.9
+
+
+def two_faces_apart():
+    for half, sign in HALVES:
+        before, after = at("The cube", f"{half} face")[:2]
+        slide = (after - before)[:, SHADOW]
+        np.testing.assert_allclose(slide, slide[:1] + 0 * slide, atol=ROUNDING)
+        assert sign * slide[0, 0] > 0.5
+
+
+def the_third_picture():
+    state = stop("shear", "Straight lines become arcs")
+    assert state.recipe.views[2].name == "map"
+    before, after = at("Straight lines become arcs", "rim")[:2]
+    assert not before[:, 2].any()
+    np.testing.assert_allclose(after, before, atol=ROUNDING)
+
+
+def they_trade_places():
+    state = stop("shear", "Both halves")
+    u, v = np.random.default_rng(0).uniform(-0.5, 0.5, (2, 20))
+    plus, minus = sheared_shadow(u, v, s=state.params["s"], radius=1.2)
+    np.testing.assert_array_equal(sheared_shadow(u, v, s=-0.8, radius=1.2), [minus, plus])
+    assert state.params["s"] == 0.8
+
+
+def the_outline():
+    recipe = SCENE.recipe()
+    for s in (-1.2, 0.8):
+        _, sphere, _ = recipe.cloud("sphere").stages({"s": s, "r": 1.2})
+        x, y = sphere[:, SHADOW].T
+        inside = (x / np.sqrt(1 + s**2)) ** 2 + y**2
+        assert inside.max() < 1.2**2 + ROUNDING and inside.max() > 0.99 * 1.2**2
+
+
+def one_way_and_the_other():
+    two_halves()
+    up, low = (at("The shear", f"{half} grid")[1][:, SHADOW].mean(0) for half, _ in HALVES)
+    assert up[0] > 0.3 and low[0] < -0.3
+
+
+def back_over_each_other():
+    state = stop("shear", "A fold")
+    x = np.linspace(0, state.params["r"], 200)
+    shadow = sheared_shadow(x, 0 * x, s=state.params["s"], radius=state.params["r"])[0][:, 0]
+    assert (np.diff(shadow)[:100] > 0).all() and (np.diff(shadow)[-60:] < 0).all()
+
+
+def whole_again():
+    state = stop("shear", "Back on the sphere")
+    before, _, after = at("Back on the sphere", "net")
+    np.testing.assert_allclose(np.linalg.norm(after, axis=1), state.params["r"], atol=ROUNDING)
+    assert np.abs(after - before).max() > 0.3
+    before, _, after = (x[state.follow] for x in at("Back on the sphere", "dots"))
+    assert np.linalg.norm(after - before) > 0.1
+
+
+def the_same_map():
+    state = stop("shear", "Another wall")
+    assert state.choices["pair"] == "z-x"
+    before, after = at("Another wall", "dots")[:2]
+    np.testing.assert_allclose(after[:, :2], before[:, :2], atol=ROUNDING)
+    np.testing.assert_allclose(after[:, 2], before[:, 2] + state.params["s"] * before[:, 0], atol=ROUNDING)
+    assert state.recipe.views[2].axes == ("z", "y")
+
+
+CLAIMS = {
+    r"The half with $z \ge 0$ is blue and slides one way; the half with $z \le 0$ is pink and slides the other way.": two_halves,
+    r"Each of its two coloured faces has a shadow of straight lines.": two_straight_shadows,
+    r"It is $r$ in the middle and 0 on the rim. So the middle slides by $s r$, the rim not at all": the_map,
+    r"Follow a line $y = k$ of the upper half to the right. With $w = \sqrt{r^2 - k^2}$ and $x = w \sin(t)$ it goes to $$x' = w \sin(t) + s\, w \cos(t) = w \sqrt{1 + s^2}\, \sin(t + \arctan(s))$$ For $s > 0$ this is largest at $t = 90° - \arctan(s)$, before the rim at $t = 90°$. Beyond that the shadow turns back: two points of the upper half share one shadow.": it_folds,
+    r"every point inside the grey circle is the shadow of two points of the sphere, one blue and one pink.": shadow_of_two,
+    r"Its two faces have moved apart, and every line of their shadows is straight, as before.": two_faces_apart,
+    r"Look at the map, in the third picture.": the_third_picture,
+    r"The circle is the rim, where $z = 0$: it has not moved.": the_third_picture,
+    r"Change **s** to $-0.8$ and they trade places.": they_trade_places,
+    r"The point $(0, 0)$ would have to stay where it is; here the middle of the shadow moves by $s r$.": the_map,
+    r"At height $y$ the sum $x + s z$ reaches $\pm\sqrt{1 + s^2}\,\sqrt{r^2 - y^2}$. So the outline is an ellipse, longer than the circle by the factor $\sqrt{1 + s^2}$ along $x$.": the_outline,
+    r"Blue has gone one way, pink the other. Look at the blue and pink shadows: they no longer lie on each other.": one_way_and_the_other,
+    r"At the right the arcs turn back over each other. A point that was further to the right can now have its shadow further to the left.": back_over_each_other,
+    r"Normalising brings every point back to distance $r$. The sphere is whole again, but its lines of longitude and latitude are not where they were. Compare the red point's numbers before and after.": whole_again,
+    r"Now $z$ slides by $x$. The light falls along $x$, so the shadow stands on a wall and shows $z$ against $y$.": the_same_map,
+}

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 from components.circle import angles
+from components.marks import hand_of
+from components.recipe import Residual
 from components.scenes.stretch import SCENE
+from tests.assets.engine import as_sent
+from tests.scenes.claims import said, stop
 
 EXACT = 1e-10  # double precision, a few operations
 RECIPE = SCENE.recipe()
@@ -48,8 +52,182 @@ def test_epsilon_keeps_the_points_inside():
 
 @pytest.mark.parametrize("count", (24, 120, 600))
 def test_points_are_even_and_symmetric(count):
-    only = next(layer.only for layer in SCENE.recipe(n=count).views[0].layers if layer.pick)
+    only = next(layer.only for layer in SCENE.recipe(n=count).views[0].layers if hand_of(layer))
     theta, single = THETA[only], 3e-7  # the angles are kept in single precision
     assert len(only) == count
     np.testing.assert_allclose(np.diff(theta), 2 * np.pi / count, atol=2 * single)
     np.testing.assert_allclose(np.sort(-theta), theta, atol=single)
+
+
+# --- what the text says
+
+
+def at(title):
+    """The cloud and its stages at a stop, of the points that it shows."""
+    state = stop("stretch", title)
+    only = next(layer.only for layer in state.recipe.views[0].layers if hand_of(layer))
+    return [x[only] for x in state.recipe.cloud("points").stages(state.params)]
+
+
+def through(x, t, eps=0.0):
+    """The first coordinate after both steps, of points (x, √(1 − x²))."""
+    xy = np.stack([x, np.sqrt(1 - x**2)], -1)
+    return RECIPE.cloud("points").pipeline.stages(xy, {"t": t, "eps": eps})[-1][:, 0]
+
+
+def two_steps():
+    assert len(RECIPE.cloud("points").pipeline.steps) == 2 == len(RECIPE.stages) - 1
+
+
+def ends_leave_the_picture():
+    reach = RECIPE.views[0].ranges[0][1]
+    said(reach, "2.1")
+    for t in np.linspace(-5, 5, 101):
+        _, ellipse, _ = RECIPE.cloud("points").stages({"t": t, "eps": 0.0})
+        assert (np.abs(ellipse).max() > reach) == (abs(t) > 2.1 + EXACT), t
+
+
+def crowds_left_and_right():
+    near = np.abs(last("points", t=3)[:, 0]) > np.sqrt(0.5)
+    assert near.mean() > 0.75  # evenly it would be half
+
+
+def residual_is_tiny():
+    (residual,) = RECIPE.readouts
+    sent = as_sent(RECIPE)
+    for t in np.linspace(-5, 5, 201):
+        a, b = (sent.cloud(c).stages({"t": t, "eps": 0.0})[-1][:, :1] for c in (residual.a, residual.b))
+        assert isinstance(residual, Residual) and np.abs(a - b).max() < 1e-6
+    assert 7 < -np.log10(np.finfo(np.float32).eps / 2) < 8
+
+
+def first_coordinate():
+    x = np.linspace(-1, 1, 41)
+    for t in (-5, -0.5, 0.25, 3):
+        np.testing.assert_allclose(through(x, t), t * x / np.sqrt(1 + (t**2 - 1) * x**2), atol=EXACT)
+
+
+def slopes():
+    h = 1e-6
+    for t in (0.25, 1, 3, 5):
+        low, mid, high = through(np.array([-h, 1 - h, 1]), t)
+        assert -low / h == pytest.approx(t, rel=1e-4) and (high - mid) / h == pytest.approx(
+            1 / t**2, rel=1e-3
+        )
+
+
+def closed_form_needs_no_root():
+    for t in (-3, 0.25, 5):
+        x = last("points", t=t)[300:, 0]
+        np.testing.assert_allclose(x, np.sin(np.arctan(t / np.tan(THETA[300:]))), atol=EXACT)
+
+
+def nothing_left():
+    points = at("Nothing left of x")[-1]
+    assert {tuple(p) for p in points.round(9) + 0.0} == {(0.0, 1.0), (0.0, -1.0)}
+    axis = np.array([[1.0, 0], [-1, 0]])
+    np.testing.assert_array_equal(RECIPE.cloud("points").pipeline.stages(axis, {"t": 0, "eps": 0})[-1], 0)
+    assert np.abs(np.sin(THETA)).min() > 0
+
+
+def only_a_line():
+    start, moved, _ = at("Only a straight line")
+    np.testing.assert_allclose(moved[:, 0], 1.6 * start[:, 0], atol=EXACT)
+
+
+def most_are_near_one():
+    x = at("Two crowds")[-1][:, 0]
+    assert np.mean(abs(x) > 0.9) > 0.6 and (x > 0.9).sum() == (x < -0.9).sum()
+
+
+def above_and_below():
+    assert np.mean(np.abs(at("The other way")[-1][:, 1]) > np.sqrt(0.5)) > 0.8
+
+
+def short_of_the_circle():
+    *_, moved, end = at("With ε")
+    short = 1 - np.linalg.norm(end, axis=1)
+    assert stop("stretch", "With ε").params["eps"] == 0.3 and short.min() > 0
+    far = np.linalg.norm(moved, axis=1)
+    assert (np.diff(short[np.argsort(far)]) <= EXACT).all()  # the nearer to the origin, the shorter
+
+
+def one_point():
+    (x,) = through(np.array([0.5]), 3)
+    said(x, "0.866")
+    said(1 - 0.5**2, "0.75")
+    said(3 * 0.5, "1.5")
+    said(1.5**2, "2.25")
+    said(np.degrees(np.arccos(0.5)), "60")
+    said(np.degrees(np.arccos(x)), "30")
+
+
+def beyond():
+    for n in (24, 120, 600):
+        only = next(layer.only for layer in SCENE.recipe(n=n).views[0].layers if hand_of(layer))
+        share = np.mean(np.abs(last("points", t=5)[only, 0]) > 0.98)
+        assert abs(share - 0.5) < 0.05, n
+    cotangent = 0.98 / np.sqrt(1 - 0.98**2)
+    said(cotangent, "4.92")
+    said(np.degrees(np.arctan(5 / cotangent)), "45.4")
+    said(np.degrees(np.arccos(0.98)), "11.5")
+    assert 4 * np.arccos(0.98) / (2 * np.pi) == pytest.approx(1 / 8, abs=0.003)
+
+
+def the_halves_agree():
+    x, y = last("points", t=3).T
+    np.testing.assert_allclose(x, x[::-1], atol=1e-6)  # the angles are kept in single precision
+    np.testing.assert_allclose(y, -y[::-1], atol=1e-6)
+
+
+def evenly_around():
+    start, *_ = at("Evenly around")
+    steps = np.diff(np.arctan2(start[:, 1], start[:, 0]))
+    np.testing.assert_allclose(steps, steps.mean(), atol=1e-6)
+    assert stop("stretch", "Evenly around").progress == 0
+
+
+def along_its_ray():
+    _, ellipse, end = at("Back along the rays")
+    far = np.linalg.norm(ellipse, axis=1, keepdims=True)
+    np.testing.assert_allclose(end, ellipse / far, atol=EXACT)
+    move = np.linalg.norm(end - ellipse, axis=1)
+    np.testing.assert_allclose(move, far[:, 0] - 1, atol=EXACT)
+
+
+def a_mirror():
+    start, _, end = at("A mirror")
+    assert (np.sign(end[:, 0]) == -np.sign(start[:, 0])).all() and (
+        np.sign(end[:, 1]) == np.sign(start[:, 1])
+    ).all()
+
+
+CLAIMS = {
+    r"Each goes through two steps.": two_steps,
+    r"So the two steps together act on $x$": two_steps,
+    r"whose ends leave the picture when $|t|$ is above 2.1.": ends_leave_the_picture,
+    r"for $t = 3$ they crowd together left and right": crowds_left_and_right,
+    r"Positions are kept to about seven digits, so for $\varepsilon = 0$ it stays below a millionth.": residual_is_tiny,
+    r"On the circle $y^2 = 1 - x^2$. With $\varepsilon = 0$ the first coordinate becomes "
+    r"$$x' = \frac{t x}{\sqrt{(t x)^2 + y^2}} = \frac{t x}{\sqrt{1 + (t^2 - 1) x^2}}$$": first_coordinate,
+    r"At $x = 0$ the slope is $t$; at $x = \pm 1$ it is $1/t^2$ (for a positive $t$).": slopes,
+    r"$x' = \sin(\arctan(t \cot\theta))$ on the upper half.": closed_form_needs_no_root,
+    r"For $t = 0$ each point falls on the $y$ axis and goes to $(0, 1)$ or $(0, -1)$. Only $(\pm 1, 0)$ would "
+    r"fall on the origin": nothing_left,
+    r"$x$ is multiplied by 1.6": only_a_line,
+    r"### Two crowds": most_are_near_one,
+    r"most points are near 1 or $-1$": most_are_near_one,
+    r"For $t$ below 1 the crowds stand above and below.": above_and_below,
+    r"With $t = 0$ all points are in two places, $(0, 1)$ and $(0, -1)$. The curve lies flat on 0.": nothing_left,
+    r"Now $\varepsilon = 0.3$, and the points stop short of the circle: most where the ellipse is nearest to the "
+    r"origin. They leave the green line, which is for $\varepsilon = 0$.": short_of_the_circle,
+    r"For $t = 3$, where does a point with $x = 0.5$ land? $y^2 = 0.75$ and $tx = 1.5$, so "
+    r"$x' = 1.5 / \sqrt{2.25 + 0.75} = 1.5 / \sqrt 3 = 0.866$. Its angle goes from 60° to 30°.": one_point,
+    r"With $t = 5$, how many points end beyond $|x| = 0.98$? About half of them. $x' = 0.98$ means "
+    r"$5 \cot\theta = 4.92$, so $\theta = 45.4°$: all that began within 45.4° of the $x$ axis. They now share two "
+    r"arcs of 11.5° to each side of it, an eighth of the circle.": beyond,
+    r"Why do the upper and the lower half give the same curve?": the_halves_agree,
+    r"The points stand at equal angles. On the right each has the same $x$ before and now, so they form a diagonal.": evenly_around,
+    r"a point slides along it, and its direction does not change. Points far out move most": along_its_ray,
+    r"A negative $t$ swaps left and right.": a_mirror,
+}

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from components.scenes.surface import SCENE
+from components.scenes.surface import SCENE, SLICES
 from components.scenes.surface.build import LONG, THETA, N
 from geometry import fold, stretch, u_eps
+from tests.scenes.claims import said, stop
 
 SLICE = 1e-12  # the same formula in another order, in double precision
 CLOSED = 1e-10  # the closed form takes a detour over the tangent of the half angle
@@ -75,3 +76,157 @@ def test_the_curtain_hangs_from_the_slice_to_the_floor(kind):
     np.testing.assert_array_equal(curtain[:N], last(kind, "slice"))
     np.testing.assert_array_equal(curtain[N:, [0, 1, 4]], 0)
     np.testing.assert_array_equal(curtain[N:, 2:4], curtain[:N, 2:4])
+
+
+# --- what the text says
+
+SHEET = SCENE.recipe().cloud("sheet")
+
+
+def height(x, y, eps=0.0):
+    """Of the sheet, over places on the floor."""
+    floor = np.stack(np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float)), -1)
+    return SHEET.pipeline.stages(floor, {"eps": eps})[-1][..., 0]
+
+
+def at(title):
+    """The slice at a stop: before the pipeline, and where it is then."""
+    state = stop("surface", title)
+    slice_ = state.recipe.cloud("slice")
+    return state, slice_.stages(state.params)[0], slice_.at(state.params, state.progress)
+
+
+def three_slices():
+    assert len(SLICES) == 3
+
+
+def two_maps():
+    for kind, t in (("stretch", 2.5), ("fold", 1.3)):
+        test_a_slice_is_the_curve(kind, {"stretch": stretch, "fold": fold}[kind], t, 0.0)
+
+
+def between_minus_one_and_one():
+    for kind in SLICES:
+        for eps in (0.0, 1.0):
+            recipe = SCENE.recipe(slice=kind)
+            *_, sheet = recipe.cloud("sheet").stages(recipe.defaults | {"eps": eps})
+            assert np.abs(sheet[:, 0]).max() <= 1
+
+
+def rays_are_level():
+    phi, far = np.radians(np.arange(0, 360, 5))[:, None], np.array([1e-6, 0.1, 1, 3])
+    heights = height(far * np.cos(phi), far * np.sin(phi))
+    np.testing.assert_allclose(heights, np.cos(phi) + 0 * far, atol=SLICE)
+    np.testing.assert_allclose(heights, heights[(-np.arange(72)) % 72], atol=SLICE)  # ±φ share one
+    assert heights.min() == pytest.approx(-1) and heights.max() == pytest.approx(1)
+    assert height(0, 0) == 0
+
+
+def the_dip():
+    for t in (1.05, 1.3, 2.5):
+        np.testing.assert_allclose(height([t - 1, t + 1], 0), 1, atol=SLICE)
+        curve = last("fold", "slice", t=t)[:, 0]
+        assert curve.max() < 1  # none of the points stands on the axis
+
+
+def half_a_circle():
+    for h in (0.05, 0.5, 1.2):
+        image, angle = (last("line", name, h=h) for name in ("slice", "angle"))
+        np.testing.assert_allclose(np.linalg.norm(image[:, :2], axis=1), 1, atol=SLICE)
+        assert (np.linalg.norm(last("line", "slice", h=h, eps=0.3)[:, :2], axis=1) < 1).all()
+        test_the_angle_is_the_arctangent(h, 1.0)
+        assert np.abs(angle[:, 0]).max() < np.pi / 2 == pytest.approx(np.arctan(1e9 / h), abs=1e-8)
+
+
+def half_have_left():
+    state, x, now = at("A shift alone")
+    _, high = state.recipe.views[1].ranges[1]
+    np.testing.assert_allclose(now[:, 0] - x[:, 2], 1.3, atol=SLICE)
+    assert np.mean(now[:, 0] > high) == pytest.approx(0.5, abs=0.05)
+
+
+def around_the_origin():
+    state, x, now = at("Slide the slice")
+    right = np.argsort(x[:, 2])
+    assert now[right[0], 0] < -0.99 and now[right[-1], 0] > 0.99
+    assert (np.diff(now[right, 0]) > -1e-6).all()
+    left = [last("fold", "slice", t=t)[right[0], 0] for t in (state.params["t"], 0.95, 1.05, 1.3)]
+    assert left[1] < -0.8 and left[2] > 0.8 and left[3] > 0.99
+
+
+def under_the_level_parts():
+    _, _, now = at("The stretch, on the same sheet")
+    assert np.mean(np.abs(now[:, 0]) > 0.8) > 0.6
+
+
+def nearly_half():
+    state, _, now = at("Half a circle")
+    angle = state.recipe.cloud("angle").stages(state.params)[-1][:, 0]
+    assert 0.95 < np.ptp(angle) / np.pi < 1
+    np.testing.assert_allclose(np.linalg.norm(now[:, :2], axis=1), 1, atol=SLICE)
+
+
+def rounded():
+    state, _, now = at("A rounded cliff")
+    said(state.params["eps"], "0.1")
+    closed = state.recipe.cloud("closed form").stages(state.params)[-1][:, 0]
+    assert (np.abs(now[:, 0]) < np.abs(closed)).all()
+    near = np.array([1e-4, -1e-4])
+    assert np.ptp(height(near, 0)) == 2 and np.ptp(height(near, 0, eps=0.1)) < 1e-3
+
+
+def height_zero():
+    np.testing.assert_array_equal(height(0, np.linspace(-3, 3, 7)), 0)
+    assert (height(np.array([-1, -0.01, 0.01, 1]), np.linspace(-3, 3, 9)[:, None]) != 0).all()
+
+
+def the_same_curve():
+    x = np.linspace(-3, 3, 61)
+    np.testing.assert_allclose(height(x, 0.3), u_eps(x[:, None], eps=0.09)[:, 0], atol=SLICE)
+    said(0.3**2, "0.09")
+    said(height(1e-6, 0.3) / 1e-6, "3.33")
+
+
+def down_and_up():
+    _, x, now = at("A slice")
+    upper = now[N // 2 :, 0][np.argsort(x[N // 2 :, 2])]
+    low = upper.argmin()
+    assert (np.diff(upper[: low + 1]) < 0).all() and (np.diff(upper[low:]) > 0).all()
+    assert upper[0] > 0.95 and upper[-1] > 0.95 and upper[low] < 0.7
+
+
+def a_plane():
+    state, x, now = at("Before anything bends")
+    np.testing.assert_array_equal(now[:, 0], x[:, 2])
+    sheet = state.recipe.cloud("sheet").at(state.params, state.progress)
+    np.testing.assert_array_equal(sheet, state.recipe.cloud("sheet").points)
+
+
+def closer_to_a_step():
+    state, x, now = at("The sigmoid is a straight slice")
+    np.testing.assert_allclose(now[:, 3], state.params["h"], atol=SLICE)
+    off = [np.abs(last("line", "slice", h=h)[:, 0] - np.sign(x[:, 2])).mean() for h in (0.05, 0.2, 0.5, 1.2)]
+    assert off == sorted(off) and off[0] < 0.1
+
+
+CLAIMS = {
+    r"Stretch, fold and the sigmoid are three curves. All three are slices of one surface.": three_slices,
+    r"in the end the sheet lies between $-1$ and $1$.": between_minus_one_and_one,
+    r"So the two maps do not have functions of their own.": two_maps,
+    r"For $\varepsilon = 0$ the height is the cosine of the direction of $(x, y)$. Along a ray from the origin nothing changes. All rays end over the origin, at every height from $-1$ to $1$; two that mirror each other in the $x$ axis share one. That is the cliff: whatever value the origin had, it could not join them all. Here it is 0": rays_are_level,
+    r"With $t > 1$ the circle lies beside the origin. Its leftmost and its rightmost point stand on the $x$ axis, both at height 1.": the_dip,
+    r"With $\varepsilon = 0$ normalising moves the line onto a circle of radius 1; with a larger $\varepsilon$ each point stops on its ray inside it, and its angle is the same.": half_a_circle,
+    r"It nears $\pm\pi/2$ at the far ends: the whole line becomes half a circle, without its ends.": half_a_circle,
+    r"half of them have left the picture.": half_have_left,
+    r"Now the circle goes around the origin, and the curve climbs from $-1$ to $1$. Move **t** slowly to 1.3 and watch the left end of the curve when the circle passes the origin.": around_the_origin,
+    r"most of it lies under the two level parts.": under_the_level_parts,
+    r"### Half a circle": nearly_half,
+    r"It is where the line goes: nearly half of the unit circle.": nearly_half,
+    r"With $\varepsilon = 0.1$ the cliff over the origin is rounded. The points now leave the green line, which is for $\varepsilon = 0$.": rounded,
+    r"Where on the floor does the sheet have height 0? On the whole $y$ axis, where $x = 0$.": height_zero,
+    r"Why does the curve of the fold reach 1 at both ends when $t > 1$? Both ends of the circle, $(1 + t, 0)$ and $(-1 + t, 0)$, then lie on the right half of the $x$ axis. There $y = 0$ and $x > 0$, so the height is $x / |x| = 1$.": the_dip,
+    r"A line misses the origin by $h = 0.3$, and $\varepsilon = 0$. Which $\varepsilon$ gives the same curve to $u_\varepsilon$ of one number? $\varepsilon = h^2 = 0.09$, since $x/\sqrt{x^2 + 0.3^2}$ is $u_{0.09}(x)$. Its slope at 0 is $1/h \approx 3.33$.": the_same_curve,
+    r"Follow the coloured curve on the sheet: high, down into a dip, and high again.": down_and_up,
+    r"The height is $x$ itself, so the sheet is a plane. The right panel is a diagonal.": a_plane,
+    r"The path is a line that misses the origin by $h$. Make **h** smaller: the curve in the upper panel comes closer to a step.": closer_to_a_step,
+}

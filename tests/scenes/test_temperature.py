@@ -8,6 +8,7 @@ from components.recipe import Accuracy
 from components.scenes.temperature import SCENE
 from components.scenes.temperature.build import KINDS
 from geometry.distributions import best_threshold
+from tests.scenes.claims import said, stop
 
 EXACT = 1e-12  # double precision, one normalisation
 SEEDS = range(8)
@@ -69,3 +70,174 @@ def test_without_shrink_only_the_height_counts():
     days = recipe.cloud("days")
     got = days.stages(recipe.defaults | {"shrink": 0.0, "shift": 1.0})[-1][:, 0]
     np.testing.assert_allclose(got, 1 / np.hypot(1, days.points[:, 1]), rtol=0, atol=EXACT)
+
+
+# --- what the text says
+
+
+def year(seed=5):
+    """The days of a year: their points, °C, and which of them are extreme."""
+    recipe = SCENE.recipe(seed=seed)
+    extreme = np.arange(DAYS) >= KINDS[0][1]
+    return recipe.cloud("days").points, recipe.cloud("degrees").points[:, 0], extreme
+
+
+def shares(title):
+    """Of days that the thresholds put right at a stop, before and after."""
+    state = stop("temperature", title)
+    return right(state.choices["task"], state.choices["seed"], **state.params)
+
+
+def made_up_days():
+    assert [kind[0] for kind in KINDS] == [14, -2, 30] and DAYS == 365
+    for seed in SEEDS:
+        days, degrees, _ = year(seed)
+        ends = np.cumsum([n for _, n in KINDS])[:-1]
+        for own, (mean, _) in zip(np.split(degrees, ends), KINDS, strict=True):
+            assert own.mean() == pytest.approx(mean, abs=1)
+        assert abs(np.corrcoef(np.sign(days[:, 1]), degrees)[0, 1]) < 0.2
+
+
+def two_answers():
+    for task in ("hot", "extreme"):
+        recipe = SCENE.recipe(task=task)
+        (classes,) = {tuple(r.classes) for r in recipe.readouts if isinstance(r, Accuracy)}
+        assert set(classes) == {0, 1}
+
+
+def the_cold_ones_are_lost():
+    state = stop("temperature", "Two heaps, one threshold")
+    x, _, extreme = year(state.choices["seed"])
+    threshold = best_threshold(x[:, 0], extreme.astype(int))[0]
+    cold, hot = x[205:280, 0], x[280:, 0]
+    assert np.mean(hot > threshold) > 0.95 and (cold < threshold).all()
+    assert cold.max() < 0 < hot.min()
+
+
+def one_of_two_heaps():
+    for seed in SEEDS:
+        test_one_threshold_finds_one_heap_then_both(seed)
+    assert SCENE.recipe().follow < DAYS and SCENE.choices[1].default == 5
+    said(100 * right("extreme", 5)[0], "79.5")
+
+
+def the_first_coordinate():
+    recipe, (days, _, extreme) = SCENE.recipe(), year()
+    x, y = days.T
+    for a, t in ((0.3, 1.0), (0.5, 1.0), (0.0, 2.0)):
+        got = recipe.cloud("days").stages(recipe.defaults | {"shrink": a, "shift": t})[-1][:, 0]
+        np.testing.assert_allclose(got, (a * x + t) / np.hypot(a * x + t, y), rtol=0, atol=EXACT)
+    assert np.mean(np.abs(y[extreme]) < 0.5) > 0.95 and np.mean(np.abs(y[~extreme]) > 0.5) > 0.95
+
+
+def left_onto_right():
+    recipe = SCENE.recipe()
+    for a, t in ((0.3, 1.0), (0.9, 1.0)):
+        got = recipe.cloud("days").stages(recipe.defaults | {"shrink": a, "shift": t})[-1]
+        assert (got[:, 0] > 0).all()
+
+
+def farther_from_the_mean():
+    for a, t, words in ((0.5, 1, "3"), (0.3, 1, "1.9")):
+        said((t + a) / (t - a), words)
+        cold, hot = -(t + a) / (t - a) * 1e4, 1e4  # far out, |y| is 1/|z| of the length
+        x, y = np.array([cold, hot]) / np.hypot(1, [cold, hot]), 1 / np.hypot(1, [cold, hot])
+        after = (a * x + t) / y
+        assert after[0] == pytest.approx(after[1], rel=1e-3)
+
+
+def a_hundred_percent():
+    for seed in (*SEEDS, 9999):
+        for t in (0.01, 1.0, 5.0):
+            assert right("hot", seed, stretch=t) == [1, 1]
+    assert len(SCENE.recipe(task="hot").readouts) == 5  # the last two are the room
+
+
+def the_shares_are_two():
+    before, after = shares("Folded")
+    assert before < 0.8 and after > 0.95
+
+
+def more_room():
+    state = stop("temperature", "More room")
+    assert shares("More room") == [1, 1]
+    before, after = (r for r in state.recipe.readouts[-2:])
+    stages = state.recipe.cloud("days").stages(state.params)
+    for number, words in ((before, "0.123"), (after, "0.445")):
+        values = coordinate(number.row, stages[-1], stages)
+        said(values[number.index], words)
+        hot = stages[0][:, 0] > 0
+        assert np.mean(values[hot] >= values[number.index]) == pytest.approx(0.9, abs=1 / hot.sum())
+    assert (stages[-1][hot, 0] > stages[0][hot, 0]).all()
+
+
+def between_two_heaps():
+    for seed in SEEDS:
+        days, _, extreme = year(seed)
+        y = np.abs(days[:, 1])
+        assert np.mean(y[extreme] < 0.5) > 0.95 and np.mean(y[~extreme] > 0.5) > 0.95
+        assert (
+            best_threshold(days[:, 1], extreme.astype(int))[1]
+            < 0.8
+            < best_threshold(y, extreme.astype(int))[1]
+        )
+
+
+def only_the_height():
+    test_without_shrink_only_the_height_counts()
+    days, *_ = year()
+    np.testing.assert_allclose(days[:, 1] ** 2, 1 - days[:, 0] ** 2, atol=EXACT)
+
+
+def side_by_side():
+    state = stop("temperature", "Shrunk and shifted")
+    _, ellipse, _ = state.recipe.cloud("days").stages(state.params)
+    assert (ellipse[:, 0] > 0).all() and np.ptp(ellipse[:, 0]) < np.ptp(ellipse[:, 1])
+    cold, hot = (np.abs(ellipse[heap, 1]).mean() for heap in (slice(205, 280), slice(280, 365)))
+    assert cold == pytest.approx(hot, abs=0.05)
+
+
+def cross_over():
+    state = stop("temperature", "The origin inside")
+    assert state.params["shift"] < state.params["shrink"]
+    cold = slice(205, 280)
+    for t, side in ((state.params["shift"], -1), (0.5, 1)):
+        end = state.recipe.cloud("days").stages(state.params | {"shift": t})[-1]
+        assert np.mean(side * end[cold, 0] > 0) > 0.95
+
+
+def smaller_is_better():
+    state = stop("temperature", "How even is the fold?")
+    days = state.recipe.cloud("days").stages(state.params)[-1][:, 0]
+    assert np.sum(days[205:280] < np.quantile(days[:205], 0.9)) > 5
+    for seed in SEEDS:
+        test_a_smaller_a_folds_more_evenly(seed)
+
+
+def close_to_the_line():
+    state = stop("temperature", "Hot or cold")
+    x = state.recipe.cloud("days").points[:, 0]
+    assert shares("Hot or cold") == [1, 1] and np.mean(np.abs(x) < 0.25) > 0.1
+
+
+CLAIMS = {
+    r"365 temperatures, drawn at random around 14 °C for usual days, −2 °C in cold spells and 30 °C in heat waves": made_up_days,
+    r"The wind decides between the upper and the lower half, and has nothing to do with the temperature.": made_up_days,
+    r"A question with two answers is asked about every day.": two_answers,
+    r"On a thermometer the extremes are two heaps, with the typical days between them. One threshold can cut off one heap only. So at best one of the two is found: 79.5 % of the days come out right in the first year shown.": one_of_two_heaps,
+    r"After the layer, with $\varepsilon = 0$ and $t > a$, the first coordinate is $$x' = \frac{a x + t}{\sqrt{(a x + t)^2 + y^2}}$$": the_first_coordinate,
+    r"The left half of the circle is folded onto the right half.": left_onto_right,
+    r"Far out, the factor is $(t + a)/(t - a)$: 3 for $a = 0.5, t = 1$, about 1.9 for $a = 0.3$.": farther_from_the_mean,
+    r"for $t > 0$, after it: 100 % both times.": a_hundred_percent,
+    r"The last two numbers show this room.": a_hundred_percent,
+    r"### Two heaps, one threshold Extreme days are at both ends of the circle. Look at the dashed line: it cuts off the hot ones, and the cold ones are lost.": the_cold_ones_are_lost,
+    r"Compare the two shares under the picture.": the_shares_are_two,
+    r"The share is 100 % as before. Look at the middle of the lower histogram: it has become thin. Every hot day is now farther from 0 than before. The last two numbers say by how much: nine hot days of ten had an $x$ of at least 0.123, and now have one of at least 0.445.": more_room,
+    r"Extreme days have $y$ between about $-0.5$ and $0.5$, typical days beyond that, up or down with the wind. So the extremes lie between two heaps here too. It would take two thresholds, or $|y|$.": between_two_heaps,
+    r"With $a = 0$ the temperature's own coordinate is multiplied by 0.": only_the_height,
+    r"On the circle $y^2 = 1 - x^2$, so $|y|$ knows $|x|$": only_the_height,
+    r"The circle is now a narrow ellipse on the right of the origin. Cold and hot days stand at about the same heights": side_by_side,
+    r"With $t < a$ the ellipse still goes around the origin, and nothing is folded. Move **t** up past $a$ and watch the cold days cross over.": cross_over,
+    r"Some cold days are left among the typical ones. Make **a** smaller: the share that is right goes up.": smaller_is_better,
+    r"For this question a threshold is enough from the beginning. But many days stand close to the dashed line.": close_to_the_line,
+}

@@ -4,7 +4,7 @@ from components.scene import Choice, Scene, Typed, Whole
 from components.scenes.layernorm.build import GIVEN, build
 
 POINTS = {"gaussian": "Gaussian cloud", "lattice": "Lattice", "ring": "Ring"}
-CONVENTIONS = {"pytorch": "√(σ² + ε)", "std": "σ + ε", "bare": "√(‖x−μ‖² + ε)"}
+CONVENTIONS = {"pytorch": "√(σ²+ε), PyTorch", "std": "σ+ε", "bare": "√(‖x−μ‖²+ε)"}
 
 SCENE = Scene(
     __name__,

@@ -30,6 +30,7 @@ from geometry.norms import layer_norm
 
 GIVEN = {"worked": "Worked example", "own": "My own vectors"}
 SUBSCRIPTS = "₁₂₃₄"
+FLAT = {2: "to the line Σx = 0", 3: "to the plane Σx = 0", 4: "to the hyperplane Σx = 0"}
 SHOWN = 7  # highlighted points, which leave tails
 
 
@@ -56,7 +57,7 @@ def build(choices: Choices) -> Recipe:
         ),
         views=(space("space", "", layers, reach) if d > 2 else View("space", "", layers, plane, dims=2),),
         formula=formula(centered, choices["convention"]),
-        table=Table("points", "ideal"),
+        table=Table("points", "ideal", FLAT[d] if centered else ""),
         readouts=(Lengths("semi-axes", "frame"),),
         facts=facts(points) if centered and len(points) > d else None,
     )

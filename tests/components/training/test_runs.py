@@ -2,12 +2,14 @@
 
 import dataclasses
 import errno
+import inspect
 import io
 import json
 import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +18,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import app
-from components.scene import WrongValue, scenes
-from components.training import runs, store
+from components.scene import Whole, WrongValue, scenes
+from components.security import LARGEST_BODY
+from components.trained import SEEDS
+from components.training import run_files, runs, store
 from components.training.line import Refused
-from geometry.film import key, to_json, to_npz
+from geometry.film import Film, from_json, from_npz, json_text, key, to_json, to_npz
 from geometry.network import Network
-from geometry.training import trained
+from geometry.parts import LARGEST_FILE, LISTS, META, MOST
+from geometry.training import train, trained
 
 ROOT = Path(__file__).resolve().parents[3]
 BYTES = "application/octet-stream"
@@ -216,4 +221,103 @@ def test_only_a_page_of_ours_can_send_a_film(client, small):
     assert answer.status_code == 400 and answer.json["allowed"] == BYTES
     assert client.post("/run/layernorm", data=to_npz(small), content_type=BYTES).status_code == 400
     assert client.post("/run/nothing", data=to_npz(small), content_type=BYTES).status_code == 404
-    assert client.post("/run/spiral", data=bytes(17 * 2**20), content_type=BYTES).status_code == 413
+    assert client.post("/run/spiral", data=bytes(LARGEST_FILE + 1), content_type=BYTES).status_code == 413
+
+
+def refused(client, film, **query):
+    """The parameter for which a film is refused; nothing of it is kept."""
+    answer = client.post("/run/spiral", data=to_npz(film), query_string=query, content_type=BYTES)
+    with pytest.raises(WrongValue, match="not here"):
+        runs.load(key(film))
+    return answer.status_code == 400 and answer.json["parameter"]
+
+
+def test_what_is_refused_is_not_kept(client, small):
+    own = {"scene": "spiral", "choice n": "60"}
+    assert refused(client, dataclasses.replace(small, settings=own)) == "run"
+    assert refused(client, dataclasses.replace(small, settings={}), n=80) == "run"
+    assert (
+        refused(client, dataclasses.replace(small, settings=own | {"choice n": "40", "scene": "octants"}))
+        == "film"
+    )
+
+
+def test_a_recipe_that_cannot_be_built_is_not_kept(client, small, monkeypatch):
+    def broken(*_):
+        raise WrongValue("film", "cannot be shown", "another")
+
+    scene = scenes()["spiral"]
+    training = dataclasses.replace(scene.training, show=broken)
+    monkeypatch.setattr(run_files, "find", lambda _: dataclasses.replace(scene, training=training))
+    assert refused(client, dataclasses.replace(small, ended=("broken", ""))) == "film"
+
+
+def test_a_run_is_kept_with_the_data_of_its_scene(client, small):
+    """Pictures, and whatever else a file brings with the points, are not."""
+    data = dataclasses.replace(small.data, images=np.zeros((40, 9, 9), np.uint8), name="other")
+    film = dataclasses.replace(small, data=data)
+    answer = client.post("/run/spiral", data=to_npz(film), content_type=BYTES)
+    assert answer.json["choices"]["run"] == key(small)
+    assert runs.load(key(small)).data.images is None
+
+
+def test_whatever_is_trained_can_be_written_and_opened_again():
+    """The widest and deepest of any scene, in numbers that are long as text; JSON a seed at a time."""
+    tasks = []
+    for scene in filter(lambda scene: scene.training, scenes().values()):
+        most = {c.name: str(c.max) for c in scene.choices if isinstance(c, Whole) and c.name != "seed"}
+        tasks.append(scene.training.task(scene.choose(most)))
+    network, data = max(tasks, key=lambda task: task[0].size)
+    count = inspect.signature(train).parameters["checkpoints"].default
+    assert SEEDS * count * network.size <= MOST["weights"] and SEEDS * count <= MOST["loss"]
+    curve = np.full((2, count), 0.12345679, np.float32)
+    weights = np.full((2, count, network.size), -1.2345679e-05, np.float32)
+    film = Film(network, data, np.arange(count), weights, curve, curve, ("", ""))
+    pieces = [piece.encode() for piece in json_text(film)]
+    assert max(map(len, pieces)) < 0.55 * sum(map(len, pieces))
+    assert key(from_json(b"".join(pieces))) == key(from_npz(to_npz(film))) == key(film)
+
+
+def test_any_film_that_opens_is_no_longer_as_json_than_what_opens():
+    """But for pictures, which no run has."""
+    longest = len("-1.17549435e-38,")
+    brackets = 2 * (MOST["steps"] + LISTS)
+    assert longest * sum(n for name, n in MOST.items() if name != "images") + brackets + META < LARGEST_FILE
+
+
+@pytest.mark.parametrize("path", ["/run/spiral", "/_dash-update-component"])
+@pytest.mark.parametrize("over", [-1, 1])
+def test_a_body_without_a_length_is_read_whole_or_refused(client, path, over):
+    """In chunks, as a proxy or a stream sends it: never cut off at the bound."""
+    most = LARGEST_FILE if path.startswith("/run") else LARGEST_BODY
+    kind = BYTES if path.startswith("/run") else "application/json"
+    body = io.BytesIO(b"{}".ljust(most + over))
+    answer = client.post(
+        path,
+        input_stream=body,
+        content_type=kind,
+        headers={"Transfer-Encoding": "chunked"},
+        environ_overrides={"wsgi.input_terminated": True},
+    )
+    assert answer.status_code == (413 if over > 0 else 400)
+    assert answer.json["parameter"] == "body" or over < 0
+
+
+def test_files_are_unpacked_one_after_another(small, monkeypatch):
+    """So that what each of them takes does not add up."""
+    inside, most = [], []
+
+    def slow(data):
+        inside.append(data)
+        time.sleep(0.02)
+        most.append(len(inside))
+        inside.pop()
+        return small
+
+    monkeypatch.setattr(run_files, "from_json", slow)
+    threads = [threading.Thread(target=run_files._read, args=(b"{}",)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 4

@@ -1,0 +1,57 @@
+"""What the text of a scene claims in numbers.
+
+A scene's test file has CLAIMS: fragments of the text, each with a function that computes what it says from the
+recipe, and asserts; and, where there are any, UNCOMPUTED: fragments whose numbers need no computation, each with
+the reason. `test_claims` holds that these have every number of the text.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import components.scenes
+from components.scene import scenes
+from components.state import State, parse
+
+WORDS = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|thirty"
+WORDS += "|hundred|thousand|million|millionth|half|twice|third|quarter|fifth|sixth|eighth|tenth"
+# Exponents, indices, and the half of a half-plane or the 2 of a 2-sphere count nothing.
+DIGITS = r"(?<![\w.^])(?<![_^]\{)[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?!-sphere)"
+COUNTED = re.compile(rf"{DIGITS}|\b(?:{WORDS})s?\b(?!-plane)", re.I)
+UNSAID = re.compile(r"^@ .*$|^[0-9]+\. ", re.M)  # the states of stops, the numbers of a list
+
+
+@cache
+def text(slug: str) -> str:
+    """All that a scene says, its white space single."""
+    path = Path(components.scenes.__path__[0]) / slug / "text.md"
+    return " ".join(UNSAID.sub("", path.read_text("utf-8")).split())
+
+
+def claims(slug: str) -> list[tuple[int, int]]:
+    """Where the text of a scene has numbers, as digits or words: the beginning and end of each."""
+    return [found.span() for found in COUNTED.finditer(text(slug))]
+
+
+def places(slug: str, fragment: str) -> list[tuple[int, int]]:
+    """Where a fragment stands in the text."""
+    return [found.span() for found in re.finditer(re.escape(fragment), text(slug))]
+
+
+def body(slug: str, title: str) -> tuple[int, int]:
+    """Where the words of a stop or a question stand in the text, without its title."""
+    heading = f"### {title} "
+    start = text(slug).index(heading) + len(heading)
+    end = text(slug).find(" ##", start)
+    return start, end if end > 0 else len(text(slug))
+
+
+def stop(slug: str, title: str) -> State:
+    """The state of a stop of the tour."""
+    scene = scenes()[slug]
+    return parse(scene, next(each.state for each in scene.text.tour if each.title == title))
+
+
+def said(value: float, words: str) -> None:
+    """Assert that a number, rounded to as many digits as the text gives, is the text's."""
+    assert f"{value:.{len(words.partition('.')[2])}f}" == words, value
