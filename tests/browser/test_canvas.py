@@ -7,19 +7,24 @@ from tests.browser.test_painter import BLURRED, SAME_BLURRED, let_go
 
 PAGE, FIELD = "/spiral?n=60", 1  # the view with a field
 EDGE = 1.5  # px: a canvas ends between two pixels
-# Of a canvas: the box of what is painted on it, and the box of the axes that Plotly has drawn; pixels of the page.
+# The box of what is painted on a canvas, and the box of the axes that Plotly has drawn; pixels of the page.
 BOXES = """(() => {
   const { gd } = p.panels[value], canvas = gd.querySelector("canvas.ground");
   const { width, height } = canvas, at = canvas.getBoundingClientRect();
   const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
   let [left, top, right, bottom] = [width, height, 0, 0];
-  for (let y = 0; y < height; y++) for (let x = 0; x < width; x++) if (data[4 * (width * y + x) + 3]) {
-    [left, top, right, bottom] = [Math.min(left, x), Math.min(top, y), Math.max(right, x + 1), Math.max(bottom, y + 1)];
+  for (let i = 3; i < data.length; i += 4) if (data[i]) {
+    const x = ((i - 3) / 4) % width, y = Math.floor(i / 4 / width);
+    [left, top] = [Math.min(left, x), Math.min(top, y)];
+    [right, bottom] = [Math.max(right, x + 1), Math.max(bottom, y + 1)];
   }
-  const [a, b] = [at.width / width, at.height / height], axes = gd.querySelector(".nsewdrag").getBoundingClientRect();
-  return [[at.x + a * left, at.y + b * top, at.x + a * right, at.y + b * bottom], [axes.left, axes.top, axes.right, axes.bottom]];
+  const axes = gd.querySelector(".nsewdrag").getBoundingClientRect();
+  const a = at.width / width, b = at.height / height;
+  const painted = [at.x + a * left, at.y + b * top, at.x + a * right, at.y + b * bottom];
+  return [painted, [axes.left, axes.top, axes.right, axes.bottom]];
 })()"""
-FITS = "p.panels.every(({ gd }) => gd._fullLayout.width === gd.clientWidth && gd._fullLayout.height === gd.clientHeight)"
+FITS = """p.panels.every(({ gd: { clientWidth, clientHeight, _fullLayout: { width, height } } }) =>
+  width === clientWidth && height === clientHeight)"""
 
 
 def fits(page):
@@ -41,7 +46,9 @@ def test_the_field_follows_the_window(page):
     for size in ((1024, 768), (1440, 900), (390, 844)):
         resize(page, *size)
         seen.append(fits(page))
-    assert len({right - left for left, _, right, _ in seen}) > 2, "the axes must change for this to say anything"
+    assert len({right - left for left, _, right, _ in seen}) > 2, (
+        "the axes must change for this to say anything"
+    )
 
 
 @pytest.mark.parametrize("key", ["p", "f"])
@@ -71,7 +78,7 @@ def test_the_field_of_a_hidden_panel_is_right_when_it_is_shown(page):
 
 
 def test_the_field_follows_the_resolution(page):
-    """A page that is zoomed, or taken to another screen; the panel keeps its size, so only the pixels change."""
+    """A page that is zoomed, or taken to another screen; the panel keeps its size."""
     visit(page, PAGE)
     page.add_style_tag(content=".views { width: 50rem !important; height: 25rem !important; }")
     fits(page)
@@ -102,8 +109,9 @@ def test_a_saved_picture_has_the_field(page):
     visit(page, PAGE)
     share = """(async () => {
       const { collage } = await import("/assets/views.mjs");
-      const canvas = await collage([p.panels[value]], "#000000"), [left, top, wide, high] = p.panels[value].axesBox;
-      const { data } = canvas.getContext("2d").getImageData(2 * left, 2 * top, 2 * wide, 2 * high);
+      const canvas = await collage([p.panels[value]], "#000000");
+      const box = p.panels[value].axesBox.map((x) => 2 * x);
+      const { data } = canvas.getContext("2d").getImageData(...box);
       let n = 0;
       for (let i = 0; i < data.length; i += 4) n += data[i] + data[i + 1] + data[i + 2] > 60;
       return n / (data.length / 4);
