@@ -19,6 +19,7 @@ from components import theme as themes
 from components.figure import LINES, fan
 from components.projection import Size, behind, fitting, paper, project
 from components.recipe import Color, Layer, Recipe, View
+from components.shapes import above, areas, cells, dot, path, triangles
 from components.state import State
 
 WIDTH, HEIGHT = 640, 440
@@ -99,9 +100,9 @@ class Drawn:
     @property
     def front(self) -> np.ndarray:
         """The triangles of a closed mesh that are turned as the nearest one is."""
-        triangles = self.triangles
-        sides = _areas(self.flat[triangles])
-        return triangles[sides * sides[self.depth[triangles].mean(1).argmin()] > 0]
+        every = self.triangles
+        sides = areas(self.flat[every])
+        return every[sides * sides[self.depth[every].mean(1).argmin()] > 0]
 
     @property
     def solid(self) -> bool:
@@ -152,13 +153,11 @@ def _shape(
     if layer.kind in ("mesh", "plane"):
         if layer.color:
             return _painted(recipe, drawn, layer.color, state)
-        return f'<path fill="{color}" d="{_triangles(drawn.flat[drawn.triangles])}"/>'
+        return f'<path fill="{color}" d="{triangles(drawn.flat[drawn.triangles])}"/>'
     if layer.kind in LINES:
         width = max(0.8, layer.size * 0.55)
         dash = f' stroke-dasharray="{DASHES[layer.dash]}"' if layer.dash != "solid" else ""
-        return (
-            f'<path fill="none" stroke="{color}" stroke-width="{width:.1f}"{dash} d="{_path(drawn.flat)}"/>'
-        )
+        return f'<path fill="none" stroke="{color}" stroke-width="{width:.1f}"{dash} d="{path(drawn.flat)}"/>'
     return _points(recipe, drawn, state, color, walls)
 
 
@@ -172,21 +171,31 @@ def _labels(recipe: Recipe, drawn: Drawn, color: str, letters: float) -> str:
 
 
 def _painted(recipe: Recipe, drawn: Drawn, color: Color, state: State) -> str:
-    """A mesh in the colours of its values; each triangle is a hair wider, so that no seam shows."""
+    """A mesh in the colours of its values: terraces too; each is a hair wider, so that no seam shows."""
     front, values = drawn.front, recipe.layer_values(drawn.layer, state.params, state.progress)
-    shades = _shades(values[front].mean(1), color)
-    pieces = [
-        f'<path fill="{paint}" stroke="{paint}" d="{_triangles(drawn.flat[front[shades == k]])}"/>'
-        for k in np.unique(shades)
-        for paint in [f"var(--{color.scale}-{k})"]
-    ]
+    corners, steps = drawn.flat[front], _steps(values, color)[front]
+    shades, pieces = _shades(values[front], color), []
+    for k in range(shades.min(), shades.max() + 1):
+        paint, level = f"var(--{color.scale}-{k})", k - 0.5 if k > shades.min() else -np.inf
+        seen = (steps < k + 0.5).any(1) | (k == shades.max())  # the next terrace covers the others
+        pieces.append(
+            f'<path fill="{paint}" stroke="{paint}" d="{above(corners[seen], steps[seen], level)}"/>'
+        )
     return f'<g stroke-width="0.7" stroke-linejoin="round">{"".join(pieces)}</g>'
+
+
+def _last(color: Color) -> int:
+    return len(themes.scale(color.scale)) - 1
+
+
+def _steps(values: np.ndarray, color: Color) -> np.ndarray:
+    """Where values are on the colour's scale, from 0 at its first step."""
+    return _last(color) * (values - color.low) / (color.high - color.low)
 
 
 def _shades(values: np.ndarray, color: Color) -> np.ndarray:
     """The step of the colour's scale that each value is nearest to."""
-    last = len(themes.scale(color.scale)) - 1
-    return np.rint(last * np.clip((values - color.low) / (color.high - color.low), 0, 1)).astype(int)
+    return np.rint(np.clip(_steps(values, color), 0, _last(color))).astype(int)
 
 
 def _field(recipe: Recipe, layer: Layer, state: State, size: Size) -> str:
@@ -198,18 +207,10 @@ def _field(recipe: Recipe, layer: Layer, state: State, size: Size) -> str:
     dx, dy = size[0] / (wide - 1), size[1] / (high - 1)  # the outermost points are on the edges
     place = f"translate({-size[0] / 2 - dx / 2:.2f} {-size[1] / 2 - dy / 2:.2f}) scale({dx:.4f} {dy:.4f})"
     steps = [
-        f'<path fill="var(--{layer.color.scale}-{k})" d="{_cells(shades >= k)}"/>'
+        f'<path fill="var(--{layer.color.scale}-{k})" d="{cells(shades >= k)}"/>'
         for k in range(shades.min(), shades.max() + 1)
     ]
     return f'<g transform="{place}" shape-rendering="crispEdges">{"".join(steps)}</g>'
-
-
-def _cells(filled: np.ndarray) -> str:
-    """The filled cells of a grid, as one rectangle for each run in a row."""
-    ends = np.diff(filled.astype(int), axis=1, prepend=0, append=0)
-    rows, starts = np.nonzero(ends > 0)
-    widths = np.nonzero(ends < 0)[1] - starts
-    return "".join(f"M{x} {y}h{w}v1h-{w}z" for x, y, w in zip(starts, rows, widths, strict=True))
 
 
 def _points(recipe: Recipe, drawn: Drawn, state: State, color: str, walls: Sequence[Drawn]) -> str:
@@ -221,16 +222,9 @@ def _points(recipe: Recipe, drawn: Drawn, state: State, color: str, walls: Seque
     chosen = chosen[np.argsort(-depth[chosen], kind="stable")]
     colors = _colors(recipe, layer, state)
     radius = layer.size * 0.55
-    dots = "".join(_dot(flat[i], radius, layer.square, colors(i)) for i in chosen)
+    dots = "".join(dot(flat[i], radius, layer.square, colors(i)) for i in chosen)
     paint = f'fill="none" stroke="{color}" stroke-width="1.5"' if layer.hollow else f'fill="{color}"'
     return f"<g {paint}>{dots}</g>"
-
-
-def _dot(at: np.ndarray, radius: float, square: bool, fill: str) -> str:
-    if square:
-        side = f"{2 * radius:.0f}"
-        return f'<path d="M{at[0] - radius:.0f} {at[1] - radius:.0f}h{side}v{side}h-{side}z"{fill}/>'
-    return f'<circle cx="{at[0]:.0f}" cy="{at[1]:.0f}" r="{radius:.1f}"{fill}/>'
 
 
 def _colors(recipe: Recipe, layer: Layer, state: State) -> Any:
@@ -239,33 +233,3 @@ def _colors(recipe: Recipe, layer: Layer, state: State) -> Any:
     values = recipe.layer_values(layer, state.params, state.progress, followed=state.follow)
     shades = _shades(values, layer.color)
     return lambda i: f' fill="var(--{layer.color.scale}-{shades[i]})"'
-
-
-def _path(flat: np.ndarray) -> str:
-    out, pen = [], "M"
-    for x, y in flat:
-        if np.isnan(x):
-            pen = "M"
-        else:
-            out.append(f"{pen}{x:.0f} {y:.0f}")
-            pen = "L"
-    return "".join(out)
-
-
-def _triangles(corners: np.ndarray) -> str:
-    """(F, 3, 2) as one path, every triangle turned the same way."""
-    corners = np.rint(corners).astype(int)
-    area = _areas(corners)
-    a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    u[area < 0], v[area < 0] = v[area < 0], u[area < 0]
-    return "".join(
-        f"M{x} {y}l{s} {t} {p - s} {q - t}z"
-        for (x, y), (s, t), (p, q), seen in zip(a.tolist(), u.tolist(), v.tolist(), area != 0, strict=True)
-        if seen
-    )
-
-
-def _areas(corners: np.ndarray) -> np.ndarray:
-    """Twice the area of each triangle (F, 3, 2); its sign tells how it is turned."""
-    u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    return u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
