@@ -3,7 +3,7 @@
 # make lint   the checks that run no code of ours (a part of `make test`)
 # make bench  measures what the README's table says (needs what `make test` sets up)
 # make films  trains the networks that are shipped in films/ anew (needs what `make test` sets up; some minutes)
-# make load   a lecture hall of 300 at the server, and at a naive Dash app (needs the same; four minutes)
+# make load   a lecture hall of 300 at the server, and at a naive Dash app (needs the same; five minutes)
 # make clean  removes everything that these targets have made
 #
 # PYTHON   the interpreter that makes .venv (3.11 or newer)

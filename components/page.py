@@ -15,6 +15,7 @@ from components.publish.plain import LEAD
 from components.scene import Scene, WrongValue, scenes
 from components.server import bundle, once
 from components.shell import attributes, frame
+from components.theme import THEMES
 from components.training.panel import add_training
 
 ADDRESS, CONTENT = "address", "content"
@@ -68,17 +69,7 @@ def gallery(prefix: str) -> html.Div:
     cards = [
         dmc.Anchor(
             [
-                html.Span(
-                    [
-                        html.Img(
-                            src=f"{prefix}still/{scene.slug}.svg?theme={theme}",
-                            alt="",
-                            className=f"only-{theme}",
-                        )
-                        for theme in ("light", "dark")
-                    ],
-                    className="picture-of",
-                ),
+                html.Span([_picture(scene, prefix, theme) for theme in THEMES], className="picture-of"),
                 html.H2(scene.title),
                 html.P(scene.lead),
             ],
@@ -90,6 +81,16 @@ def gallery(prefix: str) -> html.Div:
     ]
     intro = html.Div([html.H1("See what normalisation does to space"), html.P(LEAD)], className="intro")
     return html.Div([intro, html.Div(cards, className="cards")], className="gallery")
+
+
+def _picture(scene: Scene, prefix: str, theme: str) -> dmc.Image:
+    """In one theme; lazily, since a browser fetches nothing then of the theme that is not shown."""
+    return dmc.Image(
+        src=f"{prefix}still/{scene.slug}.svg?theme={theme}",
+        alt="",
+        className=f"only-{theme}",
+        attributes={"root": {"loading": "lazy"}},  # Dash's own Img has no such property
+    )
 
 
 def unknown(slug: str, prefix: str) -> html.Div:

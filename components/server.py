@@ -12,10 +12,9 @@ from typing import Any
 import plotly
 from flask import Flask, Response, jsonify, request
 
-from components import still, text, theme
+from components import stills, text, theme
 from components.figure import document
 from components.scene import Choices, Scene, WrongValue, scenes
-from components.state import parse
 
 LIGHT = Path(__file__).parent.parent / "node_modules/plotly.js-gl3d-dist-min/plotly-gl3d.min.js"
 FULL = Path(plotly.__file__).parent / "package_data/plotly.min.js"
@@ -30,6 +29,7 @@ def add_routes(server: Flask) -> None:
     server.add_url_rule("/still/<slug>.svg", "still", picture)
     server.add_url_rule("/theme.css", "theme", lambda: fresh(theme.css(), "text/css"))
     server.add_url_rule("/lib/<name>", "library", library)
+    stills.keep_stills(server)
     server.register_error_handler(WrongValue, lambda wrong: (jsonify(wrong.json()), 400))
     server.register_error_handler(UnknownScene, lambda unknown: (jsonify(unknown.json()), 404))
 
@@ -68,9 +68,7 @@ def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
 
 def picture(slug: str) -> Response:
     """A still picture of a scene in any state, drawn on the server."""
-    scene = find(slug)
-    state = parse(scene, once(request.args))
-    return fresh(still.svg(state.recipe, state), "image/svg+xml")
+    return stills.answer(find(slug), once(request.args))
 
 
 def once(query) -> dict[str, str]:
