@@ -88,9 +88,9 @@ def worker(redis, tmp_path_factory):
 @pytest.fixture
 def queue(redis, worker, monkeypatch):
     monkeypatch.setenv("REDIS_URL", redis.url)
-    store.here.cache_clear()
+    store.clear()
     yield Line(store.here())
-    store.here.cache_clear()
+    store.clear()
 
 
 @pytest.fixture

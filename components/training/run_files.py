@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Flask, Response, jsonify, request
 
+from components.clients import client
 from components.scene import Scene, WrongValue, scenes
 from components.server import find, once
 from components.trained import SEEDS
@@ -78,7 +79,7 @@ def opened(slug: str) -> Response:
     texts = _choices(scene, film) or {k: v for k, v in once(request.args).items() if k not in RESULTS}
     try:
         best = film.best()
-        texts |= {"run": runs.save(film), "seed": str(best if best < SEEDS else 0)}
+        texts |= {"run": runs.save(film, client=client(request)), "seed": str(best if best < SEEDS else 0)}
     except store.Away:
         raise WrongValue("film", "runs cannot be stored at the moment", "try again in a while") from None
     scene.build(scene.choose(texts))
