@@ -57,9 +57,7 @@ class Manager(BaseBackgroundCallbackManager):
         return fn
 
     def call_job_fn(self, key: str, job_fn: Any, args: Any, context: Any) -> str:
-        with suppress(store.Away):  # repeated while it waits
-            self.workers.call()
-        return key
+        return key  # it is in the line; as long as it waits there, its page calls the workers
 
     def get_progress(self, key: str) -> list[str] | None:
         try:
@@ -68,7 +66,8 @@ class Manager(BaseBackgroundCallbackManager):
         except store.Away:
             news = self._away('{"away": true}')
         if news and news.startswith('{"ahead"'):
-            self.call_job_fn(key, None, None, None)
+            with suppress(store.Away):  # until the next question
+                self.workers.call()
         return [news] if news else None
 
     def get_result(self, key: str, job: str) -> Any:
