@@ -74,7 +74,11 @@ class Line:
             _check(line, address)
             line[ticket] = entry
 
-        self._change(add)
+        try:
+            self._change(add)
+        except Refused:
+            self._forget(ticket)
+            raise
         for name in others:
             self.finish(name, {"state": "replaced"})
         return ticket
@@ -130,8 +134,7 @@ class Line:
     def leave(self, ticket: str) -> None:
         """Out of the line; a worker gives the job up."""
         self._change(lambda line: line.pop(ticket, None))
-        for kind in ("asked", "beat", "look"):
-            self.store.delete(f"{kind}:{ticket}")
+        self._forget(ticket)
 
     # what a worker does
 
@@ -193,6 +196,10 @@ class Line:
 
     def _sign(self, kind: str, ticket: str, seconds: float) -> None:
         self.store.set(f"{kind}:{ticket}", b"1", seconds)
+
+    def _forget(self, ticket: str) -> None:
+        for kind in ("asked", "beat", "look"):
+            self.store.delete(f"{kind}:{ticket}")
 
     def _silent(self, ticket: str) -> bool:
         return self.store.get(f"beat:{ticket}") is None

@@ -39,6 +39,9 @@ def save(film: Film, *, client: str = "", trained: bool = False) -> str:
         raise store.Full("there is no room for this film")
     _settle(name, entry)
     store.films().set(_place(name), data, _seconds())
+    if name not in json.loads(store.films().get(SHELF) or b"{}"):  # others came meanwhile
+        _forget([name])
+        raise store.Full("there was no room for this film")
     return name
 
 
@@ -86,7 +89,7 @@ def _settle(name: str, entry: dict[str, Any] | None) -> None:
 
     films.change(SHELF, changed, _seconds())
     _forget(gone)
-    if gone:
+    if any(not _old(before.get(each, {"since": 0.0})) for each in gone):
         logging.getLogger(__name__).warning("runs are full (%.0f MB): %d go", most / 2**20, len(gone))
 
 
@@ -97,13 +100,17 @@ def _put(shelf: Shelf, name: str, entry: dict[str, Any] | None, most: float) -> 
         shelf[name] = (
             {**old, "since": entry["since"]} if old and old["trained"] >= entry["trained"] else entry
         )
-    gone = [each for each, its in shelf.items() if time.time() - its["since"] > _seconds()]
+    gone = [each for each, its in shelf.items() if _old(its)]
     for each in gone:
         del shelf[each]
     while sum(each["size"] for each in shelf.values()) > most and (going := _next(shelf, name)):
         gone.append(going)
         del shelf[going]
     return gone
+
+
+def _old(entry: dict[str, Any]) -> bool:
+    return time.time() - entry["since"] > _seconds()
 
 
 def _next(shelf: Shelf, new: str) -> str | None:

@@ -23,7 +23,7 @@ from components.settings import cache_folder, redis_url
 
 PATIENCE = 2.0  # seconds for an answer of Redis
 LOCKED = 10.0  # seconds for which another process may be writing to the folder
-DAY = 86400.0
+MINUTE, YEAR = 60.0, 365 * 86400.0
 PREFIX = "normscape:"
 Change = Callable[[bytes | None], bytes]
 
@@ -125,6 +125,14 @@ class Disk:
         with self._reached() as held, held.transact():
             held.set(key, change(held.get(key)), expire=seconds)
 
+    def drop(self, ended: Callable[[bytes], bool]) -> None:
+        """Delete the values that have ended."""
+        with self._reached() as held:
+            for key in list(held):
+                with held.transact():
+                    if ended(held.get(key, b"")):
+                        held.delete(key)
+
     def sizes(self, prefix: str) -> dict[str, int]:
         with self._reached() as held:
             found = [key for key in held if str(key).startswith(prefix)]
@@ -139,31 +147,35 @@ class Disk:
 class Steady:
     """A folder whose seconds are those that the machine runs: no step of its clock, no sleep, ends a value.
 
-    What is no longer valid goes a day later, by the clock.
+    What has ended is deleted every MINUTE in which there are changes.
     """
 
     STAMP = struct.Struct("<dd")  # when a value ends, and for how long it was meant
 
     def __init__(self, disk: Disk) -> None:
         self.disk, self.delete, self.sizes, self.room = disk, disk.delete, disk.sizes, disk.room
+        self.tidied = time.monotonic()
 
     def get(self, key: str) -> bytes | None:
         return self._value(self.disk.get(key))
 
     def set(self, key: str, value: bytes, seconds: float) -> None:
-        self.disk.set(key, self._stamped(value, seconds), seconds + DAY)
+        self.disk.set(key, self._stamped(value, seconds), YEAR)
 
     def change(self, key: str, change: Change, seconds: float) -> None:
         def stamped(data: bytes | None) -> bytes:
             return self._stamped(change(self._value(data)), seconds)
 
-        self.disk.change(key, stamped, seconds + DAY)
+        self.disk.change(key, stamped, YEAR)
+        if time.monotonic() - self.tidied > MINUTE:
+            self.tidied = time.monotonic()
+            self.disk.drop(lambda data: self._value(data) is None)
 
     def _stamped(self, value: bytes, seconds: float) -> bytes:
         return self.STAMP.pack(time.monotonic() + seconds, seconds) + value
 
     def _value(self, data: bytes | None) -> bytes | None:
-        if data is None:
+        if not data:
             return None
         end, seconds = self.STAMP.unpack_from(data)
         left = end - time.monotonic()

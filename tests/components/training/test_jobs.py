@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -175,7 +176,7 @@ def test_a_page_that_is_silent_for_a_minute_is_there(queue, monkeypatch):
     assert queue.pulse(ticket) == "go" and queue.outcome(ticket) is None
 
 
-@pytest.mark.parametrize("step", [-400 * store.DAY, -60, 60, 3600, 0.9 * store.DAY])
+@pytest.mark.parametrize("step", [-40 * store.YEAR, -60, 60, 3600, 0.9 * store.YEAR])
 def test_a_step_of_the_clock_or_a_sleep_loses_nothing(queue, monkeypatch, step):
     """After a sleep the clock is late by it as well: what does not sleep has stood still."""
     waits, runs_ = join(queue), join(queue, owner="other")
@@ -185,6 +186,19 @@ def test_a_step_of_the_clock_or_a_sleep_loses_nothing(queue, monkeypatch, step):
     assert queue.next() == waits and queue.pulse(runs_) == "go"
     assert queue.outcome(waits) is None and queue.outcome(runs_) is None
     assert json.loads(queue.ask(waits)) == {"ahead": 0}
+
+
+def test_the_folder_of_the_line_does_not_grow(queue, monkeypatch):
+    """However many orders are replaced, refused or given up."""
+    for k in range(40):
+        join(queue, owner=str(k % 3), address=str(k % 3))
+    for k in range(40):
+        with suppress(Refused):
+            join(queue, owner=f"other {k}", address="one")
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + line.PATIENCE + 1)
+    ticket = join(queue, owner="last")
+    assert set(queue.store.sizes("")) <= {"line", f"asked:{ticket}", f"beat:{ticket}"}
 
 
 def test_signs_of_life_from_before_a_restart_of_the_machine_are_none(queue, monkeypatch):

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -67,8 +68,9 @@ def test_a_text_that_is_no_key_is_refused_in_words(text):
 
 
 def test_a_run_that_has_gone_is_refused_with_a_remedy(small, monkeypatch):
-    monkeypatch.setattr(runs, "KEPT_DAYS", 1e-9)
     name = runs.save(dataclasses.replace(small, ended=("early", "")))
+    later = time.time() + (runs.KEPT_DAYS + 1) * 86400
+    monkeypatch.setattr(time, "time", lambda: later)
     with pytest.raises(WrongValue, match=r"no longer.*open its file, or train again"):
         runs.load(name)
 
