@@ -14,6 +14,6 @@ def degraded() -> list[str]:
         line = store.here(PATIENCE)
         line.get("line")
         found = {"store: full": line.room().free < LITTLE, "runs: full": runs.full(PATIENCE)}
-    except (store.Away, OSError):
+    except store.Away:
         return ["store: away"]
     return [words for words, true in found.items() if true]

@@ -156,13 +156,12 @@ def _ticket(line: Line, asked: Any, wrong: dict[str, str]) -> tuple[Any, Any]:
     if wrong:
         return WRONG, no_update
     try:
+        runs.settle()  # others may have filled the disk
         return None, line.join(vars(jobs.order(asked)), owner=_owner(), address=client(request))
     except (WrongValue, Refused) as problem:
         return str(problem), no_update
     except store.Away as problem:
         logging.getLogger(__name__).error("no training can be asked for: %s", problem)
-        with suppress(store.Away):
-            runs.settle()  # what fills the disk may be others
         return NO_STORE, no_update
 
 

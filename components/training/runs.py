@@ -64,14 +64,14 @@ def load(run: str) -> Film:
 
 def settle() -> None:
     """Let films go until they fit the room that there is now. Raises store.Away."""
-    _settle("", None)
+    if _taken(store.films()) > _most():
+        _settle("", None)
 
 
 def full(patience: float) -> bool:
     """Whether a new film takes the place of another. Raises store.Away."""
     films = store.films(patience)
-    shelf = json.loads(films.get(SHELF) or b"{}")
-    return sum(each["size"] for each in shelf.values()) > NEARLY * _bound(films.room())
+    return _taken(films) > NEARLY * _bound(films.room())
 
 
 def _settle(name: str, entry: dict[str, Any] | None) -> None:
@@ -138,6 +138,10 @@ def _adopted() -> Shelf:
 def _forget(names: Iterable[str]) -> None:
     for name in names:
         store.films().delete(_place(name))
+
+
+def _taken(films: store.Store) -> int:
+    return sum(each["size"] for each in json.loads(films.get(SHELF) or b"{}").values())
 
 
 def _most() -> float:

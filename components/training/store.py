@@ -13,7 +13,7 @@ import sqlite3
 import struct
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -85,7 +85,9 @@ class Disk:
 
         self.folder = folder
         self.errors = (sqlite3.Error, diskcache.Timeout, OSError)
-        self._open()
+        self.file = 0
+        with suppress(*self.errors):  # on a full disk, say: whoever needs it is told
+            self._open()
 
     def _open(self) -> None:
         import diskcache
@@ -104,8 +106,9 @@ class Disk:
     @contextmanager
     def _reached(self) -> Iterator[Any]:
         with _reached(self.errors):
-            if self._file() != self.file:
-                logging.getLogger(__name__).warning("the folder of the store was deleted; it is made anew")
+            if not self.file or self._file() != self.file:
+                if self.file:
+                    logging.getLogger(__name__).warning("the folder of the store was deleted; made anew")
                 self._open()
             yield self.cache
 

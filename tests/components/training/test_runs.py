@@ -12,6 +12,7 @@ import threading
 import time
 from pathlib import Path
 
+import diskcache
 import numpy as np
 import pytest
 from hypothesis import given
@@ -241,9 +242,24 @@ def test_a_disk_that_others_fill_gets_room_from_films(small, shelf, monkeypatch)
     monkeypatch.setattr(store.Disk, "room", lambda _: store.Room(4 * size(small), 0))
     runs.settle()
     assert len(shelf()) == 2
+    runs.settle()
+    assert len(shelf()) == 2
     monkeypatch.setattr(store.Disk, "room", lambda _: store.Room(size(small), 0))
     with pytest.raises(store.Full, match="no room"):
         save(small, "more")
+
+
+def test_a_disk_that_is_full_at_the_start_is_away_until_it_is_not(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(diskcache.Cache, "__init__", full)
+        disk = store.Disk(tmp_path)
+        with pytest.raises(store.Away, match="full"):
+            disk.get("a")
+    disk.set("a", b"1", 60)
+    assert disk.get("a") == b"1"
 
 
 def test_a_run_on_a_lost_shelf_is_counted_again(small, shelf, monkeypatch):
