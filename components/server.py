@@ -15,6 +15,7 @@ from flask import Flask, Response, jsonify, request
 from components import stills, text, theme
 from components.figure import document
 from components.scene import Choices, Scene, WrongValue, scenes
+from components.training import health
 
 LIGHT = Path(__file__).parent.parent / "node_modules/plotly.js-gl3d-dist-min/plotly-gl3d.min.js"
 FULL = Path(plotly.__file__).parent / "package_data/plotly.min.js"
@@ -24,7 +25,7 @@ FOREVER = "public, max-age=31536000, immutable"
 
 def add_routes(server: Flask) -> None:
     """The routes, and what a wrong value and an unknown scene are answered with."""
-    server.add_url_rule("/healthz", "healthz", lambda: jsonify(status="ok"))
+    server.add_url_rule("/healthz", "healthz", lambda: jsonify(status="ok", degraded=health.degraded()))
     server.add_url_rule("/recipe/<slug>", "recipe", recipe)
     server.add_url_rule("/still/<slug>.svg", "still", picture)
     server.add_url_rule("/theme.css", "theme", lambda: fresh(theme.css(), "text/css"))

@@ -340,6 +340,27 @@ def test_callbacks_bear_any_value(output, data):
     answer("POST", UPDATE + handles, json=body)
 
 
+START = next(output for output in CALLBACKS if APP.callback_map[output].get("background"))
+HANDLES = ["cacheKey", "job", "oldJob", "endId", "cancelJob"]
+
+
+@pytest.mark.parametrize("name", HANDLES)
+@pytest.mark.parametrize("text", ["é", "x~é", "~\ud800", "x~🙂", "\0~", "~"])
+@pytest.mark.parametrize("output", CALLBACKS)
+def test_a_handle_is_any_text(output, name, text):
+    """Also beside a sound one."""
+    for query in (f"?{name}={escaped(text)}", f"?{name}=x~y&{name}={escaped(text)}&endId=x~y"):
+        answer("POST", UPDATE + query, json=asked(output, lambda: "f" * 32))
+
+
+@pytest.mark.parametrize(
+    "ticket", ["\ud800", "é", "", "f" * 31, "F" * 32, "f" * 10**6, None, 1, [], {"a": 1}]
+)
+def test_a_training_starts_with_a_ticket_or_not_at_all(ticket):
+    got = answer("POST", UPDATE, json=asked(START, lambda: ticket))
+    assert got.status_code == 400 and got.json["parameter"] == "ticket"
+
+
 def asked(output, value):
     """The body that the page would send for a callback, with values of ours."""
     known = APP.callback_map[output]

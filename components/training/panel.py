@@ -6,9 +6,9 @@ What the page does with the news of a training is in assets/training.mjs.
 from __future__ import annotations
 
 import importlib.util
+import logging
 import os
 import secrets
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -18,16 +18,18 @@ from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_u
 from dash.background_callback.managers import BaseBackgroundCallbackManager
 from flask import request, session
 
+from components.clients import client
 from components.scene import Scene, WrongValue
 from components.settings import redis_url
 from components.shell import attributes
-from components.training import jobs, store
-from components.training.line import BEAT, Line, Refused
+from components.training import jobs, runs, store
+from components.training.line import Line, Refused, Trust, is_ticket
 from components.training.worker import Local
 
 PANEL, TRAIN, STOP, BAR, WORDS = "train-panel", "train", "train-stop", "train-bar", "train-words"
 ASKED, REFUSED, TICKET, NEWS, END = "train-asked", "train-refused", "train-ticket", "train-news", "train-end"
 FIELDS = {number.name: f"train-{number.name}" for number in jobs.NUMBERS}
+GRACE = 6.0  # seconds for the workers' signs of life when the store, or the machine, is back
 INTERVAL = 60  # ms between two questions of a page
 WRONG = "Nothing is trained yet: see what the fields say."
 NO_STORE = "The queue of trainings does not answer. Try again in a minute."
@@ -42,19 +44,20 @@ class Manager(BaseBackgroundCallbackManager):
     """
 
     def __init__(self, line: Line, workers: Any) -> None:
-        self.line, self.workers = line, workers
-        self.back = 0.0  # when signs of life can be believed again
+        self.line, self.workers, self.trust = line, workers, Trust()
         super().__init__(cache_by=None)
 
     def build_cache_key(self, fn: Any, args: Any, *_: Any) -> str:
+        """The ticket, if it has the shape of one; one that is not in the line moves nothing."""
+        if not is_ticket(args[0]):
+            raise WrongValue("ticket", "this is no ticket", "what the server gave")
         return str(args[0])
 
     def make_job_fn(self, fn: Any, progress: Any, key: Any = None) -> Any:
         return fn
 
     def call_job_fn(self, key: str, job_fn: Any, args: Any, context: Any) -> str:
-        self.workers.send(key)
-        return key
+        return key  # it is in the line; as long as it waits there, its page calls the workers
 
     def get_progress(self, key: str) -> list[str] | None:
         try:
@@ -62,10 +65,13 @@ class Manager(BaseBackgroundCallbackManager):
             news = self.line.ask(key)
         except store.Away:
             news = self._away('{"away": true}')
+        if news and news.startswith('{"ahead"'):
+            with suppress(store.Away):  # until the next question
+                self.workers.call()
         return [news] if news else None
 
     def get_result(self, key: str, job: str) -> Any:
-        if time.monotonic() < self.back:
+        if not self.trust.sure(GRACE):
             return self.UNDEFINED
         try:
             outcome = self.line.outcome(key)
@@ -75,7 +81,7 @@ class Manager(BaseBackgroundCallbackManager):
 
     def _away(self, answer: Any) -> Any:
         """The answer, and a beat for the workers: they, too, had nowhere to sign."""
-        self.back = time.monotonic() + BEAT
+        self.trust.doubt(GRACE)
         return answer
 
     def get_updated_props(self, key: str) -> dict[str, Any]:
@@ -150,10 +156,12 @@ def _ticket(line: Line, asked: Any, wrong: dict[str, str]) -> tuple[Any, Any]:
     if wrong:
         return WRONG, no_update
     try:
-        return None, line.join(vars(jobs.order(asked)), owner=_owner(), address=request.remote_addr or "")
+        runs.settle()  # others may have filled the disk
+        return None, line.join(vars(jobs.order(asked)), owner=_owner(), address=client(request))
     except (WrongValue, Refused) as problem:
         return str(problem), no_update
-    except store.Away:
+    except store.Away as problem:
+        logging.getLogger(__name__).error("no training can be asked for: %s", problem)
         return NO_STORE, no_update
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from flask import Flask, Response, jsonify, request
 
+from components.clients import client
 from components.scene import Scene, WrongValue, scenes
 from components.security import body
 from components.server import find, once
@@ -86,7 +87,7 @@ def opened(slug: str) -> Response:
     texts["seed"] = str(best if best < SEEDS else 0)
     film = _shown(scene, texts, film)
     try:
-        return jsonify(choices=texts | {"run": runs.save(film)})
+        return jsonify(choices=texts | {"run": runs.save(film, client=client(request))})
     except store.Away:
         raise WrongValue("film", "runs cannot be stored at the moment", "try again in a while") from None
 

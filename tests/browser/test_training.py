@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from components.scene import scenes
-from components.training.store import Disk
+from components.training.store import Disk, Steady
 from tests import waiting
 from tests.browser.hand import PATIENCE, difference, look, middle, player, rest, until, visit
 
@@ -189,7 +189,7 @@ def test_a_training_that_was_left_says_nothing_on_the_next_page(page):
 def test_leaving_the_page_ends_its_training(new_page, mortal, tmp_path, leave):
     """It is out of the line, and its worker gives no further sign."""
     base, _ = mortal
-    kept = Disk(tmp_path / "cache" / "store")
+    kept = Steady(Disk(tmp_path / "cache" / "line"))
     page = new_page(base_url=base)
     visit(page, LONG)
     order(page, steps=STEPS)

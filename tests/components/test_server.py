@@ -28,7 +28,7 @@ def run(*arguments):
 
 def test_health(client):
     answer = client.get("/healthz")
-    assert answer.status_code == 200 and answer.json == {"status": "ok"}
+    assert answer.status_code == 200 and answer.json == {"status": "ok", "degraded": []}
 
 
 # --- recipes
