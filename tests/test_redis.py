@@ -16,7 +16,8 @@ from flask import Flask
 from components.scene import WrongValue
 from components.training import jobs, line, panel, runs, store
 from components.training.celery_app import Queue
-from components.training.line import Line
+from components.training.follow import Follow
+from components.training.line import NOTHING, Line
 from geometry.training import trained
 from tests.waiting import until
 from tools.ports import free
@@ -26,6 +27,7 @@ SMALL = {"slug": "spiral", "choices": {"n": "40"}, "steps": 100, "lr": 0.01, "se
 LONG = SMALL | {"choices": {"n": "400", "depth": "6"}, "steps": 20_000, "seeds": 32}
 SERVER = shutil.which("redis-server")
 WITHOUT = "no redis-server here: tools/redis_server.py installs it where it may"
+SEEN = {}  # by ticket, the step that its page has
 pytestmark = pytest.mark.skipif(SERVER is None, reason=WITHOUT)
 
 
@@ -109,15 +111,15 @@ def join(queue, order, owner="me"):
 @cache
 def server_of(queue):
     """What a web server asks, as long as it runs."""
-    return panel.Manager(queue, Queue())
+    return Follow(queue, Queue())
 
 
 def told(queue, ticket):
     """What a page learns when it asks once: news of a step, or the outcome."""
-    manager = server_of(queue)
-    news = json.loads((manager.get_progress(ticket) or ["{}"])[0])
-    result = manager.get_result(ticket, ticket)
-    return news if "step" in news or "away" in news or result is manager.UNDEFINED else result
+    text = server_of(queue).told(ticket, seen=SEEN.get(ticket, NOTHING), stop=False, look=None)
+    news = json.loads(text or "{}")
+    SEEN[ticket] = news.get("step", SEEN.get(ticket, NOTHING))
+    return news.get("end", news)
 
 
 def refused(queue):
@@ -125,7 +127,7 @@ def refused(queue):
     server = Flask("a page's server")
     server.secret_key = "only for this test"
     with server.test_request_context():
-        return panel._ticket(queue, SMALL, {})[0]
+        return panel._ticket(queue, Queue(), SMALL, {})[0]
 
 
 def trains(queue, ticket):

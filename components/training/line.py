@@ -19,6 +19,7 @@ BEAT = 6.0  # seconds without a sign of life after which a worker counts as dead
 PATIENCE = 900.0  # seconds within which a job that waits, and no longer for others, must find a worker
 KEPT = 120.0  # seconds that an outcome waits for its page
 LINE_KEPT = 86400.0
+NOTHING = -1  # the step that a page has seen before the first
 
 Outcome = dict[str, Any]
 
@@ -37,7 +38,7 @@ class Line:
         """A ticket at the end of the line; the owner's job before is given up. Raises Refused, store.Away."""
         ticket = secrets.token_hex(16)
         entry = {"order": order, "owner": owner, "address": address, "runs": False, "stop": False}
-        self._sign("asked", ticket, ASKED)
+        self._asked(ticket, NOTHING)
         self._sign("beat", ticket, PATIENCE)
         dead = self._dead()
         others: list[str] = []
@@ -54,13 +55,15 @@ class Line:
             self.finish(name, {"state": "replaced"})
         return ticket
 
-    def ask(self, ticket: str) -> str | None:
-        """What there is to tell a page: the worker's last words, as JSON; or how many are before it."""
-        self._sign("asked", ticket, ASKED)
-        news = self.store.get(f"news:{ticket}")
-        if news is not None:
-            self.store.delete(f"news:{ticket}")
-            return news.decode()
+    def ask(self, ticket: str, seen: int = NOTHING) -> str | None:
+        """What there is to tell a page: the worker's last words, as JSON; or how many are before it.
+
+        An answer may be lost on its way: the words stay until the page has `seen` the step they tell of.
+        """
+        self._asked(ticket, seen)
+        step, _, words = (self.store.get(f"news:{ticket}") or b"-1").partition(b" ")
+        if int(step) > seen:
+            return words.decode()
         line = self._read()
         if ticket not in line or line[ticket]["runs"]:
             return None
@@ -135,12 +138,13 @@ class Line:
         """What `look` has said last."""
         return json.loads(self.store.get(f"look:{ticket}") or b"{}")
 
-    def heard(self, ticket: str) -> bool:
-        """Whether the page has the last words."""
-        return self.store.get(f"news:{ticket}") is None
+    def heard(self, ticket: str, told: int) -> bool:
+        """Whether the page has the words that were told of a step."""
+        return int(self.store.get(f"asked:{ticket}") or NOTHING) >= told
 
     def tell(self, ticket: str, news: dict[str, Any]) -> None:
-        self.store.set(f"news:{ticket}", json.dumps(news, separators=(",", ":")).encode(), KEPT)
+        words = json.dumps(news, separators=(",", ":"))
+        self.store.set(f"news:{ticket}", f"{news['step']} {words}".encode(), KEPT)
 
     def finish(self, ticket: str, outcome: Outcome) -> None:
         self.store.set(f"outcome:{ticket}", json.dumps(outcome).encode(), KEPT)
@@ -150,6 +154,10 @@ class Line:
 
     def _sign(self, kind: str, ticket: str, seconds: float) -> None:
         self.store.set(f"{kind}:{ticket}", b"1", seconds)
+
+    def _asked(self, ticket: str, seen: int) -> None:
+        """The page's sign of life, which says what the page has."""
+        self.store.set(f"asked:{ticket}", str(seen).encode(), ASKED)
 
     def _silent(self, ticket: str) -> bool:
         return self.store.get(f"beat:{ticket}") is None

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from components.figure import document
 from components.scene import WrongValue, scenes
 from components.settings import cache_folder
-from components.training import jobs, line, panel, runs, store
+from components.training import follow, jobs, line, panel, runs, store
 from components.training.line import MOST_OF_AN_ADDRESS, MOST_WAITING, Line, Refused
 from components.training.worker import Local
 from geometry import training
@@ -157,12 +157,25 @@ def test_a_training_ends_with_a_stored_run_that_its_scene_shows(queue):
         scenes()["spiral"].recipe(run=outcome["run"], n=40, seed=2)
 
 
+class Idle:
+    """Workers that nobody needs."""
+
+    def ready(self):
+        pass
+
+
+def told(page, ticket, seen=line.NOTHING, **wish):
+    """What a page is told, None if nothing is new."""
+    text = page.told(ticket, **{"seen": seen, "stop": False, "look": None} | wish)
+    return json.loads(text) if text else None
+
+
 def listening(queue, monkeypatch, ticket, then):
     """Hear all news of a job, and do something after each."""
     heard = []
 
     def pulse(own, name, beat=Line.pulse):
-        news = own.ask(name)
+        news = own.ask(name, heard[-1]["step"] if heard else line.NOTHING)
         if news and "recipe" in (said := json.loads(news)):
             heard.append(said)
             then(heard)
@@ -218,6 +231,46 @@ def test_the_page_of_a_training_says_what_it_wants_to_see(queue):
     assert queue.looked(ticket) == {"seed": "1"} and queue.looked("nobody's") == {}
 
 
+def test_what_is_lost_on_the_way_is_told_again(queue):
+    page, ticket = follow.Follow(queue, Idle()), join(queue)
+    assert told(page, ticket) == told(page, ticket) == {"ahead": 0}
+    queue.start(ticket)
+    queue.tell(ticket, {"step": 0, "recipe": "first"})
+    assert [told(page, ticket)["recipe"] for _ in range(2)] == ["first", "first"]
+    assert not queue.heard(ticket, 0), "the worker leaves out what the page has: it has nothing yet"
+    assert told(page, ticket, 0) is None and queue.heard(ticket, 0)
+    queue.tell(ticket, {"step": 7, "recipe": "second"})
+    assert [told(page, ticket, 0)["recipe"] for _ in range(2)] == ["second", "second"]
+    queue.finish(ticket, {"state": "done"})
+    assert [told(page, ticket, 0) for _ in range(2)] == [{"end": {"state": "done"}}] * 2
+
+
+def test_a_page_says_with_each_question_what_it_wants(queue):
+    page, ticket = follow.Follow(queue, Idle()), join(queue)
+    queue.start(ticket)
+    for _ in range(2):
+        told(page, ticket, look={"seed": "1"}, stop=True)
+        assert queue.looked(ticket) == {"seed": "1"} and queue.pulse(ticket) == "stop"
+
+
+def test_news_that_could_not_be_told_are_made_whole_again(queue, monkeypatch):
+    """What the store has not taken the page does not have: the next picture leaves nothing out."""
+    ticket, real, away = join(queue, LONG), Line.tell, iter([True])
+    whole = []
+
+    def tell(own, name, news):
+        whole.append({field for each in news["recipe"]["clouds"] for field in each} > {"name"})
+        if next(away, False):
+            raise store.Away("gone")
+        real(own, name, news)
+        queue.stop(name)
+
+    monkeypatch.setattr(Line, "tell", tell)
+    jobs.work(ticket)
+    sizes = [len(json.dumps(cloud)) for cloud in json.loads(queue.ask(ticket))["recipe"]["clouds"]]
+    assert len(whole) == 2 and all(whole) and min(sizes) > 100
+
+
 def test_a_training_that_fails_says_so(queue, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("no memory")
@@ -245,16 +298,16 @@ def test_the_work_outlives_a_store_that_is_away_for_a_while(queue, monkeypatch):
 
 def test_a_page_gives_workers_a_beat_when_the_store_is_back(queue, monkeypatch):
     """What is away longer than a beat has no sign of any worker; the training has ended well meanwhile."""
-    manager, ticket = panel.Manager(queue, Local()), join(queue)
+    page, ticket = follow.Follow(queue, Idle()), join(queue)
     queue.start(ticket)
     with monkeypatch.context() as patch:
         patch.setattr(store.Disk, "get", absent)
-        assert manager.get_result(ticket, ticket) is manager.UNDEFINED
+        assert told(page, ticket) == {"away": True}
     queue.store.delete(f"beat:{ticket}")
-    assert manager.get_result(ticket, ticket) is manager.UNDEFINED
+    assert told(page, ticket) is None
+    monkeypatch.setattr(page, "back", 0.0)
     queue.finish(ticket, {"state": "done"})
-    monkeypatch.setattr(manager, "back", 0.0)
-    assert manager.get_result(ticket, ticket) == {"state": "done"}
+    assert told(page, ticket) == {"end": {"state": "done"}}
 
 
 def test_a_worker_gives_the_page_a_beat_when_the_store_is_back(queue, monkeypatch):
