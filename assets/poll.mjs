@@ -4,7 +4,7 @@
  * when no answer comes, again, with patience. Knows neither the page nor what it asks.
  */
 
-const SOON = 50, SELDOM = 1000, SLOWER = 1.4; // milliseconds between two questions; grows with each answer without news
+const SOON = 50, SELDOM = 1000, SLOWER = 1.3; // milliseconds between two questions; grows with each answer without news
 const AGAIN = 250, RARELY = 8000, LATER = 2; // the same after questions that were not answered
 const PATIENCE = 20_000; // milliseconds after which a question counts as not answered
 

@@ -1,4 +1,7 @@
-"""The HTTP routes beside Dash: recipes, still pictures, the drawing library, health. All are GET."""
+"""The HTTP routes beside Dash: recipes, still pictures, the drawing library, health. All are GET.
+
+What takes the processor for long is made in its turn (`budget`), and what many ask for is kept (`kept`).
+"""
 
 from __future__ import annotations
 

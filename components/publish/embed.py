@@ -113,7 +113,9 @@ def html(scene: Scene, query: Mapping[str, str], shown: Shown) -> str:
         f' <a class="back" href="{back}" target="_blank" rel="noopener">Normscape ↗</a></p>'
     )
     inner = body(scene, shown.state, data, controls=shown.controls, end=sign)
-    script = '<script type="module" src="../assets/embed.mjs"></script>'
+    script = (
+        '<script src="../assets/watch.js"></script><script type="module" src="../assets/embed.mjs"></script>'
+    )
     return page(scene.title, linked("../") + script, inner, asked=shown.state.theme)
 
 
