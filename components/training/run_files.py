@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from typing import Any
 
 from flask import Flask, Response, jsonify, request
 
+from components.budget import work
 from components.clients import client
 from components.scene import Scene, WrongValue, scenes
 from components.server import find, once
 from components.trained import SEEDS
 from components.training import runs, store
 from components.training.jobs import CHOICE, RESULTS, trainable
-from components.training.line import Line
 from geometry.film import Film, FilmError, from_json, from_npz, to_json, to_npz, weights_text
 
 BYTES = "application/octet-stream"  # a form of another site cannot send it
@@ -28,36 +27,24 @@ def add_routes(server: Flask) -> None:
     )
     server.add_url_rule("/run/<run>/net", "run_net", network)
     server.add_url_rule("/run/<slug>", "run_open", opened, methods=["POST"])
-    server.add_url_rule("/training/<ticket>/close", "training_close", closed, methods=["POST"])
-    server.add_url_rule("/training/<ticket>/look", "training_look", looked, methods=["POST"])
-
-
-def closed(ticket: str) -> tuple[str, int]:
-    """The page of a training is being left."""
-    with suppress(store.Away):
-        Line(store.here()).close(ticket)
-    return "", 204
-
-
-def looked(ticket: str) -> tuple[str, int]:
-    """The page of a training wants to see another seed of it, say."""
-    with suppress(store.Away):
-        Line(store.here()).look(ticket, once(request.args))
-    return "", 204
 
 
 def _file(run: str, kind: str, write: Any, mime: str) -> Response:
     """A stored run as a file."""
-    film = runs.load(run)
+    with work():
+        film = runs.load(run)
+        body = write(film)
     name = re.sub("[^a-z0-9]", "", film.data.name.lower())[:20] or "run"
-    answer = Response(write(film), mimetype=mime)
+    answer = Response(body, mimetype=mime)
     answer.headers["Content-Disposition"] = f'attachment; filename="normscape-{name}-{run}.{kind}"'
     return answer
 
 
 def network(run: str) -> Response:
     """The trained network of one seed as the text that a link carries."""
-    film, text = runs.load(run), once(request.args).get("seed", "0")
+    text = once(request.args).get("seed", "0")
+    with work():
+        film = runs.load(run)
     if not re.fullmatch("[0-9]{1,3}", text) or int(text) >= film.seeds:
         raise WrongValue(
             "seed", f"seed={text[:9]} is not a seed of this run", {"min": 0, "max": film.seeds - 1}
@@ -75,7 +62,14 @@ def opened(slug: str) -> Response:
         raise WrongValue("slug", "this scene shows no runs", trainable())
     if request.mimetype != BYTES:
         raise WrongValue("film", f"a film is sent as {BYTES}", BYTES)
-    film = _read(request.get_data())
+    data = request.get_data()  # which may take as long as the client likes
+    with work():
+        return jsonify(choices=_kept(scene, data))
+
+
+def _kept(scene: Scene, data: bytes) -> dict[str, str]:
+    """The choices that show the film, which is stored."""
+    film = _read(data)
     texts = _choices(scene, film) or {k: v for k, v in once(request.args).items() if k not in RESULTS}
     try:
         best = film.best()
@@ -83,7 +77,7 @@ def opened(slug: str) -> Response:
     except store.Away:
         raise WrongValue("film", "runs cannot be stored at the moment", "try again in a while") from None
     scene.build(scene.choose(texts))
-    return jsonify(choices=texts)
+    return texts
 
 
 def _read(data: bytes) -> Film:
