@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from dash import Dash
 from flask import Flask
 
-from components import commands, page, proxy, security, server, settings, shell
+from components import budget, commands, page, proxy, security, server, settings, shell
 from components.publish import embed
 from components.scene import scenes
 from components.training import run_files
@@ -35,6 +35,7 @@ def create_app() -> Dash:
         routes_pathname_prefix="/",
     )
     app.server.secret_key = setting.secret_key
+    budget.guard(app.server, proxies=setting.proxies)
     server.add_routes(app.server)
     embed.add_routes(app.server)
     run_files.add_routes(app.server)

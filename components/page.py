@@ -10,6 +10,7 @@ import dash_mantine_components as dmc
 from dash import Dash, Input, Output, dcc, html
 from flask import Response, request
 
+from components.budget import Busy, work
 from components.publish.embed import read_page
 from components.publish.plain import LEAD
 from components.scene import Scene, WrongValue, scenes
@@ -25,7 +26,7 @@ def add_pages(app: Dash) -> None:
     """The layout, the callback that puts a page at its path, and the status of a path that is none."""
     prefix = app.config.requests_pathname_prefix
     app.layout = frame(html.Div([dcc.Location(id=ADDRESS, refresh=False), html.Main(id=CONTENT)]), prefix)
-    panel = add_training(app, ADDRESS)
+    panel = add_training(app)
 
     @app.callback(Output(CONTENT, "children"), Input(ADDRESS, "pathname"))
     def show(pathname: str | None) -> object:
@@ -55,13 +56,16 @@ def page_status(slug: str) -> int:
         follow(slug, tuple(once(request.args).items()))
     except WrongValue:
         return 400
+    except Busy:
+        return 200  # the page itself will ask, and tell
     return 200
 
 
 @lru_cache(1024)
 def follow(slug: str, query: tuple[tuple[str, str], ...]) -> None:
-    """WrongValue where a link cannot be followed; to know it takes the whole recipe, once."""
-    read_page(scenes()[slug], dict(query))
+    """WrongValue where a link cannot be followed; to know it takes the whole recipe, once. Raises Busy."""
+    with work():
+        read_page(scenes()[slug], dict(query))
 
 
 def gallery(prefix: str) -> html.Div:

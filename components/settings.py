@@ -1,7 +1,8 @@
 """What an administrator sets in the environment; checked here, before the first request.
 
 NORMSCAPE_PREFIX   the path at which a proxy shows the explorer, say /normscape/; it may strip it or not
-TRUSTED_PROXIES    how many proxies in front set X-Forwarded-For, -Proto and -Host; by default none
+TRUSTED_PROXIES    how many proxies in front set X-Forwarded-For, -Proto and -Host; by default none, and then
+                   all who come through a proxy share one client's budget (components/budget.py)
 WEB_CONCURRENCY    worker processes of gunicorn
 SECRET_KEY         signs what a browser must not forge; one for all processes as soon as there are several
 REDIS_URL          where jobs are queued for other machines, and trained runs kept; hence several processes

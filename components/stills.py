@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import threading
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from pathlib import Path
 from flask import Flask, Response, current_app, request
 
 from components import still
+from components.budget import work
 from components.kept import Kept
 from components.scene import Scene
 from components.state import parse
@@ -60,12 +62,12 @@ def answer(scene: Scene, query: Mapping[str, str]) -> Response:
 
 
 def picture(scene: Scene, query: Mapping[str, str]) -> bytes:
-    """Gzipped; drawn unless it is kept."""
+    """Gzipped; drawn unless it is kept. The gallery's cost nobody's budget: an image cannot ask again."""
     shelf: Shelf = current_app.extensions["stills"]
     key = (scene.slug, *sorted(query.items()))
     if body := shelf.kept.get(key):
         return body
-    with shelf.drawing:
+    with work() if query.keys() - {"theme"} else nullcontext(), shelf.drawing:
         body = shelf.kept.get(key) or drawn(scene, query)  # others may have drawn it meanwhile
     return body if OWN & query.keys() else shelf.kept.keep(key, body)
 

@@ -259,6 +259,22 @@ def test_two_workers_log_in_single_lines_and_believe_their_proxy(tmp_path):
     assert "Traceback" not in err.read_text()
 
 
+def test_the_dearest_pictures_twenty_a_second_leave_the_rest_quick(tmp_path):
+    """From as many clients: none has spent its budget. What there is no place for is told to come again."""
+    dearest, asked = "/still/norms.svg?n=5000&d=6&left=groupnorm&right=groupnorm", 60
+    with gunicorn(tmp_path, TRUSTED_PROXIES="1") as (base, *_), ThreadPoolExecutor(asked + 1) as pool:
+        answers, took = [], []
+        for k in range(asked):
+            answers.append(pool.submit(fetch, base + dearest, **{"X-Forwarded-For": f"192.0.2.{k}"}))
+            start = time.monotonic()
+            if k % 10 == 9:
+                assert pool.submit(fetch, f"{base}/healthz").result()[0] == 200
+                took.append(time.monotonic() - start)
+            time.sleep(max(0, 0.05 - (time.monotonic() - start)))
+        assert max(took) < 1, took
+        assert {answer.result()[0] for answer in answers} == {200, 503}
+
+
 def test_a_stop_lets_a_request_finish(tmp_path):
     """SIGTERM while a request is under way: its answer comes whole, the process ends with 0, and soon."""
     asked = b"POST /run/spiral HTTP/1.1\r\nHost: here\r\nContent-Type: application/octet-stream\r\n"

@@ -15,10 +15,12 @@ import psutil
 import pytest
 from flask import Flask
 
+from components import budget
 from components.scene import WrongValue
 from components.training import celery_app, jobs, line, panel, runs, store
 from components.training.celery_app import Queue
-from components.training.line import Line
+from components.training.follow import Follow
+from components.training.line import NOTHING, Line
 from geometry.training import trained
 from tests.waiting import until
 from tools.ports import free
@@ -28,6 +30,7 @@ SMALL = {"slug": "spiral", "choices": {"n": "40"}, "steps": 100, "lr": 0.01, "se
 LONG = SMALL | {"choices": {"n": "400", "depth": "6"}, "steps": 20_000, "seeds": 32}
 SERVER = shutil.which("redis-server")
 WITHOUT = "no redis-server here: tools/redis_server.py installs it where it may"
+SEEN = {}  # by ticket, the step that its page has
 pytestmark = pytest.mark.skipif(SERVER is None, reason=WITHOUT)
 
 
@@ -109,21 +112,22 @@ def join(queue, order, owner="me"):
 @cache
 def server_of(queue):
     """What a web server asks, as long as it runs."""
-    return panel.Manager(queue, Queue())
+    return Follow(queue, Queue())
 
 
 def told(queue, ticket):
     """What a page learns when it asks once: news of a step, or the outcome."""
-    manager = server_of(queue)
-    news = json.loads((manager.get_progress(ticket) or ["{}"])[0])
-    result = manager.get_result(ticket, ticket)
-    return news if "step" in news or "away" in news or result is manager.UNDEFINED else result
+    text = server_of(queue).told(ticket, seen=SEEN.get(ticket, NOTHING), stop=False, look=None)
+    news = json.loads(text or "{}")
+    SEEN[ticket] = news.get("step", SEEN.get(ticket, NOTHING))
+    return news.get("end", news)
 
 
 def refused(queue):
     """What a page is told that would train."""
     server = Flask("a page's server")
     server.secret_key = "only for this test"
+    budget.guard(server, proxies=0)
     with server.test_request_context():
         return panel._ticket(queue, SMALL, {})[0]
 
@@ -182,8 +186,7 @@ def test_redis_away_and_back_loses_nothing_that_was_saved(queue, redis):
 def test_redis_away_between_the_ticket_and_the_start_is_no_error(queue, redis):
     ticket = join(queue, SMALL)
     redis.kill()
-    manager = server_of(queue)
-    assert manager.call_job_fn(manager.build_cache_key(None, [ticket]), None, [ticket], None) == ticket
+    assert told(queue, ticket) == {"away": True}
     redis.start()
     assert ends(queue, ticket)["state"] == "done"
 
@@ -195,16 +198,14 @@ def calls(client):
 
 def test_whatever_is_sent_the_next_user_waits_for_no_one(queue, worker):
     """Tickets that nobody gave out call no worker, and one's own many times is one call."""
-    client, manager = store.here().client, server_of(queue)
+    client = store.here().client
     before, keys = calls(client), client.dbsize()
     for forged in [f"{k:032x}" for k in range(1000)]:
-        assert manager.call_job_fn(manager.build_cache_key(None, [forged]), None, [forged], None) == forged
-        assert manager.get_progress(forged) is None
-        assert manager.get_result(forged, forged) == {"state": "lost"}
+        assert told(queue, forged) == {"state": "lost"}
     assert calls(client) == before and client.dbsize() <= keys
     ticket = join(queue, SMALL)
     for _ in range(50):
-        manager.workers.call()
+        Queue().call()
         assert client.llen("celery") <= 1
     start = time.monotonic()
     assert ends(queue, ticket)["state"] == "done" and time.monotonic() - start < 15

@@ -19,7 +19,7 @@ from components.figure import document
 from components.scene import Choices, Scene, WrongValue, scenes
 from components.trained import SEEDS
 from components.training import runs, store
-from components.training.line import ASKED, HERE, Line, Trust
+from components.training.line import ASKED, HERE, NOTHING, Line, Trust
 from geometry.film import Film
 
 T = TypeVar("T")
@@ -134,17 +134,19 @@ def _train(line: Line, ticket: str, asked: Order) -> Film | None:
     scene, chosen = asked.scene, asked.chosen
     assert scene.training is not None
     numbers: dict[str, Any] = {n.name: getattr(asked, n.name) for n in NUMBERS}
-    pictures, trust = Pictures(scene, chosen), Trust()
+    pictures, trust, told = Pictures(scene, chosen), Trust(), NOTHING
     for moment in train(*scene.training.task(chosen), **numbers):
         try:
             word = line.pulse(ticket)
-            if word == "go" and line.heard(ticket):
+            if word == "go" and line.heard(ticket, told):
                 film = moment.film()
                 pictures.look(line.looked(ticket))
                 line.tell(ticket, _sums(film) | _clock(moment) | {"recipe": pictures.news(film)})
+                told = moment.step
         except store.Away:
             word = "go"
             trust.doubt(ASKED)  # in which the page signs again; and tell later
+            pictures.known.clear()  # what was told last may be lost
         if word == "gone":
             return None
         if word == "stop" or (word == "silent" and trust.sure(ASKED)):

@@ -26,6 +26,7 @@ KEPT = 120.0  # seconds that news wait for their page
 DONE_KEPT = LINE_KEPT = 86400.0
 STEP = 5.0  # seconds by which two clocks differ after a sleep, or a step of one
 HERE = "here"  # the worker where there is but one
+NOTHING = -1  # the step that a page has seen before the first
 TICKET = re.compile("[0-9a-f]{32}")
 
 Outcome = dict[str, Any]
@@ -62,7 +63,7 @@ class Line:
         """A ticket at the end of the line; the owner's job before is given up. Raises Refused, store.Away."""
         ticket = secrets.token_hex(16)
         entry = {"order": order, "owner": owner, "address": address, "runs": "", "stop": False}
-        self._sign("asked", ticket, ASKED)
+        self._asked(ticket, NOTHING)
         self._sign("beat", ticket, PATIENCE)
         dead = self._dead()
         others: list[str] = []
@@ -83,15 +84,17 @@ class Line:
             self.finish(name, {"state": "replaced"})
         return ticket
 
-    def ask(self, ticket: str) -> str | None:
-        """What there is to tell a page: the worker's last words, as JSON; or how many are before it."""
+    def ask(self, ticket: str, seen: int = NOTHING) -> str | None:
+        """What there is to tell a page: the worker's last words, as JSON; or how many are before it.
+
+        An answer may be lost on its way: the words stay until the page has `seen` the step they tell of.
+        """
         line = self._read()
         if ticket in line:
-            self._sign("asked", ticket, ASKED)
-        news = self.store.get(f"news:{ticket}")
-        if news is not None:
-            self.store.delete(f"news:{ticket}")
-            return news.decode()
+            self._asked(ticket, seen)
+        step, _, words = (self.store.get(f"news:{ticket}") or b"-1").partition(b" ")
+        if int(step) > seen:
+            return words.decode()
         if ticket not in line or line[ticket]["runs"]:
             return None
         dead = self._dead() - {ticket}
@@ -180,12 +183,13 @@ class Line:
         """What `look` has said last."""
         return json.loads(self.store.get(f"look:{ticket}") or b"{}")
 
-    def heard(self, ticket: str) -> bool:
-        """Whether the page has the last words."""
-        return self.store.get(f"news:{ticket}") is None
+    def heard(self, ticket: str, told: int) -> bool:
+        """Whether the page has the words that were told of a step."""
+        return int(self.store.get(f"asked:{ticket}") or NOTHING) >= told
 
     def tell(self, ticket: str, news: dict[str, Any]) -> None:
-        self.store.set(f"news:{ticket}", json.dumps(news, separators=(",", ":")).encode(), KEPT)
+        words = json.dumps(news, separators=(",", ":"))
+        self.store.set(f"news:{ticket}", f"{news['step']} {words}".encode(), KEPT)
 
     def finish(self, ticket: str, outcome: Outcome) -> None:
         kept = DONE_KEPT if outcome["state"] == "done" else KEPT
@@ -200,6 +204,10 @@ class Line:
     def _forget(self, ticket: str) -> None:
         for kind in ("asked", "beat", "look"):
             self.store.delete(f"{kind}:{ticket}")
+
+    def _asked(self, ticket: str, seen: int) -> None:
+        """The page's sign of life, which says what the page has."""
+        self.store.set(f"asked:{ticket}", str(seen).encode(), ASKED)
 
     def _silent(self, ticket: str) -> bool:
         return self.store.get(f"beat:{ticket}") is None

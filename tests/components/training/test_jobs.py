@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from components.figure import document
 from components.scene import WrongValue, scenes
 from components.settings import cache_folder
-from components.training import jobs, line, panel, runs, store
+from components.training import follow, jobs, line, panel, runs, store
 from components.training.line import MOST_OF_AN_ADDRESS, MOST_WAITING, Line, Refused
 from components.training.worker import Local
 from geometry import training
@@ -160,13 +160,9 @@ def test_a_ticket_that_nobody_gave_out_moves_nothing(queue, monkeypatch, ticket)
     monkeypatch.setattr(store.Steady, "set", absent)
     monkeypatch.setattr(store.Steady, "change", absent)
     queue.stop(ticket), queue.look(ticket, {"seed": "1"}), queue.close(ticket)
-    manager = panel.Manager(queue, Local())
-    if ticket == STRANGE[0]:
-        assert manager.build_cache_key(None, [ticket]) == ticket
-        assert queue.ask(ticket) is None and queue.outcome(ticket) == {"state": "lost"}
-    else:
-        with pytest.raises(WrongValue, match="no ticket"):
-            manager.build_cache_key(None, [ticket])
+    if line.is_ticket(ticket):
+        page = follow.Follow(queue, Idle())
+        assert told(page, ticket, look={"seed": "1"}, stop=True) == {"end": {"state": "lost"}}
 
 
 def test_a_page_that_is_silent_for_a_minute_is_there(queue, monkeypatch):
@@ -244,12 +240,28 @@ def test_a_training_ends_with_a_stored_run_that_its_scene_shows(queue):
         scenes()["spiral"].recipe(run=outcome["run"], n=40, seed=2)
 
 
+class Idle:
+    """Workers that nobody needs."""
+
+    def ready(self):
+        pass
+
+    def call(self):
+        pass
+
+
+def told(page, ticket, seen=line.NOTHING, **wish):
+    """What a page is told, None if nothing is new."""
+    text = page.told(ticket, **{"seen": seen, "stop": False, "look": None} | wish)
+    return json.loads(text) if text else None
+
+
 def listening(queue, monkeypatch, ticket, then):
     """Hear all news of a job, and do something after each."""
     heard = []
 
     def pulse(own, name, beat=Line.pulse):
-        news = own.ask(name)
+        news = own.ask(name, heard[-1]["step"] if heard else line.NOTHING)
         if news and "recipe" in (said := json.loads(news)):
             heard.append(said)
             then(heard)
@@ -336,6 +348,46 @@ def test_the_page_of_a_training_says_what_it_wants_to_see(queue):
     assert queue.looked(ticket) == {"seed": "1"} and queue.looked("nobody's") == {}
 
 
+def test_what_is_lost_on_the_way_is_told_again(queue):
+    page, ticket = follow.Follow(queue, Idle()), join(queue)
+    assert told(page, ticket) == told(page, ticket) == {"ahead": 0}
+    queue.start(ticket)
+    queue.tell(ticket, {"step": 0, "recipe": "first"})
+    assert [told(page, ticket)["recipe"] for _ in range(2)] == ["first", "first"]
+    assert not queue.heard(ticket, 0), "the worker leaves out what the page has: it has nothing yet"
+    assert told(page, ticket, 0) is None and queue.heard(ticket, 0)
+    queue.tell(ticket, {"step": 7, "recipe": "second"})
+    assert [told(page, ticket, 0)["recipe"] for _ in range(2)] == ["second", "second"]
+    queue.finish(ticket, {"state": "done"})
+    assert [told(page, ticket, 0) for _ in range(2)] == [{"end": {"state": "done"}}] * 2
+
+
+def test_a_page_says_with_each_question_what_it_wants(queue):
+    page, ticket = follow.Follow(queue, Idle()), join(queue)
+    queue.start(ticket)
+    for _ in range(2):
+        told(page, ticket, look={"seed": "1"}, stop=True)
+        assert queue.looked(ticket) == {"seed": "1"} and queue.pulse(ticket) == "stop"
+
+
+def test_news_that_could_not_be_told_are_made_whole_again(queue, monkeypatch):
+    """What the store has not taken the page does not have: the next picture leaves nothing out."""
+    ticket, real, away = join(queue, LONG), Line.tell, iter([True])
+    whole = []
+
+    def tell(own, name, news):
+        whole.append({field for each in news["recipe"]["clouds"] for field in each} > {"name"})
+        if next(away, False):
+            raise store.Away("gone")
+        real(own, name, news)
+        queue.stop(name)
+
+    monkeypatch.setattr(Line, "tell", tell)
+    jobs.work(ticket)
+    sizes = [len(json.dumps(cloud)) for cloud in json.loads(queue.ask(ticket))["recipe"]["clouds"]]
+    assert len(whole) == 2 and all(whole) and min(sizes) > 100
+
+
 def test_a_training_that_fails_says_so(queue, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("no memory")
@@ -363,16 +415,16 @@ def test_the_work_outlives_a_store_that_is_away_for_a_while(queue, monkeypatch):
 
 def test_a_page_gives_workers_a_beat_when_the_store_is_back(queue, monkeypatch):
     """What is away longer than a beat has no sign of any worker; the training has ended well meanwhile."""
-    manager, ticket = panel.Manager(queue, Local()), join(queue)
+    page, ticket = follow.Follow(queue, Idle()), join(queue)
     queue.start(ticket)
     with monkeypatch.context() as patch:
         patch.setattr(store.Disk, "get", absent)
-        assert manager.get_result(ticket, ticket) is manager.UNDEFINED
+        assert told(page, ticket) == {"away": True}
     queue.store.delete(f"beat:{ticket}")
-    assert manager.get_result(ticket, ticket) is manager.UNDEFINED
+    assert told(page, ticket) is None
+    page.trust.back = 0.0
     queue.finish(ticket, {"state": "done"})
-    manager.trust.back = 0.0
-    assert manager.get_result(ticket, ticket) == {"state": "done"}
+    assert told(page, ticket) == {"end": {"state": "done"}}
 
 
 def test_a_worker_gives_the_page_a_beat_when_the_store_is_back(queue, monkeypatch):
@@ -462,10 +514,7 @@ def test_a_process_that_cannot_be_started_is_no_error_of_the_page(queue, monkeyp
         raise OSError("too many processes")
 
     monkeypatch.setattr(subprocess, "Popen", popen)
-    manager = panel.Manager(queue, Local())
-    ticket = join(queue)
-    assert manager.call_job_fn(ticket, None, [ticket], None) == ticket
-    assert manager.get_progress(ticket) == ['{"ahead": 0}']
+    assert told(follow.Follow(queue, Local()), join(queue)) == {"ahead": 0}
 
 
 def test_a_worker_whose_folder_is_deleted_makes_room_for_the_next(queue, local, tmp_path):
