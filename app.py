@@ -52,17 +52,18 @@ def wsgi() -> Flask:
 
 
 def serve(host: str, port: int) -> None:
-    from werkzeug.serving import make_server
+    from components.front import Front
 
     try:
-        running = make_server(host, port, wsgi(), threaded=True)
+        front = Front(wsgi(), host=host, port=port)
     except settings.WrongSetting as error:
         sys.exit(f"normscape: {error}")
-    except (OSError, SystemExit) as error:
+    except (OSError, ValueError) as error:
         sys.exit(f"normscape: cannot serve on {host}:{port}: {error}")
     print(f"Normscape is on http://{host}:{port}  (Ctrl+C stops it)", flush=True)
     try:
-        running.serve_forever()
+        while True:
+            front.turn()
     except KeyboardInterrupt:
         print()
 
