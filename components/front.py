@@ -1,4 +1,4 @@
-"""The web server: Waitress, alone or in gunicorn's processes. Who sends or reads slowly holds a socket, never a thread.
+"""The web server: Waitress, alone or in gunicorn's processes. A slow client holds a socket, never a thread.
 
 One loop reads requests to their end and sends what they are answered; a thread is taken only while the
 application computes. Gunicorn starts the processes, watches and stops them.
@@ -31,8 +31,7 @@ BOUNDS: dict[str, Any] = {
     "channel_timeout": 30,  # seconds without a byte
     "cleanup_interval": 5,
     "max_request_header_size": 32 * 2**10,
-    "max_request_body_size": 2
-    * LARGEST_BODY,  # below, the application says in its own words what is too large
+    "max_request_body_size": 2 * LARGEST_BODY,  # up to here the application says what is too large
     "outbuf_high_watermark": 4 * LARGEST_BODY,  # no answer is as large: a thread would wait
     "asyncore_use_poll": True,
     "clear_untrusted_proxy_headers": False,  # the application decides whom to believe: TRUSTED_PROXIES
@@ -41,7 +40,7 @@ BOUNDS: dict[str, Any] = {
 
 
 class Threads(ThreadedTaskDispatcher):
-    """Threads for those who have read all that they were answered: one may ask for much at once, and read nothing."""
+    """Threads for those who have read their answers so far: one may ask for much and read nothing."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -94,7 +93,7 @@ class Front:
 
 
 def room() -> int:
-    """How many connections there is room for, once this process may open as many files as it can be allowed."""
+    """How many connections there is room for, with as many open files as this process may have."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = FILES * CONNECTIONS
     allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)

@@ -96,7 +96,7 @@ def library_code() -> str:
 
 @cache
 def bundle() -> tuple[str, bytes, bytes]:
-    """Name, with a fingerprint, and text of the drawing library, plain and gzipped: the light one where npm is."""
+    """Name, with a fingerprint, and text of the drawing library, also gzipped: the light one where npm is."""
     code = library_code().encode()
     return f"plotly-{hashlib.sha256(code).hexdigest()[:12]}.js", code, gzip.compress(code, 9)
 

@@ -1,4 +1,4 @@
-"""Who sends or reads slowly, at gunicorn as it is configured here: 200 of each kind at once, and others are served."""
+"""Who sends or reads slowly, at gunicorn as it is configured here: others are served all the same."""
 
 import contextlib
 import re
