@@ -10,10 +10,11 @@ import sys
 import traceback
 
 from components.front import THREADS, Process
-from components.settings import WrongSetting, read
+from components.settings import WrongSetting, reach, read
 
 try:
     settings = read(os.environ)
+    reach(os.environ)
 except WrongSetting as wrong:
     sys.exit(f"normscape: {wrong}")
 
