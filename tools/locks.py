@@ -1,4 +1,4 @@
-"""Write requirements/*.txt anew: each version exactly, with the hashes of all its files, for each way to install.
+"""Write requirements/*.txt anew, one for each way to install: exact versions, with the hashes of all files.
 
 What is locked stays as it is, unless the arguments say otherwise: `--upgrade`, or `--upgrade-package NAME`.
 torch is left out (pyproject.toml says why). Needs uv; `make locks` brings it.
