@@ -25,6 +25,7 @@ from components.security import LARGEST_BODY
 
 THREADS = 8
 CONNECTIONS, FILES = 2_000, 3  # of a process; files that one may hold: its socket, a body, an answer
+SPARE = 0.1  # of the connections, kept for who comes: beyond, the oldest that wait go
 HELD = 512 * 2**20  # bytes that all clients of a process may leave unfinished or unread
 TURN = 1  # second between two looks at what is held, and two signs of life, at most
 BOUNDS: dict[str, Any] = {
@@ -68,7 +69,8 @@ class Front:
         self.map: dict[int, Any] = {}
         self.threads = Threads(threads)
         self.next_look = 0.0
-        bounds = BOUNDS | {"connection_limit": room()}
+        self.most = room()
+        bounds = BOUNDS | {"connection_limit": self.most}
         create_server(application, map=self.map, _dispatcher=self.threads, **bounds, **place)
 
     def channels(self) -> list[HTTPChannel]:
@@ -81,6 +83,7 @@ class Front:
         if time.monotonic() > self.next_look:
             self.next_look = time.monotonic() + TURN
             shed(self.channels(), HELD)
+            thin(self.channels(), int((1 - SPARE) * self.most))
 
     def stop(self, seconds: float) -> None:
         """Answer what has been asked, for some seconds, and nobody new."""
@@ -120,6 +123,14 @@ def shed(channels: Iterable[HTTPChannel], most: int) -> None:
         size, channel = sizes.pop()
         channel.will_close = True
         total -= size
+
+
+def thin(channels: list[HTTPChannel], most: int) -> None:
+    """Let go of the oldest that are not being answered, until there are no more than that."""
+    waiting = [each for each in channels if not each.requests and not each.total_outbufs_len]
+    waiting.sort(key=lambda channel: channel.creation_time)
+    for channel in waiting[: max(0, len(channels) - most)]:
+        channel.will_close = True
 
 
 class Process(Worker):

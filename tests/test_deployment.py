@@ -346,6 +346,21 @@ def test_an_error_is_one_line(monkeypatch):
 # --- the image
 
 
+def test_every_service_turns_its_log_over():
+    text = (ROOT / "compose.yaml").read_text()
+    shared, services = text.partition("\nservices:\n")[::2]
+    services = re.split(r"^  \w+:\n", services.partition("\nvolumes:")[0], flags=re.M)[1:]
+    assert len(services) == 3 and "max-size" in shared and "\n  logging: *logging\n" in shared
+    assert all("<<: *normscape\n" in each or "logging: *logging\n" in each for each in services)
+
+
+def test_each_image_can_be_named_by_its_digest():
+    stages = re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.M)
+    assert stages == ["${PYTHON}"] * 2
+    images = re.findall(r"^    image: (\S+)", (ROOT / "compose.yaml").read_text(), re.M)
+    assert images and all(image.startswith("${") for image in images)
+
+
 def test_the_image_holds_all_that_the_explorer_needs(tmp_path):
     """What the Dockerfile copies into its last stage, and .dockerignore lets through, serves every scene."""
     last = (ROOT / "Dockerfile").read_text().rpartition("\nFROM ")[2]

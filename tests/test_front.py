@@ -1,14 +1,19 @@
 """Who sends or reads slowly, at gunicorn as it is configured here: others are served all the same."""
 
 import contextlib
+import http.client
+import json
 import re
 import resource
 import socket
 import time
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import pytest
 
+from components import front
+from components.security import LARGEST_BODY
 from tests.test_deployment import fetch, gunicorn
 from tests.waiting import until
 
@@ -55,6 +60,49 @@ def seconds(base):
         assert fetch(f"{base}/healthz")[0] == 200
         took.append(time.perf_counter() - start)
     return max(took)
+
+
+def client(size=0, *, requests=(), age=0.0):
+    """A connection as the bounds see it: what it was answered and has not read, what it asks, since when."""
+    return SimpleNamespace(
+        total_outbufs_len=size, requests=requests, request=None, creation_time=-age, will_close=False
+    )
+
+
+def test_who_holds_the_most_goes_first():
+    small, body, large = client(3), client(requests=[SimpleNamespace(body_rcv=b"12345")]), client(9)
+    for most, gone in ((17, []), (16, [large]), (7, [large, body]), (2, [large, body, small])):
+        for each in (small, body, large):
+            each.will_close = False
+        front.shed([small, body, large], most)
+        assert [each for each in (large, body, small) if each.will_close] == gone
+
+
+def test_where_it_is_full_the_oldest_go_that_wait():
+    served, old, young = client(requests=[None], age=9), client(age=5), client(age=1)
+    front.thin([served, young, old], 3)
+    assert not old.will_close
+    front.thin([served, young, old], 2)
+    assert (served.will_close, old.will_close, young.will_close) == (False, True, False)
+
+
+def test_a_body_without_a_length_is_bounded_too(served):
+    """In chunks, it would come to the application cut off."""
+    line = http.client.HTTPConnection(urlsplit(served[0]).netloc, timeout=60)
+    chunks = (bytes(2**20) for _ in range(LARGEST_BODY // 2**20 + 1))
+    line.request("POST", "/run/spiral", chunks, {"Content-Type": "application/octet-stream"})
+    answer = line.getresponse()
+    assert answer.status == 413 and json.loads(answer.read())["parameter"] == "body"
+    line.close()
+
+
+def test_no_answer_names_the_server(served):
+    for path in ("/healthz", "/nothing", f"/{'x' * 40_000}"):
+        line = http.client.HTTPConnection(urlsplit(served[0]).netloc, timeout=60)
+        line.request("GET", path)
+        answer = line.getresponse()
+        assert answer.headers["Server"] is None and "aitress" not in answer.read().decode()
+        line.close()
 
 
 @pytest.mark.parametrize("kinds", [[kind] for kind in KINDS] + [[*KINDS]], ids=[*KINDS, "all"])
