@@ -83,6 +83,7 @@ class Front:
         if time.monotonic() > self.next_look:
             self.next_look = time.monotonic() + TURN
             shed(self.channels(), HELD)
+        if len(self.map) > (1 - SPARE) * self.most:
             thin(self.channels(), int((1 - SPARE) * self.most))
 
     def stop(self, seconds: float) -> None:
