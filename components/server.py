@@ -114,21 +114,20 @@ def library_code() -> str:
 
 
 @cache
-def bundle() -> tuple[str, bytes]:
-    """Name, with a fingerprint, and gzipped text of the drawing library: the light one where npm is."""
+def bundle() -> tuple[str, bytes, bytes]:
+    """Name, with a fingerprint, and text of the drawing library, also gzipped: the light one where npm is."""
     code = library_code().encode()
-    return f"plotly-{hashlib.sha256(code).hexdigest()[:12]}.js", gzip.compress(code, 9)
+    return f"plotly-{hashlib.sha256(code).hexdigest()[:12]}.js", code, gzip.compress(code, 9)
 
 
 def library(name: str) -> Response | tuple[Response, int]:
-    known, code = bundle()
+    known, plain, gzipped = bundle()
     if name != known:
         return jsonify(WrongValue("name", "there is no such file", [known]).json()), 404
-    answer = Response(code, content_type="text/javascript; charset=utf-8")
+    zipped = "gzip" in request.accept_encodings
+    answer = Response(gzipped if zipped else plain, content_type="text/javascript; charset=utf-8")
     answer.headers["Cache-Control"] = FOREVER
-    if "gzip" in request.accept_encodings:
+    if zipped:
         answer.headers["Content-Encoding"] = "gzip"
-    else:
-        answer.set_data(gzip.decompress(code))
     answer.headers["Vary"] = "Accept-Encoding"
     return answer

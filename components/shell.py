@@ -19,6 +19,9 @@ STYLES = ("style.css",)
 EARLY = ("theme.js", "watch.js")
 MODULES = ("attend.mjs", "training.mjs")
 
+# What Dash tells each page of its server, for its own developers.
+INTERNAL = ("python_version", "plotly_version", "ddk_version", "dash_version_url", "plotly_cloud_installed")
+
 # What Dash would load and no page uses. The polyfill is for browsers without modules, and for all others it
 # slows parseInt, which Plotly's WebGL calls some thousand times a frame.
 UNUSED = re.compile(r'<script src="[^"]*/(?:deps/polyfill@|dash_table/)[^"]*"></script>')
@@ -26,6 +29,9 @@ UNUSED = re.compile(r'<script src="[^"]*/(?:deps/polyfill@|dash_table/)[^"]*"></
 
 class Explorer(Dash):
     """Dash, with a document of our own: the theme before the first paint, the player as a module."""
+
+    def _config(self) -> dict[str, Any]:
+        return {name: value for name, value in super()._config().items() if name not in INTERNAL}
 
     def interpolate_index(self, **parts: str) -> str:  # type: ignore[override]
         prefix = self.config.requests_pathname_prefix
