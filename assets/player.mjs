@@ -25,7 +25,8 @@ import { collage, home } from "./views.mjs";
 
 /** @typedef {import("./painter.mjs").Panel} Panel */
 
-const REST = 250, NEWS = 2000; // milliseconds
+const REST = 250, NEWS = 2000, SLOW = 4000; // milliseconds
+const LATE = "The figure is still on its way.";
 const AWAY = "The server does not answer. What is on the page still works";
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -106,7 +107,11 @@ export class Player {
   #next(change) {
     this.asking.abort();
     const asking = (this.asking = new AbortController()), stale = () => this.closed || asking.signal.aborted;
-    const done = this.line.then(() => (stale() ? undefined : change(stale)));
+    const late = setTimeout(() => { if (!stale()) this.notice(LATE); }, SLOW);
+    const done = this.line.then(() => (stale() ? undefined : change(stale))).finally(() => {
+      clearTimeout(late);
+      if (!stale() && this.part("notice")?.textContent === LATE) this.notice("");
+    });
     this.line = done.catch(() => { if (!stale()) this.notice("The figure could not be drawn. Reload the page to try again."); });
     return done;
   }

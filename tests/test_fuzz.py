@@ -4,6 +4,7 @@ The routes come from the application's map and the callbacks from Dash's: what i
 """
 
 import io
+import itertools
 import json
 import time
 import zipfile
@@ -26,6 +27,7 @@ from geometry.weights import weights_text
 
 SLOWEST = 2.0  # seconds of processor time for one answer
 BRIEF = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+NUMBERED = itertools.count()
 APP = app.create_app()
 APP.server.test_client().get("/")  # Dash completes its callbacks with the first request
 CALLBACKS = sorted(output for output, known in APP.callback_map.items() if "callback" in known)
@@ -87,8 +89,9 @@ def addresses(draw, rule):
 
 
 def answer(method, path, **body):
-    """The answer to a request, which came soon."""
-    client = APP.server.test_client()
+    """The answer to a request, which came soon; each from a client of its own, whose budget is whole."""
+    client, address = APP.server.test_client(), f"10.{'.'.join(map(str, next(NUMBERED).to_bytes(3)))}"
+    body["environ_overrides"] = {"REMOTE_ADDR": address}
     start = time.thread_time()
     got = client.open(path, method=method, **body)
     taken = time.thread_time() - start
@@ -294,7 +297,8 @@ def test_a_run_with_hostile_words(word):
 def test_whatever_a_page_wants_to_see_its_training_goes_on(data):
     line = Line(store.here())
     ticket = line.join(vars(jobs.order({"slug": "spiral", "choices": SMALL, **ASKED})), owner="", address="")
-    answer("POST", f"/training/{ticket}/look?{data.draw(queries('spiral'))}")
+    wish = data.draw(st.dictionaries(st.sampled_from(known_names("spiral")) | VALUES, VALUES, max_size=3))
+    assert answer("POST", f"/training/{ticket}", json={"seen": 0, "look": wish}).status_code == 200
     pictures = jobs.Pictures(scenes()["spiral"], scenes()["spiral"].choose(SMALL))
     pictures.look(line.looked(ticket))
     assert pictures.news(FILM)["views"]
@@ -302,8 +306,20 @@ def test_whatever_a_page_wants_to_see_its_training_goes_on(data):
 
 
 def test_a_stranger_has_nothing_to_look_at():
-    assert answer("POST", "/training/nobodys/look?seed=1").status_code == 204
-    assert store.here().get("look:nobodys") is None
+    got = answer("POST", f"/training/{'0' * 32}", json={"look": {"seed": "1"}})
+    assert got.json == {"end": {"state": "lost"}}
+    assert store.here().get(f"look:{'0' * 32}") is None
+    for nobodys in ("nobodys", "\ud800", "0" * 33, "é" * 32):
+        for path in (escaped(nobodys), f"{escaped(nobodys)}/close"):
+            assert answer("POST", f"/training/{path}", json={}).json["parameter"] == "ticket"
+
+
+@BRIEF
+@given(JSON | st.fixed_dictionaries({}, optional={"seen": JSON, "stop": JSON, "look": JSON}))
+def test_a_question_is_sound_or_refused(asked):
+    body = json.dumps(asked)
+    got = answer("POST", f"/training/{'0' * 32}", data=body, content_type="application/json")
+    assert got.status_code == 400 or got.json["end"] == {"state": "lost"}
 
 
 @BRIEF
@@ -338,6 +354,18 @@ def test_callbacks_bear_any_value(output, data):
         st.sampled_from(["", "?cacheKey=x&job=1", "?oldJob=1&oldJob=x&endId=y", "?cancelJob=1"])
     )
     answer("POST", UPDATE + handles, json=body)
+
+
+HANDLES = ["cacheKey", "job", "oldJob", "endId", "cancelJob"]
+
+
+@pytest.mark.parametrize("name", HANDLES)
+@pytest.mark.parametrize("text", ["é", "x~é", "~\ud800", "x~🙂", "\0~", "~"])
+@pytest.mark.parametrize("output", CALLBACKS)
+def test_a_handle_is_any_text(output, name, text):
+    """Also beside a sound one."""
+    for query in (f"?{name}={escaped(text)}", f"?{name}=x~y&{name}={escaped(text)}&endId=x~y"):
+        answer("POST", UPDATE + query, json=asked(output, lambda: "f" * 32))
 
 
 def asked(output, value):

@@ -13,10 +13,11 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from flask import Flask, Response, jsonify, request
 
+from components import budget
 from components.publish.plain import attributes, body, linked, page, single_file
 from components.recipe import Recipe
 from components.scene import Scene, WrongValue, scenes
-from components.server import UnknownScene, bundle, find, fresh, once
+from components.server import UnknownScene, bundle, find, fresh, made, once
 from components.state import State, parse
 from components.still import HEIGHT as STILL_HEIGHT
 from components.still import WIDTH as STILL_WIDTH
@@ -83,7 +84,9 @@ def embed(slug: str) -> Response:
     """The figure of a scene as a page; what is wrong with the query in words, as JSON on demand."""
     try:
         scene, asked = find(slug), once(request.args)
-        return fresh(html(scene, asked, read(scene, asked)), "text/html")
+        own = asked.get("run") or asked.get("net")  # one reader's
+        key = None if own else ("embed", slug, *sorted(asked.items()))
+        return fresh(made(key, lambda: html(scene, asked, read(scene, asked))), "text/html")
     except WrongValue as wrong:
         if request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json":
             raise
@@ -110,7 +113,9 @@ def html(scene: Scene, query: Mapping[str, str], shown: Shown) -> str:
         f' <a class="back" href="{back}" target="_blank" rel="noopener">Normscape ↗</a></p>'
     )
     inner = body(scene, shown.state, data, controls=shown.controls, end=sign)
-    script = '<script type="module" src="../assets/embed.mjs"></script>'
+    script = (
+        '<script src="../assets/watch.js"></script><script type="module" src="../assets/embed.mjs"></script>'
+    )
     return page(scene.title, linked("../") + script, inner, asked=shown.state.theme)
 
 
@@ -132,7 +137,8 @@ def oembed() -> Response | tuple[Response, int]:
         wrong = WrongValue("url", "this is no link to a scene of ours", list(scenes()))
         return jsonify(wrong.json()), 404
     scene = scenes()[slug]
-    read(scene, query)  # or what is wrong with it
+    with budget.work():
+        read(scene, query)  # or what is wrong with it
     width, height = _size(asked, "maxwidth", WIDTH), _size(asked, "maxheight", HEIGHT)
     still = urlencode(_without(query, *EMBED))
     return jsonify(

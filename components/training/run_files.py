@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 import threading
-from contextlib import suppress
 from dataclasses import replace
 
 from flask import Flask, Response, jsonify, request
 
+from components.budget import work
+from components.clients import client
 from components.scene import Scene, WrongValue, scenes
 from components.security import body
 from components.server import find, once
 from components.trained import SEEDS, fitting
 from components.training import runs, store
 from components.training.jobs import CHOICE, RESULTS, trainable
-from components.training.line import Line
 from geometry.film import Film, FilmError, from_json, from_npz, json_text, key, to_npz, weights_text
 from geometry.parts import LARGEST_FILE
 
@@ -29,31 +29,15 @@ def add_routes(server: Flask) -> None:
     server.add_url_rule("/run/<run>.json", "run_json", lambda run: _file(run, "json"))
     server.add_url_rule("/run/<run>/net", "run_net", network)
     server.add_url_rule("/run/<slug>", "run_open", opened, methods=["POST"])
-    server.add_url_rule("/training/<ticket>/close", "training_close", closed, methods=["POST"])
-    server.add_url_rule("/training/<ticket>/look", "training_look", looked, methods=["POST"])
-
-
-def closed(ticket: str) -> tuple[str, int]:
-    """The page of a training is being left."""
-    with suppress(store.Away):
-        Line(store.here()).close(ticket)
-    return "", 204
-
-
-def looked(ticket: str) -> tuple[str, int]:
-    """The page of a training wants to see another seed of it, say."""
-    with suppress(store.Away):
-        Line(store.here()).look(ticket, once(request.args))
-    return "", 204
 
 
 def _file(run: str, kind: str) -> Response:
     """A stored run as a file."""
-    film = runs.load(run)
-    if kind == "npz":
-        answer = Response(to_npz(film), mimetype=BYTES)
-    else:
-        answer = Response(json_text(film), mimetype="application/json")  # written as it is fetched
+    with work():
+        film = runs.load(run)
+        # JSON is written as it is fetched
+        data, mime = (to_npz(film), BYTES) if kind == "npz" else (json_text(film), "application/json")
+    answer = Response(data, mimetype=mime)
     name = re.sub("[^a-z0-9]", "", film.data.name.lower())[:20] or "run"
     answer.headers["Content-Disposition"] = f'attachment; filename="normscape-{name}-{run}.{kind}"'
     return answer
@@ -61,7 +45,9 @@ def _file(run: str, kind: str) -> Response:
 
 def network(run: str) -> Response:
     """The trained network of one seed as the text that a link carries."""
-    film, text = runs.load(run), once(request.args).get("seed", "0")
+    text = once(request.args).get("seed", "0")
+    with work():
+        film = runs.load(run)
     if not re.fullmatch("[0-9]{1,3}", text) or int(text) >= film.seeds:
         raise WrongValue(
             "seed", f"seed={text[:9]} is not a seed of this run", {"min": 0, "max": film.seeds - 1}
@@ -80,13 +66,20 @@ def opened(slug: str) -> Response:
     if request.mimetype != BYTES:
         raise WrongValue("film", f"a film is sent as {BYTES}", BYTES)
     request.max_content_length = LARGEST_FILE
-    film = _read(body(cache=False))
+    data = body(cache=False)  # which may take as long as the client likes
+    with work():
+        return jsonify(choices=_kept(scene, data))
+
+
+def _kept(scene: Scene, data: bytes) -> dict[str, str]:
+    """The choices that show the film, which is stored."""
+    film = _read(data)
     texts = _choices(scene, film) or {k: v for k, v in once(request.args).items() if k not in RESULTS}
     best = film.best()
     texts["seed"] = str(best if best < SEEDS else 0)
     film = _shown(scene, texts, film)
     try:
-        return jsonify(choices=texts | {"run": runs.save(film)})
+        return texts | {"run": runs.save(film, client=client(request))}
     except store.Away:
         raise WrongValue("film", "runs cannot be stored at the moment", "try again in a while") from None
 
