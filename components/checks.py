@@ -40,8 +40,7 @@ from components.theme import ROLES, SCALES
 from geometry.entries import Entries
 
 if TYPE_CHECKING:
-    from components.marks import Choose, Disc, Drag, Field, Labels, Mesh, Rim, SemiAxes, Threshold, Turn
-from components.recipe import Recipe, View
+    from components.recipe import Recipe, View
 
 FEW = 6  # names that a message shows, the likeliest first
 MOST_SEEN = 512  # points that each point of another cloud sees
