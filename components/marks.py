@@ -117,6 +117,7 @@ class Mark:
     opacity: float = 1.0
     fade: Sequence[float] | None = None
     draws: ClassVar[str]
+    closed: ClassVar[bool] = False  # whether it is the surface of something, and hides what is behind it
     flat: ClassVar[int | None] = None  # the number of its rows; None: those of the view
     space: ClassVar[int | None] = None  # the number of coordinates that they see; None: those of the cloud
 
@@ -259,6 +260,7 @@ class HullFaces(Mark):
 
     count: int
     draws = "mesh"
+    closed = True
 
     def points(self, at: Moment) -> Array:
         shown, faces = at.shown(self.cloud, self.rows), hull.triangles(at.now(self.cloud)).reshape(-1)
@@ -276,6 +278,7 @@ class Mesh(Mark):
     triangles: Array
     color: Color | None = None
     draws = "mesh"
+    closed = True
 
 
 @dataclass(frozen=True, kw_only=True)

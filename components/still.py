@@ -17,7 +17,7 @@ import numpy as np
 
 from components import theme as themes
 from components.cloud import Moment
-from components.marks import Color, Trail, color_of
+from components.marks import Color, color_of
 from components.projection import Size, behind, fitting, paper, project
 from components.recipe import Recipe, View
 from components.shapes import above, areas, cells, dot, path, triangles
@@ -103,10 +103,10 @@ class Drawn:
 
     @property
     def solid(self) -> bool:
-        return self.mark.draws == "mesh" and self.opacity >= 1
+        return self.mark.closed and self.opacity >= 1
 
 
-ORDER = {"field": 0, "mesh": 0, "line": 1, "points": 3, "labels": 4}  # what is drawn over what
+ORDER = {"field": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}  # what is drawn over what
 
 
 def _layers(recipe: Recipe, view: View, state: State, size: Size) -> list[str]:
@@ -119,7 +119,7 @@ def _layers(recipe: Recipe, view: View, state: State, size: Size) -> list[str]:
         zoom = fitting([each.flat for each in drawn], size)
         drawn = [replace(each, flat=zoom * each.flat) for each in drawn]
     letters = _letters(recipe, drawn)
-    drawn.sort(key=lambda each: 2 if isinstance(each.mark, Trail) else ORDER[each.mark.draws])
+    drawn.sort(key=lambda each: ORDER[each.mark.draws])
     walls = [each for each in drawn if each.solid]
     return [
         f'<g opacity="{each.opacity:.2f}">{_shape(recipe, each, at, size, walls, letters)}</g>'

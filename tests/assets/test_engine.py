@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.cloud import Cloud
+from components.packing import packed
 from components.recipe import Parameter, Recipe, View
 from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Pointwise, Softmax, Track
 from geometry.path import between
@@ -272,7 +273,9 @@ def test_a_centring_takes_a_constant_point_to_zero_exactly_in_both(node, d, driv
 def test_relu_keeps_what_is_no_number(node):
     """As in Python: a point that is lost is not drawn at 0."""
     x = np.float32([[np.nan, np.inf, -np.inf, -1, 2]])
-    recipe = recipe_of(Cloud("x", x, Pipeline((Pointwise("relu"),))))
-    [answer] = node.run(recipe, [({}, 1)])
-    np.testing.assert_array_equal(answer["stages"]["x"][1], [[np.nan, np.inf, 0, 0, 2]])
-    np.testing.assert_array_equal(recipe.cloud("x").at({}, 1), [[np.nan, np.inf, 0, 0, 2]])
+    through = Pipeline((Pointwise("relu"),))
+    sent = packed(recipe_of(Cloud("x", 0 * np.nan_to_num(x), through)))
+    sent["clouds"][0]["points"] = packed(x)
+    [answer] = node.ask("run", recipe=sent, cases=[{"params": {}, "progress": 1, "followed": 0}], marks=[])
+    np.testing.assert_array_equal(unpack(answer["stages"]["x"][1], 1), [[np.nan, np.inf, 0, 0, 2]])
+    np.testing.assert_array_equal(Cloud("x", x, through).at({}, 1), [[np.nan, np.inf, 0, 0, 2]])

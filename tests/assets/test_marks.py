@@ -250,7 +250,9 @@ def test_a_mark_shows_the_same(node, kind, data):
         values = mark.values(at)
         of = mark.color.of
         size = reach(of) if isinstance(of, Row) else 0
-        assert np.all(np.abs(unpack(got["values"], len(values))[:, 0] - values) <= off * size + ONE_ROUNDING)
+        found = unpack(got["values"], len(values))[:, 0]
+        assert (np.isnan(found) == np.isnan(values)).all()
+        assert np.all(np.nan_to_num(np.abs(found - values)) <= off * size + ONE_ROUNDING)
 
 
 # --- by hand

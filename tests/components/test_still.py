@@ -166,12 +166,12 @@ def test_a_field_has_the_networks_colours_and_no_seams(slug):
     view, panel = next(each for each in found if each[0].name == "field")
     layer, color = view.layers[0], view.layers[0].color
     group = next(g for g in panel.iter(f"{SVG}g") if g.get("shape-rendering") == "crispEdges")
-    seen = np.full((layer.bins, layer.bins), -1)
+    seen = np.full((layer.columns, layer.columns), -1)
     for path in group:
         for x, y, w in re.findall(r"M(\d+) (\d+)h(\d+)v1h-\3z", path.get("d")):
             seen[int(y), int(x) : int(x) + int(w)] = int(path.get("fill")[-2])
         assert not re.sub(r"M\d+ \d+h\d+v1h-\d+z", "", path.get("d"))
-    values = state.recipe.layer_values(layer, state.params, state.progress).reshape(layer.bins, -1)
+    values = state.recipe.layer_values(layer, state.params, state.progress).reshape(layer.columns, -1)
     part = np.clip((values - color.low) / (color.high - color.low), 0, 1)
     np.testing.assert_array_equal(seen[::-1], np.rint(4 * part))
 
@@ -193,7 +193,8 @@ def ball(*, opacity):
     small = recipe(3)
     view = replace(small.views[0], layers=(globe, Points("poles", "input", show)))
     view = replace(view, ranges=((-2.0, 2.0),) * 3, camera=(2.0, 0.0, 0.0))
-    return replace(small, clouds=(Cloud("globe", points), poles), views=(view,))
+    found = (Cloud("globe", points), poles)
+    return replace(small, stages=("x",), clouds=found, views=(view,), table=None, readouts=())
 
 
 @pytest.mark.parametrize(("opacity", "shown"), [(1.0, 1), (0.5, 2)])
