@@ -23,6 +23,7 @@ from tests.assets.engine import (
     farthest,
     length,
     stages_and_bounds,
+    unpack,
 )
 
 FLOAT32 = 1e-5  # what the design promises between the runtimes, of the size of the point
