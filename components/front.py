@@ -22,6 +22,7 @@ from waitress.task import ThreadedTaskDispatcher
 
 from components.access_log import logged
 from components.security import LARGEST_BODY
+from geometry.parts import LARGEST_FILE
 
 THREADS = 8
 CONNECTIONS, FILES = 2_000, 3  # of a process; files that one may hold: its socket, a body, an answer
@@ -32,8 +33,8 @@ BOUNDS: dict[str, Any] = {
     "channel_timeout": 30,  # seconds without a byte
     "cleanup_interval": 5,
     "max_request_header_size": 32 * 2**10,
-    "max_request_body_size": 2 * LARGEST_BODY,  # up to here the application says what is too large
-    "outbuf_high_watermark": 4 * LARGEST_BODY,  # no answer is as large: a thread would wait
+    "max_request_body_size": LARGEST_FILE + 4 * LARGEST_BODY,  # up to here the application says what is too large
+    "outbuf_high_watermark": LARGEST_FILE + 4 * LARGEST_BODY,  # no answer is as large: a thread would wait
     "asyncore_use_poll": True,
     "clear_untrusted_proxy_headers": False,  # the application decides whom to believe: TRUSTED_PROXIES
     "ident": None,

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from components import front
-from components.security import LARGEST_BODY
+from geometry.parts import LARGEST_FILE
 from tests.test_deployment import fetch, gunicorn
 from tests.waiting import until
 
@@ -89,7 +89,7 @@ def test_where_it_is_full_the_oldest_go_that_wait():
 def test_a_body_without_a_length_is_bounded_too(served):
     """In chunks, it would come to the application cut off."""
     line = http.client.HTTPConnection(urlsplit(served[0]).netloc, timeout=60)
-    chunks = (bytes(2**20) for _ in range(LARGEST_BODY // 2**20 + 1))
+    chunks = (bytes(2**20) for _ in range(LARGEST_FILE // 2**20 + 1))
     line.request("POST", "/run/spiral", chunks, {"Content-Type": "application/octet-stream"})
     answer = line.getresponse()
     assert answer.status == 413 and json.loads(answer.read())["parameter"] == "body"

@@ -148,10 +148,10 @@ def test_an_upload_and_an_order_are_charged(server):
     client.post("/run/spiral", data=b"{}", content_type="application/octet-stream")
     assert "127.0.0.1" in (debts := server.extensions["budget"].debts)
     with server.test_request_context(environ_overrides={"REMOTE_ADDR": "192.0.2.9"}):
-        panel._ticket(Line(None), None, {}, {})  # nothing to train
+        panel._ticket(Line(None), {}, {})  # nothing to train
         assert debts["192.0.2.9"][0] >= budget.TRAINING
         server.extensions["budget"].charge("192.0.2.9", BURST)
-        words, _ = panel._ticket(Line(None), None, {}, {})
+        words, _ = panel._ticket(Line(None), {}, {})
         assert "Try again in" in words
 
 
