@@ -12,10 +12,9 @@ from typing import Any
 import plotly
 from flask import Flask, Response, jsonify, request
 
-from components import still, text, theme
+from components import link, still, text, theme
 from components.figure import document
 from components.scene import Choices, Scene, WrongValue, scenes
-from components.state import parse
 
 LIGHT = Path(__file__).parent.parent / "node_modules/plotly.js-gl3d-dist-min/plotly-gl3d.min.js"
 FULL = Path(plotly.__file__).parent / "package_data/plotly.min.js"
@@ -69,16 +68,13 @@ def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
 def picture(slug: str) -> Response:
     """A still picture of a scene in any state, drawn on the server."""
     scene = find(slug)
-    state = parse(scene, once(request.args))
+    state = link.parse(scene, once(request.args))
     return fresh(still.svg(state.recipe, state), "image/svg+xml")
 
 
 def once(query) -> dict[str, str]:
     """A query as a mapping; a name given twice is an error."""
-    for name, values in query.lists():
-        if len(values) > 1:
-            raise WrongValue(name, f"{name} is given {len(values)} times", "once")
-    return query.to_dict()
+    return link.once(query.items(multi=True))
 
 
 def fresh(body: str, kind: str) -> Response:

@@ -14,8 +14,8 @@ import numpy as np
 
 from components import theme as themes
 from components.figure import LINES, fan
+from components.link import State
 from components.recipe import Layer, Recipe, View
-from components.state import State
 
 WIDTH, HEIGHT = 640, 440
 FIELD = np.tan(np.radians(22.5)) * 2  # what Plotly's perspective sees at distance 1
@@ -65,7 +65,7 @@ def _style(theme: str) -> str:
     def block(name: str) -> str:
         return "svg{" + "".join(f"--{role}:{color};" for role, color in themes.colors(name).items()) + "}"
 
-    if theme == "auto":
+    if theme in ("", "auto"):
         return block("light") + "@media (prefers-color-scheme: dark){" + block("dark") + "}"
     return block(theme)
 

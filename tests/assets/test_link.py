@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components import state as states
+from components import link as states
 from components.scene import WrongValue, scenes
 from tests.assets.engine import Node
 

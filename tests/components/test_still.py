@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from components.link import parse
 from components.scene import scenes
-from components.state import parse
 from components.still import HEIGHT, MOST, WIDTH, boxes, svg
 from components.theme import THEMES, colors
 from tests.components.recipes import recipe

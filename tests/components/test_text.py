@@ -2,8 +2,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from components.link import parse
 from components.scene import scenes
-from components.state import parse
 from components.text import heading, mathml, read
 
 TEXT = r"""# Some & more

@@ -96,7 +96,7 @@ def test_oembed_gives_the_figure_of_the_link(client):
 
 def test_oembed_takes_the_embed_itself_with_its_controls(client):
     got = ask(client, "http://localhost/embed/layernorm?controls=0&theme=dark").json
-    assert "controls=0&amp;theme=dark" in got["html"] and "controls" not in got["thumbnail_url"]
+    assert "?theme=dark&amp;controls=0" in got["html"] and "controls" not in got["thumbnail_url"]
 
 
 def test_oembed_fits_what_the_host_has_room_for(client):

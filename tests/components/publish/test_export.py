@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import app
+from components.link import key, parse
 from components.publish import export
 from components.publish.embed import notebook
-from components.publish.plain import common, inside, key, modules, player
+from components.publish.plain import common, inside, modules, player
 from components.publish.site import values
 from components.scene import WrongValue, scenes
-from components.state import parse
 from tests.assets.engine import Node
 
 ROOT = Path(__file__).parents[3]
@@ -104,7 +104,7 @@ def test_a_page_has_everything_inside(tmp_path):
     assert not re.search(r"""(src|href)=["'](?!data:|#)""", markup)
     recipes = json.loads(re.search(r'class="recipes">(.*?)</script>', page, re.S).group(1))
     assert list(recipes) == ["d=2"] and recipes["d=2"]["chosen"]["d"] == "2"
-    assert 'data-query="d=2&amp;gamma1=1.5&amp;progress=1.5"' in page
+    assert 'data-query="?d=2&amp;gamma1=1.5&amp;progress=1.5"' in page
 
 
 def test_a_page_may_have_choices_inside(tmp_path):

@@ -2,15 +2,15 @@
 
 import pytest
 
+from components.link import parse
 from components.scene import WrongValue
-from components.state import parse
 from tests.components.test_scene import DEFAULTS, SCENE
 
 
 def test_an_empty_query_is_the_scene_itself():
     got = parse(SCENE, {})
     assert (got.choices, got.params) == (DEFAULTS, {"gain": 1, "eps": 1e-5})
-    assert (got.progress, got.camera, got.follow, got.theme) == (0, None, 0, "auto")
+    assert (got.progress, got.camera, got.follow, got.theme) == (0, None, 0, "")
 
 
 def test_a_query_is_the_state():
