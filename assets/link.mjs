@@ -26,7 +26,6 @@ export function split(search, choices) {
 const PLAIN = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i; // as in components/link.py
 const FARTHEST = 100; // of the camera, in scene units
 const NEAREST = 1e-3; // of its eye to what it looks at
-const UNMOVED = 1e-4; // of what it looks at, from the origin
 
 /** @param {string} text @returns {number} NaN unless the text is a plain number */
 const number = (text) => (PLAIN.test(text) ? Number(text) : NaN);
@@ -65,6 +64,9 @@ export function read(rest, recipe) {
   }
   return { state, wrong };
 }
+
+/** Choices as a link has them. @param {Record<string, any>} chosen @returns {Record<string, string>} */
+export const texts = (chosen) => Object.fromEntries(Object.entries(chosen).map(([name, value]) => [name, String(value)]));
 
 /** A value a parameter can have; ε may also be exactly 0 where its slider ends there. @param {any} parameter @param {number} x */
 export const within = (parameter, x) => (x >= parameter.min && x <= parameter.max) || (parameter.scale === "log" && x === 0);
@@ -120,6 +122,6 @@ export function write(state, choices, recipe) {
 /** Four decimals, or all where the eye would be too near with four; nothing if no link may have it.
  * @param {{eye: number[], center: number[]}} camera @returns {number[] | undefined} */
 function seen({ eye, center }) {
-  const all = [...eye, ...center], numbers = center.some((c) => Math.abs(c) > UNMOVED) ? all : eye;
-  return [numbers.map((v) => Number(v.toFixed(4))), all].find(isCamera);
+  const all = [...eye, ...center], few = all.map((v) => Number(v.toFixed(4)));
+  return [few, all].map((each) => (each.slice(3).some(Boolean) ? each : each.slice(0, 3))).find(isCamera);
 }

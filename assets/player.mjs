@@ -10,7 +10,7 @@
 
 import { clockOf, cloudOf, fading, layerPoints, layerValues, now, plane, stages, unpack } from "./engine.mjs";
 import { h } from "./controls.mjs";
-import { defaults, parseCamera, pointCount, read, split, within, write } from "./link.mjs";
+import { defaults, parseCamera, pointCount, read, split, texts, within, write } from "./link.mjs";
 import { description } from "./describe.mjs";
 import { handles, release } from "./handles.mjs";
 import { help } from "./keys.mjs";
@@ -141,7 +141,7 @@ export class Player {
   /** @param {{choices: Record<string, string>, recipe?: any}} answer @param {any} state */
   #take({ choices, recipe }, state) {
     this.ready = this.following = this.growing = false;
-    Object.assign(this, { recipe, choices: { ...choices, ...recipe.chosen }, params: state.params, progress: state.progress, followed: state.follow, camera: state.camera });
+    Object.assign(this, { recipe, choices: { ...choices, ...texts(recipe.chosen) }, params: state.params, progress: state.progress, followed: state.follow, camera: state.camera });
     if (state.controls !== undefined) this.controls = state.controls;
     this.stages = stages(recipe, this.params);
     this.at = this.painted = now(recipe, this.stages, this.progress);

@@ -22,7 +22,6 @@ from components.scene import Choices, Scene, WrongValue
 THEMES = ("auto", "light", "dark")
 FARTHEST = 100.0  # of the camera, in scene units; the scene's cube is 1 wide
 NEAREST = 1e-3  # of its eye to what it looks at
-UNMOVED = 1e-4  # of what it looks at, from the origin
 PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)  # as in assets/link.mjs
 FIVE_DIGITS = Context(prec=5, rounding=ROUND_HALF_UP)
 DECIMALS = Decimal("0.0001")  # of the camera
@@ -204,10 +203,9 @@ def _put(name: str, x: float, usual: float, fits: Callable[[float], bool] = lamb
 
 def _seen(camera: Sequence[float]) -> dict[str, str]:
     """Four decimals, or all where the eye would be too near with four; nothing if no link may have it."""
-    eye, center = camera[:3], camera[3:] or (0.0, 0.0, 0.0)
-    numbers = (*eye, *center) if any(abs(c) > UNMOVED for c in center) else eye
-    few = [float(Decimal(x).quantize(DECIMALS, ROUND_HALF_UP)) for x in numbers]
-    found = next((each for each in (few, (*eye, *center)) if _is_camera(each)), None)
+    few = tuple(float(Decimal(x).quantize(DECIMALS, ROUND_HALF_UP)) for x in camera)
+    short = (each if any(each[3:]) else each[:3] for each in (few, camera))
+    found = next(filter(_is_camera, short), None)
     return {"camera": ",".join(map(_text, found))} if found else {}
 
 

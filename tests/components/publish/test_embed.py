@@ -60,6 +60,13 @@ def test_an_unknown_embed_is_404(client):
     assert client.get("/embed/nothing", headers={"Accept": "application/json"}).json["parameter"] == "slug"
 
 
+def test_what_an_embed_passes_on_is_the_shortest_link(client):
+    long = "theme=dark&controls=gamma1&n=060&gamma1=1.0&progress=2.50"
+    page = unescape(client.get(f"/embed/layernorm?{long}").text)
+    assert 'data-query="?n=60&progress=2.5&theme=dark"' in page and 'data-controls="gamma1"' in page
+    assert 'href="../layernorm?n=60&progress=2.5&theme=dark"' in page
+
+
 @pytest.mark.parametrize(
     ("controls", "parts"),
     [

@@ -122,6 +122,15 @@ def test_a_page_may_have_choices_inside(tmp_path):
     assert there == set(itertools.product(told["d"], told["seed"]))
 
 
+def test_a_page_has_the_controls_that_its_link_names(tmp_path):
+    out = tmp_path / "a.html"
+    app.main(["export", "fold", "--out", str(out), "--set", "controls=progress"])
+    page = out.read_text("utf-8")
+    assert 'data-controls="progress"' in page and '<div class="parameters">' not in page
+    with pytest.raises(SystemExit):
+        app.main(["export", "fold", "--out", str(out), "--set", "tour=1"])
+
+
 def test_many_pages_share_one_copy(tmp_path):
     for slug in ("fold", "stretch"):
         app.main(
