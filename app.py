@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from dash import Dash
 from flask import Flask
 
-from components import commands, page, proxy, security, server, settings, shell
+from components import budget, commands, page, proxy, security, server, settings, shell
 from components.publish import embed
 from components.scene import scenes
 from components.training import run_files
@@ -35,34 +35,40 @@ def create_app() -> Dash:
         routes_pathname_prefix="/",
     )
     app.server.secret_key = setting.secret_key
+    budget.guard(app.server, proxies=setting.proxies)
     server.add_routes(app.server)
     embed.add_routes(app.server)
     run_files.add_routes(app.server)
     page.add_pages(app)
-    security.secure(app)
+    security.secure(app, setting)
     proxy.stand_behind(app.server, setting)
     return app
 
 
 def wsgi() -> Flask:
     """The WSGI application. Dash completes itself with its first request, badly with several at once."""
-    server = create_app().server
-    server.test_client().get("/")
+    try:
+        server = create_app().server
+    except settings.WrongSetting as error:
+        sys.exit(f"normscape: {error}")
+    server.test_client().get("/", base_url=f"http://{(*settings.read(os.environ).hosts, 'localhost')[0]}")
     return server
 
 
 def serve(host: str, port: int) -> None:
-    from werkzeug.serving import make_server
+    from components.front import Front
 
     try:
-        running = make_server(host, port, wsgi(), threaded=True)
+        settings.reach(os.environ)
+        front = Front(wsgi(), host=host, port=port)
     except settings.WrongSetting as error:
         sys.exit(f"normscape: {error}")
-    except (OSError, SystemExit) as error:
+    except (OSError, ValueError) as error:
         sys.exit(f"normscape: cannot serve on {host}:{port}: {error}")
     print(f"Normscape is on http://{host}:{port}  (Ctrl+C stops it)", flush=True)
     try:
-        running.serve_forever()
+        while True:
+            front.turn()
     except KeyboardInterrupt:
         print()
 

@@ -9,10 +9,12 @@ import os
 import sys
 import traceback
 
-from components.settings import WrongSetting, read
+from components.front import THREADS, Process
+from components.settings import WrongSetting, reach, read
 
 try:
     settings = read(os.environ)
+    reach(os.environ)
 except WrongSetting as wrong:
     sys.exit(f"normscape: {wrong}")
 
@@ -21,22 +23,14 @@ bind = os.environ.get("BIND") or "0.0.0.0:8050"
 loglevel = os.environ.get("LOG_LEVEL") or "info"
 
 # Requests are short and share the recipes that a worker has built: one process of threads is the default.
-worker_class = "gthread"
+worker_class = Process  # slow clients hold none of its threads
 workers = settings.workers
-threads = 8
+threads = THREADS
 preload_app = True  # what is wrong with the application is said once, and at the start
 timeout = 30  # seconds without a sign of life from a worker
 graceful_timeout = 8  # seconds for requests under way; container engines allow 10
-keepalive = 5
 max_requests = 0  # memory stays flat (make load): no worker needs to be replaced
-limit_request_line = 8190
-limit_request_fields = 50
-limit_request_field_size = 8190
 control_socket_disable = True  # a file beside the cache folder that nobody needs
-forwarded_allow_ips = ""  # the application decides whom to believe: TRUSTED_PROXIES
-
-accesslog = "-"
-access_log_format = '%(h)s "%(r)s" %(s)s %(B)s bytes %(M)s ms'
 
 
 class OneLine(logging.Formatter):

@@ -5,16 +5,20 @@
  * {type: "normscape:height", slug, height}, and may tell its theme, {type: "normscape:theme", theme}.
  */
 
+const SLOW = 4000; // milliseconds
+/** @type {any} */ (window).normscape ??= {}; // the page is alive (watch.js); the players come later
 const root = /** @type {HTMLElement} */ (document.querySelector("[data-slug]"));
 const calm = matchMedia("(prefers-reduced-motion: reduce)"), hosted = parent !== window;
 /** @type {Promise<any> | undefined} */ let loading;
 
 function load() {
-  loading ??= import("./attend.mjs").catch(() => {
+  if (loading) return;
+  const notice = /** @type {HTMLElement} */ (root.querySelector(".notice"));
+  const late = setTimeout(() => Object.assign(notice, { textContent: "This figure is still on its way.", hidden: false }), SLOW);
+  loading = import("./attend.mjs").then(() => { notice.hidden = true; }, () => {
     loading = undefined;
-    const notice = /** @type {HTMLElement} */ (root.querySelector(".notice"));
     Object.assign(notice, { textContent: "This figure could not be brought to life. Touch it to try again.", hidden: false });
-  });
+  }).finally(() => clearTimeout(late));
 }
 
 new IntersectionObserver((entries, observer) => {

@@ -20,7 +20,7 @@ export async function film(player) {
   recorder.ondataavailable = ({ data }) => parts.push(data);
   const done = new Promise((resolve) => { recorder.onstop = resolve; });
   const draw = () => {
-    if (player.closed || !player.playing || player.loop) return recorder.stop();
+    if (player.closed || !(player.playing || player.flight) || player.loop) return recorder.stop();
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = getComputedStyle(document.body).backgroundColor;
     context.fillRect(0, 0, around.width, around.height);

@@ -68,12 +68,14 @@ export class Panel {
     /** @type {(layer: any, index: number) => void} */ this.onPick = () => {};
     /** @type {(layer: any, index: number) => void} a point under the pointer; −1: none */ this.onHover = () => {};
     /** @type {() => void} */ this.onPlot = () => {}; // Plotly has drawn: axes may have moved
-    /** @type {Drawn[] | null} the last frame, while things move */ this.painted = null;
+    /** @type {Drawn[]} the last frame */ this.frame = [];
+    /** @type {Drawn[] | null} the same while things move, as long as nobody else has drawn */ this.painted = null;
     /** @type {Map<number, any>} buffers of each layer, kept from frame to frame */
     this.buffers = new Map();
     /** @type {HTMLCanvasElement | null} */ this.canvas = null;
     /** @type {HTMLCanvasElement | null} */ this.ground = null; // under the axes, for fields
     this.sizes = new ResizeObserver(() => this.#fit());
+    this.watching = new AbortController(); // of the screen's resolution
     /** @type {any[]} */ this.grounded = []; // what the ground shows
     /** @type {any} */ this.grid = null; // one pixel a point of the field
     /** @type {WeakMap<any, any>} */ this.paths = new WeakMap(); // of layers on the canvas
@@ -87,6 +89,7 @@ export class Panel {
 
   /** @param {Drawn[]} frame @param {Camera | null} camera */
   async open(frame, camera) {
+    this.frame = frame;
     const { data, layout } = this.#figure(frame, camera);
     await this.Plotly.newPlot(this.gd, data, layout, CONFIG);
     if (this.closed) return this.close();
@@ -108,10 +111,17 @@ export class Panel {
       this.canvas = this.gd.appendChild(canvas("motion"));
       if (this.view.layers.some((/** @type {any} */ layer) => layer.kind === "field")) this.ground = canvas("ground");
       if (this.ground) this.gd.prepend(this.ground);
-      this.#paintGround(frame);
+      this.#follow();
+      this.#watchResolution();
     }
-    this.gd.on("plotly_afterplot", () => this.onPlot());
+    this.gd.on("plotly_afterplot", () => { this.#follow(); this.onPlot(); });
     this.sizes.observe(this.gd);
+  }
+
+  /** 2D: left, top, width and height of the axes, in pixels of the element. */
+  get axesBox() {
+    const { xaxis, yaxis } = this.gd._fullLayout;
+    return [xaxis._offset, yaxis._offset, xaxis._length, yaxis._length];
   }
 
   /** 2D: where a point is in the element, in pixels. @param {number} x @param {number} y */
@@ -133,7 +143,24 @@ export class Panel {
     const camera = this.is3d ? this.camera() : null;
     this.#forget();
     await this.Plotly.relayout(this.gd, { width: clientWidth, height: clientHeight });
-    if (camera && !this.closed) this.setCamera(camera);
+    if (!camera || this.closed) return;
+    this.setCamera(camera);
+    if (this.moving) this.paint(this.frame); // Plotly has drawn what had settled before
+  }
+
+  get moving() { return this.gd.classList.contains("moving"); }
+
+  /** 2D: the canvases as the axes are now, which Plotly has just drawn. Nobody else has to think of their sizes. */
+  #follow() {
+    if (this.is3d || this.closed || !this.canvas) return;
+    if (this.moving) this.#paintCanvas(this.frame);
+    else this.#paintGround(this.frame);
+  }
+
+  /** A page that is zoomed, or taken to another screen, has other pixels under the same axes. */
+  #watchResolution() {
+    const { signal } = this.watching, same = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+    same.addEventListener("change", () => { this.#follow(); this.#watchResolution(); }, { once: true, signal });
   }
 
   #forget() {
@@ -149,7 +176,8 @@ export class Panel {
     if (this.is3d && camera) {
       figure.layout.scene.camera = { ...figure.layout.scene.camera, ...this.#plotlyCamera(camera) };
     }
-    return { data, layout: { ...figure.layout, width: this.gd.clientWidth, height: this.gd.clientHeight } };
+    const { clientWidth, clientHeight, _fullLayout: before } = this.gd; // hidden, it keeps the size that it had
+    return { data, layout: { ...figure.layout, width: clientWidth || before?.width, height: clientHeight || before?.height } };
   }
 
   /** @param {any} trace @param {Drawn} drawn */
@@ -190,7 +218,7 @@ export class Panel {
   /** Show a frame while things move; nothing is drawn where nothing has. @param {Drawn[]} frame */
   paint(frame) {
     if (frame.every((drawn, l) => PARTS.every((part) => this.painted?.[l]?.[part] === drawn[part]))) return;
-    this.painted = frame;
+    this.frame = this.painted = frame;
     if (!this.is3d) return this.#paintCanvas(frame);
     this.gd.classList.add("moving");
     if (this.fast && this.#paintBuffers(frame)) return;
@@ -200,16 +228,15 @@ export class Panel {
   /** Show a frame for good: the public way, with the camera where it is. @param {Drawn[]} frame */
   async settle(frame) {
     this.colors.clear();
+    this.frame = frame;
     const { data, layout } = this.#figure(frame, this.is3d ? this.camera() : null);
     this.#forget();
     await this.Plotly.react(this.gd, data, layout, CONFIG);
     if (this.closed) return;
     if (this.is3d) this.#prepare();
-    else {
-      /** @type {HTMLCanvasElement} */ (this.canvas).hidden = true;
-      this.#paintGround(frame);
-    }
+    else /** @type {HTMLCanvasElement} */ (this.canvas).hidden = true;
     this.gd.classList.remove("moving");
+    this.#follow();
   }
 
   /** @param {Drawn[]} frame @returns {boolean} whether Plotly's internals were as expected */
@@ -308,18 +335,19 @@ export class Panel {
     this.gd.classList.add("moving");
   }
 
-  /** A canvas as large as the figure, empty, clipped to the axes; whoever draws restores it. @param {HTMLCanvasElement} canvas */
+  /** A canvas as large as Plotly's figure, empty, clipped to the axes; whoever draws restores it. @param {HTMLCanvasElement} canvas */
   #cleared(canvas) {
-    const { width, height, xaxis, yaxis } = this.gd._fullLayout, ratio = devicePixelRatio;
+    const { width, height } = this.gd._fullLayout, [left, top, wide, high] = this.axesBox, ratio = devicePixelRatio;
     const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
       Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
     }
+    Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     context.save();
     context.beginPath();
-    context.rect(xaxis._offset, yaxis._offset, xaxis._length, yaxis._length);
+    context.rect(left, top, wide, high);
     context.clip();
     return context;
   }
@@ -328,8 +356,9 @@ export class Panel {
   #paintGround(frame) {
     if (!this.ground) return;
     const l = this.view.layers.findIndex((/** @type {any} */ layer) => layer.kind === "field"), { color, bins } = this.view.layers[l];
-    const values = /** @type {Float32Array} */ (frame[l].values), high = values.length / bins, { xaxis, yaxis } = this.gd._fullLayout;
-    const showing = [values, xaxis._length, yaxis._length, this.color("paper"), frame[l].opacity];
+    const values = /** @type {Float32Array} */ (frame[l].values), high = values.length / bins;
+    const { width, height } = this.gd._fullLayout, [left, top, wide, tall] = this.axesBox;
+    const showing = [values, width, height, ...this.axesBox, devicePixelRatio, this.color("paper"), frame[l].opacity];
     if (showing.every((part, i) => part === this.grounded[i])) return;
     this.grounded = showing;
     const shades = palette(resolve(this.view.figure.data[l].colorscale, this.color)).map(([r, g, b]) =>
@@ -341,9 +370,9 @@ export class Panel {
     if (this.grid?.canvas.width !== bins || this.grid.canvas.height !== high) this.grid = new OffscreenCanvas(bins, high).getContext("2d");
     const context = this.#cleared(this.ground);
     this.grid.putImageData(image, 0, 0);
-    const dx = xaxis._length / (bins - 1), dy = yaxis._length / (high - 1);
+    const dx = wide / (bins - 1), dy = tall / (high - 1);
     context.globalAlpha = frame[l].opacity;
-    context.drawImage(this.grid.canvas, xaxis._offset - dx / 2, yaxis._offset - dy / 2, xaxis._length + dx, yaxis._length + dy);
+    context.drawImage(this.grid.canvas, left - dx / 2, top - dy / 2, wide + dx, tall + dy);
     context.restore();
   }
 
@@ -368,8 +397,8 @@ export class Panel {
   /** The polyline of a layer, made anew only when it has moved or the axes have. @param {any} layer @param {Float32Array} points
    * @param {(x: number) => number} px @param {(y: number) => number} py @returns {Path2D} */
   #path(layer, points, px, py) {
-    const { _length: wide } = this.gd._fullLayout.xaxis, { _length: high } = this.gd._fullLayout.yaxis, known = this.paths.get(layer);
-    if (known?.points === points && known.wide === wide && known.high === high) return known.path;
+    const place = this.axesBox.join(), known = this.paths.get(layer);
+    if (known?.points === points && known.place === place) return known.path;
     const path = new Path2D();
     for (let i = 0, pen = false; i < points.length / 2; i++) {
       const x = points[2 * i];
@@ -378,7 +407,7 @@ export class Panel {
       else path.moveTo(px(x), py(points[2 * i + 1]));
       pen = true;
     }
-    this.paths.set(layer, { points, wide, high, path });
+    this.paths.set(layer, { points, place, path });
     return path;
   }
 
@@ -415,6 +444,7 @@ export class Panel {
   close() {
     this.closed = true;
     this.sizes.disconnect();
+    this.watching.abort();
     const gl = this.scene?.glplot?.gl;
     this.Plotly.purge(this.gd);
     gl?.getExtension("WEBGL_lose_context")?.loseContext();

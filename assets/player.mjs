@@ -10,7 +10,7 @@
 
 import { clockOf, cloudOf, fading, layerPoints, layerValues, now, plane, stages, unpack } from "./engine.mjs";
 import { h } from "./controls.mjs";
-import { defaults, parseCamera, pointCount, read, split, texts, within, write } from "./link.mjs";
+import { defaults, pointCount, read, split, texts, within, write } from "./link.mjs";
 import { description } from "./describe.mjs";
 import { handles, release } from "./handles.mjs";
 import { help } from "./keys.mjs";
@@ -23,7 +23,8 @@ import { collage, home } from "./views.mjs";
 
 /** @typedef {import("./painter.mjs").Panel} Panel */
 
-const REST = 250, NEWS = 2000; // milliseconds
+const REST = 250, NEWS = 2000, SLOW = 4000; // milliseconds
+const LATE = "The figure is still on its way.";
 const AWAY = "The server does not answer. What is on the page still works";
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -104,7 +105,11 @@ export class Player {
   #next(change) {
     this.asking.abort();
     const asking = (this.asking = new AbortController()), stale = () => this.closed || asking.signal.aborted;
-    const done = this.line.then(() => (stale() ? undefined : change(stale)));
+    const late = setTimeout(() => { if (!stale()) this.notice(LATE); }, SLOW);
+    const done = this.line.then(() => (stale() ? undefined : change(stale))).finally(() => {
+      clearTimeout(late);
+      if (!stale() && this.part("notice")?.textContent === LATE) this.notice("");
+    });
     this.line = done.catch(() => { if (!stale()) this.notice("The figure could not be drawn. Reload the page to try again."); });
     return done;
   }
@@ -350,19 +355,18 @@ export class Player {
     return false;
   }
 
-  /** To a stop of the tour: any of choices, parameters, progress, camera. @param {Record<string, string>} stop */
+  /** To a stop of the tour, which fixes the whole state: what it does not name is as the scene has it.
+   * @param {Record<string, string>} stop */
   async go(stop) {
-    const { chosen, rest } = split(new URLSearchParams(stop).toString(), this.usual);
-    if (!(await this.choose(chosen))) return;
-    this.pause();
-    const to = { ...this.params };
-    for (const [name, text] of Object.entries(rest)) if (name in to) to[name] = Number(text);
-    this.params = to;
-    this.stages = stages(this.recipe, to);
-    if (rest.follow) this.followed = Number(rest.follow);
-    if (rest.progress) this.goTo(Number(rest.progress));
-    if (rest.camera) this.fly(parseCamera(rest.camera));
-    this.#schedule();
+    const { chosen, rest } = split(new URLSearchParams(stop).toString(), this.usual), present = this.wanted ?? this.choices;
+    const other = Object.entries({ ...this.usual, ...chosen }).filter(([name, value]) => String(value) !== String(present[name]));
+    if (!(await this.choose(Object.fromEntries(other)))) return;
+    const { params, progress, follow, camera } = read(rest, this.recipe).state;
+    this.params = params;
+    this.stages = stages(this.recipe, params);
+    this.followed = follow;
+    this.goTo(progress);
+    this.fly(camera);
   }
 
   /** The camera, along the sphere, to a place; null is the scene's own. @param {import("./link.mjs").State["camera"]} camera */
@@ -455,8 +459,15 @@ export class Player {
     if (!isOver(leg, this.playing)) return;
     this.progress = to;
     this.leg = null;
-    if (this.playing && to === this.last && !this.loop) this.playing = false;
+    if (this.playing && to === this.last && !this.loop) this.#end();
     else if (this.playing) this.#advance(0);
+  }
+
+  /** The end of a run: what a plane has parted is turned until the plane is seen edge on. */
+  #end() {
+    const panel = this.panels.find(({ view }) => view.edge);
+    this.playing = false;
+    if (panel) this.edgeOn(panel);
   }
 
   /** @param {number} passed */

@@ -7,6 +7,8 @@
  * @typedef {{choices: Record<string, string>, recipe?: any, refused?: string}} Answer neither recipe nor refused: no answer
  */
 
+const PATIENCE = 60_000; // milliseconds for an answer; the page says before that it waits
+const BUSY = [429, 503]; // the server asks to come again
 const AWAY = "this needs the server: a page without one has some of the choices only";
 
 /** The recipe for some choices, or what was wrong with them, in words.
@@ -23,6 +25,19 @@ export async function ask(root, choices, usual, signal) {
 
 /** @param {string} url @param {Record<string, string>} choices @param {AbortSignal} signal @returns {Promise<Answer>} */
 async function get(url, choices, signal) {
-  const reply = await fetch(url, { signal }).catch(() => null), body = await reply?.json().catch(() => null);
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
+  const once = () => fetch(url, { signal: patience }).catch(() => null);
+  let reply = await once();
+  while (reply && BUSY.includes(reply.status)) {
+    await sleep(1000 * (Number(reply.headers.get("Retry-After")) || 1), patience);
+    reply = await once();
+  }
+  const body = await reply?.json().catch(() => null);
   return { choices, recipe: reply?.ok && body ? body : undefined, refused: reply?.ok ? undefined : body?.error };
 }
+
+/** @param {number} ms @param {AbortSignal} signal which ends it early @returns {Promise<void>} */
+const sleep = (ms, signal) => new Promise((go) => {
+  const timer = setTimeout(go, ms);
+  signal.addEventListener("abort", () => { clearTimeout(timer); go(); }, { once: true });
+});

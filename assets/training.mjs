@@ -5,76 +5,128 @@
  */
 
 import { h, whole } from "./controls.mjs";
+import { poll } from "./poll.mjs";
 
-const QUIET = 5000; // milliseconds without news after which the page says so
-const LOST = "The server no longer answers, so this training cannot be followed. Reload the page to train again.";
+const QUIET = 3000; // milliseconds without an answer after which the page says so
+const LOST = "The server does not answer at the moment. This page goes on asking; the training goes on where it runs.";
+const SILENT = "The server does not answer. Try again in a moment.";
 
 const player = () => /** @type {any} */ (window).normscape.players[0];
 const duration = (/** @type {number} */ s) => (s < 60 ? `${Math.ceil(s)} s` : `${Math.floor(s / 60)} min ${Math.ceil(s % 60)} s`);
 
-/** The training that this page follows: the player that shows it, the choices then, what the worker was told to show.
- * @type {{ticket: string, shown: any, choices: Record<string, string>, known: Map<string, any>, bar: number, watch: number, seeds: number, look: string} | null} */
+/** The training that this page follows: the player that shows it, the choices then; the step of the last picture; whether the hand
+ * wants to stop, and what it wants to see, as a query, of which the server has been asked, and knows.
+ * @type {{ticket: string, shown: any, choices: Record<string, string>, known: Map<string, any>, seeds: number, seen: number, stop: boolean,
+ *   look: string, asked: string, looked: string, quiet: AbortController} | null} */
 let followed = null;
+/** State of the panel, bar, words. @typedef {[string, number, string]} Said */
+/** @type {Said} */ let said = ["idle", 0, ""], told = said; // the last news, and what the panel shows
+let silence = 0; // a timer
 
-/** @param {string} what @returns {boolean} whether it is on its way to the server */
-const tell = (what) => navigator.sendBeacon(`${followed?.shown.root.dataset.run.replace(/run$/, "training")}/${followed?.ticket}/${what}`);
+const place = () => `${followed?.shown.root.dataset.run.replace(/run$/, "training")}/${followed?.ticket}`;
 
 /** What a page asks to train. @param {unknown} _ @param {any} steps @param {any} lr @param {any} seeds @param {any} seed */
 function ask(_, steps, lr, seeds, seed) {
   const { slug, choices } = player(), texts = Object.entries(choices).map(([name, value]) => [name, String(value)]);
-  return { slug, choices: Object.fromEntries(texts), steps, lr, seeds, seed, time: Date.now() };
+  watch(SILENT);
+  return { slug, choices: Object.fromEntries(texts), steps, lr, seeds, seed, time: performance.now() };
 }
 
-/** State of the panel, bar and words, after whatever has come. @param {string | null} refused @param {string} ticket @param {string} news */
-function show(refused, ticket, news) {
+/** A ticket, or why there is none. @param {string | null} refused @param {string} ticket */
+function show(refused, ticket) {
   const { dash_clientside: { callback_context: { triggered }, no_update } } = /** @type {any} */ (window);
   const came = new Set(triggered.map((/** @type {any} */ t) => t.prop_id.split(".")[0]));
+  clearTimeout(silence);
   if (came.has("train-ticket") && ticket) return begun(ticket);
-  if (came.has("train-refused") && refused) return followed ? [no_update, no_update, no_update] : ["idle", 0, refused];
-  if (came.has("train-news") && news && followed) return under(JSON.parse(news));
+  if (came.has("train-refused") && refused && !followed) return (told = said = ["idle", 0, refused]);
   return [no_update, no_update, no_update];
 }
 
 /** @param {string} ticket */
 function begun(ticket) {
   forget();
-  const shown = player();
-  followed = { ticket, shown, choices: { ...shown.choices }, known: new Map(), bar: 0, watch: 0, seeds: 0, look: "" };
+  const shown = player(), quiet = new AbortController();
+  followed = { ticket, shown, choices: { ...shown.choices }, known: new Map(), seeds: 0, seen: -1, stop: false, look: "", asked: "", looked: "", quiet };
   shown.turn = turn;
-  shown.listen.signal.addEventListener("abort", () => { if (followed?.shown === shown) forget(); }); // its page was left
-  watch();
-  return ["running", 0, "Starting …"];
+  shown.listen.signal.addEventListener("abort", () => { close(); forget(); }, { signal: quiet.signal }); // its page was left
+  watch(LOST);
+  poll(place(), question, heard, { signal: quiet.signal, sleep });
+  return (told = said = ["running", 0, "Starting …"]);
 }
 
 /** Nothing is followed any more. */
 function forget() {
-  clearTimeout(followed?.watch);
+  clearTimeout(silence);
+  followed?.quiet.abort();
   if (followed) followed.shown.turn = null;
   followed = null;
 }
 
-/** Say so if nothing comes for a while; the next news say otherwise. */
-function watch() {
-  if (!followed) return;
-  clearTimeout(followed.watch);
-  followed.watch = window.setTimeout(() => /** @type {any} */ (window).dash_clientside.set_props("train-words", { children: LOST }), QUIET);
+/** The page goes. */
+function close() {
+  if (followed) navigator.sendBeacon(`${place()}/close`);
 }
 
-/** @param {any} news */
+/** What there is of the training is kept. */
+function stop() {
+  if (followed) followed.stop = true;
+}
+
+/** Until the time has come, or the page wakes up, or the net is back. @param {number} ms @returns {Promise<void>} */
+const sleep = (ms) => new Promise((go) => {
+  const woken = new AbortController(), wake = () => { clearTimeout(timer); woken.abort(); go(); }, timer = setTimeout(wake, ms);
+  for (const [where, what] of /** @type {[EventTarget, string][]} */ ([[window, "online"], [window, "pageshow"], [document, "visibilitychange"]])) {
+    where.addEventListener(what, wake, { signal: woken.signal });
+  }
+});
+
+/** Say something else if no answer comes for a while. @param {string} words */
+function watch(words) {
+  clearTimeout(silence);
+  silence = window.setTimeout(() => tell([said[0], said[1], words]), QUIET);
+}
+
+/** @param {Said} news */
+function tell(news) {
+  if (String(news) === String(told)) return;
+  const [state, bar, words] = (told = news), { set_props } = /** @type {any} */ (window).dash_clientside;
+  set_props("train-panel", { "data-state": state });
+  set_props("train-bar", { value: bar });
+  set_props("train-words", { children: words });
+}
+
+/** What the page has, and what it wants. */
+function question() {
+  const training = /** @type {NonNullable<typeof followed>} */ (followed), { seen, stop, look, looked } = training;
+  training.asked = look;
+  return { seen, stop, look: look === looked ? undefined : Object.fromEntries(new URLSearchParams(look)) };
+}
+
+/** @param {any} answer @returns {boolean} whether more will come */
+function heard(answer) {
+  if (!followed) return false;
+  watch(LOST);
+  followed.looked = followed.asked;
+  if (answer?.end) said = over(answer.end);
+  else if (answer) said = under(answer);
+  tell(said);
+  return Boolean(followed);
+}
+
+/** @param {any} news @returns {Said} */
 function under(news) {
-  if (!followed) return [];
-  watch();
-  if (news.away) return ["running", followed.bar, "The queue does not answer at the moment. The training goes on where it runs."];
+  if (!followed) return said;
+  if (news.away) return ["running", said[1], "The queue does not answer at the moment. The training goes on where it runs."];
   if ("ahead" in news) return ["running", 0, news.ahead ? `${news.ahead} before you` : "Starting …"];
   followed.seeds = news.seeds;
+  followed.seen = news.step;
   if (Number(followed.shown.choices.seed) >= news.seeds) {
     followed.choices.seed = "0"; // as the worker shows it, and not a wish of the hand
     turn({ seed: "0" });
   }
   picture(news.recipe);
   const left = news.left === null ? "" : `, about ${duration(news.left)} left`;
-  followed.bar = (100 * news.step) / news.steps;
-  return ["running", followed.bar, `Step ${whole(news.step)} of ${whole(news.steps)}: median loss ${news.loss.toPrecision(2)}, `
+  return ["running", (100 * news.step) / news.steps, `Step ${whole(news.step)} of ${whole(news.steps)}: median loss ${news.loss.toPrecision(2)}, `
     + `${news.solved} of ${news.seeds} solve it${left}`];
 }
 
@@ -92,8 +144,7 @@ function changed() {
 
 /** The worker shows what the hand has chosen to see. @param {Record<string, string>} choices */
 function look(choices) {
-  const query = new URLSearchParams(choices).toString();
-  if (followed && query !== followed.look && tell(`look?${query}`)) followed.look = query;
+  if (followed) followed.look = new URLSearchParams(choices).toString();
 }
 
 /** New choices of what is shown: the next picture has them. @param {Record<string, string>} wanted @returns {boolean} */
@@ -132,9 +183,9 @@ const ENDS = /** @type {Record<string, string>} */ ({
   replaced: "This training was given up: you have started another one.",
 });
 
-/** @param {any} end */
+/** @param {any} end @returns {Said} */
 function over(end) {
-  if (!end || !followed) return Array(3).fill(/** @type {any} */ (window).dash_clientside.no_update);
+  if (!followed) return said;
   const { choices, shown } = followed, own = picked(end.seeds);
   forget();
   if (end.state !== "done") return ["idle", 0, ENDS[end.state] ?? `The training failed: ${end.words}`];
@@ -193,9 +244,7 @@ function attend() {
 }
 addEventListener("normscape:state", attend);
 
-addEventListener("pagehide", () => {
-  if (followed) tell("close");
-});
+addEventListener("pagehide", close); // should it come back, it asks again, and is told
 
 const { dash_clientside } = /** @type {any} */ (Object.assign(window, { dash_clientside: /** @type {any} */ (window).dash_clientside ?? {} }));
-dash_clientside.training = { ask, show, over };
+dash_clientside.training = { ask, show, stop };

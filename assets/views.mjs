@@ -55,6 +55,11 @@ export async function collage(panels, paper) {
   const context = canvas.getContext("2d");
   context.fillStyle = paper;
   context.fillRect(0, 0, canvas.width, canvas.height);
-  images.reduce((x, image) => { context.drawImage(image, x, 0); return x + image.width; }, 0);
+  images.reduce((x, image, v) => {
+    const { ground } = panels[v]; // a field, which Plotly does not know
+    if (ground) context.drawImage(ground, x, 0, image.width, image.height);
+    context.drawImage(image, x, 0);
+    return x + image.width;
+  }, 0);
   return canvas;
 }

@@ -1,4 +1,5 @@
-"""A lecture hall opens a scene, then everybody plays: what that asks of the server. `make load`; Markdown.
+"""A lecture hall opens a scene, then everybody plays; another opens the gallery, all at once, of a server
+that has just started: what that asks of the server. `make load`; Markdown.
 
 The viewers are threads of this process, each with a connection of its own; the server is gunicorn as it is
 configured, on loopback. Both share one machine: the times are upper bounds. Then the same hall at
@@ -26,6 +27,7 @@ from dataclasses import dataclass, field
 import psutil
 
 from benchmarks.bench import ROOT, answers
+from components.scene import scenes
 from tools.ports import free
 
 VIEWERS, ROUNDS = 300, 2
@@ -40,11 +42,12 @@ IMPORT = re.compile(r'from "\./([\w-]+\.mjs)"')
 
 @dataclass
 class Hall:
-    """What the viewers have seen: seconds of each answer, what went wrong, ticks that a hand made."""
+    """What the viewers have seen: seconds of each answer and each visit, what went wrong, ticks of a hand."""
 
     port: int
     took: list[float] = field(default_factory=list)
     played: list[float] = field(default_factory=list)
+    visits: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     wanted: int = 0
 
@@ -80,13 +83,28 @@ class Viewer:
         return data
 
 
+def page(viewer: Viewer, path: str, files: list[str]) -> None:
+    """Open a page of ours."""
+    hall = viewer.hall
+    for each in (path, *files, "/_dash-layout", "/_dash-dependencies"):
+        viewer.ask(each, hall.took)
+    here = {"id": "address", "property": "pathname", "value": path}
+    viewer.ask("/_dash-update-component", hall.took, asked("content", "children", here))
+
+
+def gallery(viewer: Viewer, files: list[str]) -> None:
+    """Open the gallery, with the pictures of the theme that is shown."""
+    hall, start = viewer.hall, time.perf_counter()
+    page(viewer, "/", files)
+    for slug in scenes():
+        viewer.ask(f"/still/{slug}.svg?theme=light", hall.took)
+    hall.visits.append(time.perf_counter() - start)
+
+
 def ours(viewer: Viewer, files: list[str]) -> None:
     """Open the scene, play without the server, then make another choice."""
     hall = viewer.hall
-    for path in ("/layernorm", *files, "/_dash-layout", "/_dash-dependencies"):
-        viewer.ask(path, hall.took)
-    page = {"id": "address", "property": "pathname", "value": "/layernorm"}
-    viewer.ask("/_dash-update-component", hall.took, asked("content", "children", page))
+    page(viewer, "/layernorm", files)
     viewer.ask("/recipe/layernorm", hall.took)
     time.sleep(PLAYING)
     viewer.ask(f"/recipe/layernorm?seed={viewer.number % SEEDS}", hall.took)
@@ -153,20 +171,27 @@ def gunicorn(application: list[str], workers: int) -> Iterator[tuple[int, psutil
 
 
 def visited(
-    act: Callable[[Viewer, list[str]], None], application: list[str], path: str, workers: int
+    act: Callable[[Viewer, list[str]], None],
+    application: list[str],
+    path: str,
+    workers: int,
+    *,
+    arriving: float = ARRIVING,
 ) -> dict:
-    """What a hall measures that visits a server; a small visit before warms it up, uncounted.
+    """What a hall measures that visits a server; a small visit before warms it up, uncounted, unless all
+    come at once.
 
     seconds, processor: of all rounds; memory: before the first and after each.
     """
     with gunicorn(application, workers) as (port, server):
         files = files_of(port, path)
         hall = Hall(port)
-        crowd(act, hall, files, viewers=20 * workers, arriving=2)
+        if arriving:
+            crowd(act, hall, files, viewers=20 * workers, arriving=2)
         hall = Hall(port)
         sizes, used, start = [memory(server)], processor(server), time.perf_counter()
         for _ in range(ROUNDS):
-            crowd(act, hall, files, viewers=VIEWERS, arriving=ARRIVING)
+            crowd(act, hall, files, viewers=VIEWERS, arriving=arriving)
             sizes.append(memory(server))
         return {
             "hall": hall,
@@ -248,6 +273,26 @@ def main() -> None:
         each = f"{len(hall.played) / VIEWERS / ROUNDS / PLAYING:.1f}"
         times = percentiles(hall.played) if hall.played else "–"
         print(f"| {name} | {workers} | {each} | {ticks} | {times} | {used / ROUNDS:.1f} |")
+    at_once()
+
+
+def at_once() -> None:
+    print(
+        f"\n| {VIEWERS} open the gallery at once, twice; workers | requests a visit | p50 / p95 / p99 of an"
+        " answer, ms | of a whole visit, ms | errors | processor of the server for one hall, s |"
+    )
+    print("| --- | --- | --- | --- | --- | --- |")
+    for workers in (1, 2):
+        got = visited(gallery, [], "/", workers, arriving=0)
+        hall: Hall = got["hall"]
+        times = f"{percentiles(hall.took)} | {percentiles(hall.visits)}"
+        each = len(hall.took) / len(hall.visits)
+        print(
+            f"| {workers} | {each:.0f} | {times} | {len(hall.wrong)} | {got['processor'] / ROUNDS:.1f} |",
+            flush=True,
+        )
+        for line in hall.wrong[:3]:
+            print(line, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the scenes of trained networks show: points that fold, a field, and the curves of all seeds.
+"""What the scenes of trained networks show: points that fold, a field, and the numbers beside `curves`.
 
 The points go through the Linears and middle steps of one seed, as its training stands at the parameter
 "step"; the last Linear is the plane that should part them. Source: 001; mathematics.md, section 3.
@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from components.curves import curves, folds, snapping, spans
 from components.recipe import Accuracy, Cloud, Color, Facts, Layer, Number, Parameter, Recipe, Row, View, rows
-from components.scenery import Part, draw, each_class, followed, globe, graph, rest, space, split
-from geometry import Affine, Entries, Pipeline, Track, clouds
-from geometry.events import Event, drops, plateaus
+from components.scenery import Part, each_class, followed, globe, rest, space, split
+from geometry import Affine, Entries, Pipeline, Track
+from geometry.events import plateaus
 from geometry.film import Film
 from geometry.network import stage_names
 
@@ -49,15 +50,15 @@ def stages(film: Film) -> list[str]:
 # --- the points that fold
 
 
-def folding(film: Film, seed: int) -> Seen:
-    """The data from stage to stage in space, the unit sphere, and in the end the plane."""
+def folding(film: Film, seed: int, marked: Sequence[int] = ()) -> Seen:
+    """The data from stage to stage in space, some marked; the unit sphere, and in the end the plane."""
     net, show = network(film, seed), rows(projection(film, seed))
     waits = rest(film.network.sizes[-2], 1)  # while the plane appears
     hidden = Pipeline((*net.steps[:-1], *waits))
     end = [0.0] * len(hidden.steps) + [1.0]
     data = Cloud("data", film.data.points, hidden)
     guide_clouds, layers = split(*_sphere(film, show), *_plane(film, net, show, end))
-    shown = (*layers, *classes(film, show), *followed("data", show, trail=0))
+    shown = (*layers, *classes(film, show), *_marks(show, marked), *followed("data", show, trail=0))
     view = space("folding", "", shown, REACH, camera=CAMERA)
     return replace(view, edge="plane" if _flat(film) else ""), (data, *guide_clouds)
 
@@ -66,6 +67,11 @@ def classes(film: Film, show: tuple[Row, ...], *, size: float = 5) -> tuple[Laye
     """The data, round in one class and square in the other."""
     titles = ("class 0", "class 1")
     return each_class("data", "points", show, film.data.labels, titles, roles=CLASSES, size=size, pick=True)
+
+
+def _marks(show: tuple[Row, ...], marked: Sequence[int]) -> tuple[Layer, ...]:
+    look: dict[str, Any] = {"only": list(marked), "size": 10, "square": True, "opacity": 0.4}
+    return (Layer("data", "points", "drop", show, "turn across in the drop", **look),) if marked else ()
 
 
 def projection(film: Film, seed: int) -> np.ndarray:
@@ -128,81 +134,6 @@ def field(film: Film, seed: int) -> Seen:
     return view, (Cloud("grid", grid, place=network(film, seed)),)
 
 
-# --- the curves of all seeds
-
-
-def curves(film: Film, seed: int, what: str) -> Seen:
-    """Loss (log10) or accuracy of every seed; the shown one with its plateaus and drops, and the clock."""
-    values = np.log10(np.maximum(film.loss, 1e-6)) if what == "loss" else film.accuracy
-    low, high, title = (-3.0, 0.3, "log₁₀ loss") if what == "loss" else (0.35, 1.03, "accuracy")
-    show, steps = rows(np.eye(2)), film.steps.astype(float)
-    others = [_all_seeds(values, steps, show)] if film.seeds > 1 else []
-    parts = [*others, *_now(film, values[seed], low, high, show)]
-    own = np.stack([steps, values[seed]], -1)
-    if what == "loss":
-        parts += _events(steps, film.loss[seed], own, show)
-    guide_clouds, layers = split(*parts)
-    last = max(float(film.settings.get("steps", 0)), steps[-1], 1.0)
-    name = "" if last > 1 else "no training recorded"
-    return graph("curves", name, layers, ("training step", 0.0, last), (title, low, high)), guide_clouds
-
-
-def _events(steps: np.ndarray, loss: np.ndarray, own: np.ndarray, show: tuple[Row, ...]) -> list[Part]:
-    """Plateaus dotted, drops as squares: without colour, too, they differ from the curve that they lie on."""
-
-    def spans(found: Sequence[Event]) -> list[np.ndarray]:
-        return [own[(steps >= event.start) & (steps <= event.end)] for event in found]
-
-    flat, steep = spans(plateaus(steps, loss)), spans(drops(steps, loss))
-    parts: list[Part] = []
-    if flat:
-        parts.append(draw("plateau", "line", "plateau", show, _joined(flat), "plateau", size=9, dash="dot"))
-    if steep:
-        shape = np.concatenate(steep)
-        parts.append(draw("drop", "points", "drop", show, shape, "drop", size=7, square=True))
-    return parts
-
-
-def _joined(lines: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Lines as points and their order, with gaps between them."""
-    order, start = [], 0
-    for line in lines:
-        order += [*range(start, start + len(line)), -1]
-        start += len(line)
-    return np.concatenate(lines), np.array(order[:-1])
-
-
-def _all_seeds(values: np.ndarray, steps: np.ndarray, show: tuple[Row, ...]) -> Part:
-    shape = _joined([np.stack([steps, each], -1) for each in values])
-    picks = ("seed", np.repeat(np.arange(len(values)), len(steps)))
-    return draw(
-        "seeds", "line", "trail", show, shape, "every seed: click to see it", size=2, opacity=0.6, picks=picks
-    )
-
-
-def _now(film: Film, values: np.ndarray, low: float, high: float, show: tuple[Row, ...]) -> list[Part]:
-    steps = film.steps.astype(float)
-    own = draw(
-        "own",
-        "line",
-        "followed",
-        show,
-        (np.stack([steps, values], -1), np.arange(len(steps))),
-        "this seed",
-        size=4,
-    )
-    if len(steps) == 1:
-        return [own]
-    across = {"step": np.array([1.0, 0.0])}
-    there = Track(steps, np.stack([np.zeros_like(steps), values], -1))
-    here = (Affine(np.zeros((2, 2)), Entries(np.zeros(2), across, {"step": there})),)
-    line = clouds.segments(np.array([[[0.0, low], [0.0, high]]]))
-    hand = draw(
-        "now", "line", "axis", show, line, place=(Affine(np.eye(2), Entries(np.zeros(2), across)),), size=1.5
-    )
-    return [hand, own, draw("here", "points", "followed", show, np.zeros((1, 2)), place=here, size=9)]
-
-
 # --- the numbers
 
 
@@ -227,21 +158,18 @@ def facts(film: Film, seed: int) -> Facts | None:
         ("seeds that solve it (accuracy ≥ 0.99)", f"{solved} of {film.seeds}"),
         ("median of the steps that these took", median),
         ("parameters of each network", f"{film.network.size}"),
-        (f"plateaus of seed {seed}", _spans(plateaus(film.steps, film.loss[seed]))),
-        (f"sudden drops of seed {seed}", _spans(drops(film.steps, film.loss[seed]))),
+        (f"plateaus of seed {seed}", spans(plateaus(film.steps, film.loss[seed]))),
+        (f"sudden drops of seed {seed}", folds(film, seed)),
     ]
     ended = [f"seed {k} {word}" for k, word in enumerate(film.ended) if word]
     return Facts("The run", ("", ""), [*told, *([("ended early", "; ".join(ended))] if ended else [])])
 
 
-def _spans(found: Sequence[Event]) -> str:
-    return ", ".join(f"{e.start:,.0f} … {e.end:,.0f}" for e in found) or "none"
-
-
 def assembled(film: Film, seed: int, decision: Seen, curve: str) -> Recipe:
     """The points that fold, what the network answers over its input, and the curves; numbers of the seed."""
     numbers, more = readouts(film, seed)
-    names, seen = stages(film), (folding(film, seed), decision, curves(film, seed, curve))
+    marked = snapping(film, seed) if curve == "gradient" else ()
+    names, seen = stages(film), (folding(film, seed, marked), decision, curves(film, seed, curve))
     return Recipe(
         stages=names,
         parameters=clock(film),

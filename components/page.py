@@ -10,11 +10,13 @@ import dash_mantine_components as dmc
 from dash import Dash, Input, Output, dcc, html
 from flask import Response, request
 
+from components.budget import Busy, work
 from components.link import parse
 from components.publish.plain import LEAD
 from components.scene import Scene, WrongValue, scenes
 from components.server import bundle, once
 from components.shell import attributes, frame
+from components.theme import THEMES
 from components.training.panel import add_training
 
 ADDRESS, CONTENT = "address", "content"
@@ -24,7 +26,7 @@ def add_pages(app: Dash) -> None:
     """The layout, the callback that puts a page at its path, and the status of a path that is none."""
     prefix = app.config.requests_pathname_prefix
     app.layout = frame(html.Div([dcc.Location(id=ADDRESS, refresh=False), html.Main(id=CONTENT)]), prefix)
-    panel = add_training(app, ADDRESS)
+    panel = add_training(app)
 
     @app.callback(Output(CONTENT, "children"), Input(ADDRESS, "pathname"))
     def show(pathname: str | None) -> object:
@@ -54,13 +56,16 @@ def page_status(slug: str) -> int:
         follow(slug, tuple(once(request.args).items()))
     except WrongValue:
         return 400
+    except Busy:
+        return 200  # the page itself will ask, and tell
     return 200
 
 
 @lru_cache(1024)
 def follow(slug: str, query: tuple[tuple[str, str], ...]) -> None:
-    """WrongValue where a link cannot be followed; to know it takes the whole recipe, once."""
-    parse(scenes()[slug], dict(query))
+    """WrongValue where a link cannot be followed; to know it takes the whole recipe, once. Raises Busy."""
+    with work():
+        parse(scenes()[slug], dict(query))
 
 
 def gallery(prefix: str) -> html.Div:
@@ -68,17 +73,7 @@ def gallery(prefix: str) -> html.Div:
     cards = [
         dmc.Anchor(
             [
-                html.Span(
-                    [
-                        html.Img(
-                            src=f"{prefix}still/{scene.slug}.svg?theme={theme}",
-                            alt="",
-                            className=f"only-{theme}",
-                        )
-                        for theme in ("light", "dark")
-                    ],
-                    className="picture-of",
-                ),
+                html.Span([_picture(scene, prefix, theme) for theme in THEMES], className="picture-of"),
                 html.H2(scene.title),
                 html.P(scene.lead),
             ],
@@ -90,6 +85,16 @@ def gallery(prefix: str) -> html.Div:
     ]
     intro = html.Div([html.H1("See what normalisation does to space"), html.P(LEAD)], className="intro")
     return html.Div([intro, html.Div(cards, className="cards")], className="gallery")
+
+
+def _picture(scene: Scene, prefix: str, theme: str) -> dmc.Image:
+    """In one theme; lazily, since a browser fetches nothing then of the theme that is not shown."""
+    return dmc.Image(
+        src=f"{prefix}still/{scene.slug}.svg?theme={theme}",
+        alt="",
+        className=f"only-{theme}",
+        attributes={"root": {"loading": "lazy"}},  # Dash's own Img has no such property
+    )
 
 
 def unknown(slug: str, prefix: str) -> html.Div:

@@ -8,7 +8,8 @@ from typing import Any
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from components.settings import Settings
+from components.scene import scenes
+from components.settings import Settings, WrongSetting
 
 Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
@@ -16,6 +17,10 @@ Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 def stand_behind(server: Flask, setting: Settings) -> None:
     """Let an application stand at its prefix, and believe as many proxies as the settings say."""
     inner: Any = server.wsgi_app
+    first, *_ = setting.prefix[1:].split("/")
+    own = {*scenes(), *(str(rule).split("/")[1] for rule in server.url_map.iter_rules())}
+    if first and first in own:
+        raise WrongSetting(f"NORMSCAPE_PREFIX={setting.prefix} is a path of the explorer's own")
     if setting.prefix != "/":
         inner = mounted(inner, setting.prefix.rstrip("/"))
     if setting.proxies:

@@ -8,13 +8,16 @@ from typing import Any
 
 from dash import Dash
 from dash.exceptions import DependencyException
-from flask import Response, jsonify, request
+from flask import Flask, Response, jsonify, request
+from flask.sessions import SecureCookieSessionInterface
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge
+from werkzeug.sansio.utils import host_is_trusted
 
 from components.scene import WrongValue
+from components.settings import Settings
 
 LONGEST_PATH, LONGEST_QUERY = 300, 8_000  # characters as sent; gunicorn takes 8,190 for the whole line
-LARGEST_BODY = 16 * 2**20  # bytes; an upload travels as base64, a third larger than its file
+LARGEST_BODY = 2**20  # bytes; a film's file may have more
 EMBED = "/embed/"  # what stands below may stand in a frame of any page
 # What a figure fetches. In a sandboxed frame it has no origin: public, without credentials.
 PUBLIC = ("/assets/", "/lib/", "/recipe/", "/still/")
@@ -36,14 +39,30 @@ HEADERS = {
 }
 
 
-def secure(app: Dash) -> None:
+class Cookie(SecureCookieSessionInterface):
+    """Who asked for a training; over https, only over https."""
+
+    def get_cookie_secure(self, app: Flask) -> bool:
+        return request.is_secure
+
+
+def secure(app: Dash, setting: Settings) -> None:
     """Headers and bounds for every route of an application that has all its callbacks."""
     server, scripts = app.server, " ".join(["'self'", *app.csp_hashes()])
     server.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
+    server.config |= {
+        "SESSION_COOKIE_NAME": "normscape",
+        "SESSION_COOKIE_PATH": setting.prefix,
+        "SESSION_COOKIE_SAMESITE": "Strict",
+    }
+    server.session_interface = Cookie()
+    server.before_request(partial(known, setting.hosts))
     server.before_request(bounded)
     server.before_request(partial(answerable, app))
     server.after_request(partial(headers, scripts=scripts))
-    server.register_error_handler(RequestEntityTooLarge, lambda _: too_large("body", LARGEST_BODY, 413))
+    server.register_error_handler(
+        RequestEntityTooLarge, lambda _: too_large("body", request.max_content_length or LARGEST_BODY, 413)
+    )
     server.register_error_handler(DependencyException, lambda _: ("There is no such file.", 404))
 
 
@@ -52,12 +71,19 @@ def headers(answer: Response, *, scripts: str) -> Response:
     anywhere = request.path.startswith(EMBED)
     policy = POLICY | {"script-src": scripts, "frame-ancestors": "*" if anywhere else "'self'"}
     answer.headers.update(HEADERS)
+    answer.headers.setdefault("Cache-Control", "private, no-cache")  # it may name the host, or a cookie
     answer.headers["Content-Security-Policy"] = "; ".join(f"{name} {what}" for name, what in policy.items())
     if not anywhere:
         answer.headers["X-Frame-Options"] = "SAMEORIGIN"
     if request.path.startswith(PUBLIC) and request.method in ("GET", "HEAD"):
         answer.headers["Access-Control-Allow-Origin"] = "*"
     return answer
+
+
+def known(hosts: tuple[str, ...]) -> None:
+    """400 for a host that is not ours: links in the answer would lead there. Health has any."""
+    if hosts and request.path != "/healthz" and not host_is_trusted(request.host, hosts):
+        raise WrongValue("Host", "this server has another name", list(hosts))
 
 
 def bounded() -> tuple[Response, int] | None:
@@ -69,6 +95,19 @@ def bounded() -> tuple[Response, int] | None:
     return None
 
 
+def body(*, cache: bool = True) -> bytes:
+    """The body, all of it. Raises RequestEntityTooLarge; one without a length Werkzeug would cut."""
+    data = request.get_data(cache=cache)
+    if request.content_length is None and len(data) >= most():
+        raise RequestEntityTooLarge
+    return data
+
+
+def most() -> int:
+    """Bytes that the body of this request may have."""
+    return request.max_content_length or LARGEST_BODY
+
+
 def too_large(what: str, most: int, status: int) -> tuple[Response, int]:
     return jsonify(WrongValue(what, f"the {what} is too long", {"longest": most}).json()), status
 
@@ -77,6 +116,7 @@ def answerable(app: Dash) -> None:
     """400 for a request that is none of the application's callbacks: Dash itself would answer 500."""
     if request.endpoint != f"{app.config.routes_pathname_prefix}_dash-update-component":
         return
+    body()
     try:
         asked = request.get_json()
     except (BadRequest, RecursionError):

@@ -1,34 +1,43 @@
-"""The HTTP routes beside Dash: recipes, still pictures, the drawing library, health. All are GET."""
+"""The HTTP routes beside Dash: recipes, still pictures, the drawing library, health. All are GET.
+
+What takes the processor for long is made in its turn (`budget`), and what many ask for is kept (`kept`).
+"""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
 import json
-from functools import cache, lru_cache
+from collections.abc import Callable, Hashable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import plotly
-from flask import Flask, Response, jsonify, request
+from flask import Flask, Response, current_app, jsonify, request
 
-from components import link, still, text, theme
+from components import budget, link, stills, text, theme
 from components.figure import document
+from components.kept import Kept
 from components.scene import Choices, Scene, WrongValue, scenes
+from components.training import health
 
 LIGHT = Path(__file__).parent.parent / "node_modules/plotly.js-gl3d-dist-min/plotly-gl3d.min.js"
 FULL = Path(plotly.__file__).parent / "package_data/plotly.min.js"
-RECIPES_KEPT = 256
+GZIP = 4  # of 9: 6 takes twice as long and saves nothing of what is mostly base64
 FOREVER = "public, max-age=31536000, immutable"
 
 
 def add_routes(server: Flask) -> None:
     """The routes, and what a wrong value and an unknown scene are answered with."""
-    server.add_url_rule("/healthz", "healthz", lambda: jsonify(status="ok"))
+    server.add_url_rule("/healthz", "healthz", lambda: jsonify(status="ok", degraded=health.degraded()))
     server.add_url_rule("/recipe/<slug>", "recipe", recipe)
     server.add_url_rule("/still/<slug>.svg", "still", picture)
     server.add_url_rule("/theme.css", "theme", lambda: fresh(theme.css(), "text/css"))
     server.add_url_rule("/lib/<name>", "library", library)
+    stills.keep_stills(server)
+    server.extensions["kept"] = Kept()
+    server.config["COMPRESS_LEVEL"] = GZIP
     server.register_error_handler(WrongValue, lambda wrong: (jsonify(wrong.json()), 400))
     server.register_error_handler(UnknownScene, lambda unknown: (jsonify(unknown.json()), 404))
 
@@ -46,15 +55,27 @@ def find(slug: str) -> Scene:
 
 def recipe(slug: str) -> Response:
     """The recipe of a scene for the choices in the query, with its text."""
-    choices = find(slug).choose(once(request.args))
+    scene = find(slug)
+    choices = scene.choose(once(request.args))
     own = choices.get("run") or choices.get("net")  # one reader's, and several MB
-    make = packed.__wrapped__ if own else packed
-    return fresh(make(slug, tuple(choices.items())), "application/json")
+    key = None if own else ("recipe", slug, *choices.items())
+    return fresh(made(key, lambda: packed(scene, choices)), "application/json")
 
 
-@lru_cache(RECIPES_KEPT)
-def packed(slug: str, choices: tuple[tuple[str, object], ...]) -> str:
-    return json.dumps(contents(scenes()[slug], dict(choices)), separators=(",", ":"))
+def made(key: Hashable, make: Callable[[], str]) -> bytes:
+    """What is kept under a key; else it is made, which is work, and kept, unless the key is None."""
+    kept = current_app.extensions["kept"]
+    body = kept.get(key)
+    if body is None:
+        with budget.work():
+            body = kept.get(key) or make().encode()  # others may have made it meanwhile
+        if key is not None:
+            kept.keep(key, body)
+    return body
+
+
+def packed(scene: Scene, choices: Choices) -> str:
+    return json.dumps(contents(scene, choices), separators=(",", ":"))
 
 
 def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
@@ -67,9 +88,7 @@ def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
 
 def picture(slug: str) -> Response:
     """A still picture of a scene in any state, drawn on the server."""
-    scene = find(slug)
-    state = link.parse(scene, once(request.args))
-    return fresh(still.svg(state.recipe, state), "image/svg+xml")
+    return stills.answer(find(slug), once(request.args))
 
 
 def once(query) -> dict[str, str]:
@@ -77,10 +96,11 @@ def once(query) -> dict[str, str]:
     return link.once(query.items(multi=True))
 
 
-def fresh(body: str, kind: str) -> Response:
+def fresh(text: str | bytes, kind: str) -> Response:
     """An answer that the browser keeps and asks about again, by its ETag."""
+    body = text.encode() if isinstance(text, str) else text
     answer = Response(body, content_type=f"{kind}; charset=utf-8")
-    answer.set_etag(hashlib.sha256(body.encode()).hexdigest()[:20])
+    answer.set_etag(hashlib.sha256(body).hexdigest()[:20])
     answer.headers["Cache-Control"] = "no-cache"
     answer.make_conditional(request)
     return answer
@@ -91,21 +111,20 @@ def library_code() -> str:
 
 
 @cache
-def bundle() -> tuple[str, bytes]:
-    """Name, with a fingerprint, and gzipped text of the drawing library: the light one where npm is."""
+def bundle() -> tuple[str, bytes, bytes]:
+    """Name, with a fingerprint, and text of the drawing library, also gzipped: the light one where npm is."""
     code = library_code().encode()
-    return f"plotly-{hashlib.sha256(code).hexdigest()[:12]}.js", gzip.compress(code, 9)
+    return f"plotly-{hashlib.sha256(code).hexdigest()[:12]}.js", code, gzip.compress(code, 9)
 
 
 def library(name: str) -> Response | tuple[Response, int]:
-    known, code = bundle()
+    known, plain, gzipped = bundle()
     if name != known:
         return jsonify(WrongValue("name", "there is no such file", [known]).json()), 404
-    answer = Response(code, content_type="text/javascript; charset=utf-8")
+    zipped = "gzip" in request.accept_encodings
+    answer = Response(gzipped if zipped else plain, content_type="text/javascript; charset=utf-8")
     answer.headers["Cache-Control"] = FOREVER
-    if "gzip" in request.accept_encodings:
+    if zipped:
         answer.headers["Content-Encoding"] = "gzip"
-    else:
-        answer.set_data(gzip.decompress(code))
     answer.headers["Vary"] = "Accept-Encoding"
     return answer

@@ -1,7 +1,11 @@
 """What an administrator sets in the environment; checked here, before the first request.
 
 NORMSCAPE_PREFIX   the path at which a proxy shows the explorer, say /normscape/; it may strip it or not
-TRUSTED_PROXIES    how many proxies in front set X-Forwarded-For, -Proto and -Host; by default none
+TRUSTED_PROXIES    how many proxies in front set X-Forwarded-For, -Proto and -Host; by default none, and then
+                   all who come through a proxy share one client's budget (components/budget.py). Each must
+                   set all three: what it does not set it may pass on from anybody
+HOSTS              the names of the explorer, say teach.example,.school.example (with a dot: all below it);
+                   others get 400, but for /healthz; by default any will do
 WEB_CONCURRENCY    worker processes of gunicorn
 SECRET_KEY         signs what a browser must not forge; one for all processes as soon as there are several
 REDIS_URL          where jobs are queued for other machines, and trained runs kept; hence several processes
@@ -10,14 +14,18 @@ CACHE_DIR          the folder where trained runs are kept without Redis; by defa
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-SHORTEST_KEY = 16  # characters; a shorter key can be guessed
+SHORTEST_KEY, FEWEST = 16, 8  # characters, and different ones; what has less can be guessed
+LONGEST_PREFIX = 100  # characters
 MOST_PROXIES, MOST_WORKERS = 10, 128
+PATIENCE = 2.0  # seconds for an answer of Redis
 
 
 class WrongSetting(ValueError):
@@ -30,6 +38,7 @@ class Settings:
     proxies: int
     workers: int
     secret_key: str
+    hosts: tuple[str, ...] = ()
 
 
 def read(environment: Mapping[str, str]) -> Settings:
@@ -41,7 +50,40 @@ def read(environment: Mapping[str, str]) -> Settings:
         proxies=_whole(environment, "TRUSTED_PROXIES", 0, 0, MOST_PROXIES),
         workers=workers,
         secret_key=_key(environment.get("SECRET_KEY") or "", several=several),
+        hosts=_hosts(environment.get("HOSTS") or ""),
     )
+
+
+def reach(environment: Mapping[str, str]) -> None:
+    """Try what the settings name, once, before the first request. Raises WrongSetting."""
+    if url := redis_url(environment):
+        _reach_redis(url)
+    else:
+        _reach_folder(cache_folder(environment))
+
+
+def _reach_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        probe = folder / f".probe-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as problem:
+        raise WrongSetting(f"CACHE_DIR: nothing can be written to {folder}: {problem.strerror}") from None
+
+
+def _reach_redis(url: str) -> None:
+    """A server that is away may come; one that refuses us never will."""
+    try:
+        import redis
+    except ImportError:
+        raise WrongSetting("REDIS_URL needs a package that is missing: celery[redis]") from None
+    try:
+        redis.Redis.from_url(url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE).ping()
+    except (redis.AuthenticationError, redis.ResponseError, ValueError) as problem:
+        raise WrongSetting(f"REDIS_URL: Redis refuses us: {problem}") from None
+    except redis.RedisError:
+        print("normscape: Redis does not answer yet; until it does, nothing is trained", file=sys.stderr)
 
 
 def redis_url(environment: Mapping[str, str]) -> str:
@@ -68,7 +110,17 @@ def _whole(environment: Mapping[str, str], name: str, default: int, low: int, hi
 def _prefix(text: str) -> str:
     if not re.fullmatch(r"/([\w.~-]+/)*", text, re.ASCII):
         raise WrongSetting(f"NORMSCAPE_PREFIX={text} is not a path from slash to slash, like /normscape/")
+    if len(text) > LONGEST_PREFIX or {".", ".."} & set(text.split("/")):
+        raise WrongSetting(f"NORMSCAPE_PREFIX={text[:LONGEST_PREFIX]} is too long, or has . or .. for a name")
     return text
+
+
+def _hosts(text: str) -> tuple[str, ...]:
+    names = tuple(filter(None, re.split(r"[,\s]+", text.lower())))
+    for name in names:
+        if not re.fullmatch(r"\.?[a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:.]+\]", name):
+            raise WrongSetting(f"HOSTS: {name} is not a name like teach.example, without scheme and port")
+    return names
 
 
 def _key(text: str, *, several: bool) -> str:
@@ -79,4 +131,6 @@ def _key(text: str, *, several: bool) -> str:
         )
     if text and len(text) < SHORTEST_KEY:
         raise WrongSetting(f"SECRET_KEY has {len(text)} characters; {SHORTEST_KEY} or more are safe")
+    if text and len(set(text)) < FEWEST:
+        raise WrongSetting(f"SECRET_KEY has {len(set(text))} different characters; try openssl rand -hex 32")
     return text or secrets.token_hex(32)

@@ -16,7 +16,11 @@ from components.scene import scenes
 from components.server import bundle
 
 STYLES = ("style.css",)
+EARLY = ("theme.js", "watch.js")
 MODULES = ("attend.mjs", "training.mjs")
+
+# What Dash tells each page of its server, for its own developers.
+INTERNAL = ("python_version", "plotly_version", "ddk_version", "dash_version_url", "plotly_cloud_installed")
 
 # What Dash would load and no page uses. The polyfill is for browsers without modules, and for all others it
 # slows parseInt, which Plotly's WebGL calls some thousand times a frame.
@@ -26,11 +30,15 @@ UNUSED = re.compile(r'<script src="[^"]*/(?:deps/polyfill@|dash_table/)[^"]*"></
 class Explorer(Dash):
     """Dash, with a document of our own: the theme before the first paint, the player as a module."""
 
+    def _config(self) -> dict[str, Any]:
+        return {name: value for name, value in super()._config().items() if name not in INTERNAL}
+
     def interpolate_index(self, **parts: str) -> str:  # type: ignore[override]
         prefix = self.config.requests_pathname_prefix
         scene = scenes().get(request.path.strip("/"))
         title, lead = (f"{scene.title} · Normscape", scene.lead) if scene else ("Normscape", LEAD)
-        early = f'<link rel="preload" as="script" href="{prefix}lib/{bundle()[0]}">' if scene else ""
+        early = "".join(f'<script src="{self.get_asset_url(name)}"></script>' for name in EARLY)
+        plotly = f'<link rel="preload" as="script" href="{prefix}lib/{bundle()[0]}">' if scene else ""
         found = discovery(scene) if scene else ""
         styles = "".join(f'<link rel="stylesheet" href="{self.get_asset_url(name)}">' for name in STYLES)
         modules = (f'<script type="module" src="{self.get_asset_url(name)}"></script>' for name in MODULES)
@@ -41,8 +49,8 @@ class Explorer(Dash):
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title><meta name="description" content="{escape(lead)}">
 <link rel="icon" href="data:image/svg+xml,{ICON}">
-<script src="{self.get_asset_url("theme.js")}"></script>
-<link rel="stylesheet" href="{prefix}theme.css">{parts["css"]}{styles}{early}{found}
+{early}
+<link rel="stylesheet" href="{prefix}theme.css">{parts["css"]}{styles}{plotly}{found}
 </head>
 <body>
 {parts["app_entry"]}

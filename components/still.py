@@ -1,12 +1,15 @@
 """Recipe → SVG: a still picture of a scene in any state, for the gallery, and where there is no WebGL.
 
-The same layers as the figure's, projected by the same camera; what lies farther is drawn first. A mesh is its
-shadow: all its triangles in one path, turned the same way, so that they do not add up.
+The same layers as the figure's, projected by the same camera; what lies farther is drawn first. A mesh of one
+colour is its shadow: all its triangles in one path, turned the same way, so that they do not add up. A mesh
+in the colours of values is convex: its faces that look this way are drawn, and if it is solid, no point
+behind it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -15,14 +18,16 @@ import numpy as np
 from components import theme as themes
 from components.figure import LINES, fan
 from components.link import State
-from components.recipe import Layer, Recipe, View
+from components.projection import Size, behind, fitting, paper, project
+from components.recipe import Color, Layer, Recipe, View
+from components.shapes import above, areas, cells, dot, path, triangles
 
 WIDTH, HEIGHT = 640, 440
-FIELD = np.tan(np.radians(22.5)) * 2  # what Plotly's perspective sees at distance 1
-MARGIN = 40  # pixels, of a 2D view, both sides together
-COARSE = 2  # a field is drawn with so many of its points in one, along each side
 DASHES = {"dash": "6", "dot": "2", "dashdot": "6 2 2 2", "longdash": "10 4", "longdashdot": "10 4 2 4"}
 MOST = 1500  # points drawn; more would only make the file large
+BLEED = 6  # pixels: half a mark, for one that lies on the edge of its axes
+LARGEST, LEAST = 15, 9  # pixels, of letters: as large as can be without two labels in one place
+LETTER = 0.6  # of its height: how wide a letter is, with some room
 
 
 def svg(recipe: Recipe, state: State) -> str:
@@ -37,14 +42,23 @@ def inline(recipe: Recipe, state: State, *, title: str) -> str:
 
 def _svg(recipe: Recipe, state: State, style: str, attributes: str) -> str:
     panels = [
-        f'<svg x="{x}" y="{y}" width="{w}" height="{h}" viewBox="{-w / 2} {-h / 2} {w} {h}">'
-        f"{''.join(_layers(recipe, view, state, (w, h)))}</svg>"
-        for view, (x, y, w, h) in zip(recipe.views, boxes(recipe.views), strict=True)
+        _panel(recipe, view, state, box) for view, box in zip(recipe.views, boxes(recipe.views), strict=True)
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" {attributes}>{style}'
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="var(--paper)"/>{"".join(panels)}</svg>'
     )
+
+
+def _panel(recipe: Recipe, view: View, state: State, box: tuple[int, int, int, int]) -> str:
+    """A view in the middle of its box; nothing leaves it, or a flat view's axes by more than half a mark."""
+    x, y, *room = box
+    size = paper(view, (room[0], room[1]))
+    w, h = (min(whole, part + 2 * BLEED) for whole, part in zip(room, size, strict=True))
+    left, top = x + (room[0] - w) / 2, y + (room[1] - h) / 2
+    place = f'x="{left:.1f}" y="{top:.1f}" width="{w:.1f}" height="{h:.1f}"'
+    layers = "".join(_layers(recipe, view, state, size))
+    return f'<svg {place} viewBox="{-w / 2:.1f} {-h / 2:.1f} {w:.1f} {h:.1f}">{layers}</svg>'
 
 
 def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
@@ -56,7 +70,7 @@ def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
         width = WIDTH // len(views)
         return [(n * width, 0, width, HEIGHT) for n in range(len(views))]
     if views[-1].strip:
-        low, wide = HEIGHT * 3 // 4, WIDTH // 2
+        low, wide = HEIGHT * 7 // 10, WIDTH // 2
         return [(0, 0, wide, low), (wide, 0, wide, low), (0, low, WIDTH, HEIGHT - low)]
     return [(0, 0, main, HEIGHT), (main, 0, WIDTH - main, half), (main, half, WIDTH - main, HEIGHT - half)]
 
@@ -70,132 +84,152 @@ def _style(theme: str) -> str:
     return block(theme)
 
 
-def _layers(recipe: Recipe, view: View, state: State, box: tuple[int, int]) -> list[str]:
+@dataclass(frozen=True)
+class Drawn:
+    """A layer on paper: its points in pixels, and how far they are from the eye."""
+
+    layer: Layer
+    opacity: float
+    flat: np.ndarray
+    depth: np.ndarray
+
+    @property
+    def triangles(self) -> np.ndarray:
+        return fan(self.layer.bins) if self.layer.kind == "plane" else np.asarray(self.layer.order)
+
+    @property
+    def front(self) -> np.ndarray:
+        """The triangles of a closed mesh that are turned as the nearest one is."""
+        every = self.triangles
+        sides = areas(self.flat[every])
+        return every[sides * sides[self.depth[every].mean(1).argmin()] > 0]
+
+    @property
+    def solid(self) -> bool:
+        return self.layer.kind == "mesh" and self.opacity >= 1
+
+
+def _layers(recipe: Recipe, view: View, state: State, size: Size) -> list[str]:
     drawn = []
     for layer in view.layers:
-        opacity = layer.opacity_at(state.progress)
-        if opacity <= 0:
-            continue
-        points = recipe.layer_points(layer, state.params, state.progress, followed=state.follow)
-        flat, depth = _project(view, points, state.camera or view.camera, box)
-        order = {"field": 0, "mesh": 0, "trail": 2, "points": 3, "labels": 4}.get(layer.kind, 1)
-        if layer.kind == "field":
-            shape = _field(recipe, view, layer, state, box)
-        else:
-            shape = _shape(recipe, layer, flat, depth, state)
-        drawn.append((order, f'<g opacity="{opacity:.2f}">{shape}</g>'))
-    return [shape for _, shape in sorted(drawn, key=lambda d: d[0])]
+        if (opacity := layer.opacity_at(state.progress)) > 0:
+            points = recipe.layer_points(layer, state.params, state.progress, followed=state.follow)
+            flat, depth = project(view, points, state.camera or view.camera, size)
+            drawn.append(Drawn(layer, opacity, flat, depth))
+    if view.dims == 3 and state.camera is None:
+        zoom = fitting([each.flat for each in drawn], size)
+        drawn = [replace(each, flat=zoom * each.flat) for each in drawn]
+    letters = _letters(recipe, drawn)
+    order = {"field": 0, "mesh": 0, "plane": 0, "trail": 2, "points": 3, "labels": 4}
+    drawn.sort(key=lambda each: order.get(each.layer.kind, 1))
+    walls = [each for each in drawn if each.solid]
+    return [
+        f'<g opacity="{each.opacity:.2f}">{_shape(recipe, each, state, size, walls, letters)}</g>'
+        for each in drawn
+    ]
 
 
-def _project(
-    view: View, points: np.ndarray, camera: Any, box: tuple[int, int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Pixels around the middle, and distance from the eye (0 for a 2D view)."""
-    low, high = np.array(view.ranges, float).T
-    if view.dims == 2:
-        size = np.array(box) - MARGIN
-        if view.equal:
-            size = (size / (high - low)).min() * (high - low)
-        size = size * [1, -1]
-        return ((points - low) / (high - low) - 0.5) * size, np.zeros(len(points))
-    scaled = (points - low) / (high - low) - 0.5  # the cube, 1 wide
-    eye, center = np.array(camera[:3], float), np.array(list(camera[3:6]) or [0.0, 0.0, 0.0])
-    forward = (center - eye) / np.linalg.norm(center - eye)
-    right = np.cross(forward, [0, 0, 1])
-    right = right / np.linalg.norm(right) if np.linalg.norm(right) > 0 else np.array([1.0, 0, 0])
-    up = np.cross(right, forward)
-    depth = np.maximum((scaled - eye) @ forward, 1e-3)
-    scale = min(box) / FIELD / depth
-    return np.stack([(scaled - eye) @ right * scale, -((scaled - eye) @ up) * scale], -1), depth
+def _letters(recipe: Recipe, drawn: Sequence[Drawn]) -> float:
+    """How large the letters of a view are: no two labels stand in one place."""
+    labels = [each for each in drawn if each.layer.kind == "labels"]
+    texts = [text for each in labels for text in recipe.cloud(each.layer.cloud).labels or ()]
+    if len(texts) < 2:
+        return LARGEST
+    at, (i, j) = np.concatenate([each.flat for each in labels]), np.triu_indices(len(texts), 1)
+    across, down = np.abs(at[i] - at[j]).T
+    lengths = np.array([len(text) for text in texts])
+    fits = np.maximum(down, 2 * across / (LETTER * (lengths[i] + lengths[j])))
+    return float(np.clip(fits.min(), LEAST, LARGEST))
 
 
-def _shape(recipe: Recipe, layer: Layer, flat: np.ndarray, depth: np.ndarray, state: State) -> str:
-    color = f"var(--{layer.role})"
+def _shape(
+    recipe: Recipe, drawn: Drawn, state: State, size: Size, walls: Sequence[Drawn], letters: float
+) -> str:
+    layer, color = drawn.layer, f"var(--{drawn.layer.role})"
+    if layer.kind == "field":
+        return _field(recipe, layer, state, size)
     if layer.kind == "labels":
-        labels = recipe.cloud(layer.cloud).labels or ()
-        texts = [
-            f'<text x="{x:.0f}" y="{y + 5:.0f}">{escape(label)}</text>'
-            for (x, y), label in zip(flat, labels, strict=True)
-        ]
-        look = 'font-family="system-ui" font-size="15" text-anchor="middle"'
-        return f'<g fill="{color}" {look}>{"".join(texts)}</g>'
+        return _labels(recipe, drawn, color, letters)
     if layer.kind in ("mesh", "plane"):
-        order = fan(layer.bins) if layer.kind == "plane" else np.asarray(layer.order)
-        return f'<path fill="{color}" d="{_triangles(flat[order])}"/>'
+        if layer.color:
+            return _painted(recipe, drawn, layer.color, state)
+        return f'<path fill="{color}" d="{triangles(drawn.flat[drawn.triangles])}"/>'
     if layer.kind in LINES:
         width = max(0.8, layer.size * 0.55)
         dash = f' stroke-dasharray="{DASHES[layer.dash]}"' if layer.dash != "solid" else ""
-        return f'<path fill="none" stroke="{color}" stroke-width="{width:.1f}"{dash} d="{_path(flat)}"/>'
-    return _points(recipe, layer, flat, depth, state, color)
+        return f'<path fill="none" stroke="{color}" stroke-width="{width:.1f}"{dash} d="{path(drawn.flat)}"/>'
+    return _points(recipe, drawn, state, color, walls)
 
 
-def _field(recipe: Recipe, view: View, layer: Layer, state: State, box: tuple[int, int]) -> str:
-    """The field in rows of rectangles, each as long as its colour stays the same."""
+def _labels(recipe: Recipe, drawn: Drawn, color: str, letters: float) -> str:
+    texts = [
+        f'<text x="{x:.0f}" y="{y + letters / 3:.0f}">{escape(label)}</text>'
+        for (x, y), label in zip(drawn.flat, recipe.cloud(drawn.layer.cloud).labels or (), strict=True)
+    ]
+    look = f'font-family="system-ui" font-size="{letters:.1f}" text-anchor="middle"'
+    return f'<g fill="{color}" {look}>{"".join(texts)}</g>'
+
+
+def _painted(recipe: Recipe, drawn: Drawn, color: Color, state: State) -> str:
+    """A mesh in the colours of its values: terraces too; each is a hair wider, so that no seam shows."""
+    front, values = drawn.front, recipe.layer_values(drawn.layer, state.params, state.progress)
+    corners, steps = drawn.flat[front], _steps(values, color)[front]
+    shades, pieces = _shades(values[front], color), []
+    for k in range(shades.min(), shades.max() + 1):
+        paint, level = f"var(--{color.scale}-{k})", k - 0.5 if k > shades.min() else -np.inf
+        seen = (steps < k + 0.5).any(1) | (k == shades.max())  # the next terrace covers the others
+        pieces.append(
+            f'<path fill="{paint}" stroke="{paint}" d="{above(corners[seen], steps[seen], level)}"/>'
+        )
+    return f'<g stroke-width="0.7" stroke-linejoin="round">{"".join(pieces)}</g>'
+
+
+def _last(color: Color) -> int:
+    return len(themes.scale(color.scale)) - 1
+
+
+def _steps(values: np.ndarray, color: Color) -> np.ndarray:
+    """Where values are on the colour's scale, from 0 at its first step."""
+    return _last(color) * (values - color.low) / (color.high - color.low)
+
+
+def _shades(values: np.ndarray, color: Color) -> np.ndarray:
+    """The step of the colour's scale that each value is nearest to."""
+    return np.rint(np.clip(_steps(values, color), 0, _last(color))).astype(int)
+
+
+def _field(recipe: Recipe, layer: Layer, state: State, size: Size) -> str:
+    """The field as terraces, each shade on all those below it, in units of its cells: so no seam shows."""
     assert layer.color is not None
-    values = recipe.layer_values(layer, state.params, state.progress).reshape(-1, layer.bins)
-    values = values[::COARSE, ::COARSE]
-    (left, bottom), (right, top) = _project(view, np.array(view.ranges).T, None, box)[0]
-    wide, high = (right - left) / values.shape[1], (bottom - top) / values.shape[0]
-    last = len(themes.scale(layer.color.scale)) - 1
-    part = np.clip((values - layer.color.low) / (layer.color.high - layer.color.low), 0, 1)
-    out = []
-    for k, row in enumerate(np.rint(part * last).astype(int)):
-        starts = np.flatnonzero(np.diff(row, prepend=-1))
-        for a, b in zip(starts, [*starts[1:], len(row)], strict=True):
-            x, y, w = left + a * wide, bottom - (k + 1) * high, (b - a) * wide
-            fill = f"var(--{layer.color.scale}-{row[a]})"
-            size = f'width="{w:.1f}" height="{high + 0.3:.1f}"'
-            out.append(f'<rect x="{x:.1f}" y="{y:.1f}" {size} fill="{fill}"/>')
-    return "".join(out)
+    shades = _shades(recipe.layer_values(layer, state.params, state.progress), layer.color)
+    shades = shades.reshape(-1, layer.bins)[::-1]  # from above
+    high, wide = shades.shape
+    dx, dy = size[0] / (wide - 1), size[1] / (high - 1)  # the outermost points are on the edges
+    place = f"translate({-size[0] / 2 - dx / 2:.2f} {-size[1] / 2 - dy / 2:.2f}) scale({dx:.4f} {dy:.4f})"
+    steps = [
+        f'<path fill="var(--{layer.color.scale}-{k})" d="{cells(shades >= k)}"/>'
+        for k in range(shades.min(), shades.max() + 1)
+    ]
+    return f'<g transform="{place}" shape-rendering="crispEdges">{"".join(steps)}</g>'
 
 
-def _points(
-    recipe: Recipe, layer: Layer, flat: np.ndarray, depth: np.ndarray, state: State, color: str
-) -> str:
+def _points(recipe: Recipe, drawn: Drawn, state: State, color: str, walls: Sequence[Drawn]) -> str:
+    layer, flat, depth = drawn.layer, drawn.flat, drawn.depth
     chosen = np.unique(np.linspace(0, len(flat) - 1, min(len(flat), MOST)).astype(int))
+    for wall in walls:
+        front = wall.front
+        chosen = chosen[~behind(flat[chosen], depth[chosen], wall.flat[front], wall.depth[front])]
     chosen = chosen[np.argsort(-depth[chosen], kind="stable")]
     colors = _colors(recipe, layer, state)
     radius = layer.size * 0.55
-    dots = "".join(_dot(flat[i], radius, layer.square, colors(i)) for i in chosen)
+    dots = "".join(dot(flat[i], radius, layer.square, colors(i)) for i in chosen)
     paint = f'fill="none" stroke="{color}" stroke-width="1.5"' if layer.hollow else f'fill="{color}"'
     return f"<g {paint}>{dots}</g>"
-
-
-def _dot(at: np.ndarray, radius: float, square: bool, fill: str) -> str:
-    if square:
-        side = f"{2 * radius:.0f}"
-        return f'<path d="M{at[0] - radius:.0f} {at[1] - radius:.0f}h{side}v{side}h-{side}z"{fill}/>'
-    return f'<circle cx="{at[0]:.0f}" cy="{at[1]:.0f}" r="{radius:.1f}"{fill}/>'
 
 
 def _colors(recipe: Recipe, layer: Layer, state: State) -> Any:
     if layer.color is None:
         return lambda i: ""
     values = recipe.layer_values(layer, state.params, state.progress, followed=state.follow)
-    last = len(themes.scale(layer.color.scale)) - 1
-    at = np.clip((values - layer.color.low) / (layer.color.high - layer.color.low), 0, 1)
-    return lambda i: f' fill="var(--{layer.color.scale}-{round(float(at[i]) * last)})"'
-
-
-def _path(flat: np.ndarray) -> str:
-    out, pen = [], "M"
-    for x, y in flat:
-        if np.isnan(x):
-            pen = "M"
-        else:
-            out.append(f"{pen}{x:.0f} {y:.0f}")
-            pen = "L"
-    return "".join(out)
-
-
-def _triangles(corners: np.ndarray) -> str:
-    """(F, 3, 2) as one path, every triangle turned the same way."""
-    a, b, c = np.moveaxis(np.rint(corners).astype(int), 1, 0)
-    u, v = b - a, c - a
-    area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
-    u[area < 0], v[area < 0] = v[area < 0], u[area < 0]
-    return "".join(
-        f"M{x} {y}l{s} {t} {p - s} {q - t}z"
-        for (x, y), (s, t), (p, q), seen in zip(a.tolist(), u.tolist(), v.tolist(), area != 0, strict=True)
-        if seen
-    )
+    shades = _shades(values, layer.color)
+    return lambda i: f' fill="var(--{layer.color.scale}-{shades[i]})"'

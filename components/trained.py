@@ -18,7 +18,8 @@ SEEDS = 32  # networks that a scene can show
 TRAINED = ("middle", "width", "depth")
 BETWEEN = {name: label or "nothing" for name, label in MIDDLES.items()}
 MIDDLE = Choice("middle", "between the Linears", "u_eps", BETWEEN)
-CURVE = Choice("curve", "curves", "loss", {"loss": "loss", "accuracy": "accuracy"})
+CURVES = {"loss": "loss", "accuracy": "accuracy", "both": "both", "gradient": "gradient, fold"}
+CURVE = Choice("curve", "curves", "loss", CURVES)
 OWN = {  # the points that a scene has, by their dimension, and a line of a user's
     2: ("points of the plane: two numbers and a label", "x, y, label"),
     3: ("points in space: three numbers and a label", "x, y, z, label"),
@@ -60,9 +61,9 @@ def builder(training: Training, *films: str) -> Callable[[Choices], Recipe]:
 
 def film_for(choices: Choices, network: Network, data: DataSet, films: Sequence[str]) -> Film:
     if choices["run"]:
-        return _fitting("run", runs.load(choices["run"]), network, data)
+        return fitting("run", runs.load(choices["run"]), network, data)
     if choices["net"]:
-        return _fitting("net", _carried(choices["net"], data), network, data)
+        return fitting("net", _carried(choices["net"], data), network, data)
     fits = (film for film in map(shipped, films) if _same(film, network, data))
     return next(fits, None) or at_rest(network, data, initial(network, range(SEEDS)))
 
@@ -75,7 +76,8 @@ def _carried(text: str, data: DataSet) -> Film:
         raise WrongValue("net", f"net: {problem}", "what a link with a network has") from None
 
 
-def _fitting(name: str, film: Film, network: Network, data: DataSet) -> Film:
+def fitting(name: str, film: Film, network: Network, data: DataSet) -> Film:
+    """The film, if it is one of these. Raises WrongValue."""
     if not _same(film, network, data):
         words = f"{name} was trained for other choices than those of this link"
         raise WrongValue(name, words, "the choices that it was trained for")

@@ -6,11 +6,10 @@ import hashlib
 import io
 import json
 import zipfile
-import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from math import isfinite, prod
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy as np
 from geometry.datasets import DataSet
 from geometry.entries import Entries, Track
 from geometry.network import Network
+from geometry.parts import MOST, json_parts, npz_parts
 from geometry.pipeline import Pipeline
 from geometry.weights import FilmError, bounded, finite, network_of, weights_text
 
@@ -27,6 +27,7 @@ __all__ = [
     "FilmError",
     "from_json",
     "from_npz",
+    "json_text",
     "key",
     "network_of",
     "score",
@@ -41,9 +42,7 @@ Array = np.ndarray
 
 FOLDER = Path(__file__).resolve().parent.parent / "films"
 FORMAT, VERSION = "normscape-film", 1
-LARGEST_FILE = 32 * 2**20  # bytes, before and after decompression
 MOST_STEPS = 1_000_000  # that a training may have been asked for
-FIELDS = ("steps", "weights", "loss", "accuracy", "points", "labels", "images", "test_accuracy")
 OPTIONAL = ("images", "test_accuracy")
 
 
@@ -127,38 +126,29 @@ def to_npz(film: Film, *, half: bool = False) -> bytes:
 
 
 def from_npz(data: bytes) -> Film:
-    """The film of `to_npz`. Raises FilmError for anything else, before decompressing what is too large."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(_small(data))) as archive:
-            members = archive.infolist()
-            names = {member.filename.removesuffix(".npy") for member in members}
-            if len(names) != len(members) or not names <= {*FIELDS, "meta"} or "meta" not in names:
-                raise FilmError("this archive holds other things than a film")
-            if sum(member.file_size for member in members) > LARGEST_FILE:
-                raise FilmError(f"this film takes more than {LARGEST_FILE >> 20} MB")
-            arrays = {name: _member(archive, name) for name in names}
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as problem:
-        raise FilmError(f"this is not a whole .npz file: {problem}") from None
-    return _film(_json(arrays.pop("meta").tobytes()), arrays)
+    """The film of `to_npz`. Raises FilmError for anything else, before unpacking what is too large."""
+    return _film(*npz_parts(data))
 
 
 def to_json(film: Film) -> bytes:
     """A JSON document in ASCII: the fields of `to_npz`, arrays as nested lists."""
-    arrays = {name: _numbers(array) for name, array in _arrays(film).items()}
-    return json.dumps(_meta(film) | arrays).encode()  # half a surrogate, too, has a name in ASCII
+    return "".join(json_text(film)).encode()
+
+
+def json_text(film: Film) -> Iterator[str]:
+    """The document of `to_json` in pieces, none larger than the weights of one seed."""
+    yield json.dumps(_meta(film), separators=(",", ":"))[:-1]  # half a surrogate, too, has a name in ASCII
+    for name, array in _arrays(film).items():
+        if name != "weights":
+            yield f',"{name}":{_numbers(array)}'
+    for k, weights in enumerate(film.weights):
+        yield (',"weights":[' if k == 0 else ",") + _numbers(weights)
+    yield "]}"
 
 
 def from_json(data: bytes) -> Film:
-    """The film of `to_json`. Raises FilmError for anything else."""
-    document = _json(_small(data))
-    arrays = {}
-    for name in FIELDS:
-        if isinstance(document, dict) and document.get(name) is not None:
-            try:
-                arrays[name] = np.asarray(document[name], dtype=np.float64)
-            except (TypeError, ValueError, OverflowError):
-                raise FilmError(f"{name} of this film is not an array of numbers") from None
-    return _film(document, arrays)
+    """The film of `to_json`. Raises FilmError for anything else, before building what is too large."""
+    return _film(*json_parts(data))
 
 
 @cache
@@ -184,9 +174,9 @@ def score(logits: Array, labels: Array) -> tuple[float, float]:
 
 
 def _arrays(film: Film) -> dict[str, Array]:
-    """The arrays of a film by the names in FIELDS; what it does not have is left out."""
+    """The arrays of a film by the names in MOST; what it does not have is left out."""
     data = {"points": film.data.points, "labels": film.data.labels, "images": film.data.images}
-    arrays = data | {name: getattr(film, name) for name in FIELDS if name not in data}
+    arrays = data | {name: getattr(film, name) for name in MOST if name not in data}
     return {name: array for name, array in arrays.items() if array is not None}
 
 
@@ -207,12 +197,9 @@ def _film(meta: Any, arrays: dict[str, Array]) -> Film:
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise FilmError("this file is no film of ours")
     if meta.get("version") != VERSION:
-        raise FilmError(f"this film has version {meta.get('version')!r}; this one reads {VERSION}")
-    if missing := [name for name in FIELDS if name not in arrays and name not in OPTIONAL]:
+        raise FilmError(f"this film has another version; this one reads {VERSION}")
+    if missing := [name for name in MOST if name not in arrays and name not in OPTIONAL]:
         raise FilmError(f"this film has no {', '.join(missing)}")
-    for name, array in arrays.items():
-        if array.dtype.kind not in "fiu":
-            raise FilmError(f"{name} of this film are no numbers")
     if not isinstance(meta.get("ended"), list):
         raise FilmError("this film does not say how its seeds ended")
     try:
@@ -236,7 +223,7 @@ def _film(meta: Any, arrays: dict[str, Array]) -> Film:
         )
     except FilmError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as problem:
         raise FilmError(f"this film is broken: {problem}") from None
 
 
@@ -279,38 +266,6 @@ def _plain(value: Any) -> bool:
     return isfinite(value) if isinstance(value, float) else isinstance(value, str | int | None)
 
 
-def _small(data: bytes) -> bytes:
-    if len(data) > LARGEST_FILE:
-        raise FilmError(f"this file has more than {LARGEST_FILE >> 20} MB")
-    return data
-
-
-def _member(archive: zipfile.ZipFile, name: str) -> Array:
-    """One array; its header must not promise more than is there, or NumPy would make room for it."""
-    file = io.BytesIO(archive.read(f"{name}.npy"))
-    try:
-        version = np.lib.format.read_magic(file)
-        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-        shape, _, dtype = read[version](file)
-        if dtype.hasobject or dtype.itemsize * prod(shape) != len(file.getbuffer()) - file.tell():
-            raise ValueError("its size is not what it says")
-        file.seek(0)
-        return np.load(file, allow_pickle=False)
-    except (KeyError, ValueError, EOFError) as problem:
-        raise FilmError(f"{name} of this film is not a NumPy array: {problem}") from None
-
-
-def _json(data: bytes) -> Any:
-    try:
-        return json.loads(data, parse_constant=_no_number)
-    except (ValueError, RecursionError):
-        raise FilmError("this is not a JSON text") from None
-
-
-def _no_number(word: str) -> None:
-    raise ValueError(f"{word} is not JSON")
-
-
 def _integers(array: Any, name: str) -> Array:
     array = np.asarray(array)
     with np.errstate(invalid="ignore"):
@@ -329,6 +284,7 @@ def _pictures(array: Array | None) -> Array | None:
     return whole.astype(np.uint8)
 
 
-def _numbers(array: Array) -> list:
+def _numbers(array: Array) -> str:
     """Nested lists with the shortest decimals that give the same single-precision numbers back."""
-    return array.astype(str).astype(float).tolist() if array.dtype.kind == "f" else array.tolist()
+    parts = map(_numbers, array) if array.ndim > 1 else array.astype(str)
+    return f"[{','.join(parts)}]"

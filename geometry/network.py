@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import isfinite, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ class Network:
         for size in (self.width, *self.sizes):
             if not _whole(size, 1, WIDEST):
                 raise ValueError(f"each width is a whole number, 1 … {WIDEST}: got {size}")
-        if not (isfinite(self.eps) and 0 <= self.eps <= 1):
+        if isinstance(self.eps, bool) or not 0 <= self.eps <= 1:
             raise ValueError(f"eps is a number, 0 … 1: got {self.eps}")
 
     @property

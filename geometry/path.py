@@ -3,7 +3,7 @@
 from array_api_compat import array_namespace, device
 from jaxtyping import Float
 
-from geometry.arrays import Array, like, real, taken
+from geometry.arrays import Array, like, taken
 from geometry.sphere import to_sphere
 
 PATHS = ("straight", "sphere")
@@ -28,7 +28,7 @@ def between(
     """
     check_path(path)
     a, back = taken(a)
-    b = like(real(b, axes=1), a)
+    b = like(taken(b)[0], a)
     k = max(a.shape[-1], b.shape[-1])
     a, b = _pad(a, k), _pad(b, k)
     straight = (1 - f) * a + f * b

@@ -9,8 +9,10 @@ import runpy
 import shutil
 import signal
 import socket
+import socketserver
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -29,7 +31,7 @@ from tests.waiting import until
 from tools.ports import free
 
 ROOT = Path(__file__).parents[1]
-KEY = "k" * 32
+KEY = "0123456789abcdef" * 2
 START_SECONDS = 60  # a cold start on a busy machine of two cores, with room to spare
 PREFIX = "/sub/path/"
 
@@ -56,9 +58,11 @@ def test_settings_are_what_the_environment_says():
 
 WRONG = [
     *[("NORMSCAPE_PREFIX", text) for text in ("sub", "/sub", "sub/", "//", "/a b/", "/<x>/", "https://a/")],
+    *[("NORMSCAPE_PREFIX", text) for text in ("/./", "/a/../", f"/{'a' * 5000}/")],
+    *[("HOSTS", text) for text in ("https://a", "a:80", "a/b", "a..b", "*", "ü.example")],
     *[("TRUSTED_PROXIES", text) for text in ("-1", "1.0", "all", "99", "1" * 5000, "١")],
     *[("WEB_CONCURRENCY", text) for text in ("0", "auto", "1e9")],
-    ("SECRET_KEY", "short"),
+    *[("SECRET_KEY", text) for text in ("short", "a" * 32, "secret" * 6, "changeme" * 4)],
 ]
 
 
@@ -80,11 +84,49 @@ REFUSED = [
     (["-m", "gunicorn"], {"WEB_CONCURRENCY": "2"}),
     (["-m", "gunicorn", "--workers", "2"], {}),
     (["-m", "gunicorn"], {"NORMSCAPE_PREFIX": "sub"}),
+    (["-m", "gunicorn"], {"NORMSCAPE_PREFIX": "/recipe/"}),
+    (["app.py", "--port", "0"], {"NORMSCAPE_PREFIX": "/spiral/"}),
+    (["-m", "gunicorn"], {"CACHE_DIR": "/proc/nothing"}),
+    (["app.py", "--port", "0"], {"CACHE_DIR": "/proc/nothing"}),
+    (["-m", "gunicorn"], {"SECRET_KEY": "a" * 32}),
 ]
 
 
 @pytest.mark.parametrize(("command", "own"), REFUSED)
 def test_a_server_with_wrong_settings_says_so_and_ends(command, own):
+    ends_with_a_line(command, own)
+
+
+@contextlib.contextmanager
+def guarded_redis():
+    """What a Redis server with a password says to who has none, or a wrong one: its URL."""
+
+    class Guard(socketserver.StreamRequestHandler):
+        def handle(self):
+            while line := self.rfile.readline():
+                if line.strip().isalpha():  # the name of a command; each is refused in the same words
+                    self.wfile.write(b"-NOAUTH Authentication required.\r\n")
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Guard) as running:
+        running.daemon_threads = True
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"redis://127.0.0.1:{running.server_address[1]}"
+        running.shutdown()
+
+
+def test_a_redis_that_refuses_us_ends_the_start_with_a_line():
+    with guarded_redis() as url:
+        said = ends_with_a_line(["-m", "gunicorn"], {"REDIS_URL": url, "SECRET_KEY": KEY})
+    assert "Redis refuses us" in said
+
+
+def test_a_redis_that_is_away_is_said_and_waited_for(capsys):
+    settings.reach({"REDIS_URL": f"redis://127.0.0.1:{free()}"})
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def ends_with_a_line(command, own):
+    """What a server said before it ended."""
     got = subprocess.run(
         [sys.executable, *command],
         cwd=ROOT,
@@ -95,6 +137,7 @@ def test_a_server_with_wrong_settings_says_so_and_ends(command, own):
     )
     said = [line for line in got.stderr.splitlines() if " INFO " not in line]
     assert got.returncode == 1 and len(said) == 1 and said[0].startswith("normscape: "), got.stderr
+    return said[0]
 
 
 # --- at a path
@@ -199,7 +242,15 @@ def test_the_first_visitors_may_come_at_once(monkeypatch):
 
 
 def environment(**own):
-    ours = ("SECRET_KEY", "WEB_CONCURRENCY", "REDIS_URL", "NORMSCAPE_PREFIX", "TRUSTED_PROXIES", "LOG_LEVEL")
+    ours = (
+        "HOSTS",
+        "SECRET_KEY",
+        "WEB_CONCURRENCY",
+        "REDIS_URL",
+        "NORMSCAPE_PREFIX",
+        "TRUSTED_PROXIES",
+        "LOG_LEVEL",
+    )
     return {name: text for name, text in os.environ.items() if name not in ours} | own
 
 
@@ -259,6 +310,22 @@ def test_two_workers_log_in_single_lines_and_believe_their_proxy(tmp_path):
     assert "Traceback" not in err.read_text()
 
 
+def test_the_dearest_pictures_twenty_a_second_leave_the_rest_quick(tmp_path):
+    """From as many clients: none has spent its budget. What there is no place for is told to come again."""
+    dearest, asked = "/still/norms.svg?n=5000&d=6&left=groupnorm&right=groupnorm", 60
+    with gunicorn(tmp_path, TRUSTED_PROXIES="1") as (base, *_), ThreadPoolExecutor(asked + 1) as pool:
+        answers, took = [], []
+        for k in range(asked):
+            answers.append(pool.submit(fetch, base + dearest, **{"X-Forwarded-For": f"192.0.2.{k}"}))
+            start = time.monotonic()
+            if k % 10 == 9:
+                assert pool.submit(fetch, f"{base}/healthz").result()[0] == 200
+                took.append(time.monotonic() - start)
+            time.sleep(max(0, 0.05 - (time.monotonic() - start)))
+        assert max(took) < 1, took
+        assert {answer.result()[0] for answer in answers} == {200, 503}
+
+
 def test_a_stop_lets_a_request_finish(tmp_path):
     """SIGTERM while a request is under way: its answer comes whole, the process ends with 0, and soon."""
     asked = b"POST /run/spiral HTTP/1.1\r\nHost: here\r\nContent-Type: application/octet-stream\r\n"
@@ -293,6 +360,21 @@ def test_an_error_is_one_line(monkeypatch):
 
 
 # --- the image
+
+
+def test_every_service_turns_its_log_over():
+    text = (ROOT / "compose.yaml").read_text()
+    shared, services = text.partition("\nservices:\n")[::2]
+    services = re.split(r"^  \w+:\n", services.partition("\nvolumes:")[0], flags=re.M)[1:]
+    assert len(services) == 3 and "max-size" in shared and "\n  logging: *logging\n" in shared
+    assert all("<<: *normscape\n" in each or "logging: *logging\n" in each for each in services)
+
+
+def test_each_image_can_be_named_by_its_digest():
+    stages = re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.M)
+    assert stages == ["${PYTHON}"] * 2
+    images = re.findall(r"^    image: (\S+)", (ROOT / "compose.yaml").read_text(), re.M)
+    assert images and all(image.startswith("${") for image in images)
 
 
 def test_the_image_holds_all_that_the_explorer_needs(tmp_path):

@@ -4,6 +4,7 @@ The routes come from the application's map and the callbacks from Dash's: what i
 """
 
 import io
+import itertools
 import json
 import time
 import zipfile
@@ -17,14 +18,16 @@ from hypothesis import strategies as st
 import app
 from components.scene import scenes
 from components.trained import at_rest
-from components.training import jobs, run_files, runs, store
+from components.training import jobs, runs, store
 from components.training.line import Line
 from geometry.film import Film, to_json, to_npz
 from geometry.network import initial
+from geometry.parts import MOST
 from geometry.weights import weights_text
 
 SLOWEST = 2.0  # seconds of processor time for one answer
 BRIEF = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+NUMBERED = itertools.count()
 APP = app.create_app()
 APP.server.test_client().get("/")  # Dash completes its callbacks with the first request
 CALLBACKS = sorted(output for output, known in APP.callback_map.items() if "callback" in known)
@@ -86,8 +89,9 @@ def addresses(draw, rule):
 
 
 def answer(method, path, **body):
-    """The answer to a request, which came soon."""
-    client = APP.server.test_client()
+    """The answer to a request, which came soon; each from a client of its own, whose budget is whole."""
+    client, address = APP.server.test_client(), f"10.{'.'.join(map(str, next(NUMBERED).to_bytes(3)))}"
+    body["environ_overrides"] = {"REMOTE_ADDR": address}
     start = time.thread_time()
     got = client.open(path, method=method, **body)
     taken = time.thread_time() - start
@@ -241,6 +245,33 @@ def test_an_archive_with_another_array(name, array):
     opened(raw.getvalue())
 
 
+def plain():
+    """The archive of a film, as it is without compression."""
+    raw = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(to_npz(FILM))) as whole, zipfile.ZipFile(raw, "w") as archive:
+        for name in whole.namelist():
+            archive.writestr(name, whole.read(name))
+    return raw.getvalue()
+
+
+MARKS = [b"PK\1\2", b"PK\3\4", b"PK\5\6", b"\x93NUMPY", b"'shape'", b"'descr'", b'"', b"[", b"}"]
+
+
+@BRIEF
+@given(st.data())
+def test_a_run_whose_bookkeeping_is_changed(data):
+    """Bytes near the marks of an archive, of an array and of a JSON text: sizes, places, names, shapes."""
+    raw = bytearray(data.draw(st.sampled_from([plain(), to_npz(FILM), to_json(FILM)])))
+    for mark in data.draw(st.lists(st.sampled_from([m for m in MARKS if m in raw]), min_size=1, max_size=4)):
+        found = data.draw(st.sampled_from([k for k in range(len(raw)) if raw.startswith(mark, k)] or [0]))
+        new = data.draw(
+            st.sampled_from([b"\0\0\0\0", b"\xff\xff\xff\xff", b"9999", b"-1", b"[["]) | st.binary(max_size=4)
+        )
+        at = min(found + data.draw(st.integers(0, 60)), len(raw))
+        raw[at : at + len(new)] = new
+    opened(bytes(raw))
+
+
 def long(seeds, count):
     """A film of so many seeds and checkpoints, whose losses never rest; small as a file."""
     loss = np.tile(np.linspace(1, 0, count, dtype=np.float32), (seeds, 1))
@@ -249,10 +280,16 @@ def long(seeds, count):
 
 
 def test_the_largest_run_that_opens_is_shown_soon_and_a_larger_one_is_refused():
-    most, all_ = run_files.CHECKPOINTS, run_files.CURVES
-    assert opened(to_npz(long(all_ // most, most))) and opened(to_npz(long(all_, 1)))
+    most, all_ = MOST["steps"], MOST["loss"]
+    assert opened(to_npz(long(all_ // most, most))) and opened(to_npz(long(all_ // 10, 10)))
     for seeds, count in ((1, most + 1), (1, 200_000), (all_ + 1, 1)):
         assert not opened(to_npz(long(seeds, count))), (seeds, count)
+
+
+@pytest.mark.parametrize("word", ["\ud800", "<b>", "\0", "a" * 9000], ids=ascii)
+def test_a_run_with_hostile_words(word):
+    film = json.loads(to_json(FILM)) | {"ended": [word] * 3, "settings": {word: word}}
+    assert opened(json.dumps(film).encode())
 
 
 @BRIEF
@@ -260,7 +297,9 @@ def test_the_largest_run_that_opens_is_shown_soon_and_a_larger_one_is_refused():
 def test_whatever_a_page_wants_to_see_its_training_goes_on(data):
     line = Line(store.here())
     ticket = line.join(vars(jobs.order({"slug": "spiral", "choices": SMALL, **ASKED})), owner="", address="")
-    answer("POST", f"/training/{ticket}/look?{data.draw(queries('spiral'))}")
+    wish = data.draw(st.dictionaries(st.sampled_from(known_names("spiral")) | VALUES, VALUES, max_size=3))
+    told = answer("POST", f"/training/{ticket}", json={"seen": 0, "look": wish})
+    assert told.status_code in (200, 204)  # a worker may have it already, and nothing to say
     pictures = jobs.Pictures(scenes()["spiral"], scenes()["spiral"].choose(SMALL))
     pictures.look(line.looked(ticket))
     assert pictures.news(FILM)["views"]
@@ -268,8 +307,20 @@ def test_whatever_a_page_wants_to_see_its_training_goes_on(data):
 
 
 def test_a_stranger_has_nothing_to_look_at():
-    assert answer("POST", "/training/nobodys/look?seed=1").status_code == 204
-    assert store.here().get("look:nobodys") is None
+    got = answer("POST", f"/training/{'0' * 32}", json={"look": {"seed": "1"}})
+    assert got.json == {"end": {"state": "lost"}}
+    assert store.here().get(f"look:{'0' * 32}") is None
+    for nobodys in ("nobodys", "\ud800", "0" * 33, "é" * 32):
+        for path in (escaped(nobodys), f"{escaped(nobodys)}/close"):
+            assert answer("POST", f"/training/{path}", json={}).json["parameter"] == "ticket"
+
+
+@BRIEF
+@given(JSON | st.fixed_dictionaries({}, optional={"seen": JSON, "stop": JSON, "look": JSON}))
+def test_a_question_is_sound_or_refused(asked):
+    body = json.dumps(asked)
+    got = answer("POST", f"/training/{'0' * 32}", data=body, content_type="application/json")
+    assert got.status_code == 400 or got.json["end"] == {"state": "lost"}
 
 
 @BRIEF
@@ -304,6 +355,18 @@ def test_callbacks_bear_any_value(output, data):
         st.sampled_from(["", "?cacheKey=x&job=1", "?oldJob=1&oldJob=x&endId=y", "?cancelJob=1"])
     )
     answer("POST", UPDATE + handles, json=body)
+
+
+HANDLES = ["cacheKey", "job", "oldJob", "endId", "cancelJob"]
+
+
+@pytest.mark.parametrize("name", HANDLES)
+@pytest.mark.parametrize("text", ["é", "x~é", "~\ud800", "x~🙂", "\0~", "~"])
+@pytest.mark.parametrize("output", CALLBACKS)
+def test_a_handle_is_any_text(output, name, text):
+    """Also beside a sound one."""
+    for query in (f"?{name}={escaped(text)}", f"?{name}=x~y&{name}={escaped(text)}&endId=x~y"):
+        answer("POST", UPDATE + query, json=asked(output, lambda: "f" * 32))
 
 
 def asked(output, value):

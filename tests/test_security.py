@@ -2,9 +2,12 @@
 
 import base64
 import hashlib
+import platform
 import re
+import sys
 
 import pytest
+from flask import session
 
 import app
 from components.scene import scenes
@@ -34,6 +37,59 @@ def test_every_answer_is_guarded(client, path):
     assert headers["X-Frame-Options"] == "SAMEORIGIN" and said["frame-ancestors"] == ["'self'"]
     assert "camera=()" in headers["Permissions-Policy"]
     assert said["object-src"] == said["base-uri"] == ["'none'"] and said["default-src"] == ["'self'"]
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/oembed?url=http://localhost/layernorm", "/_dash-layout"])
+def test_what_names_its_host_is_kept_by_no_shared_cache(client, path):
+    assert client.get(path).headers["Cache-Control"] == "private, no-cache"
+
+
+@pytest.fixture
+def named(monkeypatch):
+    """An application that knows its name, behind a proxy that forwards what it is sent."""
+    monkeypatch.setenv("HOSTS", "teach.example, .school.example")
+    monkeypatch.setenv("TRUSTED_PROXIES", "1")
+    return app.create_app().server.test_client()
+
+
+FORGED = [{"Host": "evil.example"}, {"X-Forwarded-Host": "evil.example"}, {"Host": "a@evil"}]
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_a_forged_host_comes_into_no_answer(named, forged):
+    for path in ("/layernorm", "/oembed?url=http://evil.example/layernorm", "/nothing"):
+        answer = named.get(path, headers={"Host": "teach.example"} | forged)
+        assert answer.status_code == 400 and "evil" not in answer.text
+
+
+@pytest.mark.parametrize("name", ["teach.example", "teach.example:8443", "a.school.example"])
+def test_a_known_host_is_served(named, name):
+    answer = named.get("/layernorm", headers={"Host": name})
+    assert answer.status_code == 200 and f'property="og:url" content="http://{name}/layernorm' in answer.text
+
+
+def test_who_looks_after_the_server_may_call_it_as_he_likes(named):
+    assert named.get("/healthz", headers={"Host": "10.0.0.7:8050"}).status_code == 200
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_the_cookie_is_of_this_explorer_alone(monkeypatch, scheme):
+    monkeypatch.setenv("NORMSCAPE_PREFIX", "/sub/")
+    server = app.create_app().server
+    server.add_url_rule("/who", "who", lambda: session.setdefault("who", "me"))
+    got = server.test_client().get("/sub/who", base_url=f"{scheme}://here").headers["Set-Cookie"]
+    name, *parts = got.split("; ")
+    assert name.startswith("normscape=")
+    said = {"HttpOnly", "Path=/sub/", "SameSite=Strict"} | ({"Secure"} if scheme == "https" else set())
+    assert set(parts) == said
+
+
+@pytest.mark.parametrize("path", ["/", "/layernorm", "/nothing", "/_dash-layout", "/_dash-dependencies"])
+def test_no_page_says_what_it_runs_on(client, path):
+    answer = client.get(path)
+    said = answer.text + str(answer.headers)
+    for internal in (platform.python_version(), sys.prefix, str(app.__file__), "Werkzeug"):
+        assert internal not in said
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/embed/layernorm"])

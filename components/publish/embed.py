@@ -13,11 +13,11 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from flask import Flask, Response, jsonify, request
 
-from components import link
+from components import budget, link
 from components.link import State, parse, write
 from components.publish.plain import attributes, body, figure, linked, page, single_file
 from components.scene import Scene, WrongValue, scenes
-from components.server import UnknownScene, bundle, find, fresh, once
+from components.server import UnknownScene, bundle, find, fresh, made, once
 from components.still import HEIGHT as STILL_HEIGHT
 from components.still import WIDTH as STILL_WIDTH
 
@@ -62,7 +62,9 @@ def embed(slug: str) -> Response:
     """The figure of a scene as a page; what is wrong with the query in words, as JSON on demand."""
     try:
         scene, asked = find(slug), once(request.args)
-        return fresh(html(read(scene, asked)), "text/html")
+        own = asked.get("run") or asked.get("net")  # one reader's
+        key = None if own else ("embed", slug, *sorted(asked.items()))
+        return fresh(made(key, lambda: html(read(scene, asked))), "text/html")
     except WrongValue as wrong:
         if request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json":
             raise
@@ -88,7 +90,9 @@ def html(shown: Shown) -> str:
         f' <a class="back" href="{back}" target="_blank" rel="noopener">Normscape ↗</a></p>'
     )
     inner = body(scene, state, data, end=sign)
-    script = '<script type="module" src="../assets/embed.mjs"></script>'
+    script = (
+        '<script src="../assets/watch.js"></script><script type="module" src="../assets/embed.mjs"></script>'
+    )
     return page(scene.title, linked("../") + script, inner, asked=state.theme or "auto")
 
 
@@ -139,7 +143,10 @@ def _shown(url: str) -> Shown | None:
     if foreign or not there.path.startswith(here.path) or slug not in scenes():
         return None
     scene, query = scenes()[slug], link.once(parse_qsl(there.query, keep_blank_values=True))
-    return read(scene, query) if path.startswith("embed/") else Shown(replace(parse(scene, query), tour=0))
+    with budget.work():
+        return (
+            read(scene, query) if path.startswith("embed/") else Shown(replace(parse(scene, query), tour=0))
+        )
 
 
 def _size(asked: Mapping[str, str], name: str, usual: int) -> int:

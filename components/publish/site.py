@@ -150,7 +150,10 @@ def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
 def gallery() -> str:
     cards = "".join(
         f'<a class="card" href="{scene.slug}/"><span class="picture-of">'
-        + "".join(f'<img src="still/{scene.slug}-{t}.svg" alt="" class="only-{t}">' for t in theme.THEMES)
+        + "".join(
+            f'<img loading="lazy" src="still/{scene.slug}-{t}.svg" alt="" class="only-{t}">'
+            for t in theme.THEMES
+        )
         + f"</span><h2>{escape(scene.title)}</h2><p>{escape(scene.lead)}</p></a>"
         for scene in scenes().values()
     )

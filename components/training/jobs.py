@@ -19,12 +19,13 @@ from components.figure import document
 from components.scene import Choices, Scene, WrongValue, scenes
 from components.trained import SEEDS
 from components.training import runs, store
-from components.training.line import BEAT, Line
+from components.training.line import ASKED, HERE, NOTHING, Line, Trust
 from geometry.film import Film
 
 T = TypeVar("T")
 RESULTS = ("run", "net")
 CHOICE = "choice "  # before the name of a choice, in the settings of a film
+UNKEPT = "the server has no place for its run at the moment."
 RETRY = 60.0  # seconds in which a finished training waits for a store that does not answer
 
 
@@ -72,8 +73,8 @@ class Order:
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """The choices, without results: these are still to come."""
-        return self.scene.choose({name: text for name, text in self.choices.items() if name not in RESULTS})
+        """The choices; without results, which are still to come."""
+        return self.scene.choose(self.choices)
 
 
 def problems(asked: Mapping[str, Any]) -> dict[str, str]:
@@ -99,20 +100,26 @@ def order(asked: Any) -> Order:
     if not isinstance(choices, Mapping) or not all(isinstance(text, str) for text in choices.values()):
         raise WrongValue("choices", "the choices are no texts", "what the page sends")
     whole = {n.name: int(asked[n.name]) for n in NUMBERS if n.whole}
-    checked = Order(slug=scene.slug, choices=dict(choices), lr=float(asked["lr"]), **whole)
+    texts = {
+        name: text for name, text in choices.items() if name not in RESULTS
+    }  # whose length nobody has checked
+    checked = Order(slug=scene.slug, choices=texts, lr=float(asked["lr"]), **whole)
     scene.training.task(checked.chosen)  # data of one's own, and how it fits the scene
     return checked
 
 
-def work(ticket: str) -> None:
+def work(ticket: str, worker: str = HERE) -> None:
     """Train what a ticket stands for, unless it has left the line; tell its page, and how it ended."""
     line = Line(store.here())
-    asked = _reached(lambda: line.start(ticket))
-    if asked is None:
+    entry = _reached(lambda: line.start(ticket, worker))
+    if entry is None:
         return
     try:
-        film = _train(line, ticket, Order(**asked))
-        outcome = film and _kept(film)
+        film = _train(line, ticket, Order(**entry["order"]))
+        outcome = film and _kept(film, entry["address"])
+    except store.Away as problem:
+        logging.getLogger(__name__).error("a run cannot be kept: %s", problem)
+        outcome = {"state": "failed", "words": UNKEPT}
     except Exception as problem:  # whatever it is, the page should know
         logging.getLogger(__name__).exception("a training failed")
         outcome = {"state": "failed", "words": f"{type(problem).__name__}: {problem}"}
@@ -127,28 +134,31 @@ def _train(line: Line, ticket: str, asked: Order) -> Film | None:
     scene, chosen = asked.scene, asked.chosen
     assert scene.training is not None
     numbers: dict[str, Any] = {n.name: getattr(asked, n.name) for n in NUMBERS}
-    pictures, back = Pictures(scene, chosen), 0.0
+    pictures, trust, told = Pictures(scene, chosen), Trust(), NOTHING
     for moment in train(*scene.training.task(chosen), **numbers):
         try:
             word = line.pulse(ticket)
-            if word == "go" and line.heard(ticket):
+            if word == "go" and line.heard(ticket, told):
                 film = moment.film()
                 pictures.look(line.looked(ticket))
                 line.tell(ticket, _sums(film) | _clock(moment) | {"recipe": pictures.news(film)})
+                told = moment.step
         except store.Away:
-            word, back = "go", time.monotonic() + BEAT  # in which the page signs again; and tell later
-        if word == "gone" and time.monotonic() > back:
+            word = "go"
+            trust.doubt(ASKED)  # in which the page signs again; and tell later
+            pictures.known.clear()  # what was told last may be lost
+        if word == "gone":
             return None
-        if word == "stop":
+        if word == "stop" or (word == "silent" and trust.sure(ASKED)):
             break
     film = moment.film()
     own = {f"{CHOICE}{name}": str(value) for name, value in chosen.items() if name not in RESULTS}
     return replace(film, settings=dict(film.settings) | {"scene": scene.slug} | own)
 
 
-def _kept(film: Film) -> dict[str, Any]:
+def _kept(film: Film, client: str) -> dict[str, Any]:
     """The outcome of a training whose film is stored."""
-    run = _reached(lambda: runs.save(film))
+    run = _reached(lambda: runs.save(film, client=client, trained=True))
     return {"state": "done", "run": run, "seed": film.best(), **_sums(film)}
 
 
@@ -203,7 +213,7 @@ def _reached(call: Callable[[], T]) -> T:
     while True:
         try:
             return call()
-        except store.Away:
-            if time.monotonic() > end:
+        except store.Away as away:
+            if isinstance(away, store.Full) or time.monotonic() > end:
                 raise
             time.sleep(0.5)

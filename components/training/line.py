@@ -1,30 +1,56 @@
 """The line of trainings: who waits, who is being trained, what their pages are told.
 
 A job is known by its ticket, a text that nobody can guess. Two signs of life decide: its page asks, and
-somebody looks after it: the queue while it waits, then the worker. Both are values that go by themselves.
+somebody looks after it: the queue while it waits, then the worker. Both are values that go by themselves, but
+survive a minute of silence. A dead worker is mostly known sooner: by the next one, or by Celery.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import secrets
+import time
 from typing import Any
 
 from components.training.store import Store
 
 MOST_WAITING = 8
 MOST_OF_AN_ADDRESS = 4  # several people may share one: a lecture hall
-ASKED = 15.0  # seconds without a question after which the page counts as closed
-BEAT = 6.0  # seconds without a sign of life after which a worker counts as dead
+ASKED = (
+    90.0  # seconds without a question after which the page counts as closed; a hidden page asks once a minute
+)
+BEAT = 75.0  # seconds without a sign of life after which a worker counts as dead
 PATIENCE = 900.0  # seconds within which a job that waits, and no longer for others, must find a worker
-KEPT = 120.0  # seconds that an outcome waits for its page
-LINE_KEPT = 86400.0
+KEPT = 120.0  # seconds that news wait for their page
+DONE_KEPT = LINE_KEPT = 86400.0
+STEP = 5.0  # seconds by which two clocks differ after a sleep, or a step of one
+HERE = "here"  # the worker where there is but one
+NOTHING = -1  # the step that a page has seen before the first
+TICKET = re.compile("[0-9a-f]{32}")
 
 Outcome = dict[str, Any]
 
 
 class Refused(Exception):
     """No place in the line; says why."""
+
+
+class Trust:
+    """Whether a missing sign of life means a death: not after the store was away, or the clock stepped."""
+
+    def __init__(self) -> None:
+        self.back, self.offset = 0.0, _offset()
+
+    def doubt(self, seconds: float) -> None:
+        self.back = time.monotonic() + seconds
+
+    def sure(self, seconds: float) -> bool:
+        """Whether nothing of the kind was in the last seconds."""
+        if abs(_offset() - self.offset) > STEP:
+            self.offset = _offset()
+            self.doubt(seconds)
+        return time.monotonic() > self.back
 
 
 class Line:
@@ -36,8 +62,8 @@ class Line:
     def join(self, order: dict[str, Any], *, owner: str, address: str) -> str:
         """A ticket at the end of the line; the owner's job before is given up. Raises Refused, store.Away."""
         ticket = secrets.token_hex(16)
-        entry = {"order": order, "owner": owner, "address": address, "runs": False, "stop": False}
-        self._sign("asked", ticket, ASKED)
+        entry = {"order": order, "owner": owner, "address": address, "runs": "", "stop": False}
+        self._asked(ticket, NOTHING)
         self._sign("beat", ticket, PATIENCE)
         dead = self._dead()
         others: list[str] = []
@@ -49,19 +75,26 @@ class Line:
             _check(line, address)
             line[ticket] = entry
 
-        self._change(add)
+        try:
+            self._change(add)
+        except Refused:
+            self._forget(ticket)
+            raise
         for name in others:
             self.finish(name, {"state": "replaced"})
         return ticket
 
-    def ask(self, ticket: str) -> str | None:
-        """What there is to tell a page: the worker's last words, as JSON; or how many are before it."""
-        self._sign("asked", ticket, ASKED)
-        news = self.store.get(f"news:{ticket}")
-        if news is not None:
-            self.store.delete(f"news:{ticket}")
-            return news.decode()
+    def ask(self, ticket: str, seen: int = NOTHING) -> str | None:
+        """What there is to tell a page: the worker's last words, as JSON; or how many are before it.
+
+        An answer may be lost on its way: the words stay until the page has `seen` the step they tell of.
+        """
         line = self._read()
+        if ticket in line:
+            self._asked(ticket, seen)
+        step, _, words = (self.store.get(f"news:{ticket}") or b"-1").partition(b" ")
+        if int(step) > seen:
+            return words.decode()
         if ticket not in line or line[ticket]["runs"]:
             return None
         dead = self._dead() - {ticket}
@@ -74,9 +107,11 @@ class Line:
     def outcome(self, ticket: str) -> Outcome | None:
         """How a job has ended, None while it has not. One that nobody looks after any more is lost."""
         found = self.store.get(f"outcome:{ticket}")
-        if found is None and (ticket not in self._read() or self._silent(ticket)):
+        known = ticket in self._read()
+        if found is None and (not known or self._silent(ticket)):
             found = self.store.get(f"outcome:{ticket}") or b'{"state": "lost"}'  # it may have ended just now
-            self.leave(ticket)
+            if known:
+                self.leave(ticket)
         return None if found is None else json.loads(found)
 
     def stop(self, ticket: str) -> None:
@@ -86,7 +121,8 @@ class Line:
             if ticket in line:
                 line[ticket]["stop"] = True
 
-        self._change(mark)
+        if ticket in self._read():
+            self._change(mark)
 
     def look(self, ticket: str, choices: dict[str, str]) -> None:
         """What the page wants to see of its training, such as another seed."""
@@ -101,6 +137,7 @@ class Line:
     def leave(self, ticket: str) -> None:
         """Out of the line; a worker gives the job up."""
         self._change(lambda line: line.pop(ticket, None))
+        self._forget(ticket)
 
     # what a worker does
 
@@ -109,47 +146,68 @@ class Line:
         line, dead = self._read(), self._dead()
         return next((name for name in line if not line[name]["runs"] and name not in dead), None)
 
-    def start(self, ticket: str) -> dict[str, Any] | None:
-        """The order of a ticket, which now runs; None if it is no longer in the line, or runs already."""
-        orders: list[dict[str, Any]] = []
+    def start(self, ticket: str, worker: str = HERE) -> dict[str, Any] | None:
+        """What is known of a ticket, which now runs; None if it is no longer in the line, or runs already."""
+        started: list[dict[str, Any]] = []
 
         def mark(line: dict[str, Any]) -> None:
-            orders.clear()
+            started.clear()
             if ticket in line and not line[ticket]["runs"]:
-                line[ticket]["runs"] = True
-                orders.append(line[ticket]["order"])
+                line[ticket]["runs"] = worker
+                started.append(line[ticket])
 
         self._sign("beat", ticket, BEAT)
         self._change(mark)
-        return orders[0] if orders else None
+        return started[0] if started else None
 
     def pulse(self, ticket: str) -> str:
-        """A sign of life of the worker; what it should do: "go", "stop", or "gone" if nobody waits for it."""
-        self._sign("beat", ticket, BEAT)
+        """A sign of life of the worker; what it should do: "go", "stop", or "gone" if it is given up.
+
+        "silent" if the page has not asked for a while: it may come back.
+        """
         entry = self._read().get(ticket)
-        if entry is None or self.store.get(f"asked:{ticket}") is None:
+        if entry is None:
             return "gone"
+        self._sign("beat", ticket, BEAT)
+        if self.store.get(f"asked:{ticket}") is None:
+            return "silent"
         return "stop" if entry["stop"] else "go"
+
+    def bury(self, worker: str = "") -> None:
+        """A worker has died, or whoever there was before this one: its trainings are lost."""
+        for ticket, entry in self._read().items():
+            if entry["runs"] and worker in ("", entry["runs"]):
+                self.finish(ticket, {"state": "lost"})
 
     def looked(self, ticket: str) -> dict[str, str]:
         """What `look` has said last."""
         return json.loads(self.store.get(f"look:{ticket}") or b"{}")
 
-    def heard(self, ticket: str) -> bool:
-        """Whether the page has the last words."""
-        return self.store.get(f"news:{ticket}") is None
+    def heard(self, ticket: str, told: int) -> bool:
+        """Whether the page has the words that were told of a step."""
+        return int(self.store.get(f"asked:{ticket}") or NOTHING) >= told
 
     def tell(self, ticket: str, news: dict[str, Any]) -> None:
-        self.store.set(f"news:{ticket}", json.dumps(news, separators=(",", ":")).encode(), KEPT)
+        words = json.dumps(news, separators=(",", ":"))
+        self.store.set(f"news:{ticket}", f"{news['step']} {words}".encode(), KEPT)
 
     def finish(self, ticket: str, outcome: Outcome) -> None:
-        self.store.set(f"outcome:{ticket}", json.dumps(outcome).encode(), KEPT)
+        kept = DONE_KEPT if outcome["state"] == "done" else KEPT
+        self.store.set(f"outcome:{ticket}", json.dumps(outcome).encode(), kept)
         self.leave(ticket)
 
     # how it is kept
 
     def _sign(self, kind: str, ticket: str, seconds: float) -> None:
         self.store.set(f"{kind}:{ticket}", b"1", seconds)
+
+    def _forget(self, ticket: str) -> None:
+        for kind in ("asked", "beat", "look"):
+            self.store.delete(f"{kind}:{ticket}")
+
+    def _asked(self, ticket: str, seen: int) -> None:
+        """The page's sign of life, which says what the page has."""
+        self.store.set(f"asked:{ticket}", str(seen).encode(), ASKED)
 
     def _silent(self, ticket: str) -> bool:
         return self.store.get(f"beat:{ticket}") is None
@@ -172,6 +230,15 @@ class Line:
             return json.dumps(line).encode()
 
         self.store.change("line", changed, LINE_KEPT)
+
+
+def _offset() -> float:
+    """Seconds from a clock that nobody sets, and that rests while the machine sleeps, to that on the wall."""
+    return time.time() - time.monotonic()
+
+
+def is_ticket(what: Any) -> bool:
+    return isinstance(what, str) and bool(TICKET.fullmatch(what))
 
 
 def _check(line: dict[str, Any], address: str) -> None:

@@ -1,100 +1,45 @@
-"""The panel on a scene's page that trains: its fields and buttons, and the background callback behind them.
+"""The panel on a scene's page that trains: its fields and buttons, and the way from them to a ticket.
 
-What the page does with the news of a training is in assets/training.mjs.
+How the page follows its training then is in follow.py and assets/training.mjs.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import logging
 import os
 import secrets
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import dash_mantine_components as dmc
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
-from dash.background_callback.managers import BaseBackgroundCallbackManager
 from flask import request, session
 
+from components.budget import TRAINING, Busy, work
+from components.clients import client
 from components.scene import Scene, WrongValue
 from components.settings import redis_url
 from components.shell import attributes
-from components.training import jobs, store
-from components.training.line import BEAT, Line, Refused
+from components.training import follow, jobs, runs, store
+from components.training.line import Line, Refused
 from components.training.worker import Local
 
 PANEL, TRAIN, STOP, BAR, WORDS = "train-panel", "train", "train-stop", "train-bar", "train-words"
-ASKED, REFUSED, TICKET, NEWS, END = "train-asked", "train-refused", "train-ticket", "train-news", "train-end"
+ASKED, REFUSED, TICKET = "train-asked", "train-refused", "train-ticket"
 FIELDS = {number.name: f"train-{number.name}" for number in jobs.NUMBERS}
-INTERVAL = 60  # ms between two questions of a page
 WRONG = "Nothing is trained yet: see what the fields say."
 NO_STORE = "The queue of trainings does not answer. Try again in a minute."
 NO_TORCH = "Training needs PyTorch on the server: python -m pip install torch"
 
 
-class Manager(BaseBackgroundCallbackManager):
-    """Dash's background callbacks on our line: the job, its key and its ticket are one.
-
-    Dash's own managers end a job by killing its process, share one result among all who ask for the same,
-    keep still when a worker dies, and know nothing of a page that has been closed.
-    """
-
-    def __init__(self, line: Line, workers: Any) -> None:
-        self.line, self.workers = line, workers
-        self.back = 0.0  # when signs of life can be believed again
-        super().__init__(cache_by=None)
-
-    def build_cache_key(self, fn: Any, args: Any, *_: Any) -> str:
-        return str(args[0])
-
-    def make_job_fn(self, fn: Any, progress: Any, key: Any = None) -> Any:
-        return fn
-
-    def call_job_fn(self, key: str, job_fn: Any, args: Any, context: Any) -> str:
-        self.workers.send(key)
-        return key
-
-    def get_progress(self, key: str) -> list[str] | None:
-        try:
-            self.workers.ready()
-            news = self.line.ask(key)
-        except store.Away:
-            news = self._away('{"away": true}')
-        return [news] if news else None
-
-    def get_result(self, key: str, job: str) -> Any:
-        if time.monotonic() < self.back:
-            return self.UNDEFINED
-        try:
-            outcome = self.line.outcome(key)
-        except store.Away:
-            return self._away(self.UNDEFINED)
-        return self.UNDEFINED if outcome is None else outcome
-
-    def _away(self, answer: Any) -> Any:
-        """The answer, and a beat for the workers: they, too, had nowhere to sign."""
-        self.back = time.monotonic() + BEAT
-        return answer
-
-    def get_updated_props(self, key: str) -> dict[str, Any]:
-        return {}
-
-    def job_running(self, job: str) -> bool:
-        return True  # the result says when it no longer does
-
-    def terminate_job(self, job: str) -> None:
-        with suppress(store.Away):
-            self.line.leave(job)
-
-
-def add_training(app: Dash, address: str) -> Callable[[Scene], list[Any]]:
-    """The callbacks of the panel, which leaving `address` cancels; the panel of a scene, in a list."""
+def add_training(app: Dash) -> Callable[[Scene], list[Any]]:
+    """The callbacks of the panel, and its route; the panel of a scene, in a list."""
     app.config.suppress_callback_exceptions = True  # the panel is on some pages only
     line, workers = Line(store.here()), _workers()
     _add_question(app, line)
-    _add_answers(app, Manager(line, workers), address)
+    _add_answers(app)
+    follow.add_routes(app.server, line, workers)
 
     def panel(scene: Scene) -> list[Any]:
         if scene.training is None:
@@ -139,21 +84,20 @@ def _add_question(app: Dash, line: Line) -> None:
         wrong = jobs.problems(asked) if isinstance(asked, dict) else {}
         return [*(wrong.get(name, "") for name in FIELDS), *_ticket(line, asked, wrong)]
 
-    @app.callback(Input(STOP, "n_clicks"), State(TICKET, "data"), prevent_initial_call=True)
-    def stop(_: Any, ticket: Any) -> None:
-        with suppress(store.Away):  # as the page is told already
-            line.stop(str(ticket))
-
 
 def _ticket(line: Line, asked: Any, wrong: dict[str, str]) -> tuple[Any, Any]:
     """Why there is none, and no update; or nothing, and a ticket."""
     if wrong:
         return WRONG, no_update
     try:
-        return None, line.join(vars(jobs.order(asked)), owner=_owner(), address=request.remote_addr or "")
-    except (WrongValue, Refused) as problem:
+        with work(TRAINING):
+            runs.settle()  # others may have filled the disk
+            ticket = line.join(vars(jobs.order(asked)), owner=_owner(), address=client(request))
+        return None, ticket
+    except (WrongValue, Refused, Busy) as problem:
         return str(problem), no_update
-    except store.Away:
+    except store.Away as problem:
+        logging.getLogger(__name__).error("no training can be asked for: %s", problem)
         return NO_STORE, no_update
 
 
@@ -162,28 +106,20 @@ def _owner() -> str:
     return session.setdefault("who", secrets.token_hex(8))
 
 
-def _add_answers(app: Dash, manager: Manager, address: str) -> None:
-    """From a ticket to the news, and to the end."""
-    app.callback(
-        Output(END, "data"),
+def _add_answers(app: Dash) -> None:
+    """From a ticket, or a refusal, to the page, which then asks by itself."""
+    app.clientside_callback(
+        ClientsideFunction("training", "show"),
+        Output(PANEL, "data-state"),
+        Output(BAR, "value"),
+        Output(WORDS, "children"),
+        Input(REFUSED, "data"),
         Input(TICKET, "data"),
-        background=True,
-        manager=manager,
-        progress=Output(NEWS, "data"),
-        cancel=Input(address, "pathname"),
-        interval=INTERVAL,
         prevent_initial_call=True,
-    )(jobs.work)
-    # Two callbacks: one with END among its inputs would wait for the end.
-    for function, inputs in {"show": (REFUSED, TICKET, NEWS), "over": (END,)}.items():
-        app.clientside_callback(
-            ClientsideFunction("training", function),
-            Output(PANEL, "data-state", allow_duplicate=True),
-            Output(BAR, "value", allow_duplicate=True),
-            Output(WORDS, "children", allow_duplicate=True),
-            *(Input(name, "data") for name in inputs),
-            prevent_initial_call=True,
-        )
+    )
+    app.clientside_callback(
+        ClientsideFunction("training", "stop"), Input(STOP, "n_clicks"), prevent_initial_call=True
+    )
 
 
 def _panel(scene: Scene) -> html.Section:
@@ -216,7 +152,7 @@ def _panel(scene: Scene) -> html.Section:
         dmc.Progress(id=BAR, value=0, size="sm", **attributes(aria_label="Training")),
         html.P(id=WORDS, role="status"),
         html.Div(className="files"),
-        *(dcc.Store(id=name) for name in (ASKED, REFUSED, TICKET, NEWS, END)),
+        *(dcc.Store(id=name) for name in (ASKED, REFUSED, TICKET)),
     ]
     return html.Section(
         parts, id=PANEL, key=scene.slug, className="training", **attributes(data_state="idle")

@@ -3,60 +3,51 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
-from typing import Any
+import threading
+from dataclasses import replace
 
 from flask import Flask, Response, jsonify, request
 
+from components.budget import work
+from components.clients import client
 from components.scene import Scene, WrongValue, scenes
+from components.security import body
 from components.server import find, once
-from components.trained import SEEDS
+from components.trained import SEEDS, fitting
 from components.training import runs, store
 from components.training.jobs import CHOICE, RESULTS, trainable
-from components.training.line import Line
-from geometry.film import Film, FilmError, from_json, from_npz, to_json, to_npz, weights_text
+from geometry.film import Film, FilmError, from_json, from_npz, json_text, key, to_npz, weights_text
+from geometry.parts import LARGEST_FILE
 
 BYTES = "application/octet-stream"  # a form of another site cannot send it
-CHECKPOINTS, CURVES, WEIGHTS = 1000, 50_000, 2**21  # of a seed, of all seeds, and numbers, in a file
+WORDS = 200  # characters of what is wrong with a file, which may quote it
+ONE = threading.Lock()  # one file is unpacked at a time: what this takes does not add up
 
 
 def add_routes(server: Flask) -> None:
-    server.add_url_rule("/run/<run>.npz", "run_npz", lambda run: _file(run, "npz", to_npz, BYTES))
-    server.add_url_rule(
-        "/run/<run>.json", "run_json", lambda run: _file(run, "json", to_json, "application/json")
-    )
+    server.add_url_rule("/run/<run>.npz", "run_npz", lambda run: _file(run, "npz"))
+    server.add_url_rule("/run/<run>.json", "run_json", lambda run: _file(run, "json"))
     server.add_url_rule("/run/<run>/net", "run_net", network)
     server.add_url_rule("/run/<slug>", "run_open", opened, methods=["POST"])
-    server.add_url_rule("/training/<ticket>/close", "training_close", closed, methods=["POST"])
-    server.add_url_rule("/training/<ticket>/look", "training_look", looked, methods=["POST"])
 
 
-def closed(ticket: str) -> tuple[str, int]:
-    """The page of a training is being left."""
-    with suppress(store.Away):
-        Line(store.here()).close(ticket)
-    return "", 204
-
-
-def looked(ticket: str) -> tuple[str, int]:
-    """The page of a training wants to see another seed of it, say."""
-    with suppress(store.Away):
-        Line(store.here()).look(ticket, once(request.args))
-    return "", 204
-
-
-def _file(run: str, kind: str, write: Any, mime: str) -> Response:
+def _file(run: str, kind: str) -> Response:
     """A stored run as a file."""
-    film = runs.load(run)
+    with work():
+        film = runs.load(run)
+        # JSON is written as it is fetched
+        data, mime = (to_npz(film), BYTES) if kind == "npz" else (json_text(film), "application/json")
+    answer = Response(data, mimetype=mime)
     name = re.sub("[^a-z0-9]", "", film.data.name.lower())[:20] or "run"
-    answer = Response(write(film), mimetype=mime)
     answer.headers["Content-Disposition"] = f'attachment; filename="normscape-{name}-{run}.{kind}"'
     return answer
 
 
 def network(run: str) -> Response:
     """The trained network of one seed as the text that a link carries."""
-    film, text = runs.load(run), once(request.args).get("seed", "0")
+    text = once(request.args).get("seed", "0")
+    with work():
+        film = runs.load(run)
     if not re.fullmatch("[0-9]{1,3}", text) or int(text) >= film.seeds:
         raise WrongValue(
             "seed", f"seed={text[:9]} is not a seed of this run", {"min": 0, "max": film.seeds - 1}
@@ -74,35 +65,41 @@ def opened(slug: str) -> Response:
         raise WrongValue("slug", "this scene shows no runs", trainable())
     if request.mimetype != BYTES:
         raise WrongValue("film", f"a film is sent as {BYTES}", BYTES)
-    film = _read(request.get_data())
+    request.max_content_length = LARGEST_FILE
+    data = body(cache=False)  # which may take as long as the client likes
+    with work():
+        return jsonify(choices=_kept(scene, data))
+
+
+def _kept(scene: Scene, data: bytes) -> dict[str, str]:
+    """The choices that show the film, which is stored."""
+    film = _read(data)
     texts = _choices(scene, film) or {k: v for k, v in once(request.args).items() if k not in RESULTS}
+    best = film.best()
+    texts["seed"] = str(best if best < SEEDS else 0)
+    film = _shown(scene, texts, film)
     try:
-        best = film.best()
-        texts |= {"run": runs.save(film), "seed": str(best if best < SEEDS else 0)}
+        return texts | {"run": runs.save(film, client=client(request))}
     except store.Away:
         raise WrongValue("film", "runs cannot be stored at the moment", "try again in a while") from None
-    scene.build(scene.choose(texts))
-    return jsonify(choices=texts)
 
 
 def _read(data: bytes) -> Film:
     try:
-        return _bounded(from_npz(data) if data.startswith(b"PK") else from_json(data))
+        with ONE:
+            return from_npz(data) if data.startswith(b"PK") else from_json(data)
     except FilmError as problem:
-        raise WrongValue(
-            "film", f"This file cannot be opened: {problem}", "a file that was saved here"
-        ) from None
+        words = f"This file cannot be opened: {str(problem)[:WORDS]}"
+        raise WrongValue("film", words, "a file that was saved here") from None
 
 
-def _bounded(film: Film) -> Film:
-    """The film, if it can be shown in a moment. Raises FilmError."""
-    checkpoints = f"{film.seeds:,} seeds with {len(film.steps):,} checkpoints each"
-    if len(film.steps) > CHECKPOINTS or film.loss.size > CURVES:
-        raise FilmError(
-            f"it has {checkpoints}: at most {CHECKPOINTS:,} each, {CURVES:,} in all, can be shown"
-        )
-    if film.weights.size > WEIGHTS:
-        raise FilmError(f"it has {film.weights.size:,} weights: at most {WEIGHTS:,} can be shown")
+def _shown(scene: Scene, texts: dict[str, str], film: Film) -> Film:
+    """The film with the scene's own data in place of those that it brings, once its recipe could be built."""
+    assert scene.training is not None
+    chosen = scene.choose(texts)
+    network, data = scene.training.task(chosen)
+    film = replace(fitting("run", film, network, data), data=data)
+    scene.training.show({**chosen, "run": key(film)}, film)
     return film
 
 

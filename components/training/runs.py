@@ -1,8 +1,19 @@
-"""Films of trainings that were run here, by the key of their contents, for a while."""
+"""Films of trainings that were run here, by the key of their contents; and the shelf that bounds them.
+
+The shelf is a list of all films that are kept, in the same store. Together they take at most LARGEST, and at
+most a HALF of the room that there is: the other half is the line's. Beyond that films go: opened files before
+trained runs, of the client that holds most of them, its oldest first.
+"""
 
 from __future__ import annotations
 
+import json
+import logging
 import re
+import time
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
 
 from components.scene import WrongValue
 from components.training import store
@@ -10,12 +21,27 @@ from geometry.film import Film, FilmError, from_npz, key, to_npz
 
 KEPT_DAYS = 30
 KEY = re.compile("[0-9a-f]{16}")
+LARGEST = 500 * 2**20  # bytes of all films
+HALF = 0.5
+SMALLEST = 2**17  # bytes that a film counts for at least, which bounds their number
+NEARLY = 0.95  # of the bytes, from which on the shelf counts as full
+SHELF = "shelf"
+
+Shelf = dict[str, dict[str, Any]]
 
 
-def save(film: Film) -> str:
-    """Store a film; its key. Raises store.Away."""
-    name = key(film)
-    store.here().set(_place(name), to_npz(film), KEPT_DAYS * 86400)
+def save(film: Film, *, client: str = "", trained: bool = False) -> str:
+    """Store a film that a client has trained, or opened; its key. Raises store.Away."""
+    name, data = key(film), to_npz(film)
+    size = max(len(data), SMALLEST)
+    entry = {"size": size, "client": client, "trained": trained, "since": time.time()}
+    if size > _most():
+        raise store.Full("there is no room for this film")
+    _settle(name, entry)
+    store.films().set(_place(name), data, _seconds())
+    if name not in json.loads(store.films().get(SHELF) or b"{}"):  # others came meanwhile
+        _forget([name])
+        raise store.Full("there was no room for this film")
     return name
 
 
@@ -24,7 +50,7 @@ def load(run: str) -> Film:
     if not KEY.fullmatch(run):
         raise WrongValue("run", f"run={run[:40]!r} is not the key of a run", "16 digits, 0-9 and a-f")
     try:
-        data = store.here().get(_place(run))
+        data = store.films().get(_place(run))
     except store.Away:
         raise WrongValue("run", "trained runs cannot be reached now; try again", "try again") from None
     if data is None:
@@ -34,6 +60,100 @@ def load(run: str) -> Film:
         return from_npz(data)
     except FilmError as problem:  # of another version, say
         raise WrongValue("run", f"run {run} cannot be read: {problem}", "train again") from None
+
+
+def settle() -> None:
+    """Let films go until they fit the room that there is now. Raises store.Away."""
+    if _taken(store.films()) > _most():
+        _settle("", None)
+
+
+def full(patience: float) -> bool:
+    """Whether a new film takes the place of another. Raises store.Away."""
+    films = store.films(patience)
+    return _taken(films) > NEARLY * _bound(films.room())
+
+
+def _settle(name: str, entry: dict[str, Any] | None) -> None:
+    """Put a film, if any, onto the shelf, and let others go. Those first: a full store takes nothing new."""
+    films, most = store.films(), _most()
+    found = films.get(SHELF)
+    before = _adopted() if found is None else json.loads(found)
+    _forget(_put(dict(before), name, entry, most))
+    gone: list[str] = []
+
+    def changed(data: bytes | None) -> bytes:
+        shelf = dict(before) if data is None else json.loads(data)
+        gone[:] = _put(shelf, name, entry, most)
+        return json.dumps(shelf).encode()
+
+    films.change(SHELF, changed, _seconds())
+    _forget(gone)
+    if any(not _old(before.get(each, {"since": 0.0})) for each in gone):
+        logging.getLogger(__name__).warning("runs are full (%.0f MB): %d go", most / 2**20, len(gone))
+
+
+def _put(shelf: Shelf, name: str, entry: dict[str, Any] | None, most: float) -> list[str]:
+    """A film onto a shelf; the names of those that went for it. One that is trained stays a trained one."""
+    old = shelf.pop(name, None)
+    if entry:
+        shelf[name] = (
+            {**old, "since": entry["since"]} if old and old["trained"] >= entry["trained"] else entry
+        )
+    gone = [each for each, its in shelf.items() if _old(its)]
+    for each in gone:
+        del shelf[each]
+    while sum(each["size"] for each in shelf.values()) > most and (going := _next(shelf, name)):
+        gone.append(going)
+        del shelf[going]
+    return gone
+
+
+def _old(entry: dict[str, Any]) -> bool:
+    return time.time() - entry["since"] > _seconds()
+
+
+def _next(shelf: Shelf, new: str) -> str | None:
+    """Who goes next, None if nobody but a new one is there."""
+    others = {name: each for name, each in shelf.items() if name != new}
+    pool = {name: each for name, each in others.items() if not each["trained"]} or others
+    held: Counter[str] = Counter()
+    for each in pool.values():
+        held[each["client"]] += each["size"]
+    largest = max(held, key=held.__getitem__, default=None)
+    return min(
+        (n for n in pool if pool[n]["client"] == largest), key=lambda n: pool[n]["since"], default=None
+    )
+
+
+def _adopted() -> Shelf:
+    """A shelf for films that are there without one: it was lost, or they are of an older version."""
+    known = {"client": "", "trained": True, "since": time.time()}
+    sizes = store.films().sizes(_place(""))
+    return {
+        name.removeprefix(_place("")): {"size": max(size, SMALLEST), **known} for name, size in sizes.items()
+    }
+
+
+def _forget(names: Iterable[str]) -> None:
+    for name in names:
+        store.films().delete(_place(name))
+
+
+def _taken(films: store.Store) -> int:
+    return sum(each["size"] for each in json.loads(films.get(SHELF) or b"{}").values())
+
+
+def _most() -> float:
+    return _bound(store.films().room())
+
+
+def _bound(room: store.Room) -> float:
+    return min(LARGEST, HALF * room.all)
+
+
+def _seconds() -> float:
+    return KEPT_DAYS * 86400
 
 
 def _place(run: str) -> str:

@@ -1,29 +1,47 @@
-"""What several processes share, for a while: in a folder of this machine, or in Redis for several machines.
+"""What several processes share, for a while: in two folders of a machine, or in Redis for several machines.
 
 Values are bytes, and go by themselves after some seconds. CACHE_DIR and REDIS_URL say where they are kept.
+Nothing is evicted here: what is large, the films, is bounded in `runs`, to a part of the room that there is.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import shutil
 import sqlite3
+import struct
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
 from components.settings import cache_folder, redis_url
 
-LARGEST = 500 * 2**20  # bytes on disk; beyond, what was stored first goes first
 PATIENCE = 2.0  # seconds for an answer of Redis
 LOCKED = 10.0  # seconds for which another process may be writing to the folder
+MINUTE, YEAR = 60.0, 365 * 86400.0
 PREFIX = "normscape:"
 Change = Callable[[bytes | None], bytes]
 
 
 class Away(Exception):
     """The store does not answer, or cannot: a disk is full, say."""
+
+
+class Full(Away):
+    """There is no room, and will be none soon."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """Bytes that a store may take in all, and those that are free."""
+
+    all: float
+    free: float
 
 
 class Store(Protocol):
@@ -33,48 +51,149 @@ class Store(Protocol):
     def change(self, key: str, change: Change, seconds: float) -> None:
         """Replace a value by `change(value)`, and let nobody else change it meanwhile; may call it twice."""
 
+    def sizes(self, prefix: str) -> dict[str, int]:
+        """The bytes of all values whose keys begin so. Slow."""
+
+    def room(self) -> Room: ...
+
 
 @cache
-def here() -> Store:
-    """The store of this process."""
+def here(patience: float = PATIENCE) -> Store:
+    """Where the line of trainings is, for this process."""
     url = redis_url(os.environ)
-    return Redis(url) if url else Disk(cache_folder(os.environ) / "store")
+    return Redis(url, patience) if url else Steady(Disk(cache_folder(os.environ) / "line"))
+
+
+@cache
+def films(patience: float = PATIENCE) -> Store:
+    """Where films are: on a disk, in a folder apart."""
+    url = redis_url(os.environ)
+    return Redis(url, patience) if url else Disk(cache_folder(os.environ) / "store")
+
+
+def clear() -> None:
+    """Forget where they are: the environment has changed."""
+    here.cache_clear()
+    films.cache_clear()
 
 
 class Disk:
-    """A folder, for the processes of one machine."""
+    """A folder, for the processes of one machine; made anew when somebody has deleted it."""
 
     def __init__(self, folder: Path) -> None:
         import diskcache
 
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.cache = diskcache.Cache(str(folder), size_limit=LARGEST, timeout=LOCKED)
+        self.folder = folder
         self.errors = (sqlite3.Error, diskcache.Timeout, OSError)
+        self.file = 0
+        with suppress(*self.errors):  # on a full disk, say: whoever needs it is told
+            self._open()
+
+    def _open(self) -> None:
+        import diskcache
+
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.cache = diskcache.Cache(str(self.folder), eviction_policy="none", timeout=LOCKED)
+        self.file = self._file()
+
+    def _file(self) -> int:
+        """The number of the file behind the cache, 0 where there is none."""
+        try:
+            return (self.folder / "cache.db").stat().st_ino
+        except FileNotFoundError:
+            return 0
+
+    @contextmanager
+    def _reached(self) -> Iterator[Any]:
+        with _reached(self.errors):
+            if not self.file or self._file() != self.file:
+                if self.file:
+                    logging.getLogger(__name__).warning("the folder of the store was deleted; made anew")
+                self._open()
+            yield self.cache
 
     def get(self, key: str) -> bytes | None:
-        with _reached(self.errors):
-            return self.cache.get(key)
+        with self._reached() as held:
+            return held.get(key)
 
     def set(self, key: str, value: bytes, seconds: float) -> None:
-        with _reached(self.errors):
-            self.cache.set(key, value, expire=seconds)
+        with self._reached() as held:
+            held.set(key, value, expire=seconds)
 
     def delete(self, key: str) -> None:
-        with _reached(self.errors):
-            self.cache.delete(key)
+        with self._reached() as held:
+            held.delete(key)
 
     def change(self, key: str, change: Change, seconds: float) -> None:
-        with _reached(self.errors), self.cache.transact():
-            self.set(key, change(self.get(key)), seconds)
+        with self._reached() as held, held.transact():
+            held.set(key, change(held.get(key)), expire=seconds)
+
+    def drop(self, ended: Callable[[bytes], bool]) -> None:
+        """Delete the values that have ended."""
+        with self._reached() as held:
+            for key in list(held):
+                with held.transact():
+                    if ended(held.get(key, b"")):
+                        held.delete(key)
+
+    def sizes(self, prefix: str) -> dict[str, int]:
+        with self._reached() as held:
+            found = [key for key in held if str(key).startswith(prefix)]
+            return {key: len(held.get(key) or b"") for key in found}
+
+    def room(self) -> Room:
+        with self._reached() as held:
+            free = shutil.disk_usage(self.folder).free
+            return Room(free + held.volume(), free)
+
+
+class Steady:
+    """A folder whose seconds are those that the machine runs: no step of its clock, no sleep, ends a value.
+
+    What has ended is deleted every MINUTE in which there are changes.
+    """
+
+    STAMP = struct.Struct("<dd")  # when a value ends, and for how long it was meant
+
+    def __init__(self, disk: Disk) -> None:
+        self.disk, self.delete, self.sizes, self.room = disk, disk.delete, disk.sizes, disk.room
+        self.tidied = time.monotonic()
+
+    def get(self, key: str) -> bytes | None:
+        return self._value(self.disk.get(key))
+
+    def set(self, key: str, value: bytes, seconds: float) -> None:
+        self.disk.set(key, self._stamped(value, seconds), YEAR)
+
+    def change(self, key: str, change: Change, seconds: float) -> None:
+        def stamped(data: bytes | None) -> bytes:
+            return self._stamped(change(self._value(data)), seconds)
+
+        self.disk.change(key, stamped, YEAR)
+        if time.monotonic() - self.tidied > MINUTE:
+            self.tidied = time.monotonic()
+            self.disk.drop(lambda data: self._value(data) is None)
+
+    def _stamped(self, value: bytes, seconds: float) -> bytes:
+        return self.STAMP.pack(time.monotonic() + seconds, seconds) + value
+
+    def _value(self, data: bytes | None) -> bytes | None:
+        if not data:
+            return None
+        end, seconds = self.STAMP.unpack_from(data)
+        left = end - time.monotonic()
+        return (
+            data[self.STAMP.size :] if 0 < left <= seconds else None
+        )  # more is of before a restart of the machine
 
 
 class Redis:
     """A Redis server, for several machines."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, patience: float = PATIENCE) -> None:
         import redis
 
-        waits: dict[str, Any] = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
+        waits: dict[str, Any] = {"socket_timeout": patience, "socket_connect_timeout": patience}
         self.client = redis.Redis.from_url(url, **waits)
         self.errors = (redis.RedisError,)
 
@@ -100,6 +219,18 @@ class Redis:
 
         with _reached(self.errors):
             self.client.transaction(attempt, name)
+
+    def sizes(self, prefix: str) -> dict[str, int]:
+        with _reached(self.errors):
+            found = [name.decode() for name in self.client.scan_iter(match=f"{PREFIX}{prefix}*", count=1000)]
+            return {name.removeprefix(PREFIX): int(self.client.strlen(name)) for name in found}
+
+    def room(self) -> Room:
+        """By its own bound, or else by the memory of its machine."""
+        with _reached(self.errors):
+            says: Any = self.client.info("memory")
+        most = float(says.get("maxmemory") or says.get("total_system_memory") or "inf")
+        return Room(most, most - says.get("used_memory", 0))
 
 
 @contextmanager

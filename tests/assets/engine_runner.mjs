@@ -6,10 +6,25 @@ import * as engine from "../../assets/engine.mjs";
 import * as link from "../../assets/link.mjs";
 import * as motion from "../../assets/motion.mjs";
 import { rows } from "../../assets/numbers.mjs";
+import { pause, poll } from "../../assets/poll.mjs";
+import { ask } from "../../assets/source.mjs";
 
 /** Numbers as base64, so that NaN and infinities travel too. */
 const pack = (x) => Buffer.from(x.buffer, x.byteOffset, x.byteLength).toString("base64");
 const each = (object, f) => Object.fromEntries(Object.entries(object).map(([name, x]) => [name, f(x)]));
+
+/** A server that answers as it is told, one after the other; "error" is no answer, "hang" one that never comes. */
+function script(replies) {
+  const asked = [];
+  globalThis.fetch = async (url, { body, signal }) => {
+    asked.push({ url, body: body && JSON.parse(body) });
+    const reply = replies.shift() ?? "error";
+    if (reply === "error") throw new TypeError("Failed to fetch");
+    if (reply === "hang") await new Promise((_, no) => signal.addEventListener("abort", () => no(signal.reason)));
+    return new Response(reply.status === 204 ? null : reply.text, { status: reply.status, headers: reply.headers });
+  };
+  return asked;
+}
 
 const answers = {
   /** Stages, positions and layers at each of many (params, progress, followed). */
@@ -34,6 +49,24 @@ const answers = {
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
   sides: ({ cameras }) => cameras.map(side),
   rows: ({ recipe, params, followed }) => rows(recipe, params, followed),
+  pauses: ({ cases }) => cases.map(([since, chance]) => pause(since, chance)),
+  /** What is asked of such a server, with what it has been heard to say so far, and what is heard. */
+  async poll({ replies, end, wrong }) {
+    const asked = script(replies), heard = [], slept = [], life = new AbortController();
+    globalThis.reportError = () => {};
+    await poll("/training/1", () => ({ seen: heard.length }), (answer) => {
+      heard.push(answer);
+      if (answer?.step === wrong) throw new Error("this cannot be drawn");
+      return answer?.step !== end;
+    }, { signal: life.signal, sleep: async (ms) => { slept.push(ms); if (slept.length > 50) life.abort(); } });
+    return { asked, heard, slept };
+  },
+  async recipe({ replies, abort }) {
+    const asked = script(replies), root = { dataset: { recipe: "/recipe/x" }, querySelector: () => null }, life = new AbortController();
+    if (abort) setTimeout(() => life.abort(), abort);
+    const start = performance.now(), answer = await ask(root, { n: "1" }, { n: "0" }, life.signal);
+    return { answer, asked: asked.length, ms: performance.now() - start };
+  },
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
 };
 
@@ -41,7 +74,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { call, ...arguments_ } = JSON.parse(line);
   let answer;
   try {
-    answer = { answer: answers[call](arguments_) };
+    answer = { answer: await answers[call](arguments_) };
   } catch (error) {
     answer = { error: error.stack };
   }

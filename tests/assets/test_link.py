@@ -207,6 +207,13 @@ def test_a_scenes_link_means_the_same_to_both(node, scene, data):
     compare(node, scene, data.draw(searches(scene)))
 
 
+@pytest.mark.parametrize("scene", REAL, ids=lambda scene: scene.slug)
+def test_a_stop_is_the_same_whole_state_in_both(node, scene):
+    """The player takes a stop as it takes a link: what it does not name is the scene's own."""
+    for stop in scene.text.tour:
+        assert compare(node, scene, encoded(stop.state.items())) == set(), stop.title
+
+
 # --- any state is written by both the same, and can be read
 
 

@@ -5,6 +5,8 @@ import json
 
 import numpy as np
 
+from components.link import parse
+
 PATIENCE = 30_000  # ms; software WebGL on two busy cores
 FEW = "n=60"  # points: enough to see, quick to draw
 
@@ -74,6 +76,26 @@ def camera(page):
     return np.array(player(page, "p.panels[0].camera().eye"))
 
 
+STATE = """JSON.stringify([Object.entries(p.choices).map(([name, value]) => [name, String(value)]).sort(),
+  Object.entries(p.params).sort(), p.progress, p.followed, p.camera && p.camera.eye])"""
+
+
+def state_of(scene, stop):
+    """The whole state of a stop, as STATE has it in the browser: what it does not name is the scene's own."""
+    state = parse(scene, stop.state)
+    choices = sorted([name, str(value)] for name, value in state.choices.items())
+    eye = state.camera and list(state.camera[:3])
+    parts = [choices, sorted(map(list, state.params.items())), state.progress, state.follow, eye]
+    return json.dumps(whole(parts), separators=(",", ":"), ensure_ascii=False)
+
+
+def whole(value):
+    """Numbers as JavaScript writes them."""
+    if isinstance(value, list):
+        return [whole(each) for each in value]
+    return int(value) if isinstance(value, float) and value == int(value) else value
+
+
 def walk(page, link, scene):
     """Take the tour of a scene, to its end."""
     visit(page, link)
@@ -83,14 +105,7 @@ def walk(page, link, scene):
         until(page, f"p.ready && p.root.querySelector('.guide .count').textContent === '{k} of {len(stops)}'")
         if stop.question:
             page.locator(".guide .question button").nth(stop.right).click()
-        chosen = {
-            name: value for name, value in stop.state.items() if name in [c.name for c in scene.choices]
-        }
-        until(
-            page,
-            f"Object.entries({json.dumps(chosen)}).every(([n, value]) => String(p.choices[n]) === value)",
-        )
-        until(page, f"p.ready && Math.abs(p.progress - {stop.state.get('progress', 'p.progress')}) < 1e-6")
+        until(page, f"p.ready && !p.leg && ({STATE}) === {json.dumps(state_of(scene, stop))}")
         rest(page)
         page.locator(".guide .on").click()
     assert page.locator(".guide").is_hidden()

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from components.scene import scenes
 from tests.browser.hand import FEW, PATIENCE, difference, frames, pixels, player, rest, strays, until, visit
 
 VISITS = 10
@@ -133,6 +134,38 @@ def test_the_gallery_has_each_picture_in_its_card(new_page, theme):
     page = new_page(color_scheme=theme)
     page.goto("/")
     assert strays(page) == []
+
+
+def test_the_gallery_fetches_the_theme_that_is_shown(page):
+    asked = []
+    page.on("request", lambda request: "/still/" in request.url and asked.append(request.url))
+    page.goto("/")
+    page.wait_for_selector(".card", timeout=PATIENCE)
+    for picture in page.locator(".card img.only-light").all():
+        picture.scroll_into_view_if_needed()
+        page.wait_for_function("(image) => image.naturalWidth", arg=picture.element_handle())
+    assert len(asked) == len(scenes()) and all(url.endswith("?theme=light") for url in asked)
+    while page.locator("html").get_attribute("data-mantine-color-scheme") == "light":
+        page.click("#theme")
+    page.wait_for_function("() => document.querySelector('.card img.only-dark').naturalWidth")
+    assert strays(page) == []
+
+
+@pytest.mark.parametrize("link", ["/digits", "/embed/digits"])
+def test_the_picture_of_a_point_covers_nothing_of_the_figure(page, link):
+    """Wherever the camera has put a numeral."""
+    visit(page, link)
+    for width, height in ((1280, 800), (1024, 768), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        rest(page)
+        shown = ".views > .view:first-child"
+        figure, picture, view = (
+            page.locator(f"{shown}{part}").bounding_box() for part in (" > .figure", " > .picture", "")
+        )
+        assert figure["height"] > 200 and picture["width"] > 50
+        assert picture["y"] >= figure["y"] + figure["height"]
+        assert picture["y"] + picture["height"] <= view["y"] + view["height"] + 1
+        assert picture["x"] >= page.locator(f"{shown} > .legend").bounding_box()["x"]
 
 
 # The controls whose middle cannot be reached by a hand.

@@ -1,14 +1,17 @@
 """The player: its contract with other scripts, no requests while it moves, the camera in the user's hand, a
 figure that tells the truth at rest."""
 
+import json
 import re
 
 import numpy as np
 import pytest
 
+from components.scene import scenes
 from tests.browser.hand import (
     FEW,
     PATIENCE,
+    STATE,
     camera,
     difference,
     drag,
@@ -18,6 +21,7 @@ from tests.browser.hand import (
     pixels,
     player,
     rest,
+    state_of,
     until,
     visit,
 )
@@ -292,3 +296,27 @@ def test_the_tour_leads_from_stop_to_stop(page):
     assert page.locator(".tour .current").count() == 1
     rest(page)
     assert player(page, "p.progress") == 1
+
+
+def test_a_stop_fixes_the_whole_state(page):
+    """Whatever stop or hand was before: choices, clock, progress, followed point and camera."""
+    scene = scenes()["spiral"]
+    visit(page, "/spiral?seed=3&curve=accuracy&step=40&follow=7&progress=1&camera=1,1,1")
+    rest(page)
+    for k in (4, 1, 0):
+        player(page, "p.tour.visit(value)", k)
+        until(page, f"p.ready && !p.leg && ({STATE}) === {json.dumps(state_of(scene, scene.text.tour[k]))}")
+
+
+def test_a_run_ends_with_the_plane_edge_on(page):
+    """The camera turns, as far away as it was, until the plane that parts the classes is a line."""
+    visit(page, "/labels?data=xor&progress=2.9")
+    rest(page)
+    before, recipe = camera(page), scenes()["labels"].recipe(data="xor")
+    player(page, "p.play()")
+    until(page, "!p.playing && !p.leg && !p.flight && p.progress === p.last")
+    corners = recipe.positions(recipe.defaults, recipe.progress)["plane"]
+    normal = (corners[1:] - corners[0]).ravel()  # the last Linear's row: what it makes of each axis
+    after = camera(page)
+    assert abs(after @ normal) < SAME_CAMERA * np.linalg.norm(normal) < 0.1 * abs(before @ normal)
+    assert np.linalg.norm(after) == pytest.approx(np.linalg.norm(before), abs=SAME_CAMERA)

@@ -2,12 +2,13 @@
 
 import json
 import re
+from functools import partial
 
 import psutil
 import pytest
 
 from components.scene import scenes
-from components.training.store import Disk
+from components.training.store import Disk, Steady
 from tests import waiting
 from tests.browser.hand import PATIENCE, difference, look, middle, player, rest, until, visit
 
@@ -40,7 +41,7 @@ def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
     before = look(page, 300)
     counted(page)
     order(page, steps=10_000, seeds=8)
-    words(page, r"Step .* of 10,000: median loss .* of 8 solve it, about \d+ s left")
+    words(page, r"Step .* of 10,000: median loss .* of 8 solve it, about .+ s left")
     until(page, "p.shown > 2")
     assert player(page, "p.params.step") > 0
     assert page.input_value("#choice-seed") == "0", "this training has no seed 8"
@@ -167,9 +168,82 @@ def test_a_server_that_goes_leaves_a_word_and_a_moving_picture(new_page, mortal)
     order(page, steps=STEPS)
     words(page, "Step [1-9]")
     process.kill()
-    words(page, "The server no longer answers")
+    words(page, "The server does not answer at the moment")
     player(page, "p.seek(1)")
     until(page, "p.progress === 1")
+
+
+FAILED = re.compile("/training/[0-9a-f]{32}$|[?&]cacheKey=")  # a page's questions after its training
+
+
+@pytest.mark.allow_errors("Failed to load resource|did not respond|ERR_")
+@pytest.mark.parametrize("late", [False, True], ids=["not asked", "not heard"])
+def test_a_training_outlives_questions_without_an_answer(page, late):
+    """Aborted, or answered by a proxy; half of them reach the server, whose answer is lost on the way."""
+    ways, failed = [lambda route: route.abort(), *(partial(answered, status=s) for s in (502, 503, 200))], []
+
+    def fail(route):
+        failed.append(route)
+        if len(failed) % 3:
+            return route.continue_()
+        if late:
+            route.fetch()
+        ways[len(failed) // 3 % len(ways)](route)
+
+    visit(page, START)
+    page.route(FAILED, fail)
+    counted(page)
+    order(page, steps=10_000, seeds=8)
+    words(page, "of 8 solve it after 10,000 steps")
+    until(page, "p.choices.run && p.ready")
+    assert player(page, "p.shown") > 3 and len(failed) > 9
+
+
+def answered(route, status):
+    """As a proxy whose server is away, and as a net that wants money."""
+    route.fulfill(status=status, headers={"Retry-After": "0"}, body="<h1>Not now</h1>")
+
+
+@pytest.mark.allow_errors("Failed to load resource|ERR_")
+def test_a_page_that_was_away_for_a_while_says_so_and_goes_on(page):
+    visit(page, LONG)
+    order(page, steps=STEPS, seeds=4)
+    words(page, "Step [1-9]")
+    page.context.set_offline(True)
+    words(page, "The server does not answer at the moment")
+    page.context.set_offline(False)
+    words(page, "Step [1-9]")
+    page.click("#train-stop")
+    words(page, r"of 4 solve it after [\d,]+ steps")
+
+
+@pytest.mark.allow_errors("Failed to load resource|ERR_|did not respond")
+def test_a_click_that_reaches_nobody_is_told(page):
+    visit(page, START)
+    page.route("**/_dash-update-component", lambda route: route.abort())
+    order(page, steps=100, seeds=1)
+    words(page, "The server does not answer. Try again")
+    page.unroute("**/_dash-update-component")
+    order(page, steps=100, seeds=1)
+    words(page, "after 100 steps")
+
+
+def test_a_page_that_waits_asks_seldom(new_page, page):
+    """Behind a long training: once a second, and not sixteen times."""
+    visit(page, LONG)
+    order(page, steps=STEPS, seeds=32)
+    words(page, "Step [1-9]")
+    other, asked = new_page(), []
+    visit(other, START)
+    other.on("request", lambda request: FAILED.search(request.url) and asked.append(request.url))
+    order(other, steps=100, seeds=1)
+    words(other, "1 before you")
+    other.wait_for_timeout(5000)
+    before = len(asked)
+    other.wait_for_timeout(3000)
+    assert 2 <= len(asked) - before <= 4
+    page.click("#train-stop")
+    words(other, "after 100 steps")
 
 
 def test_a_training_that_was_left_says_nothing_on_the_next_page(page):
@@ -189,7 +263,7 @@ def test_a_training_that_was_left_says_nothing_on_the_next_page(page):
 def test_leaving_the_page_ends_its_training(new_page, mortal, tmp_path, leave):
     """It is out of the line, and its worker gives no further sign."""
     base, _ = mortal
-    kept = Disk(tmp_path / "cache" / "store")
+    kept = Steady(Disk(tmp_path / "cache" / "line"))
     page = new_page(base_url=base)
     visit(page, LONG)
     order(page, steps=STEPS)
@@ -201,3 +275,4 @@ def test_leaving_the_page_ends_its_training(new_page, mortal, tmp_path, leave):
     else:
         page.click("header a:has-text('Normscape')")
     waiting.until(lambda: ticket not in json.loads(kept.get("line")) and not kept.get(f"beat:{ticket}"))
+    page.wait_for_load_state("networkidle")  # its server goes before it

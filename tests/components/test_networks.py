@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from components.networks import LOGIT, curves, facts, folding, network, projection, readouts
+from components.curves import curves, snapping
+from components.networks import LOGIT, facts, folding, network, projection, readouts
 from components.scene import scenes
 from components.trained import at_rest
 from geometry.datasets import spiral
-from geometry.film import Film, shipped
+from geometry.events import drops
+from geometry.film import Film, score, shipped
 from geometry.network import Network, initial
 
 SINGLE = 1e-4  # films hold their weights in single or half precision; logits are of size 10
@@ -71,6 +73,70 @@ def test_curves_of_every_seed_and_the_clock_on_the_shown_one(film, what):
     [seeds] = [layer for layer in view.layers if layer.cloud == "seeds"]
     name, each = seeds.picks
     assert name == "seed" and list(each[:: len(film.steps)]) == list(range(film.seeds))
+
+
+def shown(film, seed, what):
+    """The clouds and layers of the curves, by name."""
+    view, clouds = curves(film, seed, what)
+    return view, {c.name: c for c in clouds}, {layer.cloud: layer for layer in view.layers}
+
+
+def test_loss_and_accuracy_together(film):
+    """On one scale that holds both: the loss with its events, the accuracy beside it."""
+    view, named, layers = shown(film, 2, "both")
+    np.testing.assert_allclose(named["own"].points[:, 1], film.loss[2])
+    np.testing.assert_allclose(named["fellow"].points[:, 1], film.accuracy[2])
+    assert layers["fellow"].title == "accuracy" and layers["fellow"].dash != layers["own"].dash
+    low, high = view.ranges[1]
+    assert low <= 0 and high >= 1
+
+
+def test_the_gradient_beside_the_loss(film):
+    """At each checkpoint the length of the loss's gradient, by differences of the loss itself."""
+    _, named, layers = shown(film, 2, "gradient")
+    assert "gradient" in layers["fellow"].title
+    net, h = film.network, 1e-6
+    for k in (0, 60, len(film.steps) - 1):
+        w = film.weights[2, k].astype(float)
+        ends = [
+            net.pipeline(w + sign * h * np.eye(len(w))).stages(film.data.points.astype(float))[-1]
+            for sign in (1, -1)
+        ]
+        up, down = ([score(each, film.data.labels)[0] for each in end] for end in ends)
+        length = np.linalg.norm(np.subtract(up, down) / (2 * h))
+        assert named["fellow"].points[k, 1] == pytest.approx(np.log10(length), abs=0.01)
+
+
+def test_the_fold_of_a_drop_is_told_and_shown(film):
+    """The points that turn across at a u_ε while the loss falls, counted from where they are."""
+    seed = {"spiral": 8, "octants": 20}[film.data.name]
+    event = max(drops(film.steps, film.loss[seed]), key=lambda e: e.before - e.after)
+    stages = [folding(film, seed)[1][0].stages({"step": float(step)}) for step in (event.start, event.end)]
+    across = []
+    for k in range(2, 2 * film.network.depth + 1, 2):
+        a, b = (each[k] for each in stages)
+        across.append(np.flatnonzero((a * b).sum(-1) < 0))  # turned by more than 90°
+    layer = int(np.argmax([len(each) for each in across]))
+    told, count = dict(facts(film, seed).rows)[f"sudden drops of seed {seed}"], len(across[layer])
+    words = f"{event.start:,} … {event.end:,}, with {count} points turning by over 90° at u_ε {layer + 1}"
+    assert words in told and count
+    recipe = scenes()[film.data.name].recipe(seed=seed, curve="gradient")
+    [marks] = [each for each in recipe.views[0].layers if each.title == "turn across in the drop"]
+    assert list(marks.only) == list(across[layer])
+    for curve in ("loss", "accuracy", "both"):
+        layers = scenes()[film.data.name].recipe(seed=seed, curve=curve).views[0].layers
+        assert "turn across in the drop" not in [each.title for each in layers]
+
+
+def test_a_drop_without_a_sphere_names_no_fold():
+    """The events are those of the loss; what turns is told where there is a sphere alone."""
+    film = shipped("spiral")
+    net = Network(2, 3, 2, 1, "tanh")
+    plain = Film(
+        net, film.data, film.steps, film.weights, film.loss, film.accuracy, film.ended, film.settings
+    )
+    assert "turn" not in dict(facts(plain, 8).rows)["sudden drops of seed 8"]
+    assert not snapping(plain, 8) and snapping(film, 8)
 
 
 def test_events_of_the_loss_differ_without_colour():

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from components.link import parse
+from components.projection import paper
+from components.recipe import Cloud, Color, Layer, Row, rows
 from components.scene import scenes
-from components.still import HEIGHT, MOST, WIDTH, boxes, svg
+from components.still import BLEED, HEIGHT, LETTER, MOST, WIDTH, boxes, svg
 from components.theme import THEMES, colors
+from geometry.clouds import sphere_mesh
 from tests.components.recipes import recipe
 from tests.components.test_scene import SCENE
 
@@ -96,3 +99,112 @@ def test_boxes_fill_the_picture_and_a_strip_is_small(count, strip):
     sizes = [w * h for _, _, w, h in found]
     assert sum(sizes) == WIDTH * HEIGHT and all(x + w <= WIDTH and y + h <= HEIGHT for x, y, w, h in found)
     assert count == 1 or not strip or sizes[-1] < min(sizes[:-1])
+
+
+# --- nothing false in it
+
+
+def panels(scene, **query):
+    """Each view of a scene with its element in the picture."""
+    state = parse(scene, query)
+    found = ElementTree.fromstring(svg(state.recipe, state))
+    return state, list(zip(state.recipe.views, found.findall(f"{SVG}svg"), strict=True))
+
+
+def numbers(element, *names):
+    return [float(element.get(name)) for name in names]
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+
+
+@EVERY
+def test_a_view_stays_in_its_box_and_a_flat_one_on_its_axes(scene):
+    """A nested svg cuts off what leaves it; a curve that leaves its axes does not reach its neighbour."""
+    state, found = panels(scene)
+    for (view, panel), (left, top, wide, high) in zip(found, boxes(state.recipe.views), strict=True):
+        x, y, w, h = numbers(panel, "x", "y", "width", "height")
+        assert left <= x and top <= y and x + w <= left + wide + 0.1 and y + h <= top + high + 0.1
+        shown = [float(n) for n in panel.get("viewBox").split()]
+        assert shown == pytest.approx([-w / 2, -h / 2, w, h], abs=0.1)
+        if view.dims == 2:
+            axes = paper(view, (wide, high))
+            assert (w, h) == pytest.approx([a + 2 * BLEED for a in axes], abs=0.1)
+
+
+@EVERY
+@pytest.mark.parametrize("progress", [0, 0.5, 1])
+def test_nothing_in_space_is_cut_off_where_a_scene_opens(scene, progress):
+    _, found = panels(scene, progress=str(progress * (len(scene.recipe().stages) - 1)))
+    for view, panel in found:
+        w, h = numbers(panel, "width", "height")
+        for mark in [*panel.iter(f"{SVG}circle"), *panel.iter(f"{SVG}text")] if view.dims == 3 else ():
+            x, y = numbers(mark, *(("cx", "cy") if mark.get("cx") else ("x", "y")))
+            assert abs(x) < w / 2 and abs(y) < h / 2, mark.attrib
+
+
+@EVERY
+def test_no_two_labels_stand_in_one_place(scene):
+    for _, panel in panels(scene)[1]:
+        texts = [
+            (*numbers(text, "x", "y"), float(group.get("font-size")), len(text.text))
+            for group in panel.iter(f"{SVG}g")
+            for text in group.findall(f"{SVG}text")
+        ]
+        for n, (x, y, size, length) in enumerate(texts):
+            for x2, y2, _, other in texts[:n]:
+                apart = abs(x - x2) >= LETTER * size * (length + other) / 2 - 1
+                assert apart or abs(y - y2) >= size - 1
+
+
+@pytest.mark.parametrize("slug", ["spiral", "labels"])
+def test_a_field_has_the_networks_colours_and_no_seams(slug):
+    """Its cells have whole coordinates and are drawn without smoothing, each shade on all those below it."""
+    state, found = panels(scenes()[slug])
+    view, panel = next(each for each in found if each[0].name == "field")
+    layer, color = view.layers[0], view.layers[0].color
+    group = next(g for g in panel.iter(f"{SVG}g") if g.get("shape-rendering") == "crispEdges")
+    seen = np.full((layer.bins, layer.bins), -1)
+    for path in group:
+        for x, y, w in re.findall(r"M(\d+) (\d+)h(\d+)v1h-\3z", path.get("d")):
+            seen[int(y), int(x) : int(x) + int(w)] = int(path.get("fill")[-2])
+        assert not re.sub(r"M\d+ \d+h\d+v1h-\d+z", "", path.get("d"))
+    values = state.recipe.layer_values(layer, state.params, state.progress).reshape(layer.bins, -1)
+    part = np.clip((values - color.low) / (color.high - color.low), 0, 1)
+    np.testing.assert_array_equal(seen[::-1], np.rint(4 * part))
+
+
+def test_a_globe_is_painted_with_what_the_network_answers():
+    """Of octants: eight parts, by turns of one class and of the other."""
+    _, found = panels(scenes()["octants"])
+    panel = next(panel for view, panel in found if view.name == "ball")
+    fills = [path.get("fill") for path in panel.iter(f"{SVG}path")]
+    assert "var(--sphere)" not in fills and {"var(--diverging-0)", "var(--diverging-4)"} <= set(fills)
+
+
+def ball(*, opacity):
+    """A globe coloured by its height, with the poles of the camera's line of sight as points."""
+    show, (points, order) = rows(np.eye(3)), sphere_mesh()
+    color = Color("diverging", -1, 1, row=Row((0, 0, 1)))
+    globe = Layer("globe", "mesh", "sphere", show, order=order, color=color, opacity=opacity)
+    poles = Cloud("poles", 1.01 * np.array([[1.0, 0, 0], [-1, 0, 0]]))
+    small = recipe(3)
+    view = replace(small.views[0], layers=(globe, Layer("poles", "points", "input", show)))
+    view = replace(view, ranges=((-2.0, 2.0),) * 3, camera=(2.0, 0.0, 0.0))
+    return replace(small, clouds=(Cloud("globe", points), poles), views=(view,))
+
+
+@pytest.mark.parametrize(("opacity", "shown"), [(1.0, 1), (0.5, 2)])
+def test_a_solid_globe_hides_what_is_behind_it(opacity, shown):
+    found = checked(svg(ball(opacity=opacity), parse(SCENE, {})))
+    assert len(found["circle"]) == shown
+
+
+def test_a_globe_shows_its_near_side_shade_by_shade():
+    found = checked(svg(ball(opacity=1.0), parse(SCENE, {})))
+    shades = {path.get("fill")[-2]: path.get("d") for path in found["path"]}
+    heights = {k: [int(y) for y in re.findall(r"M-?\d+ (-?\d+)", d)] for k, d in shades.items()}
+    assert list(heights) == ["0", "1", "2", "3", "4"]
+    means = [np.mean(heights[k]) for k in "01234"]
+    assert means == sorted(means, reverse=True), "what is high has the high colour; pixels go down"

@@ -7,9 +7,7 @@ import pytest
 from components.scene import scenes
 from tests.scenes.claims import body, claims, places, text
 
-NETWORKS = {"octants", "spiral", "digits", "labels"}  # their texts are still to be recomputed
-TRAINED = {"octants", "spiral", "digits", "labels"}  # their stops may only point at what a training has found
-OWN = {slug: import_module(f"tests.scenes.test_{slug}") for slug in scenes() if slug not in NETWORKS}
+OWN = {slug: import_module(f"tests.scenes.test_{slug}") for slug in scenes()}
 KEYS = [(slug, key) for slug, module in OWN.items() for key in module.CLAIMS]
 
 
@@ -28,7 +26,7 @@ def test_every_number_is_claimed(slug):
     assert not free, "\n".join(free)
 
 
-@pytest.mark.parametrize("slug", sorted(OWN.keys() - TRAINED))
+@pytest.mark.parametrize("slug", OWN)
 def test_every_stop_is_claimed(slug):
     """Also one without a number: what its words say holds in its state."""
     known = [span for key in OWN[slug].CLAIMS for span in places(slug, key)]

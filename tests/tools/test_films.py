@@ -52,6 +52,9 @@ def test_the_tables_are_whole():
         (m, depth) for m in films.POINTS for depth in films.DEPTHS
     ]
     assert all(0 <= row["fitted"] <= 1 for row in table("labels"))
+    starts = [(row["lr"], row["steps"], row["set"]) for row in table("starts")]
+    assert starts == [(*each, k) for each in films.STARTS for k in range(films.LABELLINGS)]
+    assert all(set(row["fitted"]) <= set(range(row["networks"])) for row in table("starts"))
     assert len(table("digits")) == len({(r["middle"], r["depth"], r["last"]) for r in table("digits")}) == 40
 
 

@@ -4,20 +4,27 @@ from dataclasses import replace
 
 import numpy as np
 
-from components.networks import CAMERA, clock, curves, network
+from components.curves import FLAT, curves
+from components.networks import CAMERA, clock, network
 from components.recipe import Cloud, Color, Facts, Layer, Recipe, View, rows
 from components.scene import Choices
 from components.scenery import draw, followed, globe, graph, space, split
-from geometry import Affine, Pipeline
+from geometry import Affine, Pipeline, clouds
 from geometry.film import Film, shipped
 from geometry.film import table as measured
 from geometry.network import MIDDLES
 
-BESIDE = {"depth": "accuracy against depth", "accuracy": "accuracy in training", "loss": "loss in training"}
+BESIDE = {
+    "depth": "accuracy against depth",
+    "accuracy": "accuracy in training",
+    "loss": "loss in training",
+    "both": "loss and accuracy in training",
+}
 ROLES = {"u_eps": "sphere", "layer_norm": "hyperplane", "tanh": "tanh", "relu": "relu", "none": "axis"}
 DASHES = {"u_eps": "solid", "layer_norm": "dash", "tanh": "dot", "relu": "dashdot", "none": "longdash"}
-SHOW, FLAT = rows(np.eye(3)), rows(np.eye(2))
+SHOW = rows(np.eye(3))
 CHECKPOINTS = 14
+SPREAD = 0.05  # in depths: so far apart stand the middle steps at one depth
 OUT = 1.18  # so far from the middle the numerals stand
 
 
@@ -59,21 +66,27 @@ def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
     return space("sphere", "", layers, 1.4, camera=CAMERA), (digits, *guides)
 
 
-def accuracies(last: int) -> dict[str, list[tuple[int, float]]]:
-    """For each middle step (depth, median test accuracy), with so many neurons in the last hidden layer."""
-    found: dict[str, list[tuple[int, float]]] = {}
+def accuracies(last: int) -> dict[str, np.ndarray]:
+    """For each middle step the test accuracies (depths, starts), with so many neurons in the last layer."""
+    found: dict[str, list[list[float]]] = {}
     for row in measured("digits"):
         if row["last"] == last:
-            found.setdefault(row["middle"], []).append((row["depth"], float(np.median(row["accuracies"]))))
-    return found
+            found.setdefault(row["middle"], []).append(row["accuracies"])
+    return {name: np.array(shares) for name, shares in found.items()}
 
 
 def depths() -> tuple[View, tuple[Cloud, ...]]:
-    """Test accuracy against depth, a line for each middle step; all layers 32 wide."""
-    parts = []
-    for name, pairs in accuracies(32).items():
-        shape, title = (np.array(pairs), np.arange(len(pairs))), MIDDLES[name] or "nothing"
+    """Test accuracy against depth, a line for each middle step, and from its worst start to its best."""
+    parts, all_of = [], accuracies(32)
+    for k, (name, shares) in enumerate(all_of.items()):
+        at = np.arange(1, 1 + len(shares)) + SPREAD * (k - (len(all_of) - 1) / 2)
+        shape, title = (
+            (np.stack([at, np.median(shares, -1)], -1), np.arange(len(at))),
+            MIDDLES[name] or "nothing",
+        )
+        ends = np.stack([np.stack([at, end], -1) for end in (shares.min(-1), shares.max(-1))], 1)
         parts.append(draw(name, "line", ROLES[name], FLAT, shape, title, size=4, dash=DASHES[name]))
+        parts.append(draw(f"{name} starts", "line", ROLES[name], FLAT, clouds.segments(ends), size=1.5))
     guides, layers = split(*parts)
     return graph("depths", "", layers, ("depth", 0.7, 4.3), ("test accuracy", 0.93, 1.0)), guides
 
@@ -81,9 +94,12 @@ def depths() -> tuple[View, tuple[Cloud, ...]]:
 def table(film: Film) -> Facts:
     """Test accuracies with a last hidden layer of 32 neurons and of three, by depth."""
     rows_of = [
-        [f"{MIDDLES[name] or 'nothing'}, last layer {last} wide", *(f"{share:.1%}" for _, share in pairs)]
+        [
+            f"{MIDDLES[name] or 'nothing'}, last layer {last} wide",
+            *(f"{share:.1%}" for share in np.median(shares, -1)),
+        ]
         for last in (32, 3)
-        for name, pairs in accuracies(last).items()
+        for name, shares in accuracies(last).items()
     ]
     title = (
         "Unseen pictures read rightly, by depth (600 steps, the median of three starts); "

@@ -1,6 +1,7 @@
 """The recipe of a network that has learnt labels drawn by lot, and how often networks of each depth can."""
 
 from dataclasses import replace
+from typing import Any
 
 from components.networks import assembled, field
 from components.recipe import Facts, Recipe
@@ -44,11 +45,15 @@ def first(film: Film) -> Film:
 
 
 def shares() -> Facts:
-    """The share of networks that fit all labels, by number of points and depth, as `make films` found it."""
-    found = {(row["m"], row["depth"]): row["fitted"] for row in table("labels")}
+    """How many networks fit all labels, by number of points and depth, as `make films` found it."""
+    found = {(row["m"], row["depth"]): row for row in table("labels")}
     sizes, depths = (sorted({pair[k] for pair in found}) for k in (0, 1))
-    rows = [[f"{m} points", *(f"{found[m, depth]:.0%}" for depth in depths)] for m in sizes]
+    rows = [[f"{m} points", *(counted(found[m, depth]) for depth in depths)] for m in sizes]
     return Facts("Networks that fit every label, by depth", ("", *map(str, depths)), rows)
+
+
+def counted(row: dict[str, Any]) -> str:
+    return f"{round(row['fitted'] * row['networks'])} of {row['networks']}"
 
 
 TRAINING = Training(task, show)

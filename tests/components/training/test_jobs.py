@@ -2,9 +2,12 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
@@ -15,7 +18,7 @@ from hypothesis import strategies as st
 from components.figure import document
 from components.scene import WrongValue, scenes
 from components.settings import cache_folder
-from components.training import jobs, line, panel, runs, store
+from components.training import follow, jobs, line, panel, runs, store
 from components.training.line import MOST_OF_AN_ADDRESS, MOST_WAITING, Line, Refused
 from components.training.worker import Local
 from geometry import training
@@ -36,9 +39,9 @@ JUNK = st.recursive(
 def queue(tmp_path, monkeypatch):
     """A line of the test's own; what runs in this process uses its store too."""
     monkeypatch.setenv("CACHE_DIR", str(tmp_path))
-    store.here.cache_clear()
+    store.clear()
     yield Line(store.here())
-    store.here.cache_clear()
+    store.clear()
 
 
 def join(queue, order=SMALL, owner="me", address="here"):
@@ -77,6 +80,14 @@ def test_what_the_scene_refuses_is_refused_before_anything_runs():
         jobs.order(SMALL | {"slug": "layernorm"})
 
 
+def test_what_is_not_trained_does_not_travel(queue):
+    """A net in the link has any length, and says nothing of what is to be trained."""
+    ticket = join(queue, SMALL | {"choices": {"n": "40", "net": "x" * 10**6, "run": "y" * 10**6}})
+    assert (
+        len(queue.store.get("line")) < 1000 and jobs.Order(**queue.start(ticket)["order"]).chosen["net"] == ""
+    )
+
+
 def test_a_training_of_a_trained_run_begins_anew():
     assert jobs.order(SMALL | {"choices": {"run": "f" * 16, "net": "x"}}).chosen["run"] == ""
 
@@ -88,7 +99,7 @@ def test_the_line_is_one(queue):
     tickets = [join(queue, owner=str(k), address=str(k)) for k in range(3)]
     assert [json.loads(queue.ask(t))["ahead"] for t in tickets] == [0, 1, 2]
     assert queue.next() == tickets[0]
-    assert queue.start(tickets[0]) == vars(jobs.order(SMALL)) and queue.start(tickets[0]) is None
+    assert queue.start(tickets[0])["order"] == vars(jobs.order(SMALL)) and queue.start(tickets[0]) is None
     assert queue.next() == tickets[1] and queue.ask(tickets[0]) is None
     queue.leave(tickets[0])
     assert json.loads(queue.ask(tickets[2]))["ahead"] == 1
@@ -141,6 +152,78 @@ def test_a_job_without_a_sign_of_life_is_lost(queue):
     assert queue.pulse(ticket) == "gone"
 
 
+STRANGE = ["f" * 32, "nobody's", "", "\ud800", "x" * 10**6]
+
+
+@pytest.mark.parametrize("ticket", STRANGE, ids=range(len(STRANGE)))
+def test_a_ticket_that_nobody_gave_out_moves_nothing(queue, monkeypatch, ticket):
+    monkeypatch.setattr(store.Steady, "set", absent)
+    monkeypatch.setattr(store.Steady, "change", absent)
+    queue.stop(ticket), queue.look(ticket, {"seed": "1"}), queue.close(ticket)
+    if line.is_ticket(ticket):
+        page = follow.Follow(queue, Idle())
+        assert told(page, ticket, look={"seed": "1"}, stop=True) == {"end": {"state": "lost"}}
+
+
+def test_a_page_that_is_silent_for_a_minute_is_there(queue, monkeypatch):
+    ticket, now = join(queue), time.monotonic()
+    queue.start(ticket)
+    monkeypatch.setattr(time, "monotonic", lambda: now + 60)
+    assert queue.pulse(ticket) == "go" and queue.outcome(ticket) is None
+
+
+@pytest.mark.parametrize("step", [-40 * store.YEAR, -60, 60, 3600, 0.9 * store.YEAR])
+def test_a_step_of_the_clock_or_a_sleep_loses_nothing(queue, monkeypatch, step):
+    """After a sleep the clock is late by it as well: what does not sleep has stood still."""
+    waits, runs_ = join(queue), join(queue, owner="other")
+    queue.start(runs_)
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + step)
+    assert queue.next() == waits and queue.pulse(runs_) == "go"
+    assert queue.outcome(waits) is None and queue.outcome(runs_) is None
+    assert json.loads(queue.ask(waits)) == {"ahead": 0}
+
+
+def test_the_folder_of_the_line_does_not_grow(queue, monkeypatch):
+    """However many orders are replaced, refused or given up."""
+    for k in range(40):
+        join(queue, owner=str(k % 3), address=str(k % 3))
+    for k in range(40):
+        with suppress(Refused):
+            join(queue, owner=f"other {k}", address="one")
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + line.PATIENCE + 1)
+    ticket = join(queue, owner="last")
+    assert set(queue.store.sizes("")) <= {"line", f"asked:{ticket}", f"beat:{ticket}"}
+
+
+def test_signs_of_life_from_before_a_restart_of_the_machine_are_none(queue, monkeypatch):
+    ticket = join(queue)
+    queue.start(ticket)
+    monkeypatch.setattr(time, "monotonic", lambda: 10.0)
+    assert queue.outcome(ticket) == {"state": "lost"}
+
+
+def test_after_a_step_of_the_clock_a_missing_sign_means_nothing_for_a_while(monkeypatch):
+    """As in Redis, whose values have gone by then."""
+    trust, wall, now = line.Trust(), time.time, time.monotonic()
+    assert trust.sure(6)
+    monkeypatch.setattr(time, "time", lambda: wall() + 3600)
+    assert not trust.sure(6) and not trust.sure(6)
+    monkeypatch.setattr(time, "monotonic", lambda: now + 6.5)
+    monkeypatch.setattr(time, "time", lambda: wall() + 3606.5)
+    assert trust.sure(6)
+
+
+def test_who_dies_takes_its_own_training_along_and_no_other(queue):
+    mine, other, waits = (join(queue, owner=owner) for owner in "abc")
+    queue.start(mine, "worker 1"), queue.start(other, "worker 2")
+    queue.bury("worker 1")
+    assert [queue.outcome(ticket) for ticket in (mine, other, waits)] == [{"state": "lost"}, None, None]
+    queue.bury()
+    assert queue.outcome(other) == {"state": "lost"} and queue.outcome(waits) is None
+
+
 # --- the work
 
 
@@ -157,12 +240,28 @@ def test_a_training_ends_with_a_stored_run_that_its_scene_shows(queue):
         scenes()["spiral"].recipe(run=outcome["run"], n=40, seed=2)
 
 
+class Idle:
+    """Workers that nobody needs."""
+
+    def ready(self):
+        pass
+
+    def call(self):
+        pass
+
+
+def told(page, ticket, seen=line.NOTHING, **wish):
+    """What a page is told, None if nothing is new."""
+    text = page.told(ticket, **{"seen": seen, "stop": False, "look": None} | wish)
+    return json.loads(text) if text else None
+
+
 def listening(queue, monkeypatch, ticket, then):
     """Hear all news of a job, and do something after each."""
     heard = []
 
     def pulse(own, name, beat=Line.pulse):
-        news = own.ask(name)
+        news = own.ask(name, heard[-1]["step"] if heard else line.NOTHING)
         if news and "recipe" in (said := json.loads(news)):
             heard.append(said)
             then(heard)
@@ -185,6 +284,37 @@ def test_nobody_trains_for_a_page_that_has_gone(queue, monkeypatch):
     ticket = join(queue, LONG)
     listening(queue, monkeypatch, ticket, lambda said: queue.leave(ticket))
     assert queue.outcome(ticket) == {"state": "lost"} and queue.next() is None
+
+
+def test_what_was_trained_for_a_page_that_fell_silent_is_kept(queue, monkeypatch):
+    """Its machine sleeps, say: when it is back, it finds what there is."""
+    ticket, seen = join(queue, LONG), []
+
+    def pulse(own, name, real=Line.pulse):
+        seen.append(name)
+        if len(seen) == 3:
+            queue.store.delete(f"asked:{ticket}")
+        return real(own, name)
+
+    monkeypatch.setattr(Line, "pulse", pulse)
+    jobs.work(ticket)
+    outcome = queue.outcome(ticket)
+    assert outcome["state"] == "done" and 0 < runs.load(outcome["run"]).steps[-1] < 20_000
+    assert len(seen) == 3
+
+
+def test_a_run_without_a_place_fails_in_words_that_tell_nothing_else(queue, monkeypatch):
+    monkeypatch.setattr(runs, "LARGEST", 1000)
+    ticket = join(queue)
+    jobs.work(ticket)
+    assert queue.outcome(ticket) == {"state": "failed", "words": jobs.UNKEPT}
+
+
+def test_a_trained_run_counts_for_its_client(queue):
+    ticket = join(queue, address="192.0.2.7")
+    jobs.work(ticket)
+    (kept,) = json.loads(store.films().get(runs.SHELF)).values()
+    assert kept["client"] == "192.0.2.7" and kept["trained"]
 
 
 def test_news_put_together_are_the_recipe_of_the_film(queue, monkeypatch):
@@ -218,6 +348,46 @@ def test_the_page_of_a_training_says_what_it_wants_to_see(queue):
     assert queue.looked(ticket) == {"seed": "1"} and queue.looked("nobody's") == {}
 
 
+def test_what_is_lost_on_the_way_is_told_again(queue):
+    page, ticket = follow.Follow(queue, Idle()), join(queue)
+    assert told(page, ticket) == told(page, ticket) == {"ahead": 0}
+    queue.start(ticket)
+    queue.tell(ticket, {"step": 0, "recipe": "first"})
+    assert [told(page, ticket)["recipe"] for _ in range(2)] == ["first", "first"]
+    assert not queue.heard(ticket, 0), "the worker leaves out what the page has: it has nothing yet"
+    assert told(page, ticket, 0) is None and queue.heard(ticket, 0)
+    queue.tell(ticket, {"step": 7, "recipe": "second"})
+    assert [told(page, ticket, 0)["recipe"] for _ in range(2)] == ["second", "second"]
+    queue.finish(ticket, {"state": "done"})
+    assert [told(page, ticket, 0) for _ in range(2)] == [{"end": {"state": "done"}}] * 2
+
+
+def test_a_page_says_with_each_question_what_it_wants(queue):
+    page, ticket = follow.Follow(queue, Idle()), join(queue)
+    queue.start(ticket)
+    for _ in range(2):
+        told(page, ticket, look={"seed": "1"}, stop=True)
+        assert queue.looked(ticket) == {"seed": "1"} and queue.pulse(ticket) == "stop"
+
+
+def test_news_that_could_not_be_told_are_made_whole_again(queue, monkeypatch):
+    """What the store has not taken the page does not have: the next picture leaves nothing out."""
+    ticket, real, away = join(queue, LONG), Line.tell, iter([True])
+    whole = []
+
+    def tell(own, name, news):
+        whole.append({field for each in news["recipe"]["clouds"] for field in each} > {"name"})
+        if next(away, False):
+            raise store.Away("gone")
+        real(own, name, news)
+        queue.stop(name)
+
+    monkeypatch.setattr(Line, "tell", tell)
+    jobs.work(ticket)
+    sizes = [len(json.dumps(cloud)) for cloud in json.loads(queue.ask(ticket))["recipe"]["clouds"]]
+    assert len(whole) == 2 and all(whole) and min(sizes) > 100
+
+
 def test_a_training_that_fails_says_so(queue, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("no memory")
@@ -245,16 +415,16 @@ def test_the_work_outlives_a_store_that_is_away_for_a_while(queue, monkeypatch):
 
 def test_a_page_gives_workers_a_beat_when_the_store_is_back(queue, monkeypatch):
     """What is away longer than a beat has no sign of any worker; the training has ended well meanwhile."""
-    manager, ticket = panel.Manager(queue, Local()), join(queue)
+    page, ticket = follow.Follow(queue, Idle()), join(queue)
     queue.start(ticket)
     with monkeypatch.context() as patch:
         patch.setattr(store.Disk, "get", absent)
-        assert manager.get_result(ticket, ticket) is manager.UNDEFINED
+        assert told(page, ticket) == {"away": True}
     queue.store.delete(f"beat:{ticket}")
-    assert manager.get_result(ticket, ticket) is manager.UNDEFINED
+    assert told(page, ticket) is None
+    page.trust.back = 0.0
     queue.finish(ticket, {"state": "done"})
-    monkeypatch.setattr(manager, "back", 0.0)
-    assert manager.get_result(ticket, ticket) == {"state": "done"}
+    assert told(page, ticket) == {"end": {"state": "done"}}
 
 
 def test_a_worker_gives_the_page_a_beat_when_the_store_is_back(queue, monkeypatch):
@@ -277,10 +447,10 @@ def test_a_worker_gives_the_page_a_beat_when_the_store_is_back(queue, monkeypatc
 def test_a_start_waits_for_the_store(queue, monkeypatch):
     real, away = Line.start, iter([True])
 
-    def start(own, name):
+    def start(*asked):
         if next(away, False):
             raise store.Away("gone")
-        return real(own, name)
+        return real(*asked)
 
     monkeypatch.setattr(Line, "start", start)
     ticket = join(queue)
@@ -311,13 +481,50 @@ def asking(queue, ticket):
 
 def test_a_worker_that_is_killed_leaves_a_word_and_the_next_one_goes_on(queue, local):
     ticket, after = join(queue, LONG), join(queue, owner="other")
-    local[0].send(ticket)
+    local[0].call()
     until(lambda: asking(queue, ticket))
     local[0].process.kill()
     local[0].process.wait()
-    assert until(lambda: queue.ask(after) and queue.outcome(ticket), 2 * line.BEAT) == {"state": "lost"}
-    local[0].ready()
+    said = until(lambda: (local[0].ready(), queue.ask(after), queue.outcome(ticket))[2], line.BEAT / 3)
+    assert said == {"state": "lost"}, "the next worker knows, before the signs of life have gone"
     assert until(lambda: (queue.ask(after), queue.outcome(after))[1])["state"] == "done"
+
+
+def test_a_worker_that_dies_at_its_start_is_given_time(queue, monkeypatch, caplog):
+    """A page asks sixteen times a second."""
+    local, started, now, real = Local(), [], [1000.0], subprocess.Popen
+
+    def popen(_, **options):
+        started.append(now[0])
+        return real(["false"], **options)
+
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    for _ in range(16 * 20):
+        local.ready()
+        if local.process:
+            local.process.wait()
+        now[0] += 1 / 16
+    assert [round(b - a) for a, b in pairwise(started)] == [1, 2, 4, 8]
+    assert len(caplog.messages) == len(started) and "ended at its start: 1" in caplog.messages[0]
+
+
+def test_a_process_that_cannot_be_started_is_no_error_of_the_page(queue, monkeypatch):
+    def popen(*_, **__):
+        raise OSError("too many processes")
+
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    assert told(follow.Follow(queue, Local()), join(queue)) == {"ahead": 0}
+
+
+def test_a_worker_whose_folder_is_deleted_makes_room_for_the_next(queue, local, tmp_path):
+    local[0].ready()
+    until((tmp_path / "worker.lock").exists)
+    shutil.rmtree(tmp_path)
+    until(lambda: local[0].process.poll() is not None)
+    ticket = join(queue)
+    local[0].call()
+    assert until(lambda: (local[0].ready(), queue.ask(ticket), queue.outcome(ticket))[2])["state"] == "done"
 
 
 def test_one_worker_of_a_machine_trains_and_ends_with_its_server(queue, local):

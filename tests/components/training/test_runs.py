@@ -2,26 +2,33 @@
 
 import dataclasses
 import errno
+import inspect
 import io
 import json
+import shutil
 import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
+import diskcache
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import app
-from components.scene import WrongValue, scenes
-from components.training import runs, store
-from components.training.line import Refused
-from geometry.film import key, to_json, to_npz
+from components.scene import Whole, WrongValue, scenes
+from components.security import LARGEST_BODY
+from components.trained import SEEDS
+from components.training import health, run_files, runs, store
+from components.training.line import Line, Refused
+from geometry.film import Film, from_json, from_npz, json_text, key, to_json, to_npz
 from geometry.network import Network
-from geometry.training import trained
+from geometry.parts import LARGEST_FILE, LISTS, META, MOST
+from geometry.training import train, trained
 
 ROOT = Path(__file__).resolve().parents[3]
 BYTES = "application/octet-stream"
@@ -66,8 +73,9 @@ def test_a_text_that_is_no_key_is_refused_in_words(text):
 
 
 def test_a_run_that_has_gone_is_refused_with_a_remedy(small, monkeypatch):
-    monkeypatch.setattr(runs, "KEPT_DAYS", 1e-9)
     name = runs.save(dataclasses.replace(small, ended=("early", "")))
+    later = time.time() + (runs.KEPT_DAYS + 1) * 86400
+    monkeypatch.setattr(time, "time", lambda: later)
     with pytest.raises(WrongValue, match=r"no longer.*open its file, or train again"):
         runs.load(name)
 
@@ -75,7 +83,7 @@ def test_a_run_that_has_gone_is_refused_with_a_remedy(small, monkeypatch):
 @pytest.mark.parametrize("data", [b"", b"PK", b"another version"])
 def test_a_run_that_cannot_be_read_is_refused_wherever_it_is_asked_for(client, data):
     name = "0" * 15 + "e"
-    store.here().set(f"film:{name}", data, 60)
+    store.films().set(f"film:{name}", data, 60)
     for path in ("recipe/spiral?run={}", "spiral?run={}", "still/spiral.svg?run={}", "embed/spiral?run={}"):
         assert client.get("/" + path.format(name)).status_code == 400, path
     for path in ("recipe/spiral?run={}", "run/{}.npz", "run/{}.json", "run/{}/net"):
@@ -134,7 +142,7 @@ def test_a_folder_that_cannot_be_written_is_away(client, small, tmp_path, monkey
         with pytest.raises(store.Away, match=r"full|locked|Timeout|Read-only|does not answer"):
             write()
     assert disk.get("a") is None
-    monkeypatch.setattr(store, "here", lambda: disk)
+    monkeypatch.setattr(store, "films", lambda: disk)
     answer = client.post("/run/spiral", data=to_npz(small), content_type=BYTES)
     assert answer.status_code == 400 and "cannot be stored" in answer.json["error"]
 
@@ -152,13 +160,154 @@ def test_who_is_refused_in_the_middle_of_a_change_is_told_so(tmp_path):
     assert disk.get("a") == b"12"
 
 
-def test_the_folder_stays_within_its_size(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "LARGEST", 2**20)
-    disk = store.Disk(tmp_path)
+# --- the shelf
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """A store of the test's own, and who is on its shelf."""
+    monkeypatch.setenv("CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(runs, "SMALLEST", 1)
+    store.clear()
+    yield lambda: {name for name in NAMES.values() if store.films().get(f"film:{name}")}
+    store.clear()
+    NAMES.clear()
+
+
+NAMES = {}
+
+
+def save(small, word, **who):
+    """A film of the same size as all others, and its own key."""
+    NAMES[word] = runs.save(dataclasses.replace(small, ended=(f"{word:>9}", "")), **who)
+    return NAMES[word]
+
+
+def size(small):
+    return len(to_npz(dataclasses.replace(small, ended=("123456789", "")))) + 9  # compressed: more or less
+
+
+def test_opened_files_go_before_trained_runs(small, shelf, monkeypatch):
+    monkeypatch.setattr(runs, "LARGEST", 4 * size(small))
+    trained_ = {save(small, f"t{k}", trained=True, client="a") for k in range(3)}
+    uploads = [save(small, f"u{k}", client=str(k)) for k in range(5)]
+    assert shelf() == trained_ | {uploads[-1]}
+    assert shelf() == trained_ | {uploads[-1]} and save(small, "t3", trained=True, client="b") in shelf()
+    assert shelf() == trained_ | {NAMES["t3"]}
+
+
+def test_who_holds_most_gives_way_its_oldest_first(small, shelf, monkeypatch):
+    monkeypatch.setattr(runs, "LARGEST", 6 * size(small))
+    quiet = {save(small, f"q{k}", client=f"quiet {k}") for k in range(2)}
+    loud = [save(small, f"l{k}", client="loud") for k in range(20)]
+    assert shelf() == quiet | set(loud[-4:])
+    assert save(small, "new", client="new") in shelf() and shelf() == {NAMES["new"]} | quiet | set(loud[-3:])
+
+
+def test_a_trained_run_stays_one_when_its_file_is_opened(small, shelf, monkeypatch):
+    name = save(small, "t", trained=True, client="a")
+    assert save(small, "t", client="b") == name
+    kept = json.loads(store.films().get(runs.SHELF))[name]
+    assert kept["trained"] and kept["client"] == "a"
+    assert save(small, "t", trained=True, client="c") == name, "whoever has trained it last"
+    assert json.loads(store.films().get(runs.SHELF)).keys() == {name}
+
+
+def test_many_small_films_are_bounded_too(small, shelf, monkeypatch):
+    monkeypatch.setattr(runs, "SMALLEST", runs.LARGEST // 5)
+    for k in range(12):
+        save(small, str(k), client=str(k))
+    assert len(shelf()) == len(json.loads(store.films().get(runs.SHELF))) == 5
+
+
+def test_films_leave_half_of_a_small_disk_to_the_line(small, shelf, monkeypatch, caplog):
+    """However much is uploaded: the line, which stands in another folder, goes on and loses nothing."""
+    most = 20 * size(small)
+    real = shutil.disk_usage
+
+    def usage(folder):
+        return real(folder)._replace(free=most - store.films().cache.volume())
+
+    queue = Line(store.here())
+    ticket = queue.join({}, owner="me", address="here")
+    monkeypatch.setattr(shutil, "disk_usage", usage)
+    before = store.films().cache.volume()
     for k in range(40):
-        disk.set(f"film {k}", bytes(200_000), 60)
-    assert disk.get("film 0") is None and disk.get("film 39") == bytes(200_000)
-    assert disk.cache.volume() < 4 * 2**20
+        save(small, str(k), client=str(k % 3))
+    assert 3 < len(shelf()) < 11 and store.films().cache.volume() - before < 0.7 * most
+    assert json.loads(queue.ask(ticket)) == {"ahead": 0}
+    assert any("runs are full" in said for said in caplog.messages)
+    assert "runs: full" in health.degraded()
+
+
+def test_a_disk_that_others_fill_gets_room_from_films(small, shelf, monkeypatch):
+    for k in range(6):
+        save(small, str(k))
+    monkeypatch.setattr(store.Disk, "room", lambda _: store.Room(4 * size(small), 0))
+    runs.settle()
+    assert len(shelf()) == 2
+    runs.settle()
+    assert len(shelf()) == 2
+    monkeypatch.setattr(store.Disk, "room", lambda _: store.Room(size(small), 0))
+    with pytest.raises(store.Full, match="no room"):
+        save(small, "more")
+
+
+def test_a_disk_that_is_full_at_the_start_is_away_until_it_is_not(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(diskcache.Cache, "__init__", full)
+        disk = store.Disk(tmp_path)
+        with pytest.raises(store.Away, match="full"):
+            disk.get("a")
+    disk.set("a", b"1", 60)
+    assert disk.get("a") == b"1"
+
+
+def test_a_run_on_a_lost_shelf_is_counted_again(small, shelf, monkeypatch):
+    names = {save(small, str(k)) for k in range(4)}
+    store.films().delete(runs.SHELF)
+    monkeypatch.setattr(runs, "LARGEST", 3 * size(small))
+    assert save(small, "more") in shelf() and len(shelf() & names) == 2
+
+
+def test_a_store_that_is_deleted_under_a_server_is_made_anew(small, shelf, tmp_path, caplog):
+    queue, name = Line(store.here()), save(small, "t")
+    ticket = queue.join({}, owner="me", address="here")
+    for each in tmp_path.iterdir():
+        shutil.rmtree(each)
+    assert queue.outcome(ticket) == {"state": "lost"}
+    with pytest.raises(WrongValue, match="not here, or no longer"):
+        runs.load(name)
+    assert "deleted" in caplog.text
+    after = queue.join({}, owner="me", address="here")
+    assert save(small, "t") in shelf()
+    code = (
+        "from components.training import line, runs, store;"
+        f"print(line.Line(store.here()).next() == {after!r}, runs.load({name!r}).seeds)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "2"], "for other processes too"
+
+
+def test_health_names_what_is_full_or_away_and_nothing_else(client, shelf, monkeypatch):
+    def told():
+        answer = client.get("/healthz")
+        assert answer.status_code == 200 and answer.json["status"] == "ok"
+        return answer.json["degraded"]
+
+    assert told() == []
+    with monkeypatch.context() as patch:
+        real = shutil.disk_usage
+        patch.setattr(shutil, "disk_usage", lambda folder: real(folder)._replace(free=1000))
+        assert told() == ["store: full"]
+    disk = store.here(health.PATIENCE).disk
+    with monkeypatch.context() as patch:
+        patch.setattr(disk, "folder", Path("/proc/nowhere"))
+        assert told() == ["store: away"]
+    assert told() == []
 
 
 @pytest.mark.parametrize("kind", ["npz", "json"])
@@ -216,4 +365,103 @@ def test_only_a_page_of_ours_can_send_a_film(client, small):
     assert answer.status_code == 400 and answer.json["allowed"] == BYTES
     assert client.post("/run/layernorm", data=to_npz(small), content_type=BYTES).status_code == 400
     assert client.post("/run/nothing", data=to_npz(small), content_type=BYTES).status_code == 404
-    assert client.post("/run/spiral", data=bytes(17 * 2**20), content_type=BYTES).status_code == 413
+    assert client.post("/run/spiral", data=bytes(LARGEST_FILE + 1), content_type=BYTES).status_code == 413
+
+
+def refused(client, film, **query):
+    """The parameter for which a film is refused; nothing of it is kept."""
+    answer = client.post("/run/spiral", data=to_npz(film), query_string=query, content_type=BYTES)
+    with pytest.raises(WrongValue, match="not here"):
+        runs.load(key(film))
+    return answer.status_code == 400 and answer.json["parameter"]
+
+
+def test_what_is_refused_is_not_kept(client, small):
+    own = {"scene": "spiral", "choice n": "60"}
+    assert refused(client, dataclasses.replace(small, settings=own)) == "run"
+    assert refused(client, dataclasses.replace(small, settings={}), n=80) == "run"
+    assert (
+        refused(client, dataclasses.replace(small, settings=own | {"choice n": "40", "scene": "octants"}))
+        == "film"
+    )
+
+
+def test_a_recipe_that_cannot_be_built_is_not_kept(client, small, monkeypatch):
+    def broken(*_):
+        raise WrongValue("film", "cannot be shown", "another")
+
+    scene = scenes()["spiral"]
+    training = dataclasses.replace(scene.training, show=broken)
+    monkeypatch.setattr(run_files, "find", lambda _: dataclasses.replace(scene, training=training))
+    assert refused(client, dataclasses.replace(small, ended=("broken", ""))) == "film"
+
+
+def test_a_run_is_kept_with_the_data_of_its_scene(client, small):
+    """Pictures, and whatever else a file brings with the points, are not."""
+    data = dataclasses.replace(small.data, images=np.zeros((40, 9, 9), np.uint8), name="other")
+    film = dataclasses.replace(small, data=data)
+    answer = client.post("/run/spiral", data=to_npz(film), content_type=BYTES)
+    assert answer.json["choices"]["run"] == key(small)
+    assert runs.load(key(small)).data.images is None
+
+
+def test_whatever_is_trained_can_be_written_and_opened_again():
+    """The widest and deepest of any scene, in numbers that are long as text; JSON a seed at a time."""
+    tasks = []
+    for scene in filter(lambda scene: scene.training, scenes().values()):
+        most = {c.name: str(c.max) for c in scene.choices if isinstance(c, Whole) and c.name != "seed"}
+        tasks.append(scene.training.task(scene.choose(most)))
+    network, data = max(tasks, key=lambda task: task[0].size)
+    count = inspect.signature(train).parameters["checkpoints"].default
+    assert SEEDS * count * network.size <= MOST["weights"] and SEEDS * count <= MOST["loss"]
+    curve = np.full((2, count), 0.12345679, np.float32)
+    weights = np.full((2, count, network.size), -1.2345679e-05, np.float32)
+    film = Film(network, data, np.arange(count), weights, curve, curve, ("", ""))
+    pieces = [piece.encode() for piece in json_text(film)]
+    assert max(map(len, pieces)) < 0.55 * sum(map(len, pieces))
+    assert key(from_json(b"".join(pieces))) == key(from_npz(to_npz(film))) == key(film)
+
+
+def test_any_film_that_opens_is_no_longer_as_json_than_what_opens():
+    """But for pictures, which no run has."""
+    longest = len("-1.17549435e-38,")
+    brackets = 2 * (MOST["steps"] + LISTS)
+    assert longest * sum(n for name, n in MOST.items() if name != "images") + brackets + META < LARGEST_FILE
+
+
+@pytest.mark.parametrize("path", ["/run/spiral", "/_dash-update-component"])
+@pytest.mark.parametrize("over", [-1, 1])
+def test_a_body_without_a_length_is_read_whole_or_refused(client, path, over):
+    """In chunks, as a proxy or a stream sends it: never cut off at the bound."""
+    most = LARGEST_FILE if path.startswith("/run") else LARGEST_BODY
+    kind = BYTES if path.startswith("/run") else "application/json"
+    body = io.BytesIO(b"{}".ljust(most + over))
+    answer = client.post(
+        path,
+        input_stream=body,
+        content_type=kind,
+        headers={"Transfer-Encoding": "chunked"},
+        environ_overrides={"wsgi.input_terminated": True},
+    )
+    assert answer.status_code == (413 if over > 0 else 400)
+    assert answer.json["parameter"] == "body" or over < 0
+
+
+def test_files_are_unpacked_one_after_another(small, monkeypatch):
+    """So that what each of them takes does not add up."""
+    inside, most = [], []
+
+    def slow(data):
+        inside.append(data)
+        time.sleep(0.02)
+        most.append(len(inside))
+        inside.pop()
+        return small
+
+    monkeypatch.setattr(run_files, "from_json", slow)
+    threads = [threading.Thread(target=run_files._read, args=(b"{}",)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 4

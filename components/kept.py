@@ -1,0 +1,34 @@
+"""Answers that many ask for, as many as fit into some bytes; what nobody has asked for goes first."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+
+MOST = 32 * 2**20  # bytes of a process
+
+
+class Kept:
+    """Bytes by key; safe for threads."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self.most, self.size, self.lock = most, 0, threading.Lock()
+        self.known: OrderedDict[Hashable, bytes] = OrderedDict()
+
+    def get(self, key: Hashable) -> bytes | None:
+        with self.lock:
+            if key in self.known:
+                self.known.move_to_end(key)
+            return self.known.get(key)
+
+    def keep(self, key: Hashable, body: bytes) -> bytes:
+        """The body, which is kept unless it alone is too much."""
+        with self.lock:
+            self.size -= len(self.known.pop(key, b""))
+            if len(body) <= self.most:
+                self.known[key] = body
+                self.size += len(body)
+            while self.size > self.most:
+                self.size -= len(self.known.popitem(last=False)[1])
+        return body

@@ -1,0 +1,66 @@
+"""Numbers → what SVG draws: lines, triangles, cells of a grid, dots. Pixels, around any origin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def above(corners: np.ndarray, values: np.ndarray, level: float) -> str:
+    """What of the triangles is at a level or above it, their values linear between the corners."""
+    over = values >= level
+    some = over.any(1) & ~over.all(1)
+    pieces = []
+    for points, here, inside in zip(corners[some], values[some], over[some], strict=True):
+        way = []
+        for a, b in ((0, 1), (1, 2), (2, 0)):
+            if inside[a]:
+                way.append(points[a])
+            if inside[a] != inside[b]:
+                way.append(points[a] + (level - here[a]) / (here[b] - here[a]) * (points[b] - points[a]))
+        pieces.append("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in way) + "z")
+    return triangles(corners[over.all(1)]) + "".join(pieces)
+
+
+def cells(filled: np.ndarray) -> str:
+    """The filled cells of a grid, as one rectangle for each run in a row."""
+    ends = np.diff(filled.astype(int), axis=1, prepend=0, append=0)
+    rows, starts = np.nonzero(ends > 0)
+    widths = np.nonzero(ends < 0)[1] - starts
+    return "".join(f"M{x} {y}h{w}v1h-{w}z" for x, y, w in zip(starts, rows, widths, strict=True))
+
+
+def dot(at: np.ndarray, radius: float, square: bool, fill: str) -> str:
+    if square:
+        side = f"{2 * radius:.0f}"
+        return f'<path d="M{at[0] - radius:.0f} {at[1] - radius:.0f}h{side}v{side}h-{side}z"{fill}/>'
+    return f'<circle cx="{at[0]:.0f}" cy="{at[1]:.0f}" r="{radius:.1f}"{fill}/>'
+
+
+def path(flat: np.ndarray) -> str:
+    out, pen = [], "M"
+    for x, y in flat:
+        if np.isnan(x):
+            pen = "M"
+        else:
+            out.append(f"{pen}{x:.0f} {y:.0f}")
+            pen = "L"
+    return "".join(out)
+
+
+def triangles(corners: np.ndarray) -> str:
+    """(F, 3, 2) as one path, every triangle turned the same way."""
+    corners = np.rint(corners).astype(int)
+    area = areas(corners)
+    a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    u[area < 0], v[area < 0] = v[area < 0], u[area < 0]
+    return "".join(
+        f"M{x} {y}l{s} {t} {p - s} {q - t}z"
+        for (x, y), (s, t), (p, q), seen in zip(a.tolist(), u.tolist(), v.tolist(), area != 0, strict=True)
+        if seen
+    )
+
+
+def areas(corners: np.ndarray) -> np.ndarray:
+    """Twice the area of each triangle (F, 3, 2); its sign tells how it is turned."""
+    u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    return u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]

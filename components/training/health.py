@@ -1,0 +1,19 @@
+"""What is full or away, for whoever watches the server: a word each, nothing of what is inside."""
+
+from __future__ import annotations
+
+from components.training import runs, store
+
+PATIENCE = 0.5  # seconds for an answer of Redis: a health check is asked often
+LITTLE = 8 * 2**20  # free bytes, below which the line may soon have no place
+
+
+def degraded() -> list[str]:
+    """What does not serve as it should, [] where all does. The pages do in any case."""
+    try:
+        line = store.here(PATIENCE)
+        line.get("line")
+        found = {"store: full": line.room().free < LITTLE, "runs: full": runs.full(PATIENCE)}
+    except store.Away:
+        return ["store: away"]
+    return [words for words, true in found.items() if true]

@@ -1,0 +1,119 @@
+"""The canvases of flat views lie on their axes, whatever has changed their size: from what is drawn."""
+
+import pytest
+
+from tests.browser.hand import difference, frames, hold, look, player, rest, until, visit
+from tests.browser.test_painter import BLURRED, SAME_BLURRED, let_go
+
+PAGE, FIELD = "/spiral?n=60", 1  # the view with a field
+EDGE = 1.5  # px: a canvas ends between two pixels
+# The box of what is painted on a canvas, and the box of the axes that Plotly has drawn; pixels of the page.
+BOXES = """(() => {
+  const { gd } = p.panels[value], canvas = gd.querySelector("canvas.ground");
+  const { width, height } = canvas, at = canvas.getBoundingClientRect();
+  const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+  let [left, top, right, bottom] = [width, height, 0, 0];
+  for (let i = 3; i < data.length; i += 4) if (data[i]) {
+    const x = ((i - 3) / 4) % width, y = Math.floor(i / 4 / width);
+    [left, top] = [Math.min(left, x), Math.min(top, y)];
+    [right, bottom] = [Math.max(right, x + 1), Math.max(bottom, y + 1)];
+  }
+  const axes = gd.querySelector(".nsewdrag").getBoundingClientRect();
+  const a = at.width / width, b = at.height / height;
+  const painted = [at.x + a * left, at.y + b * top, at.x + a * right, at.y + b * bottom];
+  return [painted, [axes.left, axes.top, axes.right, axes.bottom]];
+})()"""
+FITS = """p.panels.every(({ gd: { clientWidth, clientHeight, _fullLayout: { width, height } } }) =>
+  width === clientWidth && height === clientHeight)"""
+
+
+def fits(page):
+    """The field fills its axes, and these are those of the size that the page has given."""
+    until(page, FITS)
+    frames(page)
+    painted, axes = player(page, BOXES, FIELD)
+    assert painted == pytest.approx(axes, abs=EDGE)
+    return axes
+
+
+def resize(page, width, height):
+    page.set_viewport_size({"width": width, "height": height})
+
+
+def test_the_field_follows_the_window(page):
+    visit(page, PAGE)
+    seen = [fits(page)]
+    for size in ((1024, 768), (1440, 900), (390, 844)):
+        resize(page, *size)
+        seen.append(fits(page))
+    assert len({right - left for left, _, right, _ in seen}) > 2, (
+        "the axes must change for this to say anything"
+    )
+
+
+@pytest.mark.parametrize("key", ["p", "f"])
+def test_the_field_follows_the_presentation_and_full_screen(page, key):
+    resize(page, 1024, 768)
+    visit(page, PAGE)
+    before = fits(page)
+    for _ in range(2):
+        page.keyboard.press(key)
+        page.wait_for_function("() => document.fullscreenElement")
+        assert fits(page) != before
+        page.keyboard.press(key)
+        page.wait_for_function("() => !document.fullscreenElement")
+        assert fits(page) == pytest.approx(before, abs=EDGE)
+
+
+def test_the_field_of_a_hidden_panel_is_right_when_it_is_shown(page):
+    visit(page, PAGE)
+    fits(page)
+    for size, progress in (((1100, 700), 1), ((1100, 700), 2)):
+        page.add_style_tag(content=".views { display: none !important; }")
+        resize(page, *size)
+        player(page, "p.seek(value)", progress)
+        rest(page)
+        page.eval_on_selector("head style:last-of-type", "(style) => style.remove()")
+        fits(page)
+
+
+def test_the_field_follows_the_resolution(page):
+    """A page that is zoomed, or taken to another screen; the panel keeps its size."""
+    visit(page, PAGE)
+    page.add_style_tag(content=".views { width: 50rem !important; height: 25rem !important; }")
+    fits(page)
+    screen = page.context.new_cdp_session(page)
+    for ratio in (2, 1):
+        metrics = {"width": 1280 + ratio, "height": 800, "deviceScaleFactor": ratio, "mobile": False}
+        screen.send("Emulation.setDeviceMetricsOverride", metrics)
+        until(page, f"p.panels[{FIELD}].ground.width === {ratio} * p.panels[{FIELD}].gd.clientWidth")
+        fits(page)
+
+
+def test_what_is_held_in_motion_follows_the_window(new_page):
+    """Also in space, where Plotly itself would draw what had settled before."""
+    page = new_page(viewport={"width": 1000, "height": 700})
+    visit(page, "/spiral?n=60&progress=0")
+    hold(page)
+    player(page, "p.seek(value)", 1.5)
+    until(page, "!p.scheduled")
+    resize(page, 860, 640)
+    fits(page)
+    moving = look(page, BLURRED)
+    assert player(page, "p.panels.every((panel) => panel.gd.classList.contains('moving'))")
+    let_go(page, 1.5)
+    assert difference(moving, look(page, BLURRED)) < SAME_BLURRED
+
+
+def test_a_saved_picture_has_the_field(page):
+    visit(page, PAGE)
+    share = """(async () => {
+      const { collage } = await import("/assets/views.mjs");
+      const canvas = await collage([p.panels[value]], "#000000");
+      const box = p.panels[value].axesBox.map((x) => 2 * x);
+      const { data } = canvas.getContext("2d").getImageData(...box);
+      let n = 0;
+      for (let i = 0; i < data.length; i += 4) n += data[i] + data[i + 1] + data[i + 2] > 60;
+      return n / (data.length / 4);
+    })()"""
+    assert player(page, share, FIELD) > 0.95

