@@ -82,7 +82,7 @@ export const pointCount = (recipe) =>
   cloudOf(recipe, recipe.table?.cloud ?? recipe.clouds[0].name).points.shape[0];
 
 /** "x,y,z" is the eye, "x,y,z,u,v,w" the eye and what it looks at. @param {string} text @returns {State["camera"]} */
-export function parseCamera(text) {
+function parseCamera(text) {
   const numbers = text.split(",").map(number);
   return isCamera(numbers) ? { eye: numbers.slice(0, 3), center: numbers.length === 6 ? numbers.slice(3) : [0, 0, 0] } : null;
 }

@@ -113,6 +113,7 @@ def test_every_scene_has_a_tour_and_three_questions(scene):
     for stop in text.tour:
         assert stop.title and stop.html
         parse(scene, stop.state)  # raises for a name or value that the scene has not
+        assert not {"theme", "controls", "tour"} & stop.state.keys(), "these are the reader's"
 
 
 ASKING = """## A tour
