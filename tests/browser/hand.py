@@ -20,7 +20,7 @@ def visit(page, link):
 def until(page, condition):
     """Wait until a JavaScript condition on the player `p` holds."""
     page.wait_for_function(
-        f"() => {{ const p = window.normscape?.players[0]; return p && ({condition}); }}", timeout=PATIENCE
+        f"() => {{ const p = window.normscape?.players?.[0]; return p && ({condition}); }}", timeout=PATIENCE
     )
 
 
