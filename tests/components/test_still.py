@@ -5,10 +5,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from components.link import parse
 from components.projection import paper
 from components.recipe import Cloud, Color, Layer, Row, rows
 from components.scene import scenes
-from components.state import parse
 from components.still import BLEED, HEIGHT, LETTER, MOST, WIDTH, boxes, svg
 from components.theme import THEMES, colors
 from geometry.clouds import sphere_mesh
