@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * The link of a scene: choices, parameters, progress, camera, followed point and theme in the query. Only what differs
- * from the defaults is written. Reading collects what is wrong in words; nothing is clamped.
+ * The link of a scene: choices, parameters, progress, camera, followed point and theme in the query; and what makes a
+ * teacher's link: `controls`, the names of those that are shown (0 for none), and `tour`, the stop to open at. Only what
+ * differs from the defaults is written. Reading collects what is wrong in words; nothing is clamped.
  *
- * A scene's own page has two more, which make a teacher's link: `controls`, the names of those that are shown (0 for none),
- * and `tour`, the stop to open at.
+ * components/link.py is the same in Python: both refuse the same, and write the same to the character.
  *
  * @typedef {{choices: Record<string, string>, params: Record<string, number>, progress: number,
- *   camera: {eye: number[], center: number[]} | null, follow: number, theme: string, controls: string[] | null}} State
+ *   camera: {eye: number[], center: number[]} | null, follow: number, theme: string, controls: string[] | null, tour: number}} State
  */
 
 import { cloudOf } from "./engine.mjs";
@@ -23,8 +23,9 @@ export function split(search, choices) {
   return { chosen, rest, wrong: [...twice].map((name) => `${name} is given more than once`) };
 }
 
-const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i; // as in components/state.py
-const NEAREST = 1e-3; // of the eye to what it looks at, in scene units
+const PLAIN = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i; // as in components/link.py
+const FARTHEST = 100; // of the camera, in scene units
+const NEAREST = 1e-3; // of its eye to what it looks at
 
 /** @param {string} text @returns {number} NaN unless the text is a plain number */
 const number = (text) => (PLAIN.test(text) ? Number(text) : NaN);
@@ -37,7 +38,7 @@ export function read(rest, recipe) {
   const wrong = /** @type {string[]} */ ([]);
   const state = { params: defaults(recipe), progress: recipe.progress, follow: recipe.follow, theme: "",
     camera: /** @type {State["camera"]} */ (null), controls: /** @type {State["controls"]} */ (null), tour: 0 };
-  const last = recipe.stages.length - 1;
+  const last = recipe.stages.length - 1, stops = recipe.text?.tour.length ?? 0;
   for (const [name, text] of Object.entries(rest)) {
     const parameter = recipe.parameters.find((/** @type {any} */ p) => p.name === name), x = number(text);
     if (parameter) {
@@ -57,13 +58,15 @@ export function read(rest, recipe) {
       const unknown = text.split(",").filter((each) => !controlNames(recipe).includes(each));
       if (text === "0" || text === "1") state.controls = text === "0" ? [] : null;
       else if (unknown.length) wrong.push(`controls: the scene has no control ${unknown[0]}`); else state.controls = text.split(",");
-    } else if (name === "tour") {
-      const stops = recipe.text?.tour.length ?? 0;
+    } else if (name === "tour" && stops) {
       if (Number.isInteger(x) && x >= 1 && x <= stops) state.tour = x; else wrong.push(`tour=${text} is not the number of a stop, 1 to ${stops}`);
     } else wrong.push(`this scene has nothing called ${name}`);
   }
   return { state, wrong };
 }
+
+/** Choices as a link has them. @param {Record<string, any>} chosen @returns {Record<string, string>} */
+export const texts = (chosen) => Object.fromEntries(Object.entries(chosen).map(([name, value]) => [name, String(value)]));
 
 /** A value a parameter can have; ε may also be exactly 0 where its slider ends there. @param {any} parameter @param {number} x */
 export const within = (parameter, x) => (x >= parameter.min && x <= parameter.max) || (parameter.scale === "log" && x === 0);
@@ -79,37 +82,46 @@ export const pointCount = (recipe) =>
   cloudOf(recipe, recipe.table?.cloud ?? recipe.clouds[0].name).points.shape[0];
 
 /** "x,y,z" is the eye, "x,y,z,u,v,w" the eye and what it looks at. @param {string} text @returns {State["camera"]} */
-export function parseCamera(text) {
+function parseCamera(text) {
   const numbers = text.split(",").map(number);
-  const eye = numbers.slice(0, 3), center = numbers.length === 6 ? numbers.slice(3) : [0, 0, 0];
-  const fine = [3, 6].includes(numbers.length) && numbers.every((v) => Math.abs(v) <= 100)
-    && Math.hypot(...eye.map((v, i) => v - center[i])) >= NEAREST;
-  return fine ? { eye, center } : null;
+  return isCamera(numbers) ? { eye: numbers.slice(0, 3), center: numbers.length === 6 ? numbers.slice(3) : [0, 0, 0] } : null;
 }
 
-/** @param {number} x */
-const short = (x) => String(Number(x.toPrecision(5)));
+/** @param {number[]} numbers */
+function isCamera(numbers) {
+  const [x, y, z] = numbers.slice(0, 3).map((v, i) => v - (numbers[3 + i] ?? 0));
+  return [3, 6].includes(numbers.length) && numbers.every((v) => Math.abs(v) <= FARTHEST) && x * x + y * y + z * z >= NEAREST * NEAREST;
+}
 
-/** @param {State} state @param {Record<string, any>} choices the defaults @param {any} recipe @returns {string} the query, with its ? */
+/** The query of a state, with its ?; "" where nothing differs from the defaults.
+ * @param {State} state @param {Record<string, any>} choices the defaults @param {any} recipe @returns {string} */
 export function write(state, choices, recipe) {
   const query = new URLSearchParams();
+  /** Five digits, unless they are a value that cannot be: those of the largest may be more than it.
+   * @param {string} name @param {number} x @param {number} usual @param {(x: number) => boolean} fits */
+  const put = (name, x, usual, fits) => {
+    const few = Number(x.toPrecision(5));
+    if (x !== usual && few !== usual) query.set(name, String(fits(few) ? few : x));
+  };
   for (const [name, usual] of Object.entries(choices)) {
     const value = state.choices[name];
     if (value !== undefined && String(value) !== String(usual)) query.set(name, String(value));
   }
-  for (const p of recipe.parameters) {
-    const x = state.params[p.name];
-    // five digits of the largest value may be more than it
-    if (x !== p.value) query.set(p.name, within(p, Number(short(x))) ? short(x) : String(x));
-  }
-  if (state.progress !== recipe.progress) query.set("progress", short(state.progress));
+  for (const p of recipe.parameters) put(p.name, state.params[p.name], p.value, (x) => within(p, x));
+  put("progress", state.progress, recipe.progress, () => true);
   if (state.follow !== recipe.follow) query.set("follow", String(state.follow));
-  if (state.camera) {
-    const { eye, center } = state.camera, numbers = center.some((c) => Math.abs(c) > 1e-4) ? [...eye, ...center] : eye;
-    query.set("camera", numbers.map((v) => String(Number(v.toFixed(4)))).join(","));
-  }
+  const camera = state.camera && seen(state.camera);
+  if (camera) query.set("camera", camera.join(","));
   if (state.theme) query.set("theme", state.theme);
   if (state.controls) query.set("controls", state.controls.join(",") || "0");
+  if (state.tour) query.set("tour", String(state.tour));
   const text = query.toString().replaceAll("%2C", ",");
   return text && `?${text}`;
+}
+
+/** Four decimals, or all where the eye would be too near with four; nothing if no link may have it.
+ * @param {{eye: number[], center: number[]}} camera @returns {number[] | undefined} */
+function seen({ eye, center }) {
+  const all = [...eye, ...center], few = all.map((v) => Number(v.toFixed(4)));
+  return [few, all].map((each) => (each.slice(3).some(Boolean) ? each : each.slice(0, 3))).find(isCamera);
 }

@@ -12,7 +12,7 @@ import { clockOf, cloudOf, now, stages, unpack } from "./engine.mjs";
 import { plane } from "./geometry.mjs";
 import { opacityOf, pointsOf, valuesOf } from "./marks.mjs";
 import { h } from "./controls.mjs";
-import { defaults, pointCount, read, split, within, write } from "./link.mjs";
+import { defaults, pointCount, read, split, texts, within, write } from "./link.mjs";
 import { description } from "./describe.mjs";
 import { handles, release } from "./handles.mjs";
 import { help } from "./keys.mjs";
@@ -148,7 +148,7 @@ export class Player {
   /** @param {{choices: Record<string, string>, recipe?: any}} answer @param {any} state */
   #take({ choices, recipe }, state) {
     this.ready = this.following = this.growing = false;
-    Object.assign(this, { recipe, choices, params: state.params, progress: state.progress, followed: state.follow, camera: state.camera });
+    Object.assign(this, { recipe, choices: { ...choices, ...texts(recipe.chosen) }, params: state.params, progress: state.progress, followed: state.follow, camera: state.camera });
     if (state.controls !== undefined) this.controls = state.controls;
     this.stages = stages(recipe, this.params);
     this.at = this.painted = now(recipe, this.stages, this.progress);
@@ -195,10 +195,8 @@ export class Player {
 
   /** Where the server has the picture of the present state, in the present colours. */
   picture() {
-    const query = new URLSearchParams(this.query);
-    query.set("theme", document.documentElement.dataset.mantineColorScheme ?? "light");
-    query.delete("controls");
-    return `${this.root.dataset.still}?${query}`;
+    const theme = document.documentElement.dataset.mantineColorScheme ?? "light";
+    return `${this.root.dataset.still}${write({ ...this.state, theme, controls: null }, this.usual, this.recipe)}`;
   }
 
   // What the hand and other scripts do
@@ -550,11 +548,14 @@ export class Player {
     history[push ? "pushState" : "replaceState"](history.state, "", (query || this.path) + location.hash);
   }
 
-  /** The state as a query, with its ?, what differs from the defaults only. */
-  get query() {
-    return write({ choices: this.choices, params: this.params, progress: this.progress, camera: this.camera, follow: this.followed,
-      theme: this.theme, controls: this.controls }, this.usual, this.recipe);
+  /** What a link carries. @returns {import("./link.mjs").State} */
+  get state() {
+    return { choices: this.choices, params: this.params, progress: this.progress, camera: this.camera, follow: this.followed,
+      theme: this.theme, controls: this.controls, tour: 0 };
   }
+
+  /** The state as a query, with its ?, what differs from the defaults only. */
+  get query() { return write(this.state, this.usual, this.recipe); }
 
   /** @param {{eye: number[], center: number[]}} camera @param {Panel} by */
   #turned(camera, by) {

@@ -2,6 +2,7 @@
 /** A teacher's link: what is on the screen, with the controls for today only, opened at a stop of the tour. */
 
 import { h } from "./controls.mjs";
+import { write } from "./link.mjs";
 
 /** Names of controls under the words that a check box has; what computes results is one box. @param {any} recipe @returns {{label: string, names: string[]}[]} */
 function boxes(recipe) {
@@ -21,12 +22,9 @@ export function teaching(player, taken) {
   const stop = h("select", { id: "teacher-stop" }, h("option", { value: "" }, "as it is now"),
     ...stops.map((/** @type {{title: string}} */ { title }, /** @type {number} */ k) => h("option", { value: k + 1, selected: k === now, innerHTML: `${k + 1}. ${title}` })));
   const show = () => {
-    const query = new URLSearchParams(player.query), shown = all.filter(({ box }) => box.checked).flatMap(({ names }) => names);
-    query.delete("controls");
-    if (!all.every(({ box }) => box.checked)) query.set("controls", shown.join(",") || "0");
-    if (stop.value) query.set("tour", stop.value);
-    const text = query.toString().replaceAll("%2C", ",");
-    field.value = new URL(text ? `?${text}` : player.path, location.href).href;
+    const shown = all.filter(({ box }) => box.checked), controls = shown.length < all.length ? shown.flatMap(({ names }) => names) : null;
+    const query = write({ ...player.state, controls, tour: Number(stop.value) }, player.usual, player.recipe);
+    field.value = new URL(query || player.path, location.href).href;
   };
   show();
   return h("details", { className: "teacher", onchange: show }, h("summary", {}, "For a class: with some of the controls only"), taken,

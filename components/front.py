@@ -33,7 +33,8 @@ BOUNDS: dict[str, Any] = {
     "channel_timeout": 30,  # seconds without a byte
     "cleanup_interval": 5,
     "max_request_header_size": 32 * 2**10,
-    "max_request_body_size": LARGEST_FILE + 4 * LARGEST_BODY,  # up to here the application says what is too much
+    "max_request_body_size": LARGEST_FILE
+    + 4 * LARGEST_BODY,  # up to here the application says what is too much
     "outbuf_high_watermark": LARGEST_FILE + 4 * LARGEST_BODY,  # no answer is as large: a thread would wait
     "asyncore_use_poll": True,
     "clear_untrusted_proxy_headers": False,  # the application decides whom to believe: TRUSTED_PROXIES

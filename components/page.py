@@ -11,7 +11,7 @@ from dash import Dash, Input, Output, dcc, html
 from flask import Response, request
 
 from components.budget import Busy, work
-from components.publish.embed import read_page
+from components.link import parse
 from components.publish.plain import LEAD
 from components.scene import Scene, WrongValue, scenes
 from components.server import bundle, once
@@ -65,7 +65,7 @@ def page_status(slug: str) -> int:
 def follow(slug: str, query: tuple[tuple[str, str], ...]) -> None:
     """WrongValue where a link cannot be followed; to know it takes the whole recipe, once. Raises Busy."""
     with work():
-        read_page(scenes()[slug], dict(query))
+        parse(scenes()[slug], dict(query))
 
 
 def gallery(prefix: str) -> html.Div:

@@ -16,7 +16,7 @@ from typing import Any
 import plotly
 from flask import Flask, Response, current_app, jsonify, request
 
-from components import budget, stills, text, theme
+from components import budget, link, stills, text, theme
 from components.figure import document
 from components.kept import Kept
 from components.scene import Choices, Scene, WrongValue, scenes
@@ -93,10 +93,7 @@ def picture(slug: str) -> Response:
 
 def once(query) -> dict[str, str]:
     """A query as a mapping; a name given twice is an error."""
-    for name, values in query.lists():
-        if len(values) > 1:
-            raise WrongValue(name, f"{name} is given {len(values)} times", "once")
-    return query.to_dict()
+    return link.once(query.items(multi=True))
 
 
 def fresh(text: str | bytes, kind: str) -> Response:

@@ -17,11 +17,11 @@ import numpy as np
 
 from components import theme as themes
 from components.cloud import Moment
+from components.link import State
 from components.marks import Color, color_of
 from components.projection import Size, behind, fitting, paper, project
 from components.recipe import Recipe, View
 from components.shapes import above, areas, cells, dot, path, triangles
-from components.state import State
 
 WIDTH, HEIGHT = 640, 440
 DASHES = {"dash": "6", "dot": "2", "dashdot": "6 2 2 2", "longdash": "10 4", "longdashdot": "10 4 2 4"}
@@ -80,7 +80,7 @@ def _style(theme: str) -> str:
     def block(name: str) -> str:
         return "svg{" + "".join(f"--{role}:{color};" for role, color in themes.colors(name).items()) + "}"
 
-    if theme == "auto":
+    if theme in ("", "auto"):
         return block("light") + "@media (prefers-color-scheme: dark){" + block("dark") + "}"
     return block(theme)
 

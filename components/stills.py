@@ -20,8 +20,8 @@ from flask import Flask, Response, current_app, request
 from components import still
 from components.budget import work
 from components.kept import Kept
+from components.link import parse
 from components.scene import Scene
-from components.state import parse
 
 ROOT = Path(__file__).parent.parent
 DRAWN_FROM = ("components/**/*.py", "geometry/**/*.py", "films/*")

@@ -1,40 +1,43 @@
 """A figure outside of the explorer, without Dash: for another page's iframe, a file, a notebook; and oEmbed.
 
-`/embed/<slug>` takes the query of a scene's link, and `controls=0|1|name,name` and `autoplay=0|1`.
+`/embed/<slug>` takes the query of a scene's link, without a tour, and `autoplay=0|1`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from flask import Flask, Response, jsonify, request
 
-from components import budget
-from components.publish.plain import attributes, body, linked, page, single_file
-from components.recipe import Recipe
+from components import budget, link
+from components.link import State, parse, write
+from components.publish.plain import attributes, body, figure, linked, page, single_file
 from components.scene import Scene, WrongValue, scenes
 from components.server import UnknownScene, bundle, find, fresh, made, once
-from components.state import State, parse
 from components.still import HEIGHT as STILL_HEIGHT
 from components.still import WIDTH as STILL_WIDTH
 
 WIDTH, HEIGHT = 720, 720  # of an iframe, where nobody says; the page tells its true height
 LARGEST = 10_000  # pixels that a host may ask for
 SWITCH = ("0", "1")
-EMBED = ("controls", "autoplay")  # what a query has beside a state; that of a scene's page: controls and tour
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure: its state; the names of the controls it has, None for all; whether it starts by itself."""
+    """A figure: its state, which has no tour, and whether it starts by itself."""
 
     state: State
-    controls: tuple[str, ...] | None = None
     autoplay: bool = False
+
+    @property
+    def query(self) -> str:
+        """As `/embed/<slug>` takes it, with its ?."""
+        query = write(self.state)
+        return f"{query}{'&' if query else '?'}autoplay=1" if self.autoplay else query
 
 
 def add_routes(server: Flask) -> None:
@@ -44,40 +47,15 @@ def add_routes(server: Flask) -> None:
 
 def read(scene: Scene, query: Mapping[str, str]) -> Shown:
     """What the query of an embed asks for; WrongValue where that cannot be."""
-    state = parse(scene, _without(query, *EMBED))
+    state = parse(scene, _without(query, "autoplay"), tour=False)
     autoplay = query.get("autoplay", "0")
     if autoplay not in SWITCH:
         raise WrongValue("autoplay", f"autoplay={autoplay} is not 0 or 1", list(SWITCH))
-    return Shown(state, _controls(scene, state.recipe, query.get("controls", "1")), autoplay == "1")
-
-
-def read_page(scene: Scene, query: Mapping[str, str]) -> Shown:
-    """What the link of a scene's own page asks for: as an embed, and `tour=`, the stop that it opens at."""
-    stops = len(scene.text.tour)
-    tour = query.get("tour", "1")
-    if not (tour.isascii() and tour.isdecimal() and len(tour) < 9 and 1 <= int(tour) <= stops):
-        wrong = f"tour={tour} is not the number of a stop, 1 to {stops}"
-        raise WrongValue("tour", wrong, {"min": 1, "max": stops, "whole": True})
-    if "autoplay" in query:
-        raise WrongValue("autoplay", f"the scene {scene.slug!r} has no 'autoplay'", "in an embed only")
-    return read(scene, _without(query, "tour"))
+    return Shown(state, autoplay == "1")
 
 
 def _without(query: Mapping[str, str], *names: str) -> dict[str, str]:
     return {name: text for name, text in query.items() if name not in names}
-
-
-def _controls(scene: Scene, recipe: Recipe, text: str) -> tuple[str, ...] | None:
-    if text in SWITCH:
-        return None if text == "1" else ()
-    known = [*(c.name for c in scene.choices), *(p.name for p in recipe.parameters), "progress"]
-    names = tuple(text.split(","))
-    for name in names:
-        if name not in known:
-            raise WrongValue(
-                "controls", f"the scene {scene.slug!r} has no control {name!r}", [*SWITCH, *known]
-            )
-    return names
 
 
 def embed(slug: str) -> Response:
@@ -86,7 +64,7 @@ def embed(slug: str) -> Response:
         scene, asked = find(slug), once(request.args)
         own = asked.get("run") or asked.get("net")  # one reader's
         key = None if own else ("embed", slug, *sorted(asked.items()))
-        return fresh(made(key, lambda: html(scene, asked, read(scene, asked))), "text/html")
+        return fresh(made(key, lambda: html(read(scene, asked))), "text/html")
     except WrongValue as wrong:
         if request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json":
             raise
@@ -95,28 +73,27 @@ def embed(slug: str) -> Response:
         )
 
 
-def html(scene: Scene, query: Mapping[str, str], shown: Shown) -> str:
+def html(shown: Shown) -> str:
     """The page that an iframe holds. All its links are relative: it may stand under any path."""
-    own = urlencode(_without(query, *EMBED))
+    state, scene, own = shown.state, shown.state.scene, figure(shown.state)
     data = attributes(
         scene,
-        query=own,
-        controls=None if shown.controls is None else ",".join(shown.controls),
+        **own,
         autoplay="1" if shown.autoplay else None,
         recipe=f"../recipe/{scene.slug}",
         still=f"../still/{scene.slug}.svg",
         plotly=f"../lib/{bundle()[0]}",
     )
-    back = escape(f"../{scene.slug}?{own}" if own else f"../{scene.slug}")
+    back = escape(f"../{scene.slug}{own['query']}")
     sign = (
         f'<p class="sign"><span>{escape(scene.title)}</span>'
         f' <a class="back" href="{back}" target="_blank" rel="noopener">Normscape ↗</a></p>'
     )
-    inner = body(scene, shown.state, data, controls=shown.controls, end=sign)
+    inner = body(scene, state, data, end=sign)
     script = (
         '<script src="../assets/watch.js"></script><script type="module" src="../assets/embed.mjs"></script>'
     )
-    return page(scene.title, linked("../") + script, inner, asked=shown.state.theme)
+    return page(scene.title, linked("../") + script, inner, asked=state.theme or "auto")
 
 
 def wrong_page(wrong: WrongValue) -> str:
@@ -132,15 +109,12 @@ def oembed() -> Response | tuple[Response, int]:
     url = asked.get("url")
     if url is None:
         raise WrongValue("url", "url is missing", f"{request.url_root}<slug>")
-    slug, query = _ours(url)
-    if slug is None:
+    shown = _shown(url)
+    if shown is None:
         wrong = WrongValue("url", "this is no link to a scene of ours", list(scenes()))
         return jsonify(wrong.json()), 404
-    scene = scenes()[slug]
-    with budget.work():
-        read(scene, query)  # or what is wrong with it
+    scene = shown.state.scene
     width, height = _size(asked, "maxwidth", WIDTH), _size(asked, "maxheight", HEIGHT)
-    still = urlencode(_without(query, *EMBED))
     return jsonify(
         type="rich",
         version="1.0",
@@ -149,29 +123,30 @@ def oembed() -> Response | tuple[Response, int]:
         provider_url=request.url_root,
         width=width,
         height=height,
-        html=snippet(scene, f"{request.url_root}embed/{slug}", query, width, height),
-        thumbnail_url=f"{request.url_root}still/{slug}.svg" + (f"?{still}" if still else ""),
+        html=snippet(scene, f"{request.url_root}embed/{scene.slug}{shown.query}", width, height),
+        thumbnail_url=f"{request.url_root}still/{scene.slug}.svg{figure(shown.state)['query']}",
         thumbnail_width=STILL_WIDTH,
         thumbnail_height=STILL_HEIGHT,
     )
 
 
-def _ours(url: str) -> tuple[str | None, dict[str, str]]:
-    """Scene and query of a link to this server: to a scene's page, or to its embed."""
+def _shown(url: str) -> Shown | None:
+    """The figure of a link to this server: to a scene's page, or to its embed."""
     here = urlsplit(request.url_root)
     try:
         there = urlsplit(url)
     except ValueError:  # half an IPv6 address
-        return None, {}
-    slug = there.path.removeprefix(here.path).removeprefix("embed/").strip("/")
+        return None
+    path = there.path.removeprefix(here.path)
+    slug = path.removeprefix("embed/").strip("/")
     foreign = there.scheme not in ("http", "https") or there.netloc != here.netloc
     if foreign or not there.path.startswith(here.path) or slug not in scenes():
-        return None, {}
-    pairs = parse_qsl(there.query, keep_blank_values=True)
-    for name, _ in pairs:
-        if [n for n, _ in pairs].count(name) > 1:
-            raise WrongValue(name, f"{name} is given more than once", "once")
-    return slug, _without(dict(pairs), "tour")
+        return None
+    scene, query = scenes()[slug], link.once(parse_qsl(there.query, keep_blank_values=True))
+    with budget.work():
+        return (
+            read(scene, query) if path.startswith("embed/") else Shown(replace(parse(scene, query), tour=0))
+        )
 
 
 def _size(asked: Mapping[str, str], name: str, usual: int) -> int:
@@ -182,9 +157,8 @@ def _size(asked: Mapping[str, str], name: str, usual: int) -> int:
     return min(usual, int(text))
 
 
-def snippet(scene: Scene, address: str, query: Mapping[str, str], width: int, height: int) -> str:
+def snippet(scene: Scene, source: str, width: int, height: int) -> str:
     """The iframe that a page pastes."""
-    source = f"{address}?{urlencode(query)}" if query else address
     return (
         f'<iframe src="{escape(source)}" title="{escape(scene.title)}" width="{width}" height="{height}"'
         ' loading="lazy" allow="fullscreen" style="border: 0; max-width: 100%"></iframe>'
@@ -226,4 +200,4 @@ def notebook(slug: str, *, height: int = HEIGHT, **state: Any) -> Notebook:
     """
     scene = find(slug)
     shown = read(scene, {name: str(value) for name, value in state.items()})
-    return Notebook(single_file(scene, shown.state, controls=shown.controls, autoplay=shown.autoplay), height)
+    return Notebook(single_file(scene, shown.state, autoplay=shown.autoplay), height)

@@ -12,18 +12,18 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from components import still
+from components.link import State, key, parse, within
 from components.publish import bar
-from components.publish.plain import beside, common, key, single_file
+from components.publish.plain import beside, common, single_file
 from components.publish.site import TOGETHER, offered, values
 from components.publish.studio import Sheet, showing
 from components.scene import Result, Scene, WrongValue
 from components.server import contents, find
-from components.state import State, parse
 
 PICTURES, FILMS = (".png", ".pdf"), (".gif", ".mp4")
 KINDS = (".html", ".svg", *PICTURES, *FILMS)
@@ -66,7 +66,7 @@ def export(
     scene = find(slug)
     if out.suffix not in KINDS:
         raise WrongValue("out", f"{out.name} is none of {', '.join(KINDS)}", list(KINDS))
-    state = parse(scene, query)
+    state = parse(scene, query, tour=False)
     if out.suffix == ".gif" and look.fps > FASTEST_GIF:
         words = f"fps={look.fps}: a .gif has at most {FASTEST_GIF} frames a second, a .mp4 more"
         raise WrongValue("fps", words, {"max": FASTEST_GIF})
@@ -143,7 +143,7 @@ def _within(state: State, name: str, value: float) -> None:
     if name not in known:
         raise WrongValue("turn", f"there is no parameter {name!r} to turn", sorted(known))
     p = known[name]
-    if not (p.min <= value <= p.max or (p.scale == "log" and value == 0)):
+    if not within(p, value):
         allowed = {"min": p.min, "max": p.max}
         raise WrongValue("turn", f"{name}={value:g} is not a number from {p.min:g} to {p.max:g}", allowed)
 
@@ -153,7 +153,7 @@ async def _drawn(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "figure.html"
-        page.write_text(single_file(scene, state, controls=(), kind="embed plate"), "utf-8")
+        page.write_text(single_file(scene, replace(state, controls=()), kind="embed plate"), "utf-8")
         async with showing(page, look.width, look.height, look.scale) as sheet:
             if out.suffix in PICTURES:
                 out.write_bytes(await (sheet.png() if out.suffix == ".png" else sheet.pdf()))

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from components import still, theme
-from components.scene import Choices, Scene
+from components.link import State, key, write
+from components.scene import Scene
 from components.server import contents, library_code
-from components.state import State
 
 ASSETS = Path(__file__).parents[2] / "assets"
 STYLES = ("style.css", "embed.css")
@@ -62,20 +63,12 @@ def attributes(scene: Scene, **data: str | None) -> str:
     return "".join(f' data-{name}="{escape(text)}"' for name, text in every.items() if text is not None)
 
 
-def body(
-    scene: Scene,
-    state: State,
-    data: str,
-    *,
-    controls: tuple[str, ...] | None = None,
-    start: str = "",
-    end: str = "",
-) -> str:
+def body(scene: Scene, state: State, data: str, *, start: str = "", end: str = "") -> str:
     """The scene's element with the parts that the player fills, and its picture from the first.
 
-    controls: the names of those that are shown, None for all. start, end: what stands in it first and last.
+    start, end: what stands in it first and last.
     """
-    shown = lambda names: controls is None or not set(controls).isdisjoint(names)  # noqa: E731
+    shown = lambda names: state.controls is None or not set(state.controls).isdisjoint(names)  # noqa: E731
     parts = {
         "choices": shown(c.name for c in scene.choices),
         "parameters": shown(p.name for p in state.recipe.parameters),
@@ -99,12 +92,6 @@ def data_block(recipes: Mapping[str, Any]) -> str:
     return f'<script type="application/json" class="recipes">{data}</script>'
 
 
-def key(scene: Scene, choices: Choices) -> str:
-    """What differs from the defaults, as a query: as URLSearchParams writes it (assets/source.mjs)."""
-    other = {c.name: choices[c.name] for c in scene.choices if str(choices[c.name]) != str(c.default)}
-    return urlencode(other, safe="*").replace("~", "%7E")
-
-
 def inside(code: str) -> str:
     """Code or JSON that can stand in a script element: nothing in it ends the element."""
     return re.sub(r"<(?=/script|!--)", r"\\u003c", code, flags=re.IGNORECASE)
@@ -114,7 +101,6 @@ def single_file(
     scene: Scene,
     state: State,
     *,
-    controls: tuple[str, ...] | None = None,
     autoplay: bool = False,
     kind: str = "embed",
     recipes: Mapping[str, Any] | None = None,
@@ -126,8 +112,8 @@ def single_file(
     styles = "".join(f"<style>{sheet}</style>" for sheet in (theme.css(), *map(_asset, STYLES)))
     head = f"<script>{_asset('theme.js')}</script>{styles}"
     scripts = f"<script>{inside(library_code())}</script><script>{inside(player())}</script>"
-    inner = _alone(scene, state, controls, autoplay, recipes) + scripts
-    return page(scene.title, head, inner, asked=state.theme, kind=kind)
+    inner = _alone(scene, state, autoplay, recipes) + scripts
+    return page(scene.title, head, inner, asked=state.theme or "auto", kind=kind)
 
 
 def beside(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] | None = None) -> str:
@@ -135,8 +121,8 @@ def beside(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] |
     links = "".join(f'<link rel="stylesheet" href="{folder}/{name}">' for name in ("theme.css", *STYLES))
     head = f'<script src="{folder}/theme.js"></script>{links}'
     scripts = f'<script src="{folder}/player.js"></script>'
-    alone = _alone(scene, state, None, False, recipes, plotly=f"{folder}/plotly.js")
-    return page(scene.title, head, alone + scripts, asked=state.theme)
+    alone = _alone(scene, state, False, recipes, plotly=f"{folder}/plotly.js")
+    return page(scene.title, head, alone + scripts, asked=state.theme or "auto")
 
 
 def common() -> dict[str, str]:
@@ -146,35 +132,20 @@ def common() -> dict[str, str]:
 
 
 def _alone(
-    scene: Scene,
-    state: State,
-    controls: tuple[str, ...] | None,
-    autoplay: bool,
-    recipes: Mapping[str, Any] | None,
-    plotly: str | None = None,
+    scene: Scene, state: State, autoplay: bool, recipes: Mapping[str, Any] | None, plotly: str | None = None
 ) -> str:
     """The scene with its recipes in it: of its state alone, where there are no others."""
     if recipes is None:
         recipes = {key(scene, state.choices): contents(scene, state.choices) | {"choices": [], "text": None}}
-    data = attributes(
-        scene,
-        query=query(scene, state),
-        controls=None if controls is None else ",".join(controls),
-        autoplay="1" if autoplay else None,
-        plotly=plotly,
-    )
+    data = attributes(scene, **figure(state), autoplay="1" if autoplay else None, plotly=plotly)
     sign = f'<p class="sign"><span>{escape(scene.title)}</span></p>'
-    return body(scene, state, data, controls=controls, end=data_block(recipes) + sign)
+    return body(scene, state, data, end=data_block(recipes) + sign)
 
 
-def query(scene: Scene, state: State) -> str:
-    """The state as a link has it, what differs from the defaults only."""
-    params = {name: x for name, x in state.params.items() if x != state.recipe.defaults[name]}
-    own = {"progress": state.progress} if state.progress != state.recipe.progress else {}
-    if state.follow != state.recipe.follow:
-        own["follow"] = state.follow
-    camera = {"camera": ",".join(f"{x:g}" for x in state.camera)} if state.camera else {}
-    return "&".join(filter(None, (key(scene, state.choices), urlencode({**params, **own, **camera}))))
+def figure(state: State) -> dict[str, str | None]:
+    """The data of a figure by itself: its state; apart, the controls: its link to the scene has all."""
+    names = None if state.controls is None else ",".join(state.controls)
+    return {"query": write(replace(state, controls=None)), "controls": names}
 
 
 def player() -> str:

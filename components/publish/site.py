@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from components import still, theme
+from components.link import key, parse
 from components.publish import bar
-from components.publish.plain import ASSETS, LEAD, attributes, body, data_block, key, linked, modules, page
+from components.publish.plain import ASSETS, LEAD, attributes, body, data_block, linked, modules, page
 from components.scene import Choice, Scene, Several, Whole, WrongValue, scenes
 from components.server import bundle, contents, library_code
-from components.state import parse
 
 TOGETHER = 64  # recipes of a scene's choices in all combinations; of the other choices, one at a time
 SUBSETS = 5  # options of which any may be ticked

@@ -56,8 +56,8 @@ const answers = {
   residual: ({ a, b, n }) => engine.residual(Float32Array.from(a), Float32Array.from(b), n),
   measures: ({ points }) => points.map((x) => each(engine.measures(x), (v) => (Number.isNaN(v) ? null : v))),
   read({ search, choices, recipe }) {
-    const { chosen, rest } = link.split(search, choices);
-    return { chosen, ...link.read(rest, recipe) };
+    const { chosen, rest, wrong } = link.split(search, choices), { state, wrong: more } = link.read(rest, recipe);
+    return { chosen, state, wrong: [...wrong, ...more] };
   },
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 
-from components.state import parse
+from components.link import parse
 
 PATIENCE = 30_000  # ms; software WebGL on two busy cores
 FEW = "n=60"  # points: enough to see, quick to draw
@@ -20,7 +20,7 @@ def visit(page, link):
 def until(page, condition):
     """Wait until a JavaScript condition on the player `p` holds."""
     page.wait_for_function(
-        f"() => {{ const p = window.normscape?.players[0]; return p && ({condition}); }}", timeout=PATIENCE
+        f"() => {{ const p = window.normscape?.players?.[0]; return p && ({condition}); }}", timeout=PATIENCE
     )
 
 

@@ -58,7 +58,8 @@ def test_the_link_has_the_whole_state_and_restores_it(new_page):
 
 
 def test_defaults_are_not_written(page):
-    visit(page, "/layernorm")
+    visit(page, "/layernorm?n=0400")
+    assert player(page, "p.choices.n") == "400", "as the server reads it"
     player(page, "p.set('gamma1', 1.5)")
     written(page, "gamma1")
     page.keyboard.press("r")

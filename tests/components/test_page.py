@@ -40,5 +40,16 @@ def test_what_the_scene_does_not_have_is_refused(client, wrong):
     assert client.get(f"/layernorm?{wrong}").status_code == 400
 
 
+@pytest.mark.parametrize("link", ["layernorm?tour=99", "layernorm?autoplay=1", "embed/layernorm?tour=2"])
+def test_a_link_that_its_page_refuses_has_no_figure(client, link):
+    assert client.get(f"/{link}").status_code == 400
+    assert client.get(f"/oembed?url={quote(f'http://localhost/{link}', safe='')}").status_code == 400
+
+
+def test_a_picture_takes_any_link(client):
+    whole, same = client.get(f"/still{LINK.replace('?', '.svg?')}"), client.get("/still/layernorm.svg?n=60")
+    assert whole.status_code == 200 and whole.text == same.text
+
+
 def test_a_page_is_no_embed(client):
     assert client.get("/layernorm?autoplay=1").status_code == 400

@@ -90,7 +90,7 @@ def test_a_scene_is_whole(scene):
     assert json.loads(json.dumps(scene.json()))["slug"] == scene.slug
     names = [c.name for c in scene.choices] + [p.name for p in scene.recipe().parameters]
     assert len(set(names)) == len(names), "a name in a link means one thing"
-    assert not {"progress", "camera", "follow", "theme", "controls", "autoplay"} & set(names)
+    assert not {"progress", "camera", "follow", "theme", "controls", "tour", "autoplay"} & set(names)
     for choice in scene.choices:
         assert choice.parse(str(choice.default)) == choice.default
         if choice.when:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from components.cloud import Cloud, Row, rows
+from components.link import parse
 from components.marks import Color, Mesh, Points
 from components.projection import paper
 from components.scene import scenes
-from components.state import parse
 from components.still import BLEED, HEIGHT, LETTER, MOST, WIDTH, boxes, svg
 from components.theme import THEMES, colors
 from geometry.clouds import sphere_mesh

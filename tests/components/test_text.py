@@ -2,8 +2,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from components.link import parse
 from components.scene import scenes
-from components.state import parse
 from components.text import heading, mathml, read
 
 TEXT = r"""# Some & more
@@ -113,6 +113,7 @@ def test_every_scene_has_a_tour_and_three_questions(scene):
     for stop in text.tour:
         assert stop.title and stop.html
         parse(scene, stop.state)  # raises for a name or value that the scene has not
+        assert not {"theme", "controls", "tour"} & stop.state.keys(), "these are the reader's"
 
 
 ASKING = """## A tour

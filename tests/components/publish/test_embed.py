@@ -60,6 +60,13 @@ def test_an_unknown_embed_is_404(client):
     assert client.get("/embed/nothing", headers={"Accept": "application/json"}).json["parameter"] == "slug"
 
 
+def test_what_an_embed_passes_on_is_the_shortest_link(client):
+    long = "theme=dark&controls=gamma1&n=060&gamma1=1.0&progress=2.50"
+    page = unescape(client.get(f"/embed/layernorm?{long}").text)
+    assert 'data-query="?n=60&progress=2.5&theme=dark"' in page and 'data-controls="gamma1"' in page
+    assert 'href="../layernorm?n=60&progress=2.5&theme=dark"' in page
+
+
 @pytest.mark.parametrize(
     ("controls", "parts"),
     [
@@ -96,7 +103,7 @@ def test_oembed_gives_the_figure_of_the_link(client):
 
 def test_oembed_takes_the_embed_itself_with_its_controls(client):
     got = ask(client, "http://localhost/embed/layernorm?controls=0&theme=dark").json
-    assert "controls=0&amp;theme=dark" in got["html"] and "controls" not in got["thumbnail_url"]
+    assert "?theme=dark&amp;controls=0" in got["html"] and "controls" not in got["thumbnail_url"]
 
 
 def test_oembed_fits_what_the_host_has_room_for(client):

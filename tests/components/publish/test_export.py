@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import app
+from components.link import key, parse
 from components.publish import export
 from components.publish.embed import notebook
-from components.publish.plain import common, inside, key, modules, player
+from components.publish.plain import common, inside, modules, player
 from components.publish.site import values
 from components.scene import WrongValue, scenes
-from components.state import parse
 from tests.assets.engine import Node
 
 ROOT = Path(__file__).parents[3]
@@ -104,7 +104,7 @@ def test_a_page_has_everything_inside(tmp_path):
     assert not re.search(r"""(src|href)=["'](?!data:|#)""", markup)
     recipes = json.loads(re.search(r'class="recipes">(.*?)</script>', page, re.S).group(1))
     assert list(recipes) == ["d=2"] and recipes["d=2"]["chosen"]["d"] == "2"
-    assert 'data-query="d=2&amp;gamma1=1.5&amp;progress=1.5"' in page
+    assert 'data-query="?d=2&amp;gamma1=1.5&amp;progress=1.5"' in page
 
 
 def test_a_page_may_have_choices_inside(tmp_path):
@@ -120,6 +120,15 @@ def test_a_page_may_have_choices_inside(tmp_path):
         assert set(told) == {"d", "seed"} and told["d"] == dimensions.options and "77" in told["seed"]
     there = {(str(r["chosen"]["d"]), str(r["chosen"]["seed"])) for r in recipes.values()}
     assert there == set(itertools.product(told["d"], told["seed"]))
+
+
+def test_a_page_has_the_controls_that_its_link_names(tmp_path):
+    out = tmp_path / "a.html"
+    app.main(["export", "fold", "--out", str(out), "--set", "controls=progress"])
+    page = out.read_text("utf-8")
+    assert 'data-controls="progress"' in page and '<div class="parameters">' not in page
+    with pytest.raises(SystemExit):
+        app.main(["export", "fold", "--out", str(out), "--set", "tour=1"])
 
 
 def test_many_pages_share_one_copy(tmp_path):

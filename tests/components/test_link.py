@@ -2,15 +2,16 @@
 
 import pytest
 
+from components.link import parse
 from components.scene import WrongValue
-from components.state import parse
 from tests.components.test_scene import DEFAULTS, SCENE
 
 
 def test_an_empty_query_is_the_scene_itself():
     got = parse(SCENE, {})
     assert (got.choices, got.params) == (DEFAULTS, {"gain": 1, "eps": 1e-5})
-    assert (got.progress, got.camera, got.follow, got.theme) == (0, None, 0, "auto")
+    assert (got.progress, got.camera, got.follow, got.theme) == (0, None, 0, "")
+    assert (got.controls, got.tour) == (None, 0)
 
 
 def test_a_query_is_the_state():
@@ -20,6 +21,12 @@ def test_a_query_is_the_state():
     assert got.params == {"gain": -1.5, "eps": 0.0}
     assert (got.progress, got.follow, got.theme) == (1.25, 19, "dark")
     assert got.camera == (1, 2, 3, 0, 0, 0.5)
+
+
+def test_a_teachers_link_names_its_controls_and_its_stop():
+    got = parse(SCENE, {"controls": "gain,d,progress", "tour": "2"})
+    assert (got.controls, got.tour) == (("gain", "d", "progress"), 2)
+    assert parse(SCENE, {"controls": "0"}).controls == () and parse(SCENE, {"controls": "1"}).controls is None
 
 
 def test_the_defaults_of_the_recipe_stay_as_they_are():
@@ -39,6 +46,8 @@ def test_the_defaults_of_the_recipe_stay_as_they_are():
             ("camera", text)
             for text in ("", "1,2", "1,2,3,4", "0,0,0", "1,1,nan", "101,0,0", "1,1,1,1,1,1", "a,b,c")
         ],
+        *[("controls", text) for text in ("", "x", "gain,", "0,gain", "Gain", "camera")],
+        *[("tour", text) for text in ("", "0", "99", "1.5", "-1", "x")],
         *[("d", "5"), ("n", "0"), ("nothing", "1"), ("", "1")],
     ],
 )
