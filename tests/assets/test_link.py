@@ -30,7 +30,8 @@ AWKWARD = (
 
 
 def made(choices):
-    return replace(recipe(int(choices["d"])), parameters=AWKWARD, progress=0.25, follow=3)
+    small = recipe(int(choices["d"]))
+    return replace(small, parameters=(*small.parameters, *AWKWARD), progress=0.25, follow=3)
 
 
 def kept(scene):
