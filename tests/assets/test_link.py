@@ -130,7 +130,8 @@ def compare(node, scene, search):
     if twice | wrong:
         assert whole.parameter in twice | wrong
     else:
-        params = {name: float(x) for name, x in got["state"]["params"].items()}  # JSON has 1e17 as a whole number
+        # JSON has 1e17 as a whole number
+        params = {name: float(x) for name, x in got["state"]["params"].items()}
         assert as_told(whole) == got["state"] | {"choices": known, "params": params}
         assert link.write(whole) == written_in_browser(node, whole)
     return twice | wrong
