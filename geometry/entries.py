@@ -113,7 +113,7 @@ class Of:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        shape = (len(self.source.points), self.source.widths[-1 if self.stage is None else self.stage])
+        shape = (self.source.points.shape[0], self.source.widths[-1 if self.stage is None else self.stage])
         return shape[::-1] if self.transposed else shape
 
     @property

@@ -35,9 +35,8 @@ MAPS = {
     "instance_norm": instance_norm,
     "weight_norm": lambda x: weight_norm(x, g=x[:, 0]),
     "dyt": lambda x: dyt(x, alpha=0.01),
-    "between": lambda x: between(x, x[::-1] if isinstance(x, list) else x[[1, 0]], 0.3, path="sphere"),
+    "between": lambda x: between(x, x[::-1] if isinstance(x, list) else x[[1, 0]], 0.3),
     "stages": lambda x: STEPS.stages(x)[-1],
-    "at": lambda x: STEPS.at(x, 1.5),
     "step": lambda x: STEPS.steps[0].apply(x, {}),
 }
 SOME = [[5, 8, 2], [250, 0, 7]]

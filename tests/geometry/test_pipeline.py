@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 import torch
 
-from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Track, layer_norm, to_sphere
+from geometry import (
+    Affine,
+    Branches,
+    Entries,
+    Normalize,
+    Of,
+    Pipeline,
+    Pointwise,
+    Softmax,
+    Track,
+    layer_norm,
+    to_sphere,
+)
 from geometry.centering import centering_matrix, hyperplane_basis
 
 ROUNDING = 1e-12  # double precision through a handful of steps
@@ -206,3 +218,71 @@ def test_an_eps_that_parameters_drive_may_make_any_positive_divisor(xp):
     """‖x‖ + ε√n: the scene `surface` draws arctan(x/h) so."""
     step = Normalize(eps=Entries(-5 / sqrt(2), {"h": 1 / sqrt(2)}), convention="std")
     close(step.apply(xp.asarray([[3.0, 4.0], [-4.0, 3.0]]), {"h": 2.0}), [[1.5, 2], [-2, 1.5]])
+
+
+class Source:
+    """Another cloud, as a step sees it: with one stage, which a parameter scales."""
+
+    name, widths, parameters = "keys", [3], frozenset({"c"})
+
+    def __init__(self, points):
+        self.points = points
+
+    def stages(self, params):
+        return [params["c"] * self.points]
+
+
+def test_scores_of_another_cloud_and_the_sum_of_its_points(xp, rng):
+    """One head of attention, against PyTorch's own."""
+    q, k = rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
+    keys = Source(xp.asarray(k))
+    pipeline = Pipeline((Affine(Of(keys)), Softmax(3**0.5), Affine(Of(keys, transposed=True))))
+    scores, weights, out = pipeline.stages(xp.asarray(q), {"c": 2.0})[1:]
+    close(scores, 2 * q @ k.T)
+    close(np.asarray(weights).sum(-1), np.ones(5))
+    want = torch.nn.functional.scaled_dot_product_attention(*(torch.asarray(a) for a in (q, 2 * k, 2 * k)))
+    close(out, want.numpy())
+    assert pipeline.parameters == {"c"} and pipeline.sources == (keys, keys)
+    assert Affine(Of(keys)).width(3) == 4 and Affine(Of(keys, transposed=True)).width(4) == 3
+
+
+def test_a_residual_is_a_branch_beside_the_empty_one(xp, rng):
+    x = rng.normal(size=(4, 3))
+    block = Pipeline((Affine(2 * np.eye(3)), Pointwise("tanh")))
+    close(Branches((Pipeline(()), block)).apply(xp.asarray(x), {}), x + np.tanh(2 * x))
+    heads = Branches((block, Pipeline((Affine(np.eye(1, 3)),))), "concat")
+    close(heads.apply(xp.asarray(x), {}), np.hstack([np.tanh(2 * x), x[:, :1]]))
+    assert heads.width(3) == 4
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Branches(()), "at least"),
+        (lambda: Branches((Pipeline(()),), "add"), "sum"),
+        (
+            lambda: Pipeline(
+                (Affine(np.eye(3)), Branches((Pipeline(()), Pipeline((Affine(np.eye(2, 3)),)))))
+            ),
+            "added",
+        ),
+        (lambda: Softmax(np.ones(2)), "one number"),
+    ],
+)
+def test_branches_and_temperatures_that_cannot_be(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_gradients_go_through_attention_and_branches():
+    def run(x, points, t):
+        keys = Source(points)
+        head = Pipeline(
+            (Affine(Of(keys)), Softmax(Entries(0.0, {"t": 1.0})), Affine(Of(keys, transposed=True)))
+        )
+        return Branches((Pipeline(()), head)).apply(x, {"c": 1.0, "t": t})
+
+    x, points = (torch.randn(4, 3, dtype=torch.float64, requires_grad=True) for _ in "xk")
+    assert torch.autograd.gradcheck(
+        run, (x, points, torch.tensor(0.8, dtype=torch.float64, requires_grad=True))
+    )

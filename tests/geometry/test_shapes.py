@@ -33,7 +33,7 @@ CALLS = {
     instance_norm: lambda x, v: (x,),
     weight_norm: lambda x, v: (x, {"g": x[..., 0]}),
     dyt: lambda x, v: (x, {"alpha": 2, "gamma": v}),
-    between: lambda x, v: (x, x[..., :2], 0.5, {"path": "sphere"}),
+    between: lambda x, v: (x, x[..., :2], 0.5, {}),
 }
 
 
