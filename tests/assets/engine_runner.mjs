@@ -7,7 +7,7 @@ import * as marks from "../../assets/marks.mjs";
 import { hull } from "../../assets/hull.mjs";
 import * as link from "../../assets/link.mjs";
 import * as motion from "../../assets/motion.mjs";
-import { rows } from "../../assets/numbers.mjs";
+import { readout, rows } from "../../assets/numbers.mjs";
 import { pause, poll } from "../../assets/poll.mjs";
 import { ask } from "../../assets/source.mjs";
 
@@ -62,6 +62,12 @@ const answers = {
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
   sides: ({ cameras }) => cameras.map(side),
+  /** The words of every readout of a recipe. */
+  readouts({ recipe, params, progress, followed }) {
+    const stages = engine.stages(recipe, params), at = engine.positions(recipe, params, progress);
+    const player = { recipe, stages, at, params, progress, followed, moment: { recipe, stages, at, params, progress, followed } };
+    return recipe.readouts.map((r) => readout(r, recipe, player));
+  },
   rows: ({ recipe, params, followed }) => rows(recipe, params, engine.stages(recipe, params), followed),
   pauses: ({ cases }) => cases.map(([since, chance]) => pause(since, chance)),
   /** What is asked of such a server, with what it has been heard to say so far, and what is heard. */
