@@ -29,8 +29,9 @@ export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 1
 /** @param {any} vector @returns {number[]} */
 const xyz = (vector) => [vector.x, vector.y, vector.z];
 
-/** Outside every picture: WebGL wants a place for each marker, and draws none there. */
-const AWAY = 1e6;
+/** Just outside a picture: WebGL wants a place for each marker, draws none there, and scales all to what is farthest away.
+ * @param {[number, number][]} ranges */
+const outside = (ranges) => ranges.map(([low, high]) => 2 * high - low);
 
 /** One coordinate of interleaved points. @param {Float32Array} points @param {number} k @param {number} r @param {number} [gap] in
  * place of a gap */
@@ -191,7 +192,7 @@ export class Panel {
   /** @param {any} trace @param {Drawn} drawn */
   #filled(trace, drawn) {
     const k = this.view.dims;
-    for (let r = 0; r < k; r++) trace["xyz"[r]] = column(drawn.points, k, r, k === 3 && trace.mode === "markers" ? AWAY : NaN);
+    for (let r = 0; r < k; r++) trace["xyz"[r]] = column(drawn.points, k, r, k === 3 && trace.mode === "markers" ? outside(this.view.ranges)[r] : NaN);
     trace.opacity = drawn.opacity;
     if (drawn.text) trace.hovertext = drawn.text;
     if (drawn.values && trace.type === "mesh3d") trace.intensity = Array.from(drawn.values);
@@ -273,7 +274,7 @@ export class Panel {
     if (layer.draws === "labels") return;
     if (kept.points !== drawn.points) {
       const write = solid ? writeMesh : layer.draws === "points" ? writePoints : writeLine;
-      write(object, drawn.points, scene.dataScale, kept, layer, kept.rgb);
+      write(object, drawn.points, scene.dataScale, kept, layer, kept.rgb, outside(this.view.ranges));
     }
     if (solid && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, kept.rgb);
     if (solid && live(layer.color) && drawn.values && kept.values !== drawn.values) shadeMesh(object, drawn.values, kept, layer.color);
@@ -495,16 +496,17 @@ function drawMarkers(context, layer, trace, drawn, n, px, py, color) {
   }
 }
 
-/** Markers: each point's position once per vertex of its glyph, first those of all faces, then those of all edges. @param {any} cloud @param {Float32Array} points @param {number[]} scale @param {any} kept */
-function writePoints(cloud, points, scale, kept) {
+/** Markers: each point's position once per vertex of its glyph, first those of all faces, then those of all edges. @param {any} cloud @param {Float32Array} points @param {number[]} scale
+ * @param {any} kept @param {any} layer @param {number[]} color @param {number[]} away where gaps are */
+function writePoints(cloud, points, scale, kept, layer, color, away) {
   const n = points.length / 3, faces = cloud.vertexCount / n, edges = cloud.lineVertexCount / n;
   if (!Number.isInteger(faces) || !Number.isInteger(edges)) throw new Error("unexpected glyphs");
   const out = (kept.array ??= new Float32Array(3 * n * (faces + edges)));
   let at = 0;
   for (const each of [faces, edges]) {
     for (let i = 0; i < n; i++) {
-      const gap = points[3 * i] !== points[3 * i];
-      const x = gap ? AWAY : points[3 * i] * scale[0], y = gap ? AWAY : points[3 * i + 1] * scale[1], z = gap ? AWAY : points[3 * i + 2] * scale[2];
+      const gap = points[3 * i] !== points[3 * i], from = gap ? away : points, o = gap ? 0 : 3 * i;
+      const x = from[o] * scale[0], y = from[o + 1] * scale[1], z = from[o + 2] * scale[2];
       for (let v = 0; v < each; v++) { out[at++] = x; out[at++] = y; out[at++] = z; }
     }
   }

@@ -1,4 +1,4 @@
-"""A small recipe with one layer of every kind, in 3D and in 2D, for the tests of this folder."""
+"""A small recipe with one mark of every kind, in 3D and in 2D."""
 
 import numpy as np
 
@@ -9,10 +9,15 @@ from components.marks import (
     Field,
     Follow,
     Followed,
+    Highest,
     Histogram,
+    Hull,
+    HullFaces,
+    Inside,
     Labels,
     Line,
     Mesh,
+    OnHull,
     Points,
     Rim,
     SemiAxes,
@@ -43,12 +48,17 @@ def layers(d):
         Trail("x", "trail", show, only=[0, 2], opacity=0.5),
         Line("x", "sphere", show, order=np.array([0, 1, -1, 2]), dash="dot"),
         Labels("names", "axis", show),
+        Points("x", "formula", show, only=OnHull(), glyph="square", size=7),
+        Points("x", "warning", show, only=Inside(), size=3),
+        Points("x", "shift", show, only=Highest(Row((1,))), size=12),
+        Hull("x", "meeting", show, size=2),
         SemiAxes("frame", "ellipsoid", show),
     ]
     if d == 3:
         return (
             *found,
             Mesh("ball", "sphere", show, triangles=clouds.sphere_mesh()[1], fade=(0.1, 0.2, 0.3)),
+            HullFaces("x", "other", show, count=20, opacity=0.3),
             Disc("half", "hyperplane", show, radius=1.5, corners=12),
             Rim("half", "hyperplane", show, radius=1.5, corners=12),
         )

@@ -12,6 +12,7 @@ from components.projection import paper
 from components.scene import scenes
 from components.still import BLEED, HEIGHT, LETTER, MOST, WIDTH, boxes, svg
 from components.theme import THEMES, colors
+from geometry import hull
 from geometry.clouds import sphere_mesh
 from tests.components.recipes import recipe
 from tests.components.test_scene import SCENE
@@ -39,7 +40,8 @@ def checked(text):
 def test_valid_small_and_finite(d, progress, theme):
     state = parse(SCENE, {"d": d, "progress": progress, "theme": theme})
     found = checked(svg(state.recipe, state))
-    assert len(found["circle"]) == 20 + 2 + 1 + 1 + 20
+    inside = 20 - len(hull.vertices(state.recipe.cloud("x").at(state.params, float(progress))))
+    assert len(found["circle"]) == 20 + 2 + 1 + 1 + 20 + inside + 1
     assert [t.text for t in found["text"]] == ["<a>", "b&b", "c"][: int(d)]
 
 
