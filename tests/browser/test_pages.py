@@ -151,6 +151,16 @@ def test_the_gallery_fetches_the_theme_that_is_shown(page):
     assert strays(page) == []
 
 
+def test_what_a_wide_table_is_of_can_be_read_on_a_telephone(page):
+    page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+    visit(page, "/digits")
+    for far in (0, 200):
+        page.evaluate("(far) => { document.querySelector('.scroll').scrollLeft = far; }", far)
+        box, scroll = (page.locator(name).bounding_box() for name in (".scroll caption", ".scroll"))
+        assert scroll["x"] - 1 <= box["x"]
+        assert box["x"] + box["width"] <= scroll["x"] + scroll["width"] + 1
+
+
 @pytest.mark.parametrize("link", ["/digits", "/embed/digits"])
 def test_the_picture_of_a_point_covers_nothing_of_the_figure(page, link):
     """Wherever the camera has put a numeral."""

@@ -7,13 +7,14 @@ import pytest
 from scipy.optimize import minimize
 
 from components.scenes.digits import SCENE
-from components.scenes.digits.build import accuracies
+from components.scenes.digits.build import OUT, accuracies
 from geometry import Normalize, layer_norm
 from geometry.film import shipped, table
 from tests.scenes.claims import said, stop
 from tools import films
 
 FILM, RECIPE = shipped("digits"), SCENE.recipe()
+SAME = 1e-6  # weights are kept in single precision
 PICTURES = len(FILM.data.labels)
 WIDE, NARROW = accuracies(32), accuracies(3)
 
@@ -186,3 +187,12 @@ def test_loss_and_accuracy_in_training_are_those_of_the_film(beside):
     at = np.searchsorted(FILM.steps, own[:, 0])
     expected = FILM.loss[0, at] if beside == "both" else np.log10(FILM.loss[0, at])
     np.testing.assert_allclose(own[:, 1], expected, atol=1e-6)
+
+
+def test_each_numeral_stands_over_the_points_of_its_digit():
+    """At the end: no other digit's points have their middle as near."""
+    at = RECIPE.positions(RECIPE.defaults, RECIPE.progress)
+    means = np.stack([at["digits"][FILM.data.labels == k].mean(0) for k in range(10)])
+    near = at["numerals"] @ (means / np.linalg.norm(means, axis=1, keepdims=True)).T
+    np.testing.assert_array_equal(near.argmax(1), range(10))
+    np.testing.assert_allclose(np.diag(near), OUT, rtol=SAME)

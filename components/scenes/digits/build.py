@@ -11,7 +11,7 @@ from components.networks import CAMERA, clock, network
 from components.recipe import Facts, Recipe, View
 from components.scene import Choices
 from components.scenery import draw, followed, globe, graph, space, split
-from geometry import Affine, Pipeline, clouds
+from geometry import Affine, Entries, Pipeline, Track, clouds, to_sphere
 from geometry.film import Film, shipped
 from geometry.film import table as measured
 from geometry.network import MIDDLES
@@ -53,19 +53,28 @@ def fewer(film: Film) -> Film:
 
 
 def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
-    """The test pictures where the last hidden layer has them, each numeral where their mean picture goes."""
+    """The test pictures where the last hidden layer has them, each numeral over the middle of its digit's."""
     steps, data = network(film, 0).steps, film.data
     names = [f"picture {i}: a {label}" for i, label in enumerate(data.labels)]
     points = data.points.astype(float)
     digits = Cloud("digits", points, Pipeline(steps[-2:-1]), Pipeline(steps[:-2]), names, data.images)
-    means = np.stack([points[data.labels == k].mean(0) for k in range(10)])
-    stand = (*steps[:-1], Affine(OUT * np.eye(3)))
-    numerals = draw("numerals", Labels, "ink", SHOW, means, place=stand, labels=list("0123456789"))
+    stand = (Affine(Entries(np.zeros((3, 10)), tracks={"step": Track(film.steps, middles(film, digits))})),)
+    numerals = draw("numerals", Labels, "ink", SHOW, np.eye(10), place=stand, labels=list("0123456789"))
     guides, around = split(*globe(SHOW, np.eye(3), "unit sphere", mesh=0.06, net=0.2), numerals)
     color = Color("cyclic", 0, 10, data.labels.astype(float))
     shown = Points("digits", "input", SHOW, "a test picture", color=color, size=4, hand=Follow())
     layers = (*around, shown, *followed("digits", SHOW, trail=0))
     return space("sphere", "", layers, 1.4, camera=CAMERA), (digits, *guides)
+
+
+def middles(film: Film, digits: Cloud) -> np.ndarray:
+    """At each checkpoint, in columns: over the middle of each digit's points on the sphere.
+
+    The mean picture of a digit may go elsewhere, nearer to another digit.
+    """
+    last = [digits.stages({"step": step})[-1] for step in film.steps]
+    means = [[points[film.data.labels == k].mean(0) for k in range(10)] for points in last]
+    return to_sphere(np.array(means), radius=OUT).swapaxes(1, 2)
 
 
 def accuracies(last: int) -> dict[str, np.ndarray]:
