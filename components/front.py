@@ -82,11 +82,19 @@ class Front:
         """Read and send what can be, after a second at the latest."""
         wasyncore.loop(timeout=TURN, use_poll=True, map=self.map, count=1)
         self.threads.resume()
-        if time.monotonic() > self.next_look:
+        if time.monotonic() > self.next_look or len(self.map) > (1 - SPARE) * self.most:
             self.next_look = time.monotonic() + TURN
-            shed(self.channels(), HELD)
-        if len(self.map) > (1 - SPARE) * self.most:
-            thin(self.channels(), int((1 - SPARE) * self.most))
+            self.tidy()
+
+    def tidy(self) -> None:
+        """Let go of who holds too much, and for too long, at once: Waitress waits until they would read."""
+        channels = self.channels()
+        stalled(channels)
+        shed(channels, HELD)
+        thin(channels, int((1 - SPARE) * self.most))
+        for each in channels:
+            if each.will_close:
+                each.handle_close()
 
     def stop(self, seconds: float) -> None:
         """Answer what has been asked, for some seconds, and nobody new."""
@@ -118,6 +126,14 @@ def held(channel: HTTPChannel) -> int:
     return channel.total_outbufs_len + sum(len(body) for body in bodies if body is not None)
 
 
+def stalled(channels: Iterable[HTTPChannel]) -> None:
+    """Let go of those that have read nothing of their answers for a while, whatever else they ask."""
+    latest = time.time() - BOUNDS["channel_timeout"]
+    for channel in channels:
+        if channel.total_outbufs_len and channel.last_activity < latest:
+            channel.will_close = True
+
+
 def shed(channels: Iterable[HTTPChannel], most: int) -> None:
     """Let go of those that hold the most, until the rest holds no more than that."""
     sizes = sorted(((held(channel), channel) for channel in channels), key=lambda pair: pair[0])
@@ -129,8 +145,8 @@ def shed(channels: Iterable[HTTPChannel], most: int) -> None:
 
 
 def thin(channels: list[HTTPChannel], most: int) -> None:
-    """Let go of the oldest that are not being answered, until there are no more than that."""
-    waiting = [each for each in channels if not each.requests and not each.total_outbufs_len]
+    """Let go of the oldest that ask nothing, or do not read, until there are no more than that."""
+    waiting = [each for each in channels if not each.requests or each.total_outbufs_len]
     waiting.sort(key=lambda channel: channel.creation_time)
     for channel in waiting[: max(0, len(channels) - most)]:
         channel.will_close = True

@@ -122,7 +122,7 @@ def _plane(film: Film, net: Pipeline, show: tuple[Row, ...], fade: Sequence[floa
 
 def field(film: Film, seed: int) -> Seen:
     """The decision of the network over its 2D input, under the data."""
-    reach = 1.15 * float(abs(film.data.points).max())
+    reach = 1.15 * float(abs(film.data.points).max()) or 1.0  # all of them may be one
     side = np.linspace(-reach, reach, FINE)
     grid = np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)
     show = rows(np.eye(2), stage=0)

@@ -20,7 +20,7 @@ from flask import Flask, Response, current_app, request
 from components import still
 from components.budget import work
 from components.kept import Kept
-from components.link import parse
+from components.link import THEMES, parse
 from components.scene import Scene
 
 ROOT = Path(__file__).parent.parent
@@ -67,7 +67,8 @@ def picture(scene: Scene, query: Mapping[str, str]) -> bytes:
     key = (scene.slug, *sorted(query.items()))
     if body := shelf.kept.get(key):
         return body
-    with work() if query.keys() - {"theme"} else nullcontext(), shelf.drawing:
+    free = not query or dict(query) in [{"theme": theme} for theme in THEMES]
+    with nullcontext() if free else work(), shelf.drawing:
         body = shelf.kept.get(key) or drawn(scene, query)  # others may have drawn it meanwhile
     return body if OWN & query.keys() else shelf.kept.keep(key, body)
 

@@ -239,8 +239,8 @@ def _check(film: Film) -> None:
     for name, (array, shape) in shapes.items():
         if array is not None and (array.shape != shape or not array.size or len(count) != 1):
             raise FilmError(f"{name} of this film has the shape {array.shape}: {shape} would fit")
-    if film.steps[0] < 0 or (np.diff(film.steps) <= 0).any():
-        raise FilmError("the steps of a film increase, from 0 on")
+    if film.steps[0] < 0 or (np.diff(film.steps) <= 0).any() or film.steps[-1] > MOST_STEPS:
+        raise FilmError(f"the steps of a film increase, from 0 on to {MOST_STEPS:,} at most")
     for accuracy in (film.accuracy, film.test_accuracy):
         if accuracy is not None and not ((accuracy >= 0) & (accuracy <= 1)).all():
             raise FilmError("the accuracies of a film are numbers, 0 … 1")

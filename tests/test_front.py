@@ -65,7 +65,12 @@ def seconds(base):
 def client(size=0, *, requests=(), age=0.0):
     """A connection as the bounds see it: what it was answered and has not read, what it asks, since when."""
     return SimpleNamespace(
-        total_outbufs_len=size, requests=requests, request=None, creation_time=-age, will_close=False
+        total_outbufs_len=size,
+        requests=requests,
+        request=None,
+        creation_time=-age,
+        last_activity=time.time() - age,
+        will_close=False,
     )
 
 
@@ -84,6 +89,37 @@ def test_where_it_is_full_the_oldest_go_that_wait():
     assert not old.will_close
     front.thin([served, young, old], 2)
     assert (served.will_close, old.will_close, young.will_close) == (False, True, False)
+
+
+def test_where_it_is_full_those_go_too_that_read_slowly():
+    served, reader, young = client(requests=[None], age=9), client(7, requests=[None], age=5), client(age=1)
+    front.thin([served, young, reader], 2)
+    assert (served.will_close, reader.will_close, young.will_close) == (False, True, False)
+
+
+def test_who_reads_nothing_goes_after_a_while_whatever_else_it_asks():
+    late, reader, asks = client(1, requests=[None], age=40), client(1, age=5), client(requests=[None], age=40)
+    front.stalled([late, reader, asks])
+    assert (late.will_close, reader.will_close, asks.will_close) == (True, False, False)
+
+
+def test_who_holds_too_much_and_never_reads_is_gone_at_once(monkeypatch):
+    """The socket of one that reads nothing is never ready to be written to, and so was never closed."""
+    monkeypatch.setattr(front, "HELD", 2**20)
+    size = 2**24
+
+    def large(_, start):
+        start("200 OK", [("Content-Length", str(size))])
+        return [bytes(size)]
+
+    served = front.Front(large, host="127.0.0.1", port=0)
+    port = next(each.effective_port for each in served.map.values() if hasattr(each, "effective_port"))
+    with contextlib.ExitStack() as stack:
+        stack.callback(served.stop, 0)
+        for _ in range(3):
+            slow(stack, f"http://127.0.0.1:{port}", 2 * b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+        until(lambda: (served.turn(), served.channels())[1])
+        until(lambda: (served.turn(), not served.channels())[1], HEARD)
 
 
 def test_a_body_without_a_length_is_bounded_too(served):

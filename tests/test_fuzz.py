@@ -131,6 +131,19 @@ def test_the_largest_scene_comes_soon(scene):
             answer("GET", f"/{path.format(scene.slug)}?{query}")
 
 
+SIZES = ["0", "1", "1e-308", "1e-20", "1e39", "1e308", "-1e308"]
+
+
+@pytest.mark.parametrize("slug, d", [("spiral", 2), ("octants", 3)])
+@pytest.mark.parametrize("a, b", [*itertools.combinations_with_replacement(SIZES, 2)])
+def test_points_of_ones_own_are_shown_or_refused(slug, d, a, b):
+    """Also where they are all one point, next to nothing or next to everything."""
+    lines = "; ".join(", ".join([x] * d + [label]) for x in (a, b) for label in "rb")
+    for path in ("recipe/{}", "still/{}.svg"):
+        query = urlencode({"data": "own", "points": lines, "depth": 1})
+        assert answer("GET", f"/{path.format(slug)}?{query}").status_code in (200, 400)
+
+
 @BRIEF
 @given(st.binary(max_size=300))
 def test_any_bytes_as_an_address(raw):

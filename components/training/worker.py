@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -62,6 +63,7 @@ class Local:
         self.started = time.monotonic()
         try:
             self.process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE)
+            self.ending = weakref.finalize(self, _end, self.process)  # it goes with its application
         except OSError as problem:  # no memory, or too many processes
             self._ended(str(problem))
 
@@ -78,9 +80,13 @@ class Local:
 
     def close(self) -> None:
         if self.process is not None:
-            self.process.kill()
-            self.process.communicate()
+            self.ending()
             self.process = None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.communicate()
 
 
 def main() -> None:

@@ -81,6 +81,13 @@ def test_what_is_wrong_stays_wrong(client):
         assert client.get("/still/nothing.svg", headers=known).status_code == 404
 
 
+@pytest.mark.parametrize("query, free", [("", True), ("?theme=dark", True), ("?theme=nonsense", False)])
+def test_only_the_gallery_s_pictures_cost_no_budget(client, query, free):
+    client.get(f"/still/norms.svg{query}")
+    owed = client.application.extensions["budget"].owed("127.0.0.1")
+    assert (owed == 0) == free
+
+
 def test_a_reader_s_own_network_is_not_kept(client, drawings):
     network = scenes()["spiral"].training.task(scenes()["spiral"].choose({"n": "30"}))[0]
     query = {"n": 30, "net": weights_text(network, np.full(network.size, 0.1))}

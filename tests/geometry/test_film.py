@@ -90,6 +90,7 @@ def test_the_pipeline_of_a_seed_follows_the_step():
     ("changes", "message"),
     [
         ({"steps": np.array([0, 10, 10, 20])}, "increase"),
+        ({"steps": np.array([0, 10, 2**53, 2**53 + 1])}, "at most"),  # as floats the last two are one
         ({"steps": np.array([-1, 10, 11, 20])}, "from 0 on"),
         ({"steps": np.array([0, 0.5, 1, 2])}, "whole"),
         ({"steps": np.array([0, 1, 2])}, "shape"),

@@ -1,5 +1,6 @@
 """Trainings: what may be asked, the line, the work, and the process that does it."""
 
+import gc
 import json
 import os
 import shutil
@@ -507,6 +508,15 @@ def test_a_worker_that_dies_at_its_start_is_given_time(queue, monkeypatch, caplo
         now[0] += 1 / 16
     assert [round(b - a) for a, b in pairwise(started)] == [1, 2, 4, 8]
     assert len(caplog.messages) == len(started) and "ended at its start: 1" in caplog.messages[0]
+
+
+def test_a_worker_goes_with_its_application(queue):
+    local = Local()
+    local.ready()
+    process = local.process
+    del local
+    gc.collect()
+    assert process.returncode is not None
 
 
 def test_a_process_that_cannot_be_started_is_no_error_of_the_page(queue, monkeypatch):
