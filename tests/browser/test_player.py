@@ -34,7 +34,7 @@ FRAME = 250  # ms of a motion that one frame can take at most: LONGEST in assets
 HELD = """await (async () => {
   const { layerPoints, positions, stages } = await import("/assets/engine.mjs");
   const all = stages(p.recipe, p.params), at = positions(p.recipe, p.params, p.progress);
-  const { layers } = p.recipe.views[0], l = layers.findIndex((layer) => layer.pick);
+  const { layers } = p.recipe.views[0], l = layers.findIndex((layer) => layer.hand?.kind === 'follow');
   const points = layerPoints(p.recipe, layers[l], all, at, p.progress, p.followed);
   const { x, y, z } = p.panels[0].gd.data[l];
   return [Array.from(points), x.flatMap((_, i) => [x[i], y[i], z[i]])];
@@ -43,7 +43,7 @@ HELD = """await (async () => {
 # Where point i of the layer to be picked stands on the screen.
 PROJECTED = """(() => {
   const panel = p.panels[0], scene = panel.scene, { view, projection, model } = scene.glplot.cameraParams;
-  const l = p.recipe.views[0].layers.findIndex((layer) => layer.pick), { x, y, z } = panel.gd.data[l];
+  const l = p.recipe.views[0].layers.findIndex((layer) => layer.hand?.kind === 'follow'), { x, y, z } = panel.gd.data[l];
   const times = (m, v) => [0, 1, 2, 3].map((r) => v.reduce((s, c, k) => s + m[4 * k + r] * c, 0));
   const box = scene.glplot.canvas.getBoundingClientRect();
   return x.map((_, i) => {
