@@ -32,10 +32,10 @@ FRAME = 250  # ms of a motion that one frame can take at most: LONGEST in assets
 
 # The layer to be picked as the engine has it now, next to what Plotly holds of it.
 HELD = """await (async () => {
-  const { layerPoints, positions, stages } = await import("/assets/engine.mjs");
+  const { pointsOf } = await import("/assets/marks.mjs"), { positions, stages } = await import("/assets/engine.mjs");
   const all = stages(p.recipe, p.params), at = positions(p.recipe, p.params, p.progress);
   const { layers } = p.recipe.views[0], l = layers.findIndex((layer) => layer.hand?.kind === 'follow');
-  const points = layerPoints(p.recipe, layers[l], all, at, p.progress, p.followed);
+  const points = pointsOf(layers[l], { ...p.moment, stages: all, at });
   const { x, y, z } = p.panels[0].gd.data[l];
   return [Array.from(points), x.flatMap((_, i) => [x[i], y[i], z[i]])];
 })()"""
