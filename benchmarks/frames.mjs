@@ -1,5 +1,6 @@
 // Runs in a page of the explorer: the same frames by our painter, Plotly.restyle and Plotly.animate.
-import { layerPoints, now, stages } from "/assets/engine.mjs";
+import { now, stages } from "/assets/engine.mjs";
+import { pointsOf } from "/assets/marks.mjs";
 
 const player = window.normscape.players[0];
 const frame = () => new Promise(requestAnimationFrame);
@@ -7,7 +8,7 @@ const frame = () => new Promise(requestAnimationFrame);
 /** What every layer of the first view shows at a progress. */
 function figures(progress) {
   const { recipe, params } = player, all = stages(recipe, params), at = now(recipe, all, progress);
-  return recipe.views[0].layers.map((layer) => layerPoints(recipe, layer, all, at, progress, 0));
+  return recipe.views[0].layers.map((layer) => pointsOf(layer, { recipe, stages: all, at, params, progress, followed: 0 }));
 }
 
 function update(progress, indices) {
