@@ -32,7 +32,8 @@ FRAME = 250  # ms of a motion that one frame can take at most: LONGEST in assets
 
 # The layer to be picked as the engine has it now, next to what Plotly holds of it.
 HELD = """await (async () => {
-  const { pointsOf } = await import("/assets/marks.mjs"), { positions, stages } = await import("/assets/engine.mjs");
+  const { pointsOf } = await import("/assets/marks.mjs");
+  const { positions, stages } = await import("/assets/engine.mjs");
   const all = stages(p.recipe, p.params), at = positions(p.recipe, p.params, p.progress);
   const { layers } = p.recipe.views[0], l = layers.findIndex((layer) => layer.hand?.kind === 'follow');
   const points = pointsOf(layers[l], { ...p.moment, stages: all, at });
@@ -43,7 +44,8 @@ HELD = """await (async () => {
 # Where point i of the layer to be picked stands on the screen.
 PROJECTED = """(() => {
   const panel = p.panels[0], scene = panel.scene, { view, projection, model } = scene.glplot.cameraParams;
-  const l = p.recipe.views[0].layers.findIndex((layer) => layer.hand?.kind === 'follow'), { x, y, z } = panel.gd.data[l];
+  const l = p.recipe.views[0].layers.findIndex((layer) => layer.hand?.kind === 'follow');
+  const { x, y, z } = panel.gd.data[l];
   const times = (m, v) => [0, 1, 2, 3].map((r) => v.reduce((s, c, k) => s + m[4 * k + r] * c, 0));
   const box = scene.glplot.canvas.getBoundingClientRect();
   return x.map((_, i) => {

@@ -9,7 +9,7 @@ import pytest
 
 from components.publish import site
 from components.scene import scenes
-from tests.browser.hand import player, rest, strays, until, visit, walk
+from tests.browser.hand import PATIENCE, player, rest, strays, until, visit, walk
 from tests.browser.test_embed import files
 
 UNDER = "courses/normscape"
@@ -60,7 +60,11 @@ def test_the_gallery_leads_to_scenes(new_page, base):
     page = new_page(base_url=base)
     page.goto(f"/{UNDER}/")
     assert page.locator(".card").count() == len(scenes()) and strays(page) == []
-    assert page.evaluate("[...document.images].every((i) => i.complete && i.naturalWidth)")
+    seen = "[...document.images].filter((i) => i.checkVisibility())"
+    assert page.evaluate(f"{seen}.length") == len(scenes()), "of each, that of one theme"
+    for k in range(len(scenes())):  # each is fetched when it comes near
+        page.evaluate(f"{seen}[{k}].scrollIntoView()")
+        page.wait_for_function(f"{seen}[{k}].complete && {seen}[{k}].naturalWidth", timeout=PATIENCE)
     page.locator(".card").first.click()
     until(page, "p.ready")
     page.locator("summary").first.click()
