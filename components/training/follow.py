@@ -31,7 +31,8 @@ class Follow:
     def told(self, ticket: str, *, seen: int, stop: bool, look: dict[str, str] | None) -> str:
         """The outcome, the worker's words, or how many are before it, as JSON; "" if nothing is new."""
         try:
-            self.workers.ready()
+            if self.line.knows(ticket):  # any other is no reason to start one
+                self.workers.ready()
             if look is not None:
                 self.line.look(ticket, look)
             if stop:

@@ -84,6 +84,10 @@ class Line:
             self.finish(name, {"state": "replaced"})
         return ticket
 
+    def knows(self, ticket: str) -> bool:
+        """Whether a ticket waits, or is being trained."""
+        return ticket in self._read()
+
     def ask(self, ticket: str, seen: int = NOTHING) -> str | None:
         """What there is to tell a page: the worker's last words, as JSON; or how many are before it.
 
@@ -107,7 +111,7 @@ class Line:
     def outcome(self, ticket: str) -> Outcome | None:
         """How a job has ended, None while it has not. One that nobody looks after any more is lost."""
         found = self.store.get(f"outcome:{ticket}")
-        known = ticket in self._read()
+        known = self.knows(ticket)
         if found is None and (not known or self._silent(ticket)):
             found = self.store.get(f"outcome:{ticket}") or b'{"state": "lost"}'  # it may have ended just now
             if known:
@@ -121,17 +125,17 @@ class Line:
             if ticket in line:
                 line[ticket]["stop"] = True
 
-        if ticket in self._read():
+        if self.knows(ticket):
             self._change(mark)
 
     def look(self, ticket: str, choices: dict[str, str]) -> None:
         """What the page wants to see of its training, such as another seed."""
-        if ticket in self._read():
+        if self.knows(ticket):
             self.store.set(f"look:{ticket}", json.dumps(choices).encode(), LINE_KEPT)
 
     def close(self, ticket: str) -> None:
         """The page goes; should it come back, it is told."""
-        if ticket in self._read():
+        if self.knows(ticket):
             self.finish(ticket, {"state": "left"})
 
     def leave(self, ticket: str) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from flask import Flask, Response, jsonify, request
 
@@ -33,14 +35,25 @@ def add_routes(server: Flask) -> None:
 
 def _file(run: str, kind: str) -> Response:
     """A stored run as a file."""
-    with work():
-        film = runs.load(run)
-        # JSON is written as it is fetched
-        data, mime = (to_npz(film), BYTES) if kind == "npz" else (json_text(film), "application/json")
-    answer = Response(data, mimetype=mime)
+    if kind == "npz":
+        with work():
+            film = runs.load(run)
+            answer = Response(to_npz(film), mimetype=BYTES)
+    else:
+        pieces = _written(run)
+        film = next(pieces)  # what is refused is refused before the answer begins
+        answer = Response(pieces, mimetype="application/json")
     name = re.sub("[^a-z0-9]", "", film.data.name.lower())[:20] or "run"
     answer.headers["Content-Disposition"] = f'attachment; filename="normscape-{name}-{run}.{kind}"'
     return answer
+
+
+def _written(run: str) -> Iterator[Any]:
+    """A stored run, then its JSON, written as it is sent: the turn to work lasts until all of it is."""
+    with work():
+        film = runs.load(run)
+        yield film
+        yield from json_text(film)
 
 
 def network(run: str) -> Response:

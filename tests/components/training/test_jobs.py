@@ -162,8 +162,9 @@ def test_a_ticket_that_nobody_gave_out_moves_nothing(queue, monkeypatch, ticket)
     monkeypatch.setattr(store.Steady, "change", absent)
     queue.stop(ticket), queue.look(ticket, {"seed": "1"}), queue.close(ticket)
     if line.is_ticket(ticket):
-        page = follow.Follow(queue, Idle())
+        page = follow.Follow(queue, workers := Local())
         assert told(page, ticket, look={"seed": "1"}, stop=True) == {"end": {"state": "lost"}}
+        assert workers.process is None, "nor does it start a worker"
 
 
 def test_a_page_that_is_silent_for_a_minute_is_there(queue, monkeypatch):

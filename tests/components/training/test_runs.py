@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import app
+from components.budget import BURST
 from components.scene import Whole, WrongValue, scenes
 from components.security import LARGEST_BODY
 from components.trained import SEEDS
@@ -321,6 +322,21 @@ def test_a_file_of_a_run_opens_again_as_the_same_run(client, small, kind):
     choices = opened.json["choices"]
     assert choices["run"] == name and choices["n"] == "40"
     assert client.get("/recipe/spiral", query_string=choices).json["clock"] == "step"
+
+
+def test_the_json_of_a_run_is_charged_for_until_it_is_written(small):
+    server, name = app.create_app().server, runs.save(small)
+    budget = server.extensions["budget"]
+    answer = server.test_client().get(f"/run/{name}.json", buffered=False)
+    pieces = answer.iter_encoded()
+    next(pieces)
+    assert budget.inside == 1 and "127.0.0.1" not in budget.debts
+    assert b"".join(pieces).endswith(b"]}")
+    assert budget.inside == 0 and budget.owed("127.0.0.1") > 0
+    server.test_client().get(f"/run/{name}.json", buffered=False).close()  # who goes at once
+    assert budget.inside == 0
+    budget.charge("127.0.0.1", BURST)
+    assert server.test_client().get(f"/run/{name}.json").status_code == 429
 
 
 def test_the_network_of_a_seed_opens_from_a_link_alone(client, small):
