@@ -6,7 +6,7 @@
  */
 
 const SLOW = 4000; // milliseconds
-/** @type {any} */ (window).normscape ??= {}; // the page is alive (watch.js); the players come later
+/** @type {any} */ (window).normscape ??= { players: [] }; // the page is alive (watch.js); the players come later
 const root = /** @type {HTMLElement} */ (document.querySelector("[data-slug]"));
 const calm = matchMedia("(prefers-reduced-motion: reduce)"), hosted = parent !== window;
 /** @type {Promise<any> | undefined} */ let loading;
