@@ -100,6 +100,40 @@ def test_the_server_dies_under_an_open_page(new_page, mortal):
     assert player(page, "p.drawn('points').every(Number.isFinite)")
 
 
+def test_a_recipe_that_does_not_come_is_told_until_it_comes(page):
+    held = []
+    page.route("**/recipe/**", lambda route: held.append(route))
+    page.goto(f"/layernorm?{FEW}")
+    page.wait_for_selector(".notice:has-text('still on its way')", timeout=PATIENCE)
+    held[0].continue_()
+    until(page, "p.ready")
+    assert page.locator(".notice").is_hidden()
+    page.select_option("#choice-points", "ring")
+    page.wait_for_selector(".notice:has-text('still on its way')", timeout=PATIENCE)
+    page.select_option("#choice-points", "gaussian")  # nobody waits for the ring any more
+    page.wait_for_selector(".notice", state="hidden", timeout=PATIENCE)
+
+
+@pytest.mark.allow_errors("ERR_FAILED|ERR_BLOCKED")
+@pytest.mark.parametrize("module", ["attend.mjs", "engine.mjs", "poll.mjs"])
+def test_a_module_that_is_blocked_is_told(page, module):
+    page.route(f"**/assets/{module}", lambda route: route.abort())
+    page.goto("/layernorm")
+    page.wait_for_selector(".unmoved:has-text('reload the page')", timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("path", ["/layernorm", "/embed/layernorm"])
+def test_a_module_that_does_not_come_is_told_until_it_comes(page, path):
+    held = []
+    page.route("**/assets/player.mjs", lambda route: held.append(route))
+    page.goto(path, wait_until="commit")
+    page.wait_for_selector(".unmoved, .notice:has-text('still on its way')", timeout=PATIENCE)
+    held[0].continue_()
+    until(page, "p.ready")
+    page.wait_for_selector(".unmoved", state="detached", timeout=PATIENCE)
+    assert page.locator(".notice").is_hidden()
+
+
 @pytest.mark.allow_errors("status of 400")
 def test_nonsense_vectors_are_named_by_their_line(page):
     visit(page, "/layernorm?points=own")
