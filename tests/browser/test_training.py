@@ -257,4 +257,4 @@ def test_leaving_the_page_ends_its_training(new_page, mortal, tmp_path, leave):
     else:
         page.click("header a:has-text('Normscape')")
     waiting.until(lambda: ticket not in json.loads(kept.get("line")) and not kept.get(f"beat:{ticket}"))
-    page.wait_for_load_state("networkidle")  # its server goes before it
+    page.close()  # its server goes before it
