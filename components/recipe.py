@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from components.checks import check
+from components.checks import COLUMNS, check
 from components.cloud import Array, Cloud, Moment, Params, Row
 from components.marks import Followed, Highest, Inside, Mark, OnHull
 
@@ -59,7 +59,7 @@ class Table:
     cloud: str
     ideal: str = ""
     first: str = ""
-    columns: Sequence[str] = ("components", "mean", "std", "norm", "angle", "distance")
+    columns: Sequence[str] = COLUMNS
 
 
 @dataclass(frozen=True)
