@@ -145,7 +145,7 @@ def test_the_gallery_fetches_the_theme_that_is_shown(page):
         picture.scroll_into_view_if_needed()
         page.wait_for_function("(image) => image.naturalWidth", arg=picture.element_handle())
     assert len(asked) == len(scenes()) and all(url.endswith("?theme=light") for url in asked)
-    while page.locator("html").get_attribute("data-mantine-color-scheme") == "light":
+    while page.locator("html").get_attribute("data-scheme") == "light":
         page.click("#theme")
     page.wait_for_function("() => document.querySelector('.card img.only-dark').naturalWidth")
     assert strays(page) == []
