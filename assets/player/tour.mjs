@@ -19,7 +19,7 @@ export function tour(part, all, player) {
     h("div", { className: "steps" }, back, on, h("span", { className: "space" }), button("Close", () => close())));
   const start = link(player.part("head")?.querySelector("a.on"), () => { visit(0); title.focus(); });
   const stops = [...part.querySelectorAll(".tour li")];
-  stops.forEach((stop, k) => link(stop.querySelector("a"), () => {
+  stops.forEach((stop, k) => link(/** @type {HTMLAnchorElement} */ (stop.querySelector("a")), () => {
     visit(k);
     player.part("stage").scrollIntoView({ block: "nearest" });
     title.focus({ preventScroll: true });

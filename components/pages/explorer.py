@@ -18,7 +18,7 @@ from markupsafe import Markup
 from components.language.link import parse
 from components.language.scene import Scene, WrongValue, scenes
 from components.pages import page
-from components.pages.markup import Element, written
+from components.pages.markup import element, written
 from components.pages.panel import add_training
 from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script
 from components.web.budget import Busy
@@ -28,7 +28,9 @@ from components.web.server import bundle, made, once
 INTERNAL = ("python_version", "plotly_version", "ddk_version", "dash_version_url", "plotly_cloud_installed")
 # What the panel is made of: React, the elements of `dash.html`, and what runs them. Nothing else of Dash is
 # fetched. Its polyfill would slow parseInt, which Plotly's WebGL calls some thousand times a frame.
-NEEDED = re.compile(r'<script src="([^"]*/(?:deps/(?:react|react-dom|prop-types)@|dash/html/|dash-renderer/)[^"]*)"')
+NEEDED = re.compile(
+    r'<script src="([^"]*/(?:deps/(?:react|react-dom|prop-types)@|dash/html/|dash-renderer/)[^"]*)"'
+)
 UNMOVED = "Normscape moves points in the browser, and needs JavaScript for it."
 
 
@@ -42,8 +44,8 @@ class Explorer(Dash):
         """The routes and callbacks of the pages."""
         self.training = add_training(self)
 
-    def index(self, *_: Any, path: str = "", **__: Any) -> Response:  # type: ignore[override]
-        """The page at a path: 404 where there is none, 400 for a link with a wrong value, which starts afresh."""
+    def index(self, *_: Any, path: str = "", **__: Any) -> Response:
+        """The page at a path: 404 where there is none, 400 for a link with a wrong value."""
         place, slug = Place(self.config.requests_pathname_prefix), path.strip("/")
         if not slug:
             return answer(200, "Normscape", [], page.gallery(place), place, lead=LEAD)
@@ -56,7 +58,7 @@ class Explorer(Dash):
         return answer(status, f"{scene.title} · Normscape", head, [main, callbacks], place, lead=scene.lead)
 
     def _main(self, scene: Scene, place: Place) -> tuple[int, Markup]:
-        """Status and text of a scene; without its picture where there is too much to do: its player asks again."""
+        """Status and text of a scene, without its picture where there is too much to do at the moment."""
         panel, data = self.training.tree(scene), facts(scene, place)
 
         def text(query: dict[str, str]) -> Markup:
@@ -73,12 +75,12 @@ class Explorer(Dash):
         except WrongValue:
             return 400, text({})
 
-    def _callbacks(self) -> list[Element]:
+    def _callbacks(self) -> list[Any]:
         """What Dash needs to know, and its scripts, which assets/page/callbacks.mjs fetches in its time."""
         self.training.ready()
         scripts = json.dumps(NEEDED.findall(self._generate_scripts_html()))
         kind = {"type": "application/json", "id": "dash-scripts"}
-        return [Markup(self._generate_config_html()), Element("script", kind, Markup(scripts))]
+        return [Markup(self._generate_config_html()), element("script", kind, Markup(scripts))]
 
 
 def answer(status: int, title: str, head: Any, main: Any, place: Place, *, lead: str = "") -> Response:
@@ -86,7 +88,7 @@ def answer(status: int, title: str, head: Any, main: Any, place: Place, *, lead:
     asked = request.args.get("theme")
     theme = next((t for t in (asked, request.cookies.get("theme")) if t in NAMES), "auto")
     first = [*place.styles("page/style.css"), script(place.asset("page/theme.js")), head]
-    body = [header(place, theme), main, Element("noscript", {}, UNMOVED)]
+    body = [header(place, theme), main, element("noscript", {}, UNMOVED)]
     return Response(document(title, first, body, lead=lead, scheme=theme), status, mimetype="text/html")
 
 
@@ -111,7 +113,7 @@ def scene_head(place: Place, *, trained: bool) -> list[Any]:
     return [script(place.asset("page/watch.js")), scripts, preloads(place, entries, library)]
 
 
-def discovery(scene: Scene) -> list[Element]:
+def discovery(scene: Scene) -> list[Any]:
     """For the head of a scene's page: where its oEmbed is, and what a preview shows."""
     query = request.query_string.decode("latin-1")
     here = f"{request.url_root}{scene.slug}" + (f"?{query}" if query else "")
@@ -120,5 +122,5 @@ def discovery(scene: Scene) -> list[Element]:
     found = f"{request.url_root}oembed?format=json&url={quote(here, safe='')}"
     link = {"rel": "alternate", "type": "application/json+oembed", "href": found, "title": scene.title}
     meta = {"title": scene.title, "description": scene.lead, "type": "website", "url": here, "image": still}
-    told = [Element("meta", {"property": f"og:{name}", "content": text}) for name, text in meta.items()]
-    return [Element("link", link), *told]
+    told = [element("meta", {"property": f"og:{name}", "content": text}) for name, text in meta.items()]
+    return [element("link", link), *told]

@@ -1,4 +1,4 @@
-"""A page is a tree of `dash.html` components. Dash shows it in the browser; here the same tree becomes text."""
+"""A page is a tree of `dash.html` components. Dash shows such trees; here they become text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from dash.development.base_component import Component
 from markupsafe import escape
 
 VOID = {"br", "hr", "img", "input", "link", "meta", "source"}  # elements without an end
-NAMES = {"className": "class", "htmlFor": "for"}  # React's → HTML's, where it is not the same in small letters
+NAMES = {
+    "className": "class",
+    "htmlFor": "for",
+}  # React's → HTML's, where it is not the same in small letters
 DASHS_OWN = {"children", "key", "n_clicks", "n_clicks_timestamp", "disable_n_clicks"}
 
 
 @dataclass(frozen=True)
 class Element:
-    """What `dash.html` has no word for, in the words of HTML: an input, a picture that is fetched when it is near.
+    """What `dash.html` has no word for, in the words of HTML: an input, a picture that is fetched late.
 
     Such an element stands in what is served; Dash itself cannot show it.
     """
@@ -24,6 +27,11 @@ class Element:
     tag: str
     attributes: Mapping[str, Any]
     children: Any = None
+
+
+def element(tag: str, attributes: Mapping[str, Any], children: Any = None) -> Any:
+    """An `Element`, in any tree: Dash's own annotations know only what Dash can show."""
+    return Element(tag, attributes, children)
 
 
 def attributes(**named: Any) -> dict[str, Any]:

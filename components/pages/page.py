@@ -15,7 +15,7 @@ from components.language.link import State
 from components.language.recipe import Recipe
 from components.language.scene import Scene, scenes
 from components.language.text import mathml
-from components.pages.markup import Element, attributes
+from components.pages.markup import attributes, element
 from components.pages.shell import LEAD, Place
 from components.theme import THEMES
 
@@ -38,10 +38,10 @@ def gallery(place: Place) -> html.Main:
     return html.Main([intro, html.Div(cards, className="cards")], className="gallery")
 
 
-def _picture(scene: Scene, place: Place, theme: str) -> Element:
+def _picture(scene: Scene, place: Place, theme: str) -> Any:
     """In one theme; lazily, since a browser fetches nothing then of the theme that is not shown."""
     source = place.still(scene.slug, theme)
-    return Element("img", {"loading": "lazy", "src": source, "alt": "", "class": f"only-{theme}"})
+    return element("img", {"loading": "lazy", "src": source, "alt": "", "class": f"only-{theme}"})
 
 
 def unknown(slug: str, place: Place) -> html.Main:
@@ -52,16 +52,16 @@ def unknown(slug: str, place: Place) -> html.Main:
 def scene_page(
     scene: Scene,
     state: State | None,
-    data: Mapping[str, str],
+    data: Mapping[str, Any],
     *,
     told: Sequence[Mapping[str, Any]] | None = None,
     below: Any = None,
     end: Any = None,
 ) -> html.Main:
-    """A scene with its text and all that the player fills: the views large, controls beside them, then numbers.
+    """A scene: its text, and the parts that the player fills: views, controls, numbers.
 
-    state: what its picture shows; None for no picture. told: the choices that can be made, as a recipe has them,
-    the scene's where nobody says. below: what stands below the controls.
+    state: what its picture shows; None for no picture. told: the choices that can be made, as a recipe has
+    them, the scene's where nobody says. below: what stands below the controls.
     """
     told = scene.json()["choices"] if told is None else told
     return html.Main(
@@ -79,7 +79,7 @@ def scene_page(
     )
 
 
-def facts(scene: Scene, **others: str | None) -> dict[str, str]:
+def facts(scene: Scene, **others: str | None) -> dict[str, Any]:
     """The data that a player finds at its scene; None is left out."""
     usual = json.dumps({c.name: c.default for c in scene.choices})
     named = {f"data_{name}": value for name, value in others.items()}

@@ -17,7 +17,7 @@ from flask import request, session
 
 from components.language.scene import Scene, WrongValue
 from components.pages import follow
-from components.pages.markup import Element, attributes
+from components.pages.markup import attributes, element
 from components.settings import redis_url
 from components.training import jobs, runs, store
 from components.training.line import Line, Refused
@@ -47,15 +47,15 @@ class Panel:
         self.workers.ready()
 
     def tree(self, scene: Scene) -> html.Section | None:
-        """Its fields, what Dash will show (`callbacks`), as it is until then, and room for the files of a run."""
+        """Its fields, what Dash will show, as it is until then, and room for the files of a run."""
         if scene.training is None:
             return None
         if not self.trains:
             return html.Section(html.P(NO_TORCH), className="training")
-        parts = [
+        parts: list[Any] = [
             html.H2("Train it yourself"),
             html.Div([_field(number) for number in jobs.NUMBERS], className="fields"),
-            Element("div", {"class": "until", "inert": True}, callbacks()),
+            element("div", {"class": "until", "inert": True}, callbacks()),
             html.Div(id="react-entry-point", hidden=True),
             html.Div(className="files"),
         ]
@@ -88,10 +88,12 @@ def _field(number: jobs.Number) -> html.Div:
     name = f"train-{number.name}"
     bounds = {"min": number.min, "max": number.max, "step": 1 if number.whole else "any"}
     field = {"type": "number", "id": name, "name": number.name, "value": number.default, **bounds}
-    wrong = html.P(id=f"{name}-wrong", className="wrong", role="alert")
-    return html.Div(
-        [html.Label(number.label, htmlFor=name), Element("input", field | {"aria-describedby": wrong.id}), wrong]
-    )
+    parts = [
+        html.Label(number.label, htmlFor=name),
+        element("input", field | {"aria-describedby": f"{name}-wrong"}),
+        html.P(id=f"{name}-wrong", className="wrong", role="alert"),
+    ]
+    return html.Div(parts)
 
 
 def _trains() -> bool:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from dash import html
 
 from components.language.scene import scenes
-from components.pages.markup import Element, attributes, written
+from components.pages.markup import attributes, element, written
 from components.pages.modules import names
 from components.theme import THEMES
 
@@ -50,10 +50,10 @@ class Place:
     def asset(self, name: str) -> str:
         return f"{self.root}assets/{name}"
 
-    def styles(self, *names: str) -> list[Element]:
+    def styles(self, *names: str) -> list[Any]:
         """The colours, and style sheets among the assets."""
         sheets = [f"{self.root}theme.css", *map(self.asset, names)]
-        return [Element("link", {"rel": "stylesheet", "href": sheet}) for sheet in sheets]
+        return [element("link", {"rel": "stylesheet", "href": sheet}) for sheet in sheets]
 
 
 def document(
@@ -72,33 +72,33 @@ def document(
     light or dark, where it is known already; else it is the system's until a script says otherwise.
     """
     known = scheme if scheme in THEMES else None
-    about = [Element("meta", {"name": "description", "content": lead})] if lead else []
+    about = [element("meta", {"name": "description", "content": lead})] if lead else []
     first = [
-        Element("meta", {"charset": "utf-8"}),
-        Element("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
+        element("meta", {"charset": "utf-8"}),
+        element("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
         html.Title(title),
         *about,
-        Element("link", {"rel": "icon", "href": f"data:image/svg+xml,{ICON}"}),
+        element("link", {"rel": "icon", "href": f"data:image/svg+xml,{ICON}"}),
     ]
     own = {"lang": "en", "class": kind} | attributes(data_theme=asked, data_scheme=known)
-    tree = Element("html", own, [Element("head", {}, [first, head]), Element("body", {}, body)])
+    tree = element("html", own, [element("head", {}, [first, head]), element("body", {}, body)])
     return f"<!DOCTYPE html>\n{written(tree)}\n"
 
 
-def script(source: str, **others: Any) -> Element:
+def script(source: str, **others: Any) -> Any:
     """A script that waits until the page has been read: the first paint waits for none."""
-    return Element("script", {"src": source, "defer": True} | others)
+    return element("script", {"src": source, "defer": True} | others)
 
 
-def module(source: str) -> Element:
-    return Element("script", {"type": "module", "src": source})
+def module(source: str) -> Any:
+    return element("script", {"type": "module", "src": source})
 
 
-def preloads(place: Place, entries: Sequence[str], library: str) -> list[Element]:
+def preloads(place: Place, entries: Sequence[str], library: str) -> list[Any]:
     """What the entries import, and the drawing library: fetched at once, and not one after the other."""
     needed = dict.fromkeys(name for entry in entries for name in names(entry) if name not in entries)
-    found = [Element("link", {"rel": "modulepreload", "href": place.asset(f"{name}.mjs")}) for name in needed]
-    return [*found, Element("link", {"rel": "preload", "as": "script", "href": library})]
+    found = [element("link", {"rel": "modulepreload", "href": place.asset(f"{name}.mjs")}) for name in needed]
+    return [*found, element("link", {"rel": "preload", "as": "script", "href": library})]
 
 
 def header(place: Place, theme: str = "auto") -> html.Header:
@@ -111,8 +111,8 @@ def header(place: Place, theme: str = "auto") -> html.Header:
         html.A("Normscape", href=place.home, className="brand"),
         html.Nav(
             [
-                Element("button", menu, "Scenes"),
-                Element("ul", {"id": "scenes", "class": "menu", "popover": True}, links),
+                element("button", menu, "Scenes"),
+                element("ul", {"id": "scenes", "class": "menu", "popover": True}, links),
             ],
             **attributes(aria_label="Scenes"),
         ),

@@ -19,7 +19,7 @@ from components.drawing.still import WIDTH as STILL_WIDTH
 from components.language import link
 from components.language.link import State, parse, write
 from components.language.scene import Scene, WrongValue, scenes
-from components.pages.markup import Element
+from components.pages.markup import element
 from components.pages.page import facts
 from components.pages.shell import Place, module, script
 from components.publish.plain import body, figure, linked, page, single_file
@@ -91,7 +91,7 @@ def html(shown: Shown) -> str:
         plotly=f"../lib/{bundle()[0]}",
     )
     back = {"class": "back", "href": f"../{scene.slug}{own['query']}", "target": "_blank", "rel": "noopener"}
-    sign = tags.P([tags.Span(scene.title), " ", Element("a", back, "Normscape ↗")], className="sign")
+    sign = tags.P([tags.Span(scene.title), " ", element("a", back, "Normscape ↗")], className="sign")
     inner = body(scene, state, data, told=scene.json()["choices"], end=sign)
     scripts = [script(ABOVE.asset("page/watch.js")), module(ABOVE.asset("page/embed.mjs"))]
     return page(scene.title, [linked(ABOVE), scripts], inner, asked=state.theme or "auto")

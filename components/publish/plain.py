@@ -15,7 +15,7 @@ from markupsafe import Markup
 from components import theme
 from components.language.link import State, key, write
 from components.language.scene import Scene
-from components.pages.markup import Element
+from components.pages.markup import element
 from components.pages.modules import asset, modules, renamed
 from components.pages.page import controls, facts, notice, stage
 from components.pages.shell import Place, document, script
@@ -30,13 +30,13 @@ def page(title: str, head: Any, body: Any, *, asked: str = "auto", kind: str = "
     return document(title, head, body, asked=asked, kind=kind, scheme=asked)
 
 
-def linked(place: Place) -> list[Element]:
+def linked(place: Place) -> list[Any]:
     """The head of a page beside the assets."""
     return [*place.styles(*STYLES), script(place.asset("page/theme.js"))]
 
 
 def body(
-    scene: Scene, state: State, data: Mapping[str, str], *, told: Sequence[Mapping[str, Any]], end: Any
+    scene: Scene, state: State, data: Mapping[str, Any], *, told: Sequence[Mapping[str, Any]], end: Any
 ) -> html.Main:
     """The scene's element with the parts that the player fills, and its picture from the first.
 
@@ -57,10 +57,10 @@ def body(
     return html.Main(inner, className="scene" if parts or scrubber else "scene bare", **data)
 
 
-def data_block(recipes: Mapping[str, Any]) -> Element:
+def data_block(recipes: Mapping[str, Any]) -> Any:
     """Recipes, or their files, by `key`, as a block of data in the page."""
     data = inside(json.dumps(recipes, separators=(",", ":")))
-    return Element("script", {"type": "application/json", "class": "recipes"}, Markup(data))
+    return element("script", {"type": "application/json", "class": "recipes"}, Markup(data))
 
 
 def inside(code: str) -> str:
@@ -80,17 +80,17 @@ def single_file(
 
     recipes: by `key`, of the choices that can be made in it; without them none can.
     """
-    styles = [Element("style", {}, Markup(sheet)) for sheet in (theme.css(), *map(asset, STYLES))]
-    code = [Element("script", {}, Markup(inside(each))) for each in (library_code(), player())]
-    head = [Element("script", {}, Markup(asset("page/theme.js"))), styles]
+    styles = [element("style", {}, Markup(sheet)) for sheet in (theme.css(), *map(asset, STYLES))]
+    code = [element("script", {}, Markup(inside(each))) for each in (library_code(), player())]
+    head = [element("script", {}, Markup(asset("page/theme.js"))), styles]
     inner = [_alone(scene, state, autoplay, recipes), code]
     return page(scene.title, head, inner, asked=state.theme or "auto", kind=kind)
 
 
 def beside(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] | None = None) -> str:
     """The same, with what figures have in common (`common`) in a folder, given as a relative link."""
-    sheets = [Element("link", {"rel": "stylesheet", "href": f"{folder}/{name}"}) for name in SHEETS]
-    code = Element("script", {"src": f"{folder}/player.js"})
+    sheets = [element("link", {"rel": "stylesheet", "href": f"{folder}/{name}"}) for name in SHEETS]
+    code = element("script", {"src": f"{folder}/player.js"})
     alone = _alone(scene, state, False, recipes, plotly=f"{folder}/plotly.js")
     head = [script(f"{folder}/theme.js"), sheets]
     return page(scene.title, head, [alone, code], asked=state.theme or "auto")

@@ -22,7 +22,7 @@ from components.drawing import still
 from components.language.link import key, parse
 from components.language.scene import Choice, Scene, Several, Whole, WrongValue, scenes
 from components.pages import page
-from components.pages.markup import Element
+from components.pages.markup import element
 from components.pages.modules import ASSETS, names
 from components.pages.shell import LEAD, Place, document, header, module, preloads
 from components.publish import bar
@@ -173,11 +173,13 @@ def scene_page(scene: Scene, files: Mapping[str, str], choices: Sequence[Mapping
         end=data_block(files),
     )
     early = preloads(BELOW, [ENTRY], data["data-plotly"])
-    return _page(f"{scene.title} · Normscape", BELOW, [module(BELOW.asset(f"{ENTRY}.mjs")), early], main, scene.lead)
+    return _page(
+        f"{scene.title} · Normscape", BELOW, [module(BELOW.asset(f"{ENTRY}.mjs")), early], main, scene.lead
+    )
 
 
 def _page(title: str, place: Place, more: Any, main: html.Main, lead: str) -> str:
     """No server knows the reader's theme: the script that does comes before the first paint."""
-    theme = Element("script", {"src": place.asset("page/theme.js")})
+    theme = element("script", {"src": place.asset("page/theme.js")})
     head = [theme, *place.styles("page/style.css"), more]
     return document(title, head, [header(place), main], lead=lead)

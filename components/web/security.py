@@ -22,7 +22,7 @@ EMBED = "/embed/"  # what stands below may stand in a frame of any page
 # What a figure fetches. In a sandboxed frame it has no origin: public, without credentials.
 PUBLIC = ("/assets/", "/lib/", "/recipe/", "/still/")
 
-# Plotly writes style attributes, hence 'unsafe-inline' for styles; no script is made from text, and none is inline.
+# Plotly writes style attributes, hence 'unsafe-inline' for styles. No script is inline, or made from text.
 POLICY = {
     "default-src": "'self'",
     "script-src": "'self'",
