@@ -11,6 +11,7 @@
  *   | {kind: "normalize", radius: Entries, eps: Entries, groups: number[][] | null, convention: string}
  *   | {kind: "pointwise", function: string}
  *   | {kind: "softmax", temperature: Entries, causal: boolean}
+ *   | {kind: "placed", names: string[][]}
  *   | {kind: "branches", pipelines: any[][], join: "sum" | "concat"}} Step a branch is steps too
  * @typedef {{of: string, stage: number | null, transposed: boolean, shape: number[]}} Of the points of another cloud as a matrix
  * @typedef {Record<string, Float32Array[]>} Stages of each cloud
@@ -210,6 +211,11 @@ function apply(x, n, step, params, all, first) {
       return x;
     }
     case "softmax": return softmax(x, n, value(step.temperature, params)[0], step.causal, first);
+    case "placed": {
+      const m = step.names[0].length, out = room(n * m, x);
+      for (let i = 0; i < n * m; i++) out[i] = params[step.names[first + Math.floor(i / m)][i % m]];
+      return out;
+    }
     case "branches": return branches(x, n, step.pipelines, step.join, params, all, first);
     default: return normalize(x, n, value(step.radius, params)[0], value(step.eps, params)[0], step.groups, step.convention);
   }
@@ -254,7 +260,7 @@ const lately = new WeakMap();
 function remembered(cloud, params, all) {
   let known = lately.get(cloud);
   const steps = known ? [] : every([...cloud.place, ...cloud.steps]);
-  const names = known?.names ?? steps.flatMap((step) => Object.values(step).flatMap(movers));
+  const names = known?.names ?? steps.flatMap((step) => (step.kind === "placed" ? step.names.flat() : Object.values(step).flatMap(movers)));
   const sources = known?.sources ?? steps.flatMap((step) => (step.kind === "affine" && "of" in step.A ? [step.A.of] : []));
   const inputs = [...names.map((name) => params[name]), ...sources.map((name) => all[name])];
   if (!known || !inputs.every((input, i) => input === known?.inputs[i])) {
@@ -297,9 +303,16 @@ export function positions(recipe, params, progress) {
 /** The same from stages that are known already. @param {Recipe} recipe @param {Record<string, Float32Array[]>} all
  * @param {number} progress @returns {Record<string, Float32Array>} */
 export function now(recipe, all, progress) {
-  return Object.fromEntries(recipe.clouds.map((cloud) =>
-    [cloud.name, between(all[cloud.name], cloud.points.shape[0], progress)]));
+  return Object.fromEntries(recipe.clouds.map((cloud) => {
+    const stages = all[cloud.name], known = there.get(stages);
+    const points = known?.progress === progress ? known.points : between(stages, cloud.points.shape[0], progress);
+    there.set(stages, { progress, points });
+    return [cloud.name, points];
+  }));
 }
+
+/** @type {WeakMap<Float32Array[], {progress: number, points: Float32Array}>} where each cloud was last */
+const there = new WeakMap();
 
 /**
  * One display coordinate of n points: ⟨weights, point⟩ + offset, at the progress or at a fixed stage; over another row, if any.

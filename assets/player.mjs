@@ -10,7 +10,7 @@
 
 import { clockOf, cloudOf, now, stages, unpack } from "./engine.mjs";
 import { plane } from "./geometry.mjs";
-import { opacityOf, pointsOf, valuesOf } from "./marks.mjs";
+import { follows, opacityOf, pointsOf, valuesOf } from "./marks.mjs";
 import { h } from "./controls.mjs";
 import { defaults, pointCount, read, split, texts, within, write } from "./link.mjs";
 import { description } from "./describe.mjs";
@@ -506,7 +506,7 @@ export class Player {
       points: pointsOf(mark, moment),
       opacity: opacityOf(mark, progress),
       values: valuesOf(mark, moment),
-      text: rest && mark.hand?.kind === "follow" ? this.#texts(mark.cloud) : undefined,
+      text: rest && follows(mark) ? this.#texts(mark.cloud) : undefined,
     })));
   }
 
