@@ -20,7 +20,7 @@ def disc(values: Array, radius: float, corners: int) -> Array:
 
 
 def facing(middle: Array, normal: Array, radius: float, corners: int) -> Array:
-    """What is at right angles to `normal` around a point, within a radius; the point alone where the normal is 0.
+    """What is at right angles to `normal` around a point, within a radius; the point alone where that is 0.
 
     The point, then in 2D the ends of a line, (3, 2), in 3D the edge of a disc, closed, (corners + 2, 3).
     """

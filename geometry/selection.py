@@ -45,6 +45,8 @@ def certificate(keys: Float[Array, "n d"], k: int) -> Certificate:
     keys = _checked(keys)
     away, others = np.delete(keys, k, axis=0) - keys[k], np.delete(np.arange(len(keys)), k)
     weights, size = np.zeros(len(keys)), _size(away)
+    if not len(away):
+        return Certificate(np.inf, np.zeros(keys.shape[1]), weights, 1.0)
     foot = nearest(away)
     if (lead := _lead(foot, away, size)) > 0:
         return Certificate(lead, -foot / np.linalg.norm(foot), weights, 1.0)

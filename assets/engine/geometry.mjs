@@ -1,0 +1,140 @@
+// @ts-check
+/** Geometry that marks and readouts need, as in geometry/ (arrows, ellipsoid, plane, distributions). Pure. */
+
+/** @typedef {{length: number, width: number, least: number, steep: number}} Head as in geometry/arrows.py, which says what they are */
+
+/** A line with a head at the end of each of its pieces: barb, tip, barb … @param {Float32Array} points @param {number} k
+ * @param {Head | 0} arrow */
+export function withHeads(points, k, arrow) {
+  if (!arrow) return points;
+  /** @type {number[]} */ const out = [];
+  for (let i = 0, from = 0, n = points.length / k; i <= n; i++) {
+    if (i < n && points[i * k] === points[i * k]) continue;
+    const piece = points.subarray(from * k, i * k);
+    out.push(...piece, ...head(piece, k, arrow));
+    if (i < n) out.push(...points.subarray(i * k, (i + 1) * k));
+    from = i + 1;
+  }
+  return Float32Array.from(out);
+}
+
+/** @param {Float32Array} piece @param {number} k @param {Head} arrow @returns {number[]} */
+function head(piece, k, { length, width, least, steep }) {
+  const n = piece.length / k, tip = Array.from(piece.subarray(piece.length - k));
+  let whole = 0, size = 0, back = tip.map(() => 0);
+  for (let i = 1; i < n; i++) {
+    const leg = tip.map((_, j) => piece[i * k + j] - piece[(i - 1) * k + j]), long = Math.hypot(...leg);
+    whole += long;
+    if (long > least * length) back = leg.map((x) => x / long);
+  }
+  if (back.some(Boolean)) back = back.map((x) => (size = Math.min(length, whole / 2)) * x);
+  const barbs = sides(back, size || 1, steep).map((side) => tip.map((x, j) => x - back[j] + width * side[j]));
+  return n ? barbs.flatMap((barb) => [...barb, ...tip]).slice(0, -k) : [];
+}
+
+/** Vectors as long as `back` and at right angles to it. @param {number[]} back @param {number} size @param {number} steep */
+function sides(back, size, steep) {
+  const both = (/** @type {number[]} */ v) => [v, v.map((x) => -x)];
+  if (back.length === 2) return both([-back[1], back[0]]);
+  const across = cross(back, Math.abs(back[2]) > steep * size ? [1, 0, 0] : [0, 0, 1]), long = Math.hypot(...across) || 1;
+  const first = across.map((x) => (x * size) / long);
+  return [...both(first), ...both(cross(back, first).map((x) => x / size))];
+}
+
+/**
+ * The semi-axes of an ellipsoid, longest first: its middle, then the images of orthonormal radii. Pairs of radii are
+ * turned into each other until all are at right angles (one-sided Jacobi).
+ * @param {ArrayLike<number>} points @param {number} n @returns {number[][]}
+ */
+export function semiAxes(points, n) {
+  const d = points.length / n;
+  const axes = Array.from({ length: n - 1 }, (_, i) => Array.from({ length: d }, (_, j) => points[(i + 1) * d + j] - points[j]));
+  const dot = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.reduce((s, x, j) => s + x * b[j], 0);
+  for (let sweep = 0; sweep < 12; sweep++) {
+    for (let p = 0; p < n - 2; p++) {
+      for (let q = p + 1; q < n - 1; q++) {
+        const a = axes[p], b = axes[q], angle = 0.5 * Math.atan2(2 * dot(a, b), dot(a, a) - dot(b, b));
+        if (Math.abs(dot(a, b)) <= 1e-7 * Math.sqrt(dot(a, a) * dot(b, b))) continue;
+        const c = Math.cos(angle), s = Math.sin(angle);
+        axes[p] = a.map((x, j) => c * x + s * b[j]);
+        axes[q] = b.map((x, j) => c * x - s * a[j]);
+      }
+    }
+  }
+  return axes.sort((a, b) => dot(b, b) - dot(a, a));
+}
+
+/** The disc that {x : b + ⟨w, x⟩ = 0} cuts from a ball around the origin: its middle, then its edge, closed.
+ * @param {ArrayLike<number>} values of b + ⟨w, x⟩ at the origin and at the ends of the unit vectors
+ * @param {number} radius @param {number} corners */
+export function disc(values, radius, corners) {
+  const { normal, away } = plane(values, radius);
+  return facing(normal.map((x) => away * x), normal, Math.sqrt(radius ** 2 - away ** 2), corners);
+}
+
+/** What is perpendicular to a vector around a point within a radius: the point, then a line's ends in 2D, a disc's edge in 3D, closed;
+ * all at the point where the vector is 0. @param {number[]} middle @param {number[]} vector @param {number} radius @param {number} corners */
+export function facing(middle, vector, radius, corners) {
+  const size = Math.hypot(...vector) || 1, normal = vector.map((x) => x / size);
+  if (normal.length === 2) {
+    const [x, y] = middle, [a, b] = normal;
+    return Float32Array.of(x, y, x + radius * b, y - radius * a, x - radius * b, y + radius * a);
+  }
+  const least = normal.map(Math.abs).reduce((/** @type {number} */ k, v, i, all) => (v < all[k] ? i : k), 0);
+  const across = cross(normal, [0, 1, 2].map((i) => (i === least ? 1 : 0))), long = Math.hypot(...across) || 1;
+  const u = across.map((x) => x / long), v = cross(normal, u), out = new Float32Array(3 * (corners + 2));
+  for (let i = 0; i < 3; i++) {
+    out[i] = middle[i];
+    for (let c = 0; c <= corners; c++) {
+      const turn = (2 * Math.PI * c) / corners;
+      out[3 * (c + 1) + i] = middle[i] + radius * (Math.cos(turn) * u[i] + Math.sin(turn) * v[i]);
+    }
+  }
+  return out;
+}
+
+/** The unit normal of such a plane, and its distance from the origin, at most the radius.
+ * @param {ArrayLike<number>} values @param {number} radius */
+export function plane(values, radius) {
+  const [b, ...ends] = Array.from(values), w = [0, 1, 2].map((i) => (ends[i] ?? b) - b), size = Math.hypot(...w);
+  const away = size > 0 ? Math.max(-radius, Math.min(radius, -b / size)) : radius;
+  return { normal: size > 0 ? w.map((x) => x / size) : [0, 0, 1], away };
+}
+
+/** @param {number[]} a @param {number[]} b */
+const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+
+/** The outline of a histogram of equal bins; values outside the span count in the outermost.
+ * @param {Float32Array} values @param {[number, number]} span @param {number} bins */
+export function histogram(values, [low, high], bins) {
+  const counts = new Array(bins).fill(0), out = new Float32Array(4 * bins + 4);
+  for (const v of values) counts[Math.max(0, Math.min(bins - 1, Math.floor(((v - low) / (high - low)) * bins)))]++;
+  for (let e = 0; e <= bins; e++) {
+    const edge = low + ((high - low) * e) / bins;
+    out.set([edge, counts[e - 1] ?? 0, edge, counts[e] ?? 0], 4 * e);
+  }
+  return out;
+}
+
+/** The threshold between two neighbouring values that separates classes 0 and 1 best, and the share that it gets right.
+ * @param {Float32Array} values @param {ArrayLike<number>} classes */
+export function bestThreshold(values, classes) {
+  const order = Array.from(values, (_, i) => i).sort((i, j) => values[i] - values[j]), n = order.length;
+  const all = Array.from(classes).filter((c) => c === 1).length;
+  let ones = 0, best = { threshold: values[order[0]], accuracy: 0 };
+  order.forEach((i, k) => {
+    if (classes[i] === 1) ones++;
+    const next = values[order[Math.min(k + 1, n - 1)]];
+    if (k < n - 1 && !(next > values[i])) return;
+    const right = all - ones + (k + 1 - ones), accuracy = Math.max(right, n - right) / n;
+    if (accuracy > best.accuracy) best = { threshold: (values[i] + next) / 2, accuracy };
+  });
+  return best;
+}
+
+/** The share that a threshold, or else the best one, puts right: class 1 above it; the best may have it either way.
+ * @param {Float32Array} values @param {ArrayLike<number>} classes @param {number | null} threshold */
+export function accuracy(values, classes, threshold) {
+  if (threshold === null) return bestThreshold(values, classes).accuracy;
+  return values.reduce((right, v, i) => right + Number(v > threshold === (classes[i] === 1)), 0) / values.length;
+}

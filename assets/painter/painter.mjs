@@ -1,0 +1,607 @@
+// @ts-check
+/**
+ * The painter: a view's frame (positions, opacities, colour values) onto a Plotly figure.
+ *
+ * While things move, the fast way writes the vertex buffers that Plotly has built (3D) or a canvas over its axes (2D);
+ * it never touches the camera. The public way, `Plotly.react`, is the fallback, and settles the figure when motion
+ * stops, so that hover and saved images tell the truth. All that is private to plotly.js 4.1 is in this file.
+ *
+ * @typedef {{points: Float32Array, opacity: number, values: Float32Array | null, text?: string[]}} Drawn one layer of a frame
+ * @typedef {{eye: number[], center: number[]}} Camera
+ */
+
+import { follows } from "../engine/marks.mjs";
+
+const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: false, doubleClick: false };
+const UP = { x: 0, y: 0, z: 1 }, PARTS = /** @type {const} */ (["points", "opacity", "values"]);
+
+/** @param {any} data @param {(name: string) => string} color @returns {any} every `var(--role)` as a colour */
+function resolve(data, color) {
+  if (typeof data === "string") return data.startsWith("var(--") ? color(data.slice(6, -1)) : data;
+  if (Array.isArray(data)) return typeof data.at(-1) === "number" ? data : data.map((d) => resolve(d, color));
+  if (data && typeof data === "object") {
+    return Object.fromEntries(Object.entries(data).map(([key, v]) => [key, resolve(v, color)]));
+  }
+  return data;
+}
+
+/** @param {string} hex @returns {number[]} red, green, blue from 0 to 1 */
+export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255);
+
+/** @param {any} vector @returns {number[]} */
+const xyz = (vector) => [vector.x, vector.y, vector.z];
+
+/** Just outside a picture: WebGL wants a place for each marker, draws none there, and scales all to what is farthest away.
+ * @param {[number, number][]} ranges */
+const outside = (ranges) => ranges.map(([low, high]) => 2 * high - low);
+
+/** One coordinate of interleaved points. @param {Float32Array} points @param {number} k @param {number} r @param {number} [gap] in
+ * place of a gap */
+function column(points, k, r, gap = NaN) {
+  const out = new Array(points.length / k);
+  for (let i = 0; i < out.length; i++) { const x = points[i * k + r]; out[i] = x === x ? x : gap; }
+  return out;
+}
+
+/** 64 colours between the steps of a scale, red green blue each. @param {[number, string][]} scale */
+function palette(scale) {
+  const stops = scale.map(([, hex]) => rgb(hex));
+  return Array.from({ length: 64 }, (_, i) => {
+    const p = (i / 63) * (stops.length - 1), k = Math.min(Math.floor(p), stops.length - 2), f = p - k;
+    return stops[k].map((c, j) => (1 - f) * c + f * stops[k + 1][j]);
+  });
+}
+
+/** @param {number} value @param {{low: number, high: number}} color which of the 64 colours */
+const shade = (value, color) =>
+  Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;
+
+/** Whether a click on a mark does something. @param {any} mark */
+const clickable = (mark) => follows(mark) || mark.hand?.kind === "choose";
+
+/** Whether its colours change. @param {any} color */
+const live = (color) => color && !("bdata" in color.of);
+
+/** One view of a recipe in one element. */
+export class Panel {
+  /**
+   * @param {HTMLElement} element @param {any} view @param {(name: string) => string} color
+   * @param {any} Plotly @param {boolean} fast
+   */
+  constructor(element, view, color, Plotly, fast) {
+    /** @type {any} */ this.gd = element;
+    /** @type {any} */ this.view = view;
+    /** @type {any} */ this.Plotly = Plotly;
+    this.fast = fast;
+    /** @type {Map<string, string>} */ this.colors = new Map();
+    this.color = (/** @type {string} */ name) => this.colors.get(name) ?? (this.colors.set(name, color(name)), color(name));
+    /** @type {(camera: Camera) => void} */ this.onCamera = () => {};
+    /** @type {(layer: any, index: number) => void} */ this.onPick = () => {};
+    /** @type {(layer: any, index: number) => void} a point under the pointer; −1: none */ this.onHover = () => {};
+    /** @type {() => void} */ this.onPlot = () => {}; // Plotly has drawn: axes may have moved
+    /** @type {Drawn[]} the last frame */ this.frame = [];
+    /** @type {Drawn[] | null} the same while things move, as long as nobody else has drawn */ this.painted = null;
+    /** @type {Map<number, any>} buffers of each layer, kept from frame to frame */
+    this.buffers = new Map();
+    /** @type {HTMLCanvasElement | null} */ this.canvas = null;
+    /** @type {HTMLCanvasElement | null} */ this.ground = null; // under the axes, for fields
+    this.sizes = new ResizeObserver(() => this.#fit());
+    this.watching = new AbortController(); // of the screen's resolution
+    /** @type {any[]} */ this.grounded = []; // what the ground shows
+    /** @type {any} */ this.grid = null; // one pixel a point of the field
+    /** @type {WeakMap<any, any>} */ this.paths = new WeakMap(); // of layers on the canvas
+    this.turning = 0; // cameras of our own on their public way
+    this.closed = false;
+  }
+
+  get is3d() { return this.view.dims === 3; }
+  /** @returns {any} Plotly's private scene */
+  get scene() { return this.gd._fullLayout?.scene?._scene; }
+
+  /** @param {Drawn[]} frame @param {Camera | null} camera */
+  async open(frame, camera) {
+    this.frame = frame;
+    const { data, layout } = this.#figure(frame, camera);
+    await this.Plotly.newPlot(this.gd, data, layout, CONFIG);
+    if (this.closed) return this.close();
+    this.gd.on("plotly_click", (/** @type {any} */ event) => {
+      const layer = this.view.layers[event.points[0].curveNumber];
+      if (clickable(layer)) this.onPick(layer, event.points[0].pointNumber);
+    });
+    this.gd.on("plotly_hover", (/** @type {any} */ event) => this.onHover(this.view.layers[event.points[0].curveNumber], event.points[0].pointNumber));
+    this.gd.on("plotly_unhover", () => this.onHover(null, -1));
+    if (this.is3d) {
+      const moved = (/** @type {any} */ event) => { if ("scene.camera" in event && !this.turning) this.onCamera(this.camera()); };
+      this.gd.on("plotly_relayouting", moved);
+      this.gd.on("plotly_relayout", moved);
+      this.gd.addEventListener("wheel", this.#zoom, { passive: false, capture: true });
+      this.#prepare();
+      this.#keepListening();
+    } else {
+      const canvas = (/** @type {string} */ className) => Object.assign(document.createElement("canvas"), { className });
+      this.canvas = this.gd.appendChild(canvas("motion"));
+      if (this.view.layers.some((/** @type {any} */ layer) => layer.draws === "field")) this.ground = canvas("ground");
+      if (this.ground) this.gd.prepend(this.ground);
+      this.#follow();
+      this.#watchResolution();
+    }
+    this.gd.on("plotly_afterplot", () => { this.#follow(); this.onPlot(); });
+    this.sizes.observe(this.gd);
+  }
+
+  /** 2D: left, top, width and height of the axes, in pixels of the element. */
+  get axesBox() {
+    const { xaxis, yaxis } = this.gd._fullLayout;
+    return [xaxis._offset, yaxis._offset, xaxis._length, yaxis._length];
+  }
+
+  /** 2D: where a point is in the element, in pixels. @param {number} x @param {number} y */
+  pixel(x, y) {
+    const { xaxis, yaxis } = this.gd._fullLayout;
+    return [xaxis._offset + xaxis.l2p(x), yaxis._offset + yaxis.l2p(y)];
+  }
+
+  /** 2D: the point at a pixel of the element. @param {number} left @param {number} top */
+  point(left, top) {
+    const { xaxis, yaxis } = this.gd._fullLayout;
+    return [xaxis.p2l(left - xaxis._offset), yaxis.p2l(top - yaxis._offset)];
+  }
+
+  /** The figure fits its element, with the camera where it is: Plotly looks at the window only. */
+  async #fit() {
+    const { width, height } = this.gd._fullLayout, { clientWidth, clientHeight } = this.gd;
+    if (this.closed || !clientWidth || !clientHeight || (width === clientWidth && height === clientHeight)) return;
+    const camera = this.is3d ? this.camera() : null;
+    this.#forget();
+    await this.Plotly.relayout(this.gd, { width: clientWidth, height: clientHeight });
+    if (!camera || this.closed) return;
+    this.setCamera(camera);
+    if (this.moving) this.paint(this.frame); // Plotly has drawn what had settled before
+  }
+
+  get moving() { return this.gd.classList.contains("moving"); }
+
+  /** 2D: the canvases as the axes are now, which Plotly has just drawn. Nobody else has to think of their sizes. */
+  #follow() {
+    if (this.is3d || this.closed || !this.canvas) return;
+    if (this.moving) this.#paintCanvas(this.frame);
+    else this.#paintGround(this.frame);
+  }
+
+  /** A page that is zoomed, or taken to another screen, has other pixels under the same axes. */
+  #watchResolution() {
+    const { signal } = this.watching, same = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+    same.addEventListener("change", () => { this.#follow(); this.#watchResolution(); }, { once: true, signal });
+  }
+
+  #forget() {
+    this.painted = null;
+    this.buffers.clear();
+  }
+
+  /** Traces and layout with the frame's positions. @param {Drawn[]} frame @param {Camera | null} camera */
+  #figure(frame, camera) {
+    const figure = resolve(this.view.figure, this.color);
+    const data = figure.data.map((/** @type {any} */ trace, /** @type {number} */ l) =>
+      this.#filled({ ...trace, uid: `layer-${l}` }, frame[l]));
+    if (this.is3d && camera) {
+      figure.layout.scene.camera = { ...figure.layout.scene.camera, ...this.#plotlyCamera(camera) };
+    }
+    const { clientWidth, clientHeight, _fullLayout: before } = this.gd; // hidden, it keeps the size that it had
+    return { data, layout: { ...figure.layout, width: clientWidth || before?.width, height: clientHeight || before?.height } };
+  }
+
+  /** @param {any} trace @param {Drawn} drawn */
+  #filled(trace, drawn) {
+    const k = this.view.dims;
+    for (let r = 0; r < k; r++) trace["xyz"[r]] = column(drawn.points, k, r, k === 3 && trace.mode === "markers" ? outside(this.view.ranges)[r] : NaN);
+    trace.opacity = drawn.opacity;
+    if (drawn.text) trace.hovertext = drawn.text;
+    if (drawn.values && trace.type === "mesh3d") trace.intensity = Array.from(drawn.values);
+    else if (drawn.values && trace.marker) trace.marker.color = Array.from(drawn.values);
+    return trace;
+  }
+
+  /** What Plotly's objects do not do by themselves: those at opacity 0 are not drawn at all, and only layers to be picked
+   * take part in hover and clicks: a sphere never hides the points behind it. */
+  #prepare() {
+    this.view.layers.forEach((/** @type {any} */ layer, /** @type {number} */ l) => {
+      const trace = this.scene?.traces?.[`layer-${l}`];
+      for (const object of [trace?.scatterPlot, trace?.linePlot, trace?.textMarkers, trace?.mesh]) {
+        if (!object) continue;
+        object.isOpaque = () => object.opacity >= 1;
+        object.isTransparent = () => object.opacity > 0 && object.opacity < 1;
+        if (!clickable(layer)) object.drawPick = () => {};
+      }
+    });
+  }
+
+  /** With every update Plotly sets the camera's mode anew, and a mode just set is deaf to the hand for half a second. */
+  #keepListening() {
+    const scene = this.scene, set = scene?.updateFx;
+    if (!set || !scene.camera) return;
+    scene.updateFx = (/** @type {string} */ dragmode, /** @type {string} */ hovermode) => {
+      if (scene.camera.mode === dragmode) scene.fullSceneLayout.hovermode = hovermode;
+      else set.call(scene, dragmode, hovermode);
+    };
+  }
+
+  /** Show a frame while things move; nothing is drawn where nothing has. @param {Drawn[]} frame */
+  paint(frame) {
+    if (frame.every((drawn, l) => PARTS.every((part) => this.painted?.[l]?.[part] === drawn[part]))) return;
+    this.frame = this.painted = frame;
+    if (!this.is3d) return this.#paintCanvas(frame);
+    this.gd.classList.add("moving");
+    if (this.fast && this.#paintBuffers(frame)) return;
+    this.settle(frame);
+  }
+
+  /** Show a frame for good: the public way, with the camera where it is. @param {Drawn[]} frame */
+  async settle(frame) {
+    this.colors.clear();
+    this.frame = frame;
+    const { data, layout } = this.#figure(frame, this.is3d ? this.camera() : null);
+    this.#forget();
+    await this.Plotly.react(this.gd, data, layout, CONFIG);
+    if (this.closed) return;
+    if (this.is3d) this.#prepare();
+    else /** @type {HTMLCanvasElement} */ (this.canvas).hidden = true;
+    this.gd.classList.remove("moving");
+    this.#follow();
+  }
+
+  /** @param {Drawn[]} frame @returns {boolean} whether Plotly's internals were as expected */
+  #paintBuffers(frame) {
+    const scene = this.scene;
+    if (!scene?.glplot || !scene.traces) return false;
+    try {
+      frame.forEach((drawn, l) => this.#paintLayer(scene, scene.traces[`layer-${l}`], this.view.layers[l], drawn, l));
+    } catch {
+      return (this.fast = false);
+    }
+    redraw(scene.glplot);
+    return true;
+  }
+
+  /** @param {any} scene @param {any} trace @param {any} layer @param {Drawn} drawn @param {number} l */
+  #paintLayer(scene, trace, layer, drawn, l) {
+    let kept = this.buffers.get(l);
+    const solid = Boolean(trace.mesh);
+    if (!kept) this.buffers.set(l, (kept = { rgb: solid && layer.color ? [1, 1, 1] : rgb(this.color(layer.role)) }));
+    const object = trace.mesh ?? (layer.draws === "labels" ? trace.textMarkers : trace.scatterPlot ?? trace.linePlot);
+    if (!solid && kept.opacity !== drawn.opacity) {
+      object.opacity = drawn.opacity;
+      object.hasAlpha = drawn.opacity < 1;
+    }
+    if (layer.draws === "labels") return;
+    if (kept.points !== drawn.points) {
+      const write = solid ? writeMesh : layer.draws === "points" ? writePoints : writeLine;
+      write(object, drawn.points, scene.dataScale, kept, layer, kept.rgb, outside(this.view.ranges));
+    }
+    if (solid && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, kept.rgb);
+    if (solid && live(layer.color) && drawn.values && kept.values !== drawn.values) shadeMesh(object, drawn.values, kept, layer.color);
+    if (layer.draws === "points" && drawn.values) this.#colorPoints(object, drawn.values, layer, kept, l);
+    Object.assign(kept, { points: drawn.points, opacity: drawn.opacity, values: drawn.values });
+  }
+
+  /** @param {any} cloud @param {Float32Array} values @param {any} layer @param {any} kept @param {number} l */
+  #colorPoints(cloud, values, layer, kept, l) {
+    if (!live(layer.color)) return;
+    kept.palette ??= palette(resolve(this.view.figure.data[l].marker.colorscale, this.color));
+    const each = cloud.vertexCount / values.length;
+    kept.colors ??= new Float32Array(4 * cloud.vertexCount).fill(1);
+    for (let i = 0, at = 0; i < values.length; i++) {
+      const [r, g, b] = kept.palette[shade(values[i], layer.color)];
+      for (let v = 0; v < each; v++, at += 4) {
+        kept.colors[at] = r; kept.colors[at + 1] = g; kept.colors[at + 2] = b;
+      }
+    }
+    cloud.colorBuffer.update(kept.colors, 0);
+  }
+
+  /** @returns {Camera} */
+  camera() {
+    const camera = this.scene?.getCamera?.() ?? this.gd._fullLayout.scene.camera;
+    return { eye: xyz(camera.eye), center: xyz(camera.center) };
+  }
+
+  /** @param {Camera} camera */
+  #plotlyCamera({ eye, center }) {
+    const named = (/** @type {number[]} */ [x, y, z]) => ({ x, y, z });
+    return { eye: named(eye), center: named(center), up: UP };
+  }
+
+  /** @param {Camera} camera */
+  setCamera(camera) {
+    if (!this.is3d) return;
+    const scene = this.scene;
+    if (this.fast && scene?.camera?.lookAt) {
+      scene.camera.lookAt(camera.eye, camera.center, xyz(UP));
+      redraw(scene.glplot);
+    } else {
+      this.turning++;
+      this.Plotly.relayout(this.gd, { "scene.camera": this.#plotlyCamera(camera) }).finally(() => this.turning--);
+    }
+  }
+
+  /** The page scrolls with the wheel; with Ctrl, or two fingers, the camera comes closer. */
+  #zoom = (/** @type {WheelEvent} */ event) => {
+    event.stopPropagation(); // Plotly would keep the page from scrolling
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    const { eye, center } = this.camera(), f = Math.exp(event.deltaY / 300);
+    this.setCamera({ eye: eye.map((e, i) => center[i] + f * (e - center[i])), center });
+    this.onCamera(this.camera());
+  };
+
+  /** 2D: the layers on a canvas over the axes. @param {Drawn[]} frame */
+  #paintCanvas(frame) {
+    const canvas = /** @type {HTMLCanvasElement} */ (this.canvas), { xaxis, yaxis } = this.gd._fullLayout;
+    this.#paintGround(frame);
+    const context = this.#cleared(canvas);
+    const px = (/** @type {number} */ x) => xaxis._offset + xaxis.l2p(x), py = (/** @type {number} */ y) => yaxis._offset + yaxis.l2p(y);
+    frame.forEach((drawn, l) => this.#drawLayer(context, this.view.layers[l], this.view.figure.data[l], drawn, px, py));
+    context.restore();
+    canvas.hidden = false;
+    this.gd.classList.add("moving");
+  }
+
+  /** A canvas as large as Plotly's figure, empty, clipped to the axes; whoever draws restores it. @param {HTMLCanvasElement} canvas */
+  #cleared(canvas) {
+    const { width, height } = this.gd._fullLayout, [left, top, wide, high] = this.axesBox, ratio = devicePixelRatio;
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
+    }
+    Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    context.save();
+    context.beginPath();
+    context.rect(left, top, wide, high);
+    context.clip();
+    return context;
+  }
+
+  /** The field under the axes: one pixel a point of its grid, the lowest row last, enlarged smoothly. @param {Drawn[]} frame */
+  #paintGround(frame) {
+    if (!this.ground) return;
+    const l = this.view.layers.findIndex((/** @type {any} */ layer) => layer.draws === "field"), { color, columns } = this.view.layers[l];
+    const values = /** @type {Float32Array} */ (frame[l].values), high = values.length / columns;
+    const { width, height } = this.gd._fullLayout, [left, top, wide, tall] = this.axesBox;
+    const showing = [values, width, height, ...this.axesBox, devicePixelRatio, this.color("paper"), frame[l].opacity];
+    if (showing.every((part, i) => part === this.grounded[i])) return;
+    this.grounded = showing;
+    const shades = palette(resolve(this.view.figure.data[l].colorscale, this.color)).map(([r, g, b]) =>
+      ((255 << 24) | (Math.round(255 * b) << 16) | (Math.round(255 * g) << 8) | Math.round(255 * r)) >>> 0); // little endian
+    const image = new ImageData(columns, high), dots = new Uint32Array(image.data.buffer);
+    for (let y = 0; y < high; y++) {
+      for (let x = 0; x < columns; x++) dots[columns * (high - 1 - y) + x] = shades[shade(values[columns * y + x], color)];
+    }
+    if (this.grid?.canvas.width !== columns || this.grid.canvas.height !== high) this.grid = new OffscreenCanvas(columns, high).getContext("2d");
+    const context = this.#cleared(this.ground);
+    this.grid.putImageData(image, 0, 0);
+    const dx = wide / (columns - 1), dy = tall / (high - 1);
+    context.globalAlpha = frame[l].opacity;
+    context.drawImage(this.grid.canvas, left - dx / 2, top - dy / 2, wide + dx, tall + dy);
+    context.restore();
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {any} layer @param {any} trace @param {Drawn} drawn
+   * @param {(x: number) => number} px @param {(y: number) => number} py */
+  #drawLayer(context, layer, trace, drawn, px, py) {
+    if (!(drawn.opacity > 0) || layer.draws === "field") return;
+    const { points } = drawn, n = points.length / 2, color = this.color(layer.role);
+    Object.assign(context, { globalAlpha: drawn.opacity, fillStyle: color, strokeStyle: color, lineJoin: "round" });
+    if (layer.draws === "labels") {
+      Object.assign(context, { font: `${trace.textfont.size}px ${trace.textfont.family}`, textAlign: "center", textBaseline: "middle" });
+      for (let i = 0; i < n; i++) context.fillText(trace.text[i], px(points[2 * i]), py(points[2 * i + 1]));
+    } else if (layer.draws === "points") {
+      drawMarkers(context, layer, trace, drawn, n, px, py, this.color);
+    } else {
+      context.lineWidth = trace.line.width;
+      context.setLineDash(layer.pattern);
+      context.stroke(this.#path(layer, points, px, py));
+    }
+  }
+
+  /** The polyline of a layer, made anew only when it has moved or the axes have. @param {any} layer @param {Float32Array} points
+   * @param {(x: number) => number} px @param {(y: number) => number} py @returns {Path2D} */
+  #path(layer, points, px, py) {
+    const place = this.axesBox.join(), known = this.paths.get(layer);
+    if (known?.points === points && known.place === place) return known.path;
+    const path = new Path2D();
+    for (let i = 0, pen = false; i < points.length / 2; i++) {
+      const x = points[2 * i];
+      if (x !== x) { pen = false; continue; }
+      if (pen) path.lineTo(px(x), py(points[2 * i + 1]));
+      else path.moveTo(px(x), py(points[2 * i + 1]));
+      pen = true;
+    }
+    this.paths.set(layer, { points, place, path });
+    return path;
+  }
+
+  /** The axes of a 2D view by themselves, for `copy`. @returns {Promise<HTMLImageElement | null>} */
+  async axes() {
+    if (this.is3d) return null;
+    const { width, height } = this.gd._fullLayout, image = new Image();
+    image.src = await this.Plotly.toImage({ data: [], layout: this.gd.layout }, { format: "svg", width, height });
+    await image.decode();
+    return image;
+  }
+
+  /** What moving things show now, onto another canvas. @param {CanvasRenderingContext2D} context @param {number} x @param {number} y
+   * @param {HTMLImageElement | null} axes */
+  copy(context, x, y, axes) {
+    const { width, height } = this.gd._fullLayout, glplot = this.scene?.glplot;
+    if (glplot) redraw(glplot); // a buffer lasts no longer than its frame
+    for (const shown of glplot ? [glplot.canvas] : [this.ground, axes, this.canvas]) if (shown) context.drawImage(shown, x, y, width, height);
+  }
+
+  /** For printers, which find a WebGL canvas empty: a copy over it. @param {boolean} on */
+  print(on) {
+    this.gd.querySelector(".printed")?.remove();
+    if (!on || !this.is3d) return;
+    const { width, height } = this.gd._fullLayout, ratio = Math.max(2, devicePixelRatio);
+    const canvas = Object.assign(document.createElement("canvas"), { className: "motion printed", width: width * ratio, height: height * ratio });
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    context.scale(ratio, ratio);
+    this.copy(context, 0, 0, null);
+    this.gd.append(canvas);
+  }
+
+  /** Frees the figure and its WebGL context. */
+  close() {
+    this.closed = true;
+    this.sizes.disconnect();
+    this.watching.abort();
+    const gl = this.scene?.glplot?.gl;
+    this.Plotly.purge(this.gd);
+    gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  }
+}
+
+/** Draw now, without what Plotly does at each drawing for ticks (ours are hidden) and hover (hidden while things move), which
+ * would make the browser lay the page out in every frame, and without its question whether a buffer that it has kept is
+ * still one, for whose answer the page would wait until all that was drawn before is done. @param {any} glplot */
+function redraw(glplot) {
+  const { onrender, gl } = glplot;
+  glplot.onrender = null;
+  gl.isBuffer = () => true;
+  glplot.redraw();
+  delete gl.isBuffer;
+  glplot.onrender = onrender;
+}
+
+/** @param {CanvasRenderingContext2D} context @param {any} layer @param {any} trace @param {Drawn} drawn @param {number} n
+ * @param {(x: number) => number} px @param {(y: number) => number} py @param {(name: string) => string} color */
+function drawMarkers(context, layer, trace, drawn, n, px, py, color) {
+  const { points, values } = drawn, radius = layer.size / 2, square = trace.marker.symbol === "square";
+  const colors = values && palette(resolve(trace.marker.colorscale, color)).map((c) => `rgb(${c.map((v) => v * 255)})`);
+  /** @type {Map<number, number[]>} */ const groups = new Map();
+  for (let i = 0; i < n; i++) {
+    const key = values ? shade(values[i], layer.color) : 0;
+    const group = groups.get(key);
+    if (group) group.push(i); else groups.set(key, [i]);
+  }
+  for (const [key, group] of groups) {
+    if (colors) context.fillStyle = colors[key];
+    context.beginPath();
+    context.lineWidth = 1.5;
+    for (const i of group) {
+      const x = px(points[2 * i]), y = py(points[2 * i + 1]);
+      if (square) context.rect(x - radius, y - radius, layer.size, layer.size);
+      else { context.moveTo(x + radius, y); context.arc(x, y, radius, 0, 2 * Math.PI); }
+    }
+    if (layer.glyph === "ring") context.stroke(); else context.fill();
+  }
+}
+
+/** Markers: each point's position once per vertex of its glyph, first those of all faces, then those of all edges. @param {any} cloud @param {Float32Array} points @param {number[]} scale
+ * @param {any} kept @param {any} layer @param {number[]} color @param {number[]} away where gaps are */
+function writePoints(cloud, points, scale, kept, layer, color, away) {
+  const n = points.length / 3, faces = cloud.vertexCount / n, edges = cloud.lineVertexCount / n;
+  if (!Number.isInteger(faces) || !Number.isInteger(edges)) throw new Error("unexpected glyphs");
+  const out = (kept.array ??= new Float32Array(3 * n * (faces + edges)));
+  let at = 0;
+  for (const each of [faces, edges]) {
+    for (let i = 0; i < n; i++) {
+      const gap = points[3 * i] !== points[3 * i], from = gap ? away : points, o = gap ? 0 : 3 * i;
+      const x = from[o] * scale[0], y = from[o + 1] * scale[1], z = from[o + 2] * scale[2];
+      for (let v = 0; v < each; v++) { out[at++] = x; out[at++] = y; out[at++] = z; }
+    }
+  }
+  cloud.pointBuffer.update(out, 0);
+}
+
+/**
+ * Lines: a strip of four vertices a segment, each (from, to, arc length, ±width, colour). Over a gap the strip stands
+ * still: copies of the vertex before it, then of the vertex after it, so that it draws nothing there.
+ * @param {any} line @param {Float32Array} points @param {number[]} scale @param {any} kept @param {any} layer @param {number[]} color
+ */
+function writeLine(line, points, scale, kept, layer, color) {
+  const n = points.length / 3;
+  if (kept.array?.length !== 48 * (n - 1)) kept.array = lineTemplate(n, layer.size, color);
+  const out = kept.array;
+  const gap = (/** @type {number} */ i) => points[3 * i] !== points[3 * i];
+  let arc = 0;
+  for (let i = 1, at = 0; i < n; i++, at += 48) {
+    if (gap(i - 1) || gap(i)) continue;
+    const a = 3 * i - 3, b = 3 * i, from = arc;
+    const ax = points[a] * scale[0], ay = points[a + 1] * scale[1], az = points[a + 2] * scale[2];
+    const bx = points[b] * scale[0], by = points[b + 1] * scale[1], bz = points[b + 2] * scale[2];
+    arc += Math.hypot(bx - ax, by - ay, bz - az);
+    for (let v = 0, o = at; v < 4; v++, o += 12) {
+      const first = v < 2;
+      out[o] = first ? ax : bx; out[o + 1] = first ? ay : by; out[o + 2] = first ? az : bz;
+      out[o + 3] = first ? bx : ax; out[o + 4] = first ? by : ay; out[o + 5] = first ? bz : az;
+      out[o + 6] = first ? from : arc;
+    }
+  }
+  for (let i = 1, at = 0; i < n; i++, at += 48) {
+    if (!gap(i - 1) && !gap(i)) continue;
+    const source = gap(i) && at > 0 ? at - 12 : Math.min(at + 48, out.length - 12);
+    for (let v = 0; v < 4; v++) out.copyWithin(at + 12 * v, source, source + 12);
+  }
+  line.buffer.update(out);
+  line.vertexCount = 4 * (n - 1);
+  line.arcLength = [0, arc || 1];
+}
+
+/** @param {number} n @param {number} width @param {number[]} color */
+function lineTemplate(n, width, color) {
+  const out = new Float32Array(48 * (n - 1));
+  for (let v = 0; v < 4 * (n - 1); v++) out.set([v % 4 === 0 || v % 4 === 3 ? width : -width, ...color, 1], 12 * v + 7);
+  return out;
+}
+
+/** Meshes: each triangle's three corners, last first, with smooth normals. @param {any} mesh @param {Float32Array} points
+ * @param {number[]} scale @param {any} kept */
+function writeMesh(mesh, points, scale, kept) {
+  const cells = (kept.cells ??= Uint32Array.from(mesh.cells.flat()));
+  if (3 * mesh.triangleCount !== cells.length) throw new Error("unexpected triangles");
+  const out = (kept.array ??= new Float32Array(3 * cells.length)), normals = (kept.normals ??= new Float32Array(3 * cells.length));
+  const sums = (kept.sums ??= new Float32Array(points.length));
+  sums.fill(0);
+  for (let c = 0; c < cells.length; c += 3) {
+    const i = 3 * cells[c], j = 3 * cells[c + 1], k = 3 * cells[c + 2];
+    const ux = (points[j] - points[i]) * scale[0], uy = (points[j + 1] - points[i + 1]) * scale[1], uz = (points[j + 2] - points[i + 2]) * scale[2];
+    const vx = (points[k] - points[i]) * scale[0], vy = (points[k + 1] - points[i + 1]) * scale[1], vz = (points[k + 2] - points[i + 2]) * scale[2];
+    const nx = uy * vz - uz * vy, ny = uz * vx - ux * vz, nz = ux * vy - uy * vx;
+    for (const o of [i, j, k]) { sums[o] += nx; sums[o + 1] += ny; sums[o + 2] += nz; }
+  }
+  for (let o = 0; o < sums.length; o += 3) {
+    const length = Math.hypot(sums[o], sums[o + 1], sums[o + 2]) || 1;
+    sums[o] /= length; sums[o + 1] /= length; sums[o + 2] /= length;
+  }
+  for (let c = 0, at = 0; c < cells.length; c += 3) {
+    for (let v = 2; v >= 0; v--, at += 3) {
+      const o = 3 * cells[c + v];
+      out[at] = points[o] * scale[0]; out[at + 1] = points[o + 1] * scale[1]; out[at + 2] = points[o + 2] * scale[2];
+      normals[at] = sums[o]; normals[at + 1] = sums[o + 1]; normals[at + 2] = sums[o + 2];
+    }
+  }
+  mesh.trianglePositions.update(out, 0);
+  mesh.triangleNormals.update(normals, 0);
+}
+
+/** Where on its colour scale each corner of a mesh is. @param {any} mesh @param {Float32Array} values @param {any} kept
+ * @param {{low: number, high: number}} color */
+function shadeMesh(mesh, values, kept, { low, high }) {
+  const { cells } = kept, out = (kept.shades ??= new Float32Array(2 * cells.length));
+  for (let c = 0, at = 0; c < cells.length; c += 3) {
+    for (let v = 2; v >= 0; v--, at += 2) out[at] = (values[cells[c + v]] - low) / (high - low);
+  }
+  mesh.triangleUVs.update(out, 0);
+}
+
+/** A mesh carries its opacity in each vertex. @param {any} mesh @param {number} opacity @param {any} kept @param {number[]} color */
+function fadeMesh(mesh, opacity, kept, color) {
+  const colors = (kept.colors ??= new Float32Array(12 * mesh.triangleCount));
+  for (let v = 0; v < colors.length; v += 4) {
+    colors[v] = color[0]; colors[v + 1] = color[1]; colors[v + 2] = color[2]; colors[v + 3] = opacity;
+  }
+  mesh.triangleColors.update(colors, 0);
+  mesh.opacity = opacity;
+}
