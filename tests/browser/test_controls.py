@@ -7,6 +7,11 @@ from tests.browser.hand import FEW, PATIENCE, frames, middle, player, rest, unti
 LINK = f"/layernorm?{FEW}"
 
 
+@pytest.fixture
+def page(kept):
+    return kept
+
+
 def test_a_slider_has_a_name_and_a_value(page):
     visit(page, LINK)
     for label, name in (("mean", "mean"), ("ε", "eps"), ("γ₁", "gamma1"), ("β₃", "beta3")):

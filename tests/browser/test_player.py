@@ -56,6 +56,11 @@ PROJECTED = """(() => {
 })()"""
 
 
+@pytest.fixture
+def page(kept):
+    return kept
+
+
 def hover(page, i):
     """The text of the hover label over point i."""
     x, y, _ = player(page, PROJECTED)[i]
@@ -280,7 +285,8 @@ def test_the_saved_picture_shows_the_present_state(new_page):
 
 
 @pytest.mark.allow_errors("no drawing today")
-def test_a_figure_that_cannot_be_drawn_says_so(page):
+def test_a_figure_that_cannot_be_drawn_says_so(new_page):
+    page = new_page()
     visit(page, f"/layernorm?{FEW}")
     player(page, "(p.panels[0].settle = async () => { throw new Error('no drawing today'); }, 0)")
     page.select_option("#choice-points", "ring")
