@@ -148,8 +148,8 @@ def shelf():
 def kept(browser, server, shelf, request):
     """A page that one test hands on to the next: `visit` puts a new player into it, and loads nothing twice.
 
-    For tests that do what a reader can do, and leave nothing else. It is given up where a test fails, or leaves more
-    than a scene: a dialog, a theme of the reader's, another page.
+    For tests that do what a reader can do, and leave nothing else. It is given up where a test fails, or leaves
+    more than a scene: a dialog, a theme of the reader's, another page.
     """
     if not shelf:
         context, watch = browser.new_context(base_url=server), Watch()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.hand import FEW, difference, frames, hold, look, player, until, visit
+from tests.browser.hand import FEW, difference, frames, hold, look, player, rest, until, visit
 
 # Mean absolute difference of 255 over the figures. The same state differs by the rounding of float32 and by
 # the order in which transparent things are drawn: measured 0.001 to 0.04. Another state, a tenth of a stage
@@ -37,6 +37,7 @@ def open_with(page, path, query, state, progress, *, public):
     """The page opens with the state."""
     params = "".join(f"&{name}={value}" for name, value in state.items())
     visit(page, f"{path}?{query}{params}&progress={progress}{'#public' if public else ''}")
+    rest(page)
 
 
 def move(page, state, progress):
