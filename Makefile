@@ -1,12 +1,14 @@
 # make run    sets up what is missing, then serves the explorer
 # make test   sets up what is missing, a browser included, then runs every check
-# make lint   the checks that run no code of ours (a part of `make test`)
+# make check  what daily work asks for, in a minute: lint, and the tests that need no browser and start no servers
+# make lint   the checks that run no code of ours (a part of both)
 # make bench  measures what the README's table says (needs what `make test` sets up)
 # make films  trains the networks that are shipped in films/ anew (needs what `make test` sets up; some minutes)
 # make load   a lecture hall of 300 at the server, and at a naive Dash app (needs the same; five minutes)
 # make locks  pins what is installed, with hashes, in requirements/ (docs/deployment.md); LOCK_ARGS=--upgrade for newer
 # make clean  removes everything that these targets have made
 #
+# WORKERS   how many tests run at the same time
 # PYTHON   the interpreter that makes .venv (3.11 or newer)
 # HOST, PORT   where `make run` serves; app.py has the defaults
 # TORCH_INDEX_ARGS   pip arguments for torch alone, say an --index-url with CPU builds: the usual Linux wheel is the
@@ -16,6 +18,7 @@ PYTHON ?= python3
 HOST ?=
 PORT ?=
 TORCH_INDEX_ARGS ?=
+WORKERS ?= 2
 
 # Recipes use .venv/bin/python -m ..., so that nothing needs to be activated.
 VENV = .venv/bin/python
@@ -23,10 +26,12 @@ PIP = $(VENV) -m pip install --disable-pip-version-check
 LOCKED = $(PIP) --quiet --require-hashes --requirement
 # The tests bring their own node and npm from PyPI; `make run` uses an npm only if there happens to be one.
 WITH_NODE = PATH="$(CURDIR)/.venv/bin:$$PATH"
+# A worker keeps to one part of the tests, with a server and a browser of its own, and helps another when it is done.
+PYTEST = $(WITH_NODE) $(VENV) -m pytest --numprocesses=$(WORKERS) --dist=worksteal
 # A package's install scripts never run. No retries: after a failure the page still works, with a larger bundle.
 NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 
-.PHONY: run test lint bench films load locks clean
+.PHONY: run test check lint bench films load locks clean
 
 run: .venv/run.stamp node_modules/run.stamp
 	@$(VENV) app.py $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
@@ -34,7 +39,10 @@ run: .venv/run.stamp node_modules/run.stamp
 test: .venv/test.stamp lint
 	@$(VENV) tools/browser.py
 	@$(VENV) tools/redis_server.py
-	@$(WITH_NODE) $(VENV) -m pytest
+	@$(PYTEST) --durations=20
+
+check: lint
+	@$(PYTEST) -m "not browser and not servers"
 
 lint: .venv/test.stamp node_modules/test.stamp
 	$(VENV) -m ruff check

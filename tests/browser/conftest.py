@@ -146,9 +146,9 @@ def shelf():
 
 @pytest.fixture
 def kept(browser, server, shelf, request):
-    """A page that one test hands on to the next: `visit` puts a new player into it, and loads nothing twice.
+    """A page that one test hands on to the next: `visit` puts a new player into it, without a load.
 
-    For tests that do what a reader can do, and leave nothing else. It is given up where a test fails, or leaves
+    For tests that do what a reader can do, and nothing else. It is given up where a test fails, or leaves
     more than a scene: a dialog, a theme of the reader's, another page.
     """
     if not shelf:
