@@ -93,7 +93,7 @@ def test_without_webgl_there_is_a_word_and_a_still_picture(new_page):
         page.click("[aria-label='Save the picture']")
     assert download.value.suggested_filename == "layernorm.svg"
     page.click("[aria-label='Play (space)']")
-    until(page, "!p.playing && p.progress === 5")
+    rest(page, "!p.playing && p.progress === 5")
     page.keyboard.press("r")
     page.select_option("#choice-d", "2")
     until(page, "p.ready && p.panels.length === 1")
