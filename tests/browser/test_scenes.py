@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from components.language.scene import scenes
+from components.training.recipes import recipe_of
 from geometry.centering import hyperplane_basis
 from tests.browser.hand import middle, player, rest, visit, walk
 from tests.browser.test_accessibility import barriers, unseen
@@ -40,7 +41,7 @@ def test_it_moves_the_fast_way_in_the_dark_on_a_telephone(page, scene):
     page.set_viewport_size({"width": 390, "height": 844})
     page.emulate_media(color_scheme="dark")
     visit(page, f"/{scene.slug}")
-    first = scene.recipe().parameters[0]
+    first = recipe_of(scene).parameters[0]
     player(page, "p.set(...value)", [first.name, first.max])
     player(page, "p.seek(0.4 * p.last)")
     rest(page)
