@@ -27,6 +27,7 @@ from tests.browser.hand import (
     visit,
 )
 
+SMALL = {"viewport": {"width": 900, "height": 640}}
 SAME_CAMERA = 2e-3  # of the eye's coordinates: the link carries three digits
 SAME_IMAGE = 0.1  # mean absolute difference of 255, as in test_painter
 FRAME = 250  # ms of a motion that one frame can take at most: LONGEST in assets/player/motion.mjs
@@ -256,7 +257,7 @@ def test_the_saved_picture_shows_the_present_state(new_page):
         assert download.value.suggested_filename == "layernorm.png"
         return pixels(page, download.value.path().read_bytes(), 400)
 
-    page, other = new_page(), new_page()
+    page, other = new_page(**SMALL), new_page(**SMALL)
     visit(page, f"/layernorm?{FEW}")
     before = saved(page)
     drag(page, middle(page, ".figure"), (140, 0))  # sideways: from straight above a link keeps no turn
