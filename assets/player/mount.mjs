@@ -26,7 +26,7 @@ export function fill(player) {
   if (scrub && player.offers("progress")) shows.push(scrubber(scrub, recipe, player));
   if (training) training.hidden = !recipe.choices.some((/** @type {any} */ c) => c.kind === "result" && player.offers(c.name));
   if (part("numbers")) { count(player); shows.push(() => player.counted(player)); }
-  if (formula && formula.innerHTML !== recipe.formula) formula.innerHTML = recipe.formula;
+  if (formula && formula.innerHTML !== recipe.formula) { formula.innerHTML = recipe.formula; delete formula.dataset.stage; }
   if (formula) shows.push(() => mark(formula, player.progress));
   if (text && !text.childElementCount) tour(text, recipe.text, player);
   return shows;
