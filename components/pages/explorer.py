@@ -15,12 +15,13 @@ from dash import Dash
 from flask import Response, request
 from markupsafe import Markup
 
-from components.language.link import parse
+from components.language.link import key
 from components.language.scene import Scene, WrongValue, scenes
 from components.pages import page
 from components.pages.markup import element, written
 from components.pages.panel import add_training
 from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script
+from components.training.recipes import state_of
 from components.web.budget import Busy
 from components.web.server import bundle, made, once
 
@@ -54,7 +55,7 @@ class Explorer(Dash):
         scene = scenes()[slug]
         status, main = self._main(scene, place)
         callbacks = self._callbacks() if self.training.has_callbacks(scene) else []
-        head = [scene_head(place, trained=self.training.has_callbacks(scene)), discovery(scene)]
+        head = [scene_head(scene, place, trained=self.training.has_callbacks(scene)), discovery(scene)]
         return answer(status, f"{scene.title} · Normscape", head, [main, callbacks], place, lead=scene.lead)
 
     def _main(self, scene: Scene, place: Place) -> tuple[int, Markup]:
@@ -63,10 +64,10 @@ class Explorer(Dash):
 
         def text(query: dict[str, str]) -> Markup:
             own = query.get("run") or query.get("net")  # one reader's
-            key = None if own else ("page", place.root, scene.slug, *sorted(query.items()))
-            make = lambda: written(page.scene_page(scene, parse(scene, query), data, below=panel))  # noqa: E731
+            name = None if own else ("page", place.root, scene.slug, *sorted(query.items()))
+            make = lambda: written(page.scene_page(scene, state_of(scene, query), data, below=panel))  # noqa: E731
             try:
-                return Markup(made(key, make).decode())
+                return Markup(made(name, make).decode())
             except Busy:
                 return Markup(written(page.scene_page(scene, None, data, below=panel)))
 
@@ -105,12 +106,23 @@ def facts(scene: Scene, place: Place) -> dict[str, str]:
     )
 
 
-def scene_head(place: Place, *, trained: bool) -> list[Any]:
-    """The scripts of a scene."""
+def scene_head(scene: Scene, place: Place, *, trained: bool) -> list[Any]:
+    """The scripts of a scene, and what they ask for first: it comes while they do."""
     entries = ["page/attend", *(["player/training", "page/callbacks"] if trained else [])]
     scripts = [module(place.asset(f"{entry}.mjs")) for entry in entries]
-    library = f"{place.root}lib/{bundle()[0]}"
-    return [script(place.asset("page/watch.js")), scripts, preloads(place, entries, library)]
+    recipe = {"rel": "preload", "as": "fetch", "crossorigin": "anonymous", "href": first_recipe(scene, place)}
+    early = preloads(place, entries, f"{place.root}lib/{bundle()[0]}")
+    return [script(place.asset("page/watch.js")), scripts, element("link", recipe), early]
+
+
+def first_recipe(scene: Scene, place: Place) -> str:
+    """What the player of this page asks for first (assets/player/source.mjs)."""
+    names = {c.name for c in scene.choices}
+    try:
+        chosen = scene.choose({name: text for name, text in request.args.items() if name in names})
+    except WrongValue:
+        chosen = scene.choose({})
+    return f"{place.root}recipe/{scene.slug}?{key(scene, chosen)}"
 
 
 def discovery(scene: Scene) -> list[Any]:

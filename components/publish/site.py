@@ -19,7 +19,7 @@ from dash import html
 
 from components import theme
 from components.drawing import still
-from components.language.link import key, parse
+from components.language.link import key
 from components.language.scene import Choice, Scene, Several, Whole, WrongValue, scenes
 from components.pages import page
 from components.pages.markup import element
@@ -27,6 +27,7 @@ from components.pages.modules import ASSETS, names
 from components.pages.shell import LEAD, Place, document, header, module, preloads
 from components.publish import bar
 from components.publish.plain import data_block
+from components.training.recipes import state_of
 from components.web.server import bundle, contents, library_code
 
 HOME, BELOW = Place("", static=True), Place("../", static=True)
@@ -59,11 +60,11 @@ def _put(path: Path, text: str) -> None:
 
 def _scene(folder: Path, scene: Scene) -> None:
     """A scene's page, its two pictures, and a file for each recipe."""
-    state = parse(scene, {})
+    state = state_of(scene, {})
     for scheme in theme.THEMES:
         _put(
             folder / "still" / f"{scene.slug}-{scheme}.svg",
-            still.svg(state.recipe, parse(scene, {"theme": scheme})),
+            still.svg(state.recipe, state_of(scene, {"theme": scheme})),
         )
     made, files = [], {}
     for chosen in bar.over(list(variants(scene)), f"{scene.slug:12}"):
@@ -166,7 +167,7 @@ def scene_page(scene: Scene, files: Mapping[str, str], choices: Sequence[Mapping
     needs = html.Section(html.P("To train a network of your own needs the server."), className="training")
     main = page.scene_page(
         scene,
-        parse(scene, {}),
+        state_of(scene, {}),
         data,
         told=choices,
         below=needs if scene.training else None,
