@@ -39,7 +39,7 @@ def test_the_first_paint_waits_for_no_script(page, link, words):
     page.close()
 
 
-@pytest.mark.parametrize("link", ["/layernorm", "/layernorm?d=4&n=60&gamma1=1.5", "/spiral?n=40&data=moons"])
+@pytest.mark.parametrize("link", ["/fold", "/layernorm?d=2&n=60&gamma1=1.5"])
 def test_what_the_player_asks_for_first_is_on_its_way(page, link):
     """Once, before any script has come."""
     asked = []
