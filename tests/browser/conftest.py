@@ -22,8 +22,8 @@ from tools.browser import ARGUMENTS, find
 from tools.ports import free
 
 ROOT = Path(__file__).resolve().parents[2]
-# Chromium loads two pages behind the address bar of each window, at a second of processor time: off, with what
-# Playwright turns off, as the last such list is the one that counts.
+# Chromium loads two pages behind the address bar of each window, at a second of processor time: off, with
+# what Playwright turns off, as the last such list is the one that counts.
 OFF = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "DestroyProfileOnBrowserClose", "HttpsUpgrades"]
 OFF += ["HttpsFirstBalancedModeAutoEnable", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints"]
 OFF += ["PaintHolding", "PreconnectToSearch", "ThirdPartyStoragePartitioning"]
