@@ -7,7 +7,7 @@ import numpy as np
 
 from components.training import recipes
 
-PATIENCE = 30_000  # ms; software WebGL on two busy cores
+PATIENCE = 60_000  # ms; software WebGL on two busy cores
 HASTE = 10  # times the usual speed
 FEW = "n=60"  # points: enough to see, quick to draw
 
