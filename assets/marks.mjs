@@ -8,7 +8,7 @@
  * @typedef {number[] | "followed" | {kind: "highest", row: Row} | {kind: "onhull"} | {kind: "inside"} | null} Only
  * @typedef {{scale: string, low: number, high: number, of: Packed | Row, title: string}} Color
  * @typedef {{kind: "follow"} | {kind: "choose", choice: string, numbers: Packed} | {kind: "drag", x: string, y: string}
- *   | {kind: "turn", angle: string}} Hand
+ *   | {kind: "open", links: string[]} | {kind: "turn", angle: string}} Hand
  * @typedef {{mark: string, draws: string, cloud: string, role: string, rows: Row[], title: string, opacity: number,
  *   fade: number[] | null, color: Color | null, hand: Hand | null, [field: string]: any}} Mark
  * @typedef {{recipe: import("./engine.mjs").Recipe, stages: Record<string, Float32Array[]>, at: Record<string, Float32Array>,
@@ -74,6 +74,8 @@ export const MARKS = {
   Labels: (mark, moment) => all(mark, moment),
 
   Field: () => new Float32Array(),
+
+  Cells: (mark, moment) => all(mark, moment),
 };
 
 /** @param {import("./engine.mjs").Recipe} recipe @param {string} cloud @returns {number} how many points it has */

@@ -55,7 +55,10 @@ const shade = (value, color) =>
   Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;
 
 /** Whether a click on a mark does something. @param {any} mark */
-const clickable = ({ hand }) => hand?.kind === "follow" || hand?.kind === "choose";
+const clickable = ({ hand }) => ["follow", "choose", "open"].includes(hand?.kind);
+
+/** Whether a mark is painted under the axes. @param {any} mark */
+const grounds = ({ draws }) => draws === "field" || draws === "cells";
 
 /** Whether its colours change. @param {any} color */
 const live = (color) => color && "weights" in color.of;
@@ -118,7 +121,7 @@ export class Panel {
     } else {
       const canvas = (/** @type {string} */ className) => Object.assign(document.createElement("canvas"), { className });
       this.canvas = this.gd.appendChild(canvas("motion"));
-      if (this.view.layers.some((/** @type {any} */ layer) => layer.draws === "field")) this.ground = canvas("ground");
+      if (this.view.layers.some(grounds)) this.ground = canvas("ground");
       if (this.ground) this.gd.prepend(this.ground);
       this.#follow();
       this.#watchResolution();
@@ -361,13 +364,16 @@ export class Panel {
     return context;
   }
 
-  /** The field under the axes: one pixel a point of its grid, the lowest row last, enlarged smoothly. @param {Drawn[]} frame */
+  /** The field under the axes: one pixel a point of its grid, the lowest row last, enlarged smoothly over the whole view; or cells,
+   * enlarged as they are, to where their points stand. @param {Drawn[]} frame */
   #paintGround(frame) {
     if (!this.ground) return;
-    const l = this.view.layers.findIndex((/** @type {any} */ layer) => layer.draws === "field"), { color, columns } = this.view.layers[l];
-    const values = /** @type {Float32Array} */ (frame[l].values), high = values.length / columns;
-    const { width, height } = this.gd._fullLayout, [left, top, wide, tall] = this.axesBox;
-    const showing = [values, width, height, ...this.axesBox, devicePixelRatio, this.color("paper"), frame[l].opacity];
+    const l = this.view.layers.findIndex(grounds), { color, columns, draws } = this.view.layers[l];
+    const values = /** @type {Float32Array} */ (frame[l].values), { points } = frame[l], high = values.length / columns;
+    const { width, height } = this.gd._fullLayout, [left, top, wide, tall] = this.axesBox, smooth = draws === "field";
+    const [x, y] = smooth ? [left, top + tall] : this.pixel(points[0], points[1]);
+    const [right, upper] = smooth ? [left + wide, top] : this.pixel(points[points.length - 2], points[points.length - 1]);
+    const showing = [values, points, width, height, ...this.axesBox, devicePixelRatio, this.color("paper"), frame[l].opacity];
     if (showing.every((part, i) => part === this.grounded[i])) return;
     this.grounded = showing;
     const shades = palette(resolve(this.view.figure.data[l].colorscale, this.color)).map(([r, g, b]) =>
@@ -379,16 +385,16 @@ export class Panel {
     if (this.grid?.canvas.width !== columns || this.grid.canvas.height !== high) this.grid = new OffscreenCanvas(columns, high).getContext("2d");
     const context = this.#cleared(this.ground);
     this.grid.putImageData(image, 0, 0);
-    const dx = wide / (columns - 1), dy = tall / (high - 1);
-    context.globalAlpha = frame[l].opacity;
-    context.drawImage(this.grid.canvas, left - dx / 2, top - dy / 2, wide + dx, tall + dy);
+    const dx = (right - x) / (columns - 1), dy = (y - upper) / (high - 1);
+    Object.assign(context, { globalAlpha: frame[l].opacity, imageSmoothingEnabled: smooth });
+    context.drawImage(this.grid.canvas, x - dx / 2, upper - dy / 2, right - x + dx, y - upper + dy);
     context.restore();
   }
 
   /** @param {CanvasRenderingContext2D} context @param {any} layer @param {any} trace @param {Drawn} drawn
    * @param {(x: number) => number} px @param {(y: number) => number} py */
   #drawLayer(context, layer, trace, drawn, px, py) {
-    if (!(drawn.opacity > 0) || layer.draws === "field") return;
+    if (!(drawn.opacity > 0) || grounds(layer)) return;
     const { points } = drawn, n = points.length / 2, color = this.color(layer.role);
     Object.assign(context, { globalAlpha: drawn.opacity, fillStyle: color, strokeStyle: color, lineJoin: "round" });
     if (layer.draws === "labels") {

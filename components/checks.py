@@ -16,6 +16,7 @@ from components.cloud import Cloud, Row
 from components.marks import (
     DASHES,
     GLYPHS,
+    Cells,
     Choose,
     Color,
     Disc,
@@ -29,6 +30,7 @@ from components.marks import (
     Mark,
     Mesh,
     OnHull,
+    Open,
     Rim,
     SemiAxes,
     Threshold,
@@ -46,6 +48,7 @@ FEW = 6  # names that a message shows, the likeliest first
 MOST_SEEN = 512  # points that each point of another cloud sees
 COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")
 COMMAND = re.compile(r"\\[a-zA-Z]+")  # what the converter leaves of a command that it does not know
+LINK = re.compile(r"[a-z]+(\?[^\s#?]*)?")  # of this site: it leads nowhere else
 CLASS = re.compile(r"\\class\{([^}]*)\}")
 
 
@@ -313,6 +316,7 @@ OF_KINDS: dict[type[Mark], Callable[[str, Any, Cloud], None]] = {
     Labels: _labels,
     Mesh: _triangles,
     Field: _field,
+    Cells: _field,
     Disc: _affine,
     Rim: _affine,
     SemiAxes: _ellipsoid,
@@ -336,6 +340,11 @@ def _hand(where: str, mark: Mark, view: View, recipe: Recipe) -> None:
     hand = hand_of(mark)
     if isinstance(hand, Choose):
         _length(where, "numbers to choose", hand.numbers, len(recipe.cloud(mark.cloud).points), "point")
+    if isinstance(hand, Open):
+        _length(where, "links to open", hand.links, len(recipe.cloud(mark.cloud).points), "point")
+        for link in hand.links:
+            if link and not LINK.fullmatch(link):
+                refuse(where, f"{link!r} is no scene with its state", 'take a slug and a query, as "shear?s=2", or ""')
     if isinstance(hand, Drag | Turn):
         if view.dims != 2:
             refuse(where, "a hand drags in 2D views only", "show the same in a view of 2 dimensions")

@@ -1,7 +1,7 @@
 """Marks: what is drawn of a cloud. Each is one class with its own fields, and a function in assets/marks.mjs.
 
 A mark says where its points are at a moment, in display coordinates, and which primitive `draws` them:
-points, line, mesh, labels or field. Whoever draws knows the primitives alone.
+points, line, mesh, labels, field or cells. Whoever draws knows the primitives alone.
 """
 
 from __future__ import annotations
@@ -99,7 +99,15 @@ class Turn:
     angle: str
 
 
-Hand = Follow | Choose | Drag | Turn
+@dataclass(frozen=True)
+class Open:
+    """A click follows the point, and opens what it stands for: of each point of the cloud a scene of this site with
+    its state, such as "shear?s=2"; "" for nothing."""
+
+    links: Sequence[str]
+
+
+Hand = Follow | Choose | Open | Drag | Turn
 
 # --- the marks
 
@@ -321,7 +329,20 @@ class Field(Mark):
         return np.empty((0, 2))
 
 
-MARKS = (Points, Line, Trail, SemiAxes, Rim, Hull, Histogram, Threshold, Mesh, HullFaces, Disc, Labels, Field)
+@dataclass(frozen=True, kw_only=True)
+class Cells(Mark):
+    """The colour of a cloud that is an even grid of a 2D view, row by row from below: a rectangle around each point."""
+
+    columns: int
+    color: Color
+    draws = "cells"
+    flat = 2
+
+
+MARKS = (
+    *(Points, Line, Trail, SemiAxes, Rim, Hull, Histogram, Threshold),
+    *(Mesh, HullFaces, Disc, Labels, Field, Cells),
+)
 
 
 def color_of(mark: Mark) -> Color | None:

@@ -140,6 +140,7 @@ def scene_page(scene: Scene, prefix: str, panel: list[Any]) -> html.Div:
             data_embed=f"{prefix}embed/{scene.slug}",
             data_still=f"{prefix}still/{scene.slug}.svg",
             data_run=f"{prefix}run",
+            data_page=f"{prefix}{{slug}}",
             data_plotly=f"{prefix}lib/{bundle()[0]}",
         ),
     )

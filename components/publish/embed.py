@@ -82,6 +82,7 @@ def html(shown: Shown) -> str:
         autoplay="1" if shown.autoplay else None,
         recipe=f"../recipe/{scene.slug}",
         still=f"../still/{scene.slug}.svg",
+        page="../{slug}",
         plotly=f"../lib/{bundle()[0]}",
     )
     back = escape(f"../{scene.slug}{own['query']}")

@@ -164,7 +164,7 @@ def gallery() -> str:
 
 def scene_page(scene: Scene, files: Mapping[str, str]) -> str:
     state = parse(scene, {})
-    data = attributes(scene, plotly=f"../lib/{bundle()[0]}")
+    data = attributes(scene, page="../{slug}/", plotly=f"../lib/{bundle()[0]}")
     needs = "<p>To train a network of your own needs the server.</p>" if scene.training else ""
     head = f'<div class="head"><h1>{escape(scene.title)}</h1><p>{escape(scene.lead)}</p>{needs}</div>'
     end = f'<div class="numbers"></div><article class="text"></article>{data_block(files)}'
