@@ -71,13 +71,13 @@ def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Boo
 
 
 def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
-    """Newton's steps (m, d), none of which moves a score by more than LONGEST against the mean score."""
+    """Newton's steps (m, d), none of which lifts a score by more than LONGEST over the mean score."""
     d = keys.shape[1]
     squares = (keys[:, :, None] * keys[:, None, :]).reshape(len(keys), -1)
     curvature = (p @ squares).reshape(-1, d, d) - mean[:, :, None] * mean[:, None, :]
     ridge = SINGULAR * np.trace(curvature, axis1=1, axis2=2) / d + np.finfo(float).tiny
     steps = -np.linalg.solve(curvature + ridge[:, None, None] * np.eye(d), gradient[..., None])[..., 0]
-    moved = np.max(np.abs(steps @ keys.T - np.sum(steps * mean, axis=-1, keepdims=True)), axis=-1)
+    moved = np.max(steps @ keys.T - np.sum(steps * mean, axis=-1, keepdims=True), axis=-1)
     return steps / np.maximum(1, moved / LONGEST)[:, None]
 
 

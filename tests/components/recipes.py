@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from components.cloud import Cloud, Row, rows
-from components.marks import (
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import (
+    Cells,
     Color,
     Disc,
     Field,
@@ -24,7 +25,7 @@ from components.marks import (
     Threshold,
     Trail,
 )
-from components.recipe import Parameter, Recipe, Table, View
+from components.language.recipe import Parameter, Recipe, Table, View
 from geometry import Affine, Entries, Normalize, Pipeline, clouds
 
 FADE = (1.0, 0.5, 0.25)
@@ -67,6 +68,7 @@ def layers(d):
         *found,
         Histogram("x", "input", show[:1], span=(-2, 2), bins=5),
         Threshold("x", "warning", show[:1], span=(0, 9), classes=classes),
+        Cells("grid", "sphere", show, color=Color("sequential", -3, 3, of=Row((1,))), columns=5, opacity=0.5),
         Field("grid", "sphere", (), color=Color("diverging", -3, 3, of=Row((1, 1))), columns=5),
     )
 

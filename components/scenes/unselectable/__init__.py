@@ -1,6 +1,6 @@
 """How often a Gaussian key cannot be selected, by number and dimension, with and without LayerNorm."""
 
-from components.scene import Choice, Scene
+from components.language.scene import Choice, Scene
 from components.scenes.unselectable.build import DIMENSIONS, build
 
 OPTIONS = {str(d): str(d) for d in DIMENSIONS}

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from components.cloud import Cloud, Row
-from components.marks import Cells, Color, Followed, Labels, Line, Mark, Open, Points
-from components.recipe import Number, Recipe, View
-from components.scene import Choices
+from components.language.cloud import Cloud, Row
+from components.language.marks import Cells, Color, Followed, Labels, Line, Mark, Open, Points
+from components.language.recipe import Number, Recipe, View
+from components.language.scene import Choices
 from components.scenes.scenery import Part, draw, split
 from geometry import Affine, Pipeline
 from geometry.clouds import segments
-from geometry.film import table
+from learning.film import table
 from geometry.gaussian_hull import unselectable_share
 
 Array = np.ndarray
@@ -226,8 +226,7 @@ def laws(d: int) -> list[Part]:
     order = np.concatenate([[*range(size * k, size * (k + 1)), -1] for k in range(len(others))])
     look: dict[str, Any] = {"steps": STEPS, "fade": fade}
     return [
-        draw("other laws", Line, "trail", GRAPH, (points, order), "other dimensions", size=1.5, opacity=0.7)[:1]
-        + (Line("other laws", "trail", GRAPH, "other dimensions", order=order, size=1.5, fade=fade, opacity=0.7),),
+        draw("other laws", Line, "trail", GRAPH, (points, order), "other dimensions", size=1.5, **look),
         draw("law", Line, "formula", GRAPH, law(d), "exact law", size=5, **look),
     ]
 
