@@ -7,12 +7,13 @@ share it. Else it lies inside the convex hull of the others: it is an average Σ
 import numpy as np
 from jaxtyping import Bool, Float
 from scipy.optimize import linprog
+from scipy.spatial import cKDTree
 
 from geometry.arrays import Numbers, real
 
 Array = np.ndarray
-PLACES = 9  # decimals, of keys of size 1: what agrees in them is in one place
-NEAR = 10.0**-PLACES  # a lead, or a distance from an average to the key, that is no more is rounding
+PLACE = 2 * np.finfo(float).eps ** 0.5  # of the size of keys: on a sphere, nearer ones have the same scores but for rounding
+NEAR = 1e-9  # a lead, or a distance from an average to the key, that is no more is rounding
 STEPS = 30  # of Newton's method: what it has not shown by then is on an edge, for the linear programme
 SINGULAR = 1e-12  # of the mean curvature: keeps it solvable where keys lie in a flat
 LONGEST = 8.0  # of one step, in units of the spread of scores: far away the quadratic is no guide
@@ -30,23 +31,34 @@ def selectable(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
         raise ValueError(f"keys are finite numbers (n, d): got shape {keys.shape}")
     if not len(keys):
         return np.zeros(0, dtype=bool)
-    keys = keys / (np.max(np.linalg.norm(keys, axis=-1)) or 1.0)
-    _, first, copy_of = np.unique(keys.round(PLACES), axis=0, return_index=True, return_inverse=True)
-    return _distinct(keys[first])[copy_of.ravel()]
+    # a power of two, which rounds nothing: what ties goes on doing so
+    keys = keys / 2.0 ** np.ceil(np.log2(np.max(np.linalg.norm(keys, axis=-1)) or 1.0))
+    copy_of = np.arange(len(keys))
+    for i, j in sorted(cKDTree(keys).query_pairs(PLACE)):
+        copy_of[j] = min(copy_of[j], copy_of[i])
+    first, place = np.unique(copy_of, return_inverse=True)
+    return _distinct(keys[first])[place]
 
 
 def _distinct(keys: Array) -> Array:
-    """The same of keys in different places, of size 1."""
-    found = np.zeros(len(keys), dtype=bool)
-    for queries in (keys, keys - keys.mean(axis=0)):
-        scores = queries @ keys.T
-        found |= scores.argmax(axis=-1) == np.arange(len(keys))
+    """The same of keys in different places, of size 1/2 to 1."""
+    if len(keys) == 1:
+        return np.ones(1, dtype=bool)
+    found = (leads(keys, keys) > 0) | (leads(keys - keys.mean(axis=0), keys) > NEAR)
     left = np.flatnonzero(~found)
     won, lost = newton(keys, left)
     found[left[won]] = True
     for k in left[~won & ~lost]:
         found[k] = programme(keys, int(k))
     return found
+
+
+def leads(queries: Float[Array, "n d"], keys: Float[Array, "n d"]) -> Float[Array, " n"]:
+    """By how much each key is ahead of all others under its own of the queries."""
+    scores = queries @ keys.T
+    own = scores.diagonal().copy()
+    np.fill_diagonal(scores, -np.inf)
+    return own - scores.max(axis=-1)
 
 
 def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Bool[Array, " m"]]:

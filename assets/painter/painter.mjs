@@ -364,31 +364,36 @@ export class Panel {
     return context;
   }
 
-  /** The field under the axes: one pixel a point of its grid, the lowest row last, enlarged smoothly over the whole view; or cells,
-   * enlarged as they are, to where their points stand. @param {Drawn[]} frame */
+  /** Fields and cells, under the axes. @param {Drawn[]} frame */
   #paintGround(frame) {
     if (!this.ground) return;
-    const l = this.view.layers.findIndex(grounds), { color, columns, draws } = this.view.layers[l];
-    const values = /** @type {Float32Array} */ (frame[l].values), { points } = frame[l], high = values.length / columns;
-    const { width, height } = this.gd._fullLayout, [left, top, wide, tall] = this.axesBox, smooth = draws === "field";
-    const [x, y] = smooth ? [left, top + tall] : this.pixel(points[0], points[1]);
-    const [right, upper] = smooth ? [left + wide, top] : this.pixel(points[points.length - 2], points[points.length - 1]);
-    const showing = [values, points, width, height, ...this.axesBox, devicePixelRatio, this.color("paper"), frame[l].opacity];
+    const { width, height } = this.gd._fullLayout, own = frame.filter((_, l) => grounds(this.view.layers[l]));
+    const showing = [...own.flatMap(({ values, points, opacity }) => [values, points, opacity]), width, height, ...this.axesBox, devicePixelRatio, this.color("paper")];
     if (showing.every((part, i) => part === this.grounded[i])) return;
     this.grounded = showing;
+    const context = this.#cleared(this.ground);
+    frame.forEach((drawn, l) => { if (grounds(this.view.layers[l])) this.#drawGrid(context, l, drawn); });
+    context.restore();
+  }
+
+  /** One pixel a point of a grid, the lowest row last, enlarged: smoothly over the whole view, or cells as they are, to where
+   * their points stand. @param {CanvasRenderingContext2D} context @param {number} l @param {Drawn} drawn */
+  #drawGrid(context, l, { points, values, opacity }) {
+    const { color, columns, draws } = this.view.layers[l], numbers = /** @type {Float32Array} */ (values), high = numbers.length / columns;
     const shades = palette(resolve(this.view.figure.data[l].colorscale, this.color)).map(([r, g, b]) =>
       ((255 << 24) | (Math.round(255 * b) << 16) | (Math.round(255 * g) << 8) | Math.round(255 * r)) >>> 0); // little endian
     const image = new ImageData(columns, high), dots = new Uint32Array(image.data.buffer);
     for (let y = 0; y < high; y++) {
-      for (let x = 0; x < columns; x++) dots[columns * (high - 1 - y) + x] = shades[shade(values[columns * y + x], color)];
+      for (let x = 0; x < columns; x++) dots[columns * (high - 1 - y) + x] = shades[shade(numbers[columns * y + x], color)];
     }
     if (this.grid?.canvas.width !== columns || this.grid.canvas.height !== high) this.grid = new OffscreenCanvas(columns, high).getContext("2d");
-    const context = this.#cleared(this.ground);
     this.grid.putImageData(image, 0, 0);
+    const smooth = draws === "field", [left, top, wide, tall] = this.axesBox, last = points.length - 2;
+    const [x, y] = smooth ? [left, top + tall] : this.pixel(points[0], points[1]);
+    const [right, upper] = smooth ? [left + wide, top] : this.pixel(points[last], points[last + 1]);
     const dx = (right - x) / (columns - 1), dy = (y - upper) / (high - 1);
-    Object.assign(context, { globalAlpha: frame[l].opacity, imageSmoothingEnabled: smooth });
+    Object.assign(context, { globalAlpha: opacity, imageSmoothingEnabled: smooth });
     context.drawImage(this.grid.canvas, x - dx / 2, upper - dy / 2, right - x + dx, y - upper + dy);
-    context.restore();
   }
 
   /** @param {CanvasRenderingContext2D} context @param {any} layer @param {any} trace @param {Drawn} drawn

@@ -13,6 +13,7 @@ from components.language.marks import (
     DASHES,
     GLYPHS,
     MARKS,
+    Cells,
     Color,
     Disc,
     Field,
@@ -109,7 +110,7 @@ def drawn(draw, kind, cloud):
     widths = None if kind.space is None else [kind.space] * len(cloud.widths)
     show = tuple(draw(row(cloud, widths)) for _ in range(count))
     own = {name: draw(FIELDS[name](cloud)) for name in own_fields(kind)}
-    if kind is Field:
+    if kind in (Field, Cells):
         own["color"] = draw(colors(cloud))
     if kind is Points and max(cloud.widths) <= 3:
         own["only"] = draw(st.sampled_from([OnHull(), Inside(), own["only"]]))
@@ -124,7 +125,7 @@ def clouds_for(draw, kind):
     if kind in (Disc, Rim):  # one number at the origin and at the unit vectors, well apart
         values = draw(st.permutations([-1.0, 0.5, 2.0, 0.25]))
         cloud = Cloud("plane", np.array(values, np.float32)[:, None], Pipeline(()))
-    elif len(cloud.points) < 2 or kind in (Field, SemiAxes, Hull, HullFaces):
+    elif len(cloud.points) < 2 or kind in (Field, Cells, SemiAxes, Hull, HullFaces):
         x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(4, 3)).astype(np.float32)
         cloud = Cloud("four", x, Pipeline((Affine(np.diag([1.0, -2, 0.5])),)))
     return cloud, params, progress
@@ -229,7 +230,7 @@ def test_both_runtimes_have_the_same_marks(node):
 def test_every_field_of_every_mark_is_drawn(kind):
     own = own_fields(kind)
     assert own <= FIELDS.keys(), "a new field needs a strategy"
-    assert get_type_hints(kind).keys() >= own and kind.draws in ("points", "line", "mesh", "labels", "field")
+    assert get_type_hints(kind).keys() >= own and kind.draws in ("points", "line", "mesh", "labels", "field", "cells")
 
 
 @pytest.mark.parametrize("kind", MARKS, ids=lambda kind: kind.__name__)

@@ -6,6 +6,7 @@ share of the next arm in the place of the one that is shown.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from itertools import product
 from typing import Any
@@ -24,7 +25,7 @@ from geometry.gaussian_hull import unselectable_share
 
 Array = np.ndarray
 ARMS = ("drawn", "centred", "layernorm", "eps")  # one a stage
-NUMBERS, DIMENSIONS = ([*dict.fromkeys(row[name] for row in table("unselectable"))] for name in ("n", "d"))
+NUMBERS, DIMENSIONS = (5, 10, 20, 50, 100, 200, 500), (2, 3, 4, 5, 6, 8, 10, 12, 16)
 OPENED = 200, 4  # keys and dimensions: so many the scene of single keys can show
 ERRORS = 2  # standard errors of the mean, up and down
 PALE = 30  # percent: from here on a cell is so dark that its number is in the colour of the paper
@@ -178,7 +179,7 @@ def names() -> list[Part]:
     ]
 
 
-def named(name: str, values: list[int]) -> list[str]:
+def named(name: str, values: Sequence[int]) -> list[str]:
     """Numbers as texts, the first with its name."""
     return [f"{name} = {value}" if k == 0 else str(value) for k, value in enumerate(values)]
 
