@@ -20,8 +20,9 @@ from geometry.centering import hyperplane_basis
 from geometry.clouds import gaussian
 from geometry.fates import selectable
 from learning.datasets import DataSet, digits, octants, random_labels, spiral, xor
-from learning.film import FOLDER, Film, score, to_npz
+from learning.film import Film, score, to_npz
 from learning.network import MIDDLES, Network
+from learning.shipped import FOLDER
 from learning.training import trained
 
 POINTS = (8, 16, 32)  # of random labels

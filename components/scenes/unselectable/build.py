@@ -6,7 +6,7 @@ share of the next arm in the place of the one that is shown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import product
 from typing import Any
@@ -16,14 +16,15 @@ import numpy as np
 from components.language.cloud import Cloud, Row
 from components.language.marks import Cells, Color, Followed, Labels, Line, Mark, Open, Points
 from components.language.recipe import Number, Recipe, View
-from components.language.scene import Choices
+from components.language.scene import Choices, File
 from components.scenes.scenery import Part, draw, split
 from geometry import Affine, Pipeline
 from geometry.clouds import segments
-from learning.film import table
+from learning.film import rows as read
 from geometry.gaussian_hull import unselectable_share
 
 Array = np.ndarray
+Found = Mapping[str, Any]  # a row of the table: n, d, sets, and of each arm the mean and the spread over sets
 ARMS = ("drawn", "centred", "layernorm", "eps")  # one a stage
 NUMBERS, DIMENSIONS = (5, 10, 20, 50, 100, 200, 500), (2, 3, 4, 5, 6, 8, 10, 12, 16)
 OPENED = 200, 4  # keys and dimensions: so many the scene of single keys can show
@@ -47,13 +48,14 @@ STEPS = tuple(
 )
 
 
-def build(choices: Choices) -> Recipe:
-    d = int(choices["d"])
-    cells = cloud()
-    grid_clouds, grid = split(*numbers(cells), *names())
-    curve_clouds, curve = split(*frame(), *laws(d), *measured(d))
+def build(choices: Choices, found: Sequence[Found]) -> Recipe:
+    """Of the counted table."""
+    d, counted = int(choices["d"]), in_order(found)
+    cells = cloud(counted)
+    grid_clouds, grid = split(*numbers(cells, counted), *names())
+    curve_clouds, curve = split(*frame(), *laws(d), *measured([each for each in counted if each["d"] == d]))
     followed = Points("cells", "followed", GRID, "the cell in words below", only=Followed(), size=34, glyph="ring")
-    hand = Points("cells", "input", GRID, size=38, glyph="square", opacity=0, hand=Open(links()))
+    hand = Points("cells", "input", GRID, size=38, glyph="square", opacity=0, hand=Open(links(counted)))
     color = Color("sequential", 0, 100, SHARE, "share of keys that no query selects, in percent")
     on_curve = Points("cells", "followed", GRAPH, only=Followed(), size=13, glyph="ring")
     return Recipe(
@@ -91,27 +93,22 @@ FORMULA = (
 )
 
 
-@cache
-def counted() -> dict[tuple[int, int], dict[str, Any]]:
-    """The rows of the shipped table by number of keys and dimension."""
-    return {(found["n"], found["d"]): found for found in table("unselectable")}
+def in_order(found: Sequence[Found]) -> list[Found]:
+    """The rows of the table in the order of the grid: by dimension, then by number."""
+    known = {(each["n"], each["d"]): each for each in found}
+    return [known[n, d] for d, n in product(DIMENSIONS, NUMBERS)]
 
 
-def each() -> list[dict[str, Any]]:
-    """The same in the order of the grid: by dimension, then by number."""
-    return [counted()[n, d] for d, n in product(DIMENSIONS, NUMBERS)]
-
-
-def percent(found: dict[str, Any], arm: str) -> float:
+def percent(found: Found, arm: str) -> float:
     return 100 * found[arm][0]
 
 
-def error(found: dict[str, Any], arm: str) -> float:
+def error(found: Found, arm: str) -> float:
     """The standard error of the mean over sets, in percent."""
     return float(100 * found[arm][1] / np.sqrt(found["sets"]))
 
 
-def numbered(found: dict[str, Any], shares: list[float]) -> Array:
+def numbered(found: Found, shares: list[float]) -> Array:
     """The coordinates of a cell with some shares, one of each arm."""
     at = np.zeros(WIDTH)
     at[[COLUMN, ROW, LOG]] = 1 + NUMBERS.index(found["n"]), 1 + DIMENSIONS.index(found["d"]), np.log10(found["n"])
@@ -120,12 +117,12 @@ def numbered(found: dict[str, Any], shares: list[float]) -> Array:
     return at
 
 
-def cloud() -> Cloud:
-    points = [numbered(found, [percent(found, arm) for arm in ARMS]) for found in each()]
-    return Cloud("cells", np.asarray(points), Pipeline(STEPS), labels=[reading(found) for found in each()])
+def cloud(counted: Sequence[Found]) -> Cloud:
+    points = [numbered(found, [percent(found, arm) for arm in ARMS]) for found in counted]
+    return Cloud("cells", np.asarray(points), Pipeline(STEPS), labels=[reading(found) for found in counted])
 
 
-def reading(found: dict[str, Any]) -> str:
+def reading(found: Found) -> str:
     """A cell in words, for the pointer."""
     n, d = found["n"], found["d"]
     said = [f"{percent(found, arm):.1f} ± {error(found, arm):.1f}" for arm in ARMS]
@@ -136,14 +133,14 @@ def reading(found: dict[str, Any]) -> str:
     )
 
 
-def links() -> list[str]:
+def links(counted: Sequence[Found]) -> list[str]:
     """What a click opens: the first of the sets that were counted, where the scene of single keys can show it."""
     most, largest = OPENED
     return [
         f"select?keys=gaussian&n={found['n']}&d={found['d']}&seed=0"
         if found["n"] <= most and found["d"] <= largest
         else ""
-        for found in each()
+        for found in counted
     ]
 
 
@@ -152,11 +149,11 @@ def short(share: float) -> str:
     return f"{share:.0f}" if share == 0 or share >= 9.5 else f"{share:.1f}" if share >= 0.05 else "<.1"
 
 
-def numbers(cells: Cloud) -> list[Part]:
+def numbers(cells: Cloud, counted: Sequence[Found]) -> list[Part]:
     """The shares of each stage in the cells, dark on pale and pale on dark."""
     found = []
     for stage, arm in enumerate(ARMS):
-        shares = np.array([percent(each_, arm) for each_ in each()])
+        shares = np.array([percent(each, arm) for each in counted])
         fade = [float(stage == k) for k in range(len(ARMS))]
         for role, own in (("ink", shares < PALE), ("paper", shares >= PALE)):
             if own.any():
@@ -232,9 +229,8 @@ def laws(d: int) -> list[Part]:
     ]
 
 
-def measured(d: int) -> list[Part]:
+def measured(found: Sequence[Found]) -> list[Part]:
     """What was counted in one dimension: the mean, its error, and the spread of single sets."""
-    found = [counted()[n, d] for n in NUMBERS]
 
     def ends(size: Any) -> tuple[Array, Array]:
         low, high = (
@@ -243,7 +239,7 @@ def measured(d: int) -> list[Part]:
         )
         return segments(np.stack([low, high], axis=1))
 
-    def spread(f: dict[str, Any], arm: str) -> float:
+    def spread(f: Found, arm: str) -> float:
         return 100 * f[arm][1]
 
     look: dict[str, Any] = {"steps": STEPS}
@@ -276,3 +272,6 @@ def readouts() -> tuple[Number, ...]:
         *(of(kind, FIRST + k) for k, kind in enumerate(kinds)),
         of("scaled only", SCALED),
     )
+
+
+FILES = (File("unselectable.json", read),)
