@@ -16,6 +16,7 @@ from scipy import special
 REACH, NODES = 40.0, 4001  # of the trapezoidal rule, exact to rounding: integrands are analytic, and 0 at its ends
 X = np.linspace(-REACH, REACH, NODES)
 H = 2 * REACH / (NODES - 1)
+LARGEST = 20  # dimensions: internal angles are so small that rounding takes 1e-9 of them at 16, and 1e-6 at 20
 PHI = special.ndtr(X)
 
 
@@ -24,10 +25,10 @@ def expected_vertices(n: int, d: int) -> float:
 
     All n, where n ≤ d + 1. For d = 2 that is 2·C(n, 2)·∫Φ(p)ⁿ⁻² f(p) dp with f the density of N(0, 1/2); for d = 3 it
     is 2 + F/2, F = 2·C(n, 3)·∫Φ(p)ⁿ⁻³ f(p) dp, f of N(0, 1/3) (Efron, Euler).
-    Raises ValueError unless n and d are at least 1.
+    Raises ValueError unless n and d are at least 1, and d at most LARGEST.
     """
-    if n < 1 or d < 1:
-        raise ValueError(f"a number of points and a dimension are at least 1: got n = {n}, d = {d}")
+    if n < 1 or not 1 <= d <= LARGEST:
+        raise ValueError(f"points are at least 1, dimensions 1 to {LARGEST}: got n = {n}, d = {d}")
     if n <= d + 1:
         return float(n)
     terms = [2 * m * special.comb(n, m) * internal(m) * external(m, n) for m in range(d, 0, -2)]
