@@ -12,7 +12,9 @@ from scipy.spatial import cKDTree
 from geometry.arrays import Numbers, real
 
 Array = np.ndarray
-PLACE = 2 * np.finfo(float).eps ** 0.5  # of the size of keys: on a sphere, nearer ones have the same scores but for rounding
+PLACE = (
+    2 * np.finfo(float).eps ** 0.5
+)  # of the size of keys: on a sphere, nearer ones have the same scores but for rounding
 NEAR = 1e-9  # a lead, or a distance from an average to the key, that is no more is rounding
 STEPS = 30  # of Newton's method: what it has not shown by then is on an edge, for the linear programme
 SINGULAR = 1e-12  # of the mean curvature: keeps it solvable where keys lie in a flat

@@ -13,10 +13,15 @@ from functools import cache
 import numpy as np
 from scipy import special
 
-REACH, NODES = 40.0, 4001  # of the trapezoidal rule, exact to rounding: integrands are analytic, and 0 at its ends
+REACH, NODES = (
+    40.0,
+    4001,
+)  # of the trapezoidal rule, exact to rounding: integrands are analytic, and 0 at its ends
 X = np.linspace(-REACH, REACH, NODES)
 H = 2 * REACH / (NODES - 1)
-LARGEST = 20  # dimensions: internal angles are so small that rounding takes 1e-9 of them at 16, and 1e-6 at 20
+LARGEST = (
+    20  # dimensions: internal angles are so small that rounding takes 1e-9 of them at 16, and 1e-6 at 20
+)
 PHI = special.ndtr(X)
 
 

@@ -222,7 +222,9 @@ def _cells(drawn: Drawn, at: Moment) -> str:
     for (x, y), step in zip(flat, np.clip(_steps(mark.values(at), mark.color), 0, last), strict=True):
         place = f'd="M{x - dx / 2:.1f} {y - dy / 2:.1f}h{dx:.1f}v{dy:.1f}h-{dx:.1f}z"'
         k, part = min(int(step), last - 1), step - min(int(step), last - 1)
-        over = f'<path fill="var(--{name}-{k + 1})" fill-opacity="{part:.2f}" {place}/>' if part > 0.005 else ""
+        over = (
+            f'<path fill="var(--{name}-{k + 1})" fill-opacity="{part:.2f}" {place}/>' if part > 0.005 else ""
+        )
         pieces.append(f'<path fill="var(--{name}-{k})" {place}/>{over}')
     return f'<g shape-rendering="crispEdges">{"".join(pieces)}</g>'
 
@@ -243,7 +245,8 @@ def _points(drawn: Drawn, at: Moment, color: str, walls: Sequence[Drawn]) -> str
 
 
 def _colors(mark: Any, at: Moment) -> Any:
-    if mark.color is None:
+    color = color_of(mark)
+    if color is None:
         return lambda i: ""
-    shades = _shades(np.nan_to_num(mark.values(at)), mark.color)
-    return lambda i: f' fill="var(--{mark.color.scale}-{shades[i]})"'
+    shades = _shades(np.nan_to_num(mark.values(at)), color)
+    return lambda i: f' fill="var(--{color.scale}-{shades[i]})"'

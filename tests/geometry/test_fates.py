@@ -17,7 +17,9 @@ def by_programmes(keys):
     return np.asarray(found)[copy_of.ravel()]
 
 
-@pytest.mark.parametrize(("n", "d"), [(1, 3), (2, 2), (6, 1), (20, 2), (200, 2), (60, 3), (60, 4), (60, 5), (40, 8)])
+@pytest.mark.parametrize(
+    ("n", "d"), [(1, 3), (2, 2), (6, 1), (20, 2), (200, 2), (60, 3), (60, 4), (60, 5), (40, 8)]
+)
 def test_hull_and_programmes_agree(n, d):
     for seed in range(3):
         keys = gaussian(n, d, seed=seed)
@@ -50,7 +52,9 @@ def test_neither_size_nor_place_matters(scale):
 def test_made_cases():
     inside = np.array([[0, 0], [1, 0], [0, 1], [-1, -1]])
     np.testing.assert_array_equal(fates.selectable(inside), [False, True, True, True])
-    np.testing.assert_array_equal(fates.selectable([[1, 1], [0, 0], [1, 1], [0.5, 0.5]]), [True, True, True, False])
+    np.testing.assert_array_equal(
+        fates.selectable([[1, 1], [0, 0], [1, 1], [0.5, 0.5]]), [True, True, True, False]
+    )
     np.testing.assert_array_equal(fates.selectable(np.zeros((3, 2))), [True] * 3)
     assert fates.selectable(np.zeros((0, 2))).shape == (0,)
 

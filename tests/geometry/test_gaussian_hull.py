@@ -14,7 +14,9 @@ EXACT = 1e-10  # of the number: sums of thousands of terms
 def faces(n, m):
     """2·C(n, m)·∫Φ(p)ⁿ⁻ᵐ f(p) dp, f the density of N(0, 1/m), by an adaptive rule."""
     f = stats.norm(scale=m**-0.5).pdf
-    value = integrate.quad(lambda p: special.ndtr(p) ** (n - m) * f(p), -9, 9, epsabs=0, epsrel=1e-11, limit=500)
+    value = integrate.quad(
+        lambda p: special.ndtr(p) ** (n - m) * f(p), -9, 9, epsabs=0, epsrel=1e-11, limit=500
+    )
     return 2 * special.comb(n, m) * value[0]
 
 

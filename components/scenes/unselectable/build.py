@@ -54,7 +54,9 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
     cells = cloud(counted)
     grid_clouds, grid = split(*numbers(cells, counted), *names())
     curve_clouds, curve = split(*frame(), *laws(d), *measured([each for each in counted if each["d"] == d]))
-    followed = Points("cells", "followed", GRID, "the cell in words below", only=Followed(), size=34, glyph="ring")
+    followed = Points(
+        "cells", "followed", GRID, "the cell in words below", only=Followed(), size=34, glyph="ring"
+    )
     hand = Points("cells", "input", GRID, size=38, glyph="square", opacity=0, hand=Open(links(counted)))
     color = Color("sequential", 0, 100, SHARE, "share of keys that no query selects, in percent")
     on_curve = Points("cells", "followed", GRAPH, only=Followed(), size=13, glyph="ring")
@@ -67,7 +69,7 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
                 "grid",
                 "Keys that no query selects, in percent",
                 (Cells("cells", "sphere", GRID, columns=len(NUMBERS), color=color), *grid, hand, followed),
-                ((-0.45, len(NUMBERS) + 0.55), (-0.25, len(DIMENSIONS) + 0.55)),
+                ((-0.6, len(NUMBERS) + 0.55), (-0.25, len(DIMENSIONS) + 0.55)),
                 2,
                 equal=False,
             ),
@@ -75,7 +77,7 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
                 "curve",
                 f"The same in {d} dimensions, against the number of keys",
                 (*curve, on_curve),
-                ((0.36, 2.86), (-11, 107)),
+                ((0.2, 2.83), (-11, 107)),
                 2,
                 equal=False,
                 strip=True,
@@ -88,8 +90,8 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
 
 
 FORMULA = (
-    r"\text{share} = \class{stage-0}{1 - \frac{2}{n} \sum_{m = d,\, d-2,\, \ldots} m \binom{n}{m}\, \beta_m"
-    r" \int \Phi(p)^{n-m} f_m(p)\, dp}"
+    r"\text{share} = 1 - \frac{2}{n} \sum_{m = d,\, d-2,\, \ldots} m \binom{n}{m}\, \beta_m"
+    r" \int \Phi(p)^{n-m} f_m(p)\, dp"
 )
 
 
@@ -111,7 +113,11 @@ def error(found: Found, arm: str) -> float:
 def numbered(found: Found, shares: list[float]) -> Array:
     """The coordinates of a cell with some shares, one of each arm."""
     at = np.zeros(WIDTH)
-    at[[COLUMN, ROW, LOG]] = 1 + NUMBERS.index(found["n"]), 1 + DIMENSIONS.index(found["d"]), np.log10(found["n"])
+    at[[COLUMN, ROW, LOG]] = (
+        1 + NUMBERS.index(found["n"]),
+        1 + DIMENSIONS.index(found["d"]),
+        np.log10(found["n"]),
+    )
     at[SHOWN], at[FIRST:SCALED] = shares[0], shares
     at[[SCALED, N, D]] = percent(found, "scaled"), found["n"], found["d"]
     return at
@@ -146,7 +152,9 @@ def links(counted: Sequence[Found]) -> list[str]:
 
 def short(share: float) -> str:
     """A share in percent in at most three characters."""
-    return f"{share:.0f}" if share == 0 or share >= 9.5 else f"{share:.1f}" if share >= 0.05 else "<.1"
+    if 0 < share < 0.05 or 99.5 <= share < 100:
+        return "<.1" if share < 1 else ">99"
+    return f"{share:.0f}" if share == 0 or share >= 9.5 else f"{share:.1f}"
 
 
 def numbers(cells: Cloud, counted: Sequence[Found]) -> list[Part]:
@@ -167,7 +175,7 @@ def numbers(cells: Cloud, counted: Sequence[Found]) -> list[Part]:
 def names() -> list[Part]:
     """What the columns and rows are."""
     across = [[1 + k, 0.12] for k in range(len(NUMBERS))]
-    up = [[0.1, 1 + k] for k in range(len(DIMENSIONS))]
+    up = [[-0.02, 1 + k] for k in range(len(DIMENSIONS))]
     plane = (Row((1, 0)), Row((0, 1)))
     columns, lines = named("n", NUMBERS), named("d", DIMENSIONS)
     return [
@@ -199,7 +207,7 @@ def frame() -> list[Part]:
             Labels,
             "soft",
             plane,
-            np.array([[0.48, y] for y in heights], float),
+            np.array([[0.42, y] for y in heights], float),
             labels=[f"{y} %" for y in heights],
         ),
     ]
@@ -240,28 +248,33 @@ def measured(found: Sequence[Found]) -> list[Part]:
         return segments(np.stack([low, high], axis=1))
 
     def spread(f: Found, arm: str) -> float:
-        return 100 * f[arm][1]
+        return float(100 * f[arm][1])
+
+    def twice(f: Found, arm: str) -> float:
+        return ERRORS * error(f, arm)
 
     look: dict[str, Any] = {"steps": STEPS}
     middle = np.asarray([numbered(f, [percent(f, arm) for arm in ARMS]) for f in found])
     return [
-        draw("spread", Line, "input", GRAPH, ends(spread), "spread of single sets", size=10, opacity=0.25, **look),
         draw(
-            "errors",
+            "spread",
             Line,
             "input",
             GRAPH,
-            ends(lambda f, arm: ERRORS * error(f, arm)),
-            f"± {ERRORS} standard errors",
-            size=4,
+            ends(spread),
+            "spread of single sets",
+            size=12,
+            opacity=0.25,
             **look,
         ),
-        draw("means", Points, "input", GRAPH, middle, "mean of 100 sets", size=7, **look),
+        draw("errors", Line, "ink", GRAPH, ends(twice), f"± {ERRORS} standard errors", size=5, **look),
+        draw("means", Points, "input", GRAPH, middle, "mean of 100 sets", size=5, **look),
     ]
 
 
 def readouts() -> tuple[Number, ...]:
     """The followed cell: what it is, and its share in every arm, whatever is shown."""
+
     def of(label: str, place: int, digits: int = 1, unit: str = " %") -> Number:
         return Number(label, "cells", row(place)[0], Followed(), unit, digits)
 
