@@ -1,7 +1,8 @@
-"""Which of many keys attention can never select, all at once: quick proofs first, a linear programme for the rest.
+"""Which of many keys attention can select, all at once: quick proofs first, a linear programme for the rest.
 
-A query q scores the key k by ⟨q, k⟩. A key is selectable if some query gives it the highest score; keys in one place
-share it. Else it lies inside the convex hull of the others: it is an average Σ pᵢkᵢ of them, p ≥ 0, Σ pᵢ = 1.
+A query q scores the key k by ⟨q, k⟩. A key is selectable if some query gives it the highest score; keys in
+one place share it. Else it lies in the convex hull of the others: it is an average Σ pᵢkᵢ of them, p ≥ 0,
+Σ pᵢ = 1. `selection` has the certificate of a single key.
 """
 
 import numpy as np
@@ -9,7 +10,7 @@ from jaxtyping import Bool, Float
 from scipy.optimize import linprog
 from scipy.spatial import cKDTree
 
-from geometry.arrays import Numbers, real
+from geometry.arrays import real
 
 Array = np.ndarray
 PLACE = (
@@ -22,11 +23,12 @@ LONGEST = 8.0  # of one step, in units of the spread of scores: far away the qua
 
 
 def selectable(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
-    """Whether some query gives each key the highest score. Raises ValueError unless the keys are finite (n, d).
+    """Whether some query gives each key the highest score.
 
-    Three tries, each with a proof. The key itself is a query, and so is its way from the mean of all. Newton's method
-    on the convex L(q) = log Σᵢ exp(q·(kᵢ − h)) finds a query that selects h, or at the minimum softmax weights that average the
-    others to h. What both leave open, HiGHS decides.
+    Three tries, each with a proof. The key itself is a query, so is its way from the mean of all. Newton's
+    method on the convex L(q) = log Σᵢ exp(q·(kᵢ − h)) finds a query that selects h, or at its minimum softmax
+    weights that average the others to h. What both leave open, HiGHS decides.
+    Raises ValueError unless the keys are finite numbers (n, d).
     """
     keys = np.asarray(real(keys), dtype=np.float64)
     if keys.ndim != 2 or not np.isfinite(keys).all():
@@ -64,7 +66,7 @@ def leads(queries: Float[Array, "n d"], keys: Float[Array, "n d"]) -> Float[Arra
 
 
 def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Bool[Array, " m"]]:
-    """Of each of the keys ks: whether a query that selects it was found, and whether an average of the others."""
+    """Of each of the keys ks: whether a query that selects it was found, whether an average of the others."""
     d, m = keys.shape[1], len(ks)
     won, lost, q = np.zeros(m, dtype=bool), np.zeros(m, dtype=bool), np.zeros((m, d))
     for _ in range(STEPS):
@@ -96,7 +98,7 @@ def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
 
 
 def programme(keys: Float[Array, "n d"], k: int) -> bool:
-    """Whether a query selects the key k, by HiGHS: the largest lead m ≤ q·(h − kᵢ) over queries with |qⱼ| ≤ 1."""
+    """Whether a query selects the key k, by HiGHS: the largest lead m ≤ q·(h − kᵢ) over all |qⱼ| ≤ 1."""
     d, others = keys.shape[1], np.delete(keys, k, axis=0)
     leads = np.column_stack([others - keys[k], np.ones(len(others))])
     aim, bounds = np.append(np.zeros(d), -1.0), [(-1, 1)] * d + [(None, None)]

@@ -1,11 +1,11 @@
-"""How many of n Gaussian points are vertices of their convex hull, in the mean: exact, in any dimension.
+"""How many of n Gaussian points are vertices of their convex hull, in the mean: exact, up to 20 dimensions.
 
-The hull of n standard Gaussian points in d dimensions has the faces of a regular simplex with n vertices that is
-projected on a random d-dimensional subspace. So their number is a sum of products of two angles of that simplex.
+The hull of n standard Gaussian points in d dimensions has the faces of a regular simplex with n vertices that
+is projected on a random d-dimensional subspace. So their number is a sum of products of two of its angles.
 
-Sources: B. Efron, The convex hull of a random set of points (1965), for d = 2, 3; F. Affentranger and R. Schneider,
-Random projections of regular simplices (1992); Z. Kabluchko and D. Zaporozhets, Absorption probabilities for Gaussian
-polytopes and regular spherical simplices (2020), for the angles.
+Sources: B. Efron, The convex hull of a random set of points (1965), for d = 2, 3; F. Affentranger and
+R. Schneider, Random projections of regular simplices (1992); Z. Kabluchko and D. Zaporozhets, Absorption
+probabilities for Gaussian polytopes and regular spherical simplices (2020), for the angles.
 """
 
 from functools import cache
@@ -28,8 +28,8 @@ PHI = special.ndtr(X)
 def expected_vertices(n: int, d: int) -> float:
     """The mean number of vertices: Σₘ 2·m·C(n, m)·internal(m)·external(m, n) over m = d, d − 2, … ≥ 1.
 
-    All n, where n ≤ d + 1. For d = 2 that is 2·C(n, 2)·∫Φ(p)ⁿ⁻² f(p) dp with f the density of N(0, 1/2); for d = 3 it
-    is 2 + F/2, F = 2·C(n, 3)·∫Φ(p)ⁿ⁻³ f(p) dp, f of N(0, 1/3) (Efron, Euler).
+    All n, where n ≤ d + 1. For d = 2 that is 2·C(n, 2)·∫Φ(p)ⁿ⁻² f(p) dp with f the density of N(0, 1/2); for
+    d = 3 it is 2 + F/2, F = 2·C(n, 3)·∫Φ(p)ⁿ⁻³ f(p) dp, f of N(0, 1/3) (Efron, Euler).
     Raises ValueError unless n and d are at least 1, and d at most LARGEST.
     """
     if n < 1 or not 1 <= d <= LARGEST:
@@ -46,14 +46,14 @@ def unselectable_share(n: int, d: int) -> float:
 
 
 def external(m: int, n: int) -> float:
-    """The external angle of a regular simplex of n vertices at a face of m: ∫Φ(p)ⁿ⁻ᵐ f(p) dp, f of N(0, 1/m)."""
+    """Angle outside a regular simplex with n vertices at a face of m: ∫Φ(p)ⁿ⁻ᵐ f(p) dp, f of N(0, 1/m)."""
     f = np.sqrt(m / (2 * np.pi)) * np.exp(-m * X**2 / 2)
     return float(H * np.sum(PHI ** (n - m) * f))
 
 
 @cache
 def internal(m: int) -> float:
-    """The internal angle of a regular simplex of m vertices at one of them, of the whole: 1, 1/2, 1/6 for m = 1, 2, 3.
+    """The internal angle at a vertex of a regular simplex with m, as a part of the whole: 1, 1/2, 1/6, …
 
     E Φ(iZ/√m)ᵐ⁻¹ over a standard Gaussian Z, with Φ(iy) = 1/2 + i/√(2π) ∫₀ʸ exp(t²/2) dt.
     """

@@ -88,7 +88,7 @@ def keys(x: np.ndarray, arm: str) -> np.ndarray:
 
 
 def unselectable() -> None:
-    """The share of keys that no query selects, by number and dimension: its mean over sets, and their spread."""
+    """The share of keys that no query selects, by number and dimension: mean over sets, and their spread."""
     table = []
     for n, d in product(NUMBERS, DIMENSIONS):
         row: dict[str, Any] = {"n": n, "d": d, "sets": SETS}

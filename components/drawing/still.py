@@ -214,7 +214,7 @@ def _field(mark: Any, at: Moment, size: Size) -> str:
 
 
 def _cells(drawn: Drawn, at: Moment) -> str:
-    """A rectangle around each point of a grid: its colour is a step of the scale, and over it part of the next."""
+    """A rectangle around each point of a grid: a step of the scale, and over it part of the next."""
     mark, flat = drawn.mark, drawn.flat
     (dx, _), (_, dy) = flat[1] - flat[0], flat[0] - flat[mark.columns]
     name, last = mark.color.scale, _last(mark.color)

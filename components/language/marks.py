@@ -114,8 +114,10 @@ class Turn:
 
 @dataclass(frozen=True)
 class Open:
-    """A click follows the point, and opens what it stands for: of each point of the cloud a scene of this site with
-    its state, such as "shear?s=2"; "" for nothing."""
+    """A click follows the point, and opens what it stands for.
+
+    links: of each point of the cloud a scene of this site with its state, as "shear?s=2"; "" for nothing.
+    """
 
     links: Sequence[str]
 
@@ -459,7 +461,7 @@ class Field(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Cells(Mark):
-    """The colour of a cloud that is an even grid of a 2D view, row by row from below: a rectangle around each point."""
+    """The colour of a cloud that is an even grid of a 2D view, row by row from below: a rectangle a point."""
 
     columns: int
     color: Color

@@ -1,4 +1,4 @@
-"""Which keys can be selected, against Qhull and against a linear programme for each, degenerate sets included."""
+"""Which keys can be selected, against Qhull and a linear programme for each, degenerate sets included."""
 
 import numpy as np
 import pytest

@@ -49,7 +49,7 @@ def test_internal_angle_is_the_share_of_directions_in_the_corner(m):
 
 @pytest.mark.parametrize("d", range(1, 21))
 def test_a_simplex_has_all_its_vertices(d):
-    """The sum is also right where the answer is plain: at n = d + 1 the angles say what the function does not ask."""
+    """The sum is right also at n = d + 1, where the function does not need it."""
     terms = [2 * m * special.comb(d + 1, m) * internal(m) * external(m, d + 1) for m in range(d, 0, -2)]
     assert sum(terms) == pytest.approx(d + 1, rel=EXACT)
     assert expected_vertices(d + 1, d) == d + 1 and expected_vertices(2, d) == 2

@@ -224,7 +224,7 @@ def how_near():
 
 def from_which_dimension():
     assert max(share(n, 4, "eps") for n in NUMBERS) <= 0.02 and max(NUMBERS) == 500
-    assert 0 < share(500, 4, "eps") and not any(share(n, d, "eps") for n, d in ROWS if d >= 5)
+    assert share(500, 4, "eps") > 0 and not any(share(n, d, "eps") for n, d in ROWS if d >= 5)
     x = gaussian(500, 5, seed=0)
     lost = [1 - fates.selectable(layer_norm(x, eps=eps)).mean() for eps in (1e-5, 1e-1)]
     assert lost[0] == 0 < lost[1]
@@ -239,9 +239,7 @@ CLAIMS = {
     "The stages apply one step of LayerNorm after the other": test_a_cell_says_its_row_at_every_stage,
     r"$$2 \sum_{m = d,\, d-2,\, \ldots} m \binom{n}{m}\, \beta_m \int \Phi(p)^{n-m} f_m(p)\, dp$$": how_near,
     r"variance $1/m$, and $\beta_m$ the angle at a corner of a regular simplex with $m$ corners, as a part of the whole: $1$, $\frac{1}{2}$, $\frac{1}{6}$ for $m = 1, 2, 3$. The sum ends at $m = 1$ or $m = 2$. In two dimensions it has one term.": the_law,
-    "They are normal again, in one dimension less. So every row takes the shares of $d - 1$.".replace(
-        "They", "There they"
-    ): one_dimension_less,
+    "There they are normal again, in one dimension less. So every row takes the shares of $d - 1$.": one_dimension_less,
     r"Its own score is $\|k\|^2$, and no other key of that length reaches it. LayerNorm centres and scales, so it takes with one hand and gives back more with the other. Of the 796,500 keys in the table, all can be selected after it.": no_key_is_lost,
     "**In two dimensions there is a catch.** LayerNorm leaves only two places there, $(1, -1)$ and $(-1, 1)$. No key is beaten, but all keys in one place": two_places,
     "50 keys in 4 dimensions. On average 43.5 % of them can win under no query. The law says 43.9 %.": one_cell,

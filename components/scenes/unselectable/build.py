@@ -1,7 +1,7 @@
-"""The recipe of the unselectable keys: shares that `make films` has counted as a grid, one row of it as a curve.
+"""The recipe of the unselectable keys: shares that `make films` has counted, and one row of them as a curve.
 
-Every cell is a point whose coordinates are its places in both views and its shares, in percent; each step puts the
-share of the next arm in the place of the one that is shown.
+Every cell is a point whose coordinates are its places in both views and its shares, in percent. Each step
+puts the share of the next arm in the place of the one that is shown.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from components.language.cloud import Cloud, Row
-from components.language.marks import Cells, Color, Followed, Labels, Line, Mark, Open, Points
+from components.language.marks import Cells, Color, Followed, Labels, Line, Open, Points
 from components.language.recipe import Number, Recipe, View
 from components.language.scene import Choices, File
 from components.scenes.scenery import Part, draw, split
 from geometry import Affine, Pipeline
 from geometry.clouds import segments
-from learning.film import rows as read
 from geometry.gaussian_hull import unselectable_share
+from learning.film import rows as read
 
 Array = np.ndarray
 Found = Mapping[str, Any]  # a row of the table: n, d, sets, and of each arm the mean and the spread over sets
@@ -30,7 +30,7 @@ NUMBERS, DIMENSIONS = (5, 10, 20, 50, 100, 200, 500), (2, 3, 4, 5, 6, 8, 10, 12,
 OPENED = 200, 4  # keys and dimensions: so many the scene of single keys can show
 ERRORS = 2  # standard errors of the mean, up and down
 PALE = 30  # percent: from here on a cell is so dark that its number is in the colour of the paper
-# The places of a cell's numbers: column and row, log₁₀ n, the share that is shown, those of all arms, what it is.
+# Where a cell has its numbers: column and row, log₁₀ n, the share that is shown, those of the arms, n and d.
 COLUMN, ROW, LOG, SHOWN, FIRST = 0, 1, 2, 3, 4
 SCALED, N, D = (FIRST + len(ARMS) + k for k in range(3))
 WIDTH = D + 1
@@ -140,7 +140,7 @@ def reading(found: Found) -> str:
 
 
 def links(counted: Sequence[Found]) -> list[str]:
-    """What a click opens: the first of the sets that were counted, where the scene of single keys can show it."""
+    """What a click opens: the first of the counted sets, where the scene of single keys can show it."""
     most, largest = OPENED
     return [
         f"select?keys=gaussian&n={found['n']}&d={found['d']}&seed=0"
@@ -159,7 +159,7 @@ def short(share: float) -> str:
 
 def numbers(cells: Cloud, counted: Sequence[Found]) -> list[Part]:
     """The shares of each stage in the cells, dark on pale and pale on dark."""
-    found = []
+    found: list[Part] = []
     for stage, arm in enumerate(ARMS):
         shares = np.array([percent(each, arm) for each in counted])
         fade = [float(stage == k) for k in range(len(ARMS))]
@@ -215,7 +215,7 @@ def frame() -> list[Part]:
 
 @cache
 def law(d: int) -> Array:
-    """Points of the exact law (K, WIDTH) in d dimensions: as drawn, and centred, which is one dimension less."""
+    """The exact law (K, WIDTH) in d dimensions: as drawn, and centred, which is one dimension less."""
     several = np.unique(np.geomspace(NUMBERS[0], NUMBERS[-1], 60).astype(int))
     out = np.zeros((len(several), WIDTH))
     out[:, LOG] = np.log10(several)
