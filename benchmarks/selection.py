@@ -1,4 +1,4 @@
-"""Which of many keys can be selected: a linear programme for each, against ours; prints a Markdown table of CPU time.
+"""Which of many keys can be selected: a linear programme for each, against ours; prints a table of CPU time.
 
 The same Gaussian sets, one after the other in one process, and the same answers; the programmes are HiGHS's.
 Qhull, where its hull is not too large, gives them too. `.venv/bin/python -m benchmarks.selection`

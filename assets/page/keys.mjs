@@ -29,11 +29,11 @@ export function elsewhere(event) {
 export function key(event, player) {
   const target = /** @type {HTMLElement} */ (event.target), letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (elsewhere(event)) return;
-  const pressed = target.closest("button, a, summary, [role^=menu]"); // what space and Enter are for
+  const pressed = target.closest("button, a, summary"); // what space and Enter are for
   const act = (event.shiftKey ? TURNS(player) : STEPS(player))[letter] ?? LETTERS(player)[letter];
   if (event.key === " ") { if (event.repeat || pressed) return; player.toggle(); }
   else if (/^\d$/.test(event.key)) player.goTo(Math.min(Number(event.key), player.last));
-  else if (!act || (event.key === "Enter" && pressed) || (event.key.startsWith("Arrow") && target.closest("input, [role^=menu], [tabindex='0']"))) return;
+  else if (!act || (event.key === "Enter" && pressed) || (event.key.startsWith("Arrow") && target.closest("input, [popover], [tabindex='0']"))) return;
   else act();
   event.preventDefault();
 }
