@@ -102,7 +102,7 @@ def facts(scene: Scene, place: Place) -> dict[str, str]:
         embed=f"{root}embed/{scene.slug}",
         still=f"{root}still/{scene.slug}.svg",
         run=f"{root}run",
-        page=f"{root}{{slug}}",
+        page=place.scene("{slug}"),
         plotly=f"{root}lib/{bundle()[0]}",
     )
 
