@@ -8,7 +8,7 @@ R. Schneider, Random projections of regular simplices (1992); Z. Kabluchko and D
 probabilities for Gaussian polytopes and regular spherical simplices (2020), for the angles.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from scipy import special
@@ -45,6 +45,7 @@ def unselectable_share(n: int, d: int) -> float:
     return 1 - expected_vertices(n, d) / n
 
 
+@lru_cache(4096)
 def external(m: int, n: int) -> float:
     """Angle outside a regular simplex with n vertices at a face of m: ∫Φ(p)ⁿ⁻ᵐ f(p) dp, f of N(0, 1/m)."""
     f = np.sqrt(m / (2 * np.pi)) * np.exp(-m * X**2 / 2)
