@@ -159,11 +159,11 @@ export class Player {
 
   /** Build the parts for the recipe. */
   async #mount() {
-    const focused = document.activeElement?.id;
+    const tree = /** @type {Document | ShadowRoot} */ (this.root.getRootNode()), focused = tree.activeElement?.id;
     release(this.panels);
     this.shows = fill(this);
     this.#show();
-    if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus();
+    if (focused && tree.activeElement?.id !== focused) tree.getElementById(focused)?.focus();
     await open(this, this.#frame(true), {
       picked: (layer, point) => this.#picked(layer, point),
       turned: (camera, panel) => this.#turned(camera, panel),
@@ -195,7 +195,7 @@ export class Player {
 
   /** Where the server has the picture of the present state, in the present colours. */
   picture() {
-    const theme = document.documentElement.dataset.mantineColorScheme ?? "light";
+    const theme = getComputedStyle(this.root).colorScheme;
     return `${this.root.dataset.still}${write({ ...this.state, theme, controls: null }, this.usual, this.recipe)}`;
   }
 
@@ -396,7 +396,7 @@ export class Player {
 
   share() { share(this); }
 
-  help() { help(); }
+  help() { help(this.root.closest(".page") ?? document.body); }
 
   present() { present(this); }
 
@@ -407,7 +407,7 @@ export class Player {
       if (this.root.dataset.still) h("a", { href: this.picture(), download: `${this.slug}.svg` }).click();
       return;
     }
-    const canvas = await collage(this.panels, color("paper"));
+    const canvas = await collage(this.panels, color(this.root, "paper"));
     h("a", { href: canvas.toDataURL("image/png"), download: `${this.slug}.png` }).click();
   }
 

@@ -63,10 +63,12 @@ def attributes(scene: Scene, **data: str | None) -> str:
     return "".join(f' data-{name}="{escape(text)}"' for name, text in every.items() if text is not None)
 
 
-def body(scene: Scene, state: State, data: str, *, start: str = "", end: str = "") -> str:
+def body(
+    scene: Scene, state: State, data: str, *, start: str = "", end: str = "", tag: str = "main"
+) -> str:
     """The scene's element with the parts that the player fills, and its picture from the first.
 
-    start, end: what stands in it first and last.
+    start, end: what stands in it first and last. tag: what it is in its page.
     """
     shown = lambda names: state.controls is None or not set(state.controls).isdisjoint(names)  # noqa: E731
     parts = {
@@ -77,13 +79,13 @@ def body(scene: Scene, state: State, data: str, *, start: str = "", end: str = "
     scrubber = '<div class="scrubber" hidden></div>' if shown(["progress"]) else ""
     controls_part = f'<div class="controls">{asked}</div>' if asked else ""
     poster = still.inline(state.recipe, state, title=scene.title)
-    return f"""<main class="scene{"" if asked or scrubber else " bare"}"{data}>
+    return f"""<{tag} class="scene{"" if asked or scrubber else " bare"}"{data}>
 <div class="notice" role="alert" hidden></div>{start}
 <h1 class="unseen">{escape(scene.title)}</h1>
 <div class="stage"><div class="formula"></div>
 <div class="views" aria-busy="true">{poster}</div>{scrubber}</div>
 {controls_part}{end}
-</main>"""
+</{tag}>"""
 
 
 def data_block(recipes: Mapping[str, Any]) -> str:
@@ -109,8 +111,8 @@ def single_file(
 
     recipes: by `key`, of the choices that can be made in it; without them none can.
     """
-    styles = "".join(f"<style>{sheet}</style>" for sheet in (theme.css(), *map(_asset, STYLES)))
-    head = f"<script>{_asset('theme.js')}</script>{styles}"
+    styles = "".join(f"<style>{sheet}</style>" for sheet in (theme.css(), *map(asset, STYLES)))
+    head = f"<script>{asset('theme.js')}</script>{styles}"
     scripts = f"<script>{inside(library_code())}</script><script>{inside(player())}</script>"
     inner = _alone(scene, state, autoplay, recipes) + scripts
     return page(scene.title, head, inner, asked=state.theme or "auto", kind=kind)
@@ -127,7 +129,7 @@ def beside(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] |
 
 def common() -> dict[str, str]:
     """File name → text of what `beside` shares."""
-    own = {name: _asset(name) for name in ("theme.js", *STYLES)}
+    own = {name: asset(name) for name in ("theme.js", *STYLES)}
     return own | {"theme.css": theme.css(), "player.js": player(), "plotly.js": library_code()}
 
 
@@ -151,7 +153,7 @@ def figure(state: State) -> dict[str, str | None]:
 def player() -> str:
     """All modules of the player as one classic script, for a page from a disk (assets/boot.js)."""
     texts = json.dumps({f"normscape/{name}": _named(code) for name, code in modules("embed").items()})
-    return _asset("boot.js").replace("{ /* modules */ }", texts)
+    return asset("boot.js").replace("{ /* modules */ }", texts)
 
 
 def modules(entry: str) -> dict[str, str]:
@@ -161,7 +163,7 @@ def modules(entry: str) -> dict[str, str]:
     while wanted:
         name = wanted.pop()
         if name not in found:
-            found[name] = _asset(f"{name}.mjs")
+            found[name] = asset(f"{name}.mjs")
             wanted += MODULE.findall(found[name])
     return found
 
@@ -170,5 +172,5 @@ def _named(code: str) -> str:
     return MODULE.sub(r'"normscape/\1"', code)
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     return (ASSETS / name).read_text("utf-8")

@@ -1,0 +1,76 @@
+// @ts-check
+/**
+ * A state that has two hands: the properties of a Dash component, which callbacks set, and the figure, which people move.
+ * What came from one side is not sent back to it. Pure.
+ *
+ * @typedef {{choices?: Record<string, unknown>, params?: Record<string, number>, progress?: number, follow?: number}} State
+ * @typedef {keyof State} Name
+ */
+
+/** @type {readonly Name[]} */ export const NAMES = ["choices", "params", "progress", "follow"];
+const MANY = 50; // of our own news that may be under way
+
+/** Whether a state is as a property asks; a dict asks for what it names. @param {any} asked @param {any} has @returns {boolean} */
+export function fulfils(asked, has) {
+  if (asked === null || asked === undefined) return false;
+  if (typeof has !== "object") return Number(asked) === has;
+  return Object.entries(asked).every(([name, value]) => String(value) === String(has[name]));
+}
+
+/** What a server is asked with, as texts by name. @param {State} state @returns {Record<string, string>} */
+export function query({ choices, params, progress, follow }) {
+  const all = { ...choices, ...params, progress, follow };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined).map(([name, value]) => [name, String(value)]));
+}
+
+/** What both sides know. */
+export class Binding {
+  constructor() {
+    /** @type {State} */ this.known = {};
+    /** @type {[Name, string][]} */ this.sent = []; // to the properties; they come back
+    this.fresh = true; // whether the figure is yet to tell of itself
+  }
+
+  /** The properties have come: what they ask for. @param {State} props @returns {State} */
+  asked(props) {
+    const news = NAMES.filter((name) => props[name] !== null && props[name] !== undefined && !this.#back(name, props[name]) && !same(props[name], this.known[name]));
+    const asked = Object.fromEntries(news.map((name) => [name, props[name]]));
+    Object.assign(this.known, asked);
+    return asked;
+  }
+
+  /** The figure has moved: what the properties are to be told, if anything. A new figure tells all, for its properties may name
+   * but a part. @param {Required<State>} state @returns {State | null} */
+  told(state) {
+    const as = this.fresh ? same : fulfils, news = NAMES.filter((name) => !as(this.known[name], state[name]));
+    this.fresh = false;
+    const told = Object.fromEntries(news.map((name) => [name, state[name]]));
+    Object.assign(this.known, told);
+    this.sent = [...this.sent, .../** @type {[Name, string][]} */ (news.map((name) => [name, JSON.stringify(state[name])]))].slice(-MANY);
+    return news.length ? told : null;
+  }
+
+  /** Another scene: only what was asked for together with it is known. @param {State} asked */
+  forget(asked) { Object.assign(this, { known: { ...asked }, sent: [], fresh: true }); }
+
+  /** Whether a property is our own news that comes back; what was sent before it never will. @param {Name} name @param {unknown} value */
+  #back(name, value) {
+    const text = JSON.stringify(value), at = this.sent.findIndex(([each, sent]) => each === name && sent === text);
+    if (at >= 0) this.sent = this.sent.filter(([each], i) => each !== name || i > at);
+    return at >= 0;
+  }
+}
+
+/** @param {unknown} a @param {unknown} b */
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+/** A call that happens at once, but at most once in some time; the last one always does.
+ * @param {() => void} call @param {number} every milliseconds @returns {{ask: () => void, stop: () => void}} */
+export function paced(call, every) {
+  let last = -Infinity, timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
+  const now = () => { timer = undefined; last = performance.now(); call(); };
+  return {
+    ask() { timer ??= setTimeout(now, Math.max(0, last + every - performance.now())); },
+    stop() { clearTimeout(timer); },
+  };
+}
