@@ -19,7 +19,7 @@
       }, () => { if (!left) host.current.textContent = AWAY; });
       return () => { left = true; figure.current?.close(); };
     }, []);
-    React.useEffect(() => figure.current?.show(props));
+    React.useLayoutEffect(() => figure.current?.show(props)); // before the next news: an old value is nobody's wish
     const id = typeof props.id === "object" ? page.dash_component_api.stringifyId(props.id) : props.id;
     return React.createElement("div", { id, className: props.className, style: props.style, ref: host });
   }

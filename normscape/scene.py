@@ -9,13 +9,18 @@ from typing import Any, Literal
 
 from dash.development.base_component import Component, _explicitize_args
 
-from components.link import parse
-from components.scene import WrongValue, scenes
+from components.language.link import parse
+from components.language.scene import WrongValue, scenes
+
+PROPERTIES = (
+    *("slug", "id", "choices", "params", "progress", "follow"),
+    *("controls", "theme", "style", "className"),
+)
 
 
 class Scene(Component):
     """A Scene component.
-    A scene of Normscape, alive: its figure, its controls and the numbers of a state that callbacks read and set.
+    A scene of Normscape, alive: its figure and its controls, and its state, which callbacks read and set.
 
     What the hand moves comes in at most ten times a second and when it rests; what a callback sets is shown,
     and not sent back. A dict that a callback sets need not be whole: what it does not name stays as it is.
@@ -57,8 +62,8 @@ class Scene(Component):
     - className (string; optional):
         Class of the element."""
 
-    _children_props: list[str] = []
-    _base_nodes = ["children"]
+    _children_props: list[str] = []  # noqa: RUF012
+    _base_nodes = ["children"]  # noqa: RUF012
     _namespace = "normscape"
     _type = "Scene"
 
@@ -75,19 +80,13 @@ class Scene(Component):
         theme: Literal["auto", "light", "dark"] | None = None,
         style: Mapping[str, Any] | None = None,
         className: str | None = None,
-        **kwargs: Any,
+        **strangers: Any,
     ) -> None:
-        self._prop_names = [
-            "id", "slug", "choices", "params", "progress", "follow", "controls", "theme", "style", "className"
-        ]  # fmt: skip
-        self._valid_wildcard_attributes: list[str] = []
-        self.available_properties = self._prop_names
-        self.available_wildcard_properties: list[str] = []
-        given = kwargs.pop("_explicit_args")
-        named = dict(slug=slug, id=id, choices=choices, params=params, progress=progress, follow=follow) | dict(
-            controls=controls, theme=theme, style=style, className=className
-        )
-        super().__init__(**{name: named[name] for name in given if name in named}, **kwargs)
+        named = {name: value for name, value in locals().items() if name in PROPERTIES}
+        self._prop_names = self.available_properties = list(PROPERTIES)
+        self._valid_wildcard_attributes = self.available_wildcard_properties = []
+        given = strangers.pop("_explicit_args")
+        super().__init__(**{name: named[name] for name in given if name in named}, **strangers)
         check(slug, choices, params, progress=progress, follow=follow, controls=controls, theme=theme)
 
 

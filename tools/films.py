@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from geometry.datasets import DataSet, digits, octants, random_labels, spiral, xor
-from geometry.film import FOLDER, Film, score, to_npz
-from geometry.network import MIDDLES, Network
-from geometry.training import trained
+from learning.datasets import DataSet, digits, octants, random_labels, spiral, xor
+from learning.film import FOLDER, Film, score, to_npz
+from learning.network import MIDDLES, Network
+from learning.training import trained
 
 POINTS = (8, 16, 32)  # of random labels
 LABELLINGS, SHOWN = 4, 3  # how often their labels are drawn, and which of these has a film

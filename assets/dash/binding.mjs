@@ -8,7 +8,6 @@
  */
 
 /** @type {readonly Name[]} */ export const NAMES = ["choices", "params", "progress", "follow"];
-const MANY = 50; // of our own news that may be under way
 
 /** Whether a state is as a property asks; a dict asks for what it names. @param {any} asked @param {any} has @returns {boolean} */
 export function fulfils(asked, has) {
@@ -23,17 +22,16 @@ export function query({ choices, params, progress, follow }) {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined).map(([name, value]) => [name, String(value)]));
 }
 
-/** What both sides know. */
+/** What both sides know: the properties as they came or were told last. */
 export class Binding {
   constructor() {
     /** @type {State} */ this.known = {};
-    /** @type {[Name, string][]} */ this.sent = []; // to the properties; they come back
     this.fresh = true; // whether the figure is yet to tell of itself
   }
 
   /** The properties have come: what they ask for. @param {State} props @returns {State} */
   asked(props) {
-    const news = NAMES.filter((name) => props[name] !== null && props[name] !== undefined && !this.#back(name, props[name]) && !same(props[name], this.known[name]));
+    const news = NAMES.filter((name) => props[name] !== null && props[name] !== undefined && !same(props[name], this.known[name]));
     const asked = Object.fromEntries(news.map((name) => [name, props[name]]));
     Object.assign(this.known, asked);
     return asked;
@@ -46,18 +44,7 @@ export class Binding {
     this.fresh = false;
     const told = Object.fromEntries(news.map((name) => [name, state[name]]));
     Object.assign(this.known, told);
-    this.sent = [...this.sent, .../** @type {[Name, string][]} */ (news.map((name) => [name, JSON.stringify(state[name])]))].slice(-MANY);
     return news.length ? told : null;
-  }
-
-  /** Another scene: only what was asked for together with it is known. @param {State} asked */
-  forget(asked) { Object.assign(this, { known: { ...asked }, sent: [], fresh: true }); }
-
-  /** Whether a property is our own news that comes back; what was sent before it never will. @param {Name} name @param {unknown} value */
-  #back(name, value) {
-    const text = JSON.stringify(value), at = this.sent.findIndex(([each, sent]) => each === name && sent === text);
-    if (at >= 0) this.sent = this.sent.filter(([each], i) => each !== name || i > at);
-    return at >= 0;
   }
 }
 

@@ -4,10 +4,10 @@
  * The properties of the Dash component (normscape/scene.js) go in, what the hand has moved comes out.
  */
 
-import { h } from "../controls.mjs";
-import { key } from "../keys.mjs";
-import { read } from "../link.mjs";
-import { Player } from "../player.mjs";
+import { h } from "../player/controls.mjs";
+import { key } from "../page/keys.mjs";
+import { read } from "../player/link.mjs";
+import { Player } from "../player/player.mjs";
 import { Binding, paced, query } from "./binding.mjs";
 
 /** @typedef {import("./binding.mjs").State} State */
@@ -40,8 +40,7 @@ export class Figure {
     const another = props.slug !== this.props.slug, asked = this.binding.asked(props);
     this.props = props;
     this.#color();
-    if (another) this.binding.forget(asked);
-    if (other) this.#next(() => this.#open(another ? asked : this.binding.known));
+    if (other) this.#next(() => this.#open(another ? asked : { ...this.#state, ...asked }));
     else if (Object.keys(asked).length) this.#next(() => this.#apply(asked));
   }
 
@@ -61,6 +60,7 @@ export class Figure {
     const { slug, controls } = this.props, { signal } = this.closed;
     this.player?.close();
     this.player = null;
+    this.binding.fresh = true;
     this.owed = asked;
     const search = new URLSearchParams({ ...query(asked), ...(controls ? { controls: controls.join(",") || "0" } : {}) });
     const reply = await fetch(new URL(`figure/${encodeURIComponent(String(slug))}?${search}`, this.base), { signal }).catch(() => null);
@@ -110,11 +110,15 @@ export class Figure {
     for (const each of this.page.children) /** @type {HTMLElement} */ (each).hidden = false;
   }
 
+  /** What the figure shows. @returns {Required<State> | null} */
+  get #state() {
+    if (!this.player?.recipe) return null;
+    const { recipe, params, progress, followed } = this.player;
+    return { choices: recipe.chosen, params, progress, follow: followed };
+  }
+
   #report() {
-    const { player } = this;
-    if (!player?.recipe || Object.keys(this.owed).length) return;
-    const { params, progress, followed } = player;
-    const news = this.binding.told({ choices: player.recipe.chosen, params, progress, follow: followed });
+    const state = this.#state, news = state && !Object.keys(this.owed).length && this.binding.told(state);
     if (news) this.tell(news);
   }
 

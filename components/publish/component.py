@@ -1,4 +1,4 @@
-"""What a scene in somebody else's Dash application asks of their server: recipes, the figure's document, styles.
+"""What a scene in somebody else's Dash application asks of their server: recipes, its element, styles.
 
 All of it stands below one path, and knows nothing of what else the application does.
 """
@@ -11,14 +11,15 @@ from collections.abc import Mapping
 from dash import Dash
 from flask import Blueprint, Flask, Response, request
 
-from components import budget, server, theme
-from components.link import parse
+from components import theme
+from components.language.link import parse
+from components.language.scene import Scene
 from components.publish import plain
-from components.scene import Scene
-from components.server import bundle, find, fresh, made, once
+from components.web import budget, server
+from components.web.server import bundle, find, fresh, made, once
 
 PATH = "_normscape"  # as Dash's own routes begin; normscape/scene.js knows it
-STYLES = ("component.css", *plain.STYLES)
+STYLES = ("page/component.css", *plain.STYLES)
 PIXELS = 16  # of a rem, as browsers have it: the page around may have another
 
 
@@ -78,8 +79,8 @@ def styles() -> str:
 def shadowed(css: str) -> str:
     """A style sheet of a document as one of a shadow tree, in which `.page` is the body.
 
-    The page around has its own size of letters, and the element any width: a rem becomes a property of its own,
-    and what depends on the window's width depends on the element's.
+    The page around has its own size of letters, and the element any width: a rem becomes a property of
+    its own, and what depends on the window's width depends on the element's.
     """
     css = re.sub(r":root((?:\[[^\]]*\])+)", r":host(\1)", css).replace(":root", ":host")
     css = re.sub(r"(?<![\w.#-])body(?![\w-])", ".page", css)

@@ -2,15 +2,15 @@
 
 import { createInterface } from "node:readline";
 import { Binding, paced, query } from "../../assets/dash/binding.mjs";
-import { side } from "../../assets/describe.mjs";
-import * as engine from "../../assets/engine.mjs";
-import * as marks from "../../assets/marks.mjs";
-import { hull } from "../../assets/hull.mjs";
-import * as link from "../../assets/link.mjs";
-import * as motion from "../../assets/motion.mjs";
-import { readout, rows } from "../../assets/numbers.mjs";
-import { pause, poll } from "../../assets/poll.mjs";
-import { ask } from "../../assets/source.mjs";
+import { side } from "../../assets/player/describe.mjs";
+import * as engine from "../../assets/engine/engine.mjs";
+import * as marks from "../../assets/engine/marks.mjs";
+import { hull } from "../../assets/engine/hull.mjs";
+import * as link from "../../assets/player/link.mjs";
+import * as motion from "../../assets/player/motion.mjs";
+import { readout, rows } from "../../assets/player/numbers.mjs";
+import { pause, poll } from "../../assets/player/poll.mjs";
+import { ask } from "../../assets/player/source.mjs";
 
 /** Numbers as base64, so that NaN and infinities travel too. */
 const pack = (x) => Buffer.from(x.buffer, x.byteOffset, x.byteLength).toString("base64");
@@ -75,7 +75,10 @@ const answers = {
   /** What a binding says to properties that come (`props`) and to a figure that moves (`state`), one after the other. */
   bind({ steps }) {
     const binding = new Binding();
-    return steps.map(({ props, state, forget }) => (forget ? binding.forget(forget) ?? null : props ? binding.asked(props) : binding.told(state)));
+    return steps.map(({ props, state, fresh }) => {
+      binding.fresh ||= Boolean(fresh);
+      return props ? binding.asked(props) : binding.told(state);
+    });
   },
   asked: ({ state }) => query(state),
   async paced({ every, at }) {

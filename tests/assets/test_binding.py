@@ -1,5 +1,7 @@
 """Properties that callbacks set, and a figure that people move: neither hears its own news."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,36 +40,45 @@ def test_what_the_hand_moves_is_told_once_and_does_not_come_back_as_a_wish(node)
     steps = [{"state": REST}, {"props": REST}, {"state": moved}, {"state": moved}, {"state": further}]
     *_, first, again, second = says(node, *steps)
     assert (first, again, second) == ({"progress": 1.5}, None, {"progress": 1.7})
-    late = says(node, *steps, {"props": moved}, {"props": further}, {"state": further})
-    assert late[-3:] == [{}, {}, None], "news on its way back pulls nobody back"
+    back = says(node, *steps, {"props": further}, {"state": further})
+    assert back[-2:] == [{}, None]
 
 
 def test_a_callback_may_set_what_the_hand_has_left(node):
-    steps = [{"state": REST}, {"props": REST}, {"state": REST | {"progress": 2}}, {"props": REST | {"progress": 2}}]
+    steps = [
+        {"state": REST},
+        {"props": REST},
+        {"state": REST | {"progress": 2}},
+        {"props": REST | {"progress": 2}},
+    ]
     *_, asked = says(node, *steps, {"props": REST | {"progress": 1}})
     assert asked == {"progress": 1}
 
 
 def test_another_scene_takes_over_only_what_came_with_it(node):
-    other = {"choices": {"seed": 3}, "params": {"q": 1}, "progress": 0, "follow": 0}
-    *_, told = says(node, {"state": REST}, {"forget": {"params": {"q": 1}}}, {"state": other})
-    assert told == {name: other[name] for name in ("choices", "progress", "follow")}
+    q = {"q": 1}
+    other = {"choices": {"seed": 3}, "params": q, "progress": 1, "follow": 0}
+    steps = [{"state": REST}, {"props": REST | {"params": q}}, {"props": REST | {"params": q}}]
+    *_, asked, again, told = says(node, *steps, {"state": other, "fresh": True})
+    assert (asked, again) == ({"params": q}, {}), "what is left of the scene before is nobody's wish"
+    assert told == {"choices": {"seed": 3}, "follow": 0}
 
 
 @given(moves=st.lists(st.tuples(st.sampled_from(["hand", "callback"]), st.integers(0, 3)), max_size=12))
 def test_it_comes_to_rest_and_both_sides_agree(node, moves):
     """Whoever moves, once all news has arrived nothing more is said."""
-    steps = [
-        {"state": REST | {"progress": value}} if who == "hand" else {"props": {"progress": value}}
-        for who, value in moves
-    ]
-    end = moves[-1][1] if moves else 1
-    steps.append({"state": REST | {"progress": end}})
-    props = {}
+    steps, ends = [{"state": REST}], [1]
+    for who, value in moves:
+        steps.append(
+            {"state": REST | {"progress": value}} if who == "hand" else {"props": {"progress": value}}
+        )
+        ends.append(value)
+    props = state = None
     for step, answer in zip(steps, says(node, *steps), strict=True):
-        props |= step.get("props", {}) or answer or {}
-    assert props["progress"] == end
-    assert says(node, *steps, {"props": props}, steps[-1])[-2:] == [{}, None]
+        props = {**(props or {}), **(answer or {}), **step.get("props", {})}
+        state = step.get("state") or state | answer
+    assert props["progress"] == state["progress"] == ends[-1]
+    assert says(node, *steps, {"props": props}, {"state": state})[-2:] == [{}, None]
 
 
 def test_a_query_has_all_by_name_and_nothing_that_is_not_set(node):
@@ -79,5 +90,5 @@ def test_news_is_paced_and_the_last_is_never_lost(node):
     every = 60
     calls = node.ask("paced", every=every, at=list(range(0, 400, 7)))
     assert calls[0] < every and 5 <= len(calls) <= 9
-    assert min(b - a for a, b in zip(calls, calls[1:], strict=False)) > every - 5
+    assert min(b - a for a, b in pairwise(calls)) > every - 5
     assert calls[-1] >= 392

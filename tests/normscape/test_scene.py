@@ -8,8 +8,8 @@ from dash import Dash, Input, Output, html
 from flask import Flask
 
 import normscape
+from components.language.scene import WrongValue, scenes
 from components.publish.component import PATH, register, shadowed, styles
-from components.scene import WrongValue, scenes
 from normscape import Scene
 
 
