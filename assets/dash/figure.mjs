@@ -8,6 +8,7 @@ import { h } from "../player/controls.mjs";
 import { key } from "../page/keys.mjs";
 import { read } from "../player/link.mjs";
 import { Player } from "../player/player.mjs";
+import { ask } from "../player/source.mjs";
 import { Binding, paced, query } from "./binding.mjs";
 
 /** @typedef {import("./binding.mjs").State} State */
@@ -87,7 +88,7 @@ export class Figure {
     const { player } = this, asked = { ...this.owed, ...news };
     if (!player?.recipe) return this.#open(asked);
     this.owed = asked;
-    if (asked.choices && !(await player.choose(query({ choices: asked.choices })))) return this.#refuse(player.part("notice")?.textContent ?? "");
+    if (asked.choices && !(await this.#choose(player, query({ choices: asked.choices })))) return;
     const { choices, ...rest } = asked, { state, wrong } = read(query(rest), player.recipe);
     const stranger = Object.keys(asked.params ?? {}).find((name) => !(name in player.params));
     if (wrong.length || stranger) return this.#refuse(wrong[0] ?? `this scene has nothing called ${stranger}`);
@@ -96,6 +97,13 @@ export class Figure {
     if (asked.progress !== undefined) { player.pause(); player.seek(state.progress); }
     this.owed = {};
     this.#allow();
+  }
+
+  /** Choices, if the server has a recipe for them. @param {Player} player @param {Record<string, string>} choices */
+  async #choose(player, choices) {
+    const { refused } = await ask(player.root, { ...player.choices, ...choices }, player.usual, this.closed.signal);
+    if (refused) this.#refuse(refused);
+    return !refused && player.choose(choices);
   }
 
   /** Words in the place of the figure. @param {string} words */

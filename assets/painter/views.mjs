@@ -28,8 +28,8 @@ export function legend(view) {
   return h("ul", { className: "legend" }, ...items);
 }
 
-/** Where a view's camera stands at first. @param {any} view */
-export const home = (view) => ({ eye: view.camera, center: [0, 0, 0] });
+/** Where a view's camera stands at first, and what it looks at. @param {any} view */
+export const home = ({ camera }) => ({ eye: camera.slice(0, 3), center: camera.length > 3 ? camera.slice(3) : [0, 0, 0] });
 
 /** A short piece of a dashed line. @param {any} layer */
 const stroke = (layer) => `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
