@@ -122,6 +122,30 @@ def test_who_holds_too_much_and_never_reads_is_gone_at_once(monkeypatch):
         until(lambda: (served.turn(), not served.channels())[1], HEARD)
 
 
+def test_who_asks_for_one_thing_waits_for_nobody_who_asks_for_twenty():
+    asked, clients, many = [], 20, 20
+
+    def slowly(environment, start):
+        asked.append(environment["PATH_INFO"])
+        time.sleep(0.01)
+        start("200 OK", [("Content-Length", "0")])
+        return []
+
+    served = front.Front(slowly, threads=1, host="127.0.0.1", port=0)
+    port = next(each.effective_port for each in served.map.values() if hasattr(each, "effective_port"))
+    with contextlib.ExitStack() as stack:
+        stack.callback(served.stop, 0)
+        lines = many * b"GET /many HTTP/1.1\r\nHost: here\r\n\r\n"
+        for _ in range(clients):
+            slow(stack, f"http://127.0.0.1:{port}", lines)
+        until(lambda: (served.turn(), len(served.threads.queue) > clients - 2)[1])
+        before = len(asked)
+        slow(stack, f"http://127.0.0.1:{port}", b"GET /one HTTP/1.1\r\nHost: here\r\n\r\n")
+        until(lambda: (served.turn(), "/one" in asked)[1])
+        assert asked.index("/one") - before < clients / 2
+        until(lambda: (served.turn(), asked.count("/many") == clients * many)[1])
+
+
 def test_a_body_without_a_length_is_bounded_too(served):
     """In chunks, it would come to the application cut off."""
     line = http.client.HTTPConnection(urlsplit(served[0]).netloc, timeout=60)

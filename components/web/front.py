@@ -42,11 +42,32 @@ BOUNDS: dict[str, Any] = {
 }
 
 
+class Line(deque[HTTPChannel]):
+    """Who waits for a thread: those who ask for one thing, then those who ask for many at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.many: deque[HTTPChannel] = deque()
+
+    def append(self, channel: HTTPChannel) -> None:
+        if len(channel.requests) > 1:
+            self.many.append(channel)
+        else:
+            super().append(channel)
+
+    def popleft(self) -> HTTPChannel:
+        return super().popleft() if super().__len__() else self.many.popleft()
+
+    def __len__(self) -> int:
+        return super().__len__() + len(self.many)
+
+
 class Threads(ThreadedTaskDispatcher):
     """Threads for those who have read their answers so far: one may ask for much and read nothing."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
+        self.queue = Line()
         self.unread: deque[HTTPChannel] = deque()
         self.set_thread_count(number)
         self.queue_logger.setLevel(logging.ERROR)  # a queue is no mishap
