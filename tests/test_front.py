@@ -7,19 +7,25 @@ import re
 import resource
 import socket
 import time
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 
 from components.web import front
 from learning.parts import LARGEST_FILE
+from tests.learning.test_parts import BOMBS
 from tests.test_deployment import fetch, gunicorn
 from tests.waiting import until
 
 SLOW = 200  # of each kind
 SOON = 1.0  # seconds for /healthz
 HEARD = 30  # seconds at most until the server has heard them all, and is left with those that wait
+OCTETS = {"Content-Type": "application/octet-stream"}
 HEAD = b"Host: here\r\nContent-Type: application/octet-stream\r\n"
 
 
@@ -154,6 +160,24 @@ def test_a_body_without_a_length_is_bounded_too(served):
     answer = line.getresponse()
     assert answer.status == 413 and json.loads(answer.read())["parameter"] == "body"
     line.close()
+
+
+def test_memory_comes_back_after_files_that_are_refused(tmp_path):
+    bombs, more = [bomb() for bomb in BOMBS.values()], 60 * 2**20  # bytes
+
+    def refused(data):
+        with pytest.raises(urllib.error.HTTPError) as answer:
+            urllib.request.urlopen(urllib.request.Request(f"{base}/run/spiral", data, OCTETS), timeout=120)
+        answer.value.close()
+        return answer.value.code
+
+    with gunicorn(tmp_path) as (base, process, *_):
+        fetch(f"{base}/recipe/spiral")
+        (worker,) = psutil.Process(process.pid).children()
+        before = worker.memory_info().rss
+        with ThreadPoolExecutor(8) as pool:
+            assert set(pool.map(refused, 2 * bombs)) == {400}
+        until(lambda: worker.memory_info().rss < before + more, 10)
 
 
 def test_no_answer_names_the_server(served):
