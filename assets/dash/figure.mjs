@@ -6,6 +6,7 @@
 
 import { h } from "../player/controls.mjs";
 import { key } from "../page/keys.mjs";
+import { readBack } from "../painter/views.mjs";
 import { read } from "../player/link.mjs";
 import { Player } from "../player/player.mjs";
 import { ask } from "../player/source.mjs";
@@ -174,7 +175,9 @@ async function library(source) {
   /** @type {any} */ let ours;
   let theirs = page.Plotly;
   Object.defineProperty(page, "Plotly", { configurable: true, get: () => theirs, set(value) { if (document.currentScript === script) ours = value; else theirs = value; } });
+  const restore = readBack();
   await new Promise((go) => { script.onload = script.onerror = go; document.head.append(script); });
+  restore();
   delete page.Plotly;
   if (theirs) page.Plotly = theirs;
   script.remove();
