@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from dash.development.base_component import Component, _explicitize_args
 
-from components.language.link import parse
 from components.language.scene import WrongValue, scenes
+from components.training.recipes import state_of
 
 PROPERTIES = (
     *("slug", "id", "choices", "params", "progress", "follow"),
@@ -113,7 +113,7 @@ def _fits(slug: str, choices: str, params: str, state: str) -> None:
     """WrongValue for what a scene does not have; to know it takes its recipe, once."""
     scene, chosen, moved = scenes()[slug], json.loads(choices), json.loads(params)
     scene.choose(chosen)
-    recipe = parse(scene, chosen | moved | json.loads(state), tour=False).recipe
+    recipe = state_of(scene, chosen | moved | json.loads(state), tour=False).recipe
     for name in moved:
         if name not in recipe.defaults:
             raise WrongValue(name, f"the scene {slug!r} has no parameter {name!r}", list(recipe.defaults))

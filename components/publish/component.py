@@ -12,9 +12,9 @@ from dash import Dash
 from flask import Blueprint, Flask, Response, request
 
 from components import theme
-from components.language.link import parse
 from components.language.scene import Scene
 from components.publish import plain
+from components.training.recipes import state_of
 from components.web import budget, server
 from components.web.server import bundle, find, fresh, made, once
 
@@ -61,7 +61,7 @@ def figure(slug: str) -> Response:
 
 def html(scene: Scene, asked: Mapping[str, str]) -> str:
     """Its addresses are relative to `PATH`."""
-    state = parse(scene, asked, tour=False)
+    state = state_of(scene, asked, tour=False)
     data = plain.attributes(
         scene,
         **plain.figure(state),
