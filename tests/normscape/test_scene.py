@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from dash import Dash, Input, Output, html
@@ -41,6 +42,13 @@ def test_its_properties_can_be_used_in_callbacks():
     assert f"/{PATH}" not in server.get("/").text  # its script finds the routes beside itself
     assert "_dash-component-suites/normscape/scene" in server.get("/").text
     assert [each["output"] for each in server.get("/_dash-dependencies").json] == ["words.children"]
+
+
+def test_the_docs_show_the_application_that_is_tested():
+    docs = Path(__file__).parents[2] / "docs"
+    example = (docs / "dash_app.py").read_text()
+    assert f"```python\n{example}```" in (docs / "dash.md").read_text()
+    assert len(list(filter(str.strip, example.splitlines()))) <= 20
 
 
 WRONG = [
