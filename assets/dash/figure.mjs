@@ -150,8 +150,8 @@ export class Figure {
     const scheme = this.props.theme ?? "auto", page = getComputedStyle(/** @type {HTMLElement} */ (this.host.parentElement)).colorScheme.split(" ");
     const dark = page.includes("dark") && (!page.includes("light") || matchMedia("(prefers-color-scheme: dark)").matches);
     const theme = scheme === "auto" ? (dark ? "dark" : "light") : scheme;
-    if (this.host.dataset.mantineColorScheme === theme) return;
-    this.host.dataset.mantineColorScheme = theme;
+    if (this.host.dataset.scheme === theme) return;
+    this.host.dataset.scheme = theme;
     this.player?.recolor();
   }
 }

@@ -100,9 +100,7 @@ export class Player {
       this.pressed = Boolean(target.closest(held));
       if (this.growing && target.closest(".flat .figure")) this.#holdStill();
     }, { signal, capture: true });
-    this.scheme.observe(document.documentElement, { attributeFilter: ["data-mantine-color-scheme"] });
-    this.part("text")?.replaceChildren(); // Dash may keep the elements of the scene before
-    for (const left of this.root.querySelectorAll(".guide, .head button")) left.remove();
+    this.scheme.observe(document.documentElement, { attributeFilter: ["data-scheme"] });
     plotly(this.root.dataset.plotly ?? "").catch(() => {}); // asked for while the recipe comes; who needs it says if it did not
     await this.restore();
   }

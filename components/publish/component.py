@@ -9,10 +9,14 @@ import re
 from collections.abc import Mapping
 
 from dash import Dash
+from dash import html as tags
 from flask import Blueprint, Flask, Response, request
 
 from components import theme
 from components.language.scene import Scene
+from components.pages.markup import written
+from components.pages.modules import ASSETS, asset
+from components.pages.page import facts
 from components.publish import plain
 from components.training.recipes import state_of
 from components.web import budget, server
@@ -43,7 +47,7 @@ def register(app: Dash) -> None:
 
 
 def routes(name: str) -> Blueprint:
-    own = Blueprint(name, __name__, static_folder=str(plain.ASSETS), static_url_path="/assets")
+    own = Blueprint(name, __name__, static_folder=str(ASSETS), static_url_path="/assets")
     server.add_figures(own)
     budget.refuse(own)
     own.add_url_rule("/figure/<slug>", "figure", figure)
@@ -62,18 +66,18 @@ def figure(slug: str) -> Response:
 def html(scene: Scene, asked: Mapping[str, str]) -> str:
     """Its addresses are relative to `PATH`."""
     state = state_of(scene, asked, tour=False)
-    data = plain.attributes(
+    data = facts(
         scene,
         **plain.figure(state),
         recipe=f"recipe/{scene.slug}",
         still=f"still/{scene.slug}.svg",
         plotly=f"lib/{bundle()[0]}",
     )
-    return plain.body(scene, state, data, tag="section")
+    return written(plain.body(scene, state, data, told=scene.json()["choices"], tag=tags.Section))
 
 
 def styles() -> str:
-    return shadowed("\n".join((theme.css(), *map(plain.asset, STYLES))))
+    return shadowed("\n".join((theme.css(), *map(asset, STYLES))))
 
 
 def shadowed(css: str) -> str:
