@@ -3,7 +3,7 @@
 import time
 
 
-def until(condition, seconds=20):
+def until(condition, seconds=60):
     """The first true answer; AssertionError if none comes."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
