@@ -69,14 +69,14 @@ function turn(player, around, up) {
   panel.onCamera(camera);
 }
 
-/** The list of the keys. */
-export function help() {
+/** The list of the keys. @param {Element} page where it stands */
+export function help(page) {
   const letters = h("input", { type: "checkbox", checked: !quiet(), onchange: () => keep(letters.checked) });
   const dialog = h("dialog", { className: "help", "aria-labelledby": "keys-title", onclose: () => dialog.remove() },
     h("h2", { id: "keys-title" }, "Keys"), h("dl", {}, ...KEYS.flatMap(([k, what]) => [h("dt", {}, k), h("dd", {}, what)])),
     h("label", {}, letters, " Letters, digits and signs are keys"),
     h("button", { type: "button", onclick: () => dialog.close() }, "Close"));
   dialog.addEventListener("click", (/** @type {Event} */ event) => { if (event.target === dialog) dialog.close(); });
-  document.body.append(dialog);
+  page.append(dialog);
   dialog.showModal();
 }

@@ -162,11 +162,11 @@ export class Player {
 
   /** Build the parts for the recipe. */
   async #mount() {
-    const focused = document.activeElement?.id;
+    const tree = /** @type {Document | ShadowRoot} */ (this.root.getRootNode()), focused = tree.activeElement?.id;
     release(this.panels);
     this.shows = fill(this);
     this.#show();
-    if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus();
+    if (focused && tree.activeElement?.id !== focused) tree.getElementById(focused)?.focus();
     await open(this, () => this.#frame(true), {
       living: () => { this.living = true; this.#schedule(); this.root.dispatchEvent(new Event("normscape:living")); },
       picked: (layer, point) => this.#picked(layer, point),
@@ -211,7 +211,7 @@ export class Player {
 
   /** Where the server has the picture of the present state, in the present colours. */
   picture() {
-    const theme = document.documentElement.dataset.scheme ?? "light";
+    const theme = getComputedStyle(this.root).colorScheme;
     return `${this.root.dataset.still}${write({ ...this.state, theme, controls: null }, this.usual, this.recipe)}`;
   }
 
@@ -412,7 +412,7 @@ export class Player {
 
   share() { share(this); }
 
-  help() { help(); }
+  help() { help(this.root.closest(".page") ?? document.body); }
 
   present() { present(this); }
 
@@ -423,7 +423,7 @@ export class Player {
       if (this.root.dataset.still) h("a", { href: this.picture(), download: `${this.slug}.svg` }).click();
       return;
     }
-    const canvas = await collage(this.panels, color("paper"));
+    const canvas = await collage(this.panels, color(this.root, "paper"));
     h("a", { href: canvas.toDataURL("image/png"), download: `${this.slug}.png` }).click();
   }
 

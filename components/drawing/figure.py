@@ -116,10 +116,10 @@ def _scene_layout(view: View) -> dict[str, Any]:
         {"visible": False, "type": "linear", "range": list(pair), "autorange": False, "showspikes": False}
         for pair in view.ranges
     ]
-    x, y, z = view.camera
+    eye, center = view.camera[:3], view.camera[3:] or (0, 0, 0)
     camera = {
-        "eye": {"x": x, "y": y, "z": z},
-        "center": {"x": 0, "y": 0, "z": 0},
+        "eye": dict(zip("xyz", eye, strict=True)),
+        "center": dict(zip("xyz", center, strict=True)),
         "up": {"x": 0, "y": 0, "z": 1},
         "projection": {"type": "perspective"},
     }

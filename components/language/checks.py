@@ -205,6 +205,10 @@ def _view(view: View, recipe: Recipe, names: list[str]) -> None:
             refuse(where, f"the range {pair} is empty", "take (low, high)")
     if view.axes and (view.dims == 3 or len(view.axes) != 2):
         refuse(where, f"{len(view.axes)} titles of axes", "a 2D view has two or none, a 3D view none")
+    if view.dims == 3 and len(view.camera) not in (3, 6):
+        refuse(
+            where, f"a camera of {len(view.camera)} numbers", "take its eye, or its eye and what it looks at"
+        )
     if view.edge:
         known(where, "cloud", view.edge, names)
     for k, mark in enumerate(view.layers):

@@ -162,3 +162,8 @@ def test_a_slider_has_finite_numbers(field, value):
 def test_a_view_has_two_dimensions_or_three():
     with pytest.raises(WrongRecipe, match="dims is 2 or 3"):
         replace(recipe(3), views=(View("v", "", (), ((-1, 1),), dims=1),))
+
+
+def test_a_camera_is_an_eye_or_an_eye_and_what_it_looks_at():
+    with pytest.raises(WrongRecipe, match="a camera of 4 numbers"):
+        replace(recipe(3), views=(View("v", "", (), ((-1, 1),) * 3, camera=(1, 1, 1, 0)),))
