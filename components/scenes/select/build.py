@@ -4,6 +4,8 @@ Coordinates are turned, so that the last one is along 1 and the others are in th
 notice. The picture has the first three; for d = 4 that is the hyperplane, and 1 is what it leaves out.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from components.language.cloud import Attention, Cloud, LargestWeight, Row, rows
@@ -48,6 +50,7 @@ NORMS = {
     "rmsnorm": "scale alone: RMSNorm",
     "centre": "centre alone",
 }
+TITLE = "hollow: can never win; colour: %s"
 COLORS = {"largest": "the most it can get", "attention": "its weight now", "score": "its score now"}
 SUBSCRIPTS, MOST, LONGEST, ROUNDING = "₁₂₃₄", 200, 10.0, 1e-12
 SPANS = ((0.002, 0.02, 1.0), (0.02, 0.1, 2.5), (0.1, 1.01, 6.0))  # of weights, with the width of their lines
@@ -78,7 +81,7 @@ def build(choices: Choices) -> Recipe:
     views = [square("keys", "", layers, reach) if flat else space("keys", "", layers, reach)]
     if not flat:
         views.append(above(d, score, reach))
-    views.append(curves(score))
+    views.append(replace(curves(score), strip=flat))
     return Recipe(
         stages=stages,
         parameters=(*sliders(d, norm), *moving),
@@ -160,10 +163,10 @@ def query(d: int) -> Row:
 
 def colors(which: str, score: Row, size: float) -> Color:
     if which == "largest":
-        return Color("sequential", 0, 0.5, of=LargestWeight(), title="the most attention it can get")
+        return Color("sequential", 0, 0.5, of=LargestWeight(), title=TITLE % "the most it can get")
     if which == "attention":
-        return Color("sequential", 0, 0.5, of=Attention(score), title="its softmax weight now")
-    return Color("diverging", -1.5 * size, 1.5 * size, of=score, title="its score ⟨q, k⟩")
+        return Color("sequential", 0, 0.5, of=Attention(score), title=TITLE % "its softmax weight now")
+    return Color("diverging", -1.5 * size, 1.5 * size, of=score, title=TITLE % "its score ⟨q, k⟩")
 
 
 def picture(show: Rows, color: Color, score: Row, reach: float, hand: Carry | Follow) -> tuple[Mark, ...]:
@@ -182,7 +185,9 @@ def picture(show: Rows, color: Color, score: Row, reach: float, hand: Carry | Fo
         *lines,
         Support("keys", "other", show, query=None, size=2.5, dash="dash", opacity=0.9, **look),
         BestQuery("keys", "other", show, "its best query", reach=0.8 * reach, arrow=0.06 * reach, size=4),
-        Points("keys", "input", show, "can win", only=Selectable(), **own),
+        Points(
+            "keys", "input", show, "can win", only=Selectable(), **own | {"color": replace(color, title="")}
+        ),
         Points("keys", "input", show, "can never win", only=Unselectable(), glyph="ring", **own),
         Points("keys", "formula", show, "wins now", only=Highest(score), glyph="ring", size=18),
         Points("keys", "followed", show, "followed", only=Followed(), size=10),
@@ -203,7 +208,7 @@ def guides(x: np.ndarray, d: int, norm: str, turn: np.ndarray, reach: float) -> 
         faces = HullFaces(hull, "sphere", whole, count=n, opacity=0.12, fade=fade)
         found.append((edges, faces) if d > 2 else (edges,))
     if d < 4:
-        found += mean_line(rows(turn), d, 0.85 * reach, 0.93 * reach, size=2, opacity=0.6)
+        found += mean_line(rows(turn), d, 0.75 * reach, 0.82 * reach, size=2, opacity=0.6)
     if norm == "centre":
         return found
     at = names(norm).index("sphere")
@@ -248,7 +253,7 @@ def curves(score: Row) -> View:
         WeightCurve("keys", "shift", (), "along q", query=score, span=span, size=4),
         WeightNow("keys", "followed", (), "now", query=score, size=10),
     )
-    x, y = ("length of the query", *span), ("weight of the followed key", 0.0, 1.04)
+    x, y = ("length of the query", *span), ("weight", 0.0, 1.04)
     return graph("curve", "Its weight, as the query grows", layers, x, y)
 
 
