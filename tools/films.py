@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from learning.datasets import DataSet, digits, octants, random_labels, spiral, xor
-from learning.film import FOLDER, Film, score, to_npz
+from learning.film import Film, score, to_npz
 from learning.network import MIDDLES, Network
+from learning.shipped import FOLDER
 from learning.training import trained
 
 POINTS = (8, 16, 32)  # of random labels
