@@ -104,11 +104,11 @@ STOPS = {"layernorm": range(5, 9), "rmsnorm": range(5, 9)}
 
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
-def test_every_scene_has_a_tour_and_three_questions(scene):
+def test_every_scene_has_a_tour_and_three_questions_at_least(scene):
     text = scene.text
     assert text.html and "$" not in text.html
     assert len(text.tour) in STOPS.get(scene.slug, range(4, 9))
-    assert len(text.questions) == 3 and all(q and a for q, a in text.questions)
+    assert len(text.questions) >= 3 and all(q and a for q, a in text.questions)
     for stop in text.tour:
         assert stop.title and stop.html
         state_of(scene, stop.state)  # raises for a name or value that the scene has not
