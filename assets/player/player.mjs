@@ -12,7 +12,7 @@ import { clockOf, cloudOf, now, stages, unpack } from "../engine/engine.mjs";
 import { plane } from "../engine/geometry.mjs";
 import { opacityOf, pointsOf, valuesOf } from "../engine/marks.mjs";
 import { h } from "./controls.mjs";
-import { defaults, pointCount, read, split, texts, within, write } from "./link.mjs";
+import { defaults, pointCount, read, split, texts, tooLong, within, write } from "./link.mjs";
 import { description } from "./describe.mjs";
 import { handles, release } from "../painter/handles.mjs";
 import { help } from "../page/keys.mjs";
@@ -287,6 +287,8 @@ export class Player {
    * @returns {Promise<boolean>} whether the scene has them now */
   async choose(changed) {
     if (!this.recipe) return false;
+    const long = tooLong(changed, this.recipe.choices);
+    if (long) return this.#refuse(`${long}. The picture is as it was.`);
     if (this.growing && !this.wanted && this.turn?.(changed)) return true;
     const choices = (this.wanted = { ...(this.wanted ?? this.choices), ...this.#given(changed), ...changed });
     const done = await this.#next(async (stale) => {
@@ -513,7 +515,8 @@ export class Player {
   /** @param {string} name */
   #texts(name) {
     const at = this.at[name], n = cloudOf(this.recipe, name).points.shape[0], d = at.length / n;
-    return Array.from({ length: n }, (_, i) => `point ${i}<br>(${Array.from(at.subarray(i * d, (i + 1) * d), (x) => x.toFixed(2)).join(", ")})`);
+    const labels = cloudOf(this.recipe, name).labels?.map((/** @type {string} */ label) => `“${label.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}”, `);
+    return Array.from({ length: n }, (_, i) => `${labels?.[i] ?? ""}point ${i}<br>(${Array.from(at.subarray(i * d, (i + 1) * d), (x) => x.toFixed(2)).join(", ")})`);
   }
 
   #show() { for (const show of this.shows) show(); }

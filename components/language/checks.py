@@ -355,6 +355,8 @@ def _readout(readout: Any, recipe: Recipe, names: list[str]) -> None:
         stages = len(recipe.cloud(readout.cloud).widths)
         if readout.stage is not None and not 0 <= readout.stage < stages:
             refuse(where, f"there is no stage {readout.stage}", f"take 0 to {stages - 1}")
+    if hasattr(readout, "spells") and recipe.cloud(readout.cloud).labels is None:
+        refuse(where, f"{readout.cloud!r} has no labels", "give the cloud labels, a letter for each point")
     if hasattr(readout, "index") and isinstance(readout.index, int):
         _inside(where, "index", readout.index, 0, len(recipe.cloud(readout.cloud).points))
     if hasattr(readout, "classes"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from components.language.checks import COLUMNS, check
 from components.language.cloud import Array, Cloud, Moment, Params, Row
@@ -124,7 +125,19 @@ class Accuracy:
     threshold: float | None = None
 
 
-Readout = Residual | Number | Mean | Count | Lengths | Accuracy
+@dataclass(frozen=True)
+class Letters:
+    """The labels of a cloud's points as a text beside the picture. What a mark with this `only` shows, now
+    or at a stage, is marked in it, which the label names; a click follows a letter's point."""
+
+    label: str
+    cloud: str
+    only: OnHull | Inside | Highest
+    stage: int | None = None
+    spells: ClassVar[bool] = True  # its cloud has labels
+
+
+Readout = Residual | Number | Mean | Count | Lengths | Accuracy | Letters
 
 
 @dataclass(frozen=True)

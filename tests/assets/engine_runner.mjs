@@ -59,6 +59,7 @@ const answers = {
     const { chosen, rest, wrong } = link.split(search, choices), { state, wrong: more } = link.read(rest, recipe);
     return { chosen, state, wrong: [...wrong, ...more] };
   },
+  tooLong: ({ changed, choices }) => link.tooLong(changed, choices),
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
   sides: ({ cameras }) => cameras.map(side),

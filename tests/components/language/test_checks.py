@@ -24,7 +24,17 @@ from components.language.marks import (
     Trail,
     Turn,
 )
-from components.language.recipe import Accuracy, Lengths, Number, Parameter, Recipe, Residual, Table, View
+from components.language.recipe import (
+    Accuracy,
+    Lengths,
+    Letters,
+    Number,
+    Parameter,
+    Recipe,
+    Residual,
+    Table,
+    View,
+)
 from geometry import Affine, Entries, Pipeline
 from tests.components.recipes import recipe
 
@@ -97,6 +107,11 @@ MISTAKES = {
     "a readout's row": (changed(readouts=(Number("n", "x", Row((1,), stage=7)),)), "'n'.*no stage 7"),
     "a readout's point": (changed(readouts=(Number("n", "x", Row((1,)), N),)), "index.*from 0 to 19"),
     "a readout's classes": (changed(readouts=(Accuracy("a", "x", Row((1,)), np.ones(2)),)), "take 20"),
+    "letters of no labels": (changed(readouts=(Letters("l", "x", Highest(Row((1,)))),)), "'x' has no labels"),
+    "letters of a stage": (
+        changed(readouts=(Letters("l", "names", Highest(Row((1,))), 7),)),
+        "'l': there is no stage 7",
+    ),
     "clouds of other sizes": (changed(readouts=(Residual("far", "x", "names"),)), "one for each point of 'x'"),
     "too many coordinates": (changed(readouts=(Residual("far", "x", "x", 4),)), "coordinates=3 or fewer"),
     "a table's cloud": (changed(table=Table("y")), "table: there is no cloud 'y'"),
