@@ -1,7 +1,7 @@
 """The recipe of the keys of a sentence in one layer of a trained model.
 
-XX
-are centred. They are drawn at one scale: what LayerNorm makes of them, and which of them can win, is the same.
+The keys have four coordinates. The picture shows the hyperplane Σx = 0, which has three: all of them, once
+they are centred. All are drawn at one scale: what LayerNorm makes of them, and who can win, is the same.
 """
 
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ def build(choices: Choices) -> Recipe:
         table=Table("true", columns=("components", "mean", "norm")),
         readouts=(
             Letters("no query can choose", "keys", Unselectable()),
-            Fate("The followed key", "keys"),
+            Fate("The followed key", "true"),
             Count("Keys that no query can choose, at x", "keys", Unselectable(), 0),
             Count("at the end", "keys", Unselectable(), last),
         ),

@@ -14,6 +14,7 @@ from components.language.marks import (
     Disc,
     Drag,
     Field,
+    Highest,
     Histogram,
     Labels,
     Line,
