@@ -11,13 +11,13 @@ export function marked(r, moment) {
   return chosen(r, { ...moment, at });
 }
 
-/** The texts of a recipe, after its formula. A click follows a letter, the arrow keys the one beside it.
+/** The texts of a recipe, under the picture. A click follows a letter, the arrow keys the one beside it.
  * @param {HTMLElement} stage @param {any} recipe @param {any} player @returns {(() => void)[]} each shows the player's state */
 export function letters(stage, recipe, player) {
   for (const old of stage.querySelectorAll(":scope > .letters")) old.remove();
   const texts = recipe.readouts.filter((/** @type {any} */ r) => r.kind === "letters");
-  const all = texts.map((/** @type {any} */ r) => text(r, recipe, player));
-  stage.querySelector(":scope > .views")?.before(...all.map(({ element }) => element));
+  const all = /** @type {ReturnType<typeof text>[]} */ (texts.map((/** @type {any} */ r) => text(r, recipe, player)));
+  stage.querySelector(":scope > .views")?.after(...all.map(({ element }) => element));
   return all.map(({ show }) => show);
 }
 

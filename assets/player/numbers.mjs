@@ -3,7 +3,7 @@
 
 import { cloudOf, cloudStages, measures, residual, stages, unpack } from "../engine/engine.mjs";
 import { accuracy, semiAxes } from "../engine/geometry.mjs";
-import { certificateOf, measured } from "../engine/marks.mjs";
+import { certificateOf, follows, measured } from "../engine/marks.mjs";
 import { h } from "./controls.mjs";
 import { marked } from "./letters.mjs";
 import { defaults } from "./link.mjs";
@@ -77,8 +77,7 @@ function ofStages(word) {
 
 /** @param {any} r @param {any} recipe @param {any} player @returns {string} */
 export function readout(r, recipe, player) {
-  if (r.kind === "letters") return spelt(r, player);
-  if (r.kind === "count") return counted(r, player);
+  if (r.kind === "count" || r.kind === "letters") return counted(r, player);
   const name = r.cloud ?? r.keys ?? r.a, n = count(recipe, name);
   if (r.kind === "residual") {
     const far = residual(player.stages[r.a].at(-1), player.stages[r.b].at(-1), n, r.coordinates ?? undefined);
@@ -103,12 +102,6 @@ function fate({ margin, largest, weights }) {
 function counted(r, player) {
   const { moment } = player;
   return `${marked(r, moment).length} of ${count(moment.recipe, r.cloud)}`;
-}
-
-/** The letters that are marked in a text, and how many. @param {any} r @param {any} player */
-function spelt(r, player) {
-  const few = marked(r, player.moment), { labels } = cloudOf(player.recipe, r.cloud);
-  return `${few.length} of ${labels.length}${few.length ? `, ${few.map((i) => labels[i].trim() || "space").join(" ")}` : ""}`;
 }
 
 /** @param {{title: string, columns: string[], rows: string[][]}} table */

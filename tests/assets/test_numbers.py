@@ -54,18 +54,18 @@ def test_points_on_and_in_a_hull_are_counted_now_or_at_a_stage(node, stage, d):
 
 
 @pytest.mark.parametrize("stage", [None, 0])
-def test_the_letters_that_are_marked_are_told(node, stage):
+def test_the_letters_of_a_text_that_are_marked(node, stage):
     small = recipe(2)
-    labels = [chr(97 + k) if k % 3 else " " for k in range(len(small.cloud("x").points))]
-    clouds = tuple(replace(c, labels=labels) if c.name == "x" else c for c in small.clouds)
     points = (
         small.cloud("x").at(PARAMS, PROGRESS) if stage is None else small.cloud("x").stages(PARAMS)[stage]
     )
-    inside = np.setdiff1d(np.arange(len(points)), hull.vertices(points))
-    want = " ".join(labels[i].strip() or "space" for i in inside)
+    labels = ["a"] * len(points)
+    clouds = tuple(replace(c, labels=labels) if c.name == "x" else c for c in small.clouds)
     sent = packed(replace(small, clouds=clouds, readouts=(Letters("l", "x", Inside(), stage),)))
-    got = node.ask("readouts", recipe=sent, params=PARAMS, progress=PROGRESS, followed=POINT)
-    assert got == [f"{len(inside)} of {len(points)}, {want}"] and len(inside) > 2
+    asked = {"recipe": sent, "params": PARAMS, "progress": PROGRESS, "followed": POINT}
+    inside = np.setdiff1d(np.arange(len(points)), hull.vertices(points)).tolist()
+    assert node.ask("letters", **asked) == [inside] and len(inside) > 2
+    assert node.ask("readouts", **asked) == [f"{len(inside)} of {len(points)}"]
 
 
 def test_lengths_are_those_of_the_semi_axes(node):

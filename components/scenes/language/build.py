@@ -47,7 +47,8 @@ def build(choices: Choices) -> Recipe:
     unit = float(np.linalg.norm(stream @ SHOW.T, axis=-1).max()) / WIDEST or 1.0
     drawn = steps(gamma, beta, unit, scaled=shape.scaled)
     labels, last = list(text), len(drawn)
-    inside = np.setdiff1d(np.arange(len(text)), vertices(stream))
+    corners = set(vertices(stream).tolist())
+    inside = [k for k, letter in enumerate(text) if letter != " " and k not in corners]
     guides, around = split(*surroundings(drawn))
     return Recipe(
         stages=("x", "centre", *(("sphere",) if shape.scaled else ()), "⊙ γ", "+ β"),
@@ -68,7 +69,7 @@ def build(choices: Choices) -> Recipe:
             Count("at the end", "keys", Unselectable(), last),
         ),
         facts=facts(),
-        follow=int(inside[0]) if len(inside) else 0,
+        follow=inside[0] if inside else 0,
     )
 
 
