@@ -64,8 +64,7 @@ def cube_edges(*, low: float = -1.0, high: float = 1.0) -> tuple[Array, Array]:
 def segments(pairs: Array) -> tuple[Array, Array]:
     """Separate segments: pairs (M, 2, d) → points (2M, d), order with a gap after each."""
     points = np.reshape(pairs, (-1, np.shape(pairs)[-1]))
-    index = np.arange(len(points)).reshape(-1, 2)
-    return points, np.column_stack([index, np.full(len(index), -1)]).ravel()[:-1]
+    return points, joined([2] * len(pairs))
 
 
 def grid_mesh(rows: int, columns: int) -> Array:
@@ -95,7 +94,7 @@ def graticule(*, meridians: int = 12, parallels: int = 6, fine: int = 48) -> tup
     for phi in np.pi * np.arange(1, parallels) / parallels:
         z = np.full_like(t, np.cos(phi))
         circles.append(np.stack([np.sin(phi) * np.cos(t), np.sin(phi) * np.sin(t), z], -1))
-    return np.concatenate(circles), joined(len(circles), len(t))
+    return np.concatenate(circles), joined([len(t)] * len(circles))
 
 
 def half_lattice(signs: Sequence[int]) -> Array:
@@ -111,7 +110,7 @@ def half_net(sign: int) -> tuple[Array, Array]:
     k, t = np.meshgrid(np.linspace(-0.87, 0.87, 7), np.linspace(-np.pi / 2, np.pi / 2, 49), indexing="ij")
     along, z = np.sqrt(1 - k**2) * np.sin(t), sign * np.sqrt(1 - k**2) * np.cos(t)
     points = np.stack([np.stack([k, along, z], -1), np.stack([along, k, z], -1)])
-    return points.reshape(-1, 3), joined(2 * len(k), k.shape[1])
+    return points.reshape(-1, 3), joined([k.shape[1]] * (2 * len(k)))
 
 
 def face_net(half: float, sign: int) -> tuple[Array, Array]:
@@ -127,10 +126,9 @@ def side(line: tuple[Array, Array], axis: int, sign: int) -> Array:
     return np.where(sign * points[order, axis] > -rounding, order, -1)
 
 
-def joined(count: int, length: int) -> Array:
-    """The order of `count` open lines of `length` points each, with gaps between them."""
-    index = np.arange(count * length).reshape(count, length)
-    return np.column_stack([index, np.full(count, -1)]).ravel()[:-1]
+def joined(lengths: Sequence[int]) -> Array:
+    """The order of open lines of so many points each, one after the other, with gaps between them."""
+    return np.insert(np.arange(sum(lengths)), np.cumsum(lengths[:-1]).astype(int), -1)
 
 
 def disc_mesh(*, rings: int = 6, spokes: int = 48) -> tuple[Array, Array]:

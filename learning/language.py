@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from math import pi, sqrt
 
 import numpy as np
@@ -23,7 +22,6 @@ from geometry.ellipsoid import to_ellipsoid
 from geometry.hull import vertices
 from geometry.norms import layer_norm
 from geometry.softmax import softmax
-from learning.film import FOLDER
 from learning.safetensors import FileError, from_safetensors, to_safetensors
 
 EPS = 1e-5  # of all its LayerNorms, as in GPT-2
@@ -243,9 +241,3 @@ def from_file(data: bytes) -> tuple[Shape, dict[str, np.ndarray]]:
     if found != wanted:
         raise FileError("the weights of this file are not those of its shape")
     return shape, {name: w.astype(np.float64) for name, w in weights.items()}
-
-
-@cache
-def shipped(name: str) -> tuple[Shape, dict[str, np.ndarray]]:
-    """A model of films/, made by `make films`. Raises FileNotFoundError where there is none."""
-    return from_file((FOLDER / f"{name}.safetensors").read_bytes())

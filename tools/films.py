@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from learning.datasets import DataSet, digits, octants, random_labels, spiral, xor
-from learning.film import FOLDER, Film, score, to_npz
+from learning.film import Film, score, to_npz
 from learning.language import Shape, measured, to_file
 from learning.language_training import learned
 from learning.network import MIDDLES, Network
 from learning.prose import prose, split
+from learning.shipped import FOLDER
 from learning.training import trained
 
 SCENES = FOLDER.parent / "components" / "scenes"

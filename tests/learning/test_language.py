@@ -10,22 +10,11 @@ import torch
 from safetensors.torch import load_file
 from torch.nn import functional
 
-from learning.film import FOLDER, table
-from learning.language import (
-    EPS,
-    Shape,
-    causal,
-    from_file,
-    gelu,
-    initial,
-    losses,
-    measured,
-    read,
-    shipped,
-    to_file,
-)
+from learning.language import EPS, Shape, causal, from_file, gelu, initial, losses, measured, read, to_file
 from learning.language_training import learned
 from learning.safetensors import FileError, to_safetensors
+from learning.shipped import FOLDER, table
+from learning.shipped import read as shipped
 
 LETTERS = "abcdefgh "
 DOUBLE = 1e-12  # relative: some thousand roundings in double precision
@@ -225,7 +214,7 @@ def test_a_file_of_something_else(meta, words):
 @pytest.mark.parametrize("name", ["language", "language_centred"])
 def test_the_shipped_models_are_as_their_table_says(name):
     """Loss and shares of the first seed, on the text that none has learned from."""
-    ours, weights = shipped(name)
+    ours, weights = shipped(f"{name}.safetensors", from_file)
     (row,) = (row for row in table("language") if (row["scaled"], row["seed"]) == (ours.scaled, 0))
     found = measured(ours, weights, (FOLDER / "language.txt").read_text("utf-8"))
     assert (found.loss, *found.before, *found.after) == pytest.approx(
@@ -238,7 +227,7 @@ def test_other_code_opens_them():
     """The package, and by it PyTorch: the same numbers under the same names."""
     for name in ("language", "language_centred"):
         theirs = load_file(FOLDER / f"{name}.safetensors")
-        ours, weights = shipped(name)
+        ours, weights = shipped(f"{name}.safetensors", from_file)
         assert {part: w.shape for part, w in theirs.items()} == ours.parts
         assert all((theirs[part].numpy() == w).all() for part, w in weights.items())
 

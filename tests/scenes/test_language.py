@@ -9,25 +9,32 @@ from components.language.recipe import Letters
 from components.language.scene import WrongValue
 from components.scenes.language import SCENE
 from components.scenes.language.build import ARMS, SENTENCES
+from components.training.recipes import recipe_of
 from geometry.centering import hyperplane_basis
 from geometry.hull import vertices
 from geometry.norms import layer_norm
 from geometry.selection import certificate, largest_weights, selectable
-from learning.film import FOLDER, table
-from learning.language import EPS, read, shipped
+from learning.language import EPS, from_file, read
+from learning.shipped import FOLDER, table
+from learning.shipped import read as read_file
 from tests.scenes.claims import said, stop
 from tools import films
 
 ROWS = table("language")
+
 FILM = SENTENCES["film"]
 GREAT = FILM.index("great") + 3  # its a
 ROUNDING = 1e-9  # of double precision, after some thousand operations
 
 
+def shipped(model):
+    return read_file(f"{model}.safetensors", from_file)
+
+
 @cache
 def keys(**choices):
     """The drawn keys at each stage."""
-    return SCENE.recipe(**choices).cloud("keys").stages({})
+    return recipe_of(SCENE, **choices).cloud("keys").stages({})
 
 
 @cache
@@ -47,7 +54,7 @@ def test_the_last_stage_is_what_attention_reads():
     for model in ARMS:
         shape, weights = shipped(model)
         for layer in range(4):
-            recipe = SCENE.recipe(model=model, layer=layer + 1)
+            recipe = recipe_of(SCENE, model=model, layer=layer + 1)
             block = read(shape, weights, shape.tokens(FILM)).blocks[layer]
             true, drawn, shadow = (recipe.cloud(name).stages({}) for name in ("true", "keys", "shadow"))
             np.testing.assert_allclose(true[0], block.stream, atol=ROUNDING)
@@ -73,7 +80,7 @@ def test_of_every_sentence_all_keys_can_win_where_they_are_scaled_and_some_canno
 
 def test_the_marked_letters_are_those_that_no_query_can_choose():
     """In the scene as everywhere: by the hull, and by what each key can get at most."""
-    recipe = SCENE.recipe()
+    recipe = recipe_of(SCENE)
     (text,) = (r for r in recipe.readouts if isinstance(r, Letters))
     assert "".join(recipe.cloud(text.cloud).labels) == FILM
     inside = np.setdiff1d(np.arange(60), vertices(keys()[0])).tolist()
@@ -84,13 +91,13 @@ def test_the_marked_letters_are_those_that_no_query_can_choose():
 @pytest.mark.parametrize("text", ["😀", "a 😀 b", "ø", "\u0000", "keys\nand more ✗"])
 def test_what_the_model_has_never_read_is_refused_in_one_line(text):
     with pytest.raises(WrongValue, match="never read") as wrong:
-        SCENE.recipe(sentence="own", own=text)
+        recipe_of(SCENE, sentence="own", own=text)
     assert wrong.value.parameter == "own" and len(wrong.value.error) < 80
 
 
 @pytest.mark.parametrize("text", ["a", "aa", "?", "e" * 200])
 def test_any_text_of_what_it_has_read_is_shown(text):
-    recipe = SCENE.recipe(sentence="own", own=text)
+    recipe = recipe_of(SCENE, sentence="own", own=text)
     for points in recipe.positions({}, len(recipe.stages) - 1).values():
         assert np.isfinite(points).all()
 
@@ -130,7 +137,7 @@ def whole_windows():
     assert all(shipped(name)[0].window == 256 for name in ARMS)
     assert len((FOLDER / "language.txt").read_text("utf-8")) >= 256
     assert [len(rows(scaled)) for scaled in (True, False)] == [films.READERS] * 2 == [5, 5]
-    facts = SCENE.recipe().facts
+    facts = recipe_of(SCENE).facts
     assert "of 256" in facts.title and len(facts.rows) == 4
     for line, (scaled, part) in zip(
         facts.rows, [(s, p) for s in (True, False) for p in ("before", "after")], strict=True

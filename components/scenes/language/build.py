@@ -4,24 +4,26 @@ The keys have four coordinates. The picture shows the hyperplane Σx = 0, which 
 they are centred. All are drawn at one scale: what LayerNorm makes of them, and who can win, is the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
 from components.language.cloud import Cloud, rows
 from components.language.marks import Average, Follow, Hull, HullFaces, Mark, Points, Selectable, Unselectable
 from components.language.recipe import Count, Facts, Fate, Letters, Recipe, Table
-from components.language.scene import Choices, WrongValue
+from components.language.scene import Choices, File, WrongValue
 from components.scenes.scenery import Part, axes, followed, globe, rest, space, split
 from geometry import Affine, Normalize, Pipeline
 from geometry.centering import centering_matrix, hyperplane_basis
 from geometry.hull import vertices
 from geometry.pipeline import Step
-from learning.film import table
-from learning.language import EPS, Shape, read, shipped
+from learning.film import rows as table
+from learning.language import EPS, Shape, from_file, read
 
 Array = np.ndarray
+Rows = Sequence[Mapping[str, Any]]
 
 SENTENCES = {
     "film": "The film was slow at first, but its end was a great success.",
@@ -39,8 +41,13 @@ FEW, MANY = 8, 100  # characters that a message names; keys that are drawn small
 SHOW = hyperplane_basis(D)
 
 
-def build(choices: Choices) -> Recipe:
-    shape, weights = shipped(choices["model"])
+def files(choices: Choices) -> tuple[File, File]:
+    """The chosen model, and how all went."""
+    return File(f"{choices['model']}.safetensors", from_file), File("language.json", table)
+
+
+def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], models: Rows) -> Recipe:
+    shape, weights = model
     text, layer = sentence(choices, shape), int(choices["layer"]) - 1
     stream = read(shape, weights, shape.tokens(text)).blocks[layer].stream
     gamma, beta = (weights[f"h.{layer}.ln_1.{part}"] for part in ("weight", "bias"))
@@ -68,7 +75,7 @@ def build(choices: Choices) -> Recipe:
             Count("Keys that no query can choose, at x", "keys", Unselectable(), 0),
             Count("at the end", "keys", Unselectable(), last),
         ),
-        facts=facts(),
+        facts=facts(models),
         follow=inside[0] if inside else 0,
     )
 
@@ -136,11 +143,11 @@ def marks(n: int) -> tuple[Mark, ...]:
     )
 
 
-def facts() -> Facts:
+def facts(found: Rows) -> Facts:
     """The shares of the keys that no query can choose, and the losses: means over the trained models."""
     lines = []
     for scaled, name in ((True, "LayerNorm"), (False, "centring alone")):
-        models = [row for row in table("language") if row["scaled"] == scaled]
+        models = [row for row in found if row["scaled"] == scaled]
         losses = [row["loss"] for row in models]
         for part in ("before", "after"):
             shares = np.mean([row[part] for row in models], axis=0)
