@@ -31,7 +31,7 @@ export function fill(player) {
   if (part("numbers")) { count(player); shows.push(() => player.counted(player)); }
   if (formula && formula.innerHTML !== recipe.formula) { formula.innerHTML = recipe.formula; delete formula.dataset.stage; }
   if (formula) shows.push(() => mark(formula, player.progress));
-  if (text && !text.childElementCount) tour(text, recipe.text, player);
+  if (text && !player.tour) tour(text, recipe.text.tour, player);
   return shows;
 }
 
