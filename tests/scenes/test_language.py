@@ -254,7 +254,7 @@ CLAIMS = {
     "one.": deeper,
     "Two layers have been at work, and equal letters stand together even more closely than in the first.": deeper,
     "This model only centres, and 40 of 60 keys can never win.": centred,
-    "each of the 87 characters that it has read": the_model,
+    "any of the 87 characters that the model has read": the_model,
     "In the first layer equal letters differ by that alone, and 8 of the 39 keys are inside.": places,
     "each of the 32 can get 2.6 % at least, with the right query, and none more than 26.0 %": still_read,
     "Does that save some of the 32?": as_they_are_written,
