@@ -81,7 +81,7 @@ def test_every_choice(node, scene):
 
 @EVERY
 def test_what_layers_show_is_finite(scene):
-    """Gaps are in lines, and where points are not of the kind that is shown."""
+    """Gaps are in lines, and in place of points that are not chosen now."""
     recipe = recipe_of(scene)
     for progress in moments(recipe):
         for layer in (layer for view in recipe.views for layer in view.layers):

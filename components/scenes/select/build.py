@@ -53,6 +53,7 @@ NORMS = {
 TITLE = "hollow: can never win; colour: %s"
 COLORS = {"largest": "the most it can get", "attention": "its weight now", "score": "its score now"}
 SUBSCRIPTS, MOST, LONGEST, ROUNDING = "₁₂₃₄", 200, 10.0, 1e-12
+FEW = 100  # keys; more are drawn smaller
 SPANS = ((0.002, 0.02, 1.0), (0.02, 0.1, 2.5), (0.1, 1.01, 6.0))  # of weights, with the width of their lines
 SHIFT = np.array([0.5, -0.4, 0.3, 0.2])  # β
 Steps = tuple[Affine | Normalize, ...]
@@ -77,7 +78,11 @@ def build(choices: Choices) -> Recipe:
     keys = Cloud("keys", x, Pipeline(steps), place)
     guide_clouds, around = split(*guides(x, d, norm, turn, reach))
     hand_clouds, arrow = split(*arrows(d, show))
-    layers = (*around, *picture(show, color, score, reach, Carry(places) if flat else Follow()), *arrow)
+    layers = (
+        *around,
+        *picture(show, color, score, reach, Carry(places) if flat else Follow(), few=len(x) <= 100),
+        *arrow,
+    )
     views = [square("keys", "", layers, reach) if flat else space("keys", "", layers, reach)]
     if not flat:
         views.append(above(d, score, reach))
@@ -169,10 +174,12 @@ def colors(which: str, score: Row, size: float) -> Color:
     return Color("diverging", -1.5 * size, 1.5 * size, of=score, title=TITLE % "its score ⟨q, k⟩")
 
 
-def picture(show: Rows, color: Color, score: Row, reach: float, hand: Carry | Follow) -> tuple[Mark, ...]:
+def picture(
+    show: Rows, color: Color, score: Row, reach: float, hand: Carry | Follow, *, few: bool
+) -> tuple[Mark, ...]:
     """The keys by their fate, the winner of the query, and the proof of the followed key."""
     solid, look = len(show) > 2, Look(radius=0.55 * reach)
-    own = Look(color=color, size=8, hand=hand)
+    own = Look(color=color, size=8 if few else 6, hand=hand)
     touch: list[Mark] = [Support("keys", "shift", show, query=score, size=3, opacity=0.8, **look)]
     if solid:
         touch.append(SupportDisc("keys", "shift", show, query=score, opacity=0.14, **look))
