@@ -89,6 +89,7 @@ def html(shown: Shown) -> str:
         autoplay="1" if shown.autoplay else None,
         recipe=f"../recipe/{scene.slug}",
         still=f"../still/{scene.slug}.svg",
+        page=ABOVE.scene("{slug}"),
         plotly=f"../lib/{bundle()[0]}",
     )
     back = {"class": "back", "href": f"../{scene.slug}{own['query']}", "target": "_blank", "rel": "noopener"}

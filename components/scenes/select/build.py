@@ -168,9 +168,9 @@ def query(d: int) -> Row:
 
 def colors(which: str, score: Row, size: float) -> Color:
     if which == "largest":
-        return Color("sequential", 0, 0.5, of=LargestWeight(), title=TITLE % "the most it can get")
+        return Color("weight", 0, 0.5, of=LargestWeight(), title=TITLE % "the most it can get")
     if which == "attention":
-        return Color("sequential", 0, 0.5, of=Attention(score), title=TITLE % "its softmax weight now")
+        return Color("weight", 0, 0.5, of=Attention(score), title=TITLE % "its softmax weight now")
     return Color("diverging", -1.5 * size, 1.5 * size, of=score, title=TITLE % "its score ⟨q, k⟩")
 
 
