@@ -40,7 +40,10 @@ WAYS = {
 TRACED = ("animate", "dash")
 RUNS_SCRIPT = {"FunctionCall", "RunMicrotasks", "FireAnimationFrame", "TimerFire", "EventDispatch"}
 SIZES = (500, 2_000, 10_000)
-LARGE = [("select", f"n=200&d={d}") for d in (2, 3, 4)]  # scenes at their largest, where that is costly
+LARGE = [
+    *(("select", f"n=200&d={d}") for d in (2, 3, 4)),
+    ("language", "sentence=held"),
+]  # scenes at their largest, where that is costly
 OPEN = (
     "window.normscape?.players?.[0]?.panels?.length && document.querySelector('.views').ariaBusy === 'false'"
 )

@@ -21,14 +21,19 @@ from geometry.clouds import gaussian
 from geometry.fates import selectable
 from learning.datasets import DataSet, digits, octants, random_labels, spiral, xor
 from learning.film import Film, score, to_npz
+from learning.language import Shape, measured, to_file
+from learning.language_training import learned
 from learning.network import MIDDLES, Network
+from learning.prose import prose, split
 from learning.shipped import FOLDER
 from learning.training import trained
 
+SCENES = FOLDER.parent / "components" / "scenes"
 POINTS = (8, 16, 32)  # of random labels
 LABELLINGS, SHOWN = 4, 3  # how often their labels are drawn, and which of these has a film
 DEPTHS = range(1, 7)
 STARTS = ((0.03, 4000), (0.01, 4000), (0.01, 20_000))  # learning rates and steps, with many starts
+READERS, READ = 5, 1500  # language models of each kind, and steps that each learns
 NUMBERS = (5, 10, 20, 50, 100, 200, 500)  # of Gaussian keys,
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # theirs,
 SETS = 100  # and how often they are drawn
@@ -101,6 +106,36 @@ def unselectable() -> None:
     write_table("unselectable", table)
 
 
+def language() -> None:
+    """A language model with LayerNorm before the attention, and one whose LayerNorm there only centres.
+
+    From the texts of the site but its own, which tells how it went. The first seed of each is shipped, and
+    the text that none has learned from.
+    """
+    every = sorted(path for path in SCENES.glob("*/text.md") if path.parent.name != "language")
+    text, held = split([prose(path.read_text("utf-8")) for path in every])
+    (FOLDER / "language.txt").write_text(held, encoding="utf-8")
+    rows = []
+    for name, scaled in (("language", True), ("language_centred", False)):
+        shape = Shape("".join(sorted(set(text))), scaled=scaled)
+        for seed in range(READERS):
+            weights = learned(shape, text, seed=seed, steps=READ)
+            found = measured(shape, {part: w.astype(np.float64) for part, w in weights.items()}, held)
+            figures = {
+                part: [round(share, 4) for share in getattr(found, part)] for part in ("before", "after")
+            }
+            rows.append({"scaled": scaled, "seed": seed, "loss": round(found.loss, 4), **figures})
+            print(f"  language: {rows[-1]}", flush=True)
+            if seed == 0:
+                about = {
+                    "about": "a GPT of Normscape, from the texts of its scenes",
+                    "seed": "0",
+                    "steps": str(READ),
+                }
+                (FOLDER / f"{name}.safetensors").write_bytes(to_file(shape, weights, **about))
+    write_table("language", rows)
+
+
 def digit_network(middle: str, depth: int, last: int) -> Network:
     return Network(64, WIDE, depth, 10, middle, widths=(*[WIDE] * (depth - 1), last))
 
@@ -132,7 +167,13 @@ FILMS: dict[str, Callable[[], Film]] = {
     "octants": lambda: trained(Network(3, 3, 4, 1), octants(400, seed=0), steps=6000),
     "xor": lambda: trained(Network(2, 3, 1, 1), xor(120, noise=0.25, seed=0), seeds=8, steps=1000),
 }
-TABLES = {"labels": labels, "starts": starts, "digits": numerals, "unselectable": unselectable}
+TABLES = {
+    "labels": labels,
+    "starts": starts,
+    "digits": numerals,
+    "unselectable": unselectable,
+    "language": language,
+}
 
 
 def write(name: str, film: Film, *, half: bool = False, words: str = "") -> None:

@@ -10,6 +10,7 @@
  */
 
 const ROUNDING = 5e-7; // of the size of the whole: what is nearer to a line or plane than this lies on it, as points come in float32
+const SEEN = 1e-13; // of it: what is higher above a face sees it. Much more, and of points that are near one another some see what no hull has
 
 /** @param {ArrayLike<number>} points @param {number} n @param {number} d @returns {Hull} */
 export function hull(points, n, d) {
@@ -87,6 +88,7 @@ function outside(x, a, b, c) {
 /** Point by point: the faces that a point sees give way to those from their edge to it. @param {Float64Array} x @param {number} n
  * @param {number} tolerance */
 function polyhedron(x, n, tolerance) {
+  const seen = (SEEN / ROUNDING) * tolerance;
   const first = tetrahedron(x, n), middle = [0, 1, 2].map((j) => first.reduce((s, i) => s + x[3 * i + j] / 4, 0));
   const [a, b, c, d] = first;
   let faces = [[a, b, c], [a, b, d], [a, c, d], [b, c, d]].map((corners) => facing(x, corners, middle));
@@ -95,7 +97,7 @@ function polyhedron(x, n, tolerance) {
     /** @type {Set<number>} */ const edges = new Set(), /** @type {Face[]} */ hidden = [];
     for (const face of faces) {
       const [p, q, r] = face.corners;
-      if (above(x, face, i) > tolerance) edges.add(n * p + q).add(n * q + r).add(n * r + p);
+      if (above(x, face, i) > seen) edges.add(n * p + q).add(n * q + r).add(n * r + p);
       else hidden.push(face);
     }
     if (hidden.length === faces.length) continue;

@@ -103,6 +103,7 @@ export function choices(part, recipe, choose) {
     if (c.kind === "several") return several(c, value, (words) => choose(c.name, words));
     const control = c.kind === "one"
       ? h("select", { id, onchange }, ...Object.entries(c.options).map(([v, label]) => h("option", { value: v, selected: v === value }, /** @type {string} */ (label))))
+      : c.kind === "sentence" ? h("input", { id, type: "text", value, autocomplete: "off", spellcheck: false, onchange })
       : "min" in c ? h("input", { id, type: "number", min: c.min, max: c.max, step: 1, value, onchange })
       : h("textarea", { id, rows: 4, value: value.replaceAll(/; */g, "\n"), onchange: (/** @type {any} */ e) => choose(c.name, e.target.value.trim().replaceAll(/\s*\n\s*/g, "; ")) });
     return h("div", { className: `choice ${c.kind}` }, h("label", { htmlFor: id }, c.label), control);

@@ -68,6 +68,16 @@ export function read(rest, recipe) {
 /** Choices as a link has them. @param {Record<string, any>} chosen @returns {Record<string, string>} */
 export const texts = (chosen) => Object.fromEntries(Object.entries(chosen).map(([name, value]) => [name, String(value)]));
 
+/** What is wrong with texts that are too long for a link, as the server says it; "" if nothing is. Such a question would not reach it.
+ * @param {Record<string, string>} changed @param {{name: string, longest?: number}[]} choices @returns {string} */
+export function tooLong(changed, choices) {
+  for (const { name, longest } of choices) {
+    const length = Object.hasOwn(changed, name) ? [...String(changed[name])].length : 0;
+    if (longest !== undefined && length > longest) return `${name} has ${length} characters, at most ${longest} fit in a link`;
+  }
+  return "";
+}
+
 /** A value a parameter can have; ε may also be exactly 0 where its slider ends there. @param {any} parameter @param {number} x */
 export const within = (parameter, x) => (x >= parameter.min && x <= parameter.max) || (parameter.scale === "log" && x === 0);
 

@@ -3,6 +3,7 @@
 
 import { choices, h, scrubber, sliders } from "./controls.mjs";
 import { unpack } from "../engine/engine.mjs";
+import { letters } from "./letters.mjs";
 import { numbers } from "./numbers.mjs";
 import { NoWebGL, Panel } from "../painter/painter.mjs";
 import { picture } from "../painter/pictures.mjs";
@@ -25,6 +26,8 @@ export function fill(player) {
   if (scrub) scrub.hidden = !player.offers("progress");
   if (scrub && player.offers("progress")) shows.push(scrubber(scrub, recipe, player));
   if (training) training.hidden = !recipe.choices.some((/** @type {any} */ c) => c.kind === "result" && player.offers(c.name));
+  const stage = part("stage");
+  if (stage) shows.push(...letters(stage, recipe, player));
   if (part("numbers")) { count(player); shows.push(() => player.counted(player)); }
   if (formula && formula.innerHTML !== recipe.formula) { formula.innerHTML = recipe.formula; delete formula.dataset.stage; }
   if (formula) shows.push(() => mark(formula, player.progress));

@@ -3,8 +3,9 @@
 
 import { cloudOf, cloudStages, measures, residual, stages, unpack } from "../engine/engine.mjs";
 import { accuracy, semiAxes } from "../engine/geometry.mjs";
-import { certificateOf, chosen, follows, measured } from "../engine/marks.mjs";
+import { certificateOf, follows, measured } from "../engine/marks.mjs";
 import { h } from "./controls.mjs";
+import { marked } from "./letters.mjs";
 import { defaults } from "./link.mjs";
 
 const HEADS = { mean: "mean μ", std: "σ", norm: "‖·‖", angle: "angle to 1", distance: "to the image at ε = 0" };
@@ -33,7 +34,7 @@ export function rows(recipe, params, all, followed) {
 /** @param {HTMLElement} part @param {any} recipe @returns {(player: any) => void} shows the player's state */
 export function numbers(part, recipe) {
   /** @type {((player: any) => string)[]} */ const words = [
-    ...recipe.readouts.map((/** @type {any} */ r) => {
+    ...recipe.readouts.filter((/** @type {any} */ r) => r.kind !== "letters").map((/** @type {any} */ r) => {
       const word = (/** @type {any} */ player) => `${r.label}: ${readout(r, recipe, player)}`;
       return r.kind === "residual" || r.kind === "lengths" ? ofStages(word) : word;
     }),
@@ -76,7 +77,7 @@ function ofStages(word) {
 
 /** @param {any} r @param {any} recipe @param {any} player @returns {string} */
 export function readout(r, recipe, player) {
-  if (r.kind === "count") return counted(r, player);
+  if (r.kind === "count" || r.kind === "letters") return counted(r, player);
   const name = r.cloud ?? r.keys ?? r.a, n = count(recipe, name);
   if (r.kind === "residual") {
     const far = residual(player.stages[r.a].at(-1), player.stages[r.b].at(-1), n, r.coordinates ?? undefined);
@@ -99,8 +100,8 @@ function fate({ margin, largest, weights }) {
 
 /** How many points there are of a kind. @param {any} r @param {any} player */
 function counted(r, player) {
-  const { moment } = player, at = r.stage === null ? moment.at : { ...moment.at, [r.cloud]: moment.stages[r.cloud][r.stage] };
-  return `${chosen(r, { ...moment, at }).length} of ${count(moment.recipe, r.cloud)}`;
+  const { moment } = player;
+  return `${marked(r, moment).length} of ${count(moment.recipe, r.cloud)}`;
 }
 
 /** @param {{title: string, columns: string[], rows: string[][]}} table */

@@ -12,7 +12,7 @@ import { clockOf, cloudOf, now, stages, unpack } from "../engine/engine.mjs";
 import { plane } from "../engine/geometry.mjs";
 import { follows, opacityOf, pointsOf, valuesOf } from "../engine/marks.mjs";
 import { h } from "./controls.mjs";
-import { defaults, pointCount, read, split, texts, within, write } from "./link.mjs";
+import { defaults, pointCount, read, split, texts, tooLong, within, write } from "./link.mjs";
 import { description } from "./describe.mjs";
 import { handles, release } from "../painter/handles.mjs";
 import { help } from "../page/keys.mjs";
@@ -303,6 +303,8 @@ export class Player {
    * @returns {Promise<boolean>} whether the scene has them now */
   async choose(changed) {
     if (!this.recipe) return false;
+    const long = tooLong(changed, this.recipe.choices);
+    if (long) return this.#refuse(`${long}. The picture is as it was.`);
     if (this.growing && !this.wanted && this.turn?.(changed)) return true;
     const choices = (this.wanted = { ...(this.wanted ?? this.choices), ...this.#given(changed), ...changed });
     const done = await this.#next(async (stale) => {

@@ -422,6 +422,8 @@ def _readout(readout: Any, recipe: Recipe, names: list[str]) -> None:
     if hasattr(readout, "only"):
         _only(where, readout.only, recipe.cloud(readout.cloud), recipe)
         _stage(where, readout.stage, recipe.cloud(readout.cloud))
+    if hasattr(readout, "spells") and recipe.cloud(readout.cloud).labels is None:
+        refuse(where, f"{readout.cloud!r} has no labels", "give the cloud labels, a letter for each point")
     if hasattr(readout, "index") and isinstance(readout.index, int):
         _inside(where, "index", readout.index, 0, len(recipe.cloud(readout.cloud).points))
     if hasattr(readout, "classes"):

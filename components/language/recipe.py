@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from components.language.checks import COLUMNS, check
 from components.language.cloud import Array, Cloud, Measure, Moment, Params, Row
@@ -129,6 +130,18 @@ class Accuracy:
 
 
 @dataclass(frozen=True)
+class Letters:
+    """The labels of a cloud's points as a text beside the picture. What a mark with this `only` shows, now
+    or at a stage, is marked in it, which the label names; a click follows a letter's point."""
+
+    label: str
+    cloud: str
+    only: Counted | Highest
+    stage: int | None = None
+    spells: ClassVar[bool] = True  # its cloud has labels
+
+
+@dataclass(frozen=True)
 class Fate:
     """Whether the followed point can be selected as a key: how far ahead a query of length 1 can put it.
 
@@ -139,7 +152,7 @@ class Fate:
     keys: str
 
 
-Readout = Residual | Number | Mean | Count | Lengths | Accuracy | Fate
+Readout = Residual | Number | Mean | Count | Lengths | Accuracy | Fate | Letters
 
 
 @dataclass(frozen=True)

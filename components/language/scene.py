@@ -98,6 +98,23 @@ class Typed:
 
 
 @dataclass(frozen=True)
+class Sentence:
+    """A line of free text that is not blank, of at most `longest` characters; the scene may raise
+    `WrongValue`."""
+
+    name: str
+    label: str
+    default: str
+    longest: int = 200
+    when: tuple[str, Sequence[str]] | None = None
+
+    def parse(self, text: str) -> str:
+        if not text.strip():
+            raise WrongValue(self.name, f"{self.name} is empty: type something", {"longest": self.longest})
+        return short(self.name, text, self.longest)
+
+
+@dataclass(frozen=True)
 class Several:
     """Any of `options` (value → label), joined by commas; none is the empty text."""
 
@@ -184,7 +201,7 @@ class Scene:
     package: str
     build: Callable[..., Recipe]
     order: int = 100
-    choices: tuple[Choice | Whole | Typed | Several | Result | Picked, ...] = ()
+    choices: tuple[Choice | Whole | Typed | Sentence | Several | Result | Picked, ...] = ()
     training: Training | None = None
     files: Callable[[Choices], Sequence[File]] = no_files
 
@@ -218,8 +235,8 @@ class Scene:
 
     def json(self) -> dict[str, Any]:
         """What a page must know to offer the choices."""
-        kinds = {Choice: "one", Whole: "whole", Typed: "typed", Several: "several"}
-        kinds |= {Result: "result", Picked: "picked"}
+        kinds = {Choice: "one", Whole: "whole", Typed: "typed", Sentence: "sentence"}
+        kinds |= {Several: "several", Result: "result", Picked: "picked"}
         choices = [{"kind": kinds[type(c)], **vars(c)} for c in self.choices]
         return {"slug": self.slug, "title": self.title, "lead": self.lead, "choices": choices}
 

@@ -20,7 +20,7 @@ from dash import html
 from components import theme
 from components.drawing import still
 from components.language.link import key
-from components.language.scene import Choice, Scene, Several, Whole, WrongValue, scenes
+from components.language.scene import Choice, Scene, Sentence, Several, Typed, Whole, WrongValue, scenes
 from components.pages import page
 from components.pages.markup import element
 from components.pages.modules import ASSETS, names
@@ -129,9 +129,15 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
     toured = [{n: named[n].parse(text) for n, text in stop.items() if n in named} for stop in stops]
     for other in itertools.chain([{}], toured, _together(scene), _alone(scene)):
         chosen = usual | other
-        if key(scene, chosen) not in seen:
+        if key(scene, chosen) not in seen and not typed(scene, chosen):
             seen.add(key(scene, chosen))
             yield chosen
+
+
+def typed(scene: Scene, chosen: Mapping[str, Any]) -> bool:
+    """Whether these choices bring up one that somebody types, which needs the server."""
+    asked = (c.when for c in scene.choices if isinstance(c, Typed | Sentence) and c.when)
+    return any(str(chosen[name]) in some for name, some in asked)
 
 
 def _together(scene: Scene) -> Iterator[dict[str, Any]]:

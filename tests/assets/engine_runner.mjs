@@ -9,6 +9,7 @@ import { hull } from "../../assets/engine/hull.mjs";
 import { certificate, selection } from "../../assets/engine/selection.mjs";
 import * as link from "../../assets/player/link.mjs";
 import * as motion from "../../assets/player/motion.mjs";
+import { marked } from "../../assets/player/letters.mjs";
 import { readout, rows } from "../../assets/player/numbers.mjs";
 import { pause, poll } from "../../assets/player/poll.mjs";
 import { ask } from "../../assets/player/source.mjs";
@@ -71,6 +72,7 @@ const answers = {
     const { chosen, rest, wrong } = link.split(search, choices), { state, wrong: more } = link.read(rest, recipe);
     return { chosen, state, wrong: [...wrong, ...more] };
   },
+  tooLong: ({ changed, choices }) => link.tooLong(changed, choices),
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
   sides: ({ cameras }) => cameras.map(side),
@@ -79,6 +81,11 @@ const answers = {
     const stages = engine.stages(recipe, params), at = engine.positions(recipe, params, progress);
     const player = { recipe, stages, at, params, progress, followed, moment: { recipe, stages, at, params, progress, followed } };
     return recipe.readouts.map((r) => readout(r, recipe, player));
+  },
+  /** The points that each text of a recipe marks. */
+  letters({ recipe, params, progress, followed }) {
+    const stages = engine.stages(recipe, params), at = engine.positions(recipe, params, progress);
+    return recipe.readouts.map((r) => marked(r, { recipe, stages, at, params, progress, followed }));
   },
   rows: ({ recipe, params, followed }) => rows(recipe, params, engine.stages(recipe, params), followed),
   pauses: ({ cases }) => cases.map(([since, chance]) => pause(since, chance)),

@@ -42,6 +42,19 @@ def test_corners_of_whole_numbers(node, d, n, seed, wide):
     assert found(node, points)["corners"] == hull.vertices(points).tolist()
 
 
+@settings(max_examples=40)
+@given(st.integers(4, 60), st.integers(0, 2**32 - 1), st.sampled_from([1e-2, 1e-3, 1e-4, 1e-5]))
+def test_pairs_on_a_sphere_have_the_faces_of_a_hull(node, n, seed, apart):
+    """Of 2n points that are all corners, 4n − 4: however near two of them are, none sees what no hull has."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(n, 3))
+    points = np.concatenate([points, points + apart * rng.normal(size=(n, 3))])
+    points /= np.linalg.norm(points, axis=-1, keepdims=True)
+    triangles = found(node, points)["triangles"]
+    assert len(triangles) == 2 * len(points) - 4
+    assert volume(points, triangles) == pytest.approx(volume(points, hull.triangles(points)))
+
+
 @settings(max_examples=100)
 @given(st.integers(1, 3), st.integers(5, 60), st.integers(0, 2**32 - 1), st.booleans())
 def test_a_cloud_and_a_sphere(node, d, n, seed, sphere):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from components.language import link
 from components.language.recipe import Parameter
-from components.language.scene import Choice, Several, WrongValue, no_files, scenes
+from components.language.scene import Choice, Sentence, Several, WrongValue, no_files, scenes, short
 from components.training.recipes import built, recipe_of, state_of
 from tests.assets.engine import Node
 from tests.components.language.test_scene import SCENE
@@ -367,3 +367,16 @@ def test_the_longest_query_is_read_at_once():
     with pytest.raises(WrongValue):
         state_of(MADE, {"a": "1" * 7900 + "x"})
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize("text", ["", "😀" * 5, "😀" * 6, "x" * 100_000])
+def test_a_text_that_is_too_long_is_refused_in_the_same_words(node, text):
+    """Before it is sent, which no server would read."""
+    choice = Sentence("own", "Own", "a", longest=5)
+    try:
+        short(choice.name, text, choice.longest)
+        words = ""
+    except WrongValue as wrong:
+        words = wrong.error
+    offered = [vars(choice), {"name": "d"}]
+    assert node.ask("tooLong", changed={"own": text, "d": "3"}, choices=offered) == words

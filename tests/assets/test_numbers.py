@@ -8,7 +8,7 @@ import pytest
 from components.language.cloud import Cloud, Row
 from components.language.marks import Followed, Highest, Inside, OnHull
 from components.language.packing import packed
-from components.language.recipe import Count, Lengths, Mean, Number, Recipe, Table, View
+from components.language.recipe import Count, Lengths, Letters, Mean, Number, Recipe, Table, View
 from geometry import Affine, Pipeline, hull
 from geometry.ellipsoid import diameters
 from tests.assets.engine import Node
@@ -51,6 +51,21 @@ def test_points_on_and_in_a_hull_are_counted_now_or_at_a_stage(node, stage, d):
     on, n = len(hull.vertices(points)), len(points)
     got = words(node, *(Count("c", "x", only, stage) for only in (OnHull(), Inside(), Highest(ROW))), d=d)
     assert got == [f"{on} of {n}", f"{n - on} of {n}", f"1 of {n}"] and on > 2
+
+
+@pytest.mark.parametrize("stage", [None, 0])
+def test_the_letters_of_a_text_that_are_marked(node, stage):
+    small = recipe(2)
+    points = (
+        small.cloud("x").at(PARAMS, PROGRESS) if stage is None else small.cloud("x").stages(PARAMS)[stage]
+    )
+    labels = ["a"] * len(points)
+    clouds = tuple(replace(c, labels=labels) if c.name == "x" else c for c in small.clouds)
+    sent = packed(replace(small, clouds=clouds, readouts=(Letters("l", "x", Inside(), stage),)))
+    asked = {"recipe": sent, "params": PARAMS, "progress": PROGRESS, "followed": POINT}
+    inside = np.setdiff1d(np.arange(len(points)), hull.vertices(points)).tolist()
+    assert node.ask("letters", **asked) == [inside] and len(inside) > 2
+    assert node.ask("readouts", **asked) == [f"{len(inside)} of {len(points)}"]
 
 
 def test_lengths_are_those_of_the_semi_axes(node):

@@ -7,7 +7,18 @@ import pytest
 import components.scenes
 from components.language.packing import packed
 from components.language.recipe import Recipe
-from components.language.scene import Choice, Picked, Result, Scene, Several, Typed, Whole, WrongValue, scenes
+from components.language.scene import (
+    Choice,
+    Picked,
+    Result,
+    Scene,
+    Sentence,
+    Several,
+    Typed,
+    Whole,
+    WrongValue,
+    scenes,
+)
 from components.training.recipes import recipe_of
 from tests.components.recipes import recipe
 
@@ -18,13 +29,14 @@ SCENE = Scene(
         Choice("d", "Dimension", "3", {"2": "two", "3": "three"}),
         Whole("n", "How many", 5, min=1, max=10),
         Typed("text", "Yours", "1 2", longest=5),
+        Sentence("line", "A line", "a key", longest=6),
         Several("heads", "Heads", "a", {"a": "A", "b": "B"}),
         Result("made", "Made", of=("d",), longest=3),
         Picked("pick", "Picked", 0, 0, 3, of=("d",)),
     ),
 )
 NO_WHOLE = ("0", "11", "-1", "2.5", "", "x", "1e1", "nan", "1_0", " 5", "5\n", "+3", "٣", "9" * 5000)
-DEFAULTS = {"d": "3", "n": 5, "text": "1 2", "heads": "a", "made": "", "pick": 0}
+DEFAULTS = {"d": "3", "n": 5, "text": "1 2", "line": "a key", "heads": "a", "made": "", "pick": 0}
 
 
 def test_defaults_stand_where_nothing_is_asked():
@@ -43,8 +55,9 @@ def test_defaults_stand_where_nothing_is_asked():
         ("pick", "1_0", {"min": 0, "max": 3, "whole": True}),
         ("made", "1234", {"longest": 3}),
         ("text", "123456", {"longest": 5}),
+        *[("line", text, {"longest": 6}) for text in ("1234567", "x" * 100_000, "", " ", "\n")],
         *[("heads", text, ["a", "b"]) for text in ("a,c", "a,,b", ",a", "a,", "a,a", ",")],
-        ("colour", "1", ["d", "n", "text", "heads", "made", "pick"]),
+        ("colour", "1", ["d", "n", "text", "line", "heads", "made", "pick"]),
     ],
 )
 def test_a_wrong_choice_says_which_and_what_would_do(name, text, allowed):
@@ -60,6 +73,11 @@ def test_recipe_takes_choices_by_name():
         recipe_of(SCENE, d=5)
 
 
+def test_a_sentence_is_counted_in_characters():
+    """An emoji is one, whatever it takes to write it."""
+    assert SCENE.choose({"line": "😀" * 6})["line"] == "😀" * 6
+
+
 def test_json_says_what_a_page_must_offer():
     data = json.loads(json.dumps(SCENE.json()))
     assert (data["slug"], data["title"]) == ("stretch", "Stretch, then normalise") and "bunch" in data["lead"]
@@ -67,6 +85,7 @@ def test_json_says_what_a_page_must_offer():
         ("one", "d", "3"),
         ("whole", "n", 5),
         ("typed", "text", "1 2"),
+        ("sentence", "line", "a key"),
         ("several", "heads", "a"),
         ("result", "made", ""),
         ("picked", "pick", 0),

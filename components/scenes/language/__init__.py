@@ -1,0 +1,19 @@
+"""The keys of a small language model, a letter each: which of them no query can choose."""
+
+from components.language.scene import Choice, Scene, Sentence
+from components.scenes.language.build import ARMS, LAYERS, OWN, SENTENCES, begin, build, files
+
+OFFERED = {name: begin(text) for name, text in SENTENCES.items()} | {OWN: "My own sentence"}
+
+SCENE = Scene(
+    __name__,
+    build,
+    order=340,
+    choices=(
+        Choice("sentence", "Sentence", "film", OFFERED),
+        Sentence(OWN, "My sentence", "What does a key want?", when=("sentence", (OWN,))),
+        Choice("layer", "Layer", "1", {str(k + 1): f"layer {k + 1}" for k in LAYERS}),
+        Choice("model", "Before attention", "language", ARMS),
+    ),
+    files=files,
+)

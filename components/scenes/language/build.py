@@ -1,0 +1,166 @@
+"""The recipe of the keys of a sentence in one layer of a trained model.
+
+The keys have four coordinates. The picture shows the hyperplane Σx = 0, which has three: all of them, once
+they are centred. All are drawn at one scale: what LayerNorm makes of them, and who can win, is the same.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud, rows
+from components.language.marks import Average, Follow, Hull, HullFaces, Mark, Points, Selectable, Unselectable
+from components.language.recipe import Count, Facts, Fate, Letters, Recipe, Table
+from components.language.scene import Choices, File, WrongValue
+from components.scenes.scenery import Part, axes, followed, globe, rest, space, split
+from geometry import Affine, Normalize, Pipeline
+from geometry.centering import centering_matrix, hyperplane_basis
+from geometry.hull import vertices
+from geometry.pipeline import Step
+from learning.film import rows as table
+from learning.language import EPS, Shape, from_file, read
+
+Array = np.ndarray
+Rows = Sequence[Mapping[str, Any]]
+
+SENTENCES = {
+    "film": "The film was slow at first, but its end was a great success.",
+    "fox": "The quick brown fox jumps over the lazy dog.",
+    "attention": "Attention gives every key a score, and the highest wins.",
+    "same": "the the the the the the the the the the",
+    "held": "That depends on what should count. If the mean and the scale of a vector carry no meaning, "
+    "it is good to be free of them. If they do, they must be written somewhere else before the step.",
+}
+OWN = "own"
+ARMS = {"language": "LayerNorm", "language_centred": "centring alone"}
+LAYERS = range(4)
+D, REACH, WIDEST = 4, 2.6, 2.5  # coordinates; half the picture; where the farthest key stands at first
+FEW, MANY = 8, 100  # characters that a message names; keys that are drawn small
+SHOW = hyperplane_basis(D)
+
+
+def files(choices: Choices) -> tuple[File, File]:
+    """The chosen model, and how all went."""
+    return File(f"{choices['model']}.safetensors", from_file), File("language.json", table)
+
+
+def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], models: Rows) -> Recipe:
+    shape, weights = model
+    text, layer = sentence(choices, shape), int(choices["layer"]) - 1
+    stream = read(shape, weights, shape.tokens(text)).blocks[layer].stream
+    gamma, beta = (weights[f"h.{layer}.ln_1.{part}"] for part in ("weight", "bias"))
+    unit = float(np.linalg.norm(stream @ SHOW.T, axis=-1).max()) / WIDEST or 1.0
+    drawn = steps(gamma, beta, unit, scaled=shape.scaled)
+    labels, last = list(text), len(drawn)
+    corners = set(vertices(stream).tolist())
+    inside = [k for k, letter in enumerate(text) if letter != " " and k not in corners]
+    guides, around = split(*surroundings(drawn))
+    return Recipe(
+        stages=("x", "centre", *(("sphere",) if shape.scaled else ()), "⊙ γ", "+ β"),
+        parameters=(),
+        clouds=(
+            Cloud("keys", stream / unit, Pipeline(drawn), labels=labels),
+            Cloud("shadow", stream / unit @ SHOW.T, Pipeline(shadows(drawn))),
+            Cloud("true", stream, Pipeline(steps(gamma, beta, 1.0, scaled=shape.scaled))),
+            *guides,
+        ),
+        views=(space("space", "", (*around, *marks(len(text))), REACH),),
+        formula=formula(shape.scaled),
+        table=Table("true", columns=("components", "mean", "norm")),
+        readouts=(
+            Letters("no query can choose", "keys", Unselectable()),
+            Fate("The followed key", "true"),
+            Count("Keys that no query can choose, at x", "keys", Unselectable(), 0),
+            Count("at the end", "keys", Unselectable(), last),
+        ),
+        facts=facts(models),
+        follow=inside[0] if inside else 0,
+    )
+
+
+def begin(text: str) -> str:
+    """The first words of a sentence, for a list."""
+    return " ".join(text.split()[:3]) + " …"
+
+
+def sentence(choices: Choices, shape: Shape) -> str:
+    """The chosen one, or the reader's own. Raises WrongValue for characters that the model has never read."""
+    text = choices[OWN] if choices["sentence"] == OWN else SENTENCES[choices["sentence"]]
+    if unknown := sorted(set(text) - set(shape.characters)):
+        few = " ".join(unknown[:FEW]) + (" …" if len(unknown) > FEW else "")
+        raise WrongValue(OWN, f"{OWN}: the model has never read {few}", shape.characters.replace("\n", ""))
+    return text
+
+
+def steps(gamma: Array, beta: Array, unit: float, *, scaled: bool) -> tuple[Step, ...]:
+    """centre → sphere → ⊙ γ → + β, of keys that were divided by `unit`; the sphere only where it is `scaled`.
+
+    On the sphere they are as large as they are; where there is none they stay smaller, and β with them.
+    """
+    sphere = Normalize(sqrt(D), D * EPS / unit**2)
+    shift = Affine(np.eye(D), beta if scaled else beta / unit)
+    return Affine(centering_matrix(D)), *((sphere,) if scaled else ()), Affine(np.diag(gamma)), shift
+
+
+def shadows(steps: Sequence[Step]) -> list[Step]:
+    """The same for coordinates in the hyperplane. Where the height goes, or comes, they do not see it."""
+    return [flat(step) for step in steps]
+
+
+def flat(step: Step) -> Step:
+    if not isinstance(step, Affine):
+        return step
+    shift = None if step.b is None else SHOW @ step.b.value({})
+    return Affine(SHOW @ step.A.value({}) @ SHOW.T, shift)
+
+
+def surroundings(steps: Sequence[Step]) -> list[Part]:
+    """The axes, and the sphere that the keys land on, which goes with them to the ellipsoid."""
+    found = axes(rows(SHOW), [f"x{s}" for s in "₁₂₃₄"], -1.6, 1.6, 1.75, opacity=0.4)
+    arrival = next((k for k, step in enumerate(steps, 1) if isinstance(step, Normalize)), 0)
+    if arrival:
+        own = (*rest(D, arrival), *steps[arrival:])
+        mesh, title = [0.0, 0.05, 0.12, 0.12, 0.12], "the sphere of radius 2"
+        net = [2 * m for m in mesh]
+        found += globe(rows(SHOW), sqrt(D) * SHOW, title, mesh=mesh, net=net, steps=own)
+    return found
+
+
+def marks(n: int) -> tuple[Mark, ...]:
+    """The keys, the hull around them, and of the followed one those that average to it."""
+    show, within, size = rows(SHOW), rows(np.eye(D - 1)), 8 if n <= MANY else 6
+    lost = "a key that no query can choose"
+    return (
+        HullFaces("shadow", "hyperplane", within, count=n, opacity=0.08),
+        Hull("shadow", "hyperplane", within, "the hull of the keys", size=1, opacity=0.35),
+        Average("keys", "shift", show, "the keys that average to the followed one", size=4, span=(0.1, 1.01)),
+        Average("keys", "shift", show, size=1.5, span=(0.005, 0.1)),
+        Points("keys", "input", show, "a key", only=Selectable(), size=size, hand=Follow()),
+        Points("keys", "shift", show, lost, only=Unselectable(), size=size, glyph="ring", hand=Follow()),
+        *followed("keys", show, "the followed key", size=size + 4, trail=2),
+    )
+
+
+def facts(found: Rows) -> Facts:
+    """The shares of the keys that no query can choose, and the losses: means over the trained models."""
+    lines = []
+    for scaled, name in ((True, "LayerNorm"), (False, "centring alone")):
+        models = [row for row in found if row["scaled"] == scaled]
+        losses = [row["loss"] for row in models]
+        for part in ("before", "after"):
+            shares = np.mean([row[part] for row in models], axis=0)
+            last = f"{min(losses):.2f} … {max(losses):.2f}" if part == "after" else ""
+            lines.append([f"{part} {name}", *(f"{100 * share:.0f} %" for share in shares), last])
+    columns = ("", *(f"layer {k + 1}" for k in LAYERS), "loss")
+    return Facts("Keys that no query can choose, of 256; loss of the model, in nats", columns, lines)
+
+
+def formula(scaled: bool) -> str:
+    over = r"\class{stage-1 role-hyperplane}{x - \mu 𝟏}"
+    if not scaled:
+        return rf"k = \class{{stage-2}}{{\gamma \odot}} ({over}) \class{{stage-3 role-shift}}{{+ \beta}}"
+    unit = rf"\class{{stage-2 role-sphere}}{{\frac{{{over}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}}}"
+    gain = r"\class{stage-3 role-ellipsoid}{\gamma \odot}"
+    return rf"k = {gain} {unit} \class{{stage-4 role-shift}}{{+ \beta}}"

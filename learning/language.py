@@ -1,0 +1,243 @@
+"""A language model that is small enough to see: a GPT over characters whose every stage is given.
+
+`read` runs it on NumPy or PyTorch, whichever its weights are. The weights have the names and shapes of
+GPT-2's, so that what reads GPT-2 reads the arm with whole LayerNorms. Source: 004, section 4.2 and appendix
+E.2.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import pi, sqrt
+
+import numpy as np
+from array_api_compat import array_namespace
+from jaxtyping import Float, Int
+
+from geometry.arrays import Array
+from geometry.centering import center
+from geometry.ellipsoid import to_ellipsoid
+from geometry.hull import vertices
+from geometry.norms import layer_norm
+from geometry.softmax import softmax
+from learning.safetensors import FileError, from_safetensors, to_safetensors
+
+EPS = 1e-5  # of all its LayerNorms, as in GPT-2
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a model is made of. characters: those that it knows, a token each.
+
+    scaled: whether the LayerNorm before the attention scales as well as centres; the others always do.
+    Raises ValueError where a character is there twice, or a number is below 1.
+    """
+
+    characters: str
+    width: int = 4
+    layers: int = 4
+    window: int = 256
+    scaled: bool = True
+
+    def __post_init__(self):
+        if not self.characters or len(set(self.characters)) < len(self.characters):
+            raise ValueError("the characters of a model are given, and none of them twice")
+        if min(self.width, self.layers, self.window) < 1:
+            raise ValueError("width, layers and window of a model are 1 or more")
+
+    @property
+    def parts(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each array of weights, by its name. A Linear is x @ weight + bias."""
+        d = self.width
+        parts: dict[str, tuple[int, ...]] = {
+            "wte.weight": (len(self.characters), d),
+            "wpe.weight": (self.window, d),
+        }
+        for k in range(self.layers):
+            each = {"ln_1": (d,), "attn.c_attn": (d, 3 * d), "attn.c_proj": (d, d), "ln_2": (d,)}
+            each |= {"mlp.c_fc": (d, 4 * d), "mlp.c_proj": (4 * d, d)}
+            for name, shape in each.items():
+                parts |= {f"h.{k}.{name}.weight": shape, f"h.{k}.{name}.bias": shape[-1:]}
+        return parts | {"ln_f.weight": (d,), "ln_f.bias": (d,)}
+
+    def tokens(self, text: str) -> Int[np.ndarray, "n"]:
+        """The number of each character. Raises ValueError for one that the model does not know."""
+        if unknown := sorted(set(text) - set(self.characters)):
+            raise ValueError(f"the model does not know {', '.join(map(repr, unknown))}")
+        return np.array([self.characters.index(each) for each in text], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The stages of one layer, each (*batch, n, …) with the positions before the last axis.
+
+    stream: what comes in; keys: what attention reads, its LayerNorm; q, k, v; scores ⟨q, k⟩/√d; weights:
+    their causal softmax, of each position over those before it and itself; branch: what attention adds to
+    the stream; read: the LayerNorm of that sum; hidden: after the GELU; mlp: what it adds; out: the stream
+    that leaves.
+    """
+
+    stream: Array
+    keys: Array
+    q: Array
+    k: Array
+    v: Array
+    scores: Array
+    weights: Array
+    branch: Array
+    read: Array
+    hidden: Array
+    mlp: Array
+    out: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a model makes of a text: its blocks, the last LayerNorm, and logits (*batch, n, characters)."""
+
+    blocks: Sequence[Block]
+    last: Array
+    logits: Array
+
+
+def causal(scores: Float[Array, "*batch n n"]) -> Float[Array, "*batch n n"]:
+    """The softmax of each position's scores over those before it and itself."""
+    return softmax(scores, causal=True)
+
+
+def read(
+    shape: Shape,
+    weights: Mapping[str, Array],
+    tokens: Int[Array, "*batch n"],
+    *,
+    attend: Callable[[Array], Array] = causal,
+) -> Reading:
+    """The model on tokens, n at most its window: embedding and position, then the blocks, then the logits.
+
+    x ← x + attention(LayerNorm(x)), x ← x + MLP(LayerNorm(x)); logits LayerNorm(x) @ wteᵀ. One head.
+    Raises ValueError for more tokens than the window holds.
+    """
+    n = tokens.shape[-1]
+    if n > shape.window:
+        raise ValueError(f"the model reads {shape.window} characters at most: got {n}")
+    stream = weights["wte.weight"][tokens] + weights["wpe.weight"][:n]
+    blocks: list[Block] = []
+    for k in range(shape.layers):
+        prefix = f"h.{k}."
+        own = {name.removeprefix(prefix): w for name, w in weights.items() if name.startswith(prefix)}
+        blocks.append(_block(own, stream, attend, scaled=shape.scaled))
+        stream = blocks[-1].out
+    last = _norm(weights, "ln_f", stream)
+    return Reading(blocks, last, last @ weights["wte.weight"].mT)
+
+
+def _block(
+    own: Mapping[str, Array], stream: Array, attend: Callable[[Array], Array], *, scaled: bool
+) -> Block:
+    keys = _norm(own, "ln_1", stream, scaled=scaled)
+    d = stream.shape[-1]
+    every = _linear(own, "attn.c_attn", keys)
+    q, k, v = every[..., :d], every[..., d : 2 * d], every[..., 2 * d :]
+    scores = q @ k.mT / sqrt(d)
+    attention = attend(scores)
+    branch = _linear(own, "attn.c_proj", attention @ v)
+    read = _norm(own, "ln_2", stream + branch)
+    hidden = gelu(_linear(own, "mlp.c_fc", read))
+    mlp = _linear(own, "mlp.c_proj", hidden)
+    out = stream + branch + mlp
+    return Block(stream, keys, q, k, v, scores, attention, branch, read, hidden, mlp, out)
+
+
+def _linear(own: Mapping[str, Array], name: str, x: Array) -> Array:
+    return x @ own[f"{name}.weight"] + own[f"{name}.bias"]
+
+
+def _norm(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True) -> Array:
+    gamma, beta = own[f"{name}.weight"], own[f"{name}.bias"]
+    if scaled:
+        return layer_norm(x, gamma=gamma, beta=beta, eps=EPS)
+    return to_ellipsoid(center(x), gamma=gamma, beta=beta)
+
+
+def gelu(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+    """x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, as GPT-2 has it: within 5e-4 of x·(1 + erf(x/√2))/2."""
+    return x * (1 + array_namespace(x).tanh(sqrt(2 / pi) * (x + 0.044715 * x * x * x))) / 2
+
+
+def losses(logits: Float[Array, "*batch n k"], tokens: Int[Array, "*batch n"]) -> Float[Array, "*batch n-1"]:
+    """The cross entropy of each next character, in nats: log Σ exp(logits) − the logit of what comes."""
+    xp = array_namespace(logits)
+    logits, come = logits[..., :-1, :], tokens[..., 1:, None]
+    largest = xp.max(logits, axis=-1, keepdims=True)
+    total = largest[..., 0] + xp.log(xp.sum(xp.exp(logits - largest), axis=-1))
+    return total - xp.take_along_axis(logits, come, axis=-1)[..., 0]
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What a model does on a text: its mean loss in nats a character, and by layer the share of keys that no
+    query can give the highest score, before and after what stands before the attention."""
+
+    loss: float
+    before: list[float]
+    after: list[float]
+
+
+def measured(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Measured:
+    """On the whole windows of a text, one beside the other; each window is a set of keys of its own.
+
+    A key that is no vertex of the hull of all can never win. Raises ValueError for a text without a whole
+    window.
+    """
+    count = len(text) // shape.window
+    if not count:
+        raise ValueError(f"a text to measure has {shape.window} characters or more: got {len(text)}")
+    windows = shape.tokens(text[: count * shape.window]).reshape(count, shape.window)
+    reading = read(shape, weights, windows)
+
+    def share(sets: Array) -> float:
+        return float(np.mean([1 - len(vertices(keys)) / len(keys) for keys in sets]))
+
+    return Measured(
+        loss=float(losses(reading.logits, windows).mean()),
+        before=[share(block.stream) for block in reading.blocks],
+        after=[share(block.keys) for block in reading.blocks],
+    )
+
+
+def initial(shape: Shape, seed: int) -> dict[str, np.ndarray]:
+    """Weights in float32 before training: gains 1, biases 0, all else normal with deviation 1/√d.
+
+    What writes to the stream is divided by √(2·layers), as in GPT-2, whose deviation 0.02 is for large d.
+    """
+    rng, weights = np.random.default_rng(seed), {}
+    for name, size in shape.parts.items():
+        if name.endswith(".bias") or ".ln_" in name or name.startswith("ln_"):
+            weights[name] = np.full(size, float(name.endswith(".weight")), dtype=np.float32)
+            continue
+        # the embedding is the last Linear too: its rows are small enough for logits of about 1
+        scale = 1 / sqrt(size[0]) if name.startswith("h.") else 1 / sqrt(shape.width)
+        if name.endswith("c_proj.weight"):
+            scale /= sqrt(2 * shape.layers)
+        weights[name] = (rng.standard_normal(size) * scale).astype(np.float32)
+    return weights
+
+
+def to_file(shape: Shape, weights: Mapping[str, np.ndarray], **about: str) -> bytes:
+    """A safetensors file: the weights, and as its metadata `shape` in JSON, and texts about the model."""
+    return to_safetensors(weights, {"shape": json.dumps(asdict(shape), ensure_ascii=False), **about})
+
+
+def from_file(data: bytes) -> tuple[Shape, dict[str, np.ndarray]]:
+    """The model of `to_file`, in double precision. Raises FileError for a file of something else."""
+    weights, meta = from_safetensors(data)
+    try:
+        shape = Shape(**json.loads(meta["shape"]))
+        found, wanted = {name: w.shape for name, w in weights.items()}, shape.parts
+    except (KeyError, TypeError, ValueError, OverflowError) as problem:
+        raise FileError(f"this file is no language model of ours: {problem}") from None
+    if found != wanted:
+        raise FileError("the weights of this file are not those of its shape")
+    return shape, {name: w.astype(np.float64) for name, w in weights.items()}
