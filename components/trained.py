@@ -11,7 +11,8 @@ from components.scene import Choice, Choices, Result, Training, Whole, WrongValu
 from components.training import runs
 from geometry.datasets import DataSet, parse
 from geometry.film import Film, FilmError, score, shipped
-from geometry.network import MIDDLES, Network, initial
+from geometry.models import Model
+from geometry.network import MIDDLES
 from geometry.weights import network_of
 
 SEEDS = 32  # networks that a scene can show
@@ -59,13 +60,13 @@ def builder(training: Training, *films: str) -> Callable[[Choices], Recipe]:
     return lambda choices: training.show(choices, film_for(choices, *training.task(choices), films))
 
 
-def film_for(choices: Choices, network: Network, data: DataSet, films: Sequence[str]) -> Film:
+def film_for(choices: Choices, network: Model, data: DataSet, films: Sequence[str]) -> Film:
     if choices["run"]:
         return fitting("run", runs.load(choices["run"]), network, data)
     if choices["net"]:
         return fitting("net", _carried(choices["net"], data), network, data)
     fits = (film for film in map(shipped, films) if _same(film, network, data))
-    return next(fits, None) or at_rest(network, data, initial(network, range(SEEDS)))
+    return next(fits, None) or at_rest(network, data, network.initial(range(SEEDS)))
 
 
 def _carried(text: str, data: DataSet) -> Film:
@@ -76,7 +77,7 @@ def _carried(text: str, data: DataSet) -> Film:
         raise WrongValue("net", f"net: {problem}", "what a link with a network has") from None
 
 
-def fitting(name: str, film: Film, network: Network, data: DataSet) -> Film:
+def fitting(name: str, film: Film, network: Model, data: DataSet) -> Film:
     """The film, if it is one of these. Raises WrongValue."""
     if not _same(film, network, data):
         words = f"{name} was trained for other choices than those of this link"
@@ -84,16 +85,18 @@ def fitting(name: str, film: Film, network: Network, data: DataSet) -> Film:
     return film
 
 
-def _same(film: Film, network: Network, data: DataSet) -> bool:
+def _same(film: Film, network: Model, data: DataSet) -> bool:
     same = np.array_equal(film.data.points, data.points) and np.array_equal(film.data.labels, data.labels)
     return film.network == network and same
 
 
-def at_rest(network: Network, data: DataSet, weights: np.ndarray) -> Film:
+def at_rest(network: Model, data: DataSet, weights: np.ndarray) -> Film:
     """A film of one checkpoint: networks (S, P) as they are, with their loss and accuracy."""
+    points = data.points.astype(float)
+    labels, weight = network.answers(points, data.labels, np.ones(len(points)))
     with np.errstate(all="ignore"):  # what is not finite, the film refuses
-        logits = network.pipeline(weights.astype(float)).stages(data.points.astype(float))[-1]
-        loss, right = np.transpose([score(each, data.labels) for each in logits])
+        logits = network.logits(network.parts(weights.astype(float)), points)
+        loss, right = np.transpose([score(each, labels, weight) for each in logits])
     words = ("",) * len(weights)
     return Film(network, data, np.array([0]), weights[:, None], loss[:, None], right[:, None], words)
 
