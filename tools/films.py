@@ -14,8 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from geometry.attention import NORMS, Attention, angles
 from geometry.datasets import DataSet, digits, octants, random_labels, spiral, xor
 from geometry.film import FOLDER, Film, score, to_npz
+from geometry.history import thinned
+from geometry.majority import majority
 from geometry.network import MIDDLES, Network
 from geometry.training import trained
 
@@ -23,6 +26,8 @@ POINTS = (8, 16, 32)  # of random labels
 LABELLINGS, SHOWN = 4, 3  # how often their labels are drawn, and which of these has a film
 DEPTHS = range(1, 7)
 STARTS = ((0.03, 4000), (0.01, 4000), (0.01, 20_000))  # learning rates and steps, with many starts
+RATES = {"slow": (0.001, 6000), "fast": (0.01, 2000)}  # learning rates and steps with attention
+HELD, BATCH = 400, 128  # sequences to measure with, and those of a step
 WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
 
 
@@ -95,13 +100,54 @@ def numerals() -> None:
     write("digits", one(film, test, half=True), half=True, words="on the 360 that it has not learned from")
 
 
+def counting() -> None:
+    """Attention that learns to find the most frequent class, by its norm and the learning rate: films, a table.
+
+    A row a film: for each seed the first steps with these accuracies (None: never) and how it ends, and the
+    medians of its curves.
+    """
+    rows = []
+    for rate, (lr, steps) in RATES.items():
+        for norm in NORMS:
+            data = majority(HELD, seed=0, batch=BATCH)
+            run = trained(Attention(norm=norm), data, seeds=10, steps=steps, lr=lr, checkpoints=300)
+            angle = turned(run)
+            keep = thinned(run.loss.T, 60)
+            curves = {"loss": run.loss, "accuracy": run.accuracy, "angle": angle}
+            rows.append(
+                {"norm": norm, "rate": rate, "lr": lr, "steps": steps, "batch": BATCH}
+                | {f"to_{share}": reached(run, share / 100) for share in (50, 90, 99)}
+                | {f"end_{name}": np.round(each[:, -1], 4).tolist() for name, each in curves.items()}
+                | {"at": run.steps[keep].tolist()}
+                | {name: np.round(np.median(each, 0)[keep], 4).tolist() for name, each in curves.items()}
+            )
+            name = f"majority_{norm}_{rate}"
+            write(name, at(run, thinned(run.loss.T, 32)), half=True)
+            write_table("majority", rows)
+
+
+def turned(film: Film) -> np.ndarray:
+    """The mean angle (S, T) of the queries to 1, in degrees."""
+    return angles(film.network.queries(film.weights.astype(float))).mean(-1)
+
+
+def reached(film: Film, accuracy: float) -> list[int | None]:
+    return [None if np.isnan(step) else int(step) for step in film.steps_to(accuracy)]
+
+
+def at(film: Film, keep: np.ndarray) -> Film:
+    """The film with these of its checkpoints alone."""
+    parts = {name: getattr(film, name)[:, keep] for name in ("weights", "loss", "accuracy")}
+    return replace(film, steps=film.steps[keep], **parts)
+
+
 FILMS: dict[str, Callable[[], Film]] = {
     "spiral": lambda: plane(1, 2),
     "spiral_15": lambda: plane(1.5, 3, steps=8000),
     "octants": lambda: trained(Network(3, 3, 4, 1), octants(400, seed=0), steps=6000),
     "xor": lambda: trained(Network(2, 3, 1, 1), xor(120, noise=0.25, seed=0), seeds=8, steps=1000),
 }
-TABLES = {"labels": labels, "starts": starts, "digits": numerals}
+TABLES = {"majority": counting, "labels": labels, "starts": starts, "digits": numerals}
 
 
 def write(name: str, film: Film, *, half: bool = False, words: str = "") -> None:
