@@ -233,6 +233,20 @@ class Histogram(Stroke):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Profile(Stroke):
+    """The coordinates of each point as a line over their numbers, from 1 on. It has no rows."""
+
+    only: One = None
+    flat = 0
+
+    def points(self, at: Moment) -> Array:
+        values = at.now(self.cloud)[indices(self.only, self.cloud, at)]
+        numbers = np.broadcast_to(np.arange(1.0, values.shape[1] + 1), values.shape)
+        lines = np.stack([numbers, values], axis=-1)
+        return np.pad(lines, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Threshold(Stroke):
     """The best single threshold on its one row between the two `classes`, as a line over `span`."""
 
@@ -321,7 +335,22 @@ class Field(Mark):
         return np.empty((0, 2))
 
 
-MARKS = (Points, Line, Trail, SemiAxes, Rim, Hull, Histogram, Threshold, Mesh, HullFaces, Disc, Labels, Field)
+MARKS = (
+    Points,
+    Line,
+    Trail,
+    SemiAxes,
+    Rim,
+    Hull,
+    Histogram,
+    Profile,
+    Threshold,
+    Mesh,
+    HullFaces,
+    Disc,
+    Labels,
+    Field,
+)
 
 
 def color_of(mark: Mark) -> Color | None:

@@ -26,8 +26,8 @@ POINTS = (8, 16, 32)  # of random labels
 LABELLINGS, SHOWN = 4, 3  # how often their labels are drawn, and which of these has a film
 DEPTHS = range(1, 7)
 STARTS = ((0.03, 4000), (0.01, 4000), (0.01, 20_000))  # learning rates and steps, with many starts
-RATES = {"slow": (0.001, 6000), "fast": (0.01, 2000)}  # learning rates and steps with attention
-HELD, BATCH = 400, 128  # sequences to measure with, and those of a step
+RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rates and steps with attention
+HELD, BATCH = 256, 128  # sequences to measure with, and those of a step
 WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
 
 

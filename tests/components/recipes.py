@@ -19,6 +19,7 @@ from components.marks import (
     Mesh,
     OnHull,
     Points,
+    Profile,
     Rim,
     SemiAxes,
     Threshold,
@@ -66,6 +67,7 @@ def layers(d):
     return (
         *found,
         Histogram("x", "input", show[:1], span=(-2, 2), bins=5),
+        Profile("x", "sphere", (), only=[1, 4], dash="dash"),
         Threshold("x", "warning", show[:1], span=(0, 9), classes=classes),
         Field("grid", "sphere", (), color=Color("diverging", -3, 3, of=Row((1, 1))), columns=5),
     )
