@@ -35,10 +35,11 @@ COPY --from=build /venv /venv
 COPY --from=build /build/node_modules node_modules
 COPY app.py gunicorn.conf.py ./
 COPY geometry geometry
+COPY learning learning
 COPY components components
 COPY assets assets
 COPY films films
-RUN /venv/bin/python -m compileall -q app.py gunicorn.conf.py geometry components \
+RUN /venv/bin/python -m compileall -q app.py gunicorn.conf.py geometry learning components \
  && useradd --system --uid 10001 --no-create-home --home-dir /cache normscape && install -d -o normscape /cache
 
 # The only folder that is written to: temporary files and kept results.

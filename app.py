@@ -16,10 +16,11 @@ from typing import Any, NoReturn
 from dash import Dash
 from flask import Flask
 
-from components import budget, commands, page, proxy, security, server, settings, shell
-from components.publish import embed
-from components.scene import scenes
-from components.training import run_files
+from components import settings
+from components.language.scene import scenes
+from components.pages import page, run_files, shell
+from components.publish import commands, embed
+from components.web import budget, proxy, security, server
 
 
 def create_app() -> Dash:
@@ -56,7 +57,7 @@ def wsgi() -> Flask:
 
 
 def serve(host: str, port: int) -> None:
-    from components.front import Front
+    from components.web.front import Front
 
     try:
         settings.reach(os.environ)

@@ -9,8 +9,8 @@ import os
 import sys
 import traceback
 
-from components.front import THREADS, Process
 from components.settings import WrongSetting, reach, read
+from components.web.front import THREADS, Process
 
 try:
     settings = read(os.environ)

@@ -23,7 +23,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks import training
-from components.scene import scenes
+from components.language.scene import scenes
 from tools.browser import ARGUMENTS, find
 from tools.ports import free
 

@@ -14,8 +14,8 @@ from dash import ClientsideFunction, Dash, Input, Output, dcc, html
 from flask import Response
 from plotly.utils import PlotlyJSONEncoder
 
-from components.figure import figure
-from components.scene import scenes
+from components.drawing.figure import figure
+from components.language.scene import scenes
 
 FRAMES = 12
 

@@ -23,11 +23,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from urllib.parse import urljoin
 
 import psutil
 
 from benchmarks.bench import ROOT, answers
-from components.scene import scenes
+from components.language.scene import scenes
 from tools.ports import free
 
 VIEWERS, ROUNDS = 300, 2
@@ -37,7 +38,7 @@ PATIENCE = 60  # seconds that a viewer waits for an answer
 SEEDS = 5  # different recipes that the hall asks for after it has played
 KINDS = "gzip, deflate, br, zstd"
 LINK = re.compile(r'(?:src|href)="(/[^"]+)"')
-IMPORT = re.compile(r'from "\./([\w-]+\.mjs)"')
+IMPORT = re.compile(r'from "(\.\.?/[\w/-]+\.mjs)"')
 
 
 @dataclass
@@ -146,7 +147,7 @@ def files_of(port: int, path: str) -> list[str]:
     found = [link for link in LINK.findall(text(path)) if "." in link.partition("?")[0]]
     for link in found:
         if link.partition("?")[0].endswith(".mjs"):
-            imports = [f"{link.rpartition('/')[0]}/{name}" for name in IMPORT.findall(text(link))]
+            imports = [urljoin(link.partition("?")[0], name) for name in IMPORT.findall(text(link))]
             found += [other for other in imports if other not in found]
     return list(dict.fromkeys(found))
 

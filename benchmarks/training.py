@@ -16,9 +16,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from geometry.datasets import DataSet, spiral
-from geometry.network import Network, initial
-from geometry.training import train, trained
+from learning.datasets import DataSet, spiral
+from learning.network import Network, initial
+from learning.training import train, trained
 
 NETWORK = Network(inputs=2, width=3, depth=2, outputs=1)
 SEEDS, STEPS, ROUNDS, LR = 32, 100, 3, 0.01

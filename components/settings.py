@@ -2,8 +2,8 @@
 
 NORMSCAPE_PREFIX   the path at which a proxy shows the explorer, say /normscape/; it may strip it or not
 TRUSTED_PROXIES    how many proxies in front set X-Forwarded-For, -Proto and -Host; by default none, and then
-                   all who come through a proxy share one client's budget (components/budget.py). Each must
-                   set all three: what it does not set it may pass on from anybody
+                   all who come through a proxy share one client's budget (components/web/budget.py).
+                   Each must set all three: what it does not set it may pass on from anybody
 HOSTS              the names of the explorer, say teach.example,.school.example (with a dot: all below it);
                    others get 400, but for /healthz; by default any will do
 WEB_CONCURRENCY    worker processes of gunicorn

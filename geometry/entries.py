@@ -104,7 +104,7 @@ class Of:
 
     `Affine(Of(keys))` gives the scores ⟨x, key⟩; `Affine(Of(values, transposed=True))` the sum of the values
     with x for weights. `source` has a `name`, `points`, `stages(params)`, their `widths` and `parameters`, as
-    `components.cloud.Cloud`. stage: one of its stages; None is the last. Source: design.md.
+    `components.language.cloud.Cloud`. stage: one of its stages; None is the last. Source: design.md.
     """
 
     source: Any

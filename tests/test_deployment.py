@@ -27,7 +27,7 @@ from dash import Dash
 
 import app
 from components import settings
-from components.scene import scenes
+from components.language.scene import scenes
 from tests.waiting import until
 from tools.ports import free
 

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from components import front
-from geometry.parts import LARGEST_FILE
+from components.web import front
+from learning.parts import LARGEST_FILE
 from tests.test_deployment import fetch, gunicorn
 from tests.waiting import until
 

@@ -16,14 +16,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import app
-from components.scene import scenes
-from components.trained import at_rest
+from components.language.scene import scenes
 from components.training import jobs, runs, store
 from components.training.line import Line
-from geometry.film import Film, to_json, to_npz
-from geometry.network import initial
-from geometry.parts import MOST
-from geometry.weights import weights_text
+from components.training.trained import at_rest
+from learning.film import Film, to_json, to_npz
+from learning.network import initial
+from learning.parts import MOST
+from learning.weights import weights_text
 
 SLOWEST = 2.0  # seconds of processor time for one answer
 BRIEF = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -80,7 +80,9 @@ def options(slug):
 def addresses(draw, rule):
     """A path of a rule, its parts being slugs, files or anything, and a query."""
     slug = draw(SLUGS)
-    parts = st.one_of(st.sampled_from([slug, slug, f"{slug}.svg", RUN, RUN, "player.mjs", "dash"]), VALUES)
+    parts = st.one_of(
+        st.sampled_from([slug, slug, f"{slug}.svg", RUN, RUN, "player/player.mjs", "dash"]), VALUES
+    )
     path = rule.rule
     for _ in rule.arguments:
         before, _, rest = path.partition("<")

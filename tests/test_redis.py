@@ -15,13 +15,14 @@ import psutil
 import pytest
 from flask import Flask
 
-from components import budget
-from components.scene import WrongValue
-from components.training import celery_app, jobs, line, panel, runs, store
+from components.language.scene import WrongValue
+from components.pages import panel
+from components.pages.follow import Follow
+from components.training import celery_app, jobs, line, runs, store
 from components.training.celery_app import Queue
-from components.training.follow import Follow
 from components.training.line import NOTHING, Line
-from geometry.training import trained
+from components.web import budget
+from learning.training import trained
 from tests.waiting import until
 from tools.ports import free
 

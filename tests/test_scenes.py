@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import app
-from components.figure import document
-from components.scene import Choice, Several, Whole, scenes
+from components.drawing.figure import document
+from components.language.scene import Choice, Several, Whole, scenes
 from tests.assets.engine import Node, as_sent, assert_agrees
 
 LARGEST = 1_500_000  # bytes of JSON, before gzip

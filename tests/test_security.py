@@ -10,11 +10,16 @@ import pytest
 from flask import session
 
 import app
-from components.scene import scenes
+from components.language.scene import scenes
 
 PAGES = ["/", "/layernorm", "/nothing", "/layernorm?d=9"]
 OTHERS = ["/recipe/layernorm", "/recipe/nothing", "/still/layernorm.svg", "/healthz", "/theme.css"]
-OTHERS += ["/assets/player.mjs", "/assets/nothing.js", "/_dash-layout", f"/recipe/layernorm?{'x' * 9000}"]
+OTHERS += [
+    "/assets/player/player.mjs",
+    "/assets/nothing.js",
+    "/_dash-layout",
+    f"/recipe/layernorm?{'x' * 9000}",
+]
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +118,8 @@ def test_an_embed_may_stand_in_any_page(client, path):
 
 
 @pytest.mark.parametrize(
-    "path", ["/assets/embed.mjs", "/lib/any", "/recipe/layernorm", "/recipe/layernorm?d=9", "/still/fold.svg"]
+    "path",
+    ["/assets/page/embed.mjs", "/lib/any", "/recipe/layernorm", "/recipe/layernorm?d=9", "/still/fold.svg"],
 )
 def test_a_figure_without_an_origin_may_fetch_what_it_needs(client, path):
     """In a sandboxed frame; never with credentials."""

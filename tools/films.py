@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from geometry.attention import NORMS, Attention, angles
-from geometry.datasets import DataSet, digits, octants, random_labels, spiral, xor
-from geometry.film import FOLDER, Film, score, to_npz
-from geometry.history import thinned
-from geometry.majority import majority
-from geometry.network import MIDDLES, Network
-from geometry.training import trained
+from learning.attention import NORMS, Attention, angles
+from learning.datasets import DataSet, digits, octants, random_labels, spiral, xor
+from learning.film import FOLDER, Film, score, to_npz
+from learning.history import thinned
+from learning.majority import majority
+from learning.network import MIDDLES, Network
+from learning.training import trained
 
 POINTS = (8, 16, 32)  # of random labels
 LABELLINGS, SHOWN = 4, 3  # how often their labels are drawn, and which of these has a film
@@ -101,7 +101,7 @@ def numerals() -> None:
 
 
 def counting() -> None:
-    """Attention that learns to find the most frequent class, by its norm and the learning rate: films, a table.
+    """Attention that finds the most frequent class, by its norm and the learning rate: films and a table.
 
     A row a film: for each seed the first steps with these accuracies (None: never) and how it ends, and the
     medians of its curves.

@@ -13,13 +13,14 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from flask import Flask, Response, jsonify, request
 
-from components import budget, link
-from components.link import State, parse, write
+from components.drawing.still import HEIGHT as STILL_HEIGHT
+from components.drawing.still import WIDTH as STILL_WIDTH
+from components.language import link
+from components.language.link import State, parse, write
+from components.language.scene import Scene, WrongValue, scenes
 from components.publish.plain import attributes, body, figure, linked, page, single_file
-from components.scene import Scene, WrongValue, scenes
-from components.server import UnknownScene, bundle, find, fresh, made, once
-from components.still import HEIGHT as STILL_HEIGHT
-from components.still import WIDTH as STILL_WIDTH
+from components.web import budget
+from components.web.server import UnknownScene, bundle, find, fresh, made, once
 
 WIDTH, HEIGHT = 720, 720  # of an iframe, where nobody says; the page tells its true height
 LARGEST = 10_000  # pixels that a host may ask for
@@ -90,9 +91,8 @@ def html(shown: Shown) -> str:
         f' <a class="back" href="{back}" target="_blank" rel="noopener">Normscape ↗</a></p>'
     )
     inner = body(scene, state, data, end=sign)
-    script = (
-        '<script src="../assets/watch.js"></script><script type="module" src="../assets/embed.mjs"></script>'
-    )
+    place = "../assets/page/"
+    script = f'<script src="{place}watch.js"></script><script type="module" src="{place}embed.mjs"></script>'
     return page(scene.title, linked("../") + script, inner, asked=state.theme or "auto")
 
 

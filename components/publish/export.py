@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from components import still
-from components.link import State, key, parse, within
+from components.drawing import still
+from components.language.link import State, key, parse, within
+from components.language.scene import Result, Scene, WrongValue
 from components.publish import bar
 from components.publish.plain import beside, common, single_file
 from components.publish.site import TOGETHER, offered, values
 from components.publish.studio import Sheet, showing
-from components.scene import Result, Scene, WrongValue
-from components.server import contents, find
+from components.web.server import contents, find
 
 PICTURES, FILMS = (".png", ".pdf"), (".gif", ".mp4")
 KINDS = (".html", ".svg", *PICTURES, *FILMS)

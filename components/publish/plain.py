@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,13 +12,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from components import still, theme
-from components.link import State, key, write
-from components.scene import Scene
-from components.server import contents, library_code
+from components import theme
+from components.drawing import still
+from components.language.link import State, key, write
+from components.language.scene import Scene
+from components.web.server import contents, library_code
 
 ASSETS = Path(__file__).parents[2] / "assets"
-STYLES = ("style.css", "embed.css")
+STYLES = ("page/style.css", "page/embed.css")
 ICON = quote(
     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>"
     "<circle cx='16' cy='16' r='11' fill='none' stroke='#7a53c8' stroke-width='3'/>"
@@ -28,7 +30,7 @@ LEAD = (
     "Normalisation is usually shown as statistics. Here it is geometry: points fall onto a plane, fly out to"
     " a sphere, stretch into an ellipsoid. Take any scene and move it with your hand; each state has a link."
 )
-MODULE = re.compile(r'"\./([\w-]+)\.mjs"')
+MODULE = re.compile(r'"(\.\.?/[\w/-]+)\.mjs"')
 
 
 def page(title: str, head: str, body: str, *, asked: str | None = "auto", kind: str = "embed") -> str:
@@ -53,7 +55,7 @@ def linked(root: str) -> str:
     """The head of a page beside the assets: the theme before the first paint, the styles."""
     sheets = [f"{root}theme.css", *(f"{root}assets/{name}" for name in STYLES)]
     links = "".join(f'<link rel="stylesheet" href="{sheet}">' for sheet in sheets)
-    return f'<script src="{root}assets/theme.js"></script>{links}'
+    return f'<script src="{root}assets/page/theme.js"></script>{links}'
 
 
 def attributes(scene: Scene, **data: str | None) -> str:
@@ -110,7 +112,7 @@ def single_file(
     recipes: by `key`, of the choices that can be made in it; without them none can.
     """
     styles = "".join(f"<style>{sheet}</style>" for sheet in (theme.css(), *map(_asset, STYLES)))
-    head = f"<script>{_asset('theme.js')}</script>{styles}"
+    head = f"<script>{_asset('page/theme.js')}</script>{styles}"
     scripts = f"<script>{inside(library_code())}</script><script>{inside(player())}</script>"
     inner = _alone(scene, state, autoplay, recipes) + scripts
     return page(scene.title, head, inner, asked=state.theme or "auto", kind=kind)
@@ -118,7 +120,9 @@ def single_file(
 
 def beside(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] | None = None) -> str:
     """The same, with what figures have in common (`common`) in a folder, given as a relative link."""
-    links = "".join(f'<link rel="stylesheet" href="{folder}/{name}">' for name in ("theme.css", *STYLES))
+    links = "".join(
+        f'<link rel="stylesheet" href="{folder}/{Path(name).name}">' for name in ("theme.css", *STYLES)
+    )
     head = f'<script src="{folder}/theme.js"></script>{links}'
     scripts = f'<script src="{folder}/player.js"></script>'
     alone = _alone(scene, state, False, recipes, plotly=f"{folder}/plotly.js")
@@ -127,7 +131,7 @@ def beside(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] |
 
 def common() -> dict[str, str]:
     """File name → text of what `beside` shares."""
-    own = {name: _asset(name) for name in ("theme.js", *STYLES)}
+    own = {Path(name).name: _asset(name) for name in ("page/theme.js", *STYLES)}
     return own | {"theme.css": theme.css(), "player.js": player(), "plotly.js": library_code()}
 
 
@@ -149,9 +153,11 @@ def figure(state: State) -> dict[str, str | None]:
 
 
 def player() -> str:
-    """All modules of the player as one classic script, for a page from a disk (assets/boot.js)."""
-    texts = json.dumps({f"normscape/{name}": _named(code) for name, code in modules("embed").items()})
-    return _asset("boot.js").replace("{ /* modules */ }", texts)
+    """All modules of the player as one classic script, for a page from a disk (assets/page/boot.js)."""
+    texts = json.dumps(
+        {f"normscape/{name}": _named(name, code) for name, code in modules("page/embed").items()}
+    )
+    return _asset("page/boot.js").replace("{ /* modules */ }", texts)
 
 
 def modules(entry: str) -> dict[str, str]:
@@ -162,12 +168,17 @@ def modules(entry: str) -> dict[str, str]:
         name = wanted.pop()
         if name not in found:
             found[name] = _asset(f"{name}.mjs")
-            wanted += MODULE.findall(found[name])
+            wanted += [_beside(name, other) for other in MODULE.findall(found[name])]
     return found
 
 
-def _named(code: str) -> str:
-    return MODULE.sub(r'"normscape/\1"', code)
+def _named(name: str, code: str) -> str:
+    return MODULE.sub(lambda found: f'"normscape/{_beside(name, found[1])}"', code)
+
+
+def _beside(name: str, other: str) -> str:
+    """What a module calls `./other` or `../room/other`, by its place in assets/."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), other))
 
 
 def _asset(name: str) -> str:

@@ -16,13 +16,15 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from components import still, theme
-from components.link import key, parse
+from components import theme
+from components.drawing import still
+from components.language.link import key, parse
+from components.language.scene import Choice, Scene, Several, Whole, WrongValue, scenes
 from components.publish import bar
 from components.publish.plain import ASSETS, LEAD, attributes, body, data_block, linked, modules, page
-from components.scene import Choice, Scene, Several, Whole, WrongValue, scenes
-from components.server import bundle, contents, library_code
+from components.web.server import bundle, contents, library_code
 
+OWN = ("page/theme.js", "page/style.css", "page/embed.css", "page/site.css")
 TOGETHER = 64  # recipes of a scene's choices in all combinations; of the other choices, one at a time
 SUBSETS = 5  # options of which any may be ticked
 FEW = 32  # whole numbers that all get a recipe, such as the seeds of a training
@@ -31,8 +33,8 @@ SMALL, SEEDS = 10, 4  # a default below the first is that of a seed: any other w
 
 def write(folder: Path) -> str:
     """Write the site into a folder; says how large it is. Raises OSError."""
-    (folder / "assets").mkdir(parents=True, exist_ok=True)
-    for name in ("theme.js", "style.css", "embed.css", "site.css", *(f"{m}.mjs" for m in modules("attend"))):
+    for name in (*OWN, *(f"{m}.mjs" for m in modules("page/attend"))):
+        (folder / "assets" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ASSETS / name, folder / "assets" / name)
     _put(folder / "theme.css", theme.css())
     _put(folder / "lib" / bundle()[0], library_code())
@@ -169,13 +171,13 @@ def scene_page(scene: Scene, files: Mapping[str, str]) -> str:
     head = f'<div class="head"><h1>{escape(scene.title)}</h1><p>{escape(scene.lead)}</p>{needs}</div>'
     end = f'<div class="numbers"></div><article class="text"></article>{data_block(files)}'
     inner = body(scene, state, data, start=head, end=end)
-    script = '<script type="module" src="../assets/attend.mjs"></script>'
+    script = '<script type="module" src="../assets/page/attend.mjs"></script>'
     title = f"{scene.title} · Normscape"
     return page(title, _head("../", scene.lead) + script, header("../") + inner, asked=None, kind="site")
 
 
 def _head(root: str, lead: str) -> str:
-    sheet = f'<link rel="stylesheet" href="{root}assets/site.css">'
+    sheet = f'<link rel="stylesheet" href="{root}assets/page/site.css">'
     return f'<meta name="description" content="{escape(lead)}">{linked(root)}{sheet}'
 
 

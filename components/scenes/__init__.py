@@ -1,1 +1,1 @@
-"""The scenes: one folder each."""
+"""The scenes, one folder each, and beside them what several share."""

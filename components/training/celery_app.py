@@ -48,7 +48,7 @@ def bury(task_id: str, **_: object) -> None:
 @worker_init.connect
 def warm(**_: object) -> None:
     """Import torch once, before the first ticket comes: the processes that train are forks of this one."""
-    importlib.import_module("geometry.training")
+    importlib.import_module("learning.training")
 
 
 class Queue:

@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from components.figure import document
-from components.scene import Choices, Scene, WrongValue, scenes
-from components.trained import SEEDS
+from components.drawing.figure import document
+from components.language.scene import Choices, Scene, WrongValue, scenes
 from components.training import runs, store
 from components.training.line import ASKED, HERE, NOTHING, Line, Trust
-from geometry.film import Film
+from components.training.trained import SEEDS
+from learning.film import Film
 
 T = TypeVar("T")
 RESULTS = ("run", "net")
@@ -129,7 +129,7 @@ def work(ticket: str, worker: str = HERE) -> None:
 
 def _train(line: Line, ticket: str, asked: Order) -> Film | None:
     """The film, also of a training that was stopped; None if nobody waits for it."""
-    from geometry.training import train
+    from learning.training import train
 
     scene, chosen = asked.scene, asked.chosen
     assert scene.training is not None

@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from components.scene import WrongValue
+from components.language.scene import WrongValue
 from components.training import store
-from geometry.film import Film, FilmError, from_npz, key, to_npz
+from learning.film import Film, FilmError, from_npz, key, to_npz
 
 KEPT_DAYS = 30
 KEY = re.compile("[0-9a-f]{16}")

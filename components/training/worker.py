@@ -105,7 +105,7 @@ def _serve(lock: IO[str]) -> None:
     with suppress(store.Away):
         line.bury()  # who holds the lock is the only one
     with suppress(ImportError):  # each job will say so
-        importlib.import_module("geometry.training")
+        importlib.import_module("learning.training")
     while idle < LAZY and _there(lock) and not _ended(GLANCE):
         with suppress(store.Away):
             ticket = line.next()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from components.packing import packed
+from components.language.packing import packed
 from geometry.pipeline import Affine, Branches, Normalize, Of, Pipeline, Pointwise, Softmax
 
 RUNNER = Path(__file__).parent / "engine_runner.mjs"

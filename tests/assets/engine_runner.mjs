@@ -1,15 +1,15 @@
 /** Runs the pure modules of assets/ for the tests: a JSON line in, a JSON line out. */
 
 import { createInterface } from "node:readline";
-import { side } from "../../assets/describe.mjs";
-import * as engine from "../../assets/engine.mjs";
-import * as marks from "../../assets/marks.mjs";
-import { hull } from "../../assets/hull.mjs";
-import * as link from "../../assets/link.mjs";
-import * as motion from "../../assets/motion.mjs";
-import { readout, rows } from "../../assets/numbers.mjs";
-import { pause, poll } from "../../assets/poll.mjs";
-import { ask } from "../../assets/source.mjs";
+import { side } from "../../assets/player/describe.mjs";
+import * as engine from "../../assets/engine/engine.mjs";
+import * as marks from "../../assets/engine/marks.mjs";
+import { hull } from "../../assets/engine/hull.mjs";
+import * as link from "../../assets/player/link.mjs";
+import * as motion from "../../assets/player/motion.mjs";
+import { readout, rows } from "../../assets/player/numbers.mjs";
+import { pause, poll } from "../../assets/player/poll.mjs";
+import { ask } from "../../assets/player/source.mjs";
 
 /** Numbers as base64, so that NaN and infinities travel too. */
 const pack = (x) => Buffer.from(x.buffer, x.byteOffset, x.byteLength).toString("base64");

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.cloud import Cloud
-from components.packing import packed
-from components.recipe import Parameter, Recipe, View
+from components.language.cloud import Cloud
+from components.language.packing import packed
+from components.language.recipe import Parameter, Recipe, View
 from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Pointwise, Softmax, Track
 from geometry.path import between
 from geometry.pointwise import FUNCTIONS

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from components import link
-from components.recipe import Parameter
-from components.scene import Choice, Several, WrongValue, scenes
+from components.language import link
+from components.language.recipe import Parameter
+from components.language.scene import Choice, Several, WrongValue, scenes
 from tests.assets.engine import Node
+from tests.components.language.test_scene import SCENE
 from tests.components.recipes import recipe
-from tests.components.test_scene import SCENE
 
 SHORT = 0.5e-4  # a link carries five digits
 CAMERA = 0.5e-4 + 1e-9  # and four decimals of the camera

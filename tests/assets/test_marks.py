@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.cloud import Cloud, Row, rows
-from components.marks import (
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import (
     DASHES,
     GLYPHS,
     MARKS,

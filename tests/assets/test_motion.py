@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.assets.engine import Node
 
-NEAR = 1e-6  # of a stage: NEAR in assets/motion.mjs
+NEAR = 1e-6  # of a stage: NEAR in assets/player/motion.mjs
 LONG = 60_000  # milliseconds: longer than anything moves by itself
 TIMES = np.linspace(0, LONG, 2001).tolist()
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.cloud import Cloud, Row
-from components.marks import Followed, Highest, Inside, OnHull
-from components.packing import packed
-from components.recipe import Count, Lengths, Mean, Number, Recipe, Table, View
+from components.language.cloud import Cloud, Row
+from components.language.marks import Followed, Highest, Inside, OnHull
+from components.language.packing import packed
+from components.language.recipe import Count, Lengths, Mean, Number, Recipe, Table, View
 from geometry import Affine, Pipeline, hull
 from geometry.ellipsoid import diameters
 from tests.assets.engine import Node

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.assets.engine import Node
 
-SELDOM, RARELY = 1000, 8000  # milliseconds, of assets/poll.mjs
+SELDOM, RARELY = 1000, 8000  # milliseconds, of assets/player/poll.mjs
 NOTHING = {"status": 204}
 LOST = [
     "error",

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 
-from components.link import parse
+from components.language.link import parse
 
 PATIENCE = 30_000  # ms; software WebGL on two busy cores
 FEW = "n=60"  # points: enough to see, quick to draw

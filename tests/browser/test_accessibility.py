@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.scene import scenes
+from components.language.scene import scenes
 from tests.browser.hand import PATIENCE, camera, player, rest, until, visit
 
 AXE = Path(__file__).resolve().parents[2] / "node_modules/axe-core/axe.min.js"

@@ -108,7 +108,7 @@ def test_what_is_held_in_motion_follows_the_window(new_page):
 def test_a_saved_picture_has_the_field(page):
     visit(page, PAGE)
     share = """(async () => {
-      const { collage } = await import("/assets/views.mjs");
+      const { collage } = await import("/assets/painter/views.mjs");
       const canvas = await collage([p.panels[value]], "#000000");
       const box = p.panels[value].axesBox.map((x) => 2 * x);
       const { data } = canvas.getContext("2d").getImageData(...box);

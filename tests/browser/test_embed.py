@@ -10,7 +10,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from components.scene import scenes
+from components.language.scene import scenes
 from tests.browser.hand import FEW, PATIENCE, difference, frames, look, player, rest, until, visit
 
 LIGHT = 60_000  # bytes, compressed, until a picture is seen

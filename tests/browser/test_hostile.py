@@ -115,7 +115,7 @@ def test_a_recipe_that_does_not_come_is_told_until_it_comes(page):
 
 
 @pytest.mark.allow_errors("ERR_FAILED|ERR_BLOCKED")
-@pytest.mark.parametrize("module", ["attend.mjs", "engine.mjs", "poll.mjs"])
+@pytest.mark.parametrize("module", ["page/attend.mjs", "engine/engine.mjs", "player/poll.mjs"])
 def test_a_module_that_is_blocked_is_told(page, module):
     page.route(f"**/assets/{module}", lambda route: route.abort())
     page.goto("/layernorm")
@@ -125,7 +125,7 @@ def test_a_module_that_is_blocked_is_told(page, module):
 @pytest.mark.parametrize("path", ["/layernorm", "/embed/layernorm"])
 def test_a_module_that_does_not_come_is_told_until_it_comes(page, path):
     held = []
-    page.route("**/assets/player.mjs", lambda route: held.append(route))
+    page.route("**/assets/player/player.mjs", lambda route: held.append(route))
     page.goto(path, wait_until="commit")
     page.wait_for_selector(".unmoved, .notice:has-text('still on its way')", timeout=PATIENCE)
     held[0].continue_()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.link import parse
+from components.language.link import parse
 from components.publish.plain import single_file
 from tests.browser.hand import difference, look, player, until
 from tests.browser.test_painter import (
@@ -15,7 +15,7 @@ from tests.browser.test_painter import (
     let_go,
     move,
 )
-from tests.components.test_scene import SCENE
+from tests.components.language.test_scene import SCENE
 
 
 @pytest.mark.parametrize(

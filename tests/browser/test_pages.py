@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from components.scene import scenes
+from components.language.scene import scenes
 from tests.browser.hand import FEW, PATIENCE, difference, frames, pixels, player, rest, strays, until, visit
 
 VISITS = 10

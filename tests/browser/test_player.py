@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from components.scene import scenes
+from components.language.scene import scenes
 from tests.browser.hand import (
     FEW,
     PATIENCE,
@@ -28,12 +28,12 @@ from tests.browser.hand import (
 
 SAME_CAMERA = 2e-3  # of the eye's coordinates: the link carries three digits
 SAME_IMAGE = 0.1  # mean absolute difference of 255, as in test_painter
-FRAME = 250  # ms of a motion that one frame can take at most: LONGEST in assets/motion.mjs
+FRAME = 250  # ms of a motion that one frame can take at most: LONGEST in assets/player/motion.mjs
 
 # The layer to be picked as the engine has it now, next to what Plotly holds of it.
 HELD = """await (async () => {
-  const { pointsOf } = await import("/assets/marks.mjs");
-  const { positions, stages } = await import("/assets/engine.mjs");
+  const { pointsOf } = await import("/assets/engine/marks.mjs");
+  const { positions, stages } = await import("/assets/engine/engine.mjs");
   const all = stages(p.recipe, p.params), at = positions(p.recipe, p.params, p.progress);
   const { layers } = p.recipe.views[0], l = layers.findIndex((layer) => layer.hand?.kind === 'follow');
   const points = pointsOf(layers[l], { ...p.moment, stages: all, at });
@@ -81,7 +81,7 @@ def test_contract(page):
     until(page, "!p.scheduled")
     assert player(page, "p.params.gamma1") == 1.5
     assert player(page, "p.progress") == 3.7
-    positions = "(await import('/assets/engine.mjs')).positions(p.recipe, p.params, p.progress)"
+    positions = "(await import('/assets/engine/engine.mjs')).positions(p.recipe, p.params, p.progress)"
     expected = player(page, f"Array.from({positions}.points)")
     drawn = player(page, "Array.from(p.drawn('points'))")
     assert drawn == expected

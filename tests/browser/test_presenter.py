@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.scene import scenes
+from components.language.scene import scenes
 from tests.browser.hand import FEW, frames, player, rest, until, visit
 
 PAGE = f"/layernorm?{FEW}"

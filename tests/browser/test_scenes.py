@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from components.scene import scenes
+from components.language.scene import scenes
 from geometry.centering import hyperplane_basis
 from tests.browser.hand import middle, player, rest, visit, walk
 

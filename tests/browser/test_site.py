@@ -7,8 +7,8 @@ from urllib.parse import unquote
 
 import pytest
 
+from components.language.scene import scenes
 from components.publish import site
-from components.scene import scenes
 from tests.browser.hand import PATIENCE, player, rest, strays, until, visit, walk
 from tests.browser.test_embed import files
 

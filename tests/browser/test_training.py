@@ -7,7 +7,7 @@ from functools import partial
 import psutil
 import pytest
 
-from components.scene import scenes
+from components.language.scene import scenes
 from components.training.store import Disk, Steady
 from tests import waiting
 from tests.browser.hand import PATIENCE, difference, look, middle, player, rest, until, visit
@@ -235,7 +235,7 @@ def test_a_training_that_was_left_says_nothing_on_the_next_page(page):
     page.get_by_role("button", name="Scenes").click()
     page.get_by_role("menuitem", name=scenes()["octants"].title).click()
     until(page, "p.ready && p.slug === 'octants'")
-    page.wait_for_timeout(6000)  # longer than QUIET in assets/training.mjs
+    page.wait_for_timeout(6000)  # longer than QUIET in assets/player/training.mjs
     assert page.inner_text("#train-words") == "" and page.locator("#train").is_visible()
     order(page, steps=99)
     words(page, "Nothing is trained yet")

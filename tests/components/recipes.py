@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from components.cloud import Cloud, Row, rows
-from components.marks import (
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import (
     Color,
     Disc,
     Field,
@@ -25,7 +25,7 @@ from components.marks import (
     Threshold,
     Trail,
 )
-from components.recipe import Parameter, Recipe, Table, View
+from components.language.recipe import Parameter, Recipe, Table, View
 from geometry import Affine, Entries, Normalize, Pipeline, clouds
 
 FADE = (1.0, 0.5, 0.25)

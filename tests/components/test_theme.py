@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from components.marks import color_of
-from components.scene import scenes
+from components.language.marks import color_of
+from components.language.scene import scenes
 from components.theme import ROLES, SCALES, THEMES, colors, css, resolve, scale
 
 SEEN, READ = 3.0, 4.5  # WCAG 2.2, 1.4.11 for graphics and 1.4.3 for text

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 
 import components.scenes
-from components.link import State, parse
-from components.scene import scenes
+from components.language.link import State, parse
+from components.language.scene import scenes
 
 WORDS = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|thirty"
 WORDS += "|hundred|thousand|million|millionth|half|twice|third|quarter|fifth|sixth|eighth|tenth"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from components.cloud import coordinate
+from components.language.cloud import coordinate
 from components.scenes.activation import SCENE
 from components.scenes.activation.build import FUNCTIONS, REACH, ZERO, H
 from geometry import to_sphere, u_eps

@@ -4,7 +4,7 @@ from importlib import import_module
 
 import pytest
 
-from components.scene import scenes
+from components.language.scene import scenes
 from tests.scenes.claims import body, claims, places, text
 
 OWN = {slug: import_module(f"tests.scenes.test_{slug}") for slug in scenes()}

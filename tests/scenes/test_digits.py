@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from components.scenes.digits import SCENE
 from components.scenes.digits.build import OUT, accuracies
 from geometry import Normalize, layer_norm
-from geometry.film import shipped, table
+from learning.film import shipped, table
 from tests.scenes.claims import said, stop
 from tools import films
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from components.circle import angles, drawn
-from components.cloud import coordinate
-from components.marks import hand_of
+from components.language.cloud import coordinate
+from components.language.marks import hand_of
+from components.scenes.circle import angles, drawn
 from components.scenes.fold import SCENE
 from components.scenes.fold.build import H
 from tests.assets.engine import as_sent

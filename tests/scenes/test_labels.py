@@ -5,8 +5,8 @@ import numpy as np
 from components.scenes.labels import SCENE
 from components.scenes.labels.build import film_name
 from components.training.jobs import NUMBERS
-from geometry.datasets import random_labels
-from geometry.film import shipped, table
+from learning.datasets import random_labels
+from learning.film import shipped, table
 from tests.scenes.claims import stop
 from tools import films
 

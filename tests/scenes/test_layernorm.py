@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from components.figure import document
-from components.marks import hand_of
+from components.drawing.figure import document
+from components.language.marks import hand_of
 from components.scenes.layernorm import CONVENTIONS, POINTS, SCENE
 from geometry import center, layer_norm, rms_norm
 from geometry.ellipsoid import diameters, semi_axes

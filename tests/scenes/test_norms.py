@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from components.marks import hand_of
+from components.language.marks import hand_of
 from components.scenes.norms import SCENE
 from components.scenes.norms.build import (
     INSTANCE,

@@ -5,13 +5,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from components.cloud import coordinate
+from components.language.cloud import coordinate
 from components.scenes.octants import SCENE
-from geometry.datasets import octants
-from geometry.events import drops, plateaus
-from geometry.film import shipped
-from geometry.gradient import gradients
-from geometry.swings import ACROSS, turns
+from learning.datasets import octants
+from learning.events import drops, plateaus
+from learning.film import shipped
+from learning.gradient import gradients
+from learning.swings import ACROSS, turns
 from tests.scenes.claims import said, stop
 
 FILM, RECIPE = shipped("octants"), SCENE.recipe()

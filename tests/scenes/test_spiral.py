@@ -7,10 +7,10 @@ from scipy.optimize import linprog
 
 from components.scenes.spiral import SCENE
 from geometry.clouds import sphere_mesh
-from geometry.events import drops, plateaus
-from geometry.film import shipped
-from geometry.gradient import gradients
-from geometry.swings import ACROSS, turns
+from learning.events import drops, plateaus
+from learning.film import shipped
+from learning.gradient import gradients
+from learning.swings import ACROSS, turns
 from tests.scenes.claims import said, stop
 
 FILM, RECIPE, SEED = shipped("spiral"), SCENE.recipe(), 8

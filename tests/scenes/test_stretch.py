@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from components.circle import angles
-from components.marks import hand_of
-from components.recipe import Residual
+from components.language.marks import hand_of
+from components.language.recipe import Residual
+from components.scenes.circle import angles
 from components.scenes.stretch import SCENE
 from tests.assets.engine import as_sent
 from tests.scenes.claims import said, stop

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from components.cloud import coordinate
-from components.recipe import Accuracy
+from components.language.cloud import coordinate
+from components.language.recipe import Accuracy
 from components.scenes.temperature import SCENE
 from components.scenes.temperature.build import KINDS
 from geometry.distributions import best_threshold

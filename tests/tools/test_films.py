@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from geometry.datasets import digits
-from geometry.film import FOLDER, from_npz, score, shipped, table
+from learning.datasets import digits
+from learning.film import FOLDER, from_npz, score, shipped, table
 from tools import films
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.npz"))

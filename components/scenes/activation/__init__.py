@@ -1,6 +1,6 @@
 """u_ε in one dimension: a curve, its slope, and its neighbours."""
 
-from components.scene import Scene, Several
+from components.language.scene import Scene, Several
 from components.scenes.activation.build import FUNCTIONS, build
 
 SCENE = Scene(__name__, build, order=10, choices=(Several("others", "Beside it", "tanh", FUNCTIONS),))

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from components.cloud import Row, rows
-from components.marks import Follow, Followed, Labels, Line, Points
-from components.recipe import Number, Parameter, Recipe, Table
-from components.scene import Choices
-from components.scenery import EPS, Look, Part, beads, draw, graph, rooted, split
+from components.language.cloud import Row, rows
+from components.language.marks import Follow, Followed, Labels, Line, Points
+from components.language.recipe import Number, Parameter, Recipe, Table
+from components.language.scene import Choices
+from components.scenes.scenery import EPS, Look, Part, beads, draw, graph, rooted, split
 from geometry import Affine, Normalize, Pointwise, clouds
 from geometry.differences import nudged, quotient
 

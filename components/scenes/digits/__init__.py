@@ -1,4 +1,4 @@
-from components.scene import Choice, Scene
+from components.language.scene import Choice, Scene
 from components.scenes.digits.build import BESIDE, build
 
 SCENE = Scene(__name__, build, order=230, choices=(Choice("beside", "beside it", "depth", BESIDE),))

@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from components.cloud import Cloud, rows
-from components.curves import FLAT, curves
-from components.marks import Color, Follow, Labels, Line, Points
-from components.networks import CAMERA, clock, network
-from components.recipe import Facts, Recipe, View
-from components.scene import Choices
-from components.scenery import draw, followed, globe, graph, space, split
+from components.language.cloud import Cloud, rows
+from components.language.marks import Color, Follow, Labels, Line, Points
+from components.language.recipe import Facts, Recipe, View
+from components.language.scene import Choices
+from components.scenes.curves import FLAT, curves
+from components.scenes.networks import CAMERA, clock, network
+from components.scenes.scenery import draw, followed, globe, graph, space, split
 from geometry import Affine, Entries, Pipeline, Track, clouds, to_sphere
-from geometry.film import Film, shipped
-from geometry.film import table as measured
-from geometry.network import MIDDLES
+from learning.film import Film, shipped
+from learning.film import table as measured
+from learning.network import MIDDLES
 
 BESIDE = {
     "depth": "accuracy against depth",

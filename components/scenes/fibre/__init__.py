@@ -1,6 +1,6 @@
 """What LayerNorm forgets: a plane of vectors for each pair of antipodal points."""
 
-from components.scene import Choice, Scene
+from components.language.scene import Choice, Scene
 from components.scenes.fibre.build import build
 
 SHOW = Choice("show", "Show", "fibre", {"fibre": "a fibre", "axes": "the matrix Π"})

@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from components.cloud import Cloud, rows
-from components.marks import Labels, Line, Mesh, Points, Trail, Turn
-from components.recipe import Facts, Parameter, Recipe, Residual, Table
-from components.scene import Choices
-from components.scenery import Part, draw, mean_line, seen, space, split, square
+from components.language.cloud import Cloud, rows
+from components.language.marks import Labels, Line, Mesh, Points, Trail, Turn
+from components.language.recipe import Facts, Parameter, Recipe, Residual, Table
+from components.language.scene import Choices
+from components.scenes.scenery import Part, draw, mean_line, seen, space, split, square
 from geometry import Affine, Entries, Normalize, Pipeline, Track, clouds
 from geometry.centering import centering_matrix, hyperplane_basis
 

@@ -1,7 +1,7 @@
 """Fold: u_ε(x + t, y) on the circle, the dip that it makes, and how fast the points move with t."""
 
-from components.circle import POINTS
-from components.scene import Choice, Scene
+from components.language.scene import Choice, Scene
+from components.scenes.circle import POINTS
 from components.scenes.fold.build import build
 
 MAP = Choice("map", "Before normalising", "fold", {"fold": "x + t", "both": "a·x + t"})

@@ -5,12 +5,12 @@ Third view: how fast the result moves when t does, by a central difference.
 
 import numpy as np
 
-from components import circle
-from components.cloud import Cloud, Row
-from components.marks import Followed, Line
-from components.recipe import Number, Parameter, Recipe, Residual, Table
-from components.scene import Choices
-from components.scenery import EPS, beads, graph
+from components.language.cloud import Cloud, Row
+from components.language.marks import Followed, Line
+from components.language.recipe import Number, Parameter, Recipe, Residual, Table
+from components.language.scene import Choices
+from components.scenes import circle
+from components.scenes.scenery import EPS, beads, graph
 from geometry import Normalize, Pipeline
 from geometry.differences import nudged, quotient
 

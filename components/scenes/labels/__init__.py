@@ -1,6 +1,6 @@
-from components.scene import Choice, Picked, Scene, Whole
+from components.language.scene import Choice, Picked, Scene, Whole
 from components.scenes.labels.build import DEPTHS, SETS, TRAINING, build
-from components.trained import CURVE, SEEDS, results
+from components.training.trained import CURVE, SEEDS, results
 
 TASK = ("data", "depth")
 

@@ -3,13 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
-from components.networks import assembled, field
-from components.recipe import Facts, Recipe
-from components.scene import Choices, Training
-from components.trained import film_for, seed_of
-from geometry.datasets import DataSet
-from geometry.film import Film, shipped, table
-from geometry.network import Network
+from components.language.recipe import Facts, Recipe
+from components.language.scene import Choices, Training
+from components.scenes.networks import assembled, field
+from components.training.trained import film_for, seed_of
+from learning.datasets import DataSet
+from learning.film import Film, shipped, table
+from learning.network import Network
 
 SETS = {"8": "of 8 points", "16": "of 16 points", "32": "of 32 points", "xor": "XOR"}
 DEPTHS = range(1, 7)

@@ -1,6 +1,6 @@
 """LayerNorm as three motions: onto the hyperplane, out to the sphere, into the ellipsoid."""
 
-from components.scene import Choice, Scene, Typed, Whole
+from components.language.scene import Choice, Scene, Typed, Whole
 from components.scenes.layernorm.build import GIVEN, build
 
 POINTS = {"gaussian": "Gaussian cloud", "lattice": "Lattice", "ring": "Ring"}

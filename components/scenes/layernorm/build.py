@@ -6,11 +6,11 @@ of U.
 
 import numpy as np
 
-from components.cloud import Cloud, Row, rows
-from components.marks import Color, Follow, Line, Mark, Mesh, Points, SemiAxes, Trail
-from components.recipe import Facts, Lengths, Parameter, Recipe, Table, View
-from components.scene import Choices, WrongValue
-from components.scenery import (
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Color, Follow, Line, Mark, Mesh, Points, SemiAxes, Trail
+from components.language.recipe import Facts, Lengths, Parameter, Recipe, Table, View
+from components.language.scene import Choices, WrongValue
+from components.scenes.scenery import (
     EPS,
     Part,
     angle,

@@ -1,6 +1,6 @@
 """One cloud through two norms: what each averages over, and where the points land."""
 
-from components.scene import Choice, Scene, Whole
+from components.language.scene import Choice, Scene, Whole
 from components.scenes.norms.build import TITLES, build
 
 SCENE = Scene(

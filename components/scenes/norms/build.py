@@ -15,11 +15,23 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from components.cloud import Cloud, Row, rows
-from components.marks import Labels, Line, Mark, Mesh, Points
-from components.recipe import Facts, Parameter, Recipe, Residual, Table, View
-from components.scene import Choices
-from components.scenery import Part, angle, axes, crowd, draw, globe, mean_line, scaled, slider, space, split
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Labels, Line, Mark, Mesh, Points
+from components.language.recipe import Facts, Parameter, Recipe, Residual, Table, View
+from components.language.scene import Choices
+from components.scenes.scenery import (
+    Part,
+    angle,
+    axes,
+    crowd,
+    draw,
+    globe,
+    mean_line,
+    scaled,
+    slider,
+    space,
+    split,
+)
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, clouds, norms
 from geometry.centering import centering_matrix, hyperplane_basis
 from geometry.differences import image_dimension

@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from components.cloud import Cloud, Row, rows
-from components.marks import Color, Mesh
-from components.networks import CAMERA, CERTAIN, assembled, classes, network
-from components.recipe import Recipe, View
-from components.scene import Choices, Training
-from components.scenery import space
-from components.trained import builder, own, seed_of
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Color, Mesh
+from components.language.recipe import Recipe, View
+from components.language.scene import Choices, Training
+from components.scenes.networks import CAMERA, CERTAIN, assembled, classes, network
+from components.scenes.scenery import space
+from components.training.trained import builder, own, seed_of
 from geometry.clouds import sphere_mesh
-from geometry.datasets import DataSet, octants
-from geometry.film import Film
-from geometry.network import Network
+from learning.datasets import DataSet, octants
+from learning.film import Film
+from learning.network import Network
 
 NEAR = 0.99  # a point nearer to the origin would be hidden by the sphere
 GLASS = 0.45

@@ -1,6 +1,6 @@
 """LayerNorm beside RMSNorm: what the mean does to the one and not to the other."""
 
-from components.scene import Scene, Whole
+from components.language.scene import Scene, Whole
 from components.scenes.rmsnorm.build import build
 
 POINTS = Whole("n", "How many", 300, min=1, max=10_000, step=100)

@@ -6,11 +6,11 @@ coordinates (c + δσ·1, σ), so that q moves it by an affine map.
 
 import numpy as np
 
-from components.cloud import Cloud, rows
-from components.marks import Labels, Line, Mark, Points
-from components.recipe import Parameter, Recipe, Residual, Table
-from components.scene import Choices
-from components.scenery import EPS, Part, angle, crowd, draw, globe, rest, space, split
+from components.language.cloud import Cloud, rows
+from components.language.marks import Labels, Line, Mark, Points
+from components.language.recipe import Parameter, Recipe, Residual, Table
+from components.language.scene import Choices
+from components.scenes.scenery import EPS, Part, angle, crowd, draw, globe, rest, space, split
 from geometry import Affine, Entries, Normalize, Pipeline, center, clouds
 from geometry.centering import centering_matrix, hyperplane_basis
 

@@ -1,6 +1,6 @@
 """A shear is linear in space; on the shadow of a sphere it is not."""
 
-from components.scene import Choice, Scene
+from components.language.scene import Choice, Scene
 from components.scenes.shear.build import build
 
 PAIRS = {f"{a}-{b}": f"{a} by {b}" for a in "xyz" for b in "zyx" if a != b}

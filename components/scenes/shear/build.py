@@ -8,11 +8,11 @@ sphere and turned to (x, y, z).
 
 import numpy as np
 
-from components.cloud import Cloud, rows
-from components.marks import Follow, Line, Mark, Mesh, Points, Trail
-from components.recipe import Parameter, Recipe, Residual, Table, View
-from components.scene import Choices
-from components.scenery import Rows, axes, followed, graph, lines, scaled, seen, slider, split, wall
+from components.language.cloud import Cloud, rows
+from components.language.marks import Follow, Line, Mark, Mesh, Points, Trail
+from components.language.recipe import Parameter, Recipe, Residual, Table, View
+from components.language.scene import Choices
+from components.scenes.scenery import Rows, axes, followed, graph, lines, scaled, seen, slider, split, wall
 from geometry import Affine, Normalize, Pipeline, clouds
 from geometry.shear import shadow_coordinates, shadow_steps, shear_step
 

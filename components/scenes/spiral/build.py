@@ -1,12 +1,12 @@
 """The recipe of a network on points of the plane: how they fold, its decision, the curves of its seeds."""
 
-from components.networks import assembled, field
-from components.recipe import Recipe
-from components.scene import Choices, Training
-from components.trained import builder, own, seed_of
-from geometry.datasets import DataSet, blobs, rings, spiral
-from geometry.film import Film
-from geometry.network import Network
+from components.language.recipe import Recipe
+from components.language.scene import Choices, Training
+from components.scenes.networks import assembled, field
+from components.training.trained import builder, own, seed_of
+from learning.datasets import DataSet, blobs, rings, spiral
+from learning.film import Film
+from learning.network import Network
 
 NOISE = {"spiral": 0.0, "rings": 0.05, "blobs": 0.15}
 

@@ -1,8 +1,8 @@
 """The recipe of the stretch: (x, y) ↦ u_ε(t·x, y) on the unit circle."""
 
-from components import circle
-from components.recipe import Parameter, Recipe, Residual, Table
-from components.scene import Choices
+from components.language.recipe import Parameter, Recipe, Residual, Table
+from components.language.scene import Choices
+from components.scenes import circle
 
 
 def build(choices: Choices) -> Recipe:

@@ -1,6 +1,6 @@
 """The activation surface: every curve of stretch, fold and a straight line is a slice of it."""
 
-from components.scene import Choice, Scene
+from components.language.scene import Choice, Scene
 from components.scenes.surface.build import build
 
 SLICES = {"fold": "a shifted circle", "stretch": "an ellipse", "line": "a straight line"}

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from components.circle import EPS_SLIDER, closed_form
-from components.cloud import Cloud, Row
-from components.marks import Color, Follow, Labels, Line, Mesh, Points
-from components.recipe import Parameter, Recipe, Residual, View
-from components.scene import Choices
-from components.scenery import EPS, Part, Steps, draw, followed, graph, rest, space, split
+from components.language.cloud import Cloud, Row
+from components.language.marks import Color, Follow, Labels, Line, Mesh, Points
+from components.language.recipe import Parameter, Recipe, Residual, View
+from components.language.scene import Choices
+from components.scenes.circle import EPS_SLIDER, closed_form
+from components.scenes.scenery import EPS, Part, Steps, draw, followed, graph, rest, space, split
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, clouds
 
 N, LONG = 120, 3.3  # points of a slice, half the length of the line

@@ -1,6 +1,6 @@
 """One layer, two questions about made-up days: hot or cold, extreme or typical."""
 
-from components.scene import Choice, Scene, Whole
+from components.language.scene import Choice, Scene, Whole
 from components.scenes.temperature.build import build
 
 TASK = Choice("task", "Find the", "extreme", {"extreme": "extreme days", "hot": "hot days"})

@@ -5,12 +5,12 @@ A day is the point (z / SCALE, wind) normalised: z °C away from the mean, its w
 
 import numpy as np
 
-from components.circle import BEFORE, EPS_SLIDER, NOW, affine, formula
-from components.cloud import Cloud, Row, rows
-from components.marks import Follow, Followed, Histogram, Line, Mark, Points, Threshold, Trail
-from components.recipe import Accuracy, Number, Parameter, Recipe, View
-from components.scene import Choices
-from components.scenery import EPS, Axis, Look, draw, each_class, followed, graph, square
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Follow, Followed, Histogram, Line, Mark, Points, Threshold, Trail
+from components.language.recipe import Accuracy, Number, Parameter, Recipe, View
+from components.language.scene import Choices
+from components.scenes.circle import BEFORE, EPS_SLIDER, NOW, affine, formula
+from components.scenes.scenery import EPS, Axis, Look, draw, each_class, followed, graph, square
 from geometry import Normalize, Pipeline, clouds, to_sphere
 
 KINDS = ((14, 205), (-2, 75), (30, 85))  # °C and number of days: usual, of cold spells, of heat waves

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 import app
-from components.scene import scenes
+from components.language.scene import scenes
 
 EVERY = pytest.mark.parametrize("slug", scenes())
 

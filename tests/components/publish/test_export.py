@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import app
-from components.link import key, parse
+from components.language.link import key, parse
+from components.language.scene import WrongValue, scenes
 from components.publish import export
 from components.publish.embed import notebook
 from components.publish.plain import common, inside, modules, player
 from components.publish.site import values
-from components.scene import WrongValue, scenes
 from tests.assets.engine import Node
 
 ROOT = Path(__file__).parents[3]
@@ -149,8 +149,9 @@ def test_a_vector_picture(tmp_path):
 
 
 def test_the_player_is_all_modules_and_no_link():
-    assert {"embed", "attend", "player", "engine", "painter", "controls", "source"} <= set(modules("embed"))
-    assert not re.search(r'(from|import)\s*\(?\\?"\./', player())
+    some = {"page/embed", "page/attend", "player/player", "engine/engine", "painter/painter", "player/source"}
+    assert some <= set(modules("page/embed"))
+    assert not re.search(r'(from|import)\s*\(?\\?"\.\.?/', player())
 
 
 @given(st.text(alphabet="<>/!-scriptSCRIPT ", max_size=60))

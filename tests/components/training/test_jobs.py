@@ -16,14 +16,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.figure import document
-from components.scene import WrongValue, scenes
+from components.drawing.figure import document
+from components.language.scene import WrongValue, scenes
+from components.pages import follow, panel
 from components.settings import cache_folder
-from components.training import follow, jobs, line, panel, runs, store
+from components.training import jobs, line, runs, store
 from components.training.line import MOST_OF_AN_ADDRESS, MOST_WAITING, Line, Refused
 from components.training.worker import Local
-from geometry import training
-from geometry.film import shipped
+from learning import training
+from learning.film import shipped
 from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -560,7 +561,7 @@ def test_the_server_starts_and_serves_without_torch(tmp_path):
         "P.find_spec = lambda name, *a: None if name.startswith('torch') else real(name, *a)\n"
         "import app; client = app.create_app().server.test_client()\n"
         "print(client.get('/spiral').status_code, client.get('/recipe/spiral').status_code)\n"
-        "from components.training import panel; print(panel._trains())"
+        "from components.pages import panel; print(panel._trains())"
     )
     environment = os.environ | {"CACHE_DIR": str(tmp_path)}
     done = subprocess.run(

@@ -20,16 +20,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import app
-from components.budget import BURST
-from components.scene import Whole, WrongValue, scenes
-from components.security import LARGEST_BODY
-from components.trained import SEEDS
-from components.training import health, run_files, runs, store
+from components.language.scene import Whole, WrongValue, scenes
+from components.pages import run_files
+from components.training import health, runs, store
 from components.training.line import Line, Refused
-from geometry.film import Film, from_json, from_npz, json_text, key, to_json, to_npz
-from geometry.network import Network
-from geometry.parts import LARGEST_FILE, LISTS, META, MOST
-from geometry.training import train, trained
+from components.training.trained import SEEDS
+from components.web.budget import BURST
+from components.web.security import LARGEST_BODY
+from learning.film import Film, from_json, from_npz, json_text, key, to_json, to_npz
+from learning.network import Network
+from learning.parts import LARGEST_FILE, LISTS, META, MOST
+from learning.training import train, trained
 
 ROOT = Path(__file__).resolve().parents[3]
 BYTES = "application/octet-stream"

@@ -1,0 +1,366 @@
+// @ts-check
+/**
+ * The engine: a recipe and the parameters in, positions out. Pure: no DOM, no Plotly.
+ *
+ * It mirrors geometry/pipeline.py (steps, stages, positions between stages) and components/language/cloud.py (display coordinates);
+ * marks.mjs says what is drawn of them. A test holds the two, and PyTorch, together.
+ *
+ * @typedef {{dtype: string, shape: number[], bdata: string}} Packed
+ * @typedef {{base: Packed, terms?: Record<string, Packed>, tracks?: Record<string, {at: Packed, values: Packed}>}} Entries
+ * @typedef {{kind: "affine", A: Entries | Of, b: Entries | null}
+ *   | {kind: "normalize", radius: Entries, eps: Entries, groups: number[][] | null, convention: string}
+ *   | {kind: "pointwise", function: string}
+ *   | {kind: "softmax", temperature: Entries, causal: boolean}
+ *   | {kind: "branches", pipelines: any[][], join: "sum" | "concat"}} Step a branch is steps too
+ * @typedef {{of: string, stage: number | null, transposed: boolean, shape: number[]}} Of the points of another cloud as a matrix
+ * @typedef {Record<string, Float32Array[]>} Stages of each cloud
+ * @typedef {{name: string, points: Packed, place: Step[], steps: Step[]}} Cloud
+ * @typedef {{stage: number | null, weights: number[] | Entries, offset: number, over: Row | null}} Row
+ * @typedef {{name: string, dims: number, layers: import("./marks.mjs").Mark[], [key: string]: any}} View
+ * @typedef {{stages: string[], clouds: Cloud[], views: View[], parameters: any[], [key: string]: any}} Recipe
+ * @typedef {Record<string, number>} Params
+ */
+
+/** A cloud by its name. @param {Recipe} recipe @param {string} name */
+export const cloudOf = (recipe, name) => /** @type {Cloud} */ (recipe.clouds.find((c) => c.name === name));
+
+/** The parameter that runs by itself, if there is one. @param {Recipe} recipe @returns {any} */
+export const clockOf = (recipe) => recipe.parameters.find((p) => p.name === recipe.clock);
+
+/** @type {WeakMap<Packed, Float64Array | Float32Array | Int32Array | Uint8Array>} */
+const unpacked = new WeakMap();
+const KINDS = { f4: Float32Array, f8: Float64Array, i4: Int32Array, u1: Uint8Array };
+
+/** The numbers of a packed array (base64, little endian), decoded once. @param {Packed} packed */
+export function unpack(packed) {
+  let array = unpacked.get(packed);
+  if (!array) {
+    const bytes = Uint8Array.from(atob(packed.bdata), (c) => c.charCodeAt(0));
+    array = new KINDS[/** @type {keyof typeof KINDS} */ (packed.dtype)](bytes.buffer);
+    unpacked.set(packed, array);
+  }
+  return array;
+}
+
+/**
+ * base + Σ p·term + Σ track(p): constants, entries affine in parameters, and entries that follow a track.
+ * @param {Entries} entries @param {Params} params @returns {Float64Array}
+ */
+export function value(entries, params) {
+  const out = new Float64Array(unpack(entries.base));
+  for (const [name, term] of Object.entries(entries.terms ?? {})) {
+    unpack(term).forEach((t, i) => { out[i] += params[name] * t; });
+  }
+  for (const [name, track] of Object.entries(entries.tracks ?? {})) {
+    const at = unpack(track.at), values = unpack(track.values), p = params[name];
+    let k = 0;
+    while (k < at.length - 2 && p >= at[k + 1]) k++;
+    const next = Math.min(k + 1, at.length - 1);
+    const f = next === k ? 0 : Math.min(1, Math.max(0, (p - at[k]) / (at[next] - at[k])));
+    for (let i = 0; i < out.length; i++) {
+      out[i] += (1 - f) * values[k * out.length + i] + f * values[next * out.length + i];
+    }
+  }
+  return out;
+}
+
+/** Abramowitz and Stegun 7.1.26 falls short of float32; this series and continued fraction do not. @param {number} x */
+function erf(x) {
+  const a = Math.abs(x);
+  if (a > 6) return Math.sign(x);
+  if (a < 2.5) {
+    let term = a, sum = a;
+    for (let n = 1; n < 60; n++) { term *= (-a * a) / n; sum += term / (2 * n + 1); }
+    return Math.sign(x) * (2 / Math.sqrt(Math.PI)) * sum;
+  }
+  let fraction = 0;
+  for (let k = 40; k > 0; k--) fraction = k / 2 / (a + fraction);
+  return Math.sign(x) * (1 - Math.exp(-a * a) / Math.sqrt(Math.PI) / (a + fraction));
+}
+
+/** @type {Record<string, (x: number) => number>} */
+export const FUNCTIONS = {
+  identity: (x) => x,
+  abs: Math.abs,
+  tanh: Math.tanh,
+  sigmoid: (x) => 1 / (1 + Math.exp(-x)),
+  erf,
+  sin: Math.sin,
+  cos: Math.cos,
+  arcsin: (x) => Math.asin(Math.max(-1, Math.min(1, x))),
+  arctan: Math.atan,
+  relu: (x) => (x <= 0 ? 0 : x),
+  gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
+};
+
+/** Two benches that a cloud goes to and fro on: no memory is asked for in a frame. */
+const benches = [new Float64Array(0), new Float64Array(0)];
+
+/** Room for so many numbers, on the bench that x is not on. @param {number} length @param {Float64Array} [x] */
+function room(length, x) {
+  const k = x?.buffer === benches[0].buffer ? 1 : 0;
+  if (benches[k].length < length) benches[k] = new Float64Array(length);
+  return benches[k].subarray(0, length);
+}
+
+/** Whether each row of A sums to 0, up to the rounding of a sum of its entries. @param {Float64Array} A @param {number} d */
+function levels(A, d) {
+  for (let r = 0; r < A.length; r += d) {
+    let sum = 0, size = 0;
+    for (let j = r; j < r + d; j++) { sum += A[j]; size += Math.abs(A[j]); }
+    if (!(Math.abs(sum) <= d * Number.EPSILON * size)) return false;
+  }
+  return true;
+}
+
+/** A·x + b. Where all rows of A sum to 0 (centring), a constant vector goes to b exactly: rounding would give it a
+ * direction. @param {Float64Array} x @param {number} n @param {Float64Array} A @param {Float64Array | null} b */
+function affine(x, n, A, b) {
+  const d = x.length / n || 1, m = A.length / d;
+  const y = room(n * m, x);
+  const level = levels(A, d);
+  for (let i = 0; i < n; i++) {
+    const from = level ? x[i * d] : 0;
+    for (let r = 0; r < m; r++) {
+      let sum = b ? b[r] : 0;
+      for (let j = 0; j < d; j++) sum += A[r * d + j] * (x[i * d + j] - from);
+      y[i * m + r] = sum;
+    }
+  }
+  return y;
+}
+
+/**
+ * Each group of coordinates to its sphere, in place: R·v / r(v); the zero vector stays where it is.
+ * @param {Float64Array} x @param {number} n @param {number} radius @param {number} eps
+ * @param {number[][] | null} groups @param {string} convention
+ */
+function normalize(x, n, radius, eps, groups, convention) {
+  const d = x.length / n || 1;
+  for (const group of groups ?? [Array.from({ length: d }, (_, j) => j)]) {
+    const size = group.length;
+    for (let i = 0; i < n; i++) {
+      let squares = 0;
+      for (let g = 0; g < size; g++) squares += x[i * d + group[g]] ** 2;
+      const length = convention === "std" ? Math.sqrt(squares) + eps * Math.sqrt(size)
+        : Math.sqrt(squares + (convention === "pytorch" ? size : 1) * eps);
+      const scale = length > 0 ? radius / length : 0;
+      for (let g = 0; g < size; g++) x[i * d + group[g]] *= scale;
+    }
+  }
+  return x;
+}
+
+/** Softmax over the coordinates, in place; temperature 0 is the argmax, which several may share. A causal point sees as many
+ * coordinates as there are points up to it. @param {Float64Array} x @param {number} n @param {number} temperature
+ * @param {boolean} causal @param {number} first the number of the first of these points */
+function softmax(x, n, temperature, causal, first) {
+  const d = x.length / n || 1;
+  for (let i = 0; i < n; i++) {
+    const own = x.subarray(i * d, (i + 1) * d), seen = causal ? own.subarray(0, first + i + 1) : own;
+    let largest = -Infinity, sum = 0;
+    for (const v of seen) if (v > largest) largest = v;
+    for (let j = 0; j < seen.length; j++) {
+      seen[j] = temperature ? Math.exp((seen[j] - largest) / temperature) : Number(seen[j] === largest);
+      sum += seen[j];
+    }
+    for (let j = 0; j < seen.length; j++) seen[j] /= sum;
+    own.fill(0, seen.length);
+  }
+  return x;
+}
+
+/** The points of another cloud as a matrix. @param {Of} of @param {Stages} all */
+function matrix({ of, stage, transposed, shape }, all) {
+  const points = /** @type {Float32Array} */ (all[of].at(stage ?? -1));
+  if (!transposed) return Float64Array.from(points);
+  const [d, rows] = shape, out = new Float64Array(points.length);
+  for (let i = 0; i < rows; i++) for (let j = 0; j < d; j++) out[j * rows + i] = points[i * d + j];
+  return out;
+}
+
+/** Each branch from the same x, added or side by side. @param {Float64Array} x @param {number} n @param {Step[][]} pipelines
+ * @param {string} join @param {Params} params @param {Stages} all @param {number} first */
+function branches(x, n, pipelines, join, params, all, first) {
+  const start = x.slice(), results = pipelines.map((steps) => {
+    /** @type {Float64Array} */ let y = room(start.length);
+    y.set(start);
+    for (const step of steps) y = apply(y, n, step, params, all, first);
+    return y.slice();
+  });
+  const widths = results.map((y) => y.length / n || 1), wide = join === "sum" ? widths[0] : widths.reduce((a, b) => a + b);
+  const out = room(n * wide).fill(0);
+  let from = 0;
+  results.forEach((y, k) => {
+    for (let i = 0; i < n; i++) for (let j = 0; j < widths[k]; j++) out[i * wide + from + j] += y[i * widths[k] + j];
+    if (join === "concat") from += widths[k];
+  });
+  return out;
+}
+
+/** x after a step: x itself, changed, or on the other bench. @param {Float64Array} x @param {number} n @param {Step} step
+ * @param {Params} params @param {Stages} all of the clouds that the step may see @param {number} first as in `softmax`
+ * @returns {Float64Array} */
+function apply(x, n, step, params, all, first) {
+  switch (step.kind) {
+    case "affine": return affine(x, n, "of" in step.A ? matrix(step.A, all) : value(step.A, params), step.b && value(step.b, params));
+    case "pointwise": {
+      const f = FUNCTIONS[step.function];
+      for (let i = 0; i < x.length; i++) x[i] = f(x[i]);
+      return x;
+    }
+    case "softmax": return softmax(x, n, value(step.temperature, params)[0], step.causal, first);
+    case "branches": return branches(x, n, step.pipelines, step.join, params, all, first);
+    default: return normalize(x, n, value(step.radius, params)[0], value(step.eps, params)[0], step.groups, step.convention);
+  }
+}
+
+/** The names of the parameters that move an array. @param {any} entries @returns {string[]} */
+export const movers = (entries) => [...Object.keys(entries?.terms ?? {}), ...Object.keys(entries?.tracks ?? {})];
+
+/** All steps, those of branches too. @param {Step[]} steps @returns {Step[]} */
+const every = (steps) => steps.flatMap((step) => (step.kind === "branches" ? step.pipelines.flatMap(every) : [step]));
+
+/** Whether a step is one at which a guide waits for the points. @param {Step} step */
+function rests(step) {
+  if (step.kind !== "affine" || step.b || "of" in step.A || movers(step.A).length) return false;
+  const [m, d] = step.A.base.shape;
+  return m === d && unpack(step.A.base).every((a, i) => a === (i % (d + 1) ? 0 : 1));
+}
+
+/** The stages of one cloud, or of one point in place of its own. A step that moves nothing gives the same array again.
+ * @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds that its steps see
+ * @param {{at: Float64Array, index: number}} [point] @returns {Float32Array[]} */
+export function cloudStages(cloud, params, all, point) {
+  const n = point ? 1 : cloud.points.shape[0], start = point?.at ?? unpack(cloud.points), first = point?.index ?? 0;
+  /** @type {Float64Array} */ let x = room(start.length);
+  x.set(start);
+  for (const step of cloud.place) x = apply(x, n, step, params, all, first);
+  const out = [new Float32Array(x)];
+  for (const step of cloud.steps) {
+    const still = rests(step);
+    if (!still) x = apply(x, n, step, params, all, first);
+    out.push(still ? out[out.length - 1] : new Float32Array(x));
+  }
+  return out;
+}
+
+/** @typedef {{names: string[], sources: string[], inputs: any[], stages: Float32Array[]}} Memory what moves a cloud, and where it was
+ * @type {WeakMap<Cloud, Memory>} the last stages of each cloud */
+const lately = new WeakMap();
+
+/** The stages of a cloud, anew only if a parameter that moves it, or a cloud that it sees, has changed. @param {Cloud} cloud
+ * @param {Params} params @param {Stages} all of the clouds before it */
+function remembered(cloud, params, all) {
+  let known = lately.get(cloud);
+  const steps = known ? [] : every([...cloud.place, ...cloud.steps]);
+  const names = known?.names ?? steps.flatMap((step) => Object.values(step).flatMap(movers));
+  const sources = known?.sources ?? steps.flatMap((step) => (step.kind === "affine" && "of" in step.A ? [step.A.of] : []));
+  const inputs = [...names.map((name) => params[name]), ...sources.map((name) => all[name])];
+  if (!known || !inputs.every((input, i) => input === known?.inputs[i])) {
+    lately.set(cloud, (known = { names, sources, inputs, stages: cloudStages(cloud, params, all) }));
+  }
+  return known.stages;
+}
+
+/** For each cloud, a Float32Array a stage. A cloud sees only those before it. @param {Recipe} recipe @param {Params} params
+ * @returns {Stages} */
+export function stages(recipe, params) {
+  /** @type {Stages} */ const all = {};
+  for (const cloud of recipe.clouds) all[cloud.name] = remembered(cloud, params, all);
+  return all;
+}
+
+/** Between two stages of n points each, on straight lines. A cloud that has fewer steps than the recipe rests at its last
+ * stage. @param {Float32Array[]} stages @param {number} n @param {number} progress */
+export function between(stages, n, progress) {
+  const p = Math.min(progress, stages.length - 1), k = Math.min(Math.floor(p), stages.length - 2), f = p - k;
+  if (f === 0 || k < 0) return stages[Math.max(k, 0)];
+  if (f === 1) return stages[k + 1];
+  if (stages[k] === stages[k + 1]) return stages[k];
+  const a = stages[k], b = stages[k + 1], da = a.length / n || 1, db = b.length / n || 1, d = Math.max(da, db);
+  const out = new Float32Array(n * d);
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < d; j++) {
+      out[i * d + j] = (j < da ? (1 - f) * a[i * da + j] : 0) + (j < db ? f * b[i * db + j] : 0);
+    }
+  }
+  return out;
+}
+
+/** For each cloud, where its points are at a progress. @param {Recipe} recipe @param {Params} params @param {number} progress
+ * @returns {Record<string, Float32Array>} */
+export function positions(recipe, params, progress) {
+  return now(recipe, stages(recipe, params), progress);
+}
+
+/** The same from stages that are known already. @param {Recipe} recipe @param {Record<string, Float32Array[]>} all
+ * @param {number} progress @returns {Record<string, Float32Array>} */
+export function now(recipe, all, progress) {
+  return Object.fromEntries(recipe.clouds.map((cloud) =>
+    [cloud.name, between(all[cloud.name], cloud.points.shape[0], progress)]));
+}
+
+/**
+ * One display coordinate of n points: ⟨weights, point⟩ + offset, at the progress or at a fixed stage; over another row, if any.
+ * @param {Row} row @param {Float32Array[]} stagesOfCloud @param {Float32Array} now @param {number} n @param {Params} params
+ * @param {Float32Array} out @param {number} offset @param {number} stride
+ */
+function coordinate(row, stagesOfCloud, now, n, params, out, offset, stride) {
+  const points = row.stage === null ? now : stagesOfCloud[Math.min(row.stage, stagesOfCloud.length - 1)];
+  const weights = Array.isArray(row.weights) ? row.weights : value(row.weights, params);
+  const d = points.length / n || 1, m = Math.min(d, weights.length);
+  for (let i = 0; i < n; i++) {
+    let sum = row.offset;
+    for (let j = 0; j < m; j++) sum += weights[j] * points[i * d + j];
+    out[offset + i * stride] = sum;
+  }
+  if (!row.over) return;
+  const by = new Float32Array(n);
+  coordinate(row.over, stagesOfCloud, now, n, params, by, 0, 1);
+  for (let i = 0; i < n; i++) out[offset + i * stride] /= by[i];
+}
+
+/** All display coordinates of n points. @param {Row[]} rows @param {Float32Array[]} stagesOfCloud @param {Float32Array} points
+ * @param {number} n @param {Params} params */
+export function project(rows, stagesOfCloud, points, n, params) {
+  const out = new Float32Array(n * rows.length);
+  rows.forEach((row, r) => coordinate(row, stagesOfCloud, points, n, params, out, r, rows.length));
+  return out;
+}
+
+/** The parameters that move rows. @param {Row[]} rows @returns {string[]} */
+export const rowMovers = (rows) => rows.flatMap(({ weights, over }) => [...(Array.isArray(weights) ? [] : movers(weights)), ...(over ? rowMovers([over]) : [])]);
+
+/** Rows of `points` (k numbers each) in the order of `indices`; −1 is a gap. @param {Float32Array} points @param {number} k
+ * @param {ArrayLike<number>} indices */
+export function gather(points, k, indices) {
+  const out = new Float32Array(indices.length * k);
+  for (let i = 0; i < indices.length; i++) {
+    for (let r = 0; r < k; r++) out[i * k + r] = indices[i] < 0 ? NaN : points[indices[i] * k + r];
+  }
+  return out;
+}
+
+/** The largest distance between two clouds, point by point, in their first m coordinates (all of a's).
+ * @param {Float32Array} a @param {Float32Array} b @param {number} n @param {number} [m] */
+export function residual(a, b, n, m) {
+  const da = a.length / n, db = b.length / n;
+  let largest = 0;
+  for (let i = 0; i < n; i++) {
+    let squares = 0;
+    for (let j = 0; j < (m ?? da); j++) squares += (a[i * da + j] - b[i * db + j]) ** 2;
+    largest = Math.max(largest, Math.sqrt(squares));
+  }
+  return largest;
+}
+
+/** The steps of one point as numbers. @param {ArrayLike<number>} x */
+export function measures(x) {
+  const d = x.length, components = Array.from(x);
+  const mean = components.reduce((s, v) => s + v, 0) / d;
+  const norm = Math.hypot(...components);
+  const std = Math.hypot(...components.map((v) => v - mean)) / Math.sqrt(d);
+  const cosine = Math.max(-1, Math.min(1, (mean * Math.sqrt(d)) / norm));
+  return { components, mean, std, norm, angle: norm > 0 ? (Math.acos(cosine) * 180) / Math.PI : NaN };
+}

@@ -1,0 +1,29 @@
+// @ts-check
+/** The entry: every `[data-slug]` element that appears on the page gets a player, which goes with it; the keys are theirs. */
+
+import { key } from "./keys.mjs";
+import { Player } from "../player/player.mjs";
+
+/** @type {Player[]} */ const players = [];
+/** @type {any} */ (window).normscape = { players };
+
+function attend() {
+  for (const player of [...players]) {
+    if (player.root.isConnected && player.slug === player.root.dataset.slug) continue;
+    player.close();
+    players.splice(players.indexOf(player), 1);
+  }
+  for (const root of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-slug]"))) {
+    if (players.some((player) => player.root === root)) continue;
+    const player = new Player(root);
+    players.push(player);
+    player.start();
+  }
+}
+
+new MutationObserver(attend).observe(document.documentElement, { childList: true, subtree: true, attributeFilter: ["data-slug"] });
+attend();
+addEventListener("keydown", (event) => {
+  const player = players.find((p) => p.root.contains(/** @type {Node} */ (event.target))) ?? players[0];
+  if (player?.recipe && !document.querySelector("dialog[open]")) key(event, player);
+});

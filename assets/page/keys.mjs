@@ -1,0 +1,80 @@
+// @ts-check
+/** The keys: what each does, and the list of them. */
+
+import { h } from "../player/controls.mjs";
+import { pointCount } from "../player/link.mjs";
+
+const TURN = 10; // degrees that one press turns the camera
+const STEEPEST = 85; // degrees of the camera above or below the middle: from straight above there is no left and right
+
+const KEYS = [["space", "play, pause"], ["← →", "one stage back, on"], ["0 … 9", "to that stage"], [", .", "follow the point before, the next"],
+  ["Shift + ← → ↑ ↓", "turn the scene"], ["R", "back to the defaults"], ["T", "run through the training, where there is one"], ["F", "full screen"],
+  ["P", "present: the figure fills the screen. There ← →, Page Up and Down, Home, End lead through the tour, 1 … 9 answer its questions, L is a laser dot, Esc leaves"],
+  ["?", "this list"], ["drag", "turn the scene"], ["Ctrl + wheel", "come closer"], ["click a point", "follow it"]];
+
+/** Letters, digits and signs may be in the way of those who speak to their computer: they can be turned off. */
+const quiet = () => { try { return localStorage.getItem("keys") === "off"; } catch { return false; } };
+/** @param {boolean} on */
+const keep = (on) => { try { localStorage.setItem("keys", on ? "on" : "off"); } catch { /* a private window keeps nothing */ } };
+
+/** Whether a press of a key is meant for what has the focus, or for the browser. @param {KeyboardEvent} event */
+export function elsewhere(event) {
+  const target = /** @type {HTMLElement} */ (event.target), sign = event.key.length === 1 && event.key !== " ";
+  return event.ctrlKey || event.metaKey || event.altKey || (sign && quiet())
+    || Boolean(target.closest?.("input:not([type=range]), textarea, select, [contenteditable]"));
+}
+
+/** The keys of the player that holds the target, else of the first. @param {KeyboardEvent} event @param {any} player */
+export function key(event, player) {
+  const target = /** @type {HTMLElement} */ (event.target), letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (elsewhere(event)) return;
+  const act = (event.shiftKey ? TURNS(player) : STEPS(player))[letter] ?? LETTERS(player)[letter];
+  if (event.key === " ") { if (event.repeat || target.closest("button, a, summary, [role^=menu]")) return; player.toggle(); }
+  else if (/^\d$/.test(event.key)) player.goTo(Math.min(Number(event.key), player.last));
+  else if (!act || (event.key.startsWith("Arrow") && target.closest("input, [role^=menu], [tabindex='0']"))) return;
+  else act();
+  event.preventDefault();
+}
+
+/** @param {any} player @returns {Record<string, () => void>} */
+const STEPS = (player) => ({ ArrowLeft: () => player.step(-1), ArrowRight: () => player.step(1) });
+
+/** @param {any} player @returns {Record<string, () => void>} */
+const TURNS = (player) => ({ ArrowLeft: () => turn(player, -TURN, 0), ArrowRight: () => turn(player, TURN, 0),
+  ArrowUp: () => turn(player, 0, TURN), ArrowDown: () => turn(player, 0, -TURN) });
+
+/** @param {any} player @returns {Record<string, () => void>} */
+const LETTERS = (player) => ({ r: () => player.reset(), f: () => player.fullscreen(), t: () => player.run(), "?": () => player.help(),
+  p: () => player.present(), ",": () => followNext(player, -1), ".": () => followNext(player, 1) });
+
+/** @param {any} player @param {number} by */
+function followNext(player, by) {
+  const { table, views } = player.recipe, count = pointCount(player.recipe);
+  const shown = table || views.some((/** @type {any} */ v) => v.layers.some((/** @type {any} */ l) => l.hand?.kind === "follow"));
+  if (shown) player.follow((player.followed + by + count) % count);
+}
+
+/** The camera around the upright axis, and up or down, as a hand would turn it. @param {any} player @param {number} around degrees @param {number} up degrees */
+function turn(player, around, up) {
+  const panel = player.panels.find((/** @type {any} */ p) => p.is3d);
+  if (!panel) return;
+  const { eye, center } = panel.camera(), [x, y, z] = eye.map((/** @type {number} */ e, /** @type {number} */ i) => e - center[i]);
+  const far = Math.hypot(x, y, z), radians = Math.PI / 180, steepest = STEEPEST * radians, height = Math.asin(z / far);
+  const bounds = [Math.min(-steepest, height), Math.max(steepest, height)]; // who stands higher already is not pulled down
+  const angle = Math.atan2(y, x) + around * radians, lift = Math.max(bounds[0], Math.min(bounds[1], height + up * radians));
+  const camera = { eye: [far * Math.cos(lift) * Math.cos(angle), far * Math.cos(lift) * Math.sin(angle), far * Math.sin(lift)].map((e, i) => e + center[i]), center };
+  panel.setCamera(camera);
+  panel.onCamera(camera);
+}
+
+/** The list of the keys. */
+export function help() {
+  const letters = h("input", { type: "checkbox", checked: !quiet(), onchange: () => keep(letters.checked) });
+  const dialog = h("dialog", { className: "help", "aria-labelledby": "keys-title", onclose: () => dialog.remove() },
+    h("h2", { id: "keys-title" }, "Keys"), h("dl", {}, ...KEYS.flatMap(([k, what]) => [h("dt", {}, k), h("dd", {}, what)])),
+    h("label", {}, letters, " Letters, digits and signs are keys"),
+    h("button", { type: "button", onclick: () => dialog.close() }, "Close"));
+  dialog.addEventListener("click", (/** @type {Event} */ event) => { if (event.target === dialog) dialog.close(); });
+  document.body.append(dialog);
+  dialog.showModal();
+}

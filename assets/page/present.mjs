@@ -1,0 +1,66 @@
+// @ts-check
+/** Presenter mode: the figure fills the screen, the tour's stop is its caption, and one hand on a clicker leads. */
+
+import { h } from "../player/controls.mjs";
+import { elsewhere } from "./keys.mjs";
+
+const HELD = 400; // ms after which a press of the laser's key counts as held
+
+/** From now until it is left: Escape, P, or the end of full screen. @param {any} player */
+export function present(player) {
+  const { root, tour } = player, stage = player.part("stage"), on = new AbortController(), { signal } = on;
+  if (player.apart || root.classList.contains("presenting")) return;
+  const left = document.activeElement, home = tour?.card.parentElement, dot = laser(signal);
+  const close = h("button", { type: "button", className: "leave", "aria-label": "Leave the presentation", onclick: () => leave() }, "×");
+  const leave = () => {
+    if (signal.aborted) return;
+    on.abort();
+    root.classList.remove("presenting");
+    for (const each of [dot.element, close]) each.remove();
+    if (tour?.card.parentElement === stage) home.prepend(tour.card);
+    if (document.fullscreenElement === root) document.exitFullscreen();
+    if (left?.isConnected) /** @type {HTMLElement} */ (left).focus({ preventScroll: true });
+  };
+  const press = (/** @type {KeyboardEvent} */ event) => {
+    if (elsewhere(event) || event.shiftKey || document.querySelector("dialog[open]")) return;
+    const act = acts(player, dot, leave)[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    const own = [" ", "Enter"].includes(event.key) && /** @type {Element} */ (event.target).closest("button");
+    if (!act || own) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (!event.repeat) act();
+  };
+  root.classList.add("presenting");
+  root.append(close, dot.element);
+  if (tour) stage.append(tour.card);
+  addEventListener("keydown", press, { capture: true, signal });
+  addEventListener("fullscreenchange", () => { if (document.fullscreenElement !== root) leave(); }, { signal });
+  player.listen.signal.addEventListener("abort", leave, { signal });
+  if (document.fullscreenElement !== root) root.requestFullscreen?.().catch(() => {}); // else the window is enough
+}
+
+/** What the keys do. Clickers send Page Up and Down, and "." or "b" for a black screen: here that plays.
+ * @param {any} player @param {{press: () => void}} dot @param {() => void} leave @returns {Record<string, () => void>} */
+function acts(player, dot, leave) {
+  const { tour } = player, toggle = () => player.toggle();
+  const on = tour ? tour.next : () => player.step(1), back = tour ? tour.back : () => player.step(-1);
+  const digits = Array.from({ length: 9 }, (_, i) => [String(i + 1), () => { if (!tour?.answer(i)) player.goTo(Math.min(i + 1, player.last)); }]);
+  return { ArrowRight: on, ArrowDown: on, PageDown: on, ArrowLeft: back, ArrowUp: back, PageUp: back,
+    Home: () => (tour ? tour.visit(0) : player.goTo(0)), End: () => (tour ? tour.visit(tour.last) : player.goTo(player.last)),
+    " ": toggle, ".": toggle, b: toggle, l: dot.press, p: leave, f: leave, Escape: leave, ...Object.fromEntries(digits) };
+}
+
+/** A soft red dot in place of the pointer, while its key is held, or from one press to the next. @param {AbortSignal} signal */
+function laser(signal) {
+  const element = h("div", { className: "laser", ariaHidden: "true", hidden: true });
+  let since = 0;
+  addEventListener("pointermove", ({ clientX, clientY }) => { element.style.translate = `${clientX}px ${clientY}px`; }, { signal });
+  addEventListener("keyup", ({ key, timeStamp }) => {
+    if (key.toLowerCase() === "l" && timeStamp - since > HELD) element.hidden = true;
+  }, { signal });
+  const press = () => {
+    element.hidden = !element.hidden;
+    since = element.hidden ? Infinity : performance.now();
+  };
+  return { element, press };
+}

@@ -1,0 +1,64 @@
+// @ts-check
+/** What the figures of a scene need beside their panels: the drawing library, WebGL, a legend, all views as one picture. */
+
+import { h, readable } from "../player/controls.mjs";
+
+/** @param {string} source @returns {Promise<any>} Plotly, loaded once, when a figure first needs it */
+export function plotly(source) {
+  const ready = /** @type {any} */ (window);
+  ready.normscape.plotly ??= ready.Plotly ? Promise.resolve(ready.Plotly) : new Promise((resolve, reject) => {
+    document.head.append(h("script", { src: source, onload: () => resolve(ready.Plotly), onerror: () => reject(new Error("Plotly did not load")) }));
+  });
+  return ready.normscape.plotly;
+}
+
+/** What the colours of a view are: its titled layers, and its colour scale. @param {any} view */
+export function legend(view) {
+  const items = view.layers.flatMap((/** @type {any} */ layer, /** @type {number} */ l) => {
+    const dashed = layer.pattern?.length > 0;
+    const swatch = h("span", dashed ? { className: "swatch dashed", innerHTML: stroke(layer) } : { className: `swatch ${layer.draws} ${layer.glyph ?? ""}`,
+      style: `background: var(--${layer.role}); border-color: var(--${layer.role})` });
+    const own = layer.title && !layer.color ? [h("li", {}, swatch, layer.title)] : [];
+    if (!layer.color?.title) return own;
+    const { title, low, high, scale } = layer.color, trace = view.figure.data[l];
+    const steps = (trace.marker ?? trace).colorscale.map((/** @type {[number, string]} */ [, step]) => step);
+    const words = scale === "cyclic" ? title : `${title}: ${readable(low)} … ${readable(high)}`;
+    return [h("li", {}, h("span", { className: "bar", style: `background: linear-gradient(to right, ${steps})` }), words)];
+  });
+  return h("ul", { className: "legend" }, ...items);
+}
+
+/** Where a view's camera stands at first. @param {any} view */
+export const home = (view) => ({ eye: view.camera, center: [0, 0, 0] });
+
+/** A short piece of a dashed line. @param {any} layer */
+const stroke = (layer) => `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
+
+/** @type {boolean | undefined} */ let webgl;
+export function hasWebGL() {
+  if (webgl !== undefined) return webgl;
+  const canvas = document.createElement("canvas"), gl = canvas.getContext("webgl");
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return (webgl = Boolean(gl));
+}
+
+/** The views as they are now, beside each other. @param {import("./painter.mjs").Panel[]} panels @param {string} paper its colour @returns {Promise<HTMLCanvasElement>} */
+export async function collage(panels, paper) {
+  const images = await Promise.all(panels.map(async ({ gd, Plotly }) => {
+    const image = new Image();
+    image.src = await Plotly.toImage(gd, { format: "png", scale: 2, width: gd.clientWidth, height: gd.clientHeight });
+    await image.decode();
+    return image;
+  }));
+  const canvas = h("canvas", { width: images.reduce((w, i) => w + i.width, 0), height: Math.max(...images.map((i) => i.height)) });
+  const context = canvas.getContext("2d");
+  context.fillStyle = paper;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  images.reduce((x, image, v) => {
+    const { ground } = panels[v]; // a field, which Plotly does not know
+    if (ground) context.drawImage(ground, x, 0, image.width, image.height);
+    context.drawImage(image, x, 0);
+    return x + image.width;
+  }, 0);
+  return canvas;
+}

@@ -1,0 +1,115 @@
+// @ts-check
+/** The present state of a scene in plain words, for those who do not see the figure, or want it in words. */
+
+import { h, readable } from "./controls.mjs";
+import { cloudOf } from "../engine/engine.mjs";
+import { pointCount } from "./link.mjs";
+import { fixed, readout } from "./numbers.mjs";
+import { home } from "../painter/views.mjs";
+
+const EYE = 200; // milliseconds: nobody reads faster, and new words lay the page out anew
+
+/** The words of a piece of HTML. @param {string} html */
+const plain = (html) => new DOMParser().parseFromString(html, "text/html").body.textContent?.trim() ?? "";
+
+/** Sentences: what and where; what differs from the defaults; the followed point; the readouts; the camera. @param {any} player @returns {string[]} */
+function sentences(player) {
+  const { recipe } = player;
+  return [`${recipe.title}: ${where(player)}.`, moved(player), followed(player),
+    ...recipe.readouts.map((/** @type {any} */ r) => `${sentence(plain(r.label))}: ${reading(r, player)}.`), seen(player)].filter(Boolean);
+}
+
+/** @param {any} player */
+function seen({ recipe, camera }) {
+  const view = recipe.views.find((/** @type {any} */ v) => v.dims === 3);
+  return view ? `Seen from ${side(camera ?? home(view))}.` : "";
+}
+
+const SIDES = ["the right", "the back right", "the back", "the back left", "the left", "the front left", "the front", "the front right"];
+const POLE = 80, HIGH = 40, LEVEL = 10; // degrees above or below
+
+/** Where a camera stands: the third axis is up, and in front the first points to the right. @param {{eye: number[], center: number[]}} camera */
+export function side({ eye, center }) {
+  const [x, y, z] = eye.map((e, i) => e - center[i]), up = (Math.atan2(z, Math.hypot(x, y)) * 180) / Math.PI;
+  const word = up > 0 ? "above" : "below", steep = Math.abs(up);
+  if (steep > POLE) return `straight ${word}`;
+  const around = SIDES[(Math.round(Math.atan2(y, x) / (Math.PI / 4)) + 8) % 8];
+  return steep < LEVEL ? around : `${around}, ${steep > HIGH ? "high" : "slightly"} ${word}`;
+}
+
+/** A readout; of a share, how many points that are. @param {any} r @param {any} player */
+function reading(r, player) {
+  const words = readout(r, player.recipe, player), of = r.classes?.shape[0];
+  return of ? `${Math.round((parseFloat(words) * of) / 100)} of ${of} points, ${words}` : words;
+}
+
+/** @param {any} player */
+function where({ recipe, progress, last }) {
+  const points = pointCount(recipe), k = Math.round(progress), counted = `${points} ${points === 1 ? "point" : "points"}`;
+  if (!last) return counted;
+  if (Math.abs(progress - k) < 1e-3) return `${counted}, at the stage ${recipe.stages[k]} (${k} of ${last})`;
+  return `${counted}, between the stages ${recipe.stages[Math.floor(progress)]} and ${recipe.stages[Math.ceil(progress)]} (${progress.toFixed(1)} of ${last})`;
+}
+
+/** Choices and parameters that differ from their defaults. @param {any} player */
+function moved({ recipe, usual, params }) {
+  const chosen = recipe.choices.filter((/** @type {any} */ c) => c.kind === "one" && String(recipe.chosen[c.name]) !== String(usual[c.name]));
+  const set = recipe.parameters.filter((/** @type {any} */ p) => params[p.name] !== p.value);
+  const words = [...chosen.map((/** @type {any} */ c) => `${plain(c.label)}: ${plain(c.options[recipe.chosen[c.name]])}`),
+    ...set.map((/** @type {any} */ p) => `${plain(p.label)} = ${readable(params[p.name]).replace("-", "−")}`)];
+  return words.length ? `${words.join(", ")}.` : "";
+}
+
+/** @param {any} player */
+function followed({ recipe, at, followed }) {
+  if (!recipe.table) return "";
+  const points = at[recipe.table.cloud], n = cloudOf(recipe, recipe.table.cloud).points.shape[0];
+  const d = points.length / n, i = Math.min(followed, n - 1), numbers = Array.from(points.subarray(i * d, (i + 1) * d), fixed);
+  return `${n > 1 ? `Point ${i}` : "The point"} is at (${numbers.join(", ")}).`;
+}
+
+/** @param {string} words */
+const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
+
+/** A line under the figure that shows its state while things move too, and one that tells it at rest to those who hear it:
+ * each sentence is news by itself, and only where it is another.
+ * @param {any} player @returns {(rest: boolean) => void} to be called in every frame, and at rest */
+export function description(player) {
+  const id = `state-${player.slug}`, stage = player.part("stage");
+  const line = h("p", { className: "state", id, "aria-hidden": "true" }), told = h("p", { className: "told unseen", "aria-live": "polite" });
+  for (const old of stage.querySelectorAll(":scope > .state, :scope > .told")) old.remove();
+  stage.append(line, told);
+  let last = -EYE, later = 0;
+  return function tell(rest) {
+    clearTimeout(later);
+    if (!rest && performance.now() - last < EYE) {
+      later = window.setTimeout(() => tell(false), EYE);
+      return;
+    }
+    if (rest || !line.style.height) still(line, rest);
+    const words = sentences(player);
+    say(line, words);
+    last = performance.now();
+    if (!rest) return;
+    say(told, words);
+    for (const { gd, view } of player.panels) {
+      for (const [name, value] of [["role", "img"], ["aria-label", plain(view.title) || player.recipe.title], ["aria-describedby", id]]) gd.setAttribute(name, value);
+    }
+  };
+}
+
+/** While things move the line keeps its size: no control below moves away from the hand. @param {HTMLElement} line @param {boolean} rest */
+function still(line, rest) {
+  const held = !rest && line.childElementCount > 0;
+  line.style.height = held ? `${line.offsetHeight}px` : "";
+  line.style.overflow = held ? "hidden" : "";
+}
+
+/** @param {HTMLElement} line @param {string[]} words */
+function say(line, words) {
+  while (line.childElementCount > words.length) line.lastElementChild?.remove();
+  words.forEach((text, i) => {
+    const place = line.children[i] ?? line.appendChild(h("span"));
+    if (place.textContent !== `${text} `) place.textContent = `${text} `;
+  });
+}

@@ -1,0 +1,127 @@
+// @ts-check
+/**
+ * The link of a scene: choices, parameters, progress, camera, followed point and theme in the query; and what makes a
+ * teacher's link: `controls`, the names of those that are shown (0 for none), and `tour`, the stop to open at. Only what
+ * differs from the defaults is written. Reading collects what is wrong in words; nothing is clamped.
+ *
+ * components/language/link.py is the same in Python: both refuse the same, and write the same to the character.
+ *
+ * @typedef {{choices: Record<string, string>, params: Record<string, number>, progress: number,
+ *   camera: {eye: number[], center: number[]} | null, follow: number, theme: string, controls: string[] | null, tour: number}} State
+ */
+
+import { cloudOf } from "../engine/engine.mjs";
+
+const THEMES = ["auto", "light", "dark"];
+
+/** Choices, and everything else, of a query, and what is wrong with it. @param {string} search @param {Record<string, any>} choices the defaults, by name */
+export function split(search, choices) {
+  // without a prototype: "constructor" and "__proto__" are names like any other
+  const chosen = /** @type {Record<string, string>} */ (Object.create(null)), rest = /** @type {Record<string, string>} */ (Object.create(null));
+  const query = new URLSearchParams(search), twice = new Set([...query.keys()].filter((name) => query.getAll(name).length > 1));
+  for (const [name, text] of query) (Object.hasOwn(choices, name) ? chosen : rest)[name] = text;
+  return { chosen, rest, wrong: [...twice].map((name) => `${name} is given more than once`) };
+}
+
+const PLAIN = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i; // as in components/language/link.py
+const FARTHEST = 100; // of the camera, in scene units
+const NEAREST = 1e-3; // of its eye to what it looks at
+
+/** @param {string} text @returns {number} NaN unless the text is a plain number */
+const number = (text) => (PLAIN.test(text) ? Number(text) : NaN);
+
+/**
+ * The state that the rest of a query asks for, over the recipe's own, and what was wrong with it.
+ * @param {Record<string, string>} rest @param {any} recipe
+ */
+export function read(rest, recipe) {
+  const wrong = /** @type {string[]} */ ([]);
+  const state = { params: defaults(recipe), progress: recipe.progress, follow: recipe.follow, theme: "",
+    camera: /** @type {State["camera"]} */ (null), controls: /** @type {State["controls"]} */ (null), tour: 0 };
+  const last = recipe.stages.length - 1, stops = recipe.text?.tour.length ?? 0;
+  for (const [name, text] of Object.entries(rest)) {
+    const parameter = recipe.parameters.find((/** @type {any} */ p) => p.name === name), x = number(text);
+    if (parameter) {
+      if (within(parameter, x)) state.params[name] = x;
+      else wrong.push(`${name}=${text} is not a number from ${parameter.min} to ${parameter.max}`);
+    } else if (name === "progress") {
+      if (x >= 0 && x <= last) state.progress = x; else wrong.push(`progress=${text} is not a number from 0 to ${last}`);
+    } else if (name === "follow") {
+      const count = pointCount(recipe);
+      if (Number.isInteger(x) && x >= 0 && x < count) state.follow = x; else wrong.push(`follow=${text} is not the number of a point, 0 to ${count - 1}`);
+    } else if (name === "theme") {
+      if (THEMES.includes(text)) state.theme = text; else wrong.push(`theme=${text} is not one of ${THEMES.join(", ")}`);
+    } else if (name === "camera") {
+      const camera = parseCamera(text);
+      if (camera) state.camera = camera; else wrong.push(`camera=${text} is not three numbers, or six, between −100 and 100`);
+    } else if (name === "controls") {
+      const unknown = text.split(",").filter((each) => !controlNames(recipe).includes(each));
+      if (text === "0" || text === "1") state.controls = text === "0" ? [] : null;
+      else if (unknown.length) wrong.push(`controls: the scene has no control ${unknown[0]}`); else state.controls = text.split(",");
+    } else if (name === "tour" && stops) {
+      if (Number.isInteger(x) && x >= 1 && x <= stops) state.tour = x; else wrong.push(`tour=${text} is not the number of a stop, 1 to ${stops}`);
+    } else wrong.push(`this scene has nothing called ${name}`);
+  }
+  return { state, wrong };
+}
+
+/** Choices as a link has them. @param {Record<string, any>} chosen @returns {Record<string, string>} */
+export const texts = (chosen) => Object.fromEntries(Object.entries(chosen).map(([name, value]) => [name, String(value)]));
+
+/** A value a parameter can have; ε may also be exactly 0 where its slider ends there. @param {any} parameter @param {number} x */
+export const within = (parameter, x) => (x >= parameter.min && x <= parameter.max) || (parameter.scale === "log" && x === 0);
+
+/** @param {any} recipe @returns {Record<string, number>} */
+export const defaults = (recipe) => Object.fromEntries(recipe.parameters.map((/** @type {any} */ p) => [p.name, p.value]));
+
+/** The names that `controls` may have; that of a result stands for what computes it. @param {any} recipe @returns {string[]} */
+const controlNames = (recipe) => [...recipe.choices, ...recipe.parameters, { name: "progress" }].map(({ name }) => name);
+
+/** How many points there are to follow. @param {any} recipe @returns {number} */
+export const pointCount = (recipe) =>
+  cloudOf(recipe, recipe.table?.cloud ?? recipe.clouds[0].name).points.shape[0];
+
+/** "x,y,z" is the eye, "x,y,z,u,v,w" the eye and what it looks at. @param {string} text @returns {State["camera"]} */
+function parseCamera(text) {
+  const numbers = text.split(",").map(number);
+  return isCamera(numbers) ? { eye: numbers.slice(0, 3), center: numbers.length === 6 ? numbers.slice(3) : [0, 0, 0] } : null;
+}
+
+/** @param {number[]} numbers */
+function isCamera(numbers) {
+  const [x, y, z] = numbers.slice(0, 3).map((v, i) => v - (numbers[3 + i] ?? 0));
+  return [3, 6].includes(numbers.length) && numbers.every((v) => Math.abs(v) <= FARTHEST) && x * x + y * y + z * z >= NEAREST * NEAREST;
+}
+
+/** The query of a state, with its ?; "" where nothing differs from the defaults.
+ * @param {State} state @param {Record<string, any>} choices the defaults @param {any} recipe @returns {string} */
+export function write(state, choices, recipe) {
+  const query = new URLSearchParams();
+  /** Five digits, unless they are a value that cannot be: those of the largest may be more than it.
+   * @param {string} name @param {number} x @param {number} usual @param {(x: number) => boolean} fits */
+  const put = (name, x, usual, fits) => {
+    const few = Number(x.toPrecision(5));
+    if (x !== usual && few !== usual) query.set(name, String(fits(few) ? few : x));
+  };
+  for (const [name, usual] of Object.entries(choices)) {
+    const value = state.choices[name];
+    if (value !== undefined && String(value) !== String(usual)) query.set(name, String(value));
+  }
+  for (const p of recipe.parameters) put(p.name, state.params[p.name], p.value, (x) => within(p, x));
+  put("progress", state.progress, recipe.progress, () => true);
+  if (state.follow !== recipe.follow) query.set("follow", String(state.follow));
+  const camera = state.camera && seen(state.camera);
+  if (camera) query.set("camera", camera.join(","));
+  if (state.theme) query.set("theme", state.theme);
+  if (state.controls) query.set("controls", state.controls.join(",") || "0");
+  if (state.tour) query.set("tour", String(state.tour));
+  const text = query.toString().replaceAll("%2C", ",");
+  return text && `?${text}`;
+}
+
+/** Four decimals, or all where the eye would be too near with four; nothing if no link may have it.
+ * @param {{eye: number[], center: number[]}} camera @returns {number[] | undefined} */
+function seen({ eye, center }) {
+  const all = [...eye, ...center], few = all.map((v) => Number(v.toFixed(4)));
+  return [few, all].map((each) => (each.slice(3).some(Boolean) ? each : each.slice(0, 3))).find(isCamera);
+}

@@ -1,0 +1,55 @@
+// @ts-check
+/**
+ * How things move by themselves: progress leg by leg, a clock, the camera in flight. Pure: times in, numbers out.
+ *
+ * @typedef {{from: number, to: number, done: number}} Leg of the progress, to a stage; done: its milliseconds so far
+ * @typedef {import("../painter/painter.mjs").Camera} Camera
+ * @typedef {{from: Camera, to: Camera, done: number}} Flight
+ */
+
+export const LONGEST = 250; // ms that one frame can take of a motion: who comes back to a hidden tab misses nothing
+export const FLIGHT = 900; // milliseconds
+const LEG = 1600, PAUSE = 700, RUN = 12000; // milliseconds
+const NEAR = 1e-6; // of a stage: there already
+
+/** @param {number} t from 0 to 1 */
+const ease = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
+
+/** The stage after a progress, or before it. @param {number} progress @param {number} by its sign tells which @param {number} last */
+export const stageBeside = (progress, by, last) =>
+  Math.max(0, Math.min(last, by > 0 ? Math.floor(progress + NEAR) + 1 : Math.ceil(progress - NEAR) - 1));
+
+/** Where playing goes next, from the end to the beginning. @param {number} progress @param {number} last @returns {Leg} */
+export function nextLeg(progress, last) {
+  const from = progress >= last ? 0 : progress;
+  return { from, to: stageBeside(from, 1, last), done: 0 };
+}
+
+/** Milliseconds of the way. @param {Leg} leg */
+const way = ({ from, to }) => LEG * Math.max(0.3, Math.min(2, Math.abs(to - from)));
+
+/** The progress on a leg; those who asked for no motion see a cut. @param {Leg} leg @param {boolean} cut */
+export function along(leg, cut) {
+  const { from, to, done } = leg;
+  if (cut) return done < PAUSE * 2 ? from : to;
+  return from + (to - from) * ease(Math.min(1, done / way(leg)));
+}
+
+/** Whether a leg is over, with the pause at its stage that playing makes. @param {Leg} leg @param {boolean} playing */
+export const isOver = (leg, playing) => leg.done >= way(leg) + (playing ? PAUSE : 0);
+
+/** The value of a clock some milliseconds later. @param {{min: number, max: number}} clock @param {number} value @param {number} ms */
+export const clockAfter = ({ min, max }, value, ms) => Math.min(max, value + (ms * (max - min)) / RUN);
+
+/** Where the camera is in its flight. @param {Flight} flight @returns {Camera} */
+export function inFlight({ from, to, done }) {
+  const f = ease(Math.min(1, done / FLIGHT));
+  return { eye: arc(from.eye, to.eye, f), center: arc(from.center, to.center, f) };
+}
+
+/** From a to b: the direction turns, the distance changes evenly. @param {number[]} a @param {number[]} b @param {number} f */
+function arc(a, b, f) {
+  const length = Math.hypot(...a) * (1 - f) + Math.hypot(...b) * f;
+  const mixed = a.map((x, i) => x * (1 - f) + b[i] * f), now = Math.hypot(...mixed);
+  return now > 1e-9 ? mixed.map((x) => (x * length) / now) : f < 0.5 ? a : b; // 0 has no direction
+}

@@ -1,0 +1,122 @@
+// @ts-check
+/** A recipe onto the page: the parts that the player's element has are filled, and a panel is opened for each view. */
+
+import { choices, h, scrubber, sliders } from "./controls.mjs";
+import { unpack } from "../engine/engine.mjs";
+import { numbers } from "./numbers.mjs";
+import { Panel } from "../painter/painter.mjs";
+import { picture } from "../painter/pictures.mjs";
+import { tour } from "./tour.mjs";
+import { hasWebGL, home, legend, plotly } from "../painter/views.mjs";
+
+/** @typedef {{picked: (layer: any, point: number) => void, turned: (camera: import("../painter/painter.mjs").Camera, panel: Panel) => void}} Hand
+ *   what a hand on a panel does: a click on a point, a turn of the camera */
+
+/** A colour of the theme. @param {string} name */
+export const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+/** Everything but the views. @param {any} player @returns {(() => void)[]} to be called when the state has changed */
+export function fill(player) {
+  const { recipe } = player, part = (/** @type {string} */ name) => player.part(name), shows = /** @type {(() => void)[]} */ ([]);
+  const parameters = part("parameters"), scrub = part("scrubber"), text = part("text"), formula = part("formula");
+  const chosen = part("choices"), shown = offered(player), training = part("training");
+  if (chosen) choices(chosen, shown, (name, value) => player.choose({ [name]: value }));
+  if (parameters) { const show = sliders(parameters, shown, (name, value) => player.set(name, value)); shows.push(() => show(player.params)); }
+  if (scrub) scrub.hidden = !player.offers("progress");
+  if (scrub && player.offers("progress")) shows.push(scrubber(scrub, recipe, player));
+  if (training) training.hidden = !recipe.choices.some((/** @type {any} */ c) => c.kind === "result" && player.offers(c.name));
+  if (part("numbers")) { count(player); shows.push(() => player.counted(player)); }
+  if (formula && formula.innerHTML !== recipe.formula) formula.innerHTML = recipe.formula;
+  if (formula) shows.push(() => mark(formula, player.progress));
+  if (text && !text.childElementCount) tour(text, recipe.text, player);
+  return shows;
+}
+
+/** The numbers of the recipe, in their part. @param {any} player */
+export function count(player) { player.counted = numbers(player.part("numbers"), player.recipe); }
+
+/** The recipe with those choices and parameters that this page shows. @param {any} player */
+function offered(player) {
+  const { recipe } = player, fits = (/** @type {any} */ { name }) => player.offers(name);
+  return { ...recipe, choices: recipe.choices.filter(fits), parameters: recipe.parameters.filter(fits) };
+}
+
+/** The piece of the formula that the present stage is. @param {HTMLElement} formula @param {number} progress */
+function mark(formula, progress) {
+  const stage = `stage-${Math.ceil(progress - 0.02)}`;
+  if (formula.dataset.stage === stage) return;
+  formula.dataset.stage = stage;
+  for (const piece of formula.querySelectorAll("[class*=stage-]")) piece.classList.toggle("marked", piece.classList.contains(stage));
+}
+
+/** A panel for each view; those of the same kind are kept, with their cameras. @param {any} player
+ * @param {import("../painter/painter.mjs").Drawn[][]} frame @param {Hand} hand */
+export async function open(player, frame, hand) {
+  const { recipe, panels } = player, views = player.part("views");
+  if (recipe.views.some((/** @type {any} */ v) => v.dims === 3) && !hasWebGL()) return still(player, views);
+  const fits = panels.length === recipe.views.length && panels.every((/** @type {Panel} */ p, /** @type {number} */ v) => p.view.dims === recipe.views[v].dims);
+  if (fits) return keep(player, frame);
+  player.closePanels();
+  const Plotly = await plotly(player.root.dataset.plotly ?? "").catch(() => null);
+  if (player.closed) return;
+  if (!Plotly) return player.notice("The drawing library did not load. Reload the page to try again.");
+  views.className = `views views-${recipe.views.length}`;
+  views.replaceChildren();
+  player.panels = recipe.views.map((/** @type {any} */ view) => build(player, view, Plotly, hand));
+  await Promise.all(player.panels.map((/** @type {Panel} */ panel, /** @type {number} */ v) => panel.open(frame[v], player.camera)));
+}
+
+/** The panels that there are, with new views. @param {any} player @param {import("../painter/painter.mjs").Drawn[][]} frame */
+async function keep({ panels, recipe, camera }, frame) {
+  await Promise.all(panels.map((/** @type {Panel} */ panel, /** @type {number} */ v) => {
+    panel.view = recipe.views[v];
+    panel.gd.parentElement.querySelector("figcaption").textContent = panel.view.title;
+    explain(panel);
+    return panel.settle(frame[v]).then(() => panel.setCamera(camera ?? home(panel.view)));
+  }));
+}
+
+/** A panel's legend, as its view is now. @param {Panel} panel */
+export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend").replaceWith(legend(view));
+
+/** @param {any} player @param {any} view @param {any} Plotly @param {Hand} hand */
+function build(player, view, Plotly, hand) {
+  const element = h("div", { className: "figure", tabIndex: -1 }), fast = !new URLSearchParams(location.hash.slice(1)).has("public");
+  player.part("views").append(h("figure", { className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}` },
+    h("figcaption", {}, view.title), element, legend(view)));
+  const panel = new Panel(element, view, color, Plotly, fast);
+  if (view.edge) element.after(h("button", { type: "button", className: "edge", onclick: () => player.edgeOn(panel) }, "See the plane edge on"));
+  panel.onPick = (layer, index) => hand.picked(layer, pointOf(layer, index));
+  panel.onCamera = (camera) => hand.turned(camera, panel);
+  return panel;
+}
+
+/** Without WebGL: a word, and the server's picture of the present state. @param {any} player @param {HTMLElement} views */
+function still(player, views) {
+  player.closePanels();
+  views.className = "views";
+  const live = player.root.dataset.still && h("img", { className: "live", alt: player.recipe.title, src: player.picture() });
+  views.replaceChildren(h("figure", { className: "view still" },
+    h("p", { role: "status" }, "This browser has no WebGL, so nothing can be turned here; this is a still picture of the scene. "
+      + "Turning on hardware acceleration, or another browser, brings it to life."),
+    live || (views.querySelector(".poster") ?? "")));
+}
+
+/** Where points have pictures, one stands in a corner of the first view. @param {any} player @returns {(() => void)[]} as `fill` */
+export function pictured(player) {
+  const cloud = player.recipe.clouds.find((/** @type {any} */ c) => c.pictures), [panel] = player.panels;
+  panel?.gd.parentElement.querySelector(".picture")?.remove();
+  if (!cloud || !panel) return [];
+  const { element, show } = picture(cloud, () => color("ink"));
+  let pointed = -1;
+  const showNow = () => show(pointed < 0 ? player.followed : pointed);
+  panel.onHover = (/** @type {any} */ layer, /** @type {number} */ index) => {
+    pointed = layer?.cloud === cloud.name ? pointOf(layer, index) : -1;
+    showNow();
+  };
+  panel.gd.parentElement.append(element);
+  return [showNow];
+}
+
+/** Which point of its cloud a layer shows as its so-manieth. @param {any} layer @param {number} index @returns {number} */
+const pointOf = (layer, index) => (layer.order ? unpack(layer.order)[index] : Array.isArray(layer.only) ? layer.only[index] : index);

@@ -1,0 +1,114 @@
+// @ts-check
+/** Numbers beside the picture: a point at every stage, and how far two clouds lie apart. */
+
+import { cloudOf, cloudStages, measures, project, residual, stages, unpack } from "../engine/engine.mjs";
+import { accuracy, semiAxes } from "../engine/geometry.mjs";
+import { chosen } from "../engine/marks.mjs";
+import { h } from "./controls.mjs";
+import { defaults } from "./link.mjs";
+
+const HEADS = { mean: "mean μ", std: "σ", norm: "‖·‖", angle: "angle to 1", distance: "to the image at ε = 0" };
+
+/** @param {number} x */
+export const fixed = (x) => (Number.isNaN(x) ? "—" : Math.abs(x) < 5e-5 ? "0" : Math.abs(x) >= 1e5 ? x.toExponential(2) : x.toFixed(Math.abs(x) < 0.01 ? 5 : 3)).replace("-", "−");
+
+/** A point of the recipe's own at every stage, as rows of texts. @param {any} recipe @param {Record<string, number>} params
+ * @param {import("../engine/engine.mjs").Stages} all @param {number} followed */
+export function rows(recipe, params, all, followed) {
+  const { cloud: name, ideal, first, columns } = recipe.table;
+  const cloud = cloudOf(recipe, name), [n, d] = cloud.points.shape, i = Math.min(followed, n - 1);
+  const point = Float64Array.from(unpack(cloud.points).subarray(i * d, (i + 1) * d));
+  const own = (/** @type {string} */ of) => cloudStages(cloudOf(recipe, of), params, all, { at: point, index: i });
+  const stages = own(name), surface = ideal && own(ideal);
+  const wide = Math.max(...stages.map((stage) => stage.length));
+  return stages.map((stage, k) => {
+    const measured = /** @type {any} */ (measures(stage));
+    measured.distance = surface ? residual(stage, surface[k], 1) : NaN;
+    /** @type {Record<string, string>} */ const units = { angle: Number.isNaN(measured.angle) ? "" : "°", distance: !k && first ? ` ${first}` : "" };
+    return columns.flatMap((/** @type {string} */ c) => c === "components" ? Array.from({ length: wide }, (_, j) => (j < stage.length ? fixed(stage[j]) : ""))
+      : [(units[c] === "°" ? measured[c].toFixed(1) : fixed(measured[c])) + (units[c] ?? "")]);
+  });
+}
+
+/** @param {HTMLElement} part @param {any} recipe @returns {(player: any) => void} shows the player's state */
+export function numbers(part, recipe) {
+  /** @type {((player: any) => string)[]} */ const words = [
+    ...recipe.readouts.map((/** @type {any} */ r) => {
+      const word = (/** @type {any} */ player) => `${r.label}: ${readout(r, recipe, player)}`;
+      return r.kind === "residual" || r.kind === "lengths" ? ofStages(word) : word;
+    }),
+  ];
+  const readouts = words.map(() => h("output", { className: "readout" }));
+  const caption = h("caption"), body = h("tbody");
+  const table = recipe.table && h("table", {}, caption, heads(recipe), body);
+  part.replaceChildren(...readouts, ...(recipe.facts ? [facts(recipe.facts)] : []), ...(table ? [h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "The followed point in numbers" }, table)] : []));
+  const others = recipe.views.some((/** @type {any} */ v) => v.layers.some((/** @type {any} */ l) => l.hand?.kind === "follow"));
+  let known = "", marked = -1;
+  return (player) => {
+    words.forEach((word, i) => {
+      const text = word(player);
+      if (readouts[i].textContent !== text) readouts[i].textContent = text;
+    });
+    if (!table) return;
+    const key = JSON.stringify([player.params, player.followed]), current = Math.round(player.progress);
+    if (key !== known) {
+      known = key;
+      marked = -1;
+      caption.textContent = others ? `Point ${player.followed}, stage by stage. Click another point to follow it.` : "The followed point, stage by stage.";
+      body.replaceChildren(...rows(recipe, player.params, player.stages, player.followed).map((cells, k) =>
+        h("tr", {}, h("th", { scope: "row" }, recipe.stages[k]), ...cells.map((/** @type {string} */ c) => h("td", {}, c)))));
+    }
+    if (current === marked) return;
+    marked = current;
+    [...body.rows].forEach((row, k) => row.classList.toggle("current", k === current));
+  };
+}
+
+/** A word that only the stages decide, found anew when they change. @param {(player: any) => string} word */
+function ofStages(word) {
+  /** @type {any} */ let stages;
+  let words = "";
+  return (/** @type {any} */ player) => {
+    if (player.stages !== stages) { stages = player.stages; words = word(player); }
+    return words;
+  };
+}
+
+/** @param {any} r @param {any} recipe @param {any} player @returns {string} */
+export function readout(r, recipe, player) {
+  if (r.kind === "count") return counted(r, player);
+  const name = r.cloud ?? r.a, n = count(recipe, name);
+  if (r.kind === "residual") {
+    const far = residual(player.stages[r.a].at(-1), player.stages[r.b].at(-1), n, r.coordinates ?? undefined);
+    return far && far < 1e-3 ? far.toExponential(1) : fixed(far);
+  }
+  if (r.kind === "lengths") return semiAxes(player.stages[name].at(-1), n).map((axis) => fixed(Math.hypot(...axis))).join(", ");
+  const values = project([r.row], player.stages[name], player.at[name], n, player.params);
+  if (r.kind === "accuracy") return `${(100 * accuracy(values, unpack(r.classes), r.threshold)).toFixed(1)} %`;
+  const x = r.kind === "mean" ? values.reduce((s, v) => s + v, 0) / n : values[Math.min(n - 1, r.index === "followed" ? player.followed : r.index)];
+  return (r.digits === null ? fixed(x) : x.toFixed(r.digits).replace("-", "−")) + r.unit;
+}
+
+/** How many points there are of a kind. @param {any} r @param {any} player */
+function counted(r, player) {
+  const { moment } = player, at = r.stage === null ? moment.at : { ...moment.at, [r.cloud]: moment.stages[r.cloud][r.stage] };
+  return `${chosen(r, { ...moment, at }).length} of ${count(moment.recipe, r.cloud)}`;
+}
+
+/** @param {{title: string, columns: string[], rows: string[][]}} table */
+function facts({ title, columns, rows }) {
+  const cells = (/** @type {string[]} */ [head, ...rest]) => h("tr", {}, h("th", { scope: "row" }, head), ...rest.map((c) => h("td", {}, c)));
+  return h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": title }, h("table", { className: "facts" }, h("caption", {}, title),
+    ...(columns.some(Boolean) ? [h("thead", {}, h("tr", {}, ...columns.map((c) => (c ? h("th", { scope: "col" }, c) : h("td")))))] : []), h("tbody", {}, ...rows.map(cells))));
+}
+
+/** @param {any} recipe @param {string} cloud @returns {number} how many points the cloud has */
+const count = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
+
+/** @param {any} recipe */
+function heads(recipe) {
+  const d = rows(recipe, defaults(recipe), stages(recipe, defaults(recipe)), 0)[0].length - recipe.table.columns.length + 1;
+  const names = recipe.table.columns.flatMap((/** @type {string} */ c) => c === "components"
+    ? Array.from({ length: d }, (_, j) => `x${String(j + 1).replace(/\d/g, (k) => "₀₁₂₃₄₅₆₇₈₉"[Number(k)])}`) : [/** @type {any} */ (HEADS)[c]]);
+  return h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "stage"), ...names.map((/** @type {string} */ n) => h("th", { scope: "col" }, n))));
+}

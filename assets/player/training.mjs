@@ -1,0 +1,250 @@
+// @ts-check
+/**
+ * Training on a scene's page: the clientside half of components/pages/panel.py, and the files of a run. The picture goes
+ * with the training: what the worker sends is the recipe of the film so far, of which it leaves out what it has sent.
+ */
+
+import { h, whole } from "./controls.mjs";
+import { poll } from "./poll.mjs";
+
+const QUIET = 3000; // milliseconds without an answer after which the page says so
+const LOST = "The server does not answer at the moment. This page goes on asking; the training goes on where it runs.";
+const SILENT = "The server does not answer. Try again in a moment.";
+
+const player = () => /** @type {any} */ (window).normscape.players[0];
+const duration = (/** @type {number} */ s) => (s < 60 ? `${Math.ceil(s)} s` : `${Math.floor(s / 60)} min ${Math.ceil(s % 60)} s`);
+
+/** The training that this page follows: the player that shows it, the choices then; the step of the last picture; whether the hand
+ * wants to stop, and what it wants to see, as a query, of which the server has been asked, and knows.
+ * @type {{ticket: string, shown: any, choices: Record<string, string>, known: Map<string, any>, seeds: number, seen: number, stop: boolean,
+ *   look: string, asked: string, looked: string, quiet: AbortController} | null} */
+let followed = null;
+/** State of the panel, bar, words. @typedef {[string, number, string]} Said */
+/** @type {Said} */ let said = ["idle", 0, ""], told = said; // the last news, and what the panel shows
+let silence = 0; // a timer
+
+const place = () => `${followed?.shown.root.dataset.run.replace(/run$/, "training")}/${followed?.ticket}`;
+
+/** What a page asks to train. @param {unknown} _ @param {any} steps @param {any} lr @param {any} seeds @param {any} seed */
+function ask(_, steps, lr, seeds, seed) {
+  const { slug, choices } = player(), texts = Object.entries(choices).map(([name, value]) => [name, String(value)]);
+  watch(SILENT);
+  return { slug, choices: Object.fromEntries(texts), steps, lr, seeds, seed, time: performance.now() };
+}
+
+/** A ticket, or why there is none. @param {string | null} refused @param {string} ticket */
+function show(refused, ticket) {
+  const { dash_clientside: { callback_context: { triggered }, no_update } } = /** @type {any} */ (window);
+  const came = new Set(triggered.map((/** @type {any} */ t) => t.prop_id.split(".")[0]));
+  clearTimeout(silence);
+  if (came.has("train-ticket") && ticket) return begun(ticket);
+  if (came.has("train-refused") && refused && !followed) return (told = said = ["idle", 0, refused]);
+  return [no_update, no_update, no_update];
+}
+
+/** @param {string} ticket */
+function begun(ticket) {
+  forget();
+  const shown = player(), quiet = new AbortController();
+  followed = { ticket, shown, choices: { ...shown.choices }, known: new Map(), seeds: 0, seen: -1, stop: false, look: "", asked: "", looked: "", quiet };
+  shown.turn = turn;
+  shown.listen.signal.addEventListener("abort", () => { close(); forget(); }, { signal: quiet.signal }); // its page was left
+  watch(LOST);
+  poll(place(), question, heard, { signal: quiet.signal, sleep });
+  return (told = said = ["running", 0, "Starting …"]);
+}
+
+/** Nothing is followed any more. */
+function forget() {
+  clearTimeout(silence);
+  followed?.quiet.abort();
+  if (followed) followed.shown.turn = null;
+  followed = null;
+}
+
+/** The page goes. */
+function close() {
+  if (followed) navigator.sendBeacon(`${place()}/close`);
+}
+
+/** What there is of the training is kept. */
+function stop() {
+  if (followed) followed.stop = true;
+}
+
+/** Until the time has come, or the page wakes up, or the net is back. @param {number} ms @returns {Promise<void>} */
+const sleep = (ms) => new Promise((go) => {
+  const woken = new AbortController(), wake = () => { clearTimeout(timer); woken.abort(); go(); }, timer = setTimeout(wake, ms);
+  for (const [where, what] of /** @type {[EventTarget, string][]} */ ([[window, "online"], [window, "pageshow"], [document, "visibilitychange"]])) {
+    where.addEventListener(what, wake, { signal: woken.signal });
+  }
+});
+
+/** Say something else if no answer comes for a while. @param {string} words */
+function watch(words) {
+  clearTimeout(silence);
+  silence = window.setTimeout(() => tell([said[0], said[1], words]), QUIET);
+}
+
+/** @param {Said} news */
+function tell(news) {
+  if (String(news) === String(told)) return;
+  const [state, bar, words] = (told = news), { set_props } = /** @type {any} */ (window).dash_clientside;
+  set_props("train-panel", { "data-state": state });
+  set_props("train-bar", { value: bar });
+  set_props("train-words", { children: words });
+}
+
+/** What the page has, and what it wants. */
+function question() {
+  const training = /** @type {NonNullable<typeof followed>} */ (followed), { seen, stop, look, looked } = training;
+  training.asked = look;
+  return { seen, stop, look: look === looked ? undefined : Object.fromEntries(new URLSearchParams(look)) };
+}
+
+/** @param {any} answer @returns {boolean} whether more will come */
+function heard(answer) {
+  if (!followed) return false;
+  watch(LOST);
+  followed.looked = followed.asked;
+  if (answer?.end) said = over(answer.end);
+  else if (answer) said = under(answer);
+  tell(said);
+  return Boolean(followed);
+}
+
+/** @param {any} news @returns {Said} */
+function under(news) {
+  if (!followed) return said;
+  if (news.away) return ["running", said[1], "The queue does not answer at the moment. The training goes on where it runs."];
+  if ("ahead" in news) return ["running", 0, news.ahead ? `${news.ahead} before you` : "Starting …"];
+  followed.seeds = news.seeds;
+  followed.seen = news.step;
+  if (Number(followed.shown.choices.seed) >= news.seeds) {
+    followed.choices.seed = "0"; // as the worker shows it, and not a wish of the hand
+    turn({ seed: "0" });
+  }
+  picture(news.recipe);
+  const left = news.left === null ? "" : `, about ${duration(news.left)} left`;
+  return ["running", (100 * news.step) / news.steps, `Step ${whole(news.step)} of ${whole(news.steps)}: median loss ${news.loss.toPrecision(2)}, `
+    + `${news.solved} of ${news.seeds} solve it${left}`];
+}
+
+/** Whether a choice is of what is shown alone, such as the seed, and not of what is trained. @param {string} name */
+function free(name) {
+  const { of } = followed?.shown.recipe.choices.find((/** @type {any} */ c) => c.name === "run");
+  return ![...of, "run", "net"].includes(name);
+}
+
+/** The choices that the hand has changed since the training began. */
+function changed() {
+  const { choices, shown } = /** @type {NonNullable<typeof followed>} */ (followed), now = Object.entries(shown.choices);
+  return Object.fromEntries(now.map(([name, value]) => [name, String(value)]).filter(([name, text]) => text !== String(choices[name])));
+}
+
+/** The worker shows what the hand has chosen to see. @param {Record<string, string>} choices */
+function look(choices) {
+  if (followed) followed.look = new URLSearchParams(choices).toString();
+}
+
+/** New choices of what is shown: the next picture has them. @param {Record<string, string>} wanted @returns {boolean} */
+function turn(wanted) {
+  if (!followed || !Object.keys(wanted).every(free)) return false;
+  const { shown, seeds } = followed, beyond = Number(wanted.seed) >= seeds;
+  shown.notice(beyond ? `seed=${wanted.seed}, but this training has ${seeds}, from 0 on` : "");
+  if (beyond) return true;
+  Object.assign(shown.choices, wanted);
+  for (const [name, value] of Object.entries(wanted)) {
+    const field = shown.root.querySelector(`#choice-${name}`);
+    if (field) field.value = value;
+  }
+  look(changed());
+  return true;
+}
+
+/** The picture of the film so far, unless the hand has chosen something else to train. @param {any} recipe */
+function picture(recipe) {
+  const { known, shown } = /** @type {NonNullable<typeof followed>} */ (followed), other = changed();
+  for (const kind of ["clouds", "views"]) {
+    recipe[kind] = recipe[kind].map((/** @type {any} */ each) => {
+      const place = `${kind} ${each.name}`, full = { ...known.get(place), ...each };
+      known.set(place, full);
+      return full;
+    });
+  }
+  if (!recipe.clock || !Object.keys(other).every(free)) return;
+  look(other);
+  shown.live(recipe);
+}
+
+const ENDS = /** @type {Record<string, string>} */ ({
+  lost: "The training was lost: its worker has ended, or could not be reached for a while. Train again.",
+  left: "This training ended when the page was left.",
+  replaced: "This training was given up: you have started another one.",
+});
+
+/** @param {any} end @returns {Said} */
+function over(end) {
+  if (!followed) return said;
+  const { choices, shown } = followed, own = picked(end.seeds);
+  forget();
+  if (end.state !== "done") return ["idle", 0, ENDS[end.state] ?? `The training failed: ${end.words}`];
+  const seed = own.seed ?? String(end.seed);
+  toEnd(shown, { ...choices, ...own, run: end.run, net: "", seed });
+  const ended = end.ended ? `, ${end.ended} ended early` : "";
+  return ["idle", 100, `${end.solved} of ${end.seeds} solve it after ${whole(end.step)} steps${ended}. Seed ${seed} is shown; the link keeps it.`];
+}
+
+/** What the hand has chosen to see of a training that now ends, if it has so many seeds. @param {number} seeds */
+function picked(seeds) {
+  const { seed, ...rest } = Object.fromEntries(Object.entries(changed()).filter(([name]) => free(name)));
+  return Number(seed) < seeds ? { ...rest, seed } : rest;
+}
+
+/** The recipe of a whole run, at its last step. @param {any} shown the player @param {Record<string, string>} choices */
+async function toEnd(shown, choices) {
+  const done = await shown.choose(choices);
+  const clock = done && shown.recipe.parameters.find((/** @type {any} */ p) => p.name === shown.recipe.clock);
+  if (clock) shown.set(clock.name, clock.max);
+}
+
+/** The files of the run that is shown. @param {HTMLElement} part @param {any} shown the player */
+function files(part, shown) {
+  const { run, seed } = shown.choices, place = shown.root.dataset.run, words = h("p", { role: "alert" });
+  const open = h("input", { type: "file", accept: ".npz,.json", hidden: true, onchange: async () => {
+    const [file] = open.files;
+    const query = new URLSearchParams(Object.entries(shown.choices).filter(([name, value]) => String(value) !== String(shown.usual[name])));
+    const answer = file && await ask(`${place}/${shown.slug}?${query}`, { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } });
+    open.value = "";
+    if (answer?.choices) shown.choose({ net: "", ...answer.choices });
+  } });
+  /** @param {string} url @param {RequestInit} [options] */
+  const ask = async (url, options) => {
+    const reply = await fetch(url, options).catch(() => null), body = await reply?.json().catch(() => null);
+    words.textContent = reply?.ok ? "" : body?.error ?? "The server does not answer.";
+    return reply?.ok ? body : null;
+  };
+  const carry = async () => {
+    const answer = await ask(`${place}/${run}/net?seed=${seed}`);
+    if (answer && await shown.choose({ run: "", net: answer.net })) shown.share();
+  };
+  const link = (/** @type {string} */ kind) => h("a", { href: `${place}/${run}.${kind}`, download: "" }, `.${kind}`);
+  part.replaceChildren(
+    ...(run ? [h("span", {}, "Download the run: ", link("npz"), " ", link("json")),
+      h("button", { type: "button", title: "A link that holds the network of this seed, and opens anywhere", onclick: carry }, "Link with the network")] : []),
+    h("button", { type: "button", title: "A run that was downloaded, .npz or .json", onclick: () => open.click() }, "Open a run …"), open, words);
+}
+
+/** @type {any} */ let known;
+function attend() {
+  const shown = player(), part = /** @type {HTMLElement | null} */ (shown?.root.querySelector(".training .files"));
+  if (!part || (known?.part === part && part.childElementCount && known.run === shown.choices.run && known.seed === shown.choices.seed)) return;
+  known = { part, run: shown.choices.run, seed: shown.choices.seed };
+  files(part, shown);
+}
+addEventListener("normscape:state", attend);
+
+addEventListener("pagehide", close); // should it come back, it asks again, and is told
+
+const { dash_clientside } = /** @type {any} */ (Object.assign(window, { dash_clientside: /** @type {any} */ (window).dash_clientside ?? {} }));
+dash_clientside.training = { ask, show, stop };

@@ -1,0 +1,1 @@
+"""A recipe as a picture: colours by role, Plotly figures, and stills in SVG."""

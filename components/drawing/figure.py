@@ -1,0 +1,203 @@
+"""Recipe → Plotly figure, at any parameters and progress. The only maker of traces.
+
+`templates` are the traces and layout of one view without positions: the browser's painter fills in what the
+engine computes. `figure` fills them here. Colours stay `var(--role)` in templates.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from components import theme as themes
+from components.language.cloud import Moment, Params
+from components.language.marks import Choose, Color, Follow, Labels, Mark, Points, Stroke, color_of, hand_of
+from components.language.packing import packed
+from components.language.recipe import Recipe, View
+
+FONT = "system-ui, sans-serif"
+THINNER = 0.5  # WebGL draws lines at half their width
+FEW = 1500  # above this many, markers are squares: a third of the vertices of circles
+
+
+def templates(recipe: Recipe, view: View) -> dict[str, Any]:
+    """Traces (one a layer, in order) and layout of a view, positions left out."""
+    return {
+        "data": [_trace(recipe, view, mark) for mark in view.layers],
+        "layout": _scene_layout(view) if view.dims == 3 else _plane_layout(view),
+    }
+
+
+def _trace(recipe: Recipe, view: View, mark: Mark) -> dict[str, Any]:
+    trace = {
+        "type": "scatter3d" if view.dims == 3 else "scatter",
+        "name": mark.title or mark.role,
+        "opacity": mark.opacity,
+        "showlegend": False,
+        "hoverinfo": {Follow: "text", Choose: "none"}.get(type(hand_of(mark)), "skip"),
+    }
+    return trace | PRIMITIVES[mark.draws](recipe, view, mark)
+
+
+def _markers(recipe: Recipe, view: View, mark: Points) -> dict[str, Any]:
+    many = mark.only is None and len(recipe.cloud(mark.cloud).points) > FEW
+    symbol = {"ring": "circle-open", "square": "square"}.get(mark.glyph, "square" if many else "circle")
+    marker = {"size": mark.size, "color": f"var(--{mark.role})", "symbol": symbol, "line": {"width": 0}}
+    return {"mode": "markers", "marker": marker | (_scale(mark.color) if mark.color else {})}
+
+
+def _lines(recipe: Recipe, view: View, mark: Stroke) -> dict[str, Any]:
+    width = mark.size if view.dims == 3 else mark.size * THINNER
+    return {"mode": "lines", "line": {"color": f"var(--{mark.role})", "width": width, "dash": mark.dash}}
+
+
+def _mesh(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
+    i, j, k = np.asarray(mark.triangles).T.tolist()
+    light = {"ambient": 0.72, "diffuse": 0.45, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
+    color = color_of(mark)
+    paint = _scale(color) if color else {"color": f"var(--{mark.role})"}
+    return {"type": "mesh3d", "i": i, "j": j, "k": k, "lighting": light, "showscale": False, **paint}
+
+
+def _texts(recipe: Recipe, view: View, mark: Labels) -> dict[str, Any]:
+    font = {"color": f"var(--{mark.role})", "size": 15, "family": FONT}
+    return {"mode": "text", "text": list(recipe.cloud(mark.cloud).labels or ()), "textfont": font}
+
+
+def _field(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
+    """The browser paints it under the axes; `figure` makes it a heat map."""
+    return {"mode": "markers", "showscale": False, **_scale(mark.color)}
+
+
+PRIMITIVES: dict[str, Any] = {
+    "points": _markers,
+    "line": _lines,
+    "mesh": _mesh,
+    "labels": _texts,
+    "field": _field,
+}
+
+
+def _scale(color: Color) -> dict[str, Any]:
+    return {"colorscale": themes.scale(color.scale), "cmin": color.low, "cmax": color.high}
+
+
+def _base_layout() -> dict[str, Any]:
+    return {
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": "var(--ink)", "family": FONT, "size": 14},
+        "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
+        "showlegend": False,
+        "uirevision": "constant",
+        "hoverlabel": {"font": {"family": FONT}},
+    }
+
+
+def _scene_layout(view: View) -> dict[str, Any]:
+    axes = [
+        {"visible": False, "type": "linear", "range": list(pair), "autorange": False, "showspikes": False}
+        for pair in view.ranges
+    ]
+    x, y, z = view.camera
+    camera = {
+        "eye": {"x": x, "y": y, "z": z},
+        "center": {"x": 0, "y": 0, "z": 0},
+        "up": {"x": 0, "y": 0, "z": 1},
+        "projection": {"type": "perspective"},
+    }
+    scene: dict[str, Any] = dict(zip(("xaxis", "yaxis", "zaxis"), axes, strict=True))
+    scene |= {"aspectmode": "cube", "dragmode": "turntable", "camera": camera}
+    return _base_layout() | {"scene": scene}
+
+
+def _plane_layout(view: View) -> dict[str, Any]:
+    axes = [
+        {
+            "range": list(pair),
+            "autorange": False,
+            "fixedrange": True,
+            "zeroline": True,
+            "zerolinecolor": "var(--rule)",
+            "gridcolor": "var(--rule)",
+            "showgrid": False,
+            "showticklabels": bool(view.axes),
+            "title": {"text": title, "standoff": 6},
+            "ticks": "outside" if view.axes else "",
+            "tickcolor": "var(--rule)",
+            "nticks": 6,
+        }
+        for pair, title in zip(view.ranges, view.axes or ("", ""), strict=True)
+    ]
+    if view.equal:
+        axes[1] |= {"scaleanchor": "x", "scaleratio": 1}
+        axes[0] |= {"constrain": "domain"}
+        axes[1] |= {"constrain": "domain"}
+    margin = {"l": 64, "r": 12, "t": 10, "b": 48} if view.axes else {"l": 8, "r": 8, "t": 8, "b": 8}
+    return _base_layout() | {"xaxis": axes[0], "yaxis": axes[1], "margin": margin, "dragmode": False}
+
+
+def figure(
+    recipe: Recipe,
+    params: Params | None = None,
+    progress: float | None = None,
+    *,
+    theme: str = "light",
+    followed: int | None = None,
+) -> go.Figure:
+    """The recipe's views side by side as a Plotly figure; parameters not named keep their defaults."""
+    params = recipe.defaults | dict(params or {})
+    progress = recipe.progress if progress is None else progress
+    moment = recipe.moment(params, progress, followed=recipe.follow if followed is None else followed)
+    data: list[dict[str, Any]] = []
+    layout: dict[str, Any] = _base_layout() | {"paper_bgcolor": "var(--paper)"}
+    width = 1 / len(recipe.views)
+    for n, view in enumerate(recipe.views, 1):
+        template = templates(recipe, view)
+        domain = [width * (n - 1), width * n]
+        for mark, trace in zip(view.layers, template["data"], strict=True):
+            filled = (_heat_map if mark.draws == "field" else _filled)(view, mark, trace, moment)
+            place = {"scene": f"scene{n}"} if view.dims == 3 else {"xaxis": f"x{n}", "yaxis": f"y{n}"}
+            data.append(filled | place)
+        if view.dims == 3:
+            layout[f"scene{n}"] = template["layout"]["scene"] | {"domain": {"x": domain, "y": [0, 1]}}
+        else:
+            anchor = {"scaleanchor": f"x{n}"} if view.equal else {}
+            layout[f"xaxis{n}"] = template["layout"]["xaxis"] | {"domain": domain, "anchor": f"y{n}"}
+            layout[f"yaxis{n}"] = template["layout"]["yaxis"] | {"anchor": f"x{n}"} | anchor
+    return go.Figure(themes.resolve(data, theme), themes.resolve(layout, theme))
+
+
+def _filled(view: View, mark: Mark, trace: dict[str, Any], at: Moment) -> dict[str, Any]:
+    out = trace | dict(zip("xyz", mark.points(at).T.tolist(), strict=False))
+    out |= {"opacity": mark.opacity_at(at.progress)}
+    if color_of(mark) is None:
+        return out
+    values = mark.values(at).tolist()
+    return out | (
+        {"intensity": values} if mark.draws == "mesh" else {"marker": trace["marker"] | {"color": values}}
+    )
+
+
+def _heat_map(view: View, mark: Any, trace: dict[str, Any], at: Moment) -> dict[str, Any]:
+    z = mark.values(at).reshape(-1, mark.columns)
+    (left, right), (low, high) = view.ranges
+    scale = {
+        "colorscale": trace["colorscale"],
+        "showscale": False,
+        "zmin": trace["cmin"],
+        "zmax": trace["cmax"],
+    }
+    x, y = np.linspace(left, right, z.shape[1]).tolist(), np.linspace(low, high, z.shape[0]).tolist()
+    shown = {"opacity": mark.opacity_at(at.progress), "hoverinfo": "skip", "name": trace["name"]}
+    return {"type": "heatmap", "x": x, "y": y, "z": z.tolist(), "zsmooth": "best", **scale, **shown}
+
+
+def document(recipe: Recipe) -> dict[str, Any]:
+    """The recipe as JSON data with each view's templates in it: what the browser's player needs."""
+    data = packed(recipe)
+    for view, sent in zip(recipe.views, data["views"], strict=True):
+        sent["figure"] = templates(recipe, view)
+    return data

@@ -1,0 +1,66 @@
+"""A view on flat paper: where its points fall, how far they are from the eye, what stands before them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from components.language.recipe import View
+
+Array = np.ndarray
+Size = tuple[float, float]  # width and height, pixels
+
+SIGHT = np.tan(np.radians(22.5)) * 2  # what Plotly's perspective sees at distance 1
+MARGIN = 24  # pixels around the axes of a 2D view, both sides together
+EDGE = 12  # pixels that a 3D view keeps free where nobody has chosen its camera
+SMALLEST = 0.6  # of its size: a point farther out than that is cut off rather
+TOUCHING = 1e-3  # of a distance: what is no farther behind a surface than this lies on it
+AT_ONCE = 128  # points, compared with all triangles
+
+
+def paper(view: View, box: Size) -> Size:
+    """The part of its box that a view fills: of a 2D view the axes."""
+    if view.dims == 3:
+        return box
+    low, high = np.array(view.ranges, float).T
+    size = np.array(box, float) - MARGIN
+    width, height = (size / (high - low)).min() * (high - low) if view.equal else size
+    return float(width), float(height)
+
+
+def project(view: View, points: Array, camera: Sequence[float], size: Size) -> tuple[Array, Array]:
+    """Pixels around the middle, downwards, and distance from the eye (0 for a 2D view)."""
+    low, high = np.array(view.ranges, float).T
+    scaled = (points - low) / (high - low) - 0.5  # the axes, or the cube, 1 wide
+    if view.dims == 2:
+        return scaled * size * [1, -1], np.zeros(len(points))
+    eye, center = np.array(camera[:3], float), np.array(list(camera[3:6]) or [0.0, 0.0, 0.0])
+    forward = (center - eye) / np.linalg.norm(center - eye)
+    right = np.cross(forward, [0, 0, 1])
+    right = right / np.linalg.norm(right) if np.linalg.norm(right) > 0 else np.array([1.0, 0, 0])
+    up = np.cross(right, forward)
+    depth = np.maximum((scaled - eye) @ forward, 1e-3)
+    scale = min(size) / SIGHT / depth
+    return np.stack([(scaled - eye) @ right * scale, -((scaled - eye) @ up) * scale], -1), depth
+
+
+def fitting(pixels: Sequence[Array], size: Size) -> float:
+    """How much smaller a picture has to be for all of its points to be on the paper; 1 where they are."""
+    reach = np.max([np.ones(2), *(np.nanmax(np.abs(each), axis=0, initial=1) for each in pixels)], axis=0)
+    return float(np.clip(((np.array(size) / 2 - EDGE) / reach).min(), SMALLEST, 1))
+
+
+def behind(pixels: Array, depth: Array, corners: Array, depths: Array) -> Array:
+    """Which points some triangle hides: corners (F, 3, 2) in pixels, depths (F, 3) of them."""
+    a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
+    a, u, v, near, area = (each[area != 0] for each in (a, u, v, 1 / depths, area))
+    hidden = []
+    for start in range(0, len(pixels), AT_ONCE):
+        x, y = np.moveaxis(pixels[start : start + AT_ONCE, None] - a, -1, 0)
+        s, t = (x * v[:, 1] - y * v[:, 0]) / area, (y * u[:, 0] - x * u[:, 1]) / area
+        over = (1 - s - t) * near[:, 0] + s * near[:, 1] + t * near[:, 2]  # 1/distance is linear on paper
+        here = depth[start : start + AT_ONCE, None]
+        hidden.append(((s >= 0) & (t >= 0) & (s + t <= 1) & (over * here > 1 + TOUCHING)).any(1))
+    return np.concatenate([np.zeros(0, bool), *hidden])

@@ -1,0 +1,233 @@
+"""Recipe → SVG: a still picture of a scene in any state, for the gallery, and where there is no WebGL.
+
+The same layers as the figure's, projected by the same camera; what lies farther is drawn first. A mesh of one
+colour is its shadow: all its triangles in one path, turned the same way, so that they do not add up. A mesh
+in the colours of values is convex: its faces that look this way are drawn, and if it is solid, no point
+behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from components import theme as themes
+from components.drawing.projection import Size, behind, fitting, paper, project
+from components.drawing.shapes import above, areas, cells, dot, path, triangles
+from components.language.cloud import Moment
+from components.language.link import State
+from components.language.marks import Color, color_of
+from components.language.recipe import Recipe, View
+
+WIDTH, HEIGHT = 640, 440
+DASHES = {"dash": "6", "dot": "2", "dashdot": "6 2 2 2", "longdash": "10 4", "longdashdot": "10 4 2 4"}
+MOST = 1500  # points drawn; more would only make the file large
+BLEED = 6  # pixels: half a mark, for one that lies on the edge of its axes
+LARGEST, LEAST = 15, 9  # pixels, of letters: as large as can be without two labels in one place
+LETTER = 0.6  # of its height: how wide a letter is, with some room
+
+
+def svg(recipe: Recipe, state: State) -> str:
+    """The views side by side; theme "auto" follows the reader's system."""
+    return _svg(recipe, state, f"<style>{_style(state.theme)}</style>", f'width="{WIDTH}" height="{HEIGHT}"')
+
+
+def inline(recipe: Recipe, state: State, *, title: str) -> str:
+    """The same inside a page, in the colours of the page, until the figure comes."""
+    return _svg(recipe, state, "", f'class="poster" role="img" aria-label="{escape(title)}"')
+
+
+def _svg(recipe: Recipe, state: State, style: str, attributes: str) -> str:
+    panels = [
+        _panel(recipe, view, state, box) for view, box in zip(recipe.views, boxes(recipe.views), strict=True)
+    ]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" {attributes}>{style}'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="var(--paper)"/>{"".join(panels)}</svg>'
+    )
+
+
+def _panel(recipe: Recipe, view: View, state: State, box: tuple[int, int, int, int]) -> str:
+    """A view in the middle of its box; nothing leaves it, or a flat view's axes by more than half a mark."""
+    x, y, *room = box
+    size = paper(view, (room[0], room[1]))
+    w, h = (min(whole, part + 2 * BLEED) for whole, part in zip(room, size, strict=True))
+    left, top = x + (room[0] - w) / 2, y + (room[1] - h) / 2
+    place = f'x="{left:.1f}" y="{top:.1f}" width="{w:.1f}" height="{h:.1f}"'
+    layers = "".join(_layers(recipe, view, state, size))
+    return f'<svg {place} viewBox="{-w / 2:.1f} {-h / 2:.1f} {w:.1f} {h:.1f}">{layers}</svg>'
+
+
+def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
+    """(x, y, width, height) of each view, laid out as the style sheet does it."""
+    main, half = WIDTH * 5 // 8, HEIGHT // 2
+    if len(views) == 2 and views[1].strip:
+        return [(0, 0, main, HEIGHT), (main, 0, WIDTH - main, HEIGHT)]
+    if len(views) < 3:
+        width = WIDTH // len(views)
+        return [(n * width, 0, width, HEIGHT) for n in range(len(views))]
+    if views[-1].strip:
+        low, wide = HEIGHT * 7 // 10, WIDTH // 2
+        return [(0, 0, wide, low), (wide, 0, wide, low), (0, low, WIDTH, HEIGHT - low)]
+    return [(0, 0, main, HEIGHT), (main, 0, WIDTH - main, half), (main, half, WIDTH - main, HEIGHT - half)]
+
+
+def _style(theme: str) -> str:
+    def block(name: str) -> str:
+        return "svg{" + "".join(f"--{role}:{color};" for role, color in themes.colors(name).items()) + "}"
+
+    if theme in ("", "auto"):
+        return block("light") + "@media (prefers-color-scheme: dark){" + block("dark") + "}"
+    return block(theme)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A mark on paper: its points in pixels, and how far they are from the eye."""
+
+    mark: Any
+    opacity: float
+    flat: np.ndarray
+    depth: np.ndarray
+
+    @property
+    def front(self) -> np.ndarray:
+        """The triangles of a closed mesh that are turned as the nearest one is."""
+        every = self.mark.triangles
+        sides = areas(self.flat[every])
+        return every[sides * sides[self.depth[every].mean(1).argmin()] > 0]
+
+    @property
+    def solid(self) -> bool:
+        return self.mark.closed and self.opacity >= 1
+
+
+ORDER = {"field": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}  # what is drawn over what
+
+
+def _layers(recipe: Recipe, view: View, state: State, size: Size) -> list[str]:
+    drawn, at = [], recipe.moment(state.params, state.progress, followed=state.follow)
+    for mark in view.layers:
+        if (opacity := mark.opacity_at(state.progress)) > 0:
+            flat, depth = project(view, mark.points(at), state.camera or view.camera, size)
+            drawn.append(Drawn(mark, opacity, flat, depth))
+    if view.dims == 3 and state.camera is None:
+        zoom = fitting([each.flat for each in drawn], size)
+        drawn = [replace(each, flat=zoom * each.flat) for each in drawn]
+    letters = _letters(recipe, drawn)
+    drawn.sort(key=lambda each: ORDER[each.mark.draws])
+    walls = [each for each in drawn if each.solid]
+    return [
+        f'<g opacity="{each.opacity:.2f}">{_shape(recipe, each, at, size, walls, letters)}</g>'
+        for each in drawn
+    ]
+
+
+def _letters(recipe: Recipe, drawn: Sequence[Drawn]) -> float:
+    """How large the letters of a view are: no two labels stand in one place."""
+    labels = [each for each in drawn if each.mark.draws == "labels"]
+    texts = [text for each in labels for text in recipe.cloud(each.mark.cloud).labels or ()]
+    if len(texts) < 2:
+        return LARGEST
+    at, (i, j) = np.concatenate([each.flat for each in labels]), np.triu_indices(len(texts), 1)
+    across, down = np.abs(at[i] - at[j]).T
+    lengths = np.array([len(text) for text in texts])
+    fits = np.maximum(down, 2 * across / (LETTER * (lengths[i] + lengths[j])))
+    return float(np.clip(fits.min(), LEAST, LARGEST))
+
+
+def _shape(
+    recipe: Recipe, drawn: Drawn, at: Moment, size: Size, walls: Sequence[Drawn], letters: float
+) -> str:
+    mark, color = drawn.mark, f"var(--{drawn.mark.role})"
+    match mark.draws:
+        case "field":
+            return _field(mark, at, size)
+        case "labels":
+            return _labels(recipe, drawn, color, letters)
+        case "mesh":
+            if color_of(mark):
+                return _painted(drawn, at)
+            return f'<path fill="{color}" d="{triangles(drawn.flat[mark.triangles])}"/>'
+        case "line":
+            width = max(0.8, mark.size * 0.55)
+            dash = f' stroke-dasharray="{DASHES[mark.dash]}"' if mark.dash != "solid" else ""
+            look = f'stroke="{color}" stroke-width="{width:.1f}"{dash}'
+            return f'<path fill="none" {look} d="{path(drawn.flat)}"/>'
+    return _points(drawn, at, color, walls)
+
+
+def _labels(recipe: Recipe, drawn: Drawn, color: str, letters: float) -> str:
+    texts = [
+        f'<text x="{x:.0f}" y="{y + letters / 3:.0f}">{escape(label)}</text>'
+        for (x, y), label in zip(drawn.flat, recipe.cloud(drawn.mark.cloud).labels or (), strict=True)
+    ]
+    look = f'font-family="system-ui" font-size="{letters:.1f}" text-anchor="middle"'
+    return f'<g fill="{color}" {look}>{"".join(texts)}</g>'
+
+
+def _painted(drawn: Drawn, at: Moment) -> str:
+    """A mesh in the colours of its values: terraces too; each is a hair wider, so that no seam shows."""
+    front, values, color = drawn.front, drawn.mark.values(at), drawn.mark.color
+    corners, steps = drawn.flat[front], _steps(values, color)[front]
+    shades, pieces = _shades(values[front], color), []
+    for k in range(shades.min(), shades.max() + 1):
+        paint, level = f"var(--{color.scale}-{k})", k - 0.5 if k > shades.min() else -np.inf
+        seen = (steps < k + 0.5).any(1) | (k == shades.max())  # the next terrace covers the others
+        pieces.append(
+            f'<path fill="{paint}" stroke="{paint}" d="{above(corners[seen], steps[seen], level)}"/>'
+        )
+    return f'<g stroke-width="0.7" stroke-linejoin="round">{"".join(pieces)}</g>'
+
+
+def _last(color: Color) -> int:
+    return len(themes.scale(color.scale)) - 1
+
+
+def _steps(values: np.ndarray, color: Color) -> np.ndarray:
+    """Where values are on the colour's scale, from 0 at its first step."""
+    return _last(color) * (values - color.low) / (color.high - color.low)
+
+
+def _shades(values: np.ndarray, color: Color) -> np.ndarray:
+    """The step of the colour's scale that each value is nearest to."""
+    return np.rint(np.clip(_steps(values, color), 0, _last(color))).astype(int)
+
+
+def _field(mark: Any, at: Moment, size: Size) -> str:
+    """The field as terraces, each shade on all those below it, in units of its cells: so no seam shows."""
+    shades = _shades(mark.values(at), mark.color).reshape(-1, mark.columns)[::-1]  # from above
+    high, wide = shades.shape
+    dx, dy = size[0] / (wide - 1), size[1] / (high - 1)  # the outermost points are on the edges
+    place = f"translate({-size[0] / 2 - dx / 2:.2f} {-size[1] / 2 - dy / 2:.2f}) scale({dx:.4f} {dy:.4f})"
+    steps = [
+        f'<path fill="var(--{mark.color.scale}-{k})" d="{cells(shades >= k)}"/>'
+        for k in range(shades.min(), shades.max() + 1)
+    ]
+    return f'<g transform="{place}" shape-rendering="crispEdges">{"".join(steps)}</g>'
+
+
+def _points(drawn: Drawn, at: Moment, color: str, walls: Sequence[Drawn]) -> str:
+    mark, flat, depth = drawn.mark, drawn.flat, drawn.depth
+    chosen = np.flatnonzero(~np.isnan(flat[:, 0]))  # gaps are points that are not shown now
+    chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), MOST)).astype(int))]
+    for wall in walls:
+        front = wall.front
+        chosen = chosen[~behind(flat[chosen], depth[chosen], wall.flat[front], wall.depth[front])]
+    chosen = chosen[np.argsort(-depth[chosen], kind="stable")]
+    colors = _colors(mark, at)
+    dots = "".join(dot(flat[i], mark.size * 0.55, mark.glyph == "square", colors(i)) for i in chosen)
+    ring = mark.glyph == "ring"
+    paint = f'fill="none" stroke="{color}" stroke-width="1.5"' if ring else f'fill="{color}"'
+    return f"<g {paint}>{dots}</g>"
+
+
+def _colors(mark: Any, at: Moment) -> Any:
+    if mark.color is None:
+        return lambda i: ""
+    shades = _shades(np.nan_to_num(mark.values(at)), mark.color)
+    return lambda i: f' fill="var(--{mark.color.scale}-{shades[i]})"'

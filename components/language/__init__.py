@@ -1,0 +1,1 @@
+"""The words of a scene: clouds, marks, recipes and what they cannot mean, links and texts."""

@@ -1,0 +1,217 @@
+"""The link of a scene, read and written: its state as a query, in which only what is not a default stands.
+
+Choices and parameters by name, `progress`, `camera`, `follow`, `theme`; and what makes a teacher's link:
+`controls`, the names of those that are shown (0 for none), and `tour`, the stop to open at. Nothing is
+clamped: what a scene does not have is refused.
+assets/player/link.mjs is the same in the browser: both refuse the same, and write the same to the character.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from components.language.recipe import Parameter, Recipe
+from components.language.scene import Choices, Scene, WrongValue
+
+THEMES = ("auto", "light", "dark")
+FARTHEST = 100.0  # of the camera, in scene units; the scene's cube is 1 wide
+NEAREST = 1e-3  # of its eye to what it looks at
+PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)  # as in link.mjs
+FIVE_DIGITS = Context(prec=5, rounding=ROUND_HALF_UP)
+DECIMALS = Decimal("0.0001")  # of the camera
+
+
+@dataclass(frozen=True)
+class State:
+    """camera: the eye, or the eye and what it looks at; None is the scene's own. theme: "" is the reader's.
+
+    controls: the names of those that are shown, None for all. tour: the stop, from 1 on; 0 is none.
+    """
+
+    scene: Scene
+    recipe: Recipe
+    choices: Choices
+    params: Mapping[str, float]
+    progress: float
+    follow: int
+    camera: tuple[float, ...] | None = None
+    theme: str = ""
+    controls: tuple[str, ...] | None = None
+    tour: int = 0
+
+
+def once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """A query by name; WrongValue for a name that is given twice."""
+    query: dict[str, str] = {}
+    for name, text in pairs:
+        if name in query:
+            raise WrongValue(name, f"{name} is given more than once", "once")
+        query[name] = text
+    return query
+
+
+# --- reading
+
+
+def parse(scene: Scene, query: Mapping[str, str], *, tour: bool = True) -> State:
+    """The state that a query asks for, over the scene's defaults; WrongValue where that cannot be.
+
+    tour: whether what opens has the scene's tour; a figure by itself has none.
+    """
+    choices = {c.name for c in scene.choices}
+    chosen = scene.choose({name: text for name, text in query.items() if name in choices})
+    recipe = scene.build(chosen)
+    readers = _readers(scene, recipe, len(scene.text.tour) if tour else 0)
+    known = choices | readers.keys()
+    for name in query:
+        if name not in known:
+            raise WrongValue(name, f"the scene {scene.slug!r} has no {name!r}", sorted(known))
+    read = {name: readers[name](text) for name, text in query.items() if name not in choices}
+    params = {name: read.pop(name, usual) for name, usual in recipe.defaults.items()}
+    rest = {"progress": recipe.progress, "follow": recipe.follow} | read
+    return State(scene, recipe, chosen, params, **rest)
+
+
+def _readers(scene: Scene, recipe: Recipe, stops: int) -> dict[str, Callable[[str], Any]]:
+    """By name: what makes a value of a text, or raises WrongValue."""
+    controls = [*(c.name for c in scene.choices), *(p.name for p in recipe.parameters), "progress"]
+    own: dict[str, Callable[[str], Any]] = {
+        "progress": partial(_bounded, "progress", 0, len(recipe.stages) - 1),
+        "camera": _camera,
+        "follow": partial(_whole, "follow", 0, _last_point(recipe)),
+        "theme": _theme,
+        "controls": partial(_controls, controls),
+    }
+    if stops:
+        own["tour"] = partial(_whole, "tour", 1, stops)
+    return own | {p.name: partial(_value, p) for p in recipe.parameters}
+
+
+def _last_point(recipe: Recipe) -> int:
+    """The number of the last point that can be followed."""
+    return len(recipe.cloud(recipe.table.cloud if recipe.table else recipe.clouds[0].name).points) - 1
+
+
+def _number(text: str) -> float:
+    """NaN unless the text is a plain number."""
+    return float(text) if PLAIN.fullmatch(text) else float("nan")
+
+
+def within(parameter: Parameter, x: float) -> bool:
+    """Whether a parameter can have a value; ε may also be exactly 0 where its slider ends there."""
+    return parameter.min <= x <= parameter.max or (parameter.scale == "log" and x == 0)
+
+
+def _value(parameter: Parameter, text: str) -> float:
+    x = _number(text)
+    return x if within(parameter, x) else _bounded(parameter.name, parameter.min, parameter.max, text)
+
+
+def _bounded(name: str, low: float, high: float, text: str) -> float:
+    x = _number(text)
+    if not low <= x <= high:
+        words = f"{name}={text} is not a number from {low:g} to {high:g}"
+        raise WrongValue(name, words, {"min": low, "max": high})
+    return x
+
+
+def _whole(name: str, low: int, high: int, text: str) -> int:
+    x = _number(text)
+    if not low <= x <= high or x != int(x):
+        words = f"{name}={text} is not a whole number from {low} to {high}"
+        raise WrongValue(name, words, {"min": low, "max": high, "whole": True})
+    return int(x)
+
+
+def _camera(text: str) -> tuple[float, ...]:
+    numbers = tuple(map(_number, text.split(",")))
+    if not _is_camera(numbers):
+        words = f"camera={text} is not three numbers, or six, within ±{FARTHEST:g}"
+        raise WrongValue("camera", words, "x,y,z of the eye, and of what it looks at")
+    return numbers
+
+
+def _is_camera(numbers: Sequence[float]) -> bool:
+    if len(numbers) not in (3, 6) or not all(abs(x) <= FARTHEST for x in numbers):
+        return False
+    x, y, z = (a - b for a, b in zip(numbers, numbers[3:] or (0, 0, 0), strict=False))
+    return x * x + y * y + z * z >= NEAREST * NEAREST
+
+
+def _theme(text: str) -> str:
+    if text not in THEMES:
+        raise WrongValue("theme", f"theme={text} is not one of {', '.join(THEMES)}", list(THEMES))
+    return text
+
+
+def _controls(known: Sequence[str], text: str) -> tuple[str, ...] | None:
+    if text in ("0", "1"):
+        return None if text == "1" else ()
+    names = tuple(text.split(","))
+    for name in names:
+        if name not in known:
+            raise WrongValue("controls", f"controls: the scene has no control {name!r}", ["0", "1", *known])
+    return names
+
+
+# --- writing
+
+
+def write(state: State) -> str:
+    """The query of a state, with its ?; "" where nothing differs from the defaults."""
+    recipe, query = state.recipe, _others(state.scene, state.choices)
+    for p in recipe.parameters:
+        query |= _put(p.name, state.params[p.name], p.value, partial(within, p))
+    query |= _put("progress", state.progress, recipe.progress)
+    if state.follow != recipe.follow:
+        query["follow"] = str(state.follow)
+    query |= _seen(state.camera) if state.camera else {}
+    query |= {"theme": state.theme} if state.theme else {}
+    if state.controls is not None:
+        query["controls"] = ",".join(state.controls) or "0"
+    query |= {"tour": str(state.tour)} if state.tour else {}
+    return f"?{_encoded(query, ',')}" if query else ""
+
+
+def key(scene: Scene, choices: Choices) -> str:
+    """The choices that are no defaults, as a query: by it a page finds recipes (assets/player/source.mjs)."""
+    return _encoded(_others(scene, choices))
+
+
+def _others(scene: Scene, choices: Choices) -> dict[str, str]:
+    return {c.name: str(choices[c.name]) for c in scene.choices if str(choices[c.name]) != str(c.default)}
+
+
+def _encoded(query: Mapping[str, str], safe: str = "") -> str:
+    """As URLSearchParams writes it."""
+    return urlencode(query, safe=f"*{safe}").replace("~", "%7E")
+
+
+def _put(name: str, x: float, usual: float, fits: Callable[[float], bool] = lambda _: True) -> dict[str, str]:
+    """Five digits, unless they are a value that cannot be: those of the largest may be more than it."""
+    few = float(FIVE_DIGITS.create_decimal_from_float(x))
+    if x == usual or few == usual:
+        return {}
+    return {name: _text(few if fits(few) else x)}
+
+
+def _seen(camera: Sequence[float]) -> dict[str, str]:
+    """Four decimals, or all where the eye would be too near with four; nothing if no link may have it."""
+    few = tuple(float(Decimal(x).quantize(DECIMALS, ROUND_HALF_UP)) for x in camera)
+    short = (each if any(each[3:]) else each[:3] for each in (few, camera))
+    found = next(filter(_is_camera, short), None)
+    return {"camera": ",".join(map(_text, found))} if found else {}
+
+
+def _text(x: float) -> str:
+    """A number as JavaScript writes it."""
+    digits = Decimal(repr(float(x) + 0.0)).normalize()  # −0 is 0
+    if -7 < digits.adjusted() < 21:
+        return f"{digits:f}"
+    return f"{digits.scaleb(-digits.adjusted()):f}e{digits.adjusted():+d}"

@@ -1,0 +1,388 @@
+"""Marks: what is drawn of a cloud. Each is one class with its own fields, and a function in marks.mjs.
+
+A mark says where its points are at a moment, in display coordinates, and which primitive `draws` them:
+points, line, mesh, labels or field. Whoever draws knows the primitives alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from components.language.cloud import Array, Moment, Row, project
+from geometry import hull
+from geometry.arrows import with_heads
+from geometry.distributions import best_threshold, histogram
+from geometry.ellipsoid import diameters
+from geometry.plane import disc
+
+# Plotly's names for dashes, in pixels
+DASHES = {
+    "solid": (),
+    "dash": (9, 9),
+    "dot": (3, 3),
+    "dashdot": (9, 3, 3, 3),
+    "longdash": (15, 5),
+    "longdashdot": (15, 5, 3, 5),
+}
+GLYPHS = ("circle", "square", "ring")
+
+
+@dataclass(frozen=True)
+class Color:
+    """A number for each point, fixed or a live row, painted through a named scale of the theme."""
+
+    scale: str
+    low: float
+    high: float
+    of: Array | Row
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """The followed point alone."""
+
+
+@dataclass(frozen=True)
+class Highest:
+    """The point whose row is the largest now; the first of several."""
+
+    row: Row
+
+
+@dataclass(frozen=True)
+class OnHull:
+    """The corners of the convex hull of where the points are now."""
+
+
+@dataclass(frozen=True)
+class Inside:
+    """The points that are no corner of it."""
+
+
+One = Sequence[int] | Followed | Highest | None  # points of a cloud whose number is known; None: all
+Only = One | OnHull | Inside
+
+
+# --- what a hand does
+
+
+@dataclass(frozen=True)
+class Follow:
+    """A click follows the point."""
+
+
+@dataclass(frozen=True)
+class Choose:
+    """A click sets a choice to the whole number that each point of the cloud has."""
+
+    choice: str
+    numbers: Array
+
+
+@dataclass(frozen=True)
+class Drag:
+    """In a 2D view the hand takes hold of the first point, and sets these parameters to its x and y."""
+
+    x: str
+    y: str
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The same, for the pointer's angle around the origin, in degrees."""
+
+    angle: str
+
+
+Hand = Follow | Choose | Drag | Turn
+
+# --- the marks
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What all marks have. role: the mathematical role, which the theme knows the colour of; fade: opacity at
+    each stage, linear between them, times `opacity`."""
+
+    cloud: str
+    role: str
+    rows: tuple[Row, ...]
+    title: str = ""
+    _: KW_ONLY
+    opacity: float = 1.0
+    fade: Sequence[float] | None = None
+    draws: ClassVar[str]
+    closed: ClassVar[bool] = False  # whether it is the surface of something, and hides what is behind it
+    flat: ClassVar[int | None] = None  # the number of its rows; None: those of the view
+    space: ClassVar[int | None] = None  # the number of coordinates that they see; None: those of the cloud
+
+    def points(self, at: Moment) -> Array:
+        """(M, k) display coordinates in drawing order, gaps NaN."""
+        return at.shown(self.cloud, self.rows)
+
+    def values(self, at: Moment) -> Array:
+        """The number that colours each point. Raises ValueError for a mark that has one colour."""
+        color = color_of(self)
+        if color is None:
+            raise ValueError(f"{type(self).__name__} of {self.cloud!r} has one colour")
+        of = color.of
+        return at.shown(self.cloud, (of,))[:, 0] if isinstance(of, Row) else of
+
+    def opacity_at(self, progress: float) -> float:
+        fade = [1.0] if self.fade is None else self.fade
+        return self.opacity * float(np.interp(progress, range(len(fade)), fade))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Points(Mark):
+    """Points of the cloud as glyphs."""
+
+    only: Only = None
+    size: float = 4.0
+    glyph: str = "circle"
+    color: Color | None = None
+    hand: Hand | None = None
+    draws = "points"
+
+    def points(self, at: Moment) -> Array:
+        return chosen(at.shown(self.cloud, self.rows), self.only, self.cloud, at)
+
+    def values(self, at: Moment) -> Array:
+        return chosen(super().values(at), self.only, self.cloud, at)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stroke(Mark):
+    """What all lines have."""
+
+    size: float = 4.0
+    dash: str = "solid"
+    draws = "line"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line(Stroke):
+    """The cloud's points joined in an order (indices, −1 is a gap). arrow: the length of a head at the end of
+    each piece."""
+
+    order: Array | None = None
+    arrow: float = 0.0
+    hand: Choose | None = None
+
+    def points(self, at: Moment) -> Array:
+        shown = at.shown(self.cloud, self.rows)
+        if self.order is not None:
+            shown = np.where(self.order[:, None] < 0, np.nan, shown[self.order])
+        return with_heads(shown, self.arrow) if self.arrow else shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trail(Stroke):
+    """The way of points, from each stage to where they are."""
+
+    only: One = None
+    arrow: float = 0.0
+
+    def points(self, at: Moment) -> Array:
+        moments = range(len(at.clouds[self.cloud].pipeline.steps) + 1)
+        corners = [at.shown(self.cloud, self.rows, progress=min(k, at.progress)) for k in moments]
+        gap = np.full((1, len(self.rows)), np.nan)
+        ways = [np.vstack([*(c[[i]] for c in corners), gap]) for i in indices(self.only, self.cloud, at)]
+        return with_heads(np.concatenate(ways), self.arrow) if self.arrow else np.concatenate(ways)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SemiAxes(Stroke):
+    """Those of the ellipsoid that the cloud spans: its middle, then the images of orthonormal radii."""
+
+    def points(self, at: Moment) -> Array:
+        return project(self.rows, diameters(at.now(self.cloud)), params=at.params)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rim(Stroke):
+    """The edge of a `Disc`."""
+
+    radius: float
+    corners: int = 48
+    space = 3
+
+    def points(self, at: Moment) -> Array:
+        return project(
+            self.rows, disc(at.now(self.cloud)[:, 0], self.radius, self.corners)[1:], params=at.params
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Histogram(Stroke):
+    """Of its one row: `bins` of equal width over `span`, counts upwards."""
+
+    span: tuple[float, float]
+    bins: int
+    only: One = None
+    flat = 1
+
+    def points(self, at: Moment) -> Array:
+        values = at.shown(self.cloud, self.rows)[:, 0]
+        return histogram(values[indices(self.only, self.cloud, at)], self.span, self.bins)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile(Stroke):
+    """The coordinates of each point as a line over their numbers, from 1 on. It has no rows."""
+
+    only: One = None
+    flat = 0
+
+    def points(self, at: Moment) -> Array:
+        values = at.now(self.cloud)[indices(self.only, self.cloud, at)]
+        numbers = np.broadcast_to(np.arange(1.0, values.shape[1] + 1), values.shape)
+        lines = np.stack([numbers, values], axis=-1)
+        return np.pad(lines, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Threshold(Stroke):
+    """The best single threshold on its one row between the two `classes`, as a line over `span`."""
+
+    span: tuple[float, float]
+    classes: Array
+    flat = 1
+
+    def points(self, at: Moment) -> Array:
+        cut = best_threshold(at.shown(self.cloud, self.rows)[:, 0], self.classes)[0]
+        return np.array([[cut, self.span[0]], [cut, self.span[1]]])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hull(Stroke):
+    """The edges of the convex hull of where the points are now: in the plane its outline."""
+
+    def points(self, at: Moment) -> Array:
+        order = hull.outline(at.now(self.cloud))
+        return np.where(order[:, None] < 0, np.nan, at.shown(self.cloud, self.rows)[order])
+
+
+@dataclass(frozen=True, kw_only=True)
+class HullFaces(Mark):
+    """Its faces, in space. A hull of n points, the `count`, has at most 2n − 4; the rest has no size."""
+
+    count: int
+    draws = "mesh"
+    closed = True
+
+    def points(self, at: Moment) -> Array:
+        shown, faces = at.shown(self.cloud, self.rows), hull.triangles(at.now(self.cloud)).reshape(-1)
+        return shown[np.pad(faces, (0, 3 * len(self.triangles) - len(faces)))]
+
+    @property
+    def triangles(self) -> Array:
+        return np.arange(3 * max(2 * self.count - 4, 1)).reshape(-1, 3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mesh(Mark):
+    """Triangles (F, 3) between the cloud's points."""
+
+    triangles: Array
+    color: Color | None = None
+    draws = "mesh"
+    closed = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disc(Mark):
+    """Where a number affine in space is 0, within the ball of a radius. The cloud's points are that number at
+    the origin and at the ends of the unit vectors."""
+
+    radius: float
+    corners: int = 48
+    draws = "mesh"
+    space = 3
+
+    def points(self, at: Moment) -> Array:
+        return project(self.rows, disc(at.now(self.cloud)[:, 0], self.radius, self.corners), params=at.params)
+
+    @property
+    def triangles(self) -> Array:
+        """Its middle is point 0, its edge the points after it, closed."""
+        edge = np.arange(1, self.corners + 1)
+        return np.stack([np.zeros_like(edge), edge, edge + 1], axis=-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels(Mark):
+    """The cloud's labels at its points."""
+
+    draws = "labels"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field(Mark):
+    """The colour of a cloud that is a grid over the whole 2D view, row by row from below. It has no rows."""
+
+    columns: int
+    color: Color
+    draws = "field"
+    flat = 0
+
+    def points(self, at: Moment) -> Array:
+        return np.empty((0, 2))
+
+
+MARKS = (
+    Points,
+    Line,
+    Trail,
+    SemiAxes,
+    Rim,
+    Hull,
+    Histogram,
+    Profile,
+    Threshold,
+    Mesh,
+    HullFaces,
+    Disc,
+    Labels,
+    Field,
+)
+
+
+def color_of(mark: Mark) -> Color | None:
+    """What colours its points, where they have not all that of its role."""
+    return getattr(mark, "color", None)
+
+
+def hand_of(mark: Mark) -> Hand | None:
+    return getattr(mark, "hand", None)
+
+
+def indices(only: Only, cloud: str, at: Moment) -> Array:
+    """The numbers of a cloud's points to show."""
+    match only:
+        case None:
+            return np.arange(len(at.clouds[cloud].points))
+        case Followed():
+            return np.array([min(at.followed, len(at.clouds[cloud].points) - 1)])
+        case Highest(row):
+            return np.array([np.argmax(at.shown(cloud, (row,))[:, 0])])
+        case OnHull():
+            return hull.vertices(at.now(cloud))
+        case Inside():
+            return np.setdiff1d(indices(None, cloud, at), hull.vertices(at.now(cloud)))
+    return np.array(only, dtype=int)
+
+
+def chosen(every: Array, only: Only, cloud: str, at: Moment) -> Array:
+    """Those points of all; where their number changes with the moment, the others stay in place as gaps."""
+    shown = indices(only, cloud, at)
+    if not isinstance(only, OnHull | Inside):
+        return every[shown]
+    hidden = np.ones(len(every), dtype=bool)
+    hidden[shown] = False
+    return np.where(hidden.reshape(-1, *[1] * (every.ndim - 1)), np.nan, every)

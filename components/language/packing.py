@@ -1,0 +1,81 @@
+"""A recipe as it travels: plain data, ready for `json.dumps`; arrays as Plotly packs them.
+
+That is `{dtype, shape, bdata}`, base64, little endian.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud
+from components.language.marks import DASHES, Color, Followed, Hand, Highest, Inside, Mark, OnHull, Stroke
+from components.language.recipe import Readout
+from geometry import Affine, Branches, Normalize, Of, Pipeline, Pointwise, Softmax, arrows
+
+OF_SEVERAL_KINDS = (
+    Affine | Normalize | Pointwise | Softmax | Branches | Hand | Readout | Highest | OnHull | Inside
+)
+
+
+def packed(value: Any) -> Any:
+    """Data classes as objects under their fields' names; those of several kinds with their `kind`.
+
+    Points and colour values travel in single precision, which is enough to draw; entries as they are.
+    """
+    match value:
+        case np.ndarray():
+            return pack(value)
+        case np.generic():
+            return value.item()
+        case Cloud(name, points, pipeline, place, labels, pictures):
+            steps = {"place": packed(place.steps), "steps": packed(pipeline.steps)}
+            drawn = {"labels": packed(labels), "pictures": packed(pictures)}
+            return {"name": name, "points": single(points), **steps, **drawn}
+        case Color(of=np.ndarray() as values):
+            return _fields(value) | {"of": single(values)}
+        case Mark():
+            return _mark(value)
+        case Pipeline(steps):
+            return packed(steps)
+        case Of(source, stage, transposed):
+            return {"of": source.name, "stage": stage, "transposed": transposed, "shape": list(value.shape)}
+        case Followed():
+            return "followed"
+        case _ if isinstance(value, OF_SEVERAL_KINDS):
+            return {"kind": type(value).__name__.lower(), **_fields(value)}
+        case Mapping():
+            return {key: packed(each) for key, each in value.items()}
+        case None | str() | int() | float():
+            return value
+        case Sequence():
+            return [packed(each) for each in value]
+    return _fields(value)
+
+
+def _mark(mark: Mark) -> dict[str, Any]:
+    """Its fields, what draws it, and numbers that the browser needs to draw it the same way."""
+    every = {"mark": type(mark).__name__, "draws": mark.draws, "color": None, "hand": None} | _fields(mark)
+    if isinstance(mark, Stroke):
+        every["pattern"] = list(DASHES[mark.dash])
+    if every.get("arrow"):
+        every["arrow"] = {"length": every["arrow"], **arrows.HEAD}
+    return every
+
+
+def pack(array: np.ndarray) -> dict[str, Any]:
+    """`{dtype, shape, bdata}`: base64, little endian, whole numbers in 32 bits, grey in 8."""
+    real = "f4" if array.dtype == np.float32 else "f8"
+    kind = {"f": real, "i": "i4", "b": "i4", "u": "u1"}[array.dtype.kind]
+    data = base64.b64encode(array.astype("<" + kind).tobytes()).decode()
+    return {"dtype": kind, "shape": list(array.shape), "bdata": data}
+
+
+def single(array: np.ndarray) -> dict[str, Any]:
+    return pack(array.astype(np.float32))
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {field.name: packed(getattr(value, field.name)) for field in fields(value)}

@@ -1,0 +1,181 @@
+"""A recipe: the parameters, clouds, pipelines and views of one scene for one set of choices, as data.
+
+Whoever holds a recipe can run it: `components.drawing.figure` in Python, `engine.mjs` in the browser. The
+words are those of docs/design.md; `components.language.packing` is the form in which it travels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from components.language.checks import COLUMNS, check
+from components.language.cloud import Array, Cloud, Moment, Params, Row
+from components.language.marks import Followed, Highest, Inside, Mark, OnHull
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that a slider moves. `scale="log"`: the slider is even in log10 of the value."""
+
+    name: str
+    label: str
+    value: float
+    min: float
+    max: float
+    step: float = 0.01
+    scale: str = "linear"
+    group: str = ""
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class View:
+    """A panel with layers and fixed axes; `ranges` is one (low, high) a display axis.
+
+    One view is full, two stand side by side; of three the first is large. With a `strip` the last is small:
+    the second of two narrow, the third of three low.
+    edge: a cloud as of a `Disc`; a button turns the camera until that plane is seen edge on.
+    """
+
+    name: str
+    title: str
+    layers: tuple[Mark, ...]
+    ranges: tuple[tuple[float, float], ...]
+    dims: int = 3
+    axes: Sequence[str] = ()
+    equal: bool = True
+    strip: bool = False
+    camera: Sequence[float] = (0.95, -0.75, 0.42)
+    edge: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers of the followed point at every stage. `ideal`: the cloud whose stages are the surfaces' points
+    (the distance is that to this point: to the image at ε = 0). first: what it is at stage 0, if not that."""
+
+    cloud: str
+    ideal: str = ""
+    first: str = ""
+    columns: Sequence[str] = COLUMNS
+
+
+@dataclass(frozen=True)
+class Residual:
+    """The largest distance between the last stages of two clouds, in their first `coordinates`."""
+
+    label: str
+    a: str
+    b: str
+    coordinates: int | None = None
+
+
+@dataclass(frozen=True)
+class Number:
+    """One coordinate of one point of a cloud, in some digits after the point; None: as many as fit."""
+
+    label: str
+    cloud: str
+    row: Row
+    index: int | Followed = 0
+    unit: str = ""
+    digits: int | None = None
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean over a cloud's points of one coordinate."""
+
+    label: str
+    cloud: str
+    row: Row
+    unit: str = ""
+    digits: int | None = None
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many points of a cloud a mark with this `only` shows, now or at a stage, and of how many."""
+
+    label: str
+    cloud: str
+    only: OnHull | Inside | Highest
+    stage: int | None = None
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Those of the semi-axes of the ellipsoid that a cloud spans at its last stage, as in `SemiAxes`."""
+
+    label: str
+    cloud: str
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The share of points that a threshold on a row, or the best, puts in the right one of two `classes`."""
+
+    label: str
+    cloud: str
+    row: Row
+    classes: Array
+    threshold: float | None = None
+
+
+Readout = Residual | Number | Mean | Count | Lengths | Accuracy
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A table of words and numbers that do not move."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One scene for one set of choices. Raises WrongRecipe for what it cannot mean.
+
+    formula: LaTeX; a piece in \\class{stage-k}{…} is marked at k.
+    clock: a parameter that runs by itself, such as the step of a training: a second scrubber.
+    """
+
+    stages: Sequence[str]
+    parameters: tuple[Parameter, ...]
+    clouds: tuple[Cloud, ...]
+    views: tuple[View, ...]
+    formula: str = ""
+    table: Table | None = None
+    readouts: tuple[Readout, ...] = ()
+    facts: Facts | None = None
+    progress: float = 0.0
+    follow: int = 0
+    clock: str = ""
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @cached_property
+    def defaults(self) -> dict[str, float]:
+        return {p.name: p.value for p in self.parameters}
+
+    def cloud(self, name: str) -> Cloud:
+        return next(c for c in self.clouds if c.name == name)
+
+    def moment(self, params: Params, progress: float, *, followed: int = 0) -> Moment:
+        return Moment({c.name: c for c in self.clouds}, params, progress, followed)
+
+    def positions(self, params: Params, progress: float) -> dict[str, Array]:
+        return {c.name: c.at(params, progress) for c in self.clouds}
+
+    def layer_points(self, layer: Mark, params: Params, progress: float, *, followed: int = 0) -> Array:
+        """A mark's points (M, k) in display coordinates, in drawing order, gaps NaN; as in marks.mjs."""
+        return layer.points(self.moment(params, progress, followed=followed))
+
+    def layer_values(self, layer: Mark, params: Params, progress: float, *, followed: int = 0) -> Array:
+        """The number that colours each point of a mark."""
+        return layer.values(self.moment(params, progress, followed=followed))

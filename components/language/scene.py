@@ -1,0 +1,228 @@
+"""A scene: choices, a function choices → recipe, and a text with its title. Each folder of scenes/ is one."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from components.language.recipe import Recipe
+from components.language.text import Text, heading, read
+from learning.datasets import DataSet
+from learning.film import Film
+from learning.network import Network
+
+Choices = Mapping[str, Any]
+
+
+class WrongValue(ValueError):
+    """A choice, parameter or state that the scene does not have; says which and what would do."""
+
+    def __init__(self, parameter: str, error: str, allowed: Any) -> None:
+        super().__init__(error)
+        self.parameter, self.error, self.allowed = parameter, error, allowed
+
+    def json(self) -> dict[str, Any]:
+        return {"error": self.error, "parameter": self.parameter, "allowed": self.allowed}
+
+
+def whole(name: str, text: str, low: int, high: int) -> int:
+    """The whole number of a text, digits alone. Raises WrongValue."""
+    allowed = {"min": low, "max": high, "whole": True}
+    if not re.fullmatch(r"-?[0-9]{1,18}", text):
+        raise WrongValue(name, f"{name}={text!r} is not a whole number", allowed)
+    if not low <= int(text) <= high:
+        raise WrongValue(name, f"{name}={text} is outside {low} … {high}", allowed)
+    return int(text)
+
+
+def short(name: str, text: str, longest: int) -> str:
+    """The text, if it is not too long. Raises WrongValue."""
+    if len(text) > longest:
+        words = f"{name} has {len(text)} characters, at most {longest} fit in a link"
+        raise WrongValue(name, words, {"longest": longest})
+    return text
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What cannot move continuously: one of `options` (value → label).
+
+    `when`: shown only where another choice has one of some values.
+    """
+
+    name: str
+    label: str
+    default: Any
+    options: Mapping[str, str]
+    when: tuple[str, Sequence[str]] | None = None
+
+    def parse(self, text: str) -> Any:
+        if text not in self.options:
+            raise WrongValue(self.name, f"{self.name}={text!r} is not one of its values", list(self.options))
+        return text
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number between two bounds."""
+
+    name: str
+    label: str
+    default: int
+    min: int
+    max: int
+    step: int = 1
+    when: tuple[str, Sequence[str]] | None = None
+
+    def parse(self, text: str) -> int:
+        return whole(self.name, text, self.min, self.max)
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A text of the user's own, of at most `longest` characters; the scene may raise `WrongValue`."""
+
+    name: str
+    label: str
+    default: str
+    longest: int = 4000
+    when: tuple[str, Sequence[str]] | None = None
+
+    def parse(self, text: str) -> str:
+        return short(self.name, text, self.longest)
+
+
+@dataclass(frozen=True)
+class Several:
+    """Any of `options` (value → label), joined by commas; none is the empty text."""
+
+    name: str
+    label: str
+    default: str
+    options: Mapping[str, str]
+    when: tuple[str, Sequence[str]] | None = None
+
+    def parse(self, text: str) -> str:
+        words = text.split(",") if text else []
+        for k, word in enumerate(words):
+            if word not in self.options or word in words[:k]:
+                wrong = "is there twice" if word in self.options else "is not one of its values"
+                raise WrongValue(self.name, f"{self.name}: {word!r} {wrong}", list(self.options))
+        return text
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was computed from other choices: a text that stands for it, "" for none; no control of its own.
+
+    of: the names of those choices. In the browser a change of one of them gives the result up.
+    """
+
+    name: str
+    label: str
+    of: Sequence[str]
+    longest: int = 4000
+    default: str = ""
+    when: tuple[str, Sequence[str]] | None = None
+
+    def parse(self, text: str) -> str:
+        return short(self.name, text, self.longest)
+
+
+@dataclass(frozen=True)
+class Picked:
+    """A whole number, such as a seed, of what was trained: offered where a run is. of: as in `Result`."""
+
+    name: str
+    label: str
+    default: int
+    min: int
+    max: int
+    of: Sequence[str]
+    when: tuple[str, Sequence[str]] | None = None
+
+    def parse(self, text: str) -> int:
+        return whole(self.name, text, self.min, self.max)
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a scene is trained: `task`, what to train for some choices; `show`, the recipe of a film of it.
+
+    The scene has the results `run`, the key of a stored film, and `net`, the weights of one network.
+    """
+
+    task: Callable[[Choices], tuple[Network, DataSet]]
+    show: Callable[[Choices, Film], Recipe]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a folder of scenes/ has: `package` is its name for Python, its last word the slug.
+
+    The title and the lead, a sentence or two, are the first lines of the text, the `text.md` beside it.
+    """
+
+    package: str
+    build: Callable[[Choices], Recipe]
+    order: int = 100
+    choices: tuple[Choice | Whole | Typed | Several | Result | Picked, ...] = ()
+    training: Training | None = None
+
+    @property
+    def slug(self) -> str:
+        return self.package.rpartition(".")[2]
+
+    @property
+    def title(self) -> str:
+        return heading(self._text)[0]
+
+    @property
+    def lead(self) -> str:
+        return heading(self._text)[1]
+
+    @property
+    def text(self) -> Text:
+        return read(self._text)
+
+    @property
+    def _text(self) -> Path:
+        return Path(__file__).parents[1] / "scenes" / self.slug / "text.md"
+
+    def choose(self, texts: Mapping[str, str]) -> dict[str, Any]:
+        """Choices from texts (a query), else defaults; WrongValue for a name or value that it has not."""
+        names = [c.name for c in self.choices]
+        for name in texts:
+            if name not in names:
+                raise WrongValue(name, f"the scene {self.slug!r} has no choice {name!r}", names)
+        return {c.name: c.parse(texts[c.name]) if c.name in texts else c.default for c in self.choices}
+
+    def json(self) -> dict[str, Any]:
+        """What a page must know to offer the choices."""
+        kinds = {Choice: "one", Whole: "whole", Typed: "typed", Several: "several"}
+        kinds |= {Result: "result", Picked: "picked"}
+        choices = [{"kind": kinds[type(c)], **vars(c)} for c in self.choices]
+        return {"slug": self.slug, "title": self.title, "lead": self.lead, "choices": choices}
+
+    def recipe(self, **choices: Any) -> Recipe:
+        """The recipe for some choices, the others at their defaults."""
+        return self.build(self.choose({name: str(value) for name, value in choices.items()}))
+
+
+@cache
+def scenes() -> dict[str, Scene]:
+    """All scenes by slug, in their order: every package in scenes/ that has a SCENE."""
+    import components.scenes as package
+
+    found = [
+        import_module(f"{package.__name__}.{m.name}").SCENE
+        for m in pkgutil.iter_modules(package.__path__)
+        if m.ispkg  # what scenes share stands beside them
+    ]
+    return {scene.slug: scene for scene in sorted(found, key=lambda s: (s.order, s.slug))}

@@ -1,0 +1,97 @@
+"""How a page follows its training: it asks `/training/<ticket>` over and over, says what it has and wants.
+
+Whatever is lost on the way is asked, and told, once more: nothing is told only once. Dash's own way, a
+background callback, gives up with the first answer that does not come, and asks as often if nothing is new.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from flask import Flask, Response, json, request
+from werkzeug.exceptions import BadRequest
+
+from components.language.scene import WrongValue
+from components.training import store
+from components.training.line import NOTHING, Line, Trust, is_ticket
+
+GRACE = 6.0  # seconds for the workers' signs of life when the store, or the machine, is back
+LONGEST = 10_000  # bytes of a question
+LATEST = 10**9  # step
+
+
+class Follow:
+    """What a page is told that follows its training."""
+
+    def __init__(self, line: Line, workers: Any) -> None:
+        self.line, self.workers, self.trust = line, workers, Trust()
+
+    def told(self, ticket: str, *, seen: int, stop: bool, look: dict[str, str] | None) -> str:
+        """The outcome, the worker's words, or how many are before it, as JSON; "" if nothing is new."""
+        try:
+            if self.line.knows(ticket):  # any other is no reason to start one
+                self.workers.ready()
+            if look is not None:
+                self.line.look(ticket, look)
+            if stop:
+                self.line.stop(ticket)
+            news = self.line.ask(ticket, seen)
+            outcome = self.line.outcome(ticket) if self.trust.sure(GRACE) else None
+        except store.Away:
+            self.trust.doubt(GRACE)  # for the workers: they, too, had nowhere to sign
+            return '{"away": true}'
+        if news and news.startswith('{"ahead"'):
+            with suppress(store.Away):  # until the next question
+                self.workers.call()
+        return json.dumps({"end": outcome}) if outcome else news or ""
+
+
+def add_routes(server: Flask, line: Line, workers: Any) -> None:
+    told = partial(answer, Follow(line, workers))
+    server.add_url_rule("/training/<ticket>", "training", told, methods=["POST"])
+    closed = partial(close, line)
+    server.add_url_rule("/training/<ticket>/close", "training_close", closed, methods=["POST"])
+
+
+def answer(follow: Follow, ticket: str) -> Response:
+    """204 if nothing is new."""
+    text = follow.told(_known(ticket), **question())
+    reply = Response(text, 200 if text else 204, content_type="application/json")
+    reply.headers["Cache-Control"] = "no-store"
+    return reply
+
+
+def close(line: Line, ticket: str) -> tuple[str, int]:
+    """The page is being left."""
+    with suppress(store.Away):
+        line.close(_known(ticket))
+    return "", 204
+
+
+def question() -> dict[str, Any]:
+    """What the page sends: the step that it has `seen`, whether to `stop`, and the choices to `look` at."""
+    request.max_content_length = LONGEST
+    try:
+        asked = request.get_json()
+    except (BadRequest, RecursionError):
+        asked = None
+    if not isinstance(asked, dict):
+        raise WrongValue("body", "this is no question of a page", {"seen": "a step"})
+    seen, stop, look = asked.get("seen", NOTHING), asked.get("stop", False), asked.get("look")
+    if type(seen) is not int or not NOTHING <= seen <= LATEST or not isinstance(stop, bool):
+        raise WrongValue("seen", "seen is no step, or stop neither true nor false", {"seen": "a step"})
+    if look is not None and not _texts(look):
+        raise WrongValue("look", "look has no texts", {"look": {"seed": "0"}})
+    return {"seen": seen, "stop": stop, "look": look}
+
+
+def _texts(look: Any) -> bool:
+    return isinstance(look, dict) and all(isinstance(text, str) for text in look.values())
+
+
+def _known(ticket: str) -> str:
+    if not is_ticket(ticket):
+        raise WrongValue("ticket", "this is no ticket", "32 digits, 0-9 and a-f")
+    return ticket

@@ -1,0 +1,128 @@
+"""The routes of trained runs: their files, to keep and to open again; one network as a text for a link."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from flask import Flask, Response, jsonify, request
+
+from components.language.scene import Scene, WrongValue, scenes
+from components.training import runs, store
+from components.training.jobs import CHOICE, RESULTS, trainable
+from components.training.trained import SEEDS, fitting
+from components.web.budget import work
+from components.web.clients import client
+from components.web.security import body
+from components.web.server import find, once
+from learning.film import Film, FilmError, from_json, from_npz, json_text, key, to_npz, weights_text
+from learning.parts import LARGEST_FILE
+
+BYTES = "application/octet-stream"  # a form of another site cannot send it
+WORDS = 200  # characters of what is wrong with a file, which may quote it
+ONE = threading.Lock()  # one file is unpacked at a time: what this takes does not add up
+
+
+def add_routes(server: Flask) -> None:
+    server.add_url_rule("/run/<run>.npz", "run_npz", lambda run: _file(run, "npz"))
+    server.add_url_rule("/run/<run>.json", "run_json", lambda run: _file(run, "json"))
+    server.add_url_rule("/run/<run>/net", "run_net", network)
+    server.add_url_rule("/run/<slug>", "run_open", opened, methods=["POST"])
+
+
+def _file(run: str, kind: str) -> Response:
+    """A stored run as a file."""
+    if kind == "npz":
+        with work():
+            film = runs.load(run)
+            answer = Response(to_npz(film), mimetype=BYTES)
+    else:
+        pieces = _written(run)
+        film = next(pieces)  # what is refused is refused before the answer begins
+        answer = Response(pieces, mimetype="application/json")
+    name = re.sub("[^a-z0-9]", "", film.data.name.lower())[:20] or "run"
+    answer.headers["Content-Disposition"] = f'attachment; filename="normscape-{name}-{run}.{kind}"'
+    return answer
+
+
+def _written(run: str) -> Iterator[Any]:
+    """A stored run, then its JSON, written as it is sent: the turn to work lasts until all of it is."""
+    with work():
+        film = runs.load(run)
+        yield film
+        yield from json_text(film)
+
+
+def network(run: str) -> Response:
+    """The trained network of one seed as the text that a link carries."""
+    text = once(request.args).get("seed", "0")
+    with work():
+        film = runs.load(run)
+    if not re.fullmatch("[0-9]{1,3}", text) or int(text) >= film.seeds:
+        raise WrongValue(
+            "seed", f"seed={text[:9]} is not a seed of this run", {"min": 0, "max": film.seeds - 1}
+        )
+    try:
+        return jsonify(net=weights_text(film.network, film.weights[int(text), -1]))
+    except FilmError as problem:
+        raise WrongValue("run", str(problem), "a smaller network") from None
+
+
+def opened(slug: str) -> Response:
+    """Store the film in the body; the choices that show it: its own, or else those in the query."""
+    scene = find(slug)
+    if scene.training is None:
+        raise WrongValue("slug", "this scene shows no runs", trainable())
+    if request.mimetype != BYTES:
+        raise WrongValue("film", f"a film is sent as {BYTES}", BYTES)
+    request.max_content_length = LARGEST_FILE
+    data = body(cache=False)  # which may take as long as the client likes
+    with work():
+        return jsonify(choices=_kept(scene, data))
+
+
+def _kept(scene: Scene, data: bytes) -> dict[str, str]:
+    """The choices that show the film, which is stored."""
+    film = _read(data)
+    texts = _choices(scene, film) or {k: v for k, v in once(request.args).items() if k not in RESULTS}
+    best = film.best()
+    texts["seed"] = str(best if best < SEEDS else 0)
+    film = _shown(scene, texts, film)
+    try:
+        return texts | {"run": runs.save(film, client=client(request))}
+    except store.Away:
+        raise WrongValue("film", "runs cannot be stored at the moment", "try again in a while") from None
+
+
+def _read(data: bytes) -> Film:
+    try:
+        with ONE:
+            return from_npz(data) if data.startswith(b"PK") else from_json(data)
+    except FilmError as problem:
+        words = f"This file cannot be opened: {str(problem)[:WORDS]}"
+        raise WrongValue("film", words, "a file that was saved here") from None
+
+
+def _shown(scene: Scene, texts: dict[str, str], film: Film) -> Film:
+    """The film with the scene's own data in place of those that it brings, once its recipe could be built."""
+    assert scene.training is not None
+    chosen = scene.choose(texts)
+    network, data = scene.training.task(chosen)
+    film = replace(fitting("run", film, network, data), data=data)
+    scene.training.show({**chosen, "run": key(film)}, film)
+    return film
+
+
+def _choices(scene: Scene, film: Film) -> dict[str, str]:
+    """The choices that a film of ours was trained for."""
+    made = film.settings.get("scene")
+    if made in scenes() and made != scene.slug:
+        raise WrongValue("film", f"This run belongs to the scene “{scenes()[made].title}”.", made)
+    if made != scene.slug:
+        return {}
+    own = {name: str(value) for name, value in film.settings.items() if name.startswith(CHOICE)}
+    settings = {name.removeprefix(CHOICE): text for name, text in own.items()}
+    return {name: text for name, text in settings.items() if name not in RESULTS}

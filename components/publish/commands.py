@@ -1,0 +1,91 @@
+"""The command line's `export` and `site`: their arguments, and what can go wrong, as one line."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from components.language.scene import WrongValue
+from components.publish.export import FEWEST, MOST, Look, Missing, export
+from components.publish.site import write
+from components.publish.studio import NoBrowser
+
+WRONG = (WrongValue, Missing, NoBrowser, OSError)
+LONGEST, FASTEST, LARGEST = 120.0, 60, 4.0  # seconds, frames a second, pixels for one of CSS
+
+
+def add(commands: Any) -> None:
+    """Both as subcommands; `asked.run(asked)` does what was asked."""
+    _add_export(commands.add_parser("export", help="a scene as a file"))
+    one = commands.add_parser("site", help="the whole explorer as static files")
+    one.add_argument("folder", type=Path, metavar="DIR")
+    one.set_defaults(run=lambda asked: print(write(asked.folder)))
+
+
+def _add_export(one: argparse.ArgumentParser) -> None:
+    usual = Look()
+    one.add_argument("slug", metavar="SLUG")
+    one.add_argument("--out", type=Path, required=True, help="FILE.html, .svg, .png, .pdf, .gif or .mp4")
+    one.add_argument("--set", type=_pair, nargs="+", action="extend", default=[], metavar="name=value")
+    one.add_argument("--progress")
+    one.add_argument("--theme", choices=["auto", "light", "dark"])
+    one.add_argument("--width", type=_number(int, FEWEST, MOST), default=usual.width)
+    one.add_argument("--height", type=_number(int, FEWEST, MOST), default=usual.height)
+    one.add_argument("--scale", type=_number(float, 0.1, LARGEST), default=usual.scale)
+    one.add_argument("--seconds", type=_number(float, 0.1, LONGEST), default=usual.seconds)
+    one.add_argument("--fps", type=_number(int, 1, FASTEST), default=usual.fps)
+    one.add_argument("--turn", type=_turn, metavar="name=from:to", help="a film of a parameter")
+    one.add_argument("--assets", type=Path, metavar="DIR", help="what .html figures share, one copy of it")
+    one.add_argument(
+        "--choice",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="name",
+        help="choices that can be made in a .html figure; it grows by a recipe for each value",
+    )
+    one.set_defaults(run=_export)
+
+
+def _export(asked: argparse.Namespace) -> None:
+    values = dict(asked.set)
+    values |= {
+        name: getattr(asked, name) for name in ("progress", "theme") if getattr(asked, name) is not None
+    }
+    look = Look(asked.width, asked.height, asked.scale, asked.seconds, asked.fps, asked.turn)
+    export(asked.slug, asked.out, values, look, assets=asked.assets, alive=list(dict.fromkeys(asked.choice)))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, is_pair, value = text.partition("=")
+    if not (is_pair and name):
+        raise argparse.ArgumentTypeError(f"{text!r} is not name=value")
+    return name, value
+
+
+def _turn(text: str) -> tuple[str, float, float]:
+    name, value = _pair(text)
+    low, _, high = value.partition(":")
+    try:
+        ends = float(low), float(high)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not name=from:to") from None
+    if not all(map(math.isfinite, ends)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not name=from:to")
+    return name, *ends
+
+
+def _number(kind: Callable[[str], Any], low: float, high: float) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        try:
+            number = kind(text)
+        except ValueError:
+            number = math.nan
+        if not low <= number <= high:
+            raise argparse.ArgumentTypeError(f"{text} is not a number from {low:g} to {high:g}")
+        return number
+
+    return read

@@ -1,0 +1,113 @@
+"""What stretch and fold share: u_ε as an activation function on the unit circle.
+
+Every point (x, y) of the circle goes to u_ε(a·x + t, y). One view has the circle, one the activation curve:
+the first coordinate before against the first coordinate after. `stretch` and `shift` name the parameters a
+and t; without a `stretch`, a = 1, without a `shift`, t = 0. Source: 001; mathematics.md, section 2.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Color, Follow, Followed, Line, Points, Trail
+from components.language.recipe import Parameter, View
+from components.language.scene import Choice
+from components.scenes.scenery import EPS, followed, graph, rest
+from geometry import Affine, Entries, Normalize, Pipeline, Pointwise
+from geometry.clouds import closed
+
+POINTS = Choice("n", "Points", "120", {"24": "24", "120": "120", "600": "600"})
+FINE = 600  # points of a line; of these, every few are drawn as points
+UPPER = np.arange(FINE // 2, FINE)  # the half circle above, from right to left
+EPS_SLIDER = Parameter("eps", "ε", 0, 1e-6, 1, scale="log", about="0: exactly onto the circle")
+# (θ, θ) ↦ (cos θ, sin θ), in the engine's double precision: where a point passes close to the origin, the map
+# magnifies what single precision would leave out.
+ON_CIRCLE = (Affine(np.eye(2), np.array([0, -np.pi / 2])), Pointwise("cos"))
+NOW, BEFORE = Row((1, 0)), Row((1, 0), stage=0)
+X_BEFORE = ("x before", -1.2, 1.2)
+
+
+def angles() -> np.ndarray:
+    """FINE angles evenly around, in (−π, π), none a multiple of π/2: there the maps have their limits.
+
+    In single precision, as they travel, so that the closed form is of the same angles.
+    """
+    return (2 * np.pi * (np.arange(FINE) + 0.5) / FINE - np.pi).astype(np.float32).astype(float)
+
+
+def drawn(count: int) -> list[int]:
+    """The indices of `count` (24, 120, 600) of the angles, evenly around and symmetric in both axes."""
+    each = FINE // count
+    return list(range(each // 2, FINE, each))
+
+
+def dots(count: int, title: str = "") -> dict[str, Any]:
+    """The look of a layer of `count` points, coloured by where on the circle they began."""
+    began = Color("cyclic", -np.pi, np.pi, of=angles(), title=title)
+    return {"only": drawn(count), "color": began, "size": 8 if count == 24 else 6.5 if count == 120 else 4}
+
+
+def affine(stretch: str | None, shift: str | None) -> Affine:
+    """(x, y) ↦ (a·x + t, y)."""
+    x, y = np.diag([1.0, 0.0]), np.diag([0.0, 1.0])
+    A = Entries(y, {stretch: x}) if stretch else Entries(x + y)
+    return Affine(A, Entries(np.zeros(2), {shift: np.array([1.0, 0.0])}) if shift else None)
+
+
+def clouds(stretch: str | None, shift: str | None) -> tuple[Cloud, ...]:
+    """The points; "moved", their affine image, with rays to the circle; the closed form; the origin."""
+    theta, map_, u = np.stack([angles()] * 2, -1), affine(stretch, shift), Normalize(eps=EPS)
+    return (
+        Cloud("points", theta, Pipeline((map_, u)), Pipeline(ON_CIRCLE)),
+        Cloud("moved", theta, Pipeline((*rest(2, 1), u)), Pipeline((*ON_CIRCLE, map_))),
+        closed_form(angles(), stretch, shift),
+        Cloud("origin", np.zeros((1, 2))),
+    )
+
+
+def closed_form(theta: np.ndarray, stretch: str | None, shift: str | None) -> Cloud:
+    """The first coordinate for ε = 0, x′ = sin(arctan((a·cos θ + t)/|sin θ|)), with T = tan |θ/2|.
+
+    cos θ/|sin θ| = (1/T − T)/2 and 1/|sin θ| = (1/T + T)/2: so nothing cancels where |t| = |a|.
+    """
+    half = np.tan(np.abs(theta) / 2)
+    cotangent, over_sine = np.array([[0.5, -0.5, 0.0]]), np.array([[0.5, 0.5, 0.0]])
+    terms = {name: term for name, term in ((stretch, cotangent), (shift, over_sine)) if name}
+    ratio = Entries(0 * cotangent if stretch else cotangent, terms)
+    steps = (Affine(ratio), Pointwise("arctan"), Pointwise("sin"))
+    return Cloud("closed form", np.stack([1 / half, half, np.cos(theta)], -1), Pipeline(steps))
+
+
+def formula(moved: str) -> str:
+    """u_ε(moved, y) in LaTeX; stage 1 is the affine map, stage 2 the fraction."""
+    pair = rf"(\class{{stage-1 role-ellipsoid}}{{{moved}}},\, y)"
+    fraction = rf"\frac{{{pair}}}{{\sqrt{{({moved})^2 + y^2 + \varepsilon}}}}"
+    return rf"u_\varepsilon({moved}, y) = \class{{stage-2 role-sphere}}{{{fraction}}}"
+
+
+def plane_view(count: int, title: str, *, image: str, reach: float) -> View:
+    """The plane: the circle, its affine image with rays to the origin, and the points."""
+    plane, start, around = rows(np.eye(2)), rows(np.eye(2), stage=0), closed(FINE)
+    look = dots(count, "where a point began")
+    layers = (
+        Line("points", "sphere", start, order=around, size=3, opacity=0.6),
+        Line("moved", "ellipsoid", start, image, order=around, size=4, fade=[0, 0.9, 0.6]),
+        Trail("moved", "trail", plane, only=drawn(24), size=2, fade=[0, 0, 0.55]),
+        Points("origin", "axis", plane, size=7),
+        Points("points", "input", plane, hand=Follow(), **look),
+        Trail("moved", "followed", plane, only=Followed(), size=4, fade=[0, 0, 1]),
+        *followed("points", plane, size=12, trail=0),
+    )
+    return graph("circle", title, layers, ("x", -reach, reach), ("y", -reach, reach), equal=True)
+
+
+def curve_view(count: int) -> View:
+    """The activation curve, forming: the first coordinate of a point at the start against the same now."""
+    now, exact, title = (BEFORE, NOW), (Row((0, 0, 1), stage=0), Row((1,), stage=3)), "closed form, ε = 0"
+    layers = (
+        Points("points", "input", now, hand=Follow(), **dots(count)),
+        Line("closed form", "formula", exact, title, order=UPPER, size=3, fade=[0.3, 0.3, 1]),
+        *followed("points", now, size=12, trail=0),
+    )
+    return graph("curve", "The activation curve", layers, X_BEFORE, ("x now", -1.2, 1.2))

@@ -1,0 +1,147 @@
+"""The curves of a training: every seed; of the shown one plateaus, drops, and the folds that snap in these.
+
+Source: 001, with both of its guesses at what makes a drop: a fold, and the gradient.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from components.language.cloud import Cloud, rows
+from components.language.marks import Choose, Line, Points
+from components.language.recipe import View
+from components.scenes.scenery import Axis, Part, draw, graph, split
+from geometry import Affine, Entries, Track, clouds
+from learning.events import Event, drops, plateaus
+from learning.film import Film
+from learning.gradient import gradients
+from learning.network import MIDDLES
+from learning.swings import ACROSS, Swing, swing
+
+FLAT = rows(np.eye(2))
+SCALES: dict[str, Axis] = {
+    "loss": ("log₁₀ loss", -3.0, 0.3),
+    "accuracy": ("accuracy", 0.35, 1.03),
+    "both": ("loss, accuracy", 0.0, 1.05),
+    "gradient": ("log₁₀", -3.0, 2.0),
+}
+
+
+def curves(film: Film, seed: int, what: str) -> tuple[View, tuple[Cloud, ...]]:
+    """Loss or accuracy of every seed, in "both" and "gradient" of the shown one with its fellow; the clock.
+
+    On the loss of the shown seed lie its plateaus and drops. Losses are log10, but in "both".
+    """
+    title, low, high = SCALES[what]
+    steps, values = film.steps.astype(float), _heights(film, what)
+    others = [_all_seeds(values, steps)] if film.seeds > 1 else []
+    parts = [*others, *_fellow(film, seed, what), *_now(film, values[seed], low, high, what)]
+    if what != "accuracy":
+        parts += _events(steps, film.loss[seed], np.stack([steps, values[seed]], -1))
+    guide_clouds, layers = split(*parts)
+    last = max(float(film.settings.get("steps", 0)), steps[-1], 1.0)
+    name = "" if last > 1 else "no training recorded"
+    return graph("curves", name, layers, ("training step", 0.0, last), (title, low, high)), guide_clouds
+
+
+def _heights(film: Film, what: str) -> np.ndarray:
+    """What is drawn of every seed (S, T)."""
+    if what == "accuracy":
+        return film.accuracy
+    return film.loss if what == "both" else np.log10(np.maximum(film.loss, 1e-6))
+
+
+def _fellow(film: Film, seed: int, what: str) -> list[Part]:
+    """What goes along with the loss of the shown seed: its accuracy, or the length of the gradient."""
+    if what == "both":
+        name, values = "accuracy", film.accuracy[seed]
+    elif what == "gradient":
+        slopes = np.linalg.norm(gradients(film.network, film.weights[seed], film.data), axis=-1)
+        name, values = "length of the gradient", np.log10(np.maximum(slopes, 1e-6))
+    else:
+        return []
+    shape = (np.stack([film.steps, values], -1), np.arange(len(values)))
+    return [draw("fellow", Line, "hyperplane", FLAT, shape, name, size=2.5, dash="dash")]
+
+
+def _events(steps: np.ndarray, loss: np.ndarray, own: np.ndarray) -> list[Part]:
+    """Plateaus dotted, drops as squares: without colour, too, they differ from the curve that they lie on."""
+
+    def parts_of(found: Sequence[Event]) -> list[np.ndarray]:
+        return [own[(steps >= event.start) & (steps <= event.end)] for event in found]
+
+    flat, steep = parts_of(plateaus(steps, loss)), parts_of(drops(steps, loss))
+    parts: list[Part] = []
+    if flat:
+        parts.append(draw("plateau", Line, "plateau", FLAT, _joined(flat), "plateau", size=9, dash="dot"))
+    if steep:
+        shape = np.concatenate(steep)
+        parts.append(draw("drop", Points, "drop", FLAT, shape, "drop", size=7, glyph="square"))
+    return parts
+
+
+def _joined(lines: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Lines as points and their order, with gaps between them."""
+    order, start = [], 0
+    for line in lines:
+        order += [*range(start, start + len(line)), -1]
+        start += len(line)
+    return np.concatenate(lines), np.array(order[:-1])
+
+
+def _all_seeds(values: np.ndarray, steps: np.ndarray) -> Part:
+    shape = _joined([np.stack([steps, each], -1) for each in values])
+    hand = Choose("seed", np.repeat(np.arange(len(values)), len(steps)))
+    return draw(
+        "seeds", Line, "trail", FLAT, shape, "every seed: click to see it", size=2, opacity=0.6, hand=hand
+    )
+
+
+def _now(film: Film, values: np.ndarray, low: float, high: float, what: str) -> list[Part]:
+    """The curve of the shown seed, and the clock's place on it."""
+    steps = film.steps.astype(float)
+    name = "this seed" if what in ("loss", "accuracy") else "loss of this seed"
+    curve = (np.stack([steps, values], -1), np.arange(len(steps)))
+    own = draw("own", Line, "followed", FLAT, curve, name, size=4)
+    if len(steps) == 1:
+        return [own]
+    across = {"step": np.array([1.0, 0.0])}
+    there = Track(steps, np.stack([np.zeros_like(steps), values], -1))
+    here = (Affine(np.zeros((2, 2)), Entries(np.zeros(2), across, {"step": there})),)
+    line = clouds.segments(np.array([[[0.0, low], [0.0, high]]]))
+    hand = draw(
+        "now", Line, "axis", FLAT, line, place=(Affine(np.eye(2), Entries(np.zeros(2), across)),), size=1.5
+    )
+    return [hand, own, draw("here", Points, "followed", FLAT, np.zeros((1, 2)), place=here, size=9)]
+
+
+# --- drops and folds
+
+
+def spans(found: Sequence[Event]) -> str:
+    return "; ".join(f"{e.start:,.0f} … {e.end:,.0f}" for e in found) or "none"
+
+
+def folds(film: Film, seed: int) -> str:
+    """Each drop, and the fold that snaps in it."""
+    middle, told = MIDDLES[film.network.middle], []
+    for event in drops(film.steps, film.loss[seed]):
+        fold, words = during(film, seed, event), ""
+        if fold and len(fold.points):
+            points = f"{len(fold.points)} point{'s' * (len(fold.points) > 1)}"
+            words = f", with {points} turning by over {ACROSS:.0f}° at {middle} {fold.layer}"
+        told.append(spans([event]) + words)
+    return "; ".join(told) or "none"
+
+
+def during(film: Film, seed: int, event: Event) -> Swing | None:
+    """The fold that snaps between the beginning of an event and its end."""
+    ends = film.weights[seed, np.searchsorted(film.steps, [event.start, event.end])]
+    return swing(film.network, ends[0], ends[1], film.data.points)
+
+
+def snapping(film: Film, seed: int) -> list[int]:
+    """The points that turn across in the deepest drop of a seed."""
+    found = drops(film.steps, film.loss[seed])
+    fold = during(film, seed, max(found, key=lambda e: e.before - e.after)) if found else None
+    return fold.points.tolist() if fold else []

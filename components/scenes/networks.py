@@ -1,0 +1,181 @@
+"""What the scenes of trained networks show: points that fold, a field, and the numbers beside `curves`.
+
+The points go through the Linears and middle steps of one seed, as its training stands at the parameter
+"step"; the last Linear is the plane that should part them. Source: 001; mathematics.md, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Color, Disc, Field, Follow, Mark, Points, Rim
+from components.language.recipe import Accuracy, Facts, Number, Parameter, Recipe, View
+from components.scenes.curves import curves, folds, snapping, spans
+from components.scenes.scenery import Part, each_class, followed, globe, rest, space, split
+from geometry import Affine, Entries, Pipeline, Track
+from learning.events import plateaus
+from learning.film import Film
+from learning.network import stage_names
+
+Seen = tuple[View, tuple[Cloud, ...]]  # a view and the clouds that it shows
+LOGIT, SPACE = Row((1,)), rows(np.eye(3))
+CLASSES = ("class-0", "class-1")
+FINE = 100  # points of a field along one side
+CERTAIN = 4.0  # the logit at which the colour of a field is full: odds of e⁴, 98 %
+CAMERA, REACH = (1.1, -1.1, 0.6), 1.5  # the unit sphere large; points may leave the picture on their way
+DISC = 1.45  # how much of the separating plane is drawn, around the unit sphere
+
+
+def network(film: Film, seed: int) -> Pipeline:
+    """The network of a seed, which follows "step" where there is more than one checkpoint."""
+    return film.pipeline(seed) if len(film.steps) > 1 else film.network.pipeline(film.weights[seed, 0])
+
+
+def clock(film: Film) -> tuple[Parameter, ...]:
+    last = float(film.steps[-1])
+    about = "of the optimiser; between two checkpoints the weights are interpolated"
+    return (Parameter("step", "training step", last, 0.0, last, 1.0, about=about),) if last else ()
+
+
+def stages(film: Film) -> list[str]:
+    """Names of the stages of `folding`: the last is where the plane appears."""
+    names = stage_names(film.network)[:-1]
+    short = [name.replace("Linear ", "L") for name in names] if len(names) > 6 else names
+    return [*short, "plane"]
+
+
+# --- the points that fold
+
+
+def folding(film: Film, seed: int, marked: Sequence[int] = ()) -> Seen:
+    """The data from stage to stage in space, some marked; the unit sphere, and in the end the plane."""
+    net, show = network(film, seed), rows(projection(film, seed))
+    waits = rest(film.network.sizes[-2], 1)  # while the plane appears
+    hidden = Pipeline((*net.steps[:-1], *waits))
+    end = [0.0] * len(hidden.steps) + [1.0]
+    data = Cloud("data", film.data.points, hidden)
+    guide_clouds, layers = split(*_sphere(film, SPACE), *_plane(film, net, SPACE, end))
+    shown = (*layers, *classes(film, show), *_marks(show, marked), *followed("data", show, trail=0))
+    view = space("folding", "", shown, REACH, camera=CAMERA)
+    return replace(view, edge="plane" if _flat(film) else ""), (data, *guide_clouds)
+
+
+def classes(film: Film, show: tuple[Row, ...], *, size: float = 5) -> tuple[Mark, ...]:
+    """The data, round in one class and square in the other."""
+    titles = ("class 0", "class 1")
+    return each_class("data", Points, show, film.data.labels, titles, roles=CLASSES, size=size, hand=Follow())
+
+
+def _marks(show: tuple[Row, ...], marked: Sequence[int]) -> tuple[Mark, ...]:
+    look: dict[str, Any] = {"only": list(marked), "size": 10, "glyph": "square", "opacity": 0.4}
+    return (Points("data", "drop", show, "turn across in the drop", **look),) if marked else ()
+
+
+def projection(film: Film, seed: int) -> np.ndarray:
+    """All of up to three coordinates; of more, the last Linear's direction, and the two widest across it."""
+    width = max(film.network.hidden, default=3)
+    if width <= 3:
+        return np.eye(3, width)
+    last = film.network.unflatten(film.weights[seed, -1].astype(float))[-1][0][0]
+    points = Pipeline(network(film, seed).steps[:-1]).stages(
+        film.data.points.astype(float), {"step": film.steps[-1]}
+    )[-1]
+    first = last / max(np.linalg.norm(last), 1e-12)
+    centred = (points - points.mean(0)) @ (np.eye(len(first)) - np.outer(first, first))
+    return np.vstack([first, np.linalg.svd(centred, full_matrices=False)[2][:2]])
+
+
+def _sphere(film: Film, show: tuple[Row, ...]) -> list[Part]:
+    if film.network.middle != "u_eps" or max(film.network.hidden, default=0) != 3:
+        return []
+    return globe(show, np.eye(3), "unit sphere", mesh=0.06, net=0.22)
+
+
+def _flat(film: Film) -> bool:
+    """Whether the last hidden space can be seen as it is, so that its plane can be drawn."""
+    return film.network.outputs == 1 and max(film.network.hidden, default=film.network.inputs) <= 3
+
+
+def _plane(film: Film, net: Pipeline, show: tuple[Row, ...], fade: Sequence[float]) -> list[Part]:
+    if not _flat(film):
+        return []
+    width = film.network.sizes[-2]
+    corners = np.vstack([np.zeros(width), np.eye(width)])
+    plane = Cloud("plane", corners, place=Pipeline(net.steps[-1:]))
+    look: dict[str, Any] = {"fade": fade, "radius": DISC}
+    return [
+        (
+            plane,
+            Disc("plane", "hyperplane", show, "separating plane", opacity=0.35, **look),
+            Rim("plane", "hyperplane", show, size=2, **look),
+        )
+    ]
+
+
+# --- the field over the plane
+
+
+def field(film: Film, seed: int) -> Seen:
+    """The decision of the network over its 2D input, under the data."""
+    reach = 1.15 * float(abs(film.data.points).max()) or 1.0  # all of them may be one
+    side = np.linspace(-reach, reach, FINE)
+    grid = np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)
+    show = rows(np.eye(2), stage=0)
+    color = Color("diverging", -CERTAIN, CERTAIN, of=LOGIT)
+    layers = (Field("grid", "hyperplane", (), color=color, columns=FINE, opacity=0.6), *classes(film, show))
+    layers += followed("data", show, trail=0)
+    view = View("field", "the decision over the input", layers, ((-reach, reach),) * 2, 2)
+    return view, (Cloud("grid", grid, place=network(film, seed)),)
+
+
+# --- the numbers
+
+
+def readouts(film: Film, seed: int) -> tuple[tuple[Accuracy | Number, ...], tuple[Cloud, ...]]:
+    """Accuracy of the shown network as it stands, and its loss."""
+    logit = Cloud("logit", film.data.points, place=network(film, seed))
+    accuracy = Accuracy(f"Accuracy of seed {seed}", "logit", LOGIT, film.data.labels, threshold=0.0)
+    if len(film.steps) == 1:
+        return (accuracy,), (logit,)
+    track = Entries(np.zeros(1), tracks={"step": Track(film.steps, film.loss[seed][:, None])})
+    loss = Cloud("loss", np.zeros((1, 1)), place=Pipeline((Affine(np.zeros((1, 1)), track),)))
+    return (accuracy, Number("Its loss", "loss", LOGIT)), (logit, loss)
+
+
+def facts(film: Film, seed: int) -> Facts | None:
+    """What the run says, over all seeds."""
+    if len(film.steps) == 1:
+        return None
+    to, solved = film.steps_to(0.99), int(film.solved().sum())
+    median = f"{np.nanmedian(to):,.0f}" if solved else "none"
+    told = [
+        ("seeds that solve it (accuracy ≥ 0.99)", f"{solved} of {film.seeds}"),
+        ("median of the steps that these took", median),
+        ("parameters of each network", f"{film.network.size}"),
+        (f"plateaus of seed {seed}", spans(plateaus(film.steps, film.loss[seed]))),
+        (f"sudden drops of seed {seed}", folds(film, seed)),
+    ]
+    ended = [f"seed {k} {word}" for k, word in enumerate(film.ended) if word]
+    return Facts("The run", ("", ""), [*told, *([("ended early", "; ".join(ended))] if ended else [])])
+
+
+def assembled(film: Film, seed: int, decision: Seen, curve: str) -> Recipe:
+    """The points that fold, what the network answers over its input, and the curves; numbers of the seed."""
+    numbers, more = readouts(film, seed)
+    marked = snapping(film, seed) if curve == "gradient" else ()
+    names, seen = stages(film), (folding(film, seed, marked), decision, curves(film, seed, curve))
+    return Recipe(
+        stages=names,
+        parameters=clock(film),
+        clouds=(*(cloud for _, made in seen for cloud in made), *more),
+        views=tuple(view for view, _ in seen),
+        readouts=numbers,
+        facts=facts(film, seed),
+        progress=len(names) - 1,
+        clock="step" if len(film.steps) > 1 else "",
+    )

@@ -1,0 +1,265 @@
+"""What scenes have in common: how guides are drawn, the points under the hand, and steps that sliders move.
+
+A *part* is a cloud with the layers that show it, or layers of a cloud that is in another part. `split` takes
+parts apart, for a recipe and its views.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row
+from components.language.marks import (
+    Color,
+    Follow,
+    Followed,
+    Histogram,
+    Labels,
+    Line,
+    Mark,
+    Mesh,
+    Points,
+    Trail,
+)
+from components.language.recipe import View
+from geometry import Affine, Entries, Normalize, Pipeline, clouds
+from geometry.pipeline import Step
+
+Array = np.ndarray
+Rows = tuple[Row, ...]
+Shape = Array | tuple[Array, Array]  # points (N, d), or these and their order, as geometry.clouds makes them
+Steps = Sequence[Step]
+Part = tuple[Cloud | Mark, ...]
+Look = dict[str, Any]  # fields of a mark, and what else `draw` takes
+Axis = tuple[str, float, float]  # its title, and from where to where
+ROOM = (
+    1.75  # a 3D box is so much larger than the picture: points that sliders move out of this are not cut off
+)
+MANY = 1500  # points; from here on they are drawn small
+
+
+# --- parts
+
+
+def draw(
+    name: str,
+    kind: type[Mark],
+    role: str,
+    show: Rows,
+    shape: Shape,
+    title: str = "",
+    *,
+    labels: Sequence[str] | None = None,
+    place: Steps = (),
+    steps: Steps = (),
+    **look: Any,
+) -> tuple[Cloud, Mark]:
+    """A cloud with the one mark that shows it; `look` is the mark's."""
+    points, order = shape if isinstance(shape, tuple) else (shape, None)
+    cloud = Cloud(name, points, Pipeline(steps), Pipeline(place), labels)
+    own: Look = {} if order is None else {"triangles" if kind is Mesh else "order": order}
+    return cloud, kind(name, role, show, title, **own, **look)
+
+
+def split(*parts: Part) -> tuple[tuple[Cloud, ...], tuple[Mark, ...]]:
+    """The clouds and the layers of parts, in their order."""
+    found = [each for part in parts for each in part]
+    layers = tuple(each for each in found if isinstance(each, Mark))
+    return tuple(each for each in found if isinstance(each, Cloud)), layers
+
+
+def lines(
+    roles: Mapping[str, str], show: Rows, shapes: Mapping[str, tuple[Array, Array]], **look: Any
+) -> tuple[Mark, ...]:
+    """Lines of one look, each in its role, in the order that its shape has."""
+    return tuple(Line(name, role, show, order=shapes[name][1], **look) for name, role in roles.items())
+
+
+def wall(show: Rows, axis: int, at: float, half: float) -> tuple[Rows, Part]:
+    """The shadow along one display axis, on a wall across it; and the edge of that wall, of a half length."""
+    shadow = tuple(Row((0.0,), offset=at) if i == axis else row for i, row in enumerate(show))
+    square = np.insert(half * np.array([[-1, -1], [-1, 1], [1, 1], [1, -1]]), axis, 0, axis=1)
+    edge = draw("wall", Line, "axis", shadow, (square, clouds.closed(4)), size=2, opacity=0.5)
+    return shadow, edge
+
+
+def seen(layers: Sequence[Mark], show: Rows, **changes: Any) -> tuple[Mark, ...]:
+    """The same layers in other display coordinates, each row at its stage; in the plane without meshes."""
+
+    def turned(old: Rows) -> Rows:
+        return tuple(replace(row, stage=old[0].stage) for row in show)
+
+    solid = len(show) > 2
+    return tuple(replace(x, rows=turned(x.rows), **changes) for x in layers if solid or x.draws != "mesh")
+
+
+def axes(
+    show: Rows,
+    labels: Sequence[str],
+    low: float,
+    high: float,
+    at: float,
+    *,
+    names: Sequence[str] = ("axes", "axis names"),
+    opacity: float = 0.5,
+) -> list[Part]:
+    """The coordinate axes from `low` to `high`, and their labels at `at`."""
+    basis = np.eye(len(labels))
+    lines = clouds.segments(np.stack([low * basis, high * basis], 1))
+    return [
+        draw(names[0], Line, "axis", show, lines, size=1.5, opacity=opacity),
+        draw(names[1], Labels, "axis", show, at * basis, labels=labels),
+    ]
+
+
+def mean_line(
+    show: Rows,
+    d: int,
+    half: float,
+    at: float,
+    title: str = "",
+    *,
+    names: Sequence[str] = ("mean line", "one"),
+    fade: Sequence[float] | None = None,
+    **look: Any,
+) -> list[Part]:
+    """The line along 1 through the origin, of a half length, and its label at a distance."""
+    up = np.ones((1, d)) / np.sqrt(d)
+    ends = half * np.vstack([-up, up])
+    return [
+        draw(names[0], Line, "mean-direction", show, ends, title, fade=fade, **look),
+        draw(names[1], Labels, "mean-direction", show, at * up, labels=["𝟏"], fade=fade),
+    ]
+
+
+def globe(
+    show: Rows,
+    radii: Array,
+    title: str = "",
+    *,
+    mesh: float | Sequence[float] = 0.1,
+    net: float | Sequence[float] = 0.35,
+    names: Sequence[str] = ("sphere", "graticule"),
+    **shared: Any,
+) -> list[Part]:
+    """A sphere with circles on it, from three radii (3, d). `mesh`, `net`: opacity, or that at each stage."""
+
+    def strength(value: float | Sequence[float]) -> dict[str, Any]:
+        return {"opacity": value} if isinstance(value, float) else {"fade": value}
+
+    ball, circles = (clouds.turned(shape, radii) for shape in (clouds.sphere_mesh(), clouds.graticule()))
+    return [
+        draw(names[0], Mesh, "sphere", show, ball, title, **strength(mesh), **shared),
+        draw(names[1], Line, "sphere", show, circles, size=1, **strength(net), **shared),
+    ]
+
+
+# --- the points under the hand
+
+
+def followed(
+    cloud: str, show: Rows, title: str = "", *, size: float = 11, trail: float = 4, **look: Any
+) -> tuple[Mark, ...]:
+    """The followed point, over its trail (of a width; 0: none)."""
+    shared = {"only": Followed(), **look}
+    point = Points(cloud, "followed", show, title, size=size, **shared)
+    return (Trail(cloud, "followed", show, size=trail, **shared), point) if trail else (point,)
+
+
+def beads(cloud: str, show: Rows, *, mark: float = 12, **look: Any) -> tuple[Mark, ...]:
+    """Points on a curve, and the followed one with a mark of its size."""
+    return Points(cloud, "input", show, **look), *followed(cloud, show, size=mark, trail=0)
+
+
+def each_class(
+    cloud: str,
+    kind: type[Points] | type[Histogram],
+    show: Rows,
+    classes: Array,
+    titles: Sequence[str] = ("", ""),
+    *,
+    roles: Sequence[str] = ("input", "other"),
+    **look: Any,
+) -> tuple[Mark, ...]:
+    """A layer of points or a histogram for each of two classes, 0 and 1: round or square, whole or dotted."""
+    own = [np.flatnonzero(classes == k).tolist() for k in (0, 1)]
+    apart: list[Look] = [{}, {"glyph": "square"} if kind is Points else {"dash": "dot"}]
+    return tuple(
+        kind(cloud, role, show, title, only=own[k], **apart[k], **look)
+        for k, (role, title) in enumerate(zip(roles, titles, strict=True))
+    )
+
+
+def evenly(n: int, count: int) -> list[int]:
+    """Indices of at most `count` of n points, from the first to the last."""
+    return sorted({int(i) for i in np.linspace(0, n - 1, min(n, count))})
+
+
+def crowd(cloud: Cloud, show: Rows, color: Color | None) -> tuple[Mark, ...]:
+    """Many points that can be picked, the trails of a few, and the followed one."""
+    n = len(cloud.points)
+    size = 5 if n <= MANY else 2.5
+    few = evenly(n, 5)
+    return (
+        Points(cloud.name, "input", show, "a point", color=color, size=size, hand=Follow()),
+        Trail(cloud.name, "trail", show, only=few, size=2, opacity=0.7),
+        *followed(cloud.name, show),
+    )
+
+
+def angle(x: Array, title: str = "") -> Color:
+    """The angle of points of the plane (N, 2), as a colour."""
+    return Color("cyclic", -np.pi, np.pi, np.arctan2(x[:, 1], x[:, 0]), title=title)
+
+
+# --- steps that sliders move
+
+
+def slider(name: str) -> Entries:
+    """The number of a slider."""
+    return Entries(0.0, {name: 1.0})
+
+
+def scaled(d: int, name: str) -> Affine:
+    """x ↦ the number of a slider times x."""
+    return Affine(Entries(np.zeros((d, d)), {name: np.eye(d)}))
+
+
+def rest(d: int, count: int) -> tuple[Affine, ...]:
+    """Steps that leave everything where it is, for what waits until a stage."""
+    return (Affine(np.eye(d)),) * count
+
+
+def rooted(name: str) -> Steps:
+    """x = ±1 ↦ (√s·x, x), with the number s ≥ 0 of a slider.
+
+    A tiny h, normalised with radius s, becomes s·h/√(h² + s): √s·h in all digits, and 0 for s = 0.
+    """
+    tiny = 1e-12
+    root = Normalize(radius=slider(name), eps=slider(name), groups=((0,),))
+    return Affine([[tiny], [1]]), root, Affine(np.diag([1 / tiny, 1]))
+
+
+EPS = slider("eps")
+
+# --- views
+
+
+def space(
+    name: str, title: str, layers: Sequence[Mark], reach: float, *, camera: Sequence[float] = View.camera
+) -> View:
+    """A view of the cube [−reach, reach]³, with room around it; `camera` in units of that cube's side."""
+    near = tuple(c / ROOM for c in camera)
+    return View(name, title, tuple(layers), ((-ROOM * reach, ROOM * reach),) * 3, camera=near)
+
+
+def square(name: str, title: str, layers: Sequence[Mark], reach: float, *, strip: bool = False) -> View:
+    """A view of the square [−reach, reach]² without numbers on its sides."""
+    return View(name, title, tuple(layers), ((-reach, reach),) * 2, 2, strip=strip)
+
+
+def graph(name: str, title: str, layers: Sequence[Mark], x: Axis, y: Axis, *, equal: bool = False) -> View:
+    """A view of one number against another; `equal`: on one scale, as a plane has it."""
+    return View(name, title, tuple(layers), (x[1:], y[1:]), 2, (x[0], y[0]), equal)

@@ -1,0 +1,54 @@
+"""A line for each request: who, what, how it ended. Not its query, which has what somebody typed."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+from components.web.proxy import Wsgi
+
+SECRET = re.compile(r"[\w%-]{16,}(?=[/.]|$)")  # what follows /run/ and /training/: a run's key, a ticket
+TRAINING = re.compile(r"/training/[^/]+$")  # where a page asks how its training goes
+
+
+def logged(inner: Wsgi, say: Callable[[str], Any]) -> Wsgi:
+    """An application that says each of its answers in one line."""
+
+    def outer(environment: dict[str, Any], start: Any) -> Iterator[bytes]:
+        began, status, size = time.perf_counter(), "-", 0
+
+        def noting(code: str, *rest: Any) -> Any:
+            nonlocal status
+            status = code[:3]
+            return start(code, *rest)
+
+        asked = f"{environment['REQUEST_METHOD']} {shown(environment['PATH_INFO'])}"
+        answer = inner(environment, noting)
+        try:
+            for piece in answer:
+                size += len(piece)
+                yield piece
+        finally:
+            getattr(answer, "close", lambda: None)()
+            if not poll(environment, status):
+                took = 1000 * (time.perf_counter() - began)
+                who, how = environment["REMOTE_ADDR"], environment["SERVER_PROTOCOL"]
+                say(f'{who} "{asked} {how}" {status} {size} bytes {took:.0f} ms')
+
+    return outer
+
+
+def shown(path: str) -> str:
+    """A path as it was sent, without keys and tickets."""
+    sent = quote(path.encode("latin-1"), safe="/:@!$&'()*+,;=~")
+    before, kind, after = sent.partition("/run/") if "/run/" in sent else sent.partition("/training/")
+    return before + kind + SECRET.sub("-", after)
+
+
+def poll(environment: dict[str, Any], status: str) -> bool:
+    """What is asked again and again, and was answered: how a training goes, whether the server is there."""
+    path: str = environment["PATH_INFO"]
+    return status in ("200", "204") and (path.endswith("/healthz") or bool(TRAINING.search(path)))

@@ -1,0 +1,122 @@
+"""What a client may cost. Nobody takes the server from the others; what costs nothing is answered at once.
+
+Work is what takes the processor for long: to build a recipe, to draw a picture, to read a run. A client may
+cause `BURST` seconds of it at once, and `REFILL` a second from then on; whoever owes more gets 429. At most
+`PLACES` threads wait for their turn or work, the last of them for clients that owe little; beyond that there
+is 503. So other threads remain for `/healthz` and all that is kept.
+
+Assumed is a class of forty behind one address, who open as many different links at once (0.2 s each) and then
+make a choice every 15 s (0.05 s). All this is of one process: with several, a client has as many shares.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from flask import Flask, Response, current_app, jsonify, request
+
+from components.web.clients import client
+
+BURST, REFILL = 20.0, 0.25  # seconds of one processor
+PLACES, FEW, AT_ONCE = 6, 2, 2  # threads that wait or work; for those who owe half their burst; that work
+CLIENTS = 10_000  # that are remembered
+TRAINING = 0.5  # what it costs to ask for a training, in seconds: others do the work
+UNTOLD = "requests come through a proxy: set TRUSTED_PROXIES, or all who do count as one client"
+
+
+class Busy(Exception):
+    """Not now; says after how many seconds."""
+
+    def __init__(self, status: int, words: str, seconds: float) -> None:
+        self.status, self.seconds = status, max(1, math.ceil(seconds))
+        super().__init__(f"{words}. Try again in {self.seconds} s.")
+
+
+class Budget:
+    """What clients owe, and who works now; safe for threads."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock, self.lock = clock, threading.Lock()
+        self.debts: OrderedDict[str, tuple[float, float]] = OrderedDict()  # seconds, and when; oldest first
+        self.inside = 0
+        self.turns = threading.Semaphore(AT_ONCE)
+
+    def owed(self, who: str) -> float:
+        debt, when = self.debts.get(who, (0.0, 0.0))
+        return max(0.0, debt - REFILL * (self.clock() - when))
+
+    def charge(self, who: str, seconds: float) -> None:
+        with self.lock:
+            self.debts[who] = self.owed(who) + seconds, self.clock()
+            self.debts.move_to_end(who)
+            while len(self.debts) > CLIENTS:
+                self.debts.popitem(last=False)
+
+    @contextmanager
+    def turn(self, who: str, price: float = 0.0) -> Iterator[None]:
+        """A turn to work, which is charged for, and `price`. Raises Busy."""
+        self._enter(who)
+        try:
+            with self.turns:
+                start = time.thread_time()
+                try:
+                    yield
+                finally:
+                    self.charge(who, price + time.thread_time() - start)
+        finally:
+            self._leave()
+
+    def _enter(self, who: str) -> None:
+        with self.lock:
+            owed = self.owed(who)
+            if owed >= BURST:
+                raise Busy(429, "This address has asked for a lot", (owed - BURST) / REFILL)
+            if self.inside >= (PLACES if owed < BURST / 2 else FEW):
+                raise Busy(503, "There is a lot to do at the moment", 1)
+            self.inside += 1
+
+    def _leave(self) -> None:
+        with self.lock:
+            self.inside -= 1
+
+
+def guard(server: Flask, *, proxies: int) -> None:
+    """A budget for an application, and what a client is told that has none left."""
+    server.extensions["budget"] = Budget()
+    server.register_error_handler(Busy, refused)
+    if not proxies:
+        warn_once(server)
+
+
+@contextmanager
+def work(price: float = 0.0) -> Iterator[None]:
+    """Work for the client of this request. Raises Busy."""
+    with current_app.extensions["budget"].turn(client(request), price):
+        yield
+
+
+def refused(busy: Busy) -> Response:
+    answer = jsonify(error=str(busy))
+    if request.accept_mimetypes.best_match(["application/json", "text/html"]) == "text/html":
+        answer = Response(str(busy), content_type="text/plain; charset=utf-8")
+    answer.status_code = busy.status
+    answer.headers["Retry-After"] = str(busy.seconds)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+def warn_once(server: Flask) -> None:
+    """A line in the log if nobody has said that there is a proxy."""
+    said = threading.Event()
+
+    @server.before_request
+    def warn() -> None:
+        if "X-Forwarded-For" in request.headers and not said.is_set():
+            said.set()
+            logging.getLogger(__name__).warning(UNTOLD)

@@ -1,0 +1,162 @@
+"""What every answer says to the browser, how large a question may be, and what Dash is asked at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from dash import Dash
+from dash.exceptions import DependencyException
+from flask import Flask, Response, jsonify, request
+from flask.sessions import SecureCookieSessionInterface
+from werkzeug.exceptions import BadRequest, RequestEntityTooLarge
+from werkzeug.sansio.utils import host_is_trusted
+
+from components.language.scene import WrongValue
+from components.settings import Settings
+
+LONGEST_PATH, LONGEST_QUERY = 300, 8_000  # characters as sent; gunicorn takes 8,190 for the whole line
+LARGEST_BODY = 2**20  # bytes; a film's file may have more
+EMBED = "/embed/"  # what stands below may stand in a frame of any page
+# What a figure fetches. In a sandboxed frame it has no origin: public, without credentials.
+PUBLIC = ("/assets/", "/lib/", "/recipe/", "/still/")
+
+# Plotly and Mantine write style attributes, hence 'unsafe-inline' for styles; no script is made from text.
+POLICY = {
+    "default-src": "'self'",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data: blob:",
+    "media-src": "'self' blob:",
+    "object-src": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'self'",
+}
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+
+
+class Cookie(SecureCookieSessionInterface):
+    """Who asked for a training; over https, only over https."""
+
+    def get_cookie_secure(self, app: Flask) -> bool:
+        return request.is_secure
+
+
+def secure(app: Dash, setting: Settings) -> None:
+    """Headers and bounds for every route of an application that has all its callbacks."""
+    server, scripts = app.server, " ".join(["'self'", *app.csp_hashes()])
+    server.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
+    server.config |= {
+        "SESSION_COOKIE_NAME": "normscape",
+        "SESSION_COOKIE_PATH": setting.prefix,
+        "SESSION_COOKIE_SAMESITE": "Strict",
+    }
+    server.session_interface = Cookie()
+    server.before_request(partial(known, setting.hosts))
+    server.before_request(bounded)
+    server.before_request(partial(answerable, app))
+    server.after_request(partial(headers, scripts=scripts))
+    server.register_error_handler(
+        RequestEntityTooLarge, lambda _: too_large("body", request.max_content_length or LARGEST_BODY, 413)
+    )
+    server.register_error_handler(DependencyException, lambda _: ("There is no such file.", 404))
+
+
+def headers(answer: Response, *, scripts: str) -> Response:
+    """A page may be framed by its own site, and below /embed/ by anyone; all may read what figures fetch."""
+    anywhere = request.path.startswith(EMBED)
+    policy = POLICY | {"script-src": scripts, "frame-ancestors": "*" if anywhere else "'self'"}
+    answer.headers.update(HEADERS)
+    answer.headers.setdefault("Cache-Control", "private, no-cache")  # it may name the host, or a cookie
+    answer.headers["Content-Security-Policy"] = "; ".join(f"{name} {what}" for name, what in policy.items())
+    if not anywhere:
+        answer.headers["X-Frame-Options"] = "SAMEORIGIN"
+    if request.path.startswith(PUBLIC) and request.method in ("GET", "HEAD"):
+        answer.headers["Access-Control-Allow-Origin"] = "*"
+    return answer
+
+
+def known(hosts: tuple[str, ...]) -> None:
+    """400 for a host that is not ours: links in the answer would lead there. Health has any."""
+    if hosts and request.path != "/healthz" and not host_is_trusted(request.host, hosts):
+        raise WrongValue("Host", "this server has another name", list(hosts))
+
+
+def bounded() -> tuple[Response, int] | None:
+    """414 for an address that no link of ours is as long as."""
+    if len(request.path) > LONGEST_PATH:
+        return too_large("path", LONGEST_PATH, 414)
+    if len(request.query_string) > LONGEST_QUERY:
+        return too_large("query", LONGEST_QUERY, 414)
+    return None
+
+
+def body(*, cache: bool = True) -> bytes:
+    """The body, all of it. Raises RequestEntityTooLarge; one without a length Werkzeug would cut."""
+    data = request.get_data(cache=cache)
+    if request.content_length is None and len(data) >= most():
+        raise RequestEntityTooLarge
+    return data
+
+
+def most() -> int:
+    """Bytes that the body of this request may have."""
+    return request.max_content_length or LARGEST_BODY
+
+
+def too_large(what: str, most: int, status: int) -> tuple[Response, int]:
+    return jsonify(WrongValue(what, f"the {what} is too long", {"longest": most}).json()), status
+
+
+def answerable(app: Dash) -> None:
+    """400 for a request that is none of the application's callbacks: Dash itself would answer 500."""
+    if request.endpoint != f"{app.config.routes_pathname_prefix}_dash-update-component":
+        return
+    body()
+    try:
+        asked = request.get_json()
+    except (BadRequest, RecursionError):
+        asked = None
+    if not whole(app.callback_map, asked):
+        raise WrongValue("body", "this is no callback of ours", "what the page sends")
+
+
+def whole(callbacks: Mapping[str, Any], asked: Any) -> bool:
+    """Whether a body names a callback, and brings each of its inputs, states and outputs."""
+    if not isinstance(asked, dict) or not isinstance(asked.get("output"), str):
+        return False
+    known = callbacks.get(asked["output"])
+    if known is None or "callback" not in known:  # the page's own callbacks are listed, but not ours to run
+        return False
+    changed = asked.get("changedPropIds", [])
+    return (
+        isinstance(changed, list)
+        and all(isinstance(name, str) for name in changed)
+        and all(_fits(asked.get(kind, []), known[kind]) for kind in ("inputs", "state"))
+        and (known["no_output"] or _fits(*_outputs(asked.get("outputs"), known["output"])))
+    )
+
+
+def _outputs(sent: Any, declared: Any) -> tuple[Any, list[dict[str, Any]]]:
+    """Both as lists: Dash sends a single output by itself."""
+    if isinstance(declared, list | tuple):
+        return sent, [each.to_dict() for each in declared]
+    return [sent], [declared.to_dict()]
+
+
+def _fits(sent: Any, declared: list[dict[str, Any]]) -> bool:
+    return isinstance(sent, list) and len(sent) == len(declared) and all(map(_is, sent, declared))
+
+
+def _is(sent: Any, declared: Mapping[str, Any]) -> bool:
+    """The declared property of the declared component; where its id is a pattern, of any or of a list."""
+    pattern = str(declared["id"]).startswith("{")
+    if pattern and isinstance(sent, list):
+        return all(isinstance(each, dict) and _is(each, declared) for each in sent)
+    if not isinstance(sent, dict) or str(sent.get("property")).partition("@")[0] != declared["property"]:
+        return False  # an output that several callbacks have is sent as property@hash
+    return isinstance(sent.get("id"), dict) if pattern else sent.get("id") == declared["id"]

@@ -1,0 +1,132 @@
+"""The HTTP routes beside Dash: recipes, still pictures, the drawing library, health. All are GET.
+
+What takes the processor for long is made in its turn (`budget`), and what many ask for is kept (`kept`).
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Callable, Hashable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import plotly
+from flask import Flask, Response, current_app, jsonify, request
+
+from components import theme
+from components.drawing.figure import document
+from components.language import link, text
+from components.language.scene import Choices, Scene, WrongValue, scenes
+from components.training import health
+from components.web import budget, stills
+from components.web.kept import Kept
+
+LIGHT = Path(__file__).parents[2] / "node_modules/plotly.js-gl3d-dist-min/plotly-gl3d.min.js"
+FULL = Path(plotly.__file__).parent / "package_data/plotly.min.js"
+GZIP = 4  # of 9: 6 takes twice as long and saves nothing of what is mostly base64
+FOREVER = "public, max-age=31536000, immutable"
+
+
+def add_routes(server: Flask) -> None:
+    """The routes, and what a wrong value and an unknown scene are answered with."""
+    server.add_url_rule("/healthz", "healthz", lambda: jsonify(status="ok", degraded=health.degraded()))
+    server.add_url_rule("/recipe/<slug>", "recipe", recipe)
+    server.add_url_rule("/still/<slug>.svg", "still", picture)
+    server.add_url_rule("/theme.css", "theme", lambda: fresh(theme.css(), "text/css"))
+    server.add_url_rule("/lib/<name>", "library", library)
+    stills.keep_stills(server)
+    server.extensions["kept"] = Kept()
+    server.config["COMPRESS_LEVEL"] = GZIP
+    server.register_error_handler(WrongValue, lambda wrong: (jsonify(wrong.json()), 400))
+    server.register_error_handler(UnknownScene, lambda unknown: (jsonify(unknown.json()), 404))
+
+
+class UnknownScene(WrongValue):
+    def __init__(self, slug: str) -> None:
+        super().__init__("slug", f"there is no scene {slug!r}", list(scenes()))
+
+
+def find(slug: str) -> Scene:
+    if slug not in scenes():
+        raise UnknownScene(slug)
+    return scenes()[slug]
+
+
+def recipe(slug: str) -> Response:
+    """The recipe of a scene for the choices in the query, with its text."""
+    scene = find(slug)
+    choices = scene.choose(once(request.args))
+    own = choices.get("run") or choices.get("net")  # one reader's, and several MB
+    key = None if own else ("recipe", slug, *choices.items())
+    return fresh(made(key, lambda: packed(scene, choices)), "application/json")
+
+
+def made(key: Hashable, make: Callable[[], str]) -> bytes:
+    """What is kept under a key; else it is made, which is work, and kept, unless the key is None."""
+    kept = current_app.extensions["kept"]
+    body = kept.get(key)
+    if body is None:
+        with budget.work():
+            body = kept.get(key) or make().encode()  # others may have made it meanwhile
+        if key is not None:
+            kept.keep(key, body)
+    return body
+
+
+def packed(scene: Scene, choices: Choices) -> str:
+    return json.dumps(contents(scene, choices), separators=(",", ":"))
+
+
+def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
+    """All that a player needs: recipe, choices, text."""
+    data = document(scene.build(choices)) | scene.json()
+    data |= {"chosen": dict(choices), "text": scene.text.json()}
+    data["formula"] = data["formula"] and text.mathml(data["formula"], display="block")
+    return data
+
+
+def picture(slug: str) -> Response:
+    """A still picture of a scene in any state, drawn on the server."""
+    return stills.answer(find(slug), once(request.args))
+
+
+def once(query) -> dict[str, str]:
+    """A query as a mapping; a name given twice is an error."""
+    return link.once(query.items(multi=True))
+
+
+def fresh(text: str | bytes, kind: str) -> Response:
+    """An answer that the browser keeps and asks about again, by its ETag."""
+    body = text.encode() if isinstance(text, str) else text
+    answer = Response(body, content_type=f"{kind}; charset=utf-8")
+    answer.set_etag(hashlib.sha256(body).hexdigest()[:20])
+    answer.headers["Cache-Control"] = "no-cache"
+    answer.make_conditional(request)
+    return answer
+
+
+def library_code() -> str:
+    return (LIGHT if LIGHT.exists() else FULL).read_text("utf-8")
+
+
+@cache
+def bundle() -> tuple[str, bytes, bytes]:
+    """Name, with a fingerprint, and text of the drawing library, also gzipped: the light one where npm is."""
+    code = library_code().encode()
+    return f"plotly-{hashlib.sha256(code).hexdigest()[:12]}.js", code, gzip.compress(code, 9)
+
+
+def library(name: str) -> Response | tuple[Response, int]:
+    known, plain, gzipped = bundle()
+    if name != known:
+        return jsonify(WrongValue("name", "there is no such file", [known]).json()), 404
+    zipped = "gzip" in request.accept_encodings
+    answer = Response(gzipped if zipped else plain, content_type="text/javascript; charset=utf-8")
+    answer.headers["Cache-Control"] = FOREVER
+    if zipped:
+        answer.headers["Content-Encoding"] = "gzip"
+    answer.headers["Vary"] = "Accept-Encoding"
+    return answer

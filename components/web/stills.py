@@ -1,0 +1,91 @@
+"""Still pictures as they are served: drawn once a version, kept compressed, and named by what they show.
+
+So a browser that has one is told so before anything is drawn, by any worker, also after a restart. Those of
+one reader's own network are drawn for each question.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import threading
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from flask import Flask, Response, current_app, request
+
+from components.drawing import still
+from components.language.link import THEMES, parse
+from components.language.scene import Scene
+from components.web.budget import work
+from components.web.kept import Kept
+
+ROOT = Path(__file__).parents[2]
+DRAWN_FROM = ("components/**/*.py", "geometry/**/*.py", "learning/**/*.py", "films/*")
+MOST = 16 * 2**20  # bytes kept by a process; those of the gallery are half a megabyte
+OWN = {"run", "net"}  # of a query: what nobody else asks for
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """What a process keeps. One draws at a time: what a class asks for at once is drawn once."""
+
+    kept: Kept = field(default_factory=lambda: Kept(MOST))
+    drawing: threading.Lock = field(default_factory=threading.Lock)
+
+
+def keep_stills(server: Flask) -> None:
+    server.extensions["stills"] = Shelf()
+
+
+def answer(scene: Scene, query: Mapping[str, str]) -> Response:
+    """The picture that a query asks for, or 304 where the browser has it. Raises WrongValue."""
+    packed = request.accept_encodings.quality("gzip") > 0
+    name = named(scene, query, packed)
+    known = request.if_none_match
+    if not known.star_tag and known.contains_weak(name):
+        reply = Response(status=304)
+    else:
+        body = picture(scene, query)
+        reply = Response(
+            body if packed else gzip.decompress(body), content_type="image/svg+xml; charset=utf-8"
+        )
+        if packed:
+            reply.headers["Content-Encoding"] = "gzip"
+    reply.set_etag(name)
+    reply.headers["Cache-Control"] = "no-cache"
+    reply.headers["Vary"] = "Accept-Encoding"
+    return reply
+
+
+def picture(scene: Scene, query: Mapping[str, str]) -> bytes:
+    """Gzipped; drawn unless it is kept. The gallery's cost nobody's budget: an image cannot ask again."""
+    shelf: Shelf = current_app.extensions["stills"]
+    key = (scene.slug, *sorted(query.items()))
+    if body := shelf.kept.get(key):
+        return body
+    free = not query or dict(query) in [{"theme": theme} for theme in THEMES]
+    with nullcontext() if free else work(), shelf.drawing:
+        body = shelf.kept.get(key) or drawn(scene, query)  # others may have drawn it meanwhile
+    return body if OWN & query.keys() else shelf.kept.keep(key, body)
+
+
+def drawn(scene: Scene, query: Mapping[str, str]) -> bytes:
+    state = parse(scene, query)
+    return gzip.compress(still.svg(state.recipe, state).encode(), mtime=0)
+
+
+def named(scene: Scene, query: Mapping[str, str], packed: bool) -> str:
+    """The name of a picture, its ETag: what it is drawn from, and how it travels."""
+    asked = repr((version(), scene.slug, sorted(query.items()), packed))
+    return hashlib.sha256(asked.encode()).hexdigest()[:20]
+
+
+@cache
+def version() -> str:
+    """A fingerprint of all that pictures are drawn from: the code, and the films that are shipped."""
+    files = sorted(path for pattern in DRAWN_FROM for path in ROOT.glob(pattern) if path.is_file())
+    return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in files)).hexdigest()

@@ -1,0 +1,294 @@
+"""A film: the weights of several networks, one a seed, at checkpoints of their training. Files of films."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from geometry.entries import Entries, Track
+from geometry.pipeline import Pipeline
+from learning.datasets import DataSet
+from learning.models import model
+from learning.parts import MOST, json_parts, npz_parts
+from learning.weights import FilmError, bounded, finite, network_of, weights_text
+
+__all__ = [
+    "Film",
+    "FilmError",
+    "from_json",
+    "from_npz",
+    "json_text",
+    "key",
+    "network_of",
+    "score",
+    "shipped",
+    "table",
+    "to_json",
+    "to_npz",
+    "weights_text",
+]
+
+Array = np.ndarray
+
+FOLDER = Path(__file__).resolve().parent.parent / "films"
+FORMAT, VERSION = "normscape-film", 1
+MOST_STEPS = 1_000_000  # that a training may have been asked for
+OPTIONAL = ("images", "test_accuracy")
+
+
+@dataclass(frozen=True, eq=False)
+class Film:
+    """S networks along their training on one data set, at T common checkpoints.
+
+    `steps` (T,) increases; `weights` (S, T, P) float32; `loss` and `accuracy` (S, T); `ended` has a word for
+    each seed that ended early, else ""; `test_accuracy` (S, T) where there were test data. A seed that has
+    diverged rests at its last finite checkpoint. Raises FilmError for other shapes and ranges.
+    """
+
+    network: Any  # a Model
+    data: DataSet
+    steps: Array
+    weights: Array
+    loss: Array
+    accuracy: Array
+    ended: tuple[str, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    test_accuracy: Array | None = None
+
+    def __post_init__(self):
+        object.__setattr__(self, "steps", _integers(self.steps, "steps"))
+        object.__setattr__(self, "weights", bounded(self.weights))
+        for name in ("loss", "accuracy", "test_accuracy"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, finite(getattr(self, name), name))
+        _check(self)
+
+    @property
+    def seeds(self) -> int:
+        return len(self.weights)
+
+    def entries(self, seed: int) -> list[Entries]:
+        """The parameters of one seed, part by part; they follow the parameter "step"."""
+        return [
+            Entries(np.zeros(part.shape[1:]), tracks={"step": Track(self.steps, part)})
+            for part in self.network.parts(self.weights[seed])
+        ]
+
+    def pipeline(self, seed: int) -> Pipeline:
+        """The network of one seed, where it is a pipeline; its entries follow the parameter "step"."""
+        entries = self.entries(seed)
+        return self.network.pipeline(list(zip(entries[::2], entries[1::2], strict=True)))
+
+    def solved(self, threshold: float = 0.99) -> Array:
+        """Whether each seed ends with at least this accuracy (S,)."""
+        return self.accuracy[:, -1] >= threshold
+
+    def steps_to(self, accuracy: float) -> Array:
+        """The first checkpoint of each seed with at least this accuracy (S,) float, NaN where none has."""
+        reached = self.accuracy >= accuracy
+        return np.where(reached.any(-1), self.steps[reached.argmax(-1)], np.nan)
+
+    def best(self) -> int:
+        """The seed with the highest accuracy in the end, among those the one with the least loss."""
+        return int(np.lexsort((self.loss[:, -1], -self.accuracy[:, -1]))[0])
+
+
+def key(film: Film) -> str:
+    """Sixteen characters that change with what the film holds."""
+    digest = hashlib.sha256(json.dumps(_meta(film), sort_keys=True).encode())
+    for name, array in _arrays(film).items():
+        digest.update(f"{name}{array.dtype}{array.shape}".encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def to_npz(film: Film, *, half: bool = False) -> bytes:
+    """A compressed NumPy archive: the arrays, and `meta`, JSON in bytes. `half`: weights in float16."""
+    arrays = _arrays(film) | {"meta": np.frombuffer(json.dumps(_meta(film)).encode(), dtype=np.uint8)}
+    if half:
+        arrays["weights"] = arrays["weights"].astype(np.float16)
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, array in arrays.items():
+            member = io.BytesIO()
+            np.save(member, array, allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getvalue(), zipfile.ZIP_DEFLATED)
+    return file.getvalue()
+
+
+def from_npz(data: bytes) -> Film:
+    """The film of `to_npz`. Raises FilmError for anything else, before unpacking what is too large."""
+    return _film(*npz_parts(data))
+
+
+def to_json(film: Film) -> bytes:
+    """A JSON document in ASCII: the fields of `to_npz`, arrays as nested lists."""
+    return "".join(json_text(film)).encode()
+
+
+def json_text(film: Film) -> Iterator[str]:
+    """The document of `to_json` in pieces, none larger than the weights of one seed."""
+    yield json.dumps(_meta(film), separators=(",", ":"))[:-1]  # half a surrogate, too, has a name in ASCII
+    for name, array in _arrays(film).items():
+        if name != "weights":
+            yield f',"{name}":{_numbers(array)}'
+    for k, weights in enumerate(film.weights):
+        yield (',"weights":[' if k == 0 else ",") + _numbers(weights)
+    yield "]}"
+
+
+def from_json(data: bytes) -> Film:
+    """The film of `to_json`. Raises FilmError for anything else, before building what is too large."""
+    return _film(*json_parts(data))
+
+
+@cache
+def shipped(name: str) -> Film:
+    """A film of the folder films/, made by `make films`. Raises FileNotFoundError where there is none."""
+    return from_npz((FOLDER / f"{name}.npz").read_bytes())
+
+
+@cache
+def table(name: str) -> tuple[dict[str, Any], ...]:
+    """The rows of a table of films/, such as "labels" or "digits". Raises FileNotFoundError likewise."""
+    return tuple(json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def score(logits: Array, labels: Array, weight: Array | None = None) -> tuple[float, float]:
+    """Mean cross entropy and accuracy of logits (N, 1) for two classes, or (N, K), with labels (N,).
+
+    weight (N,): how much each counts; None: all the same.
+    """
+    if logits.shape[-1] == 1:
+        logits = np.concatenate([np.zeros_like(logits), logits], axis=-1)
+    largest = logits.max(-1, keepdims=True)
+    total = largest[:, 0] + np.log(np.exp(logits - largest).sum(-1))
+    loss = total - np.take_along_axis(logits, labels[:, None], axis=-1)[:, 0]
+    right = logits.argmax(-1) == labels
+    return float(np.average(loss, weights=weight)), float(np.average(right, weights=weight))
+
+
+def _arrays(film: Film) -> dict[str, Array]:
+    """The arrays of a film by the names in MOST; what it does not have is left out."""
+    data = {"points": film.data.points, "labels": film.data.labels, "images": film.data.images}
+    arrays = data | {name: getattr(film, name) for name in MOST if name not in data}
+    return {name: array for name, array in arrays.items() if array is not None}
+
+
+def _meta(film: Film) -> dict[str, Any]:
+    data = {"name": film.data.name, "classes": film.data.classes}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "network": film.network.fields(),
+        "data": data,
+        "ended": list(film.ended),
+        "settings": dict(film.settings),
+    }
+
+
+def _film(meta: Any, arrays: dict[str, Array]) -> Film:
+    """A film from the parts of a file, each of them still a stranger."""
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        raise FilmError("this file is no film of ours")
+    if meta.get("version") != VERSION:
+        raise FilmError(f"this film has another version; this one reads {VERSION}")
+    if missing := [name for name in MOST if name not in arrays and name not in OPTIONAL]:
+        raise FilmError(f"this film has no {', '.join(missing)}")
+    if not isinstance(meta.get("ended"), list):
+        raise FilmError("this film does not say how its seeds ended")
+    try:
+        data = DataSet(
+            finite(arrays["points"], "points"),
+            _integers(arrays["labels"], "labels"),
+            name=str(meta["data"]["name"])[:40],
+            classes=meta["data"]["classes"],
+            images=_pictures(arrays.get("images")),
+        )
+        return Film(
+            model(meta["network"]),
+            data,
+            steps=arrays["steps"],
+            weights=arrays["weights"],
+            loss=arrays["loss"],
+            accuracy=arrays["accuracy"],
+            ended=tuple(meta["ended"]),
+            settings=meta["settings"],
+            test_accuracy=arrays.get("test_accuracy"),
+        )
+    except FilmError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as problem:
+        raise FilmError(f"this film is broken: {problem}") from None
+
+
+def _check(film: Film) -> None:
+    seeds, count = film.weights.shape[:1], film.steps.shape
+    shapes = {
+        "steps": (film.steps, (*count,)),
+        "weights": (film.weights, (*seeds, *count, film.network.size)),
+        "loss": (film.loss, seeds + count),
+        "accuracy": (film.accuracy, seeds + count),
+        "test_accuracy": (film.test_accuracy, seeds + count),
+    }
+    for name, (array, shape) in shapes.items():
+        if array is not None and (array.shape != shape or not array.size or len(count) != 1):
+            raise FilmError(f"{name} of this film has the shape {array.shape}: {shape} would fit")
+    if film.steps[0] < 0 or (np.diff(film.steps) <= 0).any() or film.steps[-1] > MOST_STEPS:
+        raise FilmError(f"the steps of a film increase, from 0 on to {MOST_STEPS:,} at most")
+    for accuracy in (film.accuracy, film.test_accuracy):
+        if accuracy is not None and not ((accuracy >= 0) & (accuracy <= 1)).all():
+            raise FilmError("the accuracies of a film are numbers, 0 … 1")
+    if (film.loss < 0).any():
+        raise FilmError("the losses of a film are not negative")
+    if len(film.ended) != film.seeds or not all(isinstance(word, str) for word in film.ended):
+        raise FilmError(f"a film of {film.seeds} seeds has as many words on how they ended")
+    if not isinstance(film.settings, Mapping) or not all(map(_plain, film.settings.values())):
+        raise FilmError("the settings of a film are names with a number or a word each")
+    steps = film.settings.get("steps", 0)
+    if type(steps) is not int or not 0 <= steps <= MOST_STEPS:
+        raise FilmError(f"the steps in the settings of a film are a whole number, 0 … {MOST_STEPS:,}")
+    outputs = 1 if film.data.classes == 2 else film.data.classes
+    if (film.network.inputs, film.network.outputs) != (film.data.points.shape[1], outputs):
+        raise FilmError(
+            f"the data need {film.data.points.shape[1]} inputs and {outputs} outputs: "
+            f"the network has {film.network.inputs} and {film.network.outputs}"
+        )
+
+
+def _plain(value: Any) -> bool:
+    """Whether JSON can say it as a word, a number or nothing."""
+    return isfinite(value) if isinstance(value, float) else isinstance(value, str | int | None)
+
+
+def _integers(array: Any, name: str) -> Array:
+    array = np.asarray(array)
+    with np.errstate(invalid="ignore"):
+        whole = array.astype(np.int64) if array.dtype.kind in "iuf" else None
+    if whole is None or not (whole == array).all():
+        raise FilmError(f"{name} of this film are whole numbers")
+    return whole
+
+
+def _pictures(array: Array | None) -> Array | None:
+    if array is None:
+        return None
+    whole = _integers(array, "images")
+    if whole.min(initial=0) < 0 or whole.max(initial=0) > 255:
+        raise FilmError("the images of a film are numbers, 0 … 255")
+    return whole.astype(np.uint8)
+
+
+def _numbers(array: Array) -> str:
+    """Nested lists with the shortest decimals that give the same single-precision numbers back."""
+    parts = map(_numbers, array) if array.ndim > 1 else array.astype(str)
+    return f"[{','.join(parts)}]"

@@ -1,0 +1,53 @@
+"""The gradient of a network's loss in NumPy, so that a server without PyTorch can draw it. Source: 001."""
+
+import numpy as np
+
+from geometry.pipeline import Affine, Normalize, Pipeline, Pointwise
+from learning.datasets import DataSet
+from learning.network import Network
+
+Array = np.ndarray
+
+TINY = 1e-300  # ε = 0: a point at the origin has no direction, and none is invented
+SLOPES = {"tanh": lambda x, y: 1 - y * y, "relu": lambda x, y: x > 0}
+
+
+def gradients(network: Network, weights: Array, data: DataSet) -> Array:
+    """∇L (T, P) at parameters (T, P), L being the mean cross entropy over the data (see `film.score`).
+
+    Backwards through the pipeline: with g = ∂L/∂y, for y = A·x + b ∂L/∂A = Σ g·xᵀ, ∂L/∂b = Σ g and
+    ∂L/∂x = Aᵀg; for y = R·x/r with r² = ‖x‖² + c, ∂L/∂x = R/r·(g − ⟨g, x⟩x/r²).
+    """
+    x = data.points.astype(float)  # one at a time: a film may have many
+    return np.stack([_gradient(network.pipeline(w[None].astype(float)), x, data.labels) for w in weights])
+
+
+def _gradient(pipeline: Pipeline, x: Array, labels: Array) -> Array:
+    stages = pipeline.stages(x)
+    parts: list[Array] = []
+    g = _errors(stages[-1], labels)
+    for step, x, y in reversed(list(zip(pipeline.steps, stages, stages[1:], strict=False))):
+        if isinstance(step, Affine) and len(step.A.shape) > 2:  # a Linear, not LayerNorm's centring
+            parts = [(g.mT @ x).ravel(), g.sum(-2).ravel(), *parts]
+        g = _back(step, x, y, g)
+    return np.concatenate(parts)
+
+
+def _errors(logits: Array, labels: Array) -> Array:
+    """∂L/∂logits: the probabilities without the labels', a share of each point."""
+    if logits.shape[-1] == 1:
+        return ((1 + np.tanh(logits / 2)) / 2 - labels[:, None]) / len(labels)
+    odds = np.exp(logits - logits.max(-1, keepdims=True))
+    return (odds / odds.sum(-1, keepdims=True) - np.eye(logits.shape[-1])[labels]) / len(labels)
+
+
+def _back(step: Affine | Normalize | Pointwise, x: Array, y: Array, g: Array) -> Array:
+    """∂L/∂x from g = ∂L/∂y."""
+    match step:
+        case Affine():
+            return g @ step.A.value({})
+        case Pointwise():
+            return g * SLOPES[step.function](x, y)
+    inside = step.eps.base * (x.shape[-1] if step.convention == "pytorch" else 1)
+    square = np.maximum((x * x).sum(-1, keepdims=True) + inside, TINY)
+    return step.radius.base / np.sqrt(square) * (g - (g * x).sum(-1, keepdims=True) * x / square)

@@ -1,0 +1,98 @@
+"""What a training has gone through: more checkpoints than a film keeps, and the choice of those it keeps."""
+
+from collections.abc import Mapping
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from learning.datasets import DataSet
+from learning.film import Film
+from learning.network import Network
+from learning.weights import LARGEST_WEIGHT
+
+Array = np.ndarray
+
+FINEST, BYTES = 1000, 128 * 2**20  # checkpoints, and bytes of weights, that are kept until they are thinned
+FLOOR = 1e-6  # a loss below counts as this one: what moves there is not seen
+
+
+class History:
+    """Checkpoints every `stride` steps and at the last, for S networks of one shape.
+
+    A seed diverges where its loss is not finite or a weight is not within ±LARGEST_WEIGHT: it gets a word in
+    `ended`, and rests at its checkpoint before. Raises ValueError if there is none.
+    """
+
+    def __init__(self, network: Network, seeds: int, steps: int):
+        kept = min(FINEST, BYTES // (4 * seeds * network.size))
+        self.network, self.steps, self.count = network, steps, 0
+        self.stride = ceil(steps / max(kept, 2))
+        self.ended = [""] * seeds
+        room = steps // self.stride + 2
+        self.at = np.zeros(room, dtype=np.int64)
+        self.weights = np.zeros((room, seeds, network.size), dtype=np.float32)
+        self.loss, self.accuracy, self.tested = np.zeros((3, room, seeds), dtype=np.float32)
+
+    def wants(self, step: int) -> bool:
+        return step % self.stride == 0 or step == self.steps
+
+    @property
+    def done(self) -> bool:
+        return self.at[self.count - 1] == self.steps or all(self.ended)
+
+    def add(self, step: int, weights: Array, loss: Array, accuracy: Array, tested: Array) -> None:
+        """One checkpoint: weights (S, P) and three numbers (S,) that belong to them. Leaves further seeds."""
+        k, seeds = self.count, len(self.ended)
+        weights, loss, accuracy, tested = (part[:seeds] for part in (weights, loss, accuracy, tested))
+        bad = ~(np.isfinite(loss) & (np.abs(weights) <= LARGEST_WEIGHT).all(-1))  # also where they are NaN
+        if k == 0 and bad.any():
+            raise ValueError("the loss is not finite from the start: scale the data down")
+        self.ended = [
+            word or (f"diverged at step {step}" if b else "") for word, b in zip(self.ended, bad, strict=True)
+        ]
+        rests = np.array([bool(word) for word in self.ended])
+        for row, value in (
+            (self.weights, weights),
+            (self.loss, loss),
+            (self.accuracy, accuracy),
+            (self.tested, tested),
+        ):
+            row[k] = value
+            row[k, rests] = row[k - 1, rests]
+        self.at[k], self.count = step, k + 1
+
+    def film(
+        self, data: DataSet, settings: Mapping[str, Any], *, checkpoints: int, count: int, tested: bool
+    ) -> Film:
+        """The film of the first `count` checkpoints, thinned to at most so many."""
+        keep = thinned(self.loss[:count], checkpoints)
+        weights, *curves = (
+            np.swapaxes(row[keep], 0, 1) for row in (self.weights, self.loss, self.accuracy, self.tested)
+        )
+        test = curves.pop() if tested else None
+        return Film(
+            self.network,
+            data,
+            self.at[keep],
+            weights,
+            curves[0],
+            curves[1],
+            tuple(self.ended),
+            settings,
+            test,
+        )
+
+
+def thinned(loss: Array, most: int) -> Array:
+    """Which of T checkpoints to keep for losses (T, S): at most `most`, the first and the last always.
+
+    Half of them evenly along the path of log10 loss, averaged over the seeds, half of them evenly in time.
+    """
+    count = len(loss)
+    if count <= most:
+        return np.arange(count)
+    moved = np.abs(np.diff(np.log10(np.maximum(loss, FLOOR)), axis=0)).mean(-1)
+    path = np.concatenate([[0.0], np.cumsum(moved / max(moved.sum(), 1e-12) + 1 / len(moved))])
+    keep = np.searchsorted(path, np.linspace(0, path[-1], most) - 1e-12)
+    return np.unique(np.clip(keep, 0, count - 1))

@@ -1,0 +1,153 @@
+"""What a film's file holds: its meta and its arrays, each of them bounded before it is built.
+
+Nothing of a file is believed: what it would unpack to is counted first, and no more than that is read.
+"""
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from learning.weights import FilmError
+
+Array = np.ndarray
+Parts = tuple[Any, dict[str, Array]]
+
+LARGEST_FILE = 34 * 2**20  # bytes; so many hold any film of these bounds as JSON, 16 a number
+META = 64 * 2**10  # bytes of all that is no array
+CURVE, DATA = 50_000, 2**16  # numbers of a curve of all seeds; of points and pictures
+MOST: Mapping[str, int] = {  # numbers; scenes train 32 networks of up to 401 with 150 checkpoints
+    "steps": 300,
+    "weights": 1_925_000,
+    "loss": CURVE,
+    "accuracy": CURVE,
+    "points": DATA,
+    "labels": 10_000,
+    "images": DATA,
+    "test_accuracy": CURVE,
+}
+NAMES = {name.encode(): name for name in MOST}
+LISTS, ROW = 2**16, 2**16  # of numbers in JSON: so many, of so many numbers each
+MEMBERS = 20  # an archive of ours has nine; in packed numbers the mark of a member may stand by chance
+HEADER = 512  # bytes before the numbers of an array; ours take 128
+NUMBER = 8  # bytes of the widest number
+
+
+def npz_parts(data: bytes) -> Parts:
+    """Meta and arrays of an archive. Raises FilmError for what is none, or holds too much."""
+    _small(data)
+    if data.count(b"PK\x01\x02") > MEMBERS:
+        raise FilmError("this archive holds other things than a film")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            names = {member.filename.removesuffix(".npy"): member for member in members}
+            if sorted(m.filename for m in members) != sorted(f"{name}.npy" for name in names):
+                raise FilmError("this archive holds other things than a film")
+            if not names.keys() <= {*MOST, "meta"} or "meta" not in names:
+                raise FilmError("this archive holds other things than a film")
+            arrays = {name: _member(archive, member, name) for name, member in names.items()}
+    except FilmError:
+        raise
+    except Exception as problem:  # what an archive can be broken by, zipfile raises in a dozen ways
+        raise FilmError(f"this is not a whole .npz file: {problem}") from None
+    return _json(arrays.pop("meta").tobytes()), arrays
+
+
+def json_parts(data: bytes) -> Parts:
+    """Meta and arrays of a JSON document. Raises FilmError for what is none, or holds too much.
+
+    Numbers have no quotes: an array is what stands between its name and the next quote.
+    """
+    _small(data)
+    if data.count(b'"') > META:
+        raise FilmError("this is not a JSON text of a film")
+    pieces, arrays = data.split(b'"'), dict[str, Array]()
+    for k, (before, piece) in enumerate(pairwise(pieces), 1):
+        name, start, end = NAMES.get(before), piece.find(b"["), piece.rfind(b"]") + 1
+        if name and 0 < start < end and piece[:start].strip() == b":":
+            arrays[name] = _nested(piece[start:end], name)
+            pieces[k] = piece[:start] + b"0" + piece[end:]
+    return _json(b'"'.join(pieces)), arrays
+
+
+def _small(data: bytes) -> None:
+    if len(data) > LARGEST_FILE:
+        raise FilmError(f"this file has more than {LARGEST_FILE >> 20} MB")
+
+
+def _count(name: str, count: int) -> None:
+    if not 0 < count <= MOST[name]:
+        raise FilmError(f"{name} of this film has {count:,} numbers: 1 … {MOST[name]:,} can be shown")
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Array:
+    """One array. A member unpacks to what it wants, not to what it says: no more than that is read."""
+    if member.file_size > HEADER + (META if name == "meta" else NUMBER * MOST[name]):
+        raise FilmError(f"{name} of this film is too large")
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise FilmError("this archive is compressed in another way than ours")
+    with archive.open(member) as file:
+        return _array(file.read(member.file_size + 1), name)
+
+
+def _array(data: bytes, name: str) -> Array:
+    """The array of a .npy file, which has as many numbers as its header says."""
+    file = io.BytesIO(data)
+    try:
+        version = np.lib.format.read_magic(file)
+        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        shape, fortran, dtype = read[version](file, max_header_size=HEADER)
+    except Exception as problem:  # Python's own parser reads the header
+        raise FilmError(f"{name} of this film is not a NumPy array: {problem}") from None
+    if dtype.kind not in "fiu" or dtype.itemsize > NUMBER:
+        raise FilmError(f"{name} of this film are no numbers")
+    if name != "meta":
+        _count(name, prod(shape))
+    if min(shape, default=0) < 0 or dtype.itemsize * prod(shape) != len(data) - file.tell():
+        raise FilmError(f"{name} of this film is not a NumPy array: its size is not what it says")
+    numbers = np.frombuffer(data, dtype, offset=file.tell())
+    return numbers.reshape(shape, order="F" if fortran else "C")
+
+
+def _nested(text: bytes, name: str) -> Array:
+    """The array of nested lists of numbers, row by row; `frame` is what remains with a 0 for each row."""
+    _count(name, text.count(b",") + 1)
+    if text.count(b"[") > LISTS:
+        raise FilmError(f"{name} of this film has more than {LISTS:,} lists")
+    frame, rows = [], []
+    try:
+        for piece in text[:-1].split(b"]"):
+            head, bracket, row = piece.rpartition(b"[")
+            if row.count(b",") >= ROW:
+                raise ValueError(f"a list has more than {ROW:,} numbers")
+            rows += [np.asarray(_loads(b"[%b]" % row), dtype=np.float64)] * bool(bracket)
+            frame.append(head + b"0" if bracket else piece + b"]")
+        shape = np.shape(_loads(b"".join(frame)))
+        if len(rows) != prod(shape):
+            raise ValueError("lists and numbers are mixed")
+        return np.stack(rows).reshape(*shape, -1)
+    except (TypeError, ValueError, OverflowError, RecursionError) as problem:
+        raise FilmError(f"{name} of this film is not an array of numbers: {problem}") from None
+
+
+def _json(data: bytes) -> Any:
+    if len(data) > META:
+        raise FilmError(f"this film has more than {META >> 10} kB beside its numbers")
+    try:
+        return _loads(data)
+    except (ValueError, RecursionError):
+        raise FilmError("this is not a JSON text") from None
+
+
+def _loads(data: bytes) -> Any:
+    return json.loads(data.decode(), parse_constant=_no_number)
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is not JSON")

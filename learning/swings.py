@@ -1,0 +1,48 @@
+"""How far points turn on the spheres of a network while its weights change: folds that snap. Source: 001."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from geometry.pipeline import Normalize
+from geometry.sphere import to_sphere
+from learning.network import Network
+
+Array = np.ndarray
+
+ACROSS = 90.0  # degrees; a point that turns further has changed its side of the sphere
+
+
+@dataclass(frozen=True, eq=False)
+class Swing:
+    """The normalisation, counted from 1, and the points (K,) that turn across there."""
+
+    layer: int
+    points: Array
+
+
+def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | None:
+    """Where most points turn by more than ACROSS between two sets of weights (P,), the first of several.
+
+    None without a sphere. What has turned on one sphere comes turned to the next.
+    """
+    across = turns(network, before, after, x) > ACROSS
+    if not len(across):
+        return None
+    layer = int(across.sum(-1).argmax())
+    return Swing(layer + 1, np.flatnonzero(across[layer]))
+
+
+def turns(network: Network, before: Array, after: Array, x: Array) -> Array:
+    """Degrees (L, N) that each point turns at each normalisation, as seen from the origin."""
+    ends = [_directions(network, weights, x) for weights in (before, after)]
+    cosines = [np.clip((u * v).sum(-1), -1, 1) for u, v in zip(*ends, strict=True)]
+    return np.degrees(np.arccos(np.array(cosines).reshape(-1, len(x))))
+
+
+def _directions(network: Network, weights: Array, x: Array) -> list[Array]:
+    pipeline = network.pipeline(weights.astype(float))
+    stages = pipeline.stages(x.astype(float))[1:]
+    return [
+        to_sphere(y) for step, y in zip(pipeline.steps, stages, strict=True) if isinstance(step, Normalize)
+    ]

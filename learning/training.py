@@ -1,0 +1,245 @@
+"""Training of many networks at once, one a seed, by the pipeline that also draws them. Needs PyTorch.
+
+One leading axis of seeds runs through everything: a network takes the same steps alone and among others.
+"""
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from math import isfinite, sqrt
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from learning.datasets import DataSet
+from learning.film import Film
+from learning.history import History
+from learning.models import Model
+from learning.parts import MOST
+
+BREATH = 0.15  # seconds of training between two moments
+LANES = 32  # numbers that vector instructions take at once, or a multiple
+LIMITS = {"seeds": (1, 256), "steps": (1, 100_000), "seed": (0, 2**31), "checkpoints": (2, 1000)}
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Where a training is: loss and accuracy (S,) at the last checkpoint, and `film()`, the film so far."""
+
+    step: int
+    steps: int
+    seconds: float
+    loss: np.ndarray
+    accuracy: np.ndarray
+    ended: tuple[str, ...]
+    done: bool
+    film: Callable[[], Film]
+
+
+def train(
+    network: Model,
+    data: DataSet,
+    *,
+    seeds: int = 32,
+    steps: int = 4000,
+    lr: float = 0.01,
+    seed: int = 0,
+    test: DataSet | None = None,
+    checkpoints: int = 150,
+) -> Generator[Moment, None, Film]:
+    """Adam for the seeds seed … seed + seeds − 1, all on one batch; yields a Moment some six times a second.
+
+    The first moment comes at once, the last is done, and the generator returns its film. The loss is binary
+    cross entropy on the logit for two classes, cross entropy for more. Each network starts from its own
+    seed (see `initial`). Loss and accuracy are those on `data`, whose `batch` is what a step learns from;
+    answers count by their weight. A seed that diverges (see `History`) has ended; the others go on.
+    `test` gives the film its `test_accuracy`. What comes out depends neither on time nor on the other seeds.
+
+    Raises ValueError for numbers outside LIMITS, and for data that the network does not take.
+    """
+    numbers = {"seeds": seeds, "steps": steps, "seed": seed, "checkpoints": checkpoints}
+    _check(network, data, test, lr, numbers)
+    start, breath = perf_counter(), 0.0
+    kept = min(checkpoints, MOST["weights"] // (seeds * network.size))  # what a file takes
+    with _one_thread():
+        run = _Run(network, data, test, lr=lr, seeds=range(seed, seed + seeds), steps=steps)
+    while True:
+        with _one_thread():
+            run.go(breath)
+        moment = run.moment(perf_counter() - start, kept, numbers | {"lr": lr})
+        yield moment
+        if moment.done:
+            return moment.film()
+        breath = BREATH
+
+
+def trained(network: Model, data: DataSet, **options: Any) -> Film:
+    """The film of `train`, all at once."""
+    *_, last = train(network, data, **options)
+    return last.film()
+
+
+class _Run:
+    """The state of a training.
+
+    A network must not feel its neighbours: rounding is amplified until curves differ. So each seed's numbers
+    fill whole vector registers (see `_tensors`), and there are at least two seeds, or PyTorch would take
+    another way of multiplying.
+    """
+
+    def __init__(self, network, data, test, *, lr, seeds, steps):
+        self.network, self.data, self.test, self.step = network, data, test, 0
+        self.batch, self.given = data, _tensors(network, data)
+        self.history = History(network, len(seeds), steps)
+        start = torch.from_numpy(network.initial(range(seeds.start, max(seeds.stop, seeds.start + 2))))
+        # One contiguous storage, part after part, each with its own axis of seeds: one Adam moves them all.
+        parts = network.parts(start)
+        flat = torch.cat([part.flatten() for part in parts])
+        pieces = flat.split([part.numel() for part in parts])
+        self.leaves = [p.view(part.shape).requires_grad_() for p, part in zip(pieces, parts, strict=True)]
+        self.adam = Adam(flat, lr=lr)
+
+    def go(self, seconds: float) -> None:
+        """Train for so long, and at least to the next checkpoint."""
+        end = perf_counter() + seconds
+        while True:
+            x, labels, weight = self._learned()
+            logits = self.network.logits(self.leaves, x)
+            loss = losses(logits, labels, weight)
+            checkpoint = self.history.wants(self.step)
+            if checkpoint:
+                own = loss.detach(), accuracies(logits.detach(), labels, weight)
+                self._record(*(own if self.batch is self.data else self._measured(self.data)))
+            if self.history.done:
+                return
+            gradients = torch.autograd.grad(loss.sum(), self.leaves)
+            self.adam.step(torch.cat([gradient.flatten() for gradient in gradients]))
+            self.step += 1
+            if checkpoint and perf_counter() >= end:
+                return
+
+    def moment(self, seconds: float, checkpoints: int, settings: dict[str, Any]) -> Moment:
+        history, k = self.history, self.history.count - 1
+        return Moment(
+            step=int(history.at[k]),
+            steps=history.steps,
+            seconds=seconds,
+            loss=history.loss[k].copy(),
+            accuracy=history.accuracy[k].copy(),
+            ended=tuple(history.ended),
+            done=history.done,
+            film=partial(
+                history.film,
+                self.data,
+                settings,
+                checkpoints=checkpoints,
+                count=history.count,
+                tested=self.test is not None,
+            ),
+        )
+
+    def _learned(self) -> "Tensors":
+        """What this step learns from; made once where it is the same at every step."""
+        batch = self.data.batch(self.step)
+        if batch is not self.batch:
+            self.batch, self.given = batch, _tensors(self.network, batch)
+        return self.given
+
+    def _measured(self, data: DataSet) -> tuple[torch.Tensor, torch.Tensor]:
+        """Loss and accuracy (S,) on a data set."""
+        x, labels, weight = _tensors(self.network, data)
+        with torch.no_grad():
+            logits = self.network.logits(self.leaves, x)
+            return losses(logits, labels, weight), accuracies(logits, labels, weight)
+
+    def _record(self, loss, accuracy):
+        weights = torch.cat([leaf.detach().flatten(1) for leaf in self.leaves], dim=1)
+        tested = accuracy if self.test is None else self._measured(self.test)[1]
+        self.history.add(self.step, *(part.numpy() for part in (weights, loss, accuracy, tested)))
+
+
+class Adam:
+    """Adam, as torch.optim.Adam with its defaults, in place on one tensor.
+
+    m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g², p ← p − lr·m̂/(√v̂ + ε), m̂ and v̂ without their bias to 0.
+    Theirs would first import PyTorch's compiler, which takes longer than the wait for the first picture.
+    Source: Kingma and Ba, 2015.
+    """
+
+    def __init__(self, p: torch.Tensor, *, lr: float, betas=(0.9, 0.999), eps: float = 1e-8):
+        self.p, self.lr, self.betas, self.eps, self.count = p, lr, betas, eps, 0
+        self.m, self.v = torch.zeros_like(p), torch.zeros_like(p)
+
+    def step(self, g: torch.Tensor) -> None:
+        self.count += 1
+        first, second = self.betas
+        self.m.lerp_(g, 1 - first)
+        self.v.mul_(second).addcmul_(g, g, value=1 - second)
+        root = self.v.sqrt().div_(sqrt(1 - second**self.count)).add_(self.eps)
+        self.p.addcdiv_(self.m, root, value=-self.lr / (1 - first**self.count))
+
+
+def losses(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """The mean cross entropy (S,) of logits (S, M, 1) for two classes, or (S, M, K), by `weight` (M,)."""
+    share = weight / weight.sum()
+    if logits.shape[-1] == 1:
+        sign = 1 - 2 * labels.to(logits.dtype)
+        return (functional.softplus(sign * logits[..., 0]) * share).sum(-1)
+    picked = labels.expand(logits.shape[:-1])[..., None]
+    return ((logits.logsumexp(-1) - logits.gather(-1, picked)[..., 0]) * share).sum(-1)
+
+
+def accuracies(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """The share (S,) of the weight that falls on the side, or has its largest logit, where its label says."""
+    guess = logits[..., 0] > 0 if logits.shape[-1] == 1 else logits.argmax(-1)
+    return ((guess == labels) * weight).sum(-1) / weight.sum()
+
+
+Tensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+
+
+def _tensors(network: Model, data: DataSet) -> Tensors:
+    """Points, and of their answers the labels and weights; points of no weight fill up a multiple of 32.
+
+    So many numbers of one seed leave no rest that would be computed in another way than the others.
+    """
+    count = len(data.points)
+    more = -count % LANES
+    points = np.concatenate([data.points, data.points[:1].repeat(more, axis=0)])
+    labels = np.concatenate([data.labels, data.labels[:1].repeat(more)])
+    there = (np.arange(count + more) < count).astype(np.float32)
+    return torch.from_numpy(points), *map(torch.from_numpy, network.answers(points, labels, there))
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Tensors of some thousand numbers are fastest without other threads; the caller keeps its own."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _check(network, data, test, lr, numbers):
+    for name, value in numbers.items():
+        low, high = LIMITS[name]
+        if not isinstance(value, int) or not low <= value <= high:
+            raise ValueError(f"{name} is a whole number, {low} … {high}: got {value}")
+    if not (isfinite(lr) and lr > 0):
+        raise ValueError(f"lr is a number above 0: got {lr}")
+    outputs = 1 if data.classes == 2 else data.classes
+    for each in (data, test or data):
+        if (each.points.shape[1], each.classes) != (
+            network.inputs,
+            data.classes,
+        ) or outputs != network.outputs:
+            raise ValueError(
+                f"these data need {each.points.shape[1]} inputs and {outputs} outputs: "
+                f"the network has {network.inputs} and {network.outputs}"
+            )

@@ -1,0 +1,65 @@
+"""Points on flat paper: where they fall, what fits, and what stands before them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from components.drawing.projection import EDGE, SMALLEST, behind, fitting, paper, project
+from geometry.clouds import sphere_mesh
+from tests.components.recipes import recipe
+
+SIZE = (400.0, 300.0)
+
+
+def space(d):
+    view = recipe(d).views[0]
+    return replace(view, dims=d, ranges=((-2.0, 2.0),) * d)
+
+
+def test_the_axes_of_a_flat_view_end_where_its_paper_does():
+    view = space(2)
+    size = paper(view, SIZE)
+    assert size[0] == size[1] < 300, "equal axes"
+    pixels, _ = project(view, np.array([[-2.0, -2.0], [2.0, 2.0]]), (), size)
+    np.testing.assert_allclose(pixels, np.array([[-1, 1], [1, -1]]) * np.array(size) / 2)
+
+
+def test_nearer_is_larger_and_up_is_up():
+    view = space(3)
+    pixels, depth = project(view, np.array([[0.0, 0, 1], [1, 0, 1]]), (2, 0, 0), SIZE)
+    assert depth[1] < depth[0] and pixels[1, 1] < pixels[0, 1] < 0
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "expected"), [(10, 10, 1), (200, 0, (200 - EDGE) / 200), (0, 9e9, SMALLEST)]
+)
+def test_a_picture_is_made_smaller_only_as_far_as_it_must(x, y, expected):
+    assert fitting([np.array([[x, -y], [np.nan, np.nan]]), np.zeros((0, 2))], SIZE) == pytest.approx(expected)
+
+
+def test_of_nothing_everything_fits():
+    assert fitting([], SIZE) == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_sphere_hides_exactly_what_faces_away(seed):
+    """Seen from the eye e, of the points x of the unit sphere those with ⟨x, e⟩ < 1."""
+    rng = np.random.default_rng(seed)
+    direction = rng.normal(size=3)
+    eye = 1.5 * direction / np.linalg.norm(direction)  # of the cube, which is 4 wide
+    points = rng.normal(size=(300, 3))
+    points /= np.linalg.norm(points, axis=-1, keepdims=True)
+    away = points @ (4 * eye)
+    clear = abs(away - 1) > 0.8  # not within a cell of the mesh at the horizon
+    vertices, order = sphere_mesh()
+    (mesh, depths), (pixels, depth) = (project(space(3), x, eye, SIZE) for x in (vertices, points))
+    hidden = behind(pixels, depth, mesh[order], depths[order])
+    np.testing.assert_array_equal(hidden[clear], away[clear] < 1)
+    assert 0 < hidden.sum() < 300
+
+
+def test_nothing_is_behind_nothing():
+    no_triangles, one = (np.zeros((0, 3, 2)), np.ones((0, 3))), (np.zeros((1, 3, 2)), np.ones((1, 3)))
+    assert not behind(np.zeros((2, 2)), np.ones(2), *no_triangles).any()
+    assert not behind(np.zeros((0, 2)), np.ones(0), *one).size

@@ -1,0 +1,57 @@
+"""Path data, read back: what of triangles and grids is covered."""
+
+import re
+
+import numpy as np
+import pytest
+
+from components.drawing.shapes import above, cells, path, triangles
+
+CORNERS = np.array([[[0.0, 0.0], [60.0, 0.0], [0.0, 60.0]]])  # an area of 1,800
+
+
+def area(drawn):
+    """Of all the polygons in a path, without a sign."""
+    total = 0.0
+    for piece in re.findall(r"M([^z]*)z", drawn):
+        if "l" in piece:
+            first, rest = piece.split("l")
+            steps = np.array(rest.split(), float).reshape(-1, 2)
+            corners = np.cumsum([np.array(first.split(), float), *steps], axis=0)
+        else:
+            corners = np.array([each.split() for each in piece.split("L")], float)
+        x, y = corners.T
+        total += abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
+    return total
+
+
+@pytest.mark.parametrize("level", [-1, 0, 0.25, 0.5, 0.9, 1, 2])
+def test_above_a_level_is_the_share_that_the_linear_values_have(level):
+    """1 at one corner, 0 at the others: from the level upwards (1 − level)² of the area."""
+    share = np.clip(1 - level, 0, 1) ** 2
+    for values in np.eye(3):
+        assert area(above(CORNERS, values[None], level)) == pytest.approx(1800 * share, abs=1)
+        below = area(above(CORNERS, -values[None], -level))
+        assert below == pytest.approx(1800 * (1 - share if level > 0 else 0), abs=1)
+
+
+def test_triangles_are_all_turned_the_same_way_and_flat_ones_left_out():
+    both = np.concatenate([CORNERS, CORNERS[:, ::-1], 0 * CORNERS])
+    drawn = triangles(both)
+    assert area(drawn) == 3600
+    sides = np.array(re.findall(r"l(\S+) (\S+) (\S+) (\S+)z", drawn), int)
+    assert len(sides) == 2 and (np.linalg.det(sides.reshape(-1, 2, 2)) > 0).all()
+
+
+def test_cells_cover_what_is_filled():
+    filled = np.random.default_rng(1).random((7, 9)) < 0.5
+    seen = np.zeros_like(filled)
+    for x, y, w in re.findall(r"M(\d+) (\d+)h(\d+)v1h-\3z", cells(filled)):
+        assert not seen[int(y), int(x) : int(x) + int(w)].any()
+        seen[int(y), int(x) : int(x) + int(w)] = True
+    np.testing.assert_array_equal(seen, filled)
+    assert cells(np.zeros((3, 3), bool)) == ""
+
+
+def test_a_line_is_lifted_at_a_gap():
+    assert path(np.array([[0, 0], [1, 2], [np.nan, np.nan], [3, 4]])) == "M0 0L1 2M3 4"

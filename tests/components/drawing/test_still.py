@@ -1,0 +1,214 @@
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from components.drawing.projection import paper
+from components.drawing.still import BLEED, HEIGHT, LETTER, MOST, WIDTH, boxes, svg
+from components.language.cloud import Cloud, Row, rows
+from components.language.link import parse
+from components.language.marks import Color, Mesh, Points
+from components.language.scene import scenes
+from components.theme import THEMES, colors
+from geometry import hull
+from geometry.clouds import sphere_mesh
+from tests.components.language.test_scene import SCENE
+from tests.components.recipes import recipe
+
+LARGEST = 150_000  # bytes: the gallery loads one for each scene
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
+PAINTED = re.compile(r"var\(--([\w-]+)\)")
+
+
+def checked(text):
+    """The picture's elements by tag; valid XML, finite, small, every colour known."""
+    assert not re.search(r"nan|inf", text, re.I) and len(text.encode()) < LARGEST
+    found = {}
+    for element in ElementTree.fromstring(text).iter():
+        found.setdefault(element.tag.rpartition("}")[2], []).append(element)
+        for name in ("x", "y", "cx", "cy", "r", "opacity", "width", "height", "stroke-width"):
+            assert NUMBER.fullmatch(element.get(name, "0")), (element.tag, name)
+    assert set(PAINTED.findall(text)) <= colors("light").keys()
+    return found
+
+
+@pytest.mark.parametrize("d", ["2", "3"])
+@pytest.mark.parametrize("progress", ["0", "1.5", "2"])
+@pytest.mark.parametrize("theme", [*THEMES, "auto"])
+def test_valid_small_and_finite(d, progress, theme):
+    state = parse(SCENE, {"d": d, "progress": progress, "theme": theme})
+    found = checked(svg(state.recipe, state))
+    inside = 20 - len(hull.vertices(state.recipe.cloud("x").at(state.params, float(progress))))
+    assert len(found["circle"]) == 20 + 2 + 1 + 1 + 20 + inside + 1
+    assert [t.text for t in found["text"]] == ["<a>", "b&b", "c"][: int(d)]
+
+
+def test_the_theme_is_in_the_picture():
+    for theme in THEMES:
+        text = svg(recipe(3), parse(SCENE, {"theme": theme}))
+        assert all(color in text for color in colors(theme).values()) and "@media" not in text
+    assert "prefers-color-scheme: dark" in svg(recipe(3), parse(SCENE, {}))
+
+
+CAMERAS = [
+    "0,0,1",
+    "0,0,-2",
+    "1,0,0",
+    "100,-100,100",
+    "0,0,1e-3",
+    "1,1,1,1,1,0.99",
+    "0.1,0.1,0.1,0.5,0.5,0.5",
+]
+
+
+@pytest.mark.parametrize("camera", CAMERAS)
+def test_any_camera_that_a_link_may_ask_for(camera):
+    """Also straight down, and inside the cloud."""
+    state = parse(SCENE, {"camera": camera})
+    assert checked(svg(state.recipe, state)) and svg(state.recipe, state) != svg(recipe(3), parse(SCENE, {}))
+
+
+def test_nothing_is_drawn_of_a_layer_that_has_faded():
+    small = recipe(3)
+    view = small.views[0]
+    gone = replace(view, layers=tuple(replace(layer, fade=(0.0, 1.0, 1.0)) for layer in view.layers))
+    state = parse(SCENE, {})
+    assert "circle" not in checked(svg(replace(small, views=(gone,)), state))
+
+
+def test_many_points_stay_small():
+    small = recipe(3)
+    many = replace(small.clouds[0], points=np.random.default_rng(1).normal(size=(10_000, 3)))
+    layer = replace(small.views[0].layers[0], color=None)
+    recipe_ = replace(small, clouds=(many,), views=(replace(small.views[0], layers=(layer,)),))
+    assert len(checked(svg(recipe_, parse(SCENE, {})))["circle"]) == MOST
+
+
+@pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+def test_every_scene(scene):
+    last = len(scene.recipe().stages) - 1
+    for query in ({}, {"progress": str(last), "theme": "dark"}, {"progress": str(last / 2)}):
+        state = parse(scene, query)
+        checked(svg(state.recipe, state))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("strip", [False, True])
+def test_boxes_fill_the_picture_and_a_strip_is_small(count, strip):
+    [view] = recipe(2).views
+    found = boxes([view] * (count - 1) + [replace(view, strip=strip)])
+    sizes = [w * h for _, _, w, h in found]
+    assert sum(sizes) == WIDTH * HEIGHT and all(x + w <= WIDTH and y + h <= HEIGHT for x, y, w, h in found)
+    assert count == 1 or not strip or sizes[-1] < min(sizes[:-1])
+
+
+# --- nothing false in it
+
+
+def panels(scene, **query):
+    """Each view of a scene with its element in the picture."""
+    state = parse(scene, query)
+    found = ElementTree.fromstring(svg(state.recipe, state))
+    return state, list(zip(state.recipe.views, found.findall(f"{SVG}svg"), strict=True))
+
+
+def numbers(element, *names):
+    return [float(element.get(name)) for name in names]
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+
+
+@EVERY
+def test_a_view_stays_in_its_box_and_a_flat_one_on_its_axes(scene):
+    """A nested svg cuts off what leaves it; a curve that leaves its axes does not reach its neighbour."""
+    state, found = panels(scene)
+    for (view, panel), (left, top, wide, high) in zip(found, boxes(state.recipe.views), strict=True):
+        x, y, w, h = numbers(panel, "x", "y", "width", "height")
+        assert left <= x and top <= y and x + w <= left + wide + 0.1 and y + h <= top + high + 0.1
+        shown = [float(n) for n in panel.get("viewBox").split()]
+        assert shown == pytest.approx([-w / 2, -h / 2, w, h], abs=0.1)
+        if view.dims == 2:
+            axes = paper(view, (wide, high))
+            assert (w, h) == pytest.approx([a + 2 * BLEED for a in axes], abs=0.1)
+
+
+@EVERY
+@pytest.mark.parametrize("progress", [0, 0.5, 1])
+def test_nothing_in_space_is_cut_off_where_a_scene_opens(scene, progress):
+    _, found = panels(scene, progress=str(progress * (len(scene.recipe().stages) - 1)))
+    for view, panel in found:
+        w, h = numbers(panel, "width", "height")
+        for mark in [*panel.iter(f"{SVG}circle"), *panel.iter(f"{SVG}text")] if view.dims == 3 else ():
+            x, y = numbers(mark, *(("cx", "cy") if mark.get("cx") else ("x", "y")))
+            assert abs(x) < w / 2 and abs(y) < h / 2, mark.attrib
+
+
+@EVERY
+def test_no_two_labels_stand_in_one_place(scene):
+    for _, panel in panels(scene)[1]:
+        texts = [
+            (*numbers(text, "x", "y"), float(group.get("font-size")), len(text.text))
+            for group in panel.iter(f"{SVG}g")
+            for text in group.findall(f"{SVG}text")
+        ]
+        for n, (x, y, size, length) in enumerate(texts):
+            for x2, y2, _, other in texts[:n]:
+                apart = abs(x - x2) >= LETTER * size * (length + other) / 2 - 1
+                assert apart or abs(y - y2) >= size - 1
+
+
+@pytest.mark.parametrize("slug", ["spiral", "labels"])
+def test_a_field_has_the_networks_colours_and_no_seams(slug):
+    """Its cells have whole coordinates and are drawn without smoothing, each shade on all those below it."""
+    state, found = panels(scenes()[slug])
+    view, panel = next(each for each in found if each[0].name == "field")
+    layer, color = view.layers[0], view.layers[0].color
+    group = next(g for g in panel.iter(f"{SVG}g") if g.get("shape-rendering") == "crispEdges")
+    seen = np.full((layer.columns, layer.columns), -1)
+    for path in group:
+        for x, y, w in re.findall(r"M(\d+) (\d+)h(\d+)v1h-\3z", path.get("d")):
+            seen[int(y), int(x) : int(x) + int(w)] = int(path.get("fill")[-2])
+        assert not re.sub(r"M\d+ \d+h\d+v1h-\d+z", "", path.get("d"))
+    values = state.recipe.layer_values(layer, state.params, state.progress).reshape(layer.columns, -1)
+    part = np.clip((values - color.low) / (color.high - color.low), 0, 1)
+    np.testing.assert_array_equal(seen[::-1], np.rint(4 * part))
+
+
+def test_a_globe_is_painted_with_what_the_network_answers():
+    """Of octants: eight parts, by turns of one class and of the other."""
+    _, found = panels(scenes()["octants"])
+    panel = next(panel for view, panel in found if view.name == "ball")
+    fills = [path.get("fill") for path in panel.iter(f"{SVG}path")]
+    assert "var(--sphere)" not in fills and {"var(--diverging-0)", "var(--diverging-4)"} <= set(fills)
+
+
+def ball(*, opacity):
+    """A globe coloured by its height, with the poles of the camera's line of sight as points."""
+    show, (points, order) = rows(np.eye(3)), sphere_mesh()
+    color = Color("diverging", -1, 1, of=Row((0, 0, 1)))
+    globe = Mesh("globe", "sphere", show, triangles=order, color=color, opacity=opacity)
+    poles = Cloud("poles", 1.01 * np.array([[1.0, 0, 0], [-1, 0, 0]]))
+    small = recipe(3)
+    view = replace(small.views[0], layers=(globe, Points("poles", "input", show)))
+    view = replace(view, ranges=((-2.0, 2.0),) * 3, camera=(2.0, 0.0, 0.0))
+    found = (Cloud("globe", points), poles)
+    return replace(small, stages=("x",), clouds=found, views=(view,), table=None, readouts=())
+
+
+@pytest.mark.parametrize(("opacity", "shown"), [(1.0, 1), (0.5, 2)])
+def test_a_solid_globe_hides_what_is_behind_it(opacity, shown):
+    found = checked(svg(ball(opacity=opacity), parse(SCENE, {})))
+    assert len(found["circle"]) == shown
+
+
+def test_a_globe_shows_its_near_side_shade_by_shade():
+    found = checked(svg(ball(opacity=1.0), parse(SCENE, {})))
+    shades = {path.get("fill")[-2]: path.get("d") for path in found["path"]}
+    heights = {k: [int(y) for y in re.findall(r"M-?\d+ (-?\d+)", d)] for k, d in shades.items()}
+    assert list(heights) == ["0", "1", "2", "3", "4"]
+    means = [np.mean(heights[k]) for k in "01234"]
+    assert means == sorted(means, reverse=True), "what is high has the high colour; pixels go down"

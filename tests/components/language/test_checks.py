@@ -1,0 +1,156 @@
+"""Every mistake that a recipe can have is one helpful line; and what is right stays right."""
+
+import re
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from components.language.checks import WrongRecipe
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import (
+    Choose,
+    Color,
+    Disc,
+    Drag,
+    Field,
+    Histogram,
+    Labels,
+    Line,
+    Mesh,
+    Points,
+    SemiAxes,
+    Threshold,
+    Trail,
+    Turn,
+)
+from components.language.recipe import Accuracy, Lengths, Number, Parameter, Recipe, Residual, Table, View
+from geometry import Affine, Entries, Pipeline
+from tests.components.recipes import recipe
+
+SHOW, FLAT = rows(np.eye(3)), rows(np.eye(2))
+X = recipe(3).cloud("x")
+N = len(X.points)
+
+
+def with_mark(mark, d=3):
+    """The small recipe with one more mark."""
+    small = recipe(d)
+    [view] = small.views
+    return lambda: replace(small, views=(replace(view, layers=(*view.layers, mark)),))
+
+
+def changed(d=3, **parts):
+    return lambda: replace(recipe(d), **parts)
+
+
+def view(**parts):
+    return lambda: replace(recipe(3), views=(replace(recipe(3).views[0], **parts),))
+
+
+def cloud(**parts):
+    return lambda: replace(recipe(3), clouds=(*recipe(3).clouds, Cloud("more", **parts)))
+
+
+NEW = Affine(Entries(np.eye(3), {"speed": np.eye(3)}))
+COLOR = Color("diverging", -1, 1, of=Row((1,)))
+PARAMETER = recipe(3).parameters[0]
+MISTAKES = {
+    "a cloud that is not there": (with_mark(Points("y", "input", SHOW)), "Points of 'y'.*no cloud 'y'.*'x'"),
+    "a role": (with_mark(Points("x", "inptu", SHOW)), "no role 'inptu'.*'input'"),
+    "two rows in space": (with_mark(Points("x", "input", FLAT)), "2 rows; take 3"),
+    "three rows in the plane": (with_mark(Points("x", "input", SHOW), 2), "3 rows; take 2"),
+    "a row's stage": (with_mark(Points("x", "input", rows(np.eye(3), stage=3))), "no stage 3; take 0 to 2"),
+    "a row too wide": (with_mark(Points("x", "input", rows(np.eye(3, 4)))), "4 weights .* 3 coordinates"),
+    "what divides": (with_mark(Points("x", "input", rows(np.eye(3), over=Row((1,), stage=9)))), "no stage 9"),
+    "a weight that is no number": (with_mark(Points("x", "input", rows(np.nan * np.eye(3)))), "not finite"),
+    "a fade too short": (with_mark(Points("x", "input", SHOW, fade=[1, 0])), "fade has 2 entries; take 3"),
+    "an opacity": (with_mark(Points("x", "input", SHOW, opacity=2)), "opacity is 2; take 0 to 1"),
+    "only, beyond the points": (with_mark(Points("x", "input", SHOW, only=[N])), "only.*from 0 to 19"),
+    "only, below 0": (with_mark(Trail("x", "input", SHOW, only=[-1])), "only.*from 0 to 19"),
+    "only, no index": (with_mark(Points("x", "input", SHOW, only=[0.5])), "only.*whole numbers"),
+    "an order": (with_mark(Line("x", "input", SHOW, order=np.array([0, N]))), "order.*from -1 to 19"),
+    "triangles": (with_mark(Mesh("x", "input", SHOW, triangles=np.array([[0, 1, N]]))), "triangles.*0 to 19"),
+    "triangles of four": (with_mark(Mesh("x", "input", SHOW, triangles=np.zeros((1, 4), int))), r"\(F, 3\)"),
+    "a glyph": (with_mark(Points("x", "input", SHOW, glyph="star")), "no glyph 'star'.*'ring'"),
+    "a dash": (with_mark(Line("x", "input", SHOW, dash="dots")), "no dash 'dots'.*'dot'"),
+    "a scale": (with_mark(Points("x", "input", SHOW, color=replace(COLOR, scale="hot"))), "no scale 'hot'"),
+    "an empty scale": (with_mark(Points("x", "input", SHOW, color=replace(COLOR, low=1))), "low < high"),
+    "colours too few": (with_mark(Points("x", "input", SHOW, color=replace(COLOR, of=np.ones(3)))), "take 20"),
+    "labels of none": (with_mark(Labels("x", "input", SHOW)), "no labels"),
+    "a field that is no grid": (with_mark(Field("grid", "input", (), columns=7, color=COLOR), 2), "no grid"),
+    "a disc of points": (with_mark(Disc("x", "input", SHOW, radius=1)), "one number at the origin"),
+    "an ellipsoid of a point": (with_mark(SemiAxes("one", "input", SHOW)), "no cloud 'one'"),
+    "classes": (
+        with_mark(Threshold("x", "input", FLAT[:1], span=(0, 1), classes=np.ones(3)), 2),
+        "classes has 3 entries; take 20",
+    ),
+    "a histogram of two": (with_mark(Histogram("x", "input", FLAT, span=(0, 1), bins=2), 2), "2 rows; take 1"),
+    "numbers to choose": (
+        with_mark(Points("x", "input", SHOW, hand=Choose("seed", np.ones(3, int)))),
+        "numbers to choose has 3 entries; take 20",
+    ),
+    "a drag in space": (with_mark(Points("x", "input", SHOW, hand=Turn("gain"))), "2D views only"),
+    "a drag of nothing": (with_mark(Points("x", "input", FLAT, hand=Drag("gain", "u")), 2), "no parameter 'u'"),
+    "a readout's cloud": (changed(readouts=(Residual("far", "x", "y"),)), "'far'.*no cloud 'y'"),
+    "lengths of nothing": (changed(readouts=(Lengths("long", "y"),)), "'long'.*no cloud 'y'"),
+    "a readout's row": (changed(readouts=(Number("n", "x", Row((1,), stage=7)),)), "'n'.*no stage 7"),
+    "a readout's point": (changed(readouts=(Number("n", "x", Row((1,)), N),)), "index.*from 0 to 19"),
+    "a readout's classes": (changed(readouts=(Accuracy("a", "x", Row((1,)), np.ones(2)),)), "take 20"),
+    "clouds of other sizes": (changed(readouts=(Residual("far", "x", "names"),)), "one for each point of 'x'"),
+    "too many coordinates": (changed(readouts=(Residual("far", "x", "x", 4),)), "coordinates=3 or fewer"),
+    "a table's cloud": (changed(table=Table("y")), "table: there is no cloud 'y'"),
+    "a table's column": (changed(table=Table("x", columns=("components", "median"))), "no column 'median'"),
+    "a table's surface": (changed(table=Table("x", "names")), "other stages"),
+    "a stage of a formula": (changed(formula=r"\class{stage-3}{x}"), "no class stage- '3'"),
+    "a role of a formula": (changed(formula=r"\class{stage-1 role-shpere}{x}"), "no class role- 'shpere'"),
+    "a class of a formula": (changed(formula=r"\class{stgae-1}{x}"), "no class 'stgae-1'"),
+    "LaTeX": (changed(formula=r"\vareps + x"), r"\\vareps is not known LaTeX"),
+    "braces": (changed(formula=r"\frac{x}{y"), "formula"),
+    "a parameter that nothing sets": (cloud(points=X.points, pipeline=Pipeline((NEW,))), "no parameter 'speed'"),
+    "points that a step cannot take": (cloud(points=np.ones((2, 2)), pipeline=Pipeline((Affine(np.eye(3)),))), "'more'.*got 2"),
+    "points that are no matrix": (cloud(points=np.ones(3)), r"take \(N, d\)"),
+    "points that are not finite": (cloud(points=np.full((1, 3), np.inf)), "not finite"),
+    "labels too few": (cloud(points=X.points, labels=["a"]), "labels has 1 entries; take 20"),
+    "two clouds of a name": (changed(clouds=(X, *recipe(3).clouds)), "cloud 'x': there are 2"),
+    "two views of a name": (changed(views=recipe(3).views * 2), "view 'view': there are 2"),
+    "two parameters of a name": (changed(parameters=(PARAMETER,) * 2), "'gain': there are 2"),
+    "a value outside": (changed(parameters=(replace(PARAMETER, value=9),)), "'gain': its value 9 is outside"),
+    "an empty slider": (changed(parameters=(replace(PARAMETER, min=3),)), "'gain'.*no slider"),
+    "a clock": (changed(clock="step"), "clock: there is no parameter 'step'"),
+    "a stage that nothing reaches": (changed(stages=("a", "b", "c", "d")), "more than 2 steps; give 3 names"),
+    "a progress": (changed(progress=2.5), "progress: 2.5 .* take 0 to 2"),
+    "a followed point": (changed(follow=N), "no point 20; take 0 to 19"),
+    "ranges": (view(ranges=((-1, 1),) * 2), "2 ranges for 3 dimensions"),
+    "an empty range": (view(ranges=((1, 1),) * 3), "is empty"),
+    "titles of axes in space": (view(axes=("x", "y")), "titles of axes"),
+    "an edge": (view(edge="plain"), "no cloud 'plain'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_one_helpful_line(name):
+    make, message = MISTAKES[name]
+    with pytest.raises(WrongRecipe) as refused:
+        make()
+    text = str(refused.value)
+    assert re.search(message, text) and "\n" not in text and len(text) < 300, text
+    assert re.fullmatch(".+: .+; .+", text), "the part, what is wrong, what would do"
+
+
+def test_the_recipe_itself_is_fine():
+    for d in (2, 3):
+        assert isinstance(recipe(d), Recipe)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("field", ["value", "min", "max", "step"])
+def test_a_slider_has_finite_numbers(field, value):
+    assert {"value", "min", "max", "step"} <= {f.name for f in fields(Parameter)}
+    with pytest.raises(WrongRecipe, match="not finite"):
+        changed(parameters=(replace(PARAMETER, **{field: value}),))()
+
+
+def test_a_view_has_two_dimensions_or_three():
+    with pytest.raises(WrongRecipe, match="dims is 2 or 3"):
+        replace(recipe(3), views=(View("v", "", (), ((-1, 1),), dims=1),))

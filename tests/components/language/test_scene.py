@@ -1,0 +1,111 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import components.scenes
+from components.language.packing import packed
+from components.language.recipe import Recipe
+from components.language.scene import Choice, Picked, Result, Scene, Several, Typed, Whole, WrongValue, scenes
+from tests.components.recipes import recipe
+
+SCENE = Scene(
+    "tests.stretch",  # whose title and lead it has
+    lambda choices: recipe(int(choices["d"])),
+    choices=(
+        Choice("d", "Dimension", "3", {"2": "two", "3": "three"}),
+        Whole("n", "How many", 5, min=1, max=10),
+        Typed("text", "Yours", "1 2", longest=5),
+        Several("heads", "Heads", "a", {"a": "A", "b": "B"}),
+        Result("made", "Made", of=("d",), longest=3),
+        Picked("pick", "Picked", 0, 0, 3, of=("d",)),
+    ),
+)
+NO_WHOLE = ("0", "11", "-1", "2.5", "", "x", "1e1", "nan", "1_0", " 5", "5\n", "+3", "٣", "9" * 5000)
+DEFAULTS = {"d": "3", "n": 5, "text": "1 2", "heads": "a", "made": "", "pick": 0}
+
+
+def test_defaults_stand_where_nothing_is_asked():
+    assert SCENE.choose({}) == DEFAULTS
+    asked = {"d": "2", "n": "10", "text": "", "heads": "a,b"}
+    assert SCENE.choose(asked) == DEFAULTS | {"d": "2", "n": 10, "text": "", "heads": "a,b"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "allowed"),
+    [
+        ("d", "4", ["2", "3"]),
+        ("d", "", ["2", "3"]),
+        ("d", "3 ", ["2", "3"]),
+        *[("n", text, {"min": 1, "max": 10, "whole": True}) for text in NO_WHOLE],
+        ("pick", "1_0", {"min": 0, "max": 3, "whole": True}),
+        ("made", "1234", {"longest": 3}),
+        ("text", "123456", {"longest": 5}),
+        *[("heads", text, ["a", "b"]) for text in ("a,c", "a,,b", ",a", "a,", "a,a", ",")],
+        ("colour", "1", ["d", "n", "text", "heads", "made", "pick"]),
+    ],
+)
+def test_a_wrong_choice_says_which_and_what_would_do(name, text, allowed):
+    with pytest.raises(WrongValue) as wrong:
+        SCENE.choose({name: text})
+    got = json.loads(json.dumps(wrong.value.json()))
+    assert got["parameter"] == name and got["allowed"] == allowed and name in got["error"]
+
+
+def test_recipe_takes_choices_by_name():
+    assert SCENE.recipe(d=2).views[0].dims == 2 and SCENE.recipe().views[0].dims == 3
+    with pytest.raises(WrongValue):
+        SCENE.recipe(d=5)
+
+
+def test_json_says_what_a_page_must_offer():
+    data = json.loads(json.dumps(SCENE.json()))
+    assert (data["slug"], data["title"]) == ("stretch", "Stretch, then normalise") and "bunch" in data["lead"]
+    assert [(c["kind"], c["name"], c["default"]) for c in data["choices"]] == [
+        ("one", "d", "3"),
+        ("whole", "n", 5),
+        ("typed", "text", "1 2"),
+        ("several", "heads", "a"),
+        ("result", "made", ""),
+        ("picked", "pick", 0),
+    ]
+
+
+def test_every_folder_is_a_scene():
+    found = scenes()
+    assert {"layernorm", "rmsnorm"} <= found.keys()
+    folder = Path(components.scenes.__file__).parent
+    assert found.keys() == {path.parent.name for path in folder.glob("*/text.md")}
+
+
+def test_scenes_come_in_their_order():
+    orders = [(s.order, s.slug) for s in scenes().values()]
+    assert orders == sorted(orders) and all(slug == s.slug for slug, s in scenes().items())
+
+
+@pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+def test_a_scene_is_whole(scene):
+    assert scene.title and scene.lead.endswith((".", "?", "!")) and "\n" not in scene.lead
+    assert json.loads(json.dumps(scene.json()))["slug"] == scene.slug
+    names = [c.name for c in scene.choices] + [p.name for p in scene.recipe().parameters]
+    assert len(set(names)) == len(names), "a name in a link means one thing"
+    assert not {"progress", "camera", "follow", "theme", "controls", "tour", "autoplay"} & set(names)
+    for choice in scene.choices:
+        assert choice.parse(str(choice.default)) == choice.default
+        if choice.when:
+            other = next(c for c in scene.choices if c.name == choice.when[0])
+            assert set(choice.when[1]) <= set(other.options)
+
+
+def test_building_is_pure():
+    """The same choices, the same recipe: links and the cache rely on it."""
+    for scene in scenes().values():
+        first, second = (json.dumps(packed(scene.recipe())) for _ in range(2))
+        assert first == second, scene.slug
+
+
+def test_a_scene_is_frozen():
+    assert isinstance(replace(SCENE, order=3).recipe(), Recipe)
+    with pytest.raises(AttributeError):
+        SCENE.order = 3

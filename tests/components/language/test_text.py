@@ -1,0 +1,150 @@
+from xml.etree import ElementTree
+
+import pytest
+
+from components.language.link import parse
+from components.language.scene import scenes
+from components.language.text import heading, mathml, read
+
+TEXT = r"""# Some & more
+
+A lead,
+of two lines.
+
+## What you see
+A *point* $x$ & a formula:
+
+$$\class{stage-1}{x - \mu}$$
+
+| a | b |
+| - | - |
+| 1 | 2 |
+
+## Why
+Because.
+
+## A tour
+
+### First <stop>
+@ progress=1 gamma1=-1.5 camera=1,2,3
+Look at $\gamma$.
+
+Twice.
+
+### Second
+@
+Nothing moves.
+
+## Questions
+
+### What is $\mu$?
+The mean.
+
+### And $\sigma$?
+The *spread*.
+"""
+
+
+@pytest.fixture
+def text(tmp_path):
+    (tmp_path / "text.md").write_text(TEXT, "utf-8")
+    return read(tmp_path / "text.md")
+
+
+def test_prose_comes_before_tour_and_questions(text):
+    for piece in ("<em>point</em>", "<math", "<h2>Why</h2>", "<table>", 'display="block"', "stage-1"):
+        assert piece in text.html
+    assert "tour" not in text.html and "Look" not in text.html and "The mean" not in text.html
+
+
+def test_stops_have_a_state(text):
+    first, second = text.tour
+    assert first.state == {"progress": "1", "gamma1": "-1.5", "camera": "1,2,3"} and second.state == {}
+    assert first.title == "First &lt;stop&gt;" and "<math" in first.html and "@" not in first.html
+    assert second.html == "<p>Nothing moves.</p>\n"
+
+
+def test_questions_have_answers(text):
+    (first, answer), (_, other) = text.questions
+    assert "<math" in first and "<p>" not in first and answer == "<p>The mean.</p>\n" and "<em>" in other
+    assert text.json()["questions"].count("<details>") == 2
+
+
+def test_title_and_lead_stand_first_and_are_no_prose(tmp_path, text):
+    assert heading(tmp_path / "text.md") == ("Some & more", "A lead, of two lines.")
+    assert "Some" not in text.html and "lead" not in text.html
+
+
+@pytest.mark.parametrize(
+    "words", ["", "No title.", "## What you see\n", "Before it.\n# Title\n", "# \n\nLead."]
+)
+def test_a_text_without_a_title_is_an_error(tmp_path, words):
+    (tmp_path / "text.md").write_text(words, "utf-8")
+    with pytest.raises(ValueError, match="begins with a line '# its title'"):
+        heading(tmp_path / "text.md")
+
+
+def test_a_text_may_be_prose_alone(tmp_path):
+    (tmp_path / "text.md").write_text("# Title\n\n## Why\nOnly this.", "utf-8")
+    html = "<h2>Why</h2>\n<p>Only this.</p>\n"
+    assert read(tmp_path / "text.md").json() == {"html": html, "tour": [], "questions": ""}
+
+
+def test_a_stop_without_a_state_is_an_error(tmp_path):
+    (tmp_path / "text.md").write_text("## A tour\n\n### Here\nLook.\n", "utf-8")
+    with pytest.raises(ValueError, match="'Here' begins with a line '@"):
+        read(tmp_path / "text.md")
+
+
+def test_mathml_keeps_classes():
+    root = ElementTree.fromstring(mathml(r"\class{stage-2 role-sphere}{\frac{x}{\lVert x \rVert}}"))
+    assert [e.get("class") for e in root.iter() if e.get("class")] == ["stage-2 role-sphere"]
+
+
+STOPS = {"layernorm": range(5, 9), "rmsnorm": range(5, 9)}
+
+
+@pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+def test_every_scene_has_a_tour_and_three_questions(scene):
+    text = scene.text
+    assert text.html and "$" not in text.html
+    assert len(text.tour) in STOPS.get(scene.slug, range(4, 9))
+    assert len(text.questions) == 3 and all(q and a for q, a in text.questions)
+    for stop in text.tour:
+        assert stop.title and stop.html
+        parse(scene, stop.state)  # raises for a name or value that the scene has not
+        assert not {"theme", "controls", "tour"} & stop.state.keys(), "these are the reader's"
+
+
+ASKING = """## A tour
+
+### Guess
+@ progress=1
+? Is $x$ a *point*?
+- no
+- * yes, in $d$ dimensions
+
+It is.
+"""
+
+
+def test_a_stop_may_ask_first(tmp_path):
+    (tmp_path / "text.md").write_text(ASKING, "utf-8")
+    (stop,) = read(tmp_path / "text.md").tour
+    assert "<math" in stop.question and "<em>point</em>" in stop.question and stop.html == "<p>It is.</p>\n"
+    assert len(stop.answers) == 2 and stop.answers[0] == "no" and stop.right == 1
+    assert stop.answers[1].startswith("yes, in <") and "<math" in stop.answers[1]
+
+
+@pytest.mark.parametrize(
+    "answers", ["", "- * yes", "- yes\n- no", "- * yes\n- * no", "\n".join(["- * yes", *["- no"] * 9])]
+)
+def test_a_question_has_answers_and_one_is_right(tmp_path, answers):
+    (tmp_path / "text.md").write_text(f"## A tour\n\n### Guess\n@\n? Is it?\n{answers}\n\nIt is.\n", "utf-8")
+    with pytest.raises(ValueError, match="'Guess' has 2 to 9 answers"):
+        read(tmp_path / "text.md")
+
+
+def test_several_scenes_ask():
+    asking = [slug for slug, scene in scenes().items() if any(s.question for s in scene.text.tour)]
+    assert len(asking) >= 4

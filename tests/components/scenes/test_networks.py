@@ -1,0 +1,196 @@
+"""What a trained network shows is what it is: the plane, the field, the curves, the numbers."""
+
+import numpy as np
+import pytest
+
+from components.language.marks import Disc, Rim
+from components.language.scene import scenes
+from components.scenes.curves import curves, snapping
+from components.scenes.networks import LOGIT, facts, folding, network, projection, readouts
+from components.training.trained import at_rest
+from learning.datasets import spiral
+from learning.events import drops
+from learning.film import Film, score, shipped
+from learning.network import Network, initial
+
+SINGLE = 1e-4  # films hold their weights in single or half precision; logits are of size 10
+TRAINED = ("spiral", "octants")
+
+
+@pytest.fixture(params=TRAINED)
+def film(request):
+    return shipped(request.param)
+
+
+def at(film, k):
+    return {"step": float(film.steps[k])}
+
+
+@pytest.mark.parametrize("k", [0, 40, -1])
+def test_the_plane_is_where_the_logit_vanishes(film, k):
+    """Every point of the disc, taken through the last Linear, gives 0."""
+    view, _ = folding(film, 1)
+    [layer] = [each for each in view.layers if isinstance(each, Disc)]
+    recipe = scenes()[film.data.name].recipe(seed=1)
+    disc = recipe.layer_points(layer, at(film, k), 0)
+    last = network(film, 1).steps[-1]
+    values = last.apply(disc, at(film, k))
+    seen = np.linalg.norm(disc[0]) < layer.radius - SINGLE  # else the plane misses the ball
+    assert not seen or abs(values).max() < SINGLE
+    assert seen or k == 0
+
+
+def test_the_data_end_on_the_unit_sphere_and_the_sign_of_the_plane_is_the_answer(film):
+    _, (data, *_) = folding(film, 0)
+    points = data.stages(at(film, -1))[-1]
+    norms = np.linalg.norm(points, axis=-1)
+    assert norms.max() <= 1 and np.median(norms) > 0.99  # ε keeps inside what came near the origin
+    answer = network(film, 0).steps[-1].apply(points, at(film, -1))[:, 0] > 0
+    assert (answer == film.data.labels).mean() == pytest.approx(film.accuracy[0, -1], abs=0.011)
+
+
+def test_accuracy_beside_the_picture_is_that_of_the_film_at_its_checkpoints(film):
+    (accuracy, _), (logit, track) = readouts(film, 0)
+    for k in (0, 20, len(film.steps) - 1):
+        values = logit.at(at(film, k), 0) @ LOGIT.weights
+        right = ((values > accuracy.threshold) == (accuracy.classes == 1)).mean()
+        assert right == pytest.approx(
+            film.accuracy[0, k], abs=0.011
+        )  # one point in a hundred, at the boundary
+        assert track.at(at(film, k), 0)[0, 0] == pytest.approx(film.loss[0, k], abs=SINGLE)
+
+
+@pytest.mark.parametrize("what", ["loss", "accuracy"])
+def test_curves_of_every_seed_and_the_clock_on_the_shown_one(film, what):
+    view, clouds = curves(film, 2, what)
+    named = {c.name: c for c in clouds}
+    values = np.log10(film.loss) if what == "loss" else film.accuracy
+    np.testing.assert_allclose(named["seeds"].points[:, 1], values.ravel())
+    for k in (0, 30, len(film.steps) - 1):
+        np.testing.assert_allclose(
+            named["here"].at(at(film, k), 0), [[film.steps[k], values[2, k]]], atol=SINGLE
+        )
+        assert (named["now"].at(at(film, k), 0)[:, 0] == film.steps[k]).all()
+    [seeds] = [layer for layer in view.layers if layer.cloud == "seeds"]
+    name, each = seeds.hand.choice, seeds.hand.numbers
+    assert name == "seed" and list(each[:: len(film.steps)]) == list(range(film.seeds))
+
+
+def shown(film, seed, what):
+    """The clouds and layers of the curves, by name."""
+    view, clouds = curves(film, seed, what)
+    return view, {c.name: c for c in clouds}, {layer.cloud: layer for layer in view.layers}
+
+
+def test_loss_and_accuracy_together(film):
+    """On one scale that holds both: the loss with its events, the accuracy beside it."""
+    view, named, layers = shown(film, 2, "both")
+    np.testing.assert_allclose(named["own"].points[:, 1], film.loss[2])
+    np.testing.assert_allclose(named["fellow"].points[:, 1], film.accuracy[2])
+    assert layers["fellow"].title == "accuracy" and layers["fellow"].dash != layers["own"].dash
+    low, high = view.ranges[1]
+    assert low <= 0 and high >= 1
+
+
+def test_the_gradient_beside_the_loss(film):
+    """At each checkpoint the length of the loss's gradient, by differences of the loss itself."""
+    _, named, layers = shown(film, 2, "gradient")
+    assert "gradient" in layers["fellow"].title
+    net, h = film.network, 1e-6
+    for k in (0, 60, len(film.steps) - 1):
+        w = film.weights[2, k].astype(float)
+        ends = [
+            net.pipeline(w + sign * h * np.eye(len(w))).stages(film.data.points.astype(float))[-1]
+            for sign in (1, -1)
+        ]
+        up, down = ([score(each, film.data.labels)[0] for each in end] for end in ends)
+        length = np.linalg.norm(np.subtract(up, down) / (2 * h))
+        assert named["fellow"].points[k, 1] == pytest.approx(np.log10(length), abs=0.01)
+
+
+def test_the_fold_of_a_drop_is_told_and_shown(film):
+    """The points that turn across at a u_ε while the loss falls, counted from where they are."""
+    seed = {"spiral": 8, "octants": 20}[film.data.name]
+    event = max(drops(film.steps, film.loss[seed]), key=lambda e: e.before - e.after)
+    stages = [folding(film, seed)[1][0].stages({"step": float(step)}) for step in (event.start, event.end)]
+    across = []
+    for k in range(2, 2 * film.network.depth + 1, 2):
+        a, b = (each[k] for each in stages)
+        across.append(np.flatnonzero((a * b).sum(-1) < 0))  # turned by more than 90°
+    layer = int(np.argmax([len(each) for each in across]))
+    told, count = dict(facts(film, seed).rows)[f"sudden drops of seed {seed}"], len(across[layer])
+    words = f"{event.start:,} … {event.end:,}, with {count} points turning by over 90° at u_ε {layer + 1}"
+    assert words in told and count
+    recipe = scenes()[film.data.name].recipe(seed=seed, curve="gradient")
+    [marks] = [each for each in recipe.views[0].layers if each.title == "turn across in the drop"]
+    assert list(marks.only) == list(across[layer])
+    for curve in ("loss", "accuracy", "both"):
+        layers = scenes()[film.data.name].recipe(seed=seed, curve=curve).views[0].layers
+        assert "turn across in the drop" not in [each.title for each in layers]
+
+
+def test_a_drop_without_a_sphere_names_no_fold():
+    """The events are those of the loss; what turns is told where there is a sphere alone."""
+    film = shipped("spiral")
+    net = Network(2, 3, 2, 1, "tanh")
+    plain = Film(
+        net, film.data, film.steps, film.weights, film.loss, film.accuracy, film.ended, film.settings
+    )
+    assert "turn" not in dict(facts(plain, 8).rows)["sudden drops of seed 8"]
+    assert not snapping(plain, 8) and snapping(film, 8)
+
+
+def test_events_of_the_loss_differ_without_colour():
+    """From each other, and from the solid curve that they lie on."""
+    film = shipped("spiral")
+    layers = [layer for seed in range(film.seeds) for layer in curves(film, seed, "loss")[0].layers]
+    looks = {
+        layer.title: (type(layer), getattr(layer, "dash", ""), getattr(layer, "glyph", ""))
+        for layer in layers
+    }
+    assert len({looks[name] for name in ("this seed", "plateau", "drop")}) == 3
+
+
+def test_curves_without_a_training_say_so(film):
+    one = at_rest(film.network, film.data, film.weights[:, -1])
+    assert (
+        curves(one, 0, "loss")[0].title == "no training recorded" and curves(film, 0, "loss")[0].title == ""
+    )
+
+
+def test_a_click_on_a_curve_knows_its_seed(film):
+    """The picks are of the cloud's points, and the line's order leads to them."""
+    view, clouds = curves(film, 0, "loss")
+    [layer] = [each for each in view.layers if each.cloud == "seeds"]
+    [cloud] = [c for c in clouds if c.name == "seeds"]
+    order = layer.order[layer.order >= 0]
+    assert len(order) == len(cloud.points) == len(layer.hand.numbers)
+
+
+def test_wide_layers_are_seen_from_the_last_linear():
+    """The first display axis is the direction of the last Linear: along it the classes are parted."""
+    net, data = Network(2, 6, 2, 1), spiral(40, turns=1, noise=0, seed=0)
+    weights = initial(net, range(2))
+    film = Film(net, data, np.array([0]), weights[:, None], np.ones((2, 1)), np.ones((2, 1)), ("", ""))
+    P, (A, _) = projection(film, 1), net.unflatten(weights[1].astype(float))[-1]
+    np.testing.assert_allclose(P @ P.T, np.eye(3), atol=SINGLE)
+    np.testing.assert_allclose(P[0] * np.linalg.norm(A), A[0], atol=SINGLE)
+    view, _ = folding(film, 1)
+    assert not [layer for layer in view.layers if isinstance(layer, Disc | Rim)] and not view.edge
+
+
+def test_facts_are_those_of_the_run(film):
+    told = dict(facts(film, 0).rows)
+    assert told["seeds that solve it (accuracy ≥ 0.99)"] == f"{film.solved().sum()} of {film.seeds}"
+    assert told["parameters of each network"] == str(film.network.size)
+
+
+def test_without_training_there_is_no_clock_and_no_claim():
+    recipe = scenes()["spiral"].recipe(depth=1, width=5)
+    assert recipe.clock == "" and not recipe.parameters and recipe.facts is None
+    assert np.isfinite(recipe.positions({}, 0)["data"]).all()
+
+
+def test_points_of_ones_own_fill_the_unit_disc():
+    recipe = scenes()["spiral"].recipe(data="own", points="0,0,no; 100,0,yes; 0,300,no; 50,50,yes")
+    assert np.linalg.norm(recipe.cloud("data").points, axis=-1).max() == pytest.approx(1)

@@ -1,0 +1,210 @@
+"""What clients may cost, and what is kept."""
+
+import runpy
+import threading
+import time
+from contextlib import ExitStack, suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import app
+from components.pages import panel
+from components.training.line import Line
+from components.web import budget
+from components.web.budget import AT_ONCE, BURST, CLIENTS, FEW, PLACES, REFILL, Budget, Busy
+from components.web.kept import Kept
+
+DEAREST = "n=5000&d=6&left=groupnorm&right=groupnorm"
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def clients(clock):
+    return Budget(clock)
+
+
+def asks(clients, who):
+    """The refusal that a client gets, None if it may work."""
+    try:
+        with clients.turn(who):
+            return None
+    except Busy as busy:
+        return busy
+
+
+def test_who_owes_a_burst_waits_until_it_is_paid_and_others_do_not(clients, clock):
+    assert asks(clients, "a") is None
+    clients.charge("a", BURST + 1)
+    refused = asks(clients, "a")
+    assert refused.status == 429 and 1 / REFILL <= refused.seconds <= 1 / REFILL + 1
+    assert asks(clients, "b") is None
+    clock.now += refused.seconds
+    assert asks(clients, "a") is None
+    clock.now += (BURST + 1) / REFILL
+    assert clients.owed("a") == 0
+
+
+def test_work_is_charged_by_the_time_it_computes(clients):
+    with clients.turn("a", price=3):
+        end = time.thread_time() + 0.05
+        time.sleep(0.2)
+        while time.thread_time() < end:
+            pass
+    assert 3.05 <= clients.owed("a") < 3.2
+    with suppress(ZeroDivisionError), clients.turn("b", price=1):
+        raise ZeroDivisionError
+    assert clients.owed("b") >= 1 and clients.inside == 0
+
+
+def test_a_class_behind_one_address_opens_its_links(clients, clock):
+    """As components/web/budget.py assumes."""
+    for _ in range(40):
+        with clients.turn("school", price=0.2):
+            pass
+    for _ in range(240):
+        clock.now += 15 / 40
+        with clients.turn("school", price=0.05):
+            pass
+    assert clients.owed("school") < BURST
+
+
+@given(st.lists(st.integers(0, 3 * CLIENTS), max_size=50))
+def test_the_memory_of_clients_is_bounded(numbers):
+    clients = Budget(Clock())
+    for k in range(CLIENTS):
+        clients.debts[str(k)] = (1.0, 0.0)
+    for number in numbers:
+        clients.charge(str(number), 1)
+        assert len(clients.debts) <= CLIENTS
+        assert str(number) in clients.debts
+
+
+def test_places_end_and_the_last_are_for_those_who_owe_little(clients):
+    clients.charge("heavy", BURST / 2)
+    clients.turns = threading.Semaphore(PLACES)  # here all work at once
+    with ExitStack() as inside:
+        for k in range(PLACES):
+            assert (asks(clients, "heavy") is None) == (k < FEW)
+            inside.enter_context(clients.turn(str(k)))
+        assert asks(clients, "new").status == 503
+    assert asks(clients, "new") is asks(clients, "heavy") is None
+
+
+def test_so_many_work_at_once_and_threads_are_left_for_the_rest(clients):
+    most, now, lock, done = [0], [0], threading.Lock(), threading.Event()
+
+    def work():
+        with clients.turn(threading.current_thread().name):
+            with lock:
+                now[0] += 1
+                most[0] = max(most[0], now[0])
+            done.wait(0.05)
+            with lock:
+                now[0] -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(PLACES)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most[0] == AT_ONCE
+    assert runpy.run_path("gunicorn.conf.py")["threads"] - PLACES >= 2
+
+
+# --- as it is asked
+
+DEAR = [
+    f"/recipe/norms?{DEAREST}", f"/still/norms.svg?{DEAREST}", f"/embed/norms?{DEAREST}", f"/norms?{DEAREST}",
+    f"/oembed?url=http://localhost/norms?{DEAREST.replace('&', '%26')}",
+]  # fmt: skip
+
+
+@pytest.fixture
+def server():
+    return app.create_app().server
+
+
+@pytest.mark.parametrize("path", DEAR)
+def test_what_is_dear_is_charged(server, path):
+    assert server.test_client().get(path).status_code == 200
+    assert server.extensions["budget"].owed("127.0.0.1") > 0
+
+
+def test_an_upload_and_an_order_are_charged(server):
+    client = server.test_client()
+    client.post("/run/spiral", data=b"{}", content_type="application/octet-stream")
+    assert "127.0.0.1" in (debts := server.extensions["budget"].debts)
+    with server.test_request_context(environ_overrides={"REMOTE_ADDR": "192.0.2.9"}):
+        panel._ticket(Line(None), {}, {})  # nothing to train
+        assert debts["192.0.2.9"][0] >= budget.TRAINING
+        server.extensions["budget"].charge("192.0.2.9", BURST)
+        words, _ = panel._ticket(Line(None), {}, {})
+        assert "Try again in" in words
+
+
+def test_what_is_kept_or_cheap_is_for_those_who_owe_too(server):
+    client = server.test_client()
+    assert client.get("/recipe/layernorm?n=7").status_code == 200
+    server.extensions["budget"].charge("127.0.0.1", 2 * BURST)
+    for path in ("/recipe/layernorm?n=7", "/healthz", "/theme.css", "/layernorm", "/layernorm?n=8"):
+        assert client.get(path).status_code == 200, path
+    for path in ("/recipe/layernorm?n=8", "/still/layernorm.svg?n=8", "/embed/layernorm?n=8"):
+        answer = client.get(path)
+        assert answer.status_code == 429 and int(answer.headers["Retry-After"]) >= BURST, path
+        assert "Try again in" in answer.json["error"] and answer.headers["Cache-Control"] == "no-store"
+    assert client.get("/embed/layernorm?n=8", headers={"Accept": "text/html"}).mimetype == "text/plain"
+    other = {"REMOTE_ADDR": "192.0.2.9"}
+    assert client.get("/recipe/layernorm?n=8", environ_overrides=other).status_code == 200
+
+
+@pytest.mark.parametrize(("proxies", "spent"), [("0", "127.0.0.1"), ("1", "192.0.2.9")])
+def test_behind_a_proxy_each_has_a_budget_if_the_proxy_is_known(monkeypatch, caplog, proxies, spent):
+    monkeypatch.setenv("TRUSTED_PROXIES", proxies)
+    server = app.create_app().server
+    for _ in range(2):
+        server.test_client().get("/recipe/layernorm?n=9", headers={"X-Forwarded-For": "192.0.2.9"})
+    assert list(server.extensions["budget"].debts) == [spent]
+    assert [r.getMessage() for r in caplog.records].count(budget.UNTOLD) == (proxies == "0")
+
+
+# --- what is kept
+
+
+def test_as_much_is_kept_as_fits_and_what_was_asked_for_last():
+    kept = Kept(100)
+    for key in "abc":
+        assert kept.keep(key, key.encode() * 40) == key.encode() * 40
+    assert kept.get("a") is None and kept.get("b") == b"b" * 40
+    kept.keep("d", b"d" * 40)
+    assert kept.get("c") is None and kept.get("b")
+    kept.keep("large", b"x" * 101)
+    assert kept.get("large") is None and kept.size == 80, "the others stay"
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.binary(max_size=60)), max_size=30))
+def test_the_size_is_that_of_what_is_kept(pairs):
+    kept = Kept(100)
+    for key, body in pairs:
+        kept.keep(key, body)
+        assert kept.size == sum(map(len, kept.known.values())) <= 100
+
+
+def test_recipes_are_kept_within_some_bytes(server):
+    kept, client = server.extensions["kept"], server.test_client()
+    kept.most = 2**20
+    for seed in range(4):
+        assert client.get(f"/recipe/norms?n=2000&seed={seed}").status_code == 200
+        assert 0 < kept.size <= kept.most

@@ -1,0 +1,202 @@
+"""The HTTP contract, with Flask's test client."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import app
+from components.language.scene import scenes
+from learning.weights import weights_text
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def client():
+    return app.create_app().server.test_client()
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+
+def test_health(client):
+    answer = client.get("/healthz")
+    assert answer.status_code == 200 and answer.json == {"status": "ok", "degraded": []}
+
+
+# --- recipes
+
+
+def test_a_recipe_is_the_scene_as_data(client):
+    data = json.loads(client.get("/recipe/layernorm?d=2&n=7").data, parse_constant=pytest.fail)
+    assert data["slug"] == "layernorm" and data["chosen"]["d"] == "2" and data["chosen"]["n"] == 7
+    assert data["clouds"][0]["points"]["shape"] == [7, 2]
+    assert data["views"][0]["figure"]["data"] and data["text"]["html"] and "<math" in data["formula"]
+
+
+def test_the_browser_asks_again_by_etag(client):
+    first = client.get("/recipe/layernorm")
+    again = client.get("/recipe/layernorm", headers={"If-None-Match": first.headers["ETag"]})
+    assert again.status_code == 304 and not again.data
+    other = client.get("/recipe/layernorm?d=2", headers={"If-None-Match": first.headers["ETag"]})
+    assert other.status_code == 200 and other.headers["ETag"] != first.headers["ETag"]
+
+
+def test_only_recipes_that_many_ask_for_are_kept(client):
+    network = scenes()["spiral"].training.task(scenes()["spiral"].choose({"n": "30"}))[0]
+    known = client.application.extensions["kept"].known
+    before = len(known)
+    for net in (weights_text(network, np.full(network.size, k)) for k in range(2)):
+        assert client.get("/recipe/spiral", query_string={"n": 30, "net": net}).status_code == 200
+    assert len(known) == before
+    assert client.get("/recipe/spiral?n=30").status_code == 200
+    assert len(known) == before + 1
+
+
+def test_gzip_when_asked(client):
+    plain = client.get("/recipe/layernorm")
+    packed = client.get("/recipe/layernorm", headers={"Accept-Encoding": "gzip"})
+    assert "Content-Encoding" not in plain.headers and packed.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.data) == plain.data and len(packed.data) < len(plain.data) / 2
+    assert "Accept-Encoding" in packed.headers["Vary"]
+    headers = {"Accept-Encoding": "gzip", "If-None-Match": packed.headers["ETag"]}
+    assert client.get("/recipe/layernorm", headers=headers).status_code == 304
+
+
+WRONG = [
+    ("/recipe/layernorm?d=9", "d"),
+    ("/recipe/layernorm?n=0", "n"),
+    ("/recipe/layernorm?n=1e3", "n"),
+    ("/recipe/layernorm?colour=red", "colour"),
+    ("/recipe/layernorm?gamma1=1", "gamma1"),
+    ("/recipe/layernorm?d=2&d=3", "d"),
+    ("/recipe/layernorm?points=own&vectors=1%202", "vectors"),
+    ("/still/layernorm.svg?gamma1=99", "gamma1"),
+    ("/still/layernorm.svg?progress=nan", "progress"),
+    ("/still/layernorm.svg?camera=1,1,1,1,1,1", "camera"),
+    ("/still/layernorm.svg?theme=blue", "theme"),
+    ("/still/layernorm.svg?theme=dark&theme=light", "theme"),
+]
+
+
+@pytest.mark.parametrize(("path", "parameter"), WRONG)
+def test_a_wrong_value_is_400_and_says_what_would_do(client, path, parameter):
+    answer = client.get(path)
+    assert answer.status_code == 400 and answer.json.keys() == {"error", "parameter", "allowed"}
+    assert answer.json["parameter"] == parameter and answer.json["error"] and answer.json["allowed"]
+
+
+@pytest.mark.parametrize("path", ["/recipe/nothing", "/still/nothing.svg", "/recipe/..%2Fapp"])
+def test_an_unknown_slug_is_404(client, path):
+    assert client.get(path).status_code == 404
+
+
+def test_an_unknown_slug_says_which_there_are(client):
+    got = client.get("/recipe/nothing").json
+    assert got["parameter"] == "slug" and got["allowed"] == list(scenes())
+
+
+def test_nothing_changes_by_another_method(client):
+    for path in ("/recipe/layernorm", "/still/layernorm.svg", "/healthz", "/theme.css"):
+        assert client.post(path).status_code == client.delete(path).status_code == 405
+
+
+# --- pages
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/", 200),
+        ("/layernorm", 200),
+        ("/layernorm/", 200),
+        ("/layernorm?d=2&gamma1=1.5&progress=2&theme=dark", 200),
+        ("/layernorm?d=9", 400),
+        ("/layernorm?gamma1=99", 400),
+        ("/layernorm?nothing=1", 400),
+        ("/layernorm?d=2&d=3", 400),
+        ("/nothing", 404),
+        ("/nothing/more", 404),
+    ],
+)
+def test_a_page_is_html_whatever_its_status(client, path, status):
+    answer = client.get(path)
+    assert answer.status_code == status and answer.mimetype == "text/html"
+    assert b"<!DOCTYPE html>" in answer.data and b"attend.mjs" in answer.data
+
+
+def test_a_page_asks_no_other_host(client):
+    text = client.get("/layernorm").text.replace("http://www.w3.org", "").replace("http://localhost/", "")
+    assert "https://" not in text and "http://" not in text
+
+
+@pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+def test_the_title_is_the_scenes(client, scene):
+    assert (
+        f"<title>{scene.title.replace('&', '&amp;')} · Normscape</title>" in client.get(f"/{scene.slug}").text
+    )
+
+
+# --- files and headers
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/recipe/layernorm", "/recipe/nothing", "/still/layernorm.svg", "/healthz"]
+)
+def test_every_answer_has_the_headers(client, path):
+    headers = client.get(path).headers
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert headers["X-Frame-Options"] == "SAMEORIGIN"
+
+
+def test_kinds_of_files(client):
+    for path, kind in (("/theme.css", "text/css"), ("/still/layernorm.svg", "image/svg+xml")):
+        answer = client.get(path)
+        assert answer.status_code == 200 and answer.mimetype == kind and answer.headers["ETag"]
+
+
+def test_the_drawing_library_is_kept_forever(client):
+    text = client.get("/layernorm").text
+    path = "/lib/" + text.partition("/lib/")[2].partition('"')[0]
+    packed = client.get(path, headers={"Accept-Encoding": "gzip"})
+    assert "immutable" in packed.headers["Cache-Control"] and packed.mimetype == "text/javascript"
+    assert gzip.decompress(packed.data) == client.get(path).data
+    assert client.get("/lib/plotly-000000000000.js").status_code == 404
+
+
+def test_files_of_the_server_stay_there(client):
+    for path in ("/assets/../app.py", "/assets/%2e%2e/app.py", "/lib/../app.py", "/app.py"):
+        assert b"create_app" not in client.get(path).data
+
+
+# --- the application
+
+
+def test_two_applications_in_one_process():
+    for client in [app.create_app().server.test_client() for _ in range(2)]:
+        assert client.get("/").status_code == client.get("/recipe/rmsnorm").status_code == 200
+        assert client.get("/nothing").status_code == 404
+
+
+def test_the_explorer_needs_no_torch():
+    got = run("-c", "import app, sys; app.create_app(); print(sorted({'torch'} & set(sys.modules)))")
+    assert (got.returncode, got.stdout) == (0, "[]\n"), got.stderr
+
+
+def test_list_names_the_scenes():
+    got = run("app.py", "list")
+    assert got.returncode == 0 and [line.split()[0] for line in got.stdout.splitlines()] == list(scenes())
+
+
+@pytest.mark.parametrize("arguments", [["nothing"], ["--port", "x"], ["--port", "99999"], ["--colour"]])
+def test_a_bad_argument_is_one_line(arguments):
+    got = run("app.py", *arguments)
+    assert got.returncode == 2 and not got.stdout
+    assert len(got.stderr.strip().splitlines()) == 1 and arguments[-1] in got.stderr

@@ -1,0 +1,118 @@
+"""Stills as they are served: what is asked for twice is drawn once."""
+
+import gzip
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from app import create_app
+from components.drawing import still
+from components.language.scene import scenes
+from components.web import stills
+from components.web.kept import Kept
+from learning.weights import weights_text
+
+PATH = "/still/fold.svg?theme=dark"
+GZIP = {"Accept-Encoding": "gzip"}
+
+
+@pytest.fixture
+def client():
+    return create_app().server.test_client()
+
+
+@pytest.fixture
+def drawings(monkeypatch):
+    """The recipes that are drawn from now on, each slowly."""
+    drawn, draw = [], still.svg
+
+    def slowly(recipe, state):
+        drawn.append(recipe)
+        time.sleep(0.05)
+        return draw(recipe, state)
+
+    monkeypatch.setattr(still, "svg", slowly)
+    return drawn
+
+
+def test_a_picture_is_drawn_once(client, drawings):
+    first, again = (client.get(PATH, headers=GZIP) for _ in range(2))
+    assert len(drawings) == 1 and first.data == again.data and first.headers["ETag"] == again.headers["ETag"]
+    assert gzip.decompress(first.data) == client.get(PATH).data and len(drawings) == 1
+    assert client.get("/still/fold.svg?theme=light").data != client.get(PATH).data and len(drawings) == 2
+
+
+@pytest.mark.parametrize("headers", [{}, GZIP, {"Accept-Encoding": "gzip, br, zstd"}])
+def test_who_has_it_is_told_so_without_a_drawing_also_by_another_process(client, drawings, headers):
+    name = client.get(PATH, headers=headers).headers["ETag"]
+    drawings.clear()
+    other = create_app().server.test_client()
+    for known in (name, f"W/{name}", f'"another", {name}'):
+        answer = other.get(PATH, headers={**headers, "If-None-Match": known})
+        assert (answer.status_code, answer.data, drawings) == (304, b"", [])
+        assert answer.headers["ETag"] == name and answer.headers["Cache-Control"] == "no-cache"
+
+
+def test_another_picture_has_another_name(client):
+    paths = [PATH, "/still/fold.svg", "/still/stretch.svg?theme=dark", f"{PATH}&progress=1"]
+    names = [client.get(path, headers=headers).headers["ETag"] for path in paths for headers in ({}, GZIP)]
+    assert len(set(names)) == len(names)
+    for path in paths[1:]:
+        assert client.get(path, headers={"If-None-Match": names[0]}).status_code == 200
+
+
+def test_a_class_that_comes_at_once_has_it_drawn_once(drawings):
+    server, start = create_app().server, threading.Barrier(8)
+
+    def visit(_):
+        start.wait()
+        return server.test_client().get(PATH, headers=GZIP).data
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(visit, range(8)))) == 1
+    assert len(drawings) == 1
+
+
+def test_what_is_wrong_stays_wrong(client):
+    for known in ({}, {"If-None-Match": "*"}):
+        assert client.get("/still/fold.svg?theme=blue", headers=known).status_code == 400
+        assert client.get("/still/nothing.svg", headers=known).status_code == 404
+
+
+@pytest.mark.parametrize("query, free", [("", True), ("?theme=dark", True), ("?theme=nonsense", False)])
+def test_only_the_gallery_s_pictures_cost_no_budget(client, query, free):
+    client.get(f"/still/norms.svg{query}")
+    owed = client.application.extensions["budget"].owed("127.0.0.1")
+    assert (owed == 0) == free
+
+
+def test_a_reader_s_own_network_is_not_kept(client, drawings):
+    network = scenes()["spiral"].training.task(scenes()["spiral"].choose({"n": "30"}))[0]
+    query = {"n": 30, "net": weights_text(network, np.full(network.size, 0.1))}
+    for _ in range(2):
+        assert client.get("/still/spiral.svg", query_string=query).status_code == 200
+    assert len(drawings) == 2
+
+
+def test_a_new_version_has_new_names(tmp_path, monkeypatch):
+    monkeypatch.setattr(stills, "ROOT", tmp_path)
+    (tmp_path / "films").mkdir()
+    found = []
+    for name, text in (("a", "1"), ("a", "2"), ("b", "2")):
+        (tmp_path / "films" / name).write_text(text)
+        found.append(stills.version.__wrapped__())
+    assert len(set(found)) == 3 and found[-1] == stills.version.__wrapped__()
+
+
+def test_what_is_kept_is_bounded_in_bytes_and_the_oldest_goes():
+    kept = Kept(10)
+    for key in "abc":
+        kept.keep(key, bytes(4))
+    assert kept.get("a") is None and kept.size == 8
+    kept.get("b")
+    kept.keep("d", bytes(4))
+    assert kept.get("c") is None and kept.get("b") and kept.get("d")
+    assert kept.keep("e", bytes(11)) == bytes(11) and kept.get("e") is None and kept.size == 8

@@ -1,0 +1,3 @@
+"""As for geometry."""
+
+from tests.geometry.conftest import batch, double_precision, pytest_itemcollected, rng, xp  # noqa: F401

@@ -1,0 +1,184 @@
+"""Files that claim, unpack to, nest or count more than a film has: refused before it costs memory or time."""
+
+import io
+import json
+import struct
+import time
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+
+from learning.film import FilmError, from_json, from_npz, to_json, to_npz
+from learning.parts import META, MOST
+from tests.learning.test_film import archive, made, meta
+
+MB = 2**20
+ROOM, SOON = 30 * MB, 1.0  # bytes beside two copies of a file, and seconds of processor time
+COUNT = 2 * MB  # things in a text
+
+
+def document(**texts):
+    """The JSON of a film, some of its fields replaced by texts."""
+    film = {name: json.dumps(value) for name, value in json.loads(to_json(made())).items()}
+    return b"{%s}" % ",".join(f'"{name}":{text}' for name, text in (film | texts).items()).encode()
+
+
+def many(text, size=1):
+    return f"[{','.join([text] * (COUNT // size))}]"
+
+
+def unpacked(text):
+    return archive_of(meta=np.frombuffer(text.encode(), np.uint8))
+
+
+def archive_of(**changes):
+    """As `archive`, compressed."""
+    with zipfile.ZipFile(io.BytesIO(archive(**changes))) as plain:
+        return packed({info.filename: plain.read(info) for info in plain.infolist()})
+
+
+def packed(members, kind=zipfile.ZIP_DEFLATED):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", kind) as file:
+        for name, data in members.items():
+            file.writestr(name, data)
+    return out.getvalue()
+
+
+def members():
+    with zipfile.ZipFile(io.BytesIO(to_npz(made()))) as file:
+        return {info.filename: file.read(info) for info in file.infolist()}
+
+
+def says_less():
+    """`steps` says 200 bytes, and unpacks to 60 MB."""
+    data = packed(members() | {"steps.npy": bytes(60 * MB)})
+    entry = data.rfind(b"PK\1\2", 0, data.rfind(b"steps.npy"))
+    return data[: entry + 24] + struct.pack("<L", 200) + data[entry + 28 :]
+
+
+def crowded():
+    """An archive of 300,000 names."""
+    entry = struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", 20, 0, 20, *[0] * 8, 1, *[0] * 6) + b"a"
+    count = 300_000
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count & 0xFFFF, count & 0xFFFF, count * len(entry), 4, 0)
+    return b"PK\3\4" + count * entry + end
+
+
+BOMBS = {
+    "meta of lists": lambda: unpacked(many("[]")),
+    "meta of objects": lambda: unpacked(many("{}")),
+    "black pictures": lambda: archive_of(images=np.zeros((20, 1200, 1200), np.uint8)),
+    "wide pictures": lambda: archive_of(images=np.zeros((20, 450, 450), np.int64)),
+    "weights": lambda: archive_of(weights=np.zeros((3, 4, 25 * 10**4))),
+    "a member that says less": says_less,
+    "names": crowded,
+    "lists": lambda: document(settings=many("[]")),
+    "objects": lambda: document(settings=many('{"":0}', 3)),
+    "words": lambda: document(ended=many('"aé"', 2)),
+    "numbers": lambda: document(weights=many("1")),
+    "lists of one": lambda: document(weights=many("[1]")),
+    "empty lists": lambda: document(weights=many("[]")),
+    "objects for numbers": lambda: document(weights=many("{}")),
+    "one long list": lambda: document(weights=f"[{','.join(['{}'] * (MOST['weights'] - 1))}]"),
+    "a deep list": lambda: document(weights="[" * COUNT + "]" * COUNT),
+    "pictures as text": lambda: document(images=json.dumps(np.zeros((20, 400, 400), int).tolist())),
+    "a long version": lambda: document(version=f'"{"a" * COUNT}"'),
+    "a long word": lambda: document(settings=f'{{"a":"{"a" * COUNT}"}}'),
+    "a long number": lambda: document(weights=f"[{'1' * COUNT}]"),
+    "a long fraction": lambda: document(weights=f"[0.{'1' * COUNT}]"),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_is_refused_before_it_goes_off(name):
+    data = BOMBS[name]()
+    read = from_npz if data.startswith(b"PK") else from_json
+    tracemalloc.start()
+    start = time.thread_time()
+    try:
+        with pytest.raises(FilmError) as refused:
+            read(data)
+        assert tracemalloc.get_traced_memory()[1] < 2 * len(data) + ROOM
+    finally:
+        tracemalloc.stop()
+    assert time.thread_time() - start < SOON
+    assert len(str(refused.value)) < 10_000
+
+
+def header(text):
+    text = text.encode()
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text) + 1) + text + b"\n"
+
+
+def shaped(shape, kind="<f8"):
+    return header(f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}")
+
+
+def changed(data, mark, offset, new):
+    at = data.find(mark) + offset
+    return data[:at] + new + data[at + len(new) :]
+
+
+def renamed(old, new):
+    return packed({(new if name == old else name): data for name, data in members().items()})
+
+
+def lzma_broken():
+    data = packed(members(), zipfile.ZIP_LZMA)
+    return changed(data, b"PK\3\4", 60, b"\xff" * 40)
+
+
+NET = json.loads(to_json(made()))["network"]
+DEEP = "[" * 900 + "]" * 900
+HUGE = "1" + "0" * 30
+
+FAULTS = {
+    "a member without .npy": lambda: renamed("steps.npy", "steps"),
+    "meta without .npy": lambda: renamed("meta.npy", "meta"),
+    "a missing member": lambda: packed({n: d for n, d in members().items() if n != "loss.npy"}),
+    "nothing": lambda: packed({}),
+    "corrupt LZMA": lzma_broken,
+    "BZIP2": lambda: packed(members(), zipfile.ZIP_BZIP2),
+    "a negative seek": lambda: changed(archive(), b"PK\5\6", 16, b"\xff\xff\xff\x00"),
+    "a name that is no UTF-8": lambda: changed(
+        changed(archive(), b"PK\1\2", 8, b"\0\x08"), b"PK\1\2", 46, b"\xff"
+    ),
+    "an encrypted member": lambda: changed(archive(), b"PK\1\2", 8, b"\1\0"),
+    "eps of 10^400": lambda: archive(meta=meta(network=NET | {"eps": 10**400})),
+    "eps of 10^400 in JSON": lambda: document(network=json.dumps(NET | {"eps": 10**400})),
+    "eps that is true": lambda: document(network=json.dumps(NET | {"eps": True})),
+    "a shape (10^30, 0)": lambda: archive(steps=shaped(f"({HUGE}, 0)")),
+    "a shape (-1, -8)": lambda: archive(steps=shaped("(-1, -8)") + bytes(64)),
+    "pictures without a width": lambda: archive(images=shaped(f"(20, {10**9}, 0)", "|u1")),
+    "9,000 minus signs": lambda: archive(steps=header("-" * 9000 + "1")),
+    "400 minus signs": lambda: archive(steps=header("-" * 400 + "1")),
+    "400 brackets": lambda: archive(steps=header("(" * 400)),
+    "a deep version": lambda: document(version=DEEP),
+    "a deep depth": lambda: document(network=json.dumps(NET).replace('"depth": 2', f'"depth": {DEEP}')),
+    "deep data": lambda: document(data=DEEP),
+    "many classes": lambda: document(data=f'{{"name":"x","classes":1{"0" * 4299}}}'),
+    "numbers among lists": lambda: document(steps="[[0,10],25]"),
+    "lists of several lengths": lambda: document(steps="[[0,10],[25]]"),
+    "no list at all": lambda: document(steps="[]"),
+    "too much beside the numbers": lambda: document(settings=json.dumps({"a": "b" * META})),
+    "JSON in UTF-16": lambda: to_json(made()).decode().encode("utf-16"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_broken_file_is_refused_in_words(name):
+    data = FAULTS[name]()
+    with pytest.raises(FilmError, match=r"\w"):
+        (from_npz if data.startswith(b"PK") else from_json)(data)
+
+
+def test_arrays_come_as_they_were_written():
+    """By columns, with the other end first, and with spaces between the numbers."""
+    film = made()
+    turned = np.asfortranarray(film.weights.astype(">f8"))
+    np.testing.assert_array_equal(from_npz(archive(weights=turned)).weights, film.weights)
+    spaced = json.dumps(json.loads(to_json(film)), indent=2).encode()
+    np.testing.assert_array_equal(from_json(spaced).weights, film.weights)
