@@ -9,6 +9,7 @@ from learning.datasets import DataSet, Stream
 Array = np.ndarray
 
 TOKENS, CLASSES, MARGIN = 50, 20, 6  # as in 004's code: the most frequent class is ahead by so many tokens
+HELD, BATCH = 256, 128  # sequences that are measured, and those of a step
 
 
 def majority(n: int, *, seed: int, batch: int) -> Stream:

@@ -18,7 +18,7 @@ from learning.attention import NORMS, Attention, angles
 from learning.datasets import DataSet, digits, octants, random_labels, spiral, xor
 from learning.film import FOLDER, Film, score, to_npz
 from learning.history import thinned
-from learning.majority import majority
+from learning.majority import BATCH, HELD, majority
 from learning.network import MIDDLES, Network
 from learning.training import trained
 
@@ -27,7 +27,6 @@ LABELLINGS, SHOWN = 4, 3  # how often their labels are drawn, and which of these
 DEPTHS = range(1, 7)
 STARTS = ((0.03, 4000), (0.01, 4000), (0.01, 20_000))  # learning rates and steps, with many starts
 RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rates and steps with attention
-HELD, BATCH = 256, 128  # sequences to measure with, and those of a step
 WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
 
 
