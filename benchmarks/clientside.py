@@ -16,12 +16,13 @@ from plotly.utils import PlotlyJSONEncoder
 
 from components.drawing.figure import figure
 from components.language.scene import scenes
+from components.training.recipes import recipe_of
 
 FRAMES = 12
 
 
 def create(n: int) -> Dash:
-    recipe = scenes()["layernorm"].recipe(n=n)
+    recipe = recipe_of(scenes()["layernorm"], n=n)
     moments = np.linspace(0.2, len(recipe.stages) - 1.2, FRAMES)
     figures = [figure(recipe, progress=float(p)) for p in moments]
     frames = [

@@ -64,8 +64,7 @@ def cube_edges(*, low: float = -1.0, high: float = 1.0) -> tuple[Array, Array]:
 def segments(pairs: Array) -> tuple[Array, Array]:
     """Separate segments: pairs (M, 2, d) → points (2M, d), order with a gap after each."""
     points = np.reshape(pairs, (-1, np.shape(pairs)[-1]))
-    index = np.arange(len(points)).reshape(-1, 2)
-    return points, np.column_stack([index, np.full(len(index), -1)]).ravel()[:-1]
+    return points, joined([2] * len(pairs))
 
 
 def grid_mesh(rows: int, columns: int) -> Array:
@@ -127,10 +126,9 @@ def side(line: tuple[Array, Array], axis: int, sign: int) -> Array:
     return np.where(sign * points[order, axis] > -rounding, order, -1)
 
 
-def joined(count: int, length: int) -> Array:
-    """The order of `count` open lines of `length` points each, with gaps between them."""
-    index = np.arange(count * length).reshape(count, length)
-    return np.column_stack([index, np.full(count, -1)]).ravel()[:-1]
+def joined(lengths: Sequence[int]) -> Array:
+    """The order of open lines of so many points each, one after the other, with gaps between them."""
+    return np.insert(np.arange(sum(lengths)), np.cumsum(lengths[:-1]).astype(int), -1)
 
 
 def disc_mesh(*, rings: int = 6, spokes: int = 48) -> tuple[Array, Array]:

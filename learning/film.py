@@ -8,9 +8,7 @@ import json
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from math import isfinite
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,9 +28,8 @@ __all__ = [
     "json_text",
     "key",
     "network_of",
+    "rows",
     "score",
-    "shipped",
-    "table",
     "to_json",
     "to_npz",
     "weights_text",
@@ -40,7 +37,6 @@ __all__ = [
 
 Array = np.ndarray
 
-FOLDER = Path(__file__).resolve().parent.parent / "films"
 FORMAT, VERSION = "normscape-film", 1
 MOST_STEPS = 1_000_000  # that a training may have been asked for
 OPTIONAL = ("images", "test_accuracy")
@@ -151,16 +147,9 @@ def from_json(data: bytes) -> Film:
     return _film(*json_parts(data))
 
 
-@cache
-def shipped(name: str) -> Film:
-    """A film of the folder films/, made by `make films`. Raises FileNotFoundError where there is none."""
-    return from_npz((FOLDER / f"{name}.npz").read_bytes())
-
-
-@cache
-def table(name: str) -> tuple[dict[str, Any], ...]:
-    """The rows of a table of films/, such as "labels" or "digits". Raises FileNotFoundError likewise."""
-    return tuple(json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")))
+def rows(data: bytes) -> tuple[dict[str, Any], ...]:
+    """The rows of a table that is shipped, from its JSON."""
+    return tuple(json.loads(data))
 
 
 def score(logits: Array, labels: Array, weight: Array | None = None) -> tuple[float, float]:

@@ -19,7 +19,7 @@ import app
 from components.language.scene import scenes
 from components.training import jobs, runs, store
 from components.training.line import Line
-from components.training.trained import at_rest
+from components.training.recipes import at_rest, recipe_of
 from learning.film import Film, to_json, to_npz
 from learning.network import initial
 from learning.parts import MOST
@@ -52,7 +52,7 @@ RUN, NET = runs.save(FILM), weights_text(TASK[0], FILM.weights[0, 0])
 def known_names(slug):
     scene = scenes()[slug]
     own = ["progress", "camera", "follow", "theme", "controls", "autoplay", "url", "format", "maxwidth"]
-    return [*(c.name for c in scene.choices), *(p.name for p in scene.recipe().parameters), *own]
+    return [*(c.name for c in scene.choices), *(p.name for p in recipe_of(scene).parameters), *own]
 
 
 def escaped(text):

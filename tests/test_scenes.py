@@ -8,6 +8,7 @@ import pytest
 import app
 from components.drawing.figure import document
 from components.language.scene import Choice, Several, Whole, scenes
+from components.training.recipes import recipe_of
 from tests.assets.engine import Node, as_sent, assert_agrees
 
 LARGEST = 1_500_000  # bytes of JSON, before gzip
@@ -63,7 +64,7 @@ def check(node, recipe, params):
 
 @EVERY
 def test_defaults_and_the_ends_of_every_slider(node, scene):
-    recipe = scene.recipe()
+    recipe = recipe_of(scene)
     one_moved = [recipe.defaults | {p.name: value} for p in recipe.parameters for value in ends(p)]
     lows, highs = ({p.name: getattr(p, end) for p in recipe.parameters} for end in ("min", "max"))
     check(node, recipe, [recipe.defaults, lows, highs, *one_moved])
@@ -72,7 +73,7 @@ def test_defaults_and_the_ends_of_every_slider(node, scene):
 @EVERY
 def test_every_choice(node, scene):
     for choices in reachable(scene):
-        recipe = scene.recipe(**choices)
+        recipe = recipe_of(scene, **choices)
         assert len(recipe.stages) > 1 and recipe.views, choices
         check(node, recipe, [recipe.defaults])
 
@@ -80,7 +81,7 @@ def test_every_choice(node, scene):
 @EVERY
 def test_what_layers_show_is_finite(scene):
     """Gaps are in lines alone."""
-    recipe = scene.recipe()
+    recipe = recipe_of(scene)
     for progress in moments(recipe):
         for layer in (layer for view in recipe.views for layer in view.layers):
             points = recipe.layer_points(layer, recipe.defaults, progress)
@@ -93,14 +94,14 @@ def test_what_layers_show_is_finite(scene):
 
 @EVERY
 def test_each_parameter_moves_something(scene):
-    recipe = scene.recipe()
+    recipe = recipe_of(scene)
     moved = frozenset().union(*(c.parameters for c in recipe.clouds))
     assert {p.name for p in recipe.parameters} <= moved
 
 
 @EVERY
 def test_recipe_is_small_and_everything_answers(client, scene):
-    text = json.dumps(document(scene.recipe()), allow_nan=False)
+    text = json.dumps(document(recipe_of(scene)), allow_nan=False)
     assert len(text) < LARGEST
     for path in (f"/{scene.slug}", f"/recipe/{scene.slug}", f"/still/{scene.slug}.svg"):
         assert client.get(path).status_code == 200, path
@@ -108,6 +109,6 @@ def test_recipe_is_small_and_everything_answers(client, scene):
 
 @pytest.mark.parametrize("kind", ["gaussian", "ring"])
 def test_the_first_scene_holds_ten_thousand_points(node, kind):
-    recipe = scenes()["layernorm"].recipe(n=10_000, points=kind)
+    recipe = recipe_of(scenes()["layernorm"], n=10_000, points=kind)
     assert recipe.clouds[0].points.shape == (10_000, 3)
     check(node, recipe, [recipe.defaults])

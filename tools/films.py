@@ -16,10 +16,11 @@ import numpy as np
 
 from learning.attention import NORMS, Attention, angles
 from learning.datasets import DataSet, digits, octants, random_labels, spiral, xor
-from learning.film import FOLDER, Film, score, to_npz
+from learning.film import Film, score, to_npz
 from learning.history import thinned
 from learning.majority import BATCH, HELD, majority
 from learning.network import MIDDLES, Network
+from learning.shipped import FOLDER
 from learning.training import trained
 
 POINTS = (8, 16, 32)  # of random labels

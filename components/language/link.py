@@ -25,6 +25,7 @@ NEAREST = 1e-3  # of its eye to what it looks at
 PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)  # as in link.mjs
 FIVE_DIGITS = Context(prec=5, rounding=ROUND_HALF_UP)
 DECIMALS = Decimal("0.0001")  # of the camera
+Build = Callable[[Scene, Choices], Recipe]
 
 
 @dataclass(frozen=True)
@@ -59,14 +60,14 @@ def once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 # --- reading
 
 
-def parse(scene: Scene, query: Mapping[str, str], *, tour: bool = True) -> State:
+def parse(scene: Scene, query: Mapping[str, str], build: Build, *, tour: bool = True) -> State:
     """The state that a query asks for, over the scene's defaults; WrongValue where that cannot be.
 
-    tour: whether what opens has the scene's tour; a figure by itself has none.
+    build: the recipe for choices. tour: whether what opens has the scene's tour; a figure by itself has none.
     """
     choices = {c.name for c in scene.choices}
     chosen = scene.choose({name: text for name, text in query.items() if name in choices})
-    recipe = scene.build(chosen)
+    recipe = build(scene, chosen)
     readers = _readers(scene, recipe, len(scene.text.tour) if tour else 0)
     known = choices | readers.keys()
     for name in query:

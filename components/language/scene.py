@@ -14,8 +14,7 @@ from typing import Any
 from components.language.recipe import Recipe
 from components.language.text import Text, heading, read
 from learning.datasets import DataSet
-from learning.film import Film
-from learning.network import Network
+from learning.models import Model
 
 Choices = Mapping[str, Any]
 
@@ -152,28 +151,42 @@ class Picked:
 
 
 @dataclass(frozen=True)
+class File:
+    """A file that is shipped, in films/, and what its bytes say."""
+
+    name: str
+    read: Callable[[bytes], Any]
+
+
+@dataclass(frozen=True)
 class Training:
-    """How a scene is trained: `task`, what to train for some choices; `show`, the recipe of a film of it.
+    """How a scene is trained: `task`, what to train for some choices; `films`, those shipped that may do.
 
     The scene has the results `run`, the key of a stored film, and `net`, the weights of one network.
     """
 
-    task: Callable[[Choices], tuple[Network, DataSet]]
-    show: Callable[[Choices, Film], Recipe]
+    task: Callable[[Choices], tuple[Model, DataSet]]
+    films: Callable[[Choices], Sequence[str]]
+
+
+def no_files(choices: Choices) -> Sequence[File]:
+    return ()
 
 
 @dataclass(frozen=True)
 class Scene:
     """What a folder of scenes/ has: `package` is its name for Python, its last word the slug.
 
+    `build`, a pure function, gets the choices; then a film, if it is trained; then what its `files` say.
     The title and the lead, a sentence or two, are the first lines of the text, the `text.md` beside it.
     """
 
     package: str
-    build: Callable[[Choices], Recipe]
+    build: Callable[..., Recipe]
     order: int = 100
     choices: tuple[Choice | Whole | Typed | Several | Result | Picked, ...] = ()
     training: Training | None = None
+    files: Callable[[Choices], Sequence[File]] = no_files
 
     @property
     def slug(self) -> str:
@@ -209,10 +222,6 @@ class Scene:
         kinds |= {Result: "result", Picked: "picked"}
         choices = [{"kind": kinds[type(c)], **vars(c)} for c in self.choices]
         return {"slug": self.slug, "title": self.title, "lead": self.lead, "choices": choices}
-
-    def recipe(self, **choices: Any) -> Recipe:
-        """The recipe for some choices, the others at their defaults."""
-        return self.build(self.choose({name: str(value) for name, value in choices.items()}))
 
 
 @cache

@@ -10,12 +10,12 @@ import dash_mantine_components as dmc
 from dash import Dash, Input, Output, dcc, html
 from flask import Response, request
 
-from components.language.link import parse
 from components.language.scene import Scene, WrongValue, scenes
 from components.pages.panel import add_training
 from components.pages.shell import attributes, frame
 from components.publish.plain import LEAD
 from components.theme import THEMES
+from components.training.recipes import state_of
 from components.web.budget import Busy, work
 from components.web.server import bundle, once
 
@@ -65,7 +65,7 @@ def page_status(slug: str) -> int:
 def follow(slug: str, query: tuple[tuple[str, str], ...]) -> None:
     """WrongValue where a link cannot be followed; to know it takes the whole recipe, once. Raises Busy."""
     with work():
-        parse(scenes()[slug], dict(query))
+        state_of(scenes()[slug], dict(query))
 
 
 def gallery(prefix: str) -> html.Div:

@@ -11,9 +11,10 @@ from typing import Any
 from flask import Flask, Response, jsonify, request
 
 from components.language.scene import Scene, WrongValue, scenes
+from components.scenes.trained import SEEDS
 from components.training import runs, store
 from components.training.jobs import CHOICE, RESULTS, trainable
-from components.training.trained import SEEDS, fitting
+from components.training.recipes import fitting, shown
 from components.web.budget import work
 from components.web.clients import client
 from components.web.security import body
@@ -112,7 +113,7 @@ def _shown(scene: Scene, texts: dict[str, str], film: Film) -> Film:
     chosen = scene.choose(texts)
     network, data = scene.training.task(chosen)
     film = replace(fitting("run", film, network, data), data=data)
-    scene.training.show({**chosen, "run": key(film)}, film)
+    shown(scene, {**chosen, "run": key(film)}, film)
     return film
 
 

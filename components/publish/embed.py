@@ -16,9 +16,10 @@ from flask import Flask, Response, jsonify, request
 from components.drawing.still import HEIGHT as STILL_HEIGHT
 from components.drawing.still import WIDTH as STILL_WIDTH
 from components.language import link
-from components.language.link import State, parse, write
+from components.language.link import State, write
 from components.language.scene import Scene, WrongValue, scenes
 from components.publish.plain import attributes, body, figure, linked, page, single_file
+from components.training.recipes import state_of
 from components.web import budget
 from components.web.server import UnknownScene, bundle, find, fresh, made, once
 
@@ -48,7 +49,7 @@ def add_routes(server: Flask) -> None:
 
 def read(scene: Scene, query: Mapping[str, str]) -> Shown:
     """What the query of an embed asks for; WrongValue where that cannot be."""
-    state = parse(scene, _without(query, "autoplay"), tour=False)
+    state = state_of(scene, _without(query, "autoplay"), tour=False)
     autoplay = query.get("autoplay", "0")
     if autoplay not in SWITCH:
         raise WrongValue("autoplay", f"autoplay={autoplay} is not 0 or 1", list(SWITCH))
@@ -144,9 +145,9 @@ def _shown(url: str) -> Shown | None:
         return None
     scene, query = scenes()[slug], link.once(parse_qsl(there.query, keep_blank_values=True))
     with budget.work():
-        return (
-            read(scene, query) if path.startswith("embed/") else Shown(replace(parse(scene, query), tour=0))
-        )
+        if path.startswith("embed/"):
+            return read(scene, query)
+        return Shown(replace(state_of(scene, query), tour=0))
 
 
 def _size(asked: Mapping[str, str], name: str, usual: int) -> int:

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from components.drawing import still
-from components.language.link import State, key, parse, within
+from components.language.link import State, key, within
 from components.language.scene import Result, Scene, WrongValue
 from components.publish import bar
 from components.publish.plain import beside, common, single_file
 from components.publish.site import TOGETHER, offered, values
 from components.publish.studio import Sheet, showing
+from components.training.recipes import state_of
 from components.web.server import contents, find
 
 PICTURES, FILMS = (".png", ".pdf"), (".gif", ".mp4")
@@ -66,7 +67,7 @@ def export(
     scene = find(slug)
     if out.suffix not in KINDS:
         raise WrongValue("out", f"{out.name} is none of {', '.join(KINDS)}", list(KINDS))
-    state = parse(scene, query, tour=False)
+    state = state_of(scene, query, tour=False)
     if out.suffix == ".gif" and look.fps > FASTEST_GIF:
         words = f"fps={look.fps}: a .gif has at most {FASTEST_GIF} frames a second, a .mp4 more"
         raise WrongValue("fps", words, {"max": FASTEST_GIF})

@@ -18,10 +18,11 @@ from typing import Any
 
 from components import theme
 from components.drawing import still
-from components.language.link import key, parse
+from components.language.link import key
 from components.language.scene import Choice, Scene, Several, Whole, WrongValue, scenes
 from components.publish import bar
 from components.publish.plain import ASSETS, LEAD, attributes, body, data_block, linked, modules, page
+from components.training.recipes import state_of
 from components.web.server import bundle, contents, library_code
 
 OWN = ("page/theme.js", "page/style.css", "page/embed.css", "page/site.css")
@@ -52,11 +53,11 @@ def _put(path: Path, text: str) -> None:
 
 def _scene(folder: Path, scene: Scene) -> None:
     """A scene's page, its two pictures, and a file for each recipe."""
-    state = parse(scene, {})
+    state = state_of(scene, {})
     for scheme in theme.THEMES:
         _put(
             folder / "still" / f"{scene.slug}-{scheme}.svg",
-            still.svg(state.recipe, parse(scene, {"theme": scheme})),
+            still.svg(state.recipe, state_of(scene, {"theme": scheme})),
         )
     made, files = [], {}
     for chosen in bar.over(list(variants(scene)), f"{scene.slug:12}"):
@@ -165,7 +166,7 @@ def gallery() -> str:
 
 
 def scene_page(scene: Scene, files: Mapping[str, str]) -> str:
-    state = parse(scene, {})
+    state = state_of(scene, {})
     data = attributes(scene, plotly=f"../lib/{bundle()[0]}")
     needs = "<p>To train a network of your own needs the server.</p>" if scene.training else ""
     head = f'<div class="head"><h1>{escape(scene.title)}</h1><p>{escape(scene.lead)}</p>{needs}</div>'

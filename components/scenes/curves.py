@@ -91,24 +91,20 @@ def _events(steps: np.ndarray, loss: np.ndarray, own: np.ndarray) -> list[Part]:
     flat, steep = parts_of(plateaus(steps, loss)), parts_of(drops(steps, loss))
     parts: list[Part] = []
     if flat:
-        parts.append(draw("plateau", Line, "plateau", FLAT, _joined(flat), "plateau", size=9, dash="dot"))
+        parts.append(draw("plateau", Line, "plateau", FLAT, _lines(flat), "plateau", size=9, dash="dot"))
     if steep:
         shape = np.concatenate(steep)
         parts.append(draw("drop", Points, "drop", FLAT, shape, "drop", size=7, glyph="square"))
     return parts
 
 
-def _joined(lines: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Lines as points and their order, with gaps between them."""
-    order, start = [], 0
-    for line in lines:
-        order += [*range(start, start + len(line)), -1]
-        start += len(line)
-    return np.concatenate(lines), np.array(order[:-1])
+def _lines(lines: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Lines as points and their order."""
+    return np.concatenate(lines), clouds.joined([len(line) for line in lines])
 
 
 def _all_seeds(values: np.ndarray, steps: np.ndarray) -> Part:
-    shape = _joined([np.stack([steps, each], -1) for each in values])
+    shape = _lines([np.stack([steps, each], -1) for each in values])
     hand = Choose("seed", np.repeat(np.arange(len(values)), len(steps)))
     return draw(
         "seeds", Line, "trail", FLAT, shape, "every seed: click to see it", size=2, opacity=0.6, hand=hand

@@ -17,9 +17,10 @@ import numpy as np
 
 from components.drawing.figure import document
 from components.language.scene import Choices, Scene, WrongValue, scenes
+from components.scenes.trained import SEEDS
 from components.training import runs, store
 from components.training.line import ASKED, HERE, NOTHING, Line, Trust
-from components.training.trained import SEEDS
+from components.training.recipes import shown
 from learning.film import Film
 
 T = TypeVar("T")
@@ -194,7 +195,7 @@ class Pictures:
     def news(self, film: Film) -> dict[str, Any]:
         assert self.scene.training is not None
         seed = self.shown["seed"] if self.shown["seed"] < film.seeds else 0
-        recipe = document(self.scene.training.show({**self.shown, "seed": seed}, film))
+        recipe = document(shown(self.scene, {**self.shown, "seed": seed}, film))
         changed = {kind: [self._new(kind, each) for each in recipe[kind]] for kind in ("clouds", "views")}
         return recipe | changed
 

@@ -21,6 +21,7 @@ from components.drawing.figure import document
 from components.language import link, text
 from components.language.scene import Choices, Scene, WrongValue, scenes
 from components.training import health
+from components.training.recipes import built
 from components.web import budget, stills
 from components.web.kept import Kept
 
@@ -82,7 +83,7 @@ def packed(scene: Scene, choices: Choices) -> str:
 
 def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
     """All that a player needs: recipe, choices, text."""
-    data = document(scene.build(choices)) | scene.json()
+    data = document(built(scene, choices)) | scene.json()
     data |= {"chosen": dict(choices), "text": scene.text.json()}
     data["formula"] = data["formula"] and text.mathml(data["formula"], display="block")
     return data

@@ -18,8 +18,9 @@ from pathlib import Path
 from flask import Flask, Response, current_app, request
 
 from components.drawing import still
-from components.language.link import THEMES, parse
+from components.language.link import THEMES
 from components.language.scene import Scene
+from components.training.recipes import state_of
 from components.web.budget import work
 from components.web.kept import Kept
 
@@ -74,7 +75,7 @@ def picture(scene: Scene, query: Mapping[str, str]) -> bytes:
 
 
 def drawn(scene: Scene, query: Mapping[str, str]) -> bytes:
-    state = parse(scene, query)
+    state = state_of(scene, query)
     return gzip.compress(still.svg(state.recipe, state).encode(), mtime=0)
 
 

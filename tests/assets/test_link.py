@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from components.language import link
 from components.language.recipe import Parameter
-from components.language.scene import Choice, Several, WrongValue, scenes
+from components.language.scene import Choice, Several, WrongValue, no_files, scenes
+from components.training.recipes import built, recipe_of, state_of
 from tests.assets.engine import Node
 from tests.components.language.test_scene import SCENE
 from tests.components.recipes import recipe
@@ -36,8 +37,9 @@ def made(choices):
 
 def kept(scene):
     """The scene, which remembers what it has built."""
-    build = cache(lambda choices: scene.build(dict(choices)))
-    return replace(scene, build=lambda choices: build(tuple(choices.items())))
+    build = cache(lambda choices: built(scene, dict(choices)))
+    remembers = {"training": None, "files": no_files}
+    return replace(scene, build=lambda choices: build(tuple(choices.items())), **remembers)
 
 
 MADE = kept(replace(SCENE, build=made))
@@ -53,17 +55,17 @@ def node():
 
 def told(scene, chosen):
     """What link.mjs needs of a recipe, as the server tells it."""
-    built = scene.build(chosen)
-    clouds = [{"name": c.name, "points": {"shape": c.points.shape}} for c in built.clouds]
+    shown = built(scene, chosen)
+    clouds = [{"name": c.name, "points": {"shape": c.points.shape}} for c in shown.clouds]
     return {
-        "stages": list(built.stages),
-        "parameters": [vars(p) for p in built.parameters],
+        "stages": list(shown.stages),
+        "parameters": [vars(p) for p in shown.parameters],
         "clouds": clouds,
         "choices": [{"name": c.name} for c in scene.choices],
         "text": {"tour": [{}] * len(scene.text.tour)},
-        "table": built.table and vars(built.table),
-        "progress": built.progress,
-        "follow": built.follow,
+        "table": shown.table and vars(shown.table),
+        "progress": shown.progress,
+        "follow": shown.follow,
     }
 
 
@@ -114,8 +116,8 @@ def compare(node, scene, search):
     pairs = parse_qsl(search.removeprefix("?"), keep_blank_values=True)
     choices = {name: text for name, text in pairs if name in usual(scene)}
     whole, server = (
-        attempt(lambda: link.parse(scene, query(search))),
-        attempt(lambda: link.parse(scene, choices)),
+        attempt(lambda: state_of(scene, query(search))),
+        attempt(lambda: state_of(scene, choices)),
     )
     if isinstance(server, WrongValue):  # it says so to the browser too
         assert isinstance(whole, WrongValue)
@@ -141,7 +143,7 @@ def both_refuse(node, scene, chosen, name, text):
     """Whether a name with a text is refused, with a message that names it; by both, or by neither."""
     theirs = in_browser(node, scene, chosen, encoded([(name, text)]))["wrong"]
     choices = {each: str(value) for each, value in chosen.items()}
-    ours = attempt(lambda: link.parse(scene, {**choices, name: text}))
+    ours = attempt(lambda: state_of(scene, {**choices, name: text}))
     if not isinstance(ours, WrongValue):
         assert theirs == []
         return False
@@ -167,7 +169,7 @@ def likely(choice, scene):
 
 def probable(scene):
     """By name: texts, most of them right."""
-    built, stops = scene.recipe(), len(scene.text.tour)
+    built, stops = recipe_of(scene), len(scene.text.tour)
     controls = [*usual(scene), *built.defaults, "progress"]
     own = {
         "progress": st.floats(0, len(built.stages)).map(repr),
@@ -230,10 +232,10 @@ def cameras():
 @st.composite
 def states(draw, scene):
     """Any state of a scene, by what a page can set."""
-    built, stops = scene.recipe(), len(scene.text.tour)
+    built, stops = recipe_of(scene), len(scene.text.tour)
     controls = [*usual(scene), *built.defaults, "progress"]
     ours = {"text": draw(st.text(max_size=5)), "heads": draw(st.sampled_from(["", "a", "b", "a,b"]))}
-    state = link.parse(scene, ours if scene is MADE else {})
+    state = state_of(scene, ours if scene is MADE else {})
     return replace(
         state,
         params={p.name: draw(numbers(p.min, p.max) | st.just(p.value)) for p in built.parameters},
@@ -249,7 +251,7 @@ def states(draw, scene):
 def law_of_writing(node, state):
     search = link.write(state)
     assert search == written_in_browser(node, state)
-    read = link.parse(state.scene, query(search))
+    read = state_of(state.scene, query(search))
     assert link.write(read) == search, "what is read is written again"
     same = ("choices", "follow", "theme", "controls", "tour")
     assert all(getattr(read, name) == getattr(state, name) for name in same)
@@ -271,11 +273,11 @@ def test_both_write_a_scenes_state_the_same(node, state):
 
 
 def test_only_what_differs_is_written(node):
-    state = link.parse(LAYERNORM, {})
+    state = state_of(LAYERNORM, {})
     assert link.write(state) == written_in_browser(node, state) == ""
     for asked in ("?d=2&gamma1=1.5", "?progress=1.25&follow=7", "?controls=0&tour=2", "?theme=auto"):
         assert compare(node, LAYERNORM, asked) == set()
-        assert link.write(link.parse(LAYERNORM, query(asked))) == asked
+        assert link.write(state_of(LAYERNORM, query(asked))) == asked
     nearly = replace(state, params={**state.params, "gamma1": 1.0000001})
     assert link.write(nearly) == written_in_browser(node, nearly) == "", "five digits of it are the default"
 
@@ -290,13 +292,13 @@ def test_only_what_differs_is_written(node):
 def test_numbers_are_written_as_in_the_browser(node, x, text):
     small = recipe(3)
     wide = replace(small, parameters=(*small.parameters, Parameter("a", "a", 7, -1e30, 1e30)))
-    state = link.parse(replace(MADE, build=lambda _: wide), {})
+    state = state_of(replace(MADE, build=lambda _: wide), {})
     state = replace(state, params={**state.params, "a": x})
     assert link.write(state) == written_in_browser(node, state) == f"?a={text}"
 
 
 def test_a_camera_is_written_so_that_it_can_be_read(node):
-    state = link.parse(LAYERNORM, {})
+    state = state_of(LAYERNORM, {})
     near = (0.00074, 0.00074, 0, 0.00004, 0.00004, 0)  # four decimals of it are nearer than may be
     for camera, text in [
         ((0.03125, -0.09375, 1.0), "?camera=0.0313,-0.0938,1"),
@@ -307,7 +309,7 @@ def test_a_camera_is_written_so_that_it_can_be_read(node):
         assert link.write(there) == written_in_browser(node, there) == text
     there = replace(state, camera=near)
     assert link.write(there) == written_in_browser(node, there)
-    assert link.parse(LAYERNORM, query(link.write(there)))
+    assert state_of(LAYERNORM, query(link.write(there)))
 
 
 # --- what is right, and what is wrong, of one scene
@@ -355,7 +357,7 @@ def test_a_figure_without_a_tour_has_no_stop(node):
     alone = told(LAYERNORM, usual(LAYERNORM)) | {"text": None}
     assert node.ask("read", search="?tour=1", choices=usual(LAYERNORM), recipe=alone)["wrong"]
     with pytest.raises(WrongValue) as wrong:
-        link.parse(LAYERNORM, {"tour": "1"}, tour=False)
+        state_of(LAYERNORM, {"tour": "1"}, tour=False)
     assert wrong.value.parameter == "tour" and "tour" not in wrong.value.allowed
 
 
@@ -363,5 +365,5 @@ def test_the_longest_query_is_read_at_once():
     """Backtracking over so many digits took seconds."""
     start = time.process_time()
     with pytest.raises(WrongValue):
-        link.parse(MADE, {"a": "1" * 7900 + "x"})
+        state_of(MADE, {"a": "1" * 7900 + "x"})
     assert time.process_time() - start < 1

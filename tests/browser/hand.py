@@ -5,8 +5,6 @@ import json
 
 import numpy as np
 
-from components.language.link import parse
-
 PATIENCE = 30_000  # ms; software WebGL on two busy cores
 FEW = "n=60"  # points: enough to see, quick to draw
 
@@ -82,7 +80,7 @@ STATE = """JSON.stringify([Object.entries(p.choices).map(([name, value]) => [nam
 
 def state_of(scene, stop):
     """The whole state of a stop, as STATE has it in the browser: what it does not name is the scene's own."""
-    state = parse(scene, stop.state)
+    state = state_of(scene, stop.state)
     choices = sorted([name, str(value)] for name, value in state.choices.items())
     eye = state.camera and list(state.camera[:3])
     parts = [choices, sorted(map(list, state.params.items())), state.progress, state.follow, eye]

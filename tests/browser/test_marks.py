@@ -2,8 +2,8 @@
 
 import pytest
 
-from components.language.link import parse
 from components.publish.plain import single_file
+from components.training.recipes import state_of
 from tests.browser.hand import difference, look, player, until
 from tests.browser.test_painter import (
     ANOTHER_BLURRED,
@@ -24,7 +24,7 @@ from tests.components.language.test_scene import SCENE
 )
 def test_every_mark_moves_as_it_settles(new_page, tmp_path, d, wide, same, another):
     file = tmp_path / "all.html"
-    file.write_text(single_file(SCENE, parse(SCENE, {"d": d, "progress": "0"})), "utf-8")
+    file.write_text(single_file(SCENE, state_of(SCENE, {"d": d, "progress": "0"})), "utf-8")
     page = new_page(**SMALL)
     page.goto(file.as_uri())
     page.locator("[data-slug]").scroll_into_view_if_needed()

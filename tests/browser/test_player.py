@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from components.language.scene import scenes
+from components.training.recipes import recipe_of
 from tests.browser.hand import (
     FEW,
     PATIENCE,
@@ -314,7 +315,7 @@ def test_a_run_ends_with_the_plane_edge_on(page):
     """The camera turns, as far away as it was, until the plane that parts the classes is a line."""
     visit(page, "/labels?data=xor&progress=2.9")
     rest(page)
-    before, recipe = camera(page), scenes()["labels"].recipe(data="xor")
+    before, recipe = camera(page), recipe_of(scenes()["labels"], data="xor")
     player(page, "p.play()")
     until(page, "!p.playing && !p.leg && !p.flight && p.progress === p.last")
     corners = recipe.positions(recipe.defaults, recipe.progress)["plane"]

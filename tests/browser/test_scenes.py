@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from components.language.scene import scenes
+from components.training.recipes import recipe_of
 from geometry.centering import hyperplane_basis
 from tests.browser.hand import middle, player, rest, visit, walk
 
@@ -21,7 +22,7 @@ def test_the_tour_leads_through_every_stop(page, scene):
 def test_it_moves_the_fast_way_in_the_dark_on_a_telephone(new_page, scene):
     page = new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
     visit(page, f"/{scene.slug}")
-    first = scene.recipe().parameters[0]
+    first = recipe_of(scene).parameters[0]
     player(page, "p.set(...value)", [first.name, first.max])
     player(page, "p.seek(0.4 * p.last)")
     rest(page)

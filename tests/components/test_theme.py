@@ -5,6 +5,7 @@ import pytest
 from components.language.marks import color_of
 from components.language.scene import scenes
 from components.theme import ROLES, SCALES, THEMES, colors, css, resolve, scale
+from components.training.recipes import recipe_of
 
 SEEN, READ = 3.0, 4.5  # WCAG 2.2, 1.4.11 for graphics and 1.4.3 for text
 TEXT = ("ink", "soft", "accent", "warning")
@@ -71,6 +72,6 @@ def test_css_has_a_block_for_each_theme():
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_scenes_name_roles_of_the_theme(scene):
-    layers = [layer for view in scene.recipe().views for layer in view.layers]
+    layers = [layer for view in recipe_of(scene).views for layer in view.layers]
     assert {layer.role for layer in layers} <= ROLES.keys() - set(GROUND)
     assert {color_of(layer).scale for layer in layers if color_of(layer)} <= SCALES.keys()

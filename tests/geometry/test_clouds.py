@@ -67,7 +67,8 @@ def test_segments_have_gaps_between():
 
 
 def test_joined_lines():
-    assert clouds.joined(2, 3).tolist() == [0, 1, 2, -1, 3, 4, 5]
+    assert clouds.joined([2, 1, 3]).tolist() == [0, 1, -1, 2, -1, 3, 4, 5]
+    assert clouds.joined([2]).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(2, 2), (3, 5), (1, 4)])

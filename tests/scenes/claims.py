@@ -10,8 +10,9 @@ from functools import cache
 from pathlib import Path
 
 import components.scenes
-from components.language.link import State, parse
+from components.language.link import State
 from components.language.scene import scenes
+from components.training.recipes import state_of
 
 WORDS = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|thirty"
 WORDS += "|hundred|thousand|million|millionth|half|twice|third|quarter|fifth|sixth|eighth|tenth"
@@ -49,7 +50,7 @@ def body(slug: str, title: str) -> tuple[int, int]:
 def stop(slug: str, title: str) -> State:
     """The state of a stop of the tour."""
     scene = scenes()[slug]
-    return parse(scene, next(each.state for each in scene.text.tour if each.title == title))
+    return state_of(scene, next(each.state for each in scene.text.tour if each.title == title))
 
 
 def said(value: float, words: str) -> None:

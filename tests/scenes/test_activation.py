@@ -6,12 +6,13 @@ import pytest
 from components.language.cloud import coordinate
 from components.scenes.activation import SCENE
 from components.scenes.activation.build import FUNCTIONS, REACH, ZERO, H
+from components.training.recipes import recipe_of
 from geometry import to_sphere, u_eps
 from tests.scenes.claims import said, stop
 
 EXACT = 1e-10  # double precision, a few operations
 EPSILONS = (1e-4, 1e-2, 0.25, 1.0, 10.0)
-RECIPE = SCENE.recipe(others=",".join(FUNCTIONS))
+RECIPE = recipe_of(SCENE, others=",".join(FUNCTIONS))
 
 
 def curve(eps, name="u_ε"):
@@ -63,7 +64,7 @@ def test_others_have_their_slopes_at_zero():
 
 
 def test_none_beside_it():
-    names = {cloud.name for cloud in SCENE.recipe(others="").clouds}
+    names = {cloud.name for cloud in recipe_of(SCENE, others="").clouds}
     assert names == {"u_ε", "slope of u_ε", "tangent", "tangent end", "sphere"}
 
 

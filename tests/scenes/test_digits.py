@@ -8,15 +8,17 @@ from scipy.optimize import minimize
 
 from components.scenes.digits import SCENE
 from components.scenes.digits.build import OUT, accuracies
+from components.training.recipes import recipe_of
 from geometry import Normalize, layer_norm
-from learning.film import shipped, table
+from learning.shipped import film as shipped
+from learning.shipped import table
 from tests.scenes.claims import said, stop
 from tools import films
 
-FILM, RECIPE = shipped("digits"), SCENE.recipe()
+FILM, RECIPE = shipped("digits"), recipe_of(SCENE)
 SAME = 1e-6  # weights are kept in single precision
 PICTURES = len(FILM.data.labels)
-WIDE, NARROW = accuracies(32), accuracies(3)
+WIDE, NARROW = accuracies(table("digits"), 32), accuracies(table("digits"), 3)
 
 
 def median(shares):
@@ -183,7 +185,7 @@ UNCOMPUTED = {"Where is 1 in the picture?": "names the direction 𝟏"}
 
 @pytest.mark.parametrize("beside", ["loss", "both"])
 def test_loss_and_accuracy_in_training_are_those_of_the_film(beside):
-    own = SCENE.recipe(beside=beside).cloud("own").points
+    own = recipe_of(SCENE, beside=beside).cloud("own").points
     at = np.searchsorted(FILM.steps, own[:, 0])
     expected = FILM.loss[0, at] if beside == "both" else np.log10(FILM.loss[0, at])
     np.testing.assert_allclose(own[:, 1], expected, atol=1e-6)

@@ -7,13 +7,14 @@ import pytest
 
 from components.scenes.fibre import SCENE
 from components.scenes.fibre.build import PI
+from components.training.recipes import recipe_of
 from geometry import layer_norm
 from geometry.centering import hyperplane_basis
 from tests.scenes.claims import said, stop
 
 FIBRE = 1e-12  # double precision: a sum, a root and a division
 ANGLES = (0.0, 1.0, 12.0, 100.0, 359.0, 360.0)  # on the knots of the track and between them
-RECIPE = SCENE.recipe()
+RECIPE = recipe_of(SCENE)
 
 
 def stages(cloud, **params):
@@ -68,7 +69,7 @@ def test_the_table_is_the_matrix_and_its_eigenvalues():
 
 
 def test_the_axes_fall_apart_by_equal_angles():
-    recipe = SCENE.recipe(show="axes")
+    recipe = recipe_of(SCENE, show="axes")
     once, twice = recipe.cloud("axes").stages(recipe.defaults)[1:]
     e = once[1::2]
     gram = e @ e.T / (e[0] @ e[0])

@@ -8,11 +8,12 @@ from components.language.marks import hand_of
 from components.scenes.circle import angles, drawn
 from components.scenes.fold import SCENE
 from components.scenes.fold.build import H
+from components.training.recipes import recipe_of
 from tests.assets.engine import as_sent
 from tests.scenes.claims import said, stop
 
 EXACT = 1e-10  # double precision; nothing cancels, not even at |t| = |a|
-FOLD, BOTH = SCENE.recipe(), SCENE.recipe(map="both")
+FOLD, BOTH = recipe_of(SCENE), recipe_of(SCENE, map="both")
 THETA = angles()
 X, Y = np.cos(THETA), np.sin(THETA)
 SHIFTS = (-3, -1, -0.98, 0, 0.5, 0.999, 1, 1.001, 1.25, 2, 3)

@@ -5,8 +5,10 @@ import numpy as np
 from components.scenes.labels import SCENE
 from components.scenes.labels.build import film_name
 from components.training.jobs import NUMBERS
+from components.training.recipes import recipe_of
 from learning.datasets import random_labels
-from learning.film import shipped, table
+from learning.shipped import film as shipped
+from learning.shipped import table
 from tests.scenes.claims import stop
 from tools import films
 
@@ -64,7 +66,7 @@ def the_table():
         for depth in films.DEPTHS:
             settings = shipped(f"labels_{m}_{depth}").settings
             assert (settings["lr"], settings["steps"]) == (0.03, 4000)
-    rows = SCENE.recipe().facts.rows
+    rows = recipe_of(SCENE).facts.rows
     for m, row in zip(films.POINTS, rows, strict=True):
         assert row == [f"{m} points", *(f"{count} of 32" for count in counts(m))]
 

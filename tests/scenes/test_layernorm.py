@@ -6,6 +6,7 @@ import pytest
 from components.drawing.figure import document
 from components.language.marks import hand_of
 from components.scenes.layernorm import CONVENTIONS, POINTS, SCENE
+from components.training.recipes import recipe_of
 from geometry import center, layer_norm, rms_norm
 from geometry.ellipsoid import diameters, semi_axes
 from tests.assets.engine import Node, as_sent
@@ -17,7 +18,7 @@ EACH = pytest.mark.parametrize(("variant", "d"), [(v, d) for v in VARIANTS for d
 
 
 def scene(variant, d, **choices):
-    recipe = SCENE.recipe(variant=variant, d=d, **choices)
+    recipe = recipe_of(SCENE, variant=variant, d=d, **choices)
     gains = {f"gamma{i}": g for i, g in enumerate(AXES[:d], 1)}
     return recipe, recipe.defaults | {"eps": 0.0} | gains
 
@@ -70,29 +71,29 @@ def test_without_direction_the_distance_is_that_of_the_origin():
 @pytest.mark.parametrize("d", [2, 3, 4])
 def test_one_direction_becomes_flat_and_not_two(points, d):
     """A source expects two: the fixed length costs a degree of freedom, but makes no direction flat."""
-    [(_, *values)] = SCENE.recipe(d=d, points=points).facts.rows
+    [(_, *values)] = recipe_of(SCENE, d=d, points=points).facts.rows
     assert len(values) == d and values[-1] == "0.000" and all(float(value) > 1 for value in values[:-1])
 
 
 @pytest.mark.parametrize("choices", [{"variant": "rmsnorm"}, {"points": "worked"}])
 def test_without_a_spread_there_is_no_covariance(choices):
     """One point has none; that of RMSNorm would change with the mean."""
-    assert SCENE.recipe(**choices).facts is None
+    assert recipe_of(SCENE, **choices).facts is None
 
 
 @pytest.mark.parametrize("points", ["worked", "own"])
 def test_given_vectors_are_shown_as_they_are(points):
-    assert SCENE.recipe(points=points).defaults["mean"] == 0
+    assert recipe_of(SCENE, points=points).defaults["mean"] == 0
 
 
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_what_stands_on_the_line_along_one_goes_to_the_origin(d):
     """Of the ring in d = 2 two points of 400: their covariance is 2·398/400, with each of them a direction 2."""
-    recipe = as_sent(SCENE.recipe(d=d, points="ring", n=400))
+    recipe = as_sent(recipe_of(SCENE, d=d, points="ring", n=400))
     start, fallen, *_ = recipe.cloud("points").stages(recipe.defaults)
     assert (fallen[np.linalg.norm(fallen, axis=1) < 1e-6] == 0).all()
     assert np.ptp(start, axis=1).min() == 0 or d > 2
-    assert d > 2 or SCENE.recipe(d=2, points="ring", n=400).facts.rows[0][1:] == ("1.990", "0.000")
+    assert d > 2 or recipe_of(SCENE, d=2, points="ring", n=400).facts.rows[0][1:] == ("1.990", "0.000")
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -127,16 +128,16 @@ def at(title):
 
 def every(*, variant="layernorm", **choices):
     """The recipe of each dimension and each kind of points that is drawn."""
-    return [SCENE.recipe(variant=variant, d=d, points=p, **choices) for d in DIMENSIONS for p in POINTS]
+    return [recipe_of(SCENE, variant=variant, d=d, points=p, **choices) for d in DIMENSIONS for p in POINTS]
 
 
 def a_point_in_space():
-    assert SCENE.recipe(d=3).cloud("points").points.shape[1] == 3
+    assert recipe_of(SCENE, d=3).cloud("points").points.shape[1] == 3
 
 
 def the_line_along_one():
     for d in (2, 3):
-        ends = SCENE.recipe(d=d).cloud("mean line").points
+        ends = recipe_of(SCENE, d=d).cloud("mean line").points
         np.testing.assert_allclose(ends, ends[:, :1] * np.ones(d), atol=EXACT)
 
 
@@ -150,7 +151,7 @@ def where_the_steps_lead():
 
 
 def the_sphere_grows():
-    recipe = SCENE.recipe(d=3)
+    recipe = recipe_of(SCENE, d=3)
     sphere = recipe.cloud("sphere").stages(recipe.defaults)
     for k, radius in ((2, 1), (3, np.sqrt(3))):
         np.testing.assert_allclose(np.linalg.norm(sphere[k], axis=1), radius, atol=EXACT)
@@ -163,7 +164,7 @@ def the_last_column():
 
 def the_height():
     for d in DIMENSIONS:
-        x = SCENE.recipe(d=d).cloud("points").points
+        x = recipe_of(SCENE, d=d).cloud("points").points
         one = np.ones(d) / np.sqrt(d)
         assert np.linalg.norm(one) == pytest.approx(1)
         np.testing.assert_allclose(x @ one, np.sqrt(d) * x.mean(1), atol=EXACT)
@@ -171,7 +172,7 @@ def the_height():
 
 def the_mean_and_the_deviation():
     for d in DIMENSIONS:
-        x = SCENE.recipe(d=d).cloud("points").points
+        x = recipe_of(SCENE, d=d).cloud("points").points
         sigma = np.sqrt(((x - x.mean(1, keepdims=True)) ** 2).mean(1))
         np.testing.assert_allclose(np.linalg.norm(center(x), axis=1), np.sqrt(d) * sigma, atol=EXACT)
         np.testing.assert_allclose(layer_norm(x, eps=0), center(x) / sigma[:, None], atol=1e-9)
@@ -189,7 +190,7 @@ def points_come_nearer():
 def what_epsilon_leaves():
     torch = pytest.importorskip("torch")
     for d in DIMENSIONS:
-        recipe = SCENE.recipe(d=d, convention="pytorch")
+        recipe = recipe_of(SCENE, d=d, convention="pytorch")
         for eps in (1e-5, 0.1, 10.0):
             x, _, _, z, *_ = recipe.cloud("points").stages(recipe.defaults | {"eps": eps})
             variance = x.var(1)
@@ -208,7 +209,7 @@ def the_tilted_plane():
 
 
 def what_is_lost():
-    x = SCENE.recipe(d=3).cloud("points").points
+    x = recipe_of(SCENE, d=3).cloud("points").points
     for eps in (0.0, 0.1):
         y = layer_norm(x, eps=eps)
         np.testing.assert_allclose(layer_norm(x + 0.7, eps=eps), y, atol=1e-9)
@@ -289,7 +290,7 @@ def a_whole_sphere():
 
 
 def three_vectors_one_point():
-    recipe = SCENE.recipe(points="own", vectors="5 8 2; 10 16 4; 6 9 3")
+    recipe = recipe_of(SCENE, points="own", vectors="5 8 2; 10 16 4; 6 9 3")
     x, *_ = recipe.cloud("points").stages(recipe.defaults)
     np.testing.assert_array_equal([2 * x[0], x[0] + 1], x[1:])
     assert np.ptp(recipe.cloud("points").stages(recipe.defaults)[3], axis=0).max() < 1e-5
@@ -297,7 +298,7 @@ def three_vectors_one_point():
 
 def at_the_origin():
     for n in (1, 400, 10_000):
-        recipe = SCENE.recipe(points="lattice", n=n)
+        recipe = recipe_of(SCENE, points="lattice", n=n)
         x, *_, z = recipe.cloud("points").stages(recipe.defaults | {"eps": 1e-5})[:4]
         constant = np.ptp(x, axis=1) == 0
         far = np.linalg.norm(z, axis=1)
@@ -309,7 +310,7 @@ def still_an_ellipse():
     long, short = semi_axes(np.array([1.0, 1, 0]))[0][:2]
     said(long, "1.732")
     said(short, "1")
-    recipe = SCENE.recipe(d=3)
+    recipe = recipe_of(SCENE, d=3)
     flat = recipe.defaults | {"eps": 0.0, "gamma3": 0.0}
     _, _, _, z, once, _ = recipe.cloud("points").stages(flat)
     assert (once[:, 2] == 0).all()

@@ -16,6 +16,7 @@ from components.scenes.norms.build import (
     pipeline,
     surface,
 )
+from components.training.recipes import recipe_of
 from tests.scenes.claims import said, stop
 
 ROUNDING = 1e-10  # float64, points of size 1
@@ -31,11 +32,11 @@ CASES = [(norm, d) for norm in TITLES for d in DIMENSIONS]
 
 
 def cloud(d, **choices):
-    return SCENE.recipe(d=d, **choices).cloud("left").points
+    return recipe_of(SCENE, d=d, **choices).cloud("left").points
 
 
 def image(norm, d, **params):
-    recipe = SCENE.recipe(left=norm, d=d)
+    recipe = recipe_of(SCENE, left=norm, d=d)
     return recipe.cloud("left").stages(PARAMS | params)[-1]
 
 
@@ -74,7 +75,7 @@ def test_pipeline_is_the_norm(norm, d):
 
 @pytest.mark.parametrize(("norm", "d"), CASES)
 def test_facts_are_those_of_the_mathematics(norm, d):
-    table = {words: cells[0] for words, *cells in SCENE.recipe(left=norm, d=d).facts.rows}
+    table = {words: cells[0] for words, *cells in recipe_of(SCENE, left=norm, d=d).facts.rows}
     centered = NORMS[norm].centered
     assert table["for x + 0.7·𝟏"] == ("stays" if centered else "moves")
     assert table["for 1.7·x"] == ("moves" if norm in ("batchnorm", "dyt") else "stays")
@@ -106,7 +107,7 @@ def test_group_norm_leaves_points():
 def test_torus_is_a_torus_of_revolution_in_the_picture(norm, d):
     """A stereographic projection takes the torus of two equal circles to one with radii √2 : 1."""
     assert surface(norm, d) == "a torus"
-    recipe = SCENE.recipe(left=norm, d=d)
+    recipe = recipe_of(SCENE, left=norm, d=d)
     layer = next(layer for layer in recipe.views[0].layers if hand_of(layer))
     x, y, z = recipe.layer_points(layer, PARAMS, 2).T / ZOOM
     np.testing.assert_allclose(np.hypot(np.hypot(x, y) - np.sqrt(2), z), 1, atol=ROUNDING)
@@ -117,7 +118,7 @@ def test_pole_of_the_projection_is_never_met(norm, d):
     """Also not by the raw cloud at the ends of its sliders, nor on the way."""
     over = display(norm, d)[1]
     for seed in range(20):
-        left = SCENE.recipe(left=norm, d=d, seed=seed, n=5000).cloud("left")
+        left = recipe_of(SCENE, left=norm, d=d, seed=seed, n=5000).cloud("left")
         for b in RANGE["b"]:
             for c in RANGE["c"]:
                 for stage in left.stages(PARAMS | {"b": b, "c": c}):
@@ -139,14 +140,14 @@ def test_dyt_has_no_sphere():
 
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_the_same_norm_twice_has_no_distance(d):
-    recipe = SCENE.recipe(left="groupnorm", right="layernorm" if d == 3 else "groupnorm", d=d)
+    recipe = recipe_of(SCENE, left="groupnorm", right="layernorm" if d == 3 else "groupnorm", d=d)
     left, right = (recipe.cloud(name).stages(PARAMS)[-1] for name in ("left", "right"))
     np.testing.assert_allclose(left, right, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("norm", TITLES)
 def test_the_formula_is_that_of_the_norm(norm):
-    formula = SCENE.recipe(left=norm, right=norm).formula
+    formula = recipe_of(SCENE, left=norm, right=norm).formula
     assert (r"\mu_G" in formula) == (NORMS[norm].centered or norm == "batchnorm")
     assert (r"\tanh" in formula) == (norm == "dyt") and "stage-2" in formula
 
@@ -169,7 +170,7 @@ def places(x):
 
 
 def two_norms():
-    recipe = SCENE.recipe()
+    recipe = recipe_of(SCENE)
     np.testing.assert_array_equal(*(recipe.cloud(side).points for side in ("left", "right")))
     assert len(recipe.views) == 3 and recipe.views[2].name == "tensor"
 
@@ -227,7 +228,7 @@ def stereographic():
         np.testing.assert_allclose(four @ four.T, np.eye(4), atol=ROUNDING)
         p = image(norm, d) @ four.T
         np.testing.assert_allclose(np.linalg.norm(p, axis=1), np.sqrt(d), atol=ROUNDING)
-        recipe = SCENE.recipe(left=norm, d=d)
+        recipe = recipe_of(SCENE, left=norm, d=d)
         layer = next(layer for layer in recipe.views[0].layers if hand_of(layer))
         shown = recipe.layer_points(layer, PARAMS, 2)
         np.testing.assert_allclose(shown, 1.2 * p[:, :3] / (np.sqrt(d) + p[:, 3:]), atol=ROUNDING)

@@ -7,14 +7,15 @@ import pytest
 
 from components.language.cloud import coordinate
 from components.scenes.octants import SCENE
+from components.training.recipes import recipe_of
 from learning.datasets import octants
 from learning.events import drops, plateaus
-from learning.film import shipped
 from learning.gradient import gradients
+from learning.shipped import film as shipped
 from learning.swings import ACROSS, turns
 from tests.scenes.claims import said, stop
 
-FILM, RECIPE = shipped("octants"), SCENE.recipe()
+FILM, RECIPE = shipped("octants"), recipe_of(SCENE)
 SEED, LAST = 20, float(FILM.steps[-1])
 LABELS = FILM.data.labels
 
@@ -107,7 +108,7 @@ def width():
 
 def own_points():
     own = (
-        SCENE.recipe(data="own", points="5, 5, 5, a; 6, 5, 5, b; 5, 9, 5, a; 5, 5, 5.5, b")
+        recipe_of(SCENE, data="own", points="5, 5, 5, a; 6, 5, 5, b; 5, 9, 5, a; 5, 5, 5.5, b")
         .cloud("data")
         .points
     )
@@ -120,7 +121,7 @@ def seeds_that_solve():
 
 
 def on_the_input():
-    assert SCENE.recipe().cloud("data").points.shape == (400, 3)
+    assert recipe_of(SCENE).cloud("data").points.shape == (400, 3)
     said(100 * of_points(400), "64.5")
 
 
@@ -199,7 +200,7 @@ def failing_seeds():
 
 
 def seed_15():
-    logit = SCENE.recipe(seed=15).cloud("logit").at({"step": LAST}, 0)[:, 0]
+    logit = recipe_of(SCENE, seed=15).cloud("logit").at({"step": LAST}, 0)[:, 0]
     hit = (logit > 0) == (LABELS == 1)
     eighth = (FILM.data.points > 0) @ np.array([1, 2, 4])
     wrong = [not hit[eighth == k].any() for k in range(8)]

@@ -5,12 +5,13 @@ import pytest
 
 from components.scenes.rmsnorm import SCENE
 from components.scenes.rmsnorm.build import SPREAD
+from components.training.recipes import recipe_of
 from geometry import center, layer_norm, rms_norm
 from tests.assets.engine import as_sent
 from tests.scenes.claims import said, stop
 
 EXACT = 1e-12  # double precision, a few operations
-RECIPE = SCENE.recipe()
+RECIPE = recipe_of(SCENE)
 SLIDER = pytest.mark.parametrize("q", (-5.0, -1.0, 0.0, 0.3, 5.0))
 
 
@@ -165,7 +166,7 @@ def to_the_pole():
 
 
 def mere_rounding():
-    for recipe in (as_sent(SCENE.recipe(seed=seed)) for seed in range(5)):
+    for recipe in (as_sent(recipe_of(SCENE, seed=seed)) for seed in range(5)):
         for q in np.linspace(-5, 5, 11):
             a, b = (recipe.cloud(c).stages({"q": q, "eps": 0.0})[-1] for c in ("rmsnorm", "relation"))
             assert np.abs(a - b).max() < 1e-3
@@ -204,7 +205,7 @@ def which_tells_more():
 
 def most_left_further():
     for seed in range(6):
-        recipe = SCENE.recipe(seed=seed)
+        recipe = recipe_of(SCENE, seed=seed)
         far = []
         for q in (0.0, 5.0):
             a, b = (recipe.cloud(c).stages({"q": q, "eps": 0.02})[-1] for c in ("rmsnorm", "relation"))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from components.scenes.shear import SCENE
+from components.training.recipes import recipe_of
 from geometry.shear import shear, sheared_shadow
 from tests.scenes.claims import stop
 
@@ -22,7 +23,7 @@ def axes(pair):
 @pytest.mark.parametrize("branch", ["upper", "lower", "both"])
 @pytest.mark.parametrize("pair", PAIRS)
 def test_closed_form_meets_the_sheared_points(pair, branch, params):
-    recipe = SCENE.recipe(pair=pair, branch=branch)
+    recipe = recipe_of(SCENE, pair=pair, branch=branch)
     formula, sheared = (recipe.cloud(name).stages(params)[-1] for name in ("formula", "sheared"))
     np.testing.assert_allclose(formula, sheared, atol=ROUNDING)
 
@@ -31,7 +32,7 @@ def test_closed_form_meets_the_sheared_points(pair, branch, params):
 def test_shadow_is_the_formula_on_both_branches(pair):
     onto, stays, _ = axes(pair)
     for sign, branch in enumerate(["upper", "lower"]):
-        dots = SCENE.recipe(pair=pair, branch=branch).cloud("dots")
+        dots = recipe_of(SCENE, pair=pair, branch=branch).cloud("dots")
         before, after = dots.stages({"s": 0.8, "r": 1.2})[:2]
         shadow = sheared_shadow(before[:, onto], before[:, stays], s=0.8, radius=1.2)[sign]
         np.testing.assert_allclose(after[:, [onto, stays]], shadow, atol=ROUNDING)
@@ -40,7 +41,7 @@ def test_shadow_is_the_formula_on_both_branches(pair):
 @pytest.mark.parametrize("pair", PAIRS)
 def test_rim_does_not_move(pair):
     onto, stays, _ = axes(pair)
-    before, after = SCENE.recipe(pair=pair).cloud("rim").stages({"s": 1.2, "r": 1.4})[:2]
+    before, after = recipe_of(SCENE, pair=pair).cloud("rim").stages({"s": 1.2, "r": 1.4})[:2]
     np.testing.assert_allclose(after, before, atol=ROUNDING)
     shadows = sheared_shadow(before[:, onto], before[:, stays], s=1.2, radius=1.4)
     for shadow in shadows:
@@ -48,7 +49,7 @@ def test_rim_does_not_move(pair):
 
 
 def test_middle_slides_by_s_times_r():
-    recipe = SCENE.recipe()
+    recipe = recipe_of(SCENE)
     red = recipe.cloud("dots").stages({"s": 0.8, "r": 1.2})
     np.testing.assert_allclose(red[0][recipe.follow], [0, 0, 1.2], atol=ROUNDING)
     np.testing.assert_allclose(red[1][recipe.follow], [0.8 * 1.2, 0, 1.2], atol=ROUNDING)
@@ -57,7 +58,7 @@ def test_middle_slides_by_s_times_r():
 @pytest.mark.parametrize("pair", PAIRS)
 def test_every_cloud_is_sheared_as_geometry_has_it_and_comes_back_to_the_sphere(pair):
     onto, _, by = axes(pair)
-    recipe = SCENE.recipe(pair=pair, branch="both")
+    recipe = recipe_of(SCENE, pair=pair, branch="both")
     for name in ("sphere", "net", "dots", "upper grid", "lower grid"):
         before, after, back = recipe.cloud(name).stages({"s": -1.2, "r": 0.4})
         np.testing.assert_allclose(after, shear(before, s=-1.2, onto=onto, by=by), atol=ROUNDING)
@@ -68,7 +69,7 @@ def test_every_cloud_is_sheared_as_geometry_has_it_and_comes_back_to_the_sphere(
 def test_shadow_of_a_face_of_the_cube_moves_as_a_whole(pair):
     onto, stays, _ = axes(pair)
     for name, sign in (("upper", 1), ("lower", -1)):
-        before, after = SCENE.recipe(pair=pair).cloud(f"{name} face").stages({"s": 0.8, "r": 1.2})
+        before, after = recipe_of(SCENE, pair=pair).cloud(f"{name} face").stages({"s": 0.8, "r": 1.2})
         slide = (after - before)[:, [onto, stays]]
         np.testing.assert_allclose(
             slide, np.broadcast_to([sign * 0.8 * 0.75 * 1.2, 0], slide.shape), atol=ROUNDING
@@ -77,7 +78,7 @@ def test_shadow_of_a_face_of_the_cube_moves_as_a_whole(pair):
 
 @pytest.mark.parametrize("params", EXTREMES)
 def test_at_s_zero_and_everywhere_all_is_finite(params):
-    recipe = SCENE.recipe(branch="both")
+    recipe = recipe_of(SCENE, branch="both")
     for view in recipe.views:
         for layer in view.layers:
             if layer.draws != "line":
@@ -102,7 +103,9 @@ def two_halves():
         onto, _, by = axes(pair)
         for half, sign in HALVES:
             before, after = (
-                SCENE.recipe(pair=pair, branch="both").cloud(f"{half} grid").stages({"s": 0.8, "r": 1.2})[:2]
+                recipe_of(SCENE, pair=pair, branch="both")
+                .cloud(f"{half} grid")
+                .stages({"s": 0.8, "r": 1.2})[:2]
             )
             assert (sign * before[:, by] >= -ROUNDING).all()
             assert (sign * (after - before)[:, onto] >= -ROUNDING).all()
@@ -168,7 +171,7 @@ def they_trade_places():
 
 
 def the_outline():
-    recipe = SCENE.recipe()
+    recipe = recipe_of(SCENE)
     for s in (-1.2, 0.8):
         _, sphere, _ = recipe.cloud("sphere").stages({"s": s, "r": 1.2})
         x, y = sphere[:, SHADOW].T

@@ -6,19 +6,20 @@ import numpy as np
 from scipy.optimize import linprog
 
 from components.scenes.spiral import SCENE
+from components.training.recipes import recipe_of
 from geometry.clouds import sphere_mesh
 from learning.events import drops, plateaus
-from learning.film import shipped
 from learning.gradient import gradients
+from learning.shipped import film as shipped
 from learning.swings import ACROSS, turns
 from tests.scenes.claims import said, stop
 
-FILM, RECIPE, SEED = shipped("spiral"), SCENE.recipe(), 8
+FILM, RECIPE, SEED = shipped("spiral"), recipe_of(SCENE), 8
 LAST, LABELS, SEEDS = float(FILM.steps[-1]), FILM.data.labels, range(FILM.seeds)
 
 
 def stages(seed, step):
-    return SCENE.recipe(seed=seed).cloud("data").stages({"step": float(step)})
+    return recipe_of(SCENE, seed=seed).cloud("data").stages({"step": float(step)})
 
 
 def checkpoint(step):
@@ -109,7 +110,7 @@ def definitions():
 
 
 def marked():
-    recipe = SCENE.recipe(curve="gradient")
+    recipe = recipe_of(SCENE, curve="gradient")
     [marks] = [each for each in recipe.views[0].layers if each.role == "drop"]
     assert ACROSS == 90 and list(marks.only) == np.flatnonzero(turned()[1] > ACROSS).tolist()
 
@@ -235,10 +236,10 @@ def edge_on():
 
 def one_layer():
     """Depth 1 is offered, and what it covers is less than half a sphere, whatever its numbers."""
-    recipe = SCENE.recipe(depth=1)
+    recipe = recipe_of(SCENE, depth=1)
     far = 1e4 * sphere_mesh()[0][:, :2]
     for seed in range(0, 32, 8):
-        net = SCENE.recipe(depth=1, seed=seed).cloud("data").pipeline
+        net = recipe_of(SCENE, depth=1, seed=seed).cloud("data").pipeline
         (A, b), u = (net.steps[0].A.base, net.steps[0].b.base), net.stages(far)[2]
         normal = np.linalg.svd(A)[0][:, 2]
         assert ((u @ normal) * np.sign(b @ normal) > 0).all()

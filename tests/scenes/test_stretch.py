@@ -7,11 +7,12 @@ from components.language.marks import hand_of
 from components.language.recipe import Residual
 from components.scenes.circle import angles
 from components.scenes.stretch import SCENE
+from components.training.recipes import recipe_of
 from tests.assets.engine import as_sent
 from tests.scenes.claims import said, stop
 
 EXACT = 1e-10  # double precision, a few operations
-RECIPE = SCENE.recipe()
+RECIPE = recipe_of(SCENE)
 THETA = angles()
 
 
@@ -52,7 +53,7 @@ def test_epsilon_keeps_the_points_inside():
 
 @pytest.mark.parametrize("count", (24, 120, 600))
 def test_points_are_even_and_symmetric(count):
-    only = next(layer.only for layer in SCENE.recipe(n=count).views[0].layers if hand_of(layer))
+    only = next(layer.only for layer in recipe_of(SCENE, n=count).views[0].layers if hand_of(layer))
     theta, single = THETA[only], 3e-7  # the angles are kept in single precision
     assert len(only) == count
     np.testing.assert_allclose(np.diff(theta), 2 * np.pi / count, atol=2 * single)
@@ -164,7 +165,7 @@ def one_point():
 
 def beyond():
     for n in (24, 120, 600):
-        only = next(layer.only for layer in SCENE.recipe(n=n).views[0].layers if hand_of(layer))
+        only = next(layer.only for layer in recipe_of(SCENE, n=n).views[0].layers if hand_of(layer))
         share = np.mean(np.abs(last("points", t=5)[only, 0]) > 0.98)
         assert abs(share - 0.5) < 0.05, n
     cotangent = 0.98 / np.sqrt(1 - 0.98**2)

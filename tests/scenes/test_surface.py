@@ -5,6 +5,7 @@ import pytest
 
 from components.scenes.surface import SCENE, SLICES
 from components.scenes.surface.build import LONG, THETA, N
+from components.training.recipes import recipe_of
 from geometry import fold, stretch, u_eps
 from tests.scenes.claims import said, stop
 
@@ -14,7 +15,7 @@ X, Y = np.cos(THETA), np.sin(THETA)
 
 
 def last(kind, cloud, **params):
-    recipe = SCENE.recipe(slice=kind)
+    recipe = recipe_of(SCENE, slice=kind)
     return recipe.cloud(cloud).stages(recipe.defaults | params)[-1]
 
 
@@ -39,7 +40,7 @@ def test_a_slice_has_the_closed_form(kind, t):
 @pytest.mark.parametrize("eps", (0.0, 0.3))
 def test_a_slice_lies_on_the_sheet(kind, eps):
     """The sheet's own pipeline, at the places where the slice stands."""
-    recipe = SCENE.recipe(slice=kind)
+    recipe = recipe_of(SCENE, slice=kind)
     params = recipe.defaults | {"eps": eps}
     got = recipe.cloud("slice").stages(params)[-1]
     sheet = recipe.cloud("sheet").pipeline.stages(got[:, 2:4], params)[-1]
@@ -80,7 +81,7 @@ def test_the_curtain_hangs_from_the_slice_to_the_floor(kind):
 
 # --- what the text says
 
-SHEET = SCENE.recipe().cloud("sheet")
+SHEET = recipe_of(SCENE).cloud("sheet")
 
 
 def height(x, y, eps=0.0):
@@ -108,7 +109,7 @@ def two_maps():
 def between_minus_one_and_one():
     for kind in SLICES:
         for eps in (0.0, 1.0):
-            recipe = SCENE.recipe(slice=kind)
+            recipe = recipe_of(SCENE, slice=kind)
             *_, sheet = recipe.cloud("sheet").stages(recipe.defaults | {"eps": eps})
             assert np.abs(sheet[:, 0]).max() <= 1
 

@@ -7,6 +7,7 @@ from components.language.cloud import coordinate
 from components.language.recipe import Accuracy
 from components.scenes.temperature import SCENE
 from components.scenes.temperature.build import KINDS
+from components.training.recipes import recipe_of
 from geometry.distributions import best_threshold
 from tests.scenes.claims import said, stop
 
@@ -17,7 +18,7 @@ DAYS = sum(n for _, n in KINDS)
 
 def right(task, seed, **params):
     """The shares before and after."""
-    recipe = SCENE.recipe(task=task, seed=seed)
+    recipe = recipe_of(SCENE, task=task, seed=seed)
     stages = recipe.cloud("days").stages(recipe.defaults | params)
     shown = [r for r in recipe.readouts if isinstance(r, Accuracy)]
     return [best_threshold(coordinate(r.row, stages[-1], stages), r.classes)[1] for r in shown]
@@ -40,7 +41,7 @@ def test_a_smaller_a_folds_more_evenly(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_stretch_makes_room_but_not_more_right(seed):
     assert right("hot", seed) == [1, 1]
-    recipe = SCENE.recipe(task="hot", seed=seed)
+    recipe = recipe_of(SCENE, task="hot", seed=seed)
     days, edge = recipe.cloud("days"), recipe.follow
     x = days.points[:, 0]
     assert np.mean(x[x > 0] >= x[edge]) == pytest.approx(0.9, abs=1 / np.sum(x > 0))
@@ -52,7 +53,7 @@ def test_a_stretch_makes_room_but_not_more_right(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_days_stand_on_the_circle_in_the_order_of_their_temperature(seed):
-    recipe = SCENE.recipe(seed=seed)
+    recipe = recipe_of(SCENE, seed=seed)
     days, degrees = recipe.cloud("days").points, recipe.cloud("degrees").points[:, 0]
     np.testing.assert_allclose(np.linalg.norm(days, axis=1), 1, rtol=0, atol=EXACT)
     assert np.all(np.diff(days[np.argsort(degrees), 0]) >= 0)
@@ -60,13 +61,13 @@ def test_days_stand_on_the_circle_in_the_order_of_their_temperature(seed):
 
 
 def test_a_seed_is_a_year():
-    one, same, other = (SCENE.recipe(seed=s).cloud("degrees").points for s in (5, 5, 6))
+    one, same, other = (recipe_of(SCENE, seed=s).cloud("degrees").points for s in (5, 5, 6))
     np.testing.assert_array_equal(one, same)
     assert not np.array_equal(one, other)
 
 
 def test_without_shrink_only_the_height_counts():
-    recipe = SCENE.recipe()
+    recipe = recipe_of(SCENE)
     days = recipe.cloud("days")
     got = days.stages(recipe.defaults | {"shrink": 0.0, "shift": 1.0})[-1][:, 0]
     np.testing.assert_allclose(got, 1 / np.hypot(1, days.points[:, 1]), rtol=0, atol=EXACT)
@@ -77,7 +78,7 @@ def test_without_shrink_only_the_height_counts():
 
 def year(seed=5):
     """The days of a year: their points, °C, and which of them are extreme."""
-    recipe = SCENE.recipe(seed=seed)
+    recipe = recipe_of(SCENE, seed=seed)
     extreme = np.arange(DAYS) >= KINDS[0][1]
     return recipe.cloud("days").points, recipe.cloud("degrees").points[:, 0], extreme
 
@@ -100,7 +101,7 @@ def made_up_days():
 
 def two_answers():
     for task in ("hot", "extreme"):
-        recipe = SCENE.recipe(task=task)
+        recipe = recipe_of(SCENE, task=task)
         (classes,) = {tuple(r.classes) for r in recipe.readouts if isinstance(r, Accuracy)}
         assert set(classes) == {0, 1}
 
@@ -117,12 +118,12 @@ def the_cold_ones_are_lost():
 def one_of_two_heaps():
     for seed in SEEDS:
         test_one_threshold_finds_one_heap_then_both(seed)
-    assert SCENE.recipe().follow < DAYS and SCENE.choices[1].default == 5
+    assert recipe_of(SCENE).follow < DAYS and SCENE.choices[1].default == 5
     said(100 * right("extreme", 5)[0], "79.5")
 
 
 def the_first_coordinate():
-    recipe, (days, _, extreme) = SCENE.recipe(), year()
+    recipe, (days, _, extreme) = recipe_of(SCENE), year()
     x, y = days.T
     for a, t in ((0.3, 1.0), (0.5, 1.0), (0.0, 2.0)):
         got = recipe.cloud("days").stages(recipe.defaults | {"shrink": a, "shift": t})[-1][:, 0]
@@ -131,7 +132,7 @@ def the_first_coordinate():
 
 
 def left_onto_right():
-    recipe = SCENE.recipe()
+    recipe = recipe_of(SCENE)
     for a, t in ((0.3, 1.0), (0.9, 1.0)):
         got = recipe.cloud("days").stages(recipe.defaults | {"shrink": a, "shift": t})[-1]
         assert (got[:, 0] > 0).all()
@@ -150,7 +151,7 @@ def a_hundred_percent():
     for seed in (*SEEDS, 9999):
         for t in (0.01, 1.0, 5.0):
             assert right("hot", seed, stretch=t) == [1, 1]
-    assert len(SCENE.recipe(task="hot").readouts) == 5  # the last two are the room
+    assert len(recipe_of(SCENE, task="hot").readouts) == 5  # the last two are the room
 
 
 def the_shares_are_two():

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from learning.datasets import digits
-from learning.film import FOLDER, from_npz, score, shipped, table
+from learning.film import from_npz, score
+from learning.shipped import FOLDER, table
+from learning.shipped import film as shipped
 from tools import films
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.npz"))

@@ -1,4 +1,10 @@
 from components.language.scene import Choice, Scene
-from components.scenes.digits.build import BESIDE, build
+from components.scenes.digits.build import BESIDE, FILES, build
 
-SCENE = Scene(__name__, build, order=230, choices=(Choice("beside", "beside it", "depth", BESIDE),))
+SCENE = Scene(
+    __name__,
+    build,
+    order=230,
+    choices=(Choice("beside", "beside it", "depth", BESIDE),),
+    files=lambda choices: FILES,
+)

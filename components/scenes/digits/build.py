@@ -1,19 +1,21 @@
 """The recipe of a network that reads digits: its last hidden layer on its sphere, and how well others do."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from components.language.cloud import Cloud, rows
 from components.language.marks import Color, Follow, Labels, Line, Points
 from components.language.recipe import Facts, Recipe, View
-from components.language.scene import Choices
+from components.language.scene import Choices, File
 from components.scenes.curves import FLAT, curves
 from components.scenes.networks import CAMERA, clock, network
 from components.scenes.scenery import draw, followed, globe, graph, space, split
 from geometry import Affine, Entries, Pipeline, Track, clouds, to_sphere
-from learning.film import Film, shipped
-from learning.film import table as measured
+from learning.film import Film, from_npz
+from learning.film import rows as table_rows
 from learning.network import MIDDLES
 
 BESIDE = {
@@ -26,20 +28,22 @@ ROLES = {"u_eps": "sphere", "layer_norm": "hyperplane", "tanh": "tanh", "relu": 
 DASHES = {"u_eps": "solid", "layer_norm": "dash", "tanh": "dot", "relu": "dashdot", "none": "longdash"}
 SHOW = rows(np.eye(3))
 CHECKPOINTS = 14
+FILES = (File("digits.npz", from_npz), File("digits.json", table_rows))
+Rows = Sequence[Mapping[str, Any]]
 SPREAD = 0.05  # in depths: so far apart stand the middle steps at one depth
 OUT = 1.18  # so far from the middle the numerals stand
 
 
-def build(choices: Choices) -> Recipe:
-    film = fewer(shipped("digits"))
-    view, found = sphere(film)
-    beside, more = depths() if choices["beside"] == "depth" else curves(film, 0, choices["beside"])
+def build(choices: Choices, film: Film, found: Rows) -> Recipe:
+    film = fewer(film)
+    view, shown = sphere(film)
+    beside, more = depths(found) if choices["beside"] == "depth" else curves(film, 0, choices["beside"])
     return Recipe(
         stages=("last Linear before", "u_ε"),
         parameters=clock(film),
-        clouds=(*found, *more),
+        clouds=(*shown, *more),
         views=(view, beside),
-        facts=table(film),
+        facts=table(film, found),
         progress=1,
         clock="step",
     )
@@ -77,18 +81,18 @@ def middles(film: Film, digits: Cloud) -> np.ndarray:
     return to_sphere(np.array(means), radius=OUT).swapaxes(1, 2)
 
 
-def accuracies(last: int) -> dict[str, np.ndarray]:
+def accuracies(found: Rows, last: int) -> dict[str, np.ndarray]:
     """For each middle step the test accuracies (depths, starts), with so many neurons in the last layer."""
-    found: dict[str, list[list[float]]] = {}
-    for row in measured("digits"):
+    lists: dict[str, list[list[float]]] = {}
+    for row in found:
         if row["last"] == last:
-            found.setdefault(row["middle"], []).append(row["accuracies"])
-    return {name: np.array(shares) for name, shares in found.items()}
+            lists.setdefault(row["middle"], []).append(row["accuracies"])
+    return {name: np.array(shares) for name, shares in lists.items()}
 
 
-def depths() -> tuple[View, tuple[Cloud, ...]]:
+def depths(found: Rows) -> tuple[View, tuple[Cloud, ...]]:
     """Test accuracy against depth, a line for each middle step, and from its worst start to its best."""
-    parts, all_of = [], accuracies(32)
+    parts, all_of = [], accuracies(found, 32)
     for k, (name, shares) in enumerate(all_of.items()):
         at = np.arange(1, 1 + len(shares)) + SPREAD * (k - (len(all_of) - 1) / 2)
         shape, title = (
@@ -102,7 +106,7 @@ def depths() -> tuple[View, tuple[Cloud, ...]]:
     return graph("depths", "", layers, ("depth", 0.7, 4.3), ("test accuracy", 0.93, 1.0)), guides
 
 
-def table(film: Film) -> Facts:
+def table(film: Film, found: Rows) -> Facts:
     """Test accuracies with a last hidden layer of 32 neurons and of three, by depth."""
     rows_of = [
         [
@@ -110,7 +114,7 @@ def table(film: Film) -> Facts:
             *(f"{share:.1%}" for share in np.median(shares, -1)),
         ]
         for last in (32, 3)
-        for name, shares in accuracies(last).items()
+        for name, shares in accuracies(found, last).items()
     ]
     title = (
         "Unseen pictures read rightly, by depth (600 steps, the median of three starts); "

@@ -1,6 +1,6 @@
 from components.language.scene import Choice, Picked, Scene, Whole
-from components.scenes.labels.build import DEPTHS, SETS, TRAINING, build
-from components.training.trained import CURVE, SEEDS, results
+from components.scenes.labels.build import DEPTHS, FILES, SETS, TRAINING, build
+from components.scenes.trained import CURVE, SEEDS, results
 
 TASK = ("data", "depth")
 
@@ -16,4 +16,5 @@ SCENE = Scene(
         *results(*TASK),
     ),
     training=TRAINING,
+    files=lambda choices: FILES,
 )

@@ -1,18 +1,21 @@
 """The recipe of a network that has learnt labels drawn by lot, and how often networks of each depth can."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from components.language.recipe import Facts, Recipe
-from components.language.scene import Choices, Training
+from components.language.scene import Choices, File, Training
 from components.scenes.networks import assembled, field
-from components.training.trained import film_for, seed_of
-from learning.datasets import DataSet
-from learning.film import Film, shipped, table
+from components.scenes.trained import seed_of
+from learning.datasets import DataSet, random_labels, xor
+from learning.film import Film, rows
 from learning.network import Network
 
 SETS = {"8": "of 8 points", "16": "of 16 points", "32": "of 32 points", "xor": "XOR"}
 DEPTHS = range(1, 7)
+DRAW = 3  # of the labels that are shipped
+Rows = Sequence[Mapping[str, Any]]
 
 
 def film_name(choices: Choices) -> str:
@@ -22,20 +25,16 @@ def film_name(choices: Choices) -> str:
 
 def task(choices: Choices) -> tuple[Network, DataSet]:
     """The network and the labels of the shipped film, to learn anew."""
-    film = shipped(film_name(choices))
-    return film.network, film.data
+    if choices["data"] == "xor":
+        return Network(2, 3, 1, 1), xor(120, noise=0.25, seed=0)
+    return Network(2, 3, choices["depth"], 1), random_labels(int(choices["data"]), seed=DRAW)
 
 
-def build(choices: Choices) -> Recipe:
-    """Of the run or network that the choices name, else of the first seed that is shipped."""
-    if choices["run"] or choices["net"]:
-        return show(choices, film_for(choices, *task(choices), ()))
-    return show(choices, first(shipped(film_name(choices))))
-
-
-def show(choices: Choices, film: Film) -> Recipe:
+def build(choices: Choices, film: Film, found: Rows) -> Recipe:
+    """Of what the choices name; of a film that is shipped, its first seed."""
+    film = film if choices["run"] or choices["net"] else first(film)
     seed = seed_of(choices, film)
-    return replace(assembled(film, seed, field(film, seed), choices["curve"]), facts=shares())
+    return replace(assembled(film, seed, field(film, seed), choices["curve"]), facts=shares(found))
 
 
 def first(film: Film) -> Film:
@@ -44,16 +43,17 @@ def first(film: Film) -> Film:
     return replace(film, **parts)
 
 
-def shares() -> Facts:
+def shares(found: Rows) -> Facts:
     """How many networks fit all labels, by number of points and depth, as `make films` found it."""
-    found = {(row["m"], row["depth"]): row for row in table("labels")}
-    sizes, depths = (sorted({pair[k] for pair in found}) for k in (0, 1))
-    rows = [[f"{m} points", *(counted(found[m, depth]) for depth in depths)] for m in sizes]
+    counts = {(row["m"], row["depth"]): row for row in found}
+    sizes, depths = (sorted({pair[k] for pair in counts}) for k in (0, 1))
+    rows = [[f"{m} points", *(counted(counts[m, depth]) for depth in depths)] for m in sizes]
     return Facts("Networks that fit every label, by depth", ("", *map(str, depths)), rows)
 
 
-def counted(row: dict[str, Any]) -> str:
+def counted(row: Mapping[str, Any]) -> str:
     return f"{round(row['fitted'] * row['networks'])} of {row['networks']}"
 
 
-TRAINING = Training(task, show)
+TRAINING = Training(task, films=lambda choices: (film_name(choices),))
+FILES = (File("labels.json", rows),)

@@ -1,6 +1,6 @@
 from components.language.scene import Choice, Picked, Scene
-from components.scenes.majority.build import CURVES, NORMS, RATES, TRAINING, build
-from components.training.trained import SEEDS, results
+from components.scenes.majority.build import CURVES, FILES, NORMS, RATES, TRAINING, build
+from components.scenes.trained import SEEDS, results
 
 TASK = ("norm", "rate")
 
@@ -16,4 +16,5 @@ SCENE = Scene(
         *results(*TASK),
     ),
     training=TRAINING,
+    files=lambda choices: FILES,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,16 +10,17 @@ import numpy as np
 from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Disc, Follow, Followed, Line, Points, Profile, Rim, Trail
 from components.language.recipe import Facts, Number, Readout, Recipe, View
-from components.language.scene import Choices, Training
+from components.language.scene import Choices, File, Training
 from components.scenes.curves import FLAT, of_seeds
 from components.scenes.networks import clock
 from components.scenes.scenery import Axis, Part, draw, followed, graph, mean_line, rest, space, split
-from components.training.trained import film_for, seed_of
+from components.scenes.trained import seed_of
 from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Softmax, Track
 from geometry.centering import centering_matrix
 from learning.attention import Attention, angles
 from learning.datasets import DataSet
-from learning.film import Film, table
+from learning.film import Film
+from learning.film import rows as rows_of
 from learning.majority import BATCH, HELD, majority
 
 NORMS = {
@@ -43,6 +44,7 @@ LOOKS = {  # the role and dash of the medians
     "short_layer_norm": ("formula", "longdash"),
     "none": ("ellipsoid", "dashdot"),
 }
+Rows = Sequence[Mapping[str, Any]]
 SHORT = {  # for the legend
     "layer_norm": "LayerNorm",
     "rms_norm": "length √d",
@@ -63,17 +65,13 @@ def task(choices: Choices) -> tuple[Attention, DataSet]:
     return Attention(norm=choices["norm"]), majority(HELD, seed=0, batch=BATCH)
 
 
-def build(choices: Choices) -> Recipe:
-    return show(choices, film_for(choices, *task(choices), (film_name(choices),)))
-
-
-def show(choices: Choices, film: Film) -> Recipe:
+def build(choices: Choices, film: Film, found: Rows) -> Recipe:
     seed, shipped = seed_of(choices, film), not (choices["run"] or choices["net"])
-    medians = measured(choices["rate"]) if shipped else ()
+    of_rate = [row for row in found if row["rate"] == choices["rate"]]
     keys, queries, attention = asked(film, seed)
-    curve, lines = curves(film, seed, choices["curve"], medians)
     hero, guides = directions(film, seed, keys, queries)
     beside, even = profile(film)
+    curve, lines = curves(film, seed, choices["curve"], of_rate if shipped else ())
     numbers, more = readouts(film, seed)
     return Recipe(
         stages=stages(film.network),
@@ -81,13 +79,14 @@ def show(choices: Choices, film: Film) -> Recipe:
         clouds=(keys, queries, attention, *guides, *even, *lines, *more),
         views=(hero, beside, curve),
         readouts=numbers,
-        facts=facts(measured(choices["rate"])),
+        facts=facts(of_rate),
         progress=len(stages(film.network)) - 1,
         clock="step" if len(film.steps) > 1 else "",
     )
 
 
-TRAINING = Training(task, show)
+TRAINING = Training(task, films=lambda choices: (film_name(choices),))
+FILES = (File("majority.json", rows_of),)
 
 
 # --- keys and queries
@@ -200,9 +199,7 @@ def profile(film: Film) -> tuple[View, tuple[Cloud, ...]]:
 # --- the curves
 
 
-def curves(
-    film: Film, seed: int, what: str, medians: Sequence[dict[str, Any]]
-) -> tuple[View, tuple[Cloud, ...]]:
+def curves(film: Film, seed: int, what: str, medians: Rows) -> tuple[View, tuple[Cloud, ...]]:
     """Of every seed; and the medians of every norm, as `make films` found them."""
     values = {"loss": np.log10(np.maximum(film.loss, 1e-6)), "accuracy": film.accuracy}
     own = turned(film) if what == "angle" else values[what]
@@ -214,16 +211,11 @@ def turned(film: Film) -> np.ndarray:
     return angles(film.network.queries(film.weights.astype(float))).mean(-1)
 
 
-def median(row: dict[str, Any], what: str) -> Part:
+def median(row: Mapping[str, Any], what: str) -> Part:
     role, dash = LOOKS[row["norm"]]
     heights = np.log10(row["loss"]) if what == "loss" else np.array(row[what])
     shape = (np.stack([row["at"], heights], -1), np.arange(len(heights)))
     return draw(f"median {row['norm']}", Line, role, FLAT, shape, SHORT[row["norm"]], size=2.5, dash=dash)
-
-
-def measured(rate: str) -> tuple[dict[str, Any], ...]:
-    """The rows of all norms at a learning rate."""
-    return tuple(row for row in table("majority") if row["rate"] == rate)
 
 
 # --- the numbers
@@ -240,7 +232,7 @@ def readouts(film: Film, seed: int) -> tuple[tuple[Readout, ...], tuple[Cloud, .
     ), (numbers,)
 
 
-def facts(found: Sequence[dict[str, Any]]) -> Facts:
+def facts(found: Rows) -> Facts:
     """Medians over the seeds: steps to some accuracies, and the end."""
     first = found[0]
     count, rate = len(first["end_loss"]), f"learning rate {first['lr']:g}, {first['steps']:,} steps"
@@ -249,7 +241,7 @@ def facts(found: Sequence[dict[str, Any]]) -> Facts:
     return Facts(title, columns, [fact(row) for row in found])
 
 
-def fact(row: dict[str, Any]) -> list[str]:
+def fact(row: Mapping[str, Any]) -> list[str]:
     to = [middle(row[f"to_{share}"]) for share in (50, 90, 99)]
     loss, accuracy, angle = (float(np.median(row[f"end_{name}"])) for name in CURVES)
     return [NORMS[row["norm"]], *to, f"{loss:.3f}", f"{accuracy:.3f}", f"{angle:.0f}°"]

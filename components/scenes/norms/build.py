@@ -189,7 +189,7 @@ def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
             lines = np.concatenate([torus[::4].reshape(-1, d), torus[:, ::4].swapaxes(0, 1).reshape(-1, d)])
             mesh = (torus.reshape(-1, d), clouds.grid_mesh(65, 65))
             add(Mesh, "sphere", mesh, place=last, opacity=0.14)
-            add(Line, "sphere", (lines, clouds.joined(34, 65)), place=last, size=1, opacity=0.5)
+            add(Line, "sphere", (lines, clouds.joined([65] * 34)), place=last, size=1, opacity=0.5)
     if d == 3 or len(basis) > 2:
         names = (f"{side} sphere mesh", f"{side} sphere line")
         found += globe(show, directions, names=names, place=last)

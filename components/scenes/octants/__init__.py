@@ -1,6 +1,6 @@
 from components.language.scene import Choice, Scene, Typed, Whole
 from components.scenes.octants.build import TRAINING, build
-from components.training.trained import TRAINED, results, shape, shown
+from components.scenes.trained import TRAINED, results, shape, shown
 
 SETS = {"octants": "a sphere in eight", "own": "my own points"}
 MINE = (

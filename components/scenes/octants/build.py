@@ -8,7 +8,7 @@ from components.language.recipe import Recipe, View
 from components.language.scene import Choices, Training
 from components.scenes.networks import CAMERA, CERTAIN, assembled, classes, network
 from components.scenes.scenery import space
-from components.training.trained import builder, own, seed_of
+from components.scenes.trained import own, seed_of
 from geometry.clouds import sphere_mesh
 from learning.datasets import DataSet, octants
 from learning.film import Film
@@ -27,7 +27,7 @@ def data(choices: Choices) -> DataSet:
     return own(choices["points"], 3) if choices["data"] == "own" else octants(choices["n"], seed=0)
 
 
-def show(choices: Choices, film: Film) -> Recipe:
+def build(choices: Choices, film: Film) -> Recipe:
     seed = seed_of(choices, film)
     return assembled(film, seed, ball(film, seed), choices["curve"])
 
@@ -44,5 +44,4 @@ def ball(film: Film, seed: int) -> tuple[View, tuple[Cloud, ...]]:
     return space("ball", title, shown, 1.0, camera=CAMERA), (Cloud("globe", points, net),)
 
 
-TRAINING = Training(task, show)
-build = builder(TRAINING, "octants")
+TRAINING = Training(task, films=lambda choices: ("octants",))

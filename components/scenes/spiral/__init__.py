@@ -1,6 +1,6 @@
 from components.language.scene import Choice, Scene, Typed, Whole
 from components.scenes.spiral.build import TRAINING, build
-from components.training.trained import TRAINED, results, shape, shown
+from components.scenes.trained import TRAINED, results, shape, shown
 
 TURNS = {"0.5": "½", "1": "1", "1.5": "1½", "2": "2"}
 SETS = {"spiral": "two spirals", "rings": "two rings", "blobs": "two blobs", "own": "my own points"}

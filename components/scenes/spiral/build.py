@@ -3,7 +3,7 @@
 from components.language.recipe import Recipe
 from components.language.scene import Choices, Training
 from components.scenes.networks import assembled, field
-from components.training.trained import builder, own, seed_of
+from components.scenes.trained import own, seed_of
 from learning.datasets import DataSet, blobs, rings, spiral
 from learning.film import Film
 from learning.network import Network
@@ -28,10 +28,9 @@ def data(choices: Choices) -> DataSet:
     return own(choices["points"], 2)
 
 
-def show(choices: Choices, film: Film) -> Recipe:
+def build(choices: Choices, film: Film) -> Recipe:
     seed = seed_of(choices, film)
     return assembled(film, seed, field(film, seed), choices["curve"])
 
 
-TRAINING = Training(task, show)
-build = builder(TRAINING, "spiral", "spiral_15")
+TRAINING = Training(task, films=lambda choices: ("spiral", "spiral_15"))

@@ -133,7 +133,7 @@ def guides(wait: int) -> list[Part]:
     fine = np.linspace(0.02, 1, 24)[:, None, None] ** 2  # closer where the sheet is steep
     sheet = (REACH * (fine * circle).reshape(-1, 2), clouds.grid_mesh(24, 73))
     rays = np.linspace(0.02, 1, 73)[:, None] ** 2 * circle[:-1:6, None]
-    joined = clouds.joined(16, 73)
+    joined = clouds.joined([73] * 16)
     net = (REACH * np.concatenate([*rays, *(r / REACH * circle for r in (1, 2, 3, REACH))]), joined)
     cross = clouds.segments(REACH * np.array([[[-1, 0], [1, 0]], [[0, -1], [0, 1]]]))
     rims, names = (

@@ -9,6 +9,7 @@ from components.language.marks import color_of
 from components.language.packing import packed
 from components.language.scene import scenes
 from components.theme import THEMES, colors
+from components.training.recipes import recipe_of
 from tests.components.recipes import recipe
 
 PARAMS = {"gain": 2.0, "eps": 0.5}
@@ -80,7 +81,7 @@ def test_the_document_is_the_recipe_with_templates():
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_every_scene_is_a_valid_figure(scene):
-    built = scene.recipe()
+    built = recipe_of(scene)
     for progress in (built.progress, len(built.stages) - 1):
         drawn = figure(built, progress=progress, theme="dark")
         assert isinstance(drawn, go.Figure) and "var(" not in drawn.to_json()

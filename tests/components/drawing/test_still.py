@@ -8,10 +8,10 @@ import pytest
 from components.drawing.projection import paper
 from components.drawing.still import BLEED, HEIGHT, LETTER, MOST, WIDTH, boxes, svg
 from components.language.cloud import Cloud, Row, rows
-from components.language.link import parse
 from components.language.marks import Color, Mesh, Points
 from components.language.scene import scenes
 from components.theme import THEMES, colors
+from components.training.recipes import recipe_of, state_of
 from geometry import hull
 from geometry.clouds import sphere_mesh
 from tests.components.language.test_scene import SCENE
@@ -38,7 +38,7 @@ def checked(text):
 @pytest.mark.parametrize("progress", ["0", "1.5", "2"])
 @pytest.mark.parametrize("theme", [*THEMES, "auto"])
 def test_valid_small_and_finite(d, progress, theme):
-    state = parse(SCENE, {"d": d, "progress": progress, "theme": theme})
+    state = state_of(SCENE, {"d": d, "progress": progress, "theme": theme})
     found = checked(svg(state.recipe, state))
     inside = 20 - len(hull.vertices(state.recipe.cloud("x").at(state.params, float(progress))))
     assert len(found["circle"]) == 20 + 2 + 1 + 1 + 20 + inside + 1
@@ -47,9 +47,9 @@ def test_valid_small_and_finite(d, progress, theme):
 
 def test_the_theme_is_in_the_picture():
     for theme in THEMES:
-        text = svg(recipe(3), parse(SCENE, {"theme": theme}))
+        text = svg(recipe(3), state_of(SCENE, {"theme": theme}))
         assert all(color in text for color in colors(theme).values()) and "@media" not in text
-    assert "prefers-color-scheme: dark" in svg(recipe(3), parse(SCENE, {}))
+    assert "prefers-color-scheme: dark" in svg(recipe(3), state_of(SCENE, {}))
 
 
 CAMERAS = [
@@ -66,15 +66,17 @@ CAMERAS = [
 @pytest.mark.parametrize("camera", CAMERAS)
 def test_any_camera_that_a_link_may_ask_for(camera):
     """Also straight down, and inside the cloud."""
-    state = parse(SCENE, {"camera": camera})
-    assert checked(svg(state.recipe, state)) and svg(state.recipe, state) != svg(recipe(3), parse(SCENE, {}))
+    state = state_of(SCENE, {"camera": camera})
+    assert checked(svg(state.recipe, state)) and svg(state.recipe, state) != svg(
+        recipe(3), state_of(SCENE, {})
+    )
 
 
 def test_nothing_is_drawn_of_a_layer_that_has_faded():
     small = recipe(3)
     view = small.views[0]
     gone = replace(view, layers=tuple(replace(layer, fade=(0.0, 1.0, 1.0)) for layer in view.layers))
-    state = parse(SCENE, {})
+    state = state_of(SCENE, {})
     assert "circle" not in checked(svg(replace(small, views=(gone,)), state))
 
 
@@ -83,14 +85,14 @@ def test_many_points_stay_small():
     many = replace(small.clouds[0], points=np.random.default_rng(1).normal(size=(10_000, 3)))
     layer = replace(small.views[0].layers[0], color=None)
     recipe_ = replace(small, clouds=(many,), views=(replace(small.views[0], layers=(layer,)),))
-    assert len(checked(svg(recipe_, parse(SCENE, {})))["circle"]) == MOST
+    assert len(checked(svg(recipe_, state_of(SCENE, {})))["circle"]) == MOST
 
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_every_scene(scene):
-    last = len(scene.recipe().stages) - 1
+    last = len(recipe_of(scene).stages) - 1
     for query in ({}, {"progress": str(last), "theme": "dark"}, {"progress": str(last / 2)}):
-        state = parse(scene, query)
+        state = state_of(scene, query)
         checked(svg(state.recipe, state))
 
 
@@ -109,7 +111,7 @@ def test_boxes_fill_the_picture_and_a_strip_is_small(count, strip):
 
 def panels(scene, **query):
     """Each view of a scene with its element in the picture."""
-    state = parse(scene, query)
+    state = state_of(scene, query)
     found = ElementTree.fromstring(svg(state.recipe, state))
     return state, list(zip(state.recipe.views, found.findall(f"{SVG}svg"), strict=True))
 
@@ -139,7 +141,7 @@ def test_a_view_stays_in_its_box_and_a_flat_one_on_its_axes(scene):
 @EVERY
 @pytest.mark.parametrize("progress", [0, 0.5, 1])
 def test_nothing_in_space_is_cut_off_where_a_scene_opens(scene, progress):
-    _, found = panels(scene, progress=str(progress * (len(scene.recipe().stages) - 1)))
+    _, found = panels(scene, progress=str(progress * (len(recipe_of(scene).stages) - 1)))
     for view, panel in found:
         w, h = numbers(panel, "width", "height")
         for mark in [*panel.iter(f"{SVG}circle"), *panel.iter(f"{SVG}text")] if view.dims == 3 else ():
@@ -201,12 +203,12 @@ def ball(*, opacity):
 
 @pytest.mark.parametrize(("opacity", "shown"), [(1.0, 1), (0.5, 2)])
 def test_a_solid_globe_hides_what_is_behind_it(opacity, shown):
-    found = checked(svg(ball(opacity=opacity), parse(SCENE, {})))
+    found = checked(svg(ball(opacity=opacity), state_of(SCENE, {})))
     assert len(found["circle"]) == shown
 
 
 def test_a_globe_shows_its_near_side_shade_by_shade():
-    found = checked(svg(ball(opacity=1.0), parse(SCENE, {})))
+    found = checked(svg(ball(opacity=1.0), state_of(SCENE, {})))
     shades = {path.get("fill")[-2]: path.get("d") for path in found["path"]}
     heights = {k: [int(y) for y in re.findall(r"M-?\d+ (-?\d+)", d)] for k, d in shades.items()}
     assert list(heights) == ["0", "1", "2", "3", "4"]

@@ -2,13 +2,13 @@
 
 import pytest
 
-from components.language.link import parse
 from components.language.scene import WrongValue
+from components.training.recipes import recipe_of, state_of
 from tests.components.language.test_scene import DEFAULTS, SCENE
 
 
 def test_an_empty_query_is_the_scene_itself():
-    got = parse(SCENE, {})
+    got = state_of(SCENE, {})
     assert (got.choices, got.params) == (DEFAULTS, {"gain": 1, "eps": 1e-5})
     assert (got.progress, got.camera, got.follow, got.theme) == (0, None, 0, "")
     assert (got.controls, got.tour) == (None, 0)
@@ -16,7 +16,7 @@ def test_an_empty_query_is_the_scene_itself():
 
 def test_a_query_is_the_state():
     asked = {"d": "2", "gain": "-1.5", "eps": "0", "progress": "1.25", "follow": "19", "theme": "dark"}
-    got = parse(SCENE, asked | {"camera": "1,2,3,0,0,0.5"})
+    got = state_of(SCENE, asked | {"camera": "1,2,3,0,0,0.5"})
     assert got.choices["d"] == "2" and got.recipe.views[0].dims == 2
     assert got.params == {"gain": -1.5, "eps": 0.0}
     assert (got.progress, got.follow, got.theme) == (1.25, 19, "dark")
@@ -24,13 +24,16 @@ def test_a_query_is_the_state():
 
 
 def test_a_teachers_link_names_its_controls_and_its_stop():
-    got = parse(SCENE, {"controls": "gain,d,progress", "tour": "2"})
+    got = state_of(SCENE, {"controls": "gain,d,progress", "tour": "2"})
     assert (got.controls, got.tour) == (("gain", "d", "progress"), 2)
-    assert parse(SCENE, {"controls": "0"}).controls == () and parse(SCENE, {"controls": "1"}).controls is None
+    assert (
+        state_of(SCENE, {"controls": "0"}).controls == ()
+        and state_of(SCENE, {"controls": "1"}).controls is None
+    )
 
 
 def test_the_defaults_of_the_recipe_stay_as_they_are():
-    recipe = parse(SCENE, {"gain": "2"}).recipe
+    recipe = state_of(SCENE, {"gain": "2"}).recipe
     assert recipe.defaults["gain"] == 1
 
 
@@ -53,10 +56,10 @@ def test_the_defaults_of_the_recipe_stay_as_they_are():
 )
 def test_nothing_is_clamped(name, text):
     with pytest.raises(WrongValue) as wrong:
-        parse(SCENE, {name: text})
+        state_of(SCENE, {name: text})
     assert wrong.value.parameter == name and wrong.value.allowed
 
 
 def test_only_a_logarithmic_parameter_may_be_zero_below_its_range():
-    assert parse(SCENE, {"eps": "0"}).params["eps"] == 0
-    assert SCENE.recipe().parameters[1].min > 0
+    assert state_of(SCENE, {"eps": "0"}).params["eps"] == 0
+    assert recipe_of(SCENE).parameters[1].min > 0

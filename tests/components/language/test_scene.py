@@ -8,6 +8,7 @@ import components.scenes
 from components.language.packing import packed
 from components.language.recipe import Recipe
 from components.language.scene import Choice, Picked, Result, Scene, Several, Typed, Whole, WrongValue, scenes
+from components.training.recipes import recipe_of
 from tests.components.recipes import recipe
 
 SCENE = Scene(
@@ -54,9 +55,9 @@ def test_a_wrong_choice_says_which_and_what_would_do(name, text, allowed):
 
 
 def test_recipe_takes_choices_by_name():
-    assert SCENE.recipe(d=2).views[0].dims == 2 and SCENE.recipe().views[0].dims == 3
+    assert recipe_of(SCENE, d=2).views[0].dims == 2 and recipe_of(SCENE).views[0].dims == 3
     with pytest.raises(WrongValue):
-        SCENE.recipe(d=5)
+        recipe_of(SCENE, d=5)
 
 
 def test_json_says_what_a_page_must_offer():
@@ -88,7 +89,7 @@ def test_scenes_come_in_their_order():
 def test_a_scene_is_whole(scene):
     assert scene.title and scene.lead.endswith((".", "?", "!")) and "\n" not in scene.lead
     assert json.loads(json.dumps(scene.json()))["slug"] == scene.slug
-    names = [c.name for c in scene.choices] + [p.name for p in scene.recipe().parameters]
+    names = [c.name for c in scene.choices] + [p.name for p in recipe_of(scene).parameters]
     assert len(set(names)) == len(names), "a name in a link means one thing"
     assert not {"progress", "camera", "follow", "theme", "controls", "tour", "autoplay"} & set(names)
     for choice in scene.choices:
@@ -101,11 +102,11 @@ def test_a_scene_is_whole(scene):
 def test_building_is_pure():
     """The same choices, the same recipe: links and the cache rely on it."""
     for scene in scenes().values():
-        first, second = (json.dumps(packed(scene.recipe())) for _ in range(2))
+        first, second = (json.dumps(packed(recipe_of(scene))) for _ in range(2))
         assert first == second, scene.slug
 
 
 def test_a_scene_is_frozen():
-    assert isinstance(replace(SCENE, order=3).recipe(), Recipe)
+    assert isinstance(recipe_of(replace(SCENE, order=3)), Recipe)
     with pytest.raises(AttributeError):
         SCENE.order = 3

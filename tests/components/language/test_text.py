@@ -2,9 +2,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from components.language.link import parse
 from components.language.scene import scenes
 from components.language.text import heading, mathml, read
+from components.training.recipes import state_of
 
 TEXT = r"""# Some & more
 
@@ -112,7 +112,7 @@ def test_every_scene_has_a_tour_and_three_questions(scene):
     assert len(text.questions) == 3 and all(q and a for q, a in text.questions)
     for stop in text.tour:
         assert stop.title and stop.html
-        parse(scene, stop.state)  # raises for a name or value that the scene has not
+        state_of(scene, stop.state)  # raises for a name or value that the scene has not
         assert not {"theme", "controls", "tour"} & stop.state.keys(), "these are the reader's"
 
 

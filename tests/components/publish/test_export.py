@@ -19,12 +19,13 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import app
-from components.language.link import key, parse
+from components.language.link import key
 from components.language.scene import WrongValue, scenes
 from components.publish import export
 from components.publish.embed import notebook
 from components.publish.plain import common, inside, modules, player
 from components.publish.site import values
+from components.training.recipes import state_of
 from tests.assets.engine import Node
 
 ROOT = Path(__file__).parents[3]
@@ -183,7 +184,7 @@ def test_a_run_goes_through_every_stage_and_never_back(last):
 
 
 def test_a_turn_runs_from_one_end_to_the_other():
-    state = parse(scenes()["layernorm"], {"progress": "2"})
+    state = state_of(scenes()["layernorm"], {"progress": "2"})
     look = export.Look(seconds=1, fps=5, turn=("gamma1", -1.0, 1.0))
     film = export.frames(state, look)
     assert [moved["gamma1"] for moved, _ in film] == pytest.approx([-1, -0.5, 0, 0.5, 1])

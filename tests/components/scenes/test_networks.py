@@ -7,11 +7,12 @@ from components.language.marks import Disc, Rim
 from components.language.scene import scenes
 from components.scenes.curves import curves, snapping
 from components.scenes.networks import LOGIT, facts, folding, network, projection, readouts
-from components.training.trained import at_rest
+from components.training.recipes import at_rest, recipe_of
 from learning.datasets import spiral
 from learning.events import drops
-from learning.film import Film, score, shipped
+from learning.film import Film, score
 from learning.network import Network, initial
+from learning.shipped import film as shipped
 
 SINGLE = 1e-4  # films hold their weights in single or half precision; logits are of size 10
 TRAINED = ("spiral", "octants")
@@ -31,7 +32,7 @@ def test_the_plane_is_where_the_logit_vanishes(film, k):
     """Every point of the disc, taken through the last Linear, gives 0."""
     view, _ = folding(film, 1)
     [layer] = [each for each in view.layers if isinstance(each, Disc)]
-    recipe = scenes()[film.data.name].recipe(seed=1)
+    recipe = recipe_of(scenes()[film.data.name], seed=1)
     disc = recipe.layer_points(layer, at(film, k), 0)
     last = network(film, 1).steps[-1]
     values = last.apply(disc, at(film, k))
@@ -121,11 +122,11 @@ def test_the_fold_of_a_drop_is_told_and_shown(film):
     told, count = dict(facts(film, seed).rows)[f"sudden drops of seed {seed}"], len(across[layer])
     words = f"{event.start:,} … {event.end:,}, with {count} points turning by over 90° at u_ε {layer + 1}"
     assert words in told and count
-    recipe = scenes()[film.data.name].recipe(seed=seed, curve="gradient")
+    recipe = recipe_of(scenes()[film.data.name], seed=seed, curve="gradient")
     [marks] = [each for each in recipe.views[0].layers if each.title == "turn across in the drop"]
     assert list(marks.only) == list(across[layer])
     for curve in ("loss", "accuracy", "both"):
-        layers = scenes()[film.data.name].recipe(seed=seed, curve=curve).views[0].layers
+        layers = recipe_of(scenes()[film.data.name], seed=seed, curve=curve).views[0].layers
         assert "turn across in the drop" not in [each.title for each in layers]
 
 
@@ -186,11 +187,11 @@ def test_facts_are_those_of_the_run(film):
 
 
 def test_without_training_there_is_no_clock_and_no_claim():
-    recipe = scenes()["spiral"].recipe(depth=1, width=5)
+    recipe = recipe_of(scenes()["spiral"], depth=1, width=5)
     assert recipe.clock == "" and not recipe.parameters and recipe.facts is None
     assert np.isfinite(recipe.positions({}, 0)["data"]).all()
 
 
 def test_points_of_ones_own_fill_the_unit_disc():
-    recipe = scenes()["spiral"].recipe(data="own", points="0,0,no; 100,0,yes; 0,300,no; 50,50,yes")
+    recipe = recipe_of(scenes()["spiral"], data="own", points="0,0,no; 100,0,yes; 0,300,no; 50,50,yes")
     assert np.linalg.norm(recipe.cloud("data").points, axis=-1).max() == pytest.approx(1)

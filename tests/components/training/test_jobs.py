@@ -22,9 +22,10 @@ from components.pages import follow, panel
 from components.settings import cache_folder
 from components.training import jobs, line, runs, store
 from components.training.line import MOST_OF_AN_ADDRESS, MOST_WAITING, Line, Refused
+from components.training.recipes import recipe_of
 from components.training.worker import Local
 from learning import training
-from learning.film import shipped
+from learning.shipped import film as shipped
 from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -238,9 +239,9 @@ def test_a_training_ends_with_a_stored_run_that_its_scene_shows(queue):
     film = runs.load(outcome["run"])
     assert film.settings["scene"] == "spiral" and film.settings["choice n"] == "40"
     assert film.weights.shape[0] == 2 and film.steps[-1] == 100 and film.best() == outcome["seed"]
-    assert scenes()["spiral"].recipe(run=outcome["run"], n=40, seed=1).clock == "step"
+    assert recipe_of(scenes()["spiral"], run=outcome["run"], n=40, seed=1).clock == "step"
     with pytest.raises(WrongValue, match="seed=2"):
-        scenes()["spiral"].recipe(run=outcome["run"], n=40, seed=2)
+        recipe_of(scenes()["spiral"], run=outcome["run"], n=40, seed=2)
 
 
 class Idle:

@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 import app
 from components.language.scene import Whole, WrongValue, scenes
 from components.pages import run_files
+from components.scenes.trained import SEEDS
 from components.training import health, runs, store
 from components.training.line import Line, Refused
-from components.training.trained import SEEDS
 from components.web.budget import BURST
 from components.web.security import LARGEST_BODY
 from learning.film import Film, from_json, from_npz, json_text, key, to_json, to_npz

@@ -5,12 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.language.scene import Choice, Scene, Training, Whole, WrongValue, scenes
-from components.training import runs, trained
-from components.training.trained import at_rest, builder, film_for, own, results, seed_of
+from components.language.scene import Choice, File, Scene, Training, Whole, WrongValue, scenes
+from components.scenes.trained import SEEDS, own, results, seed_of
+from components.training import runs
+from components.training.recipes import at_rest, built, film_for, recipe_of
 from learning.datasets import xor
-from learning.film import Film, shipped
+from learning.film import Film, rows
 from learning.network import Network, initial
+from learning.shipped import film as shipped
 from learning.weights import weights_text
 from tests.components.recipes import recipe
 
@@ -28,7 +30,7 @@ def film():
 
 def test_nothing_named_is_untrained(film):
     found = film_for(NONE, NET, DATA, [])
-    assert found.seeds == trained.SEEDS and list(found.steps) == [0]
+    assert found.seeds == SEEDS and list(found.steps) == [0]
     np.testing.assert_array_equal(found.weights[:3], film.weights)
 
 
@@ -108,10 +110,18 @@ def test_every_choice_that_changes_the_task_gives_results_up(scene):
             assert network == usual[0] and np.array_equal(data.points, usual[1].points), choice.name
 
 
-def test_builder_shows_the_film_of_its_choices(film):
+def test_a_scene_is_built_of_the_film_of_its_choices_and_of_its_files():
     told = []
-    training = Training(lambda choices: (NET, DATA), lambda choices, shown: told.append(shown) or recipe(3))
-    assert builder(training)(NONE).views and isinstance(told[0], Film)
+    files = (File("labels.json", rows), File("labels.json", len))
+    scene = Scene(
+        "x.y",
+        lambda choices, *found: told.append(found) or recipe(3),
+        training=Training(lambda choices: (NET, DATA), lambda choices: ()),
+        files=lambda choices: files,
+    )
+    assert built(scene, NONE).views
+    [(film, table, size)] = told
+    assert isinstance(film, Film) and film.network == NET and table[0]["m"] == 8 and size > 1000
 
 
 # --- points of one's own
@@ -133,7 +143,7 @@ SAME = "; ".join(["1, 1, 1, a"] * 3 + ["1, 1, 1, b"])
 
 def test_points_that_are_all_one_stay_finite():
     assert not own(SAME, 3).points.any()
-    recipe = scenes()["octants"].recipe(data="own", points=SAME)
+    recipe = recipe_of(scenes()["octants"], data="own", points=SAME)
     assert np.isfinite(recipe.positions(recipe.defaults, 0)["data"]).all()
 
 
@@ -158,12 +168,12 @@ def test_what_are_no_points_is_refused_with_its_line(end, words):
 def test_points_of_another_space_are_refused(slug, other):
     text = "; ".join([other] * 3 + [other.replace("a", "b")])
     with pytest.raises(WrongValue, match="this scene has points"):
-        scenes()[slug].recipe(data="own", points=text)
+        recipe_of(scenes()[slug], data="own", points=text)
 
 
 def test_the_painted_sphere_lets_points_inside_be_seen_and_says_what_it_shows():
     opaque, glass = (
-        next(v for v in scenes()["octants"].recipe(data=data).views if v.name == "ball")
+        next(v for v in recipe_of(scenes()["octants"], data=data).views if v.name == "ball")
         for data in ("octants", "own")
     )
     assert opaque.layers[0].opacity == 1 > glass.layers[0].opacity and "unit sphere" in glass.title
@@ -178,17 +188,17 @@ def test_labels_show_what_is_shipped_until_they_are_trained(data):
     chosen = labels.choose({"data": data, "depth": "2"})
     network, points = labels.training.task(chosen)
     assert network.width == 3 and network.depth == (1 if data == "xor" else 2)
-    assert labels.build(chosen).clock == "step"
+    assert built(labels, chosen).clock == "step"
     film = at_rest(network, points, initial(network, range(4)))
     run = runs.save(film)
-    shown = labels.recipe(data=data, depth=2, run=run, seed=3)
+    shown = recipe_of(labels, data=data, depth=2, run=run, seed=3)
     assert shown.readouts[0].label == "Accuracy of seed 3" and shown.facts.title.startswith("Networks that")
     net = weights_text(network, film.weights[1, 0])
-    assert labels.recipe(data=data, depth=2, net=net).readouts[0].label == "Accuracy of seed 0"
+    assert recipe_of(labels, data=data, depth=2, net=net).readouts[0].label == "Accuracy of seed 0"
     with pytest.raises(WrongValue, match="has 1"):
-        labels.recipe(data=data, depth=2, seed=3)
+        recipe_of(labels, data=data, depth=2, seed=3)
     seed = next(c for c in labels.json()["choices"] if c["name"] == "seed")
     assert seed["kind"] == "picked" and "depth" in seed["of"], "another depth goes back to the shipped film"
     with pytest.raises(WrongValue) as wrong:
-        labels.recipe(data="8", depth=5, run=run)
+        recipe_of(labels, data="8", depth=5, run=run)
     assert wrong.value.parameter == "run"

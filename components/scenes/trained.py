@@ -1,0 +1,60 @@
+"""The choices of a scene with a trained network: its shape, what is seen of it, and what stands for it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from components.language.scene import Choice, Choices, Result, Whole, WrongValue
+from learning.datasets import DataSet, parse
+from learning.film import Film
+from learning.network import MIDDLES
+
+SEEDS = 32  # networks that a scene can show
+TRAINED = ("middle", "width", "depth")
+BETWEEN = {name: label or "nothing" for name, label in MIDDLES.items()}
+MIDDLE = Choice("middle", "between the Linears", "u_eps", BETWEEN)
+CURVES = {"loss": "loss", "accuracy": "accuracy", "both": "both", "gradient": "gradient, fold"}
+CURVE = Choice("curve", "curves", "loss", CURVES)
+OWN = {  # the points that a scene has, by their dimension, and a line of a user's
+    2: ("points of the plane: two numbers and a label", "x, y, label"),
+    3: ("points in space: three numbers and a label", "x, y, z, label"),
+}
+
+
+def shape(depth: int) -> tuple[Choice, Whole, Whole]:
+    """The choices that describe a network, of three neurons a layer and so many layers by default."""
+    return MIDDLE, Whole("width", "width", 3, 2, 8), Whole("depth", "depth", depth, 1, 6)
+
+
+def shown(seed: int) -> tuple[Whole, Choice]:
+    """The choices of what is seen of a training: a seed, and which curve."""
+    return Whole("seed", "seed shown", seed, 0, SEEDS - 1), CURVE
+
+
+def results(*of: str) -> tuple[Result, Result]:
+    """The choices that hold what was trained for other choices: a stored run, or one network in the link."""
+    return Result("run", "stored run", of), Result("net", "network", of)
+
+
+def own(text: str, d: int) -> DataSet:
+    """The user's points (N, d), moved and scaled to the unit ball; "; " ends a line, as links have it."""
+    wanted, line = OWN[d]
+    try:
+        found = parse(text.replace("; ", "\n"))
+        if found.points.shape[1] != d:
+            raise ValueError(f"this scene has {wanted}")
+    except ValueError as problem:
+        raise WrongValue("points", f"points: {problem}", f"{line} on each line") from None
+    centred = found.points - found.points.mean(0)
+    return DataSet(centred / max(np.linalg.norm(centred, axis=-1).max(), 1e-6), found.labels, 2, "own")
+
+
+def seed_of(choices: Choices, film: Film) -> int:
+    """The seed to show; a single network has no choice of it."""
+    if choices["net"]:
+        return 0
+    if choices["seed"] >= film.seeds:
+        allowed = {"min": 0, "max": film.seeds - 1, "whole": True}
+        words = f"seed={choices['seed']}, but this training has {film.seeds}, from 0 on"
+        raise WrongValue("seed", words, allowed)
+    return int(choices["seed"])

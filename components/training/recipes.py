@@ -1,0 +1,88 @@
+"""Choices → recipe: what they name is found first, a run, a film, a file; then `build` is pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from components.language.link import State, parse
+from components.language.recipe import Recipe
+from components.language.scene import Choices, Scene, WrongValue
+from components.scenes.trained import SEEDS
+from components.training import runs
+from learning import shipped
+from learning.datasets import DataSet
+from learning.film import Film, FilmError, score
+from learning.models import Model
+from learning.weights import network_of
+
+
+def built(scene: Scene, choices: Choices) -> Recipe:
+    """The recipe of a scene for its choices. Raises WrongValue."""
+    if scene.training is None:
+        return scene.build(choices, *given(scene, choices))
+    task, films = scene.training.task(choices), scene.training.films(choices)
+    return shown(scene, choices, film_for(choices, *task, films))
+
+
+def shown(scene: Scene, choices: Choices, film: Film) -> Recipe:
+    """The recipe of a film of a scene that is trained, wherever the film comes from."""
+    return scene.build(choices, film, *given(scene, choices))
+
+
+def recipe_of(scene: Scene, **choices: Any) -> Recipe:
+    """The recipe for some choices, the others at their defaults."""
+    return built(scene, scene.choose({name: str(value) for name, value in choices.items()}))
+
+
+def state_of(scene: Scene, query: Mapping[str, str], *, tour: bool = True) -> State:
+    """The state that the query of a link asks for. Raises WrongValue. tour: as in `parse`."""
+    return parse(scene, query, built, tour=tour)
+
+
+def given(scene: Scene, choices: Choices) -> list[Any]:
+    """What the files say that a scene wants for its choices."""
+    return [shipped.read(file.name, file.read) for file in scene.files(choices)]
+
+
+def film_for(choices: Choices, network: Model, data: DataSet, films: Sequence[str]) -> Film:
+    if choices["run"]:
+        return fitting("run", runs.load(choices["run"]), network, data)
+    if choices["net"]:
+        return fitting("net", _carried(choices["net"], data), network, data)
+    fits = (film for film in map(shipped.film, films) if _same(film, network, data))
+    return next(fits, None) or at_rest(network, data, network.initial(range(SEEDS)))
+
+
+def _carried(text: str, data: DataSet) -> Film:
+    try:
+        network, flat = network_of(text)
+        return at_rest(network, data, flat[None, :])
+    except (FilmError, ValueError) as problem:
+        raise WrongValue("net", f"net: {problem}", "what a link with a network has") from None
+
+
+def fitting(name: str, film: Film, network: Model, data: DataSet) -> Film:
+    """The film, if it is one of these. Raises WrongValue."""
+    if not _same(film, network, data):
+        words = f"{name} was trained for other choices than those of this link"
+        raise WrongValue(name, words, "the choices that it was trained for")
+    return film
+
+
+def _same(film: Film, network: Model, data: DataSet) -> bool:
+    same = np.array_equal(film.data.points, data.points) and np.array_equal(film.data.labels, data.labels)
+    return film.network == network and same
+
+
+def at_rest(network: Model, data: DataSet, weights: np.ndarray) -> Film:
+    """A film of one checkpoint: networks (S, P) as they are, with their loss and accuracy."""
+    points = data.points.astype(float)
+    labels, weight = network.answers(points, data.labels, np.ones(len(points)))
+    with np.errstate(all="ignore"):  # what is not finite, the film refuses
+        logits = network.logits(network.parts(weights.astype(float)), points)
+        loss, right = np.transpose([score(each, labels, weight) for each in logits])
+    words = ("",) * len(weights)
+    return Film(network, data, np.array([0]), weights[:, None], loss[:, None], right[:, None], words)
