@@ -94,7 +94,7 @@ def graticule(*, meridians: int = 12, parallels: int = 6, fine: int = 48) -> tup
     for phi in np.pi * np.arange(1, parallels) / parallels:
         z = np.full_like(t, np.cos(phi))
         circles.append(np.stack([np.sin(phi) * np.cos(t), np.sin(phi) * np.sin(t), z], -1))
-    return np.concatenate(circles), joined(len(circles), len(t))
+    return np.concatenate(circles), joined([len(t)] * len(circles))
 
 
 def half_lattice(signs: Sequence[int]) -> Array:
@@ -110,7 +110,7 @@ def half_net(sign: int) -> tuple[Array, Array]:
     k, t = np.meshgrid(np.linspace(-0.87, 0.87, 7), np.linspace(-np.pi / 2, np.pi / 2, 49), indexing="ij")
     along, z = np.sqrt(1 - k**2) * np.sin(t), sign * np.sqrt(1 - k**2) * np.cos(t)
     points = np.stack([np.stack([k, along, z], -1), np.stack([along, k, z], -1)])
-    return points.reshape(-1, 3), joined(2 * len(k), k.shape[1])
+    return points.reshape(-1, 3), joined([k.shape[1]] * (2 * len(k)))
 
 
 def face_net(half: float, sign: int) -> tuple[Array, Array]:

@@ -31,6 +31,8 @@ from components.language.scene import scenes
 from tests.waiting import until
 from tools.ports import free
 
+pytestmark = pytest.mark.servers
+
 ROOT = Path(__file__).parents[1]
 KEY = "0123456789abcdef" * 2
 START_SECONDS = 60  # a cold start on a busy machine of two cores, with room to spare

@@ -10,6 +10,10 @@
  * @typedef {{eye: number[], center: number[]}} Camera
  */
 
+import { follows } from "../engine/marks.mjs";
+import { picking } from "./picking.mjs";
+import { lazily } from "./shaders.mjs";
+
 const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: false, doubleClick: false };
 const UP = { x: 0, y: 0, z: 1 }, PARTS = /** @type {const} */ (["points", "opacity", "values"]);
 
@@ -55,10 +59,10 @@ const shade = (value, color) =>
   Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;
 
 /** Whether a click on a mark does something. @param {any} mark */
-const clickable = ({ hand }) => hand?.kind === "follow" || hand?.kind === "choose";
+const clickable = (mark) => follows(mark) || mark.hand?.kind === "choose";
 
 /** Whether its colours change. @param {any} color */
-const live = (color) => color && "weights" in color.of;
+const live = (color) => color && !("bdata" in color.of);
 
 /** One view of a recipe in one element. */
 export class Panel {
@@ -89,6 +93,9 @@ export class Panel {
     /** @type {any} */ this.grid = null; // one pixel a point of the field
     /** @type {WeakMap<any, any>} */ this.paths = new WeakMap(); // of layers on the canvas
     this.turning = 0; // cameras of our own on their public way
+    /** @type {{frame: Drawn[], camera: Camera | null} | null} what the public way showed last */ this.settled = null;
+    /** @type {ReturnType<typeof picking> | null} 3D, on the fast way */ this.picking = null;
+    this.opened = false;
     this.closed = false;
   }
 
@@ -99,9 +106,13 @@ export class Panel {
   /** @param {Drawn[]} frame @param {Camera | null} camera */
   async open(frame, camera) {
     this.frame = frame;
-    const { data, layout } = this.#figure(frame, camera);
-    await this.Plotly.newPlot(this.gd, data, layout, CONFIG);
+    const { data, layout } = this.#figure(frame, camera), drawn = () => this.Plotly.newPlot(this.gd, data, layout, CONFIG);
+    const gl = await (this.is3d && this.fast ? unseen(drawn) : drawn().then(() => null)).catch((/** @type {unknown} */ error) => {
+      throw this.is3d && !this.scene?.glplot ? new NoWebGL() : error;
+    });
+    this.opened = true;
     if (this.closed) return this.close();
+    if (this.is3d && !this.scene?.glplot) throw new NoWebGL();
     this.gd.on("plotly_click", (/** @type {any} */ event) => {
       const layer = this.view.layers[event.points[0].curveNumber];
       if (clickable(layer)) this.onPick(layer, event.points[0].pointNumber);
@@ -113,8 +124,10 @@ export class Panel {
       this.gd.on("plotly_relayouting", moved);
       this.gd.on("plotly_relayout", moved);
       this.gd.addEventListener("wheel", this.#zoom, { passive: false, capture: true });
+      if (gl) this.#pickOnDemand(gl);
       this.#prepare();
       this.#keepListening();
+      if (gl) redraw(this.scene.glplot);
     } else {
       const canvas = (/** @type {string} */ className) => Object.assign(document.createElement("canvas"), { className });
       this.canvas = this.gd.appendChild(canvas("motion"));
@@ -125,6 +138,15 @@ export class Panel {
     }
     this.gd.on("plotly_afterplot", () => { this.#follow(); this.onPlot(); });
     this.sizes.observe(this.gd);
+    this.painted = frame;
+    this.settled = { frame, camera: this.is3d ? this.camera() : null };
+  }
+
+  /** Points are there to be picked as soon as the pointer is. @param {WebGLRenderingContext} gl */
+  #pickOnDemand(gl) {
+    const { gd, scene } = this, own = (this.picking = picking(gl));
+    gd.addEventListener("pointerenter", () => own.come(() => { scene.glplot.update({}); redraw(scene.glplot); }));
+    gd.addEventListener("pointerleave", () => own.leave());
   }
 
   /** 2D: left, top, width and height of the axes, in pixels of the element. */
@@ -209,7 +231,8 @@ export class Panel {
         if (!object) continue;
         object.isOpaque = () => object.opacity >= 1;
         object.isTransparent = () => object.opacity > 0 && object.opacity < 1;
-        if (!clickable(layer)) object.drawPick = () => {};
+        const { drawPick } = Object.getPrototypeOf(object);
+        object.drawPick = (/** @type {any} */ camera) => { if (clickable(layer) && (this.picking?.hovered ?? true)) drawPick.call(object, camera); };
       }
     });
   }
@@ -226,7 +249,7 @@ export class Panel {
 
   /** Show a frame while things move; nothing is drawn where nothing has. @param {Drawn[]} frame */
   paint(frame) {
-    if (frame.every((drawn, l) => PARTS.every((part) => this.painted?.[l]?.[part] === drawn[part]))) return;
+    if (!this.opened || same(frame, this.painted)) return;
     this.frame = this.painted = frame;
     if (!this.is3d) return this.#paintCanvas(frame);
     this.gd.classList.add("moving");
@@ -236,16 +259,28 @@ export class Panel {
 
   /** Show a frame for good: the public way, with the camera where it is. @param {Drawn[]} frame */
   async settle(frame) {
+    if (!this.opened) return;
+    const camera = this.is3d ? this.camera() : null, before = this.settled;
+    if (!this.moving && same(frame, before?.frame, "text") && String(camera?.eye) === String(before?.camera?.eye)
+      && String(camera?.center) === String(before?.camera?.center) && this.#keepsColors()) return;
     this.colors.clear();
     this.frame = frame;
-    const { data, layout } = this.#figure(frame, this.is3d ? this.camera() : null);
+    const { data, layout } = this.#figure(frame, camera);
     this.#forget();
+    this.settled = { frame, camera };
     await this.Plotly.react(this.gd, data, layout, CONFIG);
     if (this.closed) return;
     if (this.is3d) this.#prepare();
     else /** @type {HTMLCanvasElement} */ (this.canvas).hidden = true;
     this.gd.classList.remove("moving");
     this.#follow();
+  }
+
+  /** Whether the theme is the one that was drawn last. */
+  #keepsColors() {
+    const known = new Map(this.colors);
+    this.colors.clear();
+    return [...known].every(([name, color]) => this.color(name) === color);
   }
 
   /** @param {Drawn[]} frame @returns {boolean} whether Plotly's internals were as expected */
@@ -311,7 +346,7 @@ export class Panel {
 
   /** @param {Camera} camera */
   setCamera(camera) {
-    if (!this.is3d) return;
+    if (!this.is3d || !this.opened) return;
     const scene = this.scene;
     if (this.fast && scene?.camera?.lookAt) {
       scene.camera.lookAt(camera.eye, camera.center, xyz(UP));
@@ -458,6 +493,36 @@ export class Panel {
     this.Plotly.purge(this.gd);
     gl?.getExtension("WEBGL_lose_context")?.loseContext();
   }
+}
+
+/** Why there is no picture. */
+export class NoWebGL extends Error {}
+
+/** Whether two frames look the same. @param {Drawn[]} a @param {Drawn[] | null | undefined} b @param {(keyof Drawn)[]} more to be the same */
+const same = (a, b, ...more) => a.every((drawn, l) => [...PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));
+
+/** Let Plotly build a figure in WebGL without drawing it meanwhile, and compile only what it will draw with.
+ * @param {() => Promise<any>} build @returns {Promise<WebGLRenderingContext | null>} its context */
+async function unseen(build) {
+  const { prototype } = HTMLCanvasElement, { getContext } = prototype;
+  /** @type {any} */ let gl = null;
+  prototype.getContext = /** @type {any} */ (function (/** @type {any} */ ...asked) {
+    // @ts-ignore: `this` is the canvas
+    const context = /** @type {any} */ (getContext.apply(this, asked));
+    if (context && /webgl/.test(asked[0])) {
+      lazily((gl = context));
+      gl.drawArrays = gl.drawElements = () => {};
+    }
+    return context;
+  });
+  try {
+    await build();
+  } finally {
+    prototype.getContext = getContext;
+  }
+  delete gl?.drawArrays;
+  delete gl?.drawElements;
+  return gl;
 }
 
 /** Draw now, without what Plotly does at each drawing for ticks (ours are hidden) and hover (hidden while things move), which

@@ -7,9 +7,22 @@ import { h, readable } from "../player/controls.mjs";
 export function plotly(source) {
   const ready = /** @type {any} */ (window);
   ready.normscape.plotly ??= ready.Plotly ? Promise.resolve(ready.Plotly) : new Promise((resolve, reject) => {
-    document.head.append(h("script", { src: source, onload: () => resolve(ready.Plotly), onerror: () => reject(new Error("Plotly did not load")) }));
+    const restore = readBack();
+    document.head.append(h("script", { src: source, onload: () => { restore(); resolve(ready.Plotly); },
+      onerror: () => { restore(); reject(new Error("Plotly did not load")); } }));
   });
   return ready.normscape.plotly;
+}
+
+/** Plotly draws its glyphs on a canvas of 8192 pixels to read them back: kept in memory, not on a graphics card, from which that takes long.
+ * @returns {() => void} the end of it */
+function readBack() {
+  const { prototype } = HTMLCanvasElement, { getContext } = prototype;
+  prototype.getContext = /** @type {any} */ (function (/** @type {string} */ kind, /** @type {any} */ options) {
+    // @ts-ignore: `this` is the canvas
+    return getContext.call(this, kind, kind === "2d" ? { willReadFrequently: true, ...options } : options);
+  });
+  return () => { prototype.getContext = getContext; };
 }
 
 /** What the colours of a view are: its titled layers, and its colour scale. @param {any} view */
@@ -33,14 +46,6 @@ export const home = (view) => ({ eye: view.camera, center: [0, 0, 0] });
 
 /** A short piece of a dashed line. @param {any} layer */
 const stroke = (layer) => `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
-
-/** @type {boolean | undefined} */ let webgl;
-export function hasWebGL() {
-  if (webgl !== undefined) return webgl;
-  const canvas = document.createElement("canvas"), gl = canvas.getContext("webgl");
-  gl?.getExtension("WEBGL_lose_context")?.loseContext();
-  return (webgl = Boolean(gl));
-}
 
 /** The views as they are now, beside each other. @param {import("./painter.mjs").Panel[]} panels @param {string} paper its colour @returns {Promise<HTMLCanvasElement>} */
 export async function collage(panels, paper) {

@@ -4,13 +4,13 @@
 import { choices, h, scrubber, sliders } from "./controls.mjs";
 import { unpack } from "../engine/engine.mjs";
 import { numbers } from "./numbers.mjs";
-import { Panel } from "../painter/painter.mjs";
+import { NoWebGL, Panel } from "../painter/painter.mjs";
 import { picture } from "../painter/pictures.mjs";
 import { tour } from "./tour.mjs";
-import { hasWebGL, home, legend, plotly } from "../painter/views.mjs";
+import { home, legend, plotly } from "../painter/views.mjs";
 
-/** @typedef {{picked: (layer: any, point: number) => void, turned: (camera: import("../painter/painter.mjs").Camera, panel: Panel) => void}} Hand
- *   what a hand on a panel does: a click on a point, a turn of the camera */
+/** @typedef {{picked: (layer: any, point: number) => void, turned: (camera: import("../painter/painter.mjs").Camera, panel: Panel) => void, living: () => void}} Hand
+ *   what a hand on a panel does: a click on a point, a turn of the camera; and, once, that there is something to move */
 
 /** A colour of the theme. @param {string} name */
 export const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -26,7 +26,7 @@ export function fill(player) {
   if (scrub && player.offers("progress")) shows.push(scrubber(scrub, recipe, player));
   if (training) training.hidden = !recipe.choices.some((/** @type {any} */ c) => c.kind === "result" && player.offers(c.name));
   if (part("numbers")) { count(player); shows.push(() => player.counted(player)); }
-  if (formula && formula.innerHTML !== recipe.formula) formula.innerHTML = recipe.formula;
+  if (formula && formula.innerHTML !== recipe.formula) { formula.innerHTML = recipe.formula; delete formula.dataset.stage; }
   if (formula) shows.push(() => mark(formula, player.progress));
   if (text && !text.childElementCount) tour(text, recipe.text, player);
   return shows;
@@ -49,21 +49,36 @@ function mark(formula, progress) {
   for (const piece of formula.querySelectorAll("[class*=stage-]")) piece.classList.toggle("marked", piece.classList.contains(stage));
 }
 
-/** A panel for each view; those of the same kind are kept, with their cameras. @param {any} player
- * @param {import("../painter/painter.mjs").Drawn[][]} frame @param {Hand} hand */
+/** A panel for each view; those of the same kind are kept, with their cameras. Until the first one moves, what stood there stays; the
+ * others follow it. @param {any} player @param {() => import("../painter/painter.mjs").Drawn[][]} frame @param {Hand} hand */
 export async function open(player, frame, hand) {
   const { recipe, panels } = player, views = player.part("views");
-  if (recipe.views.some((/** @type {any} */ v) => v.dims === 3) && !hasWebGL()) return still(player, views);
   const fits = panels.length === recipe.views.length && panels.every((/** @type {Panel} */ p, /** @type {number} */ v) => p.view.dims === recipe.views[v].dims);
-  if (fits) return keep(player, frame);
+  if (fits) return keep(player, frame());
   player.closePanels();
   const Plotly = await plotly(player.root.dataset.plotly ?? "").catch(() => null);
   if (player.closed) return;
   if (!Plotly) return player.notice("The drawing library did not load. Reload the page to try again.");
+  const poster = views.querySelector(".poster");
+  views.replaceChildren(...(poster ? [poster] : []));
   views.className = `views views-${recipe.views.length}`;
-  views.replaceChildren();
-  player.panels = recipe.views.map((/** @type {any} */ view) => build(player, view, Plotly, hand));
-  await Promise.all(player.panels.map((/** @type {Panel} */ panel, /** @type {number} */ v) => panel.open(frame[v], player.camera)));
+  views.classList.toggle("waiting", Boolean(poster));
+  const built = (player.panels = recipe.views.map((/** @type {any} */ view) => build(player, view, Plotly, hand)));
+  if (poster) views.append(poster); // after the views, whose places go by their number
+  try {
+    for (const [v, panel] of built.entries()) {
+      await panel.open(frame()[v], player.camera);
+      if (player.closed || player.panels !== built) return;
+      if (v) continue;
+      hand.living();
+      views.classList.remove("waiting");
+      poster?.remove();
+      await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
+    }
+  } catch (error) {
+    if (!(error instanceof NoWebGL)) throw error;
+    still(player, views);
+  }
 }
 
 /** The panels that there are, with new views. @param {any} player @param {import("../painter/painter.mjs").Drawn[][]} frame */

@@ -10,7 +10,7 @@
 
 import { clockOf, cloudOf, now, stages, unpack } from "../engine/engine.mjs";
 import { plane } from "../engine/geometry.mjs";
-import { opacityOf, pointsOf, valuesOf } from "../engine/marks.mjs";
+import { follows, opacityOf, pointsOf, valuesOf } from "../engine/marks.mjs";
 import { h } from "./controls.mjs";
 import { defaults, pointCount, read, split, texts, within, write } from "./link.mjs";
 import { description } from "./describe.mjs";
@@ -21,7 +21,7 @@ import { color, count, explain, fill, open, pictured } from "./mount.mjs";
 import { present } from "../page/present.mjs";
 import { share } from "../page/share.mjs";
 import { ask } from "./source.mjs";
-import { collage, home } from "../painter/views.mjs";
+import { collage, home, plotly } from "../painter/views.mjs";
 
 /** @typedef {import("../painter/painter.mjs").Panel} Panel */
 
@@ -29,6 +29,9 @@ const REST = 250, NEWS = 2000, SLOW = 4000; // milliseconds
 const LATE = "The figure is still on its way.";
 const AWAY = "The server does not answer. What is on the page still works";
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** @type {WeakMap<Float64Array, string[]>} of each point of a cloud where it is, for hovering */
+const told = new WeakMap();
 
 export class Player {
   /** @param {HTMLElement} root */
@@ -50,15 +53,16 @@ export class Player {
     this.playing = false;
     this.running = false; // whether the clock runs
     this.closed = false;
-    this.ready = false; // whether the panels show the recipe
+    this.living = false; // whether the first panel shows the recipe
+    this.ready = false; // whether all panels do
     this.following = false; // a link that is not yet shown, hence not to be written over
     /** @type {Panel | undefined} */ this.turned = undefined; // the panel that the hand turned last
     /** @type {Record<string, string> | null} */ this.wanted = null;
     /** @type {Promise<any>} */ this.line = Promise.resolve();
     this.asking = new AbortController();
     /** @type {(() => void)[]} */ this.shows = [];
-    /** @type {Record<string, Float32Array[]>} */ this.stages = {};
-    /** @type {Record<string, Float32Array>} */ this.at = {};
+    /** @type {import("../engine/engine.mjs").Stages} */ this.stages = {};
+    /** @type {Record<string, Float64Array>} */ this.at = {};
     /** @type {import("./motion.mjs").Leg | null} */ this.leg = null;
     /** @type {import("./motion.mjs").Flight | null} */ this.flight = null;
     /** @type {any} */ this.tour = null;
@@ -99,6 +103,7 @@ export class Player {
     this.scheme.observe(document.documentElement, { attributeFilter: ["data-mantine-color-scheme"] });
     this.part("text")?.replaceChildren(); // Dash may keep the elements of the scene before
     for (const left of this.root.querySelectorAll(".guide, .head button")) left.remove();
+    plotly(this.root.dataset.plotly ?? "").catch(() => {}); // asked for while the recipe comes; who needs it says if it did not
     await this.restore();
   }
 
@@ -147,7 +152,7 @@ export class Player {
 
   /** @param {{choices: Record<string, string>, recipe?: any}} answer @param {any} state */
   #take({ choices, recipe }, state) {
-    this.ready = this.following = this.growing = false;
+    this.living = this.ready = this.following = this.growing = false;
     Object.assign(this, { recipe, choices: { ...choices, ...texts(recipe.chosen) }, params: state.params, progress: state.progress, followed: state.follow, camera: state.camera });
     if (state.controls !== undefined) this.controls = state.controls;
     this.stages = stages(recipe, this.params);
@@ -164,7 +169,8 @@ export class Player {
     this.shows = fill(this);
     this.#show();
     if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus();
-    await open(this, this.#frame(true), {
+    await open(this, () => this.#frame(true), {
+      living: () => { this.living = true; this.#schedule(); this.root.dispatchEvent(new Event("normscape:living")); },
       picked: (layer, point) => this.#picked(layer, point),
       turned: (camera, panel) => this.#turned(camera, panel),
     });
@@ -172,7 +178,7 @@ export class Player {
     this.shows.push(...pictured(this), handles(this));
     this.describe = description(this);
     this.part("views")?.setAttribute("aria-busy", "false");
-    this.ready = true;
+    this.living = this.ready = true;
     this.#schedule();
     this.root.dispatchEvent(new Event("normscape:ready"));
   }
@@ -437,7 +443,7 @@ export class Player {
   /** @param {number} time */
   #tick(time) {
     this.scheduled = 0;
-    if (this.closed || !this.ready) return;
+    if (this.closed || !this.living) return;
     const passed = this.time ? Math.min(time - this.time, LONGEST) : 0;
     this.#advance(passed);
     if (this.running) this.#runOn(passed);
@@ -506,14 +512,18 @@ export class Player {
       points: pointsOf(mark, moment),
       opacity: opacityOf(mark, progress),
       values: valuesOf(mark, moment),
-      text: rest && mark.hand?.kind === "follow" ? this.#texts(mark.cloud) : undefined,
+      text: rest && follows(mark) ? this.#texts(mark.cloud) : undefined,
     })));
   }
 
   /** @param {string} name */
   #texts(name) {
-    const at = this.at[name], n = cloudOf(this.recipe, name).points.shape[0], d = at.length / n;
-    return Array.from({ length: n }, (_, i) => `point ${i}<br>(${Array.from(at.subarray(i * d, (i + 1) * d), (x) => x.toFixed(2)).join(", ")})`);
+    const at = this.at[name], known = told.get(at);
+    if (known) return known;
+    const n = cloudOf(this.recipe, name).points.shape[0], d = at.length / n;
+    const texts = Array.from({ length: n }, (_, i) => `point ${i}<br>(${Array.from(at.subarray(i * d, (i + 1) * d), (x) => x.toFixed(2)).join(", ")})`);
+    told.set(at, texts);
+    return texts;
   }
 
   #show() { for (const show of this.shows) show(); }

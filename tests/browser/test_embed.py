@@ -204,7 +204,7 @@ def test_it_starts_by_itself_unless_one_asked_for_no_motion(new_page, motion, ru
     frames(page)
     assert player(page, "p.playing") == runs
     if runs:
-        until(page, "!p.playing && p.progress === p.last")
+        rest(page, "!p.playing && p.progress === p.last")
 
 
 def test_the_poster_is_where_the_figure_will_be(new_page):

@@ -27,7 +27,13 @@ CONTROLS = (
 )
 
 
-def test_ten_visits_leak_no_webgl_context(page):
+@pytest.fixture
+def page(kept):
+    return kept
+
+
+def test_ten_visits_leak_no_webgl_context(new_page):
+    page = new_page()
     said = []
     page.on("console", lambda message: said.append(message.text))
     page.add_init_script(WATCH_CONTEXTS)
@@ -65,7 +71,8 @@ def test_from_scene_to_scene_through_the_menu(page):
     assert page.url.endswith("/rmsnorm")
 
 
-def test_without_webgl_there_is_a_word_and_a_still_picture(page):
+def test_without_webgl_there_is_a_word_and_a_still_picture(new_page):
+    page = new_page()
     page.add_init_script(NO_WEBGL)
     visit(page, f"/layernorm?{FEW}")
     assert "no WebGL" in page.locator(".views [role=status]").text_content()
@@ -86,7 +93,7 @@ def test_without_webgl_there_is_a_word_and_a_still_picture(page):
         page.click("[aria-label='Save the picture']")
     assert download.value.suggested_filename == "layernorm.svg"
     page.click("[aria-label='Play (space)']")
-    until(page, "!p.playing && p.progress === 5")
+    rest(page, "!p.playing && p.progress === 5")
     page.keyboard.press("r")
     page.select_option("#choice-d", "2")
     until(page, "p.ready && p.panels.length === 1")
@@ -136,7 +143,8 @@ def test_the_gallery_has_each_picture_in_its_card(new_page, theme):
     assert strays(page) == []
 
 
-def test_the_gallery_fetches_the_theme_that_is_shown(page):
+def test_the_gallery_fetches_the_theme_that_is_shown(new_page):
+    page = new_page()
     asked = []
     page.on("request", lambda request: "/still/" in request.url and asked.append(request.url))
     page.goto("/")
@@ -196,8 +204,9 @@ new PerformanceObserver((list) => {
 }).observe({ type: "layout-shift", buffered: true });"""
 
 
-def test_the_stage_stands_still_while_it_fills(page):
+def test_the_stage_stands_still_while_it_fills(new_page):
     """From the poster to the live figure nothing below or beside it jumps."""
+    page = new_page()
     page.add_init_script(WATCH_JUMPS)
     visit(page, f"/layernorm?{FEW}")
     rest(page)
