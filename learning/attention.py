@@ -18,7 +18,6 @@ NORMS: dict[str, tuple[bool, float | None]] = {
     "layer_norm": (True, 0.5),
     "rms_norm": (False, 0.5),
     "short": (False, -0.5),
-    "short_layer_norm": (True, -0.5),
     "none": (False, None),
 }
 MOST_CLASSES, WIDEST = 64, 64  # what a film file may ask for

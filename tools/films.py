@@ -35,14 +35,19 @@ def plane(turns: float, depth: int, **options: Any) -> Film:
     return trained(Network(2, 3, depth, 1), spiral(200, turns=turns, noise=0, seed=0), **options)
 
 
-def one(film: Film, data: DataSet, *, half: bool) -> Film:
-    """A film of one seed as seen on these data, with its weights as they will be stored."""
-    weights = film.weights.astype(np.float16 if half else np.float32).astype(np.float32)
-    film = replace(film, weights=weights, test_accuracy=None)
-    loss, accuracy = np.transpose(
-        [score(film.pipeline(0).stages(data.points, {"step": step})[-1], data.labels) for step in film.steps]
+def stored(film: Film, data: DataSet, *, half: bool) -> Film:
+    """A film as seen on these data, with its weights as they will be stored."""
+    network, weights = (
+        film.network,
+        film.weights.astype(np.float16 if half else np.float32).astype(np.float32),
     )
-    return replace(film, data=data, loss=loss[None], accuracy=accuracy[None])
+    labels, weight = network.answers(data.points, data.labels, np.ones(len(data.points)))
+    told = [
+        [score(network.logits(network.parts(flat), data.points), labels, weight) for flat in seed]
+        for seed in weights
+    ]
+    loss, accuracy = np.moveaxis(np.array(told), -1, 0)
+    return replace(film, weights=weights, data=data, loss=loss, accuracy=accuracy, test_accuracy=None)
 
 
 def labels() -> None:
@@ -57,7 +62,7 @@ def labels() -> None:
             table.append({"m": m, "depth": depth, "networks": 8 * LABELLINGS, "fitted": share})
             data = runs[SHOWN].data
             best = trained(network, data, seeds=1, seed=runs[SHOWN].best(), checkpoints=60, **options)
-            film = one(best, data, half=True)
+            film = stored(best, data, half=True)
             write(f"labels_{m}_{depth}", film, half=True, words=f"{share:.2f} of {8 * LABELLINGS} fit all")
     write_table("labels", table)
 
@@ -97,7 +102,7 @@ def numerals() -> None:
     options |= {"steps": 1500}
     seed = trained(network, train, seeds=4, **options).best()  # by the data that it has learned from
     film = trained(network, train, seeds=1, seed=seed, checkpoints=50, **options)
-    write("digits", one(film, test, half=True), half=True, words="on the 360 that it has not learned from")
+    write("digits", stored(film, test, half=True), half=True, words="on the 360 that it has not learned from")
 
 
 def counting() -> None:
@@ -121,8 +126,7 @@ def counting() -> None:
                 | {"at": run.steps[keep].tolist()}
                 | {name: np.round(np.median(each, 0)[keep], 4).tolist() for name, each in curves.items()}
             )
-            name = f"majority_{norm}_{rate}"
-            write(name, at(run, thinned(run.loss.T, 32)), half=True)
+            write(f"majority_{norm}_{rate}", kept(run), half=True)
             write_table("majority", rows)
 
 
@@ -133,6 +137,13 @@ def turned(film: Film) -> np.ndarray:
 
 def reached(film: Film, accuracy: float) -> list[int | None]:
     return [None if np.isnan(step) else int(step) for step in film.steps_to(accuracy)]
+
+
+def kept(film: Film) -> Film:
+    """The film with every third of 32 checkpoints along its loss and its time, as it will be stored."""
+    film = at(film, thinned(film.loss.T, 32))
+    film = at(film, np.unique([*range(0, len(film.steps), 3), len(film.steps) - 1]))
+    return stored(film, film.data, half=True)
 
 
 def at(film: Film, keep: np.ndarray) -> Film:

@@ -30,8 +30,6 @@ class Plain(nn.Module):
                 return sqrt(8) * nn.functional.normalize(x, dim=-1)
             case "short":
                 return nn.functional.normalize(x, dim=-1) / sqrt(8)
-            case "short_layer_norm":
-                return nn.functional.layer_norm(x, (8,), eps=0.0) / 8
         return nn.functional.layer_norm(x, (8,), eps=0.0)
 
 

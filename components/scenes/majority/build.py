@@ -15,7 +15,7 @@ from components.scenes.curves import FLAT, of_seeds
 from components.scenes.networks import clock
 from components.scenes.scenery import Axis, Part, draw, followed, graph, mean_line, rest, space, split
 from components.scenes.trained import seed_of
-from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Softmax, Track
+from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Softmax, Track, softmax
 from geometry.centering import centering_matrix
 from learning.attention import Attention, angles
 from learning.datasets import DataSet
@@ -27,21 +27,19 @@ NORMS = {
     "layer_norm": "LayerNorm",
     "rms_norm": "no projection, length √d",
     "short": "no projection, length 1/√d",
-    "short_layer_norm": "projection, length 1/√d",
     "none": "none",
 }
 RATES = {"slow": "0.001", "fast": "0.01"}
 CURVES = {"loss": "loss", "accuracy": "accuracy", "angle": "angle to 𝟏"}
 SCALES: dict[str, Axis] = {
-    "loss": ("log₁₀ loss", -2.5, 1.0),
+    "loss": ("log₁₀ loss", -1.5, 1.0),
     "accuracy": ("accuracy", 0.0, 1.03),
-    "angle": ("mean angle to 𝟏, degrees", 0.0, 90.0),
+    "angle": ("angle to 𝟏, °", 0.0, 90.0),
 }
 LOOKS = {  # the role and dash of the medians
     "layer_norm": ("hyperplane", "solid"),
     "rms_norm": ("sphere", "dash"),
     "short": ("mean-direction", "dot"),
-    "short_layer_norm": ("formula", "longdash"),
     "none": ("ellipsoid", "dashdot"),
 }
 Rows = Sequence[Mapping[str, Any]]
@@ -49,11 +47,10 @@ SHORT = {  # for the legend
     "layer_norm": "LayerNorm",
     "rms_norm": "length √d",
     "short": "length 1/√d",
-    "short_layer_norm": "projected, 1/√d",
     "none": "no norm",
 }
 CAMERA = (1.1, -1.1, 0.45)
-TOP = 0.4  # of the weights that are drawn; an even share is 1/20
+TOP = 0.3  # of the weights that are drawn; an even share is 1/20
 MOST = 0.99  # the share of the keys that the picture has room for
 
 
@@ -222,14 +219,23 @@ def median(row: Mapping[str, Any], what: str) -> Part:
 
 
 def readouts(film: Film, seed: int) -> tuple[tuple[Readout, ...], tuple[Cloud, ...]]:
-    """Loss, accuracy and angle of the shown seed, as its checkpoints have them."""
-    told = np.stack([film.loss[seed], film.accuracy[seed], turned(film)[seed]], -1)
+    """Loss, accuracy, angle and largest weights of the shown seed, as its checkpoints have them."""
+    told = np.stack([film.loss[seed], film.accuracy[seed], turned(film)[seed], largest(film)[seed]], -1)
     numbers = Cloud("numbers", np.ones((1, 1)), place=Pipeline((Affine(moved(film, told[..., None])),)))
+    loss, accuracy, angle, weight = (Row(tuple(map(float, row))) for row in np.eye(4))
     return (
-        Number(f"Accuracy of seed {seed}", "numbers", Row((0, 1, 0)), digits=3),
-        Number("Its loss", "numbers", Row((1, 0, 0)), digits=3),
-        Number("Mean angle of its queries to 𝟏", "numbers", Row((0, 0, 1)), unit="°", digits=1),
+        Number(f"Accuracy of seed {seed}", "numbers", accuracy, digits=3),
+        Number("Its loss", "numbers", loss, digits=3),
+        Number("Mean angle of its queries to 𝟏", "numbers", angle, unit="°", digits=1),
+        Number("Largest weight that a token pays, on average", "numbers", weight, digits=3),
     ), (numbers,)
+
+
+def largest(film: Film) -> np.ndarray:
+    """The largest weight (S, T) that a token pays to a class, on average over the tokens."""
+    network, weights = film.network, film.weights.astype(float)
+    keys = network.keys(network.named(weights)["embedding"])
+    return softmax(network.queries(weights) @ keys.mT).max(-1).mean(-1)
 
 
 def facts(found: Rows) -> Facts:
