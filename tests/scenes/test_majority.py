@@ -21,6 +21,7 @@ from tools import films
 
 TABLE = {(row["norm"], row["rate"]): row for row in read("majority.json", rows)}
 RATES = ("slow", "fast")
+HALF = 1e-3  # in the loss, of weights in half precision
 
 
 def loss(norm, rate):
@@ -55,7 +56,7 @@ def test_the_films_are_those_of_the_table():
         assert film.network == Attention(norm=norm) and film.seeds == 10
         assert (film.settings["lr"], film.settings["steps"], BATCH) == (row["lr"], row["steps"], row["batch"])
         np.testing.assert_array_equal(film.data.points, data.points)
-        np.testing.assert_allclose(film.loss[:, -1], row["end_loss"], atol=6e-5)
+        np.testing.assert_allclose(film.loss[:, -1], row["end_loss"], atol=HALF)
         np.testing.assert_allclose(turned(film)[:, -1], row["end_angle"], atol=1)
         start = film.network.initial(range(10))
         np.testing.assert_allclose(film.weights[:, 0], start, rtol=2**-11)
@@ -160,7 +161,8 @@ def the_shares():
         assert f"{peak(norm, 'fast'):.3f}" in text("majority")
     for norm, rate in TABLE:
         start = float(np.median(largest(shipped(f"majority_{norm}_{rate}"))[:, 0]))
-        assert 1 / 20 == 0.05 < peak(norm, rate) < start
+        assert 1 / 20 == 0.05 < peak(norm, rate) < (0.065 if norm == "short" else start)
+        assert (start < 0.052) == (norm == "short")
     lengths = [
         np.median(np.linalg.norm(film.network.queries(film.weights[:, k].astype(float)), axis=-1))
         for film in (shipped("majority_layer_norm_fast"),)
@@ -190,7 +192,7 @@ def even_shares():
 
 def the_other_norm():
     others = [loss(norm, "slow") for norm in NORMS if norm != "short"]
-    assert stop("majority", "The paper's other norm").choices["norm"] == "short"
+    assert stop("majority", "Short keys").choices["norm"] == "short"
     assert loss("short", "slow") > 1.5 * max(others)
 
 
@@ -201,14 +203,12 @@ def as_long():
     assert angle("rms_norm", "slow") > turned(shipped("majority_rms_norm_slow"))[:, 0].mean() - 10
 
 
-def test_no_norm_counts_as_well():
-    """The stop and the answers without a number: loss and accuracy near those with LayerNorm."""
+def no_norm():
+    """Accuracies near those with LayerNorm."""
+    assert stop("majority", "Nothing at all").choices["norm"] == "none"
     for rate in RATES:
         ends = {norm: median(TABLE[norm, rate]["end_accuracy"]) for norm in NORMS}
-        assert abs(ends["none"] - ends["layer_norm"]) < 0.05
-    even_shares()
-    ragged()
-    as_long()
+        assert abs(ends["none"] - ends["layer_norm"]) < 0.02
 
 
 # --- and live
@@ -245,7 +245,12 @@ CLAIMS = {
     "seen.": the_picture,
     "a line at $1/20$ is a plain average": the_picture,
     "of ten seeds, with the medians of four **norms before attention**": ten_and_four,
-    "gives all keys the score 0": no_score,
+    "LayerNorm takes the mean off each key, so $\\langle \\mathbf 1, k\\rangle = 0$: a query along 𝟏 gives all keys "
+    "the score 0": no_score,
+    "**no projection, length $1/\\sqrt d$** is theirs": eight_times,
+    "but for keys of length $1/\\sqrt d$, whose scores are small from the start": the_shares,
+    "No projection, and keys of length $1/\\sqrt d$.": the_other_norm,
+    "No norm before attention. It learns to count nearly as well.": no_norm,
     "its keys are 8 times as short. So two things were changed at once.": eight_times,
     "If these are 8 times as short, the attention adds 8 times less to each token": eight_times,
     "All these are medians of ten seeds": ten_and_four,
@@ -259,14 +264,14 @@ CLAIMS = {
     f"With the learning rate 0.01 the losses end at {loss('layer_norm', 'fast'):.3f} for LayerNorm, "
     f"{loss('rms_norm', 'fast'):.3f} for the same length without projection, {loss('short', 'fast'):.3f} for theirs "
     f"and {loss('none', 'fast'):.3f} without a norm.": the_fast_losses,
-    f"with the learning rate 0.01 their mean angle to $\\mathbf 1$ ends at {angle('layer_norm', 'fast'):.0f}° with "
+    f"with the learning rate 0.01 their mean angle to 𝟏 ends at {angle('layer_norm', 'fast'):.0f}° with "
     f"LayerNorm, and at {angle('rms_norm', 'fast'):.0f}° and {angle('none', 'fast'):.0f}° without": the_angles,
     "for all its scores are then near 0": the_shares,
     f"ends at {peak('layer_norm', 'fast'):.3f} with LayerNorm and at {peak('none', 'fast'):.3f} without a norm; an "
     "even share is 0.05.": the_shares,
     "here it is 4,000 steps of 128 new sequences with 0.001, or 1,500 with 0.01": our_setup,
     "leads by at least 6 tokens": our_setup,
-    "Their mean angle to $\\mathbf 1$ has gone down.": even_shares,
+    "Their mean angle to 𝟏 has gone down.": even_shares,
     "Of the four, its median is far above LayerNorm's.": the_other_norm,
     "The loss falls as fast as with LayerNorm, and the queries have not turned.": as_long,
     "the lines beside are ragged": ragged,
