@@ -50,6 +50,8 @@ SCALES = {
         ("#7ea6ff", "#5f7fc0", "#6a6e78", "#b9814a", "#f0a350"),
     ),
     "sequential": (("#d5dcf2", "#2c63d6", "#14285c"), ("#2a3558", "#7ea6ff", "#eaf0ff")),
+    # of few points, each of which must be seen on the paper
+    "weight": (("#86a2e6", "#2c63d6", "#14285c"), ("#5470bd", "#7ea6ff", "#eaf0ff")),
     "cyclic": (
         ("#2c63d6", "#0f8a7e", "#9a8a10", "#c8531c", "#b03a8c", "#2c63d6"),
         ("#7ea6ff", "#3fc4b4", "#cdbb42", "#f08a52", "#e279bf", "#7ea6ff"),
@@ -86,11 +88,10 @@ def resolve(data: Any, theme: str) -> Any:
 
 
 def css() -> str:
-    """The custom properties for both themes; the attribute is the one that Mantine reads."""
-    blocks = [
-        f':root[data-mantine-color-scheme="{theme}"] {{ color-scheme: {theme}; '
-        + " ".join(f"--{name}: {color};" for name, color in colors(theme).items())
-        + " }"
+    """The custom properties of both themes: that of the system, unless `data-scheme` says which."""
+    light, dark = (
+        f"color-scheme: {theme}; " + " ".join(f"--{name}: {color};" for name, color in colors(theme).items())
         for theme in THEMES
-    ]
-    return "\n".join(blocks) + "\n"
+    )
+    system = f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
+    return system + f':root[data-scheme="light"] {{ {light} }}\n:root[data-scheme="dark"] {{ {dark} }}\n'

@@ -15,7 +15,7 @@
  *   | {kind: "branches", pipelines: any[][], join: "sum" | "concat"}} Step a branch is steps too
  * @typedef {{of: string, stage: number | null, transposed: boolean, shape: number[]}} Of the points of another cloud as a matrix
  * @typedef {Record<string, Float64Array[]>} Stages of each cloud
- * @typedef {{name: string, points: Packed, place: Step[], steps: Step[]}} Cloud
+ * @typedef {{name: string, points: Packed, place: Step[], steps: Step[], labels?: string[] | null}} Cloud
  * @typedef {{stage: number | null, weights: number[] | Entries, offset: number, over: Row | null}} Row
  * @typedef {{name: string, dims: number, layers: import("./marks.mjs").Mark[], [key: string]: any}} View
  * @typedef {{stages: string[], clouds: Cloud[], views: View[], parameters: any[], [key: string]: any}} Recipe

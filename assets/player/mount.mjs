@@ -12,8 +12,8 @@ import { home, legend, plotly } from "../painter/views.mjs";
 /** @typedef {{picked: (layer: any, point: number) => void, turned: (camera: import("../painter/painter.mjs").Camera, panel: Panel) => void, living: () => void}} Hand
  *   what a hand on a panel does: a click on a point, a turn of the camera; and, once, that there is something to move */
 
-/** A colour of the theme. @param {string} name */
-export const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+/** A colour of the theme, as an element has it. @param {Element} element @param {string} name */
+export const color = (element, name) => getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 
 /** Everything but the views. @param {any} player @returns {(() => void)[]} to be called when the state has changed */
 export function fill(player) {
@@ -28,7 +28,7 @@ export function fill(player) {
   if (part("numbers")) { count(player); shows.push(() => player.counted(player)); }
   if (formula && formula.innerHTML !== recipe.formula) { formula.innerHTML = recipe.formula; delete formula.dataset.stage; }
   if (formula) shows.push(() => mark(formula, player.progress));
-  if (text && !text.childElementCount) tour(text, recipe.text, player);
+  if (text && !player.tour) tour(text, recipe.text.tour, player);
   return shows;
 }
 
@@ -99,7 +99,7 @@ function build(player, view, Plotly, hand) {
   const element = h("div", { className: "figure", tabIndex: -1 }), fast = !new URLSearchParams(location.hash.slice(1)).has("public");
   player.part("views").append(h("figure", { className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}` },
     h("figcaption", {}, view.title), element, legend(view)));
-  const panel = new Panel(element, view, color, Plotly, fast);
+  const panel = new Panel(element, view, (name) => color(element, name), Plotly, fast);
   if (view.edge) element.after(h("button", { type: "button", className: "edge", onclick: () => player.edgeOn(panel) }, "See the plane edge on"));
   panel.onPick = (layer, index) => hand.picked(layer, pointOf(layer, index));
   panel.onCamera = (camera) => hand.turned(camera, panel);
@@ -122,7 +122,7 @@ export function pictured(player) {
   const cloud = player.recipe.clouds.find((/** @type {any} */ c) => c.pictures), [panel] = player.panels;
   panel?.gd.parentElement.querySelector(".picture")?.remove();
   if (!cloud || !panel) return [];
-  const { element, show } = picture(cloud, () => color("ink"));
+  const { element, show } = picture(cloud, () => color(panel.gd, "ink"));
   let pointed = -1;
   const showNow = () => show(pointed < 0 ? player.followed : pointed);
   panel.onHover = (/** @type {any} */ layer, /** @type {number} */ index) => {

@@ -100,9 +100,7 @@ export class Player {
       this.pressed = Boolean(target.closest(held));
       if (this.growing && target.closest(".flat .figure")) this.#holdStill();
     }, { signal, capture: true });
-    this.scheme.observe(document.documentElement, { attributeFilter: ["data-mantine-color-scheme"] });
-    this.part("text")?.replaceChildren(); // Dash may keep the elements of the scene before
-    for (const left of this.root.querySelectorAll(".guide, .head button")) left.remove();
+    this.scheme.observe(document.documentElement, { attributeFilter: ["data-scheme"] });
     plotly(this.root.dataset.plotly ?? "").catch(() => {}); // asked for while the recipe comes; who needs it says if it did not
     await this.restore();
   }
@@ -164,11 +162,11 @@ export class Player {
 
   /** Build the parts for the recipe. */
   async #mount() {
-    const focused = document.activeElement?.id;
+    const tree = /** @type {Document | ShadowRoot} */ (this.root.getRootNode()), focused = tree.activeElement?.id;
     release(this.panels);
     this.shows = fill(this);
     this.#show();
-    if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus();
+    if (focused && tree.activeElement?.id !== focused) tree.getElementById(focused)?.focus();
     await open(this, () => this.#frame(true), {
       living: () => { this.living = true; this.#schedule(); this.root.dispatchEvent(new Event("normscape:living")); },
       picked: (layer, point) => this.#picked(layer, point),
@@ -186,10 +184,22 @@ export class Player {
   /** Whether the hand has a control. @param {string} name */
   offers(name) { return (this.root.dataset.controls?.split(",") ?? this.controls)?.includes(name) ?? true; }
 
-  /** A click on a point follows it, or sets the choice that stands for it. @param {any} layer @param {number} point */
+  /** A click on a point follows it and opens what it stands for, or sets the choice that stands for it.
+   * @param {any} layer @param {number} point */
   #picked({ hand }, point) {
-    if (hand.kind === "choose") this.choose({ [hand.choice]: String(unpack(hand.numbers)[point]) });
-    else this.follow(point);
+    if (hand.kind === "choose") return this.choose({ [hand.choice]: String(unpack(hand.numbers)[point]) });
+    this.follow(point);
+    this.open();
+  }
+
+  /** The page of what the followed point stands for, where there is one, with the state that its link names. */
+  open() {
+    const marks = this.recipe.views.flatMap((/** @type {any} */ view) => view.layers), { page } = this.root.dataset;
+    const link = marks.find((/** @type {any} */ mark) => mark.hand?.kind === "open")?.hand.links[this.followed];
+    if (!link || !page) return;
+    this.#write();
+    const [slug, query] = link.split("?"), url = page.replace("{slug}", slug) + (query ? `?${query}` : "");
+    if (this.apart) window.open(url, "_blank", "noopener"); else location.assign(url);
   }
 
   /** The camera to where a view's plane is seen edge on, on this side of it. @param {Panel} panel */
@@ -201,7 +211,7 @@ export class Player {
 
   /** Where the server has the picture of the present state, in the present colours. */
   picture() {
-    const theme = document.documentElement.dataset.mantineColorScheme ?? "light";
+    const theme = getComputedStyle(this.root).colorScheme;
     return `${this.root.dataset.still}${write({ ...this.state, theme, controls: null }, this.usual, this.recipe)}`;
   }
 
@@ -402,7 +412,7 @@ export class Player {
 
   share() { share(this); }
 
-  help() { help(); }
+  help() { help(this.root.closest(".page") ?? document.body); }
 
   present() { present(this); }
 
@@ -413,7 +423,7 @@ export class Player {
       if (this.root.dataset.still) h("a", { href: this.picture(), download: `${this.slug}.svg` }).click();
       return;
     }
-    const canvas = await collage(this.panels, color("paper"));
+    const canvas = await collage(this.panels, color(this.root, "paper"));
     h("a", { href: canvas.toDataURL("image/png"), download: `${this.slug}.png` }).click();
   }
 
@@ -516,11 +526,11 @@ export class Player {
     })));
   }
 
-  /** @param {string} name */
+  /** What is told of each point under the pointer: its label, or where it is. @param {string} name */
   #texts(name) {
-    const at = this.at[name], known = told.get(at);
+    const at = this.at[name], { labels, points } = cloudOf(this.recipe, name), known = labels ?? told.get(at);
     if (known) return known;
-    const n = cloudOf(this.recipe, name).points.shape[0], d = at.length / n;
+    const n = points.shape[0], d = at.length / n;
     const texts = Array.from({ length: n }, (_, i) => `point ${i}<br>(${Array.from(at.subarray(i * d, (i + 1) * d), (x) => x.toFixed(2)).join(", ")})`);
     told.set(at, texts);
     return texts;

@@ -106,7 +106,7 @@ class Drawn:
         return self.mark.closed and self.opacity >= 1
 
 
-ORDER = {"field": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}  # what is drawn over what
+ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}  # what is drawn over what
 
 
 def _layers(recipe: Recipe, view: View, state: State, size: Size) -> list[str]:
@@ -147,6 +147,8 @@ def _shape(
     match mark.draws:
         case "field":
             return _field(mark, at, size)
+        case "cells":
+            return _cells(drawn, at)
         case "labels":
             return _labels(recipe, drawn, color, letters)
         case "mesh":
@@ -211,6 +213,22 @@ def _field(mark: Any, at: Moment, size: Size) -> str:
     return f'<g transform="{place}" shape-rendering="crispEdges">{"".join(steps)}</g>'
 
 
+def _cells(drawn: Drawn, at: Moment) -> str:
+    """A rectangle around each point of a grid: a step of the scale, and over it part of the next."""
+    mark, flat = drawn.mark, drawn.flat
+    (dx, _), (_, dy) = flat[1] - flat[0], flat[0] - flat[mark.columns]
+    name, last = mark.color.scale, _last(mark.color)
+    pieces = []
+    for (x, y), step in zip(flat, np.clip(_steps(mark.values(at), mark.color), 0, last), strict=True):
+        place = f'd="M{x - dx / 2:.1f} {y - dy / 2:.1f}h{dx:.1f}v{dy:.1f}h-{dx:.1f}z"'
+        k, part = min(int(step), last - 1), step - min(int(step), last - 1)
+        over = (
+            f'<path fill="var(--{name}-{k + 1})" fill-opacity="{part:.2f}" {place}/>' if part > 0.005 else ""
+        )
+        pieces.append(f'<path fill="var(--{name}-{k})" {place}/>{over}')
+    return f'<g shape-rendering="crispEdges">{"".join(pieces)}</g>'
+
+
 def _points(drawn: Drawn, at: Moment, color: str, walls: Sequence[Drawn]) -> str:
     mark, flat, depth = drawn.mark, drawn.flat, drawn.depth
     chosen = np.flatnonzero(~np.isnan(flat[:, 0]))  # gaps are points that are not shown now
@@ -220,8 +238,9 @@ def _points(drawn: Drawn, at: Moment, color: str, walls: Sequence[Drawn]) -> str
         chosen = chosen[~behind(flat[chosen], depth[chosen], wall.flat[front], wall.depth[front])]
     chosen = chosen[np.argsort(-depth[chosen], kind="stable")]
     colors = _colors(mark, at)
-    dots = "".join(dot(flat[i], mark.size * 0.55, mark.glyph == "square", colors(i)) for i in chosen)
     ring = mark.glyph == "ring"
+    own = {i: colors(i).replace("fill", "stroke") if ring else colors(i) for i in chosen}
+    dots = "".join(dot(flat[i], mark.size * 0.55, mark.glyph == "square", own[i]) for i in chosen)
     paint = f'fill="none" stroke="{color}" stroke-width="1.5"' if ring else f'fill="{color}"'
     return f"<g {paint}>{dots}</g>"
 

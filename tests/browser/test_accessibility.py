@@ -46,7 +46,7 @@ def barriers(page):
     found = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        page.wait_for_function(f"() => document.documentElement.dataset.mantineColorScheme === '{scheme}'")
+        page.wait_for_function(f"() => document.documentElement.dataset.scheme === '{scheme}'")
         found += page.evaluate(LOOK, STANDARDS)
     return found
 

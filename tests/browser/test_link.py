@@ -171,7 +171,7 @@ def test_a_wrong_link_says_what_was_wrong_and_starts_from_defaults(page, wrong, 
         0,
         "400",
     ]
-    assert player(page, "document.documentElement.dataset.mantineColorScheme") in ("light", "dark")
+    assert player(page, "document.documentElement.dataset.scheme") in ("light", "dark")
 
 
 def test_two_tabs_are_independent(new_page):
@@ -190,7 +190,7 @@ def test_light_and_dark(new_page):
     visit(page, f"/layernorm?{FEW}")
     light = player(page, COLOUR)
     page.emulate_media(color_scheme="dark")
-    until(page, "document.documentElement.dataset.mantineColorScheme === 'dark'")
+    until(page, "document.documentElement.dataset.scheme === 'dark'")
     until(page, f"{COLOUR} !== '{light}'")
     dark = player(page, COLOUR)
     page.click("#theme")

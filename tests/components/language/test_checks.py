@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from components.language.checks import WrongRecipe
-from components.language.cloud import Cloud, Row, rows
+from components.language.cloud import Cloud, LargestWeight, Row, rows
 from components.language.marks import (
+    Carry,
+    Cells,
     Choose,
     Color,
     Disc,
@@ -18,13 +20,25 @@ from components.language.marks import (
     Labels,
     Line,
     Mesh,
+    Open,
     Points,
     SemiAxes,
+    Support,
     Threshold,
     Trail,
     Turn,
 )
-from components.language.recipe import Accuracy, Lengths, Number, Parameter, Recipe, Residual, Table, View
+from components.language.recipe import (
+    Accuracy,
+    Fate,
+    Lengths,
+    Number,
+    Parameter,
+    Recipe,
+    Residual,
+    Table,
+    View,
+)
 from geometry import Affine, Entries, Pipeline
 from tests.components.recipes import recipe
 
@@ -78,6 +92,12 @@ MISTAKES = {
     "an empty scale": (with_mark(Points("x", "input", SHOW, color=replace(COLOR, low=1))), "low < high"),
     "colours too few": (with_mark(Points("x", "input", SHOW, color=replace(COLOR, of=np.ones(3)))), "take 20"),
     "labels of none": (with_mark(Labels("x", "input", SHOW)), "no labels"),
+    "cells that are no grid": (with_mark(Cells("grid", "input", FLAT, columns=7, color=COLOR), 2), "no grid"),
+    "links for other points": (with_mark(Points("x", "input", SHOW, hand=Open(["fold"]))), "links to open has 1 entries"),
+    "a link that leads elsewhere": (
+        with_mark(Points("x", "input", SHOW, hand=Open(["//example.org"] * N))),
+        "no scene with its state",
+    ),
     "a field that is no grid": (with_mark(Field("grid", "input", (), columns=7, color=COLOR), 2), "no grid"),
     "a disc of points": (with_mark(Disc("x", "input", SHOW, radius=1)), "one number at the origin"),
     "an ellipsoid of a point": (with_mark(SemiAxes("one", "input", SHOW)), "no cloud 'one'"),
@@ -86,6 +106,29 @@ MISTAKES = {
         "classes has 3 entries; take 20",
     ),
     "a histogram of two": (with_mark(Histogram("x", "input", FLAT, span=(0, 1), bins=2), 2), "2 rows; take 1"),
+    "pairs to carry": (with_mark(Points("x", "input", FLAT, hand=Carry([("eps", "gain")])), 2), "take 20"),
+    "to carry in space": (with_mark(Points("x", "input", SHOW, hand=Carry(N * [("eps", "gain")]))), "2D views"),
+    "to carry by nothing": (
+        with_mark(Points("x", "input", FLAT, hand=Carry(N * [("eps", "x")])), 2),
+        "no parameter 'x'",
+    ),
+    "a query too wide": (
+        with_mark(Support("x", "input", SHOW, query=Row((1,) * 4), radius=1)),
+        "4 weights .* 3 coordinates",
+    ),
+    "a colour's stage": (
+        with_mark(Points("x", "input", SHOW, color=replace(COLOR, of=LargestWeight(7)))),
+        "no stage 7; take 0 to 2",
+    ),
+    "keys too many": (
+        lambda: replace(
+            recipe(3),
+            clouds=(*recipe(3).clouds, Cloud("keys", np.zeros((257, 3)))),
+            readouts=(Fate("its fate", "keys"),),
+        ),
+        "257 points; attention is shown between 1 to 256 keys",
+    ),
+    "a fate of nothing": (changed(readouts=(Fate("its fate", "keys"),)), "no cloud 'keys'"),
     "numbers to choose": (
         with_mark(Points("x", "input", SHOW, hand=Choose("seed", np.ones(3, int)))),
         "numbers to choose has 3 entries; take 20",
@@ -154,3 +197,8 @@ def test_a_slider_has_finite_numbers(field, value):
 def test_a_view_has_two_dimensions_or_three():
     with pytest.raises(WrongRecipe, match="dims is 2 or 3"):
         replace(recipe(3), views=(View("v", "", (), ((-1, 1),), dims=1),))
+
+
+def test_a_camera_is_an_eye_or_an_eye_and_what_it_looks_at():
+    with pytest.raises(WrongRecipe, match="a camera of 4 numbers"):
+        replace(recipe(3), views=(View("v", "", (), ((-1, 1),) * 3, camera=(1, 1, 1, 0)),))
