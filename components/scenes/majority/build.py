@@ -157,7 +157,7 @@ def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View
     plane: dict[str, Any] = {"radius": far}
     solid = rows(np.eye(3))
     guides, layers = split(
-        *mean_line(show, d, far, 1.12 * far, size=2.5),
+        *mean_line(show, d, far, 1.06 * far, size=2.5),
         (
             flat,
             Disc("flat", "hyperplane", solid, "the hyperplane across 𝟏", opacity=0.12, **plane),
