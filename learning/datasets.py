@@ -1,7 +1,7 @@
 """Labelled points to learn: made ones, those of a user, and scikit-learn's digits."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,20 @@ class DataSet:
             raise ValueError(f"labels are 0 … {self.classes - 1}: got {labels.min()} … {labels.max()}")
         if self.images is not None and (self.images.ndim != 3 or len(self.images) != len(points)):
             raise ValueError(f"{len(points)} points have as many pictures (h, w): got {self.images.shape}")
+
+    def batch(self, step: int) -> "DataSet":
+        """What a training learns from at a step: all of it."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Stream(DataSet):
+    """A data set to measure with, and `draw(step)`, another for each step to learn from."""
+
+    draw: Callable[[int], DataSet] = field(kw_only=True)
+
+    def batch(self, step: int) -> DataSet:
+        return self.draw(step)
 
 
 def spiral(n: int, *, turns: float, noise: float, seed: int) -> DataSet:

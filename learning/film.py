@@ -7,7 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from geometry.entries import Entries, Track
 from geometry.pipeline import Pipeline
 from learning.datasets import DataSet
-from learning.network import Network
+from learning.models import model
 from learning.parts import MOST, json_parts, npz_parts
 from learning.weights import FilmError, bounded, finite, network_of, weights_text
 
@@ -51,7 +51,7 @@ class Film:
     diverged rests at its last finite checkpoint. Raises FilmError for other shapes and ranges.
     """
 
-    network: Network
+    network: Any  # a Model
     data: DataSet
     steps: Array
     weights: Array
@@ -73,17 +73,17 @@ class Film:
     def seeds(self) -> int:
         return len(self.weights)
 
+    def entries(self, seed: int) -> list[Entries]:
+        """The parameters of one seed, part by part; they follow the parameter "step"."""
+        return [
+            Entries(np.zeros(part.shape[1:]), tracks={"step": Track(self.steps, part)})
+            for part in self.network.parts(self.weights[seed])
+        ]
+
     def pipeline(self, seed: int) -> Pipeline:
-        """The network of one seed; its entries follow the parameter "step"."""
-        return self.network.pipeline(
-            [
-                tuple(
-                    Entries(np.zeros(part.shape[1:]), tracks={"step": Track(self.steps, part)})
-                    for part in pair
-                )
-                for pair in self.network.unflatten(self.weights[seed])
-            ]
-        )
+        """The network of one seed, where it is a pipeline; its entries follow the parameter "step"."""
+        entries = self.entries(seed)
+        return self.network.pipeline(list(zip(entries[::2], entries[1::2], strict=True)))
 
     def solved(self, threshold: float = 0.99) -> Array:
         """Whether each seed ends with at least this accuracy (S,)."""
@@ -152,14 +152,18 @@ def rows(data: bytes) -> tuple[dict[str, Any], ...]:
     return tuple(json.loads(data))
 
 
-def score(logits: Array, labels: Array) -> tuple[float, float]:
-    """Mean cross entropy and accuracy of logits (N, 1) for two classes, or (N, K), with labels (N,)."""
+def score(logits: Array, labels: Array, weight: Array | None = None) -> tuple[float, float]:
+    """Mean cross entropy and accuracy of logits (N, 1) for two classes, or (N, K), with labels (N,).
+
+    weight (N,): how much each counts; None: all the same.
+    """
     if logits.shape[-1] == 1:
         logits = np.concatenate([np.zeros_like(logits), logits], axis=-1)
     largest = logits.max(-1, keepdims=True)
     total = largest[:, 0] + np.log(np.exp(logits - largest).sum(-1))
-    loss = (total - np.take_along_axis(logits, labels[:, None], axis=-1)[:, 0]).mean()
-    return float(loss), float((logits.argmax(-1) == labels).mean())
+    loss = total - np.take_along_axis(logits, labels[:, None], axis=-1)[:, 0]
+    right = logits.argmax(-1) == labels
+    return float(np.average(loss, weights=weight)), float(np.average(right, weights=weight))
 
 
 def _arrays(film: Film) -> dict[str, Array]:
@@ -174,7 +178,7 @@ def _meta(film: Film) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "network": asdict(film.network),
+        "network": film.network.fields(),
         "data": data,
         "ended": list(film.ended),
         "settings": dict(film.settings),
@@ -200,7 +204,7 @@ def _film(meta: Any, arrays: dict[str, Array]) -> Film:
             images=_pictures(arrays.get("images")),
         )
         return Film(
-            Network(**meta["network"]),
+            model(meta["network"]),
             data,
             steps=arrays["steps"],
             weights=arrays["weights"],

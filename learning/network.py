@@ -1,7 +1,7 @@
 """A small network as a pipeline: Linear, middle, …, Linear, middle, Linear. Source: 001."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from math import sqrt
 from typing import Any
@@ -85,6 +85,24 @@ class Network:
         for k, (A, b) in enumerate(parts):
             steps += [*(self._middle(self.sizes[k]) if k else ()), Affine(A, b)]
         return Pipeline(steps)
+
+    def parts(self, flat: Array) -> list[Array]:
+        """(…, P) → A, b, A, b, …"""
+        return [part for pair in self.unflatten(flat) for part in pair]
+
+    def logits(self, parts: Sequence[Array], points: Array) -> Array:
+        """What the network answers, (*batch, N, outputs), for parts as `parts` gives them."""
+        return self.pipeline(list(zip(parts[::2], parts[1::2], strict=True))).stages(points)[-1]
+
+    def answers(self, points: Array, labels: Array, weight: Array) -> tuple[Array, Array]:
+        """The label of each answer, and its weight: those of its point."""
+        return labels, weight
+
+    def initial(self, seeds: Sequence[int]) -> np.ndarray:
+        return initial(self, seeds)
+
+    def fields(self) -> dict[str, Any]:
+        return asdict(self)
 
     def _middle(self, d: int) -> Sequence[Any]:
         match self.middle:

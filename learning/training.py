@@ -18,7 +18,8 @@ from torch.nn import functional
 from learning.datasets import DataSet
 from learning.film import Film
 from learning.history import History
-from learning.network import Network, initial
+from learning.models import Model
+from learning.parts import MOST
 
 BREATH = 0.15  # seconds of training between two moments
 LANES = 32  # numbers that vector instructions take at once, or a multiple
@@ -40,7 +41,7 @@ class Moment:
 
 
 def train(
-    network: Network,
+    network: Model,
     data: DataSet,
     *,
     seeds: int = 32,
@@ -50,11 +51,12 @@ def train(
     test: DataSet | None = None,
     checkpoints: int = 150,
 ) -> Generator[Moment, None, Film]:
-    """Adam on the full batch, for the seeds seed … seed + seeds − 1; yields a Moment some six times a second.
+    """Adam for the seeds seed … seed + seeds − 1, all on one batch; yields a Moment some six times a second.
 
     The first moment comes at once, the last is done, and the generator returns its film. The loss is binary
     cross entropy on the logit for two classes, cross entropy for more. Each network starts from its own
-    seed (see `initial`). A seed that diverges (see `History`) has ended; the others go on.
+    seed (see `initial`). Loss and accuracy are those on `data`, whose `batch` is what a step learns from;
+    answers count by their weight. A seed that diverges (see `History`) has ended; the others go on.
     `test` gives the film its `test_accuracy`. What comes out depends neither on time nor on the other seeds.
 
     Raises ValueError for numbers outside LIMITS, and for data that the network does not take.
@@ -62,19 +64,20 @@ def train(
     numbers = {"seeds": seeds, "steps": steps, "seed": seed, "checkpoints": checkpoints}
     _check(network, data, test, lr, numbers)
     start, breath = perf_counter(), 0.0
+    kept = min(checkpoints, MOST["weights"] // (seeds * network.size))  # what a file takes
     with _one_thread():
         run = _Run(network, data, test, lr=lr, seeds=range(seed, seed + seeds), steps=steps)
     while True:
         with _one_thread():
             run.go(breath)
-        moment = run.moment(perf_counter() - start, checkpoints, numbers | {"lr": lr})
+        moment = run.moment(perf_counter() - start, kept, numbers | {"lr": lr})
         yield moment
         if moment.done:
             return moment.film()
         breath = BREATH
 
 
-def trained(network: Network, data: DataSet, **options: Any) -> Film:
+def trained(network: Model, data: DataSet, **options: Any) -> Film:
     """The film of `train`, all at once."""
     *_, last = train(network, data, **options)
     return last.film()
@@ -89,26 +92,28 @@ class _Run:
     """
 
     def __init__(self, network, data, test, *, lr, seeds, steps):
-        self.data, self.test, self.step = data, test, 0
+        self.network, self.data, self.test, self.step = network, data, test, 0
+        self.batch, self.given = data, _tensors(network, data)
         self.history = History(network, len(seeds), steps)
-        start = torch.from_numpy(initial(network, range(seeds.start, max(seeds.stop, seeds.start + 2))))
-        # One contiguous storage, A after b after A, each with its own axis of seeds: one Adam moves them all.
-        parts = [part for pair in network.unflatten(start) for part in pair]
+        start = torch.from_numpy(network.initial(range(seeds.start, max(seeds.stop, seeds.start + 2))))
+        # One contiguous storage, part after part, each with its own axis of seeds: one Adam moves them all.
+        parts = network.parts(start)
         flat = torch.cat([part.flatten() for part in parts])
         pieces = flat.split([part.numel() for part in parts])
         self.leaves = [p.view(part.shape).requires_grad_() for p, part in zip(pieces, parts, strict=True)]
-        self.pipeline = network.pipeline(list(zip(self.leaves[::2], self.leaves[1::2], strict=True)))
         self.adam = Adam(flat, lr=lr)
 
     def go(self, seconds: float) -> None:
         """Train for so long, and at least to the next checkpoint."""
-        end, (x, labels, share) = perf_counter() + seconds, _tensors(self.data)
+        end = perf_counter() + seconds
         while True:
-            logits = self.pipeline.stages(x)[-1]
-            loss = losses(logits, labels, share)
+            x, labels, weight = self._learned()
+            logits = self.network.logits(self.leaves, x)
+            loss = losses(logits, labels, weight)
             checkpoint = self.history.wants(self.step)
             if checkpoint:
-                self._record(loss.detach(), accuracies(logits.detach(), labels, share))
+                own = loss.detach(), accuracies(logits.detach(), labels, weight)
+                self._record(*(own if self.batch is self.data else self._measured(self.data)))
             if self.history.done:
                 return
             gradients = torch.autograd.grad(loss.sum(), self.leaves)
@@ -137,13 +142,23 @@ class _Run:
             ),
         )
 
+    def _learned(self) -> "Tensors":
+        """What this step learns from; made once where it is the same at every step."""
+        batch = self.data.batch(self.step)
+        if batch is not self.batch:
+            self.batch, self.given = batch, _tensors(self.network, batch)
+        return self.given
+
+    def _measured(self, data: DataSet) -> tuple[torch.Tensor, torch.Tensor]:
+        """Loss and accuracy (S,) on a data set."""
+        x, labels, weight = _tensors(self.network, data)
+        with torch.no_grad():
+            logits = self.network.logits(self.leaves, x)
+            return losses(logits, labels, weight), accuracies(logits, labels, weight)
+
     def _record(self, loss, accuracy):
         weights = torch.cat([leaf.detach().flatten(1) for leaf in self.leaves], dim=1)
-        tested = accuracy
-        if self.test is not None:
-            x, labels, share = _tensors(self.test)
-            with torch.no_grad():
-                tested = accuracies(self.pipeline.stages(x)[-1], labels, share)
+        tested = accuracy if self.test is None else self._measured(self.test)[1]
         self.history.add(self.step, *(part.numpy() for part in (weights, loss, accuracy, tested)))
 
 
@@ -168,8 +183,9 @@ class Adam:
         self.p.addcdiv_(self.m, root, value=-self.lr / (1 - first**self.count))
 
 
-def losses(logits: torch.Tensor, labels: torch.Tensor, share: torch.Tensor) -> torch.Tensor:
-    """The mean cross entropy (S,) of logits (S, N, 1) for two classes, or (S, N, K); `share` (N,) weighs."""
+def losses(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """The mean cross entropy (S,) of logits (S, M, 1) for two classes, or (S, M, K), by `weight` (M,)."""
+    share = weight / weight.sum()
     if logits.shape[-1] == 1:
         sign = 1 - 2 * labels.to(logits.dtype)
         return (functional.softplus(sign * logits[..., 0]) * share).sum(-1)
@@ -177,15 +193,17 @@ def losses(logits: torch.Tensor, labels: torch.Tensor, share: torch.Tensor) -> t
     return ((logits.logsumexp(-1) - logits.gather(-1, picked)[..., 0]) * share).sum(-1)
 
 
-def accuracies(logits: torch.Tensor, labels: torch.Tensor, share: torch.Tensor) -> torch.Tensor:
-    """The share (S,) of points that fall on the side, or have their largest logit, where their label says."""
+def accuracies(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """The share (S,) of the weight that falls on the side, or has its largest logit, where its label says."""
     guess = logits[..., 0] > 0 if logits.shape[-1] == 1 else logits.argmax(-1)
-    right = (guess == labels) & (share > 0)
-    return right.sum(-1) / (share > 0).sum()
+    return ((guess == labels) * weight).sum(-1) / weight.sum()
 
 
-def _tensors(data: DataSet) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Points, labels, and the share of each point in the mean; points of no share fill up a multiple of 32.
+Tensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+
+
+def _tensors(network: Model, data: DataSet) -> Tensors:
+    """Points, and of their answers the labels and weights; points of no weight fill up a multiple of 32.
 
     So many numbers of one seed leave no rest that would be computed in another way than the others.
     """
@@ -193,8 +211,8 @@ def _tensors(data: DataSet) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     more = -count % LANES
     points = np.concatenate([data.points, data.points[:1].repeat(more, axis=0)])
     labels = np.concatenate([data.labels, data.labels[:1].repeat(more)])
-    share = np.where(np.arange(count + more) < count, np.float32(1 / count), np.float32(0))
-    return torch.from_numpy(points), torch.from_numpy(labels), torch.from_numpy(share)
+    there = (np.arange(count + more) < count).astype(np.float32)
+    return torch.from_numpy(points), *map(torch.from_numpy, network.answers(points, labels, there))
 
 
 @contextmanager

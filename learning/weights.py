@@ -22,11 +22,13 @@ class FilmError(ValueError):
     """A file or a link that holds no film or network; the message says why."""
 
 
-def weights_text(network: Network, flat: Array) -> str:
+def weights_text(network: Any, flat: Array) -> str:
     """One network with its parameters (P,) in letters, digits, "-" and "_": single precision, and a checksum.
 
     Raises FilmError where it does not fit into a link.
     """
+    if not isinstance(network, Network):
+        raise FilmError("only a network of Linears fits into a link: save the run as a file instead")
     if np.shape(flat) != (network.size,):
         raise FilmError(f"this network has {network.size} parameters: got an array of shape {np.shape(flat)}")
     middle = list(MIDDLES).index(network.middle)

@@ -19,10 +19,13 @@ from geometry import center, layer_norm, rms_norm
 from geometry.centering import hyperplane_basis
 from geometry.clouds import gaussian
 from geometry.fates import selectable
+from learning.attention import NORMS, Attention, angles
 from learning.datasets import DataSet, digits, octants, random_labels, spiral, xor
 from learning.film import Film, score, to_npz
+from learning.history import thinned
 from learning.language import Shape, measured, to_file
 from learning.language_training import learned
+from learning.majority import BATCH, HELD, majority
 from learning.network import MIDDLES, Network
 from learning.prose import prose, split
 from learning.shipped import FOLDER
@@ -34,6 +37,7 @@ LABELLINGS, SHOWN = 4, 3  # how often their labels are drawn, and which of these
 DEPTHS = range(1, 7)
 STARTS = ((0.03, 4000), (0.01, 4000), (0.01, 20_000))  # learning rates and steps, with many starts
 READERS, READ = 5, 1500  # language models of each kind, and steps that each learns
+RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rates and steps with attention
 NUMBERS = (5, 10, 20, 50, 100, 200, 500)  # of Gaussian keys,
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # theirs,
 SETS = 100  # and how often they are drawn
@@ -45,14 +49,19 @@ def plane(turns: float, depth: int, **options: Any) -> Film:
     return trained(Network(2, 3, depth, 1), spiral(200, turns=turns, noise=0, seed=0), **options)
 
 
-def one(film: Film, data: DataSet, *, half: bool) -> Film:
-    """A film of one seed as seen on these data, with its weights as they will be stored."""
-    weights = film.weights.astype(np.float16 if half else np.float32).astype(np.float32)
-    film = replace(film, weights=weights, test_accuracy=None)
-    loss, accuracy = np.transpose(
-        [score(film.pipeline(0).stages(data.points, {"step": step})[-1], data.labels) for step in film.steps]
+def stored(film: Film, data: DataSet, *, half: bool) -> Film:
+    """A film as seen on these data, with its weights as they will be stored."""
+    network, weights = (
+        film.network,
+        film.weights.astype(np.float16 if half else np.float32).astype(np.float32),
     )
-    return replace(film, data=data, loss=loss[None], accuracy=accuracy[None])
+    labels, weight = network.answers(data.points, data.labels, np.ones(len(data.points)))
+    told = [
+        [score(network.logits(network.parts(flat), data.points), labels, weight) for flat in seed]
+        for seed in weights
+    ]
+    loss, accuracy = np.moveaxis(np.array(told), -1, 0)
+    return replace(film, weights=weights, data=data, loss=loss, accuracy=accuracy, test_accuracy=None)
 
 
 def labels() -> None:
@@ -67,7 +76,7 @@ def labels() -> None:
             table.append({"m": m, "depth": depth, "networks": 8 * LABELLINGS, "fitted": share})
             data = runs[SHOWN].data
             best = trained(network, data, seeds=1, seed=runs[SHOWN].best(), checkpoints=60, **options)
-            film = one(best, data, half=True)
+            film = stored(best, data, half=True)
             write(f"labels_{m}_{depth}", film, half=True, words=f"{share:.2f} of {8 * LABELLINGS} fit all")
     write_table("labels", table)
 
@@ -158,7 +167,54 @@ def numerals() -> None:
     options |= {"steps": 1500}
     seed = trained(network, train, seeds=4, **options).best()  # by the data that it has learned from
     film = trained(network, train, seeds=1, seed=seed, checkpoints=50, **options)
-    write("digits", one(film, test, half=True), half=True, words="on the 360 that it has not learned from")
+    write("digits", stored(film, test, half=True), half=True, words="on the 360 that it has not learned from")
+
+
+def counting() -> None:
+    """Attention that finds the most frequent class, by its norm and the learning rate: films and a table.
+
+    A row a film: for each seed the first steps with these accuracies (None: never) and how it ends, and the
+    medians of its curves.
+    """
+    rows = []
+    for rate, (lr, steps) in RATES.items():
+        for norm in NORMS:
+            data = majority(HELD, seed=0, batch=BATCH)
+            run = trained(Attention(norm=norm), data, seeds=10, steps=steps, lr=lr, checkpoints=300)
+            angle = turned(run)
+            keep = thinned(run.loss.T, 60)
+            curves = {"loss": run.loss, "accuracy": run.accuracy, "angle": angle}
+            rows.append(
+                {"norm": norm, "rate": rate, "lr": lr, "steps": steps, "batch": BATCH}
+                | {f"to_{share}": reached(run, share / 100) for share in (50, 90, 99)}
+                | {f"end_{name}": np.round(each[:, -1], 4).tolist() for name, each in curves.items()}
+                | {"at": run.steps[keep].tolist()}
+                | {name: np.round(np.median(each, 0)[keep], 4).tolist() for name, each in curves.items()}
+            )
+            write(f"majority_{norm}_{rate}", kept(run), half=True)
+            write_table("majority", rows)
+
+
+def turned(film: Film) -> np.ndarray:
+    """The mean angle (S, T) of the queries to 1, in degrees."""
+    return angles(film.network.queries(film.weights.astype(float))).mean(-1)
+
+
+def reached(film: Film, accuracy: float) -> list[int | None]:
+    return [None if np.isnan(step) else int(step) for step in film.steps_to(accuracy)]
+
+
+def kept(film: Film) -> Film:
+    """The film with every third of 32 checkpoints along its loss and its time, as it will be stored."""
+    film = at(film, thinned(film.loss.T, 32))
+    film = at(film, np.unique([*range(0, len(film.steps), 3), len(film.steps) - 1]))
+    return stored(film, film.data, half=True)
+
+
+def at(film: Film, keep: np.ndarray) -> Film:
+    """The film with these of its checkpoints alone."""
+    parts = {name: getattr(film, name)[:, keep] for name in ("weights", "loss", "accuracy")}
+    return replace(film, steps=film.steps[keep], **parts)
 
 
 FILMS: dict[str, Callable[[], Film]] = {
@@ -168,6 +224,7 @@ FILMS: dict[str, Callable[[], Film]] = {
     "xor": lambda: trained(Network(2, 3, 1, 1), xor(120, noise=0.25, seed=0), seeds=8, steps=1000),
 }
 TABLES = {
+    "majority": counting,
     "labels": labels,
     "starts": starts,
     "digits": numerals,

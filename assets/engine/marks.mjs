@@ -64,6 +64,15 @@ export const MARKS = {
 
   Histogram: (mark, moment) => histogram(some(mark, moment), mark.span, mark.bins),
 
+  Profile(mark, moment) {
+    const points = moment.at[mark.cloud], d = points.length / sizeOf(moment.recipe, mark.cloud), indices = chosen(mark, moment);
+    const out = new Float32Array(indices.length * (d + 1) * 2).fill(NaN);
+    indices.forEach((i, line) => {
+      for (let j = 0; j < d; j++) out.set([j + 1, points[i * d + j]], (line * (d + 1) + j) * 2);
+    });
+    return out;
+  },
+
   Threshold(mark, moment) {
     const cut = bestThreshold(all(mark, moment), unpack(mark.classes)).threshold, [low, high] = mark.span;
     return Float32Array.of(cut, low, cut, high);

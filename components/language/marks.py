@@ -262,6 +262,20 @@ class Histogram(Stroke):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Profile(Stroke):
+    """The coordinates of each point as a line over their numbers, from 1 on. It has no rows."""
+
+    only: One = None
+    flat = 0
+
+    def points(self, at: Moment) -> Array:
+        values = at.now(self.cloud)[indices(self.only, self.cloud, at)]
+        numbers = np.broadcast_to(np.arange(1.0, values.shape[1] + 1), values.shape)
+        lines = np.stack([numbers, values], axis=-1)
+        return np.pad(lines, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Threshold(Stroke):
     """The best single threshold on its one row between the two `classes`, as a line over `span`."""
 
@@ -470,7 +484,7 @@ class Cells(Mark):
 
 
 SHAPES = (Points, Line, Trail, SemiAxes, Rim, Hull, Mesh, HullFaces, Disc, Labels)
-MEASURES = (Histogram, Threshold, Field, Cells)
+MEASURES = (Histogram, Profile, Threshold, Field, Cells)
 ATTENTION = (Average, BestQuery, Support, SupportDisc, WeightCurve, WeightLimit, WeightNow)
 MARKS = SHAPES + MEASURES + ATTENTION
 

@@ -14,7 +14,7 @@ from typing import Any
 from components.language.recipe import Recipe
 from components.language.text import Text, heading, read
 from learning.datasets import DataSet
-from learning.network import Network
+from learning.models import Model
 
 Choices = Mapping[str, Any]
 
@@ -182,7 +182,7 @@ class Training:
     The scene has the results `run`, the key of a stored film, and `net`, the weights of one network.
     """
 
-    task: Callable[[Choices], tuple[Network, DataSet]]
+    task: Callable[[Choices], tuple[Model, DataSet]]
     films: Callable[[Choices], Sequence[str]]
 
 

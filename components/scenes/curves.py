@@ -32,16 +32,34 @@ def curves(film: Film, seed: int, what: str) -> tuple[View, tuple[Cloud, ...]]:
 
     On the loss of the shown seed lie its plateaus and drops. Losses are log10, but in "both".
     """
-    title, low, high = SCALES[what]
     steps, values = film.steps.astype(float), _heights(film, what)
+    over = [] if what == "accuracy" else _events(steps, film.loss[seed], np.stack([steps, values[seed]], -1))
+    name = "this seed" if what in ("loss", "accuracy") else "loss of this seed"
+    return of_seeds(film, seed, values, SCALES[what], name, under=_fellow(film, seed, what), over=over)
+
+
+def of_seeds(
+    film: Film,
+    seed: int,
+    values: np.ndarray,
+    axis: Axis,
+    name: str = "this seed",
+    *,
+    under: Sequence[Part] = (),
+    over: Sequence[Part] = (),
+) -> tuple[View, tuple[Cloud, ...]]:
+    """Numbers (S, T) of every seed along the training, the shown one above them; the clock, which is a hand.
+
+    `under` and `over` are drawn with them: before the shown seed, and after it.
+    """
+    _, low, high = axis
+    steps = film.steps.astype(float)
     others = [_all_seeds(values, steps)] if film.seeds > 1 else []
-    parts = [*others, *_fellow(film, seed, what), *_now(film, values[seed], low, high, what)]
-    if what != "accuracy":
-        parts += _events(steps, film.loss[seed], np.stack([steps, values[seed]], -1))
-    guide_clouds, layers = split(*parts)
+    now = _now(film, values[seed], low, high, name)
+    guide_clouds, layers = split(*others, *under, *now, *over)
     last = max(float(film.settings.get("steps", 0)), steps[-1], 1.0)
-    name = "" if last > 1 else "no training recorded"
-    return graph("curves", name, layers, ("training step", 0.0, last), (title, low, high)), guide_clouds
+    title = "" if last > 1 else "no training recorded"
+    return graph("curves", title, layers, ("training step", 0.0, last), axis), guide_clouds
 
 
 def _heights(film: Film, what: str) -> np.ndarray:
@@ -93,10 +111,9 @@ def _all_seeds(values: np.ndarray, steps: np.ndarray) -> Part:
     )
 
 
-def _now(film: Film, values: np.ndarray, low: float, high: float, what: str) -> list[Part]:
+def _now(film: Film, values: np.ndarray, low: float, high: float, name: str) -> list[Part]:
     """The curve of the shown seed, and the clock's place on it."""
     steps = film.steps.astype(float)
-    name = "this seed" if what in ("loss", "accuracy") else "loss of this seed"
     curve = (np.stack([steps, values], -1), np.arange(len(steps)))
     own = draw("own", Line, "followed", FLAT, curve, name, size=4)
     if len(steps) == 1:

@@ -17,7 +17,7 @@ from components.training import runs
 from learning import shipped
 from learning.datasets import DataSet
 from learning.film import Film, FilmError, score
-from learning.network import Network, initial
+from learning.models import Model
 from learning.weights import network_of
 
 KEPT = 8  # recipes of a process, some MB at most each: links differ in all else more than in choices
@@ -80,13 +80,13 @@ def given(scene: Scene, choices: Choices) -> list[Any]:
     return [shipped.read(file.name, file.read) for file in scene.files(choices)]
 
 
-def film_for(choices: Choices, network: Network, data: DataSet, films: Sequence[str]) -> Film:
+def film_for(choices: Choices, network: Model, data: DataSet, films: Sequence[str]) -> Film:
     if choices["run"]:
         return fitting("run", runs.load(choices["run"]), network, data)
     if choices["net"]:
         return fitting("net", _carried(choices["net"], data), network, data)
     fits = (film for film in map(shipped.film, films) if _same(film, network, data))
-    return next(fits, None) or at_rest(network, data, initial(network, range(SEEDS)))
+    return next(fits, None) or at_rest(network, data, network.initial(range(SEEDS)))
 
 
 def _carried(text: str, data: DataSet) -> Film:
@@ -97,7 +97,7 @@ def _carried(text: str, data: DataSet) -> Film:
         raise WrongValue("net", f"net: {problem}", "what a link with a network has") from None
 
 
-def fitting(name: str, film: Film, network: Network, data: DataSet) -> Film:
+def fitting(name: str, film: Film, network: Model, data: DataSet) -> Film:
     """The film, if it is one of these. Raises WrongValue."""
     if not _same(film, network, data):
         words = f"{name} was trained for other choices than those of this link"
@@ -105,15 +105,17 @@ def fitting(name: str, film: Film, network: Network, data: DataSet) -> Film:
     return film
 
 
-def _same(film: Film, network: Network, data: DataSet) -> bool:
+def _same(film: Film, network: Model, data: DataSet) -> bool:
     same = np.array_equal(film.data.points, data.points) and np.array_equal(film.data.labels, data.labels)
     return film.network == network and same
 
 
-def at_rest(network: Network, data: DataSet, weights: np.ndarray) -> Film:
+def at_rest(network: Model, data: DataSet, weights: np.ndarray) -> Film:
     """A film of one checkpoint: networks (S, P) as they are, with their loss and accuracy."""
+    points = data.points.astype(float)
+    labels, weight = network.answers(points, data.labels, np.ones(len(points)))
     with np.errstate(all="ignore"):  # what is not finite, the film refuses
-        logits = network.pipeline(weights.astype(float)).stages(data.points.astype(float))[-1]
-        loss, right = np.transpose([score(each, data.labels) for each in logits])
+        logits = network.logits(network.parts(weights.astype(float)), points)
+        loss, right = np.transpose([score(each, labels, weight) for each in logits])
     words = ("",) * len(weights)
     return Film(network, data, np.array([0]), weights[:, None], loss[:, None], right[:, None], words)

@@ -32,6 +32,7 @@ from components.language.marks import (
     Mark,
     OnHull,
     Points,
+    Profile,
     Rim,
     Selectable,
     SemiAxes,
@@ -250,6 +251,13 @@ def near_threshold(mark, cloud, got, want, off):
     assert got[:, 1].tolist() == pytest.approx(want[:, 1].tolist()) and got[0, 0] == got[1, 0]
 
 
+def near_profile(mark, cloud, got, want, off):
+    """The numbers of the coordinates are exact."""
+    assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
+    assert np.array_equal(got[:, 0], want[:, 0], equal_nan=True)
+    assert np.all(np.nan_to_num(np.abs(got - want)) <= off + ONE_ROUNDING)
+
+
 def near_edges(mark, cloud, got, want, off):
     """The ends of the same segments, in whatever order."""
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
@@ -287,6 +295,7 @@ LAWS = {
     Disc: near_disc,
     Rim: near_disc,
     Histogram: near_counts,
+    Profile: near_profile,
     Threshold: near_threshold,
     **dict.fromkeys(ATTENTION, near_attention),
 }
@@ -484,6 +493,13 @@ def test_histogram_counts_every_point(node, ordinary):
     np.testing.assert_allclose(got, want, atol=FLOAT32)
     outline = want.reshape(-1, 2, 2)
     assert outline[:-1, 1, 1].sum() == len(ordinary.points) and want[0, 1] == want[-1, 1] == 0
+
+
+def test_a_profile_by_hand(node):
+    cloud = Cloud("x", np.float32([[1, 0.5, 4], [2, 0, -1]]))
+    got, want = shown(node, cloud, Profile("x", "input", (), only=[1]), 0)
+    np.testing.assert_array_equal(want, [[1, 2], [2, 0], [3, -1], [np.nan, np.nan]])
+    np.testing.assert_array_equal(got.reshape(want.shape), want)
 
 
 def test_threshold_is_the_best(node, ordinary):

@@ -22,6 +22,7 @@ from components.language.marks import (
     Mesh,
     OnHull,
     Points,
+    Profile,
     Rim,
     Selectable,
     SemiAxes,
@@ -77,6 +78,7 @@ def layers(d):
     return (
         *found,
         Histogram("x", "input", show[:1], span=(-2, 2), bins=5),
+        Profile("x", "sphere", (), only=[1, 4], dash="dash"),
         Threshold("x", "warning", show[:1], span=(0, 9), classes=classes),
         Points("x", "input", show, only=Selectable(), color=MOST),
         Points("x", "input", show, only=Unselectable(), glyph="ring", color=NOW),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from learning.attention import NORMS
 from learning.datasets import digits
 from learning.film import from_npz, score
 from learning.shipped import FOLDER, table
@@ -15,17 +16,19 @@ SINGLE = 2e-3  # float32 weights and sums, in training, against the same sums in
 
 def test_all_films_are_there_and_small():
     labels = [f"labels_{m}_{depth}" for m in films.POINTS for depth in films.DEPTHS]
-    assert sorted([*films.FILMS, *labels, "digits"]) == NAMES
-    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 3 * 2**20
+    counting = [f"majority_{norm}_{rate}" for norm in NORMS for rate in films.RATES]
+    assert sorted([*films.FILMS, *labels, *counting, "digits"]) == NAMES
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 4 * 2**20
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_shipped_film_has_the_loss_and_accuracy_that_it_claims(name):
     film = shipped(name)
-    best = film.best()
+    best, network, points = film.best(), film.network, film.data.points
+    labels, weight = network.answers(points, film.data.labels, np.ones(len(points)))
     for k in (0, len(film.steps) // 2, -1):
-        logits = film.pipeline(best).stages(film.data.points, {"step": film.steps[k]})[-1]
-        loss, accuracy = score(logits, film.data.labels)
+        logits = network.logits(network.parts(film.weights[best, k]), points)
+        loss, accuracy = score(logits, labels, weight)
         assert loss == pytest.approx(film.loss[best, k], abs=SINGLE)
         assert abs(accuracy - film.accuracy[best, k]) <= 1.01 / len(
             film.data.points
@@ -50,6 +53,8 @@ def test_networks_whose_only_bend_is_u_eps_read_digits():
 
 
 def test_the_tables_are_whole():
+    counting = [(row["rate"], row["norm"]) for row in table("majority")]
+    assert counting == [(rate, norm) for rate in films.RATES for norm in NORMS]
     assert [(row["m"], row["depth"]) for row in table("labels")] == [
         (m, depth) for m in films.POINTS for depth in films.DEPTHS
     ]

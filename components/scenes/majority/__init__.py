@@ -1,0 +1,20 @@
+from components.language.scene import Choice, Picked, Scene
+from components.scenes.majority.build import CURVES, FILES, NORMS, RATES, TRAINING, build
+from components.scenes.trained import SEEDS, results
+
+TASK = ("norm", "rate")
+
+SCENE = Scene(
+    __name__,
+    build,
+    order=260,
+    choices=(
+        Choice("norm", "norm before attention", "layer_norm", NORMS),
+        Choice("rate", "learning rate", "slow", RATES),
+        Choice("curve", "curves", "loss", CURVES),
+        Picked("seed", "seed shown", 0, 0, SEEDS - 1, TASK),
+        *results(*TASK),
+    ),
+    training=TRAINING,
+    files=lambda choices: FILES,
+)

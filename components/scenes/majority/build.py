@@ -1,0 +1,259 @@
+"""The recipe of attention that finds the most frequent class: keys and queries along its training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Disc, Follow, Followed, Line, Points, Profile, Rim, Trail
+from components.language.recipe import Facts, Number, Readout, Recipe, View
+from components.language.scene import Choices, File, Training
+from components.scenes.curves import FLAT, of_seeds
+from components.scenes.networks import clock
+from components.scenes.scenery import Axis, Part, draw, followed, graph, mean_line, rest, space, split
+from components.scenes.trained import seed_of
+from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Softmax, Track, softmax
+from geometry.centering import centering_matrix
+from learning.attention import Attention, angles
+from learning.datasets import DataSet
+from learning.film import Film
+from learning.film import rows as rows_of
+from learning.majority import BATCH, HELD, majority
+
+NORMS = {
+    "layer_norm": "LayerNorm",
+    "rms_norm": "no projection, length √d",
+    "short": "no projection, length 1/√d",
+    "none": "none",
+}
+RATES = {"slow": "0.001", "fast": "0.01"}
+CURVES = {"loss": "loss", "accuracy": "accuracy", "angle": "angle to 𝟏"}
+SCALES: dict[str, Axis] = {
+    "loss": ("log₁₀ loss", -1.5, 1.0),
+    "accuracy": ("accuracy", 0.0, 1.03),
+    "angle": ("angle to 𝟏, °", 0.0, 90.0),
+}
+LOOKS = {  # the role and dash of the medians
+    "layer_norm": ("hyperplane", "solid"),
+    "rms_norm": ("sphere", "dash"),
+    "short": ("mean-direction", "dot"),
+    "none": ("ellipsoid", "dashdot"),
+}
+Rows = Sequence[Mapping[str, Any]]
+SHORT = {  # for the legend
+    "layer_norm": "LayerNorm",
+    "rms_norm": "length √d",
+    "short": "length 1/√d",
+    "none": "no norm",
+}
+CAMERA = (1.1, -1.1, 0.45)
+TOP = 0.3  # of the weights that are drawn; an even share is 1/20
+MOST = 0.99  # the share of the keys that the picture has room for
+
+
+def film_name(choices: Choices) -> str:
+    return f"majority_{choices['norm']}_{choices['rate']}"
+
+
+def task(choices: Choices) -> tuple[Attention, DataSet]:
+    return Attention(norm=choices["norm"]), majority(HELD, seed=0, batch=BATCH)
+
+
+def build(choices: Choices, film: Film, found: Rows) -> Recipe:
+    seed, shipped = seed_of(choices, film), not (choices["run"] or choices["net"])
+    of_rate = [row for row in found if row["rate"] == choices["rate"]]
+    keys, queries, attention = asked(film, seed)
+    hero, guides = directions(film, seed, keys, queries)
+    beside, even = profile(film)
+    curve, lines = curves(film, seed, choices["curve"], of_rate if shipped else ())
+    numbers, more = readouts(film, seed)
+    return Recipe(
+        stages=stages(film.network),
+        parameters=clock(film),
+        clouds=(keys, queries, attention, *guides, *even, *lines, *more),
+        views=(hero, beside, curve),
+        readouts=numbers,
+        facts=facts(of_rate),
+        progress=len(stages(film.network)) - 1,
+        clock="step" if len(film.steps) > 1 else "",
+    )
+
+
+TRAINING = Training(task, films=lambda choices: (film_name(choices),))
+FILES = (File("majority.json", rows_of),)
+
+
+# --- keys and queries
+
+
+def stages(network: Attention) -> list[str]:
+    """Names: from the embeddings through the norm, what comes out of it being the keys, to the queries."""
+    made = len(network.steps())
+    return [
+        "embeddings" if made else "keys",
+        *(["centred"] if made > 1 else []),
+        *["keys"] * (made > 0),
+        "queries",
+    ]
+
+
+def moved(film: Film, values: np.ndarray) -> Entries:
+    """A matrix (T, m, n) that follows the training."""
+    if len(film.steps) == 1:
+        return Entries(values[0])
+    return Entries(np.zeros(values.shape[1:]), tracks={"step": Track(film.steps, values)})
+
+
+def asked(film: Film, seed: int) -> tuple[Cloud, Cloud, Cloud]:
+    """Keys N(e) of all classes, directions of the queries W_Kᵀ W_Q N(e)/√d that their tokens ask with, and
+    the attention that these pay to each class, were all of them there once.
+
+    The queries are drawn in one length, that of the keys: their own would often not be seen.
+    """
+    network = film.network
+    of = {name: np.asarray(part, float) for name, part in network.named(film.weights[seed]).items()}
+    classes, place = np.eye(network.classes), Pipeline((Affine(moved(film, of["embedding"].mT)),))
+    names = [f"class {chr(ord('a') + k)}" for k in range(network.classes)]
+    norm = network.steps()
+    keys = Cloud("keys", classes, Pipeline((*norm, *rest(network.width, 1))), place, names)
+    ask = (Affine(moved(film, of["query"])), Affine(moved(film, of["key"].mT / np.sqrt(network.width))))
+    seen = Branches((Pipeline((*ask, Normalize(reach(film, seed)))),))
+    queries = Cloud("queries", classes, Pipeline((*norm, seen)), place, names)
+    paid = Pipeline((*place.steps, *norm, *ask, Affine(Of(keys)), Softmax()))
+    return keys, queries, Cloud("attention", classes, place=paid, labels=names)
+
+
+def reach(film: Film, seed: int) -> float:
+    """The length of nearly all keys along the training of a seed, at most."""
+    network = film.network
+    keys = network.keys(network.named(film.weights[seed].astype(float))["embedding"])
+    return float(np.quantile(np.linalg.norm(keys, axis=-1), MOST))
+
+
+def frame(film: Film, seed: int) -> np.ndarray:
+    """Display axes (3, d): the two widest directions of the keys across 1 in the end, and 1 upright."""
+    network = film.network
+    keys = network.keys(network.named(film.weights[seed, -1].astype(float))["embedding"])
+    across = (keys - keys.mean(0)) @ centering_matrix(network.width)
+    wide = np.linalg.svd(across)[2][:2]
+    return np.vstack([wide, np.ones(network.width) / np.sqrt(network.width)])
+
+
+def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View, tuple[Cloud, ...]]:
+    """Keys, and queries as arrows, with 1 upright and the hyperplane across it."""
+    d, show = film.network.width, rows(frame(film, seed))
+    end, far = [0.0] * len(keys.pipeline.steps) + [1.0], 1.1 * reach(film, seed)
+    ray = np.vstack([np.zeros((d, d)), np.eye(d)])  # at first nothing, then the query
+    arrows = Cloud(
+        "arrows",
+        queries.points,
+        Pipeline((Affine(np.hstack([np.zeros((d, d)), np.eye(d)])),)),
+        Pipeline((*queries.place.steps, *queries.pipeline.steps, Affine(ray))),
+    )
+    flat = Cloud("flat", np.array([[0.0], [0.0], [0.0], [1.0]]))  # the upright number
+    plane: dict[str, Any] = {"radius": far}
+    solid = rows(np.eye(3))
+    guides, layers = split(
+        *mean_line(show, d, far, 1.06 * far, size=2.5),
+        (
+            flat,
+            Disc("flat", "hyperplane", solid, "the hyperplane across 𝟏", opacity=0.12, **plane),
+            Rim("flat", "hyperplane", solid, size=1.5, opacity=0.6, **plane),
+        ),
+    )
+    own: dict[str, Any] = {"fade": end, "size": 2.0}
+    layers += (
+        Trail("arrows", "mean-direction", show, "queries", opacity=0.8, arrow=0.06 * far, **own),
+        Points("keys", "input", show, "a key", size=6, hand=Follow()),
+        Points("queries", "mean-direction", show, size=5, glyph="square", fade=end, hand=Follow()),
+        *followed("keys", show, "of one class", trail=0),
+        *followed("queries", show, size=9, trail=0, fade=end, glyph="square"),
+    )
+    return space("directions", "", layers, far, camera=CAMERA), (*guides, arrows)
+
+
+# --- what the tokens pay
+
+
+def profile(film: Film) -> tuple[View, tuple[Cloud, ...]]:
+    """The weights that each class's token gives to each class, as a line; an even one lies on 1/C."""
+    classes = film.network.classes
+    ends = np.array([[0.5, 1 / classes], [classes + 0.5, 1 / classes]])
+    even = draw("even", Line, "axis", FLAT, ends, "an even share", dash="dash", size=2)
+    guides, lines = split(even)
+    layers = (
+        Profile("attention", "mean-direction", (), "what each token pays", size=1.5, opacity=0.5),
+        *lines,
+        Profile("attention", "followed", (), only=Followed(), size=3),
+    )
+    axes = ("to class", 0.5, classes + 0.5), ("weight", 0.0, TOP)
+    return graph("attention", "", layers, *axes), guides
+
+
+# --- the curves
+
+
+def curves(film: Film, seed: int, what: str, medians: Rows) -> tuple[View, tuple[Cloud, ...]]:
+    """Of every seed; and the medians of every norm, as `make films` found them."""
+    values = {"loss": np.log10(np.maximum(film.loss, 1e-6)), "accuracy": film.accuracy}
+    own = turned(film) if what == "angle" else values[what]
+    return of_seeds(film, seed, own, SCALES[what], under=[median(row, what) for row in medians])
+
+
+def turned(film: Film) -> np.ndarray:
+    """The mean angle (S, T) of the queries to 1, in degrees."""
+    return angles(film.network.queries(film.weights.astype(float))).mean(-1)
+
+
+def median(row: Mapping[str, Any], what: str) -> Part:
+    role, dash = LOOKS[row["norm"]]
+    heights = np.log10(row["loss"]) if what == "loss" else np.array(row[what])
+    shape = (np.stack([row["at"], heights], -1), np.arange(len(heights)))
+    return draw(f"median {row['norm']}", Line, role, FLAT, shape, SHORT[row["norm"]], size=2.5, dash=dash)
+
+
+# --- the numbers
+
+
+def readouts(film: Film, seed: int) -> tuple[tuple[Readout, ...], tuple[Cloud, ...]]:
+    """Loss, accuracy, angle and largest weights of the shown seed, as its checkpoints have them."""
+    told = np.stack([film.loss[seed], film.accuracy[seed], turned(film)[seed], largest(film)[seed]], -1)
+    numbers = Cloud("numbers", np.ones((1, 1)), place=Pipeline((Affine(moved(film, told[..., None])),)))
+    loss, accuracy, angle, weight = (Row(tuple(map(float, row))) for row in np.eye(4))
+    return (
+        Number(f"Accuracy of seed {seed}", "numbers", accuracy, digits=3),
+        Number("Its loss", "numbers", loss, digits=3),
+        Number("Mean angle of its queries to 𝟏", "numbers", angle, unit="°", digits=1),
+        Number("Largest weight that a token pays, on average", "numbers", weight, digits=3),
+    ), (numbers,)
+
+
+def largest(film: Film) -> np.ndarray:
+    """The largest weight (S, T) that a token pays to a class, on average over the tokens."""
+    network, weights = film.network, film.weights.astype(float)
+    keys = network.keys(network.named(weights)["embedding"])
+    return softmax(network.queries(weights) @ keys.mT).max(-1).mean(-1)
+
+
+def facts(found: Rows) -> Facts:
+    """Medians over the seeds: steps to some accuracies, and the end."""
+    first = found[0]
+    count, rate = len(first["end_loss"]), f"learning rate {first['lr']:g}, {first['steps']:,} steps"
+    title = f"Medians of {count} networks: {rate}"
+    columns = ("", "steps to 50 %", "90 %", "99 %", "loss at the end", "accuracy", "angle to 𝟏")
+    return Facts(title, columns, [fact(row) for row in found])
+
+
+def fact(row: Mapping[str, Any]) -> list[str]:
+    to = [middle(row[f"to_{share}"]) for share in (50, 90, 99)]
+    loss, accuracy, angle = (float(np.median(row[f"end_{name}"])) for name in CURVES)
+    return [NORMS[row["norm"]], *to, f"{loss:.3f}", f"{accuracy:.3f}", f"{angle:.0f}°"]
+
+
+def middle(steps: Sequence[int | None]) -> str:
+    """The median of steps, where those that never get there come last."""
+    found = float(np.median([np.inf if step is None else step for step in steps]))
+    return f"{found:,.0f}" if np.isfinite(found) else "not by half"

@@ -1,0 +1,176 @@
+"""A transformer of one layer and one head, for sequences without positions. Source: 004, 3 and E.1."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import pi, prod, sqrt
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from geometry.arrays import Array
+from geometry.centering import centering_matrix
+from geometry.pipeline import Affine, Normalize, Pipeline, Step
+from geometry.sphere import to_sphere
+
+# Whether a norm takes the mean off, and the length that it gives, as a power of d; None: it leaves it.
+NORMS: dict[str, tuple[bool, float | None]] = {
+    "layer_norm": (True, 0.5),
+    "rms_norm": (False, 0.5),
+    "short": (False, -0.5),
+    "none": (False, None),
+}
+MOST_CLASSES, WIDEST = 64, 64  # what a film file may ask for
+
+
+@dataclass(frozen=True)
+class Attention:
+    """One block of attention and one of a feed-forward network, each reads a norm and adds to what it read.
+
+    With eᵢ ∈ ℝᵈ the embedding of class i, N one of NORMS, n_c how often class c is in the sequence, and LN
+    LayerNorm with a gain and a shift, a token of class i becomes
+
+        a = eᵢ + b_O + Σ_c p_ic W_O W_V N(e_c),   p_ic ∝ n_c · exp(⟨W_Q N(eᵢ), W_K N(e_c)⟩/√d),
+        y = a + b₂ + W₂ relu(b₁ + W₁ LN(a)),      and the logit of class k is ⟨y, e_k⟩.
+
+    That is attention over tokens: n equal keys get n equal weights. The query of 004 is W_Kᵀ W_Q N(eᵢ)/√d.
+    Raises ValueError for numbers outside, and for a norm that is not there.
+    """
+
+    classes: int = 20
+    width: int = 8
+    norm: str = "layer_norm"
+
+    def __post_init__(self):
+        for name, most in (("classes", MOST_CLASSES), ("width", WIDEST)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or not 2 <= value <= most:
+                raise ValueError(f"{name} is a whole number, 2 … {most}: got {value}")
+        if self.norm not in NORMS:
+            raise ValueError(f"no norm {self.norm!r}: take one of {', '.join(NORMS)}")
+
+    @property
+    def inputs(self) -> int:
+        return self.classes
+
+    @property
+    def outputs(self) -> int:
+        return self.classes
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The parameters by name, in their order."""
+        d = self.width
+        square, row = (d, d), (d,)
+        return {
+            "embedding": (self.classes, d),
+            "query": square,
+            "key": square,
+            "value": square,
+            "out": square,
+            "out_shift": row,
+            "gain": row,
+            "shift": row,
+            "first": square,
+            "first_shift": row,
+            "second": square,
+            "second_shift": row,
+        }
+
+    @property
+    def size(self) -> int:
+        """The number of parameters P."""
+        return sum(map(prod, self.shapes.values()))
+
+    def parts(self, flat: Array) -> list[Array]:
+        """(…, P) → the parameters (…, *shape), in their order."""
+        xp, (*batch, size) = array_namespace(flat), flat.shape
+        if size != self.size:
+            raise ValueError(f"this network has {self.size} parameters: got {size}")
+        found, start = [], 0
+        for shape in self.shapes.values():
+            end = start + prod(shape)
+            found.append(xp.reshape(flat[..., start:end], (*batch, *shape)))
+            start = end
+        return found
+
+    def named(self, flat: Array) -> dict[str, Array]:
+        return dict(zip(self.shapes, self.parts(flat), strict=True))
+
+    def initial(self, seeds: Sequence[int]) -> Array:
+        """Parameters (S, P) in float32 before training, each from its own seed, as PyTorch's layer has them.
+
+        Embeddings are standard normal; W_Q, W_K, W_V uniform in ±√(6/4d) (Glorot for the three together), all
+        other matrices and b₁, b₂ in ±1/√d, b_O = 0. All norms start from the same parameters.
+        """
+        d, drawn = self.width, []
+        bounds = dict.fromkeys(self.shapes, 1 / sqrt(d)) | dict.fromkeys(
+            ("query", "key", "value"), sqrt(1.5 / d)
+        )
+        still = {"out_shift": 0.0, "gain": 1.0, "shift": 0.0}
+        for rng in map(np.random.default_rng, seeds):
+            own = {
+                name: np.full(shape, still[name])
+                if name in still
+                else rng.normal(size=shape)
+                if name == "embedding"
+                else rng.uniform(-bounds[name], bounds[name], shape)
+                for name, shape in self.shapes.items()
+            }
+            drawn.append(np.concatenate([part.ravel() for part in own.values()]))
+        return np.array(drawn, dtype=np.float32)
+
+    def steps(self) -> tuple[Step, ...]:
+        """The norm before attention, as maps."""
+        project, power = NORMS[self.norm]
+        centred = (Affine(centering_matrix(self.width)),) if project else ()
+        return centred + (() if power is None else (Normalize(self.width**power),))
+
+    def keys(self, embedding: Array) -> Array:
+        """N(e) of embeddings (…, C, d)."""
+        return Pipeline(self.steps()).stages(embedding)[-1]
+
+    def queries(self, flat: Array) -> Array:
+        """W_Kᵀ W_Q N(e)/√d (…, C, d): what scores the keys by an inner product."""
+        of = self.named(flat)
+        return self.keys(of["embedding"]) @ of["query"].mT @ of["key"] / sqrt(self.width)
+
+    def logits(self, parts: Sequence[Array], counts: Array) -> Array:
+        """Those of each class's token in each of N sequences (…, C·N, C), the first class's tokens first.
+
+        Also of classes that are not there: `answers` gives these no weight.
+        """
+        xp, of = array_namespace(counts), dict(zip(self.shapes, parts, strict=True))
+        e, (count, classes), d = of["embedding"], counts.shape, self.width
+        batch, there = e.shape[:-2], counts.mT
+        h = self.keys(e)
+        scores = (h @ of["query"].mT) @ (h @ of["key"].mT).mT / sqrt(d)
+        odds = xp.exp(scores - xp.max(scores, axis=-1, keepdims=True))
+        values = (of["out"] @ of["value"] @ h.mT)[..., None, :] * odds[..., None, :, :]  # (…, d, i, c)
+        sums = xp.reshape(
+            xp.reshape(values, (*batch, d * classes, classes)) @ there, (*batch, d, classes, count)
+        )
+        start = e.mT + of["out_shift"][..., None]
+        a = xp.reshape(
+            start[..., None] + sums / (odds @ there)[..., None, :, :], (*batch, d, classes * count)
+        )
+        inner = a - xp.mean(a, axis=-2, keepdims=True)
+        inner = inner / xp.sqrt(xp.mean(inner * inner, axis=-2, keepdims=True))
+        first = of["first"] @ of["shift"][..., None] + of["first_shift"][..., None]
+        hidden = xp.clip((of["first"] * of["gain"][..., None, :]) @ inner + first, 0, None)
+        return (e @ (a + of["second"] @ hidden + of["second_shift"][..., None])).mT
+
+    def answers(self, counts: Array, labels: Array, weight: Array) -> tuple[Array, Array]:
+        """The label (C·N,) of each row of `logits`, and its weight: how many tokens it stands for."""
+        xp = array_namespace(counts)
+        return xp.tile(labels, (self.classes,)), xp.reshape(counts.mT * weight, (-1,))
+
+    def fields(self) -> dict[str, Any]:
+        return {"model": "attention", **asdict(self)}
+
+
+def angles(queries: Array) -> Array:
+    """The angle of each query (…, d) to the line along 1, 0 to 90 degrees; 90 for the zero vector."""
+    xp, d = array_namespace(queries), queries.shape[-1]
+    along = xp.abs(xp.sum(to_sphere(queries), axis=-1)) / sqrt(d)
+    return xp.acos(xp.clip(along, 0, 1)) * (180 / pi)
