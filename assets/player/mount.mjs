@@ -9,6 +9,8 @@ import { picture } from "../painter/pictures.mjs";
 import { tour } from "./tour.mjs";
 import { home, legend, plotly } from "../painter/views.mjs";
 
+const IDLE = 300; // milliseconds at most
+
 /** @typedef {{picked: (layer: any, point: number) => void, turned: (camera: import("../painter/painter.mjs").Camera, panel: Panel) => void, living: () => void}} Hand
  *   what a hand on a panel does: a click on a point, a turn of the camera; and, once, that there is something to move */
 
@@ -73,12 +75,18 @@ export async function open(player, frame, hand) {
       hand.living();
       views.classList.remove("waiting");
       poster?.remove();
-      await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
+      await seen();
     }
   } catch (error) {
     if (!(error instanceof NoWebGL)) throw error;
     still(player, views);
   }
+}
+
+/** Until what has just been drawn is on the screen, and the page has nothing better to do. */
+async function seen() {
+  for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
+  await new Promise((go) => (globalThis.requestIdleCallback ?? setTimeout)(go, { timeout: IDLE }));
 }
 
 /** The panels that there are, with new views. @param {any} player @param {import("../painter/painter.mjs").Drawn[][]} frame */

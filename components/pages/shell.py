@@ -10,9 +10,10 @@ import dash_mantine_components as dmc
 from dash import Dash, html
 from flask import request
 
-from components.language.scene import scenes
+from components.language.link import key
+from components.language.scene import Scene, scenes
 from components.publish.embed import discovery
-from components.publish.plain import ICON, LEAD
+from components.publish.plain import ICON, LEAD, ahead
 from components.web.server import bundle
 
 STYLES = ("page/style.css",)
@@ -39,6 +40,7 @@ class Explorer(Dash):
         title, lead = (f"{scene.title} · Normscape", scene.lead) if scene else ("Normscape", LEAD)
         early = "".join(f'<script src="{self.get_asset_url(name)}"></script>' for name in EARLY)
         plotly = f'<link rel="preload" as="script" href="{prefix}lib/{bundle()[0]}">' if scene else ""
+        first = recipe_ahead(scene, prefix) if scene else ""
         found = discovery(scene) if scene else ""
         styles = "".join(f'<link rel="stylesheet" href="{self.get_asset_url(name)}">' for name in STYLES)
         modules = (f'<script type="module" src="{self.get_asset_url(name)}"></script>' for name in MODULES)
@@ -50,7 +52,7 @@ class Explorer(Dash):
 <title>{escape(title)}</title><meta name="description" content="{escape(lead)}">
 <link rel="icon" href="data:image/svg+xml,{ICON}">
 {early}
-<link rel="stylesheet" href="{prefix}theme.css">{parts["css"]}{styles}{plotly}{found}
+<link rel="stylesheet" href="{prefix}theme.css">{parts["css"]}{styles}{first}{plotly}{found}
 </head>
 <body>
 {parts["app_entry"]}
@@ -59,6 +61,16 @@ class Explorer(Dash):
 {players}</footer>
 </body>
 </html>"""
+
+
+def recipe_ahead(scene: Scene, prefix: str) -> str:
+    """The recipe of this request's link, and the modules: asked for while the page is still read."""
+    chosen = {c.name: request.args.get(c.name, c.default) for c in scene.choices}
+    recipe = escape(f"{prefix}recipe/{scene.slug}?{key(scene, chosen)}")
+    links = (
+        f'<link rel="modulepreload" href="{prefix}{name}">' for name in ahead(MODULES[0].removesuffix(".mjs"))
+    )
+    return f'<link rel="preload" as="fetch" crossorigin href="{recipe}">{"".join(links)}'
 
 
 def attributes(**named: str) -> dict[str, Any]:

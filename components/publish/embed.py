@@ -16,9 +16,9 @@ from flask import Flask, Response, jsonify, request
 from components.drawing.still import HEIGHT as STILL_HEIGHT
 from components.drawing.still import WIDTH as STILL_WIDTH
 from components.language import link
-from components.language.link import State, write
+from components.language.link import State, key, write
 from components.language.scene import Scene, WrongValue, scenes
-from components.publish.plain import attributes, body, figure, linked, page, single_file
+from components.publish.plain import ahead, attributes, body, figure, linked, page, single_file
 from components.training.recipes import state_of
 from components.web import budget
 from components.web.server import UnknownScene, bundle, find, fresh, made, once
@@ -26,6 +26,7 @@ from components.web.server import UnknownScene, bundle, find, fresh, made, once
 WIDTH, HEIGHT = 720, 720  # of an iframe, where nobody says; the page tells its true height
 LARGEST = 10_000  # pixels that a host may ask for
 SWITCH = ("0", "1")
+ENTRY = "page/attend"  # of the modules that come when the figure is seen
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,9 @@ def html(shown: Shown) -> str:
         recipe=f"../recipe/{scene.slug}",
         still=f"../still/{scene.slug}.svg",
         plotly=f"../lib/{bundle()[0]}",
+        ahead=" ".join(
+            f"../{name}" for name in (f"recipe/{scene.slug}?{key(scene, state.choices)}", *ahead(ENTRY))
+        ),
     )
     back = escape(f"../{scene.slug}{own['query']}")
     sign = (

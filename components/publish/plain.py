@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,12 @@ def player() -> str:
         {f"normscape/{name}": _named(name, code) for name, code in modules("page/embed").items()}
     )
     return _asset("page/boot.js").replace("{ /* modules */ }", texts)
+
+
+@cache
+def ahead(entry: str) -> tuple[str, ...]:
+    """The modules of an entry as links to them: those in assets/ that it would come to only step by step."""
+    return tuple(f"assets/{name}.mjs" for name in modules(entry))
 
 
 def modules(entry: str) -> dict[str, str]:
