@@ -13,10 +13,11 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)"), hosted = parent !==
 
 function load() {
   if (loading) return;
-  for (const href of root.dataset.ahead?.split(" ") ?? []) {
-    document.head.append(Object.assign(document.createElement("link"), href.endsWith(".mjs") ? { rel: "modulepreload", href }
-      : { rel: "preload", as: "fetch", crossOrigin: "anonymous", href }));
-  }
+  const ahead = (/** @type {Partial<HTMLLinkElement>} */ link) => document.head.append(Object.assign(document.createElement("link"), link));
+  const [recipe, ...modules] = root.dataset.ahead?.split(" ") ?? [], { plotly } = root.dataset;
+  for (const href of modules) ahead({ rel: "modulepreload", href });
+  if (recipe) ahead({ rel: "preload", as: "fetch", crossOrigin: "anonymous", href: recipe });
+  if (recipe && plotly) ahead({ rel: "preload", as: "script", href: plotly });
   const notice = /** @type {HTMLElement} */ (root.querySelector(".notice"));
   const late = setTimeout(() => Object.assign(notice, { textContent: "This figure is still on its way.", hidden: false }), SLOW);
   loading = import("./attend.mjs").then(() => { notice.hidden = true; }, () => {

@@ -79,6 +79,7 @@ def embed(slug: str) -> Response:
 def html(shown: Shown) -> str:
     """The page that an iframe holds. All its links are relative: it may stand under any path."""
     state, scene, own = shown.state, shown.state.scene, figure(shown.state)
+    recipe = f"../recipe/{scene.slug}?{key(scene, state.choices)}"
     data = attributes(
         scene,
         **own,
@@ -86,9 +87,7 @@ def html(shown: Shown) -> str:
         recipe=f"../recipe/{scene.slug}",
         still=f"../still/{scene.slug}.svg",
         plotly=f"../lib/{bundle()[0]}",
-        ahead=" ".join(
-            f"../{name}" for name in (f"recipe/{scene.slug}?{key(scene, state.choices)}", *ahead(ENTRY))
-        ),
+        ahead=" ".join((recipe, *(f"../{name}" for name in ahead(ENTRY)))),
     )
     back = escape(f"../{scene.slug}{own['query']}")
     sign = (
