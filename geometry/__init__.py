@@ -2,7 +2,18 @@
 
 from geometry.centering import center
 from geometry.norms import group_norm, layer_norm, rms_norm
-from geometry.pipeline import Affine, Branches, Entries, Normalize, Of, Pipeline, Pointwise, Softmax, Track
+from geometry.pipeline import (
+    Affine,
+    Branches,
+    Entries,
+    Normalize,
+    Of,
+    Pipeline,
+    Placed,
+    Pointwise,
+    Softmax,
+    Track,
+)
 from geometry.shear import shear
 from geometry.softmax import softmax
 from geometry.sphere import to_sphere, u_eps
@@ -15,6 +26,7 @@ __all__ = [
     "Normalize",
     "Of",
     "Pipeline",
+    "Placed",
     "Pointwise",
     "Softmax",
     "Track",

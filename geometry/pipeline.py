@@ -17,12 +17,23 @@ from array_api_compat import array_namespace
 from jaxtyping import Float
 
 from geometry import pointwise
-from geometry.arrays import Array, Numbers, has_values, number, numbers_of, requires_gradient, taken
+from geometry.arrays import Array, Numbers, has_values, like, number, numbers_of, requires_gradient, taken
 from geometry.entries import Entries, Of, Params, Track
 from geometry.softmax import softmax
 from geometry.sphere import Groups, check_convention, check_groups, on_spheres
 
-__all__ = ["Affine", "Branches", "Entries", "Normalize", "Of", "Pipeline", "Pointwise", "Softmax", "Track"]
+__all__ = [
+    "Affine",
+    "Branches",
+    "Entries",
+    "Normalize",
+    "Of",
+    "Pipeline",
+    "Placed",
+    "Pointwise",
+    "Softmax",
+    "Track",
+]
 
 
 JOINS = ("sum", "concat")
@@ -184,6 +195,28 @@ class Softmax:
 
 
 @dataclass(frozen=True)
+class Placed:
+    """Point k ↦ the parameters whose names are `names[k]`, one for each of its new coordinates."""
+
+    names: Sequence[Sequence[str]]
+    sources: ClassVar[tuple[Any, ...]] = ()
+
+    def width(self, d: int | None) -> int:
+        return len(self.names[0])
+
+    def apply(self, x: Float[Array, "*batch n d"], params: Params) -> Float[Array, "*batch n m"]:
+        x, back = taken(x)
+        if x.shape[-2] != len(self.names):
+            raise ValueError(f"{len(self.names)} points are placed: got {x.shape[-2]}")
+        there = [[float(params[name]) for name in own] for own in self.names]
+        return back(like(there, x))
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return frozenset(name for own in self.names for name in own)
+
+
+@dataclass(frozen=True)
 class Branches:
     """x through each of several pipelines, and their results added (`join="sum"`) or side by side ("concat").
 
@@ -265,7 +298,7 @@ class Pipeline:
         return [back(stage) for stage in stages]
 
 
-Step = Affine | Normalize | Pointwise | Softmax | Branches
+Step = Affine | Normalize | Pointwise | Softmax | Placed | Branches
 
 
 def _beside(results):

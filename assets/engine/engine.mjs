@@ -11,9 +11,10 @@
  *   | {kind: "normalize", radius: Entries, eps: Entries, groups: number[][] | null, convention: string}
  *   | {kind: "pointwise", function: string}
  *   | {kind: "softmax", temperature: Entries, causal: boolean}
+ *   | {kind: "placed", names: string[][]}
  *   | {kind: "branches", pipelines: any[][], join: "sum" | "concat"}} Step a branch is steps too
  * @typedef {{of: string, stage: number | null, transposed: boolean, shape: number[]}} Of the points of another cloud as a matrix
- * @typedef {Record<string, Float32Array[]>} Stages of each cloud
+ * @typedef {Record<string, Float64Array[]>} Stages of each cloud
  * @typedef {{name: string, points: Packed, place: Step[], steps: Step[]}} Cloud
  * @typedef {{stage: number | null, weights: number[] | Entries, offset: number, over: Row | null}} Row
  * @typedef {{name: string, dims: number, layers: import("./marks.mjs").Mark[], [key: string]: any}} View
@@ -172,7 +173,7 @@ function softmax(x, n, temperature, causal, first) {
 
 /** The points of another cloud as a matrix. @param {Of} of @param {Stages} all */
 function matrix({ of, stage, transposed, shape }, all) {
-  const points = /** @type {Float32Array} */ (all[of].at(stage ?? -1));
+  const points = /** @type {Float64Array} */ (all[of].at(stage ?? -1));
   if (!transposed) return Float64Array.from(points);
   const [d, rows] = shape, out = new Float64Array(points.length);
   for (let i = 0; i < rows; i++) for (let j = 0; j < d; j++) out[j * rows + i] = points[i * d + j];
@@ -210,6 +211,11 @@ function apply(x, n, step, params, all, first) {
       return x;
     }
     case "softmax": return softmax(x, n, value(step.temperature, params)[0], step.causal, first);
+    case "placed": {
+      const m = step.names[0].length, out = room(n * m, x);
+      for (let i = 0; i < n * m; i++) out[i] = params[step.names[first + Math.floor(i / m)][i % m]];
+      return out;
+    }
     case "branches": return branches(x, n, step.pipelines, step.join, params, all, first);
     default: return normalize(x, n, value(step.radius, params)[0], value(step.eps, params)[0], step.groups, step.convention);
   }
@@ -230,22 +236,22 @@ function rests(step) {
 
 /** The stages of one cloud, or of one point in place of its own. A step that moves nothing gives the same array again.
  * @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds that its steps see
- * @param {{at: Float64Array, index: number}} [point] @returns {Float32Array[]} */
+ * @param {{at: Float64Array, index: number}} [point] @returns {Float64Array[]} */
 export function cloudStages(cloud, params, all, point) {
   const n = point ? 1 : cloud.points.shape[0], start = point?.at ?? unpack(cloud.points), first = point?.index ?? 0;
   /** @type {Float64Array} */ let x = room(start.length);
   x.set(start);
   for (const step of cloud.place) x = apply(x, n, step, params, all, first);
-  const out = [new Float32Array(x)];
+  const out = [x.slice()];
   for (const step of cloud.steps) {
     const still = rests(step);
     if (!still) x = apply(x, n, step, params, all, first);
-    out.push(still ? out[out.length - 1] : new Float32Array(x));
+    out.push(still ? out[out.length - 1] : x.slice());
   }
   return out;
 }
 
-/** @typedef {{names: string[], sources: string[], inputs: any[], stages: Float32Array[]}} Memory what moves a cloud, and where it was
+/** @typedef {{names: string[], sources: string[], inputs: any[], stages: Float64Array[]}} Memory what moves a cloud, and where it was
  * @type {WeakMap<Cloud, Memory>} the last stages of each cloud */
 const lately = new WeakMap();
 
@@ -254,7 +260,7 @@ const lately = new WeakMap();
 function remembered(cloud, params, all) {
   let known = lately.get(cloud);
   const steps = known ? [] : every([...cloud.place, ...cloud.steps]);
-  const names = known?.names ?? steps.flatMap((step) => Object.values(step).flatMap(movers));
+  const names = known?.names ?? steps.flatMap((step) => (step.kind === "placed" ? step.names.flat() : Object.values(step).flatMap(movers)));
   const sources = known?.sources ?? steps.flatMap((step) => (step.kind === "affine" && "of" in step.A ? [step.A.of] : []));
   const inputs = [...names.map((name) => params[name]), ...sources.map((name) => all[name])];
   if (!known || !inputs.every((input, i) => input === known?.inputs[i])) {
@@ -263,7 +269,7 @@ function remembered(cloud, params, all) {
   return known.stages;
 }
 
-/** For each cloud, a Float32Array a stage. A cloud sees only those before it. @param {Recipe} recipe @param {Params} params
+/** For each cloud, an array a stage. A cloud sees only those before it. @param {Recipe} recipe @param {Params} params
  * @returns {Stages} */
 export function stages(recipe, params) {
   /** @type {Stages} */ const all = {};
@@ -272,14 +278,14 @@ export function stages(recipe, params) {
 }
 
 /** Between two stages of n points each, on straight lines. A cloud that has fewer steps than the recipe rests at its last
- * stage. @param {Float32Array[]} stages @param {number} n @param {number} progress */
+ * stage. @param {ArrayLike<number>[]} stages @param {number} n @param {number} progress @returns {ArrayLike<number>} */
 export function between(stages, n, progress) {
   const p = Math.min(progress, stages.length - 1), k = Math.min(Math.floor(p), stages.length - 2), f = p - k;
   if (f === 0 || k < 0) return stages[Math.max(k, 0)];
   if (f === 1) return stages[k + 1];
   if (stages[k] === stages[k + 1]) return stages[k];
   const a = stages[k], b = stages[k + 1], da = a.length / n || 1, db = b.length / n || 1, d = Math.max(da, db);
-  const out = new Float32Array(n * d);
+  const out = new Float64Array(n * d);
   for (let i = 0; i < n; i++) {
     for (let j = 0; j < d; j++) {
       out[i * d + j] = (j < da ? (1 - f) * a[i * da + j] : 0) + (j < db ? f * b[i * db + j] : 0);
@@ -289,21 +295,28 @@ export function between(stages, n, progress) {
 }
 
 /** For each cloud, where its points are at a progress. @param {Recipe} recipe @param {Params} params @param {number} progress
- * @returns {Record<string, Float32Array>} */
+ * @returns {Record<string, Float64Array>} */
 export function positions(recipe, params, progress) {
   return now(recipe, stages(recipe, params), progress);
 }
 
-/** The same from stages that are known already. @param {Recipe} recipe @param {Record<string, Float32Array[]>} all
- * @param {number} progress @returns {Record<string, Float32Array>} */
+/** The same from stages that are known already. @param {Recipe} recipe @param {Stages} all
+ * @param {number} progress @returns {Record<string, Float64Array>} */
 export function now(recipe, all, progress) {
-  return Object.fromEntries(recipe.clouds.map((cloud) =>
-    [cloud.name, between(all[cloud.name], cloud.points.shape[0], progress)]));
+  return Object.fromEntries(recipe.clouds.map((cloud) => {
+    const stages = all[cloud.name], known = there.get(stages);
+    const points = known?.progress === progress ? known.points : /** @type {Float64Array} */ (between(stages, cloud.points.shape[0], progress));
+    there.set(stages, { progress, points });
+    return [cloud.name, points];
+  }));
 }
+
+/** @type {WeakMap<Float64Array[], {progress: number, points: Float64Array}>} where each cloud was last */
+const there = new WeakMap();
 
 /**
  * One display coordinate of n points: ⟨weights, point⟩ + offset, at the progress or at a fixed stage; over another row, if any.
- * @param {Row} row @param {Float32Array[]} stagesOfCloud @param {Float32Array} now @param {number} n @param {Params} params
+ * @param {Row} row @param {ArrayLike<number>[]} stagesOfCloud @param {ArrayLike<number>} now @param {number} n @param {Params} params
  * @param {Float32Array} out @param {number} offset @param {number} stride
  */
 function coordinate(row, stagesOfCloud, now, n, params, out, offset, stride) {
@@ -321,7 +334,7 @@ function coordinate(row, stagesOfCloud, now, n, params, out, offset, stride) {
   for (let i = 0; i < n; i++) out[offset + i * stride] /= by[i];
 }
 
-/** All display coordinates of n points. @param {Row[]} rows @param {Float32Array[]} stagesOfCloud @param {Float32Array} points
+/** All display coordinates of n points. @param {Row[]} rows @param {ArrayLike<number>[]} stagesOfCloud @param {ArrayLike<number>} points
  * @param {number} n @param {Params} params */
 export function project(rows, stagesOfCloud, points, n, params) {
   const out = new Float32Array(n * rows.length);
@@ -332,7 +345,7 @@ export function project(rows, stagesOfCloud, points, n, params) {
 /** The parameters that move rows. @param {Row[]} rows @returns {string[]} */
 export const rowMovers = (rows) => rows.flatMap(({ weights, over }) => [...(Array.isArray(weights) ? [] : movers(weights)), ...(over ? rowMovers([over]) : [])]);
 
-/** Rows of `points` (k numbers each) in the order of `indices`; −1 is a gap. @param {Float32Array} points @param {number} k
+/** Rows of `points` (k numbers each) in the order of `indices`; −1 is a gap. @param {ArrayLike<number>} points @param {number} k
  * @param {ArrayLike<number>} indices */
 export function gather(points, k, indices) {
   const out = new Float32Array(indices.length * k);
@@ -343,7 +356,7 @@ export function gather(points, k, indices) {
 }
 
 /** The largest distance between two clouds, point by point, in their first m coordinates (all of a's).
- * @param {Float32Array} a @param {Float32Array} b @param {number} n @param {number} [m] */
+ * @param {ArrayLike<number>} a @param {ArrayLike<number>} b @param {number} n @param {number} [m] */
 export function residual(a, b, n, m) {
   const da = a.length / n, db = b.length / n;
   let largest = 0;

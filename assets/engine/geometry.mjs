@@ -44,7 +44,7 @@ function sides(back, size, steep) {
 /**
  * The semi-axes of an ellipsoid, longest first: its middle, then the images of orthonormal radii. Pairs of radii are
  * turned into each other until all are at right angles (one-sided Jacobi).
- * @param {Float32Array} points @param {number} n @returns {number[][]}
+ * @param {ArrayLike<number>} points @param {number} n @returns {number[][]}
  */
 export function semiAxes(points, n) {
   const d = points.length / n;
@@ -65,27 +65,38 @@ export function semiAxes(points, n) {
 }
 
 /** The disc that {x : b + ⟨w, x⟩ = 0} cuts from a ball around the origin: its middle, then its edge, closed.
- * @param {Float32Array} values of b + ⟨w, x⟩ at the origin and at the ends of the unit vectors
+ * @param {ArrayLike<number>} values of b + ⟨w, x⟩ at the origin and at the ends of the unit vectors
  * @param {number} radius @param {number} corners */
 export function disc(values, radius, corners) {
-  const { normal, away } = plane(values, radius), size = Math.sqrt(radius ** 2 - away ** 2);
+  const { normal, away } = plane(values, radius);
+  return facing(normal.map((x) => away * x), normal, Math.sqrt(radius ** 2 - away ** 2), corners);
+}
+
+/** What is perpendicular to a vector around a point within a radius: the point, then a line's ends in 2D, a disc's edge in 3D, closed;
+ * all at the point where the vector is 0. @param {number[]} middle @param {number[]} vector @param {number} radius @param {number} corners */
+export function facing(middle, vector, radius, corners) {
+  const size = Math.hypot(...vector) || 1, normal = vector.map((x) => x / size);
+  if (normal.length === 2) {
+    const [x, y] = middle, [a, b] = normal;
+    return Float32Array.of(x, y, x + radius * b, y - radius * a, x - radius * b, y + radius * a);
+  }
   const least = normal.map(Math.abs).reduce((/** @type {number} */ k, v, i, all) => (v < all[k] ? i : k), 0);
-  const across = cross(normal, [0, 1, 2].map((i) => (i === least ? 1 : 0))), long = Math.hypot(...across);
+  const across = cross(normal, [0, 1, 2].map((i) => (i === least ? 1 : 0))), long = Math.hypot(...across) || 1;
   const u = across.map((x) => x / long), v = cross(normal, u), out = new Float32Array(3 * (corners + 2));
   for (let i = 0; i < 3; i++) {
-    out[i] = away * normal[i];
+    out[i] = middle[i];
     for (let c = 0; c <= corners; c++) {
       const turn = (2 * Math.PI * c) / corners;
-      out[3 * (c + 1) + i] = away * normal[i] + size * (Math.cos(turn) * u[i] + Math.sin(turn) * v[i]);
+      out[3 * (c + 1) + i] = middle[i] + radius * (Math.cos(turn) * u[i] + Math.sin(turn) * v[i]);
     }
   }
   return out;
 }
 
 /** The unit normal of such a plane, and its distance from the origin, at most the radius.
- * @param {Float32Array} values @param {number} radius */
+ * @param {ArrayLike<number>} values @param {number} radius */
 export function plane(values, radius) {
-  const [b, ...ends] = values, w = [0, 1, 2].map((i) => (ends[i] ?? b) - b), size = Math.hypot(...w);
+  const [b, ...ends] = Array.from(values), w = [0, 1, 2].map((i) => (ends[i] ?? b) - b), size = Math.hypot(...w);
   const away = size > 0 ? Math.max(-radius, Math.min(radius, -b / size)) : radius;
   return { normal: size > 0 ? w.map((x) => x / size) : [0, 0, 1], away };
 }

@@ -24,7 +24,7 @@ export function hull(points, n, d) {
 /** The points in coordinates of the space that they spread in, one axis after another along what is farthest from those before.
  * @param {ArrayLike<number>} points @param {number} n @param {number} d */
 function spread(points, n, d) {
-  const rest = Float64Array.from(points);
+  const rest = Float64Array.from(points), least = 8 * Number.EPSILON * rest.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
   for (let i = n - 1; i >= 0; i--) for (let j = 0; j < d; j++) rest[i * d + j] -= rest[j];
   const far = (/** @type {number} */ i) => { let s = 0; for (let j = 0; j < d; j++) s += rest[i * d + j] ** 2; return s; };
   /** @type {number[][]} */ const axes = [], directions = [];
@@ -33,7 +33,7 @@ function spread(points, n, d) {
     let most = 0, farthest = 0;
     for (let i = 0; i < n; i++) if (far(i) > most) { most = far(i); farthest = i; }
     size ||= Math.sqrt(most);
-    if (!(Math.sqrt(most) > ROUNDING * size)) break;
+    if (!(Math.sqrt(most) > ROUNDING * size + least)) break;
     const axis = Array.from(rest.subarray(farthest * d, (farthest + 1) * d), (x) => x / Math.sqrt(most)), along = [];
     for (let i = 0; i < n; i++) {
       let sum = 0;

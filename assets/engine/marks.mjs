@@ -5,19 +5,21 @@
  *
  * @typedef {import("./engine.mjs").Row} Row
  * @typedef {import("./engine.mjs").Packed} Packed
- * @typedef {number[] | "followed" | {kind: "highest", row: Row} | {kind: "onhull"} | {kind: "inside"} | null} Only
- * @typedef {{scale: string, low: number, high: number, of: Packed | Row, title: string}} Color
+ * @typedef {number[] | "followed" | {kind: "highest", row: Row} | {kind: "onhull" | "inside" | "selectable" | "unselectable"} | null} Only
+ * @typedef {Row | {kind: "largestweight", stage: number | null} | {kind: "attention", row: Row}} Measure one number for each point
+ * @typedef {{scale: string, low: number, high: number, of: Packed | Measure, title: string}} Color
  * @typedef {{kind: "follow"} | {kind: "choose", choice: string, numbers: Packed} | {kind: "drag", x: string, y: string}
- *   | {kind: "turn", angle: string}} Hand
+ *   | {kind: "turn", angle: string} | {kind: "carry", names: string[][]}} Hand
  * @typedef {{mark: string, draws: string, cloud: string, role: string, rows: Row[], title: string, opacity: number,
  *   fade: number[] | null, color: Color | null, hand: Hand | null, [field: string]: any}} Mark
- * @typedef {{recipe: import("./engine.mjs").Recipe, stages: Record<string, Float32Array[]>, at: Record<string, Float32Array>,
+ * @typedef {{recipe: import("./engine.mjs").Recipe, stages: import("./engine.mjs").Stages, at: Record<string, Float64Array>,
  *   params: Record<string, number>, progress: number, followed: number}} Moment what is known when a frame is drawn
  */
 
-import { between, cloudOf, gather, project, rowMovers, unpack } from "./engine.mjs";
+import { between, cloudOf, gather, project, rowMovers, unpack, value } from "./engine.mjs";
 import { hull } from "./hull.mjs";
-import { bestThreshold, disc, histogram, semiAxes, withHeads } from "./geometry.mjs";
+import { bestThreshold, disc, facing, histogram, semiAxes, withHeads } from "./geometry.mjs";
+import { certificate, selection } from "./selection.mjs";
 
 /** @type {Record<string, (mark: Mark, moment: Moment) => Float32Array>} */
 export const MARKS = {
@@ -45,7 +47,7 @@ export const MARKS = {
     const n = sizeOf(recipe, cloud), d = at[cloud].length / n, middle = Array.from(at[cloud].subarray(0, d));
     const ends = semiAxes(at[cloud], n).flatMap((axis) =>
       [middle.map((m, j) => m - axis[j]), middle.map((m, j) => m + axis[j]), middle.map(() => NaN)]);
-    return still(rows, Float32Array.from(ends.flat()), ends.length, params);
+    return still(rows, ends.flat(), ends.length, params);
   },
 
   Rim: (mark, moment) => round(mark, moment).subarray(mark.rows.length),
@@ -65,6 +67,43 @@ export const MARKS = {
   Threshold(mark, moment) {
     const cut = bestThreshold(all(mark, moment), unpack(mark.classes)).threshold, [low, high] = mark.span;
     return Float32Array.of(cut, low, cut, high);
+  },
+
+  Average(mark, moment) {
+    const points = all(mark, moment), k = mark.rows.length, { weights } = certificateOf(mark.cloud, moment), [low, high] = mark.span;
+    const own = Math.min(moment.followed, weights.length - 1), out = new Float32Array(3 * points.length).fill(NaN);
+    weights.forEach((p, i) => {
+      if (!(p > 0 && p >= low && p < high)) return;
+      out.set(points.subarray(own * k, own * k + k), 3 * i * k);
+      out.set(points.subarray(i * k, i * k + k), (3 * i + 1) * k);
+    });
+    return out;
+  },
+
+  BestQuery(mark, moment) {
+    const { query, largest } = certificateOf(mark.cloud, moment), size = Math.hypot(...query), d = query.length;
+    const scale = (largest === 1 ? mark.reach : Math.min(size, mark.reach)) / (size || 1);
+    const ends = [...query.map(() => 0), ...query.map((x) => scale * x)];
+    return withHeads(still(mark.rows, ends, 2, moment.params), mark.rows.length, mark.arrow);
+  },
+
+  Support: (mark, moment) => support(mark, moment).subarray(mark.rows.length),
+
+  SupportDisc: (mark, moment) => support(mark, moment),
+
+  WeightCurve(mark, moment) {
+    const query = mark.query ? vector(mark.query, moment.params) : certificateOf(mark.cloud, moment).query, [low, high] = mark.span;
+    return weightsAlong(mark, query, Array.from({ length: mark.corners }, (_, i) => low + ((high - low) * i) / (mark.corners - 1)), moment);
+  },
+
+  WeightLimit(mark, moment) {
+    const { largest } = certificateOf(mark.cloud, moment);
+    return Float32Array.of(mark.span[0], largest, mark.span[1], largest);
+  },
+
+  WeightNow(mark, moment) {
+    const query = vector(mark.query, moment.params);
+    return weightsAlong(mark, query, [Math.hypot(...query)], moment);
   },
 
   Mesh: (mark, moment) => all(mark, moment),
@@ -87,12 +126,12 @@ function some(mark, moment) {
   if (!mark.only) return all(mark, moment);
   if (counted(mark.only)) return kept(all(mark, moment), mark.rows.length, mark, moment);
   const { recipe, stages, at, params } = moment, n = sizeOf(recipe, mark.cloud), indices = chosen(mark, moment);
-  const few = (/** @type {Float32Array} */ points) => gather(points, points.length / n, indices);
+  const few = (/** @type {Float64Array} */ points) => gather(points, points.length / n, indices);
   return project(mark.rows, stages[mark.cloud].map(few), few(at[mark.cloud]), indices.length, params);
 }
 
 /** Whether the number of such points changes with the moment: the others then stay in their places, as gaps. @param {Only} only
- * @returns {only is {kind: "onhull"} | {kind: "inside"}} */
+ * @returns {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"}} */
 const counted = (only) => only !== null && typeof only === "object" && "kind" in only && only.kind !== "highest";
 
 /** The numbers of the points to show. @param {{only?: Only, cloud: string}} mark @param {Moment} moment @returns {number[]} */
@@ -101,6 +140,7 @@ export function chosen({ only, cloud }, moment) {
   if (!only) return every;
   if (only === "followed") return [Math.min(followed, n - 1)];
   if (Array.isArray(only)) return only;
+  if (only.kind === "selectable" || only.kind === "unselectable") return every.filter((i) => (selectionOf(moment.at[cloud], cloud, moment).corrals[i] === null) === (only.kind === "selectable"));
   if (only.kind !== "highest") return every.filter((i) => hullOf(cloud, moment).corners[i] === (only.kind === "onhull"));
   const values = project([only.row], stages[cloud], at[cloud], n, params);
   return [every.reduce((best, i) => (values[i] > values[best] ? i : best), 0)];
@@ -113,7 +153,7 @@ function kept(numbers, k, mark, moment) {
   return numbers.map((x, o) => (shown.has(Math.floor(o / k)) ? x : NaN));
 }
 
-/** @type {WeakMap<Float32Array, import("./hull.mjs").Hull>} of where points were last */
+/** @type {WeakMap<Float64Array, import("./hull.mjs").Hull>} of where points were last */
 const hulls = new WeakMap();
 
 /** The convex hull of where a cloud's points are now. @param {string} cloud @param {Moment} moment */
@@ -123,15 +163,99 @@ function hullOf(cloud, { recipe, at }) {
   return known;
 }
 
+/** @type {WeakMap<Float64Array, import("./selection.mjs").Selection>} of where keys were */
+const selections = new WeakMap();
+/** @type {WeakMap<import("./engine.mjs").Cloud, import("./selection.mjs").Selection>} the last of each cloud, from which the next one starts */
+const latest = new WeakMap();
+
+/** What attention can give each of a cloud's points where they are or have been. @param {Float64Array} points @param {string} name @param {Moment} moment */
+function selectionOf(points, name, { recipe }) {
+  const known = selections.get(points);
+  if (known) return known;
+  const cloud = cloudOf(recipe, name), n = cloud.points.shape[0], found = selection(points, n, points.length / n || 1, latest.get(cloud));
+  selections.set(points, found);
+  latest.set(cloud, found);
+  return found;
+}
+
+/** @type {WeakMap<Float64Array, {followed: number, found: import("./selection.mjs").Certificate}>} of the point that was followed last */
+const certificates = new WeakMap();
+
+/** What attention can give the followed point, and why. @param {string} cloud @param {Moment} moment */
+export function certificateOf(cloud, { recipe, at, followed }) {
+  const points = at[cloud], n = sizeOf(recipe, cloud), k = Math.min(followed, n - 1), known = certificates.get(points);
+  if (known?.followed === k) return known.found;
+  const found = certificate(points, n, points.length / n || 1, k);
+  certificates.set(points, { followed: k, found });
+  return found;
+}
+
+/** One number of each point of a cloud. @param {Measure} measure @param {string} cloud @param {Moment} moment @returns {Float32Array} */
+export function measured(measure, cloud, moment) {
+  const { recipe, stages, at, params } = moment, n = sizeOf(recipe, cloud);
+  if (!("kind" in measure)) return project([measure], stages[cloud], at[cloud], n, params);
+  if (measure.kind === "attention") return softmax(project([measure.row], stages[cloud], at[cloud], n, params));
+  const points = measure.stage === null ? at[cloud] : stages[cloud][measure.stage];
+  return Float32Array.from(selectionOf(points, cloud, moment).largest);
+}
+
+/** @param {Float32Array} scores */
+function softmax(scores) {
+  const largest = Math.max(...scores), each = scores.map((x) => Math.exp(x - largest)), sum = each.reduce((s, x) => s + x, 0);
+  return each.map((x) => x / sum);
+}
+
+/** The weights of a row: the query whose scores it is. @param {Row} row @param {Record<string, number>} params */
+const vector = ({ weights }, params) => Array.from(Array.isArray(weights) ? weights : value(weights, params));
+
+/** ⟨query, key⟩ of every point. @param {ArrayLike<number>} points @param {number} n @param {number[]} query */
+function scoresOf(points, n, query) {
+  const d = points.length / n, out = new Float64Array(n);
+  for (let i = 0; i < n; i++) for (let j = 0; j < query.length; j++) out[i] += query[j] * points[i * d + j];
+  return out;
+}
+
+/** The middle and the edge of a supporting line or plane. @param {Mark} mark @param {Moment} moment */
+function support(mark, moment) {
+  const { recipe, at, params, followed } = moment, n = sizeOf(recipe, mark.cloud), k = mark.rows.length;
+  let query, best = Math.min(followed, n - 1);
+  if (mark.query) {
+    query = vector(mark.query, params);
+    const scores = scoresOf(at[mark.cloud], n, query);
+    best = scores.indexOf(Math.max(...scores));
+  } else {
+    const found = certificateOf(mark.cloud, moment);
+    query = found.query.map((x) => (found.largest === 1 ? x : 0));
+  }
+  const ends = still(mark.rows, [...query.map(() => 0), ...query], 2, params), shown = all(mark, moment);
+  const middle = Array.from(shown.subarray(best * k, best * k + k));
+  return facing(middle, middle.map((_, r) => ends[k + r] - ends[r]), mark.radius, mark.corners);
+}
+
+/** (length, weight) of the followed point for queries of these lengths in the direction of one. @param {Mark} mark @param {number[]} query
+ * @param {number[]} lengths @param {Moment} moment */
+function weightsAlong({ cloud }, query, lengths, { recipe, at, followed }) {
+  const n = sizeOf(recipe, cloud), size = Math.hypot(...query) || 1, scores = scoresOf(at[cloud], n, query.map((x) => x / size));
+  const own = scores[Math.min(followed, n - 1)];
+  return Float32Array.from(lengths.flatMap((t) => {
+    let sum = 0;
+    for (const score of scores) sum += Math.exp(t * (score - own));
+    return [t, 1 / sum];
+  }));
+}
+
 /** The middle of a disc, and its edge. @param {Mark} mark @param {Moment} moment */
 function round({ cloud, rows, radius, corners }, { at, params }) {
   const points = disc(at[cloud], radius, corners);
   return still(rows, points, points.length / 3, params);
 }
 
-/** Display coordinates of points that are no cloud's: they have been nowhere else. @param {Row[]} rows @param {Float32Array} points
+/** Display coordinates of points that are no cloud's: they have been nowhere else. @param {Row[]} rows @param {ArrayLike<number>} points
  * @param {number} n @param {Record<string, number>} params */
 const still = (rows, points, n, params) => project(rows, [points], points, n, params);
+
+/** Whether a click on a mark follows the point. @param {{hand: Hand | null}} mark */
+export const follows = ({ hand }) => hand?.kind === "follow" || hand?.kind === "carry";
 
 // What a frame shows
 
@@ -141,7 +265,7 @@ const shown = new WeakMap();
 /** What a mark shows; where its cloud has not moved, the same array again. @param {Mark} mark @param {Moment} moment */
 export function pointsOf(mark, moment) {
   const { stages, at, params, followed, progress } = moment, known = shown.get(mark);
-  const inputs = [stages[mark.cloud], at[mark.cloud], followed, mark.mark === "Trail" ? progress : 0, ...rowMovers(mark.rows).map((name) => params[name])];
+  const inputs = [stages[mark.cloud], at[mark.cloud], followed, mark.mark === "Trail" ? progress : 0, ...rowMovers(mark.query ? [...mark.rows, mark.query] : mark.rows).map((name) => params[name])];
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.points;
   const points = MARKS[mark.mark](mark, moment);
   shown.set(mark, { inputs, points });
@@ -156,13 +280,13 @@ const tints = new WeakMap();
 export function valuesOf(mark, moment) {
   if (!mark.color) return null;
   const { recipe, stages, at, params, followed } = moment;
-  const { of } = mark.color, row = "weights" in of ? of : null, { cloud } = mark;
-  const now = mark.only && !Array.isArray(mark.only) ? at[cloud] : null;
-  const inputs = [now, ...(row ? [row.stage === null || row.over ? at[cloud] : null, stages[cloud], followed, ...rowMovers([row]).map((name) => params[name])] : [of, followed])];
+  const { of } = mark.color, live = !("bdata" in of), { cloud } = mark, n = sizeOf(recipe, cloud);
+  const row = live ? ("kind" in of ? ("row" in of ? of.row : null) : of) : null;
+  const now = (mark.only && !Array.isArray(mark.only)) || (live && (!row || row.stage === null || row.over)) ? at[cloud] : null;
+  const inputs = [now, of, followed, live ? stages[cloud] : null, ...(row ? rowMovers([row]) : []).map((name) => params[name])];
   const known = tints.get(mark);
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.values;
-  const n = sizeOf(recipe, cloud);
-  const each = row ? project([row], stages[cloud], at[cloud], n, params) : /** @type {Float32Array} */ (unpack(/** @type {Packed} */ (of)));
+  const each = live ? measured(of, cloud, moment) : /** @type {Float32Array} */ (unpack(of));
   const values = counted(mark.only) ? kept(each, 1, mark, moment) : mark.only ? gather(each, 1, chosen(mark, moment)) : each;
   tints.set(mark, { inputs, values });
   return values;

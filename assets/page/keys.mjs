@@ -2,6 +2,7 @@
 /** The keys: what each does, and the list of them. */
 
 import { h } from "../player/controls.mjs";
+import { follows } from "../engine/marks.mjs";
 import { pointCount } from "../player/link.mjs";
 
 const TURN = 10; // degrees that one press turns the camera
@@ -50,7 +51,7 @@ const LETTERS = (player) => ({ r: () => player.reset(), f: () => player.fullscre
 /** @param {any} player @param {number} by */
 function followNext(player, by) {
   const { table, views } = player.recipe, count = pointCount(player.recipe);
-  const shown = table || views.some((/** @type {any} */ v) => v.layers.some((/** @type {any} */ l) => l.hand?.kind === "follow"));
+  const shown = table || views.some((/** @type {any} */ v) => v.layers.some((/** @type {any} */ l) => follows(l)));
   if (shown) player.follow((player.followed + by + count) % count);
 }
 

@@ -1,16 +1,20 @@
 // @ts-check
 /**
  * Handles: points of a 2D view that the hand drags. Where the pointer is sets the parameters that the mark's `Turn` or `Drag`
- * names: its angle around the origin in degrees, or its x and y. Their sliders are the way of the keyboard.
+ * names: its angle around the origin in degrees, or its x and y. Their sliders are the way of the keyboard. Of a mark with `Carry`
+ * any point can be taken, by the figure itself.
  */
 
 import { h } from "../player/controls.mjs";
 import { pointsOf } from "../engine/marks.mjs";
 
+const NEAR = 14; // pixels from a point: still on it
+
 /** @param {any} player @returns {() => void} puts every handle where its point is now */
 export function handles(player) {
   const places = player.panels.map((/** @type {any} */ panel) => {
     const layers = panel.view.layers.filter((/** @type {any} */ layer) => names(layer.hand).length);
+    for (const layer of panel.view.layers) if (layer.hand?.kind === "carry") carried(player, panel, layer);
     const shows = layers.map((/** @type {any} */ layer) => handle(player, panel, layer));
     return (panel.onPlot = () => { for (const show of shows) show(); });
   });
@@ -19,10 +23,15 @@ export function handles(player) {
   return show;
 }
 
+/** What listens to the figures, until they get another recipe. @type {WeakMap<any, AbortController>} */
+const listening = new WeakMap();
+
 /** Take the handles off, before the panels get another recipe. @param {any[]} panels */
 export function release(panels) {
   for (const panel of panels) {
     panel.onPlot = () => {};
+    listening.get(panel)?.abort();
+    listening.delete(panel);
     for (const left of panel.gd.querySelectorAll(".handle")) left.remove();
   }
 }
@@ -48,6 +57,43 @@ function handle(player, panel, layer) {
     const [left, top] = panel.pixel(x, y);
     element.style.transform = `translate(${left}px, ${top}px)`;
   };
+}
+
+/** Take hold of the nearest point of a mark, follow it, and carry it. @param {any} player @param {any} panel @param {any} layer */
+function carried(player, panel, layer) {
+  const life = listening.get(panel) ?? new AbortController(), { gd } = panel, options = { signal: life.signal, capture: true };
+  listening.set(panel, life);
+  let held = -1;
+  const place = (/** @type {PointerEvent} */ event) => {
+    const box = gd.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+  const nearest = (/** @type {PointerEvent} */ event) => {
+    const points = pointsOf(layer, player.moment), [x, y] = place(event);
+    let best = -1, least = NEAR;
+    for (let i = 0; i < points.length / 2; i++) {
+      const [left, top] = panel.pixel(points[2 * i], points[2 * i + 1]), far = Math.hypot(left - x, top - y);
+      if (far < least) { best = i; least = far; }
+    }
+    return best;
+  };
+  gd.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+    if (/** @type {Element} */ (event.target).closest(".handle")) return;
+    held = nearest(event);
+    if (held < 0) return;
+    event.preventDefault();
+    gd.setPointerCapture(event.pointerId);
+    player.follow(held);
+  }, options);
+  gd.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+    gd.classList.toggle("carries", held >= 0 || nearest(event) >= 0);
+    if (held < 0) return;
+    const at = panel.point(...place(event));
+    layer.hand.names[held].forEach((/** @type {string} */ name, /** @type {number} */ i) => {
+      player.set(name, fitting(at[i], player.recipe.parameters.find((/** @type {any} */ p) => p.name === name)));
+    });
+  }, options);
+  for (const end of ["pointerup", "pointercancel"]) gd.addEventListener(end, () => { held = -1; }, options);
 }
 
 /** The parameters that a drag sets. @param {import("../engine/marks.mjs").Hand | null} hand */

@@ -10,6 +10,7 @@
  * @typedef {{eye: number[], center: number[]}} Camera
  */
 
+import { follows } from "../engine/marks.mjs";
 import { picking } from "./picking.mjs";
 import { lazily } from "./shaders.mjs";
 
@@ -58,10 +59,10 @@ const shade = (value, color) =>
   Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;
 
 /** Whether a click on a mark does something. @param {any} mark */
-const clickable = ({ hand }) => hand?.kind === "follow" || hand?.kind === "choose";
+const clickable = (mark) => follows(mark) || mark.hand?.kind === "choose";
 
 /** Whether its colours change. @param {any} color */
-const live = (color) => color && "weights" in color.of;
+const live = (color) => color && !("bdata" in color.of);
 
 /** One view of a recipe in one element. */
 export class Panel {

@@ -75,7 +75,7 @@ export function slider(p, set) {
 /** The sliders of a recipe, in their groups. @param {HTMLElement} part @param {any} recipe @param {(name: string, value: number) => void} set
  * @returns {(params: Record<string, number>) => void} shows the values */
 export function sliders(part, recipe, set) {
-  const parameters = recipe.parameters.filter((/** @type {any} */ p) => p.name !== recipe.clock);
+  const parameters = recipe.parameters.filter((/** @type {any} */ p) => p.name !== recipe.clock && !p.quiet);
   const all = new Map(parameters.map((/** @type {any} */ p) => [p.name, slider(p, (value) => set(p.name, value))]));
   /** @type {Map<string, HTMLElement>} */ const groups = new Map();
   for (const p of parameters) {

@@ -1,9 +1,9 @@
 // @ts-check
 /** Numbers beside the picture: a point at every stage, and how far two clouds lie apart. */
 
-import { cloudOf, cloudStages, measures, project, residual, stages, unpack } from "../engine/engine.mjs";
+import { cloudOf, cloudStages, measures, residual, stages, unpack } from "../engine/engine.mjs";
 import { accuracy, semiAxes } from "../engine/geometry.mjs";
-import { chosen } from "../engine/marks.mjs";
+import { certificateOf, chosen, follows, measured } from "../engine/marks.mjs";
 import { h } from "./controls.mjs";
 import { defaults } from "./link.mjs";
 
@@ -42,7 +42,7 @@ export function numbers(part, recipe) {
   const caption = h("caption"), body = h("tbody");
   const table = recipe.table && h("table", {}, caption, heads(recipe), body);
   part.replaceChildren(...readouts, ...(recipe.facts ? [facts(recipe.facts)] : []), ...(table ? [h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "The followed point in numbers" }, table)] : []));
-  const others = recipe.views.some((/** @type {any} */ v) => v.layers.some((/** @type {any} */ l) => l.hand?.kind === "follow"));
+  const others = recipe.views.some((/** @type {any} */ v) => v.layers.some(follows));
   let known = "", marked = -1;
   return (player) => {
     words.forEach((word, i) => {
@@ -77,16 +77,24 @@ function ofStages(word) {
 /** @param {any} r @param {any} recipe @param {any} player @returns {string} */
 export function readout(r, recipe, player) {
   if (r.kind === "count") return counted(r, player);
-  const name = r.cloud ?? r.a, n = count(recipe, name);
+  const name = r.cloud ?? r.keys ?? r.a, n = count(recipe, name);
   if (r.kind === "residual") {
     const far = residual(player.stages[r.a].at(-1), player.stages[r.b].at(-1), n, r.coordinates ?? undefined);
     return far && far < 1e-3 ? far.toExponential(1) : fixed(far);
   }
   if (r.kind === "lengths") return semiAxes(player.stages[name].at(-1), n).map((axis) => fixed(Math.hypot(...axis))).join(", ");
-  const values = project([r.row], player.stages[name], player.at[name], n, player.params);
+  if (r.kind === "fate") return fate(certificateOf(name, player.moment));
+  const values = measured(r.row, name, player.moment);
   if (r.kind === "accuracy") return `${(100 * accuracy(values, unpack(r.classes), r.threshold)).toFixed(1)} %`;
   const x = r.kind === "mean" ? values.reduce((s, v) => s + v, 0) / n : values[Math.min(n - 1, r.index === "followed" ? player.followed : r.index)];
   return (r.digits === null ? fixed(x) : x.toFixed(r.digits).replace("-", "−")) + r.unit;
+}
+
+/** Whether a key can be selected, and by how much, or how much it gets at most. @param {import("../engine/selection.mjs").Certificate} found */
+function fate({ margin, largest, weights }) {
+  if (largest === 1) return `can win: the best query of length 1 puts it ${fixed(margin)} ahead`;
+  const few = weights.filter((p) => p >= 5e-4).length;
+  return `never wins: ${few === 1 ? "another is where it is" : `${few} others average to it`}; gets at most ${(100 * largest).toFixed(1)} %`;
 }
 
 /** How many points there are of a kind. @param {any} r @param {any} player */

@@ -10,7 +10,7 @@
 
 import { clockOf, cloudOf, now, stages, unpack } from "../engine/engine.mjs";
 import { plane } from "../engine/geometry.mjs";
-import { opacityOf, pointsOf, valuesOf } from "../engine/marks.mjs";
+import { follows, opacityOf, pointsOf, valuesOf } from "../engine/marks.mjs";
 import { h } from "./controls.mjs";
 import { defaults, pointCount, read, split, texts, within, write } from "./link.mjs";
 import { description } from "./describe.mjs";
@@ -61,8 +61,8 @@ export class Player {
     /** @type {Promise<any>} */ this.line = Promise.resolve();
     this.asking = new AbortController();
     /** @type {(() => void)[]} */ this.shows = [];
-    /** @type {Record<string, Float32Array[]>} */ this.stages = {};
-    /** @type {Record<string, Float32Array>} */ this.at = {};
+    /** @type {import("../engine/engine.mjs").Stages} */ this.stages = {};
+    /** @type {Record<string, Float64Array>} */ this.at = {};
     /** @type {import("./motion.mjs").Leg | null} */ this.leg = null;
     /** @type {import("./motion.mjs").Flight | null} */ this.flight = null;
     /** @type {any} */ this.tour = null;
@@ -512,7 +512,7 @@ export class Player {
       points: pointsOf(mark, moment),
       opacity: opacityOf(mark, progress),
       values: valuesOf(mark, moment),
-      text: rest && mark.hand?.kind === "follow" ? this.#texts(mark.cloud) : undefined,
+      text: rest && follows(mark) ? this.#texts(mark.cloud) : undefined,
     })));
   }
 

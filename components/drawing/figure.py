@@ -13,7 +13,18 @@ import plotly.graph_objects as go
 
 from components import theme as themes
 from components.language.cloud import Moment, Params
-from components.language.marks import Choose, Color, Follow, Labels, Mark, Points, Stroke, color_of, hand_of
+from components.language.marks import (
+    Carry,
+    Choose,
+    Color,
+    Follow,
+    Labels,
+    Mark,
+    Points,
+    Stroke,
+    color_of,
+    hand_of,
+)
 from components.language.packing import packed
 from components.language.recipe import Recipe, View
 
@@ -36,16 +47,16 @@ def _trace(recipe: Recipe, view: View, mark: Mark) -> dict[str, Any]:
         "name": mark.title or mark.role,
         "opacity": mark.opacity,
         "showlegend": False,
-        "hoverinfo": {Follow: "text", Choose: "none"}.get(type(hand_of(mark)), "skip"),
+        "hoverinfo": {Follow: "text", Carry: "text", Choose: "none"}.get(type(hand_of(mark)), "skip"),
     }
     return trace | PRIMITIVES[mark.draws](recipe, view, mark)
 
 
-def _markers(recipe: Recipe, view: View, mark: Points) -> dict[str, Any]:
-    many = mark.only is None and len(recipe.cloud(mark.cloud).points) > FEW
+def _markers(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
+    many = isinstance(mark, Points) and mark.only is None and len(recipe.cloud(mark.cloud).points) > FEW
     symbol = {"ring": "circle-open", "square": "square"}.get(mark.glyph, "square" if many else "circle")
     marker = {"size": mark.size, "color": f"var(--{mark.role})", "symbol": symbol, "line": {"width": 0}}
-    return {"mode": "markers", "marker": marker | (_scale(mark.color) if mark.color else {})}
+    return {"mode": "markers", "marker": marker | (_scale(color) if (color := color_of(mark)) else {})}
 
 
 def _lines(recipe: Recipe, view: View, mark: Stroke) -> dict[str, Any]:

@@ -227,7 +227,8 @@ def _points(drawn: Drawn, at: Moment, color: str, walls: Sequence[Drawn]) -> str
 
 
 def _colors(mark: Any, at: Moment) -> Any:
-    if mark.color is None:
+    color = color_of(mark)
+    if color is None:
         return lambda i: ""
-    shades = _shades(np.nan_to_num(mark.values(at)), mark.color)
-    return lambda i: f' fill="var(--{mark.color.scale}-{shades[i]})"'
+    shades = _shades(np.nan_to_num(mark.values(at)), color)
+    return lambda i: f' fill="var(--{color.scale}-{shades[i]})"'

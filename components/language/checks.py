@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from latex2mathml.converter import convert
 
-from components.language.cloud import Cloud, Row
+from components.language.cloud import Attention, Cloud, LargestWeight, Row
 from components.language.marks import (
     DASHES,
     GLYPHS,
+    Average,
+    BestQuery,
+    Carry,
     Choose,
     Color,
     Disc,
@@ -30,9 +33,16 @@ from components.language.marks import (
     Mesh,
     OnHull,
     Rim,
+    Selectable,
     SemiAxes,
+    Support,
+    SupportDisc,
     Threshold,
     Turn,
+    Unselectable,
+    WeightCurve,
+    WeightLimit,
+    WeightNow,
     color_of,
     hand_of,
 )
@@ -44,6 +54,7 @@ if TYPE_CHECKING:
 
 FEW = 6  # names that a message shows, the likeliest first
 MOST_SEEN = 512  # points that each point of another cloud sees
+MOST_KEYS = 256  # of which each is held against all others, in each frame
 COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")
 COMMAND = re.compile(r"\\[a-zA-Z]+")  # what the converter leaves of a command that it does not know
 CLASS = re.compile(r"\\class\{([^}]*)\}")
@@ -216,6 +227,8 @@ def _mark(where: str, mark: Mark, view: View, recipe: Recipe) -> None:
             one(where, getattr(mark, name), len(cloud.points))
     if getattr(mark, "only", None) is not None:
         _only(where, mark.only, cloud, recipe)  # type: ignore[attr-defined]
+    if query := getattr(mark, "query", None):
+        _row(where, query, cloud.name, cloud.widths, recipe.defaults)
     if kind := OF_KINDS.get(type(mark)):
         kind(where, mark, cloud)
     if color := color_of(mark):
@@ -248,6 +261,8 @@ def _only(where: str, only: Any, cloud: Cloud, recipe: Recipe) -> None:
             _row(where, row, cloud.name, cloud.widths, recipe.defaults)
         case OnHull() | Inside():
             _hull(where, only, cloud)
+        case Selectable() | Unselectable():
+            _keys(where, only, cloud)
         case Sequence() | np.ndarray():
             _inside(where, "only", list(only), 0, len(cloud.points))
 
@@ -260,6 +275,30 @@ def _hull(where: str, mark: Any, cloud: Cloud) -> None:
         refuse(where, f"{cloud.name!r} has {len(cloud.points)} points", f"a hull is of at most {MOST_SEEN}")
     if getattr(mark, "count", len(cloud.points)) != len(cloud.points):
         refuse(where, f"its count is {mark.count}", f"take {len(cloud.points)}, the points of {cloud.name!r}")
+
+
+def _keys(where: str, mark: Any, cloud: Cloud) -> None:
+    """Each key is held against all others in each frame."""
+    n = len(cloud.points)
+    if not 1 <= n <= MOST_KEYS:
+        refuse(where, f"{cloud.name!r} has {n} points", f"attention is shown between 1 to {MOST_KEYS} keys")
+
+
+def _measure(where: str, measure: Any, cloud: Cloud, recipe: Recipe) -> None:
+    match measure:
+        case LargestWeight(stage):
+            _keys(where, measure, cloud)
+            _stage(where, stage, cloud)
+        case Attention(row):
+            _row(where, row, cloud.name, cloud.widths, recipe.defaults)
+        case _:
+            _row(where, measure, cloud.name, cloud.widths, recipe.defaults)
+
+
+def _stage(where: str, stage: int | None, cloud: Cloud) -> None:
+    last = len(cloud.widths) - 1
+    if stage is not None and not 0 <= stage <= last:
+        refuse(where, f"there is no stage {stage}", f"take 0 to {last}")
 
 
 def _of(values: Collection[Any], what: str) -> Callable[[str, Any, int], None]:
@@ -319,6 +358,13 @@ OF_KINDS: dict[type[Mark], Callable[[str, Any, Cloud], None]] = {
     Threshold: _classes,
     Hull: _hull,
     HullFaces: _hull,
+    Average: _keys,
+    BestQuery: _keys,
+    Support: _keys,
+    SupportDisc: _keys,
+    WeightCurve: _keys,
+    WeightLimit: _keys,
+    WeightNow: _keys,
 }
 
 
@@ -326,16 +372,23 @@ def _color(where: str, color: Color, cloud: Cloud, recipe: Recipe) -> None:
     known(where, "scale", color.scale, SCALES)
     if not color.low < color.high:
         refuse(where, f"its colours go from {color.low} to {color.high}", "take low < high")
-    if isinstance(color.of, Row):
-        _row(where, color.of, cloud.name, cloud.widths, recipe.defaults)
-    else:
+    if isinstance(color.of, np.ndarray):
         _length(where, "colour", color.of, len(cloud.points), "point")
+    else:
+        _measure(where, color.of, cloud, recipe)
 
 
 def _hand(where: str, mark: Mark, view: View, recipe: Recipe) -> None:
     hand = hand_of(mark)
     if isinstance(hand, Choose):
         _length(where, "numbers to choose", hand.numbers, len(recipe.cloud(mark.cloud).points), "point")
+    if isinstance(hand, Carry):
+        names = np.array(hand.names, dtype=object)
+        _length(where, "names of parameters", names, len(recipe.cloud(mark.cloud).points), "point")
+        if names.ndim != 2 or names.shape[1] != 2 or view.dims != 2:
+            refuse(where, "a hand carries points of 2D views, each by two parameters", "give a pair a point")
+        for name in names.reshape(-1):
+            known(where, "parameter", name, recipe.defaults)
     if isinstance(hand, Drag | Turn):
         if view.dims != 2:
             refuse(where, "a hand drags in 2D views only", "show the same in a view of 2 dimensions")
@@ -345,16 +398,16 @@ def _hand(where: str, mark: Mark, view: View, recipe: Recipe) -> None:
 
 def _readout(readout: Any, recipe: Recipe, names: list[str]) -> None:
     where = f"readout {readout.label!r}"
-    for field in ("cloud", "a", "b"):
+    for field in ("cloud", "keys", "a", "b"):
         if hasattr(readout, field):
             known(where, "cloud", getattr(readout, field), names)
     if hasattr(readout, "row"):
-        _row(where, readout.row, readout.cloud, recipe.cloud(readout.cloud).widths, recipe.defaults)
+        _measure(where, readout.row, recipe.cloud(readout.cloud), recipe)
+    if hasattr(readout, "keys"):
+        _keys(where, readout, recipe.cloud(readout.keys))
     if hasattr(readout, "only"):
         _only(where, readout.only, recipe.cloud(readout.cloud), recipe)
-        stages = len(recipe.cloud(readout.cloud).widths)
-        if readout.stage is not None and not 0 <= readout.stage < stages:
-            refuse(where, f"there is no stage {readout.stage}", f"take 0 to {stages - 1}")
+        _stage(where, readout.stage, recipe.cloud(readout.cloud))
     if hasattr(readout, "index") and isinstance(readout.index, int):
         _inside(where, "index", readout.index, 0, len(recipe.cloud(readout.cloud).points))
     if hasattr(readout, "classes"):

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from geometry import selection
 from geometry.entries import Entries
 from geometry.path import between
 from geometry.pipeline import Pipeline
+from geometry.softmax import softmax
 
 Array = np.ndarray
 Params = Mapping[str, float]
@@ -89,6 +91,26 @@ class Row:
     over: Row | None = None
 
 
+@dataclass(frozen=True)
+class LargestWeight:
+    """The largest softmax weight that any query can give a point as a key among the cloud's points.
+
+    1, or at most 1/2 for a point that is a combination of the others. Now, or at a stage.
+    """
+
+    stage: int | None = None
+
+
+@dataclass(frozen=True)
+class Attention:
+    """The softmax weight of a point among the cloud's points, whose scores are the row."""
+
+    row: Row
+
+
+Measure = Row | LargestWeight | Attention  # one number for each point
+
+
 def rows(projection: Any, *, stage: int | None = None, over: Row | None = None) -> tuple[Row, ...]:
     """A projection d → 2 or 3, a matrix (k, d), at one stage."""
     return tuple(Row(tuple(map(float, weights)), stage, over=over) for weights in np.atleast_2d(projection))
@@ -114,6 +136,31 @@ class Moment:
         progress = self.progress if progress is None else progress
         at = self.clouds[cloud].at(self.params, progress)
         return project(show, at, self.stages(cloud), self.params)
+
+    def measured(self, cloud: str, measure: Measure) -> Array:
+        """(N,): the number of each point of a cloud."""
+        match measure:
+            case LargestWeight(stage):
+                return self.largest(cloud, stage)
+            case Attention(row):
+                return np.asarray(softmax(self.shown(cloud, (row,))[:, 0]))
+        return self.shown(cloud, (measure,))[:, 0]
+
+    def largest(self, cloud: str, stage: int | None = None) -> Array:
+        """(N,): the largest weight that attention can give each point, now or at a stage."""
+        if (cloud, stage) not in self._known:
+            keys = self.now(cloud) if stage is None else self.stages(cloud)[stage]
+            self._known[cloud, stage] = selection.largest_weights(keys)
+        return self._known[cloud, stage]
+
+    def certificate(self, cloud: str) -> selection.Certificate:
+        """What attention can give the followed point, and why."""
+        keys = self.now(cloud)
+        return selection.certificate(keys, min(self.followed, len(keys) - 1))
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, int | None], Array]:
+        return {}
 
 
 def project(

@@ -12,12 +12,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from components.language.cloud import Array, Moment, Row, project
+from components.language.cloud import Array, Measure, Moment, Params, Row, project
 from geometry import hull
 from geometry.arrows import with_heads
 from geometry.distributions import best_threshold, histogram
 from geometry.ellipsoid import diameters
-from geometry.plane import disc
+from geometry.entries import Entries
+from geometry.plane import disc, facing
+from geometry.softmax import softmax
 
 # Plotly's names for dashes, in pixels
 DASHES = {
@@ -33,12 +35,12 @@ GLYPHS = ("circle", "square", "ring")
 
 @dataclass(frozen=True)
 class Color:
-    """A number for each point, fixed or a live row, painted through a named scale of the theme."""
+    """A number for each point, fixed or live, painted through a named scale of the theme."""
 
     scale: str
     low: float
     high: float
-    of: Array | Row
+    of: Array | Measure
     title: str = ""
 
 
@@ -64,8 +66,19 @@ class Inside:
     """The points that are no corner of it."""
 
 
+@dataclass(frozen=True)
+class Selectable:
+    """The points that, as keys, some query scores higher than every other."""
+
+
+@dataclass(frozen=True)
+class Unselectable:
+    """The points that no query does: combinations of the others, doubled ones too. In any dimension."""
+
+
 One = Sequence[int] | Followed | Highest | None  # points of a cloud whose number is known; None: all
-Only = One | OnHull | Inside
+Counted = OnHull | Inside | Selectable | Unselectable  # how many there are changes with the moment
+Only = One | Counted
 
 
 # --- what a hand does
@@ -99,7 +112,14 @@ class Turn:
     angle: str
 
 
-Hand = Follow | Choose | Drag | Turn
+@dataclass(frozen=True)
+class Carry:
+    """In a 2D view the hand takes hold of any point and sets its own two parameters to its x and y."""
+
+    names: Sequence[Sequence[str]]
+
+
+Hand = Follow | Choose | Drag | Turn | Carry
 
 # --- the marks
 
@@ -130,8 +150,7 @@ class Mark:
         color = color_of(self)
         if color is None:
             raise ValueError(f"{type(self).__name__} of {self.cloud!r} has one colour")
-        of = color.of
-        return at.shown(self.cloud, (of,))[:, 0] if isinstance(of, Row) else of
+        return color.of if isinstance(color.of, np.ndarray) else at.measured(self.cloud, color.of)
 
     def opacity_at(self, progress: float) -> float:
         fade = [1.0] if self.fade is None else self.fade
@@ -272,6 +291,117 @@ class HullFaces(Mark):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Average(Stroke):
+    """Lines from the followed point, where it can never be selected, to those that average to it.
+
+    The most even weights count: shown are those in `span`, low ≤ p < high.
+    """
+
+    span: tuple[float, float]
+
+    def points(self, at: Moment) -> Array:
+        shown, p = at.shown(self.cloud, self.rows), at.certificate(self.cloud).weights
+        own = np.broadcast_to(shown[min(at.followed, len(shown) - 1)], shown.shape)
+        lines = np.stack([own, shown, np.full_like(shown, np.nan)], axis=1)
+        drawn = (p > 0) & (p >= self.span[0]) & (p < self.span[1])
+        return np.where(drawn[:, None, None], lines, np.nan).reshape(-1, len(self.rows))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestQuery(Stroke):
+    """An arrow from the origin: the query at which the followed point's weight is largest, cut to `reach`.
+
+    Where that weight grows for ever it has that length, and the direction that leads by most.
+    """
+
+    reach: float
+    arrow: float = 0.0
+
+    def points(self, at: Moment) -> Array:
+        found = at.certificate(self.cloud)
+        size = float(np.linalg.norm(found.query))
+        length = self.reach if found.largest == 1 else min(size, self.reach)
+        query = found.query * (length / size if size > 0 else 0)
+        ends = project(self.rows, np.stack([0 * query, query]), params=at.params)
+        return with_heads(ends, self.arrow) if self.arrow else ends
+
+
+@dataclass(frozen=True, kw_only=True)
+class Support(Stroke):
+    """Where a query scores as high as the highest key: a line in 2D, in 3D the rim of a disc, around it.
+
+    No key lies beyond. Without a query, of one that selects the followed point, where there is one.
+    """
+
+    query: Row | None
+    radius: float
+    corners: int = 48
+
+    def points(self, at: Moment) -> Array:
+        return supporting(self, at)[1:]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightCurve(Stroke):
+    """The softmax weight of the followed point against the length of a query, over `span`.
+
+    The query's direction counts; without one, that of the best query of the point.
+    """
+
+    query: Row | None
+    span: tuple[float, float]
+    corners: int = 96
+    flat = 0
+
+    def points(self, at: Moment) -> Array:
+        query = vector(self.query, at.params) if self.query else at.certificate(self.cloud).query
+        return weights_along(self.cloud, query, np.linspace(*self.span, self.corners), at)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightLimit(Stroke):
+    """The largest weight that any query can give the followed point, over `span`."""
+
+    span: tuple[float, float]
+    flat = 0
+
+    def points(self, at: Moment) -> Array:
+        return np.column_stack([self.span, 2 * [at.certificate(self.cloud).largest]])
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightNow(Mark):
+    """The length of a query and the followed point's weight there, as a glyph: a point of a `WeightCurve`."""
+
+    query: Row
+    size: float = 9.0
+    glyph: str = "circle"
+    draws = "points"
+    flat = 0
+
+    def points(self, at: Moment) -> Array:
+        query = vector(self.query, at.params)
+        return weights_along(self.cloud, query, np.array([np.linalg.norm(query)]), at)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupportDisc(Mark):
+    """The disc of a `Support` in 3D."""
+
+    query: Row | None
+    radius: float
+    corners: int = 48
+    draws = "mesh"
+
+    def points(self, at: Moment) -> Array:
+        return supporting(self, at)
+
+    @property
+    def triangles(self) -> Array:
+        return fan(self.corners)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Mesh(Mark):
     """Triangles (F, 3) between the cloud's points."""
 
@@ -296,9 +426,7 @@ class Disc(Mark):
 
     @property
     def triangles(self) -> Array:
-        """Its middle is point 0, its edge the points after it, closed."""
-        edge = np.arange(1, self.corners + 1)
-        return np.stack([np.zeros_like(edge), edge, edge + 1], axis=-1)
+        return fan(self.corners)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -321,7 +449,10 @@ class Field(Mark):
         return np.empty((0, 2))
 
 
-MARKS = (Points, Line, Trail, SemiAxes, Rim, Hull, Histogram, Threshold, Mesh, HullFaces, Disc, Labels, Field)
+SHAPES = (Points, Line, Trail, SemiAxes, Rim, Hull, Mesh, HullFaces, Disc, Labels)
+MEASURES = (Histogram, Threshold, Field)
+ATTENTION = (Average, BestQuery, Support, SupportDisc, WeightCurve, WeightLimit, WeightNow)
+MARKS = SHAPES + MEASURES + ATTENTION
 
 
 def color_of(mark: Mark) -> Color | None:
@@ -331,6 +462,38 @@ def color_of(mark: Mark) -> Color | None:
 
 def hand_of(mark: Mark) -> Hand | None:
     return getattr(mark, "hand", None)
+
+
+def fan(corners: int) -> Array:
+    """The triangles of a disc: its middle is point 0, its edge the points after it, closed."""
+    edge = np.arange(1, corners + 1)
+    return np.stack([np.zeros_like(edge), edge, edge + 1], axis=-1)
+
+
+def vector(row: Row, params: Params) -> Array:
+    """The weights of a row: the query whose scores it is."""
+    return row.weights.value(params) if isinstance(row.weights, Entries) else np.asarray(row.weights, float)
+
+
+def supporting(mark: Support | SupportDisc, at: Moment) -> Array:
+    """The middle and the edge of a supporting line or plane, shown; where there is none, its middle alone."""
+    keys, shown = at.now(mark.cloud), at.shown(mark.cloud, mark.rows)
+    if mark.query is None:
+        found, best = at.certificate(mark.cloud), min(at.followed, len(keys) - 1)
+        query = found.query if found.largest == 1 else 0 * found.query
+    else:
+        query = vector(mark.query, at.params)
+        best = int(np.argmax(keys[:, : len(query)] @ query))
+    ends = project(mark.rows, np.stack([0 * query, query]), params=at.params)
+    return facing(shown[best], ends[1] - ends[0], mark.radius, mark.corners)
+
+
+def weights_along(cloud: str, query: Array, lengths: Array, at: Moment) -> Array:
+    """(length, weight) of the followed point for queries of these lengths in the direction of one."""
+    keys, size = at.now(cloud), float(np.linalg.norm(query))
+    scores = keys[:, : len(query)] @ query / (size if size > 0 else 1)
+    weights = softmax(np.outer(lengths, scores))
+    return np.column_stack([lengths, weights[:, min(at.followed, len(keys) - 1)]])
 
 
 def indices(only: Only, cloud: str, at: Moment) -> Array:
@@ -346,13 +509,17 @@ def indices(only: Only, cloud: str, at: Moment) -> Array:
             return hull.vertices(at.now(cloud))
         case Inside():
             return np.setdiff1d(indices(None, cloud, at), hull.vertices(at.now(cloud)))
+        case Selectable():
+            return np.flatnonzero(at.largest(cloud) == 1)
+        case Unselectable():
+            return np.flatnonzero(at.largest(cloud) < 1)
     return np.array(only, dtype=int)
 
 
 def chosen(every: Array, only: Only, cloud: str, at: Moment) -> Array:
     """Those points of all; where their number changes with the moment, the others stay in place as gaps."""
     shown = indices(only, cloud, at)
-    if not isinstance(only, OnHull | Inside):
+    if not isinstance(only, Counted):
         return every[shown]
     hidden = np.ones(len(every), dtype=bool)
     hidden[shown] = False

@@ -10,13 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from components.language.cloud import Cloud
-from components.language.marks import DASHES, Color, Followed, Hand, Highest, Inside, Mark, OnHull, Stroke
+from components.language.cloud import Attention, Cloud, LargestWeight
+from components.language.marks import DASHES, Color, Counted, Followed, Hand, Highest, Mark, Stroke
 from components.language.recipe import Readout
-from geometry import Affine, Branches, Normalize, Of, Pipeline, Pointwise, Softmax, arrows
+from geometry import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Softmax, arrows
 
 OF_SEVERAL_KINDS = (
-    Affine | Normalize | Pointwise | Softmax | Branches | Hand | Readout | Highest | OnHull | Inside
+    Affine
+    | Normalize
+    | Pointwise
+    | Softmax
+    | Branches
+    | Placed
+    | Hand
+    | Readout
+    | Highest
+    | Counted
+    | LargestWeight
+    | Attention
 )
 
 

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from components.language.checks import COLUMNS, check
-from components.language.cloud import Array, Cloud, Moment, Params, Row
-from components.language.marks import Followed, Highest, Inside, Mark, OnHull
+from components.language.cloud import Array, Cloud, Measure, Moment, Params, Row
+from components.language.marks import Counted, Followed, Highest, Mark
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that a slider moves. `scale="log"`: the slider is even in log10 of the value."""
+    """A number that a slider moves. `scale="log"`: the slider is even in log10 of the value.
+
+    quiet: it has no slider; a hand on the figure moves it."""
 
     name: str
     label: str
@@ -28,6 +30,7 @@ class Parameter:
     scale: str = "linear"
     group: str = ""
     about: str = ""
+    quiet: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,11 +77,11 @@ class Residual:
 
 @dataclass(frozen=True)
 class Number:
-    """One coordinate of one point of a cloud, in some digits after the point; None: as many as fit."""
+    """One number of one point of a cloud, in some digits after the point; None: as many as fit."""
 
     label: str
     cloud: str
-    row: Row
+    row: Measure
     index: int | Followed = 0
     unit: str = ""
     digits: int | None = None
@@ -86,11 +89,11 @@ class Number:
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean over a cloud's points of one coordinate."""
+    """The mean over a cloud's points of one number."""
 
     label: str
     cloud: str
-    row: Row
+    row: Measure
     unit: str = ""
     digits: int | None = None
 
@@ -101,7 +104,7 @@ class Count:
 
     label: str
     cloud: str
-    only: OnHull | Inside | Highest
+    only: Counted | Highest
     stage: int | None = None
 
 
@@ -124,7 +127,18 @@ class Accuracy:
     threshold: float | None = None
 
 
-Readout = Residual | Number | Mean | Count | Lengths | Accuracy
+@dataclass(frozen=True)
+class Fate:
+    """Whether the followed point can be selected as a key: how far ahead a query of length 1 can put it.
+
+    Or else how many others average to it, and the largest weight that it can get.
+    """
+
+    label: str
+    keys: str
+
+
+Readout = Residual | Number | Mean | Count | Lengths | Accuracy | Fate
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import { side } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
 import * as marks from "../../assets/engine/marks.mjs";
 import { hull } from "../../assets/engine/hull.mjs";
+import { certificate, selection } from "../../assets/engine/selection.mjs";
 import * as link from "../../assets/player/link.mjs";
 import * as motion from "../../assets/player/motion.mjs";
 import { readout, rows } from "../../assets/player/numbers.mjs";
@@ -12,7 +13,7 @@ import { pause, poll } from "../../assets/player/poll.mjs";
 import { ask } from "../../assets/player/source.mjs";
 
 /** Numbers as base64, so that NaN and infinities travel too. */
-const pack = (x) => Buffer.from(x.buffer, x.byteOffset, x.byteLength).toString("base64");
+const pack = (x) => Buffer.from(Float32Array.from(x).buffer).toString("base64");
 const each = (object, f) => Object.fromEntries(Object.entries(object).map(([name, x]) => [name, f(x)]));
 
 /** A server that answers as it is told, one after the other; "error" is no answer, "hang" one that never comes. */
@@ -52,6 +53,16 @@ const answers = {
     const start = performance.now();
     for (let k = 0; k < 20; k++) hull(points, n, d);
     return (performance.now() - start) / 20;
+  },
+  /** Of each set of keys the largest weights, those that can be selected, and certificates; from the second on with a start. */
+  selections({ sets, n, d }) {
+    let before;
+    return sets.map((keys) => {
+      before = selection(keys, n, d, before);
+      const certificates = Array.from({ length: n }, (_, k) => certificate(keys, n, d, k));
+      return { largest: Array.from(before.largest), selectable: before.corrals.map((few) => few === null),
+        certificates: certificates.map((found) => ({ ...found, margin: n > 1 ? found.margin : null, weights: Array.from(found.weights) })) };
+    });
   },
   residual: ({ a, b, n }) => engine.residual(Float32Array.from(a), Float32Array.from(b), n),
   measures: ({ points }) => points.map((x) => each(engine.measures(x), (v) => (Number.isNaN(v) ? null : v))),

@@ -5,14 +5,17 @@ from typing import get_type_hints
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from components.language.cloud import Cloud, Row, rows
+from components.language.cloud import Attention, Cloud, LargestWeight, Row, rows
 from components.language.marks import (
+    ATTENTION,
     DASHES,
     GLYPHS,
     MARKS,
+    Average,
+    BestQuery,
     Color,
     Disc,
     Field,
@@ -28,12 +31,17 @@ from components.language.marks import (
     OnHull,
     Points,
     Rim,
+    Selectable,
     SemiAxes,
     Stroke,
+    Support,
     Threshold,
     Trail,
+    Unselectable,
+    WeightLimit,
+    WeightNow,
 )
-from geometry import Affine, Entries, Pipeline, Track
+from geometry import Affine, Entries, Normalize, Pipeline, Track
 from tests.assets.engine import DOUBLE, ONE_ROUNDING, Node, bound_at, farthest, length, unpack
 from tests.assets.test_engine import EXACT, EXAMPLES, FLOAT32, cases, recipe_of
 
@@ -68,7 +76,8 @@ def row(cloud, widths=None):
 
 def colors(cloud):
     values = st.just(np.linspace(-1, 1, len(cloud.points)))
-    return st.builds(Color, st.just("diverging"), st.just(-1), st.just(1), st.one_of(row(cloud), values))
+    live = st.one_of(row(cloud), st.builds(Attention, row(cloud)))
+    return st.builds(Color, st.just("diverging"), st.just(-1), st.just(1), st.one_of(live, values))
 
 
 def indices(cloud, low=0):
@@ -91,6 +100,8 @@ FIELDS = {
     "corners": lambda cloud: st.sampled_from([3, 16]),
     "span": lambda cloud: st.sampled_from([(-2.03, 2.01), (0.0, 1.0)]),
     "count": lambda cloud: st.just(len(cloud.points)),
+    "query": lambda cloud: st.none() | st.builds(Row, st.lists(NUMBER, min_size=1, max_size=2).map(tuple)),
+    "reach": lambda cloud: st.sampled_from([0.5, 3.0]),
     "bins": lambda cloud: st.integers(1, 9),
     "classes": lambda cloud: st.just(np.arange(len(cloud.points)) % 2),
     "triangles": lambda cloud: st.just(np.array([[0, len(cloud.points) - 1, len(cloud.points) // 2]])),
@@ -111,6 +122,8 @@ def drawn(draw, kind, cloud):
     own = {name: draw(FIELDS[name](cloud)) for name in own_fields(kind)}
     if kind is Field:
         own["color"] = draw(colors(cloud))
+    if kind is WeightNow:
+        own["query"] = draw(FIELDS["query"](cloud).filter(bool))
     if kind is Points and max(cloud.widths) <= 3:
         own["only"] = draw(st.sampled_from([OnHull(), Inside(), own["only"]]))
     return kind(cloud.name, "input", show, **own)
@@ -124,10 +137,20 @@ def clouds_for(draw, kind):
     if kind in (Disc, Rim):  # one number at the origin and at the unit vectors, well apart
         values = draw(st.permutations([-1.0, 0.5, 2.0, 0.25]))
         cloud = Cloud("plane", np.array(values, np.float32)[:, None], Pipeline(()))
+    elif kind in ATTENTION:  # in general position: where keys are on an edge of their hull, rounding decides
+        n, d = draw(st.integers(2, 12)), draw(st.sampled_from([2, 3]))
+        x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(n, d)).astype(np.float32)
+        cloud = Cloud("keys", x, Pipeline((Affine(np.diag([1.0, -2, 0.5][:d])),)))
     elif len(cloud.points) < 2 or kind in (Field, SemiAxes, Hull, HullFaces):
         x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(4, 3)).astype(np.float32)
         cloud = Cloud("four", x, Pipeline((Affine(np.diag([1.0, -2, 0.5])),)))
     return cloud, params, progress
+
+
+def apart(x):
+    """Whether no two points are one but for rounding, which decides what of them is a corner."""
+    first, second = np.triu_indices(len(x), 1)
+    return length(x[first] - x[second]).min(initial=1.0) > FLOAT32 * np.max(length(x))
 
 
 # --- how far apart they may be
@@ -202,6 +225,13 @@ def near_faces(mark, cloud, got, want, off):
     assert np.allclose(*middles, atol=9 * (off * weights.sum() + ONE_ROUNDING))
 
 
+def near_attention(mark, cloud, got, want, off):
+    """What a frame shows of numbers that both find in double precision."""
+    assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
+    size = 4 + np.nanmax(np.abs(want), initial=0) + sum(reach(r) for r in mark.rows)
+    assert np.all(np.nan_to_num(np.abs(got - want)) <= FLOAT32 * size)
+
+
 def no_points(mark, cloud, got, want, off):
     assert not got.size and not want.size
 
@@ -217,6 +247,7 @@ LAWS = {
     Rim: near_disc,
     Histogram: near_counts,
     Threshold: near_threshold,
+    **dict.fromkeys(ATTENTION, near_attention),
 }
 
 
@@ -238,6 +269,8 @@ def test_every_field_of_every_mark_is_drawn(kind):
 def test_a_mark_shows_the_same(node, kind, data):
     cloud, params, progress = data.draw(clouds_for(kind))
     mark = data.draw(drawn(kind, cloud))
+    if isinstance(getattr(mark, "only", None), OnHull | Inside):
+        assume(apart(cloud.at(params, progress)))
     followed = data.draw(st.integers(0, 7))
     recipe = recipe_of(cloud)
     at = recipe.moment(params, progress, followed=followed)
@@ -249,7 +282,7 @@ def test_a_mark_shows_the_same(node, kind, data):
     if getattr(mark, "color", None):
         values = mark.values(at)
         of = mark.color.of
-        size = reach(of) if isinstance(of, Row) else 0
+        size = reach(of) if isinstance(of, Row) else reach(of.row) if isinstance(of, Attention) else 0
         found = unpack(got["values"], len(values))[:, 0]
         assert (np.isnan(found) == np.isnan(values)).all()
         assert np.all(np.nan_to_num(np.abs(found - values)) <= off * size + ONE_ROUNDING)
@@ -314,6 +347,56 @@ def test_a_plane_that_follows_a_track_is_the_same_disc(node, kind, d, t):
     got, want = shown(node, cloud, layer, 0, p=t)
     assert len(want) == 17 + (kind is Disc)
     np.testing.assert_allclose(got, want, atol=1e-4)  # b and w come in float32, and b is 9
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 5])
+def test_what_can_be_selected_is_known_at_each_stage_and_between(node, d):
+    """By number and by colour, at the progress or at a stage: at the origin all keys have become one."""
+    x = np.random.default_rng(d).normal(size=(40, d)).astype(np.float32)
+    cloud = Cloud("keys", x, Pipeline((Normalize(), Affine(0 * np.eye(d)))))
+    show = rows(np.eye(2, d))
+    color, there = (Color("sequential", 0, 1, of=LargestWeight(stage)) for stage in (None, 1))
+    marks = [Points("keys", "input", show, only=only, color=color) for only in (Selectable(), Unselectable())]
+    marks.append(Points("keys", "input", show, color=there))
+    counts = []
+    for progress in (0, 0.5, 1, 1.5, 2):
+        recipe = recipe_of(cloud)
+        at = recipe.moment({}, progress)
+        [answer] = node.run(recipe, [({}, progress)], marks=marks)
+        for got, mark in zip(answer["marks"], marks, strict=True):
+            want = mark.points(at)
+            points, values = unpack(got["points"], 40), unpack(got["values"], 40)[:, 0]
+            assert (np.isnan(points) == np.isnan(want)).all()
+            np.testing.assert_allclose(points, want, atol=FLOAT32)
+            np.testing.assert_allclose(values, mark.values(at), atol=FLOAT32)
+        counts.append(int(np.isfinite(marks[0].points(at)[:, 0]).sum()))
+        assert counts[-1] + np.isfinite(marks[1].points(at)[:, 0]).sum() == 40
+    assert counts[2] == counts[3] == 40 > counts[0] and counts[4] == 0
+
+
+def test_a_query_and_its_supporting_line_by_hand(node):
+    """The middle of a square: every corner counts a quarter, and no query gives it more than a fifth."""
+    x = np.float32([[1, 1], [1, -1], [-1, -1], [-1, 1], [0, 0]])
+    show, up = rows(np.eye(2)), Row((0.0, 2.0))
+    cloud = Cloud("keys", x, Pipeline(()))
+    average = Average("keys", "input", show, span=(0.2, 0.3))
+    best = BestQuery("keys", "input", show, reach=3)
+    line, none = (Support("keys", "input", show, query=q, radius=2) for q in (up, None))
+    limit, now = WeightLimit("keys", "input", (), span=(0, 5)), WeightNow("keys", "input", (), query=up)
+    marks = [average, best, line, none, limit, now]
+    recipe = recipe_of(cloud)
+    counts = [len(mark.points(recipe.moment({}, 0))) for mark in marks]
+    [middle, corner] = node.run(recipe, [({}, 0, 4), ({}, 0, 0)], marks=marks)
+    got = [unpack(a["points"], n) for a, n in zip(middle["marks"], counts, strict=True)]
+    np.testing.assert_allclose(got[0].reshape(5, 3, 2)[:4, 1], x[:4])
+    assert np.isnan(got[0].reshape(5, 3, 2)[4]).all() and not got[1].any() and not got[3].any()
+    np.testing.assert_allclose(got[2], [[3, 1], [-1, 1]])
+    np.testing.assert_allclose(got[4], [[0, 0.2], [5, 0.2]], atol=FLOAT32)
+    np.testing.assert_allclose(got[5], [[2, 1 / (1 + 2 * np.exp(2) + 2 * np.exp(-2))]], atol=FLOAT32)
+    got = [unpack(a["points"], n) for a, n in zip(corner["marks"], counts, strict=True)]
+    assert np.isnan(got[0]).all() and got[4][0, 1] == 1
+    np.testing.assert_allclose(got[1], [[0, 0], [3 / np.sqrt(2)] * 2], atol=FLOAT32)
+    np.testing.assert_allclose(got[3].sum(axis=-1), [2, 2], atol=FLOAT32)
 
 
 def test_a_field_has_no_points_and_the_colours_of_its_grid(node):

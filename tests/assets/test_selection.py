@@ -1,0 +1,63 @@
+"""The browser finds what Python finds: which keys can be selected, their largest weights, and the proofs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from geometry.selection import certificate, selectable
+from tests.assets.engine import Node
+
+EXACT, LIVE = (
+    1e-9,
+    1e-5,
+)  # of one key; of all, in a frame, where the last step of Newton's method is not taken
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+def agrees(node, *sets):
+    """Each set of keys, the later ones with what was found before them for a start."""
+    n, d = sets[0].shape
+    answers = node.ask("selections", sets=[keys.ravel().tolist() for keys in sets], n=n, d=d)
+    for keys, got in zip(sets, answers, strict=True):
+        assert got["selectable"] == selectable(keys).tolist()
+        for k, own in enumerate(got["certificates"]):
+            want = certificate(keys, k)
+            assert own["largest"] == pytest.approx(want.largest, abs=EXACT)
+            assert got["largest"][k] == pytest.approx(want.largest, abs=LIVE)
+            np.testing.assert_allclose(own["weights"], want.weights, atol=EXACT)
+            assert n == 1 or own["margin"] == pytest.approx(want.margin, abs=EXACT)
+            if want.margin > 0 and n > 1:
+                np.testing.assert_allclose(own["query"], want.query, atol=1e-6)
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 4), st.integers(1, 10), st.integers(0, 2**32 - 1), st.integers(1, 4))
+def test_keys_of_whole_numbers(node, d, n, seed, wide):
+    """On a small lattice: doubled keys, on a line, in a plane, in the middle of an edge; and moved."""
+    rng = np.random.default_rng(seed)
+    first, second = rng.integers(0, wide, size=(2, n, d)).astype(float)
+    agrees(node, first, second, (first + second) / 2)
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 8), st.integers(1, 30), st.integers(0, 2**32 - 1))
+def test_a_cloud_that_moves(node, d, n, seed):
+    rng = np.random.default_rng(seed)
+    x, step = rng.normal(size=(2, n, d))
+    agrees(node, x, x + 0.01 * step, x + 0.5 * step, -x)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+def test_two_hundred_on_their_way_to_a_sphere(node, d):
+    keys = np.random.default_rng(d).normal(size=(200, d))
+    sphere = keys / np.linalg.norm(keys, axis=1, keepdims=True)
+    sets = [(1 - t) * keys + t * sphere for t in (0, 0.5, 0.9, 1)]
+    answers = node.ask("selections", sets=[x.ravel().tolist() for x in sets], n=200, d=d)
+    counts = [sum(got["selectable"]) for got in answers]
+    assert counts == [int(selectable(x).sum()) for x in sets] and counts[-1] == 200 > counts[0]
