@@ -8,7 +8,9 @@
 import { h } from "./controls.mjs";
 import { question, verdict } from "./guess.mjs";
 
-/** The player gets the tour as `tour`. @param {HTMLElement} part @param {{html: string, tour: Stop[], questions: string}} text @param {any} player */
+/** @typedef {ReturnType<typeof tour>} Tour */
+
+/** The tour of a player, which leads it. @param {HTMLElement} part @param {{html: string, tour: Stop[], questions: string}} text @param {import("./player.mjs").Player} player */
 export function tour(part, text, player) {
   const last = text.tour.length - 1, shown = /** @type {Set<number>} */ (new Set()); // stops whose question is past
   let current = -1;
@@ -20,7 +22,7 @@ export function tour(part, text, player) {
   const start = button("Take the tour", () => { visit(0); title.focus(); }, "on");
   const stops = text.tour.map((stop, k) => h("li", {}, button(stop.title, () => {
     visit(k);
-    player.part("stage").scrollIntoView({ block: "nearest" });
+    player.need("stage").scrollIntoView({ block: "nearest" });
     title.focus({ preventScroll: true });
   })));
 
@@ -70,9 +72,10 @@ export function tour(part, text, player) {
     stops.forEach((stop) => stop.classList.remove("current"));
   };
 
-  player.tour = { card, last, visit, answer, next: () => step(1), back: () => step(-1), get current() { return current; } };
+  const own = { card, last, visit, answer, next: () => step(1), back: () => step(-1), get current() { return current; } };
   player.part("controls")?.prepend(card);
   player.part("head")?.append(start);
   part.replaceChildren(h("section", { className: "tour" }, h("h2", {}, "A tour"), h("ol", {}, ...stops)),
     h("div", { className: "prose", innerHTML: text.html }), h("section", { className: "questions", innerHTML: text.questions }));
+  return own;
 }
