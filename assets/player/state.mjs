@@ -108,7 +108,7 @@ export class State {
   /** @param {string} name @param {number} value @returns {boolean} whether it is another */
   set(name, value) {
     const parameter = this.recipe.parameters.find((p) => p.name === name);
-    if (!parameter || !within(parameter, value)) throw new RangeError(`${name} = ${value} is not a value of this scene`);
+    if (!parameter || typeof value !== "number" || !within(parameter, value)) throw new RangeError(`${name} = ${value} is not a value of this scene`);
     if (this.#params[name] === value) return false;
     this.#move({ ...this.#params, [name]: value });
     return true;
