@@ -1,12 +1,14 @@
 # make run    sets up what is missing, then serves the explorer
 # make test   sets up what is missing, a browser included, then runs every check
-# make lint   the checks that run no code of ours (a part of `make test`)
+# make check  what daily work asks for, in a minute: lint, and the tests that need no browser and start no servers
+# make lint   the checks that run no code of ours (a part of both)
 # make bench  measures what the README's table says (needs what `make test` sets up)
 # make films  trains the networks that are shipped in films/ anew (needs what `make test` sets up; some minutes)
 # make load   a lecture hall of 300 at the server, and at a naive Dash app (needs the same; five minutes)
 # make locks  pins what is installed, with hashes, in requirements/ (docs/deployment.md); LOCK_ARGS=--upgrade for newer
 # make clean  removes everything that these targets have made
 #
+# WORKERS   how many tests run at the same time
 # PYTHON   the interpreter that makes .venv (3.11 or newer)
 # HOST, PORT   where `make run` serves; app.py has the defaults
 # TORCH_INDEX_ARGS   pip arguments for torch alone, say an --index-url with CPU builds: the usual Linux wheel is the
@@ -16,25 +18,38 @@ PYTHON ?= python3
 HOST ?=
 PORT ?=
 TORCH_INDEX_ARGS ?=
+WORKERS ?= 2
 
 # Recipes use .venv/bin/python -m ..., so that nothing needs to be activated.
 VENV = .venv/bin/python
-PIP = $(VENV) -m pip install --disable-pip-version-check
+# Python compiles what it imports, which is a small part of what is installed.
+PIP = $(VENV) -m pip install --disable-pip-version-check --no-compile
 LOCKED = $(PIP) --quiet --require-hashes --requirement
 # The tests bring their own node and npm from PyPI; `make run` uses an npm only if there happens to be one.
 WITH_NODE = PATH="$(CURDIR)/.venv/bin:$$PATH"
+# A worker keeps to one part of the tests, with a server and a browser of its own, and helps another when it is done.
+PYTEST = $(WITH_NODE) $(VENV) -m pytest --numprocesses=$(WORKERS) --dist=worksteal
 # A package's install scripts never run. No retries: after a failure the page still works, with a larger bundle.
 NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+# The drawing library as small as it gets, once, for all first visits.
+NPM_PACK = $(WITH_NODE) npm run --silent pack
 
-.PHONY: run test lint bench films load locks clean
+.PHONY: run test check tools lint bench films load locks clean
 
 run: .venv/run.stamp node_modules/run.stamp
 	@$(VENV) app.py $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
 
-test: .venv/test.stamp lint
+# What does not need one another is done side by side.
+test: .venv/test.stamp
+	@$(MAKE) --no-print-directory --jobs=2 .venv/torch.stamp tools lint
+	@$(PYTEST) --durations=20
+
+check: .venv/torch.stamp lint
+	@$(PYTEST) -m "not browser and not servers"
+
+tools: .venv/test.stamp
 	@$(VENV) tools/browser.py
 	@$(VENV) tools/redis_server.py
-	@$(WITH_NODE) $(VENV) -m pytest
 
 lint: .venv/test.stamp node_modules/test.stamp
 	$(VENV) -m ruff check
@@ -43,14 +58,14 @@ lint: .venv/test.stamp node_modules/test.stamp
 	.venv/bin/lint-imports --no-logo
 	$(WITH_NODE) node_modules/.bin/tsc -p tsconfig.json
 
-bench: .venv/test.stamp node_modules/test.stamp
+bench: .venv/torch.stamp node_modules/test.stamp
 	@$(VENV) tools/browser.py
 	@$(VENV) -m benchmarks.bench
 
-films: .venv/test.stamp
+films: .venv/torch.stamp
 	@$(VENV) -m tools.films
 
-load: .venv/test.stamp node_modules/test.stamp
+load: .venv/torch.stamp node_modules/test.stamp
 	@$(VENV) -m benchmarks.load
 
 locks: .venv/run.stamp
@@ -69,21 +84,25 @@ clean:
 	@$(LOCKED) requirements/run.txt
 	@touch $@
 
-# torch comes last, without a hash: each index of torch builds has its own files. What it needs is there by then, but for
-# the libraries of a CUDA build.
 .venv/test.stamp: .venv/run.stamp requirements/test.txt pyproject.toml
 	@echo "Installing the test packages into .venv (once, a few minutes)"
 	@$(LOCKED) requirements/test.txt
-	@$(PIP) $(TORCH_INDEX_ARGS) "$$($(VENV) tools/requirements.py --only train | grep ^torch)"
+	@touch $@
+
+# torch comes last, without a hash: each index of torch builds has its own files. What it needs is there by then, but for
+# the libraries of a CUDA build.
+.venv/torch.stamp: .venv/test.stamp
+	@$(PIP) --quiet $(TORCH_INDEX_ARGS) "$$($(VENV) tools/requirements.py --only train | grep ^torch)"
 	@touch $@
 
 # The light Plotly bundle is a convenience: without npm, or when npm fails, the server has the full bundle.
 node_modules/run.stamp: package.json package-lock.json
 	@if $(WITH_NODE) command -v npm >/dev/null; then \
-	  if $(NPM_CI) --omit=dev --fetch-retries=0; then touch $@; \
+	  if $(NPM_CI) --omit=dev --fetch-retries=0; then $(NPM_PACK); touch $@; \
 	  else echo "The light Plotly bundle could not be fetched; going on with the full one."; fi; fi
 
 # npm ci empties node_modules: one full installation serves both targets, so that they do not undo each other.
 node_modules/test.stamp: package.json package-lock.json .venv/test.stamp
 	$(NPM_CI)
+	@$(NPM_PACK)
 	@touch node_modules/run.stamp $@

@@ -18,7 +18,7 @@ from flask import Flask
 
 from components import settings
 from components.language.scene import scenes
-from components.pages import page, run_files, shell
+from components.pages import explorer, run_files
 from components.publish import commands, embed
 from components.web import budget, proxy, security, server
 
@@ -26,7 +26,7 @@ from components.web import budget, proxy, security, server
 def create_app() -> Dash:
     """The Dash application with its pages and routes; `create_app().server` is the WSGI application."""
     setting = settings.read(os.environ)
-    app = shell.Explorer(
+    app = explorer.Explorer(
         __name__,
         assets_ignore=".*",
         compress=True,
@@ -40,7 +40,7 @@ def create_app() -> Dash:
     server.add_routes(app.server)
     embed.add_routes(app.server)
     run_files.add_routes(app.server)
-    page.add_pages(app)
+    app.add_pages()
     security.secure(app, setting)
     proxy.stand_behind(app.server, setting)
     return app

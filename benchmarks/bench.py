@@ -29,6 +29,7 @@ from tools.ports import free
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS, FRAMES = 3, 20
+LOADED = 5000  # ms after the last request: what comes once the figure moves
 REST = 1000  # ms before a round: what settles after the one before is no frame
 WAYS = {
     "ours": "Normscape",
@@ -161,17 +162,24 @@ def clientside(browser: Browser, n: int) -> tuple[float, float]:
         return cost, statistics.median(waits)
 
 
-def first_load(browser: Browser, base: str, path: str) -> tuple[int, float]:
-    """Requests, and kilobytes as they came over the wire, of a first visit."""
+def first_load(browser: Browser, base: str, path: str, *, scripts: bool = True) -> tuple[int, float, float]:
+    """Requests, kilobytes as they came over the wire, and milliseconds to the first paint, of a first visit.
+
+    scripts: without them, what is there before any script.
+    """
     page = browser.new_context().new_page()
     session = page.context.new_cdp_session(page)
     session.send("Network.enable")
     sizes: list[float] = []
     session.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+    if not scripts:
+        session.send("Network.setBlockedURLs", {"urls": ["*.js", "*.mjs", "*/recipe/*"]})
     page.goto(base + path, wait_until="networkidle")
-    page.wait_for_timeout(2000)
+    page.wait_for_timeout(LOADED)
+    page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length")
+    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
     page.context.close()
-    return len(sizes), sum(sizes) / 1000
+    return len(sizes), sum(sizes) / 1000, paint
 
 
 def clicked(browser: Browser, base: str) -> tuple[float, float, int]:
@@ -199,6 +207,16 @@ def lines(slug: str) -> int:
     return sum(bool(line.strip()) and not line.lstrip().startswith("#") for line in code)
 
 
+def loads(browser: Browser, base: str) -> None:
+    print("\n| first load | requests | kB | first paint, ms |\n| --- | --- | --- | --- |")
+    for path in ("/", *(f"/{slug}" for slug in scenes())):
+        count, size, paint = first_load(browser, base, path)
+        print(f"| {path} | {count} | {size:.0f} | {paint:.0f} |", flush=True)
+    for path in ("/", "/layernorm", "/embed/layernorm"):
+        count, size, paint = first_load(browser, base, path, scripts=False)
+        print(f"| {path}, before any script | {count} | {size:.0f} | {paint:.0f} |", flush=True)
+
+
 def main() -> None:
     with sync_playwright() as playwright, serving("app.py", "--port", "PORT") as base:
         browser = playwright.chromium.launch(executable_path=find(), args=list(ARGUMENTS))
@@ -212,10 +230,7 @@ def main() -> None:
         for slug in scenes():
             cost, _ = frames(browser, base, slug, "", ("ours",))["ours"]
             print(f"| {slug} | {cost:.1f} | {lines(slug)} |", flush=True)
-        print("\n| first load | requests | kB |\n| --- | --- | --- |")
-        for path in ("/", "/layernorm"):
-            count, size = first_load(browser, base, path)
-            print(f"| {path} | {count} | {size:.0f} |")
+        loads(browser, base)
         first, end, count = clicked(browser, base)
         print("\n| click on Train, the default spiral | |\n| --- | --- |")
         print(

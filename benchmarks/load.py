@@ -87,10 +87,8 @@ class Viewer:
 def page(viewer: Viewer, path: str, files: list[str]) -> None:
     """Open a page of ours."""
     hall = viewer.hall
-    for each in (path, *files, "/_dash-layout", "/_dash-dependencies"):
+    for each in (path, *files):
         viewer.ask(each, hall.took)
-    here = {"id": "address", "property": "pathname", "value": path}
-    viewer.ask("/_dash-update-component", hall.took, asked("content", "children", here))
 
 
 def gallery(viewer: Viewer, files: list[str]) -> None:
@@ -144,7 +142,8 @@ def files_of(port: int, path: str) -> list[str]:
         line.request("GET", path, headers={"Accept-Encoding": "identity"})
         return line.getresponse().read().decode()
 
-    found = [link for link in LINK.findall(text(path)) if "." in link.partition("?")[0]]
+    named = [link for link in LINK.findall(text(path)) if "." in link.partition("?")[0]]
+    found = [link for link in named if "/still/" not in link]  # of which a theme has half
     for link in found:
         if link.partition("?")[0].endswith(".mjs"):
             imports = [urljoin(link.partition("?")[0], name) for name in IMPORT.findall(text(link))]

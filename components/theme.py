@@ -86,11 +86,10 @@ def resolve(data: Any, theme: str) -> Any:
 
 
 def css() -> str:
-    """The custom properties for both themes; the attribute is the one that Mantine reads."""
-    blocks = [
-        f':root[data-mantine-color-scheme="{theme}"] {{ color-scheme: {theme}; '
-        + " ".join(f"--{name}: {color};" for name, color in colors(theme).items())
-        + " }"
+    """The custom properties of both themes: that of the system, unless `data-scheme` says which."""
+    light, dark = (
+        f"color-scheme: {theme}; " + " ".join(f"--{name}: {color};" for name, color in colors(theme).items())
         for theme in THEMES
-    ]
-    return "\n".join(blocks) + "\n"
+    )
+    system = f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
+    return system + f':root[data-scheme="light"] {{ {light} }}\n:root[data-scheme="dark"] {{ {dark} }}\n'

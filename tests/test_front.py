@@ -17,6 +17,8 @@ from learning.parts import LARGEST_FILE
 from tests.test_deployment import fetch, gunicorn
 from tests.waiting import until
 
+pytestmark = pytest.mark.servers
+
 SLOW = 200  # of each kind
 SOON = 1.0  # seconds for /healthz
 HEARD = 30  # seconds at most until the server has heard them all, and is left with those that wait

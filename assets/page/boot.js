@@ -7,5 +7,5 @@
   const map = document.createElement("script");
   Object.assign(map, { type: "importmap", textContent: JSON.stringify({ imports }) });
   document.currentScript.after(map);
-  import("normscape/embed");
+  import("normscape/page/embed");
 })();

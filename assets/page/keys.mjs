@@ -30,9 +30,9 @@ export function key(event, player) {
   const target = /** @type {HTMLElement} */ (event.target), letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (elsewhere(event)) return;
   const act = (event.shiftKey ? TURNS(player) : STEPS(player))[letter] ?? LETTERS(player)[letter];
-  if (event.key === " ") { if (event.repeat || target.closest("button, a, summary, [role^=menu]")) return; player.toggle(); }
+  if (event.key === " ") { if (event.repeat || target.closest("button, a, summary")) return; player.toggle(); }
   else if (/^\d$/.test(event.key)) player.goTo(Math.min(Number(event.key), player.last));
-  else if (!act || (event.key.startsWith("Arrow") && target.closest("input, [role^=menu], [tabindex='0']"))) return;
+  else if (!act || (event.key.startsWith("Arrow") && target.closest("input, [popover], [tabindex='0']"))) return;
   else act();
   event.preventDefault();
 }

@@ -1,27 +1,25 @@
-// Light or dark before the first paint: from the link, else the last choice, else the system.
+// Light or dark: from the link, else the reader's last choice, else the system's.
 (() => {
   const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)");
   const names = { auto: "◐ System", light: "☀ Light", dark: "☾ Dark" };
-  const kept = () => { try { return localStorage.getItem("theme"); } catch { return null; } };
+  const source = document.currentScript.src, path = source && new URL("../..", source).pathname; // of the explorer
+  const kept = /(?:^|; )theme=(\w+)/.exec(path && document.cookie)?.[1];
   let asked = root.dataset.theme ?? new URLSearchParams(location.search).get("theme"); // a figure by itself has its own
-  if (!Object.hasOwn(names, asked)) asked = Object.hasOwn(names, kept()) ? kept() : "auto";
+  if (!Object.hasOwn(names, asked)) asked = Object.hasOwn(names, kept) ? kept : "auto";
   const show = () => {
-    const scheme = asked === "auto" ? (system.matches ? "dark" : "light") : asked;
-    if (root.getAttribute("data-mantine-color-scheme") !== scheme) root.setAttribute("data-mantine-color-scheme", scheme);
+    root.dataset.scheme = asked === "auto" ? (system.matches ? "dark" : "light") : asked;
     const button = document.getElementById("theme");
-    if (button && button.textContent !== names[asked]) button.textContent = names[asked];
+    if (button) button.textContent = names[asked];
   };
-  const keep = (theme) => { try { localStorage.setItem("theme", theme); } catch { /* a private window keeps nothing */ } };
   system.addEventListener("change", show);
+  addEventListener("DOMContentLoaded", show);
   // From the switch, or from a link, which holds for this visit only.
   addEventListener("normscape:theme", (event) => { asked = event.detail; show(); });
   addEventListener("click", (event) => {
     if (!event.target.closest?.("#theme")) return;
     const all = Object.keys(names), theme = all[(all.indexOf(asked) + 1) % all.length];
-    keep(theme);
+    document.cookie = `theme=${theme}; path=${path}; max-age=31536000; samesite=lax`; // the server reads it, too
     dispatchEvent(new CustomEvent("normscape:theme", { detail: theme }));
   });
-  // Mantine sets the attribute to its own default when it starts; the button comes later than this script.
-  new MutationObserver(show).observe(root, { attributes: true, attributeFilter: ["data-mantine-color-scheme"], childList: true, subtree: true });
   show();
 })();

@@ -3,12 +3,11 @@
   const SOON = 5000, AGAIN = 500; // milliseconds: until it is told, between two looks
   const words = document.createElement("p");
   Object.assign(words, { className: "unmoved", role: "alert", textContent: "A part of this page has not come, so nothing moves yet. If this stays, reload the page." });
-  const here = () => window.normscape && !document.querySelector("._dash-loading") && (!window.dash_clientside || window.dash_clientside.training);
   let blocked = false;
   const look = () => {
-    if (here()) words.remove();
+    if (window.normscape) words.remove();
     else if (blocked || performance.now() > SOON) document.body?.prepend(words);
-    if (here() && !blocked) clearInterval(timer);
+    if (window.normscape && !blocked) clearInterval(timer);
   };
   addEventListener("error", ({ target }) => { blocked ||= target.type === "module"; }, true);
   const timer = setInterval(look, AGAIN);

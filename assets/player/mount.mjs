@@ -31,9 +31,9 @@ export function fill(player, own) {
   if (scrub && player.offers("progress")) shows.push(scrubber(scrub, recipe, player));
   if (training) training.hidden = !recipe.choices.some((c) => c.kind === "result" && player.offers(c.name));
   own.count();
-  if (formula && formula.innerHTML !== recipe.formula) formula.innerHTML = recipe.formula;
+  if (formula && formula.innerHTML !== recipe.formula) { formula.innerHTML = recipe.formula; delete formula.dataset.stage; }
   if (formula) shows.push(() => mark(formula, player.progress));
-  if (text && recipe.text && !text.childElementCount) own.tour(tour(text, recipe.text, player));
+  if (text && recipe.text && !player.tour) own.tour(tour(text, recipe.text.tour, player));
   return shows;
 }
 

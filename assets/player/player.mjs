@@ -133,9 +133,7 @@ export class Player {
       this.pressed = Boolean(target.closest(held));
       if (target.closest(".flat .figure")) this.#growth.hold();
     }, { signal, capture: true });
-    this.#scheme.observe(document.documentElement, { attributeFilter: ["data-mantine-color-scheme"] });
-    this.part("text")?.replaceChildren(); // Dash may keep the elements of the scene before
-    for (const left of this.root.querySelectorAll(".guide, .head button")) left.remove();
+    this.#scheme.observe(document.documentElement, { attributeFilter: ["data-scheme"] });
     plotly(this.root.dataset.plotly ?? "").catch(() => {}); // asked for while the recipe comes; who needs it says if it did not
     await this.restore();
   }
@@ -239,7 +237,7 @@ export class Player {
 
   /** Where the server has the picture of the present state, in the present colours. */
   picture() {
-    const theme = document.documentElement.dataset.mantineColorScheme ?? "light";
+    const theme = document.documentElement.dataset.scheme ?? "light";
     return `${this.root.dataset.still}${write({ ...this.state, theme, controls: null }, this.usual, this.recipe)}`;
   }
 

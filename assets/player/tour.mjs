@@ -10,53 +10,55 @@ import { question, verdict } from "./guess.mjs";
 
 /** @typedef {ReturnType<typeof tour>} Tour */
 
-/** The tour of a player, which leads it. @param {HTMLElement} part @param {{html: string, tour: Stop[], questions: string}} text @param {import("./player.mjs").Player} player */
-export function tour(part, text, player) {
-  const last = text.tour.length - 1, shown = /** @type {Set<number>} */ (new Set()); // stops whose question is past
+/** The tour of a player, which leads it; the links of the page to its stops lead there at once.
+ * @param {HTMLElement} part @param {Stop[]} all @param {import("./player.mjs").Player} player */
+export function tour(part, all, player) {
+  const last = all.length - 1, shown = /** @type {Set<number>} */ (new Set()); // stops whose question is past
   let current = -1;
   const count = h("p", { className: "count" }), title = h("h2", { tabIndex: -1 }), words = h("div", { className: "words" });
   const button = (/** @type {string} */ label, /** @type {() => void} */ onclick, className = "") => h("button", { type: "button", className, onclick }, label);
   const back = button("Back", () => step(-1)), on = button("Next", () => (current < last || asking() ? step(1) : close()), "on");
   const card = h("section", { className: "guide", hidden: true, "aria-label": "Tour" }, h("div", { "aria-live": "polite" }, count, title, words),
     h("div", { className: "steps" }, back, on, h("span", { className: "space" }), button("Close", () => close())));
-  const start = button("Take the tour", () => { visit(0); title.focus(); }, "on");
-  const stops = text.tour.map((stop, k) => h("li", {}, button(stop.title, () => {
+  const start = link(/** @type {HTMLAnchorElement} */ (player.need("head").querySelector("a.on")), () => { visit(0); title.focus(); });
+  const stops = [...part.querySelectorAll(".tour li")];
+  stops.forEach((stop, k) => link(/** @type {HTMLAnchorElement} */ (stop.querySelector("a")), () => {
     visit(k);
     player.need("stage").scrollIntoView({ block: "nearest" });
     title.focus({ preventScroll: true });
-  })));
+  }));
 
-  const asking = () => current >= 0 && Boolean(text.tour[current].question) && !shown.has(current);
+  const asking = () => current >= 0 && Boolean(all[current].question) && !shown.has(current);
   const visit = (/** @type {number} */ k) => {
     const before = current;
     current = k;
     count.textContent = `${k + 1} of ${last + 1}`;
-    title.innerHTML = text.tour[k].title;
+    title.innerHTML = all[k].title;
     back.disabled = k === 0;
     on.textContent = asking() ? "Show me" : k < last ? "Next" : "Done";
     card.hidden = false;
     start.hidden = true;
     stops.forEach((stop, i) => stop.classList.toggle("current", i === k));
     if (!asking()) return reveal(null);
-    words.replaceChildren(question(text.tour[k], answer));
-    if (k && before !== k - 1) player.go(text.tour[k - 1].state);
+    words.replaceChildren(question(all[k], answer));
+    if (k && before !== k - 1) player.go(all[k - 1].state);
   };
   const reveal = (/** @type {Node | null} */ judged) => {
-    words.innerHTML = text.tour[current].html;
+    words.innerHTML = all[current].html;
     if (judged) words.prepend(judged);
     on.textContent = current < last ? "Next" : "Done";
-    player.go(text.tour[current].state);
+    player.go(all[current].state);
   };
   /** @param {number | null} guess */
   const show = (guess) => {
     const held = words.contains(document.activeElement); // the button goes: the focus to what comes next
     shown.add(current);
-    reveal(verdict(text.tour[current], guess));
+    reveal(verdict(all[current], guess));
     if (held) on.focus();
   };
   /** @param {number} guess @returns {boolean} whether there was something to guess */
   const answer = (guess) => {
-    const open = asking() && guess < text.tour[current].answers.length;
+    const open = asking() && guess < all[current].answers.length;
     if (open) show(guess);
     return open;
   };
@@ -74,8 +76,15 @@ export function tour(part, text, player) {
 
   const own = { card, last, visit, answer, next: () => step(1), back: () => step(-1), get current() { return current; } };
   player.part("controls")?.prepend(card);
-  player.part("head")?.append(start);
-  part.replaceChildren(h("section", { className: "tour" }, h("h2", {}, "A tour"), h("ol", {}, ...stops)),
-    h("div", { className: "prose", innerHTML: text.html }), h("section", { className: "questions", innerHTML: text.questions }));
   return own;
+}
+
+/** What a link of the page does here, unless it is to open elsewhere. @param {HTMLAnchorElement} a @param {() => void} act */
+function link(a, act) {
+  a.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    act();
+  });
+  return a;
 }

@@ -26,20 +26,27 @@ let silence = 0; // a timer
 
 const place = () => `${followed?.shown.root.dataset.run?.replace(/run$/, "training")}/${followed?.ticket}`;
 
-/** What a page asks to train. @param {unknown} _ @param {number} steps @param {number} lr @param {number} seeds @param {number} seed */
-function ask(_, steps, lr, seeds, seed) {
+/** The numbers of the panel. @returns {NodeListOf<HTMLInputElement>} */
+const fields = () => document.querySelectorAll(".training .fields input");
+
+/** What a page asks to train. */
+function ask() {
   const { slug, choices } = player(), texts = Object.entries(choices).map(([name, value]) => [name, String(value)]);
+  const numbers = Array.from(fields(), ({ name, valueAsNumber }) => [name, valueAsNumber]);
   watch(SILENT);
-  return { slug, choices: Object.fromEntries(texts), steps, lr, seeds, seed, time: performance.now() };
+  return { slug, choices: Object.fromEntries(texts), ...Object.fromEntries(numbers), time: performance.now() };
 }
 
-/** A ticket, or why there is none. @param {string | null} refused @param {string} ticket */
-function show(refused, ticket) {
-  const { dash_clientside: { callback_context: { triggered }, no_update } } = shared;
-  const came = new Set(triggered.map((/** @type {{prop_id: string}} */ t) => t.prop_id.split(".")[0]));
+/** A ticket, or why there is none. @param {{wrong: Record<string, string>, refused: string | null, ticket: string | null}} answer */
+function show({ wrong, refused, ticket }) {
+  const { no_update } = shared.dash_clientside;
   clearTimeout(silence);
-  if (came.has("train-ticket") && ticket) return begun(ticket);
-  if (came.has("train-refused") && refused && !followed) return (told = said = ["idle", 0, refused]);
+  for (const field of fields()) {
+    field.setAttribute("aria-invalid", String(field.name in wrong));
+    /** @type {HTMLElement} */ (document.getElementById(`${field.id}-wrong`)).textContent = wrong[field.name] ?? "";
+  }
+  if (ticket) return begun(ticket);
+  if (refused && !followed) return (told = said = ["idle", 0, refused]);
   return [no_update, no_update, no_update];
 }
 

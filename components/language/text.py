@@ -40,12 +40,8 @@ class Text:
     questions: tuple[tuple[str, str], ...]
 
     def json(self) -> dict[str, Any]:
-        asked = "".join(f"<details><summary>{q}</summary>{a}</details>" for q, a in self.questions)
-        return {
-            "html": self.html,
-            "tour": [vars(stop) for stop in self.tour],
-            "questions": asked and f"<h2>Questions</h2>{asked}",
-        }
+        """What the player shows one by one; all else stands on the page."""
+        return {"tour": [vars(stop) for stop in self.tour]}
 
 
 def mathml(latex: str, *, display: str = "inline") -> str:

@@ -1,145 +1,164 @@
-"""The pages: the gallery and the scenes, and which one stands at a path."""
+"""What stands on the pages, as trees: the gallery, a scene, a figure by itself."""
 
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
-import dash_mantine_components as dmc
-from dash import Dash, Input, Output, dcc, html
-from flask import Response, request
+from dash import html
+from markupsafe import Markup
 
-from components.language.scene import Scene, WrongValue, scenes
-from components.pages.panel import add_training
-from components.pages.shell import attributes, frame
-from components.publish.plain import LEAD
+from components.drawing import still
+from components.language.link import State
+from components.language.recipe import Recipe
+from components.language.scene import Scene, scenes
+from components.language.text import mathml
+from components.pages.markup import attributes, element
+from components.pages.shell import LEAD, Place
 from components.theme import THEMES
-from components.training.recipes import state_of
-from components.web.budget import Busy, work
-from components.web.server import bundle, once
-
-ADDRESS, CONTENT = "address", "content"
 
 
-def add_pages(app: Dash) -> None:
-    """The layout, the callback that puts a page at its path, and the status of a path that is none."""
-    prefix = app.config.requests_pathname_prefix
-    app.layout = frame(html.Div([dcc.Location(id=ADDRESS, refresh=False), html.Main(id=CONTENT)]), prefix)
-    panel = add_training(app)
-
-    @app.callback(Output(CONTENT, "children"), Input(ADDRESS, "pathname"))
-    def show(pathname: str | None) -> object:
-        slug = str(pathname or "").removeprefix(prefix).strip("/")
-        if not slug:
-            return gallery(prefix)
-        if slug not in scenes():
-            return unknown(slug, prefix)
-        return scene_page(scenes()[slug], prefix, panel(scenes()[slug]))
-
-    @app.server.after_request
-    def status(answer: Response) -> Response:
-        """404 for a page that is not there, 400 for a link with a wrong value; the page says which."""
-        if (
-            request.url_rule
-            and request.url_rule.endpoint == f"{app.config.routes_pathname_prefix}<path:path>"
-            and answer.status_code == 200
-        ):
-            answer.status_code = page_status(request.path.strip("/"))
-        return answer
-
-
-def page_status(slug: str) -> int:
-    if slug not in scenes():
-        return 404
-    try:
-        follow(slug, tuple(once(request.args).items()))
-    except WrongValue:
-        return 400
-    except Busy:
-        return 200  # the page itself will ask, and tell
-    return 200
-
-
-@lru_cache(1024)
-def follow(slug: str, query: tuple[tuple[str, str], ...]) -> None:
-    """WrongValue where a link cannot be followed; to know it takes the whole recipe, once. Raises Busy."""
-    with work():
-        state_of(scenes()[slug], dict(query))
-
-
-def gallery(prefix: str) -> html.Div:
+def gallery(place: Place) -> html.Main:
     """A picture and a sentence for each scene."""
     cards = [
-        dmc.Anchor(
+        html.A(
             [
-                html.Span([_picture(scene, prefix, theme) for theme in THEMES], className="picture-of"),
+                html.Span([_picture(scene, place, theme) for theme in THEMES], className="picture-of"),
                 html.H2(scene.title),
                 html.P(scene.lead),
             ],
-            href=f"{prefix}{scene.slug}",
+            href=place.scene(scene.slug),
             className="card",
-            underline="never",
         )
         for scene in scenes().values()
     ]
     intro = html.Div([html.H1("See what normalisation does to space"), html.P(LEAD)], className="intro")
-    return html.Div([intro, html.Div(cards, className="cards")], className="gallery")
+    return html.Main([intro, html.Div(cards, className="cards")], className="gallery")
 
 
-def _picture(scene: Scene, prefix: str, theme: str) -> dmc.Image:
+def _picture(scene: Scene, place: Place, theme: str) -> Any:
     """In one theme; lazily, since a browser fetches nothing then of the theme that is not shown."""
-    return dmc.Image(
-        src=f"{prefix}still/{scene.slug}.svg?theme={theme}",
-        alt="",
-        className=f"only-{theme}",
-        attributes={"root": {"loading": "lazy"}},  # Dash's own Img has no such property
-    )
+    source = place.still(scene.slug, theme)
+    return element("img", {"loading": "lazy", "src": source, "alt": "", "class": f"only-{theme}"})
 
 
-def unknown(slug: str, prefix: str) -> html.Div:
-    return html.Div(
+def unknown(slug: str, place: Place) -> html.Main:
+    words = [html.H1("There is no such scene"), html.P(f"Nothing stands at /{slug}.")]
+    return html.Main([*words, html.A("All scenes", href=place.home)], className="gallery")
+
+
+def scene_page(
+    scene: Scene,
+    state: State | None,
+    data: Mapping[str, Any],
+    *,
+    told: Sequence[Mapping[str, Any]] | None = None,
+    below: Any = None,
+    end: Any = None,
+) -> html.Main:
+    """A scene: its text, and the parts that the player fills: views, controls, numbers.
+
+    state: what its picture shows; None for no picture. told: the choices that can be made, as a recipe has
+    them, the scene's where nobody says. below: what stands below the controls.
+    """
+    told = scene.json()["choices"] if told is None else told
+    return html.Main(
         [
-            html.H1("There is no such scene"),
-            html.P(f"Nothing stands at /{slug}."),
-            dcc.Link("All scenes", href=prefix),
-        ],
-        className="gallery",
-    )
-
-
-def scene_page(scene: Scene, prefix: str, panel: list[Any]) -> html.Div:
-    """The parts that the player fills: the views large, controls beside them, then numbers and text."""
-    still = html.Img(src=f"{prefix}still/{scene.slug}.svg", alt="", className="poster")
-    stage = html.Div(
-        [
-            html.Div(className="formula"),
-            html.Div(still, className="views", **attributes(aria_busy="true")),
-            html.Div(className="scrubber", hidden=True),
-        ],
-        className="stage",
-    )
-    controls = html.Div(
-        [html.Div(className="choices"), html.Div(className="parameters"), *panel], className="controls"
-    )
-    head = html.Div([html.H1(scene.title), html.P(scene.lead)], className="head")
-    return html.Div(
-        [
-            html.Div(className="notice", role="alert", hidden=True),
-            head,
-            stage,
-            controls,
+            notice(),
+            _head(scene),
+            stage(scene, state),
+            html.Div([*controls(state, told), below], className="controls"),
             html.Div(className="numbers"),
-            html.Article(className="text"),
+            text(scene),
+            end,
         ],
         className="scene",
-        **attributes(
-            data_slug=scene.slug,
-            data_choices=json.dumps({c.name: c.default for c in scene.choices}),
-            data_recipe=f"{prefix}recipe/{scene.slug}",
-            data_embed=f"{prefix}embed/{scene.slug}",
-            data_still=f"{prefix}still/{scene.slug}.svg",
-            data_run=f"{prefix}run",
-            data_plotly=f"{prefix}lib/{bundle()[0]}",
-        ),
+        **data,
+    )
+
+
+def facts(scene: Scene, **others: str | None) -> dict[str, Any]:
+    """The data that a player finds at its scene; None is left out."""
+    usual = json.dumps({c.name: c.default for c in scene.choices})
+    named = {f"data_{name}": value for name, value in others.items()}
+    return attributes(data_slug=scene.slug, data_choices=usual, **named)
+
+
+def notice() -> html.Div:
+    return html.Div(className="notice", role="alert", hidden=True)
+
+
+def _head(scene: Scene) -> html.Div:
+    start = html.A("Take the tour", href="?tour=1", className="on") if scene.text.tour else None
+    return html.Div([html.H1(scene.title), html.P(scene.lead), start], className="head")
+
+
+def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.Div:
+    """The formula and the picture, in the places of the figure, and room for the scrubber."""
+    views, formula, poster = "views", None, None
+    if state:
+        views = f"views views-{len(state.recipe.views)}"
+        formula = state.recipe.formula and Markup(mathml(state.recipe.formula, display="block"))
+        poster = Markup(still.inline(state.recipe, state, title=scene.title))
+    parts = [
+        html.Div(formula, className="formula"),
+        html.Div(poster, className=views, **attributes(aria_busy="true")),
+        _scrubber(state.recipe if state else None) if scrubber else None,
+    ]
+    return html.Div(parts, className="stage")
+
+
+def _scrubber(recipe: Recipe | None) -> html.Div:
+    still_one = recipe is not None and len(recipe.stages) == 1
+    clock = html.Div(className="clock") if recipe and recipe.clock else None
+    return html.Div(clock, className="scrubber still" if still_one else "scrubber", hidden=True)
+
+
+def controls(state: State | None, told: Sequence[Mapping[str, Any]]) -> list[html.Div]:
+    """What there is to choose and to move, by name: the controls themselves come with the player.
+
+    told: the choices that can be made, as a recipe has them.
+    """
+    if state is None:
+        return [html.Div(className="choices"), html.Div(className="parameters")]
+    recipe, chosen = state.recipe, {name: str(value) for name, value in state.choices.items()}
+    shown = [
+        html.Div(html.Span(each["label"]), className=f"choice {each['kind']}")
+        for each in told
+        if each["kind"] not in ("result", "picked") and offers(state, each["name"])
+        if not each["when"] or chosen[each["when"][0]] in each["when"][1]
+    ]
+    moved = [p for p in recipe.parameters if p.name != recipe.clock and offers(state, p.name)]
+    groups = [
+        html.Fieldset([html.Legend(name) if name else None, *map(_slider, some)], className="group")
+        for name, some in groupby(moved, lambda p: p.group)
+    ]
+    return [html.Div(shown, className="choices"), html.Div(groups, className="parameters")]
+
+
+def offers(state: State, name: str) -> bool:
+    """Whether a page shows a control."""
+    return state.controls is None or name in state.controls
+
+
+def _slider(parameter: Any) -> html.Div:
+    return html.Div(html.Span(Markup(parameter.label)), className="slider")
+
+
+def text(scene: Scene) -> html.Article:
+    """The tour, each of whose stops is a link, what you see and why, and the questions."""
+    found = scene.text
+    stops = [
+        html.Li(html.A(Markup(stop.title), href=f"?tour={k}")) for k, stop in enumerate(found.tour, start=1)
+    ]
+    asked = [html.Details([html.Summary(Markup(q)), Markup(answer)]) for q, answer in found.questions]
+    return html.Article(
+        [
+            html.Section([html.H2("A tour"), html.Ol(stops)], className="tour"),
+            html.Div(Markup(found.html), className="prose"),
+            html.Section([html.H2("Questions"), *asked] if asked else None, className="questions"),
+        ],
+        className="text",
     )

@@ -9,16 +9,15 @@ import importlib.util
 import logging
 import os
 import secrets
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-import dash_mantine_components as dmc
-from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+from dash import ClientsideFunction, Dash, Input, Output, html
 from flask import request, session
 
 from components.language.scene import Scene, WrongValue
 from components.pages import follow
-from components.pages.shell import attributes
+from components.pages.markup import attributes, element
 from components.settings import redis_url
 from components.training import jobs, runs, store
 from components.training.line import Line, Refused
@@ -27,30 +26,74 @@ from components.web.budget import TRAINING, Busy, work
 from components.web.clients import client
 
 PANEL, TRAIN, STOP, BAR, WORDS = "train-panel", "train", "train-stop", "train-bar", "train-words"
-ASKED, REFUSED, TICKET = "train-asked", "train-refused", "train-ticket"
-FIELDS = {number.name: f"train-{number.name}" for number in jobs.NUMBERS}
+ASKED, TOLD = "data-asked", "data-told"  # of the panel: what the page asks, what it is told
 WRONG = "Nothing is trained yet: see what the fields say."
 NO_STORE = "The queue of trainings does not answer. Try again in a minute."
 NO_TORCH = "Training needs PyTorch on the server: python -m pip install torch"
 
 
-def add_training(app: Dash) -> Callable[[Scene], list[Any]]:
-    """The callbacks of the panel, and its route; the panel of a scene, in a list."""
-    app.config.suppress_callback_exceptions = True  # the panel is on some pages only
-    line, workers = Line(store.here()), _workers()
-    _add_question(app, line)
-    _add_answers(app)
-    follow.add_routes(app.server, line, workers)
+@dataclass(frozen=True)
+class Panel:
+    """The panel of the scenes that are trained."""
 
-    def panel(scene: Scene) -> list[Any]:
+    workers: Any
+    trains: bool
+
+    def has_callbacks(self, scene: Scene) -> bool:
+        return scene.training is not None and self.trains
+
+    def ready(self) -> None:
+        """Somebody looks at the panel, and may soon train."""
+        self.workers.ready()
+
+    def tree(self, scene: Scene) -> html.Section | None:
+        """Its fields, what Dash will show, as it is until then, and room for the files of a run."""
         if scene.training is None:
-            return []
-        if not _trains():
-            return [html.P(NO_TORCH, className="training")]
-        workers.ready()
-        return [_panel(scene)]
+            return None
+        if not self.trains:
+            return html.Section(html.P(NO_TORCH), className="training")
+        parts: list[Any] = [
+            html.H2("Train it yourself"),
+            html.Div([_field(number) for number in jobs.NUMBERS], className="fields"),
+            element("div", {"class": "until", "inert": True}, callbacks()),
+            html.Div(id="react-entry-point", hidden=True),
+            html.Div(className="files"),
+        ]
+        return html.Section(parts, className="training")
 
-    return panel
+
+def add_training(app: Dash) -> Panel:
+    """The callbacks of the panel, and the routes of what follows."""
+    line, workers = Line(store.here()), _workers()
+    app.layout = callbacks()
+    _add_callbacks(app, line)
+    follow.add_routes(app.server, line, workers)
+    return Panel(workers, _trains())
+
+
+def callbacks() -> html.Div:
+    """The buttons, how far the training is, and what there is to say."""
+    train = html.Button("Train", id=TRAIN, className="on", type="button")
+    stop = html.Button("Stop and keep", id=STOP, type="button")
+    parts = [
+        html.Div([train, stop], className="buttons"),
+        html.Progress(id=BAR, value="0", max="100", **attributes(aria_label="Training")),
+        html.P(id=WORDS, role="status"),
+    ]
+    return html.Div(parts, id=PANEL, className="panel", **attributes(data_state="idle"))
+
+
+def _field(number: jobs.Number) -> html.Div:
+    """A number, its name, and a place for what is wrong with it."""
+    name = f"train-{number.name}"
+    bounds = {"min": number.min, "max": number.max, "step": 1 if number.whole else "any"}
+    field = {"type": "number", "id": name, "name": number.name, "value": number.default, **bounds}
+    parts = [
+        html.Label(number.label, htmlFor=name),
+        element("input", field | {"aria-describedby": f"{name}-wrong"}),
+        html.P(id=f"{name}-wrong", className="wrong", role="alert"),
+    ]
+    return html.Div(parts)
 
 
 def _trains() -> bool:
@@ -66,95 +109,39 @@ def _workers() -> Any:
     return Queue()
 
 
-def _add_question(app: Dash, line: Line) -> None:
-    """From the button to a ticket: the page adds its choices, the server checks."""
-    fields = [State(name, "value") for name in FIELDS.values()]
-    ask = ClientsideFunction("training", "ask")
-    app.clientside_callback(
-        ask, Output(ASKED, "data"), Input(TRAIN, "n_clicks"), *fields, prevent_initial_call=True
-    )
+def _add_callbacks(app: Dash, line: Line) -> None:
+    """From the button to a ticket: the page adds its choices and numbers, the server checks them."""
+    ask, show, stop = (ClientsideFunction("training", name) for name in ("ask", "show", "stop"))
+    app.clientside_callback(ask, Output(PANEL, ASKED), Input(TRAIN, "n_clicks"), prevent_initial_call=True)
 
-    @app.callback(
-        *(Output(name, "error") for name in FIELDS.values()),
-        Output(REFUSED, "data"),
-        Output(TICKET, "data"),
-        Input(ASKED, "data"),
-        prevent_initial_call=True,
-    )
-    def join(asked: Any) -> list[Any]:
-        wrong = jobs.problems(asked) if isinstance(asked, dict) else {}
-        return [*(wrong.get(name, "") for name in FIELDS), *_ticket(line, asked, wrong)]
+    @app.callback(Output(PANEL, TOLD), Input(PANEL, ASKED), prevent_initial_call=True)
+    def join(asked: Any) -> dict[str, Any]:
+        asked = asked if isinstance(asked, dict) else {}
+        wrong = jobs.problems(asked)
+        refused, ticket = _ticket(line, asked, wrong)
+        return {"time": asked.get("time"), "wrong": wrong, "refused": refused, "ticket": ticket}
+
+    shown = Output(PANEL, "data-state"), Output(BAR, "value"), Output(WORDS, "children")
+    app.clientside_callback(show, *shown, Input(PANEL, TOLD), prevent_initial_call=True)
+    app.clientside_callback(stop, Input(STOP, "n_clicks"), prevent_initial_call=True)
 
 
-def _ticket(line: Line, asked: Any, wrong: dict[str, str]) -> tuple[Any, Any]:
-    """Why there is none, and no update; or nothing, and a ticket."""
+def _ticket(line: Line, asked: Any, wrong: dict[str, str]) -> tuple[str | None, str | None]:
+    """Why there is none, or a ticket."""
     if wrong:
-        return WRONG, no_update
+        return WRONG, None
     try:
         with work(TRAINING):
             runs.settle()  # others may have filled the disk
             ticket = line.join(vars(jobs.order(asked)), owner=_owner(), address=client(request))
         return None, ticket
     except (WrongValue, Refused, Busy) as problem:
-        return str(problem), no_update
+        return str(problem), None
     except store.Away as problem:
         logging.getLogger(__name__).error("no training can be asked for: %s", problem)
-        return NO_STORE, no_update
+        return NO_STORE, None
 
 
 def _owner() -> str:
     """Who asks: a browser, by its cookie."""
     return session.setdefault("who", secrets.token_hex(8))
-
-
-def _add_answers(app: Dash) -> None:
-    """From a ticket, or a refusal, to the page, which then asks by itself."""
-    app.clientside_callback(
-        ClientsideFunction("training", "show"),
-        Output(PANEL, "data-state"),
-        Output(BAR, "value"),
-        Output(WORDS, "children"),
-        Input(REFUSED, "data"),
-        Input(TICKET, "data"),
-        prevent_initial_call=True,
-    )
-    app.clientside_callback(
-        ClientsideFunction("training", "stop"), Input(STOP, "n_clicks"), prevent_initial_call=True
-    )
-
-
-def _panel(scene: Scene) -> html.Section:
-    fields = [
-        dmc.NumberInput(
-            id=FIELDS[number.name],
-            label=number.label,
-            value=number.default,
-            min=number.min,
-            max=number.max,
-            step=1 if number.whole else 0.001,
-            allowDecimal=not number.whole,
-            clampBehavior="none",
-            hideControls=True,
-            size="xs",
-        )
-        for number in jobs.NUMBERS
-    ]
-    buttons = html.Div(
-        [
-            dmc.Button("Train", id=TRAIN, size="compact-md"),
-            dmc.Button("Stop and keep", id=STOP, size="compact-md", variant="default"),
-        ],
-        className="buttons",
-    )
-    parts = [
-        html.H2("Train it yourself"),
-        html.Div(fields, className="fields"),
-        buttons,
-        dmc.Progress(id=BAR, value=0, size="sm", **attributes(aria_label="Training")),
-        html.P(id=WORDS, role="status"),
-        html.Div(className="files"),
-        *(dcc.Store(id=name) for name in (ASKED, REFUSED, TICKET)),
-    ]
-    return html.Section(
-        parts, id=PANEL, key=scene.slug, className="training", **attributes(data_state="idle")
-    )

@@ -1,106 +1,121 @@
-"""The frame of every page: the HTML document, the header with its navigation, light and dark."""
+"""The document of every page: its head, and the header with the way to all scenes."""
 
 from __future__ import annotations
 
-import re
-from html import escape
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
-import dash_mantine_components as dmc
-from dash import Dash, html
-from flask import request
+from dash import html
 
-from components.language.link import key
-from components.language.scene import Scene, scenes
-from components.publish.embed import discovery
-from components.publish.plain import ICON, LEAD, ahead
-from components.web.server import bundle
+from components.language.scene import scenes
+from components.pages.markup import attributes, element, written
+from components.pages.modules import names
+from components.theme import THEMES
 
-STYLES = ("page/style.css",)
-EARLY = ("page/theme.js", "page/watch.js")
-MODULES = ("page/attend.mjs", "player/training.mjs")
-
-# What Dash tells each page of its server, for its own developers.
-INTERNAL = ("python_version", "plotly_version", "ddk_version", "dash_version_url", "plotly_cloud_installed")
-
-# What Dash would load and no page uses. The polyfill is for browsers without modules, and for all others it
-# slows parseInt, which Plotly's WebGL calls some thousand times a frame.
-UNUSED = re.compile(r'<script src="[^"]*/(?:deps/polyfill@|dash_table/)[^"]*"></script>')
-
-
-class Explorer(Dash):
-    """Dash, with a document of our own: the theme before the first paint, the player as a module."""
-
-    def _config(self) -> dict[str, Any]:
-        return {name: value for name, value in super()._config().items() if name not in INTERNAL}
-
-    def interpolate_index(self, **parts: str) -> str:  # type: ignore[override]
-        prefix = self.config.requests_pathname_prefix
-        scene = scenes().get(request.path.strip("/"))
-        title, lead = (f"{scene.title} · Normscape", scene.lead) if scene else ("Normscape", LEAD)
-        early = "".join(f'<script src="{self.get_asset_url(name)}"></script>' for name in EARLY)
-        plotly = f'<link rel="preload" as="script" href="{prefix}lib/{bundle()[0]}">' if scene else ""
-        first = recipe_ahead(scene, prefix) if scene else ""
-        found = discovery(scene) if scene else ""
-        styles = "".join(f'<link rel="stylesheet" href="{self.get_asset_url(name)}">' for name in STYLES)
-        modules = (f'<script type="module" src="{self.get_asset_url(name)}"></script>' for name in MODULES)
-        players = "".join(modules)
-        return f"""<!DOCTYPE html>
-<html lang="en" data-mantine-color-scheme="light">
-<head>
-<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title><meta name="description" content="{escape(lead)}">
-<link rel="icon" href="data:image/svg+xml,{ICON}">
-{early}
-<link rel="stylesheet" href="{prefix}theme.css">{parts["css"]}{styles}{first}{plotly}{found}
-</head>
-<body>
-{parts["app_entry"]}
-<noscript>Normscape moves points in the browser, and needs JavaScript for it.</noscript>
-<footer>{parts["config"]}{UNUSED.sub("", parts["scripts"])}{parts["renderer"]}
-{players}</footer>
-</body>
-</html>"""
+LEAD = (
+    "Normalisation is usually shown as statistics. Here it is geometry: points fall onto a plane, fly out to"
+    " a sphere, stretch into an ellipsoid. Take any scene and move it with your hand; each state has a link."
+)
+ICON = quote(
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>"
+    "<circle cx='16' cy='16' r='11' fill='none' stroke='#7a53c8' stroke-width='3'/>"
+    "<path d='M3 22L29 10' stroke='#0f8a7e' stroke-width='3'/>"
+    "<circle cx='25' cy='9' r='4' fill='#2c63d6'/></svg>"
+)
+NAMES = {"auto": "◐ System", "light": "☀ Light", "dark": "☾ Dark"}  # as in assets/page/theme.js
 
 
-def recipe_ahead(scene: Scene, prefix: str) -> str:
-    """The recipe of this request's link, and the modules: asked for while the page is still read."""
-    chosen = {c.name: request.args.get(c.name, c.default) for c in scene.choices}
-    recipe = escape(f"{prefix}recipe/{scene.slug}?{key(scene, chosen)}")
-    links = (
-        f'<link rel="modulepreload" href="{prefix}{name}">' for name in ahead(MODULES[0].removesuffix(".mjs"))
-    )
-    return f'<link rel="preload" as="fetch" crossorigin href="{recipe}">{"".join(links)}'
+@dataclass(frozen=True)
+class Place:
+    """Where a page stands, and so how it calls the others: `root` leads to them.
+
+    static: they are files in a folder, and no server of ours is there.
+    """
+
+    root: str
+    static: bool = False
+
+    @property
+    def home(self) -> str:
+        return self.root or "./"
+
+    def scene(self, slug: str) -> str:
+        return f"{self.root}{slug}/" if self.static else f"{self.root}{slug}"
+
+    def still(self, slug: str, theme: str) -> str:
+        return f"{self.root}still/{slug}" + (f"-{theme}.svg" if self.static else f".svg?theme={theme}")
+
+    def asset(self, name: str) -> str:
+        return f"{self.root}assets/{name}"
+
+    def styles(self, *names: str) -> list[Any]:
+        """The colours, and style sheets among the assets."""
+        sheets = [f"{self.root}theme.css", *map(self.asset, names)]
+        return [element("link", {"rel": "stylesheet", "href": sheet}) for sheet in sheets]
 
 
-def attributes(**named: str) -> dict[str, Any]:
-    """aria_label="…" as {"aria-label": "…"}: no word of Python."""
-    return {name.replace("_", "-"): value for name, value in named.items()}
+def document(
+    title: str,
+    head: Any,
+    body: Any,
+    *,
+    lead: str = "",
+    kind: str | None = None,
+    asked: str | None = None,
+    scheme: str = "",
+) -> str:
+    """An HTML document.
+
+    kind: classes for styles. asked: the theme of a figure by itself; None where it is the reader's. scheme:
+    light or dark, where it is known already; else it is the system's until a script says otherwise.
+    """
+    known = scheme if scheme in THEMES else None
+    about = [element("meta", {"name": "description", "content": lead})] if lead else []
+    first = [
+        element("meta", {"charset": "utf-8"}),
+        element("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
+        html.Title(title),
+        *about,
+        element("link", {"rel": "icon", "href": f"data:image/svg+xml,{ICON}"}),
+    ]
+    own = {"lang": "en", "class": kind} | attributes(data_theme=asked, data_scheme=known)
+    tree = element("html", own, [element("head", {}, [first, head]), element("body", {}, body)])
+    return f"<!DOCTYPE html>\n{written(tree)}\n"
 
 
-def frame(content: object, prefix: str) -> dmc.MantineProvider:
-    """A page's content under the header."""
-    menu = dmc.Menu(
-        [
-            # Mantine puts the menu's state on a wrapper of what it is given: so the wrapper is the button.
-            dmc.MenuTarget("Scenes", boxWrapperProps={"component": "button", "className": "theme"}),
-            dmc.MenuDropdown(
-                [dmc.MenuItem(scene.title, href=f"{prefix}{scene.slug}") for scene in scenes().values()]
-            ),
-        ],
-        trigger="click",
-        position="bottom-end",
-    )
-    header = html.Header(
-        [
-            dmc.Anchor("Normscape", href=prefix, className="brand", underline="never"),
-            html.Nav([menu], **attributes(aria_label="Scenes")),
-            html.Button(
-                "", id="theme", className="theme", type="button", title="Light, dark, or as the system has it"
-            ),
-        ],
-        className="top",
-    )
-    return dmc.MantineProvider(
-        [header, content], theme={"primaryColor": "indigo", "primaryShade": {"light": 7, "dark": 8}}
-    )
+def script(source: str, **others: Any) -> Any:
+    """A script that waits until the page has been read: the first paint waits for none."""
+    return element("script", {"src": source, "defer": True} | others)
+
+
+def module(source: str) -> Any:
+    return element("script", {"type": "module", "src": source})
+
+
+def preloads(place: Place, entries: Sequence[str], library: str) -> list[Any]:
+    """What the entries import, and the drawing library: fetched at once, and not one after the other."""
+    needed = dict.fromkeys(name for entry in entries for name in names(entry) if name not in entries)
+    found = [element("link", {"rel": "modulepreload", "href": place.asset(f"{name}.mjs")}) for name in needed]
+    return [*found, element("link", {"rel": "preload", "as": "script", "href": library})]
+
+
+def header(place: Place, theme: str = "auto") -> html.Header:
+    """Home, the menu of all scenes, and the switch between light and dark, which shows the theme."""
+    links = [html.Li(html.A(s.title, href=place.scene(s.slug))) for s in scenes().values()]
+    menu = {"type": "button", "class": "theme", "popovertarget": "scenes"}
+    about = "Light, dark, or as the system has it"
+    switch = html.Button(NAMES[theme], id="theme", className="theme", type="button", title=about)
+    parts = [
+        html.A("Normscape", href=place.home, className="brand"),
+        html.Nav(
+            [
+                element("button", menu, "Scenes"),
+                element("ul", {"id": "scenes", "class": "menu", "popover": True}, links),
+            ],
+            **attributes(aria_label="Scenes"),
+        ),
+        switch,
+    ]
+    return html.Header(parts, className="top")

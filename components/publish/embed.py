@@ -9,16 +9,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
+from dash import html as tags
 from flask import Flask, Response, jsonify, request
 
 from components.drawing.still import HEIGHT as STILL_HEIGHT
 from components.drawing.still import WIDTH as STILL_WIDTH
 from components.language import link
-from components.language.link import State, key, write
+from components.language.link import State, write
 from components.language.scene import Scene, WrongValue, scenes
-from components.publish.plain import ahead, attributes, body, figure, linked, page, single_file
+from components.pages.markup import element
+from components.pages.modules import names
+from components.pages.page import facts
+from components.pages.shell import Place, module, script
+from components.publish.plain import body, figure, linked, page, single_file
 from components.training.recipes import state_of
 from components.web import budget
 from components.web.server import UnknownScene, bundle, find, fresh, made, once
@@ -26,7 +31,7 @@ from components.web.server import UnknownScene, bundle, find, fresh, made, once
 WIDTH, HEIGHT = 720, 720  # of an iframe, where nobody says; the page tells its true height
 LARGEST = 10_000  # pixels that a host may ask for
 SWITCH = ("0", "1")
-ENTRY = "page/attend"  # of the modules that come when the figure is seen
+ABOVE = Place("../")  # where an embed stands, under whatever path
 
 
 @dataclass(frozen=True)
@@ -79,30 +84,26 @@ def embed(slug: str) -> Response:
 def html(shown: Shown) -> str:
     """The page that an iframe holds. All its links are relative: it may stand under any path."""
     state, scene, own = shown.state, shown.state.scene, figure(shown.state)
-    recipe = f"../recipe/{scene.slug}?{key(scene, state.choices)}"
-    data = attributes(
+    recipe = f"../recipe/{scene.slug}?{link.key(scene, state.choices)}"
+    data = facts(
         scene,
         **own,
         autoplay="1" if shown.autoplay else None,
         recipe=f"../recipe/{scene.slug}",
         still=f"../still/{scene.slug}.svg",
         plotly=f"../lib/{bundle()[0]}",
-        ahead=" ".join((recipe, *(f"../{name}" for name in ahead(ENTRY)))),
+        ahead=" ".join([recipe, *(ABOVE.asset(f"{name}.mjs") for name in names("page/attend"))]),
     )
-    back = escape(f"../{scene.slug}{own['query']}")
-    sign = (
-        f'<p class="sign"><span>{escape(scene.title)}</span>'
-        f' <a class="back" href="{back}" target="_blank" rel="noopener">Normscape ↗</a></p>'
-    )
-    inner = body(scene, state, data, end=sign)
-    place = "../assets/page/"
-    script = f'<script src="{place}watch.js"></script><script type="module" src="{place}embed.mjs"></script>'
-    return page(scene.title, linked("../") + script, inner, asked=state.theme or "auto")
+    back = {"class": "back", "href": f"../{scene.slug}{own['query']}", "target": "_blank", "rel": "noopener"}
+    sign = tags.P([tags.Span(scene.title), " ", element("a", back, "Normscape ↗")], className="sign")
+    inner = body(scene, state, data, told=scene.json()["choices"], end=sign)
+    scripts = [script(ABOVE.asset("page/watch.js")), module(ABOVE.asset("page/embed.mjs"))]
+    return page(scene.title, [linked(ABOVE), scripts], inner, asked=state.theme or "auto")
 
 
 def wrong_page(wrong: WrongValue) -> str:
-    words = f'<main class="wrong"><h1>This figure cannot be shown</h1><p>{escape(wrong.error)}.</p></main>'
-    return page("Normscape", linked("../"), words)
+    words = [tags.H1("This figure cannot be shown"), tags.P(f"{wrong.error}.")]
+    return page("Normscape", linked(ABOVE), tags.Main(words, className="wrong"))
 
 
 def oembed() -> Response | tuple[Response, int]:
@@ -166,20 +167,6 @@ def snippet(scene: Scene, source: str, width: int, height: int) -> str:
     return (
         f'<iframe src="{escape(source)}" title="{escape(scene.title)}" width="{width}" height="{height}"'
         ' loading="lazy" allow="fullscreen" style="border: 0; max-width: 100%"></iframe>'
-    )
-
-
-def discovery(scene: Scene) -> str:
-    """For the head of a scene's page: where its oEmbed is, and what a preview shows."""
-    query = request.query_string.decode("latin-1")
-    here = f"{request.url_root}{scene.slug}" + (f"?{query}" if query else "")
-    own = urlencode(_without(request.args, "controls", "tour"))
-    still = f"{request.url_root}still/{scene.slug}.svg" + (f"?{own}" if own else "")
-    found = escape(f"{request.url_root}oembed?format=json&url={quote(here, safe='')}")
-    meta = {"title": scene.title, "description": scene.lead, "type": "website", "url": here, "image": still}
-    return (
-        f'<link rel="alternate" type="application/json+oembed" href="{found}" title="{escape(scene.title)}">'
-        + "".join(f'<meta property="og:{name}" content="{escape(text)}">' for name, text in meta.items())
     )
 
 

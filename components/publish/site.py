@@ -12,20 +12,27 @@ import math
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from html import escape
 from pathlib import Path
 from typing import Any
+
+from dash import html
 
 from components import theme
 from components.drawing import still
 from components.language.link import key
 from components.language.scene import Choice, Scene, Several, Whole, WrongValue, scenes
+from components.pages import page
+from components.pages.markup import element
+from components.pages.modules import ASSETS, names
+from components.pages.shell import LEAD, Place, document, header, module, preloads
 from components.publish import bar
-from components.publish.plain import ASSETS, LEAD, attributes, body, data_block, linked, modules, page
+from components.publish.plain import data_block
 from components.training.recipes import state_of
 from components.web.server import bundle, contents, library_code
 
-OWN = ("page/theme.js", "page/style.css", "page/embed.css", "page/site.css")
+HOME, BELOW = Place("", static=True), Place("../", static=True)
+ENTRY = "page/attend"
+OWN = ("page/theme.js", "page/style.css")
 TOGETHER = 64  # recipes of a scene's choices in all combinations; of the other choices, one at a time
 SUBSETS = 5  # options of which any may be ticked
 FEW = 32  # whole numbers that all get a recipe, such as the seeds of a training
@@ -34,7 +41,7 @@ SMALL, SEEDS = 10, 4  # a default below the first is that of a seed: any other w
 
 def write(folder: Path) -> str:
     """Write the site into a folder; says how large it is. Raises OSError."""
-    for name in (*OWN, *(f"{m}.mjs" for m in modules("page/attend"))):
+    for name in (*OWN, *(f"{m}.mjs" for m in names(ENTRY))):
         (folder / "assets" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ASSETS / name, folder / "assets" / name)
     _put(folder / "theme.css", theme.css())
@@ -69,7 +76,7 @@ def _scene(folder: Path, scene: Scene) -> None:
         name = f"recipes/{scene.slug}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
         _put(folder / name, text)
         files[key(scene, chosen)] = f"../{name}"
-    _put(folder / scene.slug / "index.html", scene_page(scene, files))
+    _put(folder / scene.slug / "index.html", scene_page(scene, files, choices))
 
 
 # --- which choices there are
@@ -151,40 +158,29 @@ def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def gallery() -> str:
-    cards = "".join(
-        f'<a class="card" href="{scene.slug}/"><span class="picture-of">'
-        + "".join(
-            f'<img loading="lazy" src="still/{scene.slug}-{t}.svg" alt="" class="only-{t}">'
-            for t in theme.THEMES
-        )
-        + f"</span><h2>{escape(scene.title)}</h2><p>{escape(scene.lead)}</p></a>"
-        for scene in scenes().values()
+    return _page("Normscape", HOME, [], page.gallery(HOME), LEAD)
+
+
+def scene_page(scene: Scene, files: Mapping[str, str], choices: Sequence[Mapping[str, Any]]) -> str:
+    """choices: those that have recipes."""
+    data = page.facts(scene, plotly=f"{BELOW.root}lib/{bundle()[0]}")
+    needs = html.Section(html.P("To train a network of your own needs the server."), className="training")
+    main = page.scene_page(
+        scene,
+        state_of(scene, {}),
+        data,
+        told=choices,
+        below=needs if scene.training else None,
+        end=data_block(files),
     )
-    intro = f'<div class="intro"><h1>See what normalisation does to space</h1><p>{LEAD}</p></div>'
-    inner = f'<main class="gallery">{intro}<div class="cards">{cards}</div></main>'
-    return page("Normscape", _head("", LEAD), header("") + inner, asked=None, kind="site")
+    early = preloads(BELOW, [ENTRY], data["data-plotly"])
+    return _page(
+        f"{scene.title} · Normscape", BELOW, [module(BELOW.asset(f"{ENTRY}.mjs")), early], main, scene.lead
+    )
 
 
-def scene_page(scene: Scene, files: Mapping[str, str]) -> str:
-    state = state_of(scene, {})
-    data = attributes(scene, plotly=f"../lib/{bundle()[0]}")
-    needs = "<p>To train a network of your own needs the server.</p>" if scene.training else ""
-    head = f'<div class="head"><h1>{escape(scene.title)}</h1><p>{escape(scene.lead)}</p>{needs}</div>'
-    end = f'<div class="numbers"></div><article class="text"></article>{data_block(files)}'
-    inner = body(scene, state, data, start=head, end=end)
-    script = '<script type="module" src="../assets/page/attend.mjs"></script>'
-    title = f"{scene.title} · Normscape"
-    return page(title, _head("../", scene.lead) + script, header("../") + inner, asked=None, kind="site")
-
-
-def _head(root: str, lead: str) -> str:
-    sheet = f'<link rel="stylesheet" href="{root}assets/page/site.css">'
-    return f'<meta name="description" content="{escape(lead)}">{linked(root)}{sheet}'
-
-
-def header(root: str) -> str:
-    links = "".join(f'<li><a href="{root}{s.slug}/">{escape(s.title)}</a></li>' for s in scenes().values())
-    return f"""<header class="top"><a class="brand" href="{root or "./"}">Normscape</a>
-<nav aria-label="Scenes"><details><summary>Scenes</summary><ul>{links}</ul></details></nav>
-<button id="theme" class="theme" type="button" title="Light, dark, or as the system has it"></button></header>
-"""
+def _page(title: str, place: Place, more: Any, main: html.Main, lead: str) -> str:
+    """No server knows the reader's theme: the script that does comes before the first paint."""
+    theme = element("script", {"src": place.asset("page/theme.js")})
+    head = [theme, *place.styles("page/style.css"), more]
+    return document(title, head, [header(place), main], lead=lead)

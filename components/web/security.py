@@ -22,9 +22,10 @@ EMBED = "/embed/"  # what stands below may stand in a frame of any page
 # What a figure fetches. In a sandboxed frame it has no origin: public, without credentials.
 PUBLIC = ("/assets/", "/lib/", "/recipe/", "/still/")
 
-# Plotly and Mantine write style attributes, hence 'unsafe-inline' for styles; no script is made from text.
+# Plotly writes style attributes, hence 'unsafe-inline' for styles. No script is inline, or made from text.
 POLICY = {
     "default-src": "'self'",
+    "script-src": "'self'",
     "style-src": "'self' 'unsafe-inline'",
     "img-src": "'self' data: blob:",
     "media-src": "'self' blob:",
@@ -48,7 +49,7 @@ class Cookie(SecureCookieSessionInterface):
 
 def secure(app: Dash, setting: Settings) -> None:
     """Headers and bounds for every route of an application that has all its callbacks."""
-    server, scripts = app.server, " ".join(["'self'", *app.csp_hashes()])
+    server = app.server
     server.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     server.config |= {
         "SESSION_COOKIE_NAME": "normscape",
@@ -59,17 +60,17 @@ def secure(app: Dash, setting: Settings) -> None:
     server.before_request(partial(known, setting.hosts))
     server.before_request(bounded)
     server.before_request(partial(answerable, app))
-    server.after_request(partial(headers, scripts=scripts))
+    server.after_request(headers)
     server.register_error_handler(
         RequestEntityTooLarge, lambda _: too_large("body", request.max_content_length or LARGEST_BODY, 413)
     )
     server.register_error_handler(DependencyException, lambda _: ("There is no such file.", 404))
 
 
-def headers(answer: Response, *, scripts: str) -> Response:
+def headers(answer: Response) -> Response:
     """A page may be framed by its own site, and below /embed/ by anyone; all may read what figures fetch."""
     anywhere = request.path.startswith(EMBED)
-    policy = POLICY | {"script-src": scripts, "frame-ancestors": "*" if anywhere else "'self'"}
+    policy = POLICY | {"frame-ancestors": "*" if anywhere else "'self'"}
     answer.headers.update(HEADERS)
     answer.headers.setdefault("Cache-Control", "private, no-cache")  # it may name the host, or a cookie
     answer.headers["Content-Security-Policy"] = "; ".join(f"{name} {what}" for name, what in policy.items())

@@ -67,7 +67,13 @@ def test_a_parameter_moves_the_picture_and_the_link_and_reset_takes_both_back(no
 
 @pytest.mark.parametrize(
     "act",
-    [["seek", -0.01], ["seek", LAST + 0.01], ["set", NAME, MOST + 1], ["set", "nothing", 0], ["set", NAME, None]],
+    [
+        ["seek", -0.01],
+        ["seek", LAST + 0.01],
+        ["set", NAME, MOST + 1],
+        ["set", "nothing", 0],
+        ["set", NAME, None],
+    ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(node, act):
     before, told = after(node, ["follow", 0], act)

@@ -1,8 +1,7 @@
 """A running server and a Chromium for the tests of this folder.
 
 A page fails its test at the end if it reported an error, unless the test is marked
-`allow_errors(pattern)`, or if it asked another host than the server for anything. A test that fails is run
-once more, for a machine of two cores may have been busy; the summary names it.
+`allow_errors(pattern)`, or if it asked another host than the server for anything.
 """
 
 import os
@@ -23,14 +22,30 @@ from tools.browser import ARGUMENTS, find
 from tools.ports import free
 
 ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 60  # a cold start on a busy machine of two cores, with room to spare
+# Chromium loads two pages behind the address bar of each window, at a second of processor time: off, with
+# what Playwright turns off, as the last such list is the one that counts.
+OFF = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "DestroyProfileOnBrowserClose", "HttpsUpgrades"]
+OFF += ["HttpsFirstBalancedModeAutoEnable", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints"]
+OFF += ["PaintHolding", "PreconnectToSearch", "ThirdPartyStoragePartitioning"]
+VIEWPORT = {"width": 1280, "height": 800}
+FAILED = pytest.StashKey[bool]()
+AS_IT_WAS = """window.normscape?.players.length === 1 && normscape.players[0].ready && !localStorage.length
+  && !sessionStorage.length && !document.fullscreenElement
+  && !document.querySelector("dialog, .presenting")"""
+START_SECONDS = 180  # a cold start beside others on two cores, with room to spare
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker("browser")
-            item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
 
 
 @contextmanager
@@ -73,45 +88,90 @@ def browser():
     executable = find()
     assert executable, "no browser: run `python tools/browser.py`"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=list(ARGUMENTS))
+        arguments = [*ARGUMENTS, f"--disable-features={','.join(OFF)}"]
+        browser = playwright.chromium.launch(executable_path=executable, args=arguments)
         yield browser
         browser.close()
+
+
+class Watch:
+    """What the pages of some contexts report, and whom they ask, apart from the servers that are known."""
+
+    def __init__(self):
+        self.errors, self.strangers, self.known = [], [], set()
+
+    def over(self, context, base):
+        self.known.add(urlsplit(base).netloc)
+        context.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        context.on("weberror", lambda report: self.errors.append(str(report.error)))
+        context.on("request", self._asked)
+        context.on("page", lambda page: page.on("websocket", self._asked))
+
+    def _asked(self, asked):
+        url = urlsplit(asked.url)
+        if url.scheme in {"http", "https", "ws", "wss"} and url.netloc not in self.known:
+            self.strangers.append(asked.url)
+
+    def judge(self, test):
+        """The test fails if there was anything; what there was is forgotten."""
+        allowed = [mark.args[0] for mark in test.iter_markers("allow_errors")]
+        errors = [error for error in self.errors if not any(re.search(each, error) for each in allowed)]
+        strangers, self.strangers, self.errors = self.strangers, [], []
+        if errors or strangers:
+            pytest.fail(f"errors on the page: {errors}; requests to other hosts: {strangers}", pytrace=False)
 
 
 @pytest.fixture
 def new_page(browser, server, request):
     """A function that opens a page of its own; options are those of a Playwright context."""
-    contexts, errors, strangers, known = [], [], [], set()
-
-    def watch(asked):
-        url = urlsplit(asked.url)
-        if url.scheme in {"http", "https", "ws", "wss"} and url.netloc not in known:
-            strangers.append(asked.url)
+    contexts, watch = [], Watch()
 
     def open_page(**options):
-        options = {"base_url": server, "viewport": {"width": 1280, "height": 800}, **options}
-        known.add(urlsplit(options["base_url"]).netloc)
+        options = {"base_url": server, "viewport": VIEWPORT, **options}
         context = browser.new_context(**options)
         contexts.append(context)
-        context.on("console", lambda message: message.type == "error" and errors.append(message.text))
-        context.on("weberror", lambda report: errors.append(str(report.error)))
-        context.on("request", watch)
-        page = context.new_page()
-        page.on("websocket", watch)
-        return page
+        watch.over(context, options["base_url"])
+        return context.new_page()
 
     yield open_page
     for context in contexts:
         context.close()
-    allowed = [mark.args[0] for mark in request.node.iter_markers("allow_errors")]
-    unexpected = [error for error in errors if not any(re.search(pattern, error) for pattern in allowed)]
-    if unexpected or strangers:
-        pytest.fail(f"errors on the page: {unexpected}; requests to other hosts: {strangers}", pytrace=False)
+    watch.judge(request.node)
 
 
 @pytest.fixture
 def page(new_page):
     return new_page()
+
+
+@pytest.fixture(scope="session")
+def shelf():
+    """Where the kept page stands between two tests, with its watch."""
+    return []
+
+
+@pytest.fixture
+def kept(browser, server, shelf, request):
+    """A page that one test hands on to the next: `visit` puts a new player into it, without a load.
+
+    For tests that do what a reader can do, and nothing else. It is given up where a test fails, or leaves
+    more than a scene: a dialog, a theme of the reader's, another page.
+    """
+    if not shelf:
+        context, watch = browser.new_context(base_url=server), Watch()
+        watch.over(context, server)
+        shelf.append((context.new_page(), watch))
+    page, watch = shelf.pop()
+    page.set_viewport_size(VIEWPORT)
+    page.emulate_media(color_scheme="light", reduced_motion="no-preference")
+    page.mouse.move(0, 0)
+    page.evaluate("window.kept = true")
+    yield page
+    if request.node.stash.get(FAILED, False) or len(page.context.pages) > 1 or not page.evaluate(AS_IT_WAS):
+        page.context.close()
+    else:
+        shelf.append((page, watch))
+    watch.judge(request.node)
 
 
 def _becomes_healthy(base, process):

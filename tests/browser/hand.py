@@ -6,12 +6,30 @@ import json
 import numpy as np
 
 PATIENCE = 30_000  # ms; software WebGL on two busy cores
+HASTE = 10  # times the usual speed
 FEW = "n=60"  # points: enough to see, quick to draw
+
+
+# Into a kept page that shows the scene of a link a new player, which reads the link.
+AGAIN = """async (link) => {
+  const [player] = (window.kept && window.normscape?.players) || [];
+  if (!player?.ready || player.apart || new URL(link, location).pathname !== location.pathname) return false;
+  const { root } = player, { parentNode: page, nextSibling: next } = root;
+  document.activeElement?.blur();
+  scrollTo(0, 0);
+  root.remove();
+  await 0; // the old one goes
+  history.replaceState(history.state, "", link);
+  page.insertBefore(root, next);
+  await 0;
+  return true;
+}"""
 
 
 def visit(page, link):
     """Open a scene and wait until its player shows it."""
-    page.goto(link)
+    if not page.evaluate(AGAIN, link):
+        page.goto(link)
     until(page, "p.ready")
 
 
@@ -27,12 +45,16 @@ def player(page, code, value=None):
     return page.evaluate(f"async (value) => {{ const p = normscape.players[0]; return {code}; }}", value)
 
 
-def rest(page):
-    """Wait until nothing is on its way or moves, and the figures have settled."""
+def rest(page, condition="true"):
+    """Wait until nothing is on its way or moves, and the figures have settled. What moves is hurried on."""
+    until(page, "p.ready")
+    speed = player(page, f"[p.speed, p.speed = {HASTE}][0]")
     until(
         page,
-        "p.ready && !p.wanted && !p.leg && !p.flight && !p.scheduled && !p.root.querySelector('.moving')",
+        "p.ready && !p.wanted && !p.leg && !p.flight && !p.scheduled && !p.root.querySelector('.moving')"
+        f" && ({condition})",
     )
+    player(page, "p.speed = value", speed)
 
 
 def frames(page, count=2):
@@ -97,14 +119,13 @@ def whole(value):
 def walk(page, link, scene):
     """Take the tour of a scene, to its end."""
     visit(page, link)
-    page.get_by_role("button", name="Take the tour").click()
+    page.get_by_role("link", name="Take the tour").click()
     stops = scene.text.tour
     for k, stop in enumerate(stops, 1):
         until(page, f"p.ready && p.root.querySelector('.guide .count').textContent === '{k} of {len(stops)}'")
         if stop.question:
             page.locator(".guide .question button").nth(stop.right).click()
-        until(page, f"p.ready && !p.leg && ({STATE}) === {json.dumps(state_of(scene, stop))}")
-        rest(page)
+        rest(page, f"({STATE}) === {json.dumps(state_of(scene, stop))}")
         page.locator(".guide .on").click()
     assert page.locator(".guide").is_hidden()
     assert page.locator(".notice").is_hidden()

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.language.scene import scenes
 from tests.browser.hand import PATIENCE, camera, player, rest, until, visit
 
 AXE = Path(__file__).resolve().parents[2] / "node_modules/axe-core/axe.min.js"
@@ -25,24 +24,29 @@ SEEN = """(controls) => [...document.querySelectorAll(controls)].filter((e) => {
   const { outlineStyle, outlineWidth } = getComputedStyle(e);
   return [e.outerHTML.slice(0, 80), outlineStyle !== "none" && parseFloat(outlineWidth) >= 2];
 })"""
-PAGES = {
+PAGES = {  # the scenes' own are seen to in test_scenes
     "gallery": "/",
     "unknown": "/nowhere",
     "refused": "/layernorm?gamma1=9",
     "stop": "/fold?tour=5",
     "embed": "/embed/layernorm",
     "bare": "/embed/norms?controls=0",
-} | {slug: f"/{slug}" for slug in scenes()}
+}
+
+
+@pytest.fixture
+def page(kept):
+    return kept
 
 
 def barriers(page):
     """What axe finds on a page, light and dark."""
     if page.evaluate("!window.axe"):
-        page.add_script_tag(path=AXE)
+        page.evaluate(AXE.read_text("utf-8"))
     found = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        page.wait_for_function(f"() => document.documentElement.dataset.mantineColorScheme === '{scheme}'")
+        page.wait_for_function(f"() => document.documentElement.dataset.scheme === '{scheme}'")
         found += page.evaluate(LOOK, STANDARDS)
     return found
 
@@ -55,7 +59,7 @@ def unseen(page):
 @pytest.mark.allow_errors("Failed to load resource")  # the pages that say what is wrong
 @pytest.mark.parametrize("link", PAGES.values(), ids=PAGES)
 def test_axe_finds_nothing(new_page, link):
-    page = new_page(bypass_csp=True, reduced_motion="reduce")
+    page = new_page(reduced_motion="reduce")
     page.goto(link)
     page.wait_for_selector("h1", state="attached")
     if page.locator("[data-slug]").count():
@@ -64,8 +68,7 @@ def test_axe_finds_nothing(new_page, link):
     assert unseen(page) == []
 
 
-def test_axe_finds_nothing_in_the_dialogs(new_page):
-    page = new_page(bypass_csp=True)
+def test_axe_finds_nothing_in_the_dialogs(page):
     visit(page, "/layernorm?n=60")
     for name in ("Share, embed", "Keys (?)"):
         page.get_by_role("button", name=name).click()

@@ -27,6 +27,11 @@ FITS = """p.panels.every(({ gd: { clientWidth, clientHeight, _fullLayout: { widt
   width === clientWidth && height === clientHeight)"""
 
 
+@pytest.fixture
+def page(kept):
+    return kept
+
+
 def fits(page):
     """The field fills its axes, and these are those of the size that the page has given."""
     until(page, FITS)
@@ -77,8 +82,9 @@ def test_the_field_of_a_hidden_panel_is_right_when_it_is_shown(page):
         fits(page)
 
 
-def test_the_field_follows_the_resolution(page):
+def test_the_field_follows_the_resolution(new_page):
     """A page that is zoomed, or taken to another screen; the panel keeps its size."""
+    page = new_page()
     visit(page, PAGE)
     page.add_style_tag(content=".views { width: 50rem !important; height: 25rem !important; }")
     fits(page)

@@ -7,6 +7,11 @@ from tests.browser.hand import FEW, PATIENCE, frames, middle, player, rest, unti
 LINK = f"/layernorm?{FEW}"
 
 
+@pytest.fixture
+def page(kept):
+    return kept
+
+
 def test_a_slider_has_a_name_and_a_value(page):
     visit(page, LINK)
     for label, name in (("mean", "mean"), ("ε", "eps"), ("γ₁", "gamma1"), ("β₃", "beta3")):
@@ -47,40 +52,30 @@ def test_the_logarithmic_slider_ends_in_an_exact_zero(page):
     assert "eps=0" in page.url
 
 
-@pytest.mark.parametrize(
-    ("typed", "value"), [("0.5", 0.5), ("0,25", 0.25), ("−1.5", -1.5), (" 2 ", 2), ("-1e-1", -0.1)]
-)
-def test_a_number_typed_is_taken(shared, typed, value):
-    entry = shared.locator("[aria-label='γ₁, value']")
-    entry.fill(typed)
-    entry.press("Enter")
-    assert player(shared, "p.params.gamma1") == value
-    assert entry.get_attribute("aria-invalid") == "false"
-
-
-@pytest.mark.parametrize("typed", ["abc", "", "3", "-2.01", "1e400", "0.5.5", "NaN"])
-def test_a_wrong_number_is_named_and_changes_nothing(shared, typed):
-    entry, hint = shared.locator("[aria-label='γ₂, value']"), shared.locator("#parameter-gamma2-hint")
-    before = player(shared, "p.params")
-    entry.fill(typed)
-    entry.press("Tab")
-    assert player(shared, "p.params") == before
-    assert entry.get_attribute("aria-invalid") == "true"
-    assert hint.text_content() == "a number from -2 to 2"
-    assert entry.input_value() == typed, "what was typed stays to be mended"
-    entry.press("Escape")
-    assert entry.get_attribute("aria-invalid") == "false"
-    assert entry.input_value() == "1"
-
-
-@pytest.fixture(scope="module")
-def shared(browser, server):
-    """A page for tests that leave it as it was, but for γ₁."""
-    context = browser.new_context(base_url=server)
-    page = context.new_page()
+def test_a_number_typed_is_taken(page):
     visit(page, LINK)
-    yield page
-    context.close()
+    entry = page.locator("[aria-label='γ₁, value']")
+    for typed, value in {"0.5": 0.5, "0,25": 0.25, "−1.5": -1.5, " 2 ": 2, "-1e-1": -0.1}.items():
+        entry.fill(typed)
+        entry.press("Enter")
+        assert player(page, "p.params.gamma1") == value, typed
+        assert entry.get_attribute("aria-invalid") == "false", typed
+
+
+def test_a_wrong_number_is_named_and_changes_nothing(page):
+    visit(page, LINK)
+    entry, hint = page.locator("[aria-label='γ₂, value']"), page.locator("#parameter-gamma2-hint")
+    before = player(page, "p.params")
+    for typed in ("abc", "", "3", "-2.01", "1e400", "0.5.5", "NaN"):
+        entry.fill(typed)
+        entry.press("Tab")
+        assert player(page, "p.params") == before, typed
+        assert entry.get_attribute("aria-invalid") == "true", typed
+        assert hint.text_content() == "a number from -2 to 2"
+        assert entry.input_value() == typed, "what was typed stays to be mended"
+        entry.press("Escape")
+        assert entry.get_attribute("aria-invalid") == "false", typed
+        assert entry.input_value() == "1"
 
 
 def test_a_slider_that_moves_mends_its_entry(page):
@@ -135,7 +130,7 @@ def test_buttons_play_pause_step_and_loop(page):
     until(page, "p.playing && p.progress > 0.1 && p.progress < 2")
     page.click("[aria-label='Loop']")
     player(page, "p.seek(4.9)")
-    until(page, "!p.playing && p.progress === 5")
+    rest(page, "!p.playing && p.progress === 5")
     page.select_option("#choice-points", "ring")
     until(page, "p.ready && p.recipe.chosen.points === 'ring'")
     assert page.input_value("[aria-label='Speed']") == "4", "a new recipe keeps the speed"

@@ -139,7 +139,7 @@ def test_the_height_comes_to_rest(host, path):
 
 def test_it_follows_the_theme_of_its_host(host):
     page, frame = host(f"/embed/layernorm?{FEW}", color_scheme="light")
-    scheme = "document.documentElement.dataset.mantineColorScheme"
+    scheme = "document.documentElement.dataset.scheme"
     assert frame.evaluate(scheme) == "light"
     tell = "(theme) => frames[0].postMessage({ type: 'normscape:theme', theme }, '*')"
     page.evaluate(tell, "dark")
@@ -152,7 +152,7 @@ def test_it_follows_the_theme_of_its_host(host):
 def test_it_follows_the_system_where_no_host_says(new_page):
     page = new_page(color_scheme="dark")
     page.goto(f"/embed/layernorm?{FEW}")
-    assert page.evaluate("document.documentElement.dataset.mantineColorScheme") == "dark"
+    assert page.evaluate("document.documentElement.dataset.scheme") == "dark"
 
 
 def test_it_lives_in_a_sandbox(tmp_path, new_page, server):
@@ -180,7 +180,7 @@ def test_a_theme_in_the_link_holds(host):
     page, frame = host(f"/embed/layernorm?{FEW}&theme=light", color_scheme="dark")
     page.evaluate("() => frames[0].postMessage({ type: 'normscape:theme', theme: 'dark' }, '*')")
     page.wait_for_timeout(200)
-    assert frame.evaluate("document.documentElement.dataset.mantineColorScheme") == "light"
+    assert frame.evaluate("document.documentElement.dataset.scheme") == "light"
 
 
 def test_only_the_named_controls_are_there(page):
@@ -204,7 +204,7 @@ def test_it_starts_by_itself_unless_one_asked_for_no_motion(new_page, motion, ru
     frames(page)
     assert player(page, "p.playing") == runs
     if runs:
-        until(page, "!p.playing && p.progress === p.last")
+        rest(page, "!p.playing && p.progress === p.last")
 
 
 def test_the_poster_is_where_the_figure_will_be(new_page):

@@ -20,8 +20,14 @@ CHOOSE = """(pairs) => { for (const [name, value] of pairs) {
 } }"""
 
 
+@pytest.fixture
+def page(kept):
+    return kept
+
+
 @pytest.mark.parametrize("delays", [[600, 300, 0, 0], [0, 0, 400, 0]])
-def test_of_rapid_choices_the_latest_wins(page, delays):
+def test_of_rapid_choices_the_latest_wins(new_page, delays):
+    page = new_page()
     visit(page, f"/layernorm?{FEW}")
     page.evaluate(SLOW_ANSWERS, delays)
     page.evaluate(CHOOSE, [["d", "4"], ["points", "lattice"], ["d", "2"], ["variant", "rmsnorm"]])
@@ -64,7 +70,8 @@ def test_choices_while_it_plays_and_while_a_slider_moves(page):
     assert player(page, "p.panels.every((panel) => panel.fast)")
 
 
-def test_a_page_left_while_it_loads(page):
+def test_a_page_left_while_it_loads(new_page):
+    page = new_page()
     page.goto("/")
     for _ in range(2):
         page.click("a.card[href='/layernorm']", timeout=PATIENCE)
@@ -100,7 +107,8 @@ def test_the_server_dies_under_an_open_page(new_page, mortal):
     assert player(page, "p.drawn('points').every(Number.isFinite)")
 
 
-def test_a_recipe_that_does_not_come_is_told_until_it_comes(page):
+def test_a_recipe_that_does_not_come_is_told_until_it_comes(new_page):
+    page = new_page()
     held = []
     page.route("**/recipe/**", lambda route: held.append(route))
     page.goto(f"/layernorm?{FEW}")
@@ -116,14 +124,16 @@ def test_a_recipe_that_does_not_come_is_told_until_it_comes(page):
 
 @pytest.mark.allow_errors("ERR_FAILED|ERR_BLOCKED")
 @pytest.mark.parametrize("module", ["page/attend.mjs", "engine/engine.mjs", "player/poll.mjs"])
-def test_a_module_that_is_blocked_is_told(page, module):
+def test_a_module_that_is_blocked_is_told(new_page, module):
+    page = new_page()
     page.route(f"**/assets/{module}", lambda route: route.abort())
     page.goto("/layernorm")
     page.wait_for_selector(".unmoved:has-text('reload the page')", timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("path", ["/layernorm", "/embed/layernorm"])
-def test_a_module_that_does_not_come_is_told_until_it_comes(page, path):
+def test_a_module_that_does_not_come_is_told_until_it_comes(new_page, path):
+    page = new_page()
     held = []
     page.route("**/assets/player/player.mjs", lambda route: held.append(route))
     page.goto(path, wait_until="commit")

@@ -22,6 +22,11 @@ def written(page, name):
     )
 
 
+@pytest.fixture
+def page(kept):
+    return kept
+
+
 # The colour of the followed point in Plotly's data.
 COLOUR = "p.panels[0].gd.data.find((trace) => trace.name === 'the followed point').marker.color"
 
@@ -102,8 +107,9 @@ def test_back_and_forward_lead_through_choices_and_pages(page):
     until(page, "p.ready && p.recipe.chosen.points === 'ring' && p.recipe.chosen.d === '3'")
 
 
-def test_going_back_at_once_leaves_each_link_as_it_was(page):
+def test_going_back_at_once_leaves_each_link_as_it_was(new_page):
     """The state of the step before is not written over the link of the step that is being gone to."""
+    page = new_page()
     visit(page, f"/layernorm?{FEW}&points=ring")
     page.select_option("#choice-d", "2")
     until(page, "p.ready && p.recipe.chosen.d === '2'")
@@ -155,8 +161,7 @@ def test_a_link_left_in_motion_writes_nothing_onto_the_next_page(page):
     ],
 )
 def test_a_wrong_link_says_what_was_wrong_and_starts_from_defaults(page, wrong, said):
-    page.goto(f"/layernorm?{FEW}&gamma2=1.5&{wrong}")
-    until(page, "p.ready")
+    visit(page, f"/layernorm?{FEW}&gamma2=1.5&{wrong}")
     notice = page.locator(".notice")
     assert notice.is_visible()
     assert re.search(rf"\b{said}\b", notice.text_content())
@@ -166,10 +171,11 @@ def test_a_wrong_link_says_what_was_wrong_and_starts_from_defaults(page, wrong, 
         0,
         "400",
     ]
-    assert player(page, "document.documentElement.dataset.mantineColorScheme") in ("light", "dark")
+    assert player(page, "document.documentElement.dataset.scheme") in ("light", "dark")
 
 
-def test_two_tabs_are_independent(page):
+def test_two_tabs_are_independent(new_page):
+    page = new_page()
     visit(page, f"/layernorm?{FEW}")
     other = page.context.new_page()
     visit(other, f"/layernorm?{FEW}&gamma1=-1")
@@ -184,7 +190,7 @@ def test_light_and_dark(new_page):
     visit(page, f"/layernorm?{FEW}")
     light = player(page, COLOUR)
     page.emulate_media(color_scheme="dark")
-    until(page, "document.documentElement.dataset.mantineColorScheme === 'dark'")
+    until(page, "document.documentElement.dataset.scheme === 'dark'")
     until(page, f"{COLOUR} !== '{light}'")
     dark = player(page, COLOUR)
     page.click("#theme")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.hand import FEW, difference, frames, hold, look, player, until, visit
+from tests.browser.hand import FEW, difference, frames, hold, look, player, rest, until, visit
 
 # Mean absolute difference of 255 over the figures. The same state differs by the rounding of float32 and by
 # the order in which transparent things are drawn: measured 0.001 to 0.04. Another state, a tenth of a stage
@@ -24,15 +24,20 @@ STATES = {
     "many": ("/layernorm", "n=1600", {"mean": 0.1, "gamma1": -1.5}, 3.9),
     "rmsnorm": ("/rmsnorm", FEW, {"q": 2.5}, 2.8),
 }
-ON_A_NEW_PAGE = ("layernorm", "layernorm d=4", "rmsnorm")  # the others beside what they themselves settle to
+OPENED = ("layernorm", "layernorm d=4", "rmsnorm")  # the others beside what they themselves settle to
 
 
-def opened(new_page, path, query, state, progress, *, public):
-    """The state, on a page that opens with it."""
-    page = new_page(**SMALL)
+@pytest.fixture
+def page(kept):
+    kept.set_viewport_size(SMALL["viewport"])
+    return kept
+
+
+def open_with(page, path, query, state, progress, *, public):
+    """The page opens with the state."""
     params = "".join(f"&{name}={value}" for name, value in state.items())
     visit(page, f"{path}?{query}{params}&progress={progress}{'#public' if public else ''}")
-    return page
+    rest(page)
 
 
 def move(page, state, progress):
@@ -53,17 +58,16 @@ def let_go(page, progress):
 
 
 @pytest.mark.parametrize("name", STATES)
-def test_in_motion_the_buffers_draw_what_plotly_draws(new_page, name):
+def test_in_motion_the_buffers_draw_what_plotly_draws(page, name):
     path, query, state, progress = STATES[name]
-    page = new_page(**SMALL)
     visit(page, f"{path}?{query}&progress=0")
     move(page, state, progress)
     moving = look(page)
     assert player(page, "p.panels.every((panel) => panel.fast && panel.gd.classList.contains('moving'))")
     move(page, state, progress + 0.1)
     other = look(page)
-    if name in ON_A_NEW_PAGE:
-        page = opened(new_page, path, query, state, progress, public=True)
+    if name in OPENED:
+        open_with(page, path, query, state, progress, public=True)
         assert not player(page, "p.panels.some((panel) => panel.fast)")
     else:
         let_go(page, progress)
@@ -72,43 +76,39 @@ def test_in_motion_the_buffers_draw_what_plotly_draws(new_page, name):
     assert difference(other, still) > ANOTHER_PICTURE, "the comparison would not see a wrong picture"
 
 
-def test_the_public_way_moves_too(new_page):
+def test_the_public_way_moves_too(page):
     path, query, state, progress = STATES["layernorm"]
-    page = new_page(**SMALL)
     visit(page, f"{path}?{query}&progress=0#public")
     move(page, state, progress)
-    assert (
-        difference(look(page), look(opened(new_page, path, query, state, progress, public=False)))
-        < SAME_PICTURE
-    )
+    moving = look(page)
+    open_with(page, path, query, state, progress, public=False)
+    assert difference(moving, look(page)) < SAME_PICTURE
 
 
 @pytest.mark.parametrize("progress", [0.6, 3.4])
-def test_the_canvas_in_2d_draws_what_plotly_draws(new_page, progress):
+def test_the_canvas_in_2d_draws_what_plotly_draws(page, progress):
     path, query, state = "/layernorm", "n=60&d=2", {"mean": 0.3, "gamma1": 1.6, "beta2": 0.5}
-    page = new_page(**SMALL)
     visit(page, f"{path}?{query}&progress=0")
     move(page, state, progress)
     moving = look(page, BLURRED)
     assert page.locator("canvas.motion").is_visible()
     move(page, state, progress + 0.2)
     other = look(page, BLURRED)
-    still = look(opened(new_page, path, query, state, progress, public=True), BLURRED)
+    open_with(page, path, query, state, progress, public=True)
+    still = look(page, BLURRED)
     assert difference(moving, still) < SAME_BLURRED
     assert difference(other, still) > ANOTHER_BLURRED, "the comparison would not see a wrong picture"
 
 
-def test_ten_thousand_points_move_the_fast_way(new_page):
-    page = new_page(**SMALL)
+def test_ten_thousand_points_move_the_fast_way(page):
     visit(page, "/layernorm?n=10000")
     move(page, {"mean": 0.2}, 2.5)
     assert player(page, "p.panels[0].fast")
     assert player(page, "p.drawn('points').length") == 30_000
 
 
-def test_colours_that_follow_the_points_settle_as_they_moved(new_page):
+def test_colours_that_follow_the_points_settle_as_they_moved(page):
     """d = 4 shows the lost coordinate as colour: live, and after motion in Plotly's own data."""
-    page = new_page(**SMALL)
     visit(page, f"/layernorm?{FEW}&d=4&progress=0")
     move(page, {"mean": 1.5}, 0.4)
     moving = look(page)

@@ -27,6 +27,7 @@ from tests.browser.hand import (
     visit,
 )
 
+SMALL = {"viewport": {"width": 900, "height": 640}}
 SAME_CAMERA = 2e-3  # of the eye's coordinates: the link carries three digits
 SAME_IMAGE = 0.1  # mean absolute difference of 255, as in test_painter
 FRAME = 250  # ms of a motion that one frame can take at most: LONGEST in assets/player/motion.mjs
@@ -55,6 +56,11 @@ PROJECTED = """(() => {
     return [box.x + (0.5 + u / depth / 2) * box.width, box.y + (0.5 - v / depth / 2) * box.height, depth];
   });
 })()"""
+
+
+@pytest.fixture
+def page(kept):
+    return kept
 
 
 def hover(page, i):
@@ -88,34 +94,17 @@ def test_contract(page):
     assert drawn == expected
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        "p.set('gamma1', 99)",
-        "p.set('gamma1', NaN)",
-        "p.set('delta', 1)",
-        "p.seek(-1)",
-        "p.seek(5.01)",
-        "p.seek(NaN)",
-    ],
-)
-def test_a_value_that_the_scene_has_not_is_refused(shared, wrong):
-    before = player(shared, "[p.params, p.progress]")
-    name = player(
-        shared, f"(() => {{ try {{ {wrong}; return 'nothing'; }} catch (error) {{ return error.name; }} }})()"
-    )
-    assert name == "RangeError"
-    assert player(shared, "[p.params, p.progress]") == before
+WRONG = ("p.set('gamma1', 99)", "p.set('gamma1', NaN)", "p.set('delta', 1)")
+WRONG += ("p.seek(-1)", "p.seek(5.01)", "p.seek(NaN)")
 
 
-@pytest.fixture(scope="module")
-def shared(browser, server):
-    """A page for tests that change nothing on it."""
-    context = browser.new_context(base_url=server)
-    page = context.new_page()
+def test_a_value_that_the_scene_has_not_is_refused(page):
     visit(page, f"/layernorm?{FEW}")
-    yield page
-    context.close()
+    before = player(page, "[p.params, p.progress]")
+    for wrong in WRONG:
+        tried = f"(() => {{ try {{ {wrong}; return 'nothing'; }} catch (error) {{ return error.name; }} }})()"
+        assert player(page, tried) == "RangeError", wrong
+        assert player(page, "[p.params, p.progress]") == before, wrong
 
 
 def test_seeking_stops_a_move_and_goes_on_playing(page):
@@ -141,7 +130,7 @@ def test_no_request_while_the_hand_moves_and_while_it_plays(page):
     drag_slider(page, "gamma1", -60)
     drag_slider(page, "eps", 50)
     assert player(page, "Array.from(p.stages.points.at(-1))") != before
-    player(page, "p.play()")
+    player(page, "(p.speed = 4, p.play())")
     until(page, "p.progress > 2")
     player(page, "p.pause()")
     rest(page)
@@ -268,7 +257,7 @@ def test_the_saved_picture_shows_the_present_state(new_page):
         assert download.value.suggested_filename == "layernorm.png"
         return pixels(page, download.value.path().read_bytes(), 400)
 
-    page, other = new_page(), new_page()
+    page, other = new_page(**SMALL), new_page(**SMALL)
     visit(page, f"/layernorm?{FEW}")
     before = saved(page)
     drag(page, middle(page, ".figure"), (140, 0))  # sideways: from straight above a link keeps no turn
@@ -281,7 +270,8 @@ def test_the_saved_picture_shows_the_present_state(new_page):
 
 
 @pytest.mark.allow_errors("no drawing today")
-def test_a_figure_that_cannot_be_drawn_says_so(page):
+def test_a_figure_that_cannot_be_drawn_says_so(new_page):
+    page = new_page()
     visit(page, f"/layernorm?{FEW}")
     player(page, "(p.panels[0].settle = async () => { throw new Error('no drawing today'); }, 0)")
     page.select_option("#choice-points", "ring")
@@ -317,7 +307,7 @@ def test_a_run_ends_with_the_plane_edge_on(page):
     rest(page)
     before, recipe = camera(page), recipe_of(scenes()["labels"], data="xor")
     player(page, "p.play()")
-    until(page, "!p.playing && !p.leg && !p.flight && p.progress === p.last")
+    rest(page, "!p.playing && p.progress === p.last")
     corners = recipe.positions(recipe.defaults, recipe.progress)["plane"]
     normal = (corners[1:] - corners[0]).ravel()  # the last Linear's row: what it makes of each axis
     after = camera(page)

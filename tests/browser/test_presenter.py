@@ -10,6 +10,11 @@ STOPS = scenes()["layernorm"].text.tour
 ASKS = next(k for k, stop in enumerate(STOPS) if stop.question)
 
 
+@pytest.fixture
+def page(kept):
+    return kept
+
+
 def present(page, link=PAGE):
     visit(page, link)
     page.keyboard.press("p")
@@ -167,7 +172,8 @@ def test_without_controls_the_figure_has_their_room(page):
 
 
 @pytest.mark.allow_errors("400")
-def test_the_page_of_a_wrong_link_names_the_control(page):
+def test_the_page_of_a_wrong_link_names_the_control(new_page):
+    page = new_page()
     visit(page, "/layernorm?controls=gamma9")
     assert "the scene has no control gamma9" in page.locator(".notice").inner_text()
     assert page.locator("#parameter-gamma1").is_visible()

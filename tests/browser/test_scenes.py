@@ -7,20 +7,39 @@ from components.language.scene import scenes
 from components.training.recipes import recipe_of
 from geometry.centering import hyperplane_basis
 from tests.browser.hand import middle, player, rest, visit, walk
+from tests.browser.test_accessibility import barriers, unseen
 
 STACKED = """[...document.querySelectorAll(".views .figure, .scrubber")].map((e) => e.getBoundingClientRect())
   .every(({ top }, k, all) => k === 0 || top >= all[k - 1].bottom - 1)"""
-EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 
 
-@EVERY
+@pytest.fixture(scope="module", params=scenes().values(), ids=scenes())
+def scene(request):
+    """Each scene, with all of its tests one after the other: its page is loaded once."""
+    return request.param
+
+
+@pytest.fixture
+def page(kept):
+    return kept
+
+
 def test_the_tour_leads_through_every_stop(page, scene):
+    """From state to state in one cut; `test_site` and `test_player` see how it moves."""
+    page.emulate_media(reduced_motion="reduce")
     walk(page, f"/{scene.slug}", scene)
 
 
-@EVERY
-def test_it_moves_the_fast_way_in_the_dark_on_a_telephone(new_page, scene):
-    page = new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
+def test_axe_finds_nothing(page, scene):
+    page.emulate_media(reduced_motion="reduce")
+    visit(page, f"/{scene.slug}")
+    assert barriers(page) == []
+    assert unseen(page) == []
+
+
+def test_it_moves_the_fast_way_in_the_dark_on_a_telephone(page, scene):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.emulate_media(color_scheme="dark")
     visit(page, f"/{scene.slug}")
     first = recipe_of(scene).parameters[0]
     player(page, "p.set(...value)", [first.name, first.max])

@@ -67,7 +67,7 @@ def test_the_gallery_leads_to_scenes(new_page, base):
         page.wait_for_function(f"{seen}[{k}].complete && {seen}[{k}].naturalWidth", timeout=PATIENCE)
     page.locator(".card").first.click()
     until(page, "p.ready")
-    page.locator("summary").first.click()
+    page.get_by_role("button", name="Scenes").click()
     page.get_by_role("link", name=scenes()["fold"].title).click()
     until(page, "p.ready && p.slug === 'fold'")
     page.locator(".brand").click()

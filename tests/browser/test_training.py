@@ -10,11 +10,19 @@ import pytest
 from components.language.scene import scenes
 from components.training.store import Disk, Steady
 from tests import waiting
-from tests.browser.hand import PATIENCE, difference, look, middle, player, rest, until, visit
+from tests.browser.hand import PATIENCE, difference, frames, look, middle, player, rest, until, visit
 
 START = "/spiral?n=40&depth=1"
 LONG, STEPS = "/spiral?n=400&depth=6", "20000"  # over a minute of two cores: no test sees its end
 LONG_PATIENCE = 90_000  # ms; a cold worker imports torch, on two busy cores
+
+
+NARROW = {"viewport": {"width": 800, "height": 600}}  # few pixels to draw, where the words are what counts
+
+
+@pytest.fixture
+def page(new_page):
+    return new_page(**NARROW)
 
 
 def order(page, **numbers):
@@ -51,7 +59,7 @@ def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
     rest(page)
     page.wait_for_url(re.compile(r"run=[0-9a-f]{16}"), timeout=PATIENCE)
     assert "step" not in page.url
-    other = new_page()
+    other = new_page(**NARROW)
     visit(other, page.url)
     assert player(other, "p.recipe.clock") == "step" and player(other, "p.choices.depth") in ("1", 1)
     for kind in ("npz", "json"):
@@ -88,7 +96,9 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     page.mouse.move(*middle(page, ".view:nth-child(3) .figure"))
     page.mouse.down()
     held = player(page, "p.params.step")
-    page.wait_for_timeout(700)
+    for _ in range(2):
+        page.wait_for_event("response", lambda answer: "/training/" in answer.url and answer.status == 200)
+    frames(page)
     assert player(page, "p.params.step") == held, "what the hand points at moves away"
     page.mouse.up()
     until(page, f"p.params.step > {held}")
@@ -128,7 +138,7 @@ def test_wrong_numbers_are_told_at_their_fields_and_nothing_runs(page):
 
 
 def test_stop_keeps_what_there_is_and_another_tab_takes_over(new_page):
-    page = new_page()
+    page = new_page(**NARROW)
     visit(page, LONG)
     order(page, steps=STEPS)
     words(page, "Step [1-9]")
@@ -150,7 +160,7 @@ def worker(process):
 
 def test_a_worker_that_dies_leaves_a_word_and_a_working_page(new_page, mortal):
     base, process = mortal
-    page = new_page(base_url=base)
+    page = new_page(base_url=base, **NARROW)
     visit(page, LONG)
     order(page, steps=STEPS)
     words(page, "Step [1-9]")
@@ -163,7 +173,7 @@ def test_a_worker_that_dies_leaves_a_word_and_a_working_page(new_page, mortal):
 @pytest.mark.allow_errors("Failed to load resource|did not respond|ERR_CONNECTION")
 def test_a_server_that_goes_leaves_a_word_and_a_moving_picture(new_page, mortal):
     base, process = mortal
-    page = new_page(base_url=base)
+    page = new_page(base_url=base, **NARROW)
     visit(page, "/octants")
     order(page, steps=STEPS)
     words(page, "Step [1-9]")
@@ -233,7 +243,7 @@ def test_a_training_that_was_left_says_nothing_on_the_next_page(page):
     order(page, steps=STEPS)
     words(page, "Step [1-9]")
     page.get_by_role("button", name="Scenes").click()
-    page.get_by_role("menuitem", name=scenes()["octants"].title).click()
+    page.get_by_role("link", name=scenes()["octants"].title).click()
     until(page, "p.ready && p.slug === 'octants'")
     page.wait_for_timeout(6000)  # longer than QUIET in assets/player/training.mjs
     assert page.inner_text("#train-words") == "" and page.locator("#train").is_visible()
@@ -246,7 +256,7 @@ def test_leaving_the_page_ends_its_training(new_page, mortal, tmp_path, leave):
     """It is out of the line, and its worker gives no further sign."""
     base, _ = mortal
     kept = Steady(Disk(tmp_path / "cache" / "line"))
-    page = new_page(base_url=base)
+    page = new_page(base_url=base, **NARROW)
     visit(page, LONG)
     order(page, steps=STEPS)
     words(page, "Step [1-9]")

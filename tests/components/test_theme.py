@@ -63,10 +63,14 @@ def test_resolve_goes_everywhere_and_leaves_the_rest():
 
 
 def test_css_has_a_block_for_each_theme():
-    blocks = css().strip().splitlines()
-    assert len(blocks) == 2
-    for theme, block in zip(THEMES, blocks, strict=True):
-        assert f'"{theme}"' in block and f"color-scheme: {theme};" in block
+    """The system's, light and dark, and what a page may ask for in its place."""
+    blocks, asked = (
+        css().strip().splitlines(),
+        (":root {", "(prefers-color-scheme: dark)", '"light"', '"dark"'),
+    )
+    assert len(blocks) == len(asked)
+    for theme, block, where in zip((*THEMES, *THEMES), blocks, asked, strict=True):
+        assert where in block and f"color-scheme: {theme};" in block
         assert dict(re.findall(r"--([\w-]+): (#\w+);", block)) == colors(theme)
 
 

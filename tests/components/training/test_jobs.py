@@ -483,6 +483,7 @@ def asking(queue, ticket):
     return news if "step" in news else queue.outcome(ticket)
 
 
+@pytest.mark.servers
 def test_a_worker_that_is_killed_leaves_a_word_and_the_next_one_goes_on(queue, local):
     ticket, after = join(queue, LONG), join(queue, owner="other")
     local[0].call()
@@ -513,6 +514,7 @@ def test_a_worker_that_dies_at_its_start_is_given_time(queue, monkeypatch, caplo
     assert len(caplog.messages) == len(started) and "ended at its start: 1" in caplog.messages[0]
 
 
+@pytest.mark.servers
 def test_a_worker_goes_with_its_application(queue):
     local = Local()
     local.ready()
@@ -530,6 +532,7 @@ def test_a_process_that_cannot_be_started_is_no_error_of_the_page(queue, monkeyp
     assert told(follow.Follow(queue, Local()), join(queue)) == {"ahead": 0}
 
 
+@pytest.mark.servers
 def test_a_worker_whose_folder_is_deleted_makes_room_for_the_next(queue, local, tmp_path):
     local[0].ready()
     until((tmp_path / "worker.lock").exists)
@@ -540,6 +543,7 @@ def test_a_worker_whose_folder_is_deleted_makes_room_for_the_next(queue, local, 
     assert until(lambda: (local[0].ready(), queue.ask(ticket), queue.outcome(ticket))[2])["state"] == "done"
 
 
+@pytest.mark.servers
 def test_one_worker_of_a_machine_trains_and_ends_with_its_server(queue, local):
     tickets = [join(queue, LONG, owner=str(k)) for k in range(2)]
     local[0].ready()
@@ -556,6 +560,7 @@ def test_one_worker_of_a_machine_trains_and_ends_with_its_server(queue, local):
         assert each.process.wait(timeout=20) == 0
 
 
+@pytest.mark.servers
 def test_the_server_starts_and_serves_without_torch(tmp_path):
     blocked = (
         "from importlib.machinery import PathFinder as P; real = P.find_spec\n"
@@ -572,6 +577,7 @@ def test_the_server_starts_and_serves_without_torch(tmp_path):
     assert "pip install torch" in panel.NO_TORCH
 
 
+@pytest.mark.servers
 def test_the_web_server_never_imports_torch(tmp_path):
     late = {"torch", "celery", "sklearn", "redis"}
     code = f"import app, sys; app.create_app(); print(sorted({late} & set(sys.modules)))"

@@ -1,0 +1,138 @@
+"""The explorer: a Dash application whose pages are documents, and which page stands at a path.
+
+The trees of pages are served as text, so that text and picture are there before any script. Dash itself shows
+the part that has callbacks, on the scenes that are trained (panel.py).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from dash import Dash
+from flask import Response, request
+from markupsafe import Markup
+
+from components.language.link import key
+from components.language.scene import Scene, WrongValue, scenes
+from components.pages import page
+from components.pages.markup import element, written
+from components.pages.panel import add_training
+from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script
+from components.training.recipes import state_of
+from components.web.budget import Busy
+from components.web.server import bundle, made, once
+
+# What Dash tells each page of its server, for its own developers.
+INTERNAL = ("python_version", "plotly_version", "ddk_version", "dash_version_url", "plotly_cloud_installed")
+# What the panel is made of: React, the elements of `dash.html`, and what runs them. Nothing else of Dash is
+# fetched. Its polyfill would slow parseInt, which Plotly's WebGL calls some thousand times a frame.
+NEEDED = re.compile(
+    r'<script src="([^"]*/(?:deps/(?:react|react-dom|prop-types)@|dash/html/|dash-renderer/)[^"]*)"'
+)
+UNMOVED = "Normscape moves points in the browser, and needs JavaScript for it."
+
+
+class Explorer(Dash):
+    """Dash, with documents of our own in place of one that its scripts fill."""
+
+    def _config(self) -> dict[str, Any]:
+        return {name: value for name, value in super()._config().items() if name not in INTERNAL}
+
+    def add_pages(self) -> None:
+        """The routes and callbacks of the pages."""
+        self.training = add_training(self)
+
+    def index(self, *_: Any, path: str = "", **__: Any) -> Response:
+        """The page at a path: 404 where there is none, 400 for a link with a wrong value."""
+        place, slug = Place(self.config.requests_pathname_prefix), path.strip("/")
+        if not slug:
+            return answer(200, "Normscape", [], page.gallery(place), place, lead=LEAD)
+        if slug not in scenes():
+            return answer(404, "Normscape", [], page.unknown(slug, place), place)
+        scene = scenes()[slug]
+        status, main = self._main(scene, place)
+        callbacks = self._callbacks() if self.training.has_callbacks(scene) else []
+        head = [scene_head(scene, place, trained=self.training.has_callbacks(scene)), discovery(scene)]
+        return answer(status, f"{scene.title} · Normscape", head, [main, callbacks], place, lead=scene.lead)
+
+    def _main(self, scene: Scene, place: Place) -> tuple[int, Markup]:
+        """Status and text of a scene, without its picture where there is too much to do at the moment."""
+        panel, data = self.training.tree(scene), facts(scene, place)
+
+        def text(query: dict[str, str]) -> Markup:
+            own = query.get("run") or query.get("net")  # one reader's
+            name = None if own else ("page", place.root, scene.slug, *sorted(query.items()))
+            make = lambda: written(page.scene_page(scene, state_of(scene, query), data, below=panel))  # noqa: E731
+            try:
+                return Markup(made(name, make).decode())
+            except Busy:
+                return Markup(written(page.scene_page(scene, None, data, below=panel)))
+
+        try:
+            return 200, text(once(request.args))
+        except WrongValue:
+            return 400, text({})
+
+    def _callbacks(self) -> list[Any]:
+        """What Dash needs to know, and its scripts, which assets/page/callbacks.mjs fetches in its time."""
+        self.training.ready()
+        scripts = json.dumps(NEEDED.findall(self._generate_scripts_html()))
+        kind = {"type": "application/json", "id": "dash-scripts"}
+        return [Markup(self._generate_config_html()), element("script", kind, Markup(scripts))]
+
+
+def answer(status: int, title: str, head: Any, main: Any, place: Place, *, lead: str = "") -> Response:
+    """A page. Its theme is that of the link, else the reader's last choice, which a cookie holds."""
+    asked = request.args.get("theme")
+    theme = next((t for t in (asked, request.cookies.get("theme")) if t in NAMES), "auto")
+    first = [*place.styles("page/style.css"), script(place.asset("page/theme.js")), head]
+    body = [header(place, theme), main, element("noscript", {}, UNMOVED)]
+    return Response(document(title, first, body, lead=lead, scheme=theme), status, mimetype="text/html")
+
+
+def facts(scene: Scene, place: Place) -> dict[str, str]:
+    """Where the player of a scene finds what it needs."""
+    root = place.root
+    return page.facts(
+        scene,
+        recipe=f"{root}recipe/{scene.slug}",
+        embed=f"{root}embed/{scene.slug}",
+        still=f"{root}still/{scene.slug}.svg",
+        run=f"{root}run",
+        plotly=f"{root}lib/{bundle()[0]}",
+    )
+
+
+def scene_head(scene: Scene, place: Place, *, trained: bool) -> list[Any]:
+    """The scripts of a scene, and what they ask for first: it comes while they do."""
+    entries = ["page/attend", *(["player/training", "page/callbacks"] if trained else [])]
+    scripts = [module(place.asset(f"{entry}.mjs")) for entry in entries]
+    recipe = {"rel": "preload", "as": "fetch", "crossorigin": "anonymous", "href": first_recipe(scene, place)}
+    early = preloads(place, entries, f"{place.root}lib/{bundle()[0]}")
+    return [script(place.asset("page/watch.js")), scripts, element("link", recipe), early]
+
+
+def first_recipe(scene: Scene, place: Place) -> str:
+    """What the player of this page asks for first (assets/player/source.mjs)."""
+    names = {c.name for c in scene.choices}
+    try:
+        chosen = scene.choose({name: text for name, text in request.args.items() if name in names})
+    except WrongValue:
+        chosen = scene.choose({})
+    return f"{place.root}recipe/{scene.slug}?{key(scene, chosen)}"
+
+
+def discovery(scene: Scene) -> list[Any]:
+    """For the head of a scene's page: where its oEmbed is, and what a preview shows."""
+    query = request.query_string.decode("latin-1")
+    here = f"{request.url_root}{scene.slug}" + (f"?{query}" if query else "")
+    own = urlencode({name: text for name, text in request.args.items() if name not in ("controls", "tour")})
+    still = f"{request.url_root}still/{scene.slug}.svg" + (f"?{own}" if own else "")
+    found = f"{request.url_root}oembed?format=json&url={quote(here, safe='')}"
+    link = {"rel": "alternate", "type": "application/json+oembed", "href": found, "title": scene.title}
+    meta = {"title": scene.title, "description": scene.lead, "type": "website", "url": here, "image": still}
+    told = [element("meta", {"property": f"og:{name}", "content": text}) for name, text in meta.items()]
+    return [element("link", link), *told]

@@ -1,0 +1,73 @@
+"""A page is a tree of `dash.html` components. Dash shows such trees; here they become text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dash.development.base_component import Component
+from markupsafe import escape
+
+VOID = {"br", "hr", "img", "input", "link", "meta", "source"}  # elements without an end
+NAMES = {
+    "className": "class",
+    "htmlFor": "for",
+}  # React's → HTML's, where it is not the same in small letters
+DASHS_OWN = {"children", "key", "n_clicks", "n_clicks_timestamp", "disable_n_clicks"}
+
+
+@dataclass(frozen=True)
+class Element:
+    """What `dash.html` has no word for, in the words of HTML: an input, a picture that is fetched late.
+
+    Such an element stands in what is served; Dash itself cannot show it.
+    """
+
+    tag: str
+    attributes: Mapping[str, Any]
+    children: Any = None
+
+
+def element(tag: str, attributes: Mapping[str, Any], children: Any = None) -> Any:
+    """An `Element`, in any tree: Dash's own annotations know only what Dash can show."""
+    return Element(tag, attributes, children)
+
+
+def attributes(**named: Any) -> dict[str, Any]:
+    """aria_label="…" as {"aria-label": "…"}, which is no word of Python. What is None is left out."""
+    return {name.replace("_", "-"): value for name, value in named.items() if value is not None}
+
+
+def written(tree: Any) -> str:
+    """A tree as HTML: components, elements, texts, numbers, None, and lists of these.
+
+    Texts are escaped, unless they are `markupsafe.Markup`, such as formulas. Raises TypeError for a component
+    that is not of `dash.html`, and for an attribute that is neither a text, a number nor a truth value.
+    """
+    if isinstance(tree, list | tuple):
+        return "".join(map(written, tree))
+    if isinstance(tree, Component):
+        return written(_element(tree))
+    if not isinstance(tree, Element):
+        return "" if tree is None else str(escape(tree))
+    start = f"<{tree.tag}{''.join(_attribute(*each) for each in tree.attributes.items())}>"
+    return start if tree.tag in VOID else f"{start}{written(tree.children)}</{tree.tag}>"
+
+
+def _element(component: Component) -> Element:
+    told = component.to_plotly_json()
+    if told["namespace"] != "dash_html_components":
+        raise TypeError(f"{told['type']} is no element of HTML: dash.html has those")
+    props = {NAMES.get(n, n.lower()): value for n, value in told["props"].items() if n not in DASHS_OWN}
+    return Element(told["type"].removesuffix("El").lower(), props, told["props"].get("children"))
+
+
+def _attribute(name: str, value: Any) -> str:
+    if value is None or value is False:
+        return ""
+    if value is True:
+        return f" {name}"
+    if not isinstance(value, str | int | float):
+        raise TypeError(f"{name}={value!r} is no attribute of HTML")
+    return f' {name}="{escape(value)}"'

@@ -1,0 +1,43 @@
+"""The modules of assets/: their texts, and which ones another needs."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from functools import cache
+from pathlib import Path
+
+ASSETS = Path(__file__).parents[2] / "assets"
+MODULE = re.compile(r'"(\.\.?/[\w/-]+)\.mjs"')
+
+
+def asset(name: str) -> str:
+    return (ASSETS / name).read_text("utf-8")
+
+
+def modules(entry: str) -> dict[str, str]:
+    """Name → text of a module of assets/ and of all that it imports."""
+    found: dict[str, str] = {}
+    wanted = [entry]
+    while wanted:
+        name = wanted.pop()
+        if name not in found:
+            found[name] = asset(f"{name}.mjs")
+            wanted += [beside(name, other) for other in MODULE.findall(found[name])]
+    return found
+
+
+@cache
+def names(entry: str) -> tuple[str, ...]:
+    """The names of a module and of all that it imports, as they were at first."""
+    return tuple(modules(entry))
+
+
+def renamed(name: str, code: str) -> str:
+    """A module's text, in which all that it imports is called normscape/room/module."""
+    return MODULE.sub(lambda found: f'"normscape/{beside(name, found[1])}"', code)
+
+
+def beside(name: str, other: str) -> str:
+    """What a module calls `./other` or `../room/other`, by its place in assets/."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), other))

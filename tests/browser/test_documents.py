@@ -1,0 +1,112 @@
+"""What is there before any script, and without one; how little is fetched for it."""
+
+import re
+
+import pytest
+
+from components.language.scene import scenes
+from tests.browser.hand import PATIENCE, pixels, strays, visit
+
+SCRIPT = re.compile(r"\.m?js(\?|$)")
+PAINTED = "() => performance.getEntriesByName('first-contentful-paint').length"
+KINDS = "el => [...el.querySelectorAll('*')].map((e) => [e.localName, e.className, e.id].join())"
+WATCH = f"""
+const watch = () => {{ window.served = ({KINDS})(document.querySelector(".until")); }};
+addEventListener("DOMContentLoaded", watch);
+const moves = () => {{ window.moved = performance.now(); }};
+document.addEventListener("normscape:ready", moves, {{ capture: true }});"""
+
+
+def weighed(page):
+    """The bytes of what a page fetches, as they come."""
+    sizes, session = [], page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.on("Network.loadingFinished", lambda told: sizes.append(told["encodedDataLength"]))
+    return sizes
+
+
+def silent(page):
+    """No script comes: it is on its way for ever."""
+    page.route(SCRIPT, lambda route: None)
+
+
+@pytest.mark.parametrize(("link", "words"), [("/", "does to space"), ("/layernorm", "moved by hand")])
+def test_the_first_paint_waits_for_no_script(page, link, words):
+    silent(page)
+    page.goto(link, wait_until="commit")
+    page.wait_for_function(PAINTED, timeout=PATIENCE)
+    assert words in page.locator("h1").inner_text()
+    page.close()
+
+
+@pytest.mark.parametrize("link", ["/fold", "/layernorm?d=2&n=60&gamma1=1.5"])
+def test_what_the_player_asks_for_first_is_on_its_way(page, link):
+    """Once, before any script has come."""
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if "/recipe/" in request.url else None)
+    visit(page, link)
+    (entry,) = page.evaluate(
+        "performance.getEntriesByType('resource').filter((r) => r.name.includes('/recipe/'))"
+    )
+    assert asked == [entry["name"]] and entry["initiatorType"] == "link"
+
+
+def test_an_embed_shows_its_picture_within_60_kb(page):
+    sizes = weighed(page)
+    silent(page)
+    page.goto("/embed/norms", wait_until="commit")
+    page.wait_for_function(PAINTED, timeout=PATIENCE)
+    assert page.title() == scenes()["norms"].title
+    assert colours(page, ".poster") > 50
+    page.wait_for_timeout(300)
+    assert 0 < sum(sizes) < 60_000
+    page.close()
+
+
+def colours(page, selector):
+    """How many colours a part of the page has."""
+    shown = pixels(page, page.locator(selector).screenshot())
+    return len({tuple(pixel) for pixel in shown.reshape(-1, 3)})
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_without_scripts_the_gallery_shows_and_leads(new_page, theme):
+    page = new_page(java_script_enabled=False, color_scheme=theme)
+    page.goto("/")
+    assert strays(page) == []
+    page.get_by_role("button", name="Scenes").click()
+    page.get_by_role("listitem").get_by_role("link", name=scenes()["fold"].title).click()
+    assert page.locator("h1").inner_text() == scenes()["fold"].title
+
+
+def test_without_scripts_a_scene_is_read(new_page):
+    page, scene = new_page(java_script_enabled=False), scenes()["layernorm"]
+    page.goto("/layernorm?d=2")
+    assert colours(page, ".poster") > 50
+    assert page.locator(".formula math").is_visible() and "What you see" in page.inner_text(".prose")
+    assert page.locator(".tour li").all_inner_texts() == [stop.title for stop in scene.text.tour]
+    assert page.locator(".questions details").count() == len(scene.text.questions)
+    assert not page.locator(".controls, .scrubber, #theme").and_(page.locator(":visible")).count()
+    page.locator(".tour li a").nth(1).click()
+    assert page.url.endswith("/layernorm?tour=2")
+
+
+def test_the_gallery_is_light(page):
+    sizes = weighed(page)
+    page.goto("/", wait_until="networkidle")
+    assert strays(page) == []
+    assert len(sizes) <= 25
+    assert sum(sizes) <= 350_000
+
+
+def test_dash_shows_the_panel_that_was_served_once_the_figure_moves(page):
+    page.add_init_script(WATCH)
+    visit(page, "/spiral?n=40&depth=1")
+    page.wait_for_selector("#react-entry-point #train", timeout=PATIENCE)
+    shown = page.locator("#react-entry-point").evaluate(KINDS)
+    assert shown == page.evaluate("served") and len(shown) > 4
+    assert page.locator(".until").count() == 0
+    asked = page.evaluate("performance.getEntriesByType('resource').filter((r) => r.name.includes('_dash'))")
+    assert all(each["startTime"] > page.evaluate("moved") for each in asked)
+    fetched = " ".join(each["name"] for each in asked)
+    assert "dash_renderer" in fetched and not re.search("core_components|dash_table|polyfill", fetched)
