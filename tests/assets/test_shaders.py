@@ -1,4 +1,4 @@
-"""What a shader declares, read from its source; the browser's own answer is compared in tests/browser/test_painter.py."""
+"""What a shader declares, read from its source: until it is compiled nobody asks WebGL."""
 
 import pytest
 
