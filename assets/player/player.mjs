@@ -55,10 +55,10 @@ export class Player {
   #resting = 0;
   /** Whether a hand holds something: nothing settles until it lets go. */ pressed = false;
 
-  /** @param {HTMLElement} root */
-  constructor(root) {
+  /** @param {HTMLElement} root @param {string} [slug] of its scene */
+  constructor(root, slug = root.dataset.slug ?? "") {
     this.root = root;
-    this.slug = root.dataset.slug ?? "";
+    this.slug = slug;
     this.path = location.pathname;
     this.#state = new State(JSON.parse(root.dataset.choices ?? "{}"));
     this.#growth = new Growth({ state: this.#state, panels: () => (this.#ready ? this.#panels : []), count: () => this.#count(), draw: () => this.#schedule() });
