@@ -22,7 +22,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from benchmarks import training
+from benchmarks import selection, training
 from components.language.scene import scenes
 from tools.browser import ARGUMENTS, find
 from tools.ports import free
@@ -240,6 +240,8 @@ def main() -> None:
         browser.close()
     print(f"\nFrom `python app.py` to the first page: {start():.2f} s\n")
     training.main()
+    print()
+    selection.main()
 
 
 if __name__ == "__main__":

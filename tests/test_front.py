@@ -7,13 +7,18 @@ import re
 import resource
 import socket
 import time
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 
 from components.web import front
 from learning.parts import LARGEST_FILE
+from tests.learning.test_parts import BOMBS
 from tests.test_deployment import fetch, gunicorn
 from tests.waiting import until
 
@@ -22,6 +27,7 @@ pytestmark = pytest.mark.servers
 SLOW = 200  # of each kind
 SOON = 1.0  # seconds for /healthz
 HEARD = 30  # seconds at most until the server has heard them all, and is left with those that wait
+OCTETS = {"Content-Type": "application/octet-stream"}
 HEAD = b"Host: here\r\nContent-Type: application/octet-stream\r\n"
 
 
@@ -124,6 +130,30 @@ def test_who_holds_too_much_and_never_reads_is_gone_at_once(monkeypatch):
         until(lambda: (served.turn(), not served.channels())[1], HEARD)
 
 
+def test_who_asks_for_one_thing_waits_for_nobody_who_asks_for_twenty():
+    asked, clients, many = [], 20, 20
+
+    def slowly(environment, start):
+        asked.append(environment["PATH_INFO"])
+        time.sleep(0.01)
+        start("200 OK", [("Content-Length", "0")])
+        return []
+
+    served = front.Front(slowly, threads=1, host="127.0.0.1", port=0)
+    port = next(each.effective_port for each in served.map.values() if hasattr(each, "effective_port"))
+    with contextlib.ExitStack() as stack:
+        stack.callback(served.stop, 0)
+        lines = many * b"GET /many HTTP/1.1\r\nHost: here\r\n\r\n"
+        for _ in range(clients):
+            slow(stack, f"http://127.0.0.1:{port}", lines)
+        until(lambda: (served.turn(), len(served.threads.queue) > clients - 2)[1])
+        before = len(asked)
+        slow(stack, f"http://127.0.0.1:{port}", b"GET /one HTTP/1.1\r\nHost: here\r\n\r\n")
+        until(lambda: (served.turn(), "/one" in asked)[1])
+        assert asked.index("/one") - before < clients / 2
+        until(lambda: (served.turn(), asked.count("/many") == clients * many)[1])
+
+
 def test_a_body_without_a_length_is_bounded_too(served):
     """In chunks, it would come to the application cut off."""
     line = http.client.HTTPConnection(urlsplit(served[0]).netloc, timeout=60)
@@ -132,6 +162,24 @@ def test_a_body_without_a_length_is_bounded_too(served):
     answer = line.getresponse()
     assert answer.status == 413 and json.loads(answer.read())["parameter"] == "body"
     line.close()
+
+
+def test_memory_comes_back_after_files_that_are_refused(tmp_path):
+    bombs, more = [bomb() for bomb in BOMBS.values()], 60 * 2**20  # bytes
+
+    def refused(data):
+        with pytest.raises(urllib.error.HTTPError) as answer:
+            urllib.request.urlopen(urllib.request.Request(f"{base}/run/spiral", data, OCTETS), timeout=120)
+        answer.value.close()
+        return answer.value.code
+
+    with gunicorn(tmp_path) as (base, process, *_):
+        fetch(f"{base}/recipe/spiral")
+        (worker,) = psutil.Process(process.pid).children()
+        before = worker.memory_info().rss
+        with ThreadPoolExecutor(8) as pool:
+            assert set(pool.map(refused, 2 * bombs)) == {400}
+        until(lambda: worker.memory_info().rss < before + more, 10)
 
 
 def test_no_answer_names_the_server(served):

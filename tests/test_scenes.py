@@ -7,8 +7,9 @@ import pytest
 
 import app
 from components.drawing.figure import document
+from components.drawing.projection import project
 from components.language.scene import Choice, Several, Whole, scenes
-from components.training.recipes import recipe_of
+from components.training.recipes import recipe_of, state_of
 from tests.assets.engine import Node, as_sent, assert_agrees
 
 LARGEST = 1_500_000  # bytes of JSON, before gzip
@@ -90,6 +91,19 @@ def test_what_layers_show_is_finite(scene):
             assert points.size and not np.isinf(points).any(), (layer, progress)
             whole = layer.draws != "line"
             assert not whole or np.isfinite(points).all(), (layer, progress)
+
+
+@EVERY
+def test_the_first_frame_is_whole(scene):
+    """Whatever is chosen: of a 3D view nothing is past the edge of its panel, or within half a mark of it."""
+    size, edge = 600, 5  # pixels
+    for query in ({}, *reachable(scene)):
+        state = state_of(scene, {name: str(value) for name, value in query.items()})
+        at = state.recipe.moment(state.params, state.progress, followed=state.follow)
+        for view in (view for view in state.recipe.views if view.dims == 3):
+            for mark in (mark for mark in view.layers if mark.opacity_at(state.progress) > 0):
+                flat, _ = project(view, mark.points(at), view.camera, (size, size))
+                assert np.nanmax(np.abs(flat), initial=0) <= size / 2 - edge, (query, view.name, mark)
 
 
 @EVERY

@@ -9,11 +9,16 @@ import argparse
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from geometry import center, layer_norm, rms_norm
+from geometry.centering import hyperplane_basis
+from geometry.clouds import gaussian
+from geometry.fates import selectable
 from learning.datasets import DataSet, digits, octants, random_labels, spiral, xor
 from learning.film import Film, score, to_npz
 from learning.network import MIDDLES, Network
@@ -24,6 +29,10 @@ POINTS = (8, 16, 32)  # of random labels
 LABELLINGS, SHOWN = 4, 3  # how often their labels are drawn, and which of these has a film
 DEPTHS = range(1, 7)
 STARTS = ((0.03, 4000), (0.01, 4000), (0.01, 20_000))  # learning rates and steps, with many starts
+NUMBERS = (5, 10, 20, 50, 100, 200, 500)  # of Gaussian keys,
+DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # theirs,
+SETS = 100  # and how often they are drawn
+ARMS = ("drawn", "centred", "scaled", "layernorm", "eps")  # what becomes of them
 WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
 
 
@@ -71,6 +80,27 @@ def starts() -> None:
     write_table("starts", rows)
 
 
+def keys(x: np.ndarray, arm: str) -> np.ndarray:
+    """What an arm makes of keys, in coordinates of the flat in which they lie then."""
+    made = {"drawn": x, "scaled": rms_norm(x, eps=0), "centred": center(x)}
+    made |= {"layernorm": layer_norm(x, eps=0), "eps": layer_norm(x)}  # the usual ε = 1e-5
+    return made[arm] if arm in ("drawn", "scaled") else made[arm] @ hyperplane_basis(x.shape[-1]).T
+
+
+def unselectable() -> None:
+    """The share of keys that no query selects, by number and dimension: mean over sets, and their spread."""
+    table = []
+    for n, d in product(NUMBERS, DIMENSIONS):
+        row: dict[str, Any] = {"n": n, "d": d, "sets": SETS}
+        for arm in ARMS:
+            sets = (keys(gaussian(n, d, seed=k), arm) for k in range(SETS))
+            shares = [1 - float(np.mean(selectable(each))) for each in sets]
+            row[arm] = [round(float(np.mean(shares)), 6), round(float(np.std(shares, ddof=1)), 6)]
+        table.append(row)
+        print(f"  unselectable: {row}", flush=True)
+    write_table("unselectable", table)
+
+
 def digit_network(middle: str, depth: int, last: int) -> Network:
     return Network(64, WIDE, depth, 10, middle, widths=(*[WIDE] * (depth - 1), last))
 
@@ -102,7 +132,7 @@ FILMS: dict[str, Callable[[], Film]] = {
     "octants": lambda: trained(Network(3, 3, 4, 1), octants(400, seed=0), steps=6000),
     "xor": lambda: trained(Network(2, 3, 1, 1), xor(120, noise=0.25, seed=0), seeds=8, steps=1000),
 }
-TABLES = {"labels": labels, "starts": starts, "digits": numerals}
+TABLES = {"labels": labels, "starts": starts, "digits": numerals, "unselectable": unselectable}
 
 
 def write(name: str, film: Film, *, half: bool = False, words: str = "") -> None:

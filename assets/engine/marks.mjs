@@ -9,7 +9,7 @@
  * @typedef {Row | {kind: "largestweight", stage: number | null} | {kind: "attention", row: Row}} Measure one number for each point
  * @typedef {{scale: string, low: number, high: number, of: Packed | Measure, title: string}} Color
  * @typedef {{kind: "follow"} | {kind: "choose", choice: string, numbers: Packed} | {kind: "drag", x: string, y: string}
- *   | {kind: "turn", angle: string} | {kind: "carry", names: string[][]}} Hand
+ *   | {kind: "open", links: string[]} | {kind: "turn", angle: string} | {kind: "carry", names: string[][]}} Hand
  * @typedef {{mark: string, draws: string, cloud: string, role: string, rows: Row[], title: string, opacity: number,
  *   fade: number[] | null, color: Color | null, hand: Hand | null, [field: string]: any}} Mark
  * @typedef {{recipe: import("./engine.mjs").Recipe, stages: import("./engine.mjs").Stages, at: Record<string, Float64Array>,
@@ -113,6 +113,8 @@ export const MARKS = {
   Labels: (mark, moment) => all(mark, moment),
 
   Field: () => new Float32Array(),
+
+  Cells: (mark, moment) => all(mark, moment),
 };
 
 /** @param {import("./engine.mjs").Recipe} recipe @param {string} cloud @returns {number} how many points it has */
@@ -255,7 +257,7 @@ function round({ cloud, rows, radius, corners }, { at, params }) {
 const still = (rows, points, n, params) => project(rows, [points], points, n, params);
 
 /** Whether a click on a mark follows the point. @param {{hand: Hand | null}} mark */
-export const follows = ({ hand }) => hand?.kind === "follow" || hand?.kind === "carry";
+export const follows = ({ hand }) => ["follow", "carry", "open"].includes(hand?.kind ?? "");
 
 // What a frame shows
 

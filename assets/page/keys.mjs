@@ -9,7 +9,7 @@ const TURN = 10; // degrees that one press turns the camera
 const STEEPEST = 85; // degrees of the camera above or below the middle: from straight above there is no left and right
 
 const KEYS = [["space", "play, pause"], ["← →", "one stage back, on"], ["0 … 9", "to that stage"], [", .", "follow the point before, the next"],
-  ["Shift + ← → ↑ ↓", "turn the scene"], ["R", "back to the defaults"], ["T", "run through the training, where there is one"], ["F", "full screen"],
+  ["Shift + ← → ↑ ↓", "turn the scene"], ["Enter", "open what the followed point stands for, where there is a page of it"], ["R", "back to the defaults"], ["T", "run through the training, where there is one"], ["F", "full screen"],
   ["P", "present: the figure fills the screen. There ← →, Page Up and Down, Home, End lead through the tour, 1 … 9 answer its questions, L is a laser dot, Esc leaves"],
   ["?", "this list"], ["drag", "turn the scene"], ["Ctrl + wheel", "come closer"], ["click a point", "follow it"]];
 
@@ -29,10 +29,11 @@ export function elsewhere(event) {
 export function key(event, player) {
   const target = /** @type {HTMLElement} */ (event.target), letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (elsewhere(event)) return;
+  const pressed = target.closest("button, a, summary"); // what space and Enter are for
   const act = (event.shiftKey ? TURNS(player) : STEPS(player))[letter] ?? LETTERS(player)[letter];
-  if (event.key === " ") { if (event.repeat || target.closest("button, a, summary")) return; player.toggle(); }
+  if (event.key === " ") { if (event.repeat || pressed) return; player.toggle(); }
   else if (/^\d$/.test(event.key)) player.goTo(Math.min(Number(event.key), player.last));
-  else if (!act || (event.key.startsWith("Arrow") && target.closest("input, [popover], [tabindex='0']"))) return;
+  else if (!act || (event.key === "Enter" && pressed) || (event.key.startsWith("Arrow") && target.closest("input, [popover], [tabindex='0']"))) return;
   else act();
   event.preventDefault();
 }
@@ -46,7 +47,7 @@ const TURNS = (player) => ({ ArrowLeft: () => turn(player, -TURN, 0), ArrowRight
 
 /** @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>} */
 const LETTERS = (player) => ({ r: () => player.reset(), f: () => player.fullscreen(), t: () => player.run(), "?": () => player.help(),
-  p: () => player.present(), ",": () => followNext(player, -1), ".": () => followNext(player, 1) });
+  p: () => player.present(), Enter: () => player.open(), ",": () => followNext(player, -1), ".": () => followNext(player, 1) });
 
 /** @param {import("../player/player.mjs").Player} player @param {number} by */
 function followNext(player, by) {
@@ -67,14 +68,14 @@ function turn(player, around, up) {
   panel.turn(camera);
 }
 
-/** The list of the keys. */
-export function help() {
+/** The list of the keys. @param {Element} page where it stands */
+export function help(page) {
   const letters = h("input", { type: "checkbox", checked: !quiet(), onchange: () => keep(letters.checked) });
   const dialog = h("dialog", { className: "help", "aria-labelledby": "keys-title", onclose: () => dialog.remove() },
     h("h2", { id: "keys-title" }, "Keys"), h("dl", {}, ...KEYS.flatMap(([k, what]) => [h("dt", {}, k), h("dd", {}, what)])),
     h("label", {}, letters, " Letters, digits and signs are keys"),
     h("button", { type: "button", onclick: () => dialog.close() }, "Close"));
   dialog.addEventListener("click", (/** @type {Event} */ event) => { if (event.target === dialog) dialog.close(); });
-  document.body.append(dialog);
+  page.append(dialog);
   dialog.showModal();
 }

@@ -68,6 +68,9 @@ const shade = (value, color) =>
 /** Whether a click on a mark does something. @param {Mark} mark */
 const clickable = (mark) => follows(mark) || mark.hand?.kind === "choose";
 
+/** Whether a mark is painted under the axes. @param {Mark} mark */
+const grounds = ({ draws }) => draws === "field" || draws === "cells";
+
 /** Whether its colours change. @param {Color | null} color */
 const live = (color) => color && !("bdata" in color.of);
 
@@ -156,7 +159,7 @@ export class Panel {
     } else {
       const canvas = (/** @type {string} */ className) => Object.assign(document.createElement("canvas"), { className });
       this.canvas = this.gd.appendChild(canvas("motion"));
-      if (this.view.layers.some((layer) => layer.draws === "field")) this.ground = canvas("ground");
+      if (this.view.layers.some(grounds)) this.ground = canvas("ground");
       if (this.ground) this.gd.prepend(this.ground);
       this.#follow();
       this.#watchResolution();
@@ -421,34 +424,43 @@ export class Panel {
     return context;
   }
 
-  /** The field under the axes: one pixel a point of its grid, the lowest row last, enlarged smoothly. @param {Drawn[]} frame */
+  /** Fields and cells, under the axes. @param {Drawn[]} frame */
   #paintGround(frame) {
     if (!this.ground) return;
-    const l = this.view.layers.findIndex((layer) => layer.draws === "field"), { color, columns } = this.view.layers[l];
-    const values = /** @type {Float32Array} */ (frame[l].values), high = values.length / columns;
-    const { width, height } = this.gd._fullLayout, [left, top, wide, tall] = this.axesBox;
-    const showing = [values, width, height, ...this.axesBox, devicePixelRatio, this.color("paper"), frame[l].opacity];
+    const { width, height } = this.gd._fullLayout, own = frame.filter((_, l) => grounds(this.view.layers[l]));
+    const showing = [...own.flatMap(({ values, points, opacity }) => [values, points, opacity]), width, height, ...this.axesBox, devicePixelRatio, this.color("paper")];
     if (showing.every((part, i) => part === this.grounded[i])) return;
     this.grounded = showing;
+    const context = this.#cleared(this.ground);
+    frame.forEach((drawn, l) => { if (grounds(this.view.layers[l])) this.#drawGrid(context, l, drawn); });
+    context.restore();
+  }
+
+  /** One pixel a point of a grid, the lowest row last, enlarged: smoothly over the whole view, or cells as they are, to where
+   * their points stand. @param {CanvasRenderingContext2D} context @param {number} l @param {Drawn} drawn */
+  #drawGrid(context, l, { points, values, opacity }) {
+    const { color, columns, draws } = this.view.layers[l], numbers = /** @type {Float32Array} */ (values), high = numbers.length / columns;
     const shades = palette(resolve(this.view.figure.data[l].colorscale, this.color)).map(([r, g, b]) =>
       ((255 << 24) | (Math.round(255 * b) << 16) | (Math.round(255 * g) << 8) | Math.round(255 * r)) >>> 0); // little endian
     const image = new ImageData(columns, high), dots = new Uint32Array(image.data.buffer);
     for (let y = 0; y < high; y++) {
-      for (let x = 0; x < columns; x++) dots[columns * (high - 1 - y) + x] = shades[shade(values[columns * y + x], /** @type {Color} */ (color))];
+      for (let x = 0; x < columns; x++) dots[columns * (high - 1 - y) + x] = shades[shade(numbers[columns * y + x], /** @type {Color} */ (color))];
     }
     if (this.grid?.canvas.width !== columns || this.grid?.canvas.height !== high) this.grid = new OffscreenCanvas(columns, high).getContext("2d");
-    const context = this.#cleared(this.ground), grid = /** @type {OffscreenCanvasRenderingContext2D} */ (this.grid);
+    const grid = /** @type {OffscreenCanvasRenderingContext2D} */ (this.grid);
     grid.putImageData(image, 0, 0);
-    const dx = wide / (columns - 1), dy = tall / (high - 1);
-    context.globalAlpha = frame[l].opacity;
-    context.drawImage(grid.canvas, left - dx / 2, top - dy / 2, wide + dx, tall + dy);
-    context.restore();
+    const smooth = draws === "field", [left, top, wide, tall] = this.axesBox, last = points.length - 2;
+    const [x, y] = smooth ? [left, top + tall] : this.pixel(points[0], points[1]);
+    const [right, upper] = smooth ? [left + wide, top] : this.pixel(points[last], points[last + 1]);
+    const dx = (right - x) / (columns - 1), dy = (y - upper) / (high - 1);
+    Object.assign(context, { globalAlpha: opacity, imageSmoothingEnabled: smooth });
+    context.drawImage(grid.canvas, x - dx / 2, upper - dy / 2, right - x + dx, y - upper + dy);
   }
 
   /** @param {CanvasRenderingContext2D} context @param {Mark} layer @param {Trace} trace @param {Drawn} drawn
    * @param {(x: number) => number} px @param {(y: number) => number} py */
   #drawLayer(context, layer, trace, drawn, px, py) {
-    if (!(drawn.opacity > 0) || layer.draws === "field") return;
+    if (!(drawn.opacity > 0) || grounds(layer)) return;
     const { points } = drawn, n = points.length / 2, color = this.color(layer.role);
     Object.assign(context, { globalAlpha: drawn.opacity, fillStyle: color, strokeStyle: color, lineJoin: "round" });
     if (layer.draws === "labels") {

@@ -16,7 +16,7 @@ export function plotly(source) {
 
 /** Plotly draws its glyphs on a canvas of 8192 pixels to read them back: kept in memory, not on a graphics card, from which that takes long.
  * @returns {() => void} the end of it */
-function readBack() {
+export function readBack() {
   const { prototype } = HTMLCanvasElement, { getContext } = prototype;
   prototype.getContext = /** @type {typeof getContext} */ (function (/** @type {"2d"} */ kind, /** @type {object} */ options) {
     // @ts-ignore: `this` is the canvas
@@ -41,8 +41,8 @@ export function legend(view) {
   return h("ul", { className: "legend" }, ...items);
 }
 
-/** Where a view's camera stands at first. @param {import("../engine/engine.mjs").View} view */
-export const home = (view) => ({ eye: view.camera, center: [0, 0, 0] });
+/** Where a view's camera stands at first, and what it looks at. @param {import("../engine/engine.mjs").View} view */
+export const home = ({ camera }) => ({ eye: camera.slice(0, 3), center: camera.length > 3 ? camera.slice(3) : [0, 0, 0] });
 
 /** A short piece of a dashed line. @param {import("../engine/marks.mjs").Mark} layer */
 const stroke = (layer) => `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;

@@ -71,7 +71,7 @@ export function slider(p, set) {
       range.setAttribute("aria-valuetext", readable(value));
       const moved = value !== shown;
       shown = value;
-      if (moved && (document.activeElement !== entry || hint.textContent)) forget();
+      if (moved && (!entry.matches(":focus") || hint.textContent)) forget();
     },
   };
 }

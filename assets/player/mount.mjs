@@ -16,8 +16,8 @@ const IDLE = 300; // milliseconds at most
  *   panels: (panels: Panel[]) => Panel[]}} Hand what a hand on a panel does: a click on a point, a turn of the camera; to be told of the
  *   panels when they are made, and that there is something to move */
 
-/** A colour of the theme. @param {string} name */
-export const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+/** A colour of the theme, as an element has it. @param {Element} element @param {string} name */
+export const color = (element, name) => getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 
 /** Everything but the views. @param {Player} player @param {{count: () => void, tour: (tour: import("./tour.mjs").Tour) => void}} own what
  * the player does itself: it shows its numbers, and has a tour @returns {(() => void)[]} to be called when the state has changed */
@@ -110,7 +110,7 @@ function build(player, view, Plotly, hand) {
   const element = h("div", { className: "figure", tabIndex: -1 }), fast = !new URLSearchParams(location.hash.slice(1)).has("public");
   player.need("views").append(h("figure", { className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}` },
     h("figcaption", {}, view.title), element, legend(view)));
-  const panel = new Panel(element, view, color, Plotly, fast, {
+  const panel = new Panel(element, view, (name) => color(element, name), Plotly, fast, {
     picked: (layer, index) => hand.picked(layer, pointOf(layer, index)), turned: (camera) => hand.turned(camera, panel) });
   if (view.edge) element.after(h("button", { type: "button", className: "edge", onclick: () => player.edgeOn(panel) }, "See the plane edge on"));
   return panel;
@@ -132,7 +132,7 @@ export function pictured(player) {
   const cloud = player.recipe.clouds.find((c) => c.pictures), [panel] = player.panels;
   panel?.gd.parentElement.querySelector(".picture")?.remove();
   if (!cloud || !panel) return [];
-  const { element, show } = picture(cloud, () => color("ink"));
+  const { element, show } = picture(cloud, () => color(panel.gd, "ink"));
   let pointed = -1;
   const showNow = () => show(pointed < 0 ? player.followed : pointed);
   panel.whenHovered((layer, index) => {

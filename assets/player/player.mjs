@@ -42,6 +42,7 @@ export class Player {
   #listen = new AbortController();
   #scheme = new MutationObserver(() => this.recolor());
   /** @type {(() => void)[]} */ #shows = [];
+  /** @type {(() => void)[]} of others */ #heard = [];
   /** @type {(rest: boolean) => void} */ #describe = () => {};
   /** @type {(player: Player) => void} shows the numbers */ #counted = () => {};
   /** @type {import("./motion.mjs").Flight | null} */ #flight = null;
@@ -55,10 +56,10 @@ export class Player {
   #resting = 0;
   /** Whether a hand holds something: nothing settles until it lets go. */ pressed = false;
 
-  /** @param {HTMLElement} root @param {string} [slug] of its scene */
-  constructor(root, slug = root.dataset.slug ?? "") {
+  /** @param {HTMLElement} root */
+  constructor(root) {
     this.root = root;
-    this.slug = slug;
+    this.slug = root.dataset.slug ?? "";
     this.path = location.pathname;
     this.#state = new State(JSON.parse(root.dataset.choices ?? "{}"));
     this.#growth = new Growth({ state: this.#state, panels: () => (this.#ready ? this.#panels : []), count: () => this.#count(), draw: () => this.#schedule() });
@@ -192,12 +193,12 @@ export class Player {
 
   /** Build the parts for the recipe. */
   async #mount() {
-    const focused = document.activeElement?.id;
+    const tree = /** @type {Document | ShadowRoot} */ (this.root.getRootNode()), focused = tree.activeElement?.id;
     release(this.#panels);
     this.#shows = fill(this, { count: () => this.#count(), tour: (tour) => { this.#tour = tour; } });
     this.#shows.push(() => this.#counted(this));
     this.#show();
-    if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus();
+    if (focused && tree.activeElement?.id !== focused) tree.getElementById(focused)?.focus();
     await open(this, () => this.#state.frame(true), {
       panels: (panels) => { this.closePanels(); this.#panels = panels; return panels; },
       living: () => { this.#living = true; this.#schedule(); this.root.dispatchEvent(new Event("normscape:living")); },
@@ -222,10 +223,22 @@ export class Player {
     this.#counted = part ? count(part, this.recipe) : () => {};
   }
 
-  /** A click on a point follows it, or sets the choice that stands for it. @param {import("../engine/marks.mjs").Mark} layer @param {number} point */
+  /** A click on a point follows it and opens what it stands for, or sets the choice that stands for it.
+   * @param {import("../engine/marks.mjs").Mark} layer @param {number} point */
   #picked({ hand }, point) {
-    if (hand?.kind === "choose") this.choose({ [hand.choice]: String(unpack(hand.numbers)[point]) });
-    else this.follow(point);
+    if (hand?.kind === "choose") return this.choose({ [hand.choice]: String(unpack(hand.numbers)[point]) });
+    this.follow(point);
+    this.open();
+  }
+
+  /** The page of what the followed point stands for, where there is one, with the state that its link names. */
+  open() {
+    const hands = this.recipe.views.flatMap((view) => view.layers.map((mark) => mark.hand)), { page } = this.root.dataset;
+    const link = hands.find((hand) => hand?.kind === "open")?.links[this.followed];
+    if (!link || !page) return;
+    this.#write();
+    const [slug, query] = link.split("?"), url = page.replace("{slug}", slug) + (query ? `?${query}` : "");
+    if (this.apart) window.open(url, "_blank", "noopener"); else location.assign(url);
   }
 
   /** The camera to where a view's plane is seen edge on, on this side of it. @param {Panel} panel */
@@ -237,7 +250,7 @@ export class Player {
 
   /** Where the server has the picture of the present state, in the present colours. */
   picture() {
-    const theme = document.documentElement.dataset.scheme ?? "light";
+    const theme = getComputedStyle(this.root).colorScheme;
     return `${this.root.dataset.still}${write({ ...this.state, theme, controls: null }, this.usual, this.recipe)}`;
   }
 
@@ -385,7 +398,7 @@ export class Player {
 
   share() { share(this); }
 
-  help() { help(); }
+  help() { help(this.root.closest(".page") ?? document.body); }
 
   present() { present(this); }
 
@@ -396,7 +409,7 @@ export class Player {
       if (this.root.dataset.still) h("a", { href: this.picture(), download: `${this.slug}.svg` }).click();
       return;
     }
-    const canvas = await collage(this.#panels, color("paper"));
+    const canvas = await collage(this.#panels, color(this.root, "paper"));
     h("a", { href: canvas.toDataURL("image/png"), download: `${this.slug}.png` }).click();
   }
 
@@ -453,7 +466,10 @@ export class Player {
     if (flight.done >= FLIGHT) this.#flight = null;
   }
 
-  #show() { for (const show of this.#shows) show(); }
+  /** Call a function whenever the state is shown, as long as the player lives. @param {() => void} hear */
+  whenShown(hear) { this.#heard.push(hear); }
+
+  #show() { for (const show of [...this.#shows, ...this.#heard]) show(); }
 
   /** When motion has stopped for a moment and no hand is on the figure: settle, and write the link. */
   #rest() {

@@ -229,11 +229,11 @@ export class State {
     })));
   }
 
-  /** @param {string} name */
+  /** What is told of each point under the pointer: its label, or where it is. @param {string} name */
   #texts(name) {
-    const at = this.#at[name], known = told.get(at);
+    const at = this.#at[name], { labels, points } = cloudOf(this.recipe, name), known = labels ?? told.get(at);
     if (known) return known;
-    const n = cloudOf(this.recipe, name).points.shape[0], d = at.length / n;
+    const n = points.shape[0], d = at.length / n;
     const words = Array.from({ length: n }, (_, i) => `point ${i}<br>(${Array.from(at.subarray(i * d, (i + 1) * d), (x) => x.toFixed(2)).join(", ")})`);
     told.set(at, words);
     return words;

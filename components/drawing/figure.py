@@ -20,6 +20,7 @@ from components.language.marks import (
     Follow,
     Labels,
     Mark,
+    Open,
     Points,
     Stroke,
     color_of,
@@ -47,7 +48,9 @@ def _trace(recipe: Recipe, view: View, mark: Mark) -> dict[str, Any]:
         "name": mark.title or mark.role,
         "opacity": mark.opacity,
         "showlegend": False,
-        "hoverinfo": {Follow: "text", Carry: "text", Choose: "none"}.get(type(hand_of(mark)), "skip"),
+        "hoverinfo": {Follow: "text", Carry: "text", Open: "text", Choose: "none"}.get(
+            type(hand_of(mark)), "skip"
+        ),
     }
     return trace | PRIMITIVES[mark.draws](recipe, view, mark)
 
@@ -79,7 +82,7 @@ def _texts(recipe: Recipe, view: View, mark: Labels) -> dict[str, Any]:
 
 def _field(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
     """The browser paints it under the axes; `figure` makes it a heat map."""
-    return {"mode": "markers", "showscale": False, **_scale(mark.color)}
+    return {"mode": "markers", "visible": False, "showscale": False, **_scale(mark.color)}
 
 
 PRIMITIVES: dict[str, Any] = {
@@ -88,6 +91,7 @@ PRIMITIVES: dict[str, Any] = {
     "mesh": _mesh,
     "labels": _texts,
     "field": _field,
+    "cells": _field,
 }
 
 
@@ -112,10 +116,10 @@ def _scene_layout(view: View) -> dict[str, Any]:
         {"visible": False, "type": "linear", "range": list(pair), "autorange": False, "showspikes": False}
         for pair in view.ranges
     ]
-    x, y, z = view.camera
+    eye, center = view.camera[:3], view.camera[3:] or (0, 0, 0)
     camera = {
-        "eye": {"x": x, "y": y, "z": z},
-        "center": {"x": 0, "y": 0, "z": 0},
+        "eye": dict(zip("xyz", eye, strict=True)),
+        "center": dict(zip("xyz", center, strict=True)),
         "up": {"x": 0, "y": 0, "z": 1},
         "projection": {"type": "perspective"},
     }
@@ -130,7 +134,7 @@ def _plane_layout(view: View) -> dict[str, Any]:
             "range": list(pair),
             "autorange": False,
             "fixedrange": True,
-            "zeroline": True,
+            "zeroline": all(mark.draws != "cells" for mark in view.layers),
             "zerolinecolor": "var(--rule)",
             "gridcolor": "var(--rule)",
             "showgrid": False,
@@ -169,7 +173,7 @@ def figure(
         template = templates(recipe, view)
         domain = [width * (n - 1), width * n]
         for mark, trace in zip(view.layers, template["data"], strict=True):
-            filled = (_heat_map if mark.draws == "field" else _filled)(view, mark, trace, moment)
+            filled = (_heat_map if mark.draws in ("field", "cells") else _filled)(view, mark, trace, moment)
             place = {"scene": f"scene{n}"} if view.dims == 3 else {"xaxis": f"x{n}", "yaxis": f"y{n}"}
             data.append(filled | place)
         if view.dims == 3:
@@ -201,9 +205,12 @@ def _heat_map(view: View, mark: Any, trace: dict[str, Any], at: Moment) -> dict[
         "zmin": trace["cmin"],
         "zmax": trace["cmax"],
     }
-    x, y = np.linspace(left, right, z.shape[1]).tolist(), np.linspace(low, high, z.shape[0]).tolist()
+    x, y = np.linspace(left, right, z.shape[1]), np.linspace(low, high, z.shape[0])
+    if mark.draws == "cells":
+        x, y = mark.points(at)[: mark.columns, 0], mark.points(at)[:: mark.columns, 1]
+    smooth = {"zsmooth": "best" if mark.draws == "field" else False}
     shown = {"opacity": mark.opacity_at(at.progress), "hoverinfo": "skip", "name": trace["name"]}
-    return {"type": "heatmap", "x": x, "y": y, "z": z.tolist(), "zsmooth": "best", **scale, **shown}
+    return {"type": "heatmap", "x": x.tolist(), "y": y.tolist(), "z": z.tolist(), **smooth, **scale, **shown}
 
 
 def document(recipe: Recipe) -> dict[str, Any]:

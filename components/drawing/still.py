@@ -106,7 +106,7 @@ class Drawn:
         return self.mark.closed and self.opacity >= 1
 
 
-ORDER = {"field": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}  # what is drawn over what
+ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}  # what is drawn over what
 
 
 def _layers(recipe: Recipe, view: View, state: State, size: Size) -> list[str]:
@@ -147,6 +147,8 @@ def _shape(
     match mark.draws:
         case "field":
             return _field(mark, at, size)
+        case "cells":
+            return _cells(drawn, at)
         case "labels":
             return _labels(recipe, drawn, color, letters)
         case "mesh":
@@ -209,6 +211,22 @@ def _field(mark: Any, at: Moment, size: Size) -> str:
         for k in range(shades.min(), shades.max() + 1)
     ]
     return f'<g transform="{place}" shape-rendering="crispEdges">{"".join(steps)}</g>'
+
+
+def _cells(drawn: Drawn, at: Moment) -> str:
+    """A rectangle around each point of a grid: a step of the scale, and over it part of the next."""
+    mark, flat = drawn.mark, drawn.flat
+    (dx, _), (_, dy) = flat[1] - flat[0], flat[0] - flat[mark.columns]
+    name, last = mark.color.scale, _last(mark.color)
+    pieces = []
+    for (x, y), step in zip(flat, np.clip(_steps(mark.values(at), mark.color), 0, last), strict=True):
+        place = f'd="M{x - dx / 2:.1f} {y - dy / 2:.1f}h{dx:.1f}v{dy:.1f}h-{dx:.1f}z"'
+        k, part = min(int(step), last - 1), step - min(int(step), last - 1)
+        over = (
+            f'<path fill="var(--{name}-{k + 1})" fill-opacity="{part:.2f}" {place}/>' if part > 0.005 else ""
+        )
+        pieces.append(f'<path fill="var(--{name}-{k})" {place}/>{over}')
+    return f'<g shape-rendering="crispEdges">{"".join(pieces)}</g>'
 
 
 def _points(drawn: Drawn, at: Moment, color: str, walls: Sequence[Drawn]) -> str:

@@ -19,6 +19,7 @@ from components.language.marks import (
     Average,
     BestQuery,
     Carry,
+    Cells,
     Choose,
     Color,
     Disc,
@@ -32,6 +33,7 @@ from components.language.marks import (
     Mark,
     Mesh,
     OnHull,
+    Open,
     Rim,
     Selectable,
     SemiAxes,
@@ -57,6 +59,7 @@ MOST_SEEN = 512  # points that each point of another cloud sees
 MOST_KEYS = 256  # of which each is held against all others, in each frame
 COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")
 COMMAND = re.compile(r"\\[a-zA-Z]+")  # what the converter leaves of a command that it does not know
+LINK = re.compile(r"[a-z]+(\?[^\s#?]*)?")  # of this site: it leads nowhere else
 CLASS = re.compile(r"\\class\{([^}]*)\}")
 
 
@@ -202,6 +205,10 @@ def _view(view: View, recipe: Recipe, names: list[str]) -> None:
             refuse(where, f"the range {pair} is empty", "take (low, high)")
     if view.axes and (view.dims == 3 or len(view.axes) != 2):
         refuse(where, f"{len(view.axes)} titles of axes", "a 2D view has two or none, a 3D view none")
+    if view.dims == 3 and len(view.camera) not in (3, 6):
+        refuse(
+            where, f"a camera of {len(view.camera)} numbers", "take its eye, or its eye and what it looks at"
+        )
     if view.edge:
         known(where, "cloud", view.edge, names)
     for k, mark in enumerate(view.layers):
@@ -352,6 +359,7 @@ OF_KINDS: dict[type[Mark], Callable[[str, Any, Cloud], None]] = {
     Labels: _labels,
     Mesh: _triangles,
     Field: _field,
+    Cells: _field,
     Disc: _affine,
     Rim: _affine,
     SemiAxes: _ellipsoid,
@@ -382,6 +390,12 @@ def _hand(where: str, mark: Mark, view: View, recipe: Recipe) -> None:
     hand = hand_of(mark)
     if isinstance(hand, Choose):
         _length(where, "numbers to choose", hand.numbers, len(recipe.cloud(mark.cloud).points), "point")
+    if isinstance(hand, Open):
+        _length(where, "links to open", hand.links, len(recipe.cloud(mark.cloud).points), "point")
+        for link in hand.links:
+            if link and not LINK.fullmatch(link):
+                wrong = f"{link!r} is no scene with its state"
+                refuse(where, wrong, 'take a slug and a query, as "shear?s=2", or ""')
     if isinstance(hand, Carry):
         names = np.array(hand.names, dtype=object)
         _length(where, "names of parameters", names, len(recipe.cloud(mark.cloud).points), "point")

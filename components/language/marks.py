@@ -1,7 +1,7 @@
 """Marks: what is drawn of a cloud. Each is one class with its own fields, and a function in marks.mjs.
 
 A mark says where its points are at a moment, in display coordinates, and which primitive `draws` them:
-points, line, mesh, labels or field. Whoever draws knows the primitives alone.
+points, line, mesh, labels, field or cells. Whoever draws knows the primitives alone.
 """
 
 from __future__ import annotations
@@ -113,13 +113,23 @@ class Turn:
 
 
 @dataclass(frozen=True)
+class Open:
+    """A click follows the point, and opens what it stands for.
+
+    links: of each point of the cloud a scene of this site with its state, as "shear?s=2"; "" for nothing.
+    """
+
+    links: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Carry:
     """In a 2D view the hand takes hold of any point and sets its own two parameters to its x and y."""
 
     names: Sequence[Sequence[str]]
 
 
-Hand = Follow | Choose | Drag | Turn | Carry
+Hand = Follow | Choose | Open | Drag | Turn | Carry
 
 # --- the marks
 
@@ -449,8 +459,18 @@ class Field(Mark):
         return np.empty((0, 2))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Cells(Mark):
+    """The colour of a cloud that is an even grid of a 2D view, row by row from below: a rectangle a point."""
+
+    columns: int
+    color: Color
+    draws = "cells"
+    flat = 2
+
+
 SHAPES = (Points, Line, Trail, SemiAxes, Rim, Hull, Mesh, HullFaces, Disc, Labels)
-MEASURES = (Histogram, Threshold, Field)
+MEASURES = (Histogram, Threshold, Field, Cells)
 ATTENTION = (Average, BestQuery, Support, SupportDisc, WeightCurve, WeightLimit, WeightNow)
 MARKS = SHAPES + MEASURES + ATTENTION
 

@@ -39,6 +39,7 @@ class View:
 
     One view is full, two stand side by side; of three the first is large. With a `strip` the last is small:
     the second of two narrow, the third of three low.
+    camera: its eye, or its eye and what it looks at, in units of the cube's side.
     edge: a cloud as of a `Disc`; a button turns the camera until that plane is seen edge on.
     """
 

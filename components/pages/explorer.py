@@ -102,6 +102,7 @@ def facts(scene: Scene, place: Place) -> dict[str, str]:
         embed=f"{root}embed/{scene.slug}",
         still=f"{root}still/{scene.slug}.svg",
         run=f"{root}run",
+        page=place.scene("{slug}"),
         plotly=f"{root}lib/{bundle()[0]}",
     )
 

@@ -91,6 +91,7 @@ def html(shown: Shown) -> str:
         autoplay="1" if shown.autoplay else None,
         recipe=f"../recipe/{scene.slug}",
         still=f"../still/{scene.slug}.svg",
+        page=ABOVE.scene("{slug}"),
         plotly=f"../lib/{bundle()[0]}",
         ahead=" ".join([recipe, *(ABOVE.asset(f"{name}.mjs") for name in names("page/attend"))]),
     )

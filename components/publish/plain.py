@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dash import html
+from dash.development.base_component import Component
 from markupsafe import Markup
 
 from components import theme
@@ -36,11 +37,17 @@ def linked(place: Place) -> list[Any]:
 
 
 def body(
-    scene: Scene, state: State, data: Mapping[str, Any], *, told: Sequence[Mapping[str, Any]], end: Any
-) -> html.Main:
+    scene: Scene,
+    state: State,
+    data: Mapping[str, Any],
+    *,
+    told: Sequence[Mapping[str, Any]],
+    end: Any = None,
+    tag: Callable[..., Component] = html.Main,
+) -> Component:
     """The scene's element with the parts that the player fills, and its picture from the first.
 
-    told: the choices that can be made in it, as a recipe has them.
+    told: the choices that can be made in it, as a recipe has them. tag: what it is in its page.
     """
     shown = lambda names: state.controls is None or not set(state.controls).isdisjoint(names)  # noqa: E731
     chosen, moved = controls(state, told)
@@ -54,7 +61,7 @@ def body(
         html.Div(parts, className="controls") if parts else None,
         end,
     ]
-    return html.Main(inner, className="scene" if parts or scrubber else "scene bare", **data)
+    return tag(inner, className="scene" if parts or scrubber else "scene bare", **data)
 
 
 def data_block(recipes: Mapping[str, Any]) -> Any:
@@ -104,7 +111,7 @@ def common() -> dict[str, str]:
 
 def _alone(
     scene: Scene, state: State, autoplay: bool, recipes: Mapping[str, Any] | None, plotly: str | None = None
-) -> html.Main:
+) -> Component:
     """The scene with its recipes in it: of its state alone, where there are no others."""
     if recipes is None:
         recipes = {key(scene, state.choices): contents(scene, state.choices) | {"choices": [], "text": None}}

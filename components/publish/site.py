@@ -163,7 +163,7 @@ def gallery() -> str:
 
 def scene_page(scene: Scene, files: Mapping[str, str], choices: Sequence[Mapping[str, Any]]) -> str:
     """choices: those that have recipes."""
-    data = page.facts(scene, plotly=f"{BELOW.root}lib/{bundle()[0]}")
+    data = page.facts(scene, page=BELOW.scene("{slug}"), plotly=f"{BELOW.root}lib/{bundle()[0]}")
     needs = html.Section(html.P("To train a network of your own needs the server."), className="training")
     main = page.scene_page(
         scene,

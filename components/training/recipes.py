@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,40 @@ from learning.film import Film, FilmError, score
 from learning.network import Network, initial
 from learning.weights import network_of
 
+KEPT = 8  # recipes of a process, some MB at most each: links differ in all else more than in choices
+
+
+class Kept:
+    """The recipes that were asked for last. They never change; safe for threads."""
+
+    def __init__(self) -> None:
+        self.known: OrderedDict[Hashable, Recipe] = OrderedDict()
+        self.lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Recipe]) -> Recipe:
+        with self.lock:
+            recipe = self.known.pop(key, None)
+        recipe = recipe or make()
+        with self.lock:
+            self.known[key] = recipe
+            while len(self.known) > KEPT:
+                self.known.popitem(last=False)
+        return recipe
+
+
+kept = Kept()
+
 
 def built(scene: Scene, choices: Choices) -> Recipe:
     """The recipe of a scene for its choices. Raises WrongValue."""
+    if choices.get("run") or choices.get("net"):  # one reader's
+        return _built(scene, choices)
+    return kept.get(
+        (scene.slug, scene.build, scene.training, *choices.items()), lambda: _built(scene, choices)
+    )
+
+
+def _built(scene: Scene, choices: Choices) -> Recipe:
     if scene.training is None:
         return scene.build(choices, *given(scene, choices))
     task, films = scene.training.task(choices), scene.training.films(choices)

@@ -19,7 +19,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from flask import Flask, Response, current_app, jsonify, request
+from flask import Blueprint, Flask, Response, current_app, jsonify, request
 
 from components.web.clients import client
 
@@ -88,10 +88,20 @@ class Budget:
 
 def guard(server: Flask, *, proxies: int) -> None:
     """A budget for an application, and what a client is told that has none left."""
-    server.extensions["budget"] = Budget()
-    server.register_error_handler(Busy, refused)
+    keep(server)
+    refuse(server)
     if not proxies:
         warn_once(server)
+
+
+def keep(server: Flask) -> None:
+    """What its clients owe."""
+    server.extensions["budget"] = Budget()
+
+
+def refuse(routes: Flask | Blueprint) -> None:
+    """Tell a client that has none left."""
+    routes.register_error_handler(Busy, refused)
 
 
 @contextmanager

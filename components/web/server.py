@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import plotly
-from flask import Flask, Response, current_app, jsonify, request
+from flask import Blueprint, Flask, Response, current_app, jsonify, request
 
 from components import theme
 from components.drawing.figure import document
@@ -33,17 +33,26 @@ FOREVER = "public, max-age=31536000, immutable"
 
 
 def add_routes(server: Flask) -> None:
-    """The routes, and what a wrong value and an unknown scene are answered with."""
     server.add_url_rule("/healthz", "healthz", lambda: jsonify(status="ok", degraded=health.degraded()))
-    server.add_url_rule("/recipe/<slug>", "recipe", recipe)
-    server.add_url_rule("/still/<slug>.svg", "still", picture)
     server.add_url_rule("/theme.css", "theme", lambda: fresh(theme.css(), "text/css"))
-    server.add_url_rule("/lib/<name>", "library", library)
+    add_figures(server)
+    keep(server)
+    server.config["COMPRESS_LEVEL"] = GZIP
+
+
+def add_figures(routes: Flask | Blueprint) -> None:
+    """What figures ask for, and what a wrong value and an unknown scene are answered with."""
+    routes.add_url_rule("/recipe/<slug>", "recipe", recipe)
+    routes.add_url_rule("/still/<slug>.svg", "still", picture)
+    routes.add_url_rule("/lib/<name>", "library", library)
+    routes.register_error_handler(WrongValue, lambda wrong: (jsonify(wrong.json()), 400))
+    routes.register_error_handler(UnknownScene, lambda unknown: (jsonify(unknown.json()), 404))
+
+
+def keep(server: Flask) -> None:
+    """Room for what is asked for again."""
     stills.keep_stills(server)
     server.extensions["kept"] = Kept()
-    server.config["COMPRESS_LEVEL"] = GZIP
-    server.register_error_handler(WrongValue, lambda wrong: (jsonify(wrong.json()), 400))
-    server.register_error_handler(UnknownScene, lambda unknown: (jsonify(unknown.json()), 404))
 
 
 class UnknownScene(WrongValue):

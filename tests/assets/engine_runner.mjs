@@ -1,6 +1,7 @@
 /** Runs the pure modules of assets/ for the tests: a JSON line in, a JSON line out. */
 
 import { createInterface } from "node:readline";
+import { Binding, paced, query } from "../../assets/dash/binding.mjs";
 import { side } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
 import * as marks from "../../assets/engine/marks.mjs";
@@ -84,6 +85,21 @@ const answers = {
   rows: ({ recipe, params, followed }) => rows(recipe, params, engine.stages(recipe, params), followed),
   pauses: ({ cases }) => cases.map(([since, chance]) => pause(since, chance)),
   /** What is asked of such a server, with what it has been heard to say so far, and what is heard. */
+  /** What a binding says to properties that come (`props`) and to a figure that moves (`state`), one after the other. */
+  bind({ steps }) {
+    const binding = new Binding();
+    return steps.map(({ props, state, fresh }) => {
+      binding.fresh ||= Boolean(fresh);
+      return props ? binding.asked(props) : binding.told(state);
+    });
+  },
+  asked: ({ state }) => query(state),
+  async paced({ every, at }) {
+    const calls = [], start = performance.now(), { ask } = paced(() => calls.push(performance.now() - start), every);
+    for (const ms of at) setTimeout(ask, ms);
+    await new Promise((go) => setTimeout(go, at.at(-1) + 3 * every));
+    return calls;
+  },
   async poll({ replies, end, wrong }) {
     const asked = script(replies), heard = [], slept = [], life = new AbortController();
     globalThis.reportError = () => {};

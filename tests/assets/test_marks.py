@@ -17,6 +17,7 @@ from components.language.marks import (
     MARKS,
     Average,
     BestQuery,
+    Cells,
     Color,
     Disc,
     Field,
@@ -121,7 +122,7 @@ def drawn(draw, kind, cloud):
     widths = None if kind.space is None else [kind.space] * len(cloud.widths)
     show = tuple(draw(row(cloud, widths)) for _ in range(count))
     own = {name: draw(FIELDS[name](cloud)) for name in own_fields(kind)}
-    if kind is Field:
+    if kind in (Field, Cells):
         own["color"] = draw(colors(cloud))
     if kind is WeightNow:
         own["query"] = draw(FIELDS["query"](cloud).filter(bool))
@@ -142,7 +143,7 @@ def clouds_for(draw, kind):
         n, d = draw(st.integers(2, 12)), draw(st.sampled_from([2, 3]))
         x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(n, d)).astype(np.float32)
         cloud = Cloud("keys", x, Pipeline((Affine(np.diag([1.0, -2, 0.5][:d])),)))
-    elif len(cloud.points) < 2 or kind in (Field, SemiAxes, Hull, HullFaces):
+    elif len(cloud.points) < 2 or kind in (Field, Cells, SemiAxes, Hull, HullFaces):
         x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(4, 3)).astype(np.float32)
         cloud = Cloud("four", x, Pipeline((Affine(np.diag([1.0, -2, 0.5])),)))
     return cloud, params, progress
@@ -300,7 +301,14 @@ def test_both_runtimes_have_the_same_marks(node):
 def test_every_field_of_every_mark_is_drawn(kind):
     own = own_fields(kind)
     assert own <= FIELDS.keys(), "a new field needs a strategy"
-    assert get_type_hints(kind).keys() >= own and kind.draws in ("points", "line", "mesh", "labels", "field")
+    assert get_type_hints(kind).keys() >= own and kind.draws in (
+        "points",
+        "line",
+        "mesh",
+        "labels",
+        "field",
+        "cells",
+    )
 
 
 @pytest.mark.parametrize("kind", MARKS, ids=lambda kind: kind.__name__)

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import sync_playwright
 
+from tests.browser.hand import PATIENCE
 from tools.browser import ARGUMENTS, find
 from tools.ports import free
 
@@ -95,12 +96,16 @@ def browser():
 
 
 class Watch:
-    """What the pages of some contexts report, and whom they ask, apart from the servers that are known."""
+    """What the pages of some contexts report, and whom they ask, apart from the servers that are known.
+
+    The pages are given the same time for whatever they are waited for.
+    """
 
     def __init__(self):
         self.errors, self.strangers, self.known = [], [], set()
 
     def over(self, context, base):
+        context.set_default_timeout(PATIENCE)
         self.known.add(urlsplit(base).netloc)
         context.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
         context.on("weberror", lambda report: self.errors.append(str(report.error)))

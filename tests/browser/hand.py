@@ -5,7 +5,9 @@ import json
 
 import numpy as np
 
-PATIENCE = 30_000  # ms; software WebGL on two busy cores
+from components.training import recipes
+
+PATIENCE = 60_000  # ms; software WebGL on two busy cores
 HASTE = 10  # times the usual speed
 FEW = "n=60"  # points: enough to see, quick to draw
 
@@ -102,7 +104,7 @@ STATE = """JSON.stringify([Object.entries(p.choices).map(([name, value]) => [nam
 
 def state_of(scene, stop):
     """The whole state of a stop, as STATE has it in the browser: what it does not name is the scene's own."""
-    state = state_of(scene, stop.state)
+    state = recipes.state_of(scene, stop.state)
     choices = sorted([name, str(value)] for name, value in state.choices.items())
     eye = state.camera and list(state.camera[:3])
     parts = [choices, sorted(map(list, state.params.items())), state.progress, state.follow, eye]

@@ -23,7 +23,7 @@ HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
 };"""
 SIZES = [(390, 844), (1024, 768), (1440, 900)]
 CONTROLS = (
-    ".scrubber :is(input, button, select), .controls :is(input, select, textarea), header :is(a, button)"
+    ".scrubber :is(input, button, select), .controls :is(input, select, textarea), header :is(.brand, button)"
 )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from components.language.cloud import Cloud, Row, rows
 from components.language.marks import (
+    Cells,
     Color,
     Disc,
     Field,
@@ -67,6 +68,9 @@ def layers(d):
         *found,
         Histogram("x", "input", show[:1], span=(-2, 2), bins=5),
         Threshold("x", "warning", show[:1], span=(0, 9), classes=classes),
+        Cells(
+            "cells", "sphere", show, color=Color("sequential", -3, 3, of=Row((1,))), columns=5, opacity=0.5
+        ),
         Field("grid", "sphere", (), color=Color("diverging", -3, 3, of=Row((1, 1))), columns=5),
     )
 
@@ -79,8 +83,9 @@ def recipe(d):
         found.append(Cloud("ball", clouds.sphere_mesh()[0], Pipeline(steps(d))))
         found.append(Cloud("half", np.array([[0.2], [1.2], [0.7], [-0.3]])))
     else:
-        across, up = np.meshgrid(np.linspace(-3, 3, 5), np.linspace(-3, 3, 4))
-        found.append(Cloud("grid", np.stack([across, up], -1).reshape(-1, 2), place=Pipeline(steps(d))))
+        grid = np.stack(np.meshgrid(np.linspace(-3, 3, 5), np.linspace(-3, 3, 4)), -1).reshape(-1, 2)
+        found.append(Cloud("grid", grid, place=Pipeline(steps(d))))
+        found.append(Cloud("cells", grid / 3 - 1))
     parameters = (Parameter("gain", "g", 1, -2, 2), Parameter("eps", "ε", 1e-5, 1e-8, 10, scale="log"))
     view = View("view", "", layers(d), ((-3, 3),) * d, dims=d, axes=("x", "y") if d == 2 else ())
     return Recipe(("x", "u", "g"), parameters, tuple(found), (view,), table=Table("x"))

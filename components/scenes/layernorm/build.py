@@ -31,6 +31,7 @@ from geometry.norms import layer_norm
 GIVEN = {"worked": "Worked example", "own": "My own vectors"}
 SUBSCRIPTS = "₁₂₃₄"
 FLAT = {2: "to the line Σx = 0", 3: "to the plane Σx = 0", 4: "to the hyperplane Σx = 0"}
+CAMERA = (1.05, -0.83, 0.6, 0, 0, 0.13)  # looks at the middle of the cloud and the sphere below it
 SHOWN = 7  # highlighted points, which leave tails
 
 
@@ -55,7 +56,11 @@ def build(choices: Choices) -> Recipe:
             Cloud("ideal", points[:1], Pipeline(exact), ideal),
             *guide_clouds,
         ),
-        views=(space("space", "", layers, reach) if d > 2 else View("space", "", layers, plane, dims=2),),
+        views=(
+            space("space", "", layers, reach, camera=CAMERA)
+            if d > 2
+            else View("space", "", layers, plane, dims=2),
+        ),
         formula=formula(centered, choices["convention"]),
         table=Table("points", "ideal", FLAT[d] if centered else ""),
         readouts=(Lengths("semi-axes", "frame"),),

@@ -79,7 +79,7 @@ def build(choices: Choices) -> Recipe:
             *guide_clouds,
         ),
         views=(
-            space("surface", "", layers, BOX, camera=(0.7, -1.12, 0.55)),
+            space("surface", "", layers, BOX, camera=(0.7, -1.12, 0.43, 0, 0, -0.12)),
             curve_view(color, straight),
             *((angle_view(),) if straight else ()),
         ),

@@ -27,7 +27,7 @@ def test_a_trace_a_layer_in_order(d):
     traces = templates(small, view)["data"]
     assert len(traces) == len(view.layers) == len(figure(small).data)
     for trace, drawn, layer in zip(traces, figure(small).data, view.layers, strict=True):
-        if layer.draws == "field":
+        if layer.draws in ("field", "cells"):
             assert drawn.type == "heatmap" and trace["type"] == "scatter"  # which the browser's bundle has
             continue
         assert trace["type"] == drawn.type == TYPES.get(layer.draws, "scatter3d" if d == 3 else "scatter")
@@ -40,7 +40,7 @@ def test_positions_are_the_recipes(d, progress):
     small = recipe(d)
     drawn = figure(small, PARAMS, progress, followed=7)
     for trace, layer in zip(drawn.data, small.views[0].layers, strict=True):
-        if layer.draws == "field":
+        if layer.draws in ("field", "cells"):
             continue
         want = small.layer_points(layer, PARAMS, progress, followed=7)
         np.testing.assert_array_equal(coordinates(trace), want)
@@ -91,7 +91,7 @@ def test_every_scene_is_a_valid_figure(scene):
 def test_a_field_is_a_heat_map_over_the_whole_view():
     """Its value at a place of the grid is that of the grid's point there."""
     small = recipe(2)
-    [trace] = [t for t in figure(small, PARAMS, 0).data if t.type == "heatmap"]
+    [trace] = [t for t in figure(small, PARAMS, 0).data if t.type == "heatmap" and t.zsmooth]
     [grid] = [c for c in small.clouds if c.name == "grid"]
     want = grid.at(small.defaults | PARAMS, 0).sum(-1)
     at = {
@@ -100,3 +100,14 @@ def test_a_field_is_a_heat_map_over_the_whole_view():
         for x, z in zip(trace.x, line, strict=True)
     }
     np.testing.assert_allclose([at[tuple(p)] for p in grid.points.tolist()], want)
+
+
+def test_cells_are_a_heat_map_where_their_points_stand():
+    """Each value stands at its point, unsmoothed."""
+    small = recipe(2)
+    [trace] = [t for t in figure(small, PARAMS, 1).data if t.type == "heatmap" and not t.zsmooth]
+    [mark] = [mark for mark in small.views[0].layers if mark.draws == "cells"]
+    points = small.layer_points(mark, PARAMS, 1).reshape(4, 5, 2)
+    np.testing.assert_allclose(points[..., 0], np.broadcast_to(trace.x, (4, 5)))
+    np.testing.assert_allclose(points[..., 1], np.broadcast_to(np.asarray(trace.y)[:, None], (4, 5)))
+    np.testing.assert_array_equal(np.asarray(trace.z).ravel(), small.layer_values(mark, PARAMS, 1))

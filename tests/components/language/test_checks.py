@@ -9,6 +9,7 @@ import pytest
 from components.language.checks import WrongRecipe
 from components.language.cloud import Cloud, Row, rows
 from components.language.marks import (
+    Cells,
     Choose,
     Color,
     Disc,
@@ -18,6 +19,7 @@ from components.language.marks import (
     Labels,
     Line,
     Mesh,
+    Open,
     Points,
     SemiAxes,
     Threshold,
@@ -78,6 +80,12 @@ MISTAKES = {
     "an empty scale": (with_mark(Points("x", "input", SHOW, color=replace(COLOR, low=1))), "low < high"),
     "colours too few": (with_mark(Points("x", "input", SHOW, color=replace(COLOR, of=np.ones(3)))), "take 20"),
     "labels of none": (with_mark(Labels("x", "input", SHOW)), "no labels"),
+    "cells that are no grid": (with_mark(Cells("grid", "input", FLAT, columns=7, color=COLOR), 2), "no grid"),
+    "links for other points": (with_mark(Points("x", "input", SHOW, hand=Open(["fold"]))), "links to open has 1 entries"),
+    "a link that leads elsewhere": (
+        with_mark(Points("x", "input", SHOW, hand=Open(["//example.org"] * N))),
+        "no scene with its state",
+    ),
     "a field that is no grid": (with_mark(Field("grid", "input", (), columns=7, color=COLOR), 2), "no grid"),
     "a disc of points": (with_mark(Disc("x", "input", SHOW, radius=1)), "one number at the origin"),
     "an ellipsoid of a point": (with_mark(SemiAxes("one", "input", SHOW)), "no cloud 'one'"),
@@ -154,3 +162,8 @@ def test_a_slider_has_finite_numbers(field, value):
 def test_a_view_has_two_dimensions_or_three():
     with pytest.raises(WrongRecipe, match="dims is 2 or 3"):
         replace(recipe(3), views=(View("v", "", (), ((-1, 1),), dims=1),))
+
+
+def test_a_camera_is_an_eye_or_an_eye_and_what_it_looks_at():
+    with pytest.raises(WrongRecipe, match="a camera of 4 numbers"):
+        replace(recipe(3), views=(View("v", "", (), ((-1, 1),) * 3, camera=(1, 1, 1, 0)),))

@@ -1,0 +1,189 @@
+// @ts-check
+/**
+ * A scene in an element of somebody else's page: in a shadow tree, so that neither's styles and names reach the other's.
+ * The properties of the Dash component (normscape/scene.js) go in, what the hand has moved comes out.
+ */
+
+import { h } from "../player/controls.mjs";
+import { key } from "../page/keys.mjs";
+import { readBack } from "../painter/views.mjs";
+import { read } from "../player/link.mjs";
+import { Player } from "../player/player.mjs";
+import { ask } from "../player/source.mjs";
+import { Binding, paced, query } from "./binding.mjs";
+
+/** @typedef {import("./binding.mjs").State} State */
+/** @typedef {State & {slug?: string, controls?: string[] | null, theme?: string | null}} Props */
+
+const OFTEN = 100; // milliseconds between two reports of what moves
+const AWAY = "The server does not answer. Reload the page to try again.";
+const MISSING = "This server has no scenes: import normscape before the application is made, or call normscape.register(app).";
+
+export class Figure {
+  /** @param {HTMLElement} host @param {URL} base where the server's routes are @param {(news: State) => void} tell */
+  constructor(host, base, tell) {
+    this.host = host;
+    this.base = base;
+    this.tell = tell;
+    this.page = h("div", { className: "page embed" });
+    this.binding = new Binding();
+    /** @type {Props} */ this.props = {};
+    /** @type {State} */ this.owed = {}; // what was refused, to be tried again with what comes
+    /** @type {Player | null} */ this.player = null;
+    this.pace = paced(() => this.#report(), OFTEN);
+    /** @type {Promise<void>} */ this.line = Promise.resolve();
+    this.closed = new AbortController();
+    this.#dress();
+  }
+
+  /** The properties, as they are now. @param {Props} props */
+  show(props) {
+    const other = props.slug !== this.props.slug || String(props.controls) !== String(this.props.controls);
+    const another = props.slug !== this.props.slug, asked = this.binding.asked(props);
+    this.props = props;
+    this.#color();
+    if (other) this.#next(() => this.#open(another ? asked : { ...this.#state, ...asked }));
+    else if (Object.keys(asked).length) this.#next(() => this.#apply(asked));
+  }
+
+  close() {
+    this.closed.abort();
+    this.pace.stop();
+    this.player?.close();
+  }
+
+  /** One change after the other. @param {() => Promise<void>} change */
+  #next(change) {
+    this.line = this.line.then(() => (this.closed.signal.aborted ? undefined : change())).catch(() => this.#refuse("The figure could not be drawn. Reload the page to try again."));
+  }
+
+  /** A new figure. @param {State} asked */
+  async #open(asked) {
+    const { slug, controls } = this.props, { signal } = this.closed;
+    this.player?.close();
+    this.player = null;
+    this.binding.fresh = true;
+    this.owed = asked;
+    const search = new URLSearchParams({ ...query(asked), ...(controls ? { controls: controls.join(",") || "0" } : {}) });
+    const reply = await fetch(new URL(`figure/${encodeURIComponent(String(slug))}?${search}`, this.base), { signal }).catch(() => null);
+    const text = await reply?.text().catch(() => "");
+    if (signal.aborted) return;
+    if (!reply || !text) return this.#refuse(AWAY);
+    if (!reply.ok) return this.#refuse(reason(text));
+    this.page.innerHTML = text;
+    const root = /** @type {HTMLElement} */ (this.page.querySelector(":scope > [data-slug]"));
+    if (!root) return this.#refuse(MISSING);
+    for (const name of ["recipe", "still", "plotly"]) root.dataset[name] = new URL(root.dataset[name] ?? "", this.base).href;
+    await (drawing ??= library(String(root.dataset.plotly)));
+    const player = new Player(root);
+    this.player = player;
+    player.whenShown(() => this.pace.ask());
+    root.addEventListener("normscape:ready", () => this.pace.ask());
+    await player.start();
+    const stranger = Object.keys(asked.params ?? {}).find((name) => player.recipe && !(name in player.params));
+    if (stranger) return this.#refuse(`this scene has no parameter ${stranger}`);
+    this.owed = {};
+  }
+
+  /** What callbacks have set. @param {State} news */
+  async #apply(news) {
+    const { player } = this, asked = { ...this.owed, ...news };
+    if (!player?.recipe) return this.#open(asked);
+    this.owed = asked;
+    if (asked.choices && !(await this.#choose(player, query({ choices: asked.choices })))) return;
+    const { choices, ...rest } = asked, { state, wrong } = read(query(rest), player.recipe);
+    const stranger = Object.keys(asked.params ?? {}).find((name) => !(name in player.params));
+    if (wrong.length || stranger) return this.#refuse(wrong[0] ?? `this scene has nothing called ${stranger}`);
+    for (const name of Object.keys(asked.params ?? {})) player.set(name, state.params[name]);
+    if (asked.follow !== undefined) player.follow(state.follow);
+    if (asked.progress !== undefined) { player.pause(); player.seek(state.progress); }
+    this.owed = {};
+    this.#allow();
+  }
+
+  /** Choices, if the server has a recipe for them. @param {Player} player @param {Record<string, string>} choices */
+  async #choose(player, choices) {
+    const { refused } = await ask(player.root, { ...player.choices, ...choices }, player.usual, this.closed.signal);
+    if (refused) this.#refuse(refused);
+    return !refused && player.choose(choices);
+  }
+
+  /** Words in the place of the figure. @param {string} words */
+  #refuse(words) {
+    this.page.querySelector(".refused")?.remove();
+    for (const each of this.page.children) /** @type {HTMLElement} */ (each).hidden = true;
+    this.page.append(h("p", { className: "refused", role: "alert" }, `Scene ${this.props.slug}: ${words}`));
+  }
+
+  #allow() {
+    this.page.querySelector(".refused")?.remove();
+    for (const each of this.page.children) /** @type {HTMLElement} */ (each).hidden = false;
+  }
+
+  /** What the figure shows. @returns {Required<State> | null} */
+  get #state() {
+    if (!this.player?.recipe) return null;
+    const { recipe, params, progress, followed } = this.player;
+    return { choices: recipe.chosen, params, progress, follow: followed };
+  }
+
+  #report() {
+    const state = this.#state, news = state && !Object.keys(this.owed).length && this.binding.told(state);
+    if (news) this.tell(news);
+  }
+
+  /** Styles, colours, keys. */
+  #dress() {
+    const { signal } = this.closed, shadow = this.host.shadowRoot ?? this.host.attachShadow({ mode: "open" });
+    const styles = h("link", { rel: "stylesheet", href: new URL("component.css", this.base).href });
+    this.line = new Promise((go) => { styles.onload = styles.onerror = () => go(); });
+    shadow.replaceChildren(styles, this.page);
+    shadow.adoptedStyleSheets = [plotlys];
+    this.page.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => { if (this.player?.recipe) key(event, this.player); }, { signal });
+    const watch = new MutationObserver(() => this.#color());
+    for (const each of [document.documentElement, document.body]) watch.observe(each, { attributes: true });
+    signal.addEventListener("abort", () => watch.disconnect());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#color(), { signal });
+  }
+
+  /** The theme that is asked for, or that of the page: what its own buttons and scroll bars are in. */
+  #color() {
+    const scheme = this.props.theme ?? "auto", page = getComputedStyle(/** @type {HTMLElement} */ (this.host.parentElement)).colorScheme.split(" ");
+    const dark = page.includes("dark") && (!page.includes("light") || matchMedia("(prefers-color-scheme: dark)").matches);
+    const theme = scheme === "auto" ? (dark ? "dark" : "light") : scheme;
+    if (this.host.dataset.scheme === theme) return;
+    this.host.dataset.scheme = theme;
+    this.player?.recolor();
+  }
+}
+
+/** What a server says of a wrong question. @param {string} text JSON, if it is ours */
+function reason(text) {
+  try {
+    return JSON.parse(text).error ?? AWAY;
+  } catch {
+    return MISSING;
+  }
+}
+
+const plotlys = new CSSStyleSheet(); // Plotly's own rules, which it writes for the document
+/** @type {Promise<void> | undefined} */ let drawing;
+
+/** The drawing library that the painter knows, for us alone: the page may have another, or want more of it.
+ * @param {string} source */
+async function library(source) {
+  const page = /** @type {any} */ (window), script = h("script", { src: source });
+  /** @type {any} */ let ours;
+  let theirs = page.Plotly;
+  Object.defineProperty(page, "Plotly", { configurable: true, get: () => theirs, set(value) { if (document.currentScript === script) ours = value; else theirs = value; } });
+  const restore = readBack();
+  await new Promise((go) => { script.onload = script.onerror = go; document.head.append(script); });
+  restore();
+  delete page.Plotly;
+  if (theirs) page.Plotly = theirs;
+  script.remove();
+  page.normscape.plotly = ours ? Promise.resolve(ours) : Promise.reject(new Error("Plotly did not load"));
+  page.normscape.plotly.catch(() => {});
+  const rules = [...document.querySelectorAll("style[id^='plotly.js-style']")].flatMap((style) => [.../** @type {HTMLStyleElement} */ (style).sheet?.cssRules ?? []]);
+  plotlys.replaceSync(rules.map((rule) => rule.cssText).join("\n"));
+}

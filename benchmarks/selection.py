@@ -1,0 +1,55 @@
+"""Which of many keys can be selected: a linear programme for each, against ours; prints a table of CPU time.
+
+The same Gaussian sets, one after the other in one process, and the same answers; the programmes are HiGHS's.
+Qhull, where its hull is not too large, gives them too. `.venv/bin/python -m benchmarks.selection`
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from time import process_time
+
+import numpy as np
+
+from geometry import fates, hull
+from geometry.clouds import gaussian
+
+SIZES = ((50, 4), (200, 4), (100, 8), (500, 8))
+ROUNDS = 3  # sets of each size
+LARGEST = 5  # dimensions of a hull
+
+
+def programmes(keys: np.ndarray) -> np.ndarray:
+    return np.asarray([fates.programme(keys, k) for k in range(len(keys))])
+
+
+def by_hull(keys: np.ndarray) -> np.ndarray:
+    return np.isin(np.arange(len(keys)), hull.vertices(keys))
+
+
+def timed(way: Callable[[np.ndarray], np.ndarray], n: int, d: int) -> tuple[float, list[np.ndarray]]:
+    """The median of milliseconds a set, and what was found."""
+    times, found = [], []
+    for seed in range(ROUNDS):
+        keys, start = gaussian(n, d, seed=seed), process_time()
+        found.append(way(keys))
+        times.append(1000 * (process_time() - start))
+    return statistics.median(times), found
+
+
+def main() -> None:
+    print("| keys, dimensions | a programme a key, ms | Qhull, ms | ours, ms |\n| --- | --- | --- | --- |")
+    for n, d in SIZES:
+        ours, found = timed(fates.selectable, n, d)
+        ways = {"programmes": programmes} | ({"hull": by_hull} if d <= LARGEST else {})
+        others = {name: timed(way, n, d) for name, way in ways.items()}
+        for name, (_, theirs) in others.items():
+            if not np.array_equal(theirs, found):
+                raise SystemExit(f"{name} and ours differ for {n} keys in {d} dimensions")
+        qhull = f"{others['hull'][0]:.1f}" if "hull" in others else "—"
+        print(f"| {n}, {d} | {others['programmes'][0]:,.0f} | {qhull} | {ours:.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

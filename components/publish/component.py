@@ -1,0 +1,98 @@
+"""What a scene in somebody else's Dash application asks of their server: recipes, its element, styles.
+
+All of it stands below one path, and knows nothing of what else the application does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from dash import Dash
+from dash import html as tags
+from flask import Blueprint, Flask, Response, request
+
+from components import theme
+from components.language.scene import Scene
+from components.pages.markup import written
+from components.pages.modules import ASSETS, asset
+from components.pages.page import facts
+from components.publish import plain
+from components.training.recipes import state_of
+from components.web import budget, server
+from components.web.server import bundle, find, fresh, made, once
+
+PATH = "_normscape"  # as Dash's own routes begin; normscape/scene.js knows it
+STYLES = ("page/component.css", *plain.STYLES)
+PIXELS = 16  # of a rem, as browsers have it: the page around may have another
+
+
+def register(app: Dash) -> None:
+    """Give a Dash application the routes of its scenes, once. RuntimeError where it cannot have them."""
+    flask = app.server
+    if not isinstance(flask, Flask):
+        if flask:  # False: somebody calls init_app later, and registers then
+            raise RuntimeError("normscape needs an application whose server is Flask")
+        return
+    prefix = f"{app.config.routes_pathname_prefix}{PATH}"
+    name = prefix.strip("/").replace("/", "_").replace(".", "_")  # several applications may share a server
+    if name in flask.blueprints:
+        return
+    try:
+        flask.register_blueprint(routes(name), url_prefix=prefix)
+    except AssertionError:
+        raise RuntimeError("normscape.register(app) comes too late: before the first request") from None
+    server.keep(flask)
+    budget.keep(flask)
+
+
+def routes(name: str) -> Blueprint:
+    own = Blueprint(name, __name__, static_folder=str(ASSETS), static_url_path="/assets")
+    server.add_figures(own)
+    budget.refuse(own)
+    own.add_url_rule("/figure/<slug>", "figure", figure)
+    own.add_url_rule("/component.css", "styles", lambda: fresh(styles(), "text/css"))
+    return own
+
+
+def figure(slug: str) -> Response:
+    """The element of a figure by itself, with its picture, for the query of an embed."""
+    scene, asked = find(slug), once(request.args)
+    own = asked.get("run") or asked.get("net")  # one reader's
+    key = None if own else ("figure", slug, *sorted(asked.items()))
+    return fresh(made(key, lambda: html(scene, asked)), "text/html")
+
+
+def html(scene: Scene, asked: Mapping[str, str]) -> str:
+    """Its addresses are relative to `PATH`."""
+    state = state_of(scene, asked, tour=False)
+    data = facts(
+        scene,
+        **plain.figure(state),
+        recipe=f"recipe/{scene.slug}",
+        still=f"still/{scene.slug}.svg",
+        plotly=f"lib/{bundle()[0]}",
+    )
+    return written(plain.body(scene, state, data, told=scene.json()["choices"], tag=tags.Section))
+
+
+def styles() -> str:
+    return shadowed("\n".join((theme.css(), *map(asset, STYLES))))
+
+
+def shadowed(css: str) -> str:
+    """A style sheet of a document as one of a shadow tree, in which `.page` is the body.
+
+    The page around has its own size of letters, and the element any width: a rem becomes a property of
+    its own, and what depends on the window's width depends on the element's.
+    """
+    css = re.sub(r":root((?:\[[^\]]*\])+)", r":host(\1)", css).replace(":root", ":host")
+    css = re.sub(r"(?<![\w.#-])body(?![\w-])", ".page", css)
+    css = re.sub(r"@media (\((?:max|min)-width: [\d.]+\w+\))", lambda m: f"@container {_pixels(m[1])}", css)
+    css = re.sub(r"(\d)vw\b", r"\1cqw", css)
+    return re.sub(r"(?<![\w.])(\d*\.?\d+)rem\b", r"calc(\1 * var(--rem))", css)
+
+
+def _pixels(condition: str) -> str:
+    """Conditions know no properties."""
+    return re.sub(r"([\d.]+)rem", lambda m: f"{PIXELS * float(m[1]):g}px", condition)

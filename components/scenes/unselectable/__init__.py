@@ -1,0 +1,14 @@
+"""How often a Gaussian key cannot be selected, by number and dimension, with and without LayerNorm."""
+
+from components.language.scene import Choice, Scene
+from components.scenes.unselectable.build import DIMENSIONS, FILES, build
+
+OPTIONS = {str(d): str(d) for d in DIMENSIONS}
+
+SCENE = Scene(
+    __name__,
+    build,
+    order=120,
+    choices=(Choice("d", "dimensions of the curve", "4", OPTIONS),),
+    files=lambda choices: FILES,
+)

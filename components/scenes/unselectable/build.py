@@ -1,0 +1,290 @@
+"""The recipe of the unselectable keys: shares that `make films` has counted, and one row of them as a curve.
+
+Every cell is a point whose coordinates are its places in both views and its shares, in percent. Each step
+puts the share of the next arm in the place of the one that is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row
+from components.language.marks import Cells, Color, Followed, Labels, Line, Open, Points
+from components.language.recipe import Number, Recipe, View
+from components.language.scene import Choices, File
+from components.scenes.scenery import Part, draw, split
+from geometry import Affine, Pipeline
+from geometry.clouds import segments
+from geometry.gaussian_hull import unselectable_share
+from learning.film import rows as read
+
+Array = np.ndarray
+Found = Mapping[str, Any]  # a row of the table: n, d, sets, and of each arm the mean and the spread over sets
+ARMS = ("drawn", "centred", "layernorm", "eps")  # one a stage
+NUMBERS, DIMENSIONS = (5, 10, 20, 50, 100, 200, 500), (2, 3, 4, 5, 6, 8, 10, 12, 16)
+OPENED = 200, 4  # keys and dimensions: so many the scene of single keys can show
+ERRORS = 2  # standard errors of the mean, up and down
+PALE = 30  # percent: from here on a cell is so dark that its number is in the colour of the paper
+# Where a cell has its numbers: column and row, log₁₀ n, the share that is shown, those of the arms, n and d.
+COLUMN, ROW, LOG, SHOWN, FIRST = 0, 1, 2, 3, 4
+SCALED, N, D = (FIRST + len(ARMS) + k for k in range(3))
+WIDTH = D + 1
+
+
+def row(*places: int) -> tuple[Row, ...]:
+    return tuple(Row(tuple(np.eye(WIDTH)[place])) for place in places)
+
+
+GRID, GRAPH, SHARE = row(COLUMN, ROW), row(LOG, SHOWN), row(SHOWN)[0]
+# each step takes the share of another arm for the one that is shown
+STEPS = tuple(
+    Affine(np.eye(WIDTH) - np.outer(np.eye(WIDTH)[SHOWN], np.eye(WIDTH)[SHOWN] - np.eye(WIDTH)[FIRST + k]))
+    for k in range(1, len(ARMS))
+)
+
+
+def build(choices: Choices, found: Sequence[Found]) -> Recipe:
+    """Of the counted table."""
+    d, counted = int(choices["d"]), in_order(found)
+    cells = cloud(counted)
+    grid_clouds, grid = split(*numbers(cells, counted), *names())
+    curve_clouds, curve = split(*frame(), *laws(d), *measured([each for each in counted if each["d"] == d]))
+    followed = Points(
+        "cells", "followed", GRID, "the cell in words below", only=Followed(), size=34, glyph="ring"
+    )
+    hand = Points("cells", "input", GRID, size=38, glyph="square", opacity=0, hand=Open(links(counted)))
+    color = Color("sequential", 0, 100, SHARE, "share of keys that no query selects, in percent")
+    on_curve = Points("cells", "followed", GRAPH, only=Followed(), size=13, glyph="ring")
+    return Recipe(
+        stages=("as drawn", "centred", "LayerNorm", "with ε = 10⁻⁵"),
+        parameters=(),
+        clouds=(cells, *grid_clouds, *curve_clouds),
+        views=(
+            View(
+                "grid",
+                "Keys that no query selects, in percent",
+                (Cells("cells", "sphere", GRID, columns=len(NUMBERS), color=color), *grid, hand, followed),
+                ((-0.6, len(NUMBERS) + 0.55), (-0.25, len(DIMENSIONS) + 0.55)),
+                2,
+                equal=False,
+            ),
+            View(
+                "curve",
+                f"The same in {d} dimensions, against the number of keys",
+                (*curve, on_curve),
+                ((0.2, 2.83), (-11, 107)),
+                2,
+                equal=False,
+                strip=True,
+            ),
+        ),
+        formula=FORMULA,
+        readouts=readouts(),
+        follow=DIMENSIONS.index(4) * len(NUMBERS) + NUMBERS.index(50),
+    )
+
+
+FORMULA = (
+    r"\text{share} = 1 - \frac{2}{n} \sum_{m = d,\, d-2,\, \ldots} m \binom{n}{m}\, \beta_m"
+    r" \int \Phi(p)^{n-m} f_m(p)\, dp"
+)
+
+
+def in_order(found: Sequence[Found]) -> list[Found]:
+    """The rows of the table in the order of the grid: by dimension, then by number."""
+    known = {(each["n"], each["d"]): each for each in found}
+    return [known[n, d] for d, n in product(DIMENSIONS, NUMBERS)]
+
+
+def percent(found: Found, arm: str) -> float:
+    return 100 * found[arm][0]
+
+
+def error(found: Found, arm: str) -> float:
+    """The standard error of the mean over sets, in percent."""
+    return float(100 * found[arm][1] / np.sqrt(found["sets"]))
+
+
+def numbered(found: Found, shares: list[float]) -> Array:
+    """The coordinates of a cell with some shares, one of each arm."""
+    at = np.zeros(WIDTH)
+    at[[COLUMN, ROW, LOG]] = (
+        1 + NUMBERS.index(found["n"]),
+        1 + DIMENSIONS.index(found["d"]),
+        np.log10(found["n"]),
+    )
+    at[SHOWN], at[FIRST:SCALED] = shares[0], shares
+    at[[SCALED, N, D]] = percent(found, "scaled"), found["n"], found["d"]
+    return at
+
+
+def cloud(counted: Sequence[Found]) -> Cloud:
+    points = [numbered(found, [percent(found, arm) for arm in ARMS]) for found in counted]
+    return Cloud("cells", np.asarray(points), Pipeline(STEPS), labels=[reading(found) for found in counted])
+
+
+def reading(found: Found) -> str:
+    """A cell in words, for the pointer."""
+    n, d = found["n"], found["d"]
+    said = [f"{percent(found, arm):.1f} ± {error(found, arm):.1f}" for arm in ARMS]
+    exact = f"{100 * unselectable_share(n, d):.1f}"
+    return (
+        f"{n} keys in {d} dimensions<br>as drawn {said[0]} %, exactly {exact} %<br>"
+        f"centred {said[1]} %<br>LayerNorm {said[2]} %<br>with ε {said[3]} %"
+    )
+
+
+def links(counted: Sequence[Found]) -> list[str]:
+    """What a click opens: the first of the counted sets, where the scene of single keys can show it."""
+    most, largest = OPENED
+    return [
+        f"select?keys=gaussian&n={found['n']}&d={found['d']}&seed=0"
+        if found["n"] <= most and found["d"] <= largest
+        else ""
+        for found in counted
+    ]
+
+
+def short(share: float) -> str:
+    """A share in percent in at most three characters."""
+    if 0 < share < 0.05 or 99.5 <= share < 100:
+        return "<.1" if share < 1 else ">99"
+    return f"{share:.0f}" if share == 0 or share >= 9.5 else f"{share:.1f}"
+
+
+def numbers(cells: Cloud, counted: Sequence[Found]) -> list[Part]:
+    """The shares of each stage in the cells, dark on pale and pale on dark."""
+    found: list[Part] = []
+    for stage, arm in enumerate(ARMS):
+        shares = np.array([percent(each, arm) for each in counted])
+        fade = [float(stage == k) for k in range(len(ARMS))]
+        for role, own in (("ink", shares < PALE), ("paper", shares >= PALE)):
+            if own.any():
+                texts = [short(share) for share in shares[own]]
+                found.append(
+                    draw(f"{arm} in {role}", Labels, role, GRID, cells.points[own], labels=texts, fade=fade)
+                )
+    return found
+
+
+def names() -> list[Part]:
+    """What the columns and rows are."""
+    across = [[1 + k, 0.12] for k in range(len(NUMBERS))]
+    up = [[-0.02, 1 + k] for k in range(len(DIMENSIONS))]
+    plane = (Row((1, 0)), Row((0, 1)))
+    columns, lines = named("n", NUMBERS), named("d", DIMENSIONS)
+    return [
+        draw("columns", Labels, "soft", plane, np.array(across), labels=columns),
+        draw("rows", Labels, "soft", plane, np.array(up), labels=lines),
+    ]
+
+
+def named(name: str, values: Sequence[int]) -> list[str]:
+    """Numbers as texts, the first with its name."""
+    return [f"{name} = {value}" if k == 0 else str(value) for k, value in enumerate(values)]
+
+
+# --- the curve
+
+
+def frame() -> list[Part]:
+    """Lines at 0, 50 and 100 percent, and what the axes' numbers are."""
+    plane = (Row((1, 0)), Row((0, 1)))
+    heights = (0, 50, 100)
+    low, high = np.log10(NUMBERS[0]) - 0.08, np.log10(NUMBERS[-1]) + 0.08
+    levels = segments(np.array([[[low, y], [high, y]] for y in heights], float))
+    below = [[np.log10(n), -7] for n in NUMBERS]
+    return [
+        draw("levels", Line, "axis", plane, levels, size=1.5, opacity=0.4),
+        draw("numbers", Labels, "soft", plane, np.array(below), labels=named("n", NUMBERS)),
+        draw(
+            "percent",
+            Labels,
+            "soft",
+            plane,
+            np.array([[0.42, y] for y in heights], float),
+            labels=[f"{y} %" for y in heights],
+        ),
+    ]
+
+
+@cache
+def law(d: int) -> Array:
+    """The exact law (K, WIDTH) in d dimensions: as drawn, and centred, which is one dimension less."""
+    several = np.unique(np.geomspace(NUMBERS[0], NUMBERS[-1], 60).astype(int))
+    out = np.zeros((len(several), WIDTH))
+    out[:, LOG] = np.log10(several)
+    out[:, FIRST] = out[:, SHOWN] = [100 * unselectable_share(n, d) for n in several.tolist()]
+    out[:, FIRST + 1] = [100 * unselectable_share(n, d - 1) for n in several.tolist()]
+    return out
+
+
+def laws(d: int) -> list[Part]:
+    """The exact laws: of all dimensions, and of the chosen one. With ε there is none."""
+    fade, others = [1.0, 1.0, 1.0, 0.0], [other for other in DIMENSIONS if other != d]
+    points = np.concatenate([law(other) for other in others])
+    size = len(law(d))
+    order = np.concatenate([[*range(size * k, size * (k + 1)), -1] for k in range(len(others))])
+    look: dict[str, Any] = {"steps": STEPS, "fade": fade}
+    return [
+        draw("other laws", Line, "trail", GRAPH, (points, order), "other dimensions", size=1.5, **look),
+        draw("law", Line, "formula", GRAPH, law(d), "exact law", size=5, **look),
+    ]
+
+
+def measured(found: Sequence[Found]) -> list[Part]:
+    """What was counted in one dimension: the mean, its error, and the spread of single sets."""
+
+    def ends(size: Any) -> tuple[Array, Array]:
+        low, high = (
+            [numbered(f, [percent(f, arm) + sign * size(f, arm) for arm in ARMS]) for f in found]
+            for sign in (-1, 1)
+        )
+        return segments(np.stack([low, high], axis=1))
+
+    def spread(f: Found, arm: str) -> float:
+        return float(100 * f[arm][1])
+
+    def twice(f: Found, arm: str) -> float:
+        return ERRORS * error(f, arm)
+
+    look: dict[str, Any] = {"steps": STEPS}
+    middle = np.asarray([numbered(f, [percent(f, arm) for arm in ARMS]) for f in found])
+    return [
+        draw(
+            "spread",
+            Line,
+            "input",
+            GRAPH,
+            ends(spread),
+            "spread of single sets",
+            size=12,
+            opacity=0.25,
+            **look,
+        ),
+        draw("errors", Line, "ink", GRAPH, ends(twice), f"± {ERRORS} standard errors", size=5, **look),
+        draw("means", Points, "input", GRAPH, middle, "mean of 100 sets", size=5, **look),
+    ]
+
+
+def readouts() -> tuple[Number, ...]:
+    """The followed cell: what it is, and its share in every arm, whatever is shown."""
+
+    def of(label: str, place: int, digits: int = 1, unit: str = " %") -> Number:
+        return Number(label, "cells", row(place)[0], Followed(), unit, digits)
+
+    kinds = ("as drawn", "centred", "with LayerNorm", "with ε = 10⁻⁵")
+    return (
+        of("Keys n", N, 0, ""),
+        of("dimensions d", D, 0, ""),
+        *(of(kind, FIRST + k) for k, kind in enumerate(kinds)),
+        of("scaled only", SCALED),
+    )
+
+
+FILES = (File("unselectable.json", read),)

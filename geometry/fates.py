@@ -1,0 +1,108 @@
+"""Which of many keys attention can select, all at once: quick proofs first, a linear programme for the rest.
+
+A query q scores the key k by ⟨q, k⟩. A key is selectable if some query gives it the highest score; keys in
+one place share it. Else it lies in the convex hull of the others: it is an average Σ pᵢkᵢ of them, p ≥ 0,
+Σ pᵢ = 1. `selection` has the certificate of a single key.
+"""
+
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy.optimize import linprog
+from scipy.spatial import cKDTree
+
+from geometry.arrays import real
+
+Array = np.ndarray
+PLACE = (
+    2 * np.finfo(float).eps ** 0.5
+)  # of the size of keys: on a sphere, nearer ones have the same scores but for rounding
+NEAR = 1e-9  # a lead, or a distance from an average to the key, that is no more is rounding
+STEPS = 30  # of Newton's method: what it has not shown by then is on an edge, for the linear programme
+SINGULAR = 1e-12  # of the mean curvature: keeps it solvable where keys lie in a flat
+LONGEST = 8.0  # of one step, in units of the spread of scores: far away the quadratic is no guide
+
+
+def selectable(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
+    """Whether some query gives each key the highest score.
+
+    Three tries, each with a proof. The key itself is a query, so is its way from the mean of all. Newton's
+    method on the convex L(q) = log Σᵢ exp(q·(kᵢ − h)) finds a query that selects h, or at its minimum softmax
+    weights that average the others to h. What both leave open, HiGHS decides.
+    Raises ValueError unless the keys are finite numbers (n, d).
+    """
+    keys = np.asarray(real(keys), dtype=np.float64)
+    if keys.ndim != 2 or not np.isfinite(keys).all():
+        raise ValueError(f"keys are finite numbers (n, d): got shape {keys.shape}")
+    if not len(keys):
+        return np.zeros(0, dtype=bool)
+    # a power of two, which rounds nothing: what ties goes on doing so
+    keys = keys / 2.0 ** np.ceil(np.log2(np.max(np.linalg.norm(keys, axis=-1)) or 1.0))
+    copy_of = np.arange(len(keys))
+    for i, j in sorted(cKDTree(keys).query_pairs(PLACE)):
+        copy_of[j] = min(copy_of[j], copy_of[i])
+    first, place = np.unique(copy_of, return_inverse=True)
+    return _distinct(keys[first])[place]
+
+
+def _distinct(keys: Array) -> Array:
+    """The same of keys in different places, of size 1/2 to 1."""
+    if len(keys) == 1:
+        return np.ones(1, dtype=bool)
+    found = (leads(keys, keys) > 0) | (leads(keys - keys.mean(axis=0), keys) > NEAR)
+    left = np.flatnonzero(~found)
+    won, lost = newton(keys, left)
+    found[left[won]] = True
+    for k in left[~won & ~lost]:
+        found[k] = programme(keys, int(k))
+    return found
+
+
+def leads(queries: Float[Array, "n d"], keys: Float[Array, "n d"]) -> Float[Array, " n"]:
+    """By how much each key is ahead of all others under its own of the queries."""
+    scores = queries @ keys.T
+    own = scores.diagonal().copy()
+    np.fill_diagonal(scores, -np.inf)
+    return own - scores.max(axis=-1)
+
+
+def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Bool[Array, " m"]]:
+    """Of each of the keys ks: whether a query that selects it was found, whether an average of the others."""
+    d, m = keys.shape[1], len(ks)
+    won, lost, q = np.zeros(m, dtype=bool), np.zeros(m, dtype=bool), np.zeros((m, d))
+    for _ in range(STEPS):
+        open_ = np.flatnonzero(~won & ~lost)
+        if not len(open_):
+            break
+        own, at = keys[ks[open_]], q[open_]
+        scores = at @ keys.T - np.sum(at * own, axis=-1, keepdims=True)
+        scores[np.arange(len(open_)), ks[open_]] = -np.inf  # the others only
+        highest = scores.max(axis=-1)
+        won[open_] = highest < -NEAR * np.linalg.norm(at, axis=-1)
+        p = np.exp(scores - highest[:, None])
+        p /= p.sum(axis=-1, keepdims=True)
+        mean = p @ keys
+        lost[open_] = np.linalg.norm(mean - own, axis=-1) < NEAR
+        q[open_] += damped(keys, p, mean, mean - own)
+    return won, lost
+
+
+def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
+    """Newton's steps (m, d), none of which lifts a score by more than LONGEST over the mean score."""
+    d = keys.shape[1]
+    squares = (keys[:, :, None] * keys[:, None, :]).reshape(len(keys), -1)
+    curvature = (p @ squares).reshape(-1, d, d) - mean[:, :, None] * mean[:, None, :]
+    ridge = SINGULAR * np.trace(curvature, axis1=1, axis2=2) / d + np.finfo(float).tiny
+    steps = -np.linalg.solve(curvature + ridge[:, None, None] * np.eye(d), gradient[..., None])[..., 0]
+    moved = np.max(steps @ keys.T - np.sum(steps * mean, axis=-1, keepdims=True), axis=-1)
+    return steps / np.maximum(1, moved / LONGEST)[:, None]
+
+
+def programme(keys: Float[Array, "n d"], k: int) -> bool:
+    """Whether a query selects the key k, by HiGHS: the largest lead m ≤ q·(h − kᵢ) over all |qⱼ| ≤ 1."""
+    d, others = keys.shape[1], np.delete(keys, k, axis=0)
+    leads = np.column_stack([others - keys[k], np.ones(len(others))])
+    aim, bounds = np.append(np.zeros(d), -1.0), [(-1, 1)] * d + [(None, None)]
+    found = linprog(aim, A_ub=leads, b_ub=np.zeros(len(others)), bounds=bounds, method="highs")
+    if found.status != 0:
+        raise RuntimeError(f"HiGHS has not decided key {k}: {found.message}")
+    return bool(found.x[-1] > NEAR)

@@ -1,0 +1,119 @@
+"""The Dash component of a scene, as Dash's own tools would write it, but that it refuses what cannot be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Literal
+
+from dash.development.base_component import Component, _explicitize_args
+
+from components.language.scene import WrongValue, scenes
+from components.training.recipes import state_of
+
+PROPERTIES = (
+    *("slug", "id", "choices", "params", "progress", "follow"),
+    *("controls", "theme", "style", "className"),
+)
+
+
+class Scene(Component):
+    """A Scene component.
+    A scene of Normscape, alive: its figure and its controls, and its state, which callbacks read and set.
+
+    What the hand moves comes in at most ten times a second and when it rests; what a callback sets is shown,
+    and not sent back. A dict that a callback sets need not be whole: what it does not name stays as it is.
+
+    Raises ValueError for what the scene does not have, in one line; what a callback sets wrong is said in the
+    place of the figure.
+
+    Keyword arguments:
+
+    - slug (string; required):
+        Which scene: its name in the explorer's addresses. Another one starts from its defaults; what is set
+        together with it holds for it.
+
+    - id (string | dict; optional):
+        The name of this component in callbacks.
+
+    - choices (dict; optional):
+        Choices by name, such as {"n": 200}. A new choice asks the server for a new recipe.
+
+    - params (dict; optional):
+        Parameters by name, such as {"eps": 0.5}: what the sliders move.
+
+    - progress (number; optional):
+        How far the points are, from 0 to the number of steps.
+
+    - follow (number; optional):
+        The number of the point that is followed, from 0 on.
+
+    - controls (list of strings; optional):
+        The names of the choices and parameters that have a control, and "progress" for the scrubber; by
+        default all, [] for none.
+
+    - theme (a value equal to: 'auto', 'light', 'dark'; default 'auto'):
+        The colours; auto are those of the page, by its CSS property `color-scheme`.
+
+    - style (dict; optional):
+        Style of the element. Its custom properties change colours: {"--paper": "white"}.
+
+    - className (string; optional):
+        Class of the element."""
+
+    _children_props: list[str] = []  # noqa: RUF012
+    _base_nodes = ["children"]  # noqa: RUF012
+    _namespace = "normscape"
+    _type = "Scene"
+
+    @_explicitize_args
+    def __init__(
+        self,
+        slug: str | None = None,
+        id: str | dict[str, Any] | None = None,
+        choices: Mapping[str, Any] | None = None,
+        params: Mapping[str, float] | None = None,
+        progress: float | None = None,
+        follow: int | None = None,
+        controls: Sequence[str] | None = None,
+        theme: Literal["auto", "light", "dark"] | None = None,
+        style: Mapping[str, Any] | None = None,
+        className: str | None = None,
+        **strangers: Any,
+    ) -> None:
+        named = {name: value for name, value in locals().items() if name in PROPERTIES}
+        self._prop_names = self.available_properties = list(PROPERTIES)
+        self._valid_wildcard_attributes = self.available_wildcard_properties = []
+        given = strangers.pop("_explicit_args")
+        super().__init__(**{name: named[name] for name in given if name in named}, **strangers)
+        check(slug, choices, params, progress=progress, follow=follow, controls=controls, theme=theme)
+
+
+def check(slug: Any, choices: Any, params: Any, **state: Any) -> None:
+    """ValueError, in one line, for what a scene does not have."""
+    if slug not in scenes():
+        raise ValueError(f"Scene: slug={slug!r} is not one of {', '.join(scenes())}")
+    for name, value in {"choices": choices, "params": params}.items():
+        if not isinstance(value, Mapping | None):
+            raise ValueError(f"Scene({slug!r}): {name}={value!r} is not a dict by name")
+    controls = state.pop("controls")
+    if controls is not None:
+        state["controls"] = ",".join(controls) or "0"
+    texts = {name: str(value) for name, value in state.items() if value is not None}
+    both = [{name: str(value) for name, value in (values or {}).items()} for values in (choices, params)]
+    try:
+        _fits(slug, *(json.dumps(each, sort_keys=True) for each in (*both, texts)))
+    except WrongValue as wrong:
+        raise ValueError(f"Scene({slug!r}): {wrong.error}") from None
+
+
+@lru_cache(1024)
+def _fits(slug: str, choices: str, params: str, state: str) -> None:
+    """WrongValue for what a scene does not have; to know it takes its recipe, once."""
+    scene, chosen, moved = scenes()[slug], json.loads(choices), json.loads(params)
+    scene.choose(chosen)
+    recipe = state_of(scene, chosen | moved | json.loads(state), tour=False).recipe
+    for name in moved:
+        if name not in recipe.defaults:
+            raise WrongValue(name, f"the scene {slug!r} has no parameter {name!r}", list(recipe.defaults))

@@ -1,0 +1,94 @@
+"""Properties that callbacks set, and a figure that people move: neither hears its own news."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.assets.engine import Node
+
+REST = {"choices": {"n": 60, "d": "3"}, "params": {"t": 0.5, "eps": 0.1}, "progress": 1, "follow": 2}
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+def says(node, *steps):
+    return node.ask("bind", steps=list(steps))
+
+
+def test_a_new_figure_tells_all_that_its_properties_do_not_say_in_full(node):
+    given, told = says(node, {"props": {"params": {"t": 0.5}, "progress": 1}}, {"state": REST})
+    assert given == {"params": {"t": 0.5}, "progress": 1}
+    assert told == {name: REST[name] for name in ("choices", "params", "follow")}
+
+
+def test_what_a_callback_sets_is_not_sent_back_whole_or_in_part(node):
+    moved = REST | {"params": {"t": 2, "eps": 0.1}, "choices": {"n": 99, "d": "3"}, "progress": 0}
+    for props in ({"params": moved["params"]}, {"params": {"t": 2}}, {"choices": {"n": "99"}, "progress": 0}):
+        state = REST | {name: moved[name] for name in props}
+        *_, asked, told = says(node, {"state": REST}, {"props": REST}, {"props": props}, {"state": state})
+        assert (asked, told) == (props, None)
+
+
+def test_what_the_hand_moves_is_told_once_and_does_not_come_back_as_a_wish(node):
+    moved, further = REST | {"progress": 1.5}, REST | {"progress": 1.7}
+    steps = [{"state": REST}, {"props": REST}, {"state": moved}, {"state": moved}, {"state": further}]
+    *_, first, again, second = says(node, *steps)
+    assert (first, again, second) == ({"progress": 1.5}, None, {"progress": 1.7})
+    back = says(node, *steps, {"props": further}, {"state": further})
+    assert back[-2:] == [{}, None]
+
+
+def test_a_callback_may_set_what_the_hand_has_left(node):
+    steps = [
+        {"state": REST},
+        {"props": REST},
+        {"state": REST | {"progress": 2}},
+        {"props": REST | {"progress": 2}},
+    ]
+    *_, asked = says(node, *steps, {"props": REST | {"progress": 1}})
+    assert asked == {"progress": 1}
+
+
+def test_another_scene_takes_over_only_what_came_with_it(node):
+    q = {"q": 1}
+    other = {"choices": {"seed": 3}, "params": q, "progress": 1, "follow": 0}
+    steps = [{"state": REST}, {"props": REST | {"params": q}}, {"props": REST | {"params": q}}]
+    *_, asked, again, told = says(node, *steps, {"state": other, "fresh": True})
+    assert (asked, again) == ({"params": q}, {}), "what is left of the scene before is nobody's wish"
+    assert told == {"choices": {"seed": 3}, "follow": 0}
+
+
+@given(moves=st.lists(st.tuples(st.sampled_from(["hand", "callback"]), st.integers(0, 3)), max_size=12))
+def test_it_comes_to_rest_and_both_sides_agree(node, moves):
+    """Whoever moves, once all news has arrived nothing more is said."""
+    steps, ends = [{"state": REST}], [1]
+    for who, value in moves:
+        steps.append(
+            {"state": REST | {"progress": value}} if who == "hand" else {"props": {"progress": value}}
+        )
+        ends.append(value)
+    props = state = None
+    for step, answer in zip(steps, says(node, *steps), strict=True):
+        props = {**(props or {}), **(answer or {}), **step.get("props", {})}
+        state = step.get("state") or state | answer
+    assert props["progress"] == state["progress"] == ends[-1]
+    assert says(node, *steps, {"props": props}, {"state": state})[-2:] == [{}, None]
+
+
+def test_a_query_has_all_by_name_and_nothing_that_is_not_set(node):
+    state = {"choices": {"n": 60}, "params": {"eps": 1e-5}, "progress": None, "follow": 0}
+    assert node.ask("asked", state=state) == {"n": "60", "eps": "0.00001", "follow": "0"}
+
+
+def test_news_is_paced_and_the_last_is_never_lost(node):
+    every = 60
+    calls = node.ask("paced", every=every, at=list(range(0, 400, 7)))
+    assert calls[0] < every and 5 <= len(calls) <= 9
+    assert min(b - a for a, b in pairwise(calls)) > every - 5
+    assert calls[-1] >= 392

@@ -1,0 +1,163 @@
+"""Scenes in other people's Dash applications, as docs/dash_app.py has one."""
+
+import os
+import subprocess
+import sys
+import threading
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+from dash import Dash, Input, Output, html
+from werkzeug.serving import make_server
+
+from normscape import Scene
+from tests.browser.conftest import ROOT
+from tests.browser.hand import PATIENCE, drag, middle
+from tests.waiting import until
+from tools.ports import free
+
+# What a page may do to all of its elements, and a policy that lets Dash's own pages live.
+THEIRS = """* { letter-spacing: 3px; font-family: serif } html { font-size: 10px; color-scheme: dark }
+.figure, .stage, .view { display: none } input { width: 1px; height: 1px } div { text-align: right }
+:root { --accent: red; --paper: red; --input: red }"""
+POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:"
+TURNS = {
+    "set": (Output("one", "params", allow_duplicate=True), {"t": 2}),
+    "wrong": (Output("one", "params", allow_duplicate=True), {"t": 99}),
+    "again": (Output("one", "params", allow_duplicate=True), {"t": 1}),
+    "choose": (Output("one", "choices"), {"n": "24"}),
+    "other": (Output("one", "slug"), "temperature"),
+    "take": (Output("room", "children", allow_duplicate=True), []),
+    "put": (Output("room", "children", allow_duplicate=True), [Scene("stretch", id="one", progress=0)]),
+}
+
+
+@pytest.fixture
+def documented():
+    """docs/dash_app.py as it stands there: its address."""
+    port = str(free())
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PORT": port}
+    nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen([sys.executable, ROOT / "docs/dash_app.py"], env=environment, **nowhere)
+    address = f"http://127.0.0.1:{port}/"
+    try:
+        until(lambda: answers(address))
+        yield address
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+
+
+def answers(address):
+    try:
+        return urllib.request.urlopen(address, timeout=5).status == 200
+    except OSError:
+        return False
+
+
+@contextmanager
+def served(app):
+    port = free()
+    server = make_server("127.0.0.1", port, app.server, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def strange(heard):
+    """An application at a prefix, with a policy and styles of its own, and a button for each of TURNS.
+
+    heard: gets what callbacks are told.
+    """
+    app = Dash(__name__, requests_pathname_prefix="/lab/", routes_pathname_prefix="/lab/", update_title=None)
+    app.index_string = app.index_string.replace("{%css%}", f"{{%css%}}<style>{THEIRS}</style>")
+    scenes = html.Div([Scene("stretch", id="one"), Scene("stretch", theme="light")], id="room")
+    app.layout = html.Div([*(html.Button(name, id=name) for name in TURNS), scenes, html.P(id="words")])
+    names = ("slug", "choices", "params", "progress", "follow")
+
+    @app.callback(Output("words", "children"), [Input("one", name) for name in names])
+    def hear(*state):
+        heard.append(dict(zip(names, state, strict=True)))
+
+    for name, (output, value) in TURNS.items():
+        app.callback(output, Input(name, "n_clicks"), prevent_initial_call=True)(lambda _, value=value: value)
+    scripts = " ".join(app.csp_hashes())
+    policy = {"Content-Security-Policy": f"{POLICY}; script-src 'self' {scripts}"}
+    app.server.after_request(lambda answer: answer.headers.update(policy) or answer)
+    return app
+
+
+def test_the_application_of_the_docs_is_moved_by_its_slider_and_told_what_the_hand_moves(
+    new_page, documented
+):
+    page = new_page(base_url=documented)
+    page.goto("/")
+    page.locator("#scene .play").wait_for(timeout=PATIENCE)
+    words = page.locator("#words")
+    until(lambda: words.inner_text() == "progress 0, ε 0.01")
+    page.locator("#slider").get_by_role("slider").press("End")
+    until(lambda: words.inner_text() == "progress 5, ε 0.01")
+    until(lambda: page.locator("#scene input.progress").input_value() == "5")
+    page.locator("#scene #parameter-eps").scroll_into_view_if_needed()
+    drag(page, middle(page, "#scene #parameter-eps"), (2000, 0))
+    until(lambda: words.inner_text() == "progress 5, ε 10")
+    assert page.locator("#scene input[id^=parameter-]").count() == 1
+
+
+def test_a_scene_in_a_strange_page_is_set_and_heard_and_goes_and_comes(new_page):
+    heard = []
+    with served(strange(heard)) as base:
+        page = new_page(base_url=base)
+        page.goto("/lab/")
+        one, two = page.locator("#one"), page.locator("#room > :nth-child(2)")
+        for scene in (one, two):
+            scene.locator(".handle").or_(scene.locator("canvas.motion")).first.wait_for(timeout=PATIENCE)
+        until(lambda: heard[-1]["follow"] is not None)
+        assert heard[-1]["params"] == {"t": 3, "eps": 0} and heard[-1]["choices"] == {"n": "120"}
+        look(one, two)
+
+        def turn(name):
+            del heard[:]
+            page.click(f"#{name}")
+
+        turn("set")
+        until(lambda: slider(one) == 2)
+        assert slider(two) == 3, "they share no names"
+        turn("wrong")
+        one.locator(".refused").wait_for()
+        assert one.locator(".refused").inner_text() == "Scene stretch: t=99 is not a number from -5 to 5"
+        assert not one.locator(".stage").is_visible()
+        turn("again")
+        until(lambda: slider(one) == 1 and one.locator(".stage").is_visible())
+        turn("choose")
+        until(lambda: one.locator("#choice-n").input_value() == "24")
+        assert [each["choices"] for each in heard] == [{"n": "24"}], "what a callback sets is not sent back"
+        turn("other")
+        until(lambda: heard and heard[-1]["params"] == {"shrink": 0.3, "shift": 1, "eps": 0})
+        turn("take")
+        until(lambda: page.locator("#one").count() == 0)
+        turn("put")
+        until(lambda: heard and heard[-1]["params"] == {"t": 3, "eps": 0})
+        assert heard[-1]["progress"] == 0
+        assert page.evaluate("typeof Plotly") == "undefined", "the page's own graphs load their own"
+
+
+def slider(scene):
+    return float(scene.locator("#parameter-t").input_value())
+
+
+def look(one, two):
+    """What the page says of all of its elements is not said of those of a scene; its theme is."""
+    stage = one.locator(".stage")
+    assert stage.is_visible() and stage.evaluate("e => getComputedStyle(e).letterSpacing") == "normal"
+    assert one.locator("#parameter-t").bounding_box()["width"] > 100
+    papers = [
+        each.locator(".page").evaluate("e => getComputedStyle(e).backgroundColor") for each in (one, two)
+    ]
+    assert papers == ["rgb(255, 0, 0)"] * 2 or papers == ["rgb(20, 22, 27)", "rgb(252, 252, 250)"]

@@ -1,0 +1,57 @@
+"""A mark whose points open other scenes: the pointer and the keys read them, a click and Enter open."""
+
+import pytest
+
+from components.language.scene import scenes
+from components.training.recipes import recipe_of
+from tests.browser.hand import player, rest, visit
+
+LINKS = next(
+    mark.hand.links
+    for mark in recipe_of(scenes()["unselectable"]).views[0].layers
+    if getattr(mark, "hand", None)
+)
+OPENS, CLOSED = 17, 62  # 50 keys in 4 dimensions; 500 in 16, which no picture shows
+PLACE = """(() => { const [panel] = p.panels, { left, top } = panel.gd.getBoundingClientRect();
+  const at = p.at.cells.subarray(value * p.at.cells.length / 63), [x, y] = panel.pixel(at[0], at[1]);
+  return [left + x + 12, top + y + 8]; })()"""
+
+
+@pytest.fixture
+def opened(new_page):
+    """The scene, and what its links would open, which is not asked of the server."""
+    page, asked = new_page(), []
+    page.route("**/select?**", lambda route: (asked.append(route.request.url), route.fulfill(body="keys")))
+    visit(page, "/unselectable")
+    rest(page)
+    return page, asked
+
+
+def test_the_pointer_reads_a_cell_and_a_click_opens_it(opened):
+    page, asked = opened
+    page.mouse.move(*player(page, PLACE, CLOSED))
+    page.wait_for_function("document.querySelector('.hoverlayer').textContent.includes('500 keys in 16')")
+    page.mouse.click(*player(page, PLACE, CLOSED))
+    rest(page, f"p.followed === {CLOSED}")
+    assert not asked, "there is nothing to open"
+    page.mouse.click(*player(page, PLACE, OPENS))
+    page.wait_for_url("**/select?**")
+    assert [url.partition("/select")[2] for url in asked] == [LINKS[OPENS].removeprefix("select")]
+    page.go_back()
+    page.wait_for_function("window.normscape?.players?.[0]?.ready")
+    assert player(page, "p.followed") == OPENS, "the ring is where the reader was"
+
+
+def test_keys_read_a_cell_and_open_it(opened):
+    page, asked = opened
+    for _ in range(2):
+        page.keyboard.press(",")
+    rest(page, f"p.followed === {OPENS - 2}")
+    assert "Keys n: 10" in page.locator(".numbers").inner_text()
+    page.locator(".scrubber button").first.focus()
+    page.keyboard.press("Enter")  # which is the button's
+    assert not asked
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/select?**")
+    assert [url.partition("/select")[2] for url in asked] == [LINKS[OPENS - 2].removeprefix("select")]
