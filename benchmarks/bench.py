@@ -40,6 +40,7 @@ WAYS = {
 TRACED = ("animate", "dash")
 RUNS_SCRIPT = {"FunctionCall", "RunMicrotasks", "FireAnimationFrame", "TimerFire", "EventDispatch"}
 SIZES = (500, 2_000, 10_000)
+LARGE = [("select", f"n=200&d={d}") for d in (2, 3, 4)]  # scenes at their largest, where that is costly
 OPEN = (
     "window.normscape?.players?.[0]?.panels?.length && document.querySelector('.views').ariaBusy === 'false'"
 )
@@ -227,9 +228,9 @@ def main() -> None:
             for way, (cost, wait) in rows.items():
                 print(f"| {n} | {WAYS[way]} | {cost:.1f} | {wait:.0f} |", flush=True)
         print("\n| scene, as it opens | script a frame, ms | lines of Python |\n| --- | --- | --- |")
-        for slug in scenes():
-            cost, _ = frames(browser, base, slug, "", ("ours",))["ours"]
-            print(f"| {slug} | {cost:.1f} | {lines(slug)} |", flush=True)
+        for slug, query in [*((slug, "") for slug in scenes()), *LARGE]:
+            cost, _ = frames(browser, base, slug, query, ("ours",))["ours"]
+            print(f"| {' '.join((slug, query))} | {cost:.1f} | {lines(slug)} |", flush=True)
         loads(browser, base)
         first, end, count = clicked(browser, base)
         print("\n| click on Train, the default spiral | |\n| --- | --- |")

@@ -50,6 +50,8 @@ SCALES = {
         ("#7ea6ff", "#5f7fc0", "#6a6e78", "#b9814a", "#f0a350"),
     ),
     "sequential": (("#d5dcf2", "#2c63d6", "#14285c"), ("#2a3558", "#7ea6ff", "#eaf0ff")),
+    # of few points, each of which must be seen on the paper
+    "weight": (("#86a2e6", "#2c63d6", "#14285c"), ("#5470bd", "#7ea6ff", "#eaf0ff")),
     "cyclic": (
         ("#2c63d6", "#0f8a7e", "#9a8a10", "#c8531c", "#b03a8c", "#2c63d6"),
         ("#7ea6ff", "#3fc4b4", "#cdbb42", "#f08a52", "#e279bf", "#7ea6ff"),

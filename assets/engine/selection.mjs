@@ -10,7 +10,7 @@
  */
 
 const APART = 1e-12, SINGULAR = 1e-12, TINY = 2 ** -1022, STEPS = 100, HALVINGS = 40, SURE = 1e-9;
-const LIVE = 1e-6, EXACT = 1e-20; // what Newton's step would gain where it is the last one, for all keys and for one
+const LIVE = 1e-5, EXACT = 1e-20; // what Newton's step would gain where it is the last one, for all keys and for one
 
 /** What attention can give each of n keys; what was found a moment before is a start for now.
  * @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {Selection} [before] @returns {Selection} */
@@ -196,7 +196,8 @@ function moments({ away, n, d }, q) {
   const p = scratch(P, n), mean = new Array(d).fill(0), spread = new Array(d * d).fill(0), highest = scores(away, n, d, q, p);
   let sum = 0, trace = 0;
   for (let i = 0; i < n; i++) sum += p[i] = Math.exp(p[i] - highest);
-  for (let i = 0; i < n; i++) p[i] /= sum;
+  const share = 1 / sum;
+  for (let i = 0; i < n; i++) p[i] *= share;
   for (let j = 0; j < d; j++) {
     let along = 0;
     for (let i = 0, o = j * n; i < n; i++) along += p[i] * away[o + i];

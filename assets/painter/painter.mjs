@@ -586,7 +586,7 @@ function drawMarkers(context, layer, trace, drawn, n, px, py, color) {
     if (group) group.push(i); else groups.set(key, [i]);
   }
   for (const [key, group] of groups) {
-    if (colors) context.fillStyle = colors[key];
+    if (colors) context.fillStyle = context.strokeStyle = colors[key];
     context.beginPath();
     context.lineWidth = 1.5;
     for (const i of group) {

@@ -238,8 +238,9 @@ def _points(drawn: Drawn, at: Moment, color: str, walls: Sequence[Drawn]) -> str
         chosen = chosen[~behind(flat[chosen], depth[chosen], wall.flat[front], wall.depth[front])]
     chosen = chosen[np.argsort(-depth[chosen], kind="stable")]
     colors = _colors(mark, at)
-    dots = "".join(dot(flat[i], mark.size * 0.55, mark.glyph == "square", colors(i)) for i in chosen)
     ring = mark.glyph == "ring"
+    own = {i: colors(i).replace("fill", "stroke") if ring else colors(i) for i in chosen}
+    dots = "".join(dot(flat[i], mark.size * 0.55, mark.glyph == "square", own[i]) for i in chosen)
     paint = f'fill="none" stroke="{color}" stroke-width="1.5"' if ring else f'fill="{color}"'
     return f"<g {paint}>{dots}</g>"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from components.language.packing import packed
-from geometry.pipeline import Affine, Branches, Normalize, Of, Pipeline, Pointwise, Softmax
+from geometry.pipeline import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Softmax
 
 RUNNER = Path(__file__).parent / "engine_runner.mjs"
 ONE_ROUNDING = 2.0**-22  # of a stage to float32 and of what is computed from it: four times half a unit
@@ -102,6 +102,8 @@ def through(steps, x, error, params, unit):
 def _bound(step, x, y, error, params, unit):
     if isinstance(step, Branches):
         return sum(through(branch.steps, x, error, params, unit)[1] for branch in step.pipelines)
+    if isinstance(step, Placed):
+        return unit * length(y)
     if isinstance(step, Softmax):
         return _sharpened(float(step.temperature.value(params)), x, error, step.causal) + unit
     if isinstance(step, Affine) and isinstance(step.A, Of):

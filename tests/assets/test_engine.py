@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from components.language.cloud import Cloud
 from components.language.packing import packed
 from components.language.recipe import Parameter, Recipe, View
-from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Pointwise, Softmax, Track
+from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Placed, Pointwise, Softmax, Track
 from geometry.path import between
 from geometry.pointwise import FUNCTIONS
 from geometry.sphere import CONVENTIONS
@@ -171,6 +171,18 @@ def test_engine_numpy_and_torch_agree(node, case):
             assert farthest(got, x, np.maximum(FLOAT32 * length(x), bound)) <= 1
         bound = bound_at(cloud, params, progress, unit=SINGLE, rounding=SINGLE)
         assert farthest(position, at[cloud.name], np.maximum(FLOAT32 * length(at[cloud.name]), bound)) <= 1
+
+
+@pytest.mark.parametrize(("p", "q"), [(0.0, 0.0), (0.25, -1.5)])
+def test_placed_points_are_where_their_parameters_say(node, p, q):
+    step = Placed([("p", "q"), ("q", "p"), ("q", "q")])
+    cloud = Cloud("x", np.ones((3, 4), np.float32), Pipeline((Affine(np.diag([2.0, 1])),)), Pipeline((step,)))
+    recipe, params = recipe_of(cloud), {"p": p, "q": q, "e": 0.0}
+    [answer] = node.run(recipe, [(params, 0.5)])
+    np.testing.assert_array_equal(answer["stages"]["x"][0], [[p, q], [q, p], [q, q]])
+    assert_agrees(recipe, params, 0.5, answer)
+    with pytest.raises(ValueError, match="3 points are placed: got 2"):
+        step.apply(np.ones((2, 4)), params)
 
 
 def test_the_law_can_fail(node):

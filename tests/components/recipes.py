@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from components.language.cloud import Cloud, Row, rows
+from components.language.cloud import Attention, Cloud, LargestWeight, Row, rows
 from components.language.marks import (
+    Average,
+    BestQuery,
     Cells,
     Color,
     Disc,
@@ -21,14 +23,23 @@ from components.language.marks import (
     OnHull,
     Points,
     Rim,
+    Selectable,
     SemiAxes,
+    Support,
+    SupportDisc,
     Threshold,
     Trail,
+    Unselectable,
+    WeightCurve,
+    WeightLimit,
+    WeightNow,
 )
 from components.language.recipe import Parameter, Recipe, Table, View
 from geometry import Affine, Entries, Normalize, Pipeline, clouds
 
 FADE = (1.0, 0.5, 0.25)
+QUERY = Row((1.0, -0.5))
+MOST, NOW = (Color("sequential", 0, 1, of=of) for of in (LargestWeight(), Attention(QUERY)))
 
 
 def steps(d):
@@ -54,6 +65,12 @@ def layers(d):
         Points("x", "shift", show, only=Highest(Row((1,))), size=12),
         Hull("x", "meeting", show, size=2),
         SemiAxes("frame", "ellipsoid", show),
+        Points("x", "input", show, only=Selectable(), color=MOST),
+        Points("x", "input", show, only=Unselectable(), glyph="ring", color=NOW),
+        Average("x", "other", show, span=(0.01, 1.0), size=2),
+        BestQuery("x", "warning", show, reach=2, arrow=0.2),
+        Support("x", "shift", show, query=QUERY, radius=1),
+        Support("x", "sphere", show, query=None, radius=1, dash="dash"),
     ]
     if d == 3:
         return (
@@ -62,6 +79,7 @@ def layers(d):
             HullFaces("x", "other", show, count=20, opacity=0.3),
             Disc("half", "hyperplane", show, radius=1.5, corners=12),
             Rim("half", "hyperplane", show, radius=1.5, corners=12),
+            SupportDisc("x", "shift", show, query=QUERY, radius=1, opacity=0.3),
         )
     classes = np.arange(20) % 2
     return (
@@ -71,6 +89,9 @@ def layers(d):
         Cells(
             "cells", "sphere", show, color=Color("sequential", -3, 3, of=Row((1,))), columns=5, opacity=0.5
         ),
+        WeightCurve("x", "tanh", (), query=QUERY, span=(0, 3)),
+        WeightLimit("x", "erf", (), span=(0, 3)),
+        WeightNow("x", "relu", (), query=QUERY),
         Field("grid", "sphere", (), color=Color("diverging", -3, 3, of=Row((1, 1))), columns=5),
     )
 

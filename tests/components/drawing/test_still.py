@@ -41,7 +41,8 @@ def test_valid_small_and_finite(d, progress, theme):
     state = state_of(SCENE, {"d": d, "progress": progress, "theme": theme})
     found = checked(svg(state.recipe, state))
     inside = 20 - len(hull.vertices(state.recipe.cloud("x").at(state.params, float(progress))))
-    assert len(found["circle"]) == 20 + 2 + 1 + 1 + 20 + inside + 1
+    keys = 20 + (d == "2")  # by whether they can be selected; and one weight
+    assert len(found["circle"]) == 20 + 2 + 1 + 1 + 20 + inside + 1 + keys
     assert [t.text for t in found["text"]] == ["<a>", "b&b", "c"][: int(d)]
 
 

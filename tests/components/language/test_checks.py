@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from components.language.checks import WrongRecipe
-from components.language.cloud import Cloud, Row, rows
+from components.language.cloud import Cloud, LargestWeight, Row, rows
 from components.language.marks import (
+    Carry,
     Cells,
     Choose,
     Color,
@@ -22,11 +23,22 @@ from components.language.marks import (
     Open,
     Points,
     SemiAxes,
+    Support,
     Threshold,
     Trail,
     Turn,
 )
-from components.language.recipe import Accuracy, Lengths, Number, Parameter, Recipe, Residual, Table, View
+from components.language.recipe import (
+    Accuracy,
+    Fate,
+    Lengths,
+    Number,
+    Parameter,
+    Recipe,
+    Residual,
+    Table,
+    View,
+)
 from geometry import Affine, Entries, Pipeline
 from tests.components.recipes import recipe
 
@@ -94,6 +106,29 @@ MISTAKES = {
         "classes has 3 entries; take 20",
     ),
     "a histogram of two": (with_mark(Histogram("x", "input", FLAT, span=(0, 1), bins=2), 2), "2 rows; take 1"),
+    "pairs to carry": (with_mark(Points("x", "input", FLAT, hand=Carry([("eps", "gain")])), 2), "take 20"),
+    "to carry in space": (with_mark(Points("x", "input", SHOW, hand=Carry(N * [("eps", "gain")]))), "2D views"),
+    "to carry by nothing": (
+        with_mark(Points("x", "input", FLAT, hand=Carry(N * [("eps", "x")])), 2),
+        "no parameter 'x'",
+    ),
+    "a query too wide": (
+        with_mark(Support("x", "input", SHOW, query=Row((1,) * 4), radius=1)),
+        "4 weights .* 3 coordinates",
+    ),
+    "a colour's stage": (
+        with_mark(Points("x", "input", SHOW, color=replace(COLOR, of=LargestWeight(7)))),
+        "no stage 7; take 0 to 2",
+    ),
+    "keys too many": (
+        lambda: replace(
+            recipe(3),
+            clouds=(*recipe(3).clouds, Cloud("keys", np.zeros((257, 3)))),
+            readouts=(Fate("its fate", "keys"),),
+        ),
+        "257 points; attention is shown between 1 to 256 keys",
+    ),
+    "a fate of nothing": (changed(readouts=(Fate("its fate", "keys"),)), "no cloud 'keys'"),
     "numbers to choose": (
         with_mark(Points("x", "input", SHOW, hand=Choose("seed", np.ones(3, int)))),
         "numbers to choose has 3 entries; take 20",

@@ -1,0 +1,19 @@
+"""Which keys attention can select: the hull, the proof for each key, and what LayerNorm does to them."""
+
+from components.language.scene import Choice, Scene, Typed, Whole
+from components.scenes.select.build import COLORS, KEYS, NORMS, build
+
+SCENE = Scene(
+    __name__,
+    build,
+    order=18,
+    choices=(
+        Choice("keys", "Keys", "gaussian", KEYS),
+        Typed("vectors", "My keys, one a line", "5 8 2; 1 0 1; -2 1 4; 1 3 2", when=("keys", ("own",))),
+        Whole("n", "How many", 50, min=3, max=200, step=10, when=("keys", ("gaussian", "ring"))),
+        Choice("d", "Dimension", "3", {"2": "d = 2", "3": "d = 3", "4": "d = 4"}),
+        Whole("seed", "Seed", 1, min=0, max=9999, when=("keys", ("gaussian",))),
+        Choice("norm", "Then", "layernorm", NORMS),
+        Choice("color", "Colour of a key", "largest", COLORS),
+    ),
+)

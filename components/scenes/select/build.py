@@ -1,0 +1,308 @@
+"""The recipe of the keys: which of them a query can select, before a norm, on its way and after it.
+
+Coordinates are turned, so that the last one is along 1 and the others are in the hyperplane: scores do not
+notice. The picture has the first three; for d = 4 that is the hyperplane, and 1 is what it leaves out.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from components.language.cloud import Attention, Cloud, LargestWeight, Row, rows
+from components.language.marks import (
+    Average,
+    BestQuery,
+    Carry,
+    Color,
+    Drag,
+    Follow,
+    Followed,
+    Highest,
+    Hull,
+    HullFaces,
+    Line,
+    Mark,
+    Points,
+    Selectable,
+    Support,
+    SupportDisc,
+    Unselectable,
+    WeightCurve,
+    WeightLimit,
+    WeightNow,
+)
+from components.language.recipe import Count, Facts, Fate, Number, Parameter, Recipe, View
+from components.language.scene import Choices, WrongValue
+from components.scenes.scenery import Look, Part, Rows, draw, globe, graph, mean_line, space, split, square
+from geometry import Affine, Entries, Normalize, Pipeline, Placed, clouds
+from geometry.centering import hyperplane_basis
+from geometry.hull import vertices
+
+KEYS = {
+    "gaussian": "Gaussian",
+    "inside": "One inside the others",
+    "ring": "On a ring",
+    "equal": "Two of them equal",
+    "own": "My own",
+}
+NORMS = {
+    "layernorm": "centre and scale: LayerNorm",
+    "rmsnorm": "scale alone: RMSNorm",
+    "centre": "centre alone",
+}
+TITLE = "hollow: can never win; colour: %s"
+COLORS = {"largest": "the most it can get", "attention": "its weight now", "score": "its score now"}
+SUBSCRIPTS, MOST, LONGEST, ROUNDING = "₁₂₃₄", 200, 10.0, 1e-12
+FEW = 100  # keys; more are drawn smaller
+SPANS = ((0.002, 0.02, 1.0), (0.02, 0.1, 2.5), (0.1, 1.01, 6.0))  # of weights, with the width of their lines
+SHIFT = np.array([0.5, -0.4, 0.3, 0.2])  # β
+Steps = tuple[Affine | Normalize, ...]
+
+
+def build(choices: Choices) -> Recipe:
+    d, norm = int(choices["d"]), choices["norm"]
+    turn = np.vstack([hyperplane_basis(d), np.ones(d) / np.sqrt(d)])
+    x = sample(choices, d) @ turn.T
+    x[np.abs(x) < ROUNDING * np.linalg.norm(x, axis=1, keepdims=True)] = 0  # a constant key has no direction
+    steps, stages = pipeline(turn, norm), names(norm)
+    reach = 1.1 * float(max(np.abs(x[:, :3]).max(), 1.2 * np.sqrt(d)))
+    flat, places = d == 2, [(f"x{k}", f"y{k}") for k in range(len(x))]
+    place = Pipeline((Placed(places),) if flat else ())
+    moving = [
+        Parameter(name, f"{'across' if j == 0 else 'up'}, key {k}", v, -2 * reach, 2 * reach, quiet=True)
+        for k, own in enumerate(places if flat else ())
+        for j, (name, v) in enumerate(zip(own, x[k].tolist(), strict=True))
+    ]
+    score, show = query(d), rows(np.eye(min(d, 3), d))
+    color = colors(choices["color"], score, float(np.linalg.norm(x, axis=1).max()))
+    keys = Cloud("keys", x, Pipeline(steps), place)
+    guide_clouds, around = split(*guides(x, d, norm, turn, reach))
+    hand_clouds, arrow = split(*arrows(d, show))
+    layers = (
+        *around,
+        *picture(show, color, score, reach, Carry(places) if flat else Follow(), few=len(x) <= 100),
+        *arrow,
+    )
+    views = [square("keys", "", layers, reach) if flat else space("keys", "", layers, reach)]
+    if not flat:
+        views.append(above(d, score, reach))
+    views.append(replace(curves(score), strip=flat))
+    return Recipe(
+        stages=stages,
+        parameters=(*sliders(d, norm), *moving),
+        clouds=(keys, *guide_clouds, *hand_clouds),
+        views=tuple(views),
+        formula=r"\frac{e^{\langle q, k \rangle}}{\sum_j e^{\langle q, k_j \rangle}} \le \frac{1}{1 + e^{H}}",
+        readouts=(
+            Count("Keys that can never win", "keys", Unselectable()),
+            Fate("The followed key", "keys"),
+            Number("Its weight now", "keys", Attention(score), Followed(), digits=4),
+        ),
+        facts=facts(x, keys, stages, norm),
+        follow=nearly(x),
+    )
+
+
+def sample(choices: Choices, d: int) -> np.ndarray:
+    """The chosen keys (n, d)."""
+    corners = 1.6 * np.vstack([np.eye(d), -1.2 * np.eye(d)[:1] - 0.5])
+    match choices["keys"]:
+        case "own":
+            try:
+                keys = clouds.parse_vectors(choices["vectors"], d=d, most=MOST, largest=1e3)
+            except ValueError as wrong:
+                raise WrongValue("vectors", str(wrong), {"a line": f"{d} numbers"}) from None
+            if len(keys) < 2:
+                words = "one key always wins: give two or more"
+                raise WrongValue("vectors", words, {"lines": f"2 to {MOST}"})
+            return keys
+        case "inside":
+            return np.vstack([corners, [0.25 * corners[0] + 0.1 * corners[1]]])
+        case "equal":
+            return np.vstack([corners, corners[:1], [0.1 * corners[0] + 0.2 * corners[1]]])
+        case "ring":
+            up, u = np.ones(d) / np.sqrt(d), hyperplane_basis(d)
+            side = 0.8 * u[1] + 0.6 * up if d > 2 else up
+            return clouds.ring(choices["n"], u[0], side, radius=1.4, center=0.4 * up)
+    return clouds.gaussian(choices["n"], d, seed=choices["seed"])
+
+
+def names(norm: str) -> tuple[str, ...]:
+    steps = {"layernorm": ("centre", "sphere"), "rmsnorm": ("sphere",), "centre": ("centre",)}[norm]
+    return ("x", *steps, "⊙ γ", "+ β")
+
+
+def pipeline(turn: np.ndarray, norm: str, d: int | None = None) -> Steps:
+    """x → centre → sphere → ⊙ γ → + β in turned coordinates; of the first d alone."""
+    whole = len(turn)
+    d = d or whole
+    flat = np.eye(whole)[:, :d].T @ np.diag([*np.ones(whole - 1), 0]) @ np.eye(whole)[:, :d]
+    gain = [(turn[:, [i]] @ turn[:, [i]].T)[:d, :d] for i in range(whole)]
+    eps = Entries(0.0, {"eps": float(whole)})  # σ² + ε times d
+    steps: list[Affine | Normalize] = [] if norm == "rmsnorm" else [Affine(flat)]
+    if norm != "centre":
+        steps.append(Normalize(radius=np.sqrt(whole), eps=eps))
+    stretch = Affine(Entries(sum(gain[2:], np.zeros((d, d))), {"gamma1": gain[0], "gamma2": gain[1]}))
+    return (*steps, stretch, Affine(np.eye(d), SHIFT[:d]))
+
+
+def sliders(d: int, norm: str) -> tuple[Parameter, ...]:
+    """The query, ε, and the gain of two coordinates."""
+    group, values = "Query q", (1.4, 0.9, 0.5)
+    along = {2: " along 𝟏", 3: " along 𝟏"}.get(d, "")
+    labels = [f"q{SUBSCRIPTS[i]}{along if i == d - 1 else ''}" for i in range(min(d, 3))]
+    found = [
+        Parameter(f"q{i + 1}", label, values[i], -6, 6, 0.05, group=group) for i, label in enumerate(labels)
+    ]
+    if norm != "centre":
+        about = "keeps the division safe"
+        found.append(Parameter("eps", "ε", 0, 1e-8, 10, scale="log", group="Norm", about=about))
+    gains = [Parameter(f"gamma{i}", f"γ{SUBSCRIPTS[i - 1]}", 1, -2, 2, 0.05, group="Norm") for i in (1, 2)]
+    return (*found, *gains)
+
+
+def query(d: int) -> Row:
+    """⟨q, key⟩, with q from the sliders."""
+    return Row(Entries(np.zeros(d), {f"q{i + 1}": np.eye(d)[i] for i in range(min(d, 3))}))
+
+
+def colors(which: str, score: Row, size: float) -> Color:
+    if which == "largest":
+        return Color("weight", 0, 0.5, of=LargestWeight(), title=TITLE % "the most it can get")
+    if which == "attention":
+        return Color("weight", 0, 0.5, of=Attention(score), title=TITLE % "its softmax weight now")
+    return Color("diverging", -1.5 * size, 1.5 * size, of=score, title=TITLE % "its score ⟨q, k⟩")
+
+
+def picture(
+    show: Rows, color: Color, score: Row, reach: float, hand: Carry | Follow, *, few: bool
+) -> tuple[Mark, ...]:
+    """The keys by their fate, the winner of the query, and the proof of the followed key."""
+    solid, look = len(show) > 2, Look(radius=0.55 * reach)
+    own = Look(color=color, size=8 if few else 6, hand=hand)
+    touch: list[Mark] = [Support("keys", "shift", show, query=score, size=3, opacity=0.8, **look)]
+    if solid:
+        touch.append(SupportDisc("keys", "shift", show, query=score, opacity=0.14, **look))
+    lines = [
+        Average("keys", "other", show, "averages to it" if high > 1 else "", span=(low, high), size=size)
+        for low, high, size in SPANS
+    ]
+    return (
+        *touch,
+        *lines,
+        Support("keys", "other", show, query=None, size=2.5, dash="dash", opacity=0.9, **look),
+        BestQuery("keys", "other", show, "its best query", reach=0.8 * reach, arrow=0.06 * reach, size=4),
+        Points(
+            "keys", "input", show, "can win", only=Selectable(), **own | {"color": replace(color, title="")}
+        ),
+        Points("keys", "input", show, "can never win", only=Unselectable(), glyph="ring", **own),
+        Points("keys", "formula", show, "wins now", only=Highest(score), glyph="ring", size=18),
+        Points("keys", "followed", show, "followed", only=Followed(), size=10),
+    )
+
+
+def guides(x: np.ndarray, d: int, norm: str, turn: np.ndarray, reach: float) -> list[Part]:
+    """The hull, where the picture has it whole; the line along 1, and the sphere of the radius √d."""
+    show, n, last = rows(np.eye(min(d, 3), d)), len(x), len(names(norm)) - 1
+    hull, whole, fade = "keys", show, None
+    found: list[Part] = []
+    if d == 4:
+        hull, whole, fade = "shadow", rows(np.eye(3)), [0.0, *[1.0] * last]
+        shadow = Cloud("shadow", x[:, :3], Pipeline(pipeline(turn, norm, 3)))
+        found = [] if norm == "rmsnorm" else [(shadow,)]
+    if d < 4 or norm != "rmsnorm":
+        edges = Hull(hull, "meeting", whole, "the convex hull", size=2.5, opacity=0.55, fade=fade)
+        faces = HullFaces(hull, "sphere", whole, count=n, opacity=0.12, fade=fade)
+        found.append((edges, faces) if d > 2 else (edges,))
+    if d < 4:
+        found += mean_line(rows(turn), d, 0.75 * reach, 0.82 * reach, size=2, opacity=0.6)
+    if norm == "centre":
+        return found
+    at = names(norm).index("sphere")
+    appear = [1.0 if k == at else 0.2 for k in range(last + 1)]
+    if d == 2:
+        circle = clouds.circle(128, *np.sqrt(2) * np.eye(2))
+        return [*found, draw("circle", Line, "sphere", show, circle, size=2, fade=appear)]
+    mesh, net = ([strength * a for a in appear] for strength in (0.05, 0.25))
+    return [*found, *globe(rows(np.eye(3)), np.sqrt(d) * np.eye(3), mesh=mesh, net=net)]
+
+
+def arrows(d: int, show: Rows) -> list[Part]:
+    """The query as an arrow from the origin, and its tip to be dragged."""
+    q = Affine(Entries(np.zeros((d, 1)), {f"q{i + 1}": np.eye(d)[:, [i]] for i in range(min(d, 3))}))
+    title, hand = ("the query q: drag it", Drag("q1", "q2")) if d == 2 else ("the query q", None)
+    return [
+        draw("query", Line, "shift", show, np.array([[0.0], [1]]), place=(q,), size=6, arrow=0.25),
+        draw("tip", Points, "shift", show, np.array([[1.0]]), title, place=(q,), size=7, hand=hand),
+    ]
+
+
+def above(d: int, score: Row, reach: float) -> View:
+    """The first two coordinates alone, where the query is dragged."""
+    show = rows(np.eye(2, d))
+    layers = (
+        Points("keys", "input", show, only=Selectable(), size=5, hand=Follow()),
+        Points("keys", "input", show, only=Unselectable(), size=5, glyph="ring", hand=Follow()),
+        Points("keys", "formula", show, only=Highest(score), glyph="ring", size=14),
+        Points("keys", "followed", show, only=Followed(), size=8),
+        Line("query", "shift", show, size=5, arrow=0.3),
+        Points("tip", "shift", show, "q: drag it", size=5, hand=Drag("q1", "q2")),
+    )
+    return square("above", "From above: drag q", layers, reach)
+
+
+def curves(score: Row) -> View:
+    """The weight of the followed key as a query grows."""
+    span = (0.0, LONGEST)
+    layers = (
+        WeightLimit("keys", "other", (), "the most that it can get", span=span, size=2.5, dash="dash"),
+        WeightCurve("keys", "other", (), "along its best query", query=None, span=span, size=4),
+        WeightCurve("keys", "shift", (), "along q", query=score, span=span, size=4),
+        WeightNow("keys", "followed", (), "now", query=score, size=10),
+    )
+    x, y = ("length of the query", *span), ("weight", 0.0, 1.04)
+    return graph("curve", "Its weight, as the query grows", layers, x, y)
+
+
+def never(keys: np.ndarray) -> int:
+    """How many keys no query selects: those that are no corner of the hull, and those with a copy."""
+    _, copies, count = np.unique(keys.round(9), axis=0, return_inverse=True, return_counts=True)
+    alone = np.isin(np.arange(len(keys)), vertices(keys)) & (count[copies.ravel()] == 1)
+    return int(len(keys) - alone.sum())
+
+
+def nearly(x: np.ndarray) -> int:
+    """A key that never wins, but nearly: of these the farthest out."""
+    inside = np.setdiff1d(np.arange(len(x)), vertices(x))
+    return int(inside[np.argmax(np.linalg.norm(x[inside] - x.mean(0), axis=1))]) if len(inside) else 0
+
+
+def facts(x: np.ndarray, keys: Cloud, stages: tuple[str, ...], norm: str) -> Facts:
+    """How many can never win at each stage, and from which ε on the sphere keeps its promise no more."""
+    params = {"eps": 0.0, "gamma1": 1.0, "gamma2": 1.0}
+    moving = Cloud("keys", x, keys.pipeline)
+    counts = [str(never(stage)) for stage in moving.stages(params)]
+    table = [("never win", *counts)]
+    if norm != "centre":
+        at = stages.index("sphere")
+        words = ["" for _ in stages]
+        words[at] = breaks(Cloud("sphere", x, Pipeline(keys.pipeline.steps[:at])))
+        table.append(("more from ε =", *words))
+    return Facts(f"Of {len(x)} keys, for ε = 0 and γ = 1", ("", *stages), table)
+
+
+def breaks(sphere: Cloud) -> str:
+    """The ε from which on more keys can never win on the sphere: between two of a grid, by halving."""
+
+    def more(eps: float) -> bool:
+        return never(sphere.stages({"eps": eps})[-1]) > least
+
+    least = never(sphere.stages({"eps": 0.0})[-1])
+    high = next((e for e in np.geomspace(1e-12, 10, 14) if more(e)), None)
+    if high is None:
+        return "—"
+    low = high / 10
+    for _ in range(6):
+        middle = float(np.sqrt(low * high))
+        low, high = (low, middle) if more(middle) else (middle, high)
+    return f"{high:.1g}"

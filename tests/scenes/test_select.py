@@ -1,0 +1,301 @@
+"""Keys that no query selects: inside the hull of the others; on LayerNorm's sphere there are none."""
+
+import numpy as np
+import pytest
+
+from components.language.marks import Unselectable
+from components.language.recipe import Count
+from components.language.scene import WrongValue
+from components.scenes.select import SCENE
+from components.scenes.select.build import never
+from geometry import layer_norm, rms_norm
+from geometry.centering import hyperplane_basis
+from geometry.selection import certificate, largest_weights, selectable
+from tests.scenes.claims import stop
+
+SAME = 1e-9  # double precision, after a root and a division
+SEEDS = range(5)
+SOME = [{"keys": keys, "d": d} for keys in ("gaussian", "inside", "ring", "equal") for d in (2, 3, 4)]
+
+
+def stages(recipe, **params):
+    return recipe.cloud("keys").stages(recipe.defaults | params)
+
+
+def lost(recipe, stage, **params):
+    """How many keys can never win at a stage."""
+    return int((~selectable(stages(recipe, **params)[stage])).sum())
+
+
+@pytest.mark.parametrize("d", (2, 3, 4))
+@pytest.mark.parametrize("norm", ("layernorm", "rmsnorm"))
+def test_the_stages_are_those_of_the_norm_in_turned_coordinates(d, norm):
+    recipe = SCENE.recipe(d=d, norm=norm, n=30)
+    turn = np.vstack([hyperplane_basis(d), np.ones(d) / np.sqrt(d)])
+    x = recipe.cloud("keys").points @ turn
+    params = {"eps": 0.3, "gamma1": 0.5, "gamma2": -1.5}
+    gain = np.array([0.5, -1.5, *np.ones(d - 2)])
+    every = stages(recipe, **params)
+    apply = layer_norm if norm == "layernorm" else rms_norm
+    np.testing.assert_allclose(every[-3] @ turn, apply(x, eps=0.3), atol=SAME)
+    np.testing.assert_allclose(every[-2] @ turn, apply(x, eps=0.3) * gain, atol=SAME)
+    shift = every[-1] - every[-2]
+    np.testing.assert_allclose(shift, np.broadcast_to(shift[0], shift.shape), atol=SAME)
+
+
+@pytest.mark.parametrize("norm", ("layernorm", "centre"))
+def test_the_hull_of_four_dimensions_is_that_of_the_hyperplane(norm):
+    recipe = SCENE.recipe(d=4, norm=norm, n=30)
+    params = recipe.defaults | {"eps": 0.2, "gamma1": 0.5}
+    keys, shadow = (recipe.cloud(name).stages(params) for name in ("keys", "shadow"))
+    for own, seen in zip(keys, shadow, strict=True):
+        np.testing.assert_allclose(own[:, :3], seen, atol=SAME)
+    for k in range(1, len(keys)):
+        np.testing.assert_array_equal(selectable(keys[k]), selectable(shadow[k]))
+
+
+@pytest.mark.parametrize("choices", SOME, ids=str)
+def test_the_table_counts_what_linear_programmes_would(choices):
+    """The counts by corners of the hull are those by certificates."""
+    recipe = SCENE.recipe(**choices, n=20)
+    counts = [int(word) for word in recipe.facts.rows[0][1:]]
+    assert counts == [lost(recipe, k) for k in range(len(recipe.stages))]
+
+
+@pytest.mark.parametrize("norm", ("layernorm", "rmsnorm"))
+@pytest.mark.parametrize("d", (3, 4))
+def test_from_the_said_epsilon_on_keys_are_lost(d, norm):
+    recipe = SCENE.recipe(d=d, norm=norm)
+    at = recipe.stages.index("sphere")
+    eps = float(next(word for word in recipe.facts.rows[1][1:] if word))
+    assert lost(recipe, at, eps=eps / 2) == 0 < lost(recipe, at, eps=1.5 * eps)
+
+
+def test_keys_of_one_s_own_that_will_not_do():
+    for vectors, words in (
+        ("1 2 3", "one key always wins"),
+        ("1 2", "d = 3"),
+        ("", "no vectors"),
+        ("a b c", "number"),
+    ):
+        with pytest.raises(WrongValue, match=words):
+            SCENE.recipe(keys="own", vectors=vectors)
+    equal = SCENE.recipe(keys="own", vectors="1 2 4; 1 2 4; 1 2 4")
+    assert lost(equal, 0) == 3 and largest_weights(stages(equal)[0]) == pytest.approx(1 / 3)
+    constant = SCENE.recipe(keys="own", vectors="7 7 7; -2 -2 -2; 1 0 0")
+    assert not stages(constant)[2][:2].any()
+
+
+@pytest.mark.parametrize("norm", ("layernorm", "rmsnorm", "centre"))
+@pytest.mark.parametrize("choices", [*SOME, {"n": 3}, {"n": 200, "d": 2}], ids=str)
+def test_every_choice_has_a_recipe_that_starts_inside_its_picture(choices, norm):
+    recipe = SCENE.recipe(**choices, norm=norm)
+    keys = stages(recipe)
+    low, high = np.array(recipe.views[0].ranges).T
+    for stage in keys:
+        shown = stage[:, : len(low)]
+        assert ((shown >= low) & (shown <= high)).all() and np.isfinite(stage).all()
+
+
+# --- what the text says
+
+
+def state(title):
+    return stop("select", title)
+
+
+def counted(title):
+    """How many keys can never win at a stop, as its readout has it."""
+    at = state(title)
+    [count] = [r for r in at.recipe.readouts if isinstance(r, Count)]
+    assert isinstance(count.only, Unselectable)
+    return never(at.recipe.cloud("keys").at(at.params, at.progress))
+
+
+def fates():
+    """A filled point has a query that puts it ahead; a hollow one is an average of others."""
+    for choices in ({"n": 30, "d": 2}, {"n": 30}, {"keys": "equal"}, {"keys": "ring", "n": 20}):
+        keys = stages(SCENE.recipe(**choices))[0]
+        for k in range(len(keys)):
+            found, others = certificate(keys, k), np.delete(keys, k, axis=0)
+            if found.largest == 1:
+                assert ((keys[k] - others) @ found.query > 0).all()
+            else:
+                np.testing.assert_allclose(found.weights @ keys, keys[k], atol=SAME)
+
+
+def the_picture_by_dimension():
+    for d in (3, 4):
+        recipe = SCENE.recipe(d=d)
+        for stage in stages(recipe)[1:3]:
+            np.testing.assert_allclose(stage[:, -1], 0, atol=SAME)
+        np.testing.assert_allclose(np.linalg.norm(stages(recipe)[2], axis=1), np.sqrt(d))
+    assert [mark.fade for mark in SCENE.recipe(d=4).views[0].layers if mark.cloud == "shadow"] == 2 * [
+        [0, 1, 1, 1, 1]
+    ]
+
+
+def carried():
+    recipe = SCENE.recipe(d=2, keys="inside", norm="rmsnorm")
+    inside = stages(recipe)[0]
+    outside = stages(recipe, x3=2.5, y3=2.5)[0]
+    np.testing.assert_array_equal(outside[:3], inside[:3])
+    assert not selectable(inside)[3] and selectable(outside)[3]
+
+
+def the_bound():
+    """The weight of a key at the best query is 1/(1 + e^L), and no other query or average does better."""
+    rng = np.random.default_rng(0)
+    keys = stages(SCENE.recipe(n=20))[0]
+    for k in np.flatnonzero(~selectable(keys)):
+        found = certificate(keys, k)
+        for q in found.query + rng.normal(size=(20, 3)):
+            L = np.log(np.exp((np.delete(keys, k, axis=0) - keys[k]) @ q).sum())
+            weight = np.exp(keys @ q)[k] / np.exp(keys @ q).sum()
+            assert weight == pytest.approx(1 / (1 + np.exp(L))) and weight <= found.largest + SAME
+        p = found.weights[found.weights > 0]
+        assert found.largest == pytest.approx(1 / (1 + np.exp(-(p * np.log(p)).sum())))
+
+
+def all_free():
+    for seed in SEEDS:
+        for norm, d in (("layernorm", 3), ("layernorm", 4), ("rmsnorm", 2), ("rmsnorm", 3), ("rmsnorm", 4)):
+            recipe = SCENE.recipe(seed=seed, norm=norm, d=d)
+            at = recipe.stages.index("sphere")
+            assert (
+                lost(recipe, at) == 0 == lost(recipe, at + 1, gamma1=-0.5, gamma2=1.7) == lost(recipe, at + 2)
+            )
+
+
+def centring_loses():
+    for seed in SEEDS:
+        for d in (2, 3, 4):
+            recipe = SCENE.recipe(seed=seed, norm="centre", d=d)
+            assert lost(recipe, 1) > lost(recipe, 0)
+
+
+def copies():
+    for seed in SEEDS:
+        recipe = SCENE.recipe(seed=seed, d=2)
+        sphere = stages(recipe)[2]
+        assert len(np.unique(sphere.round(9), axis=0)) == 2 and lost(recipe, 2) >= 49
+    x = np.array([[5.0, 8, 2], [1, 2, 0]])
+    np.testing.assert_allclose(*layer_norm(x, eps=0.0), atol=SAME)
+    pair = stages(SCENE.recipe(keys="equal"))[0]
+    assert largest_weights(pair)[[0, 4]] == pytest.approx(0.5)
+
+
+def inside_by_epsilon():
+    for eps in (0.01, 0.1, 1.0):
+        recipe = SCENE.recipe(d=3)
+        x, sphere = stages(recipe)[1], stages(recipe, eps=eps)[2]
+        sigma = np.linalg.norm(x, axis=1) / np.sqrt(3)
+        np.testing.assert_allclose(
+            np.linalg.norm(sphere, axis=1), np.sqrt(3) * sigma / np.sqrt(sigma**2 + eps)
+        )
+    at = state("A little ε")
+    assert at.params["eps"] == 0.1 and 0 < counted("A little ε") < 50 and lost(at.recipe, 2, eps=0.0) == 0
+
+
+def zeros():
+    """One zero is harmless to LayerNorm, two are not; RMSNorm suffers from the first."""
+    for seed in SEEDS:
+        for d in (3, 4):
+            layer, rms = (SCENE.recipe(seed=seed, d=d, norm=norm) for norm in ("layernorm", "rmsnorm"))
+            assert lost(layer, 3, gamma1=0.0) == 0 < lost(layer, 3, gamma1=0.0, gamma2=0.0)
+            assert lost(rms, 2, gamma1=0.0) > 0
+
+
+def most_hollow():
+    assert 25 < counted("Inside and outside") < 50
+    keys = stages(state("Inside and outside").recipe)[0]
+    queries = np.random.default_rng(0).normal(size=(2000, 3))
+    assert selectable(keys)[np.argmax(keys @ queries.T, axis=0)].all()
+
+
+def the_triangle():
+    at = state("The proof")
+    keys = at.recipe.cloud("keys").at(at.params, at.progress)
+    found = certificate(keys, at.follow)
+    assert len(keys) == 4 and found.largest < 1 and (found.weights > 0).sum() == 3
+    carried()
+
+
+def rises_and_falls():
+    at = state("A bound")
+    keys = at.recipe.cloud("keys").at(at.params, at.progress)
+    q = np.array([at.params["q1"], at.params["q2"]])
+    scores = np.linspace(0, 40, 4001)[:, None] * (keys @ q)
+    weight = np.exp(scores[:, at.follow] - np.logaddexp.reduce(scores, axis=1))
+    best = int(weight.argmax())
+    assert (
+        0 < best < 4000 and weight[-1] < 1e-3 and weight.max() <= certificate(keys, at.follow).largest + SAME
+    )
+    assert (np.diff(weight[: best + 1]) > 0).all() and (np.diff(weight[best:]) <= 0).all()
+
+
+def centring_at_the_stop():
+    assert counted("Centring makes it worse") > counted("Inside and outside")
+    centring_loses()
+
+
+def none_at_the_stop():
+    assert counted("All free") == 0
+    all_free()
+
+
+def a_disc():
+    at = state("Scale alone")
+    assert counted("Scale alone") == 0 and lost(at.recipe, 2, gamma1=0.0) > 25
+
+
+def four_dimensions():
+    at = state("In four dimensions")
+    keys = at.recipe.cloud("keys").at(at.params, at.progress)
+    assert keys.shape == (50, 4) and np.linalg.matrix_rank(keys, tol=SAME) == 3
+    np.testing.assert_allclose(np.linalg.norm(keys, axis=1), 2)
+
+
+def halfway():
+    assert largest_weights([[0.0, 0], [4, 2], [2, 1]]) == pytest.approx([1, 1, 1 / 3])
+    keys = stages(SCENE.recipe())[0]
+    assert all(np.exp(0 * keys[:, 0])[k] / len(keys) == 1 / 50 for k in range(50))
+
+
+def few_and_many_dimensions():
+    rng = np.random.default_rng(0)
+    assert (~selectable(rng.normal(size=(200, 2)))).mean() > 0.9
+    assert (~selectable(rng.normal(size=(60, 20)))).mean() < 0.1
+
+
+def depends_on_the_others():
+    recipe = SCENE.recipe(d=2, keys="inside", norm="rmsnorm")
+    before = largest_weights(stages(recipe)[0])[3]
+    near, away = (largest_weights(stages(recipe, x0=x)[0])[3] for x in (1.0, 3.0))
+    assert near != pytest.approx(before, abs=1e-3) and away != pytest.approx(before, abs=1e-3)
+
+
+CLAIMS = {
+    "A hollow point can never win": fates,
+    "With $d = 3$ the keys fall onto a plane and go out to a circle; with $d = 4$": the_picture_by_dimension,
+    "With $d = 2$ take hold of any key and carry it about.": carried,
+    "Write the weight of $h$ as $1 / (1 + e^{L(q)})$": the_bound,
+    r"\frac{1}{1 + e^{H}}": the_bound,
+    "after **sphere** no key is an average of the others": all_free,
+    "Centring alone makes it worse": centring_loses,
+    "With $d = 2$ only two places are left, and nearly all keys are copies there.": copies,
+    r"With $\varepsilon > 0$ a key goes to distance": inside_by_epsilon,
+    r"If some $\gamma_i$ are 0 the ellipsoid is flattened": zeros,
+    "Fifty keys, drawn at random. The hollow ones can never win, and they are the most.": most_hollow,
+    "The red key lies inside the triangle of the others.": the_triangle,
+    "it rises to a bound at most, and then falls": rises_and_falls,
+    "more of them are hollow now": centring_at_the_stop,
+    "every key is a corner, and the count is zero": none_at_the_stop,
+    "With ε at 0.1, what do the keys near the middle do?": inside_by_epsilon,
+    "Put **γ₁** to 0: the sphere is a disc now, and most keys are lost at once.": a_disc,
+    "### In four dimensions The centred keys of four dimensions fill a space of three": four_dimensions,
+    "a key halfway between two others can get a third": halfway,
+    "With few dimensions nearly all keys are inside; with many nearly none.": few_and_many_dimensions,
+    "what it can get depends on all the others": depends_on_the_others,
+}
+UNCOMPUTED = {"in a small language model with eight dimensions": "what the source (004) measured"}
