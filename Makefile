@@ -61,6 +61,7 @@ lint: .venv/test.stamp node_modules/test.stamp
 bench: .venv/torch.stamp node_modules/test.stamp
 	@$(VENV) tools/browser.py
 	@$(VENV) -m benchmarks.bench
+	@$(VENV) -m benchmarks.living
 
 films: .venv/torch.stamp
 	@$(VENV) -m tools.films

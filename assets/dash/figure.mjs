@@ -77,7 +77,8 @@ export class Figure {
     await (drawing ??= library(String(root.dataset.plotly)));
     const player = new Player(root);
     this.player = player;
-    root.addEventListener("normscape:ready", () => { player.shows.push(() => this.pace.ask()); this.pace.ask(); });
+    player.whenShown(() => this.pace.ask());
+    root.addEventListener("normscape:ready", () => this.pace.ask());
     await player.start();
     const stranger = Object.keys(asked.params ?? {}).find((name) => player.recipe && !(name in player.params));
     if (stranger) return this.#refuse(`this scene has no parameter ${stranger}`);

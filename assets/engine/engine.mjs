@@ -12,20 +12,37 @@
  *   | {kind: "pointwise", function: string}
  *   | {kind: "softmax", temperature: Entries, causal: boolean}
  *   | {kind: "placed", names: string[][]}
- *   | {kind: "branches", pipelines: any[][], join: "sum" | "concat"}} Step a branch is steps too
+ *   | {kind: "branches", pipelines: Step[][], join: "sum" | "concat"}} Step a branch is steps too
  * @typedef {{of: string, stage: number | null, transposed: boolean, shape: number[]}} Of the points of another cloud as a matrix
  * @typedef {Record<string, Float64Array[]>} Stages of each cloud
- * @typedef {{name: string, points: Packed, place: Step[], steps: Step[], labels?: string[] | null}} Cloud
+ * @typedef {{name: string, points: Packed, place: Step[], steps: Step[], pictures?: Packed | null, labels?: string[] | null}} Cloud
  * @typedef {{stage: number | null, weights: number[] | Entries, offset: number, over: Row | null}} Row
- * @typedef {{name: string, dims: number, layers: import("./marks.mjs").Mark[], [key: string]: any}} View
- * @typedef {{stages: string[], clouds: Cloud[], views: View[], parameters: any[], [key: string]: any}} Recipe
+ * @typedef {{name: string, title: string, dims: number, layers: import("./marks.mjs").Mark[], figure: Figure, ranges: [number, number][],
+ *   camera: number[], edge: string | null, strip: boolean}} View
+ * @typedef {{data: Trace[], layout: Record<string, unknown>}} Figure as Plotly takes it, colours as `var(--role)`
+ * @typedef {Record<string, any>} Trace of Plotly: what it has depends on its type, and Plotly itself says what is wrong with it
+ * @typedef {{name: string, label: string, about: string, group: string, scale: "linear" | "log", min: number, max: number, step: number,
+ *   value: number, quiet: boolean}} Parameter
+ * @typedef {{name: string, kind: string, label: string, default: string | number, options: Record<string, string>, of?: string[],
+ *   when?: [string, string[]] | null, min?: number, max?: number}} Choice
+ * @typedef {{kind: string, label: string, cloud: string, a: string, b: string, keys: string, row: Row, classes: Packed, threshold: number | null,
+ *   coordinates: number | null, index: number | "followed", stage: number | null, digits: number | null, unit: string,
+ *   only: import("./marks.mjs").Only}} Readout each kind has some of these
+ * @typedef {{html: string, questions: string, tour: import("../player/tour.mjs").Stop[]}} Text
+ * @typedef {{title: string, stages: string[], clouds: Cloud[], views: View[], parameters: Parameter[], choices: Choice[],
+ *   chosen: Record<string, string | number>, clock: string | null, progress: number, follow: number, formula: string, text: Text | null,
+ *   table: {cloud: string, ideal: string | null, first: string, columns: string[]} | null, readouts: Readout[],
+ *   facts: {title: string, columns: string[], rows: string[][]} | null}} Recipe
  * @typedef {Record<string, number>} Params
  */
 
 /** A cloud by its name. @param {Recipe} recipe @param {string} name */
 export const cloudOf = (recipe, name) => /** @type {Cloud} */ (recipe.clouds.find((c) => c.name === name));
 
-/** The parameter that runs by itself, if there is one. @param {Recipe} recipe @returns {any} */
+/** A parameter by its name. @param {Recipe} recipe @param {string} name */
+export const parameterOf = (recipe, name) => /** @type {Parameter} */ (recipe.parameters.find((p) => p.name === name));
+
+/** The parameter that runs by itself, if there is one. @param {Recipe} recipe @returns {Parameter | undefined} */
 export const clockOf = (recipe) => recipe.parameters.find((p) => p.name === recipe.clock);
 
 /** @type {WeakMap<Packed, Float64Array | Float32Array | Int32Array | Uint8Array>} */
@@ -221,7 +238,7 @@ function apply(x, n, step, params, all, first) {
   }
 }
 
-/** The names of the parameters that move an array. @param {any} entries @returns {string[]} */
+/** The names of the parameters that move an array. @param {Partial<Entries> | null | undefined} entries @returns {string[]} */
 export const movers = (entries) => [...Object.keys(entries?.terms ?? {}), ...Object.keys(entries?.tracks ?? {})];
 
 /** All steps, those of branches too. @param {Step[]} steps @returns {Step[]} */
@@ -251,7 +268,7 @@ export function cloudStages(cloud, params, all, point) {
   return out;
 }
 
-/** @typedef {{names: string[], sources: string[], inputs: any[], stages: Float64Array[]}} Memory what moves a cloud, and where it was
+/** @typedef {{names: string[], sources: string[], inputs: unknown[], stages: Float64Array[]}} Memory what moves a cloud, and where it was
  * @type {WeakMap<Cloud, Memory>} the last stages of each cloud */
 const lately = new WeakMap();
 

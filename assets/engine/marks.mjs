@@ -270,7 +270,7 @@ export const follows = ({ hand }) => ["follow", "carry", "open"].includes(hand?.
 
 // What a frame shows
 
-/** @type {WeakMap<Mark, {inputs: any[], points: Float32Array}>} what each mark showed last */
+/** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} what each mark showed last */
 const shown = new WeakMap();
 
 /** What a mark shows; where its cloud has not moved, the same array again. @param {Mark} mark @param {Moment} moment */
@@ -283,7 +283,7 @@ export function pointsOf(mark, moment) {
   return points;
 }
 
-/** @type {WeakMap<Mark, {inputs: any[], values: Float32Array}>} how each mark was coloured last */
+/** @type {WeakMap<Mark, {inputs: unknown[], values: Float32Array}>} how each mark was coloured last */
 const tints = new WeakMap();
 
 /** The colour value of each point that a mark shows, if it has any; the same array again while nothing has moved.

@@ -1,11 +1,12 @@
 // @ts-check
 /** The entry: every `[data-slug]` element that appears on the page gets a player, which goes with it; the keys are theirs. */
 
+import { shared } from "./globals.mjs";
 import { key } from "./keys.mjs";
 import { Player } from "../player/player.mjs";
 
 /** @type {Player[]} */ const players = [];
-/** @type {any} */ (window).normscape = { players };
+shared.normscape = { players };
 
 function attend() {
   for (const player of [...players]) {

@@ -5,14 +5,21 @@
  * {type: "normscape:height", slug, height}, and may tell its theme, {type: "normscape:theme", theme}.
  */
 
+import { shared } from "./globals.mjs";
+
 const SLOW = 4000; // milliseconds
-/** @type {any} */ (window).normscape ??= { players: [] }; // the page is alive (watch.js); the players come later
+shared.normscape ??= { players: [] }; // the page is alive (watch.js); the players come later
 const root = /** @type {HTMLElement} */ (document.querySelector("[data-slug]"));
 const calm = matchMedia("(prefers-reduced-motion: reduce)"), hosted = parent !== window;
-/** @type {Promise<any> | undefined} */ let loading;
+/** @type {Promise<void> | undefined} */ let loading;
 
 function load() {
   if (loading) return;
+  const ahead = (/** @type {Partial<HTMLLinkElement>} */ link) => document.head.append(Object.assign(document.createElement("link"), link));
+  const [recipe, ...modules] = root.dataset.ahead?.split(" ") ?? [], { plotly } = root.dataset;
+  for (const href of modules) ahead({ rel: "modulepreload", href });
+  if (recipe) ahead({ rel: "preload", as: "fetch", crossOrigin: "anonymous", href: recipe });
+  if (recipe && plotly) ahead({ rel: "preload", as: "script", href: plotly });
   const notice = /** @type {HTMLElement} */ (root.querySelector(".notice"));
   const late = setTimeout(() => Object.assign(notice, { textContent: "This figure is still on its way.", hidden: false }), SLOW);
   loading = import("./attend.mjs").then(() => { notice.hidden = true; }, () => {
@@ -29,11 +36,11 @@ new IntersectionObserver((entries, observer) => {
 for (const touched of ["pointerdown", "focusin", "keydown"]) addEventListener(touched, load);
 
 root.addEventListener("normscape:ready", () => {
-  if (root.dataset.autoplay && !calm.matches) /** @type {any} */ (window).normscape.players[0].play();
+  if (root.dataset.autoplay && !calm.matches) shared.normscape.players[0].play();
 }, { once: true });
 
 const back = /** @type {HTMLAnchorElement | null} */ (root.querySelector("a.back")), page = back?.getAttribute("href")?.split("?")[0];
-root.addEventListener("normscape:state", (/** @type {any} */ event) => { if (back) back.href = page + event.detail; });
+root.addEventListener("normscape:state", (event) => { if (back) back.href = page + /** @type {CustomEvent<string>} */ (event).detail; });
 
 /** A host of our own origin, as a notebook, needs no script to follow the height. */
 function tell() {

@@ -25,7 +25,7 @@ export function elsewhere(event) {
     || Boolean(target.closest?.("input:not([type=range]), textarea, select, [contenteditable]"));
 }
 
-/** The keys of the player that holds the target, else of the first. @param {KeyboardEvent} event @param {any} player */
+/** The keys of the player that holds the target, else of the first. @param {KeyboardEvent} event @param {import("../player/player.mjs").Player} player */
 export function key(event, player) {
   const target = /** @type {HTMLElement} */ (event.target), letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (elsewhere(event)) return;
@@ -38,35 +38,34 @@ export function key(event, player) {
   event.preventDefault();
 }
 
-/** @param {any} player @returns {Record<string, () => void>} */
+/** @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>} */
 const STEPS = (player) => ({ ArrowLeft: () => player.step(-1), ArrowRight: () => player.step(1) });
 
-/** @param {any} player @returns {Record<string, () => void>} */
+/** @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>} */
 const TURNS = (player) => ({ ArrowLeft: () => turn(player, -TURN, 0), ArrowRight: () => turn(player, TURN, 0),
   ArrowUp: () => turn(player, 0, TURN), ArrowDown: () => turn(player, 0, -TURN) });
 
-/** @param {any} player @returns {Record<string, () => void>} */
+/** @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>} */
 const LETTERS = (player) => ({ r: () => player.reset(), f: () => player.fullscreen(), t: () => player.run(), "?": () => player.help(),
   p: () => player.present(), Enter: () => player.open(), ",": () => followNext(player, -1), ".": () => followNext(player, 1) });
 
-/** @param {any} player @param {number} by */
+/** @param {import("../player/player.mjs").Player} player @param {number} by */
 function followNext(player, by) {
   const { table, views } = player.recipe, count = pointCount(player.recipe);
-  const shown = table || views.some((/** @type {any} */ v) => v.layers.some((/** @type {any} */ l) => follows(l)));
+  const shown = table || views.some((v) => v.layers.some((l) => follows(l)));
   if (shown) player.follow((player.followed + by + count) % count);
 }
 
-/** The camera around the upright axis, and up or down, as a hand would turn it. @param {any} player @param {number} around degrees @param {number} up degrees */
+/** The camera around the upright axis, and up or down, as a hand would turn it. @param {import("../player/player.mjs").Player} player @param {number} around degrees @param {number} up degrees */
 function turn(player, around, up) {
-  const panel = player.panels.find((/** @type {any} */ p) => p.is3d);
+  const panel = player.panels.find((p) => p.is3d);
   if (!panel) return;
   const { eye, center } = panel.camera(), [x, y, z] = eye.map((/** @type {number} */ e, /** @type {number} */ i) => e - center[i]);
   const far = Math.hypot(x, y, z), radians = Math.PI / 180, steepest = STEEPEST * radians, height = Math.asin(z / far);
   const bounds = [Math.min(-steepest, height), Math.max(steepest, height)]; // who stands higher already is not pulled down
   const angle = Math.atan2(y, x) + around * radians, lift = Math.max(bounds[0], Math.min(bounds[1], height + up * radians));
   const camera = { eye: [far * Math.cos(lift) * Math.cos(angle), far * Math.cos(lift) * Math.sin(angle), far * Math.sin(lift)].map((e, i) => e + center[i]), center };
-  panel.setCamera(camera);
-  panel.onCamera(camera);
+  panel.turn(camera);
 }
 
 /** The list of the keys. @param {Element} page where it stands */

@@ -6,9 +6,9 @@ import { elsewhere } from "./keys.mjs";
 
 const HELD = 400; // ms after which a press of the laser's key counts as held
 
-/** From now until it is left: Escape, P, or the end of full screen. @param {any} player */
+/** From now until it is left: Escape, P, or the end of full screen. @param {import("../player/player.mjs").Player} player */
 export function present(player) {
-  const { root, tour } = player, stage = player.part("stage"), on = new AbortController(), { signal } = on;
+  const { root, tour } = player, stage = player.need("stage"), on = new AbortController(), { signal } = on;
   if (player.apart || root.classList.contains("presenting")) return;
   const left = document.activeElement, home = tour?.card.parentElement, dot = laser(signal);
   const close = h("button", { type: "button", className: "leave", "aria-label": "Leave the presentation", onclick: () => leave() }, "×");
@@ -17,7 +17,7 @@ export function present(player) {
     on.abort();
     root.classList.remove("presenting");
     for (const each of [dot.element, close]) each.remove();
-    if (tour?.card.parentElement === stage) home.prepend(tour.card);
+    if (tour?.card.parentElement === stage) home?.prepend(tour.card);
     if (document.fullscreenElement === root) document.exitFullscreen();
     if (left?.isConnected) /** @type {HTMLElement} */ (left).focus({ preventScroll: true });
   };
@@ -35,12 +35,12 @@ export function present(player) {
   if (tour) stage.append(tour.card);
   addEventListener("keydown", press, { capture: true, signal });
   addEventListener("fullscreenchange", () => { if (document.fullscreenElement !== root) leave(); }, { signal });
-  player.listen.signal.addEventListener("abort", leave, { signal });
+  player.life.addEventListener("abort", leave, { signal });
   if (document.fullscreenElement !== root) root.requestFullscreen?.().catch(() => {}); // else the window is enough
 }
 
 /** What the keys do. Clickers send Page Up and Down, and "." or "b" for a black screen: here that plays.
- * @param {any} player @param {{press: () => void}} dot @param {() => void} leave @returns {Record<string, () => void>} */
+ * @param {import("../player/player.mjs").Player} player @param {{press: () => void}} dot @param {() => void} leave @returns {Record<string, () => void>} */
 function acts(player, dot, leave) {
   const { tour } = player, toggle = () => player.toggle();
   const on = tour ? tour.next : () => player.step(1), back = tour ? tour.back : () => player.step(-1);

@@ -10,7 +10,7 @@ const HEIGHT = 720; // pixels of an embed, until it tells its own height
 /** @param {string} text */
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
-/** The line that another page pastes. @param {any} player @param {string} query of the state, with its ? */
+/** The line that another page pastes. @param {import("../player/player.mjs").Player} player @param {string} query of the state, with its ? */
 function snippet(player, query) {
   const source = new URL(player.root.dataset.embed + query, location.href).href;
   return `<iframe src="${escaped(source)}" title="${escaped(player.recipe.title)}" width="100%" height="${HEIGHT}" loading="lazy"`
@@ -28,11 +28,11 @@ function taken(label, text, said) {
   return h("div", { className: "taken" }, h("h3", {}, label), field, h("button", { type: "button", onclick: copy }, `Copy ${label.toLowerCase()}`));
 }
 
-/** @param {any} player */
+/** @param {import("../player/player.mjs").Player} player */
 export function share(player) {
   const { embed, still } = player.root.dataset, { query } = player, said = h("p", { className: "said", role: "status" });
   const file = (/** @type {string} */ label, /** @type {() => void} */ onclick) => h("button", { type: "button", onclick }, label);
-  const files = [file("PNG", () => player.save())];
+  const files = /** @type {HTMLElement[]} */ ([file("PNG", () => player.save())]);
   if (still) files.push(h("a", { href: player.picture(), download: `${player.slug}.svg` }, "SVG"));
   if (canFilm(player)) files.push(file("WebM, a run of the progress", () => { dialog.close(); film(player); }));
   const dialog = h("dialog", { className: "help share", "aria-labelledby": "share-title", onclose: () => dialog.remove() },

@@ -4,15 +4,15 @@
 import { h } from "../player/controls.mjs";
 import { write } from "../player/link.mjs";
 
-/** Names of controls under the words that a check box has; what computes results is one box. @param {any} recipe @returns {{label: string, names: string[]}[]} */
+/** Names of controls under the words that a check box has; what computes results is one box. @param {import("../engine/engine.mjs").Recipe} recipe @returns {{label: string, names: string[]}[]} */
 function boxes(recipe) {
-  const results = recipe.choices.filter((/** @type {any} */ c) => c.kind === "result").map((/** @type {any} */ c) => c.name);
-  const own = (/** @type {any[]} */ all) => all.map(({ label, name }) => ({ label, names: [name] }));
-  return [{ label: "stages, play and tools", names: ["progress"] }, ...own(recipe.choices.filter((/** @type {any} */ c) => c.kind !== "result")),
+  const results = recipe.choices.filter((c) => c.kind === "result").map((c) => c.name);
+  const own = (/** @type {{label: string, name: string}[]} */ all) => all.map(({ label, name }) => ({ label, names: [name] }));
+  return [{ label: "stages, play and tools", names: ["progress"] }, ...own(recipe.choices.filter((c) => c.kind !== "result")),
     ...own(recipe.parameters), ...(results.length ? [{ label: "training", names: results }] : [])];
 }
 
-/** The part of a dialog that makes the link. @param {any} player @param {HTMLElement} taken where the link is shown, with a button that copies it
+/** The part of a dialog that makes the link. @param {import("../player/player.mjs").Player} player @param {HTMLElement} taken where the link is shown, with a button that copies it
  * @returns {HTMLElement} */
 export function teaching(player, taken) {
   const field = /** @type {HTMLTextAreaElement} */ (taken.querySelector("textarea"));

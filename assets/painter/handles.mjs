@@ -3,40 +3,45 @@
  * Handles: points of a 2D view that the hand drags. Where the pointer is sets the parameters that the mark's `Turn` or `Drag`
  * names: its angle around the origin in degrees, or its x and y. Their sliders are the way of the keyboard. Of a mark with `Carry`
  * any point can be taken, by the figure itself.
+ *
+ * @typedef {import("./painter.mjs").Panel} Panel
  */
 
+import { parameterOf } from "../engine/engine.mjs";
 import { h } from "../player/controls.mjs";
 import { pointsOf } from "../engine/marks.mjs";
 
 const NEAR = 14; // pixels from a point: still on it
 
-/** @param {any} player @returns {() => void} puts every handle where its point is now */
+/** @param {import("../player/player.mjs").Player} player @returns {() => void} puts every handle where its point is now */
 export function handles(player) {
-  const places = player.panels.map((/** @type {any} */ panel) => {
-    const layers = panel.view.layers.filter((/** @type {any} */ layer) => names(layer.hand).length);
+  const places = player.panels.map((panel) => {
+    const layers = panel.view.layers.filter((layer) => names(layer.hand).length);
     for (const layer of panel.view.layers) if (layer.hand?.kind === "carry") carried(player, panel, layer);
-    const shows = layers.map((/** @type {any} */ layer) => handle(player, panel, layer));
-    return (panel.onPlot = () => { for (const show of shows) show(); });
+    const shows = layers.map((layer) => handle(player, panel, layer));
+    const place = () => { for (const show of shows) show(); };
+    panel.whenPlotted(place);
+    return place;
   });
   const show = () => { for (const place of places) place(); };
   show();
   return show;
 }
 
-/** What listens to the figures, until they get another recipe. @type {WeakMap<any, AbortController>} */
+/** What listens to the figures, until they get another recipe. @type {WeakMap<Panel, AbortController>} */
 const listening = new WeakMap();
 
-/** Take the handles off, before the panels get another recipe. @param {any[]} panels */
+/** Take the handles off, before the panels get another recipe. @param {Panel[]} panels */
 export function release(panels) {
   for (const panel of panels) {
-    panel.onPlot = () => {};
+    panel.whenPlotted(() => {});
     listening.get(panel)?.abort();
     listening.delete(panel);
     for (const left of panel.gd.querySelectorAll(".handle")) left.remove();
   }
 }
 
-/** @param {any} player @param {any} panel @param {any} layer @returns {() => void} */
+/** @param {import("../player/player.mjs").Player} player @param {Panel} panel @param {import("../engine/marks.mjs").Mark} layer @returns {() => void} */
 function handle(player, panel, layer) {
   const element = h("div", { className: "handle", title: layer.title || "drag", ariaHidden: "true", style: `color: var(--${layer.role})` });
   element.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
@@ -47,8 +52,8 @@ function handle(player, panel, layer) {
     if (!element.hasPointerCapture(event.pointerId)) return;
     const box = panel.gd.getBoundingClientRect(), at = panel.point(event.clientX - box.left, event.clientY - box.top);
     names(layer.hand).forEach((name, i) => {
-      const parameter = player.recipe.parameters.find((/** @type {any} */ p) => p.name === name);
-      player.set(name, fitting(layer.hand.kind === "turn" ? turned((Math.atan2(at[1], at[0]) * 180) / Math.PI, parameter.min) : at[i], parameter));
+      const parameter = parameterOf(player.recipe, name);
+      player.set(name, fitting(layer.hand?.kind === "turn" ? turned((Math.atan2(at[1], at[0]) * 180) / Math.PI, parameter.min) : at[i], parameter));
     });
   });
   panel.gd.append(element);
@@ -59,7 +64,7 @@ function handle(player, panel, layer) {
   };
 }
 
-/** Take hold of the nearest point of a mark, follow it, and carry it. @param {any} player @param {any} panel @param {any} layer */
+/** Take hold of the nearest point of a mark, follow it, and carry it. @param {import("../player/player.mjs").Player} player @param {Panel} panel @param {import("../engine/marks.mjs").Mark} layer */
 function carried(player, panel, layer) {
   const life = listening.get(panel) ?? new AbortController(), { gd } = panel, options = { signal: life.signal, capture: true };
   listening.set(panel, life);
@@ -88,10 +93,8 @@ function carried(player, panel, layer) {
   gd.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
     gd.classList.toggle("carries", held >= 0 || nearest(event) >= 0);
     if (held < 0) return;
-    const at = panel.point(...place(event));
-    layer.hand.names[held].forEach((/** @type {string} */ name, /** @type {number} */ i) => {
-      player.set(name, fitting(at[i], player.recipe.parameters.find((/** @type {any} */ p) => p.name === name)));
-    });
+    const [left, top] = place(event), at = panel.point(left, top);
+    if (layer.hand?.kind === "carry") layer.hand.names[held].forEach((name, i) => player.set(name, fitting(at[i], parameterOf(player.recipe, name))));
   }, options);
   for (const end of ["pointerup", "pointercancel"]) gd.addEventListener(end, () => { held = -1; }, options);
 }

@@ -8,6 +8,12 @@
  *
  * @typedef {{points: Float32Array, opacity: number, values: Float32Array | null, text?: string[]}} Drawn one layer of a frame
  * @typedef {{eye: number[], center: number[]}} Camera
+ * @typedef {import("../engine/marks.mjs").Mark} Mark
+ * @typedef {import("../engine/marks.mjs").Color} Color
+ * @typedef {import("../engine/engine.mjs").Trace} Trace
+ * @typedef {import("../page/globals.mjs").Plotly} Plotly or what is private to it, such as its scene or a buffer
+ * @typedef {Record<string, any>} Kept buffers of a layer from frame to frame: which, its writer knows
+ * @typedef {import("../engine/engine.mjs").View} View
  */
 
 import { follows } from "../engine/marks.mjs";
@@ -17,20 +23,21 @@ import { lazily } from "./shaders.mjs";
 const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: false, doubleClick: false };
 const UP = { x: 0, y: 0, z: 1 }, PARTS = /** @type {const} */ (["points", "opacity", "values"]);
 
-/** @param {any} data @param {(name: string) => string} color @returns {any} every `var(--role)` as a colour */
+/** Every `var(--role)` as a colour. @template T @param {T} data @param {(name: string) => string} color @returns {T} */
 function resolve(data, color) {
-  if (typeof data === "string") return data.startsWith("var(--") ? color(data.slice(6, -1)) : data;
-  if (Array.isArray(data)) return typeof data.at(-1) === "number" ? data : data.map((d) => resolve(d, color));
-  if (data && typeof data === "object") {
-    return Object.fromEntries(Object.entries(data).map(([key, v]) => [key, resolve(v, color)]));
-  }
-  return data;
+  const found = /** @param {unknown} part @returns {unknown} */ (part) => {
+    if (typeof part === "string") return part.startsWith("var(--") ? color(part.slice(6, -1)) : part;
+    if (Array.isArray(part)) return typeof part.at(-1) === "number" ? part : part.map(found);
+    if (part && typeof part === "object") return Object.fromEntries(Object.entries(part).map(([key, v]) => [key, found(v)]));
+    return part;
+  };
+  return /** @type {T} */ (found(data));
 }
 
 /** @param {string} hex @returns {number[]} red, green, blue from 0 to 1 */
 export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255);
 
-/** @param {any} vector @returns {number[]} */
+/** @param {Record<"x" | "y" | "z", number>} vector @returns {number[]} */
 const xyz = (vector) => [vector.x, vector.y, vector.z];
 
 /** Just outside a picture: WebGL wants a place for each marker, draws none there, and scales all to what is farthest away.
@@ -58,43 +65,43 @@ function palette(scale) {
 const shade = (value, color) =>
   Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;
 
-/** Whether a click on a mark does something. @param {any} mark */
+/** Whether a click on a mark does something. @param {Mark} mark */
 const clickable = (mark) => follows(mark) || mark.hand?.kind === "choose";
 
-/** Whether a mark is painted under the axes. @param {any} mark */
+/** Whether a mark is painted under the axes. @param {Mark} mark */
 const grounds = ({ draws }) => draws === "field" || draws === "cells";
 
-/** Whether its colours change. @param {any} color */
+/** Whether its colours change. @param {Color | null} color */
 const live = (color) => color && !("bdata" in color.of);
 
 /** One view of a recipe in one element. */
 export class Panel {
   /**
-   * @param {HTMLElement} element @param {any} view @param {(name: string) => string} color
-   * @param {any} Plotly @param {boolean} fast
+   * @param {HTMLElement} element @param {View} view @param {(name: string) => string} color
+   * @param {Plotly} Plotly @param {boolean} fast
+   * @param {{picked: (layer: Mark, index: number) => void, turned: (camera: Camera) => void}} hand what a hand does with it
    */
-  constructor(element, view, color, Plotly, fast) {
-    /** @type {any} */ this.gd = element;
-    /** @type {any} */ this.view = view;
-    /** @type {any} */ this.Plotly = Plotly;
+  constructor(element, view, color, Plotly, fast, hand) {
+    /** @type {Plotly} the element, which Plotly makes its own */ this.gd = element;
+    this.view = view;
+    /** @type {Plotly} */ this.Plotly = Plotly;
     this.fast = fast;
     /** @type {Map<string, string>} */ this.colors = new Map();
     this.color = (/** @type {string} */ name) => this.colors.get(name) ?? (this.colors.set(name, color(name)), color(name));
-    /** @type {(camera: Camera) => void} */ this.onCamera = () => {};
-    /** @type {(layer: any, index: number) => void} */ this.onPick = () => {};
-    /** @type {(layer: any, index: number) => void} a point under the pointer; −1: none */ this.onHover = () => {};
-    /** @type {() => void} */ this.onPlot = () => {}; // Plotly has drawn: axes may have moved
+    this.hand = hand;
+    /** @type {(layer: Mark | null, index: number) => void} */ this.hovered = () => {};
+    /** @type {() => void} */ this.plotted = () => {};
     /** @type {Drawn[]} the last frame */ this.frame = [];
     /** @type {Drawn[] | null} the same while things move, as long as nobody else has drawn */ this.painted = null;
-    /** @type {Map<number, any>} buffers of each layer, kept from frame to frame */
+    /** @type {Map<number, Kept>} buffers of each layer, kept from frame to frame */
     this.buffers = new Map();
     /** @type {HTMLCanvasElement | null} */ this.canvas = null;
     /** @type {HTMLCanvasElement | null} */ this.ground = null; // under the axes, for fields
     this.sizes = new ResizeObserver(() => this.#fit());
     this.watching = new AbortController(); // of the screen's resolution
-    /** @type {any[]} */ this.grounded = []; // what the ground shows
-    /** @type {any} */ this.grid = null; // one pixel a point of the field
-    /** @type {WeakMap<any, any>} */ this.paths = new WeakMap(); // of layers on the canvas
+    /** @type {unknown[]} */ this.grounded = []; // what the ground shows
+    /** @type {OffscreenCanvasRenderingContext2D | null} */ this.grid = null; // one pixel a point of the field
+    /** @type {WeakMap<Mark, {points: Float32Array, place: string, path: Path2D}>} */ this.paths = new WeakMap(); // of layers on the canvas
     this.turning = 0; // cameras of our own on their public way
     /** @type {{frame: Drawn[], camera: Camera | null} | null} what the public way showed last */ this.settled = null;
     /** @type {ReturnType<typeof picking> | null} 3D, on the fast way */ this.picking = null;
@@ -102,8 +109,26 @@ export class Panel {
     this.closed = false;
   }
 
+  /** Tell of the point under the pointer; −1: there is none. @param {(layer: Mark | null, index: number) => void} hear */
+  whenHovered(hear) { this.hovered = hear; }
+
+  /** Tell when Plotly has drawn: axes may have moved. @param {() => void} hear */
+  whenPlotted(hear) { this.plotted = hear; }
+
+  /** Another view of the same kind; the next frame is of it. @param {View} view */
+  show(view) {
+    this.view = view;
+    this.settled = null;
+  }
+
+  /** The camera as a hand has turned it. @param {Camera} camera */
+  turn(camera) {
+    this.setCamera(camera);
+    this.hand.turned(camera);
+  }
+
   get is3d() { return this.view.dims === 3; }
-  /** @returns {any} Plotly's private scene */
+  /** @returns {Plotly} its private scene */
   get scene() { return this.gd._fullLayout?.scene?._scene; }
 
   /** @param {Drawn[]} frame @param {Camera | null} camera */
@@ -116,14 +141,14 @@ export class Panel {
     this.opened = true;
     if (this.closed) return this.close();
     if (this.is3d && !this.scene?.glplot) throw new NoWebGL();
-    this.gd.on("plotly_click", (/** @type {any} */ event) => {
+    this.gd.on("plotly_click", (/** @type {Plotly} */ event) => {
       const layer = this.view.layers[event.points[0].curveNumber];
-      if (clickable(layer)) this.onPick(layer, event.points[0].pointNumber);
+      if (clickable(layer)) this.hand.picked(layer, event.points[0].pointNumber);
     });
-    this.gd.on("plotly_hover", (/** @type {any} */ event) => this.onHover(this.view.layers[event.points[0].curveNumber], event.points[0].pointNumber));
-    this.gd.on("plotly_unhover", () => this.onHover(null, -1));
+    this.gd.on("plotly_hover", (/** @type {Plotly} */ event) => this.hovered(this.view.layers[event.points[0].curveNumber], event.points[0].pointNumber));
+    this.gd.on("plotly_unhover", () => this.hovered(null, -1));
     if (this.is3d) {
-      const moved = (/** @type {any} */ event) => { if ("scene.camera" in event && !this.turning) this.onCamera(this.camera()); };
+      const moved = (/** @type {Plotly} */ event) => { if ("scene.camera" in event && !this.turning) this.hand.turned(this.camera()); };
       this.gd.on("plotly_relayouting", moved);
       this.gd.on("plotly_relayout", moved);
       this.gd.addEventListener("wheel", this.#zoom, { passive: false, capture: true });
@@ -139,7 +164,7 @@ export class Panel {
       this.#follow();
       this.#watchResolution();
     }
-    this.gd.on("plotly_afterplot", () => { this.#follow(); this.onPlot(); });
+    this.gd.on("plotly_afterplot", () => { this.#follow(); this.plotted(); });
     this.sizes.observe(this.gd);
     this.painted = frame;
     this.settled = { frame, camera: this.is3d ? this.camera() : null };
@@ -204,8 +229,8 @@ export class Panel {
 
   /** Traces and layout with the frame's positions. @param {Drawn[]} frame @param {Camera | null} camera */
   #figure(frame, camera) {
-    const figure = resolve(this.view.figure, this.color);
-    const data = figure.data.map((/** @type {any} */ trace, /** @type {number} */ l) =>
+    const figure = /** @type {{data: Trace[], layout: Plotly}} */ (resolve(this.view.figure, this.color));
+    const data = figure.data.map((trace, l) =>
       this.#filled({ ...trace, uid: `layer-${l}` }, frame[l]));
     if (this.is3d && camera) {
       figure.layout.scene.camera = { ...figure.layout.scene.camera, ...this.#plotlyCamera(camera) };
@@ -214,7 +239,7 @@ export class Panel {
     return { data, layout: { ...figure.layout, width: clientWidth || before?.width, height: clientHeight || before?.height } };
   }
 
-  /** @param {any} trace @param {Drawn} drawn */
+  /** @param {Trace} trace @param {Drawn} drawn */
   #filled(trace, drawn) {
     const k = this.view.dims;
     for (let r = 0; r < k; r++) trace["xyz"[r]] = column(drawn.points, k, r, k === 3 && trace.mode === "markers" ? outside(this.view.ranges)[r] : NaN);
@@ -228,14 +253,14 @@ export class Panel {
   /** What Plotly's objects do not do by themselves: those at opacity 0 are not drawn at all, and only layers to be picked
    * take part in hover and clicks: a sphere never hides the points behind it. */
   #prepare() {
-    this.view.layers.forEach((/** @type {any} */ layer, /** @type {number} */ l) => {
+    this.view.layers.forEach((layer, l) => {
       const trace = this.scene?.traces?.[`layer-${l}`];
       for (const object of [trace?.scatterPlot, trace?.linePlot, trace?.textMarkers, trace?.mesh]) {
         if (!object) continue;
         object.isOpaque = () => object.opacity >= 1;
         object.isTransparent = () => object.opacity > 0 && object.opacity < 1;
         const { drawPick } = Object.getPrototypeOf(object);
-        object.drawPick = (/** @type {any} */ camera) => { if (clickable(layer) && (this.picking?.hovered ?? true)) drawPick.call(object, camera); };
+        object.drawPick = (/** @type {Plotly} */ camera) => { if (clickable(layer) && (this.picking?.hovered ?? true)) drawPick.call(object, camera); };
       }
     });
   }
@@ -299,7 +324,7 @@ export class Panel {
     return true;
   }
 
-  /** @param {any} scene @param {any} trace @param {any} layer @param {Drawn} drawn @param {number} l */
+  /** @param {Plotly} scene @param {Plotly} trace @param {Mark} layer @param {Drawn} drawn @param {number} l */
   #paintLayer(scene, trace, layer, drawn, l) {
     let kept = this.buffers.get(l);
     const solid = Boolean(trace.mesh);
@@ -315,19 +340,19 @@ export class Panel {
       write(object, drawn.points, scene.dataScale, kept, layer, kept.rgb, outside(this.view.ranges));
     }
     if (solid && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, kept.rgb);
-    if (solid && live(layer.color) && drawn.values && kept.values !== drawn.values) shadeMesh(object, drawn.values, kept, layer.color);
+    if (solid && live(layer.color) && drawn.values && kept.values !== drawn.values) shadeMesh(object, drawn.values, kept, /** @type {Color} */ (layer.color));
     if (layer.draws === "points" && drawn.values) this.#colorPoints(object, drawn.values, layer, kept, l);
     Object.assign(kept, { points: drawn.points, opacity: drawn.opacity, values: drawn.values });
   }
 
-  /** @param {any} cloud @param {Float32Array} values @param {any} layer @param {any} kept @param {number} l */
+  /** @param {Plotly} cloud @param {Float32Array} values @param {Mark} layer @param {Kept} kept @param {number} l */
   #colorPoints(cloud, values, layer, kept, l) {
     if (!live(layer.color)) return;
     kept.palette ??= palette(resolve(this.view.figure.data[l].marker.colorscale, this.color));
     const each = cloud.vertexCount / values.length;
     kept.colors ??= new Float32Array(4 * cloud.vertexCount).fill(1);
     for (let i = 0, at = 0; i < values.length; i++) {
-      const [r, g, b] = kept.palette[shade(values[i], layer.color)];
+      const [r, g, b] = kept.palette[shade(values[i], /** @type {Color} */ (layer.color))];
       for (let v = 0; v < each; v++, at += 4) {
         kept.colors[at] = r; kept.colors[at + 1] = g; kept.colors[at + 2] = b;
       }
@@ -367,7 +392,7 @@ export class Panel {
     event.preventDefault();
     const { eye, center } = this.camera(), f = Math.exp(event.deltaY / 300);
     this.setCamera({ eye: eye.map((e, i) => center[i] + f * (e - center[i])), center });
-    this.onCamera(this.camera());
+    this.hand.turned(this.camera());
   };
 
   /** 2D: the layers on a canvas over the axes. @param {Drawn[]} frame */
@@ -419,19 +444,20 @@ export class Panel {
       ((255 << 24) | (Math.round(255 * b) << 16) | (Math.round(255 * g) << 8) | Math.round(255 * r)) >>> 0); // little endian
     const image = new ImageData(columns, high), dots = new Uint32Array(image.data.buffer);
     for (let y = 0; y < high; y++) {
-      for (let x = 0; x < columns; x++) dots[columns * (high - 1 - y) + x] = shades[shade(numbers[columns * y + x], color)];
+      for (let x = 0; x < columns; x++) dots[columns * (high - 1 - y) + x] = shades[shade(numbers[columns * y + x], /** @type {Color} */ (color))];
     }
-    if (this.grid?.canvas.width !== columns || this.grid.canvas.height !== high) this.grid = new OffscreenCanvas(columns, high).getContext("2d");
-    this.grid.putImageData(image, 0, 0);
+    if (this.grid?.canvas.width !== columns || this.grid?.canvas.height !== high) this.grid = new OffscreenCanvas(columns, high).getContext("2d");
+    const grid = /** @type {OffscreenCanvasRenderingContext2D} */ (this.grid);
+    grid.putImageData(image, 0, 0);
     const smooth = draws === "field", [left, top, wide, tall] = this.axesBox, last = points.length - 2;
     const [x, y] = smooth ? [left, top + tall] : this.pixel(points[0], points[1]);
     const [right, upper] = smooth ? [left + wide, top] : this.pixel(points[last], points[last + 1]);
     const dx = (right - x) / (columns - 1), dy = (y - upper) / (high - 1);
     Object.assign(context, { globalAlpha: opacity, imageSmoothingEnabled: smooth });
-    context.drawImage(this.grid.canvas, x - dx / 2, upper - dy / 2, right - x + dx, y - upper + dy);
+    context.drawImage(grid.canvas, x - dx / 2, upper - dy / 2, right - x + dx, y - upper + dy);
   }
 
-  /** @param {CanvasRenderingContext2D} context @param {any} layer @param {any} trace @param {Drawn} drawn
+  /** @param {CanvasRenderingContext2D} context @param {Mark} layer @param {Trace} trace @param {Drawn} drawn
    * @param {(x: number) => number} px @param {(y: number) => number} py */
   #drawLayer(context, layer, trace, drawn, px, py) {
     if (!(drawn.opacity > 0) || grounds(layer)) return;
@@ -449,7 +475,7 @@ export class Panel {
     }
   }
 
-  /** The polyline of a layer, made anew only when it has moved or the axes have. @param {any} layer @param {Float32Array} points
+  /** The polyline of a layer, made anew only when it has moved or the axes have. @param {Mark} layer @param {Float32Array} points
    * @param {(x: number) => number} px @param {(y: number) => number} py @returns {Path2D} */
   #path(layer, points, px, py) {
     const place = this.axesBox.join(), known = this.paths.get(layer);
@@ -513,13 +539,13 @@ export class NoWebGL extends Error {}
 const same = (a, b, ...more) => a.every((drawn, l) => [...PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));
 
 /** Let Plotly build a figure in WebGL without drawing it meanwhile, and compile only what it will draw with.
- * @param {() => Promise<any>} build @returns {Promise<WebGLRenderingContext | null>} its context */
+ * @param {() => Promise<unknown>} build @returns {Promise<WebGLRenderingContext | null>} its context */
 async function unseen(build) {
   const { prototype } = HTMLCanvasElement, { getContext } = prototype;
-  /** @type {any} */ let gl = null;
-  prototype.getContext = /** @type {any} */ (function (/** @type {any} */ ...asked) {
+  /** @type {Plotly} */ let gl = null;
+  prototype.getContext = /** @type {typeof getContext} */ (function (/** @type {Parameters<typeof getContext>} */ ...asked) {
     // @ts-ignore: `this` is the canvas
-    const context = /** @type {any} */ (getContext.apply(this, asked));
+    const context = /** @type {Plotly} */ (getContext.apply(this, asked));
     if (context && /webgl/.test(asked[0])) {
       lazily((gl = context));
       gl.drawArrays = gl.drawElements = () => {};
@@ -538,7 +564,7 @@ async function unseen(build) {
 
 /** Draw now, without what Plotly does at each drawing for ticks (ours are hidden) and hover (hidden while things move), which
  * would make the browser lay the page out in every frame, and without its question whether a buffer that it has kept is
- * still one, for whose answer the page would wait until all that was drawn before is done. @param {any} glplot */
+ * still one, for whose answer the page would wait until all that was drawn before is done. @param {Plotly} glplot */
 function redraw(glplot) {
   const { onrender, gl } = glplot;
   glplot.onrender = null;
@@ -548,14 +574,14 @@ function redraw(glplot) {
   glplot.onrender = onrender;
 }
 
-/** @param {CanvasRenderingContext2D} context @param {any} layer @param {any} trace @param {Drawn} drawn @param {number} n
+/** @param {CanvasRenderingContext2D} context @param {Mark} layer @param {Trace} trace @param {Drawn} drawn @param {number} n
  * @param {(x: number) => number} px @param {(y: number) => number} py @param {(name: string) => string} color */
 function drawMarkers(context, layer, trace, drawn, n, px, py, color) {
   const { points, values } = drawn, radius = layer.size / 2, square = trace.marker.symbol === "square";
   const colors = values && palette(resolve(trace.marker.colorscale, color)).map((c) => `rgb(${c.map((v) => v * 255)})`);
   /** @type {Map<number, number[]>} */ const groups = new Map();
   for (let i = 0; i < n; i++) {
-    const key = values ? shade(values[i], layer.color) : 0;
+    const key = values ? shade(values[i], /** @type {Color} */ (layer.color)) : 0;
     const group = groups.get(key);
     if (group) group.push(i); else groups.set(key, [i]);
   }
@@ -572,8 +598,8 @@ function drawMarkers(context, layer, trace, drawn, n, px, py, color) {
   }
 }
 
-/** Markers: each point's position once per vertex of its glyph, first those of all faces, then those of all edges. @param {any} cloud @param {Float32Array} points @param {number[]} scale
- * @param {any} kept @param {any} layer @param {number[]} color @param {number[]} away where gaps are */
+/** Markers: each point's position once per vertex of its glyph, first those of all faces, then those of all edges. @param {Plotly} cloud @param {Float32Array} points @param {number[]} scale
+ * @param {Kept} kept @param {Mark} layer @param {number[]} color @param {number[]} away where gaps are */
 function writePoints(cloud, points, scale, kept, layer, color, away) {
   const n = points.length / 3, faces = cloud.vertexCount / n, edges = cloud.lineVertexCount / n;
   if (!Number.isInteger(faces) || !Number.isInteger(edges)) throw new Error("unexpected glyphs");
@@ -592,7 +618,7 @@ function writePoints(cloud, points, scale, kept, layer, color, away) {
 /**
  * Lines: a strip of four vertices a segment, each (from, to, arc length, ±width, colour). Over a gap the strip stands
  * still: copies of the vertex before it, then of the vertex after it, so that it draws nothing there.
- * @param {any} line @param {Float32Array} points @param {number[]} scale @param {any} kept @param {any} layer @param {number[]} color
+ * @param {Plotly} line @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {Mark} layer @param {number[]} color
  */
 function writeLine(line, points, scale, kept, layer, color) {
   const n = points.length / 3;
@@ -630,8 +656,8 @@ function lineTemplate(n, width, color) {
   return out;
 }
 
-/** Meshes: each triangle's three corners, last first, with smooth normals. @param {any} mesh @param {Float32Array} points
- * @param {number[]} scale @param {any} kept */
+/** Meshes: each triangle's three corners, last first, with smooth normals. @param {Plotly} mesh @param {Float32Array} points
+ * @param {number[]} scale @param {Kept} kept */
 function writeMesh(mesh, points, scale, kept) {
   const cells = (kept.cells ??= Uint32Array.from(mesh.cells.flat()));
   if (3 * mesh.triangleCount !== cells.length) throw new Error("unexpected triangles");
@@ -660,7 +686,7 @@ function writeMesh(mesh, points, scale, kept) {
   mesh.triangleNormals.update(normals, 0);
 }
 
-/** Where on its colour scale each corner of a mesh is. @param {any} mesh @param {Float32Array} values @param {any} kept
+/** Where on its colour scale each corner of a mesh is. @param {Plotly} mesh @param {Float32Array} values @param {Kept} kept
  * @param {{low: number, high: number}} color */
 function shadeMesh(mesh, values, kept, { low, high }) {
   const { cells } = kept, out = (kept.shades ??= new Float32Array(2 * cells.length));
@@ -670,7 +696,7 @@ function shadeMesh(mesh, values, kept, { low, high }) {
   mesh.triangleUVs.update(out, 0);
 }
 
-/** A mesh carries its opacity in each vertex. @param {any} mesh @param {number} opacity @param {any} kept @param {number[]} color */
+/** A mesh carries its opacity in each vertex. @param {Plotly} mesh @param {number} opacity @param {Kept} kept @param {number[]} color */
 function fadeMesh(mesh, opacity, kept, color) {
   const colors = (kept.colors ??= new Float32Array(12 * mesh.triangleCount));
   for (let v = 0; v < colors.length; v += 4) {

@@ -2,13 +2,14 @@
 /** The picture that a point stands for, such as a handwritten digit: of the point under the pointer, else of the followed one. */
 
 import { unpack } from "../engine/engine.mjs";
-import { h } from "../player/controls.mjs";
+import { h, pen } from "../player/controls.mjs";
 import { rgb } from "./painter.mjs";
 
-/** @param {any} cloud one with pictures @param {() => string} ink the colour of full strength
+/** @param {import("../engine/engine.mjs").Cloud} cloud one with pictures @param {() => string} ink the colour of full strength
  * @returns {{element: HTMLElement, show: (point: number) => void}} */
 export function picture(cloud, ink) {
-  const [count, height, width] = cloud.pictures.shape, grey = unpack(cloud.pictures), size = width * height;
+  const pictures = /** @type {import("../engine/engine.mjs").Packed} */ (cloud.pictures);
+  const [count, height, width] = pictures.shape, grey = unpack(pictures), size = width * height;
   const canvas = h("canvas", { width, height, role: "img" }), words = h("span");
   const element = h("div", { className: "picture" }, canvas, words);
   let shown = "";
@@ -20,7 +21,7 @@ export function picture(cloud, ink) {
       shown = `${at} ${color}`;
       const image = new ImageData(width, height), [r, g, b] = rgb(color).map((part) => 255 * part);
       for (let i = 0; i < size; i++) image.data.set([r, g, b, grey[at * size + i]], 4 * i);
-      canvas.getContext("2d").putImageData(image, 0, 0);
+      pen(canvas).putImageData(image, 0, 0);
       canvas.setAttribute("aria-label", `picture of ${name}`);
       words.textContent = name;
     },

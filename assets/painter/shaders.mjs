@@ -32,7 +32,7 @@ export function lazily(gl) {
   const sources = /** @type {WeakMap<WebGLShader, string>} */ (new WeakMap()), raw = /** @type {WeakSet<WebGLShader>} */ (new WeakSet());
   const shaders = /** @type {WeakMap<WebGLProgram, WebGLShader[]>} */ (new WeakMap()), waiting = /** @type {WeakSet<WebGLProgram>} */ (new WeakSet());
   const alive = /** @type {WeakSet<object>} */ (new WeakSet());
-  const made = (/** @type {any} */ object) => { alive.add(object); return object; };
+  const made = /** @template {WebGLShader | WebGLProgram | null} T @param {T} object */ (object) => { if (object) alive.add(object); return object; };
 
   /** The program, linked. @param {WebGLProgram} program */
   function linked(program) {
@@ -75,8 +75,8 @@ export function lazily(gl) {
     deleteShader: (shader) => { if (shader) alive.delete(shader); own.deleteShader.call(gl, shader); },
     deleteProgram: (program) => { if (program) { alive.delete(program); waiting.delete(program); } own.deleteProgram.call(gl, program); },
     ...Object.fromEntries(SETTERS.map((name) => {
-      const set = /** @type {(place: any, ...values: any[]) => void} */ (own[name]);
-      return [name, (/** @type {any} */ place, /** @type {any[]} */ ...values) => set.call(gl, found(place), ...values)];
+      const set = /** @type {(place: WebGLUniformLocation | null, ...values: unknown[]) => void} */ (own[name]);
+      return [name, (/** @type {WebGLUniformLocation | Place | null} */ place, /** @type {unknown[]} */ ...values) => set.call(gl, found(place), ...values)];
     })),
   }));
 }

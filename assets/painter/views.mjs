@@ -1,33 +1,33 @@
 // @ts-check
 /** What the figures of a scene need beside their panels: the drawing library, WebGL, a legend, all views as one picture. */
 
-import { h, readable } from "../player/controls.mjs";
+import { shared } from "../page/globals.mjs";
+import { h, pen, readable } from "../player/controls.mjs";
 
-/** @param {string} source @returns {Promise<any>} Plotly, loaded once, when a figure first needs it */
+/** @param {string} source @returns {Promise<import("../page/globals.mjs").Plotly>} Plotly, loaded once, when a figure first needs it */
 export function plotly(source) {
-  const ready = /** @type {any} */ (window);
-  ready.normscape.plotly ??= ready.Plotly ? Promise.resolve(ready.Plotly) : new Promise((resolve, reject) => {
+  shared.normscape.plotly ??= shared.Plotly ? Promise.resolve(shared.Plotly) : new Promise((resolve, reject) => {
     const restore = readBack();
-    document.head.append(h("script", { src: source, onload: () => { restore(); resolve(ready.Plotly); },
+    document.head.append(h("script", { src: source, onload: () => { restore(); resolve(shared.Plotly); },
       onerror: () => { restore(); reject(new Error("Plotly did not load")); } }));
   });
-  return ready.normscape.plotly;
+  return shared.normscape.plotly;
 }
 
 /** Plotly draws its glyphs on a canvas of 8192 pixels to read them back: kept in memory, not on a graphics card, from which that takes long.
  * @returns {() => void} the end of it */
 export function readBack() {
   const { prototype } = HTMLCanvasElement, { getContext } = prototype;
-  prototype.getContext = /** @type {any} */ (function (/** @type {string} */ kind, /** @type {any} */ options) {
+  prototype.getContext = /** @type {typeof getContext} */ (function (/** @type {"2d"} */ kind, /** @type {object} */ options) {
     // @ts-ignore: `this` is the canvas
     return getContext.call(this, kind, kind === "2d" ? { willReadFrequently: true, ...options } : options);
   });
   return () => { prototype.getContext = getContext; };
 }
 
-/** What the colours of a view are: its titled layers, and its colour scale. @param {any} view */
+/** What the colours of a view are: its titled layers, and its colour scale. @param {import("../engine/engine.mjs").View} view */
 export function legend(view) {
-  const items = view.layers.flatMap((/** @type {any} */ layer, /** @type {number} */ l) => {
+  const items = view.layers.flatMap((layer, l) => {
     const dashed = layer.pattern?.length > 0;
     const swatch = h("span", dashed ? { className: "swatch dashed", innerHTML: stroke(layer) } : { className: `swatch ${layer.draws} ${layer.glyph ?? ""}`,
       style: `background: var(--${layer.role}); border-color: var(--${layer.role})` });
@@ -41,10 +41,10 @@ export function legend(view) {
   return h("ul", { className: "legend" }, ...items);
 }
 
-/** Where a view's camera stands at first, and what it looks at. @param {any} view */
+/** Where a view's camera stands at first, and what it looks at. @param {import("../engine/engine.mjs").View} view */
 export const home = ({ camera }) => ({ eye: camera.slice(0, 3), center: camera.length > 3 ? camera.slice(3) : [0, 0, 0] });
 
-/** A short piece of a dashed line. @param {any} layer */
+/** A short piece of a dashed line. @param {import("../engine/marks.mjs").Mark} layer */
 const stroke = (layer) => `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
 
 /** The views as they are now, beside each other. @param {import("./painter.mjs").Panel[]} panels @param {string} paper its colour @returns {Promise<HTMLCanvasElement>} */
@@ -56,7 +56,7 @@ export async function collage(panels, paper) {
     return image;
   }));
   const canvas = h("canvas", { width: images.reduce((w, i) => w + i.width, 0), height: Math.max(...images.map((i) => i.height)) });
-  const context = canvas.getContext("2d");
+  const context = pen(canvas);
   context.fillStyle = paper;
   context.fillRect(0, 0, canvas.width, canvas.height);
   images.reduce((x, image, v) => {

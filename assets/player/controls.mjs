@@ -4,37 +4,41 @@
 import { clockOf } from "../engine/engine.mjs";
 import { within } from "./link.mjs";
 
-/** @param {string} tag @param {Record<string, any>} [properties] @param {(Node | string)[]} children @returns {any} */
+/** An element with its properties, listeners and children. @template {keyof HTMLElementTagNameMap} K @param {K} tag
+ * @param {Record<string, unknown>} [properties] @param {(Node | string)[]} children @returns {HTMLElementTagNameMap[K]} */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (name in element && name !== "list") /** @type {any} */ (element)[name] = value;
-    else element.setAttribute(name, value);
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
+    else if (name in element && name !== "list") /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (element))[name] = value;
+    else element.setAttribute(name, String(value));
   }
   element.append(...children);
   return element;
 }
+
+/** @param {HTMLCanvasElement} canvas */
+export const pen = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
 /** A number as people write it: 1e-5 stays 1e-5, 0.30000000004 does not. @param {number} x */
 export const readable = (x) => (x !== 0 && Math.abs(x) < 1e-3 ? x.toExponential().replace(/(\.\d\d)\d+/, "$1") : String(Number(x.toFixed(4))));
 
 const NOTCH = 0.05; // of a log slider, in powers of ten
 
-/** A log slider runs over log10; one notch below its least value stands for exactly 0. @param {any} p */
+/** A log slider runs over log10; one notch below its least value stands for exactly 0. @param {import("../engine/engine.mjs").Parameter} p */
 const track = (p) => p.scale === "log"
   ? { min: Math.log10(p.min) - NOTCH, max: Math.log10(p.max), step: NOTCH }
   : { min: p.min, max: p.max, step: p.step };
-/** @param {any} p @param {number} value */
+/** @param {import("../engine/engine.mjs").Parameter} p @param {number} value */
 const toTrack = (p, value) => (p.scale !== "log" ? value : value === 0 ? Math.log10(p.min) - NOTCH : Math.log10(value));
-/** @param {any} p @param {number} at */
+/** @param {import("../engine/engine.mjs").Parameter} p @param {number} at */
 const fromTrack = (p, at) => {
   if (p.scale !== "log") return Number(at.toPrecision(9));
   return at < Math.log10(p.min) - NOTCH / 2 ? 0 : Math.max(p.min, Math.min(p.max, Number((10 ** at).toPrecision(3))));
 };
 
 /**
- * One slider with label, number entry and reset (double click). @param {any} p the parameter
+ * One slider with label, number entry and reset (double click). @param {import("../engine/engine.mjs").Parameter} p the parameter
  * @param {(value: number) => void} set
  * @returns {{element: HTMLElement, show: (value: number) => void}}
  */
@@ -72,20 +76,20 @@ export function slider(p, set) {
   };
 }
 
-/** The sliders of a recipe, in their groups. @param {HTMLElement} part @param {any} recipe @param {(name: string, value: number) => void} set
+/** The sliders of a recipe, in their groups. @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe @param {(name: string, value: number) => void} set
  * @returns {(params: Record<string, number>) => void} shows the values */
 export function sliders(part, recipe, set) {
-  const parameters = recipe.parameters.filter((/** @type {any} */ p) => p.name !== recipe.clock && !p.quiet);
-  const all = new Map(parameters.map((/** @type {any} */ p) => [p.name, slider(p, (value) => set(p.name, value))]));
+  const parameters = recipe.parameters.filter((p) => p.name !== recipe.clock && !p.quiet);
+  const all = new Map(parameters.map((p) => [p.name, slider(p, (value) => set(p.name, value))]));
   /** @type {Map<string, HTMLElement>} */ const groups = new Map();
   for (const p of parameters) {
     if (!groups.has(p.group)) {
       groups.set(p.group, h("fieldset", { className: "group" }, ...(p.group ? [h("legend", {}, p.group)] : [])));
     }
-    /** @type {HTMLElement} */ (groups.get(p.group)).append(all.get(p.name).element);
+    /** @type {HTMLElement} */ (groups.get(p.group)).append(/** @type {ReturnType<typeof slider>} */ (all.get(p.name)).element);
   }
   part.replaceChildren(...groups.values());
-  /** @type {any} */ let known;
+  /** @type {Record<string, number> | undefined} */ let known;
   return (params) => {
     if (params === known) return;
     known = params;
@@ -93,19 +97,19 @@ export function sliders(part, recipe, set) {
   };
 }
 
-/** The choices of a scene as native controls. @param {HTMLElement} part @param {any} recipe @param {(name: string, value: string) => void} choose */
+/** The choices of a scene as native controls. @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe @param {(name: string, value: string) => void} choose */
 export function choices(part, recipe, choose) {
-  const fits = (/** @type {any} */ { kind, when }) => kind !== "result" && (kind !== "picked" || recipe.chosen.run)
-    && (!when || when[1].includes(recipe.chosen[when[0]]));
-  part.replaceChildren(...recipe.choices.filter(fits).map((/** @type {any} */ c) => {
+  const fits = (/** @type {import("../engine/engine.mjs").Choice} */ { kind, when }) => kind !== "result" && (kind !== "picked" || recipe.chosen.run)
+    && (!when || when[1].includes(String(recipe.chosen[when[0]])));
+  part.replaceChildren(...recipe.choices.filter(fits).map((c) => {
     const id = `choice-${c.name}`, value = String(recipe.chosen[c.name]);
-    const onchange = (/** @type {any} */ event) => choose(c.name, event.target.value);
+    const onchange = (/** @type {Event} */ event) => choose(c.name, /** @type {HTMLInputElement} */ (event.target).value);
     if (c.kind === "several") return several(c, value, (words) => choose(c.name, words));
     const control = c.kind === "one"
       ? h("select", { id, onchange }, ...Object.entries(c.options).map(([v, label]) => h("option", { value: v, selected: v === value }, /** @type {string} */ (label))))
       : c.kind === "sentence" ? h("input", { id, type: "text", value, autocomplete: "off", spellcheck: false, onchange })
       : "min" in c ? h("input", { id, type: "number", min: c.min, max: c.max, step: 1, value, onchange })
-      : h("textarea", { id, rows: 4, value: value.replaceAll(/; */g, "\n"), onchange: (/** @type {any} */ e) => choose(c.name, e.target.value.trim().replaceAll(/\s*\n\s*/g, "; ")) });
+      : h("textarea", { id, rows: 4, value: value.replaceAll(/; */g, "\n"), onchange: (/** @type {Event} */ e) => choose(c.name, /** @type {HTMLTextAreaElement} */ (e.target).value.trim().replaceAll(/\s*\n\s*/g, "; ")) });
     return h("div", { className: `choice ${c.kind}` }, h("label", { htmlFor: id }, c.label), control);
   }));
 }
@@ -114,7 +118,7 @@ export function choices(part, recipe, choose) {
 export const whole = new Intl.NumberFormat("en-GB").format;
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
-/** Check boxes for any of some options. @param {any} c @param {string} value @param {(words: string) => void} choose */
+/** Check boxes for any of some options. @param {import("../engine/engine.mjs").Choice} c @param {string} value @param {(words: string) => void} choose */
 function several(c, value, choose) {
   const boxes = Object.entries(c.options).map(([word, label]) =>
     ({ word, label, box: h("input", { type: "checkbox", id: `choice-${c.name}-${word}`, checked: value.split(",").includes(word) }) }));
@@ -140,7 +144,7 @@ const ICONS = {
 const icon = (name) => `<svg viewBox="0 0 24 24" aria-hidden="true">${ICONS[name]}</svg>`;
 
 /**
- * The scrubber: progress with the stages as stops, and the buttons. @param {HTMLElement} part @param {any} recipe @param {any} player
+ * The scrubber: progress with the stages as stops, and the buttons. @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player
  * @returns {() => void} shows the player's state
  */
 export function scrubber(part, recipe, player) {
@@ -159,7 +163,7 @@ export function scrubber(part, recipe, player) {
   const loop = button("loop", "Loop", () => { player.loop = !player.loop; show(); });
   const speed = h("select", { className: "speed", "aria-label": "Speed", onchange: () => { player.speed = Number(speed.value); } },
     ...SPEEDS.map((s) => h("option", { value: s, selected: s === player.speed }, `${s}×`)));
-  const clock = recipe.clock ? clockwork(clockOf(recipe), player, button) : null;
+  const clock = recipe.clock ? clockwork(/** @type {import("../engine/engine.mjs").Parameter} */ (clockOf(recipe)), player, button) : null;
   part.replaceChildren(...(clock ? [clock.element] : []),
     h("div", { className: "track" }, range, h("div", { className: "stops" }, ...stops)),
     h("div", { className: "tools" }, button("back", "Step back (←)", () => player.step(-1)), play,
@@ -189,22 +193,22 @@ export function scrubber(part, recipe, player) {
   return show;
 }
 
-/** The scrubber of a parameter that runs by itself. @param {any} p @param {any} player
+/** The scrubber of a parameter that runs by itself. @param {import("../engine/engine.mjs").Parameter} p @param {import("./player.mjs").Player} player
  * @param {(name: string, label: string, onclick: () => void) => any} button */
 function clockwork(p, player, button) {
   const id = `parameter-${p.name}`, hand = h("input", { type: "range", id, className: "progress", min: p.min, max: p.max, step: p.step });
   hand.addEventListener("input", () => { player.stop(); player.set(p.name, hand.valueAsNumber); });
   const label = `Run through the ${p.label} (T)`, run = button("play", label, () => player.run()), words = h("output", { htmlFor: id });
-  /** @type {any} */ let shown;
-  /** @type {any} */ let running;
+  /** @type {string | undefined} */ let shown;
+  /** @type {boolean | undefined} */ let running;
   return {
     element: h("div", { className: "clock" }, run, h("label", { htmlFor: id, title: p.about }, p.label), hand, words),
     show() {
-      const { max } = clockOf(player.recipe);
+      const { max } = /** @type {typeof p} */ (clockOf(player.recipe)); // of a training it grows
       const at = Math.round(player.params[p.name]), now = `${at} ${max}`;
       if (now !== shown) {
         shown = now;
-        hand.max = max;
+        hand.max = String(max);
         hand.value = String(at);
         words.textContent = whole(at);
       }

@@ -12,16 +12,16 @@ const EYE = 200; // milliseconds: nobody reads faster, and new words lay the pag
 /** The words of a piece of HTML. @param {string} html */
 const plain = (html) => new DOMParser().parseFromString(html, "text/html").body.textContent?.trim() ?? "";
 
-/** Sentences: what and where; what differs from the defaults; the followed point; the readouts; the camera. @param {any} player @returns {string[]} */
+/** Sentences: what and where; what differs from the defaults; the followed point; the readouts; the camera. @param {import("./player.mjs").Player} player @returns {string[]} */
 function sentences(player) {
   const { recipe } = player;
   return [`${recipe.title}: ${where(player)}.`, moved(player), followed(player),
-    ...recipe.readouts.map((/** @type {any} */ r) => `${sentence(plain(r.label))}: ${reading(r, player)}.`), seen(player)].filter(Boolean);
+    ...recipe.readouts.map((r) => `${sentence(plain(r.label))}: ${reading(r, player)}.`), seen(player)].filter(Boolean);
 }
 
-/** @param {any} player */
+/** @param {import("./player.mjs").Player} player */
 function seen({ recipe, camera }) {
-  const view = recipe.views.find((/** @type {any} */ v) => v.dims === 3);
+  const view = recipe.views.find((v) => v.dims === 3);
   return view ? `Seen from ${side(camera ?? home(view))}.` : "";
 }
 
@@ -37,13 +37,13 @@ export function side({ eye, center }) {
   return steep < LEVEL ? around : `${around}, ${steep > HIGH ? "high" : "slightly"} ${word}`;
 }
 
-/** A readout; of a share, how many points that are. @param {any} r @param {any} player */
+/** A readout; of a share, how many points that are. @param {import("../engine/engine.mjs").Readout} r @param {import("./player.mjs").Player} player */
 function reading(r, player) {
   const words = readout(r, player.recipe, player), of = r.classes?.shape[0];
   return of ? `${Math.round((parseFloat(words) * of) / 100)} of ${of} points, ${words}` : words;
 }
 
-/** @param {any} player */
+/** @param {import("./player.mjs").Player} player */
 function where({ recipe, progress, last }) {
   const points = pointCount(recipe), k = Math.round(progress), counted = `${points} ${points === 1 ? "point" : "points"}`;
   if (!last) return counted;
@@ -51,16 +51,16 @@ function where({ recipe, progress, last }) {
   return `${counted}, between the stages ${recipe.stages[Math.floor(progress)]} and ${recipe.stages[Math.ceil(progress)]} (${progress.toFixed(1)} of ${last})`;
 }
 
-/** Choices and parameters that differ from their defaults. @param {any} player */
+/** Choices and parameters that differ from their defaults. @param {import("./player.mjs").Player} player */
 function moved({ recipe, usual, params }) {
-  const chosen = recipe.choices.filter((/** @type {any} */ c) => c.kind === "one" && String(recipe.chosen[c.name]) !== String(usual[c.name]));
-  const set = recipe.parameters.filter((/** @type {any} */ p) => params[p.name] !== p.value);
-  const words = [...chosen.map((/** @type {any} */ c) => `${plain(c.label)}: ${plain(c.options[recipe.chosen[c.name]])}`),
-    ...set.map((/** @type {any} */ p) => `${plain(p.label)} = ${readable(params[p.name]).replace("-", "−")}`)];
+  const chosen = recipe.choices.filter((c) => c.kind === "one" && String(recipe.chosen[c.name]) !== String(usual[c.name]));
+  const set = recipe.parameters.filter((p) => params[p.name] !== p.value);
+  const words = [...chosen.map((c) => `${plain(c.label)}: ${plain(c.options[recipe.chosen[c.name]])}`),
+    ...set.map((p) => `${plain(p.label)} = ${readable(params[p.name]).replace("-", "−")}`)];
   return words.length ? `${words.join(", ")}.` : "";
 }
 
-/** @param {any} player */
+/** @param {import("./player.mjs").Player} player */
 function followed({ recipe, at, followed }) {
   if (!recipe.table) return "";
   const points = at[recipe.table.cloud], n = cloudOf(recipe, recipe.table.cloud).points.shape[0];
@@ -73,9 +73,9 @@ const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** A line under the figure that shows its state while things move too, and one that tells it at rest to those who hear it:
  * each sentence is news by itself, and only where it is another.
- * @param {any} player @returns {(rest: boolean) => void} to be called in every frame, and at rest */
+ * @param {import("./player.mjs").Player} player @returns {(rest: boolean) => void} to be called in every frame, and at rest */
 export function description(player) {
-  const id = `state-${player.slug}`, stage = player.part("stage");
+  const id = `state-${player.slug}`, stage = player.need("stage");
   const line = h("p", { className: "state", id, "aria-hidden": "true" }), told = h("p", { className: "told unseen", "aria-live": "polite" });
   for (const old of stage.querySelectorAll(":scope > .state, :scope > .told")) old.remove();
   stage.append(line, told);

@@ -14,7 +14,7 @@ import { cloudOf } from "../engine/engine.mjs";
 
 const THEMES = ["auto", "light", "dark"];
 
-/** Choices, and everything else, of a query, and what is wrong with it. @param {string} search @param {Record<string, any>} choices the defaults, by name */
+/** Choices, and everything else, of a query, and what is wrong with it. @param {string} search @param {Record<string, string | number>} choices the defaults, by name */
 export function split(search, choices) {
   // without a prototype: "constructor" and "__proto__" are names like any other
   const chosen = /** @type {Record<string, string>} */ (Object.create(null)), rest = /** @type {Record<string, string>} */ (Object.create(null));
@@ -32,7 +32,7 @@ const number = (text) => (PLAIN.test(text) ? Number(text) : NaN);
 
 /**
  * The state that the rest of a query asks for, over the recipe's own, and what was wrong with it.
- * @param {Record<string, string>} rest @param {any} recipe
+ * @param {Record<string, string>} rest @param {import("../engine/engine.mjs").Recipe} recipe
  */
 export function read(rest, recipe) {
   const wrong = /** @type {string[]} */ ([]);
@@ -40,7 +40,7 @@ export function read(rest, recipe) {
     camera: /** @type {State["camera"]} */ (null), controls: /** @type {State["controls"]} */ (null), tour: 0 };
   const last = recipe.stages.length - 1, stops = recipe.text?.tour.length ?? 0;
   for (const [name, text] of Object.entries(rest)) {
-    const parameter = recipe.parameters.find((/** @type {any} */ p) => p.name === name), x = number(text);
+    const parameter = recipe.parameters.find((p) => p.name === name), x = number(text);
     if (parameter) {
       if (within(parameter, x)) state.params[name] = x;
       else wrong.push(`${name}=${text} is not a number from ${parameter.min} to ${parameter.max}`);
@@ -65,7 +65,7 @@ export function read(rest, recipe) {
   return { state, wrong };
 }
 
-/** Choices as a link has them. @param {Record<string, any>} chosen @returns {Record<string, string>} */
+/** Choices as a link has them. @param {Record<string, string | number>} chosen @returns {Record<string, string>} */
 export const texts = (chosen) => Object.fromEntries(Object.entries(chosen).map(([name, value]) => [name, String(value)]));
 
 /** What is wrong with texts that are too long for a link, as the server says it; "" if nothing is. Such a question would not reach it.
@@ -78,16 +78,16 @@ export function tooLong(changed, choices) {
   return "";
 }
 
-/** A value a parameter can have; ε may also be exactly 0 where its slider ends there. @param {any} parameter @param {number} x */
+/** A value a parameter can have; ε may also be exactly 0 where its slider ends there. @param {import("../engine/engine.mjs").Parameter} parameter @param {number} x */
 export const within = (parameter, x) => (x >= parameter.min && x <= parameter.max) || (parameter.scale === "log" && x === 0);
 
-/** @param {any} recipe @returns {Record<string, number>} */
-export const defaults = (recipe) => Object.fromEntries(recipe.parameters.map((/** @type {any} */ p) => [p.name, p.value]));
+/** @param {import("../engine/engine.mjs").Recipe} recipe @returns {Record<string, number>} */
+export const defaults = (recipe) => Object.fromEntries(recipe.parameters.map((p) => [p.name, p.value]));
 
-/** The names that `controls` may have; that of a result stands for what computes it. @param {any} recipe @returns {string[]} */
+/** The names that `controls` may have; that of a result stands for what computes it. @param {import("../engine/engine.mjs").Recipe} recipe @returns {string[]} */
 const controlNames = (recipe) => [...recipe.choices, ...recipe.parameters, { name: "progress" }].map(({ name }) => name);
 
-/** How many points there are to follow. @param {any} recipe @returns {number} */
+/** How many points there are to follow. @param {import("../engine/engine.mjs").Recipe} recipe @returns {number} */
 export const pointCount = (recipe) =>
   cloudOf(recipe, recipe.table?.cloud ?? recipe.clouds[0].name).points.shape[0];
 
@@ -104,7 +104,7 @@ function isCamera(numbers) {
 }
 
 /** The query of a state, with its ?; "" where nothing differs from the defaults.
- * @param {State} state @param {Record<string, any>} choices the defaults @param {any} recipe @returns {string} */
+ * @param {State} state @param {Record<string, string | number>} choices the defaults @param {import("../engine/engine.mjs").Recipe} recipe @returns {string} */
 export function write(state, choices, recipe) {
   const query = new URLSearchParams();
   /** Five digits, unless they are a value that cannot be: those of the largest may be more than it.

@@ -10,14 +10,19 @@ import { picture } from "../painter/pictures.mjs";
 import { tour } from "./tour.mjs";
 import { home, legend, plotly } from "../painter/views.mjs";
 
-/** @typedef {{picked: (layer: any, point: number) => void, turned: (camera: import("../painter/painter.mjs").Camera, panel: Panel) => void, living: () => void}} Hand
- *   what a hand on a panel does: a click on a point, a turn of the camera; and, once, that there is something to move */
+const IDLE = 300; // milliseconds at most
+
+/** @typedef {import("./player.mjs").Player} Player */
+/** @typedef {{picked: (layer: import("../engine/marks.mjs").Mark, point: number) => void, turned: (camera: import("../painter/painter.mjs").Camera, panel: Panel) => void, living: () => void,
+ *   panels: (panels: Panel[]) => Panel[]}} Hand what a hand on a panel does: a click on a point, a turn of the camera; to be told of the
+ *   panels when they are made, and that there is something to move */
 
 /** A colour of the theme, as an element has it. @param {Element} element @param {string} name */
 export const color = (element, name) => getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 
-/** Everything but the views. @param {any} player @returns {(() => void)[]} to be called when the state has changed */
-export function fill(player) {
+/** Everything but the views. @param {Player} player @param {{count: () => void, tour: (tour: import("./tour.mjs").Tour) => void}} own what
+ * the player does itself: it shows its numbers, and has a tour @returns {(() => void)[]} to be called when the state has changed */
+export function fill(player, own) {
   const { recipe } = player, part = (/** @type {string} */ name) => player.part(name), shows = /** @type {(() => void)[]} */ ([]);
   const parameters = part("parameters"), scrub = part("scrubber"), text = part("text"), formula = part("formula");
   const chosen = part("choices"), shown = offered(player), training = part("training");
@@ -25,22 +30,22 @@ export function fill(player) {
   if (parameters) { const show = sliders(parameters, shown, (name, value) => player.set(name, value)); shows.push(() => show(player.params)); }
   if (scrub) scrub.hidden = !player.offers("progress");
   if (scrub && player.offers("progress")) shows.push(scrubber(scrub, recipe, player));
-  if (training) training.hidden = !recipe.choices.some((/** @type {any} */ c) => c.kind === "result" && player.offers(c.name));
+  if (training) training.hidden = !recipe.choices.some((c) => c.kind === "result" && player.offers(c.name));
   const stage = part("stage");
   if (stage) shows.push(...letters(stage, recipe, player));
-  if (part("numbers")) { count(player); shows.push(() => player.counted(player)); }
+  own.count();
   if (formula && formula.innerHTML !== recipe.formula) { formula.innerHTML = recipe.formula; delete formula.dataset.stage; }
   if (formula) shows.push(() => mark(formula, player.progress));
-  if (text && !player.tour) tour(text, recipe.text.tour, player);
+  if (text && recipe.text && !player.tour) own.tour(tour(text, recipe.text.tour, player));
   return shows;
 }
 
-/** The numbers of the recipe, in their part. @param {any} player */
-export function count(player) { player.counted = numbers(player.part("numbers"), player.recipe); }
+/** The numbers of a recipe, in their part. */
+export const count = numbers;
 
-/** The recipe with those choices and parameters that this page shows. @param {any} player */
+/** The recipe with those choices and parameters that this page shows. @param {Player} player */
 function offered(player) {
-  const { recipe } = player, fits = (/** @type {any} */ { name }) => player.offers(name);
+  const { recipe } = player, fits = (/** @type {{name: string}} */ { name }) => player.offers(name);
   return { ...recipe, choices: recipe.choices.filter(fits), parameters: recipe.parameters.filter(fits) };
 }
 
@@ -53,9 +58,9 @@ function mark(formula, progress) {
 }
 
 /** A panel for each view; those of the same kind are kept, with their cameras. Until the first one moves, what stood there stays; the
- * others follow it. @param {any} player @param {() => import("../painter/painter.mjs").Drawn[][]} frame @param {Hand} hand */
+ * others follow it. @param {Player} player @param {() => import("../painter/painter.mjs").Drawn[][]} frame @param {Hand} hand */
 export async function open(player, frame, hand) {
-  const { recipe, panels } = player, views = player.part("views");
+  const { recipe, panels } = player, views = player.need("views");
   const fits = panels.length === recipe.views.length && panels.every((/** @type {Panel} */ p, /** @type {number} */ v) => p.view.dims === recipe.views[v].dims);
   if (fits) return keep(player, frame());
   player.closePanels();
@@ -66,7 +71,7 @@ export async function open(player, frame, hand) {
   views.replaceChildren(...(poster ? [poster] : []));
   views.className = `views views-${recipe.views.length}`;
   views.classList.toggle("waiting", Boolean(poster));
-  const built = (player.panels = recipe.views.map((/** @type {any} */ view) => build(player, view, Plotly, hand)));
+  const built = hand.panels(recipe.views.map((view) => build(player, view, Plotly, hand)));
   if (poster) views.append(poster); // after the views, whose places go by their number
   try {
     for (const [v, panel] of built.entries()) {
@@ -76,7 +81,7 @@ export async function open(player, frame, hand) {
       hand.living();
       views.classList.remove("waiting");
       poster?.remove();
-      await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
+      await seen();
     }
   } catch (error) {
     if (!(error instanceof NoWebGL)) throw error;
@@ -84,10 +89,16 @@ export async function open(player, frame, hand) {
   }
 }
 
-/** The panels that there are, with new views. @param {any} player @param {import("../painter/painter.mjs").Drawn[][]} frame */
+/** Until what has just been drawn is on the screen, and the page has nothing better to do. */
+async function seen() {
+  for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
+  await new Promise((go) => (globalThis.requestIdleCallback ?? setTimeout)(go, { timeout: IDLE }));
+}
+
+/** The panels that there are, with new views. @param {Player} player @param {import("../painter/painter.mjs").Drawn[][]} frame */
 async function keep({ panels, recipe, camera }, frame) {
   await Promise.all(panels.map((/** @type {Panel} */ panel, /** @type {number} */ v) => {
-    panel.view = recipe.views[v];
+    panel.show(recipe.views[v]);
     panel.gd.parentElement.querySelector("figcaption").textContent = panel.view.title;
     explain(panel);
     return panel.settle(frame[v]).then(() => panel.setCamera(camera ?? home(panel.view)));
@@ -97,19 +108,18 @@ async function keep({ panels, recipe, camera }, frame) {
 /** A panel's legend, as its view is now. @param {Panel} panel */
 export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend").replaceWith(legend(view));
 
-/** @param {any} player @param {any} view @param {any} Plotly @param {Hand} hand */
+/** @param {Player} player @param {import("../engine/engine.mjs").View} view @param {import("../page/globals.mjs").Plotly} Plotly @param {Hand} hand */
 function build(player, view, Plotly, hand) {
   const element = h("div", { className: "figure", tabIndex: -1 }), fast = !new URLSearchParams(location.hash.slice(1)).has("public");
-  player.part("views").append(h("figure", { className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}` },
+  player.need("views").append(h("figure", { className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}` },
     h("figcaption", {}, view.title), element, legend(view)));
-  const panel = new Panel(element, view, (name) => color(element, name), Plotly, fast);
+  const panel = new Panel(element, view, (name) => color(element, name), Plotly, fast, {
+    picked: (layer, index) => hand.picked(layer, pointOf(layer, index)), turned: (camera) => hand.turned(camera, panel) });
   if (view.edge) element.after(h("button", { type: "button", className: "edge", onclick: () => player.edgeOn(panel) }, "See the plane edge on"));
-  panel.onPick = (layer, index) => hand.picked(layer, pointOf(layer, index));
-  panel.onCamera = (camera) => hand.turned(camera, panel);
   return panel;
 }
 
-/** Without WebGL: a word, and the server's picture of the present state. @param {any} player @param {HTMLElement} views */
+/** Without WebGL: a word, and the server's picture of the present state. @param {Player} player @param {HTMLElement} views */
 function still(player, views) {
   player.closePanels();
   views.className = "views";
@@ -120,21 +130,21 @@ function still(player, views) {
     live || (views.querySelector(".poster") ?? "")));
 }
 
-/** Where points have pictures, one stands in a corner of the first view. @param {any} player @returns {(() => void)[]} as `fill` */
+/** Where points have pictures, one stands in a corner of the first view. @param {Player} player @returns {(() => void)[]} as `fill` */
 export function pictured(player) {
-  const cloud = player.recipe.clouds.find((/** @type {any} */ c) => c.pictures), [panel] = player.panels;
+  const cloud = player.recipe.clouds.find((c) => c.pictures), [panel] = player.panels;
   panel?.gd.parentElement.querySelector(".picture")?.remove();
   if (!cloud || !panel) return [];
   const { element, show } = picture(cloud, () => color(panel.gd, "ink"));
   let pointed = -1;
   const showNow = () => show(pointed < 0 ? player.followed : pointed);
-  panel.onHover = (/** @type {any} */ layer, /** @type {number} */ index) => {
-    pointed = layer?.cloud === cloud.name ? pointOf(layer, index) : -1;
+  panel.whenHovered((layer, index) => {
+    pointed = layer && layer.cloud === cloud.name ? pointOf(layer, index) : -1;
     showNow();
-  };
+  });
   panel.gd.parentElement.append(element);
   return [showNow];
 }
 
-/** Which point of its cloud a layer shows as its so-manieth. @param {any} layer @param {number} index @returns {number} */
+/** Which point of its cloud a layer shows as its so-manieth. @param {import("../engine/marks.mjs").Mark} layer @param {number} index @returns {number} */
 const pointOf = (layer, index) => (layer.order ? unpack(layer.order)[index] : Array.isArray(layer.only) ? layer.only[index] : index);

@@ -13,17 +13,17 @@ const HEADS = { mean: "mean μ", std: "σ", norm: "‖·‖", angle: "angle to 1
 /** @param {number} x */
 export const fixed = (x) => (Number.isNaN(x) ? "—" : Math.abs(x) < 5e-5 ? "0" : Math.abs(x) >= 1e5 ? x.toExponential(2) : x.toFixed(Math.abs(x) < 0.01 ? 5 : 3)).replace("-", "−");
 
-/** A point of the recipe's own at every stage, as rows of texts. @param {any} recipe @param {Record<string, number>} params
+/** A point of the recipe's own at every stage, as rows of texts. @param {import("../engine/engine.mjs").Recipe} recipe @param {Record<string, number>} params
  * @param {import("../engine/engine.mjs").Stages} all @param {number} followed */
 export function rows(recipe, params, all, followed) {
-  const { cloud: name, ideal, first, columns } = recipe.table;
+  const { cloud: name, ideal, first, columns } = /** @type {NonNullable<typeof recipe.table>} */ (recipe.table);
   const cloud = cloudOf(recipe, name), [n, d] = cloud.points.shape, i = Math.min(followed, n - 1);
   const point = Float64Array.from(unpack(cloud.points).subarray(i * d, (i + 1) * d));
   const own = (/** @type {string} */ of) => cloudStages(cloudOf(recipe, of), params, all, { at: point, index: i });
   const stages = own(name), surface = ideal && own(ideal);
   const wide = Math.max(...stages.map((stage) => stage.length));
   return stages.map((stage, k) => {
-    const measured = /** @type {any} */ (measures(stage));
+    const measured = /** @type {Record<string, number>} */ (/** @type {unknown} */ (measures(stage)));
     measured.distance = surface ? residual(stage, surface[k], 1) : NaN;
     /** @type {Record<string, string>} */ const units = { angle: Number.isNaN(measured.angle) ? "" : "°", distance: !k && first ? ` ${first}` : "" };
     return columns.flatMap((/** @type {string} */ c) => c === "components" ? Array.from({ length: wide }, (_, j) => (j < stage.length ? fixed(stage[j]) : ""))
@@ -31,11 +31,11 @@ export function rows(recipe, params, all, followed) {
   });
 }
 
-/** @param {HTMLElement} part @param {any} recipe @returns {(player: any) => void} shows the player's state */
+/** @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe @returns {(player: import("./player.mjs").Player) => void} shows the player's state */
 export function numbers(part, recipe) {
-  /** @type {((player: any) => string)[]} */ const words = [
-    ...recipe.readouts.filter((/** @type {any} */ r) => r.kind !== "letters").map((/** @type {any} */ r) => {
-      const word = (/** @type {any} */ player) => `${r.label}: ${readout(r, recipe, player)}`;
+  /** @type {((player: import("./player.mjs").Player) => string)[]} */ const words = [
+    ...recipe.readouts.filter((r) => r.kind !== "letters").map((r) => {
+      const word = (/** @type {import("./player.mjs").Player} */ player) => `${r.label}: ${readout(r, recipe, player)}`;
       return r.kind === "residual" || r.kind === "lengths" ? ofStages(word) : word;
     }),
   ];
@@ -43,7 +43,7 @@ export function numbers(part, recipe) {
   const caption = h("caption"), body = h("tbody");
   const table = recipe.table && h("table", {}, caption, heads(recipe), body);
   part.replaceChildren(...readouts, ...(recipe.facts ? [facts(recipe.facts)] : []), ...(table ? [h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "The followed point in numbers" }, table)] : []));
-  const others = recipe.views.some((/** @type {any} */ v) => v.layers.some(follows));
+  const others = recipe.views.some((v) => v.layers.some(follows));
   let known = "", marked = -1;
   return (player) => {
     words.forEach((word, i) => {
@@ -65,25 +65,25 @@ export function numbers(part, recipe) {
   };
 }
 
-/** A word that only the stages decide, found anew when they change. @param {(player: any) => string} word */
+/** A word that only the stages decide, found anew when they change. @param {(player: import("./player.mjs").Player) => string} word */
 function ofStages(word) {
-  /** @type {any} */ let stages;
+  /** @type {import("../engine/engine.mjs").Stages | undefined} */ let stages;
   let words = "";
-  return (/** @type {any} */ player) => {
+  return (/** @type {import("./player.mjs").Player} */ player) => {
     if (player.stages !== stages) { stages = player.stages; words = word(player); }
     return words;
   };
 }
 
-/** @param {any} r @param {any} recipe @param {any} player @returns {string} */
+/** @param {import("../engine/engine.mjs").Readout} r @param {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player @returns {string} */
 export function readout(r, recipe, player) {
   if (r.kind === "count" || r.kind === "letters") return counted(r, player);
   const name = r.cloud ?? r.keys ?? r.a, n = count(recipe, name);
   if (r.kind === "residual") {
-    const far = residual(player.stages[r.a].at(-1), player.stages[r.b].at(-1), n, r.coordinates ?? undefined);
+    const far = residual(ended(player, r.a), ended(player, r.b), n, r.coordinates ?? undefined);
     return far && far < 1e-3 ? far.toExponential(1) : fixed(far);
   }
-  if (r.kind === "lengths") return semiAxes(player.stages[name].at(-1), n).map((axis) => fixed(Math.hypot(...axis))).join(", ");
+  if (r.kind === "lengths") return semiAxes(ended(player, name), n).map((axis) => fixed(Math.hypot(...axis))).join(", ");
   if (r.kind === "fate") return fate(certificateOf(name, player.moment));
   const values = measured(r.row, name, player.moment);
   if (r.kind === "accuracy") return `${(100 * accuracy(values, unpack(r.classes), r.threshold)).toFixed(1)} %`;
@@ -98,7 +98,7 @@ function fate({ margin, largest, weights }) {
   return `never wins: ${few === 1 ? "another is where it is" : `${few} others average to it`}; gets at most ${(100 * largest).toFixed(1)} %`;
 }
 
-/** How many points there are of a kind. @param {any} r @param {any} player */
+/** How many points there are of a kind. @param {import("../engine/engine.mjs").Readout} r @param {import("./player.mjs").Player} player */
 function counted(r, player) {
   const { moment } = player;
   return `${marked(r, moment).length} of ${count(moment.recipe, r.cloud)}`;
@@ -111,13 +111,17 @@ function facts({ title, columns, rows }) {
     ...(columns.some(Boolean) ? [h("thead", {}, h("tr", {}, ...columns.map((c) => (c ? h("th", { scope: "col" }, c) : h("td")))))] : []), h("tbody", {}, ...rows.map(cells))));
 }
 
-/** @param {any} recipe @param {string} cloud @returns {number} how many points the cloud has */
+/** A cloud at its last stage. @param {import("./player.mjs").Player} player @param {string} cloud */
+const ended = (player, cloud) => /** @type {Float64Array} */ (player.stages[cloud].at(-1));
+
+/** @param {import("../engine/engine.mjs").Recipe} recipe @param {string} cloud @returns {number} how many points the cloud has */
 const count = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
 
-/** @param {any} recipe */
+/** @param {import("../engine/engine.mjs").Recipe} recipe */
 function heads(recipe) {
-  const d = rows(recipe, defaults(recipe), stages(recipe, defaults(recipe)), 0)[0].length - recipe.table.columns.length + 1;
-  const names = recipe.table.columns.flatMap((/** @type {string} */ c) => c === "components"
-    ? Array.from({ length: d }, (_, j) => `x${String(j + 1).replace(/\d/g, (k) => "₀₁₂₃₄₅₆₇₈₉"[Number(k)])}`) : [/** @type {any} */ (HEADS)[c]]);
+  const { columns } = /** @type {NonNullable<typeof recipe.table>} */ (recipe.table);
+  const d = rows(recipe, defaults(recipe), stages(recipe, defaults(recipe)), 0)[0].length - columns.length + 1;
+  const names = columns.flatMap((/** @type {string} */ c) => c === "components"
+    ? Array.from({ length: d }, (_, j) => `x${String(j + 1).replace(/\d/g, (k) => "₀₁₂₃₄₅₆₇₈₉"[Number(k)])}`) : [/** @type {Record<string, string>} */ (HEADS)[c]]);
   return h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "stage"), ...names.map((/** @type {string} */ n) => h("th", { scope: "col" }, n))));
 }

@@ -17,7 +17,7 @@ export function pause({ empty, lost, after }, chance = Math.random()) {
 
 /** Ask until `heard` says that this was the end, or nobody listens any more. Each answer is heard once; what was not answered
  * whole is asked again.
- * @param {string} url @param {() => any} question @param {(answer: any) => boolean} heard whether to go on; of null, that nothing is new
+ * @param {string} url @param {() => object} question @param {(answer: any) => boolean} heard whether to go on; of null, that nothing is new
  * @param {{signal: AbortSignal, sleep: (ms: number) => Promise<void>}} life */
 export async function poll(url, question, heard, { signal, sleep }) {
   const since = { empty: 0, lost: 0, after: 0 };
@@ -42,7 +42,7 @@ function goesOn(heard, answer) {
   }
 }
 
-/** One answer: null if nothing is new, undefined if there is none. @param {string} url @param {any} body @param {AbortSignal} signal
+/** One answer: null if nothing is new, undefined if there is none. @param {string} url @param {object} body @param {AbortSignal} signal
  * @returns {Promise<{answer: any, after: number}>} */
 async function ask(url, body, signal) {
   try {

@@ -4,7 +4,7 @@
  * `script.recipes` in the scene: for each set of choices, as a query of what differs from the defaults, the recipe or
  * its file.
  *
- * @typedef {{choices: Record<string, string>, recipe?: any, refused?: string}} Answer neither recipe nor refused: no answer
+ * @typedef {{choices: Record<string, string>, recipe?: import("../engine/engine.mjs").Recipe, refused?: string}} Answer neither recipe nor refused: no answer
  */
 
 const PATIENCE = 60_000; // milliseconds for an answer; the page says before that it waits

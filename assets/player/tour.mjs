@@ -8,7 +8,10 @@
 import { h } from "./controls.mjs";
 import { question, verdict } from "./guess.mjs";
 
-/** The player gets the tour as `tour`; the links of the page to its stops lead there at once. @param {HTMLElement} part @param {Stop[]} all @param {any} player */
+/** @typedef {ReturnType<typeof tour>} Tour */
+
+/** The tour of a player, which leads it; the links of the page to its stops lead there at once.
+ * @param {HTMLElement} part @param {Stop[]} all @param {import("./player.mjs").Player} player */
 export function tour(part, all, player) {
   const last = all.length - 1, shown = /** @type {Set<number>} */ (new Set()); // stops whose question is past
   let current = -1;
@@ -17,11 +20,11 @@ export function tour(part, all, player) {
   const back = button("Back", () => step(-1)), on = button("Next", () => (current < last || asking() ? step(1) : close()), "on");
   const card = h("section", { className: "guide", hidden: true, "aria-label": "Tour" }, h("div", { "aria-live": "polite" }, count, title, words),
     h("div", { className: "steps" }, back, on, h("span", { className: "space" }), button("Close", () => close())));
-  const start = link(player.part("head")?.querySelector("a.on"), () => { visit(0); title.focus(); });
+  const start = link(/** @type {HTMLAnchorElement} */ (player.need("head").querySelector("a.on")), () => { visit(0); title.focus(); });
   const stops = [...part.querySelectorAll(".tour li")];
   stops.forEach((stop, k) => link(/** @type {HTMLAnchorElement} */ (stop.querySelector("a")), () => {
     visit(k);
-    player.part("stage").scrollIntoView({ block: "nearest" });
+    player.need("stage").scrollIntoView({ block: "nearest" });
     title.focus({ preventScroll: true });
   }));
 
@@ -71,8 +74,9 @@ export function tour(part, all, player) {
     stops.forEach((stop) => stop.classList.remove("current"));
   };
 
-  player.tour = { card, last, visit, answer, next: () => step(1), back: () => step(-1), get current() { return current; } };
+  const own = { card, last, visit, answer, next: () => step(1), back: () => step(-1), get current() { return current; } };
   player.part("controls")?.prepend(card);
+  return own;
 }
 
 /** What a link of the page does here, unless it is to open elsewhere. @param {HTMLAnchorElement} a @param {() => void} act */

@@ -4,6 +4,7 @@
  * with the training: what the worker sends is the recipe of the film so far, of which it leaves out what it has sent.
  */
 
+import { shared } from "../page/globals.mjs";
 import { h, whole } from "./controls.mjs";
 import { poll } from "./poll.mjs";
 
@@ -11,19 +12,19 @@ const QUIET = 3000; // milliseconds without an answer after which the page says 
 const LOST = "The server does not answer at the moment. This page goes on asking; the training goes on where it runs.";
 const SILENT = "The server does not answer. Try again in a moment.";
 
-const player = () => /** @type {any} */ (window).normscape.players[0];
+const player = () => shared.normscape.players[0];
 const duration = (/** @type {number} */ s) => (s < 60 ? `${Math.ceil(s)} s` : `${Math.floor(s / 60)} min ${Math.ceil(s % 60)} s`);
 
 /** The training that this page follows: the player that shows it, the choices then; the step of the last picture; whether the hand
  * wants to stop, and what it wants to see, as a query, of which the server has been asked, and knows.
- * @type {{ticket: string, shown: any, choices: Record<string, string>, known: Map<string, any>, seeds: number, seen: number, stop: boolean,
+ * @type {{ticket: string, shown: import("./player.mjs").Player, choices: Record<string, string>, known: Map<string, object>, seeds: number, seen: number, stop: boolean,
  *   look: string, asked: string, looked: string, quiet: AbortController} | null} */
 let followed = null;
 /** State of the panel, bar, words. @typedef {[string, number, string]} Said */
 /** @type {Said} */ let said = ["idle", 0, ""], told = said; // the last news, and what the panel shows
 let silence = 0; // a timer
 
-const place = () => `${followed?.shown.root.dataset.run.replace(/run$/, "training")}/${followed?.ticket}`;
+const place = () => `${followed?.shown.root.dataset.run?.replace(/run$/, "training")}/${followed?.ticket}`;
 
 /** The numbers of the panel. @returns {NodeListOf<HTMLInputElement>} */
 const fields = () => document.querySelectorAll(".training .fields input");
@@ -38,7 +39,7 @@ function ask() {
 
 /** A ticket, or why there is none. @param {{wrong: Record<string, string>, refused: string | null, ticket: string | null}} answer */
 function show({ wrong, refused, ticket }) {
-  const { no_update } = /** @type {any} */ (window).dash_clientside;
+  const { no_update } = shared.dash_clientside;
   clearTimeout(silence);
   for (const field of fields()) {
     field.setAttribute("aria-invalid", String(field.name in wrong));
@@ -54,8 +55,8 @@ function begun(ticket) {
   forget();
   const shown = player(), quiet = new AbortController();
   followed = { ticket, shown, choices: { ...shown.choices }, known: new Map(), seeds: 0, seen: -1, stop: false, look: "", asked: "", looked: "", quiet };
-  shown.turn = turn;
-  shown.listen.signal.addEventListener("abort", () => { close(); forget(); }, { signal: quiet.signal }); // its page was left
+  shown.train(turn);
+  shown.life.addEventListener("abort", () => { close(); forget(); }, { signal: quiet.signal }); // its page was left
   watch(LOST);
   poll(place(), question, heard, { signal: quiet.signal, sleep });
   return (told = said = ["running", 0, "Starting …"]);
@@ -65,7 +66,7 @@ function begun(ticket) {
 function forget() {
   clearTimeout(silence);
   followed?.quiet.abort();
-  if (followed) followed.shown.turn = null;
+  followed?.shown.train(null);
   followed = null;
 }
 
@@ -96,7 +97,7 @@ function watch(words) {
 /** @param {Said} news */
 function tell(news) {
   if (String(news) === String(told)) return;
-  const [state, bar, words] = (told = news), { set_props } = /** @type {any} */ (window).dash_clientside;
+  const [state, bar, words] = (told = news), { set_props } = shared.dash_clientside;
   set_props("train-panel", { "data-state": state });
   set_props("train-bar", { value: bar });
   set_props("train-words", { children: words });
@@ -139,8 +140,8 @@ function under(news) {
 
 /** Whether a choice is of what is shown alone, such as the seed, and not of what is trained. @param {string} name */
 function free(name) {
-  const { of } = followed?.shown.recipe.choices.find((/** @type {any} */ c) => c.name === "run");
-  return ![...of, "run", "net"].includes(name);
+  const run = followed?.shown.recipe.choices.find((c) => c.name === "run");
+  return ![...(run?.of ?? []), "run", "net"].includes(name);
 }
 
 /** The choices that the hand has changed since the training began. */
@@ -160,20 +161,17 @@ function turn(wanted) {
   const { shown, seeds } = followed, beyond = Number(wanted.seed) >= seeds;
   shown.notice(beyond ? `seed=${wanted.seed}, but this training has ${seeds}, from 0 on` : "");
   if (beyond) return true;
-  Object.assign(shown.choices, wanted);
-  for (const [name, value] of Object.entries(wanted)) {
-    const field = shown.root.querySelector(`#choice-${name}`);
-    if (field) field.value = value;
-  }
+  shown.tell(wanted);
   look(changed());
   return true;
 }
 
-/** The picture of the film so far, unless the hand has chosen something else to train. @param {any} recipe */
+/** The picture of the film so far, unless the hand has chosen something else to train. @param {import("../engine/engine.mjs").Recipe} recipe */
 function picture(recipe) {
   const { known, shown } = /** @type {NonNullable<typeof followed>} */ (followed), other = changed();
+  const parts = /** @type {Record<string, {name: string}[]>} */ (/** @type {unknown} */ (recipe));
   for (const kind of ["clouds", "views"]) {
-    recipe[kind] = recipe[kind].map((/** @type {any} */ each) => {
+    parts[kind] = parts[kind].map((each) => {
       const place = `${kind} ${each.name}`, full = { ...known.get(place), ...each };
       known.set(place, full);
       return full;
@@ -208,18 +206,18 @@ function picked(seeds) {
   return Number(seed) < seeds ? { ...rest, seed } : rest;
 }
 
-/** The recipe of a whole run, at its last step. @param {any} shown the player @param {Record<string, string>} choices */
+/** The recipe of a whole run, at its last step. @param {import("./player.mjs").Player} shown the player @param {Record<string, string>} choices */
 async function toEnd(shown, choices) {
   const done = await shown.choose(choices);
-  const clock = done && shown.recipe.parameters.find((/** @type {any} */ p) => p.name === shown.recipe.clock);
+  const clock = done && shown.recipe.parameters.find((p) => p.name === shown.recipe.clock);
   if (clock) shown.set(clock.name, clock.max);
 }
 
-/** The files of the run that is shown. @param {HTMLElement} part @param {any} shown the player */
+/** The files of the run that is shown. @param {HTMLElement} part @param {import("./player.mjs").Player} shown the player */
 function files(part, shown) {
   const { run, seed } = shown.choices, place = shown.root.dataset.run, words = h("p", { role: "alert" });
   const open = h("input", { type: "file", accept: ".npz,.json", hidden: true, onchange: async () => {
-    const [file] = open.files;
+    const [file] = open.files ?? [];
     const query = new URLSearchParams(Object.entries(shown.choices).filter(([name, value]) => String(value) !== String(shown.usual[name])));
     const answer = file && await ask(`${place}/${shown.slug}?${query}`, { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } });
     open.value = "";
@@ -242,7 +240,7 @@ function files(part, shown) {
     h("button", { type: "button", title: "A run that was downloaded, .npz or .json", onclick: () => open.click() }, "Open a run …"), open, words);
 }
 
-/** @type {any} */ let known;
+/** @type {{part: HTMLElement, run: string, seed: string} | undefined} */ let known;
 function attend() {
   const shown = player(), part = /** @type {HTMLElement | null} */ (shown?.root.querySelector(".training .files"));
   if (!part || (known?.part === part && part.childElementCount && known.run === shown.choices.run && known.seed === shown.choices.seed)) return;
@@ -253,5 +251,5 @@ addEventListener("normscape:state", attend);
 
 addEventListener("pagehide", close); // should it come back, it asks again, and is told
 
-const { dash_clientside } = /** @type {any} */ (Object.assign(window, { dash_clientside: /** @type {any} */ (window).dash_clientside ?? {} }));
-dash_clientside.training = { ask, show, stop };
+shared.dash_clientside ??= {};
+shared.dash_clientside.training = { ask, show, stop };

@@ -20,6 +20,7 @@ from components.language import link
 from components.language.link import State, write
 from components.language.scene import Scene, WrongValue, scenes
 from components.pages.markup import element
+from components.pages.modules import names
 from components.pages.page import facts
 from components.pages.shell import Place, module, script
 from components.publish.plain import body, figure, linked, page, single_file
@@ -83,6 +84,7 @@ def embed(slug: str) -> Response:
 def html(shown: Shown) -> str:
     """The page that an iframe holds. All its links are relative: it may stand under any path."""
     state, scene, own = shown.state, shown.state.scene, figure(shown.state)
+    recipe = f"../recipe/{scene.slug}?{link.key(scene, state.choices)}"
     data = facts(
         scene,
         **own,
@@ -91,6 +93,7 @@ def html(shown: Shown) -> str:
         still=f"../still/{scene.slug}.svg",
         page=ABOVE.scene("{slug}"),
         plotly=f"../lib/{bundle()[0]}",
+        ahead=" ".join([recipe, *(ABOVE.asset(f"{name}.mjs") for name in names("page/attend"))]),
     )
     back = {"class": "back", "href": f"../{scene.slug}{own['query']}", "target": "_blank", "rel": "noopener"}
     sign = tags.P([tags.Span(scene.title), " ", element("a", back, "Normscape ↗")], className="sign")

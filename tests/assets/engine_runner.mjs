@@ -13,6 +13,8 @@ import { marked } from "../../assets/player/letters.mjs";
 import { readout, rows } from "../../assets/player/numbers.mjs";
 import { pause, poll } from "../../assets/player/poll.mjs";
 import { ask } from "../../assets/player/source.mjs";
+import { State } from "../../assets/player/state.mjs";
+import { declared } from "../../assets/painter/shaders.mjs";
 
 /** Numbers as base64, so that NaN and infinities travel too. */
 const pack = (x) => Buffer.from(Float32Array.from(x).buffer).toString("base64");
@@ -121,6 +123,25 @@ const answers = {
     const start = performance.now(), answer = await ask(root, { n: "1" }, { n: "0" }, life.signal);
     return { answer, asked: asked.length, ms: performance.now() - start };
   },
+  /** What a state says after each of some acts, [name, arguments …]; "write" tries to write a field from outside. */
+  state({ recipe, usual, acts }) {
+    const state = new State(usual), told = [];
+    for (const [name, ...all] of acts) {
+      let gave;
+      try {
+        if (name === "write") state[all[0]] = all[1];
+        else if (name === "take") state.take(recipe, usual, link.read({}, recipe).state);
+        else if (name === "fast") [state.speed, state.loop] = all;
+        else gave = state[name](...all);
+      } catch (error) {
+        gave = error.constructor.name;
+      }
+      const { progress, params, playing, running, followed, growing, moves, query } = state;
+      told.push({ gave, progress, params, playing, running, followed, growing, moves, query, drawn: state.frame(false).flat().map((mark) => pack(mark.points)) });
+    }
+    return told;
+  },
+  declared: ({ source, kind }) => declared(source, kind),
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
 };
 

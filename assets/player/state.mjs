@@ -1,0 +1,250 @@
+// @ts-check
+/**
+ * The state of a scene: its recipe, the choices, where everything is, and what moves by itself. Pure: it knows no page and no
+ * Plotly, and no clock but the milliseconds that it is told. Others read it, and call what changes it.
+ *
+ * @typedef {import("../engine/engine.mjs").Recipe} Recipe
+ * @typedef {import("../engine/engine.mjs").Stages} Stages
+ * @typedef {import("./link.mjs").State} Link
+ */
+
+import { clockOf, cloudOf, now, stages } from "../engine/engine.mjs";
+import { follows, opacityOf, pointsOf, valuesOf } from "../engine/marks.mjs";
+import { defaults, pointCount, read, texts, within, write } from "./link.mjs";
+import { along, clockAfter, isOver, nextLeg, stageBeside } from "./motion.mjs";
+
+/** @type {WeakMap<Float64Array, string[]>} where each point of a cloud is, in words for hovering */
+const told = new WeakMap();
+
+export class State {
+  /** @type {Record<string, string>} */ #choices;
+  /** @type {Recipe | null} */ #recipe = null;
+  /** @type {Record<string, number>} */ #params = {};
+  /** @type {Stages} */ #stages = {};
+  /** @type {Record<string, Float64Array>} */ #at = {};
+  /** @type {Link["camera"]} */ #camera = null;
+  /** @type {Link["controls"]} */ #controls = null;
+  /** @type {import("./motion.mjs").Leg | null} */ #leg = null;
+  #progress = 0;
+  #followed = 0;
+  #theme = "";
+  #playing = false;
+  #running = false;
+  #growing = false;
+  /** How fast things move, in times. */ speed = 1;
+  /** Whether playing begins again at its end. */ loop = false;
+
+  /** @param {Record<string, string>} usual the defaults of the choices */
+  constructor(usual) {
+    this.usual = Object.freeze({ ...usual });
+    this.#choices = { ...usual };
+  }
+
+  get known() { return this.#recipe !== null; }
+  get recipe() { return /** @type {Recipe} */ (this.#recipe); }
+  get choices() { return this.#choices; }
+  get params() { return this.#params; }
+  get stages() { return this.#stages; }
+  /** For each cloud, where its points were in the last frame. */
+  get at() { return this.#at; }
+  get progress() { return this.#progress; }
+  get last() { return this.recipe.stages.length - 1; }
+  get followed() { return this.#followed; }
+  get camera() { return this.#camera; }
+  /** The controls that the link names, null for all. */
+  get controls() { return this.#controls; }
+  get theme() { return this.#theme; }
+  get playing() { return this.#playing; }
+  /** Whether the clock runs. */
+  get running() { return this.#running; }
+  get leg() { return this.#leg; }
+  /** Whether the recipe came as news: no link holds it, and the next comes soon. */
+  get growing() { return this.#growing; }
+  get moves() { return Boolean(this.#leg || this.#running); }
+
+  /** Another recipe, and where things are in it. @param {Recipe} recipe @param {Record<string, string>} choices
+   * @param {Partial<Link> & Pick<Link, "params" | "progress" | "follow" | "camera">} link */
+  take(recipe, choices, link) {
+    this.#recipe = recipe;
+    this.#choices = { ...choices, ...texts(recipe.chosen) };
+    this.#progress = link.progress;
+    this.#followed = link.follow;
+    this.#camera = link.camera;
+    this.#growing = false;
+    if (link.controls !== undefined) this.#controls = link.controls;
+    this.#move(link.params);
+    this.#at = now(recipe, this.#stages, this.#progress);
+    this.pause();
+  }
+
+  /** @param {Record<string, number>} params */
+  #move(params) {
+    this.#params = params;
+    this.#stages = stages(this.recipe, params);
+  }
+
+  /** What can be kept with another recipe: what the hand has not moved follows the new scene. @param {Recipe} recipe */
+  kept(recipe) {
+    const params = defaults(recipe), usual = defaults(this.recipe);
+    for (const p of recipe.parameters) {
+      const value = this.#params[p.name];
+      if (value !== usual[p.name] && within(p, value ?? NaN)) params[p.name] = value;
+    }
+    return { params, progress: Math.min(this.#progress, recipe.stages.length - 1), camera: this.#camera,
+      follow: this.#followed < pointCount(recipe) ? this.#followed : recipe.follow };
+  }
+
+  /** What there is by now of a recipe of the same shape, at its newest. @param {Recipe} recipe */
+  grow(recipe) {
+    this.#recipe = { ...this.recipe, ...recipe };
+    const clock = clockOf(recipe);
+    this.#move(clock ? { ...this.#params, [clock.name]: clock.max } : this.#params);
+    this.#growing = true;
+  }
+
+  /** Choices of what is shown alone: the next news has them. @param {Record<string, string>} choices */
+  tell(choices) { this.#choices = { ...this.#choices, ...choices }; }
+
+  /** @param {string} name @param {number} value @returns {boolean} whether it is another */
+  set(name, value) {
+    const parameter = this.recipe.parameters.find((p) => p.name === name);
+    if (!parameter || typeof value !== "number" || !within(parameter, value)) throw new RangeError(`${name} = ${value} is not a value of this scene`);
+    if (this.#params[name] === value) return false;
+    this.#move({ ...this.#params, [name]: value });
+    return true;
+  }
+
+  /** @param {number} progress */
+  seek(progress) {
+    if (!(progress >= 0 && progress <= this.last)) throw new RangeError(`progress ${progress} is not from 0 to ${this.last}`);
+    this.#progress = progress;
+    this.#leg = null;
+  }
+
+  /** @param {number} index */
+  follow(index) { this.#followed = index; }
+
+  /** @param {Link["camera"]} camera null is the scene's own */
+  look(camera) { this.#camera = camera; }
+
+  /** @param {string} theme */
+  paint(theme) { this.#theme = theme; }
+
+  play() {
+    if (this.#playing || !this.last) return;
+    if (this.#progress >= this.last) this.#progress = 0;
+    this.#playing = true;
+    this.#leg = null;
+  }
+
+  pause() {
+    this.#playing = this.#running = false;
+    this.#leg = null;
+  }
+
+  /** The clock runs to its end, or stands still. */
+  run() {
+    const p = clockOf(this.recipe);
+    if (!p) return;
+    this.#running = !this.#running;
+    if (this.#running && this.#params[p.name] >= p.max) this.#move({ ...this.#params, [p.name]: p.min });
+  }
+
+  stop() { this.#running = false; }
+
+  /** To a stage: a move, or a cut. @param {number} stage @param {boolean} cut */
+  goTo(stage, cut) {
+    this.pause();
+    if (cut) this.seek(stage);
+    else this.#leg = { from: this.#progress, to: stage, done: 0 };
+  }
+
+  /** The stage that is next, or the one before. @param {number} by */
+  beside(by) { return stageBeside(this.#leg ? this.#leg.to : this.#progress, by, this.last); }
+
+  reset() {
+    this.#move(defaults(this.recipe));
+    this.#progress = this.recipe.progress;
+    this.#followed = this.recipe.follow;
+    this.pause();
+  }
+
+  /** What a link with these names asks for, at once but for the progress and the camera, which are told.
+   * @param {Record<string, string>} rest */
+  turnTo(rest) {
+    const { params, progress, follow, camera } = read(rest, this.recipe).state;
+    this.#move(params);
+    this.#followed = follow;
+    return { progress, camera };
+  }
+
+  /** Time passes: progress runs leg by leg, with a pause at each stage, and the clock.
+   * @param {number} ms since the last frame @param {boolean} cut for those who asked for no motion
+   * @returns {boolean} whether a run has just come to its end */
+  advance(ms, cut) {
+    const ended = this.#legOn(ms * this.speed, cut);
+    if (this.#running) this.#clockOn(ms * this.speed);
+    return ended;
+  }
+
+  /** @param {number} ms @param {boolean} cut @returns {boolean} */
+  #legOn(ms, cut) {
+    if (this.#playing) this.#leg ??= nextLeg(this.#progress, this.last);
+    const leg = this.#leg;
+    if (!leg) return false;
+    leg.done += ms;
+    this.#progress = along(leg, cut);
+    if (!isOver(leg, this.#playing)) return false;
+    this.#progress = leg.to;
+    this.#leg = null;
+    if (!this.#playing) return false;
+    if (leg.to < this.last || this.loop) return this.#legOn(0, cut);
+    this.#playing = false;
+    return true;
+  }
+
+  /** @param {number} ms */
+  #clockOn(ms) {
+    const p = /** @type {import("../engine/engine.mjs").Parameter} */ (clockOf(this.recipe)), to = clockAfter(p, this.#params[p.name], ms);
+    const over = to >= p.max;
+    this.#move({ ...this.#params, [p.name]: over && this.loop ? p.min : to });
+    if (over && !this.loop) this.stop();
+  }
+
+  /** What is known when a frame is drawn. @returns {import("../engine/marks.mjs").Moment} */
+  get moment() {
+    return { recipe: this.recipe, stages: this.#stages, at: this.#at, params: this.#params, progress: this.#progress, followed: this.#followed };
+  }
+
+  /** What every mark of every view shows now. @param {boolean} rest with texts for hovering
+   * @returns {import("../painter/painter.mjs").Drawn[][]} */
+  frame(rest) {
+    this.#at = now(this.recipe, this.#stages, this.#progress);
+    const { moment } = this;
+    return this.recipe.views.map((view) => view.layers.map((mark) => ({
+      points: pointsOf(mark, moment),
+      opacity: opacityOf(mark, this.#progress),
+      values: valuesOf(mark, moment),
+      text: rest && follows(mark) ? this.#texts(mark.cloud) : undefined,
+    })));
+  }
+
+  /** What is told of each point under the pointer: its label, or where it is. @param {string} name */
+  #texts(name) {
+    const at = this.#at[name], { labels, points } = cloudOf(this.recipe, name), known = labels ?? told.get(at);
+    if (known) return known;
+    const n = points.shape[0], d = at.length / n;
+    const words = Array.from({ length: n }, (_, i) => `point ${i}<br>(${Array.from(at.subarray(i * d, (i + 1) * d), (x) => x.toFixed(2)).join(", ")})`);
+    told.set(at, words);
+    return words;
+  }
+
+  /** What a link carries. @returns {Link} */
+  get link() {
+    return { choices: this.#choices, params: this.#params, progress: this.#progress, camera: this.#camera, follow: this.#followed,
+      theme: this.#theme, controls: this.#controls, tour: 0 };
+  }
+
+  /** The state as a query, with its ?, what differs from the defaults only. */
+  get query() { return write(this.link, this.usual, this.recipe); }
+}
