@@ -8,6 +8,7 @@ from components.language.recipe import Count
 from components.language.scene import WrongValue
 from components.scenes.select import SCENE
 from components.scenes.select.build import never
+from components.training.recipes import recipe_of
 from geometry import layer_norm, rms_norm
 from geometry.centering import hyperplane_basis
 from geometry.selection import certificate, largest_weights, selectable
@@ -30,7 +31,7 @@ def lost(recipe, stage, **params):
 @pytest.mark.parametrize("d", (2, 3, 4))
 @pytest.mark.parametrize("norm", ("layernorm", "rmsnorm"))
 def test_the_stages_are_those_of_the_norm_in_turned_coordinates(d, norm):
-    recipe = SCENE.recipe(d=d, norm=norm, n=30)
+    recipe = recipe_of(SCENE, d=d, norm=norm, n=30)
     turn = np.vstack([hyperplane_basis(d), np.ones(d) / np.sqrt(d)])
     x = recipe.cloud("keys").points @ turn
     params = {"eps": 0.3, "gamma1": 0.5, "gamma2": -1.5}
@@ -45,7 +46,7 @@ def test_the_stages_are_those_of_the_norm_in_turned_coordinates(d, norm):
 
 @pytest.mark.parametrize("norm", ("layernorm", "centre"))
 def test_the_hull_of_four_dimensions_is_that_of_the_hyperplane(norm):
-    recipe = SCENE.recipe(d=4, norm=norm, n=30)
+    recipe = recipe_of(SCENE, d=4, norm=norm, n=30)
     params = recipe.defaults | {"eps": 0.2, "gamma1": 0.5}
     keys, shadow = (recipe.cloud(name).stages(params) for name in ("keys", "shadow"))
     for own, seen in zip(keys, shadow, strict=True):
@@ -57,7 +58,7 @@ def test_the_hull_of_four_dimensions_is_that_of_the_hyperplane(norm):
 @pytest.mark.parametrize("choices", SOME, ids=str)
 def test_the_table_counts_what_linear_programmes_would(choices):
     """The counts by corners of the hull are those by certificates."""
-    recipe = SCENE.recipe(**choices, n=20)
+    recipe = recipe_of(SCENE, **choices, n=20)
     counts = [int(word) for word in recipe.facts.rows[0][1:]]
     assert counts == [lost(recipe, k) for k in range(len(recipe.stages))]
 
@@ -65,7 +66,7 @@ def test_the_table_counts_what_linear_programmes_would(choices):
 @pytest.mark.parametrize("norm", ("layernorm", "rmsnorm"))
 @pytest.mark.parametrize("d", (3, 4))
 def test_from_the_said_epsilon_on_keys_are_lost(d, norm):
-    recipe = SCENE.recipe(d=d, norm=norm)
+    recipe = recipe_of(SCENE, d=d, norm=norm)
     at = recipe.stages.index("sphere")
     eps = float(next(word for word in recipe.facts.rows[1][1:] if word))
     assert lost(recipe, at, eps=eps / 2) == 0 < lost(recipe, at, eps=1.5 * eps)
@@ -79,17 +80,17 @@ def test_keys_of_one_s_own_that_will_not_do():
         ("a b c", "number"),
     ):
         with pytest.raises(WrongValue, match=words):
-            SCENE.recipe(keys="own", vectors=vectors)
-    equal = SCENE.recipe(keys="own", vectors="1 2 4; 1 2 4; 1 2 4")
+            recipe_of(SCENE, keys="own", vectors=vectors)
+    equal = recipe_of(SCENE, keys="own", vectors="1 2 4; 1 2 4; 1 2 4")
     assert lost(equal, 0) == 3 and largest_weights(stages(equal)[0]) == pytest.approx(1 / 3)
-    constant = SCENE.recipe(keys="own", vectors="7 7 7; -2 -2 -2; 1 0 0")
+    constant = recipe_of(SCENE, keys="own", vectors="7 7 7; -2 -2 -2; 1 0 0")
     assert not stages(constant)[2][:2].any()
 
 
 @pytest.mark.parametrize("norm", ("layernorm", "rmsnorm", "centre"))
 @pytest.mark.parametrize("choices", [*SOME, {"n": 3}, {"n": 200, "d": 2}], ids=str)
 def test_every_choice_has_a_recipe_that_starts_inside_its_picture(choices, norm):
-    recipe = SCENE.recipe(**choices, norm=norm)
+    recipe = recipe_of(SCENE, **choices, norm=norm)
     keys = stages(recipe)
     low, high = np.array(recipe.views[0].ranges).T
     for stage in keys:
@@ -115,7 +116,7 @@ def counted(title):
 def fates():
     """A filled point has a query that puts it ahead; a hollow one is an average of others."""
     for choices in ({"n": 30, "d": 2}, {"n": 30}, {"keys": "equal"}, {"keys": "ring", "n": 20}):
-        keys = stages(SCENE.recipe(**choices))[0]
+        keys = stages(recipe_of(SCENE, **choices))[0]
         for k in range(len(keys)):
             found, others = certificate(keys, k), np.delete(keys, k, axis=0)
             if found.largest == 1:
@@ -126,17 +127,17 @@ def fates():
 
 def the_picture_by_dimension():
     for d in (3, 4):
-        recipe = SCENE.recipe(d=d)
+        recipe = recipe_of(SCENE, d=d)
         for stage in stages(recipe)[1:3]:
             np.testing.assert_allclose(stage[:, -1], 0, atol=SAME)
         np.testing.assert_allclose(np.linalg.norm(stages(recipe)[2], axis=1), np.sqrt(d))
-    assert [mark.fade for mark in SCENE.recipe(d=4).views[0].layers if mark.cloud == "shadow"] == 2 * [
+    assert [mark.fade for mark in recipe_of(SCENE, d=4).views[0].layers if mark.cloud == "shadow"] == 2 * [
         [0, 1, 1, 1, 1]
     ]
 
 
 def carried():
-    recipe = SCENE.recipe(d=2, keys="inside", norm="rmsnorm")
+    recipe = recipe_of(SCENE, d=2, keys="inside", norm="rmsnorm")
     inside = stages(recipe)[0]
     outside = stages(recipe, x3=2.5, y3=2.5)[0]
     np.testing.assert_array_equal(outside[:3], inside[:3])
@@ -146,7 +147,7 @@ def carried():
 def the_bound():
     """The weight of a key at the best query is 1/(1 + e^L), and no other query or average does better."""
     rng = np.random.default_rng(0)
-    keys = stages(SCENE.recipe(n=20))[0]
+    keys = stages(recipe_of(SCENE, n=20))[0]
     for k in np.flatnonzero(~selectable(keys)):
         found = certificate(keys, k)
         for q in found.query + rng.normal(size=(20, 3)):
@@ -160,7 +161,7 @@ def the_bound():
 def all_free():
     for seed in SEEDS:
         for norm, d in (("layernorm", 3), ("layernorm", 4), ("rmsnorm", 2), ("rmsnorm", 3), ("rmsnorm", 4)):
-            recipe = SCENE.recipe(seed=seed, norm=norm, d=d)
+            recipe = recipe_of(SCENE, seed=seed, norm=norm, d=d)
             at = recipe.stages.index("sphere")
             assert (
                 lost(recipe, at) == 0 == lost(recipe, at + 1, gamma1=-0.5, gamma2=1.7) == lost(recipe, at + 2)
@@ -170,24 +171,24 @@ def all_free():
 def centring_loses():
     for seed in SEEDS:
         for d in (2, 3, 4):
-            recipe = SCENE.recipe(seed=seed, norm="centre", d=d)
+            recipe = recipe_of(SCENE, seed=seed, norm="centre", d=d)
             assert lost(recipe, 1) > lost(recipe, 0)
 
 
 def copies():
     for seed in SEEDS:
-        recipe = SCENE.recipe(seed=seed, d=2)
+        recipe = recipe_of(SCENE, seed=seed, d=2)
         sphere = stages(recipe)[2]
         assert len(np.unique(sphere.round(9), axis=0)) == 2 and lost(recipe, 2) >= 49
     x = np.array([[5.0, 8, 2], [1, 2, 0]])
     np.testing.assert_allclose(*layer_norm(x, eps=0.0), atol=SAME)
-    pair = stages(SCENE.recipe(keys="equal"))[0]
+    pair = stages(recipe_of(SCENE, keys="equal"))[0]
     assert largest_weights(pair)[[0, 4]] == pytest.approx(0.5)
 
 
 def inside_by_epsilon():
     for eps in (0.01, 0.1, 1.0):
-        recipe = SCENE.recipe(d=3)
+        recipe = recipe_of(SCENE, d=3)
         x, sphere = stages(recipe)[1], stages(recipe, eps=eps)[2]
         sigma = np.linalg.norm(x, axis=1) / np.sqrt(3)
         np.testing.assert_allclose(
@@ -201,7 +202,7 @@ def zeros():
     """One zero is harmless to LayerNorm, two are not; RMSNorm suffers from the first."""
     for seed in SEEDS:
         for d in (3, 4):
-            layer, rms = (SCENE.recipe(seed=seed, d=d, norm=norm) for norm in ("layernorm", "rmsnorm"))
+            layer, rms = (recipe_of(SCENE, seed=seed, d=d, norm=norm) for norm in ("layernorm", "rmsnorm"))
             assert lost(layer, 3, gamma1=0.0) == 0 < lost(layer, 3, gamma1=0.0, gamma2=0.0)
             assert lost(rms, 2, gamma1=0.0) > 0
 
@@ -258,7 +259,7 @@ def four_dimensions():
 
 def halfway():
     assert largest_weights([[0.0, 0], [4, 2], [2, 1]]) == pytest.approx([1, 1, 1 / 3])
-    keys = stages(SCENE.recipe())[0]
+    keys = stages(recipe_of(SCENE))[0]
     assert all(np.exp(0 * keys[:, 0])[k] / len(keys) == 1 / 50 for k in range(50))
 
 
@@ -269,7 +270,7 @@ def few_and_many_dimensions():
 
 
 def depends_on_the_others():
-    recipe = SCENE.recipe(d=2, keys="inside", norm="rmsnorm")
+    recipe = recipe_of(SCENE, d=2, keys="inside", norm="rmsnorm")
     before = largest_weights(stages(recipe)[0])[3]
     near, away = (largest_weights(stages(recipe, x0=x)[0])[3] for x in (1.0, 3.0))
     assert near != pytest.approx(before, abs=1e-3) and away != pytest.approx(before, abs=1e-3)
