@@ -64,7 +64,7 @@ def train(
     numbers = {"seeds": seeds, "steps": steps, "seed": seed, "checkpoints": checkpoints}
     _check(network, data, test, lr, numbers)
     start, breath = perf_counter(), 0.0
-    kept = min(checkpoints, MOST["weights"] // (seeds * network.size))  # what a file takes
+    kept = min(checkpoints, most_checkpoints(seeds, network))
     with _one_thread():
         run = _Run(network, data, test, lr=lr, seeds=range(seed, seed + seeds), steps=steps)
     while True:
@@ -75,6 +75,11 @@ def train(
         if moment.done:
             return moment.film()
         breath = BREATH
+
+
+def most_checkpoints(seeds: int, network: Model) -> int:
+    """How many a file takes of so many seeds."""
+    return MOST["weights"] // (seeds * network.size)
 
 
 def trained(network: Model, data: DataSet, **options: Any) -> Film:

@@ -54,6 +54,7 @@ TITLE = "hollow: can never win; colour: %s"
 COLORS = {"largest": "the most it can get", "attention": "its weight now", "score": "its score now"}
 SUBSCRIPTS, MOST, LONGEST, ROUNDING = "₁₂₃₄", 200, 10.0, 1e-12
 FEW = 100  # keys; more are drawn smaller
+CAMERA = tuple(1.12 * x for x in View.camera)  # back, for the keys that are far
 SPANS = ((0.002, 0.02, 1.0), (0.02, 0.1, 2.5), (0.1, 1.01, 6.0))  # of weights, with the width of their lines
 SHIFT = np.array([0.5, -0.4, 0.3, 0.2])  # β
 Steps = tuple[Affine | Normalize, ...]
@@ -83,7 +84,7 @@ def build(choices: Choices) -> Recipe:
         *picture(show, color, score, reach, Carry(places) if flat else Follow(), few=len(x) <= 100),
         *arrow,
     )
-    views = [square("keys", "", layers, reach) if flat else space("keys", "", layers, reach)]
+    views = [square("keys", "", layers, reach) if flat else space("keys", "", layers, reach, camera=CAMERA)]
     if not flat:
         views.append(above(d, score, reach))
     views.append(replace(curves(score), strip=flat))
@@ -178,7 +179,7 @@ def picture(
     show: Rows, color: Color, score: Row, reach: float, hand: Carry | Follow, *, few: bool
 ) -> tuple[Mark, ...]:
     """The keys by their fate, the winner of the query, and the proof of the followed key."""
-    solid, look = len(show) > 2, Look(radius=0.55 * reach)
+    solid, look = len(show) > 2, Look(radius=0.4 * reach)
     own = Look(color=color, size=8 if few else 6, hand=hand)
     touch: list[Mark] = [Support("keys", "shift", show, query=score, size=3, opacity=0.8, **look)]
     if solid:

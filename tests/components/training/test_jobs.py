@@ -22,7 +22,7 @@ from components.pages import follow, panel
 from components.settings import cache_folder
 from components.training import jobs, line, runs, store
 from components.training.line import MOST_OF_AN_ADDRESS, MOST_WAITING, Line, Refused
-from components.training.recipes import recipe_of
+from components.training.recipes import recipe_of, shown
 from components.training.worker import Local
 from learning import training
 from learning.shipped import film as shipped
@@ -331,7 +331,7 @@ def test_news_put_together_are_the_recipe_of_the_film(queue, monkeypatch):
         for kind in ("clouds", "views"):
             for k, each in enumerate(recipe[kind]):
                 recipe[kind][k] = known[kind, each["name"]] = known.get((kind, each["name"]), {}) | each
-        assert recipe == document(scene.training.show(chosen, film))
+        assert recipe == document(shown(scene, chosen, film))
     assert second < whole / 20
 
 
