@@ -58,7 +58,7 @@ def outline(points: Float[Array, "n d"]) -> Int[Array, " m"]:
 def triangles(points: Float[Array, "n 3"]) -> Int[Array, "faces 3"]:
     """Triangles that make up the boundary of a hull in space, counterclockwise as seen from outside.
 
-    Of points in one plane, a fan of their polygon; of a line, none.
+    Of points in one plane, a fan of their polygon from its first point; of a line, none.
     """
     points = _checked(points, d=3)
     flat = _flat(points) if len(points) else None
@@ -66,8 +66,8 @@ def triangles(points: Float[Array, "n 3"]) -> Int[Array, "faces 3"]:
         return np.zeros((0, 3), dtype=int)
     if flat.dimension == 2:
         around = polygon(flat.coordinates)
-        rest = around[1:]
-        return np.column_stack([np.full(len(rest) - 1, around[0]), rest[:-1], rest[1:]])
+        first, *rest = np.roll(around, -np.argmin(around))
+        return np.column_stack([np.full(len(rest) - 1, first), rest[:-1], rest[1:]])
     hull = ConvexHull(flat.coordinates)
     a, b, c = np.moveaxis(points[hull.simplices], 1, 0)
     outward = np.sum(np.cross(b - a, c - a) * (a - points[hull.vertices].mean(axis=0)), axis=-1) > 0

@@ -6,7 +6,7 @@
  * of the points at other places; of points at one place all are corners, or none.
  *
  * @typedef {{rank: number, corners: boolean[], order: number[], triangles: number[][]}} Hull rank: in how many directions the
- *   points spread; order: an outline to draw, −1 a gap; triangles: in three dimensions, seen from outside counterclockwise
+ *   points spread; order: an outline to draw, −1 a gap; triangles: in three dimensions, seen from outside counterclockwise, or a fan of what lies in a plane
  */
 
 const ROUNDING = 5e-7; // of the size of the whole: what is nearer to a line or plane than this lies on it, as points come in float32
@@ -19,7 +19,15 @@ export function hull(points, n, d) {
     : rank === 1 ? line(flat, n) : rank === 2 ? polygon(flat, n, tolerance) : polyhedron(flat, n, tolerance);
   const at = (/** @type {number} */ i) => flat.slice(rank * i, rank * (i + 1)).join(" ");
   const places = new Set([...found.corners].map(at));
-  return { rank, corners: Array.from({ length: n }, (_, i) => places.has(at(i))), order: found.order, triangles: found.triangles };
+  /** @type {Map<string, number>} */ const first = new Map();
+  for (let i = n - 1; i >= 0; i--) first.set(at(i), i);
+  return { rank, corners: Array.from({ length: n }, (_, i) => places.has(at(i))), order: found.order, triangles: d === 3 && rank === 2 ? fan(found.order.map((i) => first.get(at(i)) ?? i)) : found.triangles };
+}
+
+/** Of a polygon in space, from its first point. @param {number[]} order closed */
+function fan(order) {
+  const corners = order.slice(1), from = corners.indexOf(Math.min(...corners)), [first, ...rest] = [...corners.slice(from), ...corners.slice(0, from)];
+  return rest.slice(1).map((p, k) => [first, rest[k], p]);
 }
 
 /** The points in coordinates of the space that they spread in, one axis after another along what is farthest from those before.

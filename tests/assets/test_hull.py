@@ -105,6 +105,17 @@ def test_one_place_is_a_corner(node, points):
     assert got["corners"] == list(range(len(points))) and got["rank"] == 0 and got["order"] == []
 
 
+@settings(max_examples=40)
+@given(st.integers(3, 12), st.integers(0, 2**32 - 1))
+def test_a_plane_in_space_has_the_faces_of_its_polygon(node, n, seed):
+    """Some of its points doubled."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(n, 2)) @ np.linalg.qr(rng.normal(size=(3, 3)))[0][:2]
+    points = np.vstack([points[: n // 2], points])
+    got, want = found(node, points)["triangles"], hull.triangles(points).tolist()
+    assert len(want) >= 1 and set(map(frozenset, got)) == set(map(frozenset, want))
+
+
 def test_a_line_has_two_ends_and_no_faces(node):
     points = np.outer([0.3, -1, 2, 0.5, 2], [1, 2, -1])
     got = found(node, points)
