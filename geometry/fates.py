@@ -1,6 +1,6 @@
 """Which of many keys attention can select, all at once: quick proofs first, a linear programme for the rest.
 
-A query q scores the key k by ⟨q, k⟩. A key is selectable if some query gives it the highest score; keys in
+A query q scores the key k by ⟨q, k⟩. A key is unbeaten if some query gives it the highest score; keys in
 one place share it. Else it lies in the convex hull of the others: it is an average Σ pᵢkᵢ of them, p ≥ 0,
 Σ pᵢ = 1. `selection` has the certificate of a single key.
 """
@@ -22,8 +22,8 @@ SINGULAR = 1e-12  # of the mean curvature: keeps it solvable where keys lie in a
 LONGEST = 8.0  # of one step, in units of the spread of scores: far away the quadratic is no guide
 
 
-def selectable(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
-    """Whether some query gives each key the highest score.
+def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
+    """Whether some query gives each key the highest score, if only with copies (`selection.selectable`: alone).
 
     Three tries, each with a proof. The key itself is a query, so is its way from the mean of all. Newton's
     method on the convex L(q) = log Σᵢ exp(q·(kᵢ − h)) finds a query that selects h, or at its minimum softmax

@@ -18,7 +18,7 @@ import numpy as np
 from geometry import center, layer_norm, rms_norm
 from geometry.centering import hyperplane_basis
 from geometry.clouds import gaussian
-from geometry.fates import selectable
+from geometry.fates import unbeaten
 from learning.attention import NORMS, Attention, angles
 from learning.datasets import DataSet, digits, octants, random_labels, spiral, xor
 from learning.film import Film, score, to_npz
@@ -108,7 +108,7 @@ def unselectable() -> None:
         row: dict[str, Any] = {"n": n, "d": d, "sets": SETS}
         for arm in ARMS:
             sets = (keys(gaussian(n, d, seed=k), arm) for k in range(SETS))
-            shares = [1 - float(np.mean(selectable(each))) for each in sets]
+            shares = [1 - float(np.mean(unbeaten(each))) for each in sets]
             row[arm] = [round(float(np.mean(shares)), 6), round(float(np.std(shares, ddof=1)), 6)]
         table.append(row)
         print(f"  unselectable: {row}", flush=True)

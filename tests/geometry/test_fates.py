@@ -23,7 +23,7 @@ def by_programmes(keys):
 def test_hull_and_programmes_agree(n, d):
     for seed in range(3):
         keys = gaussian(n, d, seed=seed)
-        found = fates.selectable(keys)
+        found = fates.unbeaten(keys)
         np.testing.assert_array_equal(np.flatnonzero(found), hull.vertices(keys))
         np.testing.assert_array_equal(found, by_programmes(keys))
 
@@ -34,29 +34,29 @@ def test_on_a_coarse_lattice(seed, d, n, flat):
     keys = np.random.default_rng(seed).integers(-1, 2, (n, d)).astype(float)
     if flat:
         keys[:, -1] = keys.sum(axis=-1)
-    np.testing.assert_array_equal(fates.selectable(keys), by_programmes(keys))
+    np.testing.assert_array_equal(fates.unbeaten(keys), by_programmes(keys))
 
 
 def test_keys_on_a_sphere_can_all_be_selected():
     for d in (2, 3, 5):
         x = gaussian(100, d, seed=d)
-        assert fates.selectable(x / np.linalg.norm(x, axis=-1, keepdims=True)).all()
+        assert fates.unbeaten(x / np.linalg.norm(x, axis=-1, keepdims=True)).all()
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1, 1e9])
 def test_neither_size_nor_place_matters(scale):
     keys = gaussian(50, 3, seed=1)
-    np.testing.assert_array_equal(fates.selectable(scale * (keys + 7)), fates.selectable(keys))
+    np.testing.assert_array_equal(fates.unbeaten(scale * (keys + 7)), fates.unbeaten(keys))
 
 
 def test_made_cases():
     inside = np.array([[0, 0], [1, 0], [0, 1], [-1, -1]])
-    np.testing.assert_array_equal(fates.selectable(inside), [False, True, True, True])
+    np.testing.assert_array_equal(fates.unbeaten(inside), [False, True, True, True])
     np.testing.assert_array_equal(
-        fates.selectable([[1, 1], [0, 0], [1, 1], [0.5, 0.5]]), [True, True, True, False]
+        fates.unbeaten([[1, 1], [0, 0], [1, 1], [0.5, 0.5]]), [True, True, True, False]
     )
-    np.testing.assert_array_equal(fates.selectable(np.zeros((3, 2))), [True] * 3)
-    assert fates.selectable(np.zeros((0, 2))).shape == (0,)
+    np.testing.assert_array_equal(fates.unbeaten(np.zeros((3, 2))), [True] * 3)
+    assert fates.unbeaten(np.zeros((0, 2))).shape == (0,)
 
 
 def test_newton_proves_what_it_says():
@@ -70,4 +70,4 @@ def test_newton_proves_what_it_says():
 @pytest.mark.parametrize("wrong", [np.zeros(3), np.full((2, 2), np.nan), np.zeros((1, 2, 3))])
 def test_what_is_no_set_of_keys(wrong):
     with pytest.raises(ValueError, match="finite numbers"):
-        fates.selectable(wrong)
+        fates.unbeaten(wrong)

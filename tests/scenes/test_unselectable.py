@@ -34,8 +34,7 @@ def test_the_table_is_what_make_films_counts():
     for n, d in [(5, 2), (10, 3), (20, 4), (50, 2), (20, 16)]:
         for arm in films.ARMS:
             shares = [
-                1 - fates.selectable(films.keys(gaussian(n, d, seed=k), arm)).mean()
-                for k in range(films.SETS)
+                1 - fates.unbeaten(films.keys(gaussian(n, d, seed=k), arm)).mean() for k in range(films.SETS)
             ]
             # one key more or less in all sets is the most that rounding may do
             assert abs(np.mean(shares) - ROWS[n, d][arm][0]) <= 1 / (n * films.SETS) + 1e-6
@@ -192,7 +191,7 @@ def the_price():
     ends = {}
     for n in NUMBERS:
         places = films.keys(gaussian(n, 2, seed=0), "eps")[:, 0]
-        won = places[fates.selectable(places[:, None])]
+        won = places[fates.unbeaten(places[:, None])]
         ends[n] = np.minimum(np.abs(won - places.max()), np.abs(won - places.min())).max()
     assert max(ends.values()) < 1e-6 and len(ends) == len(NUMBERS)
 
@@ -206,7 +205,7 @@ def largest_weight():
 
 def scaling_alone():
     no_key_is_lost()
-    assert fates.selectable(rms_norm(gaussian(200, 3, seed=5), eps=0)).all()
+    assert fates.unbeaten(rms_norm(gaussian(200, 3, seed=5), eps=0)).all()
     assert RECIPE.readouts[-1].label == "scaled only"
 
 
@@ -226,7 +225,7 @@ def from_which_dimension():
     assert max(share(n, 4, "eps") for n in NUMBERS) <= 0.02 and max(NUMBERS) == 500
     assert share(500, 4, "eps") > 0 and not any(share(n, d, "eps") for n, d in ROWS if d >= 5)
     x = gaussian(500, 5, seed=0)
-    lost = [1 - fates.selectable(layer_norm(x, eps=eps)).mean() for eps in (1e-5, 1e-1)]
+    lost = [1 - fates.unbeaten(layer_norm(x, eps=eps)).mean() for eps in (1e-5, 1e-1)]
     assert lost[0] == 0 < lost[1]
 
 
