@@ -23,7 +23,7 @@ LONGEST = 8.0  # of one step, in units of the spread of scores: far away the qua
 
 
 def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
-    """Whether some query gives each key the highest score, if only with copies (`selection.selectable`: alone).
+    """Whether some query gives each key the highest score, alone or with copies of it.
 
     Three tries, each with a proof. The key itself is a query, so is its way from the mean of all. Newton's
     method on the convex L(q) = log Σᵢ exp(q·(kᵢ − h)) finds a query that selects h, or at its minimum softmax
