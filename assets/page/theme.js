@@ -3,7 +3,8 @@
   const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)");
   const names = { auto: "◐ System", light: "☀ Light", dark: "☾ Dark" };
   const source = document.currentScript.src, path = source && new URL("../..", source).pathname; // of the explorer
-  const kept = /(?:^|; )theme=(\w+)/.exec(path && document.cookie)?.[1];
+  const cookie = () => { try { return document.cookie; } catch { return ""; } }; // a sandbox has none
+  const kept = /(?:^|; )theme=(\w+)/.exec(path && cookie())?.[1];
   let asked = root.dataset.theme ?? new URLSearchParams(location.search).get("theme"); // a figure by itself has its own
   if (!Object.hasOwn(names, asked)) asked = Object.hasOwn(names, kept) ? kept : "auto";
   const show = () => {
@@ -18,8 +19,8 @@
   addEventListener("click", (event) => {
     if (!event.target.closest?.("#theme")) return;
     const all = Object.keys(names), theme = all[(all.indexOf(asked) + 1) % all.length];
-    document.cookie = `theme=${theme}; path=${path}; max-age=31536000; samesite=lax`; // the server reads it, too
     dispatchEvent(new CustomEvent("normscape:theme", { detail: theme }));
+    try { document.cookie = `theme=${theme}; path=${path}; max-age=31536000; samesite=lax`; } catch { /* a sandbox keeps nothing */ } // the server reads it, too
   });
   show();
 })();

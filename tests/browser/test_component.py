@@ -127,16 +127,19 @@ def test_a_scene_in_a_strange_page_is_set_and_heard_and_goes_and_comes(new_page)
             page.click(f"#{name}")
 
         turn("set")
-        until(lambda: slider(one) == 2)
+        until(lambda: slider(one) == 2 and heard and heard[-1]["params"] == {"t": 2})
         assert slider(two) == 3, "they share no names"
         turn("wrong")
         one.locator(".refused").wait_for()
+        until(lambda: heard and heard[-1]["params"] == {"t": 99})
         assert one.locator(".refused").inner_text() == "Scene stretch: t=99 is not a number from -5 to 5"
         assert not one.locator(".stage").is_visible()
         turn("again")
         until(lambda: slider(one) == 1 and one.locator(".stage").is_visible())
+        until(lambda: heard and heard[-1]["params"] == {"t": 1})
         turn("choose")
-        until(lambda: one.locator("#choice-n").input_value() == "24")
+        until(lambda: one.locator("#choice-n").input_value() == "24" and heard)
+        page.wait_for_timeout(300)  # longer than OFTEN in assets/dash/figure.mjs
         assert [each["choices"] for each in heard] == [{"n": "24"}], "what a callback sets is not sent back"
         turn("other")
         until(lambda: heard and heard[-1]["params"] == {"shrink": 0.3, "shift": 1, "eps": 0})

@@ -75,7 +75,7 @@ def test_a_page_left_while_it_loads(new_page):
     page.goto("/")
     for _ in range(2):
         page.click("a.card[href='/layernorm']", timeout=PATIENCE)
-        page.wait_for_function("() => normscape.players.length === 1", timeout=PATIENCE)
+        until(page, "normscape.players.length === 1")
         page.go_back()
         page.wait_for_selector(".cards", timeout=PATIENCE)
     page.click("a.card[href='/layernorm']", timeout=PATIENCE)
@@ -123,11 +123,20 @@ def test_a_recipe_that_does_not_come_is_told_until_it_comes(new_page):
 
 
 @pytest.mark.allow_errors("ERR_FAILED|ERR_BLOCKED")
-@pytest.mark.parametrize("module", ["page/attend.mjs", "engine/engine.mjs", "player/poll.mjs"])
-def test_a_module_that_is_blocked_is_told(new_page, module):
+@pytest.mark.parametrize(
+    ("module", "link"),
+    [
+        ("page/attend.mjs", "/layernorm"),
+        ("engine/engine.mjs", "/layernorm"),
+        ("player/poll.mjs", "/spiral"),
+        ("page/callbacks.mjs", "/spiral"),
+    ],
+)
+def test_a_module_that_is_blocked_is_told(new_page, module, link):
+    """Also one that only a training needs, on a page that moves without it."""
     page = new_page()
     page.route(f"**/assets/{module}", lambda route: route.abort())
-    page.goto("/layernorm")
+    page.goto(link)
     page.wait_for_selector(".unmoved:has-text('reload the page')", timeout=PATIENCE)
 
 
