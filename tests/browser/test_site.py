@@ -37,7 +37,7 @@ def test_every_link_and_recipe_is_there(folder):
         for link in [*links, *(name for block in data for name in json.loads(block).values())]:
             if link.startswith(("data:", "#")):
                 continue
-            target = page.parent / unquote(unescape(link))
+            target = page.parent / unquote(unescape(link.partition("?")[0]))
             assert not link.startswith(("/", "http")) and target.exists(), (page, link)
     assert {p.parent.name for p in root.glob("*/index.html")} == set(scenes())
 

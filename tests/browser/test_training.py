@@ -91,7 +91,9 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     page.locator(".numbers", has_text="Accuracy of seed 2").wait_for(timeout=PATIENCE)
     page.select_option("#choice-curve", "accuracy")
     until(page, "p.recipe.views[2].ranges[1][1] < 1.1 && p.recipe.readouts[0].label.endsWith('2')")
-    player(page, "p.panels[2].onPick(p.recipe.views[2].layers.find((l) => l.hand?.kind === 'choose'), 0)")
+    player(
+        page, "p.panels[2].hand.picked(p.recipe.views[2].layers.find((l) => l.hand?.kind === 'choose'), 0)"
+    )
     page.locator(".numbers", has_text="Accuracy of seed 0").wait_for(timeout=PATIENCE)
     page.mouse.move(*middle(page, ".view:nth-child(3) .figure"))
     page.mouse.down()
