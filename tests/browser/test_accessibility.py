@@ -121,6 +121,15 @@ def test_points_of_two_classes_are_counted(page):
     assert float(share) == pytest.approx(100 * int(right) / 365, abs=0.05)
 
 
+def arm(page):
+    """From the point that the camera looks at to the camera."""
+    return camera(page) - center(page)
+
+
+def center(page):
+    return np.array(player(page, "p.panels[0].camera().center"))
+
+
 def test_keys_follow_points_and_turn_the_scene(page):
     visit(page, "/layernorm?n=60")
     page.keyboard.press(".")
@@ -130,16 +139,17 @@ def test_keys_follow_points_and_turn_the_scene(page):
     page.keyboard.press(",")
     page.keyboard.press(",")
     assert player(page, "p.followed") == 59, "around"
-    before = camera(page)
+    looked_at, before = center(page), arm(page)
     page.keyboard.press("Shift+ArrowRight")
-    after = camera(page)
+    after = arm(page)
     angle = np.degrees(np.arctan2(after[1], after[0]) - np.arctan2(before[1], before[0]))
     assert angle == pytest.approx(10, abs=0.1) and after[2] == pytest.approx(before[2], abs=1e-6)
     for _ in range(12):
         page.keyboard.press("Shift+ArrowUp")
-    high = camera(page)
+    high = arm(page)
     assert np.degrees(np.arcsin(high[2] / np.linalg.norm(high))) == pytest.approx(85, abs=0.1)
     assert np.linalg.norm(high) == pytest.approx(np.linalg.norm(before), rel=1e-4)
+    assert center(page) == pytest.approx(looked_at, abs=1e-6)
     assert player(page, "p.progress") == 0
     rest(page)
     page.wait_for_function(
