@@ -34,6 +34,7 @@ def test_the_figure_fills_the_screen(page):
     visit(page, f"{PAGE}&tour=1")
     for width, height in ((1440, 900), (1024, 768)):
         page.set_viewport_size({"width": width, "height": height})
+        rest(page, f"innerWidth === {width}")  # full screen while the window changes is refused
         page.keyboard.press("p")
         page.wait_for_function("() => document.fullscreenElement?.matches('.presenting')")
         rest(page)
