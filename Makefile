@@ -1,6 +1,6 @@
 # make run    sets up what is missing, then serves the explorer
 # make test   sets up what is missing, a browser included, then runs every check
-# make check  what daily work asks for, in a minute: lint, and the tests that need no browser and start no servers
+# make check  what daily work asks for, in some minutes: lint, and the tests that need no browser and start no servers
 # make lint   the checks that run no code of ours (a part of both)
 # make bench  measures what the README's table says (needs what `make test` sets up)
 # make films  trains the networks that are shipped in films/ anew (needs what `make test` sets up; some minutes)
