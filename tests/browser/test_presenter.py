@@ -37,7 +37,7 @@ def test_the_figure_fills_the_screen(page):
         rest(page, f"innerWidth === {width}")
         for _ in range(
             4
-        ):  # a window that has just changed is sometimes granted no full screen: once more, then
+        ):  # a window that has just changed is sometimes refused
             page.keyboard.press("p")
             page.wait_for_timeout(1500)
             if page.evaluate("Boolean(document.fullscreenElement)"):
