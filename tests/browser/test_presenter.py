@@ -35,9 +35,7 @@ def test_the_figure_fills_the_screen(page):
     for width, height in ((1440, 900), (1024, 768)):
         page.set_viewport_size({"width": width, "height": height})
         rest(page, f"innerWidth === {width}")
-        for _ in range(
-            4
-        ):  # a window that has just changed is sometimes refused
+        for _ in range(4):  # a window that has just changed is sometimes refused
             page.keyboard.press("p")
             page.wait_for_timeout(1500)
             if page.evaluate("Boolean(document.fullscreenElement)"):
