@@ -67,12 +67,12 @@ CLICK = """async () => { const p = normscape.players[0], { live } = p, start = p
 
 
 @contextlib.contextmanager
-def serving(*command: str) -> Iterator[str]:
-    """The base URL of a server of ours, started with a port of its own in place of PORT."""
+def serving(*command: str, cwd: Path = ROOT) -> Iterator[str]:
+    """The base URL of a server of the tree in `cwd`, started with a port of its own in place of PORT."""
     port = str(free())
     words = [port if word == "PORT" else word for word in command]
     process = subprocess.Popen(
-        [sys.executable, *words], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, *words], cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         base = f"http://127.0.0.1:{port}"

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import os
 import subprocess
-import sys
 import tempfile
 import urllib.request
 from collections.abc import Iterator
@@ -20,9 +19,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from benchmarks.bench import ROOT, answers
+from benchmarks.bench import ROOT, serving
 from tools.browser import ARGUMENTS, find
-from tools.ports import free
 
 BEFORE = "14b2568"  # the last commit that drew each page by React first, and all panels before any moved
 PATHS = ("/layernorm", "/spiral", "/embed/shear")
@@ -47,21 +45,6 @@ WATCH = """(() => {
   };
   for (const ready of ["normscape:living", "normscape:ready"]) addEventListener(ready, move, true);
 })();"""
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The base URL of a server of the tree in a folder."""
-    port = str(free())
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen([sys.executable, "app.py", "--port", port], cwd=folder, **quiet)  # type: ignore[call-overload]
-    try:
-        base = f"http://127.0.0.1:{port}"
-        answers(base + "/healthz", process)
-        yield base
-    finally:
-        process.terminate()
-        process.wait()
 
 
 @contextmanager
@@ -94,7 +77,8 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     with sync_playwright() as playwright, ExitStack() as stack:
         trees = {BEFORE: stack.enter_context(tree(BEFORE)), "now": ROOT}
-        bases = {name: stack.enter_context(served(folder)) for name, folder in trees.items()}
+        command = ("app.py", "--port", "PORT")
+        bases = {name: stack.enter_context(serving(*command, cwd=folder)) for name, folder in trees.items()}
         print("| page | commit | moves after, s | recipe asked for after, s | load |")
         print("| --- | --- | --- | --- | --- |")
         for path in PATHS:
