@@ -50,3 +50,8 @@ def hyperplane_basis(d: int) -> Float[np.ndarray, "{d}-1 {d}"]:
     k = np.arange(1, d)[:, None]
     rows = np.tril(np.ones((d - 1, d))) - k * np.eye(d - 1, d, k=1)
     return rows / np.sqrt(k * (k + 1))
+
+
+def upright_basis(d: int) -> Float[np.ndarray, "{d} {d}"]:
+    """The same and, last, the unit vector along 1: `x @ basis.T` turns space so that 1 is up."""
+    return np.vstack([hyperplane_basis(d), np.ones(d) / np.sqrt(d)])

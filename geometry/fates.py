@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from scipy.optimize import linprog
 from scipy.spatial import cKDTree
 
-from geometry.arrays import real
+from geometry.selection import checked
 
 Array = np.ndarray
 PLACE = (
@@ -30,9 +30,7 @@ def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
     weights that average the others to h. What both leave open, HiGHS decides.
     Raises ValueError unless the keys are finite numbers (n, d).
     """
-    keys = np.asarray(real(keys), dtype=np.float64)
-    if keys.ndim != 2 or not np.isfinite(keys).all():
-        raise ValueError(f"keys are finite numbers (n, d): got shape {keys.shape}")
+    keys = checked(keys)
     if not len(keys):
         return np.zeros(0, dtype=bool)
     # a power of two, which rounds nothing: what ties goes on doing so

@@ -42,7 +42,7 @@ def certificate(keys: Float[Array, "n d"], k: int) -> Certificate:
 
     Raises ValueError unless the keys are finite numbers (n, d). Source: mathematics.md, section 5.
     """
-    keys = _checked(keys)
+    keys = checked(keys)
     away, others = np.delete(keys, k, axis=0) - keys[k], np.delete(np.arange(len(keys)), k)
     weights, size = np.zeros(len(keys)), _size(away)
     if not len(away):
@@ -65,7 +65,7 @@ def selectable(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
 
 def margins(keys: Float[Array, "n d"]) -> Float[Array, " n"]:
     """The distance of each key to the convex hull of the others; ∞ for a key that is alone."""
-    keys, leads = _checked(keys), []
+    keys, leads = checked(keys), []
     for k, key in enumerate(keys):
         away = np.delete(keys, k, axis=0) - key
         leads.append(_lead(nearest(away), away, _size(away)))
@@ -74,7 +74,7 @@ def margins(keys: Float[Array, "n d"]) -> Float[Array, " n"]:
 
 def largest_weights(keys: Float[Array, "n d"]) -> Float[Array, " n"]:
     """The supremum over all queries of each key's softmax weight: 1 for a key that can be selected."""
-    keys = _checked(keys)
+    keys = checked(keys)
     return np.asarray([certificate(keys, k).largest for k in range(len(keys))])
 
 
@@ -172,7 +172,8 @@ def _size(points: Array) -> float:
     return float(np.max(np.linalg.norm(points, axis=-1), initial=0.0))
 
 
-def _checked(keys: Numbers) -> Array:
+def checked(keys: Numbers) -> Array:
+    """Keys (n, d) in double precision. Raises ValueError unless they are finite numbers."""
     keys = np.asarray(real(keys), dtype=np.float64)
     if keys.ndim != 2 or not np.isfinite(keys).all():
         raise ValueError(f"keys are finite numbers (n, d): got shape {keys.shape}")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geometry import center
-from geometry.centering import centering_matrix, hyperplane_basis
+from geometry.centering import centering_matrix, hyperplane_basis, upright_basis
 
 ROUNDING = 1e-13  # double precision, sums of a few numbers near 1
 
@@ -104,3 +104,10 @@ def test_the_gradient_of_a_constant_vector_is_that_of_every_other():
     x = torch.ones(3, requires_grad=True)
     center(x)[0].backward()
     np.testing.assert_allclose(x.grad, centering_matrix(3)[0], atol=ROUNDING)
+
+
+@pytest.mark.parametrize("d", [2, 3, 8])
+def test_upright_turns_one_up(d):
+    turn = upright_basis(d)
+    np.testing.assert_allclose(turn @ turn.T, np.eye(d), atol=1e-12)
+    np.testing.assert_allclose(turn @ np.ones(d), [*np.zeros(d - 1), np.sqrt(d)], atol=1e-12)

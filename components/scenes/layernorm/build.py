@@ -25,7 +25,7 @@ from components.scenes.scenery import (
     split,
 )
 from geometry import Affine, Entries, Normalize, Pipeline, clouds
-from geometry.centering import centering_matrix, hyperplane_basis
+from geometry.centering import centering_matrix, hyperplane_basis, upright_basis
 from geometry.norms import layer_norm
 
 GIVEN = {"worked": "Worked example", "own": "My own vectors"}
@@ -117,7 +117,7 @@ def parameters(d: int, centered: bool, mean: float) -> tuple[Parameter, ...]:
 
 def display(d: int) -> np.ndarray:
     """Rows of the picture's axes: a basis of U, then the mean direction (d = 4 shows U only)."""
-    return hyperplane_basis(d) if d == 4 else np.vstack([hyperplane_basis(d), np.ones(d) / np.sqrt(d)])
+    return hyperplane_basis(d) if d == 4 else upright_basis(d)
 
 
 def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach: float) -> list[Part]:

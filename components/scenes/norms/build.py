@@ -33,7 +33,7 @@ from components.scenes.scenery import (
     split,
 )
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, clouds, norms
-from geometry.centering import centering_matrix, hyperplane_basis
+from geometry.centering import centering_matrix, hyperplane_basis, upright_basis
 from geometry.differences import image_dimension
 
 
@@ -144,7 +144,7 @@ def surface(norm: str, d: int) -> str:
 
 def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
     """Three directions of the picture, and for a torus what they are divided by, √d + the fourth."""
-    up = [np.vstack([hyperplane_basis(m), np.ones(m) / sqrt(m)]) for m in (2, 3)]
+    up = [upright_basis(m) for m in (2, 3)]
     if (norm, d) in TORI:
         a, b = np.kron(np.eye(2)[:, None], up[1][:2] if d == 6 else up[0][::-1])
         return ZOOM * np.vstack([a, b[:1]]), Row(tuple(b[1]), offset=sqrt(d))

@@ -35,7 +35,7 @@ from components.language.recipe import Count, Facts, Fate, Number, Parameter, Re
 from components.language.scene import Choices, WrongValue
 from components.scenes.scenery import Look, Part, Rows, draw, globe, graph, mean_line, space, split, square
 from geometry import Affine, Entries, Normalize, Pipeline, Placed, clouds
-from geometry.centering import hyperplane_basis
+from geometry.centering import hyperplane_basis, upright_basis
 from geometry.hull import vertices
 
 KEYS = {
@@ -62,7 +62,7 @@ Steps = tuple[Affine | Normalize, ...]
 
 def build(choices: Choices) -> Recipe:
     d, norm = int(choices["d"]), choices["norm"]
-    turn = np.vstack([hyperplane_basis(d), np.ones(d) / np.sqrt(d)])
+    turn = upright_basis(d)
     x = sample(choices, d) @ turn.T
     x[np.abs(x) < ROUNDING * np.linalg.norm(x, axis=1, keepdims=True)] = 0  # a constant key has no direction
     steps, stages = pipeline(turn, norm), names(norm)
