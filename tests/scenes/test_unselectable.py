@@ -70,7 +70,6 @@ def test_the_curve_is_the_row_and_its_law():
         assert not law[2][:, 3].any()
 
 
-@pytest.mark.skipif("select" not in scenes(), reason="the scene of single keys is not here")
 def test_what_a_click_opens_can_be_opened():
     followed = [link for link in hand().links if link]
     assert len(followed) == sum(n <= OPENED[0] and d <= OPENED[1] for n in NUMBERS for d in DIMENSIONS)
