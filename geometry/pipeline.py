@@ -9,7 +9,8 @@ point moves between stages). Source: design.md.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add, mul
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 
-JOINS = ("sum", "concat")
+JOINS = ("sum", "product", "concat")
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,10 +219,11 @@ class Placed:
 
 @dataclass(frozen=True)
 class Branches:
-    """x through each of several pipelines, and their results added (`join="sum"`) or side by side ("concat").
+    """x through each of several pipelines, and their results added (`join="sum"`), multiplied coordinate by
+    coordinate ("product"), or side by side ("concat").
 
     The empty pipeline is x: a residual is `Branches((Pipeline(()), block))`. Raises ValueError for no branch,
-    another join, and for results of different widths that are to be added. Source: 002; 003.
+    another join, and for results of different widths that are to be added or multiplied. Source: 002; 003.
     """
 
     pipelines: Sequence["Pipeline"]
@@ -241,12 +243,15 @@ class Branches:
         if self.join == "concat":
             return sum(w or 0 for w in widths)
         if len(set(widths)) > 1:
-            raise ValueError(f"branches of widths {widths} cannot be added: give them one width")
+            done = "added" if self.join == "sum" else "multiplied"
+            raise ValueError(f"branches of widths {widths} cannot be {done}: give them one width")
         return widths[0]
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
         results = [branch.stages(x, params)[-1] for branch in self.pipelines]
-        return sum(results[1:], start=results[0]) if self.join == "sum" else _beside(results)
+        if self.join == "concat":
+            return _beside(results)
+        return reduce(add if self.join == "sum" else mul, results)
 
     @property
     def parameters(self) -> frozenset[str]:

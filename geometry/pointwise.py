@@ -24,6 +24,8 @@ def _special(name, function):
 _erf, _sigmoid = _special("erf", special.erf), _special("sigmoid", special.expit)
 
 
+LEAST = 1e-12  # what a logarithm takes for all that is smaller
+
 FUNCTIONS = {
     "identity": lambda x: x,
     "abs": abs,
@@ -36,6 +38,7 @@ FUNCTIONS = {
         array_namespace(x).clip(x, -1.0, 1.0)
     ),  # rounding may exceed 1
     "arctan": lambda x: array_namespace(x).atan(x),
+    "log10": lambda x: array_namespace(x).log10(array_namespace(x).where(x > LEAST, x, LEAST)),
     "relu": lambda x: array_namespace(x).where(x <= 0, 0.0, x),  # max(x, 0·x) would make NaN of ∞
     "gelu": lambda x: x * (1 + _erf(x / sqrt(2))) / 2,
 }
@@ -50,8 +53,8 @@ def check_function(name: str) -> None:
 def apply(name: str, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     """The named function of every coordinate of x.
 
-    identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin, arctan, relu max(x, 0),
-    gelu x·(1 + erf(x/√2))/2. Raises ValueError for another name.
+    identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin, arctan, log10 of max(x, LEAST),
+    relu max(x, 0), gelu x·(1 + erf(x/√2))/2. Raises ValueError for another name.
     """
     check_function(name)
     x, back = taken(x, axes=0)

@@ -28,7 +28,11 @@ from learning.language_training import learned
 from learning.majority import BATCH, HELD, majority
 from learning.network import MIDDLES, Network
 from learning.prose import prose, split
+from learning.safetensors import to_safetensors
 from learning.shipped import FOLDER
+from learning.symmetriser import MADE, Symmetriser, drawn, errors, iterates, pooled, to_file, turned_by
+from learning.symmetriser_training import Draw
+from learning.symmetriser_training import learned as symmetrised
 from learning.training import trained
 
 SCENES = FOLDER.parent / "components" / "scenes"
@@ -42,6 +46,12 @@ NUMBERS = (5, 10, 20, 50, 100, 200, 500)  # of Gaussian keys,
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # theirs,
 SETS = 100  # and how often they are drawn
 ARMS = ("drawn", "centred", "scaled", "layernorm", "eps")  # what becomes of them
+HEADS, ITERATIONS = (2, 4, 8), (1, 2, 4, 8)  # of blocks that imitate LayerNorm,
+BLOCKS, LEARNED = 5, 3000  # how many of each, and steps that each learns
+KEPT = (0, 10, 30, 60, 100, 200, 400, 700, 1000, 1500, 2000, LEARNED)  # steps with a checkpoint
+TESTED, BEYOND, SHOWN_DIGITS = 2000, 16, 200  # vectors that test them, iterations, digits that are shown
+FACTORS = np.logspace(-2, 2, 25)  # of scale and mean, in a test
+CHIPS = (*MADE, "digits", "all")  # what a block learns from that is used elsewhere
 WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
 
 
@@ -217,6 +227,114 @@ def at(film: Film, keep: np.ndarray) -> Film:
     return replace(film, steps=film.steps[keep], **parts)
 
 
+def tiles() -> tuple[np.ndarray, np.ndarray]:
+    """The digits as vectors with 16 coordinates, to learn from and to test with."""
+    return tuple(pooled(each.points.reshape(-1, 8, 8)) for each in digits(seed=0))  # type: ignore[return-value]
+
+
+def drawing(kind: str, pictures: np.ndarray) -> Draw:
+    """n vectors of a kind; of "all", a quarter of each."""
+    kinds = CHIPS[:-1] if kind == "all" else (kind,)
+
+    def draw(n: int, rng: np.random.Generator) -> np.ndarray:
+        share = n // len(kinds)
+        return np.concatenate(
+            [rng.choice(pictures, share) if k == "digits" else drawn(k, share, 16, rng) for k in kinds]
+        )
+
+    return draw
+
+
+def imitated(block: Symmetriser, iterations: int, kind: str = "gaussian") -> dict[str, np.ndarray]:
+    """Blocks (T, S, …) that learn LayerNorm from vectors of a kind, as their film has them: rounded."""
+    draw = drawing(kind, tiles()[0])
+    found = symmetrised(block, draw, iterations=iterations, seeds=range(BLOCKS), checkpoints=KEPT)
+    return {name: part.astype(np.float16).astype(np.float64) for name, part in found.items()}
+
+
+def off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> list[float]:
+    """The median error of each block (S,) on vectors."""
+    return told(errors(x, iterates(block, parts, x, iterations)[-1]))
+
+
+def told(values: np.ndarray) -> list[float]:
+    return np.round(np.median(values, -1), 5).tolist()
+
+
+def asymmetry(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> list[float]:
+    """How far apart, in lengths √d, a block and the axes' order are: the median (S,) over vectors."""
+    order = np.random.default_rng(2).permuted(np.broadcast_to(np.arange(x.shape[-1]), x.shape), axis=-1)
+    first = np.take_along_axis(x, order, -1)
+    y, z = (iterates(block, parts, each, iterations)[-1] for each in (x, first))
+    after = np.take_along_axis(y, np.broadcast_to(order, y.shape), -1)
+    return told(np.sqrt(np.mean((after - z) ** 2, -1)))
+
+
+def symmetrise() -> None:
+    """Blocks that imitate LayerNorm, by heads and iterations: a film of the middle one of each, and a table.
+
+    Its rows: how far from LayerNorm each ends, also with other kinds of heads, after further iterations, at
+    other scales and means; and on other vectors than those that it has learned from.
+    """
+    pictures = tiles()[1]
+    kinds = {kind: drawing(kind, pictures)(TESTED, np.random.default_rng(1)) for kind in CHIPS[:-1]}
+    x, rows, chip = kinds["gaussian"], [], Symmetriser()
+    ends = {}
+    for heads, iterations in product(HEADS, ITERATIONS):
+        block = Symmetriser(heads=heads)
+        film = imitated(block, iterations)
+        ends[heads, iterations] = parts = {name: part[-1] for name, part in film.items()}
+        row = told_of(block, parts, iterations, x, "ring")
+        ys = iterates(block, parts, x, BEYOND)[1:]
+        middle = int(np.argsort(row["errors"])[BLOCKS // 2])
+        level = x.mean(-1, keepdims=True)
+        row |= {"after": [float(np.median(told(errors(x, y)))) for y in ys], "shown": middle}
+        row |= {"scale": [median_off(block, parts, iterations, f * x) for f in FACTORS]}
+        row |= {"mean": [median_off(block, parts, iterations, x + (f - 1) * level) for f in FACTORS]}
+        rows.append(row)
+        print(f"  symmetrise: {row}", flush=True)
+        own = {name: part[:, middle] for name, part in film.items()}
+        about = {"iterations": iterations, "seed": middle, "learned from": "gaussian"}
+        file = FOLDER / f"symmetrise_{heads}_{iterations}.safetensors"
+        file.write_bytes(to_file(block, np.array(KEPT), own, about))
+        write_table("symmetrise", rows)
+    for kind in CHIPS:
+        parts = ends[chip.heads, ITERATIONS[-1]]
+        if kind != "gaussian":
+            parts = {name: part[-1] for name, part in imitated(chip, ITERATIONS[-1], kind).items()}
+        used = {name: off(chip, parts, ITERATIONS[-1], each) for name, each in kinds.items()}
+        rows.append({"learned": kind, "heads": chip.heads, "iterations": ITERATIONS[-1], "used": used})
+        print(f"  symmetrise: {rows[-1]}", flush=True)
+        write_table("symmetrise", rows)
+    for iterations in ITERATIONS:
+        arms = {
+            "own weights": Symmetriser(rounds=iterations),
+            "silent": Symmetriser(messages=0),
+            "adding": Symmetriser(adds=True, hidden=16, rounds=iterations),
+        }
+        for arm, block in arms.items():
+            parts = {name: part[-1] for name, part in imitated(block, iterations).items()}
+            rows.append(told_of(block, parts, iterations, x, arm))
+            print(f"  symmetrise: {rows[-1]}", flush=True)
+            write_table("symmetrise", rows)
+    seen = np.asarray(pictures[:SHOWN_DIGITS], np.float16)
+    (FOLDER / "symmetrise.safetensors").write_bytes(to_safetensors({"digits": seen}))
+
+
+def told_of(
+    block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray, arm: str
+) -> dict[str, Any]:
+    """How blocks (S, …) end, as a row of the table."""
+    y = iterates(block, parts, x, iterations)[-1]
+    found = {"errors": told(errors(x, y)), "angles": told(turned_by(x, y))}
+    found |= {"asymmetry": asymmetry(block, parts, iterations, x)}
+    return {"arm": arm, "heads": block.heads, "iterations": iterations, "parameters": block.size, **found}
+
+
+def median_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> float:
+    return round(float(np.median(off(block, parts, iterations, x))), 5)
+
+
 FILMS: dict[str, Callable[[], Film]] = {
     "spiral": lambda: plane(1, 2),
     "spiral_15": lambda: plane(1.5, 3, steps=8000),
@@ -230,6 +348,7 @@ TABLES = {
     "digits": numerals,
     "unselectable": unselectable,
     "language": language,
+    "symmetrise": symmetrise,
 }
 
 

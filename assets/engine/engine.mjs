@@ -12,7 +12,7 @@
  *   | {kind: "pointwise", function: string}
  *   | {kind: "softmax", temperature: Entries, causal: boolean}
  *   | {kind: "placed", names: string[][]}
- *   | {kind: "branches", pipelines: Step[][], join: "sum" | "concat"}} Step a branch is steps too
+ *   | {kind: "branches", pipelines: Step[][], join: "sum" | "product" | "concat"}} Step a branch is steps too
  * @typedef {{of: string, stage: number | null, transposed: boolean, shape: number[]}} Of the points of another cloud as a matrix
  * @typedef {Record<string, Float64Array[]>} Stages of each cloud
  * @typedef {{name: string, points: Packed, place: Step[], steps: Step[], pictures?: Packed | null, labels?: string[] | null}} Cloud
@@ -96,6 +96,8 @@ function erf(x) {
   return Math.sign(x) * (1 - Math.exp(-a * a) / Math.sqrt(Math.PI) / (a + fraction));
 }
 
+const LEAST = 1e-12; // what a logarithm takes for all that is smaller
+
 /** @type {Record<string, (x: number) => number>} */
 export const FUNCTIONS = {
   identity: (x) => x,
@@ -107,6 +109,7 @@ export const FUNCTIONS = {
   cos: Math.cos,
   arcsin: (x) => Math.asin(Math.max(-1, Math.min(1, x))),
   arctan: Math.atan,
+  log10: (x) => Math.log10(x > LEAST ? x : LEAST),
   relu: (x) => (x <= 0 ? 0 : x),
   gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
 };
@@ -131,17 +134,28 @@ function levels(A, d) {
   return true;
 }
 
+/** What of each row of A is not 0: where row r begins, which columns, and their numbers. @param {Float64Array} A @param {number} d */
+function sparse(A, d) {
+  const starts = [0], columns = [], numbers = [];
+  for (let r = 0; r < A.length; r += d) {
+    for (let j = 0; j < d; j++) if (A[r + j] !== 0) { columns.push(j); numbers.push(A[r + j]); }
+    starts.push(columns.length);
+  }
+  return { starts, columns, numbers };
+}
+
 /** A·x + b. Where all rows of A sum to 0 (centring), a constant vector goes to b exactly: rounding would give it a
  * direction. @param {Float64Array} x @param {number} n @param {Float64Array} A @param {Float64Array | null} b */
 function affine(x, n, A, b) {
   const d = x.length / n || 1, m = A.length / d;
   const y = room(n * m, x);
   const level = levels(A, d);
+  const { starts, columns, numbers } = sparse(A, d);
   for (let i = 0; i < n; i++) {
-    const from = level ? x[i * d] : 0;
+    const from = level ? x[i * d] : 0, at = i * d;
     for (let r = 0; r < m; r++) {
       let sum = b ? b[r] : 0;
-      for (let j = 0; j < d; j++) sum += A[r * d + j] * (x[i * d + j] - from);
+      for (let k = starts[r]; k < starts[r + 1]; k++) sum += numbers[k] * (x[at + columns[k]] - from);
       y[i * m + r] = sum;
     }
   }
@@ -197,7 +211,7 @@ function matrix({ of, stage, transposed, shape }, all) {
   return out;
 }
 
-/** Each branch from the same x, added or side by side. @param {Float64Array} x @param {number} n @param {Step[][]} pipelines
+/** Each branch from the same x, added, multiplied or side by side. @param {Float64Array} x @param {number} n @param {Step[][]} pipelines
  * @param {string} join @param {Params} params @param {Stages} all @param {number} first */
 function branches(x, n, pipelines, join, params, all, first) {
   const start = x.slice(), results = pipelines.map((steps) => {
@@ -206,12 +220,17 @@ function branches(x, n, pipelines, join, params, all, first) {
     for (const step of steps) y = apply(y, n, step, params, all, first);
     return y.slice();
   });
-  const widths = results.map((y) => y.length / n || 1), wide = join === "sum" ? widths[0] : widths.reduce((a, b) => a + b);
-  const out = room(n * wide).fill(0);
+  const widths = results.map((y) => y.length / n || 1), wide = join === "concat" ? widths.reduce((a, b) => a + b) : widths[0];
+  const out = room(n * wide);
+  if (join !== "concat") {
+    out.set(results[0]);
+    for (const y of results.slice(1)) for (let i = 0; i < out.length; i++) out[i] = join === "sum" ? out[i] + y[i] : out[i] * y[i];
+    return out;
+  }
   let from = 0;
   results.forEach((y, k) => {
-    for (let i = 0; i < n; i++) for (let j = 0; j < widths[k]; j++) out[i * wide + from + j] += y[i * widths[k] + j];
-    if (join === "concat") from += widths[k];
+    for (let i = 0; i < n; i++) for (let j = 0; j < widths[k]; j++) out[i * wide + from + j] = y[i * widths[k] + j];
+    from += widths[k];
   });
   return out;
 }

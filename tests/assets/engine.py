@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from components.language.packing import packed
+from geometry.pointwise import LEAST
 from geometry.pipeline import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Softmax
 
 RUNNER = Path(__file__).parent / "engine_runner.mjs"
@@ -101,7 +102,8 @@ def through(steps, x, error, params, unit):
 
 def _bound(step, x, y, error, params, unit):
     if isinstance(step, Branches):
-        return sum(through(branch.steps, x, error, params, unit)[1] for branch in step.pipelines)
+        results = [through(branch.steps, x, error, params, unit) for branch in step.pipelines]
+        return _multiplied(results, unit) if step.join == "product" else sum(bound for _, bound in results)
     if isinstance(step, Placed):
         return unit * length(y)
     if isinstance(step, Softmax):
@@ -117,6 +119,8 @@ def _bound(step, x, y, error, params, unit):
         return A * (error + unit * length(x)) + unit * b
     if isinstance(step, Pointwise) and step.function == "arcsin":
         return _steep(x, error + unit * length(x)) + unit * length(y)
+    if isinstance(step, Pointwise) and step.function == "log10":
+        return _logarithm(x, error + unit * length(x)) + unit * length(y)
     if isinstance(step, Pointwise):
         return STEEPEST * error + unit * (length(x) + length(y))
     groups = [range(x.shape[-1])] if step.groups is None else step.groups
@@ -129,6 +133,21 @@ def _steep(x, error):
     edge = np.max(np.abs(x), axis=-1, initial=0) + error
     slope = 1 / np.sqrt(np.maximum(1 - edge**2, 1e-300))
     return np.minimum(slope * error, np.pi / 2 * np.sqrt(2 * error * x.shape[-1]))
+
+
+def _logarithm(x, error):
+    """The logarithm moves as far as from the ends of what x may be."""
+    low, high = (np.log10(np.maximum(x + sign * error[:, None], LEAST)) for sign in (-1, 1))
+    return length(high - low)
+
+
+def _multiplied(results, unit):
+    """Each factor moves by its error, times the largest coordinate of the others, which have moved too."""
+    size, bound = 1.0, 0.0
+    for y, error in results:
+        largest = np.max(np.abs(y), axis=-1, initial=0)
+        bound, size = bound * (largest + error) + size * error, size * largest
+    return bound + 2 * unit * size * np.sqrt(results[0][0].shape[-1])
 
 
 def _sharpened(temperature, x, error, causal):

@@ -79,9 +79,9 @@ def steps(draw, d, rng, *, most, before=()):
             continue
         if kind == "branches":
             own, width = draw(steps(d, rng, most=1, before=before))
-            join = draw(st.sampled_from(["sum", "concat"] if width == d else ["concat"]))
+            join = draw(st.sampled_from(["sum", "product", "concat"] if width == d else ["concat"]))
             found.append(Branches((Pipeline(()), Pipeline(own)), join))
-            d = d if join == "sum" else d + width
+            d = d + width if join == "concat" else d
             continue
         if kind == "affine":
             m = draw(st.integers(1, 4))

@@ -255,6 +255,16 @@ def test_a_residual_is_a_branch_beside_the_empty_one(xp, rng):
     assert heads.width(3) == 4
 
 
+def test_branches_multiply_coordinate_by_coordinate(xp, rng):
+    """So x times its own direction, added up, is a length: without a root of its own."""
+    x = rng.normal(size=(4, 3))
+    whole, direction = Pipeline(()), Pipeline((Normalize(),))
+    squares = Branches((whole, direction), "product").apply(xp.asarray(x), {})
+    close(np.asarray(squares).sum(-1), np.linalg.norm(x, axis=-1))
+    half = Pipeline((Affine(np.eye(3) / 2),))
+    close(Branches((whole, half, half), "product").apply(xp.asarray(x), {}), x**3 / 4)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -266,6 +276,7 @@ def test_a_residual_is_a_branch_beside_the_empty_one(xp, rng):
             ),
             "added",
         ),
+        (lambda: Branches((Pipeline(()), Pipeline((Affine(np.eye(2, 3)),))), "product").width(3), "multiplied"),
         (lambda: Softmax(np.ones(2)), "one number"),
     ],
 )
