@@ -253,16 +253,17 @@ def imitated(block: Symmetriser, iterations: int, kind: str = "gaussian") -> dic
 
 
 def off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> list[float]:
-    """The median error of each block (S,) on vectors."""
+    """The mean error of each block (S,) on vectors."""
     return told(errors(x, iterates(block, parts, x, iterations)[-1]))
 
 
 def told(values: np.ndarray) -> list[float]:
-    return np.round(np.median(values, -1), 5).tolist()
+    """The mean over vectors for each seed."""
+    return np.round(np.mean(values, -1), 5).tolist()
 
 
 def asymmetry(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> list[float]:
-    """How far apart, in lengths √d, a block and the axes' order are: the median (S,) over vectors."""
+    """How far apart, in lengths √d, a block and the axes' order are: the mean (S,) over vectors."""
     order = np.random.default_rng(2).permuted(np.broadcast_to(np.arange(x.shape[-1]), x.shape), axis=-1)
     first = np.take_along_axis(x, order, -1)
     y, z = (iterates(block, parts, each, iterations)[-1] for each in (x, first))
@@ -326,8 +327,9 @@ def told_of(
 ) -> dict[str, Any]:
     """How blocks (S, …) end, as a row of the table."""
     y = iterates(block, parts, x, iterations)[-1]
-    found = {"errors": told(errors(x, y)), "angles": told(turned_by(x, y))}
-    found |= {"asymmetry": asymmetry(block, parts, iterations, x)}
+    off, angles = errors(x, y), turned_by(x, y)
+    found = {"errors": told(off), "medians": np.round(np.median(off, -1), 5).tolist()}
+    found |= {"angles": told(angles), "asymmetry": asymmetry(block, parts, iterations, x)}
     return {"arm": arm, "heads": block.heads, "iterations": iterations, "parameters": block.size, **found}
 
 

@@ -136,10 +136,11 @@ function levels(A, d) {
 
 /** What of each row of A is not 0: where row r begins, which columns, and their numbers. @param {Float64Array} A @param {number} d */
 function sparse(A, d) {
-  const starts = [0], columns = [], numbers = [];
-  for (let r = 0; r < A.length; r += d) {
-    for (let j = 0; j < d; j++) if (A[r + j] !== 0) { columns.push(j); numbers.push(A[r + j]); }
-    starts.push(columns.length);
+  const starts = new Int32Array(A.length / d + 1), columns = new Int32Array(A.length), numbers = new Float64Array(A.length);
+  let count = 0;
+  for (let r = 0; r < starts.length - 1; r++) {
+    for (let j = 0; j < d; j++) if (A[r * d + j] !== 0) { columns[count] = j; numbers[count++] = A[r * d + j]; }
+    starts[r + 1] = count;
   }
   return { starts, columns, numbers };
 }
@@ -215,8 +216,12 @@ function matrix({ of, stage, transposed, shape }, all) {
  * @param {string} join @param {Params} params @param {Stages} all @param {number} first */
 function branches(x, n, pipelines, join, params, all, first) {
   const start = x.slice(), results = pipelines.map((steps) => {
-    /** @type {Float64Array} */ let y = room(start.length);
-    y.set(start);
+    if (!steps.length) return start;
+    /** @type {Float64Array} */ let y = start;
+    if (INSIDE.has(steps[0].kind)) {
+      y = room(start.length);
+      y.set(start);
+    }
     for (const step of steps) y = apply(y, n, step, params, all, first);
     return y.slice();
   });
@@ -234,6 +239,9 @@ function branches(x, n, pipelines, join, params, all, first) {
   });
   return out;
 }
+
+/** The steps that change x itself. */
+const INSIDE = new Set(["pointwise", "softmax", "normalize"]);
 
 /** x after a step: x itself, changed, or on the other bench. @param {Float64Array} x @param {number} n @param {Step} step
  * @param {Params} params @param {Stages} all of the clouds that the step may see @param {number} first as in `softmax`
