@@ -80,18 +80,18 @@ class Symmetriser:
 
 
 def initial(block: Symmetriser, seeds: Sequence[int]) -> dict[str, np.ndarray]:
-    """Parts (S, …) in float32 before training, each from its own seed: at first x stays nearly what it is."""
+    """Parts (S, …) in float32 before training, each from its own seed: at first g is near 1, and c near 0."""
     found: dict[str, list[np.ndarray]] = {name: [] for name in block.shapes}
     for rng in map(np.random.default_rng, seeds):
         for name, shape in block.shapes.items():
             scale = 0.5 if name == "inner.bias" else 1 / sqrt(shape[-1])
             found[name].append(scale * rng.standard_normal(shape))
-    found = {name: np.array(each, np.float32) for name, each in found.items()}
-    found["outer.weight"] *= 0.3
-    found["outer.bias"] *= 0
+    parts = {name: np.array(each, np.float32) for name, each in found.items()}
+    parts["outer.weight"] *= 0.3
+    parts["outer.bias"] *= 0
     if not block.adds:
-        found["outer.bias"][..., 1] = 1
-    return found
+        parts["outer.bias"][..., 1] = 1
+    return parts
 
 
 def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> list[Array]:
@@ -151,10 +151,11 @@ def _view(at: Array) -> list[Array]:
 
 
 def drawn(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """n vectors (n, d) of a kind, whose coordinates have the mean square POWER. Raises ValueError for another.
+    """n vectors (n, d) of a kind, whose coordinates have the mean square POWER.
 
     "gaussian" is s·(z + μ𝟏), z and μ standard normal, ln s even in ± ln SPREAD. The others differ in z:
-    "uneven" has wider axes from the first to the last, "heavy" follows Student's t.
+    "uneven" has wider axes from the first to the last, "heavy" follows Student's t. Raises ValueError for
+    another kind.
     """
     if kind not in MADE:
         raise ValueError(f"no vectors {kind!r}: take one of {', '.join(MADE)}")
@@ -166,7 +167,7 @@ def drawn(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def pooled(images: np.ndarray) -> np.ndarray:
-    """Pictures (N, h, w) as vectors (N, 16): the means of 4 × 4 tiles, with the same mean square as others."""
+    """Pictures (N, h, w) as vectors (N, 16): the means of 4 × 4 tiles, with the mean square of others."""
     n, h, w = images.shape
     tiles = images.reshape(n, 4, h // 4, 4, w // 4).mean((2, 4)).reshape(n, 16).astype(float)
     return tiles * sqrt(POWER / np.mean(tiles**2))

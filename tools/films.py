@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import product
 from time import perf_counter
@@ -30,7 +30,8 @@ from learning.network import MIDDLES, Network
 from learning.prose import prose, split
 from learning.safetensors import to_safetensors
 from learning.shipped import FOLDER
-from learning.symmetriser import MADE, Symmetriser, drawn, errors, iterates, pooled, to_file, turned_by
+from learning.symmetriser import MADE, Symmetriser, drawn, errors, iterates, pooled, turned_by
+from learning.symmetriser import to_file as block_file
 from learning.symmetriser_training import Draw
 from learning.symmetriser_training import learned as symmetrised
 from learning.training import trained
@@ -52,6 +53,13 @@ KEPT = (0, 10, 30, 60, 100, 200, 400, 700, 1000, 1500, 2000, LEARNED)  # steps w
 TESTED, BEYOND, SHOWN_DIGITS = 2000, 16, 200  # vectors that test them, iterations, digits that are shown
 FACTORS = np.logspace(-2, 2, 25)  # of scale and mean, in a test
 CHIPS = (*MADE, "digits", "all")  # what a block learns from that is used elsewhere
+COMPARED = (4, 8)  # iterations of blocks with other kinds of heads,
+ARMED: dict[str, dict[str, Any]] = {
+    "own weights": {},
+    "silent": {"messages": 0},
+    "adding": {"adds": True, "hidden": 16},
+}
+APART = ("own weights", "adding")  # that have weights of their own in each iteration
 WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
 
 
@@ -252,17 +260,19 @@ def imitated(block: Symmetriser, iterations: int, kind: str = "gaussian") -> dic
     return {name: part.astype(np.float16).astype(np.float64) for name, part in found.items()}
 
 
-def off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> list[float]:
+def far_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> list[float]:
     """The mean error of each block (S,) on vectors."""
     return told(errors(x, iterates(block, parts, x, iterations)[-1]))
 
 
 def told(values: np.ndarray) -> list[float]:
     """The mean over vectors for each seed."""
-    return np.round(np.mean(values, -1), 5).tolist()
+    return np.atleast_1d(np.round(np.mean(values, -1), 5)).tolist()
 
 
-def asymmetry(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> list[float]:
+def asymmetry(
+    block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray
+) -> list[float]:
     """How far apart, in lengths √d, a block and the axes' order are: the mean (S,) over vectors."""
     order = np.random.default_rng(2).permuted(np.broadcast_to(np.arange(x.shape[-1]), x.shape), axis=-1)
     first = np.take_along_axis(x, order, -1)
@@ -274,52 +284,55 @@ def asymmetry(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int,
 def symmetrise() -> None:
     """Blocks that imitate LayerNorm, by heads and iterations: a film of the middle one of each, and a table.
 
-    Its rows: how far from LayerNorm each ends, also with other kinds of heads, after further iterations, at
-    other scales and means; and on other vectors than those that it has learned from.
+    Its rows: how far from LayerNorm each ends, also after further iterations, at other scales and means, and
+    with other kinds of heads; and on other vectors than those that it has learned from.
     """
+    rows: list[dict[str, Any]] = []
     pictures = tiles()[1]
     kinds = {kind: drawing(kind, pictures)(TESTED, np.random.default_rng(1)) for kind in CHIPS[:-1]}
-    x, rows, chip = kinds["gaussian"], [], Symmetriser()
-    ends = {}
-    for heads, iterations in product(HEADS, ITERATIONS):
-        block = Symmetriser(heads=heads)
-        film = imitated(block, iterations)
-        ends[heads, iterations] = parts = {name: part[-1] for name, part in film.items()}
-        row = told_of(block, parts, iterations, x, "ring")
-        ys = iterates(block, parts, x, BEYOND)[1:]
-        middle = int(np.argsort(row["errors"])[BLOCKS // 2])
-        level = x.mean(-1, keepdims=True)
-        row |= {"after": [float(np.median(told(errors(x, y)))) for y in ys], "shown": middle}
-        row |= {"scale": [median_off(block, parts, iterations, f * x) for f in FACTORS]}
-        row |= {"mean": [median_off(block, parts, iterations, x + (f - 1) * level) for f in FACTORS]}
+
+    def found(row: dict[str, Any]) -> None:
         rows.append(row)
         print(f"  symmetrise: {row}", flush=True)
-        own = {name: part[:, middle] for name, part in film.items()}
-        about = {"iterations": iterations, "seed": middle, "learned from": "gaussian"}
-        file = FOLDER / f"symmetrise_{heads}_{iterations}.safetensors"
-        file.write_bytes(to_file(block, np.array(KEPT), own, about))
         write_table("symmetrise", rows)
+
+    for heads, iterations in product(HEADS, ITERATIONS):
+        found(imitation(Symmetriser(heads=heads), iterations, kinds["gaussian"]))
     for kind in CHIPS:
-        parts = ends[chip.heads, ITERATIONS[-1]]
-        if kind != "gaussian":
-            parts = {name: part[-1] for name, part in imitated(chip, ITERATIONS[-1], kind).items()}
-        used = {name: off(chip, parts, ITERATIONS[-1], each) for name, each in kinds.items()}
-        rows.append({"learned": kind, "heads": chip.heads, "iterations": ITERATIONS[-1], "used": used})
-        print(f"  symmetrise: {rows[-1]}", flush=True)
-        write_table("symmetrise", rows)
-    for iterations in ITERATIONS:
-        arms = {
-            "own weights": Symmetriser(rounds=iterations),
-            "silent": Symmetriser(messages=0),
-            "adding": Symmetriser(adds=True, hidden=16, rounds=iterations),
-        }
-        for arm, block in arms.items():
-            parts = {name: part[-1] for name, part in imitated(block, iterations).items()}
-            rows.append(told_of(block, parts, iterations, x, arm))
-            print(f"  symmetrise: {rows[-1]}", flush=True)
-            write_table("symmetrise", rows)
+        found(chip(kind, kinds))
+    for iterations, (arm, options) in product(COMPARED, ARMED.items()):
+        block = Symmetriser(**options, rounds=iterations if arm in APART else 1)
+        parts = {name: part[-1] for name, part in imitated(block, iterations).items()}
+        found(told_of(block, parts, iterations, kinds["gaussian"], arm))
     seen = np.asarray(pictures[:SHOWN_DIGITS], np.float16)
     (FOLDER / "symmetrise.safetensors").write_bytes(to_safetensors({"digits": seen}))
+
+
+def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, Any]:
+    """The row of blocks in a ring; the middle one becomes a film."""
+    film = imitated(block, iterations)
+    parts, level = {name: part[-1] for name, part in film.items()}, x.mean(-1, keepdims=True)
+    row = told_of(block, parts, iterations, x, "ring")
+    middle = int(np.argsort(row["errors"])[BLOCKS // 2])
+    own = {name: part[:, middle] for name, part in film.items()}
+    about = {"iterations": iterations, "seed": middle, "learned from": "gaussian"}
+    file = FOLDER / f"symmetrise_{block.heads}_{iterations}.safetensors"
+    file.write_bytes(block_file(block, np.array(KEPT), own, about))
+    further = iterates(block, parts, x, BEYOND)[1:]
+    return row | {
+        "after": [float(np.median(told(errors(x, y)))) for y in further],
+        "shown": middle,
+        "scale": [median_off(block, parts, iterations, f * x) for f in FACTORS],
+        "mean": [median_off(block, parts, iterations, x + (f - 1) * level) for f in FACTORS],
+    }
+
+
+def chip(kind: str, kinds: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """The row of blocks that learn from one kind of vectors, used on all kinds."""
+    block = Symmetriser()
+    parts = {name: part[-1] for name, part in imitated(block, COMPARED[0], kind).items()}
+    used = {name: far_off(block, parts, COMPARED[0], x) for name, x in kinds.items()}
+    return {"learned": kind, "heads": block.heads, "iterations": COMPARED[0], "used": used}
 
 
 def told_of(
@@ -327,14 +340,14 @@ def told_of(
 ) -> dict[str, Any]:
     """How blocks (S, …) end, as a row of the table."""
     y = iterates(block, parts, x, iterations)[-1]
-    off, angles = errors(x, y), turned_by(x, y)
-    found = {"errors": told(off), "medians": np.round(np.median(off, -1), 5).tolist()}
-    found |= {"angles": told(angles), "asymmetry": asymmetry(block, parts, iterations, x)}
+    far = errors(x, y)
+    found = {"errors": told(far), "medians": np.round(np.median(far, -1), 5).tolist()}
+    found |= {"angles": told(turned_by(x, y)), "asymmetry": asymmetry(block, parts, iterations, x)}
     return {"arm": arm, "heads": block.heads, "iterations": iterations, "parameters": block.size, **found}
 
 
 def median_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> float:
-    return round(float(np.median(off(block, parts, iterations, x))), 5)
+    return round(float(np.median(far_off(block, parts, iterations, x))), 5)
 
 
 FILMS: dict[str, Callable[[], Film]] = {

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from components.language.packing import packed
-from geometry.pointwise import LEAST
 from geometry.pipeline import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Softmax
+from geometry.pointwise import LEAST
 
 RUNNER = Path(__file__).parent / "engine_runner.mjs"
 ONE_ROUNDING = 2.0**-22  # of a stage to float32 and of what is computed from it: four times half a unit

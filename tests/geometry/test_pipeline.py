@@ -276,7 +276,10 @@ def test_branches_multiply_coordinate_by_coordinate(xp, rng):
             ),
             "added",
         ),
-        (lambda: Branches((Pipeline(()), Pipeline((Affine(np.eye(2, 3)),))), "product").width(3), "multiplied"),
+        (
+            lambda: Branches((Pipeline(()), Pipeline((Affine(np.eye(2, 3)),))), "product").width(3),
+            "multiplied",
+        ),
         (lambda: Softmax(np.ones(2)), "one number"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A learned LayerNorm: heads by their formula, what they can know, and how they are drawn, trained and kept."""
+"""A learned LayerNorm: heads by their formula, what they can know, how they are trained and kept."""
 
 from math import sqrt
 
@@ -74,7 +74,10 @@ def test_an_iteration_is_its_formula(heads, options):
 
 def test_seeds_come_out_first():
     shape, x = block(), np.random.default_rng(1).standard_normal((6, 8))
-    both = {name: np.stack(pair) for name, *pair in zip(shape.shapes, *(some(shape, k).values() for k in (0, 1)), strict=True)}
+    both = {
+        name: np.stack(pair)
+        for name, *pair in zip(shape.shapes, *(some(shape, k).values() for k in (0, 1)), strict=True)
+    }
     got = iterates(shape, both, x, 2)[-1]
     for k in (0, 1):
         np.testing.assert_allclose(got[k], iterates(shape, some(shape, k), x, 2)[-1], atol=ROUNDING)

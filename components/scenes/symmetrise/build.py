@@ -1,15 +1,9 @@
-"""The recipe of a learned LayerNorm: vectors in a block of heads, one stage an iteration.
-
-A point has the vector's coordinates, what the heads say, and minus what LayerNorm makes of the vector. After
-each iteration these are followed by what is drawn: where it is in the picture, and its error. The picture
-keeps two lengths of a vector x: its height √d·μ over the hyperplane, and its distance ‖Πx‖ from the line
-along 1. Then it is drawn in, so that all of space lies in a ball.
-"""
+"""The recipe of a learned LayerNorm: vectors in a block of heads, one stage an iteration."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import log10, pi, sqrt
+from math import log10
 from typing import Any
 
 import numpy as np
@@ -18,13 +12,25 @@ from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Choose, Color, Follow, Followed, Labels, Line, Mark, Mesh, Points, Trail
 from components.language.recipe import Facts, Mean, Number, Parameter, Recipe, View
 from components.language.scene import Choices, File
-from components.scenes.scenery import Part, draw, evenly, followed, globe, graph, slider, space, split
-from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Pointwise, Track, clouds
-from geometry.centering import centering_matrix
-from geometry.pipeline import Step
+from components.scenes.scenery import Part, draw, evenly, followed, globe, graph, space, split
+from components.scenes.symmetrise.steps import (
+    PLACE,
+    RADIUS,
+    D,
+    along,
+    at,
+    error,
+    given,
+    ideal,
+    iteration,
+    matrices,
+    pick,
+    width,
+)
+from geometry import Affine, Branches, Entries, Of, Pipeline, Pointwise, clouds
 from learning.film import rows as table
 from learning.safetensors import from_safetensors
-from learning.symmetriser import SPREAD, TINY, Symmetriser, Trained, drawn, from_file
+from learning.symmetriser import SPREAD, Symmetriser, Trained, drawn, from_file
 
 Array = np.ndarray
 Rows = Sequence[Mapping[str, Any]]
@@ -35,15 +41,13 @@ VECTORS = {
     "heavy": "heavy tails",
     "digits": "handwritten digits",
 }
-D, COUNT, SEED = 16, 120, 3  # coordinates, and points that are shown; which of them
-RADIUS = sqrt(D)  # of LayerNorm's sphere
+COUNT, SEED = 120, 3  # points that are shown; which of them
 REACH, FAR = 5.6, 7.2  # half the picture, and how much of the plane and the line is drawn; infinity is at 8
 CAMERA = (1.15, -0.95, 0.42)
 SHOWN = 9  # points that leave tails
 FACTORS = np.linspace(-2, 2, 25)  # log₁₀ of the scales and means in the table
 FLAT, SPACE = rows(np.eye(2)), rows(np.eye(3))
 LOW, HIGH = -2.2, 2.4  # log₁₀ of the errors that the curves have room for
-PLACE = 3  # coordinates in the picture
 
 
 def files(choices: Choices) -> tuple[File, ...]:
@@ -84,154 +88,21 @@ def build(choices: Choices, trained: Trained, found: Rows, digits: Array) -> Rec
 FOLLOWED = 0
 FORMULA = (
     r"x_h' = \class{role-sphere}{g_h}\, (x_h - \class{role-hyperplane}{c_h}), \quad"
-    r" (c_h, g_h, r_h') = f_h(\mu_h,\, \sigma_h,\, r_h,\, r_{h-1},\, r_{h+1})"
+    r" (c_h, g_h, r_h') = f_h(\mu_h,\, \sigma_h,\, r_h,\, r_{h \pm 1})"
 )
 
 
 def parameters(trained: Trained) -> tuple[Parameter, ...]:
-    end, many = float(trained.steps[-1]), {"min": 0.01, "max": 100.0, "scale": "log"}
+    end, about = float(trained.steps[-1]), "of each vector; LayerNorm does not see it"
+    many: dict[str, Any] = {"min": 0.01, "max": 100.0, "scale": "log"}
     return (
-        Parameter("scale", "scale ×", 1.0, **many, about="of all vectors; LayerNorm does not see it"),
-        Parameter("mean", "mean ×", 1.0, **many, about="of each vector; LayerNorm does not see it"),
+        Parameter("scale", "scale ×", 1.0, **many, about=about),
+        Parameter("mean", "mean ×", 1.0, **many, about=about),
         Parameter("step", "training step", end, 0.0, end, 1.0, about="between checkpoints interpolated"),
     )
 
 
-# --- the block as steps
-
-
-def width(block: Symmetriser) -> int:
-    """The coordinates of a point but those that are drawn: x, what the heads say, and minus the target."""
-    return 2 * D + block.heads * block.messages
-
-
-def pick(wanted: Sequence[int] | Array, of: int) -> Affine:
-    """Those coordinates of so many, in this order."""
-    return Affine(np.eye(of)[np.asarray(wanted, int)])
-
-
-def along(*steps: Step) -> Pipeline:
-    return Pipeline(steps)
-
-
-def lengths(blocks: Array, eps: float = 0.0) -> tuple[Step, ...]:
-    """v ↦ the length of its coordinates in each group, which a row of `blocks` marks; times that row."""
-    groups = [np.flatnonzero(row).tolist() for row in blocks]
-    square = Branches((along(), along(Normalize(eps=eps, groups=groups))), "product")
-    return square, Affine(blocks)
-
-
-def given(block: Symmetriser) -> Pipeline:
-    """The vectors at the sliders' scale and mean; the heads have said nothing; LayerNorm; and the picture."""
-    level = np.full((D, D), 1 / D)
-    mean = Affine(Entries(centering_matrix(D), {"mean": level}))
-    scale = Affine(Entries(np.zeros((D, D)), {"scale": np.eye(D)}))
-    silent = Affine(np.zeros((block.heads * block.messages, D)))
-    target = along(Affine(centering_matrix(D)), Normalize(RADIUS), Affine(-np.eye(D)))
-    whole = Branches((along(), along(silent), target), "concat")
-    return along(mean, scale, whole, picture(block))
-
-
-def ideal(block: Symmetriser, x: Array) -> Cloud:
-    """Where LayerNorm puts the points."""
-    rest = Affine(np.eye(width(block), D))
-    return Cloud("ideal", x, place=along(Affine(centering_matrix(D)), Normalize(RADIUS), rest, picture(block)))
-
-
-def matrices(trained: Trained) -> tuple[Cloud, Cloud]:
-    """The weights of all heads as two matrices, a row a point; they follow the training."""
-    found = []
-    for name, values in zip(("inner", "outer"), dense(trained), strict=True):
-        n = values.shape[-2]
-        found.append(Cloud(name, np.eye(n), place=along(Affine(moved(trained.steps, values.mT)))))
-    return found[0], found[1]
-
-
-def moved(steps: Array, values: Array) -> Entries:
-    return Entries(np.zeros(values.shape[1:]), tracks={"step": Track(steps, values)})
-
-
-def dense(trained: Trained) -> tuple[Array, Array]:
-    """W₁ (T, H·w, H·(2 + q)) and W₂ (T, H·(2 + q), H·w) of all heads, with 0 for what a head does not see.
-
-    What is seen: the means of all heads, what they say, their sizes; what comes: c, g, and what they say next.
-    """
-    block, parts = trained.block, trained.parts
-    heads, q, w, count = block.heads, block.messages, block.hidden, len(trained.steps)
-    inner = np.zeros((count, heads * w, heads * (2 + q)))
-    outer = np.zeros((count, heads * (2 + q), heads * w))
-    for h in range(heads):
-        own, first, last = slice(h * w, (h + 1) * w), parts["inner.weight"][:, 0, h], parts["outer.weight"][:, 0, h]
-        inner[:, own, h] += first[..., 0]
-        inner[:, own, -heads + h] += first[..., 1]
-        for k, other in enumerate((h, h - 1, h + 1)):
-            start = heads + q * (other % heads)
-            inner[:, own, start : start + q] += first[..., 2 + q * k : 2 + q * (k + 1)]
-        said = 2 * heads + q * h
-        outer[:, [h, heads + h, *range(said, said + q)], own] = last
-    return inner, outer
-
-
-def biases(trained: Trained) -> tuple[Entries, Entries]:
-    """b₁ and b₂ of all heads, in the order of `dense`."""
-    first, last = trained.parts["inner.bias"][:, 0], trained.parts["outer.bias"][:, 0]
-    count = len(trained.steps)
-    outer = [last[..., 0], last[..., 1], last[..., 2:].reshape(count, -1)]
-    return moved(trained.steps, first.reshape(count, -1)), moved(trained.steps, np.concatenate(outer, -1))
-
-
-def iteration(trained: Trained, weights: tuple[Cloud, Cloud]) -> Step:
-    """One iteration of all heads, and the picture of what comes of it."""
-    block, v = trained.block, width(trained.block)
-    heads, said = block.heads, block.heads * block.messages
-    of_head = np.kron(np.eye(heads), np.ones((1, block.own)))  # (H, d): whose axis it is
-    x = np.eye(D, v)
-    means = np.vstack([of_head @ x / block.own, np.eye(v)[D : D + said]])
-    around = Affine((np.eye(D) - of_head.T @ of_head / block.own) @ x)
-    sizes = along(around, *lengths(of_head / sqrt(block.own), TINY))
-    seen = Branches((along(Affine(means)), sizes), "concat")
-    inner, outer = biases(trained)
-    heard = along(seen, Affine(Of(weights[0]), inner), Pointwise("tanh"), Affine(Of(weights[1]), outer))
-    wide = v + 2 * heads + said
-    less, times = np.eye(D, wide), np.zeros((D, wide))
-    less[:, v : v + heads] = -of_head.T
-    times[:, v + heads : v + 2 * heads] = of_head.T
-    scaled = Branches((along(Affine(times)), along(Affine(less))), "product")
-    kept = pick([*range(wide - said, wide), *range(D + said, v)], wide)
-    new = Branches((along(scaled), along(kept)), "concat")
-    drop = pick(range(v), v + PLACE + 1)
-    return Branches((along(drop, Branches((along(), heard), "concat"), new, picture(block)),))
-
-
-def picture(block: Symmetriser) -> Step:
-    """v ↦ v, the place of x in the picture, and its error."""
-    v = width(block)
-    x, ring = np.eye(D, v), 2 * pi * np.arange(D) / D
-    circle = np.stack([np.cos(ring), np.sin(ring)]) @ x / sqrt(D / 2)
-    far = along(Affine(centering_matrix(D) @ x), *lengths(np.ones((1, D))), Affine(np.ones((2, 1))))
-    around = Branches((far, along(Affine(circle), Normalize())), "product")
-    height = Affine(np.ones((1, D)) @ x / sqrt(D))
-    place = along(Branches((along(around), along(height)), "concat"), drawn_in(PLACE))
-    off = along(Affine(x + np.eye(D, v, k=v - D)), *lengths(np.ones((1, D)) / RADIUS))
-    return Branches((along(), place, off), "concat")
-
-
-def drawn_in(n: int) -> Normalize:
-    """z ↦ 2Rz/(‖z‖ + R): the sphere stays where it is, and infinity comes to twice its radius."""
-    return Normalize(2 * RADIUS, RADIUS / sqrt(n), convention="std")
-
-
 # --- what is seen
-
-
-def at(block: Symmetriser) -> tuple[Row, ...]:
-    """The rows of a point's place."""
-    v = width(block)
-    return rows(np.eye(v + PLACE + 1)[v : v + PLACE])
-
-
-def error(block: Symmetriser) -> Row:
-    return rows(np.eye(width(block) + PLACE + 1)[-1])[0]
 
 
 def marks(block: Symmetriser, x: Array) -> tuple[Mark, ...]:
@@ -251,14 +122,28 @@ def surroundings() -> list[Part]:
     up, title = np.array([[0.0, 0.0, 1.0]]), "the hyperplane Σx = 0"
     edge = clouds.circle(96, *np.eye(3)[:2], radius=FAR)
     return [
-        draw("line", Line, "mean-direction", SPACE, FAR * np.vstack([-up, up]), "the line along 𝟏", size=4, opacity=0.8),
+        draw(
+            "line",
+            Line,
+            "mean-direction",
+            SPACE,
+            FAR * np.vstack([-up, up]),
+            "the line along 𝟏",
+            size=4,
+            opacity=0.8,
+        ),
         draw("one", Labels, "mean-direction", SPACE, 1.07 * FAR * up, labels=["𝟏"]),
         draw("hyperplane", Mesh, "hyperplane", SPACE, plane, title, opacity=0.14),
         draw("edge", Line, "hyperplane", SPACE, edge, size=2, opacity=0.5),
         *globe(SPACE, RADIUS * np.eye(3), "the sphere", mesh=0.07, net=0.22),
         draw(
-            "meeting", Line, "meeting", SPACE, clouds.circle(128, *np.eye(3)[:2], radius=RADIUS),
-            "where LayerNorm puts all", size=4,
+            "meeting",
+            Line,
+            "meeting",
+            SPACE,
+            clouds.circle(128, *np.eye(3)[:2], radius=RADIUS),
+            "where LayerNorm puts all",
+            size=4,
         ),
     ]
 
@@ -267,22 +152,25 @@ def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
     """log₁₀ of the mean error before the block and after each iteration: as one point, and as a curve."""
     n, end = len(cloud.points), cloud.widths[-1]
     stages = (along(Affine(Of(cloud, k, transposed=True)), pick([end - 1], end)) for k in range(last + 1))
-    mean = Cloud("mean error", np.full((1, n), 1 / n), place=along(Branches(tuple(stages), "concat"), Pointwise("log10")))
+    mean = Cloud(
+        "mean error",
+        np.full((1, n), 1 / n),
+        place=along(Branches(tuple(stages), "concat"), Pointwise("log10")),
+    )
     number = along(Affine(np.arange(last + 1.0)[None]))
     heights = Branches((number, along(Affine(Of(mean)))), "concat")
     curve = Cloud("curve", np.eye(last + 1), place=along(heights))
     step = Affine(np.eye(last + 1, k=-1) @ np.eye(last + 1, last + 3))
     look = Branches((along(), along(Affine(Of(curve, transposed=True)))), "concat")
-    now = Cloud(
-        "now", np.eye(1, last + 1), along(*[Branches((along(step, look),))] * last), along(look)
-    )
+    now = Cloud("now", np.eye(1, last + 1), along(*[Branches((along(step, look),))] * last), along(look))
     return mean, (mean, curve, now)
 
 
 def of(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
     """The row of the blocks with so many heads and iterations."""
     return next(
-        row for row in found
+        row
+        for row in found
         if row.get("arm") == "ring" and (row["heads"], row["iterations"]) == (heads, iterations)
     )
 
@@ -295,31 +183,37 @@ def against_iterations(
     for h in HEADS:
         ends = [[k, log10(np.median(of(found, h, k)["errors"]))] for k in ITERATIONS]
         own = h == heads
-        title = f"{h} heads, trained to that end" if own else ""
+        title = "in the end, for so many iterations" if own else ""
         look: dict[str, Any] = {"size": 3.5 if own else 2, "opacity": 1 if own else 0.6, "dash": "dash"}
         role = "hyperplane" if own else "trail"
         parts.append(draw(f"{h} heads", Line, role, FLAT, np.array(ends), title, **look))
-        name = np.array([[8.12, ends[-1][1]]])
-        parts.append(draw(f"name {h}", Labels, "soft", FLAT, name, labels=[f"{h}"]))
+        name = np.array([[9.0, ends[-1][1]]])
+        parts.append(draw(f"name {h}", Labels, "soft", FLAT, name, labels=[f"{h} heads"]))
     seeds = np.array([[k, log10(e)] for k in ITERATIONS for e in of(found, heads, k)["errors"]])
     numbers = np.array([k for k in ITERATIONS for _ in of(found, heads, k)["errors"]])
     hand = Choose("iterations", numbers)
-    parts.append(draw("seeds", Points, "hyperplane", FLAT, seeds, "five seeds each: click", size=5, hand=hand))
+    parts.append(
+        draw("seeds", Points, "hyperplane", FLAT, seeds, "five seeds each: click", size=5, hand=hand)
+    )
     lines, layers = split(*parts)
-    own = np.eye(last + 3)[-2:]
+    end = np.eye(last + 3)[-2:]
     shown = (
         Line("curve", "input", FLAT, "this block, on these vectors", size=4),
-        Points("now", "input", rows(own), size=10),
+        Points("now", "input", rows(end), size=10),
     )
-    axes = ("iterations", -0.3, 8.6), ("log₁₀ error", LOW, HIGH)
+    axes = ("iterations", -0.3, 9.9), ("log₁₀ error", LOW, HIGH)
     return graph("iterations", "Error along the iterations", (*layers, *shown), *axes), lines
 
 
 def against_factors(mean: Cloud, choices: Choices, last: int, found: Rows) -> tuple[View, tuple[Cloud, ...]]:
     """How the error grows with scale and mean, and where the sliders are."""
     row = of(found, int(choices["heads"]), last)
-    learned = clouds.segments(np.array([[[s * log10(SPREAD), LOW], [s * log10(SPREAD), HIGH]] for s in (-1, 1)]))
-    parts = [draw("learned", Line, "axis", FLAT, learned, "scales that it has learned from", dash="dot", size=2)]
+    learned = clouds.segments(
+        np.array([[[s * log10(SPREAD), LOW], [s * log10(SPREAD), HIGH]] for s in (-1, 1)])
+    )
+    parts = [
+        draw("learned", Line, "axis", FLAT, learned, "scales that it has learned from", dash="dot", size=2)
+    ]
     looks = {"scale": ("sphere", "solid", "circle"), "mean": ("mean-direction", "dash", "square")}
     for name, (role, dash, glyph) in looks.items():
         line = np.stack([FACTORS, np.log10(row[name])], -1)
@@ -328,10 +222,12 @@ def against_factors(mean: Cloud, choices: Choices, last: int, found: Rows) -> tu
         height = along(Affine(Of(mean, transposed=True)), end)
         factor = along(Affine([[0.0]], Entries([0.0], {name: [1.0]})), Pointwise("log10"))
         place = [Branches((factor, height), "concat")]
-        parts.append(draw(f"{name} now", Points, role, FLAT, np.ones((1, 1)), place=place, glyph=glyph, size=10))
+        parts.append(
+            draw(f"{name} now", Points, role, FLAT, np.ones((1, 1)), place=place, glyph=glyph, size=10)
+        )
     guides, layers = split(*parts)
     axes = ("log₁₀ of the factor", -2.1, 2.1), ("log₁₀ error", LOW, HIGH)
-    return graph("factors", "Error where nothing was learned", layers, *axes), guides
+    return graph("factors", "Error at other scales and means", layers, *axes), guides
 
 
 def readouts(block: Symmetriser) -> tuple[Mean | Number, ...]:
@@ -347,9 +243,15 @@ def readouts(block: Symmetriser) -> tuple[Mean | Number, ...]:
 def facts(found: Rows) -> Facts:
     """How a block that has learned from one kind of vectors does with others."""
     chips = [row for row in found if "learned" in row]
-    short = {"gaussian": "normal", "uneven": "uneven", "heavy": "heavy tails", "digits": "digits", "all": "all four"}
+    short = {
+        "gaussian": "normal",
+        "uneven": "uneven",
+        "heavy": "heavy tails",
+        "digits": "digits",
+        "all": "all four",
+    }
     lines = [
         [short[row["learned"]], *(f"{np.median(row['used'][kind]):.3f}" for kind in VECTORS)] for row in chips
     ]
-    title = "Error of blocks with 4 heads and 8 iterations, median of five: learned from (rows), used on (columns)"
+    title = "Error of 4 heads in 4 iterations, median of five: learned from (rows), used on (columns)"
     return Facts(title, ("", *(short[kind] for kind in VECTORS)), lines)
