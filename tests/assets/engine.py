@@ -22,6 +22,7 @@ RUNNER = Path(__file__).parent / "engine_runner.mjs"
 ONE_ROUNDING = 2.0**-22  # of a stage to float32 and of what is computed from it: four times half a unit
 DOUBLE = 2.0**-48  # a dot product of a few numbers in float64
 SINGLE = 2.0**-21  # the same in float32
+PAST = 1e100  # a bound that says nothing any more, and can still be squared
 STEEPEST = 1.13  # slope of gelu and of erf, the largest of the pointwise functions
 
 
@@ -147,6 +148,7 @@ def _multiplied(results, unit):
     for y, error in results:
         largest = np.max(np.abs(y), axis=-1, initial=0)
         bound, size = bound * (largest + error) + size * error, size * largest
+    bound = np.minimum(bound, PAST)
     return bound + 2 * unit * size * np.sqrt(results[0][0].shape[-1])
 
 

@@ -42,7 +42,8 @@ VECTORS = {
     "digits": "handwritten digits",
 }
 COUNT, SEED = 120, 3  # points that are shown; which of them
-REACH, FAR = 5.6, 7.2  # half the picture, and how much of the plane and the line is drawn; infinity is at 8
+REACH = 6.0  # half the picture
+FAR, HIGH_UP = 6.6, 5.4  # how much of the plane and of the line is drawn; infinity is at 8
 CAMERA = (1.15, -0.95, 0.42)
 SHOWN = 9  # points that leave tails
 FACTORS = np.linspace(-2, 2, 25)  # log₁₀ of the scales and means in the table
@@ -127,12 +128,12 @@ def surroundings() -> list[Part]:
             Line,
             "mean-direction",
             SPACE,
-            FAR * np.vstack([-up, up]),
+            HIGH_UP * np.vstack([-up, up]),
             "the line along 𝟏",
             size=4,
             opacity=0.8,
         ),
-        draw("one", Labels, "mean-direction", SPACE, 1.07 * FAR * up, labels=["𝟏"]),
+        draw("one", Labels, "mean-direction", SPACE, 1.06 * HIGH_UP * up, labels=["𝟏"]),
         draw("hyperplane", Mesh, "hyperplane", SPACE, plane, title, opacity=0.14),
         draw("edge", Line, "hyperplane", SPACE, edge, size=2, opacity=0.5),
         *globe(SPACE, RADIUS * np.eye(3), "the sphere", mesh=0.07, net=0.22),
