@@ -84,6 +84,15 @@ def _seeing(step, clouds):
 
 def stages_and_bounds(cloud, params, *, unit):
     """The cloud's stages in float64, and (n,) for each: how far rounding to `unit` may have taken a point."""
+    known = vars(cloud).setdefault("bounds", {})  # several clouds may see it
+    key = unit, *sorted(params.items())
+    if key not in known:
+        known.clear()
+        known[key] = _stages_and_bounds(cloud, params, unit)
+    return known[key]
+
+
+def _stages_and_bounds(cloud, params, unit):
     x = cloud.points.astype(float)
     error = unit * length(x)
     x, error = through(cloud.place.steps, x, error, params, unit)

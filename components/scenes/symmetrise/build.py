@@ -161,9 +161,11 @@ def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
     number = along(Affine(np.arange(last + 1.0)[None]))
     heights = Branches((number, along(Affine(Of(mean)))), "concat")
     curve = Cloud("curve", np.eye(last + 1), place=along(heights))
-    step = Affine(np.eye(last + 1, k=-1) @ np.eye(last + 1, last + 3))
-    look = Branches((along(), along(Affine(Of(curve, transposed=True)))), "concat")
-    now = Cloud("now", np.eye(1, last + 1), along(*[Branches((along(step, look),))] * last), along(look))
+    first = Branches((along(Affine([[0.0]])), along(Affine(Of(mean, transposed=True)))), "concat")
+    shift = np.eye(last + 2, k=1)  # each iteration brings the next height forward, and counts
+    shift[0] = np.eye(last + 2)[0]
+    count = Affine(shift, np.eye(last + 2)[0])
+    now = Cloud("now", np.ones((1, 1)), along(*[count] * last), along(first))
     return mean, (mean, curve, now)
 
 
@@ -197,10 +199,9 @@ def against_iterations(
         draw("seeds", Points, "hyperplane", FLAT, seeds, "five seeds each: click", size=5, hand=hand)
     )
     lines, layers = split(*parts)
-    end = np.eye(last + 3)[-2:]
     shown = (
         Line("curve", "input", FLAT, "this block, on these vectors", size=4),
-        Points("now", "input", rows(end), size=10),
+        Points("now", "input", FLAT, size=10),
     )
     axes = ("iterations", -0.3, 9.9), ("log₁₀ error", LOW, HIGH)
     return graph("iterations", "Error along the iterations", (*layers, *shown), *axes), lines
