@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import pi, sqrt
+from math import sqrt
 
 import numpy as np
 from array_api_compat import array_namespace
 from jaxtyping import Float, Int
 
+from geometry import pointwise
 from geometry.arrays import Array
 from geometry.centering import center
 from geometry.ellipsoid import to_ellipsoid
@@ -144,7 +145,7 @@ def _block(
     attention = attend(scores)
     branch = _linear(own, "attn.c_proj", attention @ v)
     read = _norm(own, "ln_2", stream + branch)
-    hidden = gelu(_linear(own, "mlp.c_fc", read))
+    hidden = pointwise.apply("gelu_tanh", _linear(own, "mlp.c_fc", read))
     mlp = _linear(own, "mlp.c_proj", hidden)
     out = stream + branch + mlp
     return Block(stream, keys, q, k, v, scores, attention, branch, read, hidden, mlp, out)
@@ -159,11 +160,6 @@ def _norm(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True)
     if scaled:
         return layer_norm(x, gamma=gamma, beta=beta, eps=EPS)
     return to_ellipsoid(center(x), gamma=gamma, beta=beta)
-
-
-def gelu(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
-    """x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, as GPT-2 has it: within 5e-4 of x·(1 + erf(x/√2))/2."""
-    return x * (1 + array_namespace(x).tanh(sqrt(2 / pi) * (x + 0.044715 * x * x * x))) / 2
 
 
 def losses(logits: Float[Array, "*batch n k"], tokens: Int[Array, "*batch n"]) -> Float[Array, "*batch n-1"]:
