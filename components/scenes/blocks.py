@@ -24,9 +24,7 @@ Steps = tuple[Step, ...]
 def own_of(weights: Own, layer: int) -> dict[str, Array]:
     """The weights of one block of a language model."""
     prefix = f"h.{layer}."
-    return {
-        name.removeprefix(prefix): each for name, each in weights.items() if name.startswith(prefix)
-    }
+    return {name.removeprefix(prefix): each for name, each in weights.items() if name.startswith(prefix)}
 
 
 def sphere(d: int, eps: float = EPS) -> Normalize:
