@@ -289,7 +289,7 @@ CLAIMS = {
     "Gain and shift make an ellipsoid of the sphere.": the_sphere,
     "The same block with what a small GPT has learned.": a_trained_one,
     "The token *e* pays 36 % to the value of *c*, 31 % to its own and 25 % to that of *b*.": payments,
-    "That is all that attention does to the stream: six sums.": six,
+    "That is all that attention does to the stream: six sums. ### The second half The same once more": six,
     "through two matrices and a bend": the_shapes,
     "Of the 16 numbers between the matrices 10 were negative for *e*, and nearly nothing is left of them.": negative,
     "How many of the other five have changed? - all five - only *e*, beside it - * none": none_moves,
