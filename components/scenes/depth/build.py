@@ -165,7 +165,7 @@ def curve_view(
         layers.append(Line(what, role, show, SHORT[name], size=5 if own else 2, dash=dash))
         if own:
             layers.append(Points(now.name, role, show, size=11))
-    return graph(what, title, layers, ("block", 0.0, float(count)), side), (places, now)
+    return graph(what, title, layers, ("block", 0.0, count + 0.25), side), (places, now)
 
 
 def curve(what: str, found: Sequence[Found], count: int, start: int) -> tuple[Row, Row]:
