@@ -92,6 +92,11 @@ def feed_forward(own: Own, function: str) -> Steps:
     return linear(own, "mlp.c_fc"), Pointwise(function), linear(own, "mlp.c_proj")
 
 
+def norm_alone(own: Own, name: str) -> Steps:
+    """RMSNorm without a gain."""
+    return (sphere(len(own["attn.c_proj.bias"])),)
+
+
 def added(*steps: Step) -> Branches:
     """x ↦ x + what the steps make of it."""
     return Branches((Pipeline(()), Pipeline(steps)))
