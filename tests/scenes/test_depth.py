@@ -5,8 +5,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import torch
-from torch.nn import functional
 
 from components.scenes.depth import SCENE
 from components.scenes.depth.build import KINDS, MOST, SHOW, TOKENS, D
@@ -41,24 +39,6 @@ def test_the_clouds_are_the_stack(kind, gain):
             scale = np.abs(x).max()
             np.testing.assert_allclose(got[k], x, atol=1e-10 * scale)
             np.testing.assert_allclose(reads[k][:, :D], stack.norm(kind, x), atol=1e-10 * scale)
-
-
-def test_other_codes_block():
-    """PyTorch's functions, a draw of eight numbers, in each place of the norm."""
-    (own,), x = stack.drawn(8, 1, 5, seed=3)
-    t = {name: torch.from_numpy(w) for name, w in own.items()}
-    for kind in stack.KINDS:
-        norm = {"none": lambda x: x, "rms_norm": lambda x: functional.rms_norm(x, (8,), eps=stack.EPS)}.get(
-            kind, lambda x: functional.layer_norm(x, (8,), eps=stack.EPS)
-        )
-        before, after = (norm, lambda x: x) if kind != "post_ln" else (lambda x: x, norm)
-        y = torch.from_numpy(x)
-        n = before(y)
-        q, k, v = (n @ t[name] for name in ("query", "key", "value"))
-        attended = functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)[0]
-        y = after(y + 0.7 * attended @ t["out"])
-        y = after(y + 0.7 * functional.gelu(before(y) @ t["first"]) @ t["second"])
-        np.testing.assert_allclose(stack.block(kind, own, x, 0.7), y.numpy(), atol=1e-12)
 
 
 def test_the_table_is_whole():

@@ -24,9 +24,8 @@ from learning.stack import drawn, streams
 Array = np.ndarray
 Found = Mapping[str, Any]
 
-KINDS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm", "post_ln": "LayerNorm after sums", "none": "none"}
-SHORT = KINDS | {"post_ln": "after sums"}
-BELOW = {"turn": "how far a block turns", "gradient": "the gradient"}
+KINDS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm", "post_ln": "after the sums", "none": "none"}
+BELOW = {"turn": "angle turned", "gradient": "the gradient"}
 WIDTHS = {"64": "64 numbers", "4": "4 numbers"}
 LOOKS = {  # the role and dash of the curves
     "layer_norm": ("hyperplane", "solid"),
@@ -162,7 +161,7 @@ def curve_view(
     for name, (role, dash) in LOOKS.items():
         own = name == kind
         show = curve(what, [row for row in found if row["kind"] == name], count, start)
-        layers.append(Line(what, role, show, SHORT[name], size=5 if own else 2, dash=dash))
+        layers.append(Line(what, role, show, KINDS[name], size=5 if own else 2, dash=dash))
         if own:
             layers.append(Points(now.name, role, show, size=11))
     return graph(what, title, layers, ("block", 0.0, count + 0.25), side), (places, now)
