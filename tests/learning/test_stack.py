@@ -28,7 +28,7 @@ def test_other_codes_block():
 
 @pytest.mark.parametrize("kind", ["rms_norm", "layer_norm"])
 def test_a_branch_in_a_norm_does_not_see_the_size(kind):
-    """Ten times the stream: the same sums are added, but for ε. Without a norm, or after the sum, they are not."""
+    """Ten times the stream: the same sums are added, but for ε. Without a norm they are not."""
     (own,), x = stack.drawn(8, 1, 5, seed=4)
     own = own | {"second": 0 * own["second"]}  # attention alone reads the stream as it came
     added = [stack.block(kind, own, scale * x) - scale * x for scale in (1, 10)]

@@ -150,7 +150,7 @@ def test_what_is_past_stays(choices):
 
 @cache
 def in_the_browser():
-    """And to the bit in the browser, there with one token less; with no LayerNorm to thank for it."""
+    """To the bit in the browser, with one token less, wherever the sliders stand."""
     cases = [(dict(zip(("scale", "mean", "last"), at, strict=True)), LAST) for at in EVERYWHERE]
     with Node() as node:
         for choices in CASES[::3]:

@@ -4,7 +4,7 @@ The mean direction is up, so centring is falling. Tokens have three numbers wher
 four in the trained model: there one direction of the hyperplane is left out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import sqrt
 
 import numpy as np
@@ -15,7 +15,7 @@ from components.language.recipe import Facts, Parameter, Recipe, Residual, View
 from components.language.scene import Choices, File
 from components.scenes import blocks
 from components.scenes.blocks import Own, Steps, added, feed_forward, layer_norm, linear, norm_alone, own_of
-from components.scenes.scenery import Part, draw, followed, globe, mean_line, rest, space, split, square
+from components.scenes.scenery import Look, Part, draw, followed, globe, mean_line, rest, space, split, square
 from geometry import Affine, Branches, Entries, Pipeline, clouds
 from geometry.centering import centering_matrix, hyperplane_basis, upright_basis
 from learning import absorb
@@ -143,10 +143,11 @@ def space_view(own: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
     put = Affine(np.diag(gamma), beta)
     flat = clouds.turned(clouds.disc_mesh(), 0.95 * reach * frame(d)[:2])
     found: list[Part] = [
-        *mean_line(show, d, 0.9 * reach, 0.97 * reach, size=2.5),
+        *mean_line(show, d, 0.85 * reach, 0.92 * reach, size=2.5),
         draw("hyperplane", Mesh, "hyperplane", show, flat, "the hyperplane Σx = 0", opacity=0.12),
     ]
-    moves, title = {"place": (put,), "steps": back}, "where tokens are read"
+    moves: Look = {"place": (put,), "steps": back}
+    title = "where tokens are read"
     if d == 3:
         ring = clouds.circle(96, *u, radius=sqrt(d))
         found.append(draw("surface", Line, "sphere", show, ring, title, size=5, **moves))
@@ -187,7 +188,7 @@ def facts(shape: Shape, weights: Own) -> Facts:
     steps = [(shifts, None), (gains, None), (centred, None), (centred, absorb.rms)]
     tokens = shape.tokens(TEXT)
 
-    def far(found: Mapping[str, Array], norm: object, kind: type) -> str:
+    def far(found: Own, norm: Callable[..., Array] | None, kind: type) -> str:
         want, got = (
             read(shape, {name: w.astype(kind) for name, w in each.items()}, tokens, norm=own).logits
             for each, own in ((weights, None), (found, norm))

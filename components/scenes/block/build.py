@@ -29,7 +29,7 @@ from components.language.recipe import Facts, Number, Parameter, Recipe, Residua
 from components.language.scene import Choices, File, WrongValue
 from components.scenes import blocks
 from components.scenes.blocks import Own, Steps, added, feed_forward, layer_norm, linear, own_of, together
-from components.scenes.scenery import Part, axes, draw, followed, globe, graph, rest, space, split
+from components.scenes.scenery import Look, Part, axes, draw, followed, globe, graph, rest, space, split
 from geometry import Affine, Branches, Entries, Of, Pipeline, Pointwise
 from geometry.centering import hyperplane_basis
 from geometry.pipeline import Step
@@ -205,7 +205,7 @@ class Block:
 def stream_of(block: Block, names: Sequence[str]) -> Cloud:
     """It waits while a branch is away, and takes what comes back."""
     waits = rest(D, ADD - 1), rest(D, LAST - ADD - 1)
-    steps = *waits[0], added(*block.first), *waits[1], added(*block.second)
+    steps: Steps = (*waits[0], added(*block.first), *waits[1], added(*block.second))
     return block.cloud("stream", then=steps, labels=list(names))
 
 
@@ -213,7 +213,8 @@ def branch_of(block: Block) -> Cloud:
     """(b, x) at first, where x waits; from the sum on (b, y)."""
     centre, sphere, gain = layer_norm(block.own, "ln_1")
     out, again = linear(block.own, "attn.c_proj"), Affine(np.tile(np.eye(D), (2, 2)))
-    first = *map(kept, (centre, sphere, gain)), *rest(2 * D, 1), kept(block.attention.step), kept(out), again
+    normed_first = kept(centre), kept(sphere), kept(gain)
+    first: Steps = (*normed_first, *rest(2 * D, 1), kept(block.attention.step), kept(out), again)
     normed = together(*layer_norm(block.own, "ln_2"))
     mlp = together(*feed_forward(block.own, block.function))
     return block.cloud("branch", BOTH, then=(*first, kept(normed), kept(mlp), SUM))
@@ -268,7 +269,7 @@ def space_view(block: Block, stream: Cloud) -> tuple[View, tuple[Cloud, ...]]:
 
     segments = np.array([[k, n + k, -1] for k in range(n)]).reshape(-1)
     guides, lines = split(*surroundings(block, reach))
-    tip = {"order": segments, "size": 3, "arrow": 0.05 * reach}
+    tip: Look = {"order": segments, "size": 3, "arrow": 0.05 * reach}
     layers: tuple[Mark, ...] = (
         *lines,
         Line("update arrows", "shift", show, "what is added", fade=during(OUT, ADD), **tip),
