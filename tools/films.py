@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+import torch
 
 from geometry import center, layer_norm, rms_norm
 from geometry.centering import hyperplane_basis
@@ -23,12 +24,13 @@ from learning.attention import NORMS, Attention, angles
 from learning.datasets import DataSet, digits, octants, random_labels, spiral, xor
 from learning.film import Film, score, to_npz
 from learning.history import thinned
-from learning.language import Shape, measured, to_file
-from learning.language_training import learned
+from learning.language import Shape, initial, losses, measured, read, to_file
+from learning.language_training import causal, learned
 from learning.majority import BATCH, HELD, majority
 from learning.network import MIDDLES, Network
 from learning.prose import prose, split
 from learning.shipped import FOLDER
+from learning.shuffles import PLACES, across, harm, shuffled, within
 from learning.training import trained
 
 SCENES = FOLDER.parent / "components" / "scenes"
@@ -40,6 +42,7 @@ READERS, READ = 5, 1500  # language models of each kind, and steps that each lea
 RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rates and steps with attention
 NUMBERS = (5, 10, 20, 50, 100, 200, 500)  # of Gaussian keys,
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # theirs,
+WINDOWS, HEADS_READ, RINGS = 40, 3000, 100  # of a model with heads: held out, steps, permutations of a kind
 SETS = 100  # and how often they are drawn
 ARMS = ("drawn", "centred", "scaled", "layernorm", "eps")  # what becomes of them
 WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
@@ -115,14 +118,19 @@ def unselectable() -> None:
     write_table("unselectable", table)
 
 
+def texts(*without: str) -> tuple[str, str]:
+    """What the texts of the site but some give to learn from, and what not."""
+    every = sorted(path for path in SCENES.glob("*/text.md") if path.parent.name not in without)
+    return split([prose(path.read_text("utf-8")) for path in every])
+
+
 def language() -> None:
     """A language model with LayerNorm before the attention, and one whose LayerNorm there only centres.
 
     From the texts of the site but its own, which tells how it went. The first seed of each is shipped, and
     the text that none has learned from.
     """
-    every = sorted(path for path in SCENES.glob("*/text.md") if path.parent.name != "language")
-    text, held = split([prose(path.read_text("utf-8")) for path in every])
+    text, held = texts("language")
     (FOLDER / "language.txt").write_text(held, encoding="utf-8")
     rows = []
     for name, scaled in (("language", True), ("language_centred", False)):
@@ -143,6 +151,50 @@ def language() -> None:
                 }
                 (FOLDER / f"{name}.safetensors").write_bytes(to_file(shape, weights, **about))
     write_table("language", rows)
+
+
+def heads() -> None:
+    """What rings of axes, moved on by one place within a head or across heads, do to language models.
+
+    Trained ones, and the same before any training, on windows of a text that they have not learned from. Of
+    each place the mean over the rings and their standard deviation: of the loss that they add, and of the
+    divergence of the guesses. The first seed is shipped, with all its rings.
+    """
+    text, held = texts("heads", "language")
+    shape = Shape("".join(sorted(set(text))), width=32, layers=2, window=64, heads=4)
+    held = held[: WINDOWS * shape.window]
+    (FOLDER / "heads.txt").write_text(held, encoding="utf-8")
+    tokens, rows = torch.from_numpy(shape.tokens(held)).reshape(WINDOWS, shape.window), []
+    for seed in range(READERS):
+        weights = learned(shape, text, seed=seed, steps=HEADS_READ, rate=0.01)
+        if seed == 0:
+            about = {"about": "a GPT of Normscape with four heads", "seed": "0", "steps": str(HEADS_READ)}
+            (FOLDER / "heads.safetensors").write_bytes(to_file(shape, weights, **about))
+        for trained, own in ((True, weights), (False, initial(shape, seed))):
+            tensors = {name: torch.from_numpy(w) for name, w in own.items()}
+            loss = float(losses(read(shape, tensors, tokens, attend=causal).logits, tokens).mean())
+            for layer, place in product(range(shape.layers), PLACES):
+                row: dict[str, Any] = {"seed": seed, "trained": trained, "loss": round(loss, 4)}
+                row |= {"layer": layer, "place": place}
+                for kind, moved in rings(shape).items():
+                    shuffles = (shuffled(tensors, layer, place, ring) for ring in moved)
+                    found = harm(shape, tensors, tokens, shuffles, attend=causal).T
+                    for name, values in zip(("loss", "guesses"), found, strict=True):
+                        values = np.round(values, 6) + 0.0
+                        row[f"{kind}_{name}"] = [round(float(values.mean()), 6), round(float(values.std(ddof=1)), 6)]
+                        if seed == 0:
+                            row[f"{kind}_{name}s"] = sorted(np.round(values, 4).tolist())
+                rows.append(row)
+                print(f"  heads: {seed} {trained} {layer} {place} {row['within_loss']} {row['across_loss']} {row['within_guesses']} {row['across_guesses']}", flush=True)
+    write_table("heads", rows)
+
+
+def rings(shape: Shape) -> dict[str, list[np.ndarray]]:
+    """The permutations that move eight axes each, within one head and across the heads."""
+    rng = np.random.default_rng(0)
+    return {
+        kind.__name__: [kind(shape.width, shape.heads, rng) for _ in range(RINGS)] for kind in (within, across)
+    }
 
 
 def digit_network(middle: str, depth: int, last: int) -> Network:
@@ -230,6 +282,7 @@ TABLES = {
     "digits": numerals,
     "unselectable": unselectable,
     "language": language,
+    "heads": heads,
 }
 
 

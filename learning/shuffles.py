@@ -1,0 +1,106 @@
+"""Shuffles of axes inside attention: what a language model loses when a ring of axes moves on by one place.
+
+A permutation of axes at some place is a permutation of the weights beside it, so `shuffled` changes weights
+and `language.read` reads as ever. Source: 003, section 5.4, which proposes the test.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+from array_api_compat import array_namespace
+from jaxtyping import Float, Int
+
+from geometry.arrays import Array
+from learning.language import Shape, causal, losses, read
+
+# place: the arrays that it permutes, as (their name, the part of their last axis, or None for the rows; and
+# whether back again)
+PLACES: dict[str, tuple[tuple[str, int | None, bool], ...]] = {
+    "read": (("attn.c_attn", None, False),),
+    "q": (("attn.c_attn", 0, False),),
+    "qk": (("attn.c_attn", 0, False), ("attn.c_attn", 1, False)),
+    "v": (("attn.c_attn", 2, False),),
+    "concat": (("attn.c_proj", None, False),),
+    "vo": (("attn.c_attn", 2, False), ("attn.c_proj", None, True)),
+}
+SAME = ("qk", "vo")  # where a permutation within a head changes nothing, by arithmetic
+
+
+def within(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
+    """A permutation that moves the axes of one head, drawn by lot, in a ring of all of them."""
+    m = d // heads
+    return ring(d, rng.integers(heads) * m + rng.permutation(m))
+
+
+def across(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
+    """A ring of as many axes, evenly from all heads, in which each takes the place of one of another head.
+
+    One ring is any other of its length with the axes renumbered: nothing but the heads tells the two apart.
+    Raises ValueError where the heads do not divide their own width, or there is one alone.
+    """
+    m = d // heads
+    if heads == 1 or m % heads:
+        raise ValueError(f"{heads} heads of {m} axes give no even ring across: take 2 or more that divide it")
+    own = [rng.permutation(m)[: m // heads] + h * m for h in range(heads)]
+    while True:
+        order = rng.permutation(np.concatenate(own))
+        if (order // m != np.roll(order, 1) // m).all():
+            return ring(d, order)
+
+
+def ring(d: int, order: Int[np.ndarray, "k"]) -> Int[np.ndarray, "d"]:
+    """The permutation of d axes that puts each of these in the place of the one before it."""
+    permutation = np.arange(d)
+    permutation[np.roll(order, 1)] = order
+    return permutation
+
+
+def shuffled(
+    weights: Mapping[str, Array], layer: int, place: str, permutation: Int[np.ndarray, "d"]
+) -> dict[str, Array]:
+    """The weights of a model in which, at a place of one layer, axis i has what axis permutation[i] had.
+
+    read: what the heads read, the LayerNorm; q alone; qk: queries and keys alike; v: the values; concat: the
+    heads' results side by side, before W_O; vo: the values, and back again before W_O.
+    """
+    found, d = dict(weights), len(permutation)
+    for name, part, back in PLACES[place]:
+        weight, bias = (f"h.{layer}.{name}.{kind}" for kind in ("weight", "bias"))
+        if part is None:  # Σ x[permutation[i]]·W[i]: the rows go the other way
+            found[weight] = found[weight][permutation if back else np.argsort(permutation)]
+            continue
+        columns = np.arange(found[weight].shape[-1])
+        columns[part * d : (part + 1) * d] = part * d + permutation
+        found[weight], found[bias] = found[weight][:, columns], found[bias][columns]
+    return found
+
+
+def harm(
+    shape: Shape,
+    weights: Mapping[str, Array],
+    tokens: Int[Array, "*batch n"],
+    shuffles: Iterable[Mapping[str, Array]],
+    *,
+    attend: Callable[[Array], Array] = causal,
+) -> Float[np.ndarray, "k 2"]:
+    """What each shuffle does to a model on tokens, in nats a character: by how much its loss grows, and how
+    far its guesses are from those that it made before, their mean `divergence`."""
+    before = read(shape, weights, tokens, attend=attend).logits
+    loss = losses(before, tokens).mean()
+    found = []
+    for each in shuffles:
+        after = read(shape, each, tokens, attend=attend).logits
+        found.append((float(losses(after, tokens).mean() - loss), float(divergence(before, after).mean())))
+    return np.array(found)
+
+
+def divergence(a: Float[Array, "*batch k"], b: Float[Array, "*batch k"]) -> Float[Array, "*batch"]:
+    """Σ p·log(p/r), in nats, for the softmaxes p of a and r of b: how far off r is where p is true."""
+    xp = array_namespace(a)
+
+    def logarithms(x: Array) -> Array:
+        x = x - xp.max(x, axis=-1, keepdims=True)
+        return x - xp.log(xp.sum(xp.exp(x), axis=-1, keepdims=True))
+
+    p, r = logarithms(a), logarithms(b)
+    return xp.sum(xp.exp(p) * (p - r), axis=-1)
