@@ -138,9 +138,7 @@ def read(
     return Reading(blocks, last, last @ weights["wte.weight"].mT)
 
 
-def _block(
-    own: Mapping[str, Array], stream: Array, attend: Callable[[Array], Array], shape: Shape
-) -> Block:
+def _block(own: Mapping[str, Array], stream: Array, attend: Callable[[Array], Array], shape: Shape) -> Block:
     keys = _norm(own, "ln_1", stream, scaled=shape.scaled)
     d = stream.shape[-1]
     every = _linear(own, "attn.c_attn", keys)

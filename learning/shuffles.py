@@ -1,4 +1,4 @@
-"""Shuffles of axes inside attention: what a language model loses when a ring of axes moves on by one place.
+"""Shuffles of axes inside attention: what a language model loses when pairs of axes are swapped.
 
 A permutation of axes at some place is a permutation of the weights beside it, so `shuffled` changes weights
 and `language.read` reads as ever. Source: 003, section 5.4, which proposes the test.
@@ -26,32 +26,46 @@ PLACES: dict[str, tuple[tuple[str, int | None, bool], ...]] = {
 SAME = ("qk", "vo")  # where a permutation within a head changes nothing, by arithmetic
 
 
-def within(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """A permutation that moves the axes of one head, drawn by lot, in a ring of all of them."""
+def one(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
+    """Swaps among all axes of one head, drawn by lot."""
     m = d // heads
-    return ring(d, rng.integers(heads) * m + rng.permutation(m))
+    return swapped(d, rng.integers(heads) * m + rng.permutation(m))
+
+
+def each(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
+    """As many swaps, evenly from all heads: each swaps two axes of one head."""
+    return swapped(d, np.concatenate(some(d, heads, rng)))
 
 
 def across(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """A ring of as many axes, evenly from all heads, in which each takes the place of one of another head.
+    """As many swaps, evenly from all heads: each swaps two axes of two heads.
 
-    One ring is any other of its length with the axes renumbered: nothing but the heads tells the two apart.
-    Raises ValueError where the heads do not divide their own width, or there is one alone.
+    The axes are drawn as in `each`. All three are swaps of as many axes: with the axes renumbered one is the
+    other, and nothing but the heads tells them apart.
     """
-    m = d // heads
-    if heads == 1 or m % heads:
-        raise ValueError(f"{heads} heads of {m} axes give no even ring across: take 2 or more that divide it")
-    own = [rng.permutation(m)[: m // heads] + h * m for h in range(heads)]
+    drawn = np.concatenate(some(d, heads, rng))
     while True:
-        order = rng.permutation(np.concatenate(own))
-        if (order // m != np.roll(order, 1) // m).all():
-            return ring(d, order)
+        drawn = rng.permutation(drawn)
+        own = drawn.reshape(-1, 2) // (d // heads)
+        if (own[:, 0] != own[:, 1]).all():
+            return swapped(d, drawn)
 
 
-def ring(d: int, order: Int[np.ndarray, "k"]) -> Int[np.ndarray, "d"]:
-    """The permutation of d axes that puts each of these in the place of the one before it."""
+KINDS = {"one": one, "each": each, "across": across}
+
+
+def some(d: int, heads: int, rng: np.random.Generator) -> list[Int[np.ndarray, "k"]]:
+    """Axes of each head, drawn by lot, that are together as many as one head has."""
+    m = d // heads
+    if heads < 2 or m % (2 * heads):
+        raise ValueError(f"{heads} heads of {m} axes give no pairs of axes from each: take 4 heads of 8")
+    return [h * m + rng.permutation(m)[: m // heads] for h in range(heads)]
+
+
+def swapped(d: int, drawn: Int[np.ndarray, "k"]) -> Int[np.ndarray, "d"]:
+    """The permutation of d axes that swaps the drawn ones, two and two."""
     permutation = np.arange(d)
-    permutation[np.roll(order, 1)] = order
+    permutation[drawn] = drawn.reshape(-1, 2)[:, ::-1].reshape(-1)
     return permutation
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from time import perf_counter
@@ -30,7 +30,7 @@ from learning.majority import BATCH, HELD, majority
 from learning.network import MIDDLES, Network
 from learning.prose import prose, split
 from learning.shipped import FOLDER
-from learning.shuffles import PLACES, across, harm, shuffled, within
+from learning.shuffles import KINDS, PLACES, harm, shuffled
 from learning.training import trained
 
 SCENES = FOLDER.parent / "components" / "scenes"
@@ -42,7 +42,7 @@ READERS, READ = 5, 1500  # language models of each kind, and steps that each lea
 RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rates and steps with attention
 NUMBERS = (5, 10, 20, 50, 100, 200, 500)  # of Gaussian keys,
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # theirs,
-WINDOWS, HEADS_READ, RINGS = 40, 3000, 100  # of a model with heads: held out, steps, permutations of a kind
+WINDOWS, LONG, SHUFFLES = 24, 3000, 100  # held out, steps, and shuffles of a kind, of models with heads
 SETS = 100  # and how often they are drawn
 ARMS = ("drawn", "centred", "scaled", "layernorm", "eps")  # what becomes of them
 WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
@@ -154,46 +154,55 @@ def language() -> None:
 
 
 def heads() -> None:
-    """What rings of axes, moved on by one place within a head or across heads, do to language models.
+    """What swaps of axes within one head, within each head, and across heads do to language models.
 
     Trained ones, and the same before any training, on windows of a text that they have not learned from. Of
-    each place the mean over the rings and their standard deviation: of the loss that they add, and of the
-    divergence of the guesses. The first seed is shipped, with all its rings.
+    each place the mean over the shuffles and their standard deviation: of the loss that they add, and of the
+    divergence of the guesses. The first seed is shipped, with all that its shuffles do.
     """
     text, held = texts("heads", "language")
     shape = Shape("".join(sorted(set(text))), width=32, layers=2, window=64, heads=4)
     held = held[: WINDOWS * shape.window]
     (FOLDER / "heads.txt").write_text(held, encoding="utf-8")
-    tokens, rows = torch.from_numpy(shape.tokens(held)).reshape(WINDOWS, shape.window), []
+    rows = []
     for seed in range(READERS):
-        weights = learned(shape, text, seed=seed, steps=HEADS_READ, rate=0.01)
+        weights = learned(shape, text, seed=seed, steps=LONG, rate=0.01)
         if seed == 0:
-            about = {"about": "a GPT of Normscape with four heads", "seed": "0", "steps": str(HEADS_READ)}
+            about = {"about": "a GPT of Normscape with four heads", "seed": "0", "steps": str(LONG)}
             (FOLDER / "heads.safetensors").write_bytes(to_file(shape, weights, **about))
-        for trained, own in ((True, weights), (False, initial(shape, seed))):
-            tensors = {name: torch.from_numpy(w) for name, w in own.items()}
-            loss = float(losses(read(shape, tensors, tokens, attend=causal).logits, tokens).mean())
-            for layer, place in product(range(shape.layers), PLACES):
-                row: dict[str, Any] = {"seed": seed, "trained": trained, "loss": round(loss, 4)}
-                row |= {"layer": layer, "place": place}
-                for kind, moved in rings(shape).items():
-                    shuffles = (shuffled(tensors, layer, place, ring) for ring in moved)
-                    found = harm(shape, tensors, tokens, shuffles, attend=causal).T
-                    for name, values in zip(("loss", "guesses"), found, strict=True):
-                        values = np.round(values, 6) + 0.0
-                        row[f"{kind}_{name}"] = [round(float(values.mean()), 6), round(float(values.std(ddof=1)), 6)]
-                        if seed == 0:
-                            row[f"{kind}_{name}s"] = sorted(np.round(values, 4).tolist())
-                rows.append(row)
-                print(f"  heads: {seed} {trained} {layer} {place} {row['within_loss']} {row['across_loss']} {row['within_guesses']} {row['across_guesses']}", flush=True)
-    write_table("heads", rows)
+        for taught, own in ((True, weights), (False, initial(shape, seed))):
+            rows += [
+                {"seed": seed, "trained": taught} | row for row in harms(shape, own, held, every=seed == 0)
+            ]
+            print(f"  heads: seed {seed}, {'trained' if taught else 'drawn'}", flush=True)
+        write_table("heads", rows)
 
 
-def rings(shape: Shape) -> dict[str, list[np.ndarray]]:
-    """The permutations that move eight axes each, within one head and across the heads."""
+def harms(
+    shape: Shape, weights: Mapping[str, np.ndarray], held: str, *, every: bool
+) -> Iterator[dict[str, Any]]:
+    """What the shuffles do to one model, by layer and place; `every`: also each, from small to large."""
+    tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
+    tokens = torch.from_numpy(shape.tokens(held)).reshape(-1, shape.window)
+    loss = float(losses(read(shape, tensors, tokens, attend=causal).logits, tokens).mean())
+    for layer, place in product(range(shape.layers), PLACES):
+        row: dict[str, Any] = {"layer": layer, "place": place, "loss": round(loss, 4)}
+        for kind, permutations in shuffles(shape).items():
+            moved = (shuffled(tensors, layer, place, each) for each in permutations)
+            found = harm(shape, tensors, tokens, moved, attend=causal).T
+            for name, values in zip(("loss", "guesses"), np.round(found, 6) + 0.0, strict=True):
+                spread = float(values.mean()), float(values.std(ddof=1))
+                row[f"{kind}_{name}"] = [round(value, 6) for value in spread]
+                if every:
+                    row[f"{kind}_{name}_all"] = sorted(np.round(values, 4).tolist())
+        yield row
+
+
+def shuffles(shape: Shape) -> dict[str, list[np.ndarray]]:
+    """The permutations of each kind, the same for all places and models."""
     rng = np.random.default_rng(0)
     return {
-        kind.__name__: [kind(shape.width, shape.heads, rng) for _ in range(RINGS)] for kind in (within, across)
+        name: [kind(shape.width, shape.heads, rng) for _ in range(SHUFFLES)] for name, kind in KINDS.items()
     }
 
 
