@@ -118,18 +118,20 @@ def read(
     tokens: Int[Array, "*batch n"],
     *,
     attend: Callable[[Array], Array] = causal,
+    kept: Sequence[Block] = (),
 ) -> Reading:
     """The model on tokens, n at most its window: embedding and position, then the blocks, then the logits.
 
     x ← x + attention(LayerNorm(x)), x ← x + MLP(LayerNorm(x)); logits LayerNorm(x) @ wteᵀ.
+    kept: the first blocks of a reading of these tokens, whose weights are the same: they stay as they are.
     Raises ValueError for more tokens than the window holds.
     """
     n = tokens.shape[-1]
     if n > shape.window:
         raise ValueError(f"the model reads {shape.window} characters at most: got {n}")
-    stream = weights["wte.weight"][tokens] + weights["wpe.weight"][:n]
-    blocks: list[Block] = []
-    for k in range(shape.layers):
+    blocks = list(kept)
+    stream = blocks[-1].out if blocks else weights["wte.weight"][tokens] + weights["wpe.weight"][:n]
+    for k in range(len(blocks), shape.layers):
         prefix = f"h.{k}."
         own = {name.removeprefix(prefix): w for name, w in weights.items() if name.startswith(prefix)}
         blocks.append(_block(own, stream, attend, shape))

@@ -35,4 +35,5 @@ def learned(shape: Shape, text: str, *, seed: int, steps: int, rate: float = 0.0
 
 def causal(scores: Float[torch.Tensor, "*batch n n"]) -> Float[torch.Tensor, "*batch n n"]:
     """That of `learning.language` as PyTorch has it, which takes a third of the time."""
-    return torch.softmax(scores + torch.full(scores.shape[-2:], -torch.inf).triu(1), dim=-1)
+    unseen = torch.full(scores.shape[-2:], -torch.inf, dtype=scores.dtype).triu(1)
+    return torch.softmax(scores + unseen, dim=-1)

@@ -93,18 +93,22 @@ def harm(
     shape: Shape,
     weights: Mapping[str, Array],
     tokens: Int[Array, "*batch n"],
-    shuffles: Iterable[Mapping[str, Array]],
+    layer: int,
+    place: str,
+    permutations: Iterable[Int[np.ndarray, "d"]],
     *,
     attend: Callable[[Array], Array] = causal,
 ) -> Float[np.ndarray, "k 2"]:
-    """What each shuffle does to a model on tokens, in nats a character: by how much its loss grows, and how
-    far its guesses are from those that it made before, their mean `divergence`."""
-    before = read(shape, weights, tokens, attend=attend).logits
-    loss = losses(before, tokens).mean()
+    """What each shuffle at a place of one layer does to a model on tokens, in nats a character: by how much
+    its loss grows, and how far its guesses are from those that it made before, their mean `divergence`."""
+    before = read(shape, weights, tokens, attend=attend)
+    loss = losses(before.logits, tokens).mean()
     found = []
-    for each in shuffles:
-        after = read(shape, each, tokens, attend=attend).logits
-        found.append((float(losses(after, tokens).mean() - loss), float(divergence(before, after).mean())))
+    for permutation in permutations:
+        changed = shuffled(weights, layer, place, permutation)
+        after = read(shape, changed, tokens, attend=attend, kept=before.blocks[:layer]).logits
+        grown = float(losses(after, tokens).mean() - loss)
+        found.append((grown, float(divergence(before.logits, after).mean())))
     return np.array(found)
 
 

@@ -30,7 +30,7 @@ from learning.majority import BATCH, HELD, majority
 from learning.network import MIDDLES, Network
 from learning.prose import prose, split
 from learning.shipped import FOLDER
-from learning.shuffles import KINDS, PLACES, harm, shuffled
+from learning.shuffles import KINDS, PLACES, harm
 from learning.training import trained
 
 SCENES = FOLDER.parent / "components" / "scenes"
@@ -42,7 +42,7 @@ READERS, READ = 5, 1500  # language models of each kind, and steps that each lea
 RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rates and steps with attention
 NUMBERS = (5, 10, 20, 50, 100, 200, 500)  # of Gaussian keys,
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # theirs,
-WINDOWS, LONG, SHUFFLES = 24, 3000, 100  # held out, steps, and shuffles of a kind, of models with heads
+WINDOWS, LONG, SHUFFLES = 16, 3000, 100  # held out, steps, and shuffles of a kind, of models with heads
 SETS = 100  # and how often they are drawn
 ARMS = ("drawn", "centred", "scaled", "layernorm", "eps")  # what becomes of them
 WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
@@ -188,8 +188,7 @@ def harms(
     for layer, place in product(range(shape.layers), PLACES):
         row: dict[str, Any] = {"layer": layer, "place": place, "loss": round(loss, 4)}
         for kind, permutations in shuffles(shape).items():
-            moved = (shuffled(tensors, layer, place, each) for each in permutations)
-            found = harm(shape, tensors, tokens, moved, attend=causal).T
+            found = harm(shape, tensors, tokens, layer, place, permutations, attend=causal).T
             for name, values in zip(("loss", "guesses"), np.round(found, 6) + 0.0, strict=True):
                 spread = float(values.mean()), float(values.std(ddof=1))
                 row[f"{kind}_{name}"] = [round(value, 6) for value in spread]
