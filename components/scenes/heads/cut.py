@@ -141,16 +141,16 @@ def part(heads: int, shape: str, h: int) -> Step:
 
 def sphere() -> list[Part]:
     mesh, net = [0.0, 0.1, 0.04, 0.08], [0.1, 0.35, 0.16, 0.25]
-    return globe(HERE, sqrt(D) * SHOW, "LayerNorm's sphere", mesh=mesh, net=net, steps=rest(D, 3))
+    return globe(HERE, sqrt(D) * SHOW, "LayerNorm's sphere", mesh=mesh, net=net)
 
 
 def surface(heads: int, shape: str, h: int) -> list[Part]:
     """The sphere as a head sees it."""
     role, steps = f"head-{h + 1}", (*rest(D, 1), part(heads, shape, h), SECOND)
-    look: dict[str, Any] = {"place": (), "steps": steps}
+    look: dict[str, Any] = {"steps": steps}
     ball, net = (
         clouds.turned(found, sqrt(D) * SHOW)
-        for found in (clouds.sphere_mesh(meridians=32, parallels=16), clouds.graticule(fine=32))
+        for found in (clouds.sphere_mesh(meridians=24, parallels=12), clouds.graticule(fine=24))
     )
     return [
         draw(f"surface {h + 1}", Mesh, role, HERE, ball, fade=[0.0, 0.0, 0.14, 0.0], **look),
