@@ -59,7 +59,12 @@ def _html(markdown: str) -> str:
     return _markdown().render(markdown)
 
 
-def _parts(markdown: str, mark: str) -> tuple[str, list[tuple[str, str]]]:
+def line(markdown: str) -> str:
+    """Markdown that is one line → HTML without a paragraph."""
+    return _markdown().renderInline(markdown)
+
+
+def parts(markdown: str, mark: str) -> tuple[str, list[tuple[str, str]]]:
     """What stands before the first heading of a level, and (heading, body) of each."""
     before, *rest = re.split(rf"^{mark} +(.+)$", markdown, flags=re.M)
     return before, [(title.strip(), body.strip()) for title, body in zip(rest[::2], rest[1::2], strict=True)]
@@ -75,7 +80,6 @@ def _stop(title: str, body: str) -> Stop:
     if question and (not 2 <= len(answers) <= MOST_ANSWERS or len(right) != 1):
         wanted = f"has 2 to {MOST_ANSWERS} answers '- …', one of them '- * …'"
         raise ValueError(f"the question of the stop {title!r} {wanted}")
-    line = _markdown().renderInline
     return Stop(
         html.escape(title),
         state,
@@ -98,7 +102,7 @@ def _guess(body: str) -> tuple[str, list[str], str]:
 @cache
 def heading(path: Path) -> tuple[str, str]:
     """The title and the lead of a `text.md`. Raises ValueError if it does not begin with a title."""
-    mark, *found = re.split(r"^# +(.+)$", _parts(path.read_text("utf-8"), "##")[0], flags=re.M)
+    mark, *found = re.split(r"^# +(.+)$", parts(path.read_text("utf-8"), "##")[0], flags=re.M)
     if mark or len(found) != 2:
         raise ValueError(f"{path} begins with a line '# its title'")
     return found[0].strip(), " ".join(found[1].split())
@@ -107,11 +111,11 @@ def heading(path: Path) -> tuple[str, str]:
 @cache
 def read(path: Path) -> Text:
     """What stands under the lead of a `text.md`."""
-    named = dict(_parts(path.read_text("utf-8"), "##")[1])
+    named = dict(parts(path.read_text("utf-8"), "##")[1])
     tour, questions = named.pop("A tour", ""), named.pop("Questions", "")
     prose = "".join(f"\n## {title}\n\n{body}\n" for title, body in named.items())
     return Text(
         _html(prose),
-        tuple(_stop(*part) for part in _parts(tour, "###")[1]),
-        tuple((_markdown().renderInline(q), _html(a)) for q, a in _parts(questions, "###")[1]),
+        tuple(_stop(*part) for part in parts(tour, "###")[1]),
+        tuple((line(q), _html(a)) for q, a in parts(questions, "###")[1]),
     )

@@ -56,7 +56,8 @@ class Explorer(Dash):
         status, main = self._main(scene, place)
         callbacks = self._callbacks() if self.training.has_callbacks(scene) else []
         head = [scene_head(scene, place, trained=self.training.has_callbacks(scene)), discovery(scene)]
-        return answer(status, f"{scene.title} · Normscape", head, [main, callbacks], place, lead=scene.lead)
+        title = f"{scene.title} · Normscape"
+        return answer(status, title, head, [main, callbacks], place, lead=scene.lead, slug=slug)
 
     def _main(self, scene: Scene, place: Place) -> tuple[int, Markup]:
         """Status and text of a scene, without its picture where there is too much to do at the moment."""
@@ -65,11 +66,11 @@ class Explorer(Dash):
         def text(query: dict[str, str]) -> Markup:
             own = query.get("run") or query.get("net")  # one reader's
             name = None if own else ("page", place.root, scene.slug, *sorted(query.items()))
-            make = lambda: written(page.scene_page(scene, state_of(scene, query), data, below=panel))  # noqa: E731
+            make = lambda: written(page.scene_page(scene, state_of(scene, query), data, place, below=panel))  # noqa: E731
             try:
                 return Markup(made(name, make).decode())
             except Busy:
-                return Markup(written(page.scene_page(scene, None, data, below=panel)))
+                return Markup(written(page.scene_page(scene, None, data, place, below=panel)))
 
         try:
             return 200, text(once(request.args))
@@ -84,12 +85,15 @@ class Explorer(Dash):
         return [Markup(self._generate_config_html()), element("script", kind, Markup(scripts))]
 
 
-def answer(status: int, title: str, head: Any, main: Any, place: Place, *, lead: str = "") -> Response:
+def answer(
+    status: int, title: str, head: Any, main: Any, place: Place, *, lead: str = "", slug: str = ""
+) -> Response:
     """A page. Its theme is that of the link, else the reader's last choice, which a cookie holds."""
     asked = request.args.get("theme")
     theme = next((t for t in (asked, request.cookies.get("theme")) if t in NAMES), "auto")
-    first = [*place.styles("page/style.css"), script(place.asset("page/theme.js")), head]
-    body = [header(place, theme), main, element("noscript", {}, UNMOVED)]
+    scripts = [script(place.asset("page/theme.js")), module(place.asset("page/reader.mjs"))]
+    first = [*place.styles("page/style.css"), *scripts, head]
+    body = [header(place, theme, slug), main, element("noscript", {}, UNMOVED)]
     return Response(document(title, first, body, lead=lead, scheme=theme), status, mimetype="text/html")
 
 

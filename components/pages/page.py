@@ -11,12 +11,13 @@ from dash import html
 from markupsafe import Markup
 
 from components.drawing import still
+from components.language import course
 from components.language.link import State
 from components.language.recipe import Recipe
 from components.language.scene import Scene, scenes
 from components.language.text import mathml
 from components.pages.markup import attributes, element
-from components.pages.shell import LEAD, Place
+from components.pages.shell import LEAD, Place, to
 from components.theme import THEMES
 
 
@@ -53,6 +54,7 @@ def scene_page(
     scene: Scene,
     state: State | None,
     data: Mapping[str, Any],
+    place: Place,
     *,
     told: Sequence[Mapping[str, Any]] | None = None,
     below: Any = None,
@@ -71,7 +73,7 @@ def scene_page(
             stage(scene, state),
             html.Div([*controls(state, told), below], className="controls"),
             html.Div(className="numbers"),
-            text(scene),
+            text(scene, place),
             end,
         ],
         className="scene",
@@ -147,8 +149,8 @@ def _slider(parameter: Any) -> html.Div:
     return html.Div(html.Span(Markup(parameter.label)), className="slider")
 
 
-def text(scene: Scene) -> html.Article:
-    """The tour, each of whose stops is a link, what you see and why, and the questions."""
+def text(scene: Scene, place: Place) -> html.Article:
+    """The tour, each of whose stops is a link, what you see and why, the questions, and the way on."""
     found = scene.text
     stops = [
         html.Li(html.A(Markup(stop.title), href=f"?tour={k}")) for k, stop in enumerate(found.tour, start=1)
@@ -159,6 +161,19 @@ def text(scene: Scene) -> html.Article:
             html.Section([html.H2("A tour"), html.Ol(stops)], className="tour"),
             html.Div(Markup(found.html), className="prose"),
             html.Section([html.H2("Questions"), *asked] if asked else None, className="questions"),
+            onwards(scene, place),
         ],
         className="text",
     )
+
+
+def onwards(scene: Scene, place: Place) -> html.Nav:
+    """The scene before this one, and the next, with the sentence that leads to it."""
+    before, after = course.beside(scene.slug)
+    back = before and html.P(["Before this: ", to(place, before.scene)], className="before")
+    on = after and [
+        html.P(Markup(after.bridge), className="bridge"),
+        to(place, after.scene, ["Next: ", after.scene.title], className="next"),
+    ]
+    home = None if after else html.A("All scenes", href=place.home, className="next")
+    return html.Nav([on, home, back], className="onwards", **attributes(aria_label="The way on"))

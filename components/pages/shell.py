@@ -9,8 +9,9 @@ from urllib.parse import quote
 
 from dash import html
 
-from components.language.scene import scenes
+from components.language import course
 from components.pages.markup import attributes, element, written
+from components.language.scene import Scene
 from components.pages.modules import names
 from components.theme import THEMES
 
@@ -101,21 +102,55 @@ def preloads(place: Place, entries: Sequence[str], library: str) -> list[Any]:
     return [*found, element("link", {"rel": "preload", "as": "script", "href": library})]
 
 
-def header(place: Place, theme: str = "auto") -> html.Header:
-    """Home, the menu of all scenes, and the switch between light and dark, which shows the theme."""
-    links = [html.Li(html.A(s.title, href=place.scene(s.slug))) for s in scenes().values()]
+def header(place: Place, theme: str = "auto", slug: str = "") -> html.Header:
+    """Home, where a scene stands in the course, the menu of all, and the switch of the theme, which shows it."""
     menu = {"type": "button", "class": "theme", "popovertarget": "scenes"}
     about = "Light, dark, or as the system has it"
     switch = html.Button(NAMES[theme], id="theme", className="theme", type="button", title=about)
     parts = [
         html.A("Normscape", href=place.home, className="brand"),
+        _here(place, slug),
         html.Nav(
             [
                 element("button", menu, "Scenes"),
-                element("ul", {"id": "scenes", "class": "menu", "popover": True}, links),
+                element("div", {"id": "scenes", "class": "menu", "popover": True}, _menu(place)),
             ],
             **attributes(aria_label="Scenes"),
         ),
         switch,
     ]
     return html.Header(parts, className="top")
+
+
+def _menu(place: Place) -> list[Any]:
+    """All scenes by chapter."""
+    return [
+        html.Section(
+            [
+                html.P([html.Span(chapter.number), chapter.title]),
+                html.Ul([html.Li(to(place, step.scene)) for step in chapter.steps]),
+            ]
+        )
+        for chapter in course.chapters()
+    ]
+
+
+def to(place: Place, scene: Scene, content: Any = None, *, name: str | None = None, **others: Any) -> html.A:
+    """A link to a scene, which shows whether it was visited. name: what it is called where that is not its text."""
+    told = attributes(data_to=scene.slug, aria_label=name)
+    return html.A(content or scene.title, href=place.scene(scene.slug), title=name, **told, **others)
+
+
+def _here(place: Place, slug: str) -> Any:
+    """The chapter of a scene, and the steps to both sides of it."""
+    step = course.step_of(slug)
+    if step is None:
+        return None
+    chapter = next(each for each in course.chapters() if each.number == step.chapter)
+    back, on = (
+        other and to(place, other.scene, sign, name=f"{word}: {other.scene.title}", className="beside")
+        for other, sign, word in zip(course.beside(slug), "‹›", ("Before this", "Next"), strict=True)
+    )
+    name = [html.Span(step.label), html.Span(chapter.title, className="question")]
+    middle = html.A(name, href=f"{place.home}#chapter-{chapter.number}", title=chapter.title)
+    return html.Nav([back, middle, on], className="here", **attributes(aria_label="Course"))

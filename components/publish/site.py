@@ -32,6 +32,7 @@ from components.web.server import bundle, contents, library_code
 
 HOME, BELOW = Place("", static=True), Place("../", static=True)
 ENTRY = "page/attend"
+ENTRIES = (ENTRY, "page/reader")
 OWN = ("page/theme.js", "page/style.css")
 TOGETHER = 64  # recipes of a scene's choices in all combinations; of the other choices, one at a time
 SUBSETS = 5  # options of which any may be ticked
@@ -41,7 +42,8 @@ SMALL, SEEDS = 10, 4  # a default below the first is that of a seed: any other w
 
 def write(folder: Path) -> str:
     """Write the site into a folder; says how large it is. Raises OSError."""
-    for name in (*OWN, *(f"{m}.mjs" for m in names(ENTRY))):
+    needed = dict.fromkeys(name for entry in ENTRIES for name in names(entry))
+    for name in (*OWN, *(f"{m}.mjs" for m in needed)):
         (folder / "assets" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ASSETS / name, folder / "assets" / name)
     _put(folder / "theme.css", theme.css())
@@ -175,18 +177,18 @@ def scene_page(scene: Scene, files: Mapping[str, str], choices: Sequence[Mapping
         scene,
         state_of(scene, {}),
         data,
+        BELOW,
         told=choices,
         below=needs if scene.training else None,
         end=data_block(files),
     )
     early = preloads(BELOW, [ENTRY], data["data-plotly"])
-    return _page(
-        f"{scene.title} · Normscape", BELOW, [module(BELOW.asset(f"{ENTRY}.mjs")), early], main, scene.lead
-    )
+    more = [module(BELOW.asset(f"{ENTRY}.mjs")), early]
+    return _page(f"{scene.title} · Normscape", BELOW, more, main, scene.lead, scene.slug)
 
 
-def _page(title: str, place: Place, more: Any, main: html.Main, lead: str) -> str:
+def _page(title: str, place: Place, more: Any, main: html.Main, lead: str, slug: str = "") -> str:
     """No server knows the reader's theme: the script that does comes before the first paint."""
     theme = element("script", {"src": place.asset("page/theme.js")})
-    head = [theme, *place.styles("page/style.css"), more]
-    return document(title, head, [header(place), main], lead=lead)
+    head = [theme, module(place.asset("page/reader.mjs")), *place.styles("page/style.css"), more]
+    return document(title, head, [header(place, slug=slug), main], lead=lead)

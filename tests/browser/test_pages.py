@@ -57,7 +57,7 @@ def test_ten_visits_leak_no_webgl_context(new_page):
 def test_from_scene_to_scene_through_the_menu(page):
     visit(page, f"/layernorm?{FEW}")
     page.get_by_role("button", name="Scenes").click()
-    page.get_by_role("link", name="LayerNorm beside RMSNorm").click()
+    page.locator(".menu").get_by_role("link", name="LayerNorm beside RMSNorm").click()
     until(page, "p.ready && p.slug === 'rmsnorm'")
     rest(page)
     assert page.evaluate("normscape.players.length") == 1

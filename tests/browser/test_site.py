@@ -68,7 +68,7 @@ def test_the_gallery_leads_to_scenes(new_page, base):
     page.locator(".card").first.click()
     until(page, "p.ready")
     page.get_by_role("button", name="Scenes").click()
-    page.get_by_role("link", name=scenes()["fold"].title).click()
+    page.locator(".menu").get_by_role("link", name=scenes()["fold"].title).click()
     until(page, "p.ready && p.slug === 'fold'")
     page.locator(".brand").click()
     page.wait_for_selector(".gallery")
