@@ -1,7 +1,7 @@
 """The course: chapters, each a question, and the scenes that answer it, in their order.
 
-`texts/course.md` has it all: `## the question`, a sentence about it, and a line `- slug: the sentence that leads to
-this scene` for each scene. A chapter without scenes is one to come, and is not shown.
+`texts/course.md` has it all: `## the question`, a sentence about it, and for each scene a line `- slug: the
+sentence that leads to it`. A chapter without scenes is one to come, and is not shown.
 """
 
 from __future__ import annotations

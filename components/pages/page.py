@@ -170,10 +170,10 @@ def text(scene: Scene, place: Place) -> html.Article:
 def onwards(scene: Scene, place: Place) -> html.Nav:
     """The scene before this one, and the next, with the sentence that leads to it."""
     before, after = course.beside(scene.slug)
-    back = before and html.P(["Before this: ", to(place, before.scene)], className="before")
-    on = after and [
-        html.P(Markup(after.bridge), className="bridge"),
-        to(place, after.scene, ["Next: ", after.scene.title], className="next"),
-    ]
-    home = None if after else html.A("All scenes", href=place.home, className="next")
-    return html.Nav([on, home, back], className="onwards", **attributes(aria_label="The way on"))
+    parts: list[Any] = [html.A("All scenes", href=place.home, className="next")]
+    if after:
+        on = to(place, after.scene, ["Next: ", after.scene.title], className="next")
+        parts = [html.P(Markup(after.bridge), className="bridge"), on]
+    if before:
+        parts.append(html.P(["Before this: ", to(place, before.scene)], className="before"))
+    return html.Nav(parts, className="onwards", **attributes(aria_label="The way on"))

@@ -10,8 +10,8 @@ from urllib.parse import quote
 from dash import html
 
 from components.language import course
-from components.pages.markup import attributes, element, written
 from components.language.scene import Scene
+from components.pages.markup import attributes, element, written
 from components.pages.modules import names
 from components.theme import THEMES
 
@@ -103,7 +103,7 @@ def preloads(place: Place, entries: Sequence[str], library: str) -> list[Any]:
 
 
 def header(place: Place, theme: str = "auto", slug: str = "") -> html.Header:
-    """Home, where a scene stands in the course, the menu of all, and the switch of the theme, which shows it."""
+    """Home, where a scene stands in the course, the menu of all, and the switch between light and dark."""
     menu = {"type": "button", "class": "theme", "popovertarget": "scenes"}
     about = "Light, dark, or as the system has it"
     switch = html.Button(NAMES[theme], id="theme", className="theme", type="button", title=about)
@@ -136,7 +136,7 @@ def _menu(place: Place) -> list[Any]:
 
 
 def to(place: Place, scene: Scene, content: Any = None, *, name: str | None = None, **others: Any) -> html.A:
-    """A link to a scene, which shows whether it was visited. name: what it is called where that is not its text."""
+    """A link to a scene, which shows whether it was visited. name: what it is called, if not as it reads."""
     told = attributes(data_to=scene.slug, aria_label=name)
     return html.A(content or scene.title, href=place.scene(scene.slug), title=name, **told, **others)
 
@@ -148,7 +148,9 @@ def _here(place: Place, slug: str) -> Any:
         return None
     chapter = next(each for each in course.chapters() if each.number == step.chapter)
     back, on = (
-        other and to(place, other.scene, sign, name=f"{word}: {other.scene.title}", className="beside")
+        to(place, other.scene, sign, name=f"{word}: {other.scene.title}", className="beside")
+        if other
+        else None
         for other, sign, word in zip(course.beside(slug), "‹›", ("Before this", "Next"), strict=True)
     )
     name = [html.Span(step.label), html.Span(chapter.title, className="question")]

@@ -7,7 +7,7 @@ from components.drawing.figure import document
 from components.language.marks import hand_of
 from components.scenes.layernorm import CONVENTIONS, POINTS, SCENE
 from components.training.recipes import recipe_of
-from geometry import center, layer_norm, rms_norm
+from geometry import center, layer_norm, rms_norm, u_eps
 from geometry.ellipsoid import diameters, semi_axes
 from tests.assets.engine import Node, as_sent
 from tests.scenes.claims import said, stop
@@ -328,7 +328,17 @@ def the_cloud_rises():
     assert before.mean() > 0.5
 
 
+def the_bend():
+    """LN(x) = √d·u_{dε}(Πx), in every dimension offered and for every size of ε."""
+    for d in (2, 3, 4):
+        x = np.random.default_rng(d).normal(size=(50, d)) + 0.8
+        for eps in (0.0, 1e-5, 0.1, 10.0):
+            bent = np.sqrt(d) * u_eps(center(x), eps=d * eps)
+            np.testing.assert_allclose(layer_norm(x, eps=eps), bent, atol=1e-12)
+
+
 CLAIMS = {
+    r"$$\mathrm{LN}(x) = \sqrt d \; u_{d\varepsilon}(\Pi x)$$": the_bend,
     r"With $d = 3$ it is a point in space.": a_point_in_space,
     r"the multiples of $𝟏 = (1, 1, \dots, 1)$.": the_line_along_one,
     r"until its distance is 1, and then $\sqrt d$.": where_the_steps_lead,
