@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from components.language.link import key
 from components.language.scene import Scene, WrongValue, scenes
-from components.pages import page
+from components.pages import home, page
 from components.pages.markup import element, written
 from components.pages.panel import add_training
 from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script
@@ -49,7 +49,8 @@ class Explorer(Dash):
         """The page at a path: 404 where there is none, 400 for a link with a wrong value."""
         place, slug = Place(self.config.requests_pathname_prefix), path.strip("/")
         if not slug:
-            return answer(200, "Normscape", [], page.gallery(place), place, lead=LEAD)
+            head = module(place.asset("page/home.mjs"))
+            return answer(200, "Normscape", head, self._home(place), place, lead=LEAD)
         if slug not in scenes():
             return answer(404, "Normscape", [], page.unknown(slug, place), place)
         scene = scenes()[slug]
@@ -58,6 +59,16 @@ class Explorer(Dash):
         head = [scene_head(scene, place, trained=self.training.has_callbacks(scene)), discovery(scene)]
         title = f"{scene.title} · Normscape"
         return answer(status, title, head, [main, callbacks], place, lead=scene.lead, slug=slug)
+
+    def _home(self, place: Place) -> Markup:
+        """The home page, without the picture of its figure where there is too much to do at the moment."""
+        scene = home.hero()
+        data = facts(scene, place) | page.apart(home.HERO, "progress")
+        make = lambda: written(home.home(place, state_of(scene, home.HERO), data))  # noqa: E731
+        try:
+            return Markup(made(("home", place.root), make).decode())
+        except Busy:
+            return Markup(written(home.home(place, None, data)))
 
     def _main(self, scene: Scene, place: Place) -> tuple[int, Markup]:
         """Status and text of a scene, without its picture where there is too much to do at the moment."""

@@ -1,4 +1,4 @@
-"""What stands on the pages, as trees: the gallery, a scene, a figure by itself."""
+"""What stands on the pages, as trees: a scene, a figure by itself."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
+from urllib.parse import urlencode
 
 from dash import html
 from markupsafe import Markup
@@ -14,35 +15,10 @@ from components.drawing import still
 from components.language import course
 from components.language.link import State
 from components.language.recipe import Recipe
-from components.language.scene import Scene, scenes
+from components.language.scene import Scene
 from components.language.text import mathml
-from components.pages.markup import attributes, element
-from components.pages.shell import LEAD, Place, to
-from components.theme import THEMES
-
-
-def gallery(place: Place) -> html.Main:
-    """A picture and a sentence for each scene."""
-    cards = [
-        html.A(
-            [
-                html.Span([_picture(scene, place, theme) for theme in THEMES], className="picture-of"),
-                html.H2(scene.title),
-                html.P(scene.lead),
-            ],
-            href=place.scene(scene.slug),
-            className="card",
-        )
-        for scene in scenes().values()
-    ]
-    intro = html.Div([html.H1("See what normalisation does to space"), html.P(LEAD)], className="intro")
-    return html.Main([intro, html.Div(cards, className="cards")], className="gallery")
-
-
-def _picture(scene: Scene, place: Place, theme: str) -> Any:
-    """In one theme; lazily, since a browser fetches nothing then of the theme that is not shown."""
-    source = place.still(scene.slug, theme)
-    return element("img", {"loading": "lazy", "src": source, "alt": "", "class": f"only-{theme}"})
+from components.pages.markup import attributes
+from components.pages.shell import Place, to
 
 
 def unknown(slug: str, place: Place) -> html.Main:
@@ -86,6 +62,11 @@ def facts(scene: Scene, **others: str | None) -> dict[str, Any]:
     usual = json.dumps({c.name: c.default for c in scene.choices})
     named = {f"data_{name}": value for name, value in others.items()}
     return attributes(data_slug=scene.slug, data_choices=usual, **named)
+
+
+def apart(query: Mapping[str, str], controls: str = "") -> dict[str, Any]:
+    """The data of a figure that is not its page's scene: its state, and the names of the controls it has."""
+    return attributes(data_query=f"?{urlencode(query)}", data_controls=controls)
 
 
 def notice() -> html.Div:

@@ -48,6 +48,12 @@ class Place:
     def still(self, slug: str, theme: str) -> str:
         return f"{self.root}still/{slug}" + (f"-{theme}.svg" if self.static else f".svg?theme={theme}")
 
+    def card(self, slug: str, theme: str, *, moving: bool = False) -> str:
+        name = f"{self.root}card/{slug}"
+        if self.static:
+            return f"{name}-{theme}{'-moving' if moving else ''}.svg"
+        return f"{name}.svg?theme={theme}{'&moving=1' if moving else ''}"
+
     def asset(self, name: str) -> str:
         return f"{self.root}assets/{name}"
 
@@ -135,10 +141,19 @@ def _menu(place: Place) -> list[Any]:
     ]
 
 
-def to(place: Place, scene: Scene, content: Any = None, *, name: str | None = None, **others: Any) -> html.A:
+def to(
+    place: Place,
+    scene: Scene,
+    content: Any = None,
+    *,
+    name: str | None = None,
+    tour: bool = False,
+    **others: Any,
+) -> html.A:
     """A link to a scene, which shows whether it was visited. name: what it is called, if not as it reads."""
     told = attributes(data_to=scene.slug, aria_label=name)
-    return html.A(content or scene.title, href=place.scene(scene.slug), title=name, **told, **others)
+    href = place.scene(scene.slug) + ("?tour=1" if tour else "")
+    return html.A(content or scene.title, href=href, title=name, **told, **others)
 
 
 def _here(place: Place, slug: str) -> Any:

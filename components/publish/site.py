@@ -18,10 +18,10 @@ from typing import Any
 from dash import html
 
 from components import theme
-from components.drawing import still
+from components.drawing import card
 from components.language.link import key
 from components.language.scene import Choice, Scene, Sentence, Several, Typed, Whole, WrongValue, scenes
-from components.pages import page
+from components.pages import home, page
 from components.pages.markup import element
 from components.pages.modules import ASSETS, names
 from components.pages.shell import LEAD, Place, document, header, module, preloads
@@ -32,7 +32,7 @@ from components.web.server import bundle, contents, library_code
 
 HOME, BELOW = Place("", static=True), Place("../", static=True)
 ENTRY = "page/attend"
-ENTRIES = (ENTRY, "page/reader")
+ENTRIES = (ENTRY, "page/reader", "page/home")
 OWN = ("page/theme.js", "page/style.css")
 TOGETHER = 64  # recipes of a scene's choices in all combinations; of the other choices, one at a time
 SUBSETS = 5  # options of which any may be ticked
@@ -48,9 +48,8 @@ def write(folder: Path) -> str:
         shutil.copyfile(ASSETS / name, folder / "assets" / name)
     _put(folder / "theme.css", theme.css())
     _put(folder / "lib" / bundle()[0], library_code())
-    _put(folder / "index.html", gallery())
-    for scene in scenes().values():
-        _scene(folder, scene)
+    files = {scene.slug: _scene(folder, scene) for scene in scenes().values()}
+    _put(folder / "index.html", front(files[home.hero().slug]))
     sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
     return f"{folder}: {len(sizes)} files, {sum(sizes) / 1e6:.1f} MB"
 
@@ -60,14 +59,13 @@ def _put(path: Path, text: str) -> None:
     path.write_text(text, "utf-8")
 
 
-def _scene(folder: Path, scene: Scene) -> None:
-    """A scene's page, its two pictures, and a file for each recipe."""
-    state = state_of(scene, {})
+def _scene(folder: Path, scene: Scene) -> dict[str, str]:
+    """A scene's page, the pictures of its card, and a file for each recipe: their names by `key`."""
     for scheme in theme.THEMES:
-        _put(
-            folder / "still" / f"{scene.slug}-{scheme}.svg",
-            still.svg(state.recipe, state_of(scene, {"theme": scheme})),
-        )
+        state = state_of(scene, {"theme": scheme})
+        for moves, draw in ((False, card.card), (True, card.moving)):
+            name = Place("", static=True).card(scene.slug, scheme, moving=moves)
+            _put(folder / name, draw(state.recipe, state))
     made, files = [], {}
     for chosen in bar.over(list(variants(scene)), f"{scene.slug:12}"):
         with suppress(WrongValue):  # choices that do not go together
@@ -77,8 +75,9 @@ def _scene(folder: Path, scene: Scene) -> None:
         text = json.dumps(recipe | {"choices": choices}, separators=(",", ":"))
         name = f"recipes/{scene.slug}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
         _put(folder / name, text)
-        files[key(scene, chosen)] = f"../{name}"
+        files[key(scene, chosen)] = name
     _put(folder / scene.slug / "index.html", scene_page(scene, files, choices))
+    return files
 
 
 # --- which choices there are
@@ -165,8 +164,13 @@ def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
 # --- pages
 
 
-def gallery() -> str:
-    return _page("Normscape", HOME, [], page.gallery(HOME), LEAD)
+def front(files: Mapping[str, str]) -> str:
+    """files: the recipes of the scene that lives there."""
+    scene = home.hero()
+    data = page.facts(scene, plotly=f"lib/{bundle()[0]}") | page.apart(home.HERO, "progress")
+    block = data_block({"": files[""]})
+    main = home.home(HOME, state_of(scene, home.HERO), data, end=block)
+    return _page("Normscape", HOME, module(HOME.asset("page/home.mjs")), main, LEAD)
 
 
 def scene_page(scene: Scene, files: Mapping[str, str], choices: Sequence[Mapping[str, Any]]) -> str:
@@ -180,7 +184,7 @@ def scene_page(scene: Scene, files: Mapping[str, str], choices: Sequence[Mapping
         BELOW,
         told=choices,
         below=needs if scene.training else None,
-        end=data_block(files),
+        end=data_block({chosen: f"{BELOW.root}{name}" for chosen, name in files.items()}),
     )
     early = preloads(BELOW, [ENTRY], data["data-plotly"])
     more = [module(BELOW.asset(f"{ENTRY}.mjs")), early]
