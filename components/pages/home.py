@@ -17,7 +17,7 @@ from components.pages.page import notice, stage
 from components.pages.shell import Place, to
 from components.theme import THEMES
 
-HERO = {"eps": "0", "gamma1": "1.7", "gamma2": "0.7", "gamma3": "1.2", "camera": "0.85,-0.75,0.36,0,0,0.12"}
+HERO = {"eps": "0", "gamma1": "1.7", "gamma2": "0.7", "gamma3": "1.2", "camera": "0.64,-0.56,0.27,0,0,0.08"}
 TITLE = "See what normalisation does to space"
 SENTENCE = (
     "LayerNorm is usually told as statistics. Here it is geometry, and moves under your hand: points fall"
