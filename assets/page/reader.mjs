@@ -1,5 +1,6 @@
 // @ts-check
-/** What a page knows of its reader, and nobody else does: which scenes were visited. It stays in this browser. */
+/** What a page knows of its reader, and nobody else does: which scenes were visited. It stays in this browser. And the search, which
+ * comes when it is asked for. */
 
 const KEY = "visited"; // slugs, joined by commas
 
@@ -23,3 +24,7 @@ if (here) keep([...visited().add(here)].join(","));
 show();
 addEventListener("pageshow", show); // back from a scene, to a page that was kept as it was
 document.querySelector(".forget button")?.addEventListener("click", () => { keep(""); show(); });
+
+for (const button of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("button[data-index]"))) {
+  button.addEventListener("click", async () => (await import("./search.mjs")).search(button.dataset.index ?? ""));
+}

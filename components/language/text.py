@@ -3,7 +3,7 @@
 `# title` stands first, and the lead under it, as plain text. `## A tour` holds a `### stop` each; a stop's
 first line `@ progress=2 gamma1=1.5` is its state. Lines `? question`, `- answer`, `- * the right answer`
 after it ask for a guess before the stop is shown. `## Questions` holds a `### question` each, and its answer
-under it. All other sections are the prose.
+under it. `## Sources` holds keys of texts/sources.md, with commas. All other sections are the prose.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class Text:
     html: str
     tour: tuple[Stop, ...]
     questions: tuple[tuple[str, str], ...]
+    sources: tuple[str, ...] = ()
 
     def json(self) -> dict[str, Any]:
         """What the player shows one by one; all else stands on the page."""
@@ -55,18 +56,19 @@ def _markdown() -> MarkdownIt:
     return MarkdownIt().enable("table").use(dollarmath_plugin, renderer=render)
 
 
-def _html(markdown: str) -> str:
-    return _markdown().render(markdown)
+def markdown(text: str) -> str:
+    """Markdown → HTML."""
+    return _markdown().render(text)
 
 
-def line(markdown: str) -> str:
+def line(text: str) -> str:
     """Markdown that is one line → HTML without a paragraph."""
-    return _markdown().renderInline(markdown)
+    return _markdown().renderInline(text)
 
 
-def parts(markdown: str, mark: str) -> tuple[str, list[tuple[str, str]]]:
+def parts(text: str, mark: str) -> tuple[str, list[tuple[str, str]]]:
     """What stands before the first heading of a level, and (heading, body) of each."""
-    before, *rest = re.split(rf"^{mark} +(.+)$", markdown, flags=re.M)
+    before, *rest = re.split(rf"^{mark} +(.+)$", text, flags=re.M)
     return before, [(title.strip(), body.strip()) for title, body in zip(rest[::2], rest[1::2], strict=True)]
 
 
@@ -83,7 +85,7 @@ def _stop(title: str, body: str) -> Stop:
     return Stop(
         html.escape(title),
         state,
-        _html(words),
+        markdown(words),
         line(question),
         tuple(line(answer.removeprefix("* ")) for answer in answers),
         *right,
@@ -112,10 +114,11 @@ def heading(path: Path) -> tuple[str, str]:
 def read(path: Path) -> Text:
     """What stands under the lead of a `text.md`."""
     named = dict(parts(path.read_text("utf-8"), "##")[1])
-    tour, questions = named.pop("A tour", ""), named.pop("Questions", "")
+    tour, questions, sources = (named.pop(each, "") for each in ("A tour", "Questions", "Sources"))
     prose = "".join(f"\n## {title}\n\n{body}\n" for title, body in named.items())
     return Text(
-        _html(prose),
+        markdown(prose),
         tuple(_stop(*part) for part in parts(tour, "###")[1]),
-        tuple((line(q), _html(a)) for q, a in parts(questions, "###")[1]),
+        tuple((line(q), markdown(a)) for q, a in parts(questions, "###")[1]),
+        tuple(key.strip() for key in sources.split(",") if key.strip()),
     )

@@ -17,13 +17,13 @@ from markupsafe import Markup
 
 from components.language.link import key
 from components.language.scene import Scene, WrongValue, scenes
-from components.pages import home, page
+from components.pages import home, page, search, shell, words
 from components.pages.markup import element, written
 from components.pages.panel import add_training
 from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script
 from components.training.recipes import state_of
 from components.web.budget import Busy
-from components.web.server import bundle, made, once
+from components.web.server import bundle, fresh, made, once
 
 # What Dash tells each page of its server, for its own developers.
 INTERNAL = ("python_version", "plotly_version", "ddk_version", "dash_version_url", "plotly_cloud_installed")
@@ -43,6 +43,9 @@ class Explorer(Dash):
 
     def add_pages(self) -> None:
         """The routes and callbacks of the pages."""
+        place = Place(self.config.requests_pathname_prefix)
+        found = lambda: fresh(made(("search", place.root), lambda: search.index(place)), "application/json")  # noqa: E731
+        self.server.add_url_rule("/search.json", "search", found)
         self.training = add_training(self)
 
     def index(self, *_: Any, path: str = "", **__: Any) -> Response:
@@ -51,6 +54,8 @@ class Explorer(Dash):
         if not slug:
             head = module(place.asset("page/home.mjs"))
             return answer(200, "Normscape", head, self._home(place), place, lead=LEAD)
+        if slug in shell.PAGES:
+            return answer(200, f"{words.TITLE} · Normscape", [], words.page(place), place, lead=words.LEAD)
         if slug not in scenes():
             return answer(404, "Normscape", [], page.unknown(slug, place), place)
         scene = scenes()[slug]

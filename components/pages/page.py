@@ -16,8 +16,11 @@ from components.language import course
 from components.language.link import State
 from components.language.recipe import Recipe
 from components.language.scene import Scene
+from components.language.sources import sources
 from components.language.text import mathml
+from components.language.words import linked
 from components.pages.markup import attributes
+from components.pages.search import HEADING, anchor
 from components.pages.shell import Place, to
 
 
@@ -136,16 +139,32 @@ def text(scene: Scene, place: Place) -> html.Article:
     stops = [
         html.Li(html.A(Markup(stop.title), href=f"?tour={k}")) for k, stop in enumerate(found.tour, start=1)
     ]
-    asked = [html.Details([html.Summary(Markup(q)), Markup(answer)]) for q, answer in found.questions]
+    asked = [
+        html.Details([html.Summary(Markup(question)), html.Div(Markup(answer), id=f"answer-{k}")])
+        for k, (question, answer) in enumerate(found.questions, start=1)
+    ]
     return html.Article(
         [
             html.Section([html.H2("A tour"), html.Ol(stops)], className="tour"),
-            html.Div(Markup(found.html), className="prose"),
+            html.Div(Markup(prose(found.html, place)), className="prose"),
             html.Section([html.H2("Questions"), *asked] if asked else None, className="questions"),
+            cited(scene),
             onwards(scene, place),
         ],
         className="text",
     )
+
+
+def prose(html: str, place: Place) -> str:
+    """A text whose headings can be linked to, with links to the page of words."""
+    named = HEADING.sub(lambda found: f'<h2 id="{anchor(found[1])}">{found[1]}</h2>', html)
+    return linked(named, place.page("words"))
+
+
+def cited(scene: Scene) -> html.Section | None:
+    """The sources of a scene, in full."""
+    found = [html.Li(Markup(sources()[key])) for key in scene.text.sources]
+    return html.Section([html.H2("Sources"), html.Ol(found)], className="sources") if found else None
 
 
 def onwards(scene: Scene, place: Place) -> html.Nav:

@@ -25,6 +25,7 @@ ICON = quote(
     "<path d='M3 22L29 10' stroke='#0f8a7e' stroke-width='3'/>"
     "<circle cx='25' cy='9' r='4' fill='#2c63d6'/></svg>"
 )
+PAGES = {"words": "Words and symbols"}  # that are no scenes
 NAMES = {"auto": "◐ System", "light": "☀ Light", "dark": "☾ Dark"}  # as in assets/page/theme.js
 
 
@@ -45,8 +46,9 @@ class Place:
     def scene(self, slug: str) -> str:
         return f"{self.root}{slug}/" if self.static else f"{self.root}{slug}"
 
-    def still(self, slug: str, theme: str) -> str:
-        return f"{self.root}still/{slug}" + (f"-{theme}.svg" if self.static else f".svg?theme={theme}")
+    def page(self, name: str) -> str:
+        """A page that is no scene."""
+        return f"{self.root}{name}/" if self.static else f"{self.root}{name}"
 
     def card(self, slug: str, theme: str, *, moving: bool = False) -> str:
         name = f"{self.root}card/{slug}"
@@ -112,12 +114,19 @@ def header(place: Place, theme: str = "auto", slug: str = "") -> html.Header:
     """Home, where a scene stands in the course, the menu of all, and the switch between light and dark."""
     menu = {"type": "button", "class": "theme", "popovertarget": "scenes"}
     about = "Light, dark, or as the system has it"
+    index = attributes(data_index=f"{place.root}search.json")
     switch = html.Button(NAMES[theme], id="theme", className="theme", type="button", title=about)
     parts = [
         html.A("Normscape", href=place.home, className="brand"),
         _here(place, slug),
         html.Nav(
             [
+                html.Button(
+                    "Search",
+                    type="button",
+                    className="theme",
+                    **attributes(data_index=f"{place.root}search.json"),
+                ),
                 element("button", menu, "Scenes"),
                 element("div", {"id": "scenes", "class": "menu", "popover": True}, _menu(place)),
             ],
@@ -129,8 +138,8 @@ def header(place: Place, theme: str = "auto", slug: str = "") -> html.Header:
 
 
 def _menu(place: Place) -> list[Any]:
-    """All scenes by chapter."""
-    return [
+    """All scenes by chapter, and the pages that are no scene."""
+    chapters = [
         html.Section(
             [
                 html.P([html.Span(chapter.number), chapter.title]),
@@ -139,6 +148,8 @@ def _menu(place: Place) -> list[Any]:
         )
         for chapter in course.chapters()
     ]
+    others = html.Ul([html.Li(html.A(title, href=place.page(name))) for name, title in PAGES.items()])
+    return [*chapters, html.Section([html.P("Besides"), others])]
 
 
 def to(

@@ -21,7 +21,7 @@ from components import theme
 from components.drawing import card
 from components.language.link import key
 from components.language.scene import Choice, Scene, Sentence, Several, Typed, Whole, WrongValue, scenes
-from components.pages import home, page
+from components.pages import home, page, search, words
 from components.pages.markup import element
 from components.pages.modules import ASSETS, names
 from components.pages.shell import LEAD, Place, document, header, module, preloads
@@ -49,6 +49,11 @@ def write(folder: Path) -> str:
     _put(folder / "theme.css", theme.css())
     _put(folder / "lib" / bundle()[0], library_code())
     files = {scene.slug: _scene(folder, scene) for scene in scenes().values()}
+    _put(folder / "search.json", search.index(HOME))
+    _put(
+        folder / "words/index.html",
+        _page(f"{words.TITLE} · Normscape", BELOW, [], words.page(BELOW), words.LEAD),
+    )
     _put(folder / "index.html", front(files[home.hero().slug]))
     sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
     return f"{folder}: {len(sizes)} files, {sum(sizes) / 1e6:.1f} MB"
