@@ -5,17 +5,9 @@
  */
 
 import { shared } from "./globals.mjs";
+import { calmly, painted, sparing } from "./reading.mjs";
 
-const IDLE = 2000; // milliseconds at most
-const calm = matchMedia("(prefers-reduced-motion: reduce)"), thrift = matchMedia("(prefers-reduced-data: reduce)");
-const still = () => calm.matches || thrift.matches || Boolean(/** @type {{connection?: {saveData?: boolean}}} */ (navigator).connection?.saveData);
-
-/** Until the page is there, its first picture painted, and the browser has time. */
-async function painted() {
-  if (document.readyState !== "complete") await new Promise((go) => addEventListener("load", go, { once: true }));
-  for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
-  await new Promise((go) => (globalThis.requestIdleCallback ?? setTimeout)(go, { timeout: IDLE }));
-}
+const still = () => calmly() || sparing();
 
 /** @param {HTMLElement} root */
 async function live(root) {

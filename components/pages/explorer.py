@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -17,7 +18,7 @@ from markupsafe import Markup
 
 from components.language.link import key
 from components.language.scene import Scene, WrongValue, scenes
-from components.pages import home, page, search, shell, words
+from components.pages import home, page, search, shell, story, words
 from components.pages.markup import element, written
 from components.pages.panel import add_training
 from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script
@@ -54,6 +55,10 @@ class Explorer(Dash):
         if not slug:
             head = module(place.asset("page/home.mjs"))
             return answer(200, "Normscape", head, self._home(place), place, lead=LEAD)
+        if slug == "story":
+            head = module(place.asset("page/story.mjs"))
+            told = story.story()
+            return answer(200, f"{told.title} · Normscape", head, self._story(place), place, lead=told.lead)
         if slug in shell.PAGES:
             return answer(200, f"{words.TITLE} · Normscape", [], words.page(place), place, lead=words.LEAD)
         if slug not in scenes():
@@ -74,6 +79,15 @@ class Explorer(Dash):
             return Markup(made(("home", place.root), make).decode())
         except Busy:
             return Markup(written(home.home(place, None, data)))
+
+    def _story(self, place: Place) -> Markup:
+        """The story, without its pictures where there is too much to do at the moment."""
+        data = partial(facts, place=place)
+        make = lambda: written(story.page(place, state_of, data))  # noqa: E731
+        try:
+            return Markup(made(("story", place.root), make).decode())
+        except Busy:
+            return Markup(written(story.page(place, lambda scene, query: None, data)))
 
     def _main(self, scene: Scene, place: Place) -> tuple[int, Markup]:
         """Status and text of a scene, without its picture where there is too much to do at the moment."""

@@ -13,7 +13,7 @@ from components.language.course import Chapter, Step
 from components.language.link import State
 from components.language.scene import Scene, scenes
 from components.pages.markup import attributes, element
-from components.pages.page import notice, stage
+from components.pages.page import notice, stage, waiting
 from components.pages.shell import Place, to
 from components.theme import THEMES
 
@@ -37,7 +37,8 @@ def home(place: Place, state: State | None, data: Mapping[str, Any], *, end: Any
     """
     start = to(place, hero(), "Start: three minutes", tour=True, className="start")
     words = html.Div([html.H1(TITLE), html.P(SENTENCE), start], className="intro")
-    living = html.Section([notice(), stage(hero(), state), end], className="scene hero", **as_hero(data))
+    told = waiting(data, "hero") | attributes(aria_label="LayerNorm, alive")
+    living = html.Section([notice(), stage(hero(), state), end], className="scene hero", **told)
     forget = html.P(
         [
             "What you have visited is marked; only this browser knows. ",
@@ -49,13 +50,6 @@ def home(place: Place, state: State | None, data: Mapping[str, Any], *, end: Any
     front = html.Div([words, living], className="front")
     return html.Main(
         [front, *(_chapter(each, place) for each in course.chapters()), forget], className="home"
-    )
-
-
-def as_hero(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The data of a figure that no player attends to until page/home.mjs says so."""
-    return {"data-hero" if name == "data-slug" else name: value for name, value in data.items()} | attributes(
-        aria_label="LayerNorm, alive"
     )
 
 

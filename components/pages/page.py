@@ -72,6 +72,11 @@ def apart(query: Mapping[str, str], controls: str = "") -> dict[str, Any]:
     return attributes(data_query=f"?{urlencode(query)}", data_controls=controls)
 
 
+def waiting(data: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """The data of a figure that no player attends to until a script of the page gives it its slug."""
+    return {f"data-{kind}" if name == "data-slug" else name: value for name, value in data.items()}
+
+
 def notice() -> html.Div:
     return html.Div(className="notice", role="alert", hidden=True)
 

@@ -31,7 +31,7 @@ def anchor(heading: str) -> str:
 def plain(html: str) -> str:
     """HTML as text. Pieces of a formula stay together, blocks are apart."""
     blocks = re.sub(r"</(?:p|h2|li|td|th)>", " ", html)
-    return " ".join(unescape(re.sub(r"<[^>]+>", "", blocks)).split())
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", blocks.replace("<msqrt>", "√"))).split())
 
 
 def _entry(kind: str, title: str, of: str, text: str, url: str) -> dict[str, str]:

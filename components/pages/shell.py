@@ -25,7 +25,7 @@ ICON = quote(
     "<path d='M3 22L29 10' stroke='#0f8a7e' stroke-width='3'/>"
     "<circle cx='25' cy='9' r='4' fill='#2c63d6'/></svg>"
 )
-PAGES = {"words": "Words and symbols"}  # that are no scenes
+PAGES = {"story": "The story in one piece", "words": "Words and symbols"}  # that are no scenes
 NAMES = {"auto": "◐ System", "light": "☀ Light", "dark": "☾ Dark"}  # as in assets/page/theme.js
 
 
@@ -121,12 +121,7 @@ def header(place: Place, theme: str = "auto", slug: str = "") -> html.Header:
         _here(place, slug),
         html.Nav(
             [
-                html.Button(
-                    "Search",
-                    type="button",
-                    className="theme",
-                    **attributes(data_index=f"{place.root}search.json"),
-                ),
+                html.Button("Search", type="button", className="theme", **index),
                 element("button", menu, "Scenes"),
                 element("div", {"id": "scenes", "class": "menu", "popover": True}, _menu(place)),
             ],

@@ -102,3 +102,19 @@ def test_the_tours_are_chained(page):
         page.click(".guide .on")
     page.click(f".guide .words a.onwards:has-text('{SECOND.scene.title}')")
     until(page, f"p.slug === '{SECOND.scene.slug}' && p.ready && p.tour.current === 0")
+
+
+def test_the_search_leads_to_a_word_and_to_an_answer(page):
+    page.goto("/words")
+    page.get_by_role("button", name="Search").click()
+    page.keyboard.type("softmax")
+    page.click(".found a[href$='/words#softmax']")
+    assert page.locator("dialog").count() == 0 and page.url.endswith("/words#softmax")
+    page.get_by_role("button", name="Search").click()
+    page.keyboard.type("are angles halved")
+    page.wait_for_selector(".found a[href$='/fold#answer-1']")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/fold#answer-1")
+    assert page.locator("#answer-1").is_visible(), "the question is open"
+    page.locator("a.word").first.click()
+    page.wait_for_url("**/words#*")

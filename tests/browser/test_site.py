@@ -76,6 +76,15 @@ def test_the_gallery_leads_to_scenes(new_page, base):
     page.wait_for_selector(".gallery")
 
 
+def test_the_search_needs_no_server(new_page, base):
+    page = new_page(base_url=base)
+    page.goto(f"/{UNDER}/words/")
+    page.get_by_role("button", name="Search").click()
+    page.keyboard.type("are angles halved")
+    page.click(f".found a[href$='/{UNDER}/fold/#answer-1']")
+    page.wait_for_selector("#answer-1", state="visible")
+
+
 @pytest.mark.parametrize("slug", ["layernorm", "shear"])
 def test_the_tour_runs_without_a_server(new_page, base, slug):
     walk(new_page(base_url=base), f"/{UNDER}/{slug}/", scenes()[slug])
