@@ -1,4 +1,4 @@
-"""The story: figures live where they are read, four contexts at most; read without scripts, printed, as files."""
+"""The story: figures live where they are read, in four contexts; read without scripts, printed, as files."""
 
 import pytest
 
@@ -10,6 +10,7 @@ from tests.browser.test_pages import WATCH_CONTEXTS
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 ALIVE = "contexts.map((r) => r.deref()).filter((c) => c && !c.isContextLost()).length"
+DEEP = "normscape.players.flatMap((p) => p.panels).filter((panel) => panel.is3d).length"
 CONTEXTS = 4
 READ = """([part, block]) => {
   const blocks = document.querySelectorAll(".part")[part].querySelectorAll(".block");

@@ -1,4 +1,4 @@
-"""The story: its figures show what the text says, and its numbers are those that the scenes' tests compute."""
+"""The story: its figures show what the text says; its numbers are those that the scenes' tests compute."""
 
 import re
 from importlib import import_module
@@ -14,12 +14,10 @@ from tests.scenes.test_layernorm import the_bend
 
 BLOCKS = [(part.slug, k, block) for part in story().parts for k, block in enumerate(part.blocks)]
 TEXT = " ".join(re.sub(r"^@.*$", "", FILE.read_text("utf-8"), flags=re.M).split())
-# A fragment of the story that has numbers: the scene, and a fragment of its text with the same, which its test computes.
+# A fragment of the story that has numbers: a scene whose text has them too, and the claim that computes them.
 SAME = {
-    "The vector $(5, 8, 2)$ has the mean 5. Without it, $(0, 3, -3)$ is left. Its deviation is about 2.449, and the quotient is $(0, 1.225, -1.225)$.": (
-        "layernorm",
-        "3 / 2.449",
-    ),
+    "The vector $(5, 8, 2)$ has the mean 5. Without it, $(0, 3, -3)$ is left. Its deviation is about 2.449, "
+    "and the quotient is $(0, 1.225, -1.225)$.": ("layernorm", "3 / 2.449"),
     "such as $(1, 1, 1)$, or $(2, 2, 2)$.": ("layernorm", r"(1, 1, \dots, 1)"),
     r"$\mathrm{RMS}(x) = (\mathrm{LN}(x) + q𝟏)/\sqrt{1+q^2}$": ("rmsnorm", r"\sqrt{1 + q^2}}"),
     "from $-1$ to $1$": ("activation", "it always climbs from $-1$ to $1$"),
