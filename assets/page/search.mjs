@@ -12,6 +12,9 @@ const MOST = 12, AROUND = 60; // results; characters on both sides of what was f
 /** @type {Record<string, number>} */ const WEIGHT = { word: 3, scene: 3, question: 2, chapter: 2, stop: 1, text: 1 };
 /** @type {Record<string, string>} */ const NAMES = { chapter: "chapter", word: "word", scene: "scene", text: "text", stop: "tour", question: "question" };
 
+/** How letters are called that a keyboard has not. @type {Record<string, string>} */
+const GREEK = { alpha: "α", beta: "β", gamma: "γ", epsilon: "ε", theta: "θ", mu: "μ", pi: "π", sigma: "σ" };
+
 /** Small letters without accents; one letter for each, so that places stay. @param {string} text */
 export const folded = (text) => Array.from(text, (c) => c.normalize("NFD")[0].toLowerCase()[0] ?? c).join("");
 
@@ -27,11 +30,12 @@ export function find(entries, query) {
   if (!words.length) return [];
   const all = entries.map((entry) => {
     const title = folded(entry.title), of = folded(entry.of), text = folded(entry.text);
-    const scores = words.map((word) => {
+    const one = (/** @type {string} */ word) => {
       const at = place(title, word), whole = title === word ? 12 : 0;
       if (at >= 0) return 8 + whole + (at === 0 ? 2 : 0);
       return of.split(/\s+/).includes(word) ? 14 : of.includes(word) ? 3 : text.includes(word) ? 2 : 0;
-    });
+    };
+    const scores = words.map((word) => Math.max(one(word), GREEK[word] ? one(GREEK[word]) : 0));
     const score = scores.every(Boolean) ? scores.reduce((a, b) => a + b) + (WEIGHT[entry.kind] ?? 0) : 0;
     return { entry, score, said: said(entry.text, text, words) };
   });

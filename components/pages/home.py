@@ -17,7 +17,7 @@ from components.pages.page import notice, stage, waiting
 from components.pages.shell import Place, to
 from components.theme import THEMES
 
-HERO = {"eps": "0", "gamma1": "1.7", "gamma2": "0.7", "gamma3": "1.2", "camera": "0.64,-0.56,0.27,0,0,0.08"}
+HERO = {"eps": "0", "gamma1": "1.7", "gamma2": "0.7", "gamma3": "1.2", "camera": "0.53,-0.46,0.22,0,0,0.07"}
 TITLE = "See what normalisation does to space"
 SENTENCE = (
     "LayerNorm is usually told as statistics. Here it is geometry, and moves under your hand: points fall"
@@ -36,7 +36,8 @@ def home(place: Place, state: State | None, data: Mapping[str, Any], *, end: Any
     end: what stands in the hero's element besides.
     """
     start = to(place, hero(), "Start: three minutes", tour=True, className="start")
-    words = html.Div([html.H1(TITLE), html.P(SENTENCE), start], className="intro")
+    story = html.A("or read it as a story", href=place.page("story"))
+    words = html.Div([html.H1(TITLE), html.P(SENTENCE), start, " ", story], className="intro")
     told = waiting(data, "hero") | attributes(aria_label="LayerNorm, alive")
     living = html.Section([notice(), stage(hero(), state), end], className="scene hero", **told)
     forget = html.P(

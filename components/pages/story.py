@@ -48,7 +48,7 @@ def _part(part: Part, place: Place | None, shown: Shown, data: Data, end: End) -
         data_contexts=str(len(deep)), aria_label=scene.title
     )
     figure = html.Section(
-        [notice(), stage(scene, state, scrubber=False), end(scene)], className="scene told", **told
+        [notice(), stage(scene, state, scrubber=False), end(scene)], className="scene companion", **told
     )
     name: Any = scene.title
     if place:

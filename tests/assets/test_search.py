@@ -41,6 +41,7 @@ def test_each_title_and_each_question_finds_its_own(node, entries, scene):
         ("epsilon", "/words#epsilon"),
         ("ε", "/words#epsilon"),
         ("gamma", "/words#gamma"),
+        ("epsilon half", "/activation#answer-1"),
         ("Softmax", "/words#softmax"),
         ("softm", "/words#softmax"),
         ("convex hull", "/words#hull"),

@@ -43,7 +43,7 @@ def test_figures_follow_the_reader_and_hold_few_contexts(new_page):
         assert page.evaluate(ALIVE) <= CONTEXTS + 1, "Plotly draws images in one of its own"
         words, figure = (
             page.locator(".part").nth(part).locator(f".{name}").bounding_box()
-            for name in ("words-of", "told")
+            for name in ("words-of", "companion")
         )
         assert figure["x"] >= words["x"] + words["width"], "side by side"
         assert figure["y"] < WIDE["height"] / 2 and figure["y"] + figure["height"] > WIDE["height"] / 2
@@ -67,7 +67,7 @@ def test_it_is_printed_with_its_pictures(new_page):
     page.emulate_media(media="print")
     frames(page)
     words, figure = (
-        page.locator(".part").first.locator(f".{name}").bounding_box() for name in ("words-of", "told")
+        page.locator(".part").first.locator(f".{name}").bounding_box() for name in ("words-of", "companion")
     )
     assert words["y"] + words["height"] <= figure["y"] and figure["height"] > 300
     assert page.evaluate("document.documentElement.scrollWidth") <= WIDE["width"]
