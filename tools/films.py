@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+import torch
 
 from geometry import center, layer_norm, rms_norm
 from geometry.centering import hyperplane_basis
@@ -29,6 +30,7 @@ from learning.majority import BATCH, HELD, majority
 from learning.network import MIDDLES, Network
 from learning.prose import prose, split
 from learning.shipped import FOLDER
+from learning.stack import KINDS, drawn, streams
 from learning.training import trained
 
 SCENES = FOLDER.parent / "components" / "scenes"
@@ -42,6 +44,8 @@ NUMBERS = (5, 10, 20, 50, 100, 200, 500)  # of Gaussian keys,
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # theirs,
 SETS = 100  # and how often they are drawn
 ARMS = ("drawn", "centred", "scaled", "layernorm", "eps")  # what becomes of them
+GAINS, STREAMS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0), (4, 64)  # of blocks in a row: branches, widths,
+BLOCKS, TOKENS, DRAWS = 12, 16, 20  # how many, on how many tokens, and how often drawn
 WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
 
 
@@ -145,6 +149,53 @@ def language() -> None:
     write_table("language", rows)
 
 
+def depth() -> None:
+    """Twelve blocks in a row as they are drawn: medians over draws, by norm, width and size of the branches.
+
+    size: the root mean square of the stream's numbers before the first block and after each; turn: the angle
+    by which each block turns a token, in degrees; gradient: for 1 to 12 blocks, how long ∂⟨r, end⟩/∂stream is
+    at each place beside r, a normal vector; spread: the least and largest of the last sizes and of the first
+    gradients of all twelve.
+    """
+    rows = []
+    for width, kind, gain in product(STREAMS, KINDS, GAINS):
+        draws = [drawn(width, BLOCKS, TOKENS, seed) for seed in range(DRAWS)]
+        blocks = [
+            {name: torch.tensor(np.stack([each[k][name] for each, _ in draws])) for name in draws[0][0][k]}
+            for k in range(BLOCKS)
+        ]
+        x = torch.tensor(np.stack([x for _, x in draws]), requires_grad=True)
+        found = streams(kind, blocks, x, gain)
+        end = torch.tensor(np.random.default_rng(DRAWS).standard_normal(tuple(x.shape)))
+        sizes = rms(found)
+        gradients = [
+            rms(torch.autograd.grad(found[last], found[: last + 1], end, retain_graph=True)) / rms([end])
+            for last in range(1, BLOCKS + 1)
+        ]
+        cosines = [torch.cosine_similarity(a.detach(), b.detach(), dim=-1) for a, b in pairwise(found)]
+        turns = np.degrees(np.arccos(torch.stack(cosines).numpy().clip(-1, 1))).mean(-1)
+        rows.append(
+            {"width": width, "kind": kind, "gain": gain, "size": medians(sizes), "turn": medians(turns)}
+            | {"gradient": [medians(each) for each in gradients]}
+            | {"spread": [digits_of(np.percentile(each, (0, 100))) for each in (sizes[-1], gradients[-1][0])]}
+        )
+    write_table("depth", rows)
+
+
+def rms(arrays: Sequence[torch.Tensor]) -> np.ndarray:
+    """(len, S): root mean squares over tokens and coordinates."""
+    return np.stack([(each.detach() ** 2).mean((-1, -2)).sqrt().numpy() for each in arrays])
+
+
+def medians(values: np.ndarray) -> list[float]:
+    return digits_of(np.median(values, axis=-1))
+
+
+def digits_of(values: np.ndarray) -> list[float]:
+    """In four digits."""
+    return [float(f"{value:.4g}") for value in values]
+
+
 def digit_network(middle: str, depth: int, last: int) -> Network:
     return Network(64, WIDE, depth, 10, middle, widths=(*[WIDE] * (depth - 1), last))
 
@@ -230,6 +281,7 @@ TABLES = {
     "digits": numerals,
     "unselectable": unselectable,
     "language": language,
+    "depth": depth,
 }
 
 

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 from torch.nn import functional
 
-from learning.language import EPS, Shape, causal, from_file, gelu, initial, losses, measured, read, to_file
+from learning.language import EPS, Shape, causal, from_file, initial, losses, measured, read, to_file
 from learning.language_training import learned
 from learning.safetensors import FileError, to_safetensors
 from learning.shipped import FOLDER, table
@@ -124,14 +124,6 @@ def test_with_scaling_they_are_on_a_sphere_before_the_gain():
     block = read(shape(), initial(shape(), 0), np.arange(9)).blocks[0]
     variance = block.stream.var(-1)
     np.testing.assert_allclose((block.keys**2).sum(-1), 4 * variance / (variance + EPS), rtol=1e-5)
-
-
-def test_gelu_is_that_of_gpt2():
-    x = np.linspace(-6, 6, 1001)
-    np.testing.assert_allclose(
-        gelu(x), functional.gelu(torch.from_numpy(x), approximate="tanh").numpy(), atol=1e-15
-    )
-    assert np.abs(gelu(x) - functional.gelu(torch.from_numpy(x)).numpy()).max() < 5e-4
 
 
 def test_causal_is_a_mean_where_all_scores_are_equal():
