@@ -125,9 +125,9 @@ def read(
     """The model on tokens, n at most its window: embedding and position, then the blocks, then the logits.
 
     x ← x + attention(LayerNorm(x)), x ← x + MLP(LayerNorm(x)); logits LayerNorm(x) @ wteᵀ. norm: what stands
-    for LayerNorm, a function of (weights, its name in them, x, scaled=). Weights may have a last Linear "head"
-    of their own, which then stands for wteᵀ. kept: the first blocks of a reading of these tokens, whose
-    weights are the same: they stay as they are.
+    for LayerNorm, a function of (weights, its name in them, x, scaled=). Weights may have a last Linear
+    "head" of their own, which then stands for wteᵀ. kept: the first blocks of a reading of these tokens,
+    whose weights are the same: they stay as they are.
     Raises ValueError for more tokens than the window holds.
     """
     n = tokens.shape[-1]
