@@ -21,6 +21,8 @@ import { hull } from "./hull.mjs";
 import { bestThreshold, disc, facing, histogram, semiAxes, withHeads } from "./geometry.mjs";
 import { certificate, selection } from "./selection.mjs";
 
+const ROUNDING = 1e-9; // of a count
+
 /** @type {Record<string, (mark: Mark, moment: Moment) => Float32Array>} */
 export const MARKS = {
   Points: (mark, moment) => some(mark, moment),
@@ -80,11 +82,14 @@ export const MARKS = {
 
   Average(mark, moment) {
     const points = all(mark, moment), k = mark.rows.length, { weights } = certificateOf(mark.cloud, moment), [low, high] = mark.span;
-    const own = Math.min(moment.followed, weights.length - 1), out = new Float32Array(3 * points.length).fill(NaN);
+    const own = Math.min(moment.followed, weights.length - 1), most = low > 0 ? Math.min(weights.length, Math.floor(1 / low + ROUNDING)) : weights.length;
+    const out = new Float32Array(3 * most * k).fill(NaN);
+    let at = 0;
     weights.forEach((p, i) => {
       if (!(p > 0 && p >= low && p < high)) return;
-      out.set(points.subarray(own * k, own * k + k), 3 * i * k);
-      out.set(points.subarray(i * k, i * k + k), (3 * i + 1) * k);
+      out.set(points.subarray(own * k, own * k + k), at);
+      out.set(points.subarray(i * k, i * k + k), at + k);
+      at += 3 * k;
     });
     return out;
   },
@@ -301,7 +306,8 @@ export function valuesOf(mark, moment) {
   const known = tints.get(mark);
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.values;
   const each = live ? measured(of, cloud, moment) : /** @type {Float32Array} */ (unpack(of));
-  const values = counted(mark.only) ? kept(each, 1, mark, moment) : mark.only ? gather(each, 1, chosen(mark, moment)) : each;
+  const found = counted(mark.only) ? kept(each, 1, mark, moment) : mark.only ? gather(each, 1, chosen(mark, moment)) : each;
+  const values = known?.values.length === found.length && found.every((x, i) => Object.is(x, known.values[i])) ? known.values : found;
   tints.set(mark, { inputs, values });
   return values;
 }
