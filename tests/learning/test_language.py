@@ -245,6 +245,15 @@ def test_the_shipped_models_are_as_their_table_says(name):
     assert (ours.width, ours.layers, ours.window) == (4, 4, 256) and ours.scaled == (name == "language")
 
 
+def test_the_shipped_models_know_the_letters_of_the_shipped_text():
+    """From which `make films` learns them again, and no sentence of which is in the text to measure with."""
+    learned, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))
+    assert shipped("language.safetensors", from_file)[0].characters == "".join(sorted(set(learned)))
+    assert set(held) <= set(learned)
+    both = {*held.split("\n")} & {*learned.split("\n")}
+    assert max(map(len, both)) < 40, "headings, not sentences"
+
+
 def test_other_code_opens_them():
     """The package, and by it PyTorch: the same numbers under the same names."""
     for name in ("language", "language_centred"):
