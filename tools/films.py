@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+import torch
 
 from geometry import center, layer_norm, rms_norm
 from geometry.centering import hyperplane_basis
@@ -23,20 +24,17 @@ from learning.attention import NORMS, Attention, angles
 from learning.datasets import DataSet, digits, octants, random_labels, spiral, xor
 from learning.film import Film, score, to_npz
 from learning.history import thinned
-from learning.language import Shape, measured, to_file
-from learning.language_training import learned
+from learning.language import Shape, initial, losses, measured, read, to_file
+from learning.language_training import causal, learned
 from learning.majority import BATCH, HELD, majority
 from learning.network import MIDDLES, Network
-from learning.prose import prose, split
-from learning.safetensors import to_safetensors
 from learning.shipped import FOLDER
-from learning.symmetriser import MADE, Symmetriser, drawn, errors, iterates, pooled, turned_by
-from learning.symmetriser import to_file as block_file
-from learning.symmetriser_training import Draw
-from learning.symmetriser_training import learned as symmetrised
+from learning.shuffles import KINDS as SHUFFLED
+from learning.shuffles import PLACES, harm
+from learning.stack import KINDS, drawn, streams
 from learning.training import trained
+from tools.imitations import imitations
 
-SCENES = FOLDER.parent / "components" / "scenes"
 POINTS = (8, 16, 32)  # of random labels
 LABELLINGS, SHOWN = 4, 3  # how often their labels are drawn, and which of these has a film
 DEPTHS = range(1, 7)
@@ -45,21 +43,11 @@ READERS, READ = 5, 1500  # language models of each kind, and steps that each lea
 RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rates and steps with attention
 NUMBERS = (5, 10, 20, 50, 100, 200, 500)  # of Gaussian keys,
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # theirs,
+LONG, SHUFFLES = 3000, 100  # steps, and shuffles of a kind, of models with heads
 SETS = 100  # and how often they are drawn
 ARMS = ("drawn", "centred", "scaled", "layernorm", "eps")  # what becomes of them
-HEADS, ITERATIONS = (2, 4, 8), (1, 2, 4, 8)  # of blocks that imitate LayerNorm,
-BLOCKS, LEARNED = 5, 3000  # how many of each, and steps that each learns
-KEPT = (0, 10, 30, 60, 100, 200, 400, 700, 1000, 1500, 2000, LEARNED)  # steps with a checkpoint
-TESTED, BEYOND, SHOWN_DIGITS = 2000, 16, 200  # vectors that test them, iterations, digits that are shown
-FACTORS = np.logspace(-2, 2, 25)  # of scale and mean, in a test
-CHIPS = (*MADE, "digits", "all")  # what a block learns from that is used elsewhere
-COMPARED = (4, 8)  # iterations of blocks with other kinds of heads,
-ARMED: dict[str, dict[str, Any]] = {
-    "own weights": {},
-    "silent": {"messages": 0},
-    "adding": {"adds": True, "hidden": 16},
-}
-APART = ("own weights", "adding")  # that have weights of their own in each iteration
+GAINS, STREAMS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0), (4, 64)  # of blocks in a row: branches, widths,
+BLOCKS, TOKENS, DRAWS = 12, 16, 20  # how many, on how many tokens, and how often drawn
 WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
 
 
@@ -136,12 +124,12 @@ def unselectable() -> None:
 def language() -> None:
     """A language model with LayerNorm before the attention, and one whose LayerNorm there only centres.
 
-    From the texts of the site but its own, which tells how it went. The first seed of each is shipped, and
-    the text that none has learned from.
+    From texts that are shipped, too: the prose of the fourteen scenes that the site had when they were taken,
+    and the last tenth of each, from which none has learned. The site goes on changing, what is learned does
+    not.
+    The first seed of each is shipped.
     """
-    every = sorted(path for path in SCENES.glob("*/text.md") if path.parent.name != "language")
-    text, held = split([prose(path.read_text("utf-8")) for path in every])
-    (FOLDER / "language.txt").write_text(held, encoding="utf-8")
+    text, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))
     rows = []
     for name, scaled in (("language", True), ("language_centred", False)):
         shape = Shape("".join(sorted(set(text))), scaled=scaled)
@@ -161,6 +149,105 @@ def language() -> None:
                 }
                 (FOLDER / f"{name}.safetensors").write_bytes(to_file(shape, weights, **about))
     write_table("language", rows)
+
+
+def depth() -> None:
+    """Twelve blocks in a row as they are drawn: medians over draws, by norm, width and size of the branches.
+
+    size: the root mean square of the stream's numbers before the first block and after each; turn: the angle
+    by which each block turns a token, in degrees; gradient: for 1 to 12 blocks, how long ∂⟨r, end⟩/∂stream is
+    at each place beside r, a normal vector; spread: the least and largest of the last sizes and of the first
+    gradients of all twelve.
+    """
+    rows = []
+    for width, kind, gain in product(STREAMS, KINDS, GAINS):
+        draws = [drawn(width, BLOCKS, TOKENS, seed) for seed in range(DRAWS)]
+        blocks = [
+            {name: torch.tensor(np.stack([each[k][name] for each, _ in draws])) for name in draws[0][0][k]}
+            for k in range(BLOCKS)
+        ]
+        x = torch.tensor(np.stack([x for _, x in draws]), requires_grad=True)
+        found = streams(kind, blocks, x, gain)
+        end = torch.tensor(np.random.default_rng(DRAWS).standard_normal(tuple(x.shape)))
+        sizes = rms(found)
+        gradients = [
+            rms(torch.autograd.grad(found[last], found[: last + 1], end, retain_graph=True)) / rms([end])
+            for last in range(1, BLOCKS + 1)
+        ]
+        cosines = [torch.cosine_similarity(a.detach(), b.detach(), dim=-1) for a, b in pairwise(found)]
+        turns = np.degrees(np.arccos(torch.stack(cosines).numpy().clip(-1, 1))).mean(-1)
+        rows.append(
+            {"width": width, "kind": kind, "gain": gain, "size": medians(sizes), "turn": medians(turns)}
+            | {"gradient": [medians(each) for each in gradients]}
+            | {"spread": [digits_of(np.percentile(each, (0, 100))) for each in (sizes[-1], gradients[-1][0])]}
+        )
+    write_table("depth", rows)
+
+
+def rms(arrays: Sequence[torch.Tensor]) -> np.ndarray:
+    """(len, S): root mean squares over tokens and coordinates."""
+    return np.stack([(each.detach() ** 2).mean((-1, -2)).sqrt().numpy() for each in arrays])
+
+
+def medians(values: np.ndarray) -> list[float]:
+    return digits_of(np.median(values, axis=-1))
+
+
+def digits_of(values: np.ndarray) -> list[float]:
+    """In four digits."""
+    return [float(f"{value:.4g}") for value in values]
+
+
+def heads() -> None:
+    """What swaps of axes within one head, within each head, and across heads do to language models.
+
+    Trained ones, and the same before any training, on windows of a text that they have not learned from; both
+    texts are shipped, too: prose of the site as it was. Of each place the mean over the shuffles and their
+    standard deviation: of the loss that they add, and of the divergence of the guesses. The first seed is
+    shipped, with all that its shuffles do.
+    """
+    text, held = ((FOLDER / f"{name}.txt").read_text("utf-8") for name in ("heads_learned", "heads"))
+    shape = Shape("".join(sorted(set(text))), width=32, layers=2, window=64, heads=4)
+    rows = []
+    for seed in range(READERS):
+        weights = learned(shape, text, seed=seed, steps=LONG, rate=0.01)
+        if seed == 0:
+            about = {"about": "a GPT of Normscape with four heads", "seed": "0", "steps": str(LONG)}
+            (FOLDER / "heads.safetensors").write_bytes(to_file(shape, weights, **about))
+        for taught, own in ((True, weights), (False, initial(shape, seed))):
+            rows += [
+                {"seed": seed, "trained": taught} | row for row in harms(shape, own, held, every=seed == 0)
+            ]
+            print(f"  heads: seed {seed}, {'trained' if taught else 'drawn'}", flush=True)
+        write_table("heads", rows)
+
+
+def harms(
+    shape: Shape, weights: Mapping[str, np.ndarray], held: str, *, every: bool
+) -> Iterator[dict[str, Any]]:
+    """What the shuffles do to one model, by layer and place; `every`: also each, from small to large."""
+    tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
+    tokens = torch.from_numpy(shape.tokens(held)).reshape(-1, shape.window)
+    loss = float(losses(read(shape, tensors, tokens, attend=causal).logits, tokens).mean())
+    for layer, place in product(range(shape.layers), PLACES):
+        row: dict[str, Any] = {"layer": layer, "place": place, "loss": round(loss, 4)}
+        for kind, permutations in shuffles(shape).items():
+            found = harm(shape, tensors, tokens, layer, place, permutations, attend=causal).T
+            for name, values in zip(("loss", "guesses"), np.round(found, 6) + 0.0, strict=True):
+                spread = float(values.mean()), float(values.std(ddof=1))
+                row[f"{kind}_{name}"] = [round(value, 6) for value in spread]
+                if every:
+                    row[f"{kind}_{name}_all"] = sorted(np.round(values, 4).tolist())
+        yield row
+
+
+def shuffles(shape: Shape) -> dict[str, list[np.ndarray]]:
+    """The permutations of each kind, the same for all places and models."""
+    rng = np.random.default_rng(0)
+    return {
+        name: [kind(shape.width, shape.heads, rng) for _ in range(SHUFFLES)]
+        for name, kind in SHUFFLED.items()
+    }
 
 
 def digit_network(middle: str, depth: int, last: int) -> Network:
@@ -235,119 +322,13 @@ def at(film: Film, keep: np.ndarray) -> Film:
     return replace(film, steps=film.steps[keep], **parts)
 
 
-def tiles() -> tuple[np.ndarray, np.ndarray]:
-    """The digits as vectors with 16 coordinates, to learn from and to test with."""
-    return tuple(pooled(each.points.reshape(-1, 8, 8)) for each in digits(seed=0))  # type: ignore[return-value]
-
-
-def drawing(kind: str, pictures: np.ndarray) -> Draw:
-    """n vectors of a kind; of "all", a quarter of each."""
-    kinds = CHIPS[:-1] if kind == "all" else (kind,)
-
-    def draw(n: int, rng: np.random.Generator) -> np.ndarray:
-        share = n // len(kinds)
-        return np.concatenate(
-            [rng.choice(pictures, share) if k == "digits" else drawn(k, share, 16, rng) for k in kinds]
-        )
-
-    return draw
-
-
-def imitated(block: Symmetriser, iterations: int, kind: str = "gaussian") -> dict[str, np.ndarray]:
-    """Blocks (T, S, …) that learn LayerNorm from vectors of a kind, as their film has them: rounded."""
-    draw = drawing(kind, tiles()[0])
-    found = symmetrised(block, draw, iterations=iterations, seeds=range(BLOCKS), checkpoints=KEPT)
-    return {name: part.astype(np.float16).astype(np.float64) for name, part in found.items()}
-
-
-def far_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> list[float]:
-    """The mean error of each block (S,) on vectors."""
-    return told(errors(x, iterates(block, parts, x, iterations)[-1]))
-
-
-def told(values: np.ndarray) -> list[float]:
-    """The mean over vectors for each seed."""
-    return np.atleast_1d(np.round(np.mean(values, -1), 5)).tolist()
-
-
-def asymmetry(
-    block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray
-) -> list[float]:
-    """How far apart, in lengths √d, a block and the axes' order are: the mean (S,) over vectors."""
-    order = np.random.default_rng(2).permuted(np.broadcast_to(np.arange(x.shape[-1]), x.shape), axis=-1)
-    first = np.take_along_axis(x, order, -1)
-    y, z = (iterates(block, parts, each, iterations)[-1] for each in (x, first))
-    after = np.take_along_axis(y, np.broadcast_to(order, y.shape), -1)
-    return told(np.sqrt(np.mean((after - z) ** 2, -1)))
-
-
 def symmetrise() -> None:
-    """Blocks that imitate LayerNorm, by heads and iterations: a film of the middle one of each, and a table.
-
-    Its rows: how far from LayerNorm each ends, also after further iterations, at other scales and means, and
-    with other kinds of heads; and on other vectors than those that it has learned from.
-    """
-    rows: list[dict[str, Any]] = []
-    pictures = tiles()[1]
-    kinds = {kind: drawing(kind, pictures)(TESTED, np.random.default_rng(1)) for kind in CHIPS[:-1]}
-
-    def found(row: dict[str, Any]) -> None:
+    """Blocks that imitate LayerNorm: their table, and a film of each kind."""
+    rows = []
+    for row in imitations():
         rows.append(row)
         print(f"  symmetrise: {row}", flush=True)
         write_table("symmetrise", rows)
-
-    for heads, iterations in product(HEADS, ITERATIONS):
-        found(imitation(Symmetriser(heads=heads), iterations, kinds["gaussian"]))
-    for kind in CHIPS:
-        found(chip(kind, kinds))
-    for iterations, (arm, options) in product(COMPARED, ARMED.items()):
-        block = Symmetriser(**options, rounds=iterations if arm in APART else 1)
-        parts = {name: part[-1] for name, part in imitated(block, iterations).items()}
-        found(told_of(block, parts, iterations, kinds["gaussian"], arm))
-    seen = np.asarray(pictures[:SHOWN_DIGITS], np.float16)
-    (FOLDER / "symmetrise.safetensors").write_bytes(to_safetensors({"digits": seen}))
-
-
-def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, Any]:
-    """The row of blocks in a ring; the middle one becomes a film."""
-    film = imitated(block, iterations)
-    parts, level = {name: part[-1] for name, part in film.items()}, x.mean(-1, keepdims=True)
-    row = told_of(block, parts, iterations, x, "ring")
-    middle = int(np.argsort(row["errors"])[BLOCKS // 2])
-    own = {name: part[:, middle] for name, part in film.items()}
-    about = {"iterations": iterations, "seed": middle, "learned from": "gaussian"}
-    file = FOLDER / f"symmetrise_{block.heads}_{iterations}.safetensors"
-    file.write_bytes(block_file(block, np.array(KEPT), own, about))
-    further = iterates(block, parts, x, BEYOND)[1:]
-    return row | {
-        "after": [float(np.median(told(errors(x, y)))) for y in further],
-        "shown": middle,
-        "scale": [median_off(block, parts, iterations, f * x) for f in FACTORS],
-        "mean": [median_off(block, parts, iterations, x + (f - 1) * level) for f in FACTORS],
-    }
-
-
-def chip(kind: str, kinds: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """The row of blocks that learn from one kind of vectors, used on all kinds."""
-    block = Symmetriser()
-    parts = {name: part[-1] for name, part in imitated(block, COMPARED[0], kind).items()}
-    used = {name: far_off(block, parts, COMPARED[0], x) for name, x in kinds.items()}
-    return {"learned": kind, "heads": block.heads, "iterations": COMPARED[0], "used": used}
-
-
-def told_of(
-    block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray, arm: str
-) -> dict[str, Any]:
-    """How blocks (S, …) end, as a row of the table."""
-    y = iterates(block, parts, x, iterations)[-1]
-    far = errors(x, y)
-    found = {"errors": told(far), "medians": np.round(np.median(far, -1), 5).tolist()}
-    found |= {"angles": told(turned_by(x, y)), "asymmetry": asymmetry(block, parts, iterations, x)}
-    return {"arm": arm, "heads": block.heads, "iterations": iterations, "parameters": block.size, **found}
-
-
-def median_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> float:
-    return round(float(np.median(far_off(block, parts, iterations, x))), 5)
 
 
 FILMS: dict[str, Callable[[], Film]] = {
@@ -363,6 +344,8 @@ TABLES = {
     "digits": numerals,
     "unselectable": unselectable,
     "language": language,
+    "depth": depth,
+    "heads": heads,
     "symmetrise": symmetrise,
 }
 

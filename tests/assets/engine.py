@@ -83,13 +83,14 @@ def _seeing(step, clouds):
 
 
 def stages_and_bounds(cloud, params, *, unit):
-    """The cloud's stages in float64, and (n,) for each: how far rounding to `unit` may have taken a point."""
-    known = vars(cloud).setdefault("bounds", {})  # several clouds may see it
-    key = unit, *sorted(params.items())
-    if key not in known:
-        known.clear()
-        known[key] = _stages_and_bounds(cloud, params, unit)
-    return known[key]
+    """The cloud's stages in float64, and (n,) for each: how far rounding to `unit` may have taken a point.
+
+    They are remembered: many clouds may see this one, and so on.
+    """
+    known, moment = cloud.__dict__.setdefault("bounds", {}), (unit, *sorted(params.items()))
+    if moment not in known:
+        known[moment] = _stages_and_bounds(cloud, params, unit)
+    return known[moment]
 
 
 def _stages_and_bounds(cloud, params, unit):
