@@ -195,7 +195,20 @@ def the_shapes():
     stream = stages("stream")[0]
     assert stream.shape == (6, D) == (6, 4) and stages("hidden")[0].shape == (6, WIDE) == (6, 16)
     assert np.linalg.matrix_rank(SHOW) == 3 and np.abs(SHOW.sum(-1)).max() < ROUNDING
-    assert recipe().facts.rows[0][2] == "6 × 4"
+    shapes = {row[0]: row[2] for row in recipe().facts.rows}
+    own = drawn({"seed": 1, "n": 6})[0]
+    for name, x in {
+        "x, y, z": stream,
+        "q, k, v": stages("keys 1")[-1],
+        "weights p": stages("weights 1")[-1],
+        "Σ p v": stages("v")[-1],
+        "after W₁": stages("hidden")[0],
+        "each other W": own["attn.c_proj.weight"],
+        "W₁": own["mlp.c_fc.weight"],
+        "W₂": own["mlp.c_proj.weight"],
+    }.items():
+        rows, columns = x.shape
+        assert shapes[name].removeprefix("1 × ") == f"{rows} × {columns}", name
 
 
 def two_heads():
