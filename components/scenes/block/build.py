@@ -136,7 +136,7 @@ def trained(choices: Choices, shape: Shape, weights: Own) -> tuple[Own, Array, S
 
 def parameters() -> tuple[Parameter, ...]:
     return (
-        Parameter("scale", "size of x", 1, 0.1, 10, scale="log", about="every token times this"),
+        Parameter("scale", "size of x", 1, 0.1, 2, scale="log", about="every token times this"),
         Parameter("mean", "mean of x", 0, -3, 3, about="added to every coordinate of every token"),
         Parameter("last", "the last token", 0, -3, 3, about="how far it is moved"),
     )
