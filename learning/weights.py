@@ -67,17 +67,23 @@ def network_of(text: str) -> tuple[Network | Attention, Array]:
     if len(body) < head.size or checksum != struct.pack("<I", zlib.crc32(body)):
         raise FilmError("this network is not whole: the link was cut or changed")
     if read is None:
-        raise FilmError(f"this network comes from another version: it is of kind {body[0]}, this one reads {LINEARS} and {ATTENTION}")
+        raise FilmError(
+            f"this network comes from another version: it is of kind {body[0]}, this one reads {LINEARS} and {ATTENTION}"
+        )
     network, kind, flat = read(body)
     if len(flat) != kind.itemsize * network.size:
-        raise FilmError(f"this network needs {network.size} parameters: the link has {len(flat) / kind.itemsize:g}")
+        raise FilmError(
+            f"this network needs {network.size} parameters: the link has {len(flat) / kind.itemsize:g}"
+        )
     return network, bounded(np.frombuffer(flat, kind))
 
 
 def _linears_of(body: bytes) -> tuple[Network, np.dtype, bytes]:
     _, middle, inputs, outputs, depth, eps = HEAD.unpack_from(body)
     if middle >= len(MIDDLES):
-        raise FilmError(f"this network comes from another version: what is between its Linears is unknown, {middle}")
+        raise FilmError(
+            f"this network comes from another version: what is between its Linears is unknown, {middle}"
+        )
     widths, flat = tuple(body[HEAD.size : HEAD.size + depth]), body[HEAD.size + depth :]
     return named(inputs, outputs, depth, list(MIDDLES)[middle], eps, widths), np.dtype("<f4"), flat
 

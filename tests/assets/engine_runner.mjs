@@ -1,5 +1,6 @@
 /** Runs the pure modules of assets/ for the tests: a JSON line in, a JSON line out. */
 
+import { find } from "../../assets/page/search.mjs";
 import { createInterface } from "node:readline";
 import { Binding, paced, query } from "../../assets/dash/binding.mjs";
 import { side } from "../../assets/player/describe.mjs";
@@ -142,6 +143,7 @@ const answers = {
     return told;
   },
   declared: ({ source, kind }) => declared(source, kind),
+  find: ({ entries, query }) => find(entries, query),
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
 };
 
