@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import pi, sqrt
+from math import sqrt
 
 import numpy as np
 from array_api_compat import array_namespace
 from jaxtyping import Float, Int
 
+from geometry import pointwise
 from geometry.arrays import Array
 from geometry.centering import center
 from geometry.ellipsoid import to_ellipsoid
@@ -118,38 +119,49 @@ def read(
     tokens: Int[Array, "*batch n"],
     *,
     attend: Callable[[Array], Array] = causal,
+    norm: Callable[..., Array] | None = None,
     kept: Sequence[Block] = (),
 ) -> Reading:
     """The model on tokens, n at most its window: embedding and position, then the blocks, then the logits.
 
-    x ← x + attention(LayerNorm(x)), x ← x + MLP(LayerNorm(x)); logits LayerNorm(x) @ wteᵀ.
-    kept: the first blocks of a reading of these tokens, whose weights are the same: they stay as they are.
+    x ← x + attention(LayerNorm(x)), x ← x + MLP(LayerNorm(x)); logits LayerNorm(x) @ wteᵀ. norm: what stands
+    for LayerNorm, a function of (weights, its name in them, x, scaled=). Weights may have a last Linear
+    "head" of their own, which then stands for wteᵀ. kept: the first blocks of a reading of these tokens,
+    whose weights are the same: they stay as they are.
     Raises ValueError for more tokens than the window holds.
     """
     n = tokens.shape[-1]
     if n > shape.window:
         raise ValueError(f"the model reads {shape.window} characters at most: got {n}")
+    norm = norm or layer_norm_of
     blocks = list(kept)
     stream = blocks[-1].out if blocks else weights["wte.weight"][tokens] + weights["wpe.weight"][:n]
     for k in range(len(blocks), shape.layers):
         prefix = f"h.{k}."
         own = {name.removeprefix(prefix): w for name, w in weights.items() if name.startswith(prefix)}
-        blocks.append(_block(own, stream, attend, shape))
+        blocks.append(_block(own, stream, attend, norm, shape))
         stream = blocks[-1].out
-    last = _norm(weights, "ln_f", stream)
-    return Reading(blocks, last, last @ weights["wte.weight"].mT)
+    last = norm(weights, "ln_f", stream)
+    head = _linear(weights, "head", last) if "head.weight" in weights else last @ weights["wte.weight"].mT
+    return Reading(blocks, last, head)
 
 
-def _block(own: Mapping[str, Array], stream: Array, attend: Callable[[Array], Array], shape: Shape) -> Block:
-    keys = _norm(own, "ln_1", stream, scaled=shape.scaled)
+def _block(
+    own: Mapping[str, Array],
+    stream: Array,
+    attend: Callable[[Array], Array],
+    norm: Callable[..., Array],
+    shape: Shape,
+) -> Block:
+    keys = norm(own, "ln_1", stream, scaled=shape.scaled)
     d = stream.shape[-1]
     every = _linear(own, "attn.c_attn", keys)
     q, k, v = (cut(every[..., j * d : (j + 1) * d], shape.heads) for j in range(3))
     scores = q @ k.mT / sqrt(d / shape.heads)
     attention = attend(scores)
     branch = _linear(own, "attn.c_proj", beside(attention @ v, shape.heads))
-    read = _norm(own, "ln_2", stream + branch)
-    hidden = gelu(_linear(own, "mlp.c_fc", read))
+    read = norm(own, "ln_2", stream + branch)
+    hidden = pointwise.apply("gelu_tanh", _linear(own, "mlp.c_fc", read))
     mlp = _linear(own, "mlp.c_proj", hidden)
     out = stream + branch + mlp
     return Block(stream, keys, q, k, v, scores, attention, branch, read, hidden, mlp, out)
@@ -178,16 +190,12 @@ def _linear(own: Mapping[str, Array], name: str, x: Array) -> Array:
     return x @ own[f"{name}.weight"] + own[f"{name}.bias"]
 
 
-def _norm(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True) -> Array:
+def layer_norm_of(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True) -> Array:
+    """LayerNorm with the gain and shift of a name, or with no division."""
     gamma, beta = own[f"{name}.weight"], own[f"{name}.bias"]
     if scaled:
         return layer_norm(x, gamma=gamma, beta=beta, eps=EPS)
     return to_ellipsoid(center(x), gamma=gamma, beta=beta)
-
-
-def gelu(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
-    """x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, as GPT-2 has it: within 5e-4 of x·(1 + erf(x/√2))/2."""
-    return x * (1 + array_namespace(x).tanh(sqrt(2 / pi) * (x + 0.044715 * x * x * x))) / 2
 
 
 def losses(logits: Float[Array, "*batch n k"], tokens: Int[Array, "*batch n"]) -> Float[Array, "*batch n-1"]:

@@ -53,7 +53,7 @@ def test_ten_figures_after_one_another_leak_no_webgl_context(new_page):
 def test_from_scene_to_scene_through_the_menu(page):
     visit(page, f"/layernorm?{FEW}")
     page.get_by_role("button", name="Scenes").click()
-    page.get_by_role("link", name="LayerNorm beside RMSNorm").click()
+    page.locator(".menu").get_by_role("link", name="LayerNorm beside RMSNorm").click()
     until(page, "p.ready && p.slug === 'rmsnorm'")
     rest(page)
     assert page.evaluate("normscape.players.length") == 1
@@ -123,13 +123,6 @@ def is_in_its_place(page, width, height):
         assert box["y"] + box["height"] <= height, "picture, scrubber and buttons at one glance"
 
 
-def test_the_gallery_fits_a_telephone(new_page):
-    page = new_page(viewport={"width": SIZES[0][0], "height": SIZES[0][1]})
-    page.goto("/")
-    page.wait_for_selector(".card", timeout=PATIENCE)
-    assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[0][0]
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_gallery_has_each_picture_in_its_card(new_page, theme):
     page = new_page(color_scheme=theme)
@@ -140,7 +133,7 @@ def test_the_gallery_has_each_picture_in_its_card(new_page, theme):
 def test_the_gallery_fetches_the_theme_that_is_shown(new_page):
     page = new_page()
     asked = []
-    page.on("request", lambda request: "/still/" in request.url and asked.append(request.url))
+    page.on("request", lambda request: "/card/" in request.url and asked.append(request.url))
     page.goto("/")
     page.wait_for_selector(".card", timeout=PATIENCE)
     for picture in page.locator(".card img.only-light").all():
