@@ -155,9 +155,11 @@ def test_the_picture_has_the_table():
 
 
 def test_the_scale_has_few_round_numbers():
-    for largest in (0.003, 0.09, 1, 2.6, 47):
-        found = scale(largest)
-        assert 2 <= len(found) <= 5 and found[0] == 0 and found[-1] <= largest < found[-1] + found[1]
+    for low, high in ((0, 0.003), (-0.1, 0.12), (-0.2, 2.6), (0, 47)):
+        found = scale(low, high)
+        assert not np.signbit(found[found == 0]).any()
+        assert 2 <= len(found) <= 5 and 0 in found and low <= found[0] and found[-1] <= high
+        assert float(f"{found[1] - found[0]:.1e}") == pytest.approx(found[1] - found[0])
 
 
 # --- what the text says of the cut
