@@ -97,22 +97,24 @@ def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.D
     parts = [
         html.Div(formula, className="formula"),
         html.Div(poster, className=views, **attributes(aria_busy="true")),
-        *(_letters(state.recipe, each) for each in _texts(state)),
+        *(_letters(state.recipe) if state else ()),
         _scrubber(state.recipe if state else None) if scrubber else None,
     ]
     return html.Div(parts, className="stage")
 
 
-def _texts(state: State | None) -> list[Letters]:
-    return [each for each in state.recipe.readouts if isinstance(each, Letters)] if state else []
-
-
-def _letters(recipe: Recipe, readout: Letters) -> html.Div:
-    """A text whose letters are points, as it will stand: what is marked in it comes with the player."""
-    labels = next(cloud.labels for cloud in recipe.clouds if cloud.name == readout.cloud) or ()
-    each = [html.Span(label, role="option", className=None if label.strip() else "blank") for label in labels]
-    text = html.Div(each, className="text-of", role="listbox", **attributes(aria_label=readout.label))
-    return html.Div([text, html.Span(f"{readout.label}:", className="key")], className="letters")
+def _letters(recipe: Recipe) -> list[html.Div]:
+    """Texts whose letters are points, as they will stand: what is marked in them comes with the player."""
+    found = []
+    for readout in (each for each in recipe.readouts if isinstance(each, Letters)):
+        labels = next(cloud.labels for cloud in recipe.clouds if cloud.name == readout.cloud) or ()
+        kinds = [None if label.strip() else "blank" for label in labels]
+        each = [
+            html.Span(label, role="option", className=kind) for label, kind in zip(labels, kinds, strict=True)
+        ]
+        text = html.Div(each, className="text-of", role="listbox", **attributes(aria_label=readout.label))
+        found.append(html.Div([text, html.Span(f"{readout.label}:", className="key")], className="letters"))
+    return found
 
 
 def _scrubber(recipe: Recipe | None) -> html.Div:
