@@ -314,7 +314,7 @@ def how_it_was_done():
     shape, _ = read_file("heads.safetensors", from_file)
     assert (shape.heads, shape.width // shape.heads, shape.layers) == (4, 8, 2)
     assert (films.READERS, films.LONG, films.SHUFFLES) == (5, 3000, 100)
-    assert len((FOLDER / "heads.txt").read_text("utf-8")) == 1024 == films.WINDOWS * shape.window
+    assert len((FOLDER / "heads.txt").read_text("utf-8")) == 1024 == 16 * shape.window
     assert len(recipe_of(SCENE, picture="test").cloud("trained one").points) == 100 * len(PLACES)
     for kind, permutations in films.shuffles(shape).items():
         for permutation in permutations:
