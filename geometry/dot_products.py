@@ -28,8 +28,8 @@ def cosine_density(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
 def cosine_tail(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
     """The share of random directions in m dimensions whose cosine with another one is c or more.
 
-    I(1 − c²; (m−1)/2, 1/2) / 2 for c ≥ 0, with the regularised incomplete beta function; below 0, what is left
-    of 1 at −c. For m = 1 a half between the two cosines that there are.
+    I(1 − c²; (m−1)/2, 1/2) / 2 for c ≥ 0, with the regularised incomplete beta function; below 0, what is
+    left of 1 at −c. For m = 1 a half between the two cosines that there are.
     """
     c = np.asarray(c, dtype=float)
     beyond = 0.5 * (special.betainc((m - 1) / 2, 0.5, np.clip(1 - c * c, 0, 1)) if m > 1 else np.ones_like(c))
@@ -39,9 +39,9 @@ def cosine_tail(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
 def gaussian_density(s: Float[Array, " n"], d: int) -> Float[Array, " n"]:
     """The density of ⟨q, k⟩ for standard normal q, k in d dimensions: variance d, kurtosis 3 + 6/d.
 
-    |s/2|^ν K_ν(|s|) / (√π Γ(d/2)) with ν = (d−1)/2 and the modified Bessel function K of the second kind; at 0
-    its limit Γ(ν) / (2√π Γ(d/2)), infinite for d = 1. K overflows where ν is large, so it is added up here in
-    logarithms: K_ν(s) = ∫ exp(−s cosh t) cosh(νt) dt from 0 on.
+    |s/2|^ν K_ν(|s|) / (√π Γ(d/2)) with ν = (d−1)/2 and the modified Bessel function K of the second kind; at
+    0 its limit Γ(ν) / (2√π Γ(d/2)), infinite for d = 1. K overflows where ν is large, so it is added up here
+    in logarithms: K_ν(s) = ∫ exp(−s cosh t) cosh(νt) dt from 0 on.
     """
     nu, s = (d - 1) / 2, np.abs(np.asarray(s, dtype=float))
     if d == 1:
@@ -58,8 +58,8 @@ def gaussian_density(s: Float[Array, " n"], d: int) -> Float[Array, " n"]:
 def shares(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> Float[Array, "*batch n"]:
     """The mean of x_j²/‖x‖² for a normal x with mean 0: of a coordinate with each of these variances.
 
-    There are `counts` coordinates of each; all are independent. ∫ a (1 + 2ua)^(−3/2) Π (1 + 2ub)^(−1/2) du from
-    0 on, where a is its own variance and b are the others'. 0 where all are 0.
+    There are `counts` coordinates of each; all are independent. ∫ a (1 + 2ua)^(−3/2) Π (1 + 2ub)^(−1/2) du
+    from 0 on, where a is its own variance and b are the others'. 0 where all are 0.
     """
     a = np.asarray(variances, dtype=float)[..., None, :]
     mean = np.sum(a * counts, axis=-1, keepdims=True) / np.sum(counts)

@@ -187,7 +187,9 @@ class Product:
     def width(self, d: int | None) -> int:
         most = max(i for group in self.groups for i in group)
         if d is not None and most >= d:
-            raise ValueError(f"a Product of coordinate {most} takes points of more than {d}: got {d}")
+            raise ValueError(
+                f"a Product of coordinate {most} takes points of more than {most} coordinates: got {d}"
+            )
         return len(self.groups)
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:

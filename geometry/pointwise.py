@@ -57,8 +57,9 @@ def check_function(name: str) -> None:
 def apply(name: str, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     """The named function of every coordinate of x.
 
-    identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin, arctan, relu max(x, 0),
-    entr −x·ln x for x > 0, else 0, which the entropy of weights is the sum of, gelu x·(1 + erf(x/√2))/2. Raises ValueError for another name.
+    identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin, arctan, relu max(x, 0), gelu
+    x·(1 + erf(x/√2))/2, and entr −x·ln x for x > 0, else 0: the entropy of weights is its sum. Raises
+    ValueError for another name.
     """
     check_function(name)
     x, back = taken(x, axes=0)

@@ -136,7 +136,7 @@ def _steep(x, error):
 
 
 def _curved(x, error):
-    """x ln x of a number moves by at most the error times 1 + |ln| of itself, twice, and of the error near 0."""
+    """x ln x moves by at most the error times 2 + |ln x| + |ln error|: near 0 it is steep."""
     far = np.max(np.abs(x), axis=-1, initial=0) + error
     logs = sum(np.abs(np.log(np.maximum(size, 1e-300))) for size in (far, error))
     return np.sqrt(x.shape[-1]) * error * (2 + logs)

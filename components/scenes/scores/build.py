@@ -247,7 +247,7 @@ def probe() -> list[Part]:
 
 
 def spread(drawn: Cloud, d: int, heads: int) -> tuple[Clouds, View]:
-    """The cosines of all pairs under their exact law, that of the whole of which they are a head, and cos θ."""
+    """The cosines of all pairs under their exact law, that of the whole if they are a head's, and cos θ."""
     grid, span = np.linspace(-1, 1, 400), (-1.0, 1.0)
     area = MANY * (span[1] - span[0]) / ANGLES
 

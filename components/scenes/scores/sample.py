@@ -1,8 +1,8 @@
-"""Random q and k, with no more numbers than lengths, means and scores need, and the steps that they go through.
+"""Random q and k, with no more numbers than lengths, means and scores need, and the steps that they take.
 
-Coordinates are turned: the first is along 1; the second along w, whose first half is 1 and the other half −1. A
-normal vector looks the same in any basis. What else it has is turned again, so that a few coordinates hold it,
-however many there are. Dot products and means do not notice.
+Coordinates are turned: the first is along 1, the second along w, whose first half is 1 and the other half −1.
+A normal vector looks the same in any basis. What else it has is turned again, so that a few coordinates hold
+it, however many there are. Dot products and means do not notice.
 
 Components are correlated by a number g that they share: √(1 − ρ)·z + √ρ·g·w, or with 1 in place of w. Each
 keeps its variance 1, and any two have the correlation ±ρ.
@@ -20,7 +20,9 @@ Array = np.ndarray
 Steps = tuple[Step, ...]
 STAGES = ("q and k", "centred", "on the sphere")
 RHO = np.linspace(0, 1, 101)
-SCORE, COSINE, *KEY, SQUARE = map(tuple, np.eye(6).tolist())  # what is known of a pair, as `seen_by_q` finds it
+SCORE, COSINE, *KEY, SQUARE = map(
+    tuple, np.eye(6).tolist()
+)  # what is known of a pair, as `seen_by_q` finds it
 
 
 def pairs(n: int, d: int, *, seed: int) -> Array:
@@ -61,9 +63,9 @@ def loaded(shared: str, d: int) -> int:
 
 
 def correlated(size: int, loads: Mapping[int, int], d: int, *, free: Sequence[int] = ()) -> Steps:
-    """Of `size` numbers, each g (a key of `loads`) comes times √(ρd) to a coordinate, the others times √(1 − ρ).
+    """Of `size` numbers each g (a key of `loads`) is added, times √(ρd), to a coordinate, and is gone.
 
-    But for those that are `free`. The g are gone then.
+    The others come times √(1 − ρ), but for those that are `free`.
     """
     roots = np.sqrt(np.column_stack([1 - RHO, RHO * d]))
     both = Affine(np.zeros((2, size)), Entries(np.zeros(2), tracks={"rho": Track(RHO, roots)}))
@@ -135,8 +137,8 @@ def seen_by_q(d: int) -> Steps:
 def variances(d: int, shared: str, rho: Array) -> Array:
     """The variance (*rho, 3) of ⟨q, k⟩ at each stage.
 
-    Σ λ² of the variances λ of the turned coordinates: 1 − ρ, and 1 − ρ + ρd of the one with g. On the sphere d²
-    times that of the cosine.
+    Σ λ² of the variances λ of the turned coordinates: 1 − ρ, and 1 − ρ + ρd of the one with g. On the sphere
+    d² times that of the cosine.
     """
     low, high = 1 - rho, 1 - rho + rho * d
     first, second = np.stack([high, low], -1), np.stack([low, high], -1)
