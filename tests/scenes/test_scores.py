@@ -370,7 +370,6 @@ CLAIMS = {
 }
 UNCOMPUTED = {
     "and 0 where one gets all": "the entropy of one weight of 1",
-    "The more coordinates two vectors have": "any two",
     "have independent components with mean 0 and variance 1": "what is assumed",
     "each of the $d_k$ products in $q \\cdot k$ has variance 1": "of a product of two independent ones",
     "A variance of 1 for each component": "what is assumed",

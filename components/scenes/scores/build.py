@@ -86,10 +86,10 @@ def sphere(key: Points, *more: Part) -> tuple[Clouds, View]:
     clouds, layers = split(
         *globe(SOLID, np.eye(3), mesh=0.08, net=0.3),
         draw("q", Line, "shift", SOLID, tip, "q", size=7, arrow=0.12),
-        draw("q name", Labels, "shift", SOLID, 1.14 * tip[1:], labels=["q"]),
+        draw("q name", Labels, "shift", SOLID, 1.12 * tip[1:], labels=["q"]),
         *more,
     )
-    return clouds, space("sphere", "", (*layers, key, *followed("pairs", SEEN, "followed", trail=3)), 1.17)
+    return clouds, space("sphere", "", (*layers, key, *followed("pairs", SEEN, "followed", trail=3)), 1.21)
 
 
 def law(
@@ -128,7 +128,7 @@ def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
         for k, each in ((1, SCORE), (2, SQUARE))
     )
     color = Color("diverging", -3, 3, of=divided, title="q·k ÷ dₖᵃ")
-    keys = Points("pairs", "input", SEEN, "a pair", color=color, size=2.5, hand=Follow())
+    keys = Points("pairs", "input", SEEN, "a pair", color=color, size=3, hand=Follow())
     guides, hero = sphere(keys)
     found, hills = heights(drawn, d, divided)
     told, weights, numbers = attention(d, shared)
@@ -208,7 +208,7 @@ def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
 
 def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
     """The cosine of pairs, and one more key at an angle of its own, with its distances to q."""
-    points = Points("pairs", "input", SEEN, "a pair", size=2.5, opacity=0.6, hand=Follow())
+    points = Points("pairs", "input", SEEN, "a pair", size=3, opacity=0.6, hand=Follow())
     guides, hero = sphere(points, *probe())
     found, cosines = spread(drawn, d, heads)
     near, lines = distances()
