@@ -1,6 +1,7 @@
 """The recipe of dot products: pairs of random q and k around a sphere, their scores, weights and angles."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,8 @@ FLAT, SOLID, SEEN = rows(np.eye(2)), rows(np.eye(3)), rows(KEY)
 AROUND = np.array([[0.9, 0], [0.44, 0], [0, 1]])  # (sine, cosine) of an angle to q, turned to the eye
 EYE = (0.9, 0.1)  # where a point is seen best
 MILLION = 1e6
-Laws = Sequence[Callable[[np.ndarray], np.ndarray] | None]  # the density at each stage, where there is one
+Law = Callable[[np.ndarray], np.ndarray]
+Laws = Sequence[Law | None]  # the density at each stage, where there is one
 Clouds = tuple[Cloud, ...]
 
 
@@ -86,7 +88,7 @@ def sphere(key: Points, *more: Part) -> tuple[Clouds, View]:
     clouds, layers = split(
         *globe(SOLID, np.eye(3), mesh=0.08, net=0.3),
         draw("q", Line, "shift", SOLID, tip, "q", size=7, arrow=0.12),
-        draw("q name", Labels, "shift", SOLID, 1.12 * tip[1:], labels=["q"]),
+        draw("q name", Labels, "shift", SOLID, np.array([[0.09, 0.07, 1.03]]), labels=["q"]),
         *more,
     )
     return clouds, space("sphere", "", (*layers, key, *followed("pairs", SEEN, "followed", trail=3)), 1.21)
@@ -96,19 +98,19 @@ def law(
     name: str, role: str, grid: np.ndarray, laws: Laws, height: float, title: str, **look: Any
 ) -> list[Part]:
     """A density at each stage, times the height."""
-    known = [k for k, each in enumerate(laws) if each]
+    known = [(k, each) for k, each in enumerate(laws) if each]
     return [
         draw(
             f"{name} {k}",
             Line,
             role,
             FLAT,
-            np.column_stack([grid, height * laws[k](grid)]),
-            title if k == known[0] else "",
+            np.column_stack([grid, height * each(grid)]),
+            title if k == known[0][0] else "",
             fade=np.eye(len(STAGES))[k].tolist(),
             **look,
         )
-        for k in known
+        for k, each in known
     ]
 
 
@@ -153,7 +155,7 @@ def heights(drawn: Cloud, d: int, divided: Row) -> tuple[Clouds, View]:
         (lambda s: cosine_density(s / d, d - 1) / d) if d > 2 else None,
     )
     root, area = np.sqrt(d), MANY * (SPAN[1] - SPAN[0]) / BINS
-    scaled: Laws = [each and (lambda s, each=each: root * each(root * s)) for each in laws]
+    scaled = [each and divided_law(each, root) for each in laws]
     dashed = {"dash": "dash", "size": 3.5}
     found, lines = split(
         *law("law", RAW, grid, laws, area, "exact, ρ = 0", **dashed),
@@ -169,6 +171,11 @@ def heights(drawn: Cloud, d: int, divided: Row) -> tuple[Clouds, View]:
     return found, graph(
         "heights", "How large the scores are", layers, ("score", -REACH, REACH), ("pairs", 0, 1.1 * high)
     )
+
+
+def divided_law(law: Law, by: float) -> Law:
+    """The density of a number that is divided."""
+    return lambda s: by * law(by * s)
 
 
 def most(values: np.ndarray, span: tuple[float, float], bins: int) -> float:
@@ -246,18 +253,20 @@ def probe() -> list[Part]:
     ]
 
 
+def cosine_laws(n: int) -> Laws:
+    """Of random directions in n dimensions; centred, in one less."""
+    return [partial(cosine_density, m=m) if m > 1 else None for m in (n, n - 1, n - 1)]
+
+
 def spread(drawn: Cloud, d: int, heads: int) -> tuple[Clouds, View]:
     """The cosines of all pairs under their exact law, that of the whole if they are a head's, and cos θ."""
     grid, span = np.linspace(-1, 1, 400), (-1.0, 1.0)
     area = MANY * (span[1] - span[0]) / ANGLES
 
-    def on_spheres(n: int) -> Laws:
-        return [(lambda c, m=m: cosine_density(c, m)) if m > 1 else None for m in (n, n - 1, n - 1)]
-
-    parts = law("law", "sphere", grid, on_spheres(d), area, f"exact in {d}, ρ = 0", dash="dash", size=4)
+    parts = law("law", "sphere", grid, cosine_laws(d), area, f"exact in {d}, ρ = 0", dash="dash", size=4)
     high = max(most(stage[:, 1], span, ANGLES) for stage in drawn.stages({"rho": 0.0}))
     if heads > 1:
-        whole = on_spheres(heads * d)
+        whole = cosine_laws(heads * d)
         parts += law("whole", "axis", grid, whole, area, f"in all {heads * d}", dash="dot", size=4)
         high = max(high, area * float(cosine_density(np.zeros(1), heads * d)[0]))
     cosine = Affine(np.zeros((1, 1)), Entries([np.pi / 2], {"theta": np.radians([1.0])}))

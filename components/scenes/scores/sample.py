@@ -45,7 +45,7 @@ def crowd(n: int, d: int, *, seed: int) -> Array:
     """n vectors of d coordinates: along 1, along w, the rest in as few as hold it, and the g of each."""
     rng = np.random.default_rng(seed)
     x, g = rng.standard_normal((n, d)), rng.standard_normal((n, 1))
-    rest = np.linalg.qr(x[:, 2:].T, mode="r").T if d > 2 else x[:, 2:]
+    rest = np.linalg.qr(x[:, 2:].T)[1].T if d > 2 else x[:, 2:]
     return np.hstack([_two(x), rest, g])
 
 
@@ -120,8 +120,8 @@ def seen_by_q(d: int) -> Steps:
         ]
     )
     sums = np.zeros((5, 12))
-    for row, columns in enumerate((slice(0, 3), slice(3, 6), slice(6, 10), 10, 11)):
-        sums[row, columns] = 1
+    for row, columns in enumerate((range(3), range(3, 6), range(6, 10), [10], [11])):
+        sums[row, list(columns)] = 1
     sums[2] /= np.sqrt(d)
     score, cosine, length, cos, sin, across = range(6)
     sine = Pipeline((taking((cosine,)), Pointwise("arcsin"), Pointwise("cos")))
