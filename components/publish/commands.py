@@ -1,4 +1,4 @@
-"""The command line's `export` and `site`: their arguments, and what can go wrong, as one line."""
+"""The command line's `export`, `site`, and those of recordings: their arguments; what goes wrong, as one line."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from components.language.scene import WrongValue
+from components.publish import recordings
 from components.publish.export import FEWEST, MOST, Look, Missing, export
 from components.publish.site import write
 from components.publish.studio import NoBrowser
+from learning.safetensors import FileError
 
-WRONG = (WrongValue, Missing, NoBrowser, OSError)
+WRONG = (WrongValue, Missing, NoBrowser, FileError, recordings.NotRecorded, OSError)
 LONGEST, FASTEST, LARGEST = 120.0, 60, 4.0  # seconds, frames a second, pixels for one of CSS
 
 
 def add(commands: Any) -> None:
-    """Both as subcommands; `asked.run(asked)` does what was asked."""
+    """All as subcommands; `asked.run(asked)` does what was asked."""
     _add_export(commands.add_parser("export", help="a scene as a file"))
     one = commands.add_parser("site", help="the whole explorer as static files")
     one.add_argument("folder", type=Path, metavar="DIR")
     one.set_defaults(run=lambda asked: print(write(asked.folder)))
+    recordings.add(commands)
 
 
 def _add_export(one: argparse.ArgumentParser) -> None:
