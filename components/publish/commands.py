@@ -1,4 +1,4 @@
-"""The command line's `export`, `site`, and those of recordings: their arguments; what goes wrong, as one line."""
+"""The command line's `export`, `site`, and recordings: arguments, and what goes wrong, as one line."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ COLUMNS = (
         "rank",
         "effective rank",
         "e^H, H the entropy of the singular values of the centred vectors about their mean, as shares of "
-        "their sum: in how many directions they spread. Never more than there are vectors (Roy and Vetterli 2007).",
+        "their sum: in how many directions they spread. At most as many as vectors (Roy, Vetterli 2007).",
         ".1f",
     ),
     Column("gain", "mean |γ|", "The mean of the gain's absolute values."),
@@ -80,7 +80,7 @@ COLUMNS = (
     Column(
         "turn",
         "turn by centring",
-        "The angle between the outputs with and without centring, with the same γ, β and ε, in degrees; median.",
+        "The angle between the outputs with and without centring, γ, β and ε the same, in degrees; median.",
         ".2f",
     ),
     Column("turn_high", "turn, 95th %", "The same: 95 of 100 vectors turn by less.", ".2f"),
@@ -248,6 +248,6 @@ def verdict(rows: Sequence[Row]) -> list[Finding]:
             f"{before} of {sets} before the norms, {after} after",
             before / sets,
             f"Of each norm up to {KEYS} vectors are taken for one set of keys. One that is a combination of "
-            "the others never has the highest score. In many dimensions few are: of d + 1 keys in general none.",
+            "the others never has the highest score. In many dimensions few are.",
         ),
     ]

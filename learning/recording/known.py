@@ -100,7 +100,7 @@ def _tried(module: Any, axes: tuple[int, ...], like: Any) -> tuple[Array, Any]:
 
 
 def _eps(module: Any, like: Any) -> tuple[float, ...]:
-    """Its ε. One that is None is the rounding of a dtype: of the vectors', or of float32, in which it computes."""
+    """Its ε. One that is None is a rounding: that of the vectors, or of float32, which it computes in."""
     said = next((getattr(module, name) for name in EPS if hasattr(module, name)), 0.0)
     xp = array_namespace(like)
     return (

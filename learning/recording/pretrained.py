@@ -79,7 +79,10 @@ def _read(model: Any, ids: Any) -> None:
     given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     if model.config.is_encoder_decoder:
         given["decoder_input_ids"] = ids
-    model(**given)
+    try:
+        model(**given)
+    except Exception as problem:  # anybody's model, and anybody's tokens
+        raise NoModel(f"the model cannot read this text: {' '.join(str(problem).split())[:200]}") from None
 
 
 def _counted(tell: Callable[[str], None], total: int) -> Callable[[str], None]:

@@ -183,7 +183,7 @@ class Recorder:
     def _told_of(self, path: str, lead: tuple[int, ...]) -> Mapping[str, Array | None]:
         """Of each vector whether it is `real`, no padding; its `token`; and its `position`, as the nearest
         modules around were told."""
-        found: dict[str, Array | None] = {"real": None, "token": None}
+        found: dict[str, Any] = {"real": None, "token": None}
         axis, n = min(1, len(lead) - 1), lead[min(1, len(lead) - 1)]
         for ancestor in _above(path):
             around = self.around.get(ancestor, {})
@@ -192,7 +192,7 @@ class Recorder:
                 if at is not None and found[part] is None:
                     axis, n = at, lead[at] if at else given.shape[1]
                     spread = _spread(given.detach().cpu().numpy()[:, -n:], lead, at)
-                    found[part] = spread if part == "token" else np.equal(spread != 0, MASKS[name])
+                    found[part] = spread if part == "token" else (spread != 0) ^ (not MASKS[name])
             if _axis(around.get(TOKENS), lead) is not None and len(around) > 1:
                 break  # it reads these tokens and takes a mask: one of those around it is of something else
         position = np.arange(lead[axis]) % n if axis == 0 else _spread(np.arange(n)[None, :], lead, axis)
