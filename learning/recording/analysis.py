@@ -20,7 +20,7 @@ from learning.recording.recording import KINDS, Norm, Recording
 Array = np.ndarray
 FLAT = 0.01  # of the longest semi-axis: what is shorter counts as flat
 SMALL = 1.0  # degrees: a centring that turns 95 of 100 outputs by less hardly matters
-KEYS = 100  # vectors that are taken for keys, of each norm
+KEYS = 60  # vectors that are taken for keys, of each norm
 ROUNDING = 1e-12  # of the keys' size: in directions in which they spread less, they do not
 SAMPLE = "the sampled vectors"
 
