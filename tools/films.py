@@ -23,11 +23,13 @@ from learning.attention import NORMS, Attention, angles
 from learning.datasets import DataSet, digits, octants, random_labels, spiral, xor
 from learning.film import Film, score, to_npz
 from learning.history import thinned
-from learning.language import Shape, measured, to_file
+from learning.language import Shape, from_file, initial, measured, to_file
 from learning.language_training import learned
 from learning.majority import BATCH, HELD, majority
 from learning.network import MIDDLES, Network
 from learning.prose import prose, split
+from learning.recording import digest as recording
+from learning.recording.ours import seen
 from learning.shipped import FOLDER
 from learning.training import trained
 
@@ -42,6 +44,7 @@ NUMBERS = (5, 10, 20, 50, 100, 200, 500)  # of Gaussian keys,
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # theirs,
 SETS = 100  # and how often they are drawn
 ARMS = ("drawn", "centred", "scaled", "layernorm", "eps")  # what becomes of them
+WINDOWS, VECTORS = 8, 600  # of the text that is recorded, and vectors of each norm that are kept
 WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
 
 
@@ -145,6 +148,18 @@ def language() -> None:
     write_table("language", rows)
 
 
+def norms() -> None:
+    """What the norms of the language model see, before its training and after, on the text that it has not
+    learned from."""
+    shape, weights = from_file((FOLDER / "language.safetensors").read_bytes())
+    text = (FOLDER / "language.txt").read_text("utf-8")[: WINDOWS * shape.window]
+    tokens = shape.tokens(text).reshape(-1, shape.window)
+    start = {name: w.astype(np.float64) for name, w in initial(shape, 0).items()}
+    for name, each, called in (("trained", weights, "trained"), ("start", start, "before training")):
+        found = seen(shape, each, tokens, name=f"a small GPT, {called}", vectors=VECTORS)
+        (FOLDER / f"norms_{name}.safetensors").write_bytes(recording.to_file(recording.digest(found)))
+
+
 def digit_network(middle: str, depth: int, last: int) -> Network:
     return Network(64, WIDE, depth, 10, middle, widths=(*[WIDE] * (depth - 1), last))
 
@@ -230,6 +245,7 @@ TABLES = {
     "digits": numerals,
     "unselectable": unselectable,
     "language": language,
+    "norms": norms,
 }
 
 

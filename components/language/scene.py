@@ -176,6 +176,15 @@ class File:
 
 
 @dataclass(frozen=True)
+class Stored:
+    """What a reader has opened: the choice that names it, its key there, and how its bytes are read."""
+
+    choice: str
+    key: str
+    read: Callable[[bytes], Any]
+
+
+@dataclass(frozen=True)
 class Training:
     """How a scene is trained: `task`, what to train for some choices; `films`, those shipped that may do.
 
@@ -186,7 +195,7 @@ class Training:
     films: Callable[[Choices], Sequence[str]]
 
 
-def no_files(choices: Choices) -> Sequence[File]:
+def no_files(choices: Choices) -> Sequence[File | Stored]:
     return ()
 
 
@@ -203,7 +212,7 @@ class Scene:
     order: int = 100
     choices: tuple[Choice | Whole | Typed | Sentence | Several | Result | Picked, ...] = ()
     training: Training | None = None
-    files: Callable[[Choices], Sequence[File]] = no_files
+    files: Callable[[Choices], Sequence[File | Stored]] = no_files
 
     @property
     def slug(self) -> str:

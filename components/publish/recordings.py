@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from learning.recording.analysis import Row, measured
-from learning.recording.recording import VECTORS, Recording, opened
+from learning.recording.digest import Digest, opened
+from learning.recording.recording import VECTORS, Recording
 from learning.recording.report import text, to_csv, to_json
 
 NEEDED = "to record a model PyTorch and transformers are needed: pip install torch transformers"
@@ -65,7 +66,7 @@ def _told(line: str) -> None:
 
 def _report(asked: argparse.Namespace) -> None:
     found = opened(asked.file)
-    rows = _rows(found)
+    rows = found.rows if isinstance(found, Digest) else _rows(found)
     if asked.json:
         print(to_json(found.name, rows, found.skipped), end="")
     elif asked.csv:

@@ -12,6 +12,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from mmap import mmap
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,8 +21,7 @@ from jaxtyping import Float, Int
 
 from geometry.norms import layer_norm, rms_norm
 from learning.recording.analysis import Row, measured
-from learning.recording.recording import FORMAT as RECORDING
-from learning.recording.recording import Norm, Recording, from_file
+from learning.recording.recording import Norm, Recording, from_file, mapped
 from learning.safetensors import FileError, from_safetensors, to_safetensors
 
 Array = np.ndarray
@@ -81,7 +82,11 @@ def reduced(norm: Norm) -> Reduced:
     gain = np.pad((gamma * directions) @ basis.T, ((0, 0), (0, 1)))
     points, shift = np.column_stack([inside, beside]).astype(np.float32), directions @ beta
     if each == 2:  # there is no b
-        points, gain, shift = np.insert(points, 1, 0, axis=1), np.insert(gain, 1, 0, axis=1), np.insert(shift, 1, 0)
+        points, gain, shift = (
+            np.insert(points, 1, 0, axis=1),
+            np.insert(gain, 1, 0, axis=1),
+            np.insert(shift, 1, 0),
+        )
         gain = np.insert(gain, 1, 0, axis=0)
     return Reduced(norm.kind, each, float(norm.eps), points, gain, shift, norm.position, norm.token)
 
@@ -123,13 +128,11 @@ def to_file(found: Digest) -> bytes:
     return to_safetensors(arrays, {"format": FORMAT, "about": json.dumps(about, ensure_ascii=False)})
 
 
-def from_digest(data: bytes) -> Digest:
-    """The digest of `to_file`, or of a recording. Raises FileError for a file of something else."""
+def from_digest(data: bytes | mmap) -> Digest:
+    """The digest of `to_file`, which is ours. Raises FileError for a file of something else."""
     arrays, meta = from_safetensors(data)
-    if meta.get("format") == RECORDING:
-        return digest(from_file(data))
     if meta.get("format") != FORMAT:
-        raise FileError("this file is no recording of ours")
+        raise FileError("this file is no digest of ours")
     about: dict[str, Any] = json.loads(meta["about"])
     norms = []
     for k, said in enumerate(about["norms"]):
@@ -137,3 +140,10 @@ def from_digest(data: bytes) -> Digest:
         norms.append(Reduced(*said, *parts))
     words = {int(token): word for token, word in about["words"].items()}
     return Digest(about["name"], about["rows"], norms, words, about["skipped"])
+
+
+def opened(path: str | Path) -> Recording | Digest:
+    """What a file of a reader's is, on the reader's own machine. Raises FileError, OSError."""
+    data = mapped(path)
+    is_ours = from_safetensors(data)[1].get("format") == FORMAT
+    return from_digest(data) if is_ours else from_file(data)

@@ -171,13 +171,17 @@ def _norm(said: Mapping[str, Any], arrays: Arrays) -> Norm:
 
 
 def opened(path: str | Path) -> Recording:
-    """The recording of a file, which is not read as a whole: what it shows is. Raises FileError, OSError."""
+    """The recording of a file. Raises FileError, OSError."""
+    return from_file(mapped(path))
+
+
+def mapped(path: str | Path) -> mmap.mmap:
+    """The bytes of a file, which are read when they are wanted. Raises FileError, OSError."""
     with open(path, "rb") as file:
         try:
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except ValueError:
             raise FileError("this file is empty") from None
-    return from_file(data)
 
 
 def said(text: str) -> Mapping[str, Any]:
