@@ -214,6 +214,10 @@ class Scene:
     training: Training | None = None
     files: Callable[[Choices], Sequence[File | Stored]] = no_files
 
+    def private(self, texts: Mapping[str, Any]) -> bool:
+        """Whether choices name what a reader has trained or opened, which no cache keeps."""
+        return any(isinstance(c, Result) and bool(texts.get(c.name)) for c in self.choices)
+
     @property
     def slug(self) -> str:
         return self.package.rpartition(".")[2]

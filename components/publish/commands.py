@@ -19,13 +19,13 @@ WRONG = (WrongValue, Missing, NoBrowser, FileError, recordings.NotRecorded, OSEr
 LONGEST, FASTEST, LARGEST = 120.0, 60, 4.0  # seconds, frames a second, pixels for one of CSS
 
 
-def add(commands: Any) -> None:
-    """All as subcommands; `asked.run(asked)` does what was asked."""
+def add(commands: Any, serve: Callable[..., None]) -> None:
+    """All as subcommands; `asked.run(asked)` does what was asked. serve: what runs the explorer."""
     _add_export(commands.add_parser("export", help="a scene as a file"))
     one = commands.add_parser("site", help="the whole explorer as static files")
     one.add_argument("folder", type=Path, metavar="DIR")
     one.set_defaults(run=lambda asked: print(write(asked.folder)))
-    recordings.add(commands)
+    recordings.add(commands, serve)
 
 
 def _add_export(one: argparse.ArgumentParser) -> None:

@@ -1,14 +1,16 @@
-"""The command line's `record` and `report`: what the norms of a reader's own model do."""
+"""The command line's `record`, `report` and `model`: what the norms of a reader's own model do."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from components.pages import recordings
 from learning.recording.analysis import Row, measured
-from learning.recording.digest import Digest, opened
+from learning.recording.digest import Digest, digest, opened
 from learning.recording.recording import VECTORS, Recording
 from learning.recording.report import text, to_csv, to_json
 
@@ -20,8 +22,8 @@ class NotRecorded(RuntimeError):
     """A recording that could not be made; says why in one line."""
 
 
-def add(commands: Any) -> None:
-    """The subcommands; `asked.run(asked)` does what was asked."""
+def add(commands: Any, serve: Callable[..., None]) -> None:
+    """The subcommands; `asked.run(asked)` does what was asked. serve: what runs the explorer."""
     one = commands.add_parser("record", help="what the norms of a model see while it reads a text")
     one.add_argument("model", metavar="MODEL", help="a name of Hugging Face's, or a folder")
     one.add_argument("--text", type=Path, required=True, metavar="FILE")
@@ -35,6 +37,9 @@ def add(commands: Any) -> None:
     how.add_argument("--json", action="store_true", help="all numbers with their definitions")
     how.add_argument("--csv", action="store_true", help="a line a norm")
     one.set_defaults(run=_report)
+    one = commands.add_parser("model", help="the explorer with a recording of one's own")
+    one.add_argument("file", type=Path, metavar="FILE.safetensors")
+    one.set_defaults(run=lambda asked: _model(asked, serve))
 
 
 def _record(asked: argparse.Namespace) -> None:
@@ -75,6 +80,17 @@ def _report(asked: argparse.Namespace) -> None:
         print(text(found.name, rows, found.skipped))
 
 
+def _model(asked: argparse.Namespace, serve: Callable[..., None]) -> None:
+    found = opened(asked.file)
+    if not isinstance(found, Digest):
+        found = digest(found, _counting(len(found.norms)))
+    key = recordings.kept(found, client="")
+    serve(asked.host, asked.port, recordings.page_of(key))
+
+
 def _rows(found: Recording) -> list[Row]:
-    count = len(found.norms)
-    return measured(found, lambda done: _told(f"recorded norms: {done} of {count}" + "\n" * (done == count)))
+    return measured(found, _counting(len(found.norms)))
+
+
+def _counting(count: int) -> Callable[[int], None]:
+    return lambda done: _told(f"recorded norms: {done} of {count}" + "\n" * (done == count))

@@ -11,7 +11,7 @@ import numpy as np
 
 from components.language.link import State, parse
 from components.language.recipe import Recipe
-from components.language.scene import Choices, File, Scene, Stored, WrongValue
+from components.language.scene import Choices, File, Scene, WrongValue
 from components.scenes.trained import SEEDS
 from components.training import runs
 from learning import shipped
@@ -46,8 +46,8 @@ kept = Kept()
 
 def built(scene: Scene, choices: Choices) -> Recipe:
     """The recipe of a scene for its choices. Raises WrongValue."""
-    if choices.get("run") or choices.get("net") or any(isinstance(f, Stored) for f in scene.files(choices)):
-        return _built(scene, choices)  # one reader's
+    if scene.private(choices):
+        return _built(scene, choices)
     return kept.get(
         (scene.slug, scene.build, scene.training, *choices.items()), lambda: _built(scene, choices)
     )

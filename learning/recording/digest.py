@@ -1,15 +1,15 @@
 """A recording as it is shown: its numbers, and of each norm a few coordinates in which it moves exactly.
 
-Three directions are displayed: two of the hyperplane in which the normalised vectors spread most, a and b, and 1̂.
-Let Q be an orthonormal basis of the span of a, b, 1̂, γ ⊙ a, γ ⊙ b, γ ⊙ 1̂, and r what a vector x has beside it:
-(Qx, r) has the length of x, so its centring and its normalising are those of x; and ⟨a, γ ⊙ u⟩ = ⟨γ ⊙ a, u⟩, so
-gain and shift are known where they are displayed. Seven numbers thus show any d.
+Three directions are displayed: a and b, of the hyperplane, in which the normalised vectors spread most, and
+1̂. Let Q be an orthonormal basis of the span of these and of γ ⊙ each of them, and r what x has beside it.
+Then (Qx, r) is as long as x, so its centring and its normalising are those of x; and ⟨a, γ ⊙ u⟩ = ⟨γ ⊙ a, u⟩,
+so gain and shift are known where they are displayed. Seven numbers thus show any d.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from mmap import mmap
@@ -34,8 +34,8 @@ PARTS = ("points", "gain", "shift", "position", "token")
 class Reduced:
     """The vectors of one norm in m ≤ 7 coordinates: a, b, 1̂, others, and what is beside them.
 
-    gain: (3, m) the displayed coordinates after γ; shift: those of β. In the plane b is 0. d and ε are the norm's; of a GroupNorm
-    all this is of its first group.
+    gain: (3, m) the displayed coordinates after γ; shift: those of β. In the plane b is 0. d and ε are the
+    norm's; of a GroupNorm all this is of its first group.
     """
 
     kind: str
@@ -63,10 +63,10 @@ class Digest:
     skipped: Sequence[str]
 
 
-def digest(recording: Recording) -> Digest:
-    """The numbers and the coordinates of a recording."""
+def digest(recording: Recording, tell: Callable[[int], None] = lambda done: None) -> Digest:
+    """The numbers and the coordinates of a recording. tell: as in `measured`."""
     norms = [reduced(norm) for norm in recording.norms]
-    return Digest(recording.name, measured(recording), norms, recording.words, recording.skipped)
+    return Digest(recording.name, measured(recording, tell), norms, recording.words, recording.skipped)
 
 
 def reduced(norm: Norm) -> Reduced:
@@ -122,7 +122,7 @@ def _orthonormal(rows: Float[Array, "k d"]) -> Float[Array, "r d"]:
 def to_file(found: Digest) -> bytes:
     """As safetensors."""
     arrays = {f"{k}/{part}": getattr(norm, part) for k, norm in enumerate(found.norms) for part in PARTS}
-    about = {"name": found.name, "rows": list(found.rows), "skipped": list(found.skipped)}
+    about: dict[str, Any] = {"name": found.name, "rows": list(found.rows), "skipped": list(found.skipped)}
     about["norms"] = [[norm.kind, norm.d, norm.eps] for norm in found.norms]
     about["words"] = {str(token): word for token, word in found.words.items()}
     return to_safetensors(arrays, {"format": FORMAT, "about": json.dumps(about, ensure_ascii=False)})

@@ -203,7 +203,7 @@ class Recorder:
         """What was seen so far. Raises ValueError where that is nothing."""
         norms = []
         for path, sample in self.samples.items():
-            finite = np.isfinite(sample.x[: sample.kept]).all(axis=-1)
+            finite = np.asarray(np.isfinite(sample.x[: sample.kept]).all(axis=-1))
             order = np.argsort(sample.about[: sample.kept, 2])
             order = order[finite[order]]
             if lost := sample.kept - len(order):

@@ -1,4 +1,4 @@
-"""What the norms of a model do: their numbers over depth, and one of them with the vectors that came to it."""
+"""What the norms of a model do: their numbers over depth, and one with the vectors that came to it."""
 
 from components.language.scene import Choice, Result, Scene, Whole
 from components.scenes.model.build import BESIDE, COLOURS, SHIPPED, build, files

@@ -127,7 +127,7 @@ def steps(norm: Reduced, unit: float) -> tuple[Step, ...]:
 
 
 def numbers(norm: Reduced) -> Cloud:
-    """What is told of the followed vector: its place, σ, and, in percent, its energy along 1, the weight of ε."""
+    """What is told of the followed vector: place, σ, and in percent its energy along 1, the weight of ε."""
     x, sigma = norm.points.astype(float), deviation(norm)
     whole = np.sum(x**2, axis=-1)
     share = np.divide(x[:, 2] ** 2, whole, out=np.zeros(len(x)), where=whole > 0)
@@ -154,11 +154,11 @@ def far(points: Array) -> float:
 
 
 def surroundings(norm: Reduced, drawn: Sequence[Step], reach: float) -> list[Part]:
-    """The direction 1, the hyperplane, and what is seen of the sphere and of the ellipsoid that γ makes of it."""
+    """The direction 1, the hyperplane, what is seen of the sphere and of the ellipsoid that γ makes of it."""
     show, up = rows(np.eye(3)), np.array([[0.0, 0.0, 1.0]])
     arrival = 1 + norm.centres
     fade = [1.0, *[0.35] * len(drawn)]
-    found = [
+    found: list[Part] = [
         draw(
             "one",
             Line,
