@@ -1,4 +1,4 @@
-"""The command line's `export`, `site`, and recordings: arguments, and what goes wrong, as one line."""
+"""The command line: `export`, `site`, `story`, recordings: arguments, and what goes wrong, as one line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from components.language.scene import WrongValue
 from components.publish import recordings
 from components.publish.export import FEWEST, MOST, Look, Missing, export
-from components.publish.site import write
+from components.publish.site import write, write_story
 from components.publish.studio import NoBrowser
 from learning.safetensors import FileError
 
@@ -25,6 +25,9 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
     one = commands.add_parser("site", help="the whole explorer as static files")
     one.add_argument("folder", type=Path, metavar="DIR")
     one.set_defaults(run=lambda asked: print(write(asked.folder)))
+    one = commands.add_parser("story", help="the story as files, for anyone's site")
+    one.add_argument("folder", type=Path, metavar="DIR")
+    one.set_defaults(run=lambda asked: print(write_story(asked.folder)))
     recordings.add(commands, serve)
 
 

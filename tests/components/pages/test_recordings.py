@@ -1,4 +1,4 @@
-"""A recording that a reader opens: shown, told as a table, deleted; a stranger's file is refused in one line."""
+"""A recording that a reader opens: shown, told as a table, deleted; a hostile file is refused in one line."""
 
 import csv
 import io
@@ -37,7 +37,11 @@ def test_from_a_file_to_its_picture_and_its_tables(client):
         recipe = client.get(f"/recipe/model?own={key}&norm={norm_}&beside=start").json
         assert recipe["clouds"][0]["points"]["shape"][0] == points
         assert recipe["clouds"][0]["points"]["shape"][1] <= 7
-    assert client.get(f"/model?own={key}").status_code == client.get(f"/still/model.svg?own={key}").status_code == 200
+    assert (
+        client.get(f"/model?own={key}").status_code
+        == client.get(f"/still/model.svg?own={key}").status_code
+        == 200
+    )
     rows = list(csv.DictReader(io.StringIO(client.get(f"/recording/{key}.csv").text)))
     assert [row["path"] for row in rows] == ["h.0.ln_1", "ln_f", "wide"]
     table = client.get(f"/recording/{key}.json")
