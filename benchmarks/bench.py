@@ -45,6 +45,7 @@ LARGE = [
     ("language", "sentence=held"),
     ("block", "n=8&heads=2"),
     ("heads", "heads=4&overlap=1"),
+    ("model", "beside=start"),
 ]  # scenes at their largest, where that is costly
 OPEN = (
     "window.normscape?.players?.[0]?.panels?.length && document.querySelector('.views').ariaBusy === 'false'"
