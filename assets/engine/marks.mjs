@@ -5,7 +5,8 @@
  *
  * @typedef {import("./engine.mjs").Row} Row
  * @typedef {import("./engine.mjs").Packed} Packed
- * @typedef {number[] | "followed" | {kind: "highest", row: Row} | {kind: "onhull" | "inside" | "selectable" | "unselectable"} | null} Only
+ * @typedef {number[] | "followed" | {kind: "highest", row: Row} | {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated | null} Only
+ * @typedef {{kind: "gated", fate: string, before: number, basis: Packed}} Gated
  * @typedef {Row | {kind: "largestweight", stage: number | null} | {kind: "attention", row: Row}} Measure one number for each point
  * @typedef {{scale: string, low: number, high: number, of: Packed | Measure, title: string}} Color
  * @typedef {{kind: "follow"} | {kind: "choose", choice: string, numbers: Packed} | {kind: "drag", x: string, y: string}
@@ -19,6 +20,7 @@
 import { between, cloudOf, gather, project, rowMovers, unpack, value } from "./engine.mjs";
 import { hull } from "./hull.mjs";
 import { bestThreshold, disc, facing, histogram, semiAxes, withHeads } from "./geometry.mjs";
+import { FATES, fates } from "./gates.mjs";
 import { certificate, selection } from "./selection.mjs";
 
 /** @type {Record<string, (mark: Mark, moment: Moment) => Float32Array>} */
@@ -142,7 +144,7 @@ function some(mark, moment) {
 }
 
 /** Whether the number of such points changes with the moment: the others then stay in their places, as gaps. @param {Only} only
- * @returns {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"}} */
+ * @returns {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated} */
 const counted = (only) => only !== null && typeof only === "object" && "kind" in only && only.kind !== "highest";
 
 /** The numbers of the points to show. @param {{only?: Only, cloud: string}} mark @param {Moment} moment @returns {number[]} */
@@ -152,6 +154,7 @@ export function chosen({ only, cloud }, moment) {
   if (only === "followed") return [Math.min(followed, n - 1)];
   if (Array.isArray(only)) return only;
   if (only.kind === "selectable" || only.kind === "unselectable") return every.filter((i) => (selectionOf(moment.at[cloud], cloud, moment).corrals[i] === null) === (only.kind === "selectable"));
+  if (only.kind === "gated") return every.filter((i) => fatesOf(only, cloud, moment)[i] === FATES.indexOf(only.fate));
   if (only.kind !== "highest") return every.filter((i) => hullOf(cloud, moment).corners[i] === (only.kind === "onhull"));
   const values = project([only.row], stages[cloud], at[cloud], n, params);
   return [every.reduce((best, i) => (values[i] > values[best] ? i : best), 0)];
@@ -163,6 +166,34 @@ function kept(numbers, k, mark, moment) {
   const shown = new Set(chosen(mark, moment));
   return numbers.map((x, o) => (shown.has(Math.floor(o / k)) ? x : NaN));
 }
+
+/** @type {WeakMap<Float64Array[], Map<number, Uint8Array>>} of a cloud's stages, by the step */
+const gated = new WeakMap();
+
+/** What becomes of each point of a cloud after max(x, 0). @param {{before: number, basis: Packed}} only @param {string} name @param {Moment} moment */
+function fatesOf({ before, basis }, name, { recipe, stages, params }) {
+  const own = stages[name], n = sizeOf(recipe, name), found = gated.get(own)?.get(before);
+  if (found) return found;
+  const { W, b, directions } = layer(cloudOf(recipe, name), before, basis, params), from = own[before], d = from.length / n || 1;
+  const x = new Float64Array(n * directions.length);
+  for (let i = 0; i < n; i++) directions.forEach((each, k) => { for (let j = 0; j < d; j++) x[i * directions.length + k] += each[j] * from[i * d + j]; });
+  const next = fates({ W, b }, x, n);
+  gated.set(own, (gated.get(own) ?? new Map()).set(before, next));
+  return next;
+}
+
+/** W and b of an Affine on the space of a basis, whose directions come too. @param {import("./engine.mjs").Cloud} cloud
+ * @param {number} before @param {Packed} basis @param {Record<string, number>} params */
+export function layer({ steps }, before, basis, params) {
+  const step = steps[before];
+  if (step.kind !== "affine" || "of" in step.A) throw new Error(`step ${before} is no Affine of its own`);
+  const d = basis.shape[1], A = rowsOf(value(step.A, params), d), directions = rowsOf(unpack(basis), d);
+  const W = A.map((row) => directions.map((each) => each.reduce((sum, x, j) => sum + x * row[j], 0)));
+  return { W, b: step.b ? value(step.b, params) : new Float64Array(W.length), directions };
+}
+
+/** @param {ArrayLike<number>} matrix @param {number} d @returns {number[][]} */
+const rowsOf = (matrix, d) => Array.from({ length: matrix.length / d }, (_, i) => Array.from({ length: d }, (_, j) => matrix[i * d + j]));
 
 /** @type {WeakMap<Float64Array, import("./hull.mjs").Hull>} of where points were last */
 const hulls = new WeakMap();

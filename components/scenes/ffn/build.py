@@ -1,0 +1,344 @@
+"""The recipe of a feed-forward network: the surface of a norm through W₁, ReLU or GELU, and W₂.
+
+A second cloud has each point with its place beside: on the circle its angle, on a map of the sphere its longitude
+and height, behind its coordinates. W₁ does not see these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Follow, Gated, Line, Mark, Mesh, Points, Trail
+from components.language.recipe import (
+    Count,
+    Facts,
+    Number,
+    Parameter,
+    Patterns,
+    Pieces,
+    Readout,
+    Recipe,
+    Residual,
+    Table,
+    View,
+    Zeros,
+)
+from components.language.scene import Choices, File
+from components.scenes.networks import clock
+from components.scenes.scenery import Look, Part, Rows, axes, draw, followed, globe, graph, rest, space, split
+from geometry import Affine, Branches, Entries, Pipeline, Pointwise, Softmax, Track, clouds, gates
+from geometry.pipeline import Step
+from learning.datasets import SPACES, normed
+from learning.film import Film, from_npz
+from learning.film import rows as rows_of
+
+NORMS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm"}
+WEIGHTS = {
+    "hand": "by hand",
+    "mirrored": "mirrored pairs",
+    "drawn": "drawn",
+    "trained": "trained",
+}
+BY_HAND = ("hand", "mirrored")
+FUNCTIONS = {"relu": "ReLU", "gelu": "GELU"}
+SEEDS, EXPANSIONS, MOST = 8, range(1, 5), 12  # MOST: neurons
+RADIUS = np.sqrt(3)
+POINTS = {"layer_norm": 480, "rms_norm": 1200}
+FOLLOWED = {"layer_norm": 80, "rms_norm": 620}
+SHOW = rows(np.eye(3))
+ROLES = {"apart": "input", "shared": "mean-direction", "collapsed": "ink"}
+TITLES = {
+    "apart": "kept apart",
+    "shared": "shares its image with others",
+    "collapsed": "all in one point",
+}
+NEURONS = ("hyperplane", "sphere", "relu")  # roles of the three that are seen in space
+CAMERA = (1.25, 0.66, 0.66, 0.03, 0.03, 0.04)
+LARGER = 6  # times as large as they are the probabilities of trained networks are drawn
+REACH = 1.75  # by hand: the surface before, unshifted
+TILT = Parameter("tilt", "tilt", 25, 0, 90, 1, about="in degrees: turns the surface before it meets the planes")
+SHIFT = Parameter("shift", "shift b", -0.6, -1.8, 1.8, about="added to every neuron")
+DEGREES = np.arange(0.0, 91)
+
+
+def turned(degrees: float) -> np.ndarray:
+    """The turn (3, 3) of the direction 1 towards the third axis, which it meets at 54.74°."""
+    across = np.array([[0, 0, -1], [0, 0, -1], [1, 1, 0]]) / np.sqrt(2)
+    angle = np.radians(degrees)
+    return np.eye(3) + np.sin(angle) * across + (1 - np.cos(angle)) * across @ across
+
+
+TURN = np.array([turned(degrees) for degrees in DEGREES])
+
+
+@dataclass(frozen=True)
+class Layers:
+    """W₁ and W₂ as steps, and the sliders that move them."""
+
+    first: Affine
+    last: Step
+    parameters: tuple[Parameter, ...] = ()
+
+
+def files(choices: Choices) -> Sequence[File]:
+    if choices["weights"] != "trained":
+        return ()
+    name = f"ffn_{choices['norm']}_{choices['function']}_{choices['expansion']}.npz"
+    return (File(name, from_npz), File("ffn.json", rows_of))
+
+
+def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[str, Any]] = ()) -> Recipe:
+    norm, function = choices["norm"], choices["function"]
+    y, net = normed(POINTS[norm], norm=norm), layers(choices, film)
+    through = Pipeline((net.first, Pointwise(function), net.last))
+    points = Cloud("points", y, through)
+    beside = Cloud("beside", np.hstack([y, places(y, norm)]), Pipeline((padded(net.first), Pointwise(function))))
+    values = {p.name: p.value for p in net.parameters}
+    reach = REACH if choices["weights"] in BY_HAND else size(points.stages(values))
+    gate = Gated("apart", 0, SPACES[norm]) if function == "relu" else None
+    drawn, around = split(*guides(through, y, reach))
+    told, more = readouts(choices, film, net)
+    return Recipe(
+        stages=("y", "W₁y + b", FUNCTIONS[function], f"softmax(W₂h) × {LARGER}" if film else "W₂h"),
+        parameters=net.parameters,
+        clouds=(points, beside, Cloud("y", y), *drawn, *more),
+        views=(
+            space("space", "", (*around, *picture(gate, norm)), reach, camera=CAMERA),
+            replace(circle_view(net, reach) if norm == "layer_norm" else sphere_view(gate), strip=True),
+        ),
+        formula=formula(function),
+        table=Table("points", columns=("components",)),
+        readouts=told,
+        facts=of_trained(table, choices) if film else of_drawn(choices, y),
+        progress=2,
+        follow=FOLLOWED[norm],
+        clock="step" if film else "",
+    )
+
+
+# --- weights
+
+
+def layers(choices: Choices, film: Film | None) -> Layers:
+    if film is not None:
+        first, last = ordered(film, choices["seed"])
+        larger = Affine(LARGER * np.eye(3))
+        return Layers(first, Branches((Pipeline((last, Softmax(), larger)),)), clock(film))
+    if choices["weights"] in BY_HAND:
+        return by_hand(choices["weights"] == "mirrored")
+    y = normed(POINTS[choices["norm"]], norm=choices["norm"])
+    W = drawn_weights(choices["seed"])[: 3 * choices["expansion"]]
+    return Layers(Affine(W), backwards(Pipeline((Affine(W), Pointwise(choices["function"]))), y))
+
+
+def ordered(film: Film, seed: int) -> tuple[Affine, Affine]:
+    """The two Linears of a network along its training; first come the neurons that vary most in the end."""
+    hidden = film.network.pipeline(film.weights[seed, -1].astype(float)).stages(film.data.points.astype(float))[2]
+    order = np.argsort(-hidden.var(0))
+    A, b, last, c = (track.values for entries in film.entries(seed) for track in entries.tracks.values())
+    kept = (A[:, order], b[:, order], last[:, :, order], c)
+    entries = [Entries(np.zeros(each.shape[1:]), tracks={"step": Track(film.steps, each)}) for each in kept]
+    return Affine(*entries[:2]), Affine(*entries[2:])
+
+
+def by_hand(mirrored: bool) -> Layers:
+    """Three neurons along the axes, turned and shifted, perhaps with three that look the other way.
+
+    W₂ takes the shift off, or what the mirror images say, and turns back.
+    """
+    signs = np.kron([[1], [-1]] if mirrored else [[1]], np.eye(3))
+    first = Track(DEGREES, signs @ TURN)
+    turn = Entries(np.zeros_like(signs), tracks={"tilt": first})
+    shift = Entries(np.zeros(len(signs)), {"shift": np.ones(len(signs))})
+    off = Affine(signs.T) if mirrored else Affine(np.eye(3), Entries(np.zeros(3), {"shift": -np.ones(3)}))
+    back = Affine(Entries(np.zeros((3, 3)), tracks={"tilt": Track(DEGREES, TURN.mT)}))
+    return Layers(Affine(turn, shift), Branches((Pipeline((off, back)),)), (TILT, SHIFT))
+
+
+def drawn_weights(seed: int) -> np.ndarray:
+    """(MOST, 3): with them each neuron has variance 1 on the surface; a wider layer has the same first ones."""
+    return np.random.default_rng(seed).normal(size=(MOST, 3)) / RADIUS
+
+
+def backwards(hidden: Pipeline, y: np.ndarray) -> Affine:
+    """The affine map from the hidden layer that comes nearest to y, in the mean of squares."""
+    known = np.column_stack([hidden.stages(y)[-1], np.ones(len(y))])
+    found = np.linalg.lstsq(known, y)[0]
+    return Affine(found[:-1].T, found[-1])
+
+
+def padded(first: Affine) -> Affine:
+    """The same for points with two more coordinates, which it does not see."""
+    assert isinstance(first.A, Entries)
+
+    def wider(values: Any) -> np.ndarray:
+        return np.concatenate([values, np.zeros((*values.shape[:-1], 2))], axis=-1)
+
+    tracks = {name: Track(track.at, wider(track.values)) for name, track in first.A.tracks.items()}
+    return Affine(Entries(wider(first.A.base), tracks=tracks), first.b)
+
+
+def places(y: np.ndarray, norm: str) -> np.ndarray:
+    """(N, 2): the angle in degrees on the circle; on the sphere longitude in degrees, and height."""
+    if norm == "layer_norm":
+        return np.column_stack([360 * (np.arange(len(y)) + 0.5) / len(y), 0 * y[:, 0]])
+    return np.column_stack([np.degrees(np.arctan2(y[:, 1], y[:, 0])), y[:, 2]])
+
+
+# --- what is seen
+
+
+def size(stages: Sequence[np.ndarray]) -> float:
+    """How far the picture goes: to all that comes out of the function, and most of what goes in."""
+    before, after = (float(np.abs(stage[:, :3]).max()) for stage in stages[1:3])
+    return max(1.1 * after, 0.6 * before)
+
+
+def picture(gate: Gated | None, norm: str) -> tuple[Mark, ...]:
+    """The points by their fates; after GELU none has another."""
+    size = 5.5 if norm == "layer_norm" else 4.5
+    return *by_fate("points", SHOW, gate, size), *followed("points", SHOW, trail=0)
+
+
+def by_fate(cloud: str, show: Rows, gate: Gated | None, size: float) -> tuple[Mark, ...]:
+    if gate is None:
+        return (Points(cloud, "input", show, "the points", size=size, hand=Follow()),)
+    basis = gate.basis if cloud == "points" else np.hstack([gate.basis, np.zeros((len(gate.basis), 2))])
+    return tuple(
+        Points(
+            cloud,
+            role,
+            show,
+            TITLES[fate],
+            only=Gated(fate, gate.before, basis),
+            size=2 * size if fate == "collapsed" and cloud == "points" else size,
+            hand=Follow(),
+        )
+        for fate, role in ROLES.items()
+    )
+
+
+def guides(through: Pipeline, y: np.ndarray, reach: float) -> list[Part]:
+    """The coordinate planes around the part of space that ReLU lets through, and the surface on its way."""
+    corners, end = reach * np.array([[0, 0], [1, 0], [0, 1], [1, 1]]), 1.08 * reach
+    walls = np.concatenate([np.insert(corners, k, 0, axis=1) for k in range(3)])
+    faces = np.concatenate([clouds.grid_mesh(2, 2) + 4 * k for k in range(3)])
+    parts = [
+        draw("planes", Mesh, "axis", SHOW, (walls, faces), opacity=0.12, fade=[0.3, 1, 1, 0.3]),
+        *axes(SHOW, ["1", "2", "3"], 0, reach, end, opacity=0.8),
+    ]
+    if len(y) != POINTS["layer_norm"]:
+        names = ("ball", "net")
+        return parts + globe(SHOW, RADIUS * np.eye(3), mesh=0.08, net=0.4, names=names, steps=through.steps)
+    circle = clouds.circle(160, *SPACES["layer_norm"], radius=RADIUS)
+    first, second, _ = through.steps
+    few = Cloud("ways", y[::16], Pipeline((*rest(first.A.shape[0], 1), second)), Pipeline((first,)))
+    line: Look = {"size": 2.5}
+    return [
+        *parts,
+        draw("circle", Line, "sphere", SHOW, circle, "y, the norm’s circle", dash="dot", fade=[0.5, 0, 0, 1], **line),
+        draw("before", Line, "sphere", SHOW, circle, "before the function", steps=(first,), fade=[0, 0.6, 0.6, 0], **line),
+        (few, Trail("ways", "trail", SHOW, size=1.5, opacity=0.6, fade=[0, 0, 1, 0])),
+    ]
+
+
+def circle_view(net: Layers, reach: float) -> View:
+    """What each neuron says around the circle, before and after."""
+    count = net.first.A.shape[0]
+    angle, marks = Row((0, 0, 0, 1), stage=0), []
+    for k in range(count):
+        seen = k < 3
+        role, look = (NEURONS[k], {"size": 4}) if seen else ("trail", {"size": 1.5, "opacity": 0.6})
+        one = np.eye(count)[k]
+        title = f"h{'₁₂₃'[k]}, neuron {k + 1}" if seen else "the others" if k == 3 else ""
+        if seen:
+            show = (angle, Row(tuple(one), stage=1))
+            marks.append(Line("beside", role, show, size=1.5, fade=[0.5, 1, 0.6, 0.6]))
+        show = (angle, Row(tuple(one), stage=2))
+        marks.append(Line("beside", role, show, title, fade=[0, 0, 1, 1], **look))
+    for k in range(min(count, 3)):
+        show = (angle, Row(tuple(np.eye(count)[k]), stage=2))
+        marks += followed("beside", show, size=8, trail=0, fade=[0, 0, 1, 1])
+    x, y = ("angle on the circle, °", 0.0, 360.0), ("the neuron", -1.1 * reach, 1.1 * reach)
+    return graph("beside", "Each neuron around the circle", marks, x, y)
+
+
+def sphere_view(gate: Gated | None) -> View:
+    """The sphere as a map that keeps areas: longitude across, height upwards."""
+    show = (Row((0, 0, 0, 1), stage=0), Row((0, 0, 0, 0, 1), stage=0))
+    marks = (*by_fate("beside", show, gate, 8), *followed("beside", show, size=12, trail=0))
+    x, y = ("longitude, °", -180.0, 180.0), ("height", -1.02 * RADIUS, 1.02 * RADIUS)
+    return graph("beside", "The sphere, its areas kept", marks, x, y)
+
+
+# --- numbers
+
+
+def readouts(choices: Choices, film: Film | None, net: Layers) -> tuple[tuple[Readout, ...], tuple[Cloud, ...]]:
+    basis, function = SPACES[choices["norm"]], choices["function"]
+    found: list[Readout] = [Zeros("Zeros a point", "points", 2), Patterns("Sign patterns", "points", 1)]
+    if choices["norm"] == "layer_norm":
+        found.append(Pieces("Pieces of the circle", "points", 0, basis, RADIUS))
+    if function == "relu":
+        found += [
+            Count(TITLES[fate].capitalize(), "points", Gated(fate, 0, basis), 2) for fate in ("shared", "collapsed")
+        ]
+    if film is None:
+        return (*found, Residual("Farthest that W₂ ends from y", "points", "y")), ()
+    track = Track(film.steps, 100 * film.accuracy[choices["seed"]][:, None])
+    right = Affine(np.zeros((1, 1)), Entries(np.zeros(1), tracks={"step": track}))
+    found.append(Number("Points that it gets right", "right", Row((1,)), unit=" %", digits=0))
+    return tuple(found), (Cloud("right", np.zeros((1, 1)), place=Pipeline((right,))),)
+
+
+def formula(function: str) -> str:
+    z = r"\class{stage-1 role-sphere}{W_1 y + b}"
+    inner = rf"\max({z},\; 0)" if function == "relu" else rf"\mathrm{{GELU}}({z})"
+    return rf"\mathrm{{FFN}}(y) = \class{{stage-3 role-formula}}{{W_2}}\,\class{{stage-2 role-input}}{{{inner}}} + c"
+
+
+def of_drawn(choices: Choices, y: np.ndarray) -> Facts | None:
+    """What a wider layer with the same first neurons keeps, after ReLU."""
+    if choices["weights"] != "drawn" or choices["function"] != "relu":
+        return None
+    basis, W = SPACES[choices["norm"]], drawn_weights(choices["seed"])
+    flat = len(basis) == 2
+    lines: dict[str, list[str]] = {"neurons": [], "pieces" if flat else "sign patterns": [], "bits": [], "lost, %": []}
+    for k in EXPANSIONS:
+        on = W[: 3 * k] @ basis.T, np.zeros(3 * k)
+        kept = gates.shares(*on, RADIUS) if flat else shares_of(gates.fates(*on, y @ basis.T))
+        count, bits = gates.pattern_entropy(y @ W[: 3 * k].T > 0)
+        pieces = len(gates.breaks(*on, RADIUS)) if flat else count
+        for line, word in zip(lines.values(), (3 * k, pieces, f"{bits:.2f}", f"{100 * (1 - kept[0]):.1f}"), strict=True):
+            line.append(str(word))
+    columns = ("", *(f"{k} ×" for k in EXPANSIONS))
+    return Facts("This draw, wider and wider", columns, [(name, *line) for name, line in lines.items()])
+
+
+def shares_of(fates: np.ndarray) -> np.ndarray:
+    return np.bincount(fates, minlength=3) / len(fates)
+
+
+def of_trained(table: Sequence[Mapping[str, Any]], choices: Choices) -> Facts:
+    """Medians over the seeds, before training and after it, by expansion."""
+    of = {row["expansion"]: row for row in table if all(row[name] == choices[name] for name in ("norm", "function"))}
+
+    def both(name: str, scale: float, digits: int) -> list[str]:
+        ends = ([scale * median(of[k][f"{name}_{end}"]) for end in ("start", "end")] for k in EXPANSIONS)
+        return [f"{start:.{digits}f} → {end:.{digits}f}" for start, end in ends]
+
+    lost = [("lost, %", *both("lost", 100, 0))] if choices["function"] == "relu" else []
+    lines = [
+        ("right in the end, %", *(f"{100 * median(of[k]['accuracy']):.0f}" for k in EXPANSIONS)),
+        ("not above 0, %", *both("off", 100, 0)),
+        ("bits of the signs", *both("bits", 1, 2)),
+        *lost,
+        ("W₂ could miss y by, %", *both("back", 100, 0)),
+    ]
+    return Facts("Medians of 8 trainings, before → after", ("", *(f"{k} ×" for k in EXPANSIONS)), lines)
