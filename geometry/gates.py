@@ -32,8 +32,8 @@ class Arc:
 def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"]) -> Int[Array, " N"]:
     """(N,): APART, SHARED or COLLAPSED for each point of a sphere around the origin.
 
-    Exact where at most one direction of a piece is unseen: then two points that share are mirror images. Where
-    more are, but not all, whole circles meet, and a point counts as SHARED.
+    Exact where at most one direction of a piece is unseen: points that share are mirror images then. Where
+    more are, but not all, whole circles meet, and each point counts as SHARED.
     """
     on = x @ W.T + b > 0
     found = np.full(len(x), APART)
@@ -95,7 +95,9 @@ def shares(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Floa
         if len(seen) == 1:
             angle = np.arctan2(seen[0, 1], seen[0, 0])
             same = [other for other in pieces if (other.on == arc.on).all()]
-            mirrored = sum(_overlap(arc, 2 * angle - other.start - other.length, other.length) for other in same)
+            mirrored = sum(
+                _overlap(arc, 2 * angle - other.start - other.length, other.length) for other in same
+            )
             found[SHARED] += mirrored
             found[APART] += arc.length - mirrored
         else:

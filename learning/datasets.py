@@ -83,13 +83,13 @@ def octants(n: int, *, seed: int) -> DataSet:
 
 
 def normed(n: int, *, norm: str) -> Array:
-    """n points evenly on all that a norm gives for d = 3: a circle for "layer_norm", a sphere for "rms_norm"."""
+    """n points, evenly on what a norm gives for d = 3: for "layer_norm" a circle, for "rms_norm" a sphere."""
     basis = SPACES[norm]
     return np.sqrt(3) * (ring(n, *basis, start=0.5) if len(basis) == 2 else golden(n) @ basis)
 
 
 def largest(n: int, *, norm: str) -> DataSet:
-    """`normed` points; the label is the number of the coordinate that is largest in size, whatever its sign."""
+    """`normed` points; the label is the number of the coordinate that is largest in size, of either sign."""
     points = normed(n, norm=norm)
     return DataSet(points, np.abs(points).argmax(-1), 3, "largest")
 

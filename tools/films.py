@@ -42,7 +42,10 @@ NUMBERS = (5, 10, 20, 50, 100, 200, 500)  # of Gaussian keys,
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # theirs,
 SETS = 100  # and how often they are drawn
 ARMS = ("drawn", "centred", "scaled", "layernorm", "eps")  # what becomes of them
-FILTERS = {"layer_norm": 240, "rms_norm": 600}  # points that a feed-forward network learns from, by their norm
+FILTERS = {
+    "layer_norm": 240,
+    "rms_norm": 600,
+}  # points that a feed-forward network learns from, by their norm
 EXPANSIONS = range(1, 5)
 WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
 
@@ -245,8 +248,8 @@ def passed(film: Film, basis: np.ndarray, seed: int, at: int) -> dict[str, float
 
     off: the share of the numbers that are not above 0; bits: the entropy of their sign patterns; lost: the
     share of points that share their image, were the function ReLU; back: how far the best affine map from the
-    hidden layer to y misses; hidden, answer: how far the images of y and −y are apart there, and the probabilities.
-    The last three as a root of mean squares, by that of the same things around their mean.
+    hidden layer to y misses; hidden, answer: how far y and −y are apart in that layer, and as probabilities.
+    The last three are roots of mean squares, as shares of the spread there.
     """
     (A, b), last = film.network.unflatten(film.weights[seed, at].astype(float))
     net, y = film.network.pipeline([(A, b), last]), film.data.points.astype(float)

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 
 FEW = 6  # names that a message shows, the likeliest first
 MOST_SEEN = 512  # points that each point of another cloud sees
+MOST_GATES = 52  # neurons, whose signs the browser keeps in one number
 MOST_KEYS = 256  # of which each is held against all others, in each frame
 COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")
 COMMAND = re.compile(r"\\[a-zA-Z]+")  # what the converter leaves of a command that it does not know
@@ -303,6 +304,8 @@ def _gates(where: str, gates: Any, cloud: Cloud) -> None:
     affine = [k for k, step in enumerate(steps) if isinstance(step, Affine) and isinstance(step.A, Entries)]
     if gates.before not in affine:
         refuse(where, f"step {gates.before} of {cloud.name!r} is no Affine", f"take one of {affine}")
+    if cloud.widths[gates.before + 1] > MOST_GATES:
+        refuse(where, f"it has {cloud.widths[gates.before + 1]} neurons", f"take at most {MOST_GATES}")
     d, shape = cloud.widths[gates.before], np.shape(gates.basis)
     if len(shape) != 2 or shape[1] != d or not np.allclose(gates.basis @ gates.basis.T, np.eye(shape[0])):
         refuse(where, f"its basis has the shape {shape}", f"take orthonormal rows of {d} numbers")

@@ -82,8 +82,8 @@ class Gated:
     """The points of one fate after max(x, 0): "apart", no other point of their sphere has their image;
     "shared", some have; "collapsed", their whole piece is one point.
 
-    before: the number of the Affine in the cloud's pipeline that stands before it; basis (n, d): an orthonormal
-    one of the space in which the cloud's points lie there, on a circle or a sphere around the origin.
+    before: the number of the Affine that stands before it in the cloud's pipeline; basis (n, d): an
+    orthonormal one of the space in which the points lie there, on a circle or a sphere around the origin.
     """
 
     fate: str

@@ -1,7 +1,7 @@
 """The recipe of a feed-forward network: the surface of a norm through W₁, ReLU or GELU, and W₂.
 
-A second cloud has each point with its place beside: on the circle its angle, on a map of the sphere its longitude
-and height, behind its coordinates. W₁ does not see these.
+A second cloud has behind the coordinates of each point its place in the view beside: its angle on the circle,
+its longitude and height on the sphere. W₁ does not see these.
 """
 
 from __future__ import annotations
@@ -39,12 +39,7 @@ from learning.film import Film, from_npz
 from learning.film import rows as rows_of
 
 NORMS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm"}
-WEIGHTS = {
-    "hand": "by hand",
-    "mirrored": "mirrored pairs",
-    "drawn": "drawn",
-    "trained": "trained",
-}
+WEIGHTS = {"hand": "by hand", "mirrored": "mirrored pairs", "drawn": "drawn", "trained": "trained"}
 BY_HAND = ("hand", "mirrored")
 FUNCTIONS = {"relu": "ReLU", "gelu": "GELU"}
 SEEDS, EXPANSIONS, MOST = 8, range(1, 5), 12  # MOST: neurons
@@ -53,16 +48,14 @@ POINTS = {"layer_norm": 480, "rms_norm": 1200}
 FOLLOWED = {"layer_norm": 80, "rms_norm": 620}
 SHOW = rows(np.eye(3))
 ROLES = {"apart": "input", "shared": "mean-direction", "collapsed": "ink"}
-TITLES = {
-    "apart": "kept apart",
-    "shared": "shares its image with others",
-    "collapsed": "all in one point",
-}
+TITLES = {"apart": "kept apart", "shared": "shares its image with others", "collapsed": "all in one point"}
 NEURONS = ("hyperplane", "sphere", "relu")  # roles of the three that are seen in space
 CAMERA = (1.25, 0.66, 0.66, 0.03, 0.03, 0.04)
 LARGER = 6  # times as large as they are the probabilities of trained networks are drawn
 REACH = 1.75  # by hand: the surface before, unshifted
-TILT = Parameter("tilt", "tilt", 25, 0, 90, 1, about="in degrees: turns the surface before it meets the planes")
+TILT = Parameter(
+    "tilt", "tilt", 25, 0, 90, 1, about="in degrees: turns the surface before it meets the planes"
+)
 SHIFT = Parameter("shift", "shift b", -0.6, -1.8, 1.8, about="added to every neuron")
 DEGREES = np.arange(0.0, 91)
 
@@ -98,7 +91,9 @@ def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[st
     y, net = normed(POINTS[norm], norm=norm), layers(choices, film)
     through = Pipeline((net.first, Pointwise(function), net.last))
     points = Cloud("points", y, through)
-    beside = Cloud("beside", np.hstack([y, places(y, norm)]), Pipeline((padded(net.first), Pointwise(function))))
+    beside = Cloud(
+        "beside", np.hstack([y, places(y, norm)]), Pipeline((padded(net.first), Pointwise(function)))
+    )
     values = {p.name: p.value for p in net.parameters}
     reach = REACH if choices["weights"] in BY_HAND else size(points.stages(values))
     gate = Gated("apart", 0, SPACES[norm]) if function == "relu" else None
@@ -139,7 +134,9 @@ def layers(choices: Choices, film: Film | None) -> Layers:
 
 def ordered(film: Film, seed: int) -> tuple[Affine, Affine]:
     """The two Linears of a network along its training; first come the neurons that vary most in the end."""
-    hidden = film.network.pipeline(film.weights[seed, -1].astype(float)).stages(film.data.points.astype(float))[2]
+    hidden = film.network.pipeline(film.weights[seed, -1].astype(float)).stages(
+        film.data.points.astype(float)
+    )[2]
     order = np.argsort(-hidden.var(0))
     A, b, last, c = (track.values for entries in film.entries(seed) for track in entries.tracks.values())
     kept = (A[:, order], b[:, order], last[:, :, order], c)
@@ -162,7 +159,7 @@ def by_hand(mirrored: bool) -> Layers:
 
 
 def drawn_weights(seed: int) -> np.ndarray:
-    """(MOST, 3): with them each neuron has variance 1 on the surface; a wider layer has the same first ones."""
+    """(MOST, 3): each neuron has variance 1 on the surface; a wider layer has the same first ones."""
     return np.random.default_rng(seed).normal(size=(MOST, 3)) / RADIUS
 
 
@@ -242,8 +239,28 @@ def guides(through: Pipeline, y: np.ndarray, reach: float) -> list[Part]:
     line: Look = {"size": 2.5}
     return [
         *parts,
-        draw("circle", Line, "sphere", SHOW, circle, "y, the norm’s circle", dash="dot", fade=[0.5, 0, 0, 1], **line),
-        draw("before", Line, "sphere", SHOW, circle, "before the function", steps=(first,), fade=[0, 0.6, 0.6, 0], **line),
+        draw(
+            "circle",
+            Line,
+            "sphere",
+            SHOW,
+            circle,
+            "y, the norm’s circle",
+            dash="dot",
+            fade=[0.5, 0, 0, 1],
+            **line,
+        ),
+        draw(
+            "before",
+            Line,
+            "sphere",
+            SHOW,
+            circle,
+            "before the function",
+            steps=(first,),
+            fade=[0, 0.6, 0.6, 0],
+            **line,
+        ),
         (few, Trail("ways", "trail", SHOW, size=1.5, opacity=0.6, fade=[0, 0, 1, 0])),
     ]
 
@@ -280,14 +297,17 @@ def sphere_view(gate: Gated | None) -> View:
 # --- numbers
 
 
-def readouts(choices: Choices, film: Film | None, net: Layers) -> tuple[tuple[Readout, ...], tuple[Cloud, ...]]:
+def readouts(
+    choices: Choices, film: Film | None, net: Layers
+) -> tuple[tuple[Readout, ...], tuple[Cloud, ...]]:
     basis, function = SPACES[choices["norm"]], choices["function"]
     found: list[Readout] = [Zeros("Zeros a point", "points", 2), Patterns("Sign patterns", "points", 1)]
     if choices["norm"] == "layer_norm":
         found.append(Pieces("Pieces of the circle", "points", 0, basis, RADIUS))
     if function == "relu":
         found += [
-            Count(TITLES[fate].capitalize(), "points", Gated(fate, 0, basis), 2) for fate in ("shared", "collapsed")
+            Count(TITLES[fate].capitalize(), "points", Gated(fate, 0, basis), 2)
+            for fate in ("shared", "collapsed")
         ]
     if film is None:
         return (*found, Residual("Farthest that W₂ ends from y", "points", "y")), ()
@@ -300,7 +320,8 @@ def readouts(choices: Choices, film: Film | None, net: Layers) -> tuple[tuple[Re
 def formula(function: str) -> str:
     z = r"\class{stage-1 role-sphere}{W_1 y + b}"
     inner = rf"\max({z},\; 0)" if function == "relu" else rf"\mathrm{{GELU}}({z})"
-    return rf"\mathrm{{FFN}}(y) = \class{{stage-3 role-formula}}{{W_2}}\,\class{{stage-2 role-input}}{{{inner}}} + c"
+    h = rf"\class{{stage-2 role-input}}{{{inner}}}"
+    return rf"\mathrm{{FFN}}(y) = \class{{stage-3 role-formula}}{{W_2}}\,{h} + c"
 
 
 def of_drawn(choices: Choices, y: np.ndarray) -> Facts | None:
@@ -309,13 +330,20 @@ def of_drawn(choices: Choices, y: np.ndarray) -> Facts | None:
         return None
     basis, W = SPACES[choices["norm"]], drawn_weights(choices["seed"])
     flat = len(basis) == 2
-    lines: dict[str, list[str]] = {"neurons": [], "pieces" if flat else "sign patterns": [], "bits": [], "lost, %": []}
+    lines: dict[str, list[str]] = {
+        "neurons": [],
+        "pieces" if flat else "sign patterns": [],
+        "bits": [],
+        "lost, %": [],
+    }
     for k in EXPANSIONS:
         on = W[: 3 * k] @ basis.T, np.zeros(3 * k)
         kept = gates.shares(*on, RADIUS) if flat else shares_of(gates.fates(*on, y @ basis.T))
         count, bits = gates.pattern_entropy(y @ W[: 3 * k].T > 0)
         pieces = len(gates.breaks(*on, RADIUS)) if flat else count
-        for line, word in zip(lines.values(), (3 * k, pieces, f"{bits:.2f}", f"{100 * (1 - kept[0]):.1f}"), strict=True):
+        for line, word in zip(
+            lines.values(), (3 * k, pieces, f"{bits:.2f}", f"{100 * (1 - kept[0]):.1f}"), strict=True
+        ):
             line.append(str(word))
     columns = ("", *(f"{k} ×" for k in EXPANSIONS))
     return Facts("This draw, wider and wider", columns, [(name, *line) for name, line in lines.items()])
@@ -327,7 +355,11 @@ def shares_of(fates: np.ndarray) -> np.ndarray:
 
 def of_trained(table: Sequence[Mapping[str, Any]], choices: Choices) -> Facts:
     """Medians over the seeds, before training and after it, by expansion."""
-    of = {row["expansion"]: row for row in table if all(row[name] == choices[name] for name in ("norm", "function"))}
+    of = {
+        row["expansion"]: row
+        for row in table
+        if all(row[name] == choices[name] for name in ("norm", "function"))
+    }
 
     def both(name: str, scale: float, digits: int) -> list[str]:
         ends = ([scale * median(of[k][f"{name}_{end}"]) for end in ("start", "end")] for k in EXPANSIONS)
