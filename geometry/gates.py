@@ -35,18 +35,23 @@ def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
     Exact where at most one direction of a piece is unseen: points that share are mirror images then. Where
     more are, but not all, whole circles meet, and each point counts as SHARED.
     """
-    on = x @ W.T + b > 0
-    found = np.full(len(x), APART)
-    for pattern in np.unique(on, axis=0):
-        here = (on == pattern).all(-1)
-        seen = directions(W[pattern], SMALL * size(W))
+    found, n = np.full(len(x), APART), W.shape[1]
+    for pattern, here, seen in _pieces(W, b, x):
         if len(seen) == 0:
             found[here] = COLLAPSED
-        elif len(seen) < W.shape[1] - 1:
+        elif len(seen) < n - 1:
             found[here] = SHARED
-        elif len(seen) < W.shape[1]:
+        elif len(seen) < n:
             across = x[here] - 2 * (x[here] - x[here] @ seen.T @ seen)
             found[here] = np.where(((across @ W.T + b > 0) == pattern).all(-1), SHARED, APART)
+    return found
+
+
+def ranks(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"]) -> Int[Array, " N"]:
+    """(N,): how many directions the neurons see that are on at each point."""
+    found = np.zeros(len(x), dtype=int)
+    for _, here, seen in _pieces(W, b, x):
+        found[here] = len(seen)
     return found
 
 
@@ -115,6 +120,13 @@ def entropy(shares: Float[Array, " k"]) -> float:
     """−Σ p log₂ p."""
     p = np.asarray(shares)[np.asarray(shares) > 0]
     return float(-(p * np.log2(p)).sum()) + 0.0
+
+
+def _pieces(W, b, x):
+    """For each pattern: itself, which points have it, and the directions that its neurons see."""
+    on = x @ W.T + b > 0
+    for pattern in np.unique(on, axis=0):
+        yield pattern, (on == pattern).all(-1), directions(W[pattern], SMALL * size(W))
 
 
 def _on(W, b, radius, angle):

@@ -7,23 +7,25 @@ const SMALL = 1e-9; // of the largest weights: what is less is rounding
 
 /** @typedef {{W: number[][], b: ArrayLike<number>}} Layer a row of W for each neuron, of which there are at most 52 */
 
-/** The number of a fate for each point. @param {Layer} layer @param {ArrayLike<number>} x points of a sphere (count × n)
- * @param {number} count @returns {Uint8Array} */
+/** The number of a fate for each point, and the rank of its piece. @param {Layer} layer
+ * @param {ArrayLike<number>} x points of a sphere (count × n) @param {number} count */
 export function fates({ W, b }, x, count) {
-  const n = x.length / count || 1, out = new Uint8Array(count), least = SMALL * size(W), point = new Float64Array(n);
-  /** @type {Map<number, {fate: number, unseen: number[]}>} */ const known = new Map();
+  const n = x.length / count || 1, found = new Uint8Array(count), ranks = new Uint8Array(count);
+  const least = SMALL * size(W), point = new Float64Array(n);
+  /** @type {Map<number, {rank: number, fate: number, unseen: number[]}>} */ const known = new Map();
   for (let i = 0; i < count; i++) {
     for (let j = 0; j < n; j++) point[j] = x[i * n + j];
     const on = pattern(W, b, point), piece = known.get(on) ?? pieceOf(W.filter((_, k) => Math.floor(on / 2 ** k) % 2), n, least);
     known.set(on, piece);
-    out[i] = piece.fate;
+    found[i] = piece.fate;
+    ranks[i] = piece.rank;
     if (piece.unseen.length) {
       const part = 2 * dot(piece.unseen, point);
       for (let j = 0; j < n; j++) point[j] -= part * piece.unseen[j];
-      if (pattern(W, b, point) !== on) out[i] = APART;
+      if (pattern(W, b, point) !== on) found[i] = APART;
     }
   }
-  return out;
+  return { found, ranks, highest: n };
 }
 
 /** Which neurons are on at a point, a bit each. @param {number[][]} W @param {ArrayLike<number>} b @param {ArrayLike<number>} x */
@@ -37,7 +39,7 @@ function pattern(W, b, x) {
  * @param {number[][]} rows @param {number} n @param {number} least */
 function pieceOf(rows, n, least) {
   const seen = directions(rows, n, least), rank = seen.length;
-  return { fate: rank === n ? APART : rank ? SHARED : COLLAPSED, unseen: rank && rank === n - 1 ? across(seen, n) : [] };
+  return { rank, fate: rank === n ? APART : rank ? SHARED : COLLAPSED, unseen: rank && rank === n - 1 ? across(seen, n) : [] };
 }
 
 /** Orthonormal directions that rows span; what is shorter than `least` is nothing. @param {number[][]} rows @param {number} n

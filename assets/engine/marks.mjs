@@ -154,7 +154,7 @@ export function chosen({ only, cloud }, moment) {
   if (only === "followed") return [Math.min(followed, n - 1)];
   if (Array.isArray(only)) return only;
   if (only.kind === "selectable" || only.kind === "unselectable") return every.filter((i) => (selectionOf(moment.at[cloud], cloud, moment).corrals[i] === null) === (only.kind === "selectable"));
-  if (only.kind === "gated") return every.filter((i) => fatesOf(only, cloud, moment)[i] === FATES.indexOf(only.fate));
+  if (only.kind === "gated") return every.filter((i) => fatesOf(only, cloud, moment).found[i] === FATES.indexOf(only.fate));
   if (only.kind !== "highest") return every.filter((i) => hullOf(cloud, moment).corners[i] === (only.kind === "onhull"));
   const values = project([only.row], stages[cloud], at[cloud], n, params);
   return [every.reduce((best, i) => (values[i] > values[best] ? i : best), 0)];
@@ -167,11 +167,11 @@ function kept(numbers, k, mark, moment) {
   return numbers.map((x, o) => (shown.has(Math.floor(o / k)) ? x : NaN));
 }
 
-/** @type {WeakMap<Float64Array[], Map<number, Uint8Array>>} of a cloud's stages, by the step */
+/** @type {WeakMap<Float64Array[], Map<number, ReturnType<typeof fates>>>} of a cloud's stages, by the step */
 const gated = new WeakMap();
 
-/** What becomes of each point of a cloud after max(x, 0). @param {{before: number, basis: Packed}} only @param {string} name @param {Moment} moment */
-function fatesOf({ before, basis }, name, { recipe, stages, params }) {
+/** What becomes of each point of a cloud after max(x, 0), and the ranks of their pieces. @param {{before: number, basis: Packed}} only @param {string} name @param {Moment} moment */
+export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
   const own = stages[name], n = sizeOf(recipe, name), found = gated.get(own)?.get(before);
   if (found) return found;
   const { W, b, directions } = layer(cloudOf(recipe, name), before, basis, params), from = own[before], d = from.length / n || 1;

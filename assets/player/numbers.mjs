@@ -4,7 +4,7 @@
 import { cloudOf, cloudStages, measures, residual, stages, unpack } from "../engine/engine.mjs";
 import { accuracy, semiAxes } from "../engine/geometry.mjs";
 import { patterns, pieces } from "../engine/gates.mjs";
-import { certificateOf, follows, layer, measured } from "../engine/marks.mjs";
+import { certificateOf, fatesOf, follows, layer, measured } from "../engine/marks.mjs";
 import { h } from "./controls.mjs";
 import { marked } from "./letters.mjs";
 import { defaults } from "./link.mjs";
@@ -12,7 +12,7 @@ import { defaults } from "./link.mjs";
 const HEADS = { mean: "mean μ", std: "σ", norm: "‖·‖", angle: "angle to 1", distance: "to the image at ε = 0" };
 
 /** Kinds of readouts that the progress does not change. */
-const OF_STAGES = ["residual", "lengths", "zeros", "patterns", "pieces"];
+const OF_STAGES = ["residual", "lengths", "zeros", "patterns", "ranks", "pieces"];
 
 /** @param {number} x */
 export const fixed = (x) => (Number.isNaN(x) ? "—" : Math.abs(x) < 5e-5 ? "0" : Math.abs(x) >= 1e5 ? x.toExponential(2) : x.toFixed(Math.abs(x) < 0.01 ? 5 : 3)).replace("-", "−");
@@ -91,6 +91,7 @@ export function readout(r, recipe, player) {
   if (r.kind === "fate") return fate(certificateOf(name, player.moment));
   if (r.kind === "zeros") return zeros(player.stages[name][r.stage ?? 0], n);
   if (r.kind === "patterns") return signs(patterns(player.stages[name][r.stage ?? 0], n));
+  if (r.kind === "ranks") return byRank(fatesOf(r, name, player.moment), n);
   if (r.kind === "pieces") return String(pieces(layer(cloudOf(recipe, name), r.before, r.basis, player.params), r.radius));
   const values = measured(r.row, name, player.moment);
   if (r.kind === "accuracy") return `${(100 * accuracy(values, unpack(r.classes), r.threshold)).toFixed(1)} %`;
@@ -109,6 +110,10 @@ function fate({ margin, largest, weights }) {
 function zeros(points, n) {
   return `${fixed(points.filter((x) => x === 0).length / n)} of ${points.length / n}`;
 }
+
+/** The share of n points of each rank. @param {{ranks: Uint8Array, highest: number}} found @param {number} n */
+const byRank = ({ ranks, highest }, n) =>
+  Array.from({ length: highest + 1 }, (_, rank) => `${rank}: ${(100 * ranks.filter((each) => each === rank).length / n).toFixed(1)} %`).join(", ");
 
 /** @param {{count: number, bits: number}} found */
 const signs = ({ count, bits }) => `${count}, entropy ${bits.toFixed(2)} bits`;

@@ -311,8 +311,7 @@ def _gates(where: str, gates: Any, cloud: Cloud) -> None:
         refuse(where, f"its basis has the shape {shape}", f"take orthonormal rows of {d} numbers")
 
 
-def _circle(where: str, readout: Any, cloud: Cloud) -> None:
-    _gates(where, readout, cloud)
+def _circle(where: str, readout: Any) -> None:
     if len(readout.basis) != 2 or not readout.radius > 0:
         words = f"a space of {len(readout.basis)} dimensions, a radius of {readout.radius}"
         refuse(where, words, "a circle has 2, and a radius above 0")
@@ -451,7 +450,9 @@ def _readout(readout: Any, recipe: Recipe, names: list[str]) -> None:
     if hasattr(readout, "stage"):
         _stage(where, readout.stage, recipe.cloud(readout.cloud))
     if hasattr(readout, "basis"):
-        _circle(where, readout, recipe.cloud(readout.cloud))
+        _gates(where, readout, recipe.cloud(readout.cloud))
+    if hasattr(readout, "radius"):
+        _circle(where, readout)
     if hasattr(readout, "spells") and recipe.cloud(readout.cloud).labels is None:
         refuse(where, f"{readout.cloud!r} has no labels", "give the cloud labels, a letter for each point")
     if hasattr(readout, "index") and isinstance(readout.index, int):

@@ -172,6 +172,17 @@ class Patterns:
 
 
 @dataclass(frozen=True)
+class Ranks:
+    """What shares of a cloud's points are in pieces of each rank after max(x, 0): of how many directions the
+    neurons see that are on. before, basis: as in `Gated`."""
+
+    label: str
+    cloud: str
+    before: int
+    basis: Array
+
+
+@dataclass(frozen=True)
 class Pieces:
     """Into how many pieces the signs after a step cut a circle of a radius around the origin: exact, whatever
     points are shown. before, basis: as in `Gated`, with n = 2."""
@@ -183,7 +194,9 @@ class Pieces:
     radius: float
 
 
-Readout = Residual | Number | Mean | Count | Lengths | Accuracy | Fate | Letters | Zeros | Patterns | Pieces
+Readout = (
+    Residual | Number | Mean | Count | Lengths | Accuracy | Fate | Letters | Zeros | Patterns | Ranks | Pieces
+)
 
 
 @dataclass(frozen=True)

@@ -440,7 +440,7 @@ def test_what_can_be_selected_is_known_at_each_stage_and_between(node, d):
     p=st.sampled_from([0.0, 0.5, 2.0]),
 )
 def test_what_a_relu_keeps_is_the_same(node, seed, n, m, p):
-    """On circles and spheres in space, after a layer that a parameter moves; some of its neurons are twins."""
+    """On circles and spheres in space, after a layer that a slider moves; some of its neurons are twins."""
     rng = np.random.default_rng(seed)
     basis = np.linalg.qr(rng.normal(size=(3, 3)))[0][:n]
     x = rng.normal(size=(60, n)) @ basis

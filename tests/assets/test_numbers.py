@@ -17,6 +17,7 @@ from components.language.recipe import (
     Parameter,
     Patterns,
     Pieces,
+    Ranks,
     Recipe,
     Table,
     View,
@@ -98,16 +99,23 @@ def test_zeros_patterns_and_pieces_of_a_layer(node, seed, shift):
     first = Affine(W, Entries(np.zeros(5), {"shift": np.ones(5)}))
     x = (rng.normal(size=(50, 2)) @ basis).astype(np.float32)
     cloud = Cloud("x", x, Pipeline((first, Pointwise("relu"))))
-    told = (Zeros("z", "x", 2), Patterns("p", "x", 1), Pieces("c", "x", 0, basis, 2.0))
+    told = (
+        Zeros("z", "x", 2),
+        Patterns("p", "x", 1),
+        Ranks("r", "x", 0, basis),
+        Pieces("c", "x", 0, basis, 2.0),
+    )
     views, slider = (View("v", "", (), ((-1, 1),) * 2, 2),), Parameter("shift", "b", 0, -4, 4)
     small = Recipe(("x", "h", "relu"), (slider,), (cloud,), views, readouts=told)
     asked = {"recipe": packed(small), "params": {"shift": shift}, "progress": 0, "followed": 0}
-    zeros, patterns, pieces = node.ask("readouts", **asked)
+    zeros, patterns, ranks, pieces = node.ask("readouts", **asked)
     after = cloud.stages({"shift": shift})[2]
     count, bits = gates.pattern_entropy(after > 0)
     mean, _, neurons = zeros.partition(" of ")
     assert float(mean) == pytest.approx((after == 0).sum(1).mean(), abs=6e-4) and neurons == "5"
     assert patterns == f"{count}, entropy {bits:.2f} bits"
+    of = np.bincount(gates.ranks(W @ basis.T, np.full(5, shift), x @ basis.T), minlength=3) / 50
+    assert ranks == ", ".join(f"{rank}: {100 * share:.1f} %" for rank, share in enumerate(of))
     assert int(pieces) == max(1, len(gates.breaks(W @ basis.T, np.full(5, shift), 2.0)))
 
 

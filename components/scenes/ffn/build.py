@@ -22,6 +22,7 @@ from components.language.recipe import (
     Parameter,
     Patterns,
     Pieces,
+    Ranks,
     Readout,
     Recipe,
     Residual,
@@ -97,8 +98,8 @@ def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[st
     values = {p.name: p.value for p in net.parameters}
     reach = REACH if choices["weights"] in BY_HAND else size(points.stages(values))
     gate = Gated("apart", 0, SPACES[norm]) if function == "relu" else None
-    drawn, around = split(*guides(through, y, reach))
-    told, more = readouts(choices, film, net)
+    drawn, around = split(*guides(net, through, norm, reach))
+    told, more = readouts(choices, film)
     return Recipe(
         stages=("y", "W₁y + b", FUNCTIONS[function], f"softmax(W₂h) × {LARGER}" if film else "W₂h"),
         parameters=net.parameters,
@@ -221,67 +222,39 @@ def by_fate(cloud: str, show: Rows, gate: Gated | None, size: float) -> tuple[Ma
     )
 
 
-def guides(through: Pipeline, y: np.ndarray, reach: float) -> list[Part]:
+def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part]:
     """The coordinate planes around the part of space that ReLU lets through, and the surface on its way."""
     corners, end = reach * np.array([[0, 0], [1, 0], [0, 1], [1, 1]]), 1.08 * reach
     walls = np.concatenate([np.insert(corners, k, 0, axis=1) for k in range(3)])
     faces = np.concatenate([clouds.grid_mesh(2, 2) + 4 * k for k in range(3)])
-    parts = [
-        draw("planes", Mesh, "axis", SHOW, (walls, faces), opacity=0.12, fade=[0.3, 1, 1, 0.3]),
-        *axes(SHOW, ["1", "2", "3"], 0, reach, end, opacity=0.8),
-    ]
-    if len(y) != POINTS["layer_norm"]:
-        names = ("ball", "net")
-        return parts + globe(SHOW, RADIUS * np.eye(3), mesh=0.08, net=0.4, names=names, steps=through.steps)
-    circle = clouds.circle(160, *SPACES["layer_norm"], radius=RADIUS)
-    first, second, _ = through.steps
-    few = Cloud("ways", y[::16], Pipeline((*rest(first.A.shape[0], 1), second)), Pipeline((first,)))
-    line: Look = {"size": 2.5}
+    planes = draw("planes", Mesh, "axis", SHOW, (walls, faces), opacity=0.12, fade=[0.3, 1, 1, 0.3])
+    around = [planes, *axes(SHOW, ["1", "2", "3"], 0, reach, end, opacity=0.8)]
+    if norm == "rms_norm":
+        look: Look = {"names": ("ball", "net"), "steps": through.steps}
+        return around + globe(SHOW, RADIUS * np.eye(3), mesh=0.08, net=0.4, **look)
+    circle, line = clouds.circle(160, *SPACES[norm], radius=RADIUS), Look(size=2.5)
+    home, before = Look(dash="dot", fade=[0.5, 0, 0, 1]), Look(steps=(net.first,), fade=[0, 0.6, 0.6, 0])
+    waits = rest(net.first.A.shape[0], 1)
+    few = Cloud("ways", circle[0][::5], Pipeline((*waits, through.steps[1])), Pipeline((net.first,)))
     return [
-        *parts,
-        draw(
-            "circle",
-            Line,
-            "sphere",
-            SHOW,
-            circle,
-            "y, the norm’s circle",
-            dash="dot",
-            fade=[0.5, 0, 0, 1],
-            **line,
-        ),
-        draw(
-            "before",
-            Line,
-            "sphere",
-            SHOW,
-            circle,
-            "before the function",
-            steps=(first,),
-            fade=[0, 0.6, 0.6, 0],
-            **line,
-        ),
+        *around,
+        draw("circle", Line, "sphere", SHOW, circle, "y, the norm’s circle", **line, **home),
+        draw("before", Line, "sphere", SHOW, circle, "before the function", **line, **before),
         (few, Trail("ways", "trail", SHOW, size=1.5, opacity=0.6, fade=[0, 0, 1, 0])),
     ]
 
 
 def circle_view(net: Layers, reach: float) -> View:
     """What each neuron says around the circle, before and after."""
-    count = net.first.A.shape[0]
-    angle, marks = Row((0, 0, 0, 1), stage=0), []
-    for k in range(count):
-        seen = k < 3
-        role, look = (NEURONS[k], {"size": 4}) if seen else ("trail", {"size": 1.5, "opacity": 0.6})
-        one = np.eye(count)[k]
-        title = f"h{'₁₂₃'[k]}, neuron {k + 1}" if seen else "the others" if k == 3 else ""
-        if seen:
-            show = (angle, Row(tuple(one), stage=1))
-            marks.append(Line("beside", role, show, size=1.5, fade=[0.5, 1, 0.6, 0.6]))
-        show = (angle, Row(tuple(one), stage=2))
-        marks.append(Line("beside", role, show, title, fade=[0, 0, 1, 1], **look))
-    for k in range(min(count, 3)):
-        show = (angle, Row(tuple(np.eye(count)[k]), stage=2))
-        marks += followed("beside", show, size=8, trail=0, fade=[0, 0, 1, 1])
+    angle, each = Row((0, 0, 0, 1), stage=0), np.eye(net.first.A.shape[0])
+    before, after = ([(angle, Row(tuple(one), stage=stage)) for one in each] for stage in (1, 2))
+    late, thin = Look(fade=[0, 0, 1, 1]), Look(size=1.5, opacity=0.6)
+    marks: list[Mark] = [Line("beside", "trail", show, **thin, **late) for show in after[3:]]
+    for k, role in enumerate(NEURONS):
+        title = f"h{'₁₂₃'[k]}, neuron {k + 1}"
+        marks.append(Line("beside", role, before[k], size=1.5, fade=[0.5, 1, 0.6, 0.6]))
+        marks.append(Line("beside", role, after[k], title, size=4, **late))
+    marks += [mark for show in after[:3] for mark in followed("beside", show, size=8, trail=0, **late)]
     x, y = ("angle on the circle, °", 0.0, 360.0), ("the neuron", -1.1 * reach, 1.1 * reach)
     return graph("beside", "Each neuron around the circle", marks, x, y)
 
@@ -297,18 +270,15 @@ def sphere_view(gate: Gated | None) -> View:
 # --- numbers
 
 
-def readouts(
-    choices: Choices, film: Film | None, net: Layers
-) -> tuple[tuple[Readout, ...], tuple[Cloud, ...]]:
+def readouts(choices: Choices, film: Film | None) -> tuple[tuple[Readout, ...], tuple[Cloud, ...]]:
     basis, function = SPACES[choices["norm"]], choices["function"]
     found: list[Readout] = [Zeros("Zeros a point", "points", 2), Patterns("Sign patterns", "points", 1)]
     if choices["norm"] == "layer_norm":
         found.append(Pieces("Pieces of the circle", "points", 0, basis, RADIUS))
     if function == "relu":
-        found += [
-            Count(TITLES[fate].capitalize(), "points", Gated(fate, 0, basis), 2)
-            for fate in ("shared", "collapsed")
-        ]
+        found.append(Ranks("Of the points in pieces of rank", "points", 0, basis))
+        lost = {fate: TITLES[fate].capitalize() for fate in ("shared", "collapsed")}
+        found += [Count(title, "points", Gated(fate, 0, basis), 2) for fate, title in lost.items()]
     if film is None:
         return (*found, Residual("Farthest that W₂ ends from y", "points", "y")), ()
     track = Track(film.steps, 100 * film.accuracy[choices["seed"]][:, None])
