@@ -8,38 +8,36 @@ const SMALL = 1e-9; // of the largest weights: what is less is rounding
 /** @typedef {{W: number[][], b: ArrayLike<number>}} Layer a row of W for each neuron, of which there are at most 52 */
 
 /** The number of a fate for each point, and the rank of its piece. @param {Layer} layer
- * @param {ArrayLike<number>} x points of a sphere (count × n) @param {number} count */
-export function fates({ W, b }, x, count) {
-  const n = x.length / count || 1, found = new Uint8Array(count), ranks = new Uint8Array(count);
-  const least = SMALL * size(W), point = new Float64Array(n);
-  /** @type {Map<number, {rank: number, fate: number, unseen: number[]}>} */ const known = new Map();
+ * @param {ArrayLike<number>} x points of a sphere (count × n) @param {ArrayLike<number>} z Wx + b of each @param {number} count */
+export function fates({ W }, x, z, count) {
+  const n = x.length / count || 1, m = W.length, found = new Uint8Array(count), ranks = new Uint8Array(count);
+  const least = SMALL * size(W);
+  /** @type {Map<number, Piece>} */ const known = new Map();
   for (let i = 0; i < count; i++) {
-    for (let j = 0; j < n; j++) point[j] = x[i * n + j];
-    const on = pattern(W, b, point), piece = known.get(on) ?? pieceOf(W.filter((_, k) => Math.floor(on / 2 ** k) % 2), n, least);
-    known.set(on, piece);
+    let on = 0;
+    for (let k = 0, bit = 1; k < m; k++, bit *= 2) if (z[i * m + k] > 0) on += bit;
+    let piece = known.get(on);
+    if (!piece) known.set(on, (piece = pieceOf(W, on, n, least)));
     found[i] = piece.fate;
     ranks[i] = piece.rank;
-    if (piece.unseen.length) {
-      const part = 2 * dot(piece.unseen, point);
-      for (let j = 0; j < n; j++) point[j] -= part * piece.unseen[j];
-      if (pattern(W, b, point) !== on) found[i] = APART;
-    }
+    if (!piece.unseen) continue;
+    let part = 0, across = 0;
+    for (let j = 0; j < n; j++) part += 2 * piece.unseen[j] * x[i * n + j];
+    for (let k = 0, bit = 1; k < m; k++, bit *= 2) if (z[i * m + k] - part * piece.along[k] > 0) across += bit;
+    if (across !== on) found[i] = APART;
   }
   return { found, ranks, highest: n };
 }
 
-/** Which neurons are on at a point, a bit each. @param {number[][]} W @param {ArrayLike<number>} b @param {ArrayLike<number>} x */
-function pattern(W, b, x) {
-  let on = 0;
-  for (let k = 0, bit = 1; k < W.length; k++, bit *= 2) if (dot(W[k], x) + b[k] > 0) on += bit;
-  return on;
-}
+/** @typedef {{rank: number, fate: number, unseen: number[] | null, along: number[]}} Piece with the direction that alone is not
+ * seen, if there is one, and how fast each neuron changes along it */
 
-/** What becomes of points where neurons with these weights are on, and the direction that alone is not seen, if there is one.
- * @param {number[][]} rows @param {number} n @param {number} least */
-function pieceOf(rows, n, least) {
-  const seen = directions(rows, n, least), rank = seen.length;
-  return { rank, fate: rank === n ? APART : rank ? SHARED : COLLAPSED, unseen: rank && rank === n - 1 ? across(seen, n) : [] };
+/** What becomes of points where these neurons are on, a bit each. @param {number[][]} W @param {number} on @param {number} n
+ * @param {number} least @returns {Piece} */
+function pieceOf(W, on, n, least) {
+  const seen = directions(W.filter((_, k) => Math.floor(on / 2 ** k) % 2), n, least), rank = seen.length;
+  const unseen = rank && rank === n - 1 ? across(seen, n) : null;
+  return { rank, fate: rank === n ? APART : rank ? SHARED : COLLAPSED, unseen, along: unseen ? W.map((w) => dot(w, unseen)) : [] };
 }
 
 /** Orthonormal directions that rows span; what is shorter than `least` is nothing. @param {number[][]} rows @param {number} n

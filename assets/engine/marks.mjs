@@ -6,7 +6,7 @@
  * @typedef {import("./engine.mjs").Row} Row
  * @typedef {import("./engine.mjs").Packed} Packed
  * @typedef {number[] | "followed" | {kind: "highest", row: Row} | {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated | null} Only
- * @typedef {{kind: "gated", fate: string, before: number, basis: Packed}} Gated
+ * @typedef {{kind: "gated", fate: string, before: number, basis: Packed, of: string}} Gated
  * @typedef {Row | {kind: "largestweight", stage: number | null} | {kind: "attention", row: Row}} Measure one number for each point
  * @typedef {{scale: string, low: number, high: number, of: Packed | Measure, title: string}} Color
  * @typedef {{kind: "follow"} | {kind: "choose", choice: string, numbers: Packed} | {kind: "drag", x: string, y: string}
@@ -149,22 +149,28 @@ const counted = (only) => only !== null && typeof only === "object" && "kind" in
 
 /** The numbers of the points to show. @param {{only?: Only, cloud: string}} mark @param {Moment} moment @returns {number[]} */
 export function chosen({ only, cloud }, moment) {
-  const { recipe, stages, at, params, followed } = moment, n = sizeOf(recipe, cloud), every = Array.from({ length: n }, (_, i) => i);
-  if (!only) return every;
+  const { recipe, stages, at, params, followed } = moment, n = sizeOf(recipe, cloud);
+  const every = () => Array.from({ length: n }, (_, i) => i);
+  if (!only) return every();
   if (only === "followed") return [Math.min(followed, n - 1)];
   if (Array.isArray(only)) return only;
-  if (only.kind === "selectable" || only.kind === "unselectable") return every.filter((i) => (selectionOf(moment.at[cloud], cloud, moment).corrals[i] === null) === (only.kind === "selectable"));
-  if (only.kind === "gated") return every.filter((i) => fatesOf(only, cloud, moment).found[i] === FATES.indexOf(only.fate));
-  if (only.kind !== "highest") return every.filter((i) => hullOf(cloud, moment).corners[i] === (only.kind === "onhull"));
+  if (only.kind === "selectable" || only.kind === "unselectable") return every().filter((i) => (selectionOf(moment.at[cloud], cloud, moment).corrals[i] === null) === (only.kind === "selectable"));
+  if (only.kind === "gated") {
+    const { found } = fatesOf(only, only.of || cloud, moment), fate = FATES.indexOf(only.fate);
+    return every().filter((i) => found[i] === fate);
+  }
+  if (only.kind !== "highest") return every().filter((i) => hullOf(cloud, moment).corners[i] === (only.kind === "onhull"));
   const values = project([only.row], stages[cloud], at[cloud], n, params);
-  return [every.reduce((best, i) => (values[i] > values[best] ? i : best), 0)];
+  return [every().reduce((best, i) => (values[i] > values[best] ? i : best), 0)];
 }
 
 /** Numbers of all points (k each), those that are not shown as gaps. @param {Float32Array} numbers @param {number} k @param {Mark} mark
  * @param {Moment} moment */
 function kept(numbers, k, mark, moment) {
-  const shown = new Set(chosen(mark, moment));
-  return numbers.map((x, o) => (shown.has(Math.floor(o / k)) ? x : NaN));
+  const out = numbers.slice(), hidden = new Uint8Array(numbers.length / k).fill(1);
+  for (const i of chosen(mark, moment)) hidden[i] = 0;
+  for (let i = 0; i < hidden.length; i++) if (hidden[i]) for (let j = 0; j < k; j++) out[i * k + j] = NaN;
+  return out;
 }
 
 /** @type {WeakMap<Float64Array[], Map<number, ReturnType<typeof fates>>>} of a cloud's stages, by the step */
@@ -177,7 +183,7 @@ export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
   const { W, b, directions } = layer(cloudOf(recipe, name), before, basis, params), from = own[before], d = from.length / n || 1;
   const x = new Float64Array(n * directions.length);
   for (let i = 0; i < n; i++) directions.forEach((each, k) => { for (let j = 0; j < d; j++) x[i * directions.length + k] += each[j] * from[i * d + j]; });
-  const next = fates({ W, b }, x, n);
+  const next = fates({ W, b }, x, own[before + 1], n);
   gated.set(own, (gated.get(own) ?? new Map()).set(before, next));
   return next;
 }
@@ -304,10 +310,13 @@ export const follows = ({ hand }) => ["follow", "carry", "open"].includes(hand?.
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} what each mark showed last */
 const shown = new WeakMap();
 
+/** The stages of another cloud that decides which points a mark shows. @param {Mark} mark @param {import("./engine.mjs").Stages} stages */
+const seenBy = ({ only }, stages) => (only?.of ? stages[only.of] : null);
+
 /** What a mark shows; where its cloud has not moved, the same array again. @param {Mark} mark @param {Moment} moment */
 export function pointsOf(mark, moment) {
   const { stages, at, params, followed, progress } = moment, known = shown.get(mark);
-  const inputs = [stages[mark.cloud], at[mark.cloud], followed, mark.mark === "Trail" ? progress : 0, ...rowMovers(mark.query ? [...mark.rows, mark.query] : mark.rows).map((name) => params[name])];
+  const inputs = [stages[mark.cloud], at[mark.cloud], followed, mark.mark === "Trail" ? progress : 0, seenBy(mark, stages), ...rowMovers(mark.query ? [...mark.rows, mark.query] : mark.rows).map((name) => params[name])];
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.points;
   const points = MARKS[mark.mark](mark, moment);
   shown.set(mark, { inputs, points });
@@ -325,7 +334,7 @@ export function valuesOf(mark, moment) {
   const { of } = mark.color, live = !("bdata" in of), { cloud } = mark, n = sizeOf(recipe, cloud);
   const row = live ? ("kind" in of ? ("row" in of ? of.row : null) : of) : null;
   const now = (mark.only && !Array.isArray(mark.only)) || (live && (!row || row.stage === null || row.over)) ? at[cloud] : null;
-  const inputs = [now, of, followed, live ? stages[cloud] : null, ...(row ? rowMovers([row]) : []).map((name) => params[name])];
+  const inputs = [now, of, followed, live ? stages[cloud] : null, seenBy(mark, stages), ...(row ? rowMovers([row]) : []).map((name) => params[name])];
   const known = tints.get(mark);
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.values;
   const each = live ? measured(of, cloud, moment) : /** @type {Float32Array} */ (unpack(of));

@@ -274,9 +274,12 @@ def _only(where: str, only: Any, cloud: Cloud, recipe: Recipe) -> None:
             _hull(where, only, cloud)
         case Selectable() | Unselectable():
             _keys(where, only, cloud)
-        case Gated(fate):
+        case Gated(fate, of=of):
             known(where, "fate", fate, FATES)
-            _gates(where, only, cloud)
+            known(where, "cloud", of or cloud.name, [c.name for c in recipe.clouds])
+            decides = recipe.cloud(of or cloud.name)
+            _length(where, repr(decides.name), decides.points, len(cloud.points), f"point of {cloud.name!r}")
+            _gates(where, only, decides)
         case Sequence() | np.ndarray():
             _inside(where, "only", list(only), 0, len(cloud.points))
 

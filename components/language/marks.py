@@ -84,11 +84,13 @@ class Gated:
 
     before: the number of the Affine that stands before it in the cloud's pipeline; basis (n, d): an
     orthonormal one of the space in which the points lie there, on a circle or a sphere around the origin.
+    of: another cloud with as many points, whose fates count.
     """
 
     fate: str
     before: int
     basis: Array
+    of: str = ""
 
 
 One = Sequence[int] | Followed | Highest | None  # points of a cloud whose number is known; None: all
@@ -562,9 +564,9 @@ def indices(only: Only, cloud: str, at: Moment) -> Array:
             return np.flatnonzero(at.largest(cloud) == 1)
         case Unselectable():
             return np.flatnonzero(at.largest(cloud) < 1)
-        case Gated(fate, before, basis):
-            W, b = layer(at.clouds[cloud], before, basis, at.params)
-            fates = gates.fates(W, b, at.stages(cloud)[before] @ basis.T)
+        case Gated(fate, before, basis, of):
+            W, b = layer(at.clouds[of or cloud], before, basis, at.params)
+            fates = gates.fates(W, b, at.stages(of or cloud)[before] @ basis.T)
             return np.flatnonzero(fates == gates.FATES.index(fate))
     return np.array(only, dtype=int)
 

@@ -450,14 +450,16 @@ def test_what_a_relu_keeps_is_the_same(node, seed, n, m, p):
     A[: m // 2] = A[m - m // 2 :] if seed % 3 == 0 else A[: m // 2]
     first = Affine(Entries(A, {"p": 0.2 * A}), Entries(rng.normal(size=m) / 2, {"p": np.ones(m) / 2}))
     cloud = Cloud("x", x, Pipeline((Affine(np.eye(3)), first, Pointwise("relu"))))
-    marks = [Points("x", "input", rows(np.eye(3)), only=Gated(fate, 1, basis)) for fate in FATES]
-    recipe = recipe_of(cloud)
+    only = [Gated(fate, 1, basis) for fate in FATES]
+    marks = [Points("x", "input", rows(np.eye(3)), only=one) for one in only]
+    marks += [Points("map", "input", rows(np.eye(2)), only=replace(one, of="x")) for one in only]
+    recipe = replace(recipe_of(cloud), clouds=(cloud, Cloud("map", x[:, :2])))
     [answer] = node.run(recipe, [({"p": p}, 0)], marks=marks)
     at = recipe.moment({"p": p}, 0)
     got = [np.isfinite(unpack(each["points"], 60)[:, 0]) for each in answer["marks"]]
     want = [np.isfinite(mark.points(at)[:, 0]) for mark in marks]
     np.testing.assert_array_equal(got, want)
-    assert (np.sum(got, axis=0) == 1).all()
+    assert (np.sum(got[:3], axis=0) == 1).all() and np.array_equal(got[:3], got[3:])
 
 
 def test_a_query_and_its_supporting_line_by_hand(node):

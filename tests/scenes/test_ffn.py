@@ -68,7 +68,7 @@ def test_the_surfaces_are_all_that_the_norms_give():
 
 def test_a_map_of_the_sphere_keeps_areas():
     """As many points in each of 24 equal cells of longitude and height, but for those beside the edges."""
-    across = places(normed(FINE, norm="rms_norm"), "rms_norm")
+    across = places(normed(FINE, norm="rms_norm"))
     counts = np.histogram2d(*across.T, bins=(6, 4), range=((-180, 180), (-RADIUS, RADIUS)))[0]
     assert np.abs(counts - FINE / 24).max() < 0.02 * FINE / 24
 

@@ -1,7 +1,6 @@
 """The recipe of a feed-forward network: the surface of a norm through W₁, ReLU or GELU, and W₂.
 
-A second cloud has behind the coordinates of each point its place in the view beside: its angle on the circle,
-its longitude and height on the sphere. W₁ does not see these.
+Beside it stands the same circle with the neurons over its angle, or a map of the same sphere.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from components.language.recipe import (
 )
 from components.language.scene import Choices, File
 from components.scenes.networks import clock
-from components.scenes.scenery import Look, Part, Rows, axes, draw, followed, globe, graph, rest, space, split
+from components.scenes.scenery import Look, Part, Rows, axes, draw, followed, graph, rest, space, split
 from geometry import Affine, Branches, Entries, Pipeline, Pointwise, Softmax, Track, clouds, gates
 from geometry.pipeline import Step
 from learning.datasets import SPACES, normed
@@ -45,8 +44,8 @@ BY_HAND = ("hand", "mirrored")
 FUNCTIONS = {"relu": "ReLU", "gelu": "GELU"}
 SEEDS, EXPANSIONS, MOST = 8, range(1, 5), 12  # MOST: neurons
 RADIUS = np.sqrt(3)
-POINTS = {"layer_norm": 480, "rms_norm": 1200}
-FOLLOWED = {"layer_norm": 80, "rms_norm": 620}
+POINTS = {"layer_norm": 480, "rms_norm": 1000}
+FOLLOWED = {"layer_norm": 80, "rms_norm": 517}
 SHOW = rows(np.eye(3))
 ROLES = {"apart": "input", "shared": "mean-direction", "collapsed": "ink"}
 TITLES = {"apart": "kept apart", "shared": "shares its image with others", "collapsed": "all in one point"}
@@ -57,7 +56,7 @@ REACH = 1.75  # by hand: the surface before, unshifted
 TILT = Parameter(
     "tilt", "tilt", 25, 0, 90, 1, about="in degrees: turns the surface before it meets the planes"
 )
-SHIFT = Parameter("shift", "shift b", -0.6, -1.8, 1.8, about="added to every neuron")
+SHIFT = Parameter("shift", "shift b", -0.6, -1.5, 1.5, about="added to every neuron")
 DEGREES = np.arange(0.0, 91)
 
 
@@ -92,12 +91,10 @@ def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[st
     y, net = normed(POINTS[norm], norm=norm), layers(choices, film)
     through = Pipeline((net.first, Pointwise(function), net.last))
     points = Cloud("points", y, through)
-    beside = Cloud(
-        "beside", np.hstack([y, places(y, norm)]), Pipeline((padded(net.first), Pointwise(function)))
-    )
     values = {p.name: p.value for p in net.parameters}
     reach = REACH if choices["weights"] in BY_HAND else size(points.stages(values))
     gate = Gated("apart", 0, SPACES[norm]) if function == "relu" else None
+    beside, view = around_circle(y, net, function, reach) if norm == "layer_norm" else mapped(y, gate)
     drawn, around = split(*guides(net, through, norm, reach))
     told, more = readouts(choices, film)
     return Recipe(
@@ -106,7 +103,7 @@ def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[st
         clouds=(points, beside, Cloud("y", y), *drawn, *more),
         views=(
             space("space", "", (*around, *picture(gate, norm)), reach, camera=CAMERA),
-            replace(circle_view(net, reach) if norm == "layer_norm" else sphere_view(gate), strip=True),
+            replace(view, strip=True),
         ),
         formula=formula(function),
         table=Table("points", columns=("components",)),
@@ -172,21 +169,14 @@ def backwards(hidden: Pipeline, y: np.ndarray) -> Affine:
 
 
 def padded(first: Affine) -> Affine:
-    """The same for points with two more coordinates, which it does not see."""
+    """The same for points with one more coordinate, which it does not see."""
     assert isinstance(first.A, Entries)
 
     def wider(values: Any) -> np.ndarray:
-        return np.concatenate([values, np.zeros((*values.shape[:-1], 2))], axis=-1)
+        return np.concatenate([values, np.zeros((*values.shape[:-1], 1))], axis=-1)
 
     tracks = {name: Track(track.at, wider(track.values)) for name, track in first.A.tracks.items()}
     return Affine(Entries(wider(first.A.base), tracks=tracks), first.b)
-
-
-def places(y: np.ndarray, norm: str) -> np.ndarray:
-    """(N, 2): the angle in degrees on the circle; on the sphere longitude in degrees, and height."""
-    if norm == "layer_norm":
-        return np.column_stack([360 * (np.arange(len(y)) + 0.5) / len(y), 0 * y[:, 0]])
-    return np.column_stack([np.degrees(np.arctan2(y[:, 1], y[:, 0])), y[:, 2]])
 
 
 # --- what is seen
@@ -207,14 +197,14 @@ def picture(gate: Gated | None, norm: str) -> tuple[Mark, ...]:
 def by_fate(cloud: str, show: Rows, gate: Gated | None, size: float) -> tuple[Mark, ...]:
     if gate is None:
         return (Points(cloud, "input", show, "the points", size=size, hand=Follow()),)
-    basis = gate.basis if cloud == "points" else np.hstack([gate.basis, np.zeros((len(gate.basis), 2))])
+    whose = "" if cloud == "points" else "points"
     return tuple(
         Points(
             cloud,
             role,
             show,
             TITLES[fate],
-            only=Gated(fate, gate.before, basis),
+            only=replace(gate, fate=fate, of=whose),
             size=2 * size if fate == "collapsed" and cloud == "points" else size,
             hand=Follow(),
         )
@@ -230,8 +220,14 @@ def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part
     planes = draw("planes", Mesh, "axis", SHOW, (walls, faces), opacity=0.12, fade=[0.3, 1, 1, 0.3])
     around = [planes, *axes(SHOW, ["1", "2", "3"], 0, reach, end, opacity=0.8)]
     if norm == "rms_norm":
-        look: Look = {"names": ("ball", "net"), "steps": through.steps}
-        return around + globe(SHOW, RADIUS * np.eye(3), mesh=0.08, net=0.4, **look)
+        sphere, look = RADIUS * np.eye(3), Look(steps=through.steps)
+        ball = clouds.turned(clouds.sphere_mesh(meridians=24, parallels=12), sphere)
+        net_of = clouds.turned(clouds.graticule(meridians=8, parallels=4), sphere)
+        return [
+            *around,
+            draw("ball", Mesh, "sphere", SHOW, ball, opacity=0.08, **look),
+            draw("net", Line, "sphere", SHOW, net_of, size=1, opacity=0.4, **look),
+        ]
     circle, line = clouds.circle(160, *SPACES[norm], radius=RADIUS), Look(size=2.5)
     home, before = Look(dash="dot", fade=[0.5, 0, 0, 1]), Look(steps=(net.first,), fade=[0, 0.6, 0.6, 0])
     waits = rest(net.first.A.shape[0], 1)
@@ -244,8 +240,10 @@ def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part
     ]
 
 
-def circle_view(net: Layers, reach: float) -> View:
-    """What each neuron says around the circle, before and after."""
+def around_circle(y: np.ndarray, net: Layers, function: str, reach: float) -> tuple[Cloud, View]:
+    """What each neuron says at each angle, before and after; the angle is a fourth coordinate of y."""
+    angles = 360 * (np.arange(len(y)) + 0.5) / len(y)
+    steps = (padded(net.first), Pointwise(function))
     angle, each = Row((0, 0, 0, 1), stage=0), np.eye(net.first.A.shape[0])
     before, after = ([(angle, Row(tuple(one), stage=stage)) for one in each] for stage in (1, 2))
     late, thin = Look(fade=[0, 0, 1, 1]), Look(size=1.5, opacity=0.6)
@@ -255,16 +253,23 @@ def circle_view(net: Layers, reach: float) -> View:
         marks.append(Line("beside", role, before[k], size=1.5, fade=[0.5, 1, 0.6, 0.6]))
         marks.append(Line("beside", role, after[k], title, size=4, **late))
     marks += [mark for show in after[:3] for mark in followed("beside", show, size=8, trail=0, **late)]
-    x, y = ("angle on the circle, °", 0.0, 360.0), ("the neuron", -1.1 * reach, 1.1 * reach)
-    return graph("beside", "Each neuron around the circle", marks, x, y)
+    x_axis, y_axis = ("angle on the circle, °", 0.0, 360.0), ("the neuron", -1.1 * reach, 1.1 * reach)
+    view = graph("beside", "Each neuron around the circle", marks, x_axis, y_axis)
+    return Cloud("beside", np.column_stack([y, angles]), Pipeline(steps)), view
 
 
-def sphere_view(gate: Gated | None) -> View:
+def mapped(y: np.ndarray, gate: Gated | None) -> tuple[Cloud, View]:
     """The sphere as a map that keeps areas: longitude across, height upwards."""
-    show = (Row((0, 0, 0, 1), stage=0), Row((0, 0, 0, 0, 1), stage=0))
+    show = rows(np.eye(2))
     marks = (*by_fate("beside", show, gate, 8), *followed("beside", show, size=12, trail=0))
-    x, y = ("longitude, °", -180.0, 180.0), ("height", -1.02 * RADIUS, 1.02 * RADIUS)
-    return graph("beside", "The sphere, its areas kept", marks, x, y)
+    x_axis, y_axis = ("longitude, °", -180.0, 180.0), ("height", -1.02 * RADIUS, 1.02 * RADIUS)
+    view = graph("beside", "The sphere, its areas kept", marks, x_axis, y_axis)
+    return Cloud("beside", places(y)), view
+
+
+def places(y: np.ndarray) -> np.ndarray:
+    """(N, 2): longitude in degrees, and height."""
+    return np.column_stack([np.degrees(np.arctan2(y[:, 1], y[:, 0])), y[:, 2]])
 
 
 # --- numbers
@@ -276,7 +281,7 @@ def readouts(choices: Choices, film: Film | None) -> tuple[tuple[Readout, ...], 
     if choices["norm"] == "layer_norm":
         found.append(Pieces("Pieces of the circle", "points", 0, basis, RADIUS))
     if function == "relu":
-        found.append(Ranks("Of the points in pieces of rank", "points", 0, basis))
+        found.append(Ranks("Points by the rank of their piece", "points", 0, basis))
         lost = {fate: TITLES[fate].capitalize() for fate in ("shared", "collapsed")}
         found += [Count(title, "points", Gated(fate, 0, basis), 2) for fate, title in lost.items()]
     if film is None:

@@ -149,6 +149,14 @@ MISTAKES = {
         with_mark(Points("x", "input", SHOW, only=gate(basis=2 * np.eye(3)))),
         r"shape \(3, 3\); take orthonormal rows of 3",
     ),
+    "gates of a cloud that is not there": (
+        with_mark(Points("x", "input", SHOW, only=replace(gate(), of="y"))),
+        "no cloud 'y'",
+    ),
+    "gates of fewer points": (
+        with_mark(Points("x", "input", SHOW, only=replace(gate(), of="frame"))),
+        "'frame' has 4 entries; take 20",
+    ),
     "gates too many": (
         lambda: replace(recipe(3), clouds=(WIDE,), views=(ONLY_WIDE,), table=None),
         "53 neurons; take at most 52",
