@@ -88,7 +88,11 @@ function erf(x) {
   if (a > 6) return Math.sign(x);
   if (a < 2.5) {
     let term = a, sum = a;
-    for (let n = 1; n < 60; n++) { term *= (-a * a) / n; sum += term / (2 * n + 1); }
+    for (let n = 1, before = 0; n < 60 && sum !== before; n++) {
+      before = sum;
+      term *= (-a * a) / n;
+      sum += term / (2 * n + 1);
+    }
     return Math.sign(x) * (2 / Math.sqrt(Math.PI)) * sum;
   }
   let fraction = 0;

@@ -180,22 +180,21 @@ const gated = new WeakMap();
 export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
   const own = stages[name], n = sizeOf(recipe, name), found = gated.get(own)?.get(before);
   if (found) return found;
-  const { W, b, directions } = layer(cloudOf(recipe, name), before, basis, params), from = own[before], d = from.length / n || 1;
-  const x = new Float64Array(n * directions.length);
-  for (let i = 0; i < n; i++) directions.forEach((each, k) => { for (let j = 0; j < d; j++) x[i * directions.length + k] += each[j] * from[i * d + j]; });
-  const next = fates({ W, b }, x, own[before + 1], n);
+  const from = own[before], [m, d] = basis.shape, along = unpack(basis), x = new Float64Array(n * m);
+  for (let i = 0; i < n; i++) for (let k = 0; k < m; k++) for (let j = 0; j < d; j++) x[i * m + k] += along[k * d + j] * from[i * d + j];
+  const next = fates(layer(cloudOf(recipe, name), before, basis, params), x, own[before + 1], n);
   gated.set(own, (gated.get(own) ?? new Map()).set(before, next));
   return next;
 }
 
-/** W and b of an Affine on the space of a basis, whose directions come too. @param {import("./engine.mjs").Cloud} cloud
+/** W and b of an Affine on the space of a basis. @param {import("./engine.mjs").Cloud} cloud
  * @param {number} before @param {Packed} basis @param {Record<string, number>} params */
 export function layer({ steps }, before, basis, params) {
   const step = steps[before];
   if (step.kind !== "affine" || "of" in step.A) throw new Error(`step ${before} is no Affine of its own`);
   const d = basis.shape[1], A = rowsOf(value(step.A, params), d), directions = rowsOf(unpack(basis), d);
   const W = A.map((row) => directions.map((each) => each.reduce((sum, x, j) => sum + x * row[j], 0)));
-  return { W, b: step.b ? value(step.b, params) : new Float64Array(W.length), directions };
+  return { W, b: step.b ? value(step.b, params) : new Float64Array(W.length) };
 }
 
 /** @param {ArrayLike<number>} matrix @param {number} d @returns {number[][]} */
