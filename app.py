@@ -4,6 +4,7 @@ python app.py [--host HOST] [--port PORT]   serves the explorer
 python app.py list                          names the scenes
 python app.py export SLUG --out FILE        writes a scene as a page, a picture or a film
 python app.py site DIR                      writes the whole explorer as static files
+python app.py story DIR                     writes the story alone, for anyone's site
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def gallery(viewer: Viewer, files: list[str]) -> None:
     hall, start = viewer.hall, time.perf_counter()
     page(viewer, "/", files)
     for slug in scenes():
-        viewer.ask(f"/still/{slug}.svg?theme=light", hall.took)
+        viewer.ask(f"/card/{slug}.svg?theme=light", hall.took)
     hall.visits.append(time.perf_counter() - start)
 
 

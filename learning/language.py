@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import pi, sqrt
+from math import sqrt
 
 import numpy as np
 from array_api_compat import array_namespace
 from jaxtyping import Float, Int
 
+from geometry import pointwise
 from geometry.arrays import Array
 from geometry.centering import center
 from geometry.ellipsoid import to_ellipsoid
@@ -32,7 +33,9 @@ class Shape:
     """What a model is made of. characters: those that it knows, a token each.
 
     scaled: whether the LayerNorm before the attention scales as well as centres; the others always do.
-    Raises ValueError where a character is there twice, or a number is below 1.
+    heads: into how many blocks of axes, one after the other, q, k and v are cut.
+    Raises ValueError where a character is there twice, a number is below 1, or the heads do not divide the
+    width.
     """
 
     characters: str
@@ -40,12 +43,15 @@ class Shape:
     layers: int = 4
     window: int = 256
     scaled: bool = True
+    heads: int = 1
 
     def __post_init__(self):
         if not self.characters or len(set(self.characters)) < len(self.characters):
             raise ValueError("the characters of a model are given, and none of them twice")
         if min(self.width, self.layers, self.window) < 1:
             raise ValueError("width, layers and window of a model are 1 or more")
+        if self.heads < 1 or self.width % self.heads:
+            raise ValueError(f"{self.heads} heads do not divide a width of {self.width}")
 
     @property
     def parts(self) -> dict[str, tuple[int, ...]]:
@@ -76,7 +82,7 @@ class Block:
     stream: what comes in; keys: what attention reads, its LayerNorm; q, k, v; scores ⟨q, k⟩/√d; weights:
     their causal softmax, of each position over those before it and itself; branch: what attention adds to
     the stream; read: the LayerNorm of that sum; hidden: after the GELU; mlp: what it adds; out: the stream
-    that leaves.
+    that leaves. With several heads q, k, v, scores and weights are (*batch, heads, n, …), √d that of a head.
     """
 
     stream: Array
@@ -113,57 +119,83 @@ def read(
     tokens: Int[Array, "*batch n"],
     *,
     attend: Callable[[Array], Array] = causal,
+    norm: Callable[..., Array] | None = None,
+    kept: Sequence[Block] = (),
 ) -> Reading:
     """The model on tokens, n at most its window: embedding and position, then the blocks, then the logits.
 
-    x ← x + attention(LayerNorm(x)), x ← x + MLP(LayerNorm(x)); logits LayerNorm(x) @ wteᵀ. One head.
+    x ← x + attention(LayerNorm(x)), x ← x + MLP(LayerNorm(x)); logits LayerNorm(x) @ wteᵀ. norm: what stands
+    for LayerNorm, a function of (weights, its name in them, x, scaled=). Weights may have a last Linear
+    "head" of their own, which then stands for wteᵀ. kept: the first blocks of a reading of these tokens,
+    whose weights are the same: they stay as they are.
     Raises ValueError for more tokens than the window holds.
     """
     n = tokens.shape[-1]
     if n > shape.window:
         raise ValueError(f"the model reads {shape.window} characters at most: got {n}")
-    stream = weights["wte.weight"][tokens] + weights["wpe.weight"][:n]
-    blocks: list[Block] = []
-    for k in range(shape.layers):
+    norm = norm or layer_norm_of
+    blocks = list(kept)
+    stream = blocks[-1].out if blocks else weights["wte.weight"][tokens] + weights["wpe.weight"][:n]
+    for k in range(len(blocks), shape.layers):
         prefix = f"h.{k}."
         own = {name.removeprefix(prefix): w for name, w in weights.items() if name.startswith(prefix)}
-        blocks.append(_block(own, stream, attend, scaled=shape.scaled))
+        blocks.append(_block(own, stream, attend, norm, shape))
         stream = blocks[-1].out
-    last = _norm(weights, "ln_f", stream)
-    return Reading(blocks, last, last @ weights["wte.weight"].mT)
+    last = norm(weights, "ln_f", stream)
+    head = _linear(weights, "head", last) if "head.weight" in weights else last @ weights["wte.weight"].mT
+    return Reading(blocks, last, head)
 
 
 def _block(
-    own: Mapping[str, Array], stream: Array, attend: Callable[[Array], Array], *, scaled: bool
+    own: Mapping[str, Array],
+    stream: Array,
+    attend: Callable[[Array], Array],
+    norm: Callable[..., Array],
+    shape: Shape,
 ) -> Block:
-    keys = _norm(own, "ln_1", stream, scaled=scaled)
+    keys = norm(own, "ln_1", stream, scaled=shape.scaled)
     d = stream.shape[-1]
     every = _linear(own, "attn.c_attn", keys)
-    q, k, v = every[..., :d], every[..., d : 2 * d], every[..., 2 * d :]
-    scores = q @ k.mT / sqrt(d)
+    q, k, v = (cut(every[..., j * d : (j + 1) * d], shape.heads) for j in range(3))
+    scores = q @ k.mT / sqrt(d / shape.heads)
     attention = attend(scores)
-    branch = _linear(own, "attn.c_proj", attention @ v)
-    read = _norm(own, "ln_2", stream + branch)
-    hidden = gelu(_linear(own, "mlp.c_fc", read))
+    branch = _linear(own, "attn.c_proj", beside(attention @ v, shape.heads))
+    read = norm(own, "ln_2", stream + branch)
+    hidden = pointwise.apply("gelu_tanh", _linear(own, "mlp.c_fc", read))
     mlp = _linear(own, "mlp.c_proj", hidden)
     out = stream + branch + mlp
     return Block(stream, keys, q, k, v, scores, attention, branch, read, hidden, mlp, out)
+
+
+def cut(x: Float[Array, "*batch n d"], heads: int) -> Array:
+    """The axes in blocks, one a head: (*batch, heads, n, d/heads); with one head x itself. Source: 003, 5.2.
+
+    Head h has the axes h·d/heads up to (h + 1)·d/heads.
+    """
+    if heads == 1:
+        return x
+    *batch, n, d = x.shape
+    return array_namespace(x).moveaxis(x.reshape(*batch, n, heads, d // heads), -2, -3)
+
+
+def beside(x: Array, heads: int) -> Float[Array, "*batch n d"]:
+    """The blocks of `cut`, side by side again."""
+    if heads == 1:
+        return x
+    x = array_namespace(x).moveaxis(x, -3, -2)
+    return x.reshape(*x.shape[:-2], -1)
 
 
 def _linear(own: Mapping[str, Array], name: str, x: Array) -> Array:
     return x @ own[f"{name}.weight"] + own[f"{name}.bias"]
 
 
-def _norm(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True) -> Array:
+def layer_norm_of(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True) -> Array:
+    """LayerNorm with the gain and shift of a name, or with no division."""
     gamma, beta = own[f"{name}.weight"], own[f"{name}.bias"]
     if scaled:
         return layer_norm(x, gamma=gamma, beta=beta, eps=EPS)
     return to_ellipsoid(center(x), gamma=gamma, beta=beta)
-
-
-def gelu(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
-    """x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, as GPT-2 has it: within 5e-4 of x·(1 + erf(x/√2))/2."""
-    return x * (1 + array_namespace(x).tanh(sqrt(2 / pi) * (x + 0.044715 * x * x * x))) / 2
 
 
 def losses(logits: Float[Array, "*batch n k"], tokens: Int[Array, "*batch n"]) -> Float[Array, "*batch n-1"]:

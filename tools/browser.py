@@ -13,12 +13,14 @@ from pathlib import Path
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 MAC_APPLICATION = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 
-# WebGL in software, so that a machine without a GPU draws too; nothing that goes to the network by itself.
+# WebGL in software, so that a machine without a GPU draws too, and nothing else by way of it: such a machine
+# puts its pages together without. Nothing that goes to the network by itself.
 ARGUMENTS = (
     "--no-sandbox",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
     "--ignore-gpu-blocklist",
+    "--disable-gpu-compositing",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",

@@ -113,6 +113,7 @@ export const FUNCTIONS = {
   arctan: Math.atan,
   relu: (x) => (x <= 0 ? 0 : x),
   gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
+  gelu_tanh: (x) => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x))),
 };
 
 /** Two benches that a cloud goes to and fro on: no memory is asked for in a frame. */

@@ -1,5 +1,6 @@
 // @ts-check
-/** The entry: every `[data-slug]` element that appears on the page gets a player, which goes with it; the keys are theirs. */
+/** The entry: every `[data-slug]` element that appears on the page gets a player, which goes with it. The keys are theirs; where none
+ * has the focus, they are those of the page's own scene. */
 
 import { shared } from "./globals.mjs";
 import { key } from "./keys.mjs";
@@ -25,6 +26,6 @@ function attend() {
 new MutationObserver(attend).observe(document.documentElement, { childList: true, subtree: true, attributeFilter: ["data-slug"] });
 attend();
 addEventListener("keydown", (event) => {
-  const player = players.find((p) => p.root.contains(/** @type {Node} */ (event.target))) ?? players[0];
+  const player = players.find((p) => p.root.contains(/** @type {Node} */ (event.target))) ?? players.find((p) => p.root.matches("main"));
   if (player?.recipe && !document.querySelector("dialog[open]")) key(event, player);
 });

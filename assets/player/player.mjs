@@ -144,10 +144,12 @@ export class Player {
   #next(change) {
     this.#asking.abort();
     const asking = (this.#asking = new AbortController()), stale = () => this.#closed || asking.signal.aborted;
-    const late = setTimeout(() => { if (!stale()) this.notice(LATE); }, SLOW);
+    const said = () => this.part("notice")?.textContent ?? "";
+    let before = ""; // what stands there when it gets late is said again
+    const late = setTimeout(() => { if (!stale()) { before = said(); this.notice(LATE); } }, SLOW);
     const done = this.#line.then(() => (stale() ? undefined : change(stale))).finally(() => {
       clearTimeout(late);
-      if (!stale() && this.part("notice")?.textContent === LATE) this.notice("");
+      if (!stale() && said() === LATE) this.notice(before);
     });
     this.#line = done.catch(() => { if (!stale()) this.notice("The figure could not be drawn. Reload the page to try again."); });
     return done;

@@ -10,6 +10,13 @@ import { question, verdict } from "./guess.mjs";
 
 /** @typedef {ReturnType<typeof tour>} Tour */
 
+/** At the end of a tour: the sentence that leads to the next scene, and a link into its tour. @param {HTMLElement} part the text of the scene */
+function onwards(part) {
+  const bridge = part.querySelector(".onwards .bridge"), next = /** @type {HTMLAnchorElement | null} */ (part.querySelector(".onwards a.next[data-to]"));
+  if (!bridge || !next) return [];
+  return [h("p", { innerHTML: bridge.innerHTML }), h("p", {}, h("a", { className: "onwards", href: `${next.href}?tour=1` }, next.textContent ?? ""))];
+}
+
 /** The tour of a player, which leads it; the links of the page to its stops lead there at once.
  * @param {HTMLElement} part @param {Stop[]} all @param {import("./player.mjs").Player} player */
 export function tour(part, all, player) {
@@ -45,6 +52,7 @@ export function tour(part, all, player) {
   };
   const reveal = (/** @type {Node | null} */ judged) => {
     words.innerHTML = all[current].html;
+    if (current === last) words.append(...onwards(part));
     if (judged) words.prepend(judged);
     on.textContent = current < last ? "Next" : "Done";
     player.go(all[current].state);

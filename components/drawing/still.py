@@ -33,7 +33,7 @@ LETTER = 0.6  # of its height: how wide a letter is, with some room
 
 def svg(recipe: Recipe, state: State) -> str:
     """The views side by side; theme "auto" follows the reader's system."""
-    return _svg(recipe, state, f"<style>{_style(state.theme)}</style>", f'width="{WIDTH}" height="{HEIGHT}"')
+    return _svg(recipe, state, f"<style>{style(state.theme)}</style>", f'width="{WIDTH}" height="{HEIGHT}"')
 
 
 def inline(recipe: Recipe, state: State, *, title: str) -> str:
@@ -58,7 +58,10 @@ def _panel(recipe: Recipe, view: View, state: State, box: tuple[int, int, int, i
     w, h = (min(whole, part + 2 * BLEED) for whole, part in zip(room, size, strict=True))
     left, top = x + (room[0] - w) / 2, y + (room[1] - h) / 2
     place = f'x="{left:.1f}" y="{top:.1f}" width="{w:.1f}" height="{h:.1f}"'
-    layers = "".join(_layers(recipe, view, state, size))
+    drawn = seen(recipe, view, state, size)
+    if view.dims == 3 and state.camera is None:
+        drawn = zoomed(drawn, fitting([each.flat for each in drawn], size))
+    layers = "".join(layers_of(recipe, state, drawn, size))
     return f'<svg {place} viewBox="{-w / 2:.1f} {-h / 2:.1f} {w:.1f} {h:.1f}">{layers}</svg>'
 
 
@@ -76,7 +79,9 @@ def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
     return [(0, 0, main, HEIGHT), (main, 0, WIDTH - main, half), (main, half, WIDTH - main, HEIGHT - half)]
 
 
-def _style(theme: str) -> str:
+def style(theme: str) -> str:
+    """The colours of a theme for a picture by itself."""
+
     def block(name: str) -> str:
         return "svg{" + "".join(f"--{role}:{color};" for role, color in themes.colors(name).items()) + "}"
 
@@ -109,20 +114,28 @@ class Drawn:
 ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}  # what is drawn over what
 
 
-def _layers(recipe: Recipe, view: View, state: State, size: Size) -> list[str]:
+def seen(recipe: Recipe, view: View, state: State, size: Size) -> list[Drawn]:
+    """The marks of a view that are not transparent in a state, in the order in which they are drawn."""
     drawn, at = [], recipe.moment(state.params, state.progress, followed=state.follow)
     for mark in view.layers:
         if (opacity := mark.opacity_at(state.progress)) > 0:
             flat, depth = project(view, mark.points(at), state.camera or view.camera, size)
             drawn.append(Drawn(mark, opacity, flat, depth))
-    if view.dims == 3 and state.camera is None:
-        zoom = fitting([each.flat for each in drawn], size)
-        drawn = [replace(each, flat=zoom * each.flat) for each in drawn]
-    letters = _letters(recipe, drawn)
-    drawn.sort(key=lambda each: ORDER[each.mark.draws])
-    walls = [each for each in drawn if each.solid]
+    return sorted(drawn, key=lambda each: ORDER[each.mark.draws])
+
+
+def zoomed(drawn: Sequence[Drawn], zoom: float) -> list[Drawn]:
+    return [replace(each, flat=zoom * each.flat) for each in drawn]
+
+
+def layers_of(
+    recipe: Recipe, state: State, drawn: Sequence[Drawn], size: Size, *, most: int = MOST
+) -> list[str]:
+    """The SVG of each. most: points drawn of one."""
+    at = recipe.moment(state.params, state.progress, followed=state.follow)
+    letters, walls = _letters(recipe, drawn), [each for each in drawn if each.solid]
     return [
-        f'<g opacity="{each.opacity:.2f}">{_shape(recipe, each, at, size, walls, letters)}</g>'
+        f'<g opacity="{each.opacity:.2f}">{_shape(recipe, each, at, size, walls, letters, most)}</g>'
         for each in drawn
     ]
 
@@ -141,7 +154,7 @@ def _letters(recipe: Recipe, drawn: Sequence[Drawn]) -> float:
 
 
 def _shape(
-    recipe: Recipe, drawn: Drawn, at: Moment, size: Size, walls: Sequence[Drawn], letters: float
+    recipe: Recipe, drawn: Drawn, at: Moment, size: Size, walls: Sequence[Drawn], letters: float, most: int
 ) -> str:
     mark, color = drawn.mark, f"var(--{drawn.mark.role})"
     match mark.draws:
@@ -160,7 +173,7 @@ def _shape(
             dash = f' stroke-dasharray="{DASHES[mark.dash]}"' if mark.dash != "solid" else ""
             look = f'stroke="{color}" stroke-width="{width:.1f}"{dash}'
             return f'<path fill="none" {look} d="{path(drawn.flat)}"/>'
-    return _points(drawn, at, color, walls)
+    return _points(drawn, at, color, walls, most)
 
 
 def _labels(recipe: Recipe, drawn: Drawn, color: str, letters: float) -> str:
@@ -229,10 +242,10 @@ def _cells(drawn: Drawn, at: Moment) -> str:
     return f'<g shape-rendering="crispEdges">{"".join(pieces)}</g>'
 
 
-def _points(drawn: Drawn, at: Moment, color: str, walls: Sequence[Drawn]) -> str:
+def _points(drawn: Drawn, at: Moment, color: str, walls: Sequence[Drawn], most: int) -> str:
     mark, flat, depth = drawn.mark, drawn.flat, drawn.depth
     chosen = np.flatnonzero(~np.isnan(flat[:, 0]))  # gaps are points that are not shown now
-    chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), MOST)).astype(int))]
+    chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), most)).astype(int))]
     for wall in walls:
         front = wall.front
         chosen = chosen[~behind(flat[chosen], depth[chosen], wall.flat[front], wall.depth[front])]

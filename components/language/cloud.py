@@ -48,7 +48,7 @@ class Cloud:
     def _lately(self) -> dict[tuple[float | None, ...], list[Array]]:
         return {}
 
-    @property
+    @cached_property
     def parameters(self) -> frozenset[str]:
         """Those that move it, or the clouds that its steps see."""
         return self.place.parameters | self.pipeline.parameters

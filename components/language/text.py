@@ -3,7 +3,7 @@
 `# title` stands first, and the lead under it, as plain text. `## A tour` holds a `### stop` each; a stop's
 first line `@ progress=2 gamma1=1.5` is its state. Lines `? question`, `- answer`, `- * the right answer`
 after it ask for a guess before the stop is shown. `## Questions` holds a `### question` each, and its answer
-under it. All other sections are the prose.
+under it. `## Sources` holds keys of texts/sources.md, with commas. All other sections are the prose.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class Text:
     html: str
     tour: tuple[Stop, ...]
     questions: tuple[tuple[str, str], ...]
+    sources: tuple[str, ...] = ()
 
     def json(self) -> dict[str, Any]:
         """What the player shows one by one; all else stands on the page."""
@@ -55,13 +56,19 @@ def _markdown() -> MarkdownIt:
     return MarkdownIt().enable("table").use(dollarmath_plugin, renderer=render)
 
 
-def _html(markdown: str) -> str:
-    return _markdown().render(markdown)
+def markdown(text: str) -> str:
+    """Markdown → HTML."""
+    return _markdown().render(text)
 
 
-def _parts(markdown: str, mark: str) -> tuple[str, list[tuple[str, str]]]:
+def line(text: str) -> str:
+    """Markdown that is one line → HTML without a paragraph."""
+    return _markdown().renderInline(text)
+
+
+def parts(text: str, mark: str) -> tuple[str, list[tuple[str, str]]]:
     """What stands before the first heading of a level, and (heading, body) of each."""
-    before, *rest = re.split(rf"^{mark} +(.+)$", markdown, flags=re.M)
+    before, *rest = re.split(rf"^{mark} +(.+)$", text, flags=re.M)
     return before, [(title.strip(), body.strip()) for title, body in zip(rest[::2], rest[1::2], strict=True)]
 
 
@@ -75,11 +82,10 @@ def _stop(title: str, body: str) -> Stop:
     if question and (not 2 <= len(answers) <= MOST_ANSWERS or len(right) != 1):
         wanted = f"has 2 to {MOST_ANSWERS} answers '- …', one of them '- * …'"
         raise ValueError(f"the question of the stop {title!r} {wanted}")
-    line = _markdown().renderInline
     return Stop(
         html.escape(title),
         state,
-        _html(words),
+        markdown(words),
         line(question),
         tuple(line(answer.removeprefix("* ")) for answer in answers),
         *right,
@@ -98,7 +104,7 @@ def _guess(body: str) -> tuple[str, list[str], str]:
 @cache
 def heading(path: Path) -> tuple[str, str]:
     """The title and the lead of a `text.md`. Raises ValueError if it does not begin with a title."""
-    mark, *found = re.split(r"^# +(.+)$", _parts(path.read_text("utf-8"), "##")[0], flags=re.M)
+    mark, *found = re.split(r"^# +(.+)$", parts(path.read_text("utf-8"), "##")[0], flags=re.M)
     if mark or len(found) != 2:
         raise ValueError(f"{path} begins with a line '# its title'")
     return found[0].strip(), " ".join(found[1].split())
@@ -107,11 +113,12 @@ def heading(path: Path) -> tuple[str, str]:
 @cache
 def read(path: Path) -> Text:
     """What stands under the lead of a `text.md`."""
-    named = dict(_parts(path.read_text("utf-8"), "##")[1])
-    tour, questions = named.pop("A tour", ""), named.pop("Questions", "")
+    named = dict(parts(path.read_text("utf-8"), "##")[1])
+    tour, questions, sources = (named.pop(each, "") for each in ("A tour", "Questions", "Sources"))
     prose = "".join(f"\n## {title}\n\n{body}\n" for title, body in named.items())
     return Text(
-        _html(prose),
-        tuple(_stop(*part) for part in _parts(tour, "###")[1]),
-        tuple((_markdown().renderInline(q), _html(a)) for q, a in _parts(questions, "###")[1]),
+        markdown(prose),
+        tuple(_stop(*part) for part in parts(tour, "###")[1]),
+        tuple((line(q), markdown(a)) for q, a in parts(questions, "###")[1]),
+        tuple(key.strip() for key in sources.split(",") if key.strip()),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -17,13 +18,13 @@ from markupsafe import Markup
 
 from components.language.link import key
 from components.language.scene import Scene, WrongValue, scenes
-from components.pages import page
+from components.pages import home, page, search, shell, story, words
 from components.pages.markup import element, written
 from components.pages.panel import add_training
 from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script
 from components.training.recipes import state_of
 from components.web.budget import Busy
-from components.web.server import bundle, made, once
+from components.web.server import bundle, fresh, made, once
 
 # What Dash tells each page of its server, for its own developers.
 INTERNAL = ("python_version", "plotly_version", "ddk_version", "dash_version_url", "plotly_cloud_installed")
@@ -43,20 +44,50 @@ class Explorer(Dash):
 
     def add_pages(self) -> None:
         """The routes and callbacks of the pages."""
+        place = Place(self.config.requests_pathname_prefix)
+        found = lambda: fresh(made(("search", place.root), lambda: search.index(place)), "application/json")  # noqa: E731
+        self.server.add_url_rule("/search.json", "search", found)
         self.training = add_training(self)
 
     def index(self, *_: Any, path: str = "", **__: Any) -> Response:
         """The page at a path: 404 where there is none, 400 for a link with a wrong value."""
         place, slug = Place(self.config.requests_pathname_prefix), path.strip("/")
         if not slug:
-            return answer(200, "Normscape", [], page.gallery(place), place, lead=LEAD)
+            head = module(place.asset("page/home.mjs"))
+            return answer(200, "Normscape", head, self._home(place), place, lead=LEAD)
+        if slug == "story":
+            head = module(place.asset("page/story.mjs"))
+            told = story.story()
+            return answer(200, f"{told.title} · Normscape", head, self._story(place), place, lead=told.lead)
+        if slug in shell.PAGES:
+            return answer(200, f"{words.TITLE} · Normscape", [], words.page(place), place, lead=words.LEAD)
         if slug not in scenes():
             return answer(404, "Normscape", [], page.unknown(slug, place), place)
         scene = scenes()[slug]
         status, main = self._main(scene, place)
         callbacks = self._callbacks() if self.training.has_callbacks(scene) else []
         head = [scene_head(scene, place, trained=self.training.has_callbacks(scene)), discovery(scene)]
-        return answer(status, f"{scene.title} · Normscape", head, [main, callbacks], place, lead=scene.lead)
+        title = f"{scene.title} · Normscape"
+        return answer(status, title, head, [main, callbacks], place, lead=scene.lead, slug=slug)
+
+    def _home(self, place: Place) -> Markup:
+        """The home page, without the picture of its figure where there is too much to do at the moment."""
+        scene = home.hero()
+        data = facts(scene, place) | page.apart(home.HERO, "progress")
+        make = lambda: written(home.home(place, state_of(scene, home.HERO), data))  # noqa: E731
+        try:
+            return Markup(made(("home", place.root), make).decode())
+        except Busy:
+            return Markup(written(home.home(place, None, data)))
+
+    def _story(self, place: Place) -> Markup:
+        """The story, without its pictures where there is too much to do at the moment."""
+        data = partial(facts, place=place)
+        make = lambda: written(story.page(place, state_of, data))  # noqa: E731
+        try:
+            return Markup(made(("story", place.root), make).decode())
+        except Busy:
+            return Markup(written(story.page(place, lambda scene, query: None, data)))
 
     def _main(self, scene: Scene, place: Place) -> tuple[int, Markup]:
         """Status and text of a scene, without its picture where there is too much to do at the moment."""
@@ -65,11 +96,11 @@ class Explorer(Dash):
         def text(query: dict[str, str]) -> Markup:
             own = query.get("run") or query.get("net")  # one reader's
             name = None if own else ("page", place.root, scene.slug, *sorted(query.items()))
-            make = lambda: written(page.scene_page(scene, state_of(scene, query), data, below=panel))  # noqa: E731
+            make = lambda: written(page.scene_page(scene, state_of(scene, query), data, place, below=panel))  # noqa: E731
             try:
                 return Markup(made(name, make).decode())
             except Busy:
-                return Markup(written(page.scene_page(scene, None, data, below=panel)))
+                return Markup(written(page.scene_page(scene, None, data, place, below=panel)))
 
         try:
             return 200, text(once(request.args))
@@ -84,12 +115,15 @@ class Explorer(Dash):
         return [Markup(self._generate_config_html()), element("script", kind, Markup(scripts))]
 
 
-def answer(status: int, title: str, head: Any, main: Any, place: Place, *, lead: str = "") -> Response:
+def answer(
+    status: int, title: str, head: Any, main: Any, place: Place, *, lead: str = "", slug: str = ""
+) -> Response:
     """A page. Its theme is that of the link, else the reader's last choice, which a cookie holds."""
     asked = request.args.get("theme")
     theme = next((t for t in (asked, request.cookies.get("theme")) if t in NAMES), "auto")
-    first = [*place.styles("page/style.css"), script(place.asset("page/theme.js")), head]
-    body = [header(place, theme), main, element("noscript", {}, UNMOVED)]
+    scripts = [script(place.asset("page/theme.js")), module(place.asset("page/reader.mjs"))]
+    first = [*place.styles("page/style.css"), *scripts, head]
+    body = [header(place, theme, slug), main, element("noscript", {}, UNMOVED)]
     return Response(document(title, first, body, lead=lead, scheme=theme), status, mimetype="text/html")
 
 

@@ -1,4 +1,4 @@
-"""What stands on the pages, as trees: the gallery, a scene, a figure by itself."""
+"""What stands on the pages, as trees: a scene, a figure by itself."""
 
 from __future__ import annotations
 
@@ -6,42 +6,23 @@ import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
+from urllib.parse import urlencode
 
 from dash import html
 from markupsafe import Markup
 
 from components.drawing import still
+from components.language import course
 from components.language.link import State
-from components.language.recipe import Recipe
-from components.language.scene import Scene, scenes
+from components.language.marks import Choose
+from components.language.recipe import Letters, Recipe
+from components.language.scene import Scene
+from components.language.sources import sources
 from components.language.text import mathml
-from components.pages.markup import attributes, element
-from components.pages.shell import LEAD, Place
-from components.theme import THEMES
-
-
-def gallery(place: Place) -> html.Main:
-    """A picture and a sentence for each scene."""
-    cards = [
-        html.A(
-            [
-                html.Span([_picture(scene, place, theme) for theme in THEMES], className="picture-of"),
-                html.H2(scene.title),
-                html.P(scene.lead),
-            ],
-            href=place.scene(scene.slug),
-            className="card",
-        )
-        for scene in scenes().values()
-    ]
-    intro = html.Div([html.H1("See what normalisation does to space"), html.P(LEAD)], className="intro")
-    return html.Main([intro, html.Div(cards, className="cards")], className="gallery")
-
-
-def _picture(scene: Scene, place: Place, theme: str) -> Any:
-    """In one theme; lazily, since a browser fetches nothing then of the theme that is not shown."""
-    source = place.still(scene.slug, theme)
-    return element("img", {"loading": "lazy", "src": source, "alt": "", "class": f"only-{theme}"})
+from components.language.words import linked
+from components.pages.markup import attributes
+from components.pages.search import HEADING, anchor
+from components.pages.shell import Place, to
 
 
 def unknown(slug: str, place: Place) -> html.Main:
@@ -53,6 +34,7 @@ def scene_page(
     scene: Scene,
     state: State | None,
     data: Mapping[str, Any],
+    place: Place,
     *,
     told: Sequence[Mapping[str, Any]] | None = None,
     below: Any = None,
@@ -71,7 +53,7 @@ def scene_page(
             stage(scene, state),
             html.Div([*controls(state, told), below], className="controls"),
             html.Div(className="numbers"),
-            text(scene),
+            text(scene, place),
             end,
         ],
         className="scene",
@@ -84,6 +66,16 @@ def facts(scene: Scene, **others: str | None) -> dict[str, Any]:
     usual = json.dumps({c.name: c.default for c in scene.choices})
     named = {f"data_{name}": value for name, value in others.items()}
     return attributes(data_slug=scene.slug, data_choices=usual, **named)
+
+
+def apart(query: Mapping[str, str], controls: str = "") -> dict[str, Any]:
+    """The data of a figure that is not its page's scene: its state, and the names of the controls it has."""
+    return attributes(data_query=f"?{urlencode(query)}", data_controls=controls)
+
+
+def waiting(data: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """The data of a figure that no player attends to until a script of the page gives it its slug."""
+    return {f"data-{kind}" if name == "data-slug" else name: value for name, value in data.items()}
 
 
 def notice() -> html.Div:
@@ -105,9 +97,24 @@ def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.D
     parts = [
         html.Div(formula, className="formula"),
         html.Div(poster, className=views, **attributes(aria_busy="true")),
+        *(_letters(state.recipe) if state else ()),
         _scrubber(state.recipe if state else None) if scrubber else None,
     ]
     return html.Div(parts, className="stage")
+
+
+def _letters(recipe: Recipe) -> list[html.Div]:
+    """Texts whose letters are points, as they will stand: what is marked in them comes with the player."""
+    found = []
+    for readout in (each for each in recipe.readouts if isinstance(each, Letters)):
+        labels = next(cloud.labels for cloud in recipe.clouds if cloud.name == readout.cloud) or ()
+        kinds = [None if label.strip() else "blank" for label in labels]
+        each = [
+            html.Span(label, role="option", className=kind) for label, kind in zip(labels, kinds, strict=True)
+        ]
+        text = html.Div(each, className="text-of", role="listbox", **attributes(aria_label=readout.label))
+        found.append(html.Div([text, html.Span(f"{readout.label}:", className="key")], className="letters"))
+    return found
 
 
 def _scrubber(recipe: Recipe | None) -> html.Div:
@@ -127,7 +134,8 @@ def controls(state: State | None, told: Sequence[Mapping[str, Any]]) -> list[htm
     shown = [
         html.Div(html.Span(each["label"]), className=f"choice {each['kind']}")
         for each in told
-        if each["kind"] not in ("result", "picked") and offers(state, each["name"])
+        if each["kind"] != "result" and (each["kind"] != "picked" or _clicked(recipe, each["name"]))
+        if offers(state, each["name"])
         if not each["when"] or chosen[each["when"][0]] in each["when"][1]
     ]
     moved = [p for p in recipe.parameters if p.name != recipe.clock and offers(state, p.name)]
@@ -143,22 +151,57 @@ def offers(state: State, name: str) -> bool:
     return state.controls is None or name in state.controls
 
 
+def _clicked(recipe: Recipe, name: str) -> bool:
+    """Whether a click on the picture sets a choice: then a control does, too."""
+    hands = [getattr(mark, "hand", None) for view in recipe.views for mark in view.layers]
+    return any(isinstance(hand, Choose) and hand.choice == name and hand.numbers.max() > 0 for hand in hands)
+
+
 def _slider(parameter: Any) -> html.Div:
     return html.Div(html.Span(Markup(parameter.label)), className="slider")
 
 
-def text(scene: Scene) -> html.Article:
-    """The tour, each of whose stops is a link, what you see and why, and the questions."""
+def text(scene: Scene, place: Place) -> html.Article:
+    """The tour, each of whose stops is a link, what you see and why, the questions, and the way on."""
     found = scene.text
     stops = [
         html.Li(html.A(Markup(stop.title), href=f"?tour={k}")) for k, stop in enumerate(found.tour, start=1)
     ]
-    asked = [html.Details([html.Summary(Markup(q)), Markup(answer)]) for q, answer in found.questions]
+    asked = [
+        html.Details([html.Summary(Markup(question)), html.Div(Markup(answer), id=f"answer-{k}")])
+        for k, (question, answer) in enumerate(found.questions, start=1)
+    ]
     return html.Article(
         [
             html.Section([html.H2("A tour"), html.Ol(stops)], className="tour"),
-            html.Div(Markup(found.html), className="prose"),
+            html.Div(Markup(prose(found.html, place)), className="prose"),
             html.Section([html.H2("Questions"), *asked] if asked else None, className="questions"),
+            cited(scene),
+            onwards(scene, place),
         ],
         className="text",
     )
+
+
+def prose(html: str, place: Place) -> str:
+    """A text whose headings can be linked to, with links to the page of words."""
+    named = HEADING.sub(lambda found: f'<h2 id="{anchor(found[1])}">{found[1]}</h2>', html)
+    return linked(named, place.page("words"))
+
+
+def cited(scene: Scene) -> html.Section | None:
+    """The sources of a scene, in full."""
+    found = [html.Li(Markup(sources()[key])) for key in scene.text.sources]
+    return html.Section([html.H2("Sources"), html.Ol(found)], className="sources") if found else None
+
+
+def onwards(scene: Scene, place: Place) -> html.Nav:
+    """The scene before this one, and the next, with the sentence that leads to it."""
+    before, after = course.beside(scene.slug)
+    parts: list[Any] = [html.A("All scenes", href=place.home, className="next")]
+    if after:
+        on = to(place, after.scene, ["Next: ", after.scene.title], className="next")
+        parts = [html.P(Markup(after.bridge), className="bridge"), on]
+    if before:
+        parts.append(html.P(["Before this: ", to(place, before.scene)], className="before"))
+    return html.Nav(parts, className="onwards", **attributes(aria_label="The way on"))

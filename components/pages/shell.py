@@ -9,7 +9,8 @@ from urllib.parse import quote
 
 from dash import html
 
-from components.language.scene import scenes
+from components.language import course
+from components.language.scene import Scene
 from components.pages.markup import attributes, element, written
 from components.pages.modules import names
 from components.theme import THEMES
@@ -24,6 +25,7 @@ ICON = quote(
     "<path d='M3 22L29 10' stroke='#0f8a7e' stroke-width='3'/>"
     "<circle cx='25' cy='9' r='4' fill='#2c63d6'/></svg>"
 )
+PAGES = {"story": "The story in one piece", "words": "Words and symbols"}  # that are no scenes
 NAMES = {"auto": "◐ System", "light": "☀ Light", "dark": "☾ Dark"}  # as in assets/page/theme.js
 
 
@@ -44,8 +46,15 @@ class Place:
     def scene(self, slug: str) -> str:
         return f"{self.root}{slug}/" if self.static else f"{self.root}{slug}"
 
-    def still(self, slug: str, theme: str) -> str:
-        return f"{self.root}still/{slug}" + (f"-{theme}.svg" if self.static else f".svg?theme={theme}")
+    def page(self, name: str) -> str:
+        """A page that is no scene."""
+        return f"{self.root}{name}/" if self.static else f"{self.root}{name}"
+
+    def card(self, slug: str, theme: str, *, moving: bool = False) -> str:
+        name = f"{self.root}card/{slug}"
+        if self.static:
+            return f"{name}-{theme}{'-moving' if moving else ''}.svg"
+        return f"{name}.svg?theme={theme}{'&moving=1' if moving else ''}"
 
     def asset(self, name: str) -> str:
         return f"{self.root}assets/{name}"
@@ -101,21 +110,70 @@ def preloads(place: Place, entries: Sequence[str], library: str) -> list[Any]:
     return [*found, element("link", {"rel": "preload", "as": "script", "href": library})]
 
 
-def header(place: Place, theme: str = "auto") -> html.Header:
-    """Home, the menu of all scenes, and the switch between light and dark, which shows the theme."""
-    links = [html.Li(html.A(s.title, href=place.scene(s.slug))) for s in scenes().values()]
+def header(place: Place, theme: str = "auto", slug: str = "") -> html.Header:
+    """Home, where a scene stands in the course, the menu of all, and the switch between light and dark."""
     menu = {"type": "button", "class": "theme", "popovertarget": "scenes"}
     about = "Light, dark, or as the system has it"
+    index = attributes(data_index=f"{place.root}search.json")
     switch = html.Button(NAMES[theme], id="theme", className="theme", type="button", title=about)
     parts = [
         html.A("Normscape", href=place.home, className="brand"),
+        _here(place, slug),
         html.Nav(
             [
+                html.Button("Search", type="button", className="theme", **index),
                 element("button", menu, "Scenes"),
-                element("ul", {"id": "scenes", "class": "menu", "popover": True}, links),
+                element("div", {"id": "scenes", "class": "menu", "popover": True}, _menu(place)),
             ],
             **attributes(aria_label="Scenes"),
         ),
         switch,
     ]
     return html.Header(parts, className="top")
+
+
+def _menu(place: Place) -> list[Any]:
+    """All scenes by chapter, and the pages that are no scene."""
+    chapters = [
+        html.Section(
+            [
+                html.P([html.Span(chapter.number), chapter.title]),
+                html.Ul([html.Li(to(place, step.scene)) for step in chapter.steps]),
+            ]
+        )
+        for chapter in course.chapters()
+    ]
+    others = html.Ul([html.Li(html.A(title, href=place.page(name))) for name, title in PAGES.items()])
+    return [*chapters, html.Section([html.P("Besides"), others])]
+
+
+def to(
+    place: Place,
+    scene: Scene,
+    content: Any = None,
+    *,
+    name: str | None = None,
+    tour: bool = False,
+    **others: Any,
+) -> html.A:
+    """A link to a scene, which shows whether it was visited. name: what it is called, if not as it reads."""
+    told = attributes(data_to=scene.slug, aria_label=name)
+    href = place.scene(scene.slug) + ("?tour=1" if tour else "")
+    return html.A(content or scene.title, href=href, title=name, **told, **others)
+
+
+def _here(place: Place, slug: str) -> Any:
+    """The chapter of a scene, and the steps to both sides of it."""
+    step = course.step_of(slug)
+    if step is None:
+        return None
+    chapter = next(each for each in course.chapters() if each.number == step.chapter)
+    back, on = (
+        to(place, other.scene, sign, name=f"{word}: {other.scene.title}", className="beside")
+        if other
+        else None
+        for other, sign, word in zip(course.beside(slug), "‹›", ("Before this", "Next"), strict=True)
+    )
+    name = [html.Span(step.label), html.Span(chapter.title, className="question")]
+    middle = html.A(name, href=f"{place.home}#chapter-{chapter.number}", title=chapter.title)
+    return html.Nav([back, middle, on], className="here", **attributes(aria_label="Course"))

@@ -1,4 +1,4 @@
-"""The command line's `export` and `site`: their arguments, and what can go wrong, as one line."""
+"""The command line's `export`, `site` and `story`: their arguments, and what can go wrong, as one line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from components.language.scene import WrongValue
 from components.publish.export import FEWEST, MOST, Look, Missing, export
-from components.publish.site import write
+from components.publish.site import write, write_story
 from components.publish.studio import NoBrowser
 
 WRONG = (WrongValue, Missing, NoBrowser, OSError)
@@ -18,11 +18,14 @@ LONGEST, FASTEST, LARGEST = 120.0, 60, 4.0  # seconds, frames a second, pixels f
 
 
 def add(commands: Any) -> None:
-    """Both as subcommands; `asked.run(asked)` does what was asked."""
+    """All as subcommands; `asked.run(asked)` does what was asked."""
     _add_export(commands.add_parser("export", help="a scene as a file"))
     one = commands.add_parser("site", help="the whole explorer as static files")
     one.add_argument("folder", type=Path, metavar="DIR")
     one.set_defaults(run=lambda asked: print(write(asked.folder)))
+    one = commands.add_parser("story", help="the story as files, for anyone's site")
+    one.add_argument("folder", type=Path, metavar="DIR")
+    one.set_defaults(run=lambda asked: print(write_story(asked.folder)))
 
 
 def _add_export(one: argparse.ArgumentParser) -> None:

@@ -18,10 +18,11 @@ from typing import Any
 from dash import html
 
 from components import theme
-from components.drawing import still
+from components.drawing import card
+from components.language import story as long_text
 from components.language.link import key
 from components.language.scene import Choice, Scene, Sentence, Several, Typed, Whole, WrongValue, scenes
-from components.pages import page
+from components.pages import home, page, search, story, words
 from components.pages.markup import element
 from components.pages.modules import ASSETS, names
 from components.pages.shell import LEAD, Place, document, header, module, preloads
@@ -32,6 +33,7 @@ from components.web.server import bundle, contents, library_code
 
 HOME, BELOW = Place("", static=True), Place("../", static=True)
 ENTRY = "page/attend"
+ENTRIES = (ENTRY, "page/reader", "page/home", "page/story")
 OWN = ("page/theme.js", "page/style.css")
 TOGETHER = 64  # recipes of a scene's choices in all combinations; of the other choices, one at a time
 SUBSETS = 5  # options of which any may be ticked
@@ -41,14 +43,47 @@ SMALL, SEEDS = 10, 4  # a default below the first is that of a seed: any other w
 
 def write(folder: Path) -> str:
     """Write the site into a folder; says how large it is. Raises OSError."""
-    for name in (*OWN, *(f"{m}.mjs" for m in names(ENTRY))):
+    _shared(folder, ENTRIES)
+    files = {scene.slug: _scene(folder, scene) for scene in scenes().values()}
+    usual = {slug: each[""] for slug, each in files.items()}
+    _put(folder / "search.json", search.index(HOME))
+    read = _page(f"{words.TITLE} · Normscape", BELOW, [], words.page(BELOW), words.LEAD)
+    _put(folder / "words/index.html", read)
+    _put(folder / "story/index.html", long_read(BELOW, usual))
+    _put(folder / "index.html", front(usual[home.hero().slug]))
+    return _size(folder)
+
+
+def write_story(folder: Path) -> str:
+    """Write the story alone into a folder, for anyone's site; says how large it is. Raises OSError."""
+    _shared(folder, ENTRIES[-1:])
+    slugs = dict.fromkeys(part.slug for part in long_text.story().parts)
+    made = {slug: contents(scenes()[slug], scenes()[slug].choose({})) | {"choices": []} for slug in slugs}
+    files = {
+        slug: _recipe(folder, slug, json.dumps(each, separators=(",", ":"))) for slug, each in made.items()
+    }
+    _put(folder / "index.html", long_read(HOME, files, alone=True))
+    return _size(folder)
+
+
+def _shared(folder: Path, entries: Sequence[str]) -> None:
+    """Scripts, styles, and the drawing library."""
+    needed = dict.fromkeys(name for entry in entries for name in names(entry))
+    for name in (*OWN, *(f"{m}.mjs" for m in needed)):
         (folder / "assets" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ASSETS / name, folder / "assets" / name)
     _put(folder / "theme.css", theme.css())
     _put(folder / "lib" / bundle()[0], library_code())
-    _put(folder / "index.html", gallery())
-    for scene in scenes().values():
-        _scene(folder, scene)
+
+
+def _recipe(folder: Path, slug: str, text: str) -> str:
+    """The name of a recipe's file."""
+    name = f"recipes/{slug}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
+    _put(folder / name, text)
+    return name
+
+
+def _size(folder: Path) -> str:
     sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
     return f"{folder}: {len(sizes)} files, {sum(sizes) / 1e6:.1f} MB"
 
@@ -58,14 +93,13 @@ def _put(path: Path, text: str) -> None:
     path.write_text(text, "utf-8")
 
 
-def _scene(folder: Path, scene: Scene) -> None:
-    """A scene's page, its two pictures, and a file for each recipe."""
-    state = state_of(scene, {})
+def _scene(folder: Path, scene: Scene) -> dict[str, str]:
+    """A scene's page, the pictures of its card, and a file for each recipe: their names by `key`."""
     for scheme in theme.THEMES:
-        _put(
-            folder / "still" / f"{scene.slug}-{scheme}.svg",
-            still.svg(state.recipe, state_of(scene, {"theme": scheme})),
-        )
+        state = state_of(scene, {"theme": scheme})
+        for moves, draw in ((False, card.card), (True, card.moving)):
+            name = Place("", static=True).card(scene.slug, scheme, moving=moves)
+            _put(folder / name, draw(state.recipe, state))
     made, files = [], {}
     for chosen in bar.over(list(variants(scene)), f"{scene.slug:12}"):
         with suppress(WrongValue):  # choices that do not go together
@@ -73,10 +107,9 @@ def _scene(folder: Path, scene: Scene) -> None:
     choices = offered(scene, [chosen for chosen, _ in made])
     for chosen, recipe in made:
         text = json.dumps(recipe | {"choices": choices}, separators=(",", ":"))
-        name = f"recipes/{scene.slug}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
-        _put(folder / name, text)
-        files[key(scene, chosen)] = f"../{name}"
+        files[key(scene, chosen)] = _recipe(folder, scene.slug, text)
     _put(folder / scene.slug / "index.html", scene_page(scene, files, choices))
+    return files
 
 
 # --- which choices there are
@@ -163,8 +196,24 @@ def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
 # --- pages
 
 
-def gallery() -> str:
-    return _page("Normscape", HOME, [], page.gallery(HOME), LEAD)
+def long_read(place: Place, files: Mapping[str, str], *, alone: bool = False) -> str:
+    """The story. files: of each scene, the recipe. alone: no other page of ours is there."""
+    data = lambda scene: page.facts(scene, plotly=f"{place.root}lib/{bundle()[0]}")  # noqa: E731
+    end = lambda scene: data_block({"": f"{place.root}{files[scene.slug]}"})  # noqa: E731
+    main = story.page(place, state_of, data, end=end, alone=alone)
+    head = module(place.asset("page/story.mjs"))
+    return _page(
+        f"{long_text.story().title} · Normscape", place, head, main, long_text.story().lead, alone=alone
+    )
+
+
+def front(recipe: str) -> str:
+    """recipe: the file of the scene that lives there."""
+    scene = home.hero()
+    data = page.facts(scene, plotly=f"lib/{bundle()[0]}") | page.apart(home.HERO, "progress")
+    block = data_block({"": recipe})
+    main = home.home(HOME, state_of(scene, home.HERO), data, end=block)
+    return _page("Normscape", HOME, module(HOME.asset("page/home.mjs")), main, LEAD)
 
 
 def scene_page(scene: Scene, files: Mapping[str, str], choices: Sequence[Mapping[str, Any]]) -> str:
@@ -175,18 +224,21 @@ def scene_page(scene: Scene, files: Mapping[str, str], choices: Sequence[Mapping
         scene,
         state_of(scene, {}),
         data,
+        BELOW,
         told=choices,
         below=needs if scene.training else None,
-        end=data_block(files),
+        end=data_block({chosen: f"{BELOW.root}{name}" for chosen, name in files.items()}),
     )
     early = preloads(BELOW, [ENTRY], data["data-plotly"])
-    return _page(
-        f"{scene.title} · Normscape", BELOW, [module(BELOW.asset(f"{ENTRY}.mjs")), early], main, scene.lead
-    )
+    more = [module(BELOW.asset(f"{ENTRY}.mjs")), early]
+    return _page(f"{scene.title} · Normscape", BELOW, more, main, scene.lead, scene.slug)
 
 
-def _page(title: str, place: Place, more: Any, main: html.Main, lead: str) -> str:
+def _page(
+    title: str, place: Place, more: Any, main: html.Main, lead: str, slug: str = "", *, alone: bool = False
+) -> str:
     """No server knows the reader's theme: the script that does comes before the first paint."""
     theme = element("script", {"src": place.asset("page/theme.js")})
-    head = [theme, *place.styles("page/style.css"), more]
-    return document(title, head, [header(place), main], lead=lead)
+    reader = [] if alone else [module(place.asset("page/reader.mjs"))]
+    head = [theme, *reader, *place.styles("page/style.css"), more]
+    return document(title, head, [None if alone else header(place, slug=slug), main], lead=lead)

@@ -34,6 +34,9 @@ FOREVER = "public, max-age=31536000, immutable"
 
 def add_routes(server: Flask) -> None:
     server.add_url_rule("/healthz", "healthz", lambda: jsonify(status="ok", degraded=health.degraded()))
+    server.add_url_rule(
+        "/card/<slug>.svg", "card", lambda slug: stills.answer(find(slug), once(request.args), "card")
+    )
     server.add_url_rule("/theme.css", "theme", lambda: fresh(theme.css(), "text/css"))
     add_figures(server)
     keep(server)

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from flask import Flask, Response, current_app, request
 
-from components.drawing import still
+from components.drawing import card, still
 from components.language.link import THEMES
-from components.language.scene import Scene
+from components.language.scene import Scene, WrongValue
 from components.training.recipes import state_of
 from components.web.budget import work
 from components.web.kept import Kept
@@ -42,15 +42,18 @@ def keep_stills(server: Flask) -> None:
     server.extensions["stills"] = Shelf()
 
 
-def answer(scene: Scene, query: Mapping[str, str]) -> Response:
-    """The picture that a query asks for, or 304 where the browser has it. Raises WrongValue."""
+def answer(scene: Scene, query: Mapping[str, str], kind: str = "still") -> Response:
+    """The picture that a query asks for, or 304 where the browser has it. Raises WrongValue.
+
+    kind: "still", of any state; or "card", for the home page, in a theme, at rest or `moving=1`.
+    """
     packed = request.accept_encodings.quality("gzip") > 0
-    name = named(scene, query, packed)
+    name = named(kind, scene, query, packed)
     known = request.if_none_match
     if not known.star_tag and known.contains_weak(name):
         reply = Response(status=304)
     else:
-        body = picture(scene, query)
+        body = picture(kind, scene, query)
         reply = Response(
             body if packed else gzip.decompress(body), content_type="image/svg+xml; charset=utf-8"
         )
@@ -62,15 +65,15 @@ def answer(scene: Scene, query: Mapping[str, str]) -> Response:
     return reply
 
 
-def picture(scene: Scene, query: Mapping[str, str]) -> bytes:
+def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
     """Gzipped; drawn unless it is kept. The gallery's cost nobody's budget: an image cannot ask again."""
     shelf: Shelf = current_app.extensions["stills"]
-    key = (scene.slug, *sorted(query.items()))
+    key = (kind, scene.slug, *sorted(query.items()))
     if body := shelf.kept.get(key):
         return body
     free = not query or dict(query) in [{"theme": theme} for theme in THEMES]
     with nullcontext() if free else work(), shelf.drawing:
-        body = shelf.kept.get(key) or drawn(scene, query)  # others may have drawn it meanwhile
+        body = shelf.kept.get(key) or DRAWN[kind](scene, query)  # others may have drawn it meanwhile
     return body if OWN & query.keys() else shelf.kept.keep(key, body)
 
 
@@ -79,9 +82,22 @@ def drawn(scene: Scene, query: Mapping[str, str]) -> bytes:
     return gzip.compress(still.svg(state.recipe, state).encode(), mtime=0)
 
 
-def named(scene: Scene, query: Mapping[str, str], packed: bool) -> str:
+def drawn_card(scene: Scene, query: Mapping[str, str]) -> bytes:
+    for name, value in query.items():
+        if name not in CARDS or value not in CARDS[name]:
+            raise WrongValue(name, f"a card has no {name}={value}", CARDS)
+    state = state_of(scene, {"theme": query["theme"]} if "theme" in query else {})
+    draw = card.moving if "moving" in query else card.card
+    return gzip.compress(draw(state.recipe, state).encode(), mtime=0)
+
+
+CARDS = {"theme": list(THEMES), "moving": ["1"]}
+DRAWN = {"still": drawn, "card": drawn_card}
+
+
+def named(kind: str, scene: Scene, query: Mapping[str, str], packed: bool) -> str:
     """The name of a picture, its ETag: what it is drawn from, and how it travels."""
-    asked = repr((version(), scene.slug, sorted(query.items()), packed))
+    asked = repr((version(), kind, scene.slug, sorted(query.items()), packed))
     return hashlib.sha256(asked.encode()).hexdigest()[:20]
 
 

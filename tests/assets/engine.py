@@ -81,7 +81,17 @@ def _seeing(step, clouds):
 
 
 def stages_and_bounds(cloud, params, *, unit):
-    """The cloud's stages in float64, and (n,) for each: how far rounding to `unit` may have taken a point."""
+    """The cloud's stages in float64, and (n,) for each: how far rounding to `unit` may have taken a point.
+
+    They are remembered: many clouds may see this one, and so on.
+    """
+    known, moment = cloud.__dict__.setdefault("bounds", {}), (unit, *sorted(params.items()))
+    if moment not in known:
+        known[moment] = _stages_and_bounds(cloud, params, unit)
+    return known[moment]
+
+
+def _stages_and_bounds(cloud, params, unit):
     x = cloud.points.astype(float)
     error = unit * length(x)
     x, error = through(cloud.place.steps, x, error, params, unit)

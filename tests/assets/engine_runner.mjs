@@ -1,5 +1,6 @@
 /** Runs the pure modules of assets/ for the tests: a JSON line in, a JSON line out. */
 
+import { find } from "../../assets/page/search.mjs";
 import { createInterface } from "node:readline";
 import { Binding, paced, query } from "../../assets/dash/binding.mjs";
 import { side } from "../../assets/player/describe.mjs";
@@ -64,7 +65,7 @@ const answers = {
     return sets.map((keys) => {
       before = selection(keys, n, d, before);
       const certificates = Array.from({ length: n }, (_, k) => certificate(keys, n, d, k));
-      return { largest: Array.from(before.largest), selectable: before.corrals.map((few) => few === null),
+      return { largest: Array.from(before.largest), selectable: Array.from(before.largest, (most) => most === 1),
         certificates: certificates.map((found) => ({ ...found, margin: n > 1 ? found.margin : null, weights: Array.from(found.weights) })) };
     });
   },
@@ -142,6 +143,7 @@ const answers = {
     return told;
   },
   declared: ({ source, kind }) => declared(source, kind),
+  find: ({ entries, query }) => find(entries, query),
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
 };
 

@@ -36,10 +36,9 @@ def visit(page, link):
 
 
 def until(page, condition):
-    """Wait until a JavaScript condition on the player `p` holds."""
-    page.wait_for_function(
-        f"() => {{ const p = window.normscape?.players?.[0]; return p && ({condition}); }}", timeout=PATIENCE
-    )
+    """Wait until a JavaScript condition on the player `p` of a scene's page holds."""
+    scene = "const p = window.normscape?.players?.[0]; if (!p || p.root.dataset.hero) return false"
+    page.wait_for_function(f"() => {{ {scene}; return ({condition}); }}", timeout=PATIENCE)
 
 
 def player(page, code, value=None):

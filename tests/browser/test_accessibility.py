@@ -25,7 +25,9 @@ SEEN = """(controls) => [...document.querySelectorAll(controls)].filter((e) => {
   return [e.outerHTML.slice(0, 80), outlineStyle !== "none" && parseFloat(outlineWidth) >= 2];
 })"""
 PAGES = {  # the scenes' own are seen to in test_scenes
-    "gallery": "/",
+    "home": "/",
+    "words": "/words",
+    "story": "/story",
     "unknown": "/nowhere",
     "refused": "/layernorm?gamma1=9",
     "stop": "/fold?tour=5",

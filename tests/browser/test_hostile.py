@@ -122,6 +122,18 @@ def test_a_recipe_that_does_not_come_is_told_until_it_comes(new_page):
     page.wait_for_selector(".notice", state="hidden", timeout=PATIENCE)
 
 
+@pytest.mark.allow_errors("status of 400")
+def test_what_was_wrong_is_said_however_long_the_figure_takes(new_page):
+    page, held = new_page(), []
+    page.route("**/lib/**", lambda route: held.append(route))
+    page.goto(f"/layernorm?{FEW}&gamma1=7", wait_until="commit")
+    page.wait_for_selector(".notice:has-text('still on its way')", timeout=PATIENCE)
+    for route in held:
+        route.continue_()
+    until(page, "p.ready")
+    page.wait_for_selector(".notice:has-text('gamma1')", timeout=PATIENCE)
+
+
 @pytest.mark.allow_errors("ERR_FAILED|ERR_BLOCKED")
 @pytest.mark.parametrize(
     ("module", "link"),

@@ -78,7 +78,7 @@ def test_a_scene_through_a_proxy_on_a_sub_path(new_page, tmp_path):
         page.select_option("#choice-d", "2")
         until(page, "p.ready && p.panels.length && p.recipe.views[0].dims === 2")
         page.get_by_role("button", name="Scenes").click()
-        page.get_by_role("link", name="LayerNorm beside RMSNorm").click()
+        page.locator(".menu").get_by_role("link", name="LayerNorm beside RMSNorm").click()
         until(page, "p.ready && p.slug === 'rmsnorm'")
         page.click("header .brand")
         page.wait_for_selector(".cards", timeout=PATIENCE)

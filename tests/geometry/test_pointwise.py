@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -17,6 +19,7 @@ REFERENCE = {
     "arctan": torch.atan,
     "relu": torch.relu,
     "gelu": torch.nn.functional.gelu,
+    "gelu_tanh": partial(torch.nn.functional.gelu, approximate="tanh"),
 }
 
 
@@ -56,11 +59,12 @@ def test_an_unknown_name_lists_the_known():
 def test_infinity_and_tails_as_in_pytorch(name, dtype):
     """In NumPy too; sin, cos of ∞ have no value, and gelu(−∞) is ∞·0 there as here."""
     x = torch.tensor([float("inf"), -float("inf"), 0.0, -20.0, -3.0, 9.0], dtype=getattr(torch, dtype))
-    x = x[2:] if name in ("sin", "cos") else x[x != -float("inf")] if name == "gelu" else x
+    x = x[2:] if name in ("sin", "cos") else x[x != -float("inf")] if "gelu" in name else x
     want, eps = REFERENCE[name](x.double()).numpy(), torch.finfo(x.dtype).eps
     got = [apply(name, x)] + ([] if dtype == "bfloat16" else [torch.asarray(apply(name, x.numpy()))])
     # a sum 1 + erf near 0 keeps what its type has near 1
-    lost = 40 * (np.finfo(np.float32).eps if eps > 1e-9 else eps) * (name in ("gelu", "sin", "cos"))
+    near_one = name in ("gelu", "gelu_tanh", "sin", "cos")
+    lost = 40 * (np.finfo(np.float32).eps if eps > 1e-9 else eps) * near_one
     lost += torch.finfo(x.dtype).tiny * eps  # the smallest number
     for y in got:
         assert y.dtype == x.dtype
@@ -74,3 +78,8 @@ def test_relu_is_pytorchs_in_value_and_gradient(xp):
     apply("relu", ours).sum().backward()
     torch.relu(theirs).sum().backward()
     np.testing.assert_array_equal(ours.grad, theirs.grad)
+
+
+def test_the_two_gelus_are_near():
+    x = np.linspace(-6, 6, 1001)
+    assert 1e-4 < np.abs(apply("gelu", x) - apply("gelu_tanh", x)).max() < 5e-4

@@ -10,7 +10,19 @@ import torch
 from safetensors.torch import load_file
 from torch.nn import functional
 
-from learning.language import EPS, Shape, causal, from_file, gelu, initial, losses, measured, read, to_file
+from learning.language import (
+    EPS,
+    Shape,
+    beside,
+    causal,
+    cut,
+    from_file,
+    initial,
+    losses,
+    measured,
+    read,
+    to_file,
+)
 from learning.language_training import learned
 from learning.safetensors import FileError, to_safetensors
 from learning.shipped import FOLDER, table
@@ -48,8 +60,12 @@ def theirs(shape, weights, tokens):
         else:
             centred = x - x.mean(-1, keepdim=True)
             keys.append(centred * w[f"h.{k}.ln_1.weight"] + w[f"h.{k}.ln_1.bias"])
-        q, key, v = linear("attn.c_attn", keys[-1]).split(d, dim=-1)
+        q, key, v = (
+            part.unflatten(-1, (shape.heads, -1)).transpose(-2, -3)
+            for part in linear("attn.c_attn", keys[-1]).split(d, dim=-1)
+        )
         attended = functional.scaled_dot_product_attention(q, key, v, is_causal=True)
+        attended = attended.transpose(-2, -3).flatten(-2)
         x = x + linear("attn.c_proj", attended)
         hidden = functional.gelu(linear("mlp.c_fc", norm("ln_2", x)), approximate="tanh")
         x = x + linear("mlp.c_proj", hidden)
@@ -57,10 +73,11 @@ def theirs(shape, weights, tokens):
     return keys, last @ w["wte.weight"].T
 
 
+@pytest.mark.parametrize("heads", [1, 2, 4])
 @pytest.mark.parametrize("scaled", [True, False])
 @pytest.mark.parametrize("batch", [(), (1,), (2, 3)])
-def test_agrees_with_pytorch(scaled, batch):
-    ours = shape(scaled=scaled)
+def test_agrees_with_pytorch(scaled, batch, heads):
+    ours = shape(scaled=scaled, heads=heads)
     weights, tokens = model(ours), np.random.default_rng(1).integers(0, len(LETTERS), (*batch, 16))
     reading = read(ours, weights, tokens)
     keys, logits = theirs(ours, weights, tokens)
@@ -126,14 +143,6 @@ def test_with_scaling_they_are_on_a_sphere_before_the_gain():
     np.testing.assert_allclose((block.keys**2).sum(-1), 4 * variance / (variance + EPS), rtol=1e-5)
 
 
-def test_gelu_is_that_of_gpt2():
-    x = np.linspace(-6, 6, 1001)
-    np.testing.assert_allclose(
-        gelu(x), functional.gelu(torch.from_numpy(x), approximate="tanh").numpy(), atol=1e-15
-    )
-    assert np.abs(gelu(x) - functional.gelu(torch.from_numpy(x)).numpy()).max() < 5e-4
-
-
 def test_causal_is_a_mean_where_all_scores_are_equal():
     np.testing.assert_allclose(causal(np.zeros((3, 3))), [[1, 0, 0], [1 / 2, 1 / 2, 0], [1 / 3] * 3])
 
@@ -150,6 +159,19 @@ def test_the_parts_are_those_of_gpt2():
 def test_what_is_no_shape(wrong):
     with pytest.raises(ValueError, match="of a model are"):
         Shape(**wrong)
+
+
+def test_heads_divide_the_width():
+    for heads in (0, 3):
+        with pytest.raises(ValueError, match=f"{heads} heads do not divide a width of 4"):
+            shape(heads=heads)
+
+
+def test_heads_are_blocks_of_axes():
+    x = np.arange(24.0).reshape(3, 8)
+    assert (cut(x, 4)[1] == x[:, 2:4]).all() and cut(x, 1) is x
+    for heads in (1, 2, 8):
+        assert (beside(cut(x, heads), heads) == x).all()
 
 
 def test_what_it_cannot_read():
@@ -221,6 +243,15 @@ def test_the_shipped_models_are_as_their_table_says(name):
         (row["loss"], *row["before"], *row["after"]), abs=5.1e-5
     )
     assert (ours.width, ours.layers, ours.window) == (4, 4, 256) and ours.scaled == (name == "language")
+
+
+def test_the_shipped_models_know_the_letters_of_the_shipped_text():
+    """From which `make films` learns them again, and no sentence of which is in the text to measure with."""
+    learned, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))
+    assert shipped("language.safetensors", from_file)[0].characters == "".join(sorted(set(learned)))
+    assert set(held) <= set(learned)
+    both = {*held.split("\n")} & {*learned.split("\n")}
+    assert max(map(len, both)) < 40, "headings, not sentences"
 
 
 def test_other_code_opens_them():

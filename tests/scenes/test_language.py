@@ -263,6 +263,6 @@ CLAIMS = {
 }
 UNCOMPUTED = {
     "with weights $p_i$ that sum to 1": "a definition",
-    "The paper has vectors of eight numbers, words of Wikipedia and 50,000 steps; before LayerNorm it finds 22 to 45 % "
+    "Theirs has vectors of eight numbers, words of Wikipedia and 50,000 steps; before LayerNorm it finds 22 to 45 % "
     "of the keys inside, and 32 to 51 % where nothing scales.": "quoted from the paper's tables and appendix",
 }

@@ -7,7 +7,7 @@ from components.drawing.figure import document
 from components.language.marks import hand_of
 from components.scenes.layernorm import CONVENTIONS, POINTS, SCENE
 from components.training.recipes import recipe_of
-from geometry import center, layer_norm, rms_norm
+from geometry import center, layer_norm, rms_norm, u_eps
 from geometry.ellipsoid import diameters, semi_axes
 from tests.assets.engine import Node, as_sent
 from tests.scenes.claims import said, stop
@@ -328,7 +328,17 @@ def the_cloud_rises():
     assert before.mean() > 0.5
 
 
+def the_bend():
+    """LN(x) = √d·u_{dε}(Πx), in every dimension offered and for every size of ε."""
+    for d in (2, 3, 4):
+        x = np.random.default_rng(d).normal(size=(50, d)) + 0.8
+        for eps in (0.0, 1e-5, 0.1, 10.0):
+            bent = np.sqrt(d) * u_eps(center(x), eps=d * eps)
+            np.testing.assert_allclose(layer_norm(x, eps=eps), bent, atol=1e-12)
+
+
 CLAIMS = {
+    r"$$\mathrm{LN}(x) = \sqrt d \; u_{d\varepsilon}(\Pi x)$$": the_bend,
     r"With $d = 3$ it is a point in space.": a_point_in_space,
     r"the multiples of $𝟏 = (1, 1, \dots, 1)$.": the_line_along_one,
     r"until its distance is 1, and then $\sqrt d$.": where_the_steps_lead,
@@ -342,7 +352,7 @@ CLAIMS = {
     r"Let $v$ lie in the plane, so $\sum_i v_i = 0$, and let no $\gamma_i$ be 0. Then $\sum_i \frac{1}{\gamma_i} (\gamma_i v_i) = 0$: the vector $(1/\gamma_1, \dots, 1/\gamma_d)$ is perpendicular to the new plane.": the_tilted_plane,
     r"| $x + b𝟏$ | the same point | | $c x$, with $c > 0$ and $\varepsilon = 0$ | the same point | | $-x$ | the opposite point |": what_is_lost,
     r"**One direction becomes flat, not two.**": one_flat_direction,
-    r"One source expects two eigenvalues near 0 in the covariance of the results. There is one, whatever the cloud, as long as the points differ in enough directions": one_flat_direction,
+    r"The source on the geometry of the block expects two eigenvalues near 0 in the covariance of the results. There is one, whatever the cloud, as long as the points differ in enough directions": one_flat_direction,
     r"What becomes of two points that stand one above the other?": one_place_above_another,
     r"Only its distance changes, to $\sqrt 3$ for all.": to_the_root_of_three,
     r"This point is $(5, 8, 2)$. Its mean is 5, so it falls to $(0, 3, -3)$. There $\sigma = \sqrt{(0 + 9 + 9)/3} = \sqrt 6 \approx 2.449$, and $3 / 2.449 \approx 1.225$. Find $(0, 1.225, -1.225)$ in the table.": by_hand,

@@ -1,0 +1,117 @@
+"""Recipe → SVG: the first view alone, cut to what is drawn in it, at rest or in motion, for the cards.
+
+In motion it is a flip-book: a group for each run of frames in which a mark stays as it is, shown in its time
+by a style sheet. So no script is needed, and what rests is drawn once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+
+import numpy as np
+
+from components.drawing.projection import Size, fitting, paper
+from components.drawing.still import LARGEST, LETTER, ORDER, Drawn, layers_of, seen, style, zoomed
+from components.language.link import State
+from components.language.recipe import Recipe
+
+WIDTH, HEIGHT = 320, 240
+EDGE = 6  # pixels between what is drawn and the edge
+MOST, FEW = 300, 120  # points of a mark, at rest and in motion
+FRAMES = 24  # about so many in a run
+FRAME, REST = 0.1, 0.8  # seconds of a frame; how much longer the last one stays
+Box = tuple[float, float, float, float]  # left, top, width, height
+
+
+def card(recipe: Recipe, state: State) -> str:
+    """The picture of a state."""
+    size, box, (drawn,) = _run(recipe, [state])
+    return _document(state.theme, box, "".join(layers_of(recipe, state, drawn, size, most=MOST)))
+
+
+def moving(recipe: Recipe, state: State) -> str:
+    """The run of the progress from its beginning to its end, over and over."""
+    states = [replace(state, progress=float(p)) for p in eased(len(recipe.stages) - 1)]
+    size, box, run = _run(recipe, states)
+    shapes = [
+        dict(
+            zip((id(each.mark) for each in drawn), layers_of(recipe, at, drawn, size, most=FEW), strict=True)
+        )
+        for at, drawn in zip(states, run, strict=True)
+    ]
+    pieces, times = [], set()
+    for mark in sorted(recipe.views[0].layers, key=lambda mark: ORDER[mark.draws]):
+        end = 0
+        for shape, same in groupby(frame.get(id(mark), "") for frame in shapes):
+            first, end = end, end + len(list(same))
+            times.add((first, end))
+            pieces.append(f'<g class="f{first}-{end}">{shape}</g>' if shape else "")
+    sheet = "".join(_shown(*time, len(states)) for time in sorted(times))
+    return _document(state.theme, box, "".join(pieces), sheet)
+
+
+def eased(last: int) -> np.ndarray:
+    """The progress at each frame: slow at each stage, as the player has it."""
+    t = np.linspace(0, 1, FRAMES // max(last, 1) + 1)[1:]
+    leg = np.where(t < 0.5, 4 * t**3, 1 - (2 - 2 * t) ** 3 / 2)
+    return np.concatenate([[0.0], *(k + leg for k in range(last))])
+
+
+def _run(recipe: Recipe, states: Sequence[State]) -> tuple[Size, Box, list[list[Drawn]]]:
+    """The paper of the first view, the box on it, and what is drawn in each state, as large as fits."""
+    view = recipe.views[0]
+    size = paper(view, (WIDTH, HEIGHT))
+    for _ in range(2):  # once to see how large it comes out
+        run = [seen(recipe, view, state, size) for state in states]
+        if view.dims == 3:
+            zoom = fitting([each.flat for drawn in run for each in drawn], size)
+            run = [zoomed(drawn, zoom) for drawn in run]
+        box = _box(recipe, run, size)
+        size = (size[0] * WIDTH / box[2], size[1] * WIDTH / box[2])
+    return size, box, run
+
+
+def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
+    """Around all that is drawn on the paper, in the proportions of a card."""
+    ends = np.concatenate([_ends(recipe, each, size) for drawn in run for each in drawn])
+    low, high = np.nanmin(ends, 0) - EDGE, np.nanmax(ends, 0) + EDGE
+    wide, tall = high - low
+    wide, tall = max(wide, tall * WIDTH / HEIGHT), max(tall, wide * HEIGHT / WIDTH)
+    x, y = (low + high) / 2
+    return float(x - wide / 2), float(y - tall / 2), float(wide), float(tall)
+
+
+def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
+    """How far a mark reaches on the paper: its points, and what is around them."""
+    mark, around = drawn.mark, np.zeros(2)
+    if mark.draws == "labels":
+        longest = max(map(len, recipe.cloud(mark.cloud).labels or ("",)))
+        around = np.array([LETTER * LARGEST * longest / 2, LARGEST / 2])
+    if mark.draws == "cells":
+        around = np.abs(drawn.flat[mark.columns + 1] - drawn.flat[0]) / 2
+    half = np.array(size) / 2 + around
+    return np.clip(np.concatenate([drawn.flat - around, drawn.flat + around]), -half, half)
+
+
+def _shown(first: int, end: int, count: int) -> str:
+    """The style of what is seen from one frame to another; what is in the last frame stays for the rest."""
+    whole = count * FRAME + REST
+    a, b = 100 * first * FRAME / whole, 100 * end * FRAME / whole if end < count else 100
+    name = f"f{first}-{end}"
+    steps = f"0%{{visibility:{'hidden' if first else 'visible'}}}"
+    steps += f"{a:.2f}%{{visibility:visible}}" if first else ""
+    steps += f"{b:.2f}%{{visibility:hidden}}" if end < count else ""
+    return (
+        f".{name}{{visibility:hidden;animation:{name} {whole:.1f}s step-end infinite}}"
+        f"@keyframes {name}{{{steps}}}"
+    )
+
+
+def _document(theme: str, box: Box, inner: str, sheet: str = "") -> str:
+    place = " ".join(f"{each:.1f}" for each in box)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{place}" width="{WIDTH}" height="{HEIGHT}">'
+        f"<style>{style(theme)}{sheet}</style>{inner}</svg>"
+    )

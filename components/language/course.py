@@ -1,0 +1,86 @@
+"""The course: chapters, each a question, and the scenes that answer it, in their order.
+
+`texts/course.md` has it all: `## the question`, a sentence about it, and for each scene a line `- slug: the
+sentence that leads to it`. A chapter without scenes is one to come, and is not shown.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from components.language.scene import Scene, scenes
+from components.language.text import line, parts
+
+FILE = Path(__file__).parents[1] / "texts/course.md"
+STEP = re.compile(r"^- (\w+): (.+)$", re.M)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A scene in its place. bridge: the sentence that leads to it, as HTML."""
+
+    scene: Scene
+    chapter: int
+    number: int
+    bridge: str
+
+    @property
+    def label(self) -> str:
+        return f"{self.chapter}.{self.number}"
+
+
+@dataclass(frozen=True)
+class Chapter:
+    number: int
+    title: str
+    about: str
+    steps: tuple[Step, ...]
+
+
+@cache
+def chapters() -> tuple[Chapter, ...]:
+    """The chapters that have scenes. Raises ValueError where a line names no scene, or one that was named."""
+    return read(FILE.read_text("utf-8"), scenes())
+
+
+def read(text: str, known: dict[str, Scene]) -> tuple[Chapter, ...]:
+    told = [(title, STEP.sub("", body).strip(), STEP.findall(body)) for title, body in parts(text, "##")[1]]
+    named = [slug for _, _, lines in told for slug, _ in lines]
+    for slug in named:
+        if slug not in known or named.count(slug) > 1:
+            raise ValueError(
+                f"the course names {slug!r}, which is {'there twice' if slug in known else 'no scene'}"
+            )
+    found = [
+        Chapter(
+            number,
+            title,
+            about,
+            tuple(
+                Step(known[slug], number, k, line(bridge)) for k, (slug, bridge) in enumerate(lines, start=1)
+            ),
+        )
+        for number, (title, about, lines) in enumerate(told, start=1)
+    ]
+    return tuple(chapter for chapter in found if chapter.steps)
+
+
+def step_of(slug: str) -> Step | None:
+    """Where a scene stands in the course; None for one that has no chapter yet."""
+    return next((step for step in _all() if step.scene.slug == slug), None)
+
+
+def beside(slug: str) -> tuple[Step | None, Step | None]:
+    """The steps before and after a scene."""
+    slugs = [step.scene.slug for step in _all()]
+    if slug not in slugs:
+        return None, None
+    k, every = slugs.index(slug), (None, *_all(), None)
+    return every[k], every[k + 2]
+
+
+def _all() -> tuple[Step, ...]:
+    return tuple(step for chapter in chapters() for step in chapter.steps)

@@ -1,0 +1,16 @@
+"""The sources, each cited once in full: `texts/sources.md` has them by key, `### brody2023`."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from components.language.text import line, parts
+
+FILE = Path(__file__).parents[1] / "texts/sources.md"
+
+
+@cache
+def sources() -> dict[str, str]:
+    """Key → authors, title, venue, year and address, as HTML."""
+    return {key: line(body) for key, body in parts(FILE.read_text("utf-8"), "###")[1]}

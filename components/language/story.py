@@ -1,0 +1,66 @@
+"""The story: one long text, and figures that follow it.
+
+`texts/story.md` begins with a title, a lead and what comes before the first figure. Each `## part` has a line
+`@ slug name=value …`, its figure and what that shows first; later lines `@ name=value …` are what it shows
+beside the paragraphs below them, where all that they do not name stays.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from components.language.text import markdown, parts
+
+FILE = Path(__file__).parents[1] / "texts/story.md"
+STATE = re.compile(r"^@ ?(.*)$", re.M)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Paragraphs, as HTML, and what the figure beside them shows."""
+
+    state: dict[str, str]
+    html: str
+
+
+@dataclass(frozen=True)
+class Part:
+    title: str
+    slug: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Story:
+    title: str
+    lead: str
+    before: str
+    parts: tuple[Part, ...]
+
+
+@cache
+def story() -> Story:
+    return read(FILE.read_text("utf-8"))
+
+
+def read(text: str) -> Story:
+    """Raises ValueError for a part without a figure."""
+    first, told = parts(text, "##")
+    title, lead, before = first.strip().split("\n\n", 2)
+    return Story(title.removeprefix("# "), lead, markdown(before), tuple(_part(*each) for each in told))
+
+
+def _part(title: str, body: str) -> Part:
+    before, *told = STATE.split(body)
+    slug, _, first = told[0].partition(" ") if told else ("", "", "")
+    if before.strip() or not slug or "=" in slug:
+        raise ValueError(f"the part {title!r} begins with a line '@ slug name=value …'")
+    state: dict[str, str] = {}
+    blocks = []
+    for line, html in zip([first, *told[2::2]], told[1::2], strict=True):
+        state = state | dict(item.split("=", 1) for item in line.split())
+        blocks.append(Block(state, markdown(html)))
+    return Part(title, slug, tuple(blocks))

@@ -1,0 +1,75 @@
+"""Words and symbols, each explained once, and linked where a text uses it first.
+
+`texts/words.md` holds them in sections. Each is a `### name`, a line `@ id scene: fragments`, and what it
+means. The scene, which may be missing, is where it is shown; texts are searched for the fragments.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+
+from components.language.text import line, markdown, parts
+
+FILE = Path(__file__).parents[1] / "texts/words.md"
+HEAD = re.compile(r"@ (\w+)(?: (\w+))?: (.+)")
+# What is whole, as a heading, a link or a formula; other tags. What stands between them is text.
+PIECES = re.compile(r'(<span class="math.*?</span>|<(h[1-6]|a|table)\b.*?</\2>|<[^>]+>)', re.S)
+
+
+@dataclass(frozen=True)
+class Word:
+    """name, meaning: HTML. scene: a slug, or "". found: fragments of texts, as HTML."""
+
+    id: str
+    name: str
+    meaning: str
+    scene: str
+    found: tuple[str, ...]
+
+
+@cache
+def sections() -> dict[str, tuple[Word, ...]]:
+    """The words by the title of their section. Raises ValueError for one without its line."""
+    told = parts(FILE.read_text("utf-8"), "##")[1]
+    return {title: tuple(_word(*each) for each in parts(body, "###")[1]) for title, body in told}
+
+
+def _word(name: str, body: str) -> Word:
+    first, _, meaning = body.partition("\n")
+    head = HEAD.fullmatch(first)
+    if head is None:
+        raise ValueError(f"the word {name!r} begins with a line '@ id scene: fragments'")
+    # a comma parts two fragments, unless it stands in a formula
+    fragments = re.findall(r"\s*(\$[^$]+\$|[^,$]+)(?:,|$)", head[3])
+    return Word(
+        head[1], line(name), markdown(meaning), head[2] or "", tuple(line(each) for each in fragments)
+    )
+
+
+def linked(html: str, page: str) -> str:
+    """A text with a link to `page`, the page of words, where each is used first."""
+    pieces = re.split(PIECES, html)  # text, what is whole, the name of its tag, text, …
+    texts, tags = pieces[::3], [*pieces[1::3], ""]
+    for word in (word for some in sections().values() for word in some):
+        _link(word, texts, tags, page)
+    return "".join(text + tag for text, tag in zip(texts, tags, strict=True))
+
+
+def _link(word: Word, texts: list[str], tags: list[str], page: str) -> None:
+    words = "|".join(re.escape(each) for each in word.found if not each.startswith("<"))
+    plain = re.compile(rf"\b(?:{words})\b(?![^<]*</a>)") if words else None
+    for k, (text, tag) in enumerate(zip(texts, tags, strict=True)):
+        if plain and (found := plain.search(text)):
+            texts[k] = text[: found.start()] + _anchor(word, found[0], page) + text[found.end() :]
+            return
+        if tag in word.found:
+            tags[k] = _anchor(word, tag, page)
+            return
+
+
+def _anchor(word: Word, inner: str, page: str) -> str:
+    return f'<a class="word" href="{escape(page)}#{word.id}">{inner}</a>'

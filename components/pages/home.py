@@ -1,0 +1,78 @@
+"""The home page: a living LayerNorm and where to start; then the course, a card for each scene."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dash import html
+from markupsafe import Markup
+
+from components.language import course
+from components.language.course import Chapter, Step
+from components.language.link import State
+from components.language.scene import Scene, scenes
+from components.pages.markup import attributes, element
+from components.pages.page import notice, stage, waiting
+from components.pages.shell import Place, to
+from components.theme import THEMES
+
+HERO = {"eps": "0", "gamma1": "1.7", "gamma2": "0.7", "gamma3": "1.2", "camera": "0.53,-0.46,0.22,0,0,0.07"}
+TITLE = "See what normalisation does to space"
+SENTENCE = (
+    "LayerNorm is usually told as statistics. Here it is geometry, and moves under your hand: points fall"
+    " onto a plane, fly out to a sphere, and stretch into an ellipsoid."
+)
+
+
+def hero() -> Scene:
+    """The scene that lives on the home page, in the state HERO."""
+    return scenes()["layernorm"]
+
+
+def home(place: Place, state: State | None, data: Mapping[str, Any], *, end: Any = None) -> html.Main:
+    """state: what the picture of the hero shows; None for none. data: where its player finds what it needs.
+
+    end: what stands in the hero's element besides.
+    """
+    start = to(place, hero(), "Start: three minutes", tour=True, className="start")
+    story = html.A("or read it as a story", href=place.page("story"))
+    words = html.Div([html.H1(TITLE), html.P(SENTENCE), start, " ", story], className="intro")
+    told = waiting(data, "hero") | attributes(aria_label="LayerNorm, alive")
+    living = html.Section([notice(), stage(hero(), state), end], className="scene hero", **told)
+    forget = html.P(
+        [
+            "What you have visited is marked; only this browser knows. ",
+            html.Button("Forget it", type="button"),
+        ],
+        className="forget",
+        hidden=True,
+    )
+    front = html.Div([words, living], className="front")
+    return html.Main(
+        [front, *(_chapter(each, place) for each in course.chapters()), forget], className="home"
+    )
+
+
+def _chapter(chapter: Chapter, place: Place) -> html.Section:
+    head = [html.H2([html.Span(chapter.number), chapter.title]), html.P(Markup(chapter.about))]
+    cards = html.Div([_card(step, place) for step in chapter.steps], className="cards")
+    return html.Section(
+        [html.Div(head, className="about"), cards], className="chapter", id=f"chapter-{chapter.number}"
+    )
+
+
+def _card(step: Step, place: Place) -> html.A:
+    scene = step.scene
+    pictures = html.Span([_picture(scene, place, theme) for theme in THEMES], className="picture-of")
+    words = [html.H3([html.Span(step.label), scene.title]), html.P(scene.lead)]
+    return to(place, scene, [pictures, *words], className="card")
+
+
+def _picture(scene: Scene, place: Place, theme: str) -> Any:
+    """In one theme; lazily, since a browser fetches nothing then of the theme that is not shown."""
+    sources = {
+        "src": place.card(scene.slug, theme),
+        "data-moving": place.card(scene.slug, theme, moving=True),
+    }
+    return element("img", {"loading": "lazy", "alt": "", "class": f"only-{theme}"} | sources)

@@ -1,0 +1,70 @@
+"""What the search looks through: chapters, scenes, the parts of their texts, stops, questions, words.
+
+It is one file, which the browser searches by itself (assets/page/search.mjs): no server is asked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from html import unescape
+
+from components.language import course
+from components.language.scene import Scene, scenes
+from components.language.words import sections
+from components.pages.shell import Place
+
+HEADING = re.compile(r"<h2>(.*?)</h2>")
+
+
+def index(place: Place) -> str:
+    """JSON: an entry has a `kind`, a `title`, what it is `of`, its `text`, and where it stands, `url`."""
+    return json.dumps([*_chapters(place), *_words(place), *_scenes(place)], ensure_ascii=False)
+
+
+def anchor(heading: str) -> str:
+    """What a heading is called in a link."""
+    return re.sub(r"\W+", "-", plain(heading).lower()).strip("-")
+
+
+def plain(html: str) -> str:
+    """HTML as text. Pieces of a formula stay together, blocks are apart."""
+    blocks = re.sub(r"</(?:p|h2|li|td|th)>", " ", html)
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", blocks.replace("<msqrt>", "√"))).split())
+
+
+def _entry(kind: str, title: str, of: str, text: str, url: str) -> dict[str, str]:
+    return {"kind": kind, "title": plain(title), "of": of, "text": plain(text), "url": url}
+
+
+def _chapters(place: Place) -> Iterator[dict[str, str]]:
+    for chapter in course.chapters():
+        url = f"{place.home}#chapter-{chapter.number}"
+        yield _entry("chapter", chapter.title, f"Chapter {chapter.number}", chapter.about, url)
+
+
+def _words(place: Place) -> Iterator[dict[str, str]]:
+    for title, some in sections().items():
+        for word in some:
+            yield _entry(
+                "word", word.name, f"{title} · {word.id}", word.meaning, f"{place.page('words')}#{word.id}"
+            )
+
+
+def _scenes(place: Place) -> Iterator[dict[str, str]]:
+    for scene in scenes().values():
+        url = place.scene(scene.slug)
+        yield _entry("scene", scene.title, "Scene", scene.lead, url)
+        yield from _parts(scene, url)
+
+
+def _parts(scene: Scene, url: str) -> Iterator[dict[str, str]]:
+    text = scene.text
+    _, *named = HEADING.split(text.html)
+    for title, body in zip(named[::2], named[1::2], strict=True):
+        yield _entry("text", title, scene.title, body, f"{url}#{anchor(title)}")
+    for k, stop in enumerate(text.tour, start=1):
+        yield _entry("stop", stop.title, scene.title, f"{stop.question} {stop.html}", f"{url}?tour={k}")
+    for k, (asked, answer) in enumerate(text.questions, start=1):
+        yield _entry("question", asked, scene.title, answer, f"{url}#answer-{k}")

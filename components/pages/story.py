@@ -1,0 +1,64 @@
+"""The story as a page: text, and beside it figures that live where they are read (assets/page/story.mjs)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from dash import html
+from markupsafe import Markup
+
+from components.language.link import State
+from components.language.scene import Scene, scenes
+from components.language.sources import sources
+from components.language.story import Block, Part, story
+from components.pages.markup import attributes
+from components.pages.page import apart, notice, stage, waiting
+from components.pages.shell import Place
+
+Data = Callable[[Scene], Mapping[str, Any]]
+End = Callable[[Scene], Any]
+Shown = Callable[[Scene, dict[str, str]], State | None]
+
+
+def page(
+    place: Place, shown: Shown, data: Data, *, end: End = lambda scene: None, alone: bool = False
+) -> html.Main:
+    """shown: the state of a figure; None for no picture. data: where its player finds what it needs.
+
+    end: what stands in a figure's element besides. alone: there are no scenes to link to.
+    """
+    told = story()
+    parts = [_part(part, None if alone else place, shown, data, end) for part in told.parts]
+    head = [html.H1(told.title), html.P(told.lead, className="lead"), html.Div(Markup(told.before))]
+    cited = dict.fromkeys(key for part in told.parts for key in scenes()[part.slug].text.sources)
+    last = [html.H2("Sources"), html.Ol([html.Li(Markup(sources()[key])) for key in cited])]
+    return html.Main(
+        [html.Header(head, className="opening"), *parts, html.Section(last, className="sources")],
+        className="story",
+    )
+
+
+def _part(part: Part, place: Place | None, shown: Shown, data: Data, end: End) -> html.Section:
+    scene, first = scenes()[part.slug], part.blocks[0].state
+    state = shown(scene, first)
+    deep = [view for view in state.recipe.views if view.dims == 3] if state else []
+    told = waiting({**data(scene), **apart(first)}, "figure") | attributes(
+        data_contexts=str(len(deep)), aria_label=scene.title
+    )
+    figure = html.Section(
+        [notice(), stage(scene, state, scrubber=False), end(scene)], className="scene companion", **told
+    )
+    name: Any = scene.title
+    if place:
+        name = html.A(["The scene: ", name], href=f"{place.scene(scene.slug)}?{urlencode(first)}")
+    beside = html.Div([figure, html.P(name, className="open")], className="beside-text")
+    words = html.Div([html.H2(part.title), *map(_block, part.blocks)], className="words-of")
+    return html.Section([words, beside], className="part")
+
+
+def _block(block: Block) -> html.Div:
+    return html.Div(
+        Markup(block.html), className="block", **attributes(data_state=f"?{urlencode(block.state)}")
+    )

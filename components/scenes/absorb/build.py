@@ -1,0 +1,203 @@
+"""The recipe of a LayerNorm that is taken into its neighbours: a block as it was, and after each step.
+
+The mean direction is up, so centring is falling. Tokens have three numbers where a seed draws the block, and
+four in the trained model: there one direction of the hyperplane is left out.
+"""
+
+from collections.abc import Callable, Sequence
+from math import sqrt
+
+import numpy as np
+
+from components.language.cloud import Cloud, rows
+from components.language.marks import Follow, Followed, Line, Mark, Mesh, Points, Trail
+from components.language.recipe import Facts, Parameter, Recipe, Residual, View
+from components.language.scene import Choices, File
+from components.scenes import blocks
+from components.scenes.blocks import Own, Steps, added, feed_forward, layer_norm, linear, norm_alone, own_of
+from components.scenes.scenery import Look, Part, draw, followed, globe, mean_line, rest, space, split, square
+from geometry import Affine, Branches, Entries, Pipeline, clouds
+from geometry.centering import centering_matrix, hyperplane_basis, upright_basis
+from learning import absorb
+from learning.language import Shape, from_file, read
+
+Array = np.ndarray
+
+FROM = {"drawn": "drawn by a seed", "trained": "a trained model"}
+LAYERS = {str(k): f"layer {k}" for k in (1, 2)}
+FILES = (File("language.safetensors", from_file),)
+TEXT = "the model says"  # of the trained model
+TOKENS, NARROW = 8, 3  # drawn tokens, and their numbers
+STAGES = ("as it was", "β absorbed", "γ absorbed", "means removed", "RMSNorm")
+LAST = len(STAGES) - 1
+
+
+def build(choices: Choices, model: tuple[Shape, Own]) -> Recipe:
+    shape, weights = model
+    if choices["weights"] == "trained":
+        layer = int(choices["layer"]) - 1
+        x = read(shape, weights, shape.tokens(TEXT)).blocks[layer].stream
+        own, function, labels = own_of(weights, layer), "gelu_tanh", [*TEXT.replace(" ", "␣")]
+    else:
+        own, x = drawn(choices["seed"])
+        function, labels = "gelu", [f"token {name}" for name in "abcdefgh"]
+    under, ways = rewritten(own, x, function)
+    stream, reads, says = (shifted(name, x, paths, labels) for name, paths in ways.items())
+    first, last = (Cloud(f"says {k}", x, place=Pipeline(ways["says"][k])) for k in (0, LAST))
+    third = Cloud("says 3", x, place=Pipeline(ways["says"][3]))
+    hero, around = space_view(own, x)
+    beside, circle = says_view(x.shape[-1])
+    return Recipe(
+        stages=STAGES,
+        parameters=(Parameter("mean", "a mean all the same", 0, -3, 3, about="something writes it still"),),
+        clouds=(*under, stream, reads, says, first, third, last, *around, *circle),
+        views=(hero, beside),
+        formula=FORMULA,
+        readouts=(
+            Residual("What comes out, LayerNorm as it was and absorbed: differs by", "says 0", "says 3"),
+            Residual("LayerNorm as it was and RMSNorm: differs by", "says 0", f"says {LAST}"),
+        ),
+        facts=facts(shape, weights),
+        progress=0.0,
+        follow=len(x) - 1,
+    )
+
+
+FORMULA = (
+    r"W(\class{stage-2}{\gamma \odot} \mathrm{LN}(x) \class{stage-1 role-shift}{+ \beta}) + b"
+    r" = \class{stage-2}{(W \mathrm{diag}\,\gamma)}\, \class{stage-4 role-sphere}{\mathrm{RMS}}"
+    r"(\class{stage-3 role-hyperplane}{\Pi x}) + \class{stage-1 role-shift}{(b + W \beta)}"
+)
+
+
+def drawn(seed: int) -> tuple[dict[str, Array], Array]:
+    """A block and tokens (T, 3) from a seed."""
+    rng, d = np.random.default_rng(seed), NARROW
+    x = rng.normal(size=(TOKENS, d)) + 0.9 * rng.normal(size=(TOKENS, 1)) + 0.5
+    own: dict[str, Array] = {}
+    for name, (m, n) in {
+        "attn.c_attn": (d, 3 * d),
+        "attn.c_proj": (d, d),
+        "mlp.c_fc": (d, 4 * d),
+        "mlp.c_proj": (4 * d, d),
+    }.items():
+        own |= {f"{name}.weight": rng.normal(size=(m, n)) / sqrt(m), f"{name}.bias": 0.3 * rng.normal(size=n)}
+    for name in ("ln_1", "ln_2"):
+        own |= {f"{name}.weight": rng.uniform(0.5, 1.7, d), f"{name}.bias": rng.uniform(-0.8, 0.8, d)}
+    return own, x
+
+
+# --- the block after each step
+
+
+def rewritten(own: Own, x: Array, function: str) -> tuple[list[Cloud], dict[str, list[Steps]]]:
+    """What attention sees, and from the tokens at each stage: the stream, what attention reads of it, and
+    what the next block reads, before its gain."""
+    d = x.shape[-1]
+    shifts = absorb.shifts_absorbed(own)
+    gains = absorb.gains_absorbed(shifts)
+    each = [own, shifts, gains, *2 * [absorb.centred(gains)]]
+    level = Entries(np.zeros(d), {"mean": np.ones(d)})
+    plain = {"next.weight": np.ones(d), "next.bias": np.zeros(d)}
+    under: list[Cloud] = []
+    ways: dict[str, list[Steps]] = {"stream": [], "reads": [], "says": []}
+    for k, weights in enumerate(each):
+        norm = norm_alone if k == LAST else layer_norm
+        start = Affine(np.eye(d) if k < 3 else centering_matrix(d), level)
+        reads = (start, *norm(weights, "ln_1"))
+        attention = blocks.attention(weights, x, reads, name=f"{k}: ")
+        first = added(*norm(weights, "ln_1"), attention.step, linear(weights, "attn.c_proj"))
+        second = added(*norm(weights, "ln_2"), *feed_forward(weights, function))
+        under += attention.clouds
+        ways["stream"].append((start,))
+        ways["reads"].append(reads)
+        ways["says"].append((start, first, second, *norm({**weights, **plain}, "next")))
+    return under, ways
+
+
+def shifted(name: str, x: Array, ways: Sequence[Steps], labels: Sequence[str]) -> Cloud:
+    """A cloud that at each stage is where another way takes it: all are side by side, the first is shown, and
+    each step takes the next one for it."""
+    d, n = x.shape[-1], len(ways)
+    beside = Branches([Pipeline(way) for way in ways], "concat")
+    step = Affine(np.eye(n * d, k=d))
+    return Cloud(name, x, Pipeline((step,) * (n - 1)), Pipeline((beside,)), labels)
+
+
+# --- views
+
+
+def frame(d: int) -> Array:
+    """Display axes (3, d): two directions of the hyperplane, and 1 upright."""
+    basis = upright_basis(d)
+    return basis[[0, 1, -1]]
+
+
+def space_view(own: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
+    """The stream, and what is read of it, over the hyperplane."""
+    d = x.shape[-1]
+    show, u = rows(frame(d)), hyperplane_basis(d)
+    gamma, beta = own["ln_1.weight"], own["ln_1.bias"]
+    reach = 1.05 * max(float(np.abs(x @ frame(d).T).max()), 1.2 * sqrt(d) * float(np.abs(gamma).max()), 2.4)
+    back = (Affine(np.eye(d), -beta), Affine(np.diag(1 / gamma)), *rest(d, LAST - 2))
+    put = Affine(np.diag(gamma), beta)
+    flat = clouds.turned(clouds.disc_mesh(), 0.95 * reach * frame(d)[:2])
+    found: list[Part] = [
+        *mean_line(show, d, 0.85 * reach, 0.92 * reach, size=2.5),
+        draw("hyperplane", Mesh, "hyperplane", show, flat, "the hyperplane Σx = 0", opacity=0.12),
+    ]
+    moves: Look = {"place": (put,), "steps": back}
+    title = "where tokens are read"
+    if d == 3:
+        ring = clouds.circle(96, *u, radius=sqrt(d))
+        found.append(draw("surface", Line, "sphere", show, ring, title, size=5, **moves))
+    else:
+        found += globe(show, sqrt(d) * u, title, mesh=0.12, net=0.3, **moves)
+    around, guides = split(*found)
+    layers: tuple[Mark, ...] = (
+        *guides,
+        Trail("stream", "trail", show, size=1.5, opacity=0.7),
+        Points("stream", "input", show, "a token in the stream", size=8, hand=Follow()),
+        Points("reads", "sphere", show, "what attention reads", size=7, hand=Follow()),
+        *followed("stream", show, "the followed token", size=11),
+        Points("reads", "followed", show, only=Followed(), size=10, glyph="square"),
+    )
+    return space("space", "", layers, reach), around
+
+
+def says_view(d: int) -> tuple[View, tuple[Cloud, ...]]:
+    """What the next block reads, as it was and now: two directions of the hyperplane."""
+    show = rows(frame(d)[:2])
+    points, order = clouds.circle(96, *frame(d)[:2])
+    edge = Cloud("edge", sqrt(d) * points)
+    layers: tuple[Mark, ...] = (
+        Line("edge", "sphere", show, order=order, size=2, opacity=0.5),
+        Points("says 0", "ink", show, "as it was", size=15, glyph="ring"),
+        Points("says", "meeting", show, "now", size=7, hand=Follow()),
+        Points("says", "followed", show, only=Followed(), size=9),
+    )
+    return square("says", "What comes out", layers, 1.25 * sqrt(d), strip=True), (edge,)
+
+
+def facts(shape: Shape, weights: Own) -> Facts:
+    """The whole trained model after each step: how far its logits are from what they were."""
+    whole = absorb.untied(weights)
+    shifts = absorb.shifts_absorbed(whole)
+    gains = absorb.gains_absorbed(shifts)
+    centred = absorb.centred(gains)
+    steps = [(shifts, None), (gains, None), (centred, None), (centred, absorb.rms)]
+    tokens = shape.tokens(TEXT)
+
+    def far(found: Own, norm: Callable[..., Array] | None, kind: type) -> str:
+        want, got = (
+            read(shape, {name: w.astype(kind) for name, w in each.items()}, tokens, norm=own).logits
+            for each, own in ((weights, None), (found, norm))
+        )
+        return f"{np.abs(got - want).max():.0e}"
+
+    lines = [
+        [name, far(found, norm, np.float64), far(found, norm, np.float32)]
+        for name, (found, norm) in zip(STAGES[1:], steps, strict=True)
+    ]
+    title = "All four layers of the trained model: its logits differ from what they were by"
+    return Facts(title, ("", "in double precision", "in single"), lines)

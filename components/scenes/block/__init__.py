@@ -1,0 +1,19 @@
+"""A pre-LN block of a transformer: the stream, and the branches that leave it and are added to it."""
+
+from components.language.scene import Choice, Scene, Sentence, Whole
+from components.scenes.block.build import FROM, HEADS, LAYERS, TEXT, build, files
+
+SCENE = Scene(
+    __name__,
+    build,
+    order=420,
+    choices=(
+        Choice("weights", "Weights", "drawn", FROM),
+        Choice("heads", "Heads", "1", HEADS, when=("weights", ("drawn",))),
+        Whole("n", "Tokens", 6, min=4, max=8, when=("weights", ("drawn",))),
+        Whole("seed", "Seed", 1, min=0, max=9999, when=("weights", ("drawn",))),
+        Choice("layer", "Layer", "1", LAYERS, when=("weights", ("trained",))),
+        Sentence("text", "4 to 8 characters", TEXT, longest=8, when=("weights", ("trained",))),
+    ),
+    files=files,
+)

@@ -1,0 +1,402 @@
+"""The recipe of one pre-LN block: tokens in a stream, and the branches that leave it and are added to it.
+
+The tokens have four coordinates. The picture shows the hyperplane Σx = 0, which has three: the place of the
+stream in it, and all of what LayerNorm makes before the gain.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import (
+    Cells,
+    Color,
+    Follow,
+    Followed,
+    Labels,
+    Line,
+    Mark,
+    Points,
+    Profile,
+    Trail,
+)
+from components.language.recipe import Facts, Number, Parameter, Recipe, Residual, View
+from components.language.scene import Choices, File, WrongValue
+from components.scenes import blocks
+from components.scenes.blocks import Own, Steps, added, feed_forward, layer_norm, linear, own_of, together
+from components.scenes.scenery import Look, Part, axes, draw, followed, globe, graph, rest, space, split
+from geometry import Affine, Branches, Entries, Of, Pipeline, Pointwise
+from geometry.centering import hyperplane_basis
+from geometry.pipeline import Step
+from learning.language import Shape, from_file, read
+
+Array = np.ndarray
+
+FROM = {"drawn": "drawn by a seed", "trained": "a trained model"}
+HEADS = {"1": "1", "2": "2"}
+LAYERS = {str(k): f"layer {k}" for k in range(1, 5)}
+TEXT, FEWEST = "the keys", 4
+NAMES = "abcdefgh"  # of drawn tokens
+D, WIDE = 4, 16  # coordinates of the stream, and between W₁ and W₂
+SHOW = hyperplane_basis(D)
+STAGES = ("x", "centre", "sphere", "γ, β", "q, k, v", "Σ p v", "Wₒ", "add", "LN₂", "MLP", "add")
+ROUND, GAIN, ASK, OUT, ADD, NORM, MLP, LAST = 2, 3, 4, 6, 7, 8, 9, 10  # some of them by number
+
+
+def files(choices: Choices) -> tuple[File, ...]:
+    """The trained model, where it is shown."""
+    return (File("language.safetensors", from_file),) if choices["weights"] == "trained" else ()
+
+
+def build(choices: Choices, model: tuple[Shape, Own] | None = None) -> Recipe:
+    own, x, names = trained(choices, *model) if model else drawn(choices)
+    heads, function = (1, "gelu_tanh") if model else (int(choices["heads"]), "gelu")
+    points = np.column_stack([x, np.arange(len(x)) == len(x) - 1]).astype(float)
+    whole = Block(own, points, moved(), heads, function)
+    stream = stream_of(whole, names)
+    hero, around = space_view(whole, stream)
+    matrices, cells = matrix_view(whole, names)
+    inner, hidden = hidden_view(whole)
+    compared = comparisons(whole, stream)
+    return Recipe(
+        stages=STAGES,
+        parameters=parameters(),
+        clouds=(
+            *whole.attention.clouds,
+            stream,
+            *around,
+            *whole.attention.weights,
+            *cells,
+            hidden,
+            *compared,
+        ),
+        views=(hero, matrices, inner),
+        formula=FORMULA,
+        readouts=(
+            Residual("The earlier tokens, were the last one not there: moved by", "earlier", "alone"),
+            Residual("The update, had x its own size and mean: moved by", "update", "as it was", D),
+            Number(
+                "Mean of the followed token, before", "stream", Row((1 / D,) * D, 0), Followed(), digits=3
+            ),
+            Number("and after the block", "stream", Row((1 / D,) * D, LAST), Followed(), digits=3),
+        ),
+        facts=facts(len(x), heads),
+        progress=GAIN,
+        follow=len(x) - 2,
+    )
+
+
+FORMULA = (
+    r"y = x + \class{stage-6}{W_O}\, \class{stage-4 stage-5}{\mathrm{Att}}("
+    r"\class{stage-1 stage-2 stage-3 role-hyperplane}{\mathrm{LN}_1}(x)), \quad "
+    r"z = y + \class{stage-9}{W_2\, \mathrm{GELU}}(\class{stage-9}{W_1}\, "
+    r"\class{stage-8 role-hyperplane}{\mathrm{LN}_2}(y))"
+)
+
+
+# --- weights and tokens
+
+
+def drawn(choices: Choices) -> tuple[Own, Array, Sequence[str]]:
+    """A block and tokens from a seed; the first tokens are the same, however many there are."""
+    rng = np.random.default_rng(choices["seed"])
+    tokens = 1.1 * rng.normal(size=(len(NAMES), D)) + 0.8 * rng.normal(size=(len(NAMES), 1))
+
+    def matrix(m: int, n: int, size: float = 1.0) -> Array:
+        return size * rng.normal(size=(m, n)) / sqrt(m)
+
+    own: dict[str, Array] = {}
+    for name in ("ln_1", "ln_2"):
+        own |= {f"{name}.weight": 1 + rng.uniform(-0.4, 0.4, D), f"{name}.bias": rng.uniform(-0.3, 0.3, D)}
+    own["attn.c_attn.weight"] = np.hstack([matrix(D, 2 * D, 1.4), matrix(D, D)])
+    own["attn.c_proj.weight"] = matrix(D, D, 1.2)
+    own["mlp.c_fc.weight"], own["mlp.c_proj.weight"] = matrix(D, WIDE), matrix(WIDE, D, 1.3)
+    for name, size in (("attn.c_attn", 3 * D), ("attn.c_proj", D), ("mlp.c_fc", WIDE), ("mlp.c_proj", D)):
+        own[f"{name}.bias"] = rng.uniform(-0.3, 0.3, size)
+    return own, tokens[: choices["n"]], NAMES[: choices["n"]]
+
+
+def trained(choices: Choices, shape: Shape, weights: Own) -> tuple[Own, Array, Sequence[str]]:
+    """A layer of the model, and what the layers before make of the text. Raises WrongValue."""
+    text, layer = choices["text"], int(choices["layer"]) - 1
+    if len(text) < FEWEST:
+        words = f"text has {len(text)} characters: take {FEWEST} or more"
+        raise WrongValue("text", words, {"fewest": FEWEST})
+    if unknown := sorted(set(text) - set(shape.characters)):
+        known = shape.characters.replace("\n", "")
+        raise WrongValue("text", f"text: the model has never read {' '.join(unknown)}", known)
+    stream = read(shape, weights, shape.tokens(text)).blocks[layer].stream
+    return own_of(weights, layer), stream, text.replace(" ", "␣")
+
+
+def parameters() -> tuple[Parameter, ...]:
+    return (
+        Parameter("scale", "size of x", 1, 0.1, 10, scale="log", about="every token times this"),
+        Parameter("mean", "mean of x", 0, -3, 3, about="added to every coordinate of every token"),
+        Parameter("last", "the last token", 0, -3, 3, about="how far it is moved"),
+    )
+
+
+def moved() -> Steps:
+    """From a token and a 1 where it is the last one to the token where the sliders want it."""
+    last = np.column_stack([np.zeros((D, D)), SHOW[0]])
+    scale, mean = Entries(np.zeros((D, D)), {"scale": np.eye(D)}), Entries(np.zeros(D), {"mean": np.ones(D)})
+    return Affine(Entries(np.eye(D, D + 1), {"last": last})), Affine(scale, mean)
+
+
+# --- the block as clouds
+
+
+def beside(*each: Sequence[Step]) -> Branches:
+    """x through several pipelines, side by side."""
+    return Branches([Pipeline(steps) for steps in each], "concat")
+
+
+def pick(start: int, width: int) -> Affine:
+    """D coordinates of `width`."""
+    return Affine(np.eye(width)[start : start + D])
+
+
+def kept(*steps: Step) -> Branches:
+    """(b, x) ↦ (f(b), x): the branch goes on, the stream waits."""
+    return beside((pick(0, 2 * D), *steps), (pick(D, 2 * D),))
+
+
+BOTH = beside((), ())  # x ↦ (x, x): the branch leaves the stream
+SUM = Affine(np.hstack([np.eye(D), np.eye(D)]))  # (b, x) ↦ b + x
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block on some tokens. moved: the steps from the points to the tokens; `name` tells it from others."""
+
+    own: Own
+    points: Array
+    moved: Steps
+    heads: int
+    function: str
+    name: str = ""
+
+    @cached_property
+    def attention(self) -> blocks.Attention:
+        reads = (*self.moved, *layer_norm(self.own, "ln_1"))
+        return blocks.attention(self.own, self.points, reads, self.heads, self.name)
+
+    @property
+    def first(self) -> Steps:
+        """What attention adds: LayerNorm, the heads, W_O."""
+        return *layer_norm(self.own, "ln_1"), self.attention.step, linear(self.own, "attn.c_proj")
+
+    @property
+    def second(self) -> Steps:
+        """What the feed-forward network adds to y."""
+        return *layer_norm(self.own, "ln_2"), *feed_forward(self.own, self.function)
+
+    def cloud(self, name: str, *steps: Step, then: Sequence[Step] = (), **more: Any) -> Cloud:
+        """Tokens that some steps have taken on before stage 0."""
+        return Cloud(name, self.points, Pipeline(then), Pipeline((*self.moved, *steps)), **more)
+
+
+def stream_of(block: Block, names: Sequence[str]) -> Cloud:
+    """It waits while a branch is away, and takes what comes back."""
+    waits = rest(D, ADD - 1), rest(D, LAST - ADD - 1)
+    steps: Steps = (*waits[0], added(*block.first), *waits[1], added(*block.second))
+    return block.cloud("stream", then=steps, labels=list(names))
+
+
+def branch_of(block: Block) -> Cloud:
+    """(b, x) at first, where x waits; from the sum on (b, y)."""
+    centre, sphere, gain = layer_norm(block.own, "ln_1")
+    out, again = linear(block.own, "attn.c_proj"), Affine(np.tile(np.eye(D), (2, 2)))
+    normed_first = kept(centre), kept(sphere), kept(gain)
+    first: Steps = (*normed_first, *rest(2 * D, 1), kept(block.attention.step), kept(out), again)
+    normed = together(*layer_norm(block.own, "ln_2"))
+    mlp = together(*feed_forward(block.own, block.function))
+    return block.cloud("branch", BOTH, then=(*first, kept(normed), kept(mlp), SUM))
+
+
+def values_of(block: Block) -> Cloud:
+    """What is read, and from the stage q, k, v on the values, those of all heads side by side."""
+    steps = *layer_norm(block.own, "ln_1"), linear(block.own, "attn.c_attn", slice(2 * D, 3 * D))
+    return block.cloud("v", then=steps)
+
+
+def arrows(name: str, block: Block, steps: Sequence[Step], before: Sequence[Step], stage: int) -> list[Cloud]:
+    """What a branch adds as arrows: from the origin until `stage`, then from the tokens that it is added to.
+
+    Of points 0 … T − 1 the tails, of T … 2T − 1 the heads.
+    """
+    source = block.cloud(name, *before, BOTH, kept(*steps))
+    n = len(block.points)
+    here, heads = np.hstack([np.eye(n), np.eye(n)]), np.hstack([np.zeros((n, n)), np.eye(n)])
+    of = Affine(Of(source, transposed=True))
+    parts = beside((Affine(heads), of, pick(0, 2 * D)), (Affine(here), of, pick(D, 2 * D)))
+    moves = Pipeline((*rest(2 * D, stage - 1), SUM))
+    return [source, Cloud(f"{name} arrows", np.eye(2 * n), moves, Pipeline((parts,)))]
+
+
+def comparisons(block: Block, stream: Cloud) -> tuple[Cloud, ...]:
+    """The earlier tokens in the block, and in a block without the last one; the update, and that of x as it
+    was before it was made larger and given a mean."""
+    n = len(block.points)
+    every = Affine(Of(stream, transposed=True))
+    earlier = Cloud("earlier", np.eye(n)[:-1], place=Pipeline((every,)))
+    short = replace(block, points=block.points[:-1], name="alone ")
+    alone = short.cloud("alone", added(*short.first), added(*short.second))
+    still = replace(block, moved=block.moved[:1], name="still ")
+    was = still.cloud("as it was", *still.first)
+    return *short.attention.clouds, *still.attention.clouds, earlier, alone, was
+
+
+# --- views
+
+
+def space_view(block: Block, stream: Cloud) -> tuple[View, tuple[Cloud, ...]]:
+    """The stream and its branches in the hyperplane."""
+    branch, values, show = branch_of(block), values_of(block), rows(SHOW)
+    updates = arrows("update", block, block.first, (), ADD)
+    seconds = arrows("second", block, block.second, (added(*block.first),), LAST)
+    reach = size(stream, branch)
+    n = len(block.points)
+
+    def during(*stages: int, dim: float = 0.0) -> list[float]:
+        return [1.0 if k in stages else dim for k in range(LAST + 1)]
+
+    segments = np.array([[k, n + k, -1] for k in range(n)]).reshape(-1)
+    guides, lines = split(*surroundings(block, reach))
+    tip: Look = {"order": segments, "size": 3, "arrow": 0.05 * reach}
+    layers: tuple[Mark, ...] = (
+        *lines,
+        Line("update arrows", "shift", show, "what is added", fade=during(OUT, ADD), **tip),
+        Line("second arrows", "shift", show, fade=during(MLP, LAST), **tip),
+        Points("stream", "trail", rows(SHOW, stage=0), size=7, glyph="ring", fade=during(ADD)),
+        Points("stream", "trail", rows(SHOW, stage=ADD), size=7, glyph="ring", fade=during(LAST)),
+        Trail("branch", "trail", show, size=1.5, fade=during(1, ROUND, GAIN)),
+        Points("stream", "input", show, "a token in the stream", size=9, hand=Follow()),
+        Labels("stream", "ink", over(show, 0.07 * reach)),
+        Points("v", "sphere", show, "a value", size=6, glyph="ring", fade=during(ASK, ASK + 1)),
+        Points("branch", "hyperplane", show, "its branch", size=7, fade=away(), hand=Follow()),
+        *followed("stream", show, "the followed token", size=12, trail=0),
+        Trail("branch", "followed", show, only=Followed(), size=3, fade=during(*range(1, ADD))),
+        Points("branch", "followed", show, only=Followed(), size=10, glyph="square", fade=away()),
+    )
+    clouds = (branch, values, *updates, *seconds, *guides)
+    return space("space", "", layers, reach), clouds
+
+
+def away() -> list[float]:
+    """Where the branch is not in the stream."""
+    return [0.0 if k in (0, LAST) else 1.0 for k in range(LAST + 1)]
+
+
+def over(show: Sequence[Row], height: float) -> tuple[Row, ...]:
+    """The same display, a little higher."""
+    return *show[:2], replace(show[2], offset=height)
+
+
+def size(stream: Cloud, branch: Cloud) -> float:
+    """Half the picture: all stages but the last, whose tokens may be far outside."""
+    values = {"scale": 1.0, "mean": 0.0, "last": 0.0}
+    each = [*stream.stages(values)[:LAST], *branch.stages(values)[:LAST]]
+    far = max(float(np.abs(x[:, :D] @ SHOW.T).max()) for x in each)
+    return max(far, 2.6)
+
+
+def surroundings(block: Block, reach: float) -> list[Part]:
+    """The axes, and for each LayerNorm the sphere that the tokens land on, which goes to its ellipsoid."""
+    found = axes(rows(SHOW), [f"x{s}" for s in "₁₂₃₄"], -0.6 * reach, 0.6 * reach, 0.66 * reach, opacity=0.35)
+    for name, arrival, gain in (("ln_1", ROUND, GAIN), ("ln_2", NORM, NORM)):
+        (last,) = layer_norm(block.own, name)[2:]
+        mesh = [0.12 if arrival <= k <= gain + (gain > arrival) else 0.0 for k in range(LAST + 1)]
+        moves = (*rest(D, gain - 1), last)
+        title = "where LayerNorm puts them" if name == "ln_1" else ""
+        found += globe(
+            rows(SHOW),
+            sqrt(D) * SHOW,
+            title,
+            mesh=mesh,
+            net=[2 * m for m in mesh],
+            steps=moves,
+            names=(f"{name} sphere", f"{name} net"),
+        )
+    return found
+
+
+def matrix_view(block: Block, names: Sequence[str]) -> tuple[View, tuple[Cloud, ...]]:
+    """What each token pays to those up to it: a row for each token, a picture for each head."""
+    n, flat = len(names), (Row((1.0, 0.0)), Row((0.0, 1.0)))
+    clouds: list[Cloud] = []
+    layers: list[Mark] = []
+    for head, weights in enumerate(block.attention.weights):
+        left = head * (n + 1.2)
+        grid = cells(f"cells {head + 1}", weights, left)
+        color = Color("sequential", 0, 1, Row((0.0, 0.0, 1.0)), "" if head else "weight")
+        where = tuple(Row(tuple(each)) for each in np.eye(3)[:2])
+        across = np.column_stack([left + np.arange(n), np.full(n, 0.95)])
+        columns, above = draw(f"columns {head + 1}", Labels, "soft", flat, across, labels=list(names))
+        clouds += [grid, columns]
+        layers += [Cells(grid.name, "sphere", where, columns=n, color=color), above]
+    rows_of, at_left = draw(
+        "lines", Labels, "soft", flat, np.column_stack([np.full(n, -1.0), -np.arange(n)]), labels=list(names)
+    )
+    clouds.append(rows_of)
+    layers += [
+        at_left,
+        Points("lines", "input", flat, size=20, glyph="square", opacity=0, hand=Follow()),
+        Points("lines", "followed", flat, only=Followed(), size=22, glyph="ring"),
+    ]
+    wide = left + n
+    ranges = ((-1.7, wide - 0.3), (0.3 - n, 1.6))
+    title = "What a row’s token pays" + (", in two heads" if len(block.attention.weights) == 2 else "")
+    return View("attention", title, tuple(layers), ranges, 2), tuple(clouds)
+
+
+def cells(name: str, weights: Cloud, left: float) -> Cloud:
+    """A point (column, −row, p) for each row and column of a matrix of weights, from below.
+
+    p_ij is picked with relu(p_ik + δ_jk − 1), which is p_ij for k = j and else 0: all weights are ≤ 1.
+    """
+    n = len(weights.points)
+    pairs = np.array([[i, j] for i in reversed(range(n)) for j in range(n)])
+    points = np.hstack([np.eye(n)[pairs[:, 0]], np.eye(n)[pairs[:, 1]]])
+    first, second = np.eye(n, 2 * n), np.eye(n, 2 * n, n)
+    number = np.arange(n)
+    place = Affine(np.vstack([number @ second, -number @ first]), (left, 0.0))
+    row = Affine(first), Affine(Of(weights, transposed=True))
+    chosen = Branches((Pipeline(row), Pipeline((Affine(second, -np.ones(n)),))))
+    weight = chosen, Pointwise("relu"), Affine(np.ones((1, n)))
+    return Cloud(name, points, place=Pipeline((beside((place,), weight),)))
+
+
+def hidden_view(block: Block) -> tuple[View, Cloud]:
+    """The 16 coordinates between W₁ and W₂ of each token."""
+    opened, bend, _ = feed_forward(block.own, block.function)
+    steps = *rest(WIDE, MLP - 1), bend
+    cloud = block.cloud("hidden", added(*block.first), *layer_norm(block.own, "ln_2"), opened, then=steps)
+    start = cloud.stages({"scale": 1.0, "mean": 0.0, "last": 0.0})[0]
+    high = float(np.abs(start).max()) * 1.05
+    layers = (
+        Profile("hidden", "input", (), "of every token", size=1.5, opacity=0.35),
+        Profile("hidden", "followed", (), "of the followed one", only=Followed(), size=3),
+    )
+    sides = ("coordinate", 0.5, WIDE + 0.5), ("value", -high, high)
+    return graph("hidden", "Between W₁ and W₂", layers, *sides), cloud
+
+
+def facts(n: int, heads: int) -> Facts:
+    """The shapes of what the stages have, and of the weights."""
+    size, h = D // heads, f"{heads} × " if heads > 1 else ""
+    lines = [
+        ("the stream x, y, z", "T × d", f"{n} × {D}", ""),
+        ("LN₁(x), LN₂(y)", "T × d", f"{n} × {D}", "γ, β: d each"),
+        ("q, k, v", "H × T × d/H", f"{h}{n} × {size}", "d × d each"),
+        ("scores, weights", "H × T × T", f"{h}{n} × {n}", ""),
+        ("Σ p v, side by side", "T × d", f"{n} × {D}", "W_O: d × d"),
+        ("between W₁ and W₂", "T × 4d", f"{n} × {WIDE}", "W₁: d × 4d, W₂: 4d × d"),
+    ]
+    return Facts("What has which shape", ("", "shape", "here", "weights"), lines)

@@ -1,0 +1,107 @@
+"""A block of a transformer as steps and clouds, for the scenes of blocks, stacks of them, and rewritten ones.
+
+Weights have GPT-2's names within a block ("ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc",
+"mlp.c_proj"), as `learning.language` has them; a Linear is x @ weight + bias. Source: 003, section 10.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from components.language.cloud import Cloud
+from geometry import Affine, Branches, Normalize, Of, Pipeline, Pointwise, Softmax
+from geometry.centering import centering_matrix
+from geometry.pipeline import Step
+from learning.language import EPS
+
+Array = np.ndarray
+Own = Mapping[str, Array]  # the weights of one block
+Steps = tuple[Step, ...]
+
+
+def own_of(weights: Own, layer: int) -> dict[str, Array]:
+    """The weights of one block of a language model."""
+    prefix = f"h.{layer}."
+    return {name.removeprefix(prefix): each for name, each in weights.items() if name.startswith(prefix)}
+
+
+def sphere(d: int, eps: float = EPS) -> Normalize:
+    """x ↦ √d·x/√(‖x‖² + d·ε): the second half of LayerNorm, and RMSNorm, as PyTorch has them."""
+    return Normalize(sqrt(d), eps, convention="pytorch")
+
+
+def layer_norm(own: Own, name: str) -> Steps:
+    """centre → sphere → ⊙ γ + β."""
+    gamma, beta = own[f"{name}.weight"], own[f"{name}.bias"]
+    d = len(gamma)
+    return Affine(centering_matrix(d)), sphere(d), Affine(np.diag(gamma), beta)
+
+
+def linear(own: Own, name: str, part: slice = slice(None), by: float = 1.0) -> Affine:
+    """x ↦ by·(x @ weight + bias), of the outputs in a part."""
+    return Affine(by * own[f"{name}.weight"][:, part].T, by * own[f"{name}.bias"][part])
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Attention with its clouds: the keys, values and weights of each head. `step` takes what it reads to all
+    heads' sums side by side, before W_O."""
+
+    keys: tuple[Cloud, ...]
+    values: tuple[Cloud, ...]
+    weights: tuple[Cloud, ...]
+    step: Branches
+
+    @property
+    def clouds(self) -> tuple[Cloud, ...]:
+        """What the step sees."""
+        return *self.keys, *self.values
+
+
+def attention(own: Own, points: Array, before: Sequence[Step], heads: int = 1, name: str = "") -> Attention:
+    """Causal attention of tokens: `points` (T, ·), which the steps `before` take to what it reads.
+
+    Head h has the coordinates h·d/H … (h + 1)·d/H − 1 of q, k and v: p = softmax(⟨q, k⟩/√(d/H)), then Σ p v.
+    """
+    d = own["attn.c_proj.weight"].shape[0]
+    size = d // heads
+
+    def part(which: int, head: int) -> slice:
+        start = which * d + head * size
+        return slice(start, start + size)
+
+    def made(what: str, which: int, head: int) -> Cloud:
+        place = Pipeline((*before, linear(own, "attn.c_attn", part(which, head))))
+        return Cloud(f"{name}{what} {head + 1}", points, place=place)
+
+    keys, values, weights, sums = [], [], [], []
+    for head in range(heads):
+        keys.append(made("keys", 1, head))
+        values.append(made("values", 2, head))
+        ask = linear(own, "attn.c_attn", part(0, head), 1 / sqrt(size))
+        pay: Steps = (ask, Affine(Of(keys[-1])), Softmax(causal=True))
+        weights.append(Cloud(f"{name}weights {head + 1}", points, place=Pipeline((*before, *pay))))
+        sums.append(Pipeline((*pay, Affine(Of(values[-1], transposed=True)))))
+    return Attention(tuple(keys), tuple(values), tuple(weights), Branches(sums, "concat"))
+
+
+def feed_forward(own: Own, function: str) -> Steps:
+    """W₁ → the activation → W₂."""
+    return linear(own, "mlp.c_fc"), Pointwise(function), linear(own, "mlp.c_proj")
+
+
+def norm_alone(own: Own, name: str) -> Steps:
+    """RMSNorm without a gain."""
+    return (sphere(len(own["attn.c_proj.bias"])),)
+
+
+def added(*steps: Step) -> Branches:
+    """x ↦ x + what the steps make of it."""
+    return Branches((Pipeline(()), Pipeline(steps)))
+
+
+def together(*steps: Step) -> Branches:
+    """Several steps as one: points go straight to where the last one takes them."""
+    return Branches((Pipeline(steps),))

@@ -1,0 +1,195 @@
+"""The recipe of blocks in a row: a stream of tokens through them, and curves by depth of many draws.
+
+The tokens of the picture have four coordinates, and it shows the hyperplane Σx = 0. The curves come from a
+table that `make films` writes; between its sizes of the branches they are interpolated.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Follow, Followed, Line, Mark, Points, Trail
+from components.language.recipe import Facts, Parameter, Recipe, Table, View
+from components.language.scene import Choices, File
+from components.scenes import blocks
+from components.scenes.blocks import Steps, sphere, together
+from components.scenes.scenery import axes, followed, globe, graph, rest, space, split
+from geometry import Affine, Branches, Entries, Of, Pipeline, Pointwise, Track
+from geometry.centering import centering_matrix, hyperplane_basis
+from learning.film import rows as table
+from learning.stack import drawn, streams
+
+Array = np.ndarray
+Found = Mapping[str, Any]
+
+KINDS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm", "post_ln": "after the sums", "none": "none"}
+BELOW = {"turn": "angle turned", "gradient": "the gradient"}
+WIDTHS = {"64": "64 numbers", "4": "4 numbers"}
+LOOKS = {  # the role and dash of the curves
+    "layer_norm": ("hyperplane", "solid"),
+    "rms_norm": ("sphere", "dash"),
+    "post_ln": ("shift", "dashdot"),
+    "none": ("ellipsoid", "dot"),
+}
+MOST, TOKENS, SEED = 12, 6, 1
+D = 4
+SHOW = hyperplane_basis(D)
+FILES = (File("depth.json", table),)
+
+
+def build(choices: Choices, found: Sequence[Found]) -> Recipe:
+    kind, count, width = choices["norm"], choices["blocks"], int(choices["width"])
+    made, x = drawn(D, count, TOKENS, SEED)
+    stream, reads, under = stack(kind, made, x)
+    own = [row for row in found if row["width"] == width]
+    names = ("x", *map(str, range(1, count + 1)))
+    reach = 1.05 * max(float(np.abs(each @ SHOW.T).max()) for each in streams(kind, made, x))
+    hero, around = space_view(kind, count, max(reach, 2.3))
+    sizes, upper = curve_view("size", "Size of the stream", own, kind, count, ("log₁₀ size", -0.3, 3.0))
+    ends = {"turn": ("degrees", 0.0, 90.0), "gradient": ("log₁₀ of the gradient", -1.0, 4.0)}
+    title = {"turn": "How far each block turns a token", "gradient": "The gradient at each place"}
+    below = choices["below"]
+    lower_view, lower = curve_view(below, title[below], own, kind, count, ends[below])
+    return Recipe(
+        stages=names,
+        parameters=(
+            Parameter("gain", "size of the branches", 1, 0.1, 2, about="what a branch makes, times this"),
+        ),
+        clouds=(*under, stream, reads, *around, *upper, *lower),
+        views=(hero, sizes, lower_view),
+        formula=FORMULAS[kind],
+        table=Table("stream", columns=("mean", "norm")),
+        facts=facts(own, count),
+        progress=float(count),
+        follow=0,
+    )
+
+
+FORMULAS = {
+    "none": r"x \leftarrow x + g\, f(x)",
+    "rms_norm": r"x \leftarrow x + g\, f(\class{role-sphere}{\mathrm{RMSNorm}}(x))",
+    "layer_norm": r"x \leftarrow x + g\, f(\class{role-hyperplane}{\mathrm{LN}}(x))",
+    "post_ln": r"x \leftarrow \class{role-hyperplane}{\mathrm{LN}}(x + g\, f(x))",
+}
+
+
+# --- the stream
+
+
+def normed(kind: str) -> Steps:
+    """The norm as steps; none for no norm."""
+    centre = () if kind == "rms_norm" else (Affine(centering_matrix(D)),)
+    return () if kind == "none" else (*centre, sphere(D))
+
+
+def stack(kind: str, made: Sequence[Mapping[str, Array]], x: Array) -> tuple[Cloud, Cloud, list[Cloud]]:
+    """The stream, what each block reads of it, and the clouds that these see: streams between, keys, and
+    values. With the norm after the sum a block reads the stream itself."""
+    before, after = ((), normed(kind)) if kind == "post_ln" else (normed(kind), ())
+    here = Cloud("stream 0", x)
+    under, steps = [here], []
+    for k, matrices in enumerate(made, 1):
+        start = Affine(Of(here, transposed=True))  # the unit vector i becomes token i
+        own = named(matrices)
+        attention = blocks.attention(own, np.eye(TOKENS), (start, *before), name=f"{k}: ")
+        first = *before, attention.step, written(matrices["out"])
+        second = *before, Affine(matrices["first"].T), Pointwise("gelu"), written(matrices["second"])
+        steps.append(together(blocks.added(*first), *after, blocks.added(*second), *after))
+        here = Cloud(f"stream {k}", np.eye(TOKENS), place=Pipeline((start, steps[-1])))
+        under += [*attention.clouds, here]
+    stream = Cloud("stream", x, Pipeline(steps), labels=[f"token {name}" for name in "abcdef"])
+    return stream, reading(kind, steps, x), under
+
+
+def reading(kind: str, steps: Sequence[Branches], x: Array) -> Cloud:
+    """(norm(x), x) at each place; the first is what is drawn."""
+    pair = Branches((Pipeline(normed(kind)), Pipeline(())), "concat")
+    own = Affine(np.eye(2 * D)[D:])
+    return Cloud("reads", x, Pipeline([together(own, step, pair) for step in steps]), Pipeline((pair,)))
+
+
+def named(matrices: Mapping[str, Array]) -> dict[str, Array]:
+    """Those of attention under GPT-2's names, without shifts."""
+    every = np.hstack([matrices[name] for name in ("query", "key", "value")])
+    return {
+        "attn.c_attn.weight": every,
+        "attn.c_attn.bias": np.zeros(3 * D),
+        "attn.c_proj.weight": matrices["out"],
+    }
+
+
+def written(matrix: Array) -> Affine:
+    """What writes to the stream, as large as the slider says."""
+    return Affine(Entries(np.zeros(matrix.T.shape), {"gain": matrix.T}))
+
+
+def space_view(kind: str, count: int, reach: float) -> tuple[View, tuple[Cloud, ...]]:
+    """The ways of the tokens through the blocks, and the sphere on which the branches read them."""
+    show = rows(SHOW)
+    guides, lines = split(
+        *axes(show, [f"x{s}" for s in "₁₂₃₄"], -0.6 * reach, 0.6 * reach, 0.66 * reach, opacity=0.35)
+    )
+    around, ball = split(*globe(show, 2 * SHOW, "a sphere of radius 2", mesh=0.1, net=0.25))
+    layers: list[Mark] = [*lines, *(() if kind in ("none", "rms_norm") else ball)]
+    layers += [Trail("stream", "trail", show, "its way", size=2, opacity=0.7)]
+    if kind in ("rms_norm", "layer_norm"):
+        layers.append(Points("reads", "hyperplane", show, "what the branches read", size=6, hand=Follow()))
+    layers += [
+        Points("stream", "input", show, "a token", size=9, hand=Follow()),
+        *followed("stream", show, "the followed token", size=12),
+    ]
+    if kind in ("rms_norm", "layer_norm"):
+        layers.append(Points("reads", "followed", show, only=Followed(), size=10, glyph="square"))
+    return space("space", "", layers, reach), (*guides, *around)
+
+
+# --- the curves
+
+
+def curve_view(
+    what: str, title: str, found: Sequence[Found], kind: str, count: int, side: tuple[str, float, float]
+) -> tuple[View, tuple[Cloud, ...]]:
+    """The medians by depth of all norms, the chosen one thick, with a mark where the progress is."""
+    start = 1 if what == "turn" else 0  # a turn is a block's; sizes and gradients stand before and after it
+    n = count + 1 - start
+    places = Cloud(what, np.eye(n))
+    ahead = [*rest(n, start), *(Affine(np.eye(n, k=-1)),) * (n - 1)]  # from one place to the next
+    now = Cloud(f"{what} now", np.eye(1, n), Pipeline(ahead))
+    layers: list[Mark] = []
+    for name, (role, dash) in LOOKS.items():
+        own = name == kind
+        show = curve(what, [row for row in found if row["kind"] == name], count, start)
+        layers.append(Line(what, role, show, KINDS[name], size=5 if own else 2, dash=dash))
+        if own:
+            layers.append(Points(now.name, role, show, size=11))
+    return graph(what, title, layers, ("block", 0.0, count + 0.25), side), (places, now)
+
+
+def curve(what: str, found: Sequence[Found], count: int, start: int) -> tuple[Row, Row]:
+    """(block, median) of the unit vector of each place, where the slider wants it."""
+    each = sorted(found, key=lambda row: row["gain"])
+    heights = np.array([values(what, row, count) for row in each])
+    track = Track([row["gain"] for row in each], heights)
+    numbers = np.arange(start, count + 1.0)
+    return Row(tuple(numbers.tolist())), Row(Entries(np.zeros(len(numbers)), tracks={"gain": track}))
+
+
+def values(what: str, row: Found, count: int) -> Array:
+    """What a curve shows of a row of the table: for sizes and gradients the decimal logarithm."""
+    if what == "turn":
+        return np.array(row["turn"][:count])
+    each = row["size"][: count + 1] if what == "size" else row["gradient"][count - 1]
+    return np.log10(each)
+
+
+def facts(found: Sequence[Found], count: int) -> Facts:
+    """The medians at the end, with branches of size 1."""
+    lines = []
+    for kind, label in KINDS.items():
+        (row,) = (each for each in found if (each["kind"], each["gain"]) == (kind, 1))
+        size, turn, gradient = row["size"][count], row["turn"][count - 1], row["gradient"][count - 1][0]
+        lines.append([label, f"{size:.3g}", f"{turn:.0f}°", f"{gradient:.3g}"])
+    columns = ("", "size at the end", "turned by the last block", "gradient at the start")
+    return Facts(f"Medians of 20 draws, with {count} blocks and branches of size 1", columns, lines)

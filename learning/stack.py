@@ -1,0 +1,73 @@
+"""Blocks in a row, before training: what a norm does to the stream, and to the gradient that comes back.
+
+Source: 002 and 003; where the norm stands, Xiong et al., ICML 2020.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+
+import numpy as np
+
+from geometry import pointwise
+from geometry.arrays import Array
+from geometry.norms import layer_norm, rms_norm
+from geometry.softmax import softmax
+
+KINDS = ("none", "rms_norm", "layer_norm", "post_ln")
+EPS = 1e-5
+Own = Mapping[str, Array]  # the matrices of one block
+
+
+def norm(kind: str, x: Array) -> Array:
+    """What a branch reads, or with post_ln the stream after the sum: no gain, no shift."""
+    if kind == "none":
+        return x
+    return rms_norm(x, eps=EPS) if kind == "rms_norm" else layer_norm(x, eps=EPS)
+
+
+def block(kind: str, own: Own, x: Array, gain: float = 1.0) -> Array:
+    """The stream (…, T, d) after one block: x ← x + g·f(norm(x)) for attention and MLP in turn, one head.
+
+    With post_ln x ← norm(x + g·f(x)). A Linear is x @ W, without a shift. gain: g.
+    """
+    for branch in (_attention, _mlp):
+        if kind == "post_ln":
+            x = norm(kind, x + gain * branch(own, x))
+        else:
+            x = x + gain * branch(own, norm(kind, x))
+    return x
+
+
+def streams(kind: str, blocks: Sequence[Own], x: Array, gain: float = 1.0) -> list[Array]:
+    """The stream before the first block and after each."""
+    found = [x]
+    for own in blocks:
+        found.append(block(kind, own, found[-1], gain))
+    return found
+
+
+def _attention(own: Own, x: Array) -> Array:
+    q, k, v = x @ own["query"], x @ own["key"], x @ own["value"]
+    return softmax(q @ k.mT / sqrt(x.shape[-1]), causal=True) @ v @ own["out"]
+
+
+def _mlp(own: Own, x: Array) -> Array:
+    return pointwise.apply("gelu", x @ own["first"]) @ own["second"]
+
+
+def drawn(width: int, layers: int, tokens: int, seed: int) -> tuple[list[dict[str, np.ndarray]], np.ndarray]:
+    """Blocks and tokens (T, d), all normal: matrices with deviation 1/√(numbers that come in), tokens with 1.
+
+    The first blocks are the same, however many there are.
+    """
+    rng, d = np.random.default_rng(seed), width
+    x = rng.standard_normal((tokens, d))
+    shapes = dict.fromkeys(("query", "key", "value", "out"), (d, d)) | {
+        "first": (d, 4 * d),
+        "second": (4 * d, d),
+    }
+    blocks = [
+        {name: rng.standard_normal(shape) / sqrt(shape[0]) for name, shape in shapes.items()}
+        for _ in range(layers)
+    ]
+    return blocks, x

@@ -1,0 +1,78 @@
+"""The search looks through the whole index, in the browser's own words."""
+
+import json
+
+import pytest
+
+from components.language.scene import scenes
+from components.pages.search import anchor, index, plain
+from components.pages.shell import Place
+from tests.assets.engine import Node
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+@pytest.fixture(scope="module")
+def entries():
+    return json.loads(index(Place("/")))
+
+
+def found(node, entries, query):
+    return [
+        (each["entry"]["title"], each["entry"]["url"])
+        for each in node.ask("find", entries=entries, query=query)
+    ]
+
+
+@pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+def test_each_title_and_each_question_finds_its_own(node, entries, scene):
+    assert found(node, entries, scene.title)[0][1].startswith(f"/{scene.slug}")
+    for k, (question, _) in enumerate(scene.text.questions, start=1):
+        assert f"/{scene.slug}#answer-{k}" in [url for _, url in found(node, entries, plain(question))]
+
+
+@pytest.mark.parametrize(
+    ("query", "url"),
+    [
+        ("epsilon", "/words#epsilon"),
+        ("ε", "/words#epsilon"),
+        ("gamma", "/words#gamma"),
+        ("epsilon half", "/activation#answer-1"),
+        ("Softmax", "/words#softmax"),
+        ("softm", "/words#softmax"),
+        ("convex hull", "/words#hull"),
+        ("hull convex", "/words#hull"),
+        ("RMSNorm", "/words#rmsnorm"),
+        ("is the paper wrong", "/majority#answer-1"),
+        ("halved", "/fold#answer-1"),
+    ],
+)
+def test_symbols_words_and_questions_are_found(node, entries, query, url):
+    assert url in [each for _, each in found(node, entries, query)[:4]]
+
+
+def test_what_is_not_there_is_not_found(node, entries):
+    assert found(node, entries, "xylophone") == found(node, entries, " ") == []
+    assert found(node, entries, "softmax xylophone") == []
+
+
+def test_the_words_around_what_was_found_are_told(node):
+    entry = {"kind": "text", "title": "t", "of": "o", "text": "a " * 200 + "needle" + " b" * 200, "url": "u"}
+    (told,) = node.ask("find", entries=[entry], query="needle")
+    assert "needle" in told["said"] and told["said"].startswith("…") and told["said"].endswith("…")
+    assert len(told["said"]) < 200
+
+
+def test_a_site_has_its_own_addresses(entries):
+    urls = [each["url"] for each in json.loads(index(Place("", static=True)))]
+    assert len(urls) == len(entries) > 200 and not [url for url in urls if url.startswith("/")]
+    assert "fold/?tour=1" in urls and "words/#epsilon" in urls
+
+
+def test_headings_and_formulas_as_text():
+    assert anchor("Why it is so") == "why-it-is-so"
+    assert plain("<p>a <math><msqrt><mn>3</mn></msqrt></math></p><p>b &amp; c</p>") == "a √3 b & c"

@@ -1,0 +1,120 @@
+"""The way in: the living figure of the home page, its cards, and the path from scene to scene."""
+
+import pytest
+
+from components.language import course
+from tests.browser.hand import PATIENCE, frames, until
+
+WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+HERO = "const p = window.normscape?.players?.find((each) => each.root.dataset.hero)"
+FIRST, SECOND, THIRD = course.chapters()[0].steps[:3]
+ASKED = "performance.getEntriesByType('resource').map((each) => each.name)"
+
+
+def living(page, condition="p.ready"):
+    page.wait_for_function(f"() => {{ {HERO}; return p && ({condition}); }}", timeout=PATIENCE)
+
+
+def hero(page, code):
+    return page.evaluate(f"() => {{ {HERO}; return {code}; }}")
+
+
+def test_a_figure_lives_on_the_right_of_the_first_screen(new_page):
+    page = new_page(viewport=WIDE)
+    page.goto("/")
+    living(page, "p.ready && p.playing && p.progress > 0")
+    box, words = (page.locator(name).bounding_box() for name in (".hero", ".intro"))
+    height = min(box["y"] + box["height"], WIDE["height"]) - box["y"]
+    assert box["width"] * height >= 0.55 * WIDE["width"] * WIDE["height"]
+    assert box["x"] >= words["x"] + words["width"] - 1 and box["y"] + box["height"] <= WIDE["height"]
+    inputs = page.locator(".hero input")
+    assert inputs.count() == 1 and page.locator(".start").inner_text() == "Start: three minutes"
+    slider = inputs.bounding_box()
+    page.mouse.click(slider["x"] + 0.6 * slider["width"], slider["y"] + slider["height"] / 2)
+    living(page, "!p.playing && Math.abs(p.progress - 3) < 0.3")
+    page.mouse.wheel(0, 2000)
+    page.wait_for_function("() => scrollY > 900")
+    frames(page, 10)
+    assert not hero(page, "p.playing"), "a hand has it, and it rests"
+    assert page.url.endswith("/"), "its state is not the page's"
+    page.locator(".chapter h2").first.click()
+    page.keyboard.press(" ")
+    assert not hero(page, "p.playing"), "the keys of the page are not the figure's"
+
+
+@pytest.mark.parametrize("scheme", ["reduce"])
+def test_for_calm_readers_it_is_a_picture(new_page, scheme):
+    page = new_page(reduced_motion=scheme)
+    page.goto("/", wait_until="load")
+    page.evaluate("new Promise((go) => requestIdleCallback(go))")
+    page.hover(".card")
+    frames(page, 5)
+    assert page.locator(".hero .poster").is_visible() and page.locator("[data-slug]").count() == 0
+    assert not [url for url in page.evaluate(ASKED) if "attend" in url or "moving" in url]
+
+
+def test_a_card_moves_under_the_pointer(page):
+    page.goto("/")
+    card = page.locator(".card").nth(1)
+    picture = card.locator("img.only-light")
+    card.hover()
+    assert "moving=1" in picture.get_attribute("src")
+    page.wait_for_function("(image) => image.complete && image.naturalWidth", arg=picture.element_handle())
+    page.mouse.move(0, 0)
+    assert "moving" not in picture.get_attribute("src")
+    page.keyboard.press("Tab")
+    card.focus()
+    assert "moving=1" in picture.get_attribute("src")
+
+
+def test_home_is_short_on_a_telephone(new_page):
+    page = new_page(viewport=NARROW, reduced_motion="reduce")
+    page.goto("/")
+    page.wait_for_selector(".card")
+    height, width = page.evaluate("(e => [e.scrollHeight, e.scrollWidth])(document.documentElement)")
+    assert height <= 3000 and width <= NARROW["width"]
+
+
+def test_three_clicks_lead_to_the_third_scene_and_what_was_visited_is_marked(page):
+    page.goto("/")
+    page.click(".start")
+    until(page, "p.ready && p.tour.current === 0")
+    page.click(".here .beside:last-child")
+    until(page, f"p.slug === '{SECOND.scene.slug}'")
+    page.locator(".onwards a.next").click()
+    until(page, f"p.slug === '{THIRD.scene.slug}'")
+    assert THIRD.label in page.locator(".here").inner_text()
+    assert page.locator(".onwards .before a").inner_text().startswith(SECOND.scene.title)
+    page.click("header .brand")
+    page.wait_for_selector(".card.visited")
+    visited = page.locator(".card.visited").evaluate_all("(all) => all.map((each) => each.dataset.to)")
+    assert visited == [step.scene.slug for step in (FIRST, SECOND, THIRD)]
+    assert page.evaluate("document.cookie") == "", "it stays in this browser"
+    page.click(".forget button")
+    assert page.locator(".visited").count() == 0 and page.locator(".forget").is_hidden()
+
+
+def test_the_tours_are_chained(page):
+    stops = FIRST.scene.text.tour
+    page.goto(f"/{FIRST.scene.slug}?tour={len(stops)}")
+    until(page, "p.ready && p.tour.current >= 0")
+    if stops[-1].question:
+        page.click(".guide .on")
+    page.click(f".guide .words a.onwards:has-text('{SECOND.scene.title}')")
+    until(page, f"p.slug === '{SECOND.scene.slug}' && p.ready && p.tour.current === 0")
+
+
+def test_the_search_leads_to_a_word_and_to_an_answer(page):
+    page.goto("/words")
+    page.get_by_role("button", name="Search").click()
+    page.keyboard.type("softmax")
+    page.click(".found a[href$='/words#softmax']")
+    assert page.locator("dialog").count() == 0 and page.url.endswith("/words#softmax")
+    page.get_by_role("button", name="Search").click()
+    page.keyboard.type("are angles halved")
+    page.wait_for_selector(".found a[href$='/fold#answer-1']")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/fold#answer-1")
+    assert page.locator("#answer-1").is_visible(), "the question is open"
+    page.locator("a.word").first.click()
+    page.wait_for_url("**/words#*")

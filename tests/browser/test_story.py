@@ -1,0 +1,85 @@
+"""The story: figures live where they are read, in four contexts; read without scripts, printed, as files."""
+
+import pytest
+
+from components.language.story import story
+from components.publish import site
+from tests.browser.hand import PATIENCE, frames
+from tests.browser.test_embed import files
+from tests.browser.test_pages import WATCH_CONTEXTS
+
+WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+ALIVE = "contexts.map((r) => r.deref()).filter((c) => c && !c.isContextLost()).length"
+DEEP = "normscape.players.flatMap((p) => p.panels).filter((panel) => panel.is3d).length"
+CONTEXTS = 4
+READ = """([part, block]) => {
+  const blocks = document.querySelectorAll(".part")[part].querySelectorAll(".block");
+  scrollTo(0, blocks[block].getBoundingClientRect().top + scrollY - innerHeight * 0.4);
+}"""
+SHOWS = """([part, progress]) => {
+  const section = document.querySelectorAll(".part")[part];
+  const p = window.normscape?.players.find((each) => section.contains(each.root));
+  return p?.ready && !p.leg && Math.abs(p.progress - progress) < 1e-6;
+}"""
+
+
+def shows(page, part, block):
+    """Scroll to a paragraph, and wait for its figure to be as it says."""
+    page.evaluate(READ, [part, block])
+    progress = float(story().parts[part].blocks[block].state["progress"])
+    page.wait_for_function(SHOWS, arg=[part, progress], timeout=PATIENCE)
+
+
+def test_figures_follow_the_reader_and_hold_few_contexts(new_page):
+    page = new_page(viewport=WIDE)
+    page.add_init_script(WATCH_CONTEXTS)
+    page.goto("/story")
+    for part, block in ((0, 0), (0, 1), (5, 1), (9, 2), (0, 1)):
+        shows(page, part, block)
+        assert (
+            page.evaluate("normscape.players.reduce((n, p) => n + p.panels.filter((q) => q.is3d).length, 0)")
+            <= CONTEXTS
+        )
+        assert page.evaluate(ALIVE) <= CONTEXTS + 1, "Plotly draws images in one of its own"
+        words, figure = (
+            page.locator(".part").nth(part).locator(f".{name}").bounding_box()
+            for name in ("words-of", "companion")
+        )
+        assert figure["x"] >= words["x"] + words["width"], "side by side"
+        assert figure["y"] < WIDE["height"] / 2 and figure["y"] + figure["height"] > WIDE["height"] / 2
+    assert page.locator(".part").nth(9).locator(".poster").count() == 1, "who is far is a picture again"
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_it_is_read_without_scripts(new_page, size):
+    page = new_page(viewport=size, java_script_enabled=False)
+    page.goto("/story")
+    assert page.locator(".part .poster").count() == len(story().parts)
+    assert page.locator(".block").last.is_visible() and page.locator(".sources li a").count() > 5
+    for poster in page.locator(".poster").all()[:3]:
+        box = poster.bounding_box()
+        assert box["width"] > 200 and box["height"] > 200
+
+
+def test_it_is_printed_with_its_pictures(new_page):
+    page = new_page(viewport=WIDE, reduced_motion="reduce")
+    page.goto("/story")
+    page.emulate_media(media="print")
+    frames(page)
+    words, figure = (
+        page.locator(".part").first.locator(f".{name}").bounding_box() for name in ("words-of", "companion")
+    )
+    assert words["y"] + words["height"] <= figure["y"] and figure["height"] > 300
+    assert page.evaluate("document.documentElement.scrollWidth") <= WIDE["width"]
+
+
+def test_it_lives_in_a_folder_of_anyone_s(new_page, tmp_path):
+    print(site.write_story(tmp_path / "read/this"))
+    with files(tmp_path) as base:
+        page = new_page(base_url=base, viewport=NARROW)
+        page.goto("/read/this/")
+        shows(page, 0, 1)
+        assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+        hrefs = page.locator("a").evaluate_all("(all) => all.map((a) => a.getAttribute('href'))")
+        assert all(href.startswith("https://") for href in hrefs)
+        page.close()

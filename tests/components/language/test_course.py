@@ -1,0 +1,56 @@
+"""The course has every scene once, in an order that its sentences lead through."""
+
+import pytest
+
+from components.language import course
+from components.language.scene import scenes
+
+
+def test_every_scene_has_a_chapter():
+    named = [step.scene.slug for chapter in course.chapters() for step in chapter.steps]
+    assert sorted(set(scenes()) - set(named)) == [], (
+        "a line `- slug: …` in components/texts/course.md is missing"
+    )
+    assert len(named) == len(set(named))
+
+
+def test_chapters_are_numbered_questions_with_bridges():
+    for chapter in course.chapters():
+        assert chapter.title.endswith("?") and chapter.about and chapter.steps
+        assert [step.number for step in chapter.steps] == list(range(1, len(chapter.steps) + 1))
+        assert all(step.bridge and "$" not in step.bridge for step in chapter.steps)
+    numbers = [chapter.number for chapter in course.chapters()]
+    assert numbers == sorted(set(numbers)) and numbers[0] == 1
+
+
+def test_before_and_after_lead_through_all_of_it():
+    slug, met = course.chapters()[0].steps[0].scene.slug, []
+    assert course.beside(slug)[0] is None
+    while slug:
+        met.append(slug)
+        before, after = course.beside(slug)
+        assert (before is None) == (len(met) == 1) and (before is None or before.scene.slug == met[-2])
+        slug = after and after.scene.slug
+    assert sorted(met) == sorted(scenes())
+
+
+def test_a_scene_without_a_chapter_has_no_place():
+    assert course.step_of("nowhere") is None and course.beside("nowhere") == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("## A?\n- nowhere: x\n", "'nowhere', which is no scene"),
+        ("## A?\n- fold: x\n\n## B?\n- fold: y\n", "there twice"),
+    ],
+)
+def test_a_wrong_line_is_an_error(text, wrong):
+    with pytest.raises(ValueError, match=wrong):
+        course.read(text, scenes())
+
+
+def test_a_chapter_to_come_keeps_its_number_and_is_not_shown():
+    found = course.read("## A?\nFirst.\n\n## B?\nSecond.\n- fold: $x$ folds\n", scenes())
+    assert [(c.number, c.title, c.about) for c in found] == [(2, "B?", "Second.")]
+    assert found[0].steps[0].label == "2.1" and "<math" in found[0].steps[0].bridge

@@ -1,0 +1,88 @@
+"""The story: its figures show what the text says; its numbers are those that the scenes' tests compute."""
+
+import re
+from importlib import import_module
+
+import pytest
+
+from components.language.scene import scenes
+from components.language.story import FILE, read, story
+from components.pages.search import plain
+from components.training.recipes import state_of
+from tests.scenes.claims import DIGITS
+from tests.scenes.test_layernorm import the_bend
+
+BLOCKS = [(part.slug, k, block) for part in story().parts for k, block in enumerate(part.blocks)]
+TEXT = " ".join(re.sub(r"^@.*$", "", FILE.read_text("utf-8"), flags=re.M).split())
+# A fragment of the story that has numbers: a scene whose text has them too, and the claim that computes them.
+SAME = {
+    "The vector $(5, 8, 2)$ has the mean 5. Without it, $(0, 3, -3)$ is left. Its deviation is about 2.449, "
+    "and the quotient is $(0, 1.225, -1.225)$.": ("layernorm", "3 / 2.449"),
+    "such as $(1, 1, 1)$, or $(2, 2, 2)$.": ("layernorm", r"(1, 1, \dots, 1)"),
+    r"$\mathrm{RMS}(x) = (\mathrm{LN}(x) + q𝟏)/\sqrt{1+q^2}$": ("rmsnorm", r"\sqrt{1 + q^2}}"),
+    "from $-1$ to $1$": ("activation", "it always climbs from $-1$ to $1$"),
+    "25 numbers in all": ("spiral", "25 numbers in all"),
+    "Of the 60 letters of this sentence, 32 cannot be chosen by any query in the first layer.": (
+        "language",
+        "Of the 60 keys 32 are hollow.",
+    ),
+    "After the fall it is 47.": ("language", "It is 47."),
+    "the loss ends at 0.182, LayerNorm's at 0.232, and their comparison's at 0.476": (
+        "majority",
+        "at 0.476, LayerNorm's at 0.232",
+    ),
+}
+
+
+def test_it_is_a_long_read_with_a_dozen_figures():
+    assert 2200 <= len(TEXT.split()) <= 2700
+    assert len(story().parts) == 12 and story().title and story().lead and "<p>" in story().before
+
+
+@pytest.mark.parametrize(("slug", "k", "block"), BLOCKS, ids=[f"{slug}-{k}" for slug, k, _ in BLOCKS])
+def test_what_stands_beside_a_paragraph_can_be_shown(slug, k, block):
+    """Without another recipe: a story in a folder has one of each scene."""
+    scene = scenes()[slug]
+    state_of(scene, block.state)
+    assert len(plain(block.html)) > 20 and "$" not in block.html
+    assert not {choice.name for choice in scene.choices} & block.state.keys()
+
+
+def test_every_number_is_one_that_a_scene_computes():
+    spans = [found.span() for key in SAME for found in re.finditer(re.escape(key), TEXT)]
+    assert [key for key in SAME if key not in TEXT] == []
+    free = [
+        TEXT[max(found.start() - 40, 0) : found.end() + 20]
+        for found in re.finditer(DIGITS, TEXT)
+        if not any(a <= found.start() and found.end() <= b for a, b in spans)
+    ]
+    assert free == []
+
+
+@pytest.mark.parametrize(("slug", "fragment"), SAME.values())
+def test_the_scene_s_own_claim_holds(slug, fragment):
+    found = [
+        check
+        for claim, check in import_module(f"tests.scenes.test_{slug}").CLAIMS.items()
+        if fragment in claim
+    ]
+    assert found, f"no claim of {slug} has {fragment!r}"
+    for check in found:
+        check()
+
+
+def test_the_bridge_is_the_scene_s():
+    assert r"\mathrm{LN}(x) = \sqrt d\; u_{d\varepsilon}(\Pi x)" in TEXT
+    the_bend()
+
+
+@pytest.mark.parametrize("body", ["Words.", "@ progress=1\nWords.", "Words.\n\n@ fold t=1\nMore."])
+def test_a_part_begins_with_its_figure(body):
+    with pytest.raises(ValueError, match="'Here' begins with a line '@ slug"):
+        read(f"# T\n\nLead.\n\nBefore.\n\n## Here\n{body}\n")
+
+
+def test_a_state_keeps_what_it_does_not_name():
+    told = read("# T\n\nLead.\n\nBefore.\n\n## Here\n@ fold t=1 eps=0\nOne.\n\n@ t=2\nTwo.\n")
+    assert [block.state for block in told.parts[0].blocks] == [{"t": "1", "eps": "0"}, {"t": "2", "eps": "0"}]
+    assert told.parts[0].blocks[1].html == "<p>Two.</p>\n"

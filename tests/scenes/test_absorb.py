@@ -1,0 +1,163 @@
+"""What the text of the absorbed LayerNorm says, computed from its clouds and from the whole trained model."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from components.scenes.absorb import SCENE
+from components.scenes.absorb.build import LAST, STAGES, TEXT, drawn
+from components.training.recipes import recipe_of
+from geometry.centering import centering_matrix
+from learning import absorb
+from learning.language import EPS, from_file, read
+from learning.shipped import read as shipped
+from tests.scenes.claims import said, stop
+
+ROUNDING = 1e-12
+CASES = [*({"seed": seed} for seed in (0, 1, 7)), *({"weights": "trained", "layer": k} for k in ("1", "2"))]
+EACH = pytest.mark.parametrize("choices", CASES, ids=str)
+
+
+@cache
+def recipe(seed=1, weights="drawn", layer="1"):
+    return recipe_of(SCENE, seed=seed, weights=weights, layer=layer)
+
+
+def at(name, stage, mean=0.0, **choices):
+    """The points of a cloud that is shifted from stage to stage."""
+    shown = recipe(**choices)
+    d = shown.cloud("stream").points.shape[1]
+    return shown.cloud(name).stages({"mean": mean})[stage][:, :d]
+
+
+@EACH
+def test_what_comes_out_never_changes(choices):
+    """Whatever mean there is, while LayerNorm stands there; with RMSNorm only without one."""
+    want = at("says", 0, **choices)
+    for mean in (-3.0, 0.0, 1.0):
+        for stage in range(LAST):
+            np.testing.assert_allclose(at("says", stage, mean, **choices), want, atol=1e-10)
+        wrong = np.abs(at("says", LAST, mean, **choices) - want).max()
+        assert wrong < ROUNDING * 100 if mean == 0 else wrong > 0.1
+
+
+@EACH
+def test_what_moves_and_what_does_not(choices):
+    stream, reads = ([at(name, k, **choices) for k in range(LAST + 1)] for name in ("stream", "reads"))
+    assert (stream[1] == stream[0]).all() and (stream[2] == stream[0]).all()
+    np.testing.assert_allclose(stream[3], stream[0] @ centering_matrix(stream[0].shape[1]), atol=ROUNDING)
+    assert (stream[LAST] == stream[3]).all()
+    assert np.abs(reads[1] - reads[0]).max() > 0.1 and np.abs(reads[2] - reads[1]).max() > 0.1
+    for k in (3, LAST):
+        np.testing.assert_allclose(reads[k], reads[2], atol=ROUNDING * 10)
+    assert np.abs(reads[2].sum(-1)).max() < ROUNDING * 10
+
+
+def test_other_codes_block():
+    """PyTorch's functions: what the next block reads, with LayerNorm and with the rewritten weights and RMSNorm."""
+    own, x = drawn(1)
+    d = x.shape[1]
+
+    def block(own, x, norm):
+        t = {name: torch.from_numpy(w) for name, w in own.items()}
+        y = torch.from_numpy(x)
+        every = norm(y, "ln_1", t) @ t["attn.c_attn.weight"] + t["attn.c_attn.bias"]
+        q, k, v = every.split(d, dim=-1)
+        sums = functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)[0]
+        y = y + sums @ t["attn.c_proj.weight"] + t["attn.c_proj.bias"]
+        hidden = functional.gelu(norm(y, "ln_2", t) @ t["mlp.c_fc.weight"] + t["mlp.c_fc.bias"])
+        return y + hidden @ t["mlp.c_proj.weight"] + t["mlp.c_proj.bias"]
+
+    def layer_norm(y, name, t):
+        return functional.layer_norm(y, (d,), t[f"{name}.weight"], t[f"{name}.bias"], eps=EPS)
+
+    def rms_norm(y, name, t):
+        return functional.rms_norm(y, (d,), eps=EPS)
+
+    want = functional.layer_norm(block(own, x, layer_norm), (d,), eps=EPS).numpy()
+    np.testing.assert_allclose(at("says", 0), want, atol=ROUNDING)
+    rewritten = absorb.centred(absorb.gains_absorbed(absorb.shifts_absorbed(own)))
+    got = block(rewritten, x @ centering_matrix(d), rms_norm)
+    np.testing.assert_allclose(at("stream", LAST), x @ centering_matrix(d), atol=ROUNDING)
+    np.testing.assert_allclose(functional.rms_norm(got, (d,), eps=EPS).numpy(), want, atol=ROUNDING)
+
+
+# --- the text
+
+
+def the_numbers():
+    assert recipe().cloud("stream").points.shape[1] == 3
+    assert recipe(weights="trained").cloud("stream").points.shape[1] == 4
+    assert len(STAGES) == 5
+
+
+def the_whole_model():
+    shape, weights = shipped("language.safetensors", from_file)
+    assert shape.layers == 4 and sum(name.endswith(".weight") and "ln_" in name for name in weights) == 9
+    rows = recipe().facts.rows
+    assert [row[0] for row in rows] == list(STAGES[1:])
+    for _, double, single in rows:
+        assert float(double) < 5e-13 and float(single) < 5e-5
+    found = absorb.centred(absorb.gains_absorbed(absorb.shifts_absorbed(absorb.untied(weights))))
+    tokens = shape.tokens(TEXT)
+    far = np.abs(
+        read(shape, found, tokens, norm=absorb.rms).logits - read(shape, weights, tokens).logits
+    ).max()
+    assert far < 5e-13
+
+
+def as_it_was():
+    heights = at("stream", 0).mean(-1)
+    assert heights.min() < -0.05 and heights.max() > 0.05 and np.abs(at("reads", 0).sum(-1)).max() > 0.1
+    assert stop("absorb", "As it was").follow == 7 == len(heights) - 1
+
+
+def only_what_is_read():
+    test_what_moves_and_what_does_not({"seed": 1})
+    on = at("reads", 2)
+    np.testing.assert_allclose(np.linalg.norm(on, axis=-1), np.sqrt(3), atol=1e-2)
+
+
+def forgotten():
+    assert stop("absorb", "One that was forgotten").params["mean"] == 1
+    far = np.linalg.norm(at("says", LAST, 1.0) - at("says", 0), axis=-1)
+    said(far.max(), "3.07")
+    said(2 * np.sqrt(3), "3.46")
+    assert np.abs(at("reads", LAST, 1.0).sum(-1)).min() > 0.1
+    assert np.abs(at("says", 3, 1.0) - at("says", 0)).max() < ROUNDING * 100
+
+
+def a_zero_gain():
+    own = drawn(1)[0]
+    own["ln_1.weight"] = np.array([0.0, 1.0, 1.5])
+    got = absorb.gains_absorbed(absorb.shifts_absorbed(own))
+    assert not got["attn.c_attn.weight"][0].any() and got["attn.c_attn.weight"][1].any()
+
+
+CLAIMS = {
+    "Here one is turned into the other, step by step.": the_numbers,
+    "has tokens of three numbers, so all of it is seen. Those of the trained model have four; one direction": the_numbers,
+    "as one matrix would that was forgotten at step 3": forgotten,
+    "If each of them writes $\\Pi$ of what it wrote": only_what_is_read,
+    "LayerNorm and RMSNorm are one function": the_whole_model,
+    "With one mean left in the stream RMSNorm": forgotten,
+    "its nine LayerNorms and four layers. Its logits change by rounding only: in double precision they agree to 12 "
+    "digits after the point, in single precision to 4.": the_whole_model,
+    "Blue points float over and under the green plane": as_it_was,
+    "The ellipse is a circle in the plane now.": only_what_is_read,
+    "Now the writers have no mean, and the stream lies in the plane.": only_what_is_read,
+    "Nothing moves at all. LayerNorm is RMSNorm": only_what_is_read,
+    "### One that was forgotten ? Somebody still writes a mean of 1 to the stream. Which of the two goes wrong?": forgotten,
+    "the farthest by 3.07 of at most 3.46": forgotten,
+    "The same with four numbers and with what training has found.": the_numbers,
+    "What can a model with LayerNorm do that one with RMSNorm cannot?": the_whole_model,
+    "but a step of the gradient in $\\gamma$, $W$ and $b$ is another one": the_numbers,
+    "Could a gain of 0 be absorbed? Yes: a column of the matrix becomes 0.": a_zero_gain,
+}
+UNCOMPUTED = {
+    "A language model often uses its embedding twice": "what is usual",
+    "So the two must be taken apart first.": "the two uses of one matrix",
+}

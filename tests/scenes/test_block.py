@@ -1,0 +1,319 @@
+"""What the text of the block says, computed from its clouds; and the block against PyTorch's own modules."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from components.language.recipe import Residual
+from components.language.scene import WrongValue
+from components.scenes.block import SCENE
+from components.scenes.block.build import ADD, GAIN, LAST, MLP, NAMES, ROUND, SHOW, WIDE, D, drawn
+from components.scenes.blocks import own_of
+from components.training.recipes import recipe_of
+from learning.language import EPS, from_file, read
+from learning.shipped import FOLDER
+from learning.shipped import read as read_file
+from tests.assets.engine import Node
+from tests.scenes.claims import said, stop
+
+ROUNDING = 1e-12  # of double precision, after some hundred operations
+E = NAMES.index("e")
+CASES = [
+    *({"heads": str(h), "n": n, "seed": s} for h in (1, 2) for n in (4, 8) for s in (0, 1, 7)),
+    *(
+        {"weights": "trained", "layer": str(k), "text": text}
+        for k in (1, 2, 3, 4)
+        for text in ("the keys", "aaaa")
+    ),
+]
+EVERYWHERE = [(0.1, 0.0, 0.0), (1.0, -3.0, 3.0), (10.0, 3.0, -3.0)]  # sliders: size, mean, the last token
+
+
+@cache
+def recipe(**choices):
+    return recipe_of(SCENE, **choices)
+
+
+def stages(name, choices=None, **params):
+    shown = recipe(**(choices or {}))
+    return shown.cloud(name).stages(shown.defaults | params)
+
+
+def size(x):
+    return np.linalg.norm(x, axis=-1)
+
+
+def other_codes_block(own, x, heads, approximate):
+    """By torch.nn: LayerNorm, MultiheadAttention, Linear, GELU, in double precision. The update, weights, y, z."""
+    t = {name: torch.from_numpy(np.array(w)) for name, w in own.items()}
+
+    def norm(name):
+        made = nn.LayerNorm(D, eps=EPS, dtype=torch.float64)
+        made.load_state_dict({"weight": t[f"{name}.weight"], "bias": t[f"{name}.bias"]})
+        return made
+
+    def linear(name):
+        made = nn.Linear(*t[f"{name}.weight"].shape, dtype=torch.float64)
+        made.load_state_dict({"weight": t[f"{name}.weight"].T, "bias": t[f"{name}.bias"]})
+        return made
+
+    attention = nn.MultiheadAttention(D, heads, batch_first=True, dtype=torch.float64)
+    attention.load_state_dict(
+        {
+            "in_proj_weight": t["attn.c_attn.weight"].T,
+            "in_proj_bias": t["attn.c_attn.bias"],
+            "out_proj.weight": t["attn.c_proj.weight"].T,
+            "out_proj.bias": t["attn.c_proj.bias"],
+        }
+    )
+    stream = torch.from_numpy(x)[None]
+    mask = nn.Transformer.generate_square_subsequent_mask(len(x), dtype=torch.float64)
+    with torch.no_grad():
+        read = norm("ln_1")(stream)
+        update, weights = attention(read, read, read, attn_mask=mask, average_attn_weights=False)
+        y = stream + update
+        mlp = nn.Sequential(norm("ln_2"), linear("mlp.c_fc"), nn.GELU(approximate), linear("mlp.c_proj"))
+        z = y + mlp(y)
+    return [each[0].numpy() for each in (update, weights, y, z)]
+
+
+@pytest.mark.parametrize("choices", CASES, ids=str)
+def test_the_block_is_pytorchs(choices):
+    if choices.get("weights") == "trained":
+        _, weights = read_file("language.safetensors", from_file)
+        own, approximate = own_of(weights, int(choices["layer"]) - 1), "tanh"
+    else:
+        own, approximate = drawn(choices)[0], "none"
+    heads = int(choices.get("heads", 1))
+    for scale, mean, last in EVERYWHERE:
+        at = {"scale": scale, "mean": mean, "last": last}
+        x, *_, z = stream = stages("stream", choices, **at)
+        update, weights, y, want = other_codes_block(own, x, heads, approximate)
+        bound = ROUNDING * (1 + np.abs(want).max() + scale * np.abs(x).max())
+        np.testing.assert_allclose(stages("update", choices, **at)[-1][:, :D], update, atol=bound)
+        np.testing.assert_allclose(stream[ADD], y, atol=bound)
+        np.testing.assert_allclose(z, want, atol=bound)
+        np.testing.assert_allclose(stages("branch", choices, **at)[-1], want, atol=bound)
+        for head in range(heads):
+            name = f"{head + 1}"
+            paid = stages(f"weights {name}", choices, **at)[-1]
+            np.testing.assert_allclose(paid, weights[head], atol=ROUNDING * 10)
+            x, y, p = stages(f"cells {name}", choices, **at)[-1].T
+            n = len(paid)
+            np.testing.assert_allclose(p.reshape(n, n)[::-1], paid, atol=ROUNDING)
+            np.testing.assert_allclose(np.diff(x.reshape(n, n), axis=1), 1)
+            np.testing.assert_allclose(np.diff(y.reshape(n, n), axis=0), 1)
+
+
+def test_the_trained_block_is_what_the_model_reads():
+    shape, weights = read_file("language.safetensors", from_file)
+    blocks = read(shape, weights, shape.tokens("the keys")).blocks
+    for k, block in enumerate(blocks, 1):
+        stream = stages("stream", {"weights": "trained", "layer": str(k)})
+        np.testing.assert_allclose(stream[0], block.stream, atol=1e-10)
+        np.testing.assert_allclose(stream[ADD] - stream[0], block.branch, atol=1e-10)
+        np.testing.assert_allclose(stream[LAST], block.out, atol=1e-10)
+
+
+@pytest.mark.parametrize("choices", CASES, ids=str)
+def test_copies_lie_on_one_sphere_and_branches_rejoin_the_stream(choices):
+    """The arrows too: from the origin, then from their tokens to where these are afterwards."""
+    branch, stream = stages("branch", choices), stages("stream", choices)
+    centred = stream[0] @ SHOW.T
+    on = np.sum(centred**2, axis=-1)  # ‖Πx‖²
+    assert np.abs(branch[ROUND][:, :D].sum(-1)).max() < ROUNDING * 10
+    np.testing.assert_allclose(size(branch[ROUND][:, :D]) ** 2, D * on / (on + D * EPS), rtol=1e-9)
+    np.testing.assert_allclose(branch[ADD][:, :D], stream[ADD], atol=1e-9)
+    n = len(stream[0])
+    for name, at in (("update", ADD), ("second", LAST)):
+        arrows = stages(f"{name} arrows", choices)
+        assert not arrows[0][:n, :D].any()
+        before = stream[0] if at == ADD else stream[ADD]
+        np.testing.assert_allclose(arrows[at][:n], before, atol=ROUNDING)
+        np.testing.assert_allclose(arrows[at][n:], stream[at], atol=1e-9)
+
+
+@pytest.mark.parametrize("choices", CASES, ids=str)
+def test_what_is_past_stays(choices):
+    """To the bit where only the last token is another; to rounding where NumPy multiplies smaller matrices."""
+    want = stages("stream", choices)[LAST][:-1]
+    for scale, mean, last in EVERYWHERE:
+        other = stages("stream", choices, last=last)
+        assert (other[LAST][:-1] == want).all() and (last == 0 or (other[LAST][-1] != want[-1]).any())
+        at = {"scale": scale, "mean": mean, "last": last}
+        earlier, alone = (stages(name, choices, **at)[-1] for name in ("earlier", "alone"))
+        np.testing.assert_allclose(earlier, alone, atol=1e-13 * max(1, np.abs(alone).max()))
+
+
+@cache
+def in_the_browser():
+    """To the bit in the browser, with one token less, wherever the sliders stand."""
+    cases = [(dict(zip(("scale", "mean", "last"), at, strict=True)), LAST) for at in EVERYWHERE]
+    with Node() as node:
+        for choices in CASES[::3]:
+            for answer in node.run(recipe(**choices), cases):
+                earlier, alone = (answer["stages"][name][-1] for name in ("earlier", "alone"))
+                assert earlier.tobytes() == alone.tobytes() and len(alone) >= 3
+
+
+def test_the_cache_needs_no_layer_norm():
+    """Keys and values of earlier tokens are the same whatever comes later: with no norm at all, too."""
+    rng = np.random.default_rng(0)
+    q, k, v = rng.normal(size=(3, 8, 4))
+
+    def attended(n):
+        scores = np.where(np.tril(np.ones((n, n))) > 0, q[:n] @ k[:n].T / 2, -np.inf)
+        odds = np.exp(scores - scores.max(-1, keepdims=True))
+        return odds / odds.sum(-1, keepdims=True) @ v[:n]
+
+    np.testing.assert_allclose(attended(7), attended(8)[:7], atol=1e-15)
+
+
+@pytest.mark.parametrize("text", ["abc", "ab", "øøøø"])
+def test_a_text_that_is_too_short_or_unknown_is_refused(text):
+    with pytest.raises(WrongValue, match=r"take 4 or more|never read") as wrong:
+        recipe_of(SCENE, weights="trained", text=text)
+    assert wrong.value.parameter == "text"
+
+
+@pytest.mark.parametrize("choices", CASES[::4], ids=str)
+def test_all_is_finite_at_the_ends_of_the_sliders(choices):
+    shown = recipe(**choices)
+    for scale, mean, last in EVERYWHERE:
+        at = shown.defaults | {"scale": scale, "mean": mean, "last": last}
+        for progress in (0, ROUND, ADD - 0.5, LAST):
+            assert all(np.isfinite(x).all() for x in shown.positions(at, progress).values())
+
+
+# --- the text
+
+
+def the_shapes():
+    stream = stages("stream")[0]
+    assert stream.shape == (6, D) == (6, 4) and stages("hidden")[0].shape == (6, WIDE) == (6, 16)
+    assert np.linalg.matrix_rank(SHOW) == 3 and np.abs(SHOW.sum(-1)).max() < ROUNDING
+    assert recipe().facts.rows[0][2] == "6 × 4"
+
+
+def two_heads():
+    assert stages("keys 2", {"heads": "2"})[-1].shape == (6, 2)
+
+
+def the_sphere():
+    copies = stages("branch")[ROUND][:, :D]
+    np.testing.assert_allclose(size(copies), 2, atol=1e-3)
+    assert np.abs(copies.sum(-1)).max() < ROUNDING * 10
+    gained = stages("branch")[GAIN][:, :D]
+    gamma, beta = (drawn({"seed": 1, "n": 6})[0][f"ln_1.{part}"] for part in ("weight", "bias"))
+    np.testing.assert_allclose(((gained - beta) / gamma), copies, atol=ROUNDING)
+
+
+def key_lengths():
+    each = size(stages("keys 1")[-1])
+    said(each.max() / each.min(), "2.5")
+
+
+def scores_and_cosines():
+    shape, weights = read_file("language.safetensors", from_file)
+    text = (FOLDER / "language.txt").read_text("utf-8")
+    count = len(text) // shape.window
+    tokens = shape.tokens(text[: count * shape.window]).reshape(count, shape.window)
+    found = []
+    for block in read(shape, weights, tokens).blocks:
+        cosines = block.scores / size(block.q)[..., None] / size(block.k)[..., None, :]
+        found.append(np.corrcoef(block.scores.ravel(), cosines.ravel())[0, 1])
+    said(min(found), "0.92")
+    said(max(found), "0.96")
+
+
+def moved_by(**params):
+    """How far the arrow of a token changes, at most, as the page says it."""
+    residual = next(r for r in recipe().readouts if isinstance(r, Residual) and r.a == "update")
+    a, b = (stages(name, **params)[-1][:, : residual.coordinates] for name in (residual.a, residual.b))
+    return size(a - b)
+
+
+def three_times():
+    for mean in (-3, 0, 3):
+        assert 0 < moved_by(scale=3, mean=mean).max() < 0.0001
+    before, after = stages("weights 1")[-1], stages("weights 1", scale=3)[-1]
+    assert np.abs(before - after).max() < 1e-3
+
+
+def small():
+    assert EPS == 0.00001 and moved_by(scale=0.1).max() > moved_by(scale=10).max()
+    said(moved_by(scale=0.1).max(), "0.009")
+    assert moved_by(scale=0.1).argmax() == stages("stream")[0].std(-1).argmin()
+
+
+def payments():
+    paid = stages("weights 1")[-1]
+    for token, words in (("c", "36"), ("e", "31"), ("b", "25")):
+        said(100 * paid[E, NAMES.index(token)], words)
+    assert paid[0, 0] == 1 and stop("block", "Who pays whom").follow == E
+
+
+def negative():
+    before, after = (stages("hidden")[k][E] for k in (0, MLP))
+    assert (before < 0).sum() == 10 and np.abs(after[before < 0]).max() < 0.2
+    assert np.abs(after[before < 0]).sum() < 0.2 * np.abs(before[before < 0]).sum()
+
+
+def none_moves():
+    state = stop("block", "The last token moves")
+    assert state.params["last"] == 3 and state.follow == E
+    there = [stages("stream", last=last)[LAST] for last in (0, 3)]
+    moved = size(there[0] - there[1])
+    assert (moved[:5] == 0).all() and len(moved) == 6 and moved[5] > 1
+
+
+def six():
+    assert stop("block", "Six tokens").choices["n"] == 6
+    stream = stages("stream")[0]
+    assert np.ptp(size(stream)) > 1 and np.ptp(stream.mean(-1)) > 1
+
+
+def first_token():
+    for seed in (0, 1, 7):
+        assert stages("weights 1", {"seed": seed})[-1][0, 0] == 1
+
+
+def a_trained_one():
+    assert stop("block", "A trained model").choices["weights"] == "trained"
+    test_the_trained_block_is_what_the_model_reads()
+
+
+CLAIMS = {
+    "a token is a vector of $d = 4$ numbers": the_shapes,
+    "whose components sum to zero, which has three dimensions. The fourth, the height": the_shapes,
+    "with 16 numbers between them": the_shapes,
+    "a network of two matrices": the_shapes,
+    "The curves below are the 16 numbers between the two matrices": the_shapes,
+    "**q, k, v**: three matrices": the_shapes,
+    "With two **heads** the coordinates of $q$, $k$ and $v$ are cut in two blocks; each has its own weights, and the two "
+    "sums stand": two_heads,
+    "every copy has length $\\sqrt d = 2$ and height 0": the_sphere,
+    "the longest key is 2.5 times as long as the shortest": key_lengths,
+    "scores and cosines correlate with 0.92 to 0.96, by layer": scores_and_cosines,
+    "Six tokens Six tokens, drawn by chance. They have different lengths and heights.": six,
+    "The copies are on the sphere of radius 2. Move **size of x** to 3": three_times,
+    "by less than 0.0001": three_times,
+    "Gain and shift make an ellipsoid of the sphere.": the_sphere,
+    "The same block with what a small GPT has learned.": a_trained_one,
+    "The token *e* pays 36 % to the value of *c*, 31 % to its own and 25 % to that of *b*.": payments,
+    "That is all that attention does to the stream: six sums. ### The second half The same once more": six,
+    "through two matrices and a bend": the_shapes,
+    "Of the 16 numbers between the matrices 10 were negative for *e*, and nearly nothing is left of them.": negative,
+    "How many of the other five have changed? - all five - only *e*, beside it - * none": none_moves,
+    "a block in which the last one does not exist: 0, in every digit.": in_the_browser,
+    "Set “size of x” to 0.1. The number below the picture is larger than at 10.": small,
+    "$\\varepsilon = 0.00001$. When the tokens are 10 times as small, $\\varepsilon$ weighs 100 times as much": small,
+    "The first arrow changes by 0.009 at most": small,
+    "Whatever its query, its weight is 1": first_token,
+    "Is the number of the last stop really 0": in_the_browser,
+    "In your browser it is 0 in all digits.": in_the_browser,
+}
+UNCOMPUTED = {"$𝟏 = (1, 1, 1, 1)$": "a definition", "or add one to all components": "no count"}
