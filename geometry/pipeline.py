@@ -10,7 +10,7 @@ point moves between stages). Source: design.md.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from operator import add, mul
+from operator import mul
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,12 +32,13 @@ __all__ = [
     "Pipeline",
     "Placed",
     "Pointwise",
+    "Product",
     "Softmax",
     "Track",
 ]
 
 
-JOINS = ("sum", "product", "concat")
+JOINS = ("sum", "concat")
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +167,38 @@ class Pointwise:
         return pointwise.apply(self.function, x)
 
 
+@dataclass(frozen=True)
+class Product:
+    """x ↦ the product of its coordinates of each group, one number for each; a group of one passes it on.
+
+    With an `Affine` that adds: dot products, squares, a direction times a length. Raises ValueError for no
+    group, an empty one, and a coordinate that is not there.
+    """
+
+    groups: Sequence[Sequence[int]]
+    parameters: ClassVar[frozenset[str]] = frozenset()
+    sources: ClassVar[tuple[Any, ...]] = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "groups", tuple(tuple(map(int, g)) for g in self.groups))
+        if not self.groups or not all(self.groups) or any(i < 0 for g in self.groups for i in g):
+            raise ValueError(f"a Product needs groups of coordinates, 0 or more each: got {self.groups}")
+
+    def width(self, d: int | None) -> int:
+        most = max(i for group in self.groups for i in group)
+        if d is not None and most >= d:
+            raise ValueError(
+                f"a Product of coordinate {most} takes points of more than {most} coordinates: got {d}"
+            )
+        return len(self.groups)
+
+    def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
+        x, back = taken(x)
+        self.width(x.shape[-1])
+        each = [reduce(mul, (x[..., i : i + 1] for i in group)) for group in self.groups]
+        return back(_beside(each))
+
+
 @dataclass(frozen=True, eq=False)
 class Softmax:
     """x ↦ exp(xᵢ/T) / Σⱼ exp(xⱼ/T) over the coordinates; T = 0 is the argmax, which several may share.
@@ -219,11 +252,10 @@ class Placed:
 
 @dataclass(frozen=True)
 class Branches:
-    """x through each of several pipelines, and their results added (`join="sum"`), multiplied coordinate by
-    coordinate ("product"), or side by side ("concat").
+    """x through each of several pipelines, and their results added (`join="sum"`) or side by side ("concat").
 
     The empty pipeline is x: a residual is `Branches((Pipeline(()), block))`. Raises ValueError for no branch,
-    another join, and for results of different widths that are to be added or multiplied. Source: 002; 003.
+    another join, and for results of different widths that are to be added. Source: 002; 003.
     """
 
     pipelines: Sequence["Pipeline"]
@@ -243,15 +275,12 @@ class Branches:
         if self.join == "concat":
             return sum(w or 0 for w in widths)
         if len(set(widths)) > 1:
-            done = "added" if self.join == "sum" else "multiplied"
-            raise ValueError(f"branches of widths {widths} cannot be {done}: give them one width")
+            raise ValueError(f"branches of widths {widths} cannot be added: give them one width")
         return widths[0]
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
         results = [branch.stages(x, params)[-1] for branch in self.pipelines]
-        if self.join == "concat":
-            return _beside(results)
-        return reduce(add if self.join == "sum" else mul, results)
+        return sum(results[1:], start=results[0]) if self.join == "sum" else _beside(results)
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -303,7 +332,7 @@ class Pipeline:
         return [back(stage) for stage in stages]
 
 
-Step = Affine | Normalize | Pointwise | Softmax | Placed | Branches
+Step = Affine | Normalize | Pointwise | Product | Softmax | Placed | Branches
 
 
 def _beside(results):

@@ -10,9 +10,10 @@
  * @typedef {{kind: "affine", A: Entries | Of, b: Entries | null}
  *   | {kind: "normalize", radius: Entries, eps: Entries, groups: number[][] | null, convention: string}
  *   | {kind: "pointwise", function: string}
+ *   | {kind: "product", groups: number[][]}
  *   | {kind: "softmax", temperature: Entries, causal: boolean}
  *   | {kind: "placed", names: string[][]}
- *   | {kind: "branches", pipelines: Step[][], join: "sum" | "product" | "concat"}} Step a branch is steps too
+ *   | {kind: "branches", pipelines: Step[][], join: "sum" | "concat"}} Step a branch is steps too
  * @typedef {{of: string, stage: number | null, transposed: boolean, shape: number[]}} Of the points of another cloud as a matrix
  * @typedef {Record<string, Float64Array[]>} Stages of each cloud
  * @typedef {{name: string, points: Packed, place: Step[], steps: Step[], pictures?: Packed | null, labels?: string[] | null}} Cloud
@@ -27,7 +28,7 @@
  *   when?: [string, string[]] | null, min?: number, max?: number}} Choice
  * @typedef {{kind: string, label: string, cloud: string, a: string, b: string, keys: string, row: Row, classes: Packed, threshold: number | null,
  *   coordinates: number | null, index: number | "followed", stage: number | null, digits: number | null, unit: string,
- *   only: import("./marks.mjs").Only}} Readout each kind has some of these
+ *   only: import("./marks.mjs").Only, before: number, basis: Packed, radius: number}} Readout each kind has some of these
  * @typedef {{html: string, questions: string, tour: import("../player/tour.mjs").Stop[]}} Text
  * @typedef {{title: string, stages: string[], clouds: Cloud[], views: View[], parameters: Parameter[], choices: Choice[],
  *   chosen: Record<string, string | number>, clock: string | null, progress: number, follow: number, formula: string, text: Text | null,
@@ -88,7 +89,11 @@ function erf(x) {
   if (a > 6) return Math.sign(x);
   if (a < 2.5) {
     let term = a, sum = a;
-    for (let n = 1; n < 60; n++) { term *= (-a * a) / n; sum += term / (2 * n + 1); }
+    for (let n = 1, before = 0; n < 60 && sum !== before; n++) {
+      before = sum;
+      term *= (-a * a) / n;
+      sum += term / (2 * n + 1);
+    }
     return Math.sign(x) * (2 / Math.sqrt(Math.PI)) * sum;
   }
   let fraction = 0;
@@ -111,6 +116,7 @@ export const FUNCTIONS = {
   arctan: Math.atan,
   log10: (x) => Math.log10(x > LEAST ? x : LEAST),
   relu: (x) => (x <= 0 ? 0 : x),
+  entr: (x) => (x <= 0 ? 0 : -x * Math.log(x)),
   gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
   gelu_tanh: (x) => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x))),
 };
@@ -185,6 +191,19 @@ function normalize(x, n, radius, eps, groups, convention) {
   return x;
 }
 
+/** The product of the coordinates of each group. @param {Float64Array} x @param {number} n @param {number[][]} groups */
+function product(x, n, groups) {
+  const d = x.length / n || 1, m = groups.length, y = room(n * m, x);
+  groups.forEach((group, g) => {
+    for (let i = 0; i < n; i++) {
+      let all = x[i * d + group[0]];
+      for (let k = 1; k < group.length; k++) all *= x[i * d + group[k]];
+      y[i * m + g] = all;
+    }
+  });
+  return y;
+}
+
 /** Softmax over the coordinates, in place; temperature 0 is the argmax, which several may share. A causal point sees as many
  * coordinates as there are points up to it. @param {Float64Array} x @param {number} n @param {number} temperature
  * @param {boolean} causal @param {number} first the number of the first of these points */
@@ -213,7 +232,7 @@ function matrix({ of, stage, transposed, shape }, all) {
   return out;
 }
 
-/** Each branch from the same x, added, multiplied or side by side. @param {Float64Array} x @param {number} n @param {Step[][]} pipelines
+/** Each branch from the same x, added or side by side. @param {Float64Array} x @param {number} n @param {Step[][]} pipelines
  * @param {string} join @param {Params} params @param {Stages} all @param {number} first */
 function branches(x, n, pipelines, join, params, all, first) {
   const start = x.slice(), results = pipelines.map((steps) => {
@@ -228,9 +247,9 @@ function branches(x, n, pipelines, join, params, all, first) {
   });
   const widths = results.map((y) => y.length / n || 1), wide = join === "concat" ? widths.reduce((a, b) => a + b) : widths[0];
   const out = room(n * wide);
-  if (join !== "concat") {
+  if (join === "sum") {
     out.set(results[0]);
-    for (const y of results.slice(1)) for (let i = 0; i < out.length; i++) out[i] = join === "sum" ? out[i] + y[i] : out[i] * y[i];
+    for (const y of results.slice(1)) for (let i = 0; i < out.length; i++) out[i] += y[i];
     return out;
   }
   let from = 0;
@@ -255,6 +274,7 @@ function apply(x, n, step, params, all, first) {
       for (let i = 0; i < x.length; i++) x[i] = f(x[i]);
       return x;
     }
+    case "product": return product(x, n, step.groups);
     case "softmax": return softmax(x, n, value(step.temperature, params)[0], step.causal, first);
     case "placed": {
       const m = step.names[0].length, out = room(n * m, x);

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from components.language.packing import packed
-from geometry.pipeline import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Softmax
+from geometry.pipeline import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Product, Softmax
 from geometry.pointwise import LEAST
 
 RUNNER = Path(__file__).parent / "engine_runner.mjs"
@@ -113,8 +113,7 @@ def through(steps, x, error, params, unit):
 
 def _bound(step, x, y, error, params, unit):
     if isinstance(step, Branches):
-        results = [through(branch.steps, x, error, params, unit) for branch in step.pipelines]
-        return _multiplied(results, unit) if step.join == "product" else sum(bound for _, bound in results)
+        return sum(through(branch.steps, x, error, params, unit)[1] for branch in step.pipelines)
     if isinstance(step, Placed):
         return unit * length(y)
     if isinstance(step, Softmax):
@@ -132,6 +131,10 @@ def _bound(step, x, y, error, params, unit):
         return _steep(x, error + unit * length(x)) + unit * length(y)
     if isinstance(step, Pointwise) and step.function == "log10":
         return _logarithm(x, error + unit * length(x)) + unit * length(y)
+    if isinstance(step, Pointwise) and step.function == "entr":
+        return _curved(x, error + unit * length(x)) + unit * length(y)
+    if isinstance(step, Product):
+        return _multiplied(step, x, error) + unit * length(y)
     if isinstance(step, Pointwise):
         return STEEPEST * error + unit * (length(x) + length(y))
     groups = [range(x.shape[-1])] if step.groups is None else step.groups
@@ -152,14 +155,20 @@ def _logarithm(x, error):
     return length(high - low)
 
 
-def _multiplied(results, unit):
-    """Each factor moves by its error, times the largest coordinate of the others, which have moved too."""
-    size, bound = 1.0, 0.0
-    for y, error in results:
-        largest = np.max(np.abs(y), axis=-1, initial=0)
-        bound, size = bound * (largest + error) + size * error, size * largest
-    bound = np.minimum(bound, PAST)
-    return bound + 2 * unit * size * np.sqrt(results[0][0].shape[-1])
+def _curved(x, error):
+    """x ln x moves by at most the error times 2 + |ln x| + |ln error|: near 0 it is steep."""
+    far = np.max(np.abs(x), axis=-1, initial=0) + error
+    logs = sum(np.abs(np.log(np.maximum(size, 1e-300))) for size in (far, error))
+    return np.sqrt(x.shape[-1]) * error * (2 + logs)
+
+
+def _multiplied(step: Product, x, error):
+    """A product of numbers a that each move by e moves by at most Π(|a| + e) − Π|a|."""
+    moved = [
+        np.prod(np.abs(x[:, list(g)]) + error[:, None], -1) - np.prod(np.abs(x[:, list(g)]), -1)
+        for g in step.groups
+    ]
+    return length(np.minimum(np.stack(moved, -1), PAST))
 
 
 def _sharpened(temperature, x, error, causal):

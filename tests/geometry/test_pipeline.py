@@ -12,6 +12,7 @@ from geometry import (
     Of,
     Pipeline,
     Pointwise,
+    Product,
     Softmax,
     Track,
     layer_norm,
@@ -97,6 +98,25 @@ def test_normalize_passes_its_options(xp, rng):
     options = {"radius": 2.0, "eps": 0.1, "groups": ((0, 3), (1, 2)), "convention": "std"}
     got = Pipeline([Normalize(**options)]).stages(x)[-1]
     close(got, np.asarray(to_sphere(x, **options)))
+
+
+def test_a_product_multiplies_within_groups(xp, batch, rng):
+    x = rng.normal(size=(*batch, 4))
+    got = Pipeline([Product([(0, 2), (3,), (1, 1, 1)])]).stages(xp.asarray(x))[-1]
+    close(got, np.stack([x[..., 0] * x[..., 2], x[..., 3], x[..., 1] ** 3], -1))
+    dot = Pipeline([Product([(0, 2), (1, 3)]), Affine(np.ones((1, 2)))]).stages(xp.asarray(x))[-1]
+    close(dot[..., 0], np.sum(x[..., :2] * x[..., 2:], -1))
+
+
+@pytest.mark.parametrize("groups", [(), ((),), ((0,), ()), ((-1,),)])
+def test_a_product_needs_groups(groups):
+    with pytest.raises(ValueError, match="needs groups of coordinates"):
+        Product(groups)
+
+
+def test_a_product_needs_its_coordinates():
+    with pytest.raises(ValueError, match="coordinate 4 takes points of more than 4 coordinates: got 3"):
+        Pipeline([Affine(np.eye(3)), Product([(0, 4)])])
 
 
 def test_no_steps_is_the_identity(xp):
@@ -255,16 +275,6 @@ def test_a_residual_is_a_branch_beside_the_empty_one(xp, rng):
     assert heads.width(3) == 4
 
 
-def test_branches_multiply_coordinate_by_coordinate(xp, rng):
-    """So x times its own direction, added up, is a length: without a root of its own."""
-    x = rng.normal(size=(4, 3))
-    whole, direction = Pipeline(()), Pipeline((Normalize(),))
-    squares = Branches((whole, direction), "product").apply(xp.asarray(x), {})
-    close(np.asarray(squares).sum(-1), np.linalg.norm(x, axis=-1))
-    half = Pipeline((Affine(np.eye(3) / 2),))
-    close(Branches((whole, half, half), "product").apply(xp.asarray(x), {}), x**3 / 4)
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -275,10 +285,6 @@ def test_branches_multiply_coordinate_by_coordinate(xp, rng):
                 (Affine(np.eye(3)), Branches((Pipeline(()), Pipeline((Affine(np.eye(2, 3)),)))))
             ),
             "added",
-        ),
-        (
-            lambda: Branches((Pipeline(()), Pipeline((Affine(np.eye(2, 3)),))), "product").width(3),
-            "multiplied",
         ),
         (lambda: Softmax(np.ones(2)), "one number"),
     ],

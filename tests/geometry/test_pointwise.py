@@ -19,6 +19,7 @@ REFERENCE = {
     "arctan": torch.atan,
     "log10": lambda x: torch.log10(torch.clip(x, 1e-12)),
     "relu": torch.relu,
+    "entr": lambda x: torch.special.entr(torch.clip(x, 0)),
     "gelu": torch.nn.functional.gelu,
     "gelu_tanh": partial(torch.nn.functional.gelu, approximate="tanh"),
 }

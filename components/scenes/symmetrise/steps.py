@@ -15,7 +15,7 @@ from math import pi, sqrt
 import numpy as np
 
 from components.language.cloud import Cloud, Row, rows
-from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Pointwise, Track
+from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Pointwise, Product, Track
 from geometry.centering import centering_matrix
 from geometry.pipeline import Step
 from learning.symmetriser import TINY, Symmetriser, Trained
@@ -39,11 +39,15 @@ def along(*steps: Step) -> Pipeline:
     return Pipeline(steps)
 
 
+def times(a: Pipeline, b: Pipeline, n: int) -> tuple[Step, ...]:
+    """Each of the n coordinates that come of a, times that of b."""
+    return Branches((a, b), "concat"), Product([(i, n + i) for i in range(n)])
+
+
 def lengths(blocks: Array, eps: float = 0.0) -> tuple[Step, ...]:
     """v ↦ the length of its coordinates in each group, which a row of `blocks` marks; times that row."""
     groups = [np.flatnonzero(row).tolist() for row in blocks]
-    square = Branches((along(), along(Normalize(eps=eps, groups=groups))), "product")
-    return square, Affine(blocks)
+    return *times(along(), along(Normalize(eps=eps, groups=groups)), blocks.shape[1]), Affine(blocks)
 
 
 def given(block: Symmetriser) -> Pipeline:
@@ -124,12 +128,12 @@ def iteration(trained: Trained, weights: tuple[Cloud, Cloud]) -> Step:
     inner, outer = biases(trained)
     heard = along(seen, Affine(Of(weights[0]), inner), Pointwise("tanh"), Affine(Of(weights[1]), outer))
     wide = v + 2 * heads + said
-    less, times = np.eye(D, wide), np.zeros((D, wide))
+    less, more = np.eye(D, wide), np.zeros((D, wide))
     less[:, v : v + heads] = -of_head.T
-    times[:, v + heads : v + 2 * heads] = of_head.T
-    scaled = Branches((along(Affine(times)), along(Affine(less))), "product")
+    more[:, v + heads : v + 2 * heads] = of_head.T
+    scaled = along(*times(along(Affine(more)), along(Affine(less)), D))
     kept = pick([*range(wide - said, wide), *range(D + said, v)], wide)
-    new = Branches((along(scaled), along(kept)), "concat")
+    new = Branches((scaled, along(kept)), "concat")
     drop = pick(range(v), v + PLACE + 1)
     return Branches((along(drop, Branches((along(), heard), "concat"), new, picture(block)),))
 
@@ -140,9 +144,9 @@ def picture(block: Symmetriser) -> Step:
     x, ring = np.eye(D, v), 2 * pi * np.arange(D) / D
     circle = np.stack([np.cos(ring), np.sin(ring)]) @ x / sqrt(D / 2)
     far = along(Affine(centering_matrix(D) @ x), *lengths(np.ones((1, D))), Affine(np.ones((2, 1))))
-    around = Branches((far, along(Affine(circle), Normalize())), "product")
+    around = along(*times(far, along(Affine(circle), Normalize()), 2))
     height = Affine(np.ones((1, D)) @ x / sqrt(D))
-    place = along(Branches((along(around), along(height)), "concat"), drawn_in(PLACE))
+    place = along(Branches((around, along(height)), "concat"), drawn_in(PLACE))
     off = along(Affine(x + np.eye(D, v, k=v - D)), *lengths(np.ones((1, D)) / RADIUS))
     return Branches((along(), place, off), "concat")
 
