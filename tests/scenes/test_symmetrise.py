@@ -279,7 +279,7 @@ def handwritten_digits():
 
 
 CLAIMS = {
-    "Here four heads see a quarter each, talk to their neighbours": the_numbers_of_a_head,
+    "Four heads see a quarter of a vector each, talk to their neighbours": the_numbers_of_a_head,
     "A vector has 16 coordinates. LayerNorm takes their mean from each of them, and divides by their deviation: two numbers that hang on all 16. One source": a_vector,
     "four numbers $r$ each that it and its two neighbours said": the_numbers_of_a_head,
     "and the four numbers $r_h$ that it says next.": the_numbers_of_a_head,
@@ -288,7 +288,7 @@ CLAIMS = {
     r"$\sum x_i = 0$, which is $\sqrt{d}\,\mu$, and its distance from the line along $𝟏$, which is $\sqrt{d}\,\sigma$. LayerNorm puts all on the circle where hyperplane and sphere meet, at distance $\sqrt{d} = 4$.": test_the_picture_has_heights_and_distances,
     "so that infinity lies at twice the sphere's radius": infinity_is_at_twice_the_radius,
     "It counts all 16 coordinates": a_vector,
-    "after 1, 2, 4 or 8 iterations, five seeds of each; the picture has the middle one. A click on one": the_numbers_of_a_head,
+    "after 1, 2, 4 or 8 iterations, five seeds of each, grey such with other numbers $H$ of heads; the picture has the middle one. A click on one": the_numbers_of_a_head,
     "LayerNorm's is 0 everywhere.": out_of_range,
     "A word goes one head far in one iteration. In the first nothing has been said, so": reach,
     "Four heads need 3 iterations to hear all, eight need 5. With four heads the error ends at 0.460, 0.187, 0.046 and 0.037 for 1, 2, 4 and 8 iterations, and the angle to the right direction at 26°, 9.6°, 1.6° and 1.2°. With eight heads the errors are 0.614, 0.370, 0.146 and 0.065. All these are medians of five seeds.": reach,

@@ -190,8 +190,8 @@ def against_iterations(
         look: dict[str, Any] = {"size": 3.5 if own else 2, "opacity": 1 if own else 0.6, "dash": "dash"}
         role = "hyperplane" if own else "trail"
         parts.append(draw(f"{h} heads", Line, role, FLAT, np.array(ends), title, **look))
-        name = np.array([[9.0, ends[-1][1]]])
-        parts.append(draw(f"name {h}", Labels, "soft", FLAT, name, labels=[f"{h} heads"]))
+        name = np.array([[8.7, ends[-1][1]]])
+        parts.append(draw(f"name {h}", Labels, "soft", FLAT, name, labels=[f"H = {h}" if own else str(h)]))
     seeds = np.array([[k, log10(e)] for k in ITERATIONS for e in of(found, heads, k)["errors"]])
     numbers = np.array([k for k in ITERATIONS for _ in of(found, heads, k)["errors"]])
     hand = Choose("iterations", numbers)
@@ -203,7 +203,7 @@ def against_iterations(
         Line("curve", "input", FLAT, "this block, on these vectors", size=4),
         Points("now", "input", FLAT, size=10),
     )
-    axes = ("iterations", -0.3, 9.9), ("log₁₀ error", LOW, HIGH)
+    axes = ("iterations", -0.3, 9.6), ("log₁₀ error", LOW, HIGH)
     return graph("iterations", "Error along the iterations", (*layers, *shown), *axes), lines
 
 
