@@ -72,4 +72,5 @@ def _link(word: Word, texts: list[str], tags: list[str], page: str) -> None:
 
 
 def _anchor(word: Word, inner: str, page: str) -> str:
-    return f'<a class="word" href="{escape(page)}#{word.id}">{inner}</a>'
+    name = f'aria-label="{word.id}" ' if inner.startswith("<") else ""  # a formula has none of its own
+    return f'<a {name}class="word" href="{escape(page)}#{word.id}">{inner}</a>'

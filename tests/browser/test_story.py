@@ -34,7 +34,7 @@ def test_figures_follow_the_reader_and_hold_few_contexts(new_page):
     page = new_page(viewport=WIDE)
     page.add_init_script(WATCH_CONTEXTS)
     page.goto("/story")
-    for part, block in ((0, 0), (0, 1), (5, 1), (9, 2), (0, 1)):
+    for part, block in ((0, 1), (9, 2)):
         shows(page, part, block)
         assert (
             page.evaluate("normscape.players.reduce((n, p) => n + p.panels.filter((q) => q.is3d).length, 0)")
@@ -47,7 +47,7 @@ def test_figures_follow_the_reader_and_hold_few_contexts(new_page):
         )
         assert figure["x"] >= words["x"] + words["width"], "side by side"
         assert figure["y"] < WIDE["height"] / 2 and figure["y"] + figure["height"] > WIDE["height"] / 2
-    assert page.locator(".part").nth(9).locator(".poster").count() == 1, "who is far is a picture again"
+    assert page.locator(".part").nth(0).locator(".poster").count() == 1, "who is far is a picture again"
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
