@@ -44,6 +44,7 @@ LARGE = [
     *(("select", f"n=200&d={d}") for d in (2, 3, 4)),
     ("language", "sentence=held"),
     ("block", "n=8&heads=2"),
+    ("heads", "heads=4&overlap=1"),
 ]  # scenes at their largest, where that is costly
 OPEN = (
     "window.normscape?.players?.[0]?.panels?.length && document.querySelector('.views').ariaBusy === 'false'"

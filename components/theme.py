@@ -33,6 +33,10 @@ ROLES = {
     # labelled data: the ends of the diverging scale, which paints what a network says of them
     "class-0": ("#2c63d6", "#7ea6ff"),
     "class-1": ("#b45f06", "#f0a350"),
+    "head-1": ("#0f8a7e", "#3fc4b4"),
+    "head-2": ("#b45f06", "#f0a350"),
+    "head-3": ("#b03a8c", "#e279bf"),
+    "head-4": ("#5b2fb3", "#cdb8ff"),
     "plateau": ("#8a6d00", "#d9b93b"),
     "drop": ("#2f7d32", "#7fd083"),
     # other activation functions

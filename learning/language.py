@@ -33,7 +33,9 @@ class Shape:
     """What a model is made of. characters: those that it knows, a token each.
 
     scaled: whether the LayerNorm before the attention scales as well as centres; the others always do.
-    Raises ValueError where a character is there twice, or a number is below 1.
+    heads: into how many blocks of axes, one after the other, q, k and v are cut.
+    Raises ValueError where a character is there twice, a number is below 1, or the heads do not divide the
+    width.
     """
 
     characters: str
@@ -41,12 +43,15 @@ class Shape:
     layers: int = 4
     window: int = 256
     scaled: bool = True
+    heads: int = 1
 
     def __post_init__(self):
         if not self.characters or len(set(self.characters)) < len(self.characters):
             raise ValueError("the characters of a model are given, and none of them twice")
         if min(self.width, self.layers, self.window) < 1:
             raise ValueError("width, layers and window of a model are 1 or more")
+        if self.heads < 1 or self.width % self.heads:
+            raise ValueError(f"{self.heads} heads do not divide a width of {self.width}")
 
     @property
     def parts(self) -> dict[str, tuple[int, ...]]:
@@ -77,7 +82,7 @@ class Block:
     stream: what comes in; keys: what attention reads, its LayerNorm; q, k, v; scores ⟨q, k⟩/√d; weights:
     their causal softmax, of each position over those before it and itself; branch: what attention adds to
     the stream; read: the LayerNorm of that sum; hidden: after the GELU; mlp: what it adds; out: the stream
-    that leaves.
+    that leaves. With several heads q, k, v, scores and weights are (*batch, heads, n, …), √d that of a head.
     """
 
     stream: Array
@@ -115,24 +120,26 @@ def read(
     *,
     attend: Callable[[Array], Array] = causal,
     norm: Callable[..., Array] | None = None,
+    kept: Sequence[Block] = (),
 ) -> Reading:
     """The model on tokens, n at most its window: embedding and position, then the blocks, then the logits.
 
-    x ← x + attention(LayerNorm(x)), x ← x + MLP(LayerNorm(x)); logits LayerNorm(x) @ wteᵀ. One head. norm:
-    what stands for LayerNorm, a function of (weights, its name in them, x, scaled=). Weights may have a last
-    Linear "head" of their own, which then stands for wteᵀ.
+    x ← x + attention(LayerNorm(x)), x ← x + MLP(LayerNorm(x)); logits LayerNorm(x) @ wteᵀ. norm: what stands
+    for LayerNorm, a function of (weights, its name in them, x, scaled=). Weights may have a last Linear
+    "head" of their own, which then stands for wteᵀ. kept: the first blocks of a reading of these tokens,
+    whose weights are the same: they stay as they are.
     Raises ValueError for more tokens than the window holds.
     """
     n = tokens.shape[-1]
     if n > shape.window:
         raise ValueError(f"the model reads {shape.window} characters at most: got {n}")
     norm = norm or layer_norm_of
-    stream = weights["wte.weight"][tokens] + weights["wpe.weight"][:n]
-    blocks: list[Block] = []
-    for k in range(shape.layers):
+    blocks = list(kept)
+    stream = blocks[-1].out if blocks else weights["wte.weight"][tokens] + weights["wpe.weight"][:n]
+    for k in range(len(blocks), shape.layers):
         prefix = f"h.{k}."
         own = {name.removeprefix(prefix): w for name, w in weights.items() if name.startswith(prefix)}
-        blocks.append(_block(own, stream, attend, norm, scaled=shape.scaled))
+        blocks.append(_block(own, stream, attend, norm, shape))
         stream = blocks[-1].out
     last = norm(weights, "ln_f", stream)
     head = _linear(weights, "head", last) if "head.weight" in weights else last @ weights["wte.weight"].mT
@@ -144,21 +151,39 @@ def _block(
     stream: Array,
     attend: Callable[[Array], Array],
     norm: Callable[..., Array],
-    *,
-    scaled: bool,
+    shape: Shape,
 ) -> Block:
-    keys = norm(own, "ln_1", stream, scaled=scaled)
+    keys = norm(own, "ln_1", stream, scaled=shape.scaled)
     d = stream.shape[-1]
     every = _linear(own, "attn.c_attn", keys)
-    q, k, v = every[..., :d], every[..., d : 2 * d], every[..., 2 * d :]
-    scores = q @ k.mT / sqrt(d)
+    q, k, v = (cut(every[..., j * d : (j + 1) * d], shape.heads) for j in range(3))
+    scores = q @ k.mT / sqrt(d / shape.heads)
     attention = attend(scores)
-    branch = _linear(own, "attn.c_proj", attention @ v)
+    branch = _linear(own, "attn.c_proj", beside(attention @ v, shape.heads))
     read = norm(own, "ln_2", stream + branch)
     hidden = pointwise.apply("gelu_tanh", _linear(own, "mlp.c_fc", read))
     mlp = _linear(own, "mlp.c_proj", hidden)
     out = stream + branch + mlp
     return Block(stream, keys, q, k, v, scores, attention, branch, read, hidden, mlp, out)
+
+
+def cut(x: Float[Array, "*batch n d"], heads: int) -> Array:
+    """The axes in blocks, one a head: (*batch, heads, n, d/heads); with one head x itself. Source: 003, 5.2.
+
+    Head h has the axes h·d/heads up to (h + 1)·d/heads.
+    """
+    if heads == 1:
+        return x
+    *batch, n, d = x.shape
+    return array_namespace(x).moveaxis(x.reshape(*batch, n, heads, d // heads), -2, -3)
+
+
+def beside(x: Array, heads: int) -> Float[Array, "*batch n d"]:
+    """The blocks of `cut`, side by side again."""
+    if heads == 1:
+        return x
+    x = array_namespace(x).moveaxis(x, -3, -2)
+    return x.reshape(*x.shape[:-2], -1)
 
 
 def _linear(own: Mapping[str, Array], name: str, x: Array) -> Array:

@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from learning.attention import NORMS, Attention
 from learning.network import MIDDLES, Network
 
 Array = np.ndarray
 
-VERSION = 1
-HEAD = struct.Struct("<BBBBBd")  # version, middle, inputs, outputs, depth, eps
+LINEARS, ATTENTION = 1, 2  # the first byte: which kind of network it is
+HEAD = struct.Struct("<BBBBBd")  # kind, middle, inputs, outputs, depth, eps
+HEAD_ATTENTION = struct.Struct("<BBBB")  # kind, classes, width, norm
+HALF = 1000.0  # a weight that half precision has to three digits; ours are below 10
 LARGEST_WEIGHT = 1e6  # products of a few of them can still be drawn in single precision
 LONGEST = 3000  # characters; servers cut a request's first line at some 4,000
 
@@ -23,24 +26,34 @@ class FilmError(ValueError):
 
 
 def weights_text(network: Any, flat: Array) -> str:
-    """One network with its parameters (P,) in letters, digits, "-" and "_": single precision, and a checksum.
+    """One network with its parameters (P,) in letters, digits, "-" and "_", and a checksum.
 
-    Raises FilmError where it does not fit into a link.
+    Linears in single precision; attention, which has many, in half. Raises FilmError where it does not fit into a link.
     """
-    if not isinstance(network, Network):
-        raise FilmError("only a network of Linears fits into a link: save the run as a file instead")
     if np.shape(flat) != (network.size,):
         raise FilmError(f"this network has {network.size} parameters: got an array of shape {np.shape(flat)}")
-    middle = list(MIDDLES).index(network.middle)
-    head = HEAD.pack(VERSION, middle, network.inputs, network.outputs, network.depth, network.eps)
-    data = head + bytes(network.hidden) + finite(flat, "weights").astype("<f4").tobytes()
+    data = _attention(network, flat) if isinstance(network, Attention) else _linears(network, flat)
     text = base64.urlsafe_b64encode(data + struct.pack("<I", zlib.crc32(data))).decode().rstrip("=")
     if len(text) > LONGEST:
         raise FilmError(f"this network is too large for a link: {len(text)} characters, {LONGEST} fit")
     return text
 
 
-def network_of(text: str) -> tuple[Network, Array]:
+def _linears(network: Network, flat: Array) -> bytes:
+    middle = list(MIDDLES).index(network.middle)
+    head = HEAD.pack(LINEARS, middle, network.inputs, network.outputs, network.depth, network.eps)
+    return head + bytes(network.hidden) + finite(flat, "weights").astype("<f4").tobytes()
+
+
+def _attention(network: Attention, flat: Array) -> bytes:
+    flat = finite(flat, "weights")
+    if (abs(flat) > HALF).any():
+        raise FilmError(f"a weight beyond ±{HALF:g} does not fit into a link: save the run as a file instead")
+    head = HEAD_ATTENTION.pack(ATTENTION, network.classes, network.width, list(NORMS).index(network.norm))
+    return head + flat.astype("<f2").tobytes()
+
+
+def network_of(text: str) -> tuple[Network | Attention, Array]:
     """The network of `weights_text` and its parameters (P,). Raises FilmError for any other text."""
     if len(text) > LONGEST:
         raise FilmError(f"a network in a link has at most {LONGEST} characters: got {len(text)}")
@@ -49,17 +62,41 @@ def network_of(text: str) -> tuple[Network, Array]:
     except (binascii.Error, ValueError):
         raise FilmError("a network in a link has only letters, digits, - and _, and all of them") from None
     body, checksum = data[:-4], data[-4:]
-    if len(body) < HEAD.size or checksum != struct.pack("<I", zlib.crc32(body)):
+    kinds = {LINEARS: (HEAD, _linears_of), ATTENTION: (HEAD_ATTENTION, _attention_of)}
+    head, read = kinds.get(body[0] if body else 0, (HEAD, None))
+    if len(body) < head.size or checksum != struct.pack("<I", zlib.crc32(body)):
         raise FilmError("this network is not whole: the link was cut or changed")
-    version, middle, inputs, outputs, depth, eps = HEAD.unpack_from(body)
-    if version != VERSION or middle >= len(MIDDLES):
-        raise FilmError(f"this network comes from another version, {version}; this one reads {VERSION}")
-    widths = tuple(body[HEAD.size : HEAD.size + depth])
-    flat = body[HEAD.size + depth :]
-    network = named(inputs, outputs, depth, list(MIDDLES)[middle], eps, widths)
-    if len(flat) != 4 * network.size:
-        raise FilmError(f"this network needs {network.size} parameters: the link has {len(flat) / 4:g}")
-    return network, bounded(np.frombuffer(flat, dtype="<f4"))
+    if read is None:
+        raise FilmError(
+            f"this network comes from another version: it is of kind {body[0]}, this one reads {LINEARS} and {ATTENTION}"
+        )
+    network, kind, flat = read(body)
+    if len(flat) != kind.itemsize * network.size:
+        raise FilmError(
+            f"this network needs {network.size} parameters: the link has {len(flat) / kind.itemsize:g}"
+        )
+    return network, bounded(np.frombuffer(flat, kind))
+
+
+def _linears_of(body: bytes) -> tuple[Network, np.dtype, bytes]:
+    _, middle, inputs, outputs, depth, eps = HEAD.unpack_from(body)
+    if middle >= len(MIDDLES):
+        raise FilmError(
+            f"this network comes from another version: what is between its Linears is unknown, {middle}"
+        )
+    widths, flat = tuple(body[HEAD.size : HEAD.size + depth]), body[HEAD.size + depth :]
+    return named(inputs, outputs, depth, list(MIDDLES)[middle], eps, widths), np.dtype("<f4"), flat
+
+
+def _attention_of(body: bytes) -> tuple[Attention, np.dtype, bytes]:
+    _, classes, width, norm = HEAD_ATTENTION.unpack_from(body)
+    if norm >= len(NORMS):
+        raise FilmError(f"this network comes from another version: its norm is unknown, {norm}")
+    try:
+        network = Attention(classes, width, list(NORMS)[norm])
+    except ValueError as problem:
+        raise FilmError(f"the network is none of ours: {problem}") from None
+    return network, np.dtype("<f2"), body[HEAD_ATTENTION.size :]
 
 
 def named(inputs, outputs, depth, middle, eps, widths) -> Network:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 from time import perf_counter
@@ -24,16 +24,16 @@ from learning.attention import NORMS, Attention, angles
 from learning.datasets import DataSet, digits, octants, random_labels, spiral, xor
 from learning.film import Film, score, to_npz
 from learning.history import thinned
-from learning.language import Shape, measured, to_file
-from learning.language_training import learned
+from learning.language import Shape, initial, losses, measured, read, to_file
+from learning.language_training import causal, learned
 from learning.majority import BATCH, HELD, majority
 from learning.network import MIDDLES, Network
-from learning.prose import prose, split
 from learning.shipped import FOLDER
+from learning.shuffles import KINDS as SHUFFLED
+from learning.shuffles import PLACES, harm
 from learning.stack import KINDS, drawn, streams
 from learning.training import trained
 
-SCENES = FOLDER.parent / "components" / "scenes"
 POINTS = (8, 16, 32)  # of random labels
 LABELLINGS, SHOWN = 4, 3  # how often their labels are drawn, and which of these has a film
 DEPTHS = range(1, 7)
@@ -42,6 +42,7 @@ READERS, READ = 5, 1500  # language models of each kind, and steps that each lea
 RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rates and steps with attention
 NUMBERS = (5, 10, 20, 50, 100, 200, 500)  # of Gaussian keys,
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # theirs,
+LONG, SHUFFLES = 3000, 100  # steps, and shuffles of a kind, of models with heads
 SETS = 100  # and how often they are drawn
 ARMS = ("drawn", "centred", "scaled", "layernorm", "eps")  # what becomes of them
 GAINS, STREAMS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0), (4, 64)  # of blocks in a row: branches, widths,
@@ -122,12 +123,12 @@ def unselectable() -> None:
 def language() -> None:
     """A language model with LayerNorm before the attention, and one whose LayerNorm there only centres.
 
-    From the texts of the site but its own, which tells how it went. The first seed of each is shipped, and
-    the text that none has learned from.
+    From texts that are shipped, too: the prose of the fourteen scenes that the site had when they were taken,
+    and the last tenth of each, from which none has learned. The site goes on changing, what is learned does
+    not.
+    The first seed of each is shipped.
     """
-    every = sorted(path for path in SCENES.glob("*/text.md") if path.parent.name != "language")
-    text, held = split([prose(path.read_text("utf-8")) for path in every])
-    (FOLDER / "language.txt").write_text(held, encoding="utf-8")
+    text, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))
     rows = []
     for name, scaled in (("language", True), ("language_centred", False)):
         shape = Shape("".join(sorted(set(text))), scaled=scaled)
@@ -194,6 +195,58 @@ def medians(values: np.ndarray) -> list[float]:
 def digits_of(values: np.ndarray) -> list[float]:
     """In four digits."""
     return [float(f"{value:.4g}") for value in values]
+
+
+def heads() -> None:
+    """What swaps of axes within one head, within each head, and across heads do to language models.
+
+    Trained ones, and the same before any training, on windows of a text that they have not learned from; both
+    texts are shipped, too: prose of the site as it was. Of each place the mean over the shuffles and their
+    standard deviation: of the loss that they add, and of the divergence of the guesses. The first seed is
+    shipped, with all that its shuffles do.
+    """
+    text, held = ((FOLDER / f"{name}.txt").read_text("utf-8") for name in ("heads_learned", "heads"))
+    shape = Shape("".join(sorted(set(text))), width=32, layers=2, window=64, heads=4)
+    rows = []
+    for seed in range(READERS):
+        weights = learned(shape, text, seed=seed, steps=LONG, rate=0.01)
+        if seed == 0:
+            about = {"about": "a GPT of Normscape with four heads", "seed": "0", "steps": str(LONG)}
+            (FOLDER / "heads.safetensors").write_bytes(to_file(shape, weights, **about))
+        for taught, own in ((True, weights), (False, initial(shape, seed))):
+            rows += [
+                {"seed": seed, "trained": taught} | row for row in harms(shape, own, held, every=seed == 0)
+            ]
+            print(f"  heads: seed {seed}, {'trained' if taught else 'drawn'}", flush=True)
+        write_table("heads", rows)
+
+
+def harms(
+    shape: Shape, weights: Mapping[str, np.ndarray], held: str, *, every: bool
+) -> Iterator[dict[str, Any]]:
+    """What the shuffles do to one model, by layer and place; `every`: also each, from small to large."""
+    tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
+    tokens = torch.from_numpy(shape.tokens(held)).reshape(-1, shape.window)
+    loss = float(losses(read(shape, tensors, tokens, attend=causal).logits, tokens).mean())
+    for layer, place in product(range(shape.layers), PLACES):
+        row: dict[str, Any] = {"layer": layer, "place": place, "loss": round(loss, 4)}
+        for kind, permutations in shuffles(shape).items():
+            found = harm(shape, tensors, tokens, layer, place, permutations, attend=causal).T
+            for name, values in zip(("loss", "guesses"), np.round(found, 6) + 0.0, strict=True):
+                spread = float(values.mean()), float(values.std(ddof=1))
+                row[f"{kind}_{name}"] = [round(value, 6) for value in spread]
+                if every:
+                    row[f"{kind}_{name}_all"] = sorted(np.round(values, 4).tolist())
+        yield row
+
+
+def shuffles(shape: Shape) -> dict[str, list[np.ndarray]]:
+    """The permutations of each kind, the same for all places and models."""
+    rng = np.random.default_rng(0)
+    return {
+        name: [kind(shape.width, shape.heads, rng) for _ in range(SHUFFLES)]
+        for name, kind in SHUFFLED.items()
+    }
 
 
 def digit_network(middle: str, depth: int, last: int) -> Network:
@@ -282,6 +335,7 @@ TABLES = {
     "unselectable": unselectable,
     "language": language,
     "depth": depth,
+    "heads": heads,
 }
 
 

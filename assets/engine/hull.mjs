@@ -5,23 +5,31 @@
  * Points that lie on a line or in a plane have the hull that they have there. A point is a corner if it is no convex combination
  * of the points at other places; of points at one place all are corners, or none.
  *
- * @typedef {{rank: number, corners: boolean[], order: number[], triangles: number[][]}} Hull rank: in how many directions the
+ * @typedef {{points: import("./image.mjs").Points, rank: number, corners: boolean[], order: number[], triangles: number[][]}} Hull rank: in how many directions the
  *   points spread; order: an outline to draw, −1 a gap; triangles: in three dimensions, seen from outside counterclockwise, or a fan of what lies in a plane
  */
+
+import { image } from "./image.mjs";
 
 const ROUNDING = 5e-7; // of the size of the whole: what is nearer to a line or plane than this lies on it, as points come in float32
 const SEEN = 1e-13; // of it: what is higher above a face sees it. Much more, and of points that are near one another some see what no hull has
 
-/** @param {ArrayLike<number>} points @param {number} n @param {number} d @returns {Hull} */
-export function hull(points, n, d) {
+/** What was found a moment before need not be found again where an affine map has taken it along.
+ * @param {import("./image.mjs").Points} points @param {number} n @param {number} d @param {Hull} [before] @returns {Hull} */
+export function hull(points, n, d, before) {
+  const moved = before && image(before.points, points, n, d);
+  if (before && moved) return { ...before, points, triangles: moved.mirrored ? before.triangles.map(([a, b, c]) => [a, c, b]) : before.triangles };
   const { flat, rank, size } = spread(points, n, d), tolerance = ROUNDING * size;
   const found = rank === 0 ? { corners: new Set(n ? [0] : []), order: [], triangles: [] }
     : rank === 1 ? line(flat, n) : rank === 2 ? polygon(flat, n, tolerance) : polyhedron(flat, n, tolerance);
-  const at = (/** @type {number} */ i) => flat.slice(rank * i, rank * (i + 1)).join(" ");
-  const places = new Set([...found.corners].map(at));
-  /** @type {Map<string, number>} */ const first = new Map();
-  for (let i = n - 1; i >= 0; i--) first.set(at(i), i);
-  return { rank, corners: Array.from({ length: n }, (_, i) => places.has(at(i))), order: found.order, triangles: d === 3 && rank === 2 ? fan(found.order.map((i) => first.get(at(i)) ?? i)) : found.triangles };
+  const together = (/** @type {number} */ i, /** @type {number} */ k) => {
+    for (let r = 0; r < rank; r++) if (flat[i * rank + r] !== flat[k * rank + r]) return false;
+    return true;
+  };
+  const places = [...found.corners], every = Array.from({ length: n }, (_, i) => i);
+  const corners = every.map((i) => found.corners.has(i) || places.some((k) => together(i, k)));
+  const first = (/** @type {number} */ i) => every.findIndex((k) => together(i, k));
+  return { points, rank, corners, order: found.order, triangles: d === 3 && rank === 2 ? fan(found.order.map(first)) : found.triangles };
 }
 
 /** Of a polygon in space, from its first point. @param {number[]} order closed */

@@ -21,6 +21,8 @@ import { hull } from "./hull.mjs";
 import { bestThreshold, disc, facing, histogram, semiAxes, withHeads } from "./geometry.mjs";
 import { certificate, selection } from "./selection.mjs";
 
+const ROUNDING = 1e-9; // of a count
+
 /** @type {Record<string, (mark: Mark, moment: Moment) => Float32Array>} */
 export const MARKS = {
   Points: (mark, moment) => some(mark, moment),
@@ -80,11 +82,14 @@ export const MARKS = {
 
   Average(mark, moment) {
     const points = all(mark, moment), k = mark.rows.length, { weights } = certificateOf(mark.cloud, moment), [low, high] = mark.span;
-    const own = Math.min(moment.followed, weights.length - 1), out = new Float32Array(3 * points.length).fill(NaN);
+    const own = Math.min(moment.followed, weights.length - 1), most = low > 0 ? Math.min(weights.length, Math.floor(1 / low + ROUNDING)) : weights.length;
+    const out = new Float32Array(3 * most * k).fill(NaN);
+    let at = 0;
     weights.forEach((p, i) => {
       if (!(p > 0 && p >= low && p < high)) return;
-      out.set(points.subarray(own * k, own * k + k), 3 * i * k);
-      out.set(points.subarray(i * k, i * k + k), (3 * i + 1) * k);
+      out.set(points.subarray(own * k, own * k + k), at);
+      out.set(points.subarray(i * k, i * k + k), at + k);
+      at += 3 * k;
     });
     return out;
   },
@@ -101,8 +106,8 @@ export const MARKS = {
   SupportDisc: (mark, moment) => support(mark, moment),
 
   WeightCurve(mark, moment) {
-    const query = mark.query ? vector(mark.query, moment.params) : certificateOf(mark.cloud, moment).query, [low, high] = mark.span;
-    return weightsAlong(mark, query, Array.from({ length: mark.corners }, (_, i) => low + ((high - low) * i) / (mark.corners - 1)), moment);
+    const query = mark.query ? vector(mark.query, moment.params) : certificateOf(mark.cloud, moment).query;
+    return weightsAlong(mark, query, mark.span, mark.corners, moment);
   },
 
   WeightLimit(mark, moment) {
@@ -111,8 +116,8 @@ export const MARKS = {
   },
 
   WeightNow(mark, moment) {
-    const query = vector(mark.query, moment.params);
-    return weightsAlong(mark, query, [Math.hypot(...query)], moment);
+    const query = vector(mark.query, moment.params), long = Math.hypot(...query);
+    return weightsAlong(mark, query, [long, long], 1, moment);
   },
 
   Mesh: (mark, moment) => all(mark, moment),
@@ -151,8 +156,14 @@ export function chosen({ only, cloud }, moment) {
   if (!only) return every;
   if (only === "followed") return [Math.min(followed, n - 1)];
   if (Array.isArray(only)) return only;
-  if (only.kind === "selectable" || only.kind === "unselectable") return every.filter((i) => (selectionOf(moment.at[cloud], cloud, moment).corrals[i] === null) === (only.kind === "selectable"));
-  if (only.kind !== "highest") return every.filter((i) => hullOf(cloud, moment).corners[i] === (only.kind === "onhull"));
+  if (only.kind === "selectable" || only.kind === "unselectable") {
+    const { largest } = selectionOf(at[cloud], cloud, moment), wins = only.kind === "selectable";
+    return every.filter((i) => (largest[i] === 1) === wins);
+  }
+  if (only.kind !== "highest") {
+    const { corners } = hullOf(cloud, moment), on = only.kind === "onhull";
+    return every.filter((i) => corners[i] === on);
+  }
   const values = project([only.row], stages[cloud], at[cloud], n, params);
   return [every.reduce((best, i) => (values[i] > values[best] ? i : best), 0)];
 }
@@ -160,34 +171,31 @@ export function chosen({ only, cloud }, moment) {
 /** Numbers of all points (k each), those that are not shown as gaps. @param {Float32Array} numbers @param {number} k @param {Mark} mark
  * @param {Moment} moment */
 function kept(numbers, k, mark, moment) {
-  const shown = new Set(chosen(mark, moment));
-  return numbers.map((x, o) => (shown.has(Math.floor(o / k)) ? x : NaN));
+  const out = new Float32Array(numbers.length).fill(NaN);
+  for (const i of chosen(mark, moment)) for (let r = 0; r < k; r++) out[i * k + r] = numbers[i * k + r];
+  return out;
 }
 
-/** @type {WeakMap<Float64Array, import("./hull.mjs").Hull>} of where points were last */
-const hulls = new WeakMap();
+/** What is found of points in places, for which what was last found of their cloud is a start. @template T
+ * @param {(points: Float64Array, n: number, d: number, before?: T) => T} find
+ * @returns {(points: Float64Array, name: string, moment: Moment) => T} */
+function remembering(find) {
+  /** @type {WeakMap<Float64Array, T>} */ const found = new WeakMap();
+  /** @type {WeakMap<import("./engine.mjs").Cloud, T>} */ const latest = new WeakMap();
+  return (points, name, { recipe }) => {
+    const cloud = cloudOf(recipe, name), n = cloud.points.shape[0], known = found.get(points) ?? find(points, n, points.length / n || 1, latest.get(cloud));
+    found.set(points, known);
+    latest.set(cloud, known);
+    return known;
+  };
+}
+
+/** What attention can give each of a cloud's points where they are or have been. */
+const selectionOf = remembering(selection);
+const hullThere = remembering(hull);
 
 /** The convex hull of where a cloud's points are now. @param {string} cloud @param {Moment} moment */
-function hullOf(cloud, { recipe, at }) {
-  const points = at[cloud], n = sizeOf(recipe, cloud), known = hulls.get(points) ?? hull(points, n, points.length / n || 1);
-  hulls.set(points, known);
-  return known;
-}
-
-/** @type {WeakMap<Float64Array, import("./selection.mjs").Selection>} of where keys were */
-const selections = new WeakMap();
-/** @type {WeakMap<import("./engine.mjs").Cloud, import("./selection.mjs").Selection>} the last of each cloud, from which the next one starts */
-const latest = new WeakMap();
-
-/** What attention can give each of a cloud's points where they are or have been. @param {Float64Array} points @param {string} name @param {Moment} moment */
-function selectionOf(points, name, { recipe }) {
-  const known = selections.get(points);
-  if (known) return known;
-  const cloud = cloudOf(recipe, name), n = cloud.points.shape[0], found = selection(points, n, points.length / n || 1, latest.get(cloud));
-  selections.set(points, found);
-  latest.set(cloud, found);
-  return found;
-}
+const hullOf = (cloud, moment) => hullThere(moment.at[cloud], cloud, moment);
 
 /** @type {WeakMap<Float64Array, {followed: number, found: import("./selection.mjs").Certificate}>} of the point that was followed last */
 const certificates = new WeakMap();
@@ -243,16 +251,16 @@ function support(mark, moment) {
   return facing(middle, middle.map((_, r) => ends[k + r] - ends[r]), mark.radius, mark.corners);
 }
 
-/** (length, weight) of the followed point for queries of these lengths in the direction of one. @param {Mark} mark @param {number[]} query
- * @param {number[]} lengths @param {Moment} moment */
-function weightsAlong({ cloud }, query, lengths, { recipe, at, followed }) {
+/** (length, weight) of the followed point for queries in a direction, of some lengths at the same distance. @param {Mark} mark
+ * @param {number[]} query @param {[number, number]} span @param {number} count @param {Moment} moment */
+function weightsAlong({ cloud }, query, [low, high], count, { recipe, at, followed }) {
   const n = sizeOf(recipe, cloud), size = Math.hypot(...query) || 1, scores = scoresOf(at[cloud], n, query.map((x) => x / size));
-  const own = scores[Math.min(followed, n - 1)];
-  return Float32Array.from(lengths.flatMap((t) => {
-    let sum = 0;
-    for (const score of scores) sum += Math.exp(t * (score - own));
-    return [t, 1 / sum];
-  }));
+  const own = scores[Math.min(followed, n - 1)], sums = new Float64Array(count), step = (high - low) / Math.max(count - 1, 1);
+  for (const score of scores) {
+    const factor = Math.exp(step * (score - own));
+    for (let i = 0, term = Math.exp(low * (score - own)); i < count; i++, term *= factor) sums[i] += term;
+  }
+  return Float32Array.from({ length: 2 * count }, (_, i) => (i % 2 ? 1 / sums[i >> 1] : low + step * (i >> 1)));
 }
 
 /** The middle of a disc, and its edge. @param {Mark} mark @param {Moment} moment */
@@ -298,7 +306,8 @@ export function valuesOf(mark, moment) {
   const known = tints.get(mark);
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.values;
   const each = live ? measured(of, cloud, moment) : /** @type {Float32Array} */ (unpack(of));
-  const values = counted(mark.only) ? kept(each, 1, mark, moment) : mark.only ? gather(each, 1, chosen(mark, moment)) : each;
+  const found = counted(mark.only) ? kept(each, 1, mark, moment) : mark.only ? gather(each, 1, chosen(mark, moment)) : each;
+  const values = known?.values.length === found.length && found.every((x, i) => Object.is(x, known.values[i])) ? known.values : found;
   tints.set(mark, { inputs, values });
   return values;
 }

@@ -5,49 +5,78 @@
  * @typedef {{margin: number, query: number[], weights: Float64Array, largest: number}} Certificate of one key: the distance
  *   to the hull of the others and the query that leads by it; or else the most even weights with which the others average to it,
  *   the query at which its own weight is largest, and that weight
- * @typedef {{largest: Float64Array, queries: Float64Array, corrals: (number[] | null)[]}} Selection of all keys: the largest weight
- *   of each, a query of it, and a few other keys around one that never leads
+ * @typedef {{keys: import("./image.mjs").Points, largest: Float64Array, queries: number[][]}} Selection of all keys: the largest weight of
+ *   each, which is 1 where a query scores it higher than every other, and a query of it
  */
 
+import { image } from "./image.mjs";
+
 const APART = 1e-12, SINGULAR = 1e-12, TINY = 2 ** -1022, STEPS = 100, HALVINGS = 40, SURE = 1e-9;
-const LIVE = 1e-5, EXACT = 1e-20; // what Newton's step would gain where it is the last one, for all keys and for one
+const EXACT = 1e-20; // what Newton's step would gain where it is the last one, of one key
+const LIVE = 1e-5; // of all, of a weight: what three orders along the last step leave
+const NOTHING = 45; // below the highest score: a weight that changes no sum; numbers that are too small are slow, too
+const MAJORITY = 0.75; // of its own average, more of h itself proves little about the others
+const FAR = 1e3; // sizes of the keys, over the step: a longer one is rounding
 
 /** What attention can give each of n keys; what was found a moment before is a start for now.
- * @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {Selection} [before] @returns {Selection} */
+ * @param {import("./image.mjs").Points} keys @param {number} n @param {number} d @param {Selection} [before] @returns {Selection} */
 export function selection(keys, n, d, before) {
-  const known = before?.queries.length === n * d ? before : null;
-  /** @type {Selection} */ const found = { largest: new Float64Array(n).fill(1), queries: new Float64Array(n * d), corrals: new Array(n).fill(null) };
-  for (let k = 0; k < n && n > 1; k++) {
-    const around = others(keys, n, d, k), start = known && Array.from(known.queries.subarray(k * d, k * d + d));
-    const { query, corral } = fate(around, start, known?.corrals[k]), most = query ? null : evenest(around, LIVE, start);
-    if (most) found.largest[k] = 1 / (1 + Math.exp(most.entropy));
-    found.queries.set(most?.query ?? query ?? [], k * d);
-    found.corrals[k] = corral;
-  }
-  return found;
+  const moved = before && image(before.keys, keys, n, d);
+  if (before && moved) return { keys, largest: before.largest, queries: before.queries.map(moved.query) };
+  const all = seen(keys, n, d, middle(keys, n, d)), each = Array.from({ length: n }, (_, k) => fate(keys, all, k, before?.queries[k], before?.largest[k] === 1));
+  return { keys, largest: Float64Array.from(each, ({ largest }) => largest), queries: each.map(({ query }) => query) };
+}
+
+/** The largest weight of a key and a query of it. @param {ArrayLike<number>} keys @param {Seen} all @param {number} k
+ * @param {number[]} [start] its query of a moment before @param {boolean} [led] whether that put it before all */
+function fate(keys, all, k, start, led) {
+  const own = coordinates(all, k), itself = Array.from(own, (_, j) => keys[k * all.d + j]);
+  for (const query of start && led ? [start, itself, own] : [itself, own]) if (leads(all, k, query)) return { query, largest: 1 };
+  const near = start && !led ? evenest(all, own, start) : null, best = near?.proven ? null : lead(keys, all.n, all.d, k);
+  if (best) return { query: best.query, largest: 1 };
+  const { query, value } = near ?? evenest(all, own);
+  return { query, largest: Math.exp(-value) };
 }
 
 /** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k @returns {Certificate} */
 export function certificate(keys, n, d, k) {
-  const weights = new Float64Array(n), around = others(keys, n, d, k), p = scratch(P, n);
+  const weights = new Float64Array(n);
   if (n < 2) return { margin: Infinity, query: new Array(d).fill(0), weights, largest: 1 };
-  const { query: best } = fate(around);
-  if (best) return { margin: -scores(around.away, n - 1, d, best, p), query: best, weights, largest: 1 };
-  const { query, entropy } = evenest(around, EXACT);
-  for (let i = 0; i < n; i++) if (i !== k) weights[i] = p[i < k ? i : i - 1];
-  return { margin: 0, query, weights, largest: 1 / (1 + Math.exp(entropy)) };
+  const best = lead(keys, n, d, k);
+  if (best) return { ...best, weights, largest: 1 };
+  const all = seen(keys, n, d, Array.from({ length: d }, (_, j) => keys[k * d + j])), { query, value } = evenest(all, coordinates(all, k), null, EXACT);
+  const { p } = softmax(all, query), others = 1 - p[k];
+  for (let i = 0; i < n; i++) if (i !== k) weights[i] = p[i] / others;
+  return { margin: 0, query, weights, largest: Math.exp(-value) };
 }
 
-/** @typedef {{away: Float64Array, size: number, n: number, d: number}} Around a key: the way to each other key, and the farthest
- * @typedef {{value: number, mean: number[], spread: number[]}} Moments of L at a query */
-
 /** Numbers that are used again, so that a frame asks for no memory. */
-const AWAY = { room: new Float64Array(0) }, P = { room: new Float64Array(0) };
+const AWAY = { room: new Float64Array(0) }, P = { room: new Float64Array(0) }, ALL = { room: new Float64Array(0) };
 
 /** @param {{room: Float64Array}} kept @param {number} length */
 function scratch(kept, length) {
   if (kept.room.length < length) kept.room = new Float64Array(length);
   return kept.room;
+}
+
+/** @param {number[]} x @param {number[]} y */
+function dot(x, y) {
+  let sum = 0;
+  for (let j = 0; j < x.length; j++) sum += x[j] * y[j];
+  return sum;
+}
+
+// A query that selects a key
+
+/** @typedef {{away: Float64Array, size: number, n: number, d: number}} Around a key: the way to each other key, one coordinate
+ *   after the other, and how far the farthest is */
+
+/** The unit query that scores a key higher than every other by most, if there is one, and by how much. @param {ArrayLike<number>} keys
+ * @param {number} n @param {number} d @param {number} k @returns {{query: number[], margin: number} | null} */
+function lead(keys, n, d, k) {
+  const around = others(keys, n, d, k), foot = nearest(around), long = Math.sqrt(dot(foot, foot)), query = foot.map((x) => (long > 0 ? -x / long : 0));
+  const margin = -scores(around.away, n - 1, d, query, scratch(P, n));
+  return margin > APART * around.size ? { query, margin } : null;
 }
 
 /** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k @returns {Around} */
@@ -68,25 +97,6 @@ function others(keys, n, d, k) {
   return { away, size: Math.sqrt(size), n: m, d };
 }
 
-/** A query that scores a key higher than every other, or a few of the others around it; one that still does is as good as the best.
- * @param {Around} around @param {number[] | null} [query] @param {number[] | null} [corral]
- * @returns {{query: number[] | null, corral: number[] | null}} */
-function fate(around, query, corral) {
-  if (corral && holds(around, corral)) return { query: null, corral };
-  if (query && !corral && leads(around, query)) return { query, corral: null };
-  const { foot, kept } = nearest(around), long = Math.sqrt(dot(foot, foot)), best = foot.map((x) => (long > 0 ? -x / long : 0));
-  return leads(around, best) ? { query: best, corral: null } : { query: null, corral: kept };
-}
-
-/** @param {Around} around @param {number[]} query */
-const leads = ({ away, size, n, d }, query) => scores(away, n, d, query, scratch(P, n)) < -APART * size * Math.sqrt(dot(query, query));
-
-/** Whether a key is between these others. @param {Around} around @param {number[]} corral */
-function holds(around, corral) {
-  const points = corral.map((i) => way(around, i)), w = flat(points);
-  return w.every((each) => each > 0) && Math.sqrt(dot(mixed(points, w), mixed(points, w))) <= APART * around.size;
-}
-
 /** @param {Around} around @param {number} i */
 function way({ away, n, d }, i) {
   /** @type {number[]} */ const out = [];
@@ -97,15 +107,8 @@ function way({ away, n, d }, i) {
 /** Σ wᵢ·pointᵢ. @param {number[][]} points @param {number[]} w */
 const mixed = (points, w) => points[0].map((_, j) => points.reduce((sum, point, i) => sum + w[i] * point[j], 0));
 
-/** @param {number[]} x @param {number[]} y */
-function dot(x, y) {
-  let sum = 0;
-  for (let j = 0; j < x.length; j++) sum += x[j] * y[j];
-  return sum;
-}
-
-/** The point of the convex hull of the ways to the other keys that is nearest to the key, by P. Wolfe's way (1976), and the keys
- * around it. @param {Around} around @returns {{foot: number[], kept: number[]}} */
+/** The point of the convex hull of the ways to the other keys that is nearest to the key, by P. Wolfe's way (1976).
+ * @param {Around} around */
 function nearest(around) {
   const { away, n, d } = around, p = scratch(P, n);
   let first = 0, least = Infinity;
@@ -125,7 +128,7 @@ function nearest(around) {
     if (dot(next, next) >= squares) break;
     [kept, w, foot] = [few, weights, next];
   }
-  return { foot, kept };
+  return foot;
 }
 
 /** Of these keys those around the nearest point of the flat through them, and its weights on these. @param {number[]} kept
@@ -168,57 +171,132 @@ function flat([first, ...others]) {
   return [1 - c.reduce((s, each) => s + each, 0), ...c];
 }
 
-/** Where the other keys surround a key: the q that minimises L(q) = log Σ exp⟨q, k − h⟩, by Newton's method, and L there, the
- * entropy of the most even weights (left in `P`) with which they average to it.
- * @param {Around} around @param {number} enough @param {number[] | null} [start] @returns {{query: number[], entropy: number}} */
-function evenest(around, enough, start) {
-  let q = start?.slice() ?? new Array(around.d).fill(0), now = moments(around, q);
-  if (start && !(now.value < Math.log(around.n))) now = moments(around, q.fill(0));
-  for (let step = 0; step < STEPS; step++) {
-    const move = solve(now.spread, now.mean, around.d), gain = dot(now.mean, move) / 2;
-    let part = 1, next = q, after = now;
-    if (gain <= enough) return { query: q.map((x, j) => x - move[j]), entropy: now.value - gain };
-    for (let halved = 0; halved < HALVINGS; halved++, part /= 2) {
-      next = q.map((x, j) => x - part * move[j]);
-      after = moments(around, next);
-      if (gain < SURE || after.value <= now.value - (part * gain) / 2) break;
+// The largest weight of a key, where no query selects it
+
+/** @typedef {{rows: Float64Array, size: number, n: number, d: number}} Seen keys from a place: their coordinates one after the other,
+ *   then the products of each two, in fours; and how far the farthest is */
+
+/** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number[]} from @returns {Seen} */
+export function seen(keys, n, d, from) {
+  const rows = scratch(ALL, 4 * Math.ceil((d * (d + 3)) / 8) * n);
+  let size = 0;
+  for (let i = 0; i < n; i++) {
+    let squares = 0, row = d;
+    for (let j = 0; j < d; j++) {
+      const x = (rows[j * n + i] = keys[i * d + j] - from[j]);
+      for (let r = 0; r <= j; r++) rows[row++ * n + i] = x * rows[r * n + i];
+      squares += x * x;
     }
-    q = next;
-    now = after;
+    if (squares > size) size = squares;
   }
-  return { query: q, entropy: now.value };
+  return { rows, size: Math.sqrt(size), n, d };
 }
 
-/** L at a query, its gradient and its curvature: the mean and the covariance of the softmax, which is left in `P`; a ridge where
- * the keys do not spread. One coordinate after the other, for speed.
- * @param {Around} around @param {number[]} q @returns {Moments} */
-function moments({ away, n, d }, q) {
-  const p = scratch(P, n), mean = new Array(d).fill(0), spread = new Array(d * d).fill(0), highest = scores(away, n, d, q, p);
-  let sum = 0, trace = 0;
-  for (let i = 0; i < n; i++) sum += p[i] = Math.exp(p[i] - highest);
-  const share = 1 / sum;
-  for (let i = 0; i < n; i++) p[i] *= share;
-  for (let j = 0; j < d; j++) {
-    let along = 0;
-    for (let i = 0, o = j * n; i < n; i++) along += p[i] * away[o + i];
-    mean[j] = along;
-    for (let r = 0; r <= j; r++) {
-      let both = 0;
-      for (let i = 0, o = j * n, u = r * n; i < n; i++) both += p[i] * away[o + i] * away[u + i];
-      spread[j * d + r] = both - mean[j] * mean[r];
+/** The mean of all keys. @param {ArrayLike<number>} keys @param {number} n @param {number} d */
+function middle(keys, n, d) {
+  const sums = new Array(d).fill(0);
+  for (let i = 0; i < n; i++) for (let j = 0; j < d; j++) sums[j] += keys[i * d + j];
+  return sums.map((sum) => sum / n);
+}
+
+/** @param {Seen} all @param {number} k @returns {number[]} */
+const coordinates = ({ rows, n, d }, k) => Array.from({ length: d }, (_, j) => rows[j * n + k]);
+
+/** Whether a query scores a key higher than every other, for certain. @param {Seen} all @param {number} k @param {number[]} query */
+function leads({ rows, size, n, d }, k, query) {
+  const p = scratch(P, n);
+  scores(rows, n, d, query, p);
+  const own = p[k] - 2 * APART * size * Math.sqrt(dot(query, query));
+  for (let i = 0; i < n; i++) if (i !== k && !(p[i] < own)) return false;
+  return true;
+}
+
+/** The q that minimises L(q) = log Σ exp⟨q, k − h⟩ over all keys k, h itself too, by Newton's method: where others surround h, its
+ * largest weight is e^(−L), and the softmax averages the others to h. It is proven that they do where all weights of
+ * the last step's average are positive; an L below log 2 shows that h leads.
+ * @param {Seen} all @param {number[]} own h @param {number[] | null} [start] @param {number} [exact] what the last step gains, else L is as near as a frame needs
+ * @returns {{query: number[], value: number, proven: boolean}} */
+export function evenest(all, own, start, exact) {
+  const { size, n, d } = all;
+  let q = start?.slice() ?? new Array(d).fill(0), now = moments(all, q), value = now.value - dot(q, own);
+  if (start && !(value < Math.log(n))) {
+    now = moments(all, q.fill(0));
+    value = now.value;
+  }
+  for (let step = 1; ; step++) {
+    const gradient = now.mean.map((x, j) => x - own[j]), move = solve(now.spread, gradient, d), gain = dot(gradient, move) / 2;
+    const { far, cubes } = beyond(all, move, now.mean), least = value - gain - cubes / 6;
+    if (step === STEPS || value < Math.LN2 || (exact ? gain <= exact : gain * far * far * Math.exp(-least) <= LIVE)) {
+      const proven = far < 1 && Math.exp(-value) * (1 + 2 * gain) < MAJORITY && Math.sqrt(dot(move, move)) * size < FAR;
+      return { query: q.map((x, j) => x - move[j]), value: least, proven };
     }
+    let part = 1, next = q, after = 0;
+    for (let halved = 0; halved < HALVINGS; halved++, part /= 2) {
+      next = q.map((x, j) => x - part * move[j]);
+      now = moments(all, next);
+      after = now.value - dot(next, own);
+      if (gain < SURE || after <= value - (part * gain) / 2) break;
+    }
+    q = next;
+    value = after;
+  }
+}
+
+/** How far the step takes a score from the mean of all at most, and the mean cube of it: the third order of L along the step. The softmax is in `P`.
+ * @param {Seen} all @param {number[]} move @param {number[]} mean */
+function beyond({ rows, n, d }, move, mean) {
+  const { room: p } = P, from = dot(move, mean);
+  let far = 0, cubes = 0;
+  for (let i = 0; i < n; i++) {
+    let along = -from;
+    for (let j = 0; j < d; j++) along += move[j] * rows[j * n + i];
+    if (along > far || -along > far) far = Math.abs(along);
+    cubes += p[i] * along * along * along;
+  }
+  return { far, cubes };
+}
+
+/** The softmax of ⟨q, k⟩, in `P`, and log Σ exp. @param {Seen} all @param {number[]} q */
+export function softmax({ rows, n, d }, q) {
+  const p = scratch(P, n), highest = scores(rows, n, d, q, p);
+  let sum = 0;
+  for (let i = 0; i < n; i++) sum += p[i] = p[i] > highest - NOTHING ? Math.exp(p[i] - highest) : 0;
+  for (let i = 0; i < n; i++) p[i] /= sum;
+  return { p, value: highest + Math.log(sum) };
+}
+
+/** log Σ exp⟨q, k⟩, its gradient and its curvature: the mean and the covariance of the softmax, which is left in `P`; a ridge where
+ * the keys do not spread. Four sums at once, for speed.
+ * @param {Seen} all @param {number[]} q */
+export function moments(all, q) {
+  const { rows, n, d } = all, { p, value } = softmax(all, q);
+  /** @type {number[]} */ const sums = [], /** @type {number[]} */ spread = new Array(d * d).fill(0);
+  for (let f = 0; f < (d * (d + 3)) / 2; f += 4) {
+    let a = 0, b = 0, c = 0, e = 0;
+    for (let i = 0, o = f * n; i < n; i++, o++) {
+      a += p[i] * rows[o];
+      b += p[i] * rows[o + n];
+      c += p[i] * rows[o + 2 * n];
+      e += p[i] * rows[o + 3 * n];
+    }
+    sums.push(a, b, c, e);
+  }
+  const mean = sums.slice(0, d);
+  let trace = 0;
+  for (let j = 0, row = d; j < d; j++) {
+    for (let r = 0; r <= j; r++) spread[j * d + r] = sums[row++] - mean[j] * mean[r];
     trace += spread[j * d + j];
   }
   for (let j = 0; j < d; j++) spread[j * d + j] += (SINGULAR * trace) / d + TINY;
-  return { value: highest + Math.log(sum), mean, spread };
+  return { value, mean, spread };
 }
 
-/** ⟨q, k − h⟩ of every other key, and the highest. @param {Float64Array} away @param {number} n @param {number} d
+/** ⟨q, x⟩ of points that come one coordinate after the other, and the highest. @param {Float64Array} x @param {number} n @param {number} d
  * @param {number[]} q @param {Float64Array} out */
-function scores(away, n, d, q, out) {
+function scores(x, n, d, q, out) {
   let highest = -Infinity;
-  for (let i = 0; i < n; i++) out[i] = q[0] * away[i];
-  for (let j = 1; j < d; j++) for (let i = 0, o = j * n; i < n; i++) out[i] += q[j] * away[o + i];
+  for (let i = 0; i < n; i++) out[i] = q[0] * x[i];
+  for (let j = 1; j < d; j++) for (let i = 0, o = j * n; i < n; i++) out[i] += q[j] * x[o + i];
   for (let i = 0; i < n; i++) if (out[i] > highest) highest = out[i];
   return highest;
 }

@@ -341,7 +341,7 @@ export class Panel {
     }
     if (solid && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, kept.rgb);
     if (solid && live(layer.color) && drawn.values && kept.values !== drawn.values) shadeMesh(object, drawn.values, kept, /** @type {Color} */ (layer.color));
-    if (layer.draws === "points" && drawn.values) this.#colorPoints(object, drawn.values, layer, kept, l);
+    if (layer.draws === "points" && drawn.values && kept.values !== drawn.values) this.#colorPoints(object, drawn.values, layer, kept, l);
     Object.assign(kept, { points: drawn.points, opacity: drawn.opacity, values: drawn.values });
   }
 
@@ -631,7 +631,7 @@ function writeLine(line, points, scale, kept, layer, color) {
     const a = 3 * i - 3, b = 3 * i, from = arc;
     const ax = points[a] * scale[0], ay = points[a + 1] * scale[1], az = points[a + 2] * scale[2];
     const bx = points[b] * scale[0], by = points[b + 1] * scale[1], bz = points[b + 2] * scale[2];
-    arc += Math.hypot(bx - ax, by - ay, bz - az);
+    arc += Math.sqrt((bx - ax) ** 2 + (by - ay) ** 2 + (bz - az) ** 2);
     for (let v = 0, o = at; v < 4; v++, o += 12) {
       const first = v < 2;
       out[o] = first ? ax : bx; out[o + 1] = first ? ay : by; out[o + 2] = first ? az : bz;
@@ -672,7 +672,7 @@ function writeMesh(mesh, points, scale, kept) {
     for (const o of [i, j, k]) { sums[o] += nx; sums[o + 1] += ny; sums[o + 2] += nz; }
   }
   for (let o = 0; o < sums.length; o += 3) {
-    const length = Math.hypot(sums[o], sums[o + 1], sums[o + 2]) || 1;
+    const length = Math.sqrt(sums[o] ** 2 + sums[o + 1] ** 2 + sums[o + 2] ** 2) || 1;
     sums[o] /= length; sums[o + 1] /= length; sums[o + 2] /= length;
   }
   for (let c = 0, at = 0; c < cells.length; c += 3) {

@@ -1,7 +1,7 @@
 // @ts-check
 /** Sliders, choices and the scrubber: native elements that tell the player what the hand does. */
 
-import { clockOf } from "../engine/engine.mjs";
+import { clockOf, unpack } from "../engine/engine.mjs";
 import { within } from "./link.mjs";
 
 /** An element with its properties, listeners and children. @template {keyof HTMLElementTagNameMap} K @param {K} tag
@@ -97,9 +97,14 @@ export function sliders(part, recipe, set) {
   };
 }
 
+/** The largest number of a choice that a click on the picture can set, such as the last seed. @param {import("../engine/engine.mjs").Recipe} recipe
+ * @param {string} name */
+const clicked = ({ views }, name) => views.flatMap(({ layers }) => layers).reduce((most, { hand }) =>
+  (hand?.kind === "choose" && hand.choice === name ? Array.from(unpack(hand.numbers)).reduce((a, b) => Math.max(a, b), most) : most), 0);
+
 /** The choices of a scene as native controls. @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe @param {(name: string, value: string) => void} choose */
 export function choices(part, recipe, choose) {
-  const fits = (/** @type {import("../engine/engine.mjs").Choice} */ { kind, when }) => kind !== "result" && (kind !== "picked" || recipe.chosen.run)
+  const fits = (/** @type {import("../engine/engine.mjs").Choice} */ { kind, name, when }) => kind !== "result" && (kind !== "picked" || clicked(recipe, name) > 0)
     && (!when || when[1].includes(String(recipe.chosen[when[0]])));
   part.replaceChildren(...recipe.choices.filter(fits).map((c) => {
     const id = `choice-${c.name}`, value = String(recipe.chosen[c.name]);
@@ -108,7 +113,7 @@ export function choices(part, recipe, choose) {
     const control = c.kind === "one"
       ? h("select", { id, onchange }, ...Object.entries(c.options).map(([v, label]) => h("option", { value: v, selected: v === value }, /** @type {string} */ (label))))
       : c.kind === "sentence" ? h("input", { id, type: "text", value, autocomplete: "off", spellcheck: false, onchange })
-      : "min" in c ? h("input", { id, type: "number", min: c.min, max: c.max, step: 1, value, onchange })
+      : "min" in c ? h("input", { id, type: "number", min: c.min, max: c.kind === "picked" ? clicked(recipe, c.name) : c.max, step: 1, value, onchange })
       : h("textarea", { id, rows: 4, value: value.replaceAll(/; */g, "\n"), onchange: (/** @type {Event} */ e) => choose(c.name, /** @type {HTMLTextAreaElement} */ (e.target).value.trim().replaceAll(/\s*\n\s*/g, "; ")) });
     return h("div", { className: `choice ${c.kind}` }, h("label", { htmlFor: id }, c.label), control);
   }));

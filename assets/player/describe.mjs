@@ -9,8 +9,8 @@ import { home } from "../painter/views.mjs";
 
 const EYE = 200; // milliseconds: nobody reads faster, and new words lay the page out anew
 
-/** The words of a piece of HTML. @param {string} html */
-const plain = (html) => new DOMParser().parseFromString(html, "text/html").body.textContent?.trim() ?? "";
+/** The words of a piece of HTML, where it is more than words. @param {string} html */
+const plain = (html) => (/[<&]/.test(html) ? new DOMParser().parseFromString(html, "text/html").body.textContent ?? "" : html).trim();
 
 /** Sentences: what and where; what differs from the defaults; the followed point; the readouts; the camera. @param {import("./player.mjs").Player} player @returns {string[]} */
 function sentences(player) {

@@ -31,6 +31,7 @@ DASHES = {
     "longdashdot": (15, 5, 3, 5),
 }
 GLYPHS = ("circle", "square", "ring")
+ROUNDING = 1e-9  # of a count
 
 
 @dataclass(frozen=True)
@@ -318,17 +319,20 @@ class HullFaces(Mark):
 class Average(Stroke):
     """Lines from the followed point, where it can never be selected, to those that average to it.
 
-    The most even weights count: shown are those in `span`, low ≤ p < high.
+    The most even weights count: shown are those in `span`, low ≤ p < high; there is room for 1/low lines, as many as can be.
     """
 
     span: tuple[float, float]
 
     def points(self, at: Moment) -> Array:
         shown, p = at.shown(self.cloud, self.rows), at.certificate(self.cloud).weights
-        own = np.broadcast_to(shown[min(at.followed, len(shown) - 1)], shown.shape)
-        lines = np.stack([own, shown, np.full_like(shown, np.nan)], axis=1)
-        drawn = (p > 0) & (p >= self.span[0]) & (p < self.span[1])
-        return np.where(drawn[:, None, None], lines, np.nan).reshape(-1, len(self.rows))
+        low, high = self.span
+        drawn = np.flatnonzero((p > 0) & (p >= low) & (p < high))
+        most = min(len(p), int(1 / low + ROUNDING)) if low > 0 else len(p)
+        lines = np.full((most, 3, len(self.rows)), np.nan)
+        lines[: len(drawn), 0] = shown[min(at.followed, len(shown) - 1)]
+        lines[: len(drawn), 1] = shown[drawn]
+        return lines.reshape(-1, len(self.rows))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -153,7 +153,8 @@ class Result:
 
 @dataclass(frozen=True)
 class Picked:
-    """A whole number, such as a seed, of what was trained: offered where a run is. of: as in `Result`."""
+    """A whole number, such as a seed, of what was trained: offered where a click can set it,
+    too. of: as in `Result`."""
 
     name: str
     label: str

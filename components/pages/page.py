@@ -14,7 +14,8 @@ from markupsafe import Markup
 from components.drawing import still
 from components.language import course
 from components.language.link import State
-from components.language.recipe import Recipe
+from components.language.marks import Choose
+from components.language.recipe import Letters, Recipe
 from components.language.scene import Scene
 from components.language.sources import sources
 from components.language.text import mathml
@@ -96,9 +97,24 @@ def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.D
     parts = [
         html.Div(formula, className="formula"),
         html.Div(poster, className=views, **attributes(aria_busy="true")),
+        *(_letters(state.recipe) if state else ()),
         _scrubber(state.recipe if state else None) if scrubber else None,
     ]
     return html.Div(parts, className="stage")
+
+
+def _letters(recipe: Recipe) -> list[html.Div]:
+    """Texts whose letters are points, as they will stand: what is marked in them comes with the player."""
+    found = []
+    for readout in (each for each in recipe.readouts if isinstance(each, Letters)):
+        labels = next(cloud.labels for cloud in recipe.clouds if cloud.name == readout.cloud) or ()
+        kinds = [None if label.strip() else "blank" for label in labels]
+        each = [
+            html.Span(label, role="option", className=kind) for label, kind in zip(labels, kinds, strict=True)
+        ]
+        text = html.Div(each, className="text-of", role="listbox", **attributes(aria_label=readout.label))
+        found.append(html.Div([text, html.Span(f"{readout.label}:", className="key")], className="letters"))
+    return found
 
 
 def _scrubber(recipe: Recipe | None) -> html.Div:
@@ -118,7 +134,8 @@ def controls(state: State | None, told: Sequence[Mapping[str, Any]]) -> list[htm
     shown = [
         html.Div(html.Span(each["label"]), className=f"choice {each['kind']}")
         for each in told
-        if each["kind"] not in ("result", "picked") and offers(state, each["name"])
+        if each["kind"] != "result" and (each["kind"] != "picked" or _clicked(recipe, each["name"]))
+        if offers(state, each["name"])
         if not each["when"] or chosen[each["when"][0]] in each["when"][1]
     ]
     moved = [p for p in recipe.parameters if p.name != recipe.clock and offers(state, p.name)]
@@ -132,6 +149,12 @@ def controls(state: State | None, told: Sequence[Mapping[str, Any]]) -> list[htm
 def offers(state: State, name: str) -> bool:
     """Whether a page shows a control."""
     return state.controls is None or name in state.controls
+
+
+def _clicked(recipe: Recipe, name: str) -> bool:
+    """Whether a click on the picture sets a choice: then a control does, too."""
+    hands = [getattr(mark, "hand", None) for view in recipe.views for mark in view.layers]
+    return any(isinstance(hand, Choose) and hand.choice == name and hand.numbers.max() > 0 for hand in hands)
 
 
 def _slider(parameter: Any) -> html.Div:

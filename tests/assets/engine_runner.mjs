@@ -65,7 +65,7 @@ const answers = {
     return sets.map((keys) => {
       before = selection(keys, n, d, before);
       const certificates = Array.from({ length: n }, (_, k) => certificate(keys, n, d, k));
-      return { largest: Array.from(before.largest), selectable: before.corrals.map((few) => few === null),
+      return { largest: Array.from(before.largest), selectable: Array.from(before.largest, (most) => most === 1),
         certificates: certificates.map((found) => ({ ...found, margin: n > 1 ? found.margin : null, weights: Array.from(found.weights) })) };
     });
   },

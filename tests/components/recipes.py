@@ -27,6 +27,7 @@ from components.language.marks import (
     Selectable,
     SemiAxes,
     Support,
+    SupportDisc,
     Threshold,
     Trail,
     Unselectable,
@@ -65,6 +66,12 @@ def layers(d):
         Points("x", "shift", show, only=Highest(Row((1,))), size=12),
         Hull("x", "meeting", show, size=2),
         SemiAxes("frame", "ellipsoid", show),
+        Points("x", "input", show, only=Selectable(), color=MOST),
+        Points("x", "input", show, only=Unselectable(), glyph="ring", color=NOW),
+        Average("x", "other", show, span=(0.01, 1.0), size=2),
+        BestQuery("x", "warning", show, reach=2, arrow=0.2),
+        Support("x", "shift", show, query=QUERY, radius=1),
+        Support("x", "sphere", show, query=None, radius=1, dash="dash"),
     ]
     if d == 3:
         return (
@@ -73,6 +80,7 @@ def layers(d):
             HullFaces("x", "other", show, count=20, opacity=0.3),
             Disc("half", "hyperplane", show, radius=1.5, corners=12),
             Rim("half", "hyperplane", show, radius=1.5, corners=12),
+            SupportDisc("x", "tanh", show, query=QUERY, radius=1, opacity=0.3),
         )
     classes = np.arange(20) % 2
     return (
@@ -80,12 +88,6 @@ def layers(d):
         Histogram("x", "input", show[:1], span=(-2, 2), bins=5),
         Profile("x", "sphere", (), only=[1, 4], dash="dash"),
         Threshold("x", "warning", show[:1], span=(0, 9), classes=classes),
-        Points("x", "input", show, only=Selectable(), color=MOST),
-        Points("x", "input", show, only=Unselectable(), glyph="ring", color=NOW),
-        Average("x", "other", show, span=(0.01, 1.0), size=2),
-        BestQuery("x", "warning", show, reach=2, arrow=0.2),
-        Support("x", "shift", show, query=QUERY, radius=1),
-        Support("x", "sphere", show, query=None, radius=1, dash="dash"),
         Cells(
             "cells", "sphere", show, color=Color("sequential", -3, 3, of=Row((1,))), columns=5, opacity=0.5
         ),

@@ -10,7 +10,19 @@ import torch
 from safetensors.torch import load_file
 from torch.nn import functional
 
-from learning.language import EPS, Shape, causal, from_file, initial, losses, measured, read, to_file
+from learning.language import (
+    EPS,
+    Shape,
+    beside,
+    causal,
+    cut,
+    from_file,
+    initial,
+    losses,
+    measured,
+    read,
+    to_file,
+)
 from learning.language_training import learned
 from learning.safetensors import FileError, to_safetensors
 from learning.shipped import FOLDER, table
@@ -48,8 +60,12 @@ def theirs(shape, weights, tokens):
         else:
             centred = x - x.mean(-1, keepdim=True)
             keys.append(centred * w[f"h.{k}.ln_1.weight"] + w[f"h.{k}.ln_1.bias"])
-        q, key, v = linear("attn.c_attn", keys[-1]).split(d, dim=-1)
+        q, key, v = (
+            part.unflatten(-1, (shape.heads, -1)).transpose(-2, -3)
+            for part in linear("attn.c_attn", keys[-1]).split(d, dim=-1)
+        )
         attended = functional.scaled_dot_product_attention(q, key, v, is_causal=True)
+        attended = attended.transpose(-2, -3).flatten(-2)
         x = x + linear("attn.c_proj", attended)
         hidden = functional.gelu(linear("mlp.c_fc", norm("ln_2", x)), approximate="tanh")
         x = x + linear("mlp.c_proj", hidden)
@@ -57,10 +73,11 @@ def theirs(shape, weights, tokens):
     return keys, last @ w["wte.weight"].T
 
 
+@pytest.mark.parametrize("heads", [1, 2, 4])
 @pytest.mark.parametrize("scaled", [True, False])
 @pytest.mark.parametrize("batch", [(), (1,), (2, 3)])
-def test_agrees_with_pytorch(scaled, batch):
-    ours = shape(scaled=scaled)
+def test_agrees_with_pytorch(scaled, batch, heads):
+    ours = shape(scaled=scaled, heads=heads)
     weights, tokens = model(ours), np.random.default_rng(1).integers(0, len(LETTERS), (*batch, 16))
     reading = read(ours, weights, tokens)
     keys, logits = theirs(ours, weights, tokens)
@@ -144,6 +161,19 @@ def test_what_is_no_shape(wrong):
         Shape(**wrong)
 
 
+def test_heads_divide_the_width():
+    for heads in (0, 3):
+        with pytest.raises(ValueError, match=f"{heads} heads do not divide a width of 4"):
+            shape(heads=heads)
+
+
+def test_heads_are_blocks_of_axes():
+    x = np.arange(24.0).reshape(3, 8)
+    assert (cut(x, 4)[1] == x[:, 2:4]).all() and cut(x, 1) is x
+    for heads in (1, 2, 8):
+        assert (beside(cut(x, heads), heads) == x).all()
+
+
 def test_what_it_cannot_read():
     with pytest.raises(ValueError, match="does not know '😀'"):
         shape().tokens("a 😀")
@@ -213,6 +243,15 @@ def test_the_shipped_models_are_as_their_table_says(name):
         (row["loss"], *row["before"], *row["after"]), abs=5.1e-5
     )
     assert (ours.width, ours.layers, ours.window) == (4, 4, 256) and ours.scaled == (name == "language")
+
+
+def test_the_shipped_models_know_the_letters_of_the_shipped_text():
+    """From which `make films` learns them again, and no sentence of which is in the text to measure with."""
+    learned, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))
+    assert shipped("language.safetensors", from_file)[0].characters == "".join(sorted(set(learned)))
+    assert set(held) <= set(learned)
+    both = {*held.split("\n")} & {*learned.split("\n")}
+    assert max(map(len, both)) < 40, "headings, not sentences"
 
 
 def test_other_code_opens_them():

@@ -4,18 +4,21 @@ from statistics import median
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from components.drawing.figure import document
 from components.language.scene import WrongValue, scenes
 from components.scenes.majority.build import largest, turned
 from components.training import jobs
-from components.training.recipes import fitting, recipe_of, shown
+from components.training.recipes import film_for, fitting, recipe_of, shown
 from learning.attention import NORMS, Attention
 from learning.film import FilmError, from_json, from_npz, key, rows, to_json, to_npz, weights_text
 from learning.majority import BATCH, CLASSES, MARGIN, TOKENS, majority
 from learning.shipped import film as shipped
 from learning.shipped import read
 from learning.training import train, trained
+from learning.weights import network_of
 from tests.scenes.claims import said, stop, text
 from tools import films
 
@@ -232,9 +235,30 @@ def test_it_trains_live():
         fitting("run", film, *other)
 
 
-def test_a_network_of_another_kind_does_not_fit_into_a_link():
+@pytest.mark.parametrize("norm", NORMS)
+def test_a_link_carries_a_network_in_half_precision(norm):
+    """As the shipped films are stored: its loss and accuracy stay."""
+    task = scenes()["majority"].training.task(scenes()["majority"].choose({"norm": norm}))
+    film = shipped(f"majority_{norm}_slow")
+    text = weights_text(film.network, film.weights[0, -1])
+    found = film_for({"run": "", "net": text}, *task, ())
+    assert len(text) < 1600 and found.network == Attention(norm=norm)
+    np.testing.assert_array_equal(found.weights[0, 0], film.weights[0, -1])
+    assert found.accuracy[0, 0] == pytest.approx(film.accuracy[0, -1], abs=1e-3)
+    assert recipe_of(scenes()["majority"], norm=norm, net=text).clock == ""
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_half_precision_moves_a_weight_by_a_thousandth(seed):
+    flat = np.random.default_rng(seed).normal(size=584, scale=3).astype(np.float32)
+    network, found = network_of(weights_text(Attention(), flat))
+    assert network == Attention()
+    np.testing.assert_allclose(found, flat, rtol=2**-11, atol=2**-25)
+
+
+def test_a_weight_beyond_half_precision_does_not_fit_into_a_link():
     with pytest.raises(FilmError, match="save the run as a file"):
-        weights_text(Attention(), np.zeros(584))
+        weights_text(Attention(), np.full(584, 2e3))
 
 
 CLAIMS = {

@@ -1,0 +1,105 @@
+// @ts-check
+/**
+ * Whether points are where an invertible affine map takes those of a moment before. It takes along their hull, who leads, and every
+ * average: what was found of them need not be found again. Pure.
+ *
+ * @typedef {ArrayLike<number> & object} Points
+ * @typedef {{mirrored: boolean, query: (q: ArrayLike<number>) => number[]}} Image whether the map mirrors space, and the query that
+ *   scores the points as this one did before, but for what all have in common
+ * @typedef {{ends: number[], axes: number[][], along: Float64Array[]}} Frame unit vectors that span points, each towards an end, and how
+ *   far along each every point is from the first one
+ */
+
+const ROUNDING = 2 ** -46; // of the size of the points
+const FLATTEST = 1e-4; // a map that shortens one direction so much more than another counts as not invertible
+
+/** @type {WeakMap<Points, Frame>} */
+const frames = new WeakMap();
+
+/** @param {Points} before @param {Points} after @param {number} n @param {number} d @returns {Image | null} */
+export function image(before, after, n, d) {
+  if (!n || before.length !== after.length) return null;
+  const { ends, axes, along } = frames.get(before) ?? frame(before, n, d), to = ends.map((end) => away(after, end, d));
+  to.forEach((v, s) => {
+    for (let t = 0; t < s; t++) add(v, to[t], -along[t][ends[s]]);
+    for (let j = 0; j < d; j++) v[j] /= along[s][ends[s]];
+  });
+  if (!follows(along, to, after, n, d)) return null;
+  /** @type {number[][]} */ const units = [];
+  const lengths = to.map((v) => {
+    const rest = v.slice();
+    for (const unit of units) add(rest, unit, -dot(unit, rest));
+    const long = Math.sqrt(dot(rest, rest));
+    units.push(rest.map((x) => x / long));
+    return long;
+  });
+  if (!(Math.min(...lengths) > FLATTEST * Math.max(...lengths))) return null;
+  const query = (/** @type {ArrayLike<number>} */ q) => {
+    const out = new Array(d).fill(0);
+    units.forEach((unit, s) => add(out, unit, (dot(axes[s], q) - dot(to[s], out)) / lengths[s]));
+    return out;
+  };
+  return { mirrored: d === 3 && axes.length === 3 && volume(axes) * volume(to) < 0, query };
+}
+
+/** @param {Points} points @param {number} n @param {number} d @returns {Frame} */
+function frame(points, n, d) {
+  /** @type {Frame} */ const found = { ends: [], axes: [], along: [] };
+  const rest = Float64Array.from(points, (x, o) => x - points[o % d]);
+  for (let size = 0; found.axes.length < d; ) {
+    let end = 0, most = 0;
+    for (let i = 0; i < n; i++) {
+      let squares = 0;
+      for (let j = 0; j < d; j++) squares += rest[i * d + j] ** 2;
+      if (squares > most) { most = squares; end = i; }
+    }
+    const long = Math.sqrt(most);
+    size ||= long;
+    if (!(long > ROUNDING * size)) break;
+    const axis = Array.from(rest.subarray(end * d, end * d + d), (x) => x / long), along = new Float64Array(n);
+    for (let i = 0; i < n; i++) {
+      for (let j = 0; j < d; j++) along[i] += axis[j] * rest[i * d + j];
+      for (let j = 0; j < d; j++) rest[i * d + j] -= along[i] * axis[j];
+    }
+    found.ends.push(end);
+    found.axes.push(axis);
+    found.along.push(along);
+  }
+  frames.set(points, found);
+  return found;
+}
+
+/** Whether each point is as far along the new axes as it was along the old ones. @param {Float64Array[]} along @param {number[][]} to
+ * @param {Points} after @param {number} n @param {number} d */
+function follows(along, to, after, n, d) {
+  let size = 0;
+  for (let i = 0; i < n * d; i++) size = Math.max(size, Math.abs(after[i]));
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < d; j++) {
+      let x = after[i * d + j] - after[j];
+      for (let s = 0; s < to.length; s++) x -= along[s][i] * to[s][j];
+      if (!(Math.abs(x) <= ROUNDING * size)) return false;
+    }
+  }
+  return true;
+}
+
+/** From the first point to another. @param {Points} points @param {number} i @param {number} d */
+function away(points, i, d) {
+  /** @type {number[]} */ const out = [];
+  for (let j = 0; j < d; j++) out.push(points[i * d + j] - points[j]);
+  return out;
+}
+
+/** @param {number[]} x @param {number[]} y @param {number} times */
+function add(x, y, times) { for (let j = 0; j < x.length; j++) x[j] += times * y[j]; }
+
+/** @param {ArrayLike<number>} x @param {ArrayLike<number>} y */
+function dot(x, y) {
+  let sum = 0;
+  for (let j = 0; j < x.length; j++) sum += x[j] * y[j];
+  return sum;
+}
+
+/** @param {number[][]} axes of three dimensions */
+const volume = ([[a, b, c], [d, e, f], [g, h, i]]) => a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);

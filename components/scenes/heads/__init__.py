@@ -1,0 +1,20 @@
+"""Heads as a cut along the axes: what each sees of LayerNorm's sphere, and a shuffle test."""
+
+from components.language.scene import Choice, Scene
+from components.scenes.heads.build import FILES, HEADS, LAYERS, MEASURES, PICTURES, WINDOWS, build
+
+CUT, TEST = ("picture", ("cut",)), ("picture", ("test",))
+
+SCENE = Scene(
+    __name__,
+    build,
+    order=440,
+    choices=(
+        Choice("picture", "Picture", "cut", PICTURES),
+        Choice("heads", "Heads", "2", HEADS, when=CUT),
+        Choice("window", "Window of a head", "sine", WINDOWS, when=CUT),
+        Choice("layer", "Layer", "1", LAYERS, when=TEST),
+        Choice("measure", "What changes", "loss", MEASURES, when=TEST),
+    ),
+    files=lambda choices: FILES,
+)

@@ -1,0 +1,25 @@
+"""The recipes of heads: the cut of LayerNorm's sphere along the axes, and the shuffle test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from components.language.recipe import Recipe
+from components.language.scene import Choices, File
+from components.scenes.heads.cut import cut
+from components.scenes.heads.shuffle import test
+from learning.film import rows
+
+PICTURES = {"cut": "the cut", "test": "the shuffle test"}
+HEADS = {"2": "2 of two axes", "4": "4 of one axis"}
+WINDOWS = {"box": "box", "triangle": "triangle", "sine": "sine"}
+LAYERS = {"1": "layer 1", "2": "layer 2"}
+MEASURES = {"loss": "the loss", "guesses": "its guesses"}
+FILES = (File("heads.json", rows),)
+
+
+def build(choices: Choices, found: Sequence[Mapping[str, Any]]) -> Recipe:
+    if choices["picture"] == "cut":
+        return cut(int(choices["heads"]), choices["window"])
+    return test(found, int(choices["layer"]) - 1, choices["measure"])

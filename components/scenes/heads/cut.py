@@ -1,0 +1,323 @@
+"""The cut: points on LayerNorm's sphere, what each head sees of them, and the scores that come of it.
+
+With d = 4 the sphere is an ordinary one, in the space of all vectors whose components sum to 0. The picture
+shows that space; a head's part of a point stands beside it, and is drawn without its height along 1.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Follow, Followed, Highest, Labels, Line, Mark, Mesh, Points, Trail
+from components.language.recipe import Lengths, Number, Parameter, Recipe, Table
+from components.scenes.scenery import Part, draw, followed, globe, graph, rest, space, split
+from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Track, clouds
+from geometry.centering import centering_matrix
+from geometry.pipeline import Step
+from geometry.windows import windows
+
+Array = np.ndarray
+
+D, N, SEED, FOLLOW = 4, 160, 2, 89
+REACH, FAR, CAMERA = 2.05, 3.0, (1.0, 0.95, 0.5)  # half the picture, the largest score that is shown
+# the directions that are of the first two axes, of the last two, and of both
+SHOW = np.vstack([[1, -1, 0, 0], [0, 0, 1, -1], np.array([1, 1, -1, -1]) / sqrt(2)]) / sqrt(2)
+HERE, AXES = rows(SHOW), np.arange(1, D + 1)
+OVERLAPS, ANGLES = np.linspace(0, 1, 21), np.arange(0.0, 91, 2)
+FINE = 8  # places of a window's curve between two axes
+NORM: tuple[Step, ...] = (Affine(centering_matrix(D)), Normalize(sqrt(D)))
+
+
+def cut(heads: int, shape: str) -> Recipe:
+    """The picture, for so many heads whose windows have a shape."""
+    whole = Cloud("whole", sample(), Pipeline((one(NORM),)))
+    asked = queries(heads, shape)
+    scored = Cloud("scored", sample(), place=Pipeline((*NORM, beside(Affine(Of(asked)), first=False))))
+    each = [(*surface(heads, shape, h), *points(heads, shape, h), way(heads, shape, h)) for h in range(heads)]
+    guides, around = split(*sphere(), *axes(), *asking())
+    parts, shown = split(*(part for own in each for part in own))
+    curves, shares = split(*(part for h in range(heads) for part in window(heads, shape, h)))
+    lines, level = split(*levels())
+    hero = (*around, *shown, *chosen(HERE, titled=False), *whole_points(), *recombined())
+    return Recipe(
+        stages=("x", "LayerNorm", "heads", "sum"),
+        parameters=(
+            Parameter("overlap", "overlap", 0.0, 0.0, 1.0, 0.05, about="of the windows of the heads"),
+            Parameter(
+                "query", "query", 30.0, 0.0, 90.0, 2.0, about="from head 1's own direction, in degrees"
+            ),
+        ),
+        clouds=(
+            whole,
+            asked,
+            scored,
+            mixed(heads, shape),
+            frame(heads, shape),
+            *guides,
+            *parts,
+            *curves,
+            *lines,
+        ),
+        views=(
+            space("space", "", hero, REACH, camera=CAMERA),
+            graph("scores", "Score of each point as a key", (*level, *keys()), side(1), side(2), equal=True),
+            graph(
+                "windows",
+                "How much of each axis a head sees",
+                shares,
+                ("axis", 0.4, D + 0.6),
+                ("", -0.08, 1.12),
+            ),
+        ),
+        formula=FORMULA,
+        table=Table("whole", columns=("components", "mean", "norm")),
+        readouts=(
+            Lengths("Semi-axes of what head 1 sees", "frame"),
+            *(
+                Number(
+                    f"Score of the followed point in head {h + 1}", "scored", score(h), Followed(), digits=2
+                )
+                for h in (0, 1)
+            ),
+        ),
+        progress=2,
+        follow=FOLLOW,
+    )
+
+
+FORMULA = (
+    r"\class{stage-1 role-sphere}{x = \mathrm{LayerNorm}(\ldots)} \qquad"
+    r" \class{stage-2}{x_h = w_h \odot x} \qquad \class{stage-3}{x = \sum_h x_h} \qquad"
+    r" s_h = \frac{\langle w_h \odot q,\; w_h \odot k \rangle}{\sqrt{d/H}}"
+)
+
+
+def sample() -> Array:
+    return clouds.gaussian(N, D, seed=SEED)
+
+
+# --- steps
+
+
+def one(steps: tuple[Step, ...]) -> Step:
+    """Several steps as one."""
+    return Branches((Pipeline(steps),))
+
+
+def beside(step: Step, *, first: bool = True) -> Step:
+    """x ↦ (step(x), x), or (x, step(x)): what is seen first is drawn."""
+    both = Pipeline((step,)), Pipeline(())
+    return Branches(both if first else both[::-1], "concat")
+
+
+SECOND = Affine(np.hstack([np.zeros((D, D)), np.eye(D)]))  # (y, x) ↦ x
+
+
+def shares(heads: int, shape: str, at: Array) -> Array:
+    """(T, heads, n): how much of the axis at each place a head sees, by overlap."""
+    return np.stack([windows(at, D, heads, overlap, shape=shape) for overlap in OVERLAPS])
+
+
+def by_overlap(values: Array) -> Entries:
+    return Entries(np.zeros(values.shape[1:]), tracks={"overlap": Track(OVERLAPS, values)})
+
+
+def diagonals(heads: int, shape: str) -> Array:
+    """(T, heads, d, d): the matrices of x ↦ w ⊙ x."""
+    return shares(heads, shape, AXES)[..., None] * np.eye(D)
+
+
+def part(heads: int, shape: str, h: int) -> Step:
+    """x ↦ (w ⊙ x, x): what a head sees, and with it x."""
+    return beside(Affine(by_overlap(diagonals(heads, shape)[:, h])))
+
+
+# --- what the heads see
+
+
+def sphere() -> list[Part]:
+    mesh, net = [0.0, 0.1, 0.04, 0.08], [0.1, 0.35, 0.16, 0.25]
+    return globe(HERE, sqrt(D) * SHOW, "LayerNorm's sphere", mesh=mesh, net=net)
+
+
+def surface(heads: int, shape: str, h: int) -> list[Part]:
+    """The sphere as a head sees it."""
+    role, steps = f"head-{h + 1}", (*rest(D, 1), part(heads, shape, h), SECOND)
+    look: dict[str, Any] = {"steps": steps}
+    ball, net = (
+        clouds.turned(found, sqrt(D) * SHOW)
+        for found in (clouds.sphere_mesh(meridians=24, parallels=12), clouds.graticule(fine=24))
+    )
+    return [
+        draw(f"surface {h + 1}", Mesh, role, HERE, ball, fade=[0.0, 0.0, 0.14, 0.0], **look),
+        draw(f"net {h + 1}", Line, role, HERE, net, size=1, fade=[0.0, 0.0, 0.35, 0.0], **look),
+    ]
+
+
+def points(heads: int, shape: str, h: int) -> list[Part]:
+    """The points as a head sees them."""
+    steps, title = (one(NORM), part(heads, shape, h), SECOND), f"what head {h + 1} sees"
+    look: dict[str, Any] = {"size": 4, "fade": [0.0, 0.0, 1.0, 0.0], "hand": Follow()}
+    cloud, mark = draw(f"part {h + 1}", Points, f"head-{h + 1}", HERE, sample(), title, steps=steps, **look)
+    return [(cloud, mark)]
+
+
+def way(heads: int, shape: str, h: int) -> Part:
+    """An arrow from the origin to a head's part of the followed point, and from there to the point itself."""
+    nothing = Affine(np.zeros((D, D)))
+    place = (*NORM, beside(nothing), Affine(np.eye(2 * D)))
+    steps = (
+        *rest(2 * D, 1),
+        Affine(by_overlap(np.stack([_shown(m) for m in diagonals(heads, shape)[:, h]]))),
+        SECOND,
+    )
+    look: dict[str, Any] = {"only": Followed(), "size": 4, "arrow": 0.12, "fade": [0.0, 0.0, 1.0, 1.0]}
+    return draw(f"way {h + 1}", Trail, f"head-{h + 1}", HERE, sample(), place=place, steps=steps, **look)
+
+
+def _shown(matrix: Array) -> Array:
+    """(anything, x) ↦ (matrix·x, x)."""
+    nothing = np.zeros((D, D))
+    return np.block([[nothing, matrix], [nothing, np.eye(D)]])
+
+
+def frame(heads: int, shape: str) -> Cloud:
+    """The middle of the sphere and three radii, as head 1 sees them."""
+    own = Affine(by_overlap(diagonals(heads, shape)[:, 0]))
+    return Cloud("frame", np.vstack([np.zeros(D), sqrt(D) * SHOW]), place=Pipeline((own,)))
+
+
+def mixed(heads: int, shape: str) -> Cloud:
+    """Sums of parts, each head's of another point: what the heads would take for points, one by one."""
+    strangers = np.hstack([np.roll(sample(), 11 * h, axis=0) for h in range(heads)])
+    blocks = tuple(tuple(range(D * h, D * (h + 1))) for h in range(heads))
+    norm = (Affine(np.kron(np.eye(heads), centering_matrix(D))), Normalize(sqrt(D), groups=blocks))
+    found = diagonals(heads, shape)
+    sums = np.concatenate(list(found.transpose(1, 0, 2, 3)), axis=-1)
+    first = np.concatenate([found[:, 0], np.zeros((len(OVERLAPS), D, D * (heads - 1)))], axis=-1)
+    steps = (one(norm), Affine(by_overlap(np.concatenate([first, sums], axis=1))), SECOND)
+    return Cloud("mixed", strangers, Pipeline(steps))
+
+
+def recombined() -> tuple[Mark, ...]:
+    title = "parts of different points"
+    return (Points("mixed", "trail", HERE, title, glyph="ring", size=5, fade=[0.0, 0.0, 0.0, 1.0]),)
+
+
+def whole_points() -> tuple[Mark, ...]:
+    faint = [1.0, 1.0, 0.25, 0.9]
+    point = Points("whole", "input", HERE, "a point", size=5, fade=faint, hand=Follow())
+    return point, *followed("whole", HERE, "the followed point", size=10, trail=2)
+
+
+def axes() -> list[Part]:
+    """Where the four axes point, as the picture shows them: the corners of a tetrahedron."""
+    ends = np.stack([0 * np.eye(D), 1.9 * np.eye(D)], axis=1)
+    names = [f"x{s}" for s in "₁₂₃₄"]
+    return [
+        draw("axes", Line, "axis", HERE, clouds.segments(ends), size=1.5, opacity=0.5),
+        draw("axis names", Labels, "axis", HERE, 2.15 * np.eye(D), labels=names),
+    ]
+
+
+# --- queries, keys and scores
+
+
+def circle() -> Entries:
+    """The query (d, 1): on the sphere, from the direction that is head 1's to that which is head 2's."""
+    turn = np.deg2rad(ANGLES)[:, None]
+    found = sqrt(D) * (np.cos(turn) * SHOW[0] + np.sin(turn) * SHOW[1])
+    return Entries(np.zeros((D, 1)), tracks={"query": Track(ANGLES, found[..., None])})
+
+
+def queries(heads: int, shape: str) -> Cloud:
+    """w ⊙ w ⊙ q/√(d/H) of each head: its product with a key is the head's score."""
+    asked, every = circle(), diagonals(heads, shape) ** 2 / sqrt(D / heads)
+    tracks = {
+        "query": Track(ANGLES, np.stack([np.kron(np.eye(heads), q) for q in asked.tracks["query"].values]))
+    }
+    query = Affine(Entries(np.zeros((heads * D, heads)), tracks=tracks))
+    seen = Affine(by_overlap(np.concatenate(list(every.transpose(1, 0, 2, 3)), axis=-1)))
+    return Cloud("asked", np.eye(heads), place=Pipeline((query, seen)))
+
+
+def score(h: int) -> Row:
+    return Row(tuple(np.eye(D + 2)[D + h].tolist()))
+
+
+def asking() -> list[Part]:
+    """The query as an arrow."""
+    line = draw(
+        "query", Line, "ink", HERE, np.array([[0.0], [1.0]]), place=(Affine(circle()),), size=4, arrow=0.12
+    )
+    name = draw(
+        "query name", Labels, "ink", HERE, np.array([[1.12]]), labels=["q"], place=(Affine(circle()),)
+    )
+    return [line, name]
+
+
+def chosen(show: tuple[Row, ...], *, titled: bool) -> tuple[Mark, ...]:
+    """The key with the highest score of each head."""
+    return tuple(
+        Points(
+            "scored",
+            f"head-{h + 1}",
+            show,
+            f"head {h + 1}'s highest score" if titled else "",
+            only=Highest(score(h)),
+            size=size,
+            glyph="ring",
+        )
+        for h, size in ((0, 13), (1, 17))
+    )
+
+
+def keys() -> tuple[Mark, ...]:
+    show = (score(0), score(1))
+    dots = Points("scored", "input", show, size=5, opacity=0.7, hand=Follow())
+    return dots, *chosen(show, titled=True), *followed("scored", show, trail=0)
+
+
+def side(h: int) -> tuple[str, float, float]:
+    return f"score in head {h}", -FAR, FAR
+
+
+def levels() -> list[Part]:
+    """Both axes, and where the two heads agree."""
+    plane, far = rows(np.eye(2)), FAR
+    cross = clouds.segments(np.array([[[-far, 0.0], [far, 0]], [[0, -far], [0, far]]]))
+    return [
+        draw("cross", Line, "axis", plane, cross, size=1.5, opacity=0.5),
+        draw(
+            "agree",
+            Line,
+            "formula",
+            plane,
+            np.array([[-far, -far], [far, far]]),
+            "the heads agree",
+            dash="dash",
+            size=2,
+        ),
+    ]
+
+
+# --- windows
+
+
+def window(heads: int, shape: str, h: int) -> list[Part]:
+    """A head's window as a curve over the axes, and its shares of them."""
+    places = np.linspace(0.5, D + 0.5, FINE * D + 1)
+    heights = shares(heads, shape, places)[:, h]
+    given = np.hstack([places[:, None], np.eye(len(places))])
+    matrix = np.zeros((len(OVERLAPS), 2, 1 + len(places)))
+    matrix[:, 0, 0], matrix[:, 1, 1:] = 1, heights
+    place, role, plane = (Affine(by_overlap(matrix)),), f"head-{h + 1}", rows(np.eye(2))
+    own = [FINE // 2 + FINE * k for k in range(D)]
+    line = draw(
+        f"window {h + 1}", Line, role, plane, given, f"head {h + 1}", place=place, size=4, opacity=0.8
+    )
+    return [line, (Points(f"window {h + 1}", role, plane, only=own, size=8),)]

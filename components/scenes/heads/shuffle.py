@@ -1,0 +1,146 @@
+"""The shuffle test: what swaps of axes within a head and across heads do to language models, as counted.
+
+A dot is a shuffle. Its coordinates are what is lost by this kind and the one before it, and the heights of
+both; the step goes from the one to the other, from the k-th smallest of the one to that of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Row
+from components.language.marks import Labels, Line, Points
+from components.language.recipe import Facts, Recipe, View
+from components.scenes.scenery import Part, draw, rest, split
+from geometry import Affine
+from geometry.clouds import segments
+
+Array = np.ndarray
+Rows = Sequence[Mapping[str, Any]]
+
+PLACES = {  # as learning.shuffles has them, from the top
+    "read": "LayerNorm",
+    "q": "queries",
+    "v": "values",
+    "concat": "before Wₒ",
+    "qk": "queries, keys",
+    "vo": "values, Wₒ",
+}
+KINDS = {"one": "within one head", "each": "within each head", "across": "across heads"}
+ROLES = {"one": "input", "each": "hyperplane", "across": "mean-direction"}
+MEASURES = {"loss": "loss added", "guesses": "divergence of the guesses"}
+ARMS = {True: "trained", False: "untrained"}
+APART, SPREAD = 0.28, 0.1  # between two kinds, and of dots from the middle of theirs
+LEFT, RIGHT = -0.52, 1.06  # of the picture, for names and to be seen, in parts of the largest that is lost
+TICKS = 4  # numbers of the scale, at most
+MOVE = Affine(np.array([[0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1.0]]))
+MOVING = (Row((1.0, 0.0, 0.0, 0.0)), Row((0.0, 0.0, 1.0, 0.0)))
+STILL = (Row((1.0, 0.0)), Row((0.0, 1.0)))
+
+
+def test(found: Rows, layer: int, measure: str) -> Recipe:
+    """Of one layer: by how much the loss grows, or how far the guesses are from those before."""
+    of_layer = [row for row in found if row["layer"] == layer]
+    shown = [row for row in of_layer if row["seed"] == 0]
+    largest = max(max(row[f"{kind}_{measure}_all"]) for row in shown for kind in KINDS)
+    arms = {arm: [row for row in of_layer if row["trained"] == arm] for arm in ARMS}
+    drawn = {arm: split(*picture(rows, measure, ARMS[arm], largest)) for arm, rows in arms.items()}
+    box = (LEFT * largest, RIGHT * largest), (-0.15, len(PLACES) + 0.6)
+    views = (
+        View(ARMS[arm], f"{ARMS[arm].capitalize()}: {MEASURES[measure]}", marks, box, 2, equal=False)
+        for arm, (_, marks) in drawn.items()
+    )
+    return Recipe(
+        stages=tuple(KINDS.values()),
+        parameters=(),
+        clouds=tuple(cloud for clouds, _ in drawn.values() for cloud in clouds),
+        views=tuple(views),
+        formula=r"x'_i = x_{\pi(i)}, \qquad \pi = (a_1\, a_2)(a_3\, a_4)(a_5\, a_6)(a_7\, a_8)",
+        facts=facts(arms, layer, measure),
+        progress=len(KINDS) - 1,
+    )
+
+
+def picture(rows: Rows, measure: str, name: str, largest: float) -> list[Part]:
+    """The dots of the first model, over the means of all."""
+    levels = np.arange(len(PLACES), 0, -1.0)
+    first = {row["place"]: row for row in rows if row["seed"] == 0}
+    lost = {kind: [first[place][f"{kind}_{measure}_all"] for place in PLACES] for kind in KINDS}
+    count = len(lost["one"][0])
+    height = {
+        kind: (levels + APART * (1 - k))[:, None] + SPREAD * scatter(count) for k, kind in enumerate(KINDS)
+    }
+    parts = frame(name, largest, levels)
+    for k, (before, kind) in enumerate(pairwise(["one", *KINDS])):
+        dots = np.stack([lost[before], lost[kind], height[before], height[kind]], axis=-1).reshape(-1, 4)
+        steps = (*rest(4, k - 1), MOVE, *rest(4, len(KINDS) - 1 - k)) if k else rest(4, len(KINDS) - 1)
+        fade = [float(stage >= k) for stage in range(len(KINDS))]
+        look: dict[str, Any] = {"steps": steps, "fade": fade, "size": 4, "opacity": 0.45}
+        parts.append(draw(f"{name} {kind}", Points, ROLES[kind], MOVING, dots, KINDS[kind], **look))
+        ticks = [
+            [[row[f"{kind}_{measure}"][0], y + APART * (1 - k) + end] for end in (-SPREAD, SPREAD)]
+            for place, y in zip(PLACES, levels, strict=True)
+            for row in rows
+            if row["place"] == place
+        ]
+        look = {"fade": fade, "size": 3, "opacity": 0.9}
+        title = "the mean of a model" if kind == "across" else ""
+        means = segments(np.array(ticks))
+        parts.append(draw(f"{name} means {kind}", Line, "ink", STILL, means, title, **look))
+    return parts
+
+
+def scatter(n: int) -> Array:
+    """n numbers between −1 and 1, neighbours far apart: dots with nearly the same value stay apart."""
+    return 2 * (np.arange(n) * (5**0.5 - 1) / 2 % 1) - 1
+
+
+def frame(name: str, largest: float, levels: Array) -> list[Part]:
+    """The names of the places, and the scale."""
+    top, low = len(levels) + 0.5, 0.5
+    at = np.column_stack([np.full(len(levels), LEFT / 2 * largest), levels])
+    numbers = scale(largest)
+    upright = segments(np.array([[[x, low], [x, top]] for x in numbers]))
+    level = segments(np.array([[[LEFT * largest, y - 0.5], [RIGHT * largest, y - 0.5]] for y in levels[:-1]]))
+    below = np.column_stack([numbers, np.full(len(numbers), 0.15)])
+    zero = np.array([[0.0, low], [0.0, top]])
+    return [
+        draw(f"{name} scale", Line, "axis", STILL, upright, size=1, opacity=0.4),
+        draw(f"{name} rules", Line, "axis", STILL, level, size=1, opacity=0.4),
+        draw(f"{name} zero", Line, "axis", STILL, zero, size=2.5),
+        draw(f"{name} places", Labels, "ink", STILL, at, labels=list(PLACES.values())),
+        draw(f"{name} numbers", Labels, "soft", STILL, below, labels=[f"{x:g}" for x in numbers]),
+    ]
+
+
+def scale(largest: float) -> Array:
+    """Round numbers from 0 to the largest, few of them."""
+    steps = (factor * 10.0**power for power in range(-6, 6) for factor in (1, 2, 5))
+    step = next(step for step in steps if largest / step < TICKS)
+    return step * np.arange(int(largest / step) + 1)
+
+
+def facts(arms: Mapping[bool, Rows], layer: int, measure: str) -> Facts:
+    """Means over the models, and how far apart these are."""
+    count = len({row["seed"] for row in arms[True]})
+    columns = ("", *(f"{name}, {kind}" for name in ARMS.values() for kind in KINDS.values()))
+    lines = [
+        [PLACES[place], *(spread(rows, place, kind, measure) for rows in arms.values() for kind in KINDS)]
+        for place in PLACES
+    ]
+    title = f"Layer {layer + 1}, {MEASURES[measure]} in nats a character: mean of {count} models ± deviation"
+    return Facts(title, columns, lines)
+
+
+def means(rows: Rows, place: str, kind: str, measure: str) -> Array:
+    """Of each model, over its shuffles."""
+    return np.array([row[f"{kind}_{measure}"][0] for row in rows if row["place"] == place])
+
+
+def spread(rows: Rows, place: str, kind: str, measure: str) -> str:
+    of_models = means(rows, place, kind, measure)
+    return f"{of_models.mean():.3f} ± {of_models.std(ddof=1):.3f}".replace("-", "−")

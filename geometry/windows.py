@@ -1,0 +1,47 @@
+"""Windows over axes: how much of each axis a head sees. Source: 003, section 5.4."""
+
+import numpy as np
+from jaxtyping import Float
+
+
+def box(t: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
+    """∫ 1 over [−1, t]: each axis wholly or not."""
+    return np.clip(t, -1, 1) + 1
+
+
+def triangle(t: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
+    """∫ (1 − |u|) over [−1, t]."""
+    t = np.clip(t, -1, 1)
+    return t - t * np.abs(t) / 2 + 1 / 2
+
+
+def sine(t: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
+    """∫ cos²(πu/2) over [−1, t]."""
+    t = np.clip(t, -1, 1)
+    return (t + 1 + np.sin(np.pi * t) / np.pi) / 2
+
+
+SHAPES = {"box": box, "triangle": triangle, "sine": sine}
+
+
+def windows(
+    at: Float[np.ndarray, "n"], d: int, heads: int, overlap: float, *, shape: str
+) -> Float[np.ndarray, "heads n"]:
+    """How much of the axis at each place a head sees; the shares of an axis sum to 1.
+
+    The axes 1 … d stand in a ring. A window stands over the middle of its head's block of d/heads axes, as
+    wide as that for overlap 0, and twice as wide for 1, when it ends over the middles of its neighbours. An
+    axis has what is over it, from ½ before to ½ after. So overlap 0 is the cut of multi-head attention
+    whatever the shape. Raises ValueError for an unknown shape, an overlap outside [0, 1], or heads that do
+    not divide d.
+    """
+    if shape not in SHAPES or not 0 <= overlap <= 1 or heads < 1 or d % heads:
+        wrong = f"got {shape!r}, {overlap}, {heads} heads, {d} axes"
+        raise ValueError(f"a shape of {list(SHAPES)}, overlap 0 to 1, heads that divide the axes: {wrong}")
+    block = d / heads
+    half = block / 2 * (1 + overlap)
+    middles = block * (np.arange(heads) + 1 / 2) + 1 / 2
+    turns = d * np.arange(-2, 3)  # the ring around, as far as any place between its ends can see
+    off = np.asarray(at, float)[:, None] - middles[:, None, None] + turns
+    over = (SHAPES[shape]((off + 1 / 2) / half) - SHAPES[shape]((off - 1 / 2) / half)).sum(-1)
+    return over / over.sum(0)

@@ -1,0 +1,124 @@
+"""Shuffles of axes inside attention: what a language model loses when pairs of axes are swapped.
+
+A permutation of axes at some place is a permutation of the weights beside it, so `shuffled` changes weights
+and `language.read` reads as ever. Source: 003, section 5.4, which proposes the test.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+from array_api_compat import array_namespace
+from jaxtyping import Float, Int
+
+from geometry.arrays import Array
+from learning.language import Shape, causal, losses, read
+
+# place: the arrays that it permutes, as (their name, the part of their last axis, or None for the rows; and
+# whether back again)
+PLACES: dict[str, tuple[tuple[str, int | None, bool], ...]] = {
+    "read": (("attn.c_attn", None, False),),
+    "q": (("attn.c_attn", 0, False),),
+    "qk": (("attn.c_attn", 0, False), ("attn.c_attn", 1, False)),
+    "v": (("attn.c_attn", 2, False),),
+    "concat": (("attn.c_proj", None, False),),
+    "vo": (("attn.c_attn", 2, False), ("attn.c_proj", None, True)),
+}
+SAME = ("qk", "vo")  # where a permutation within a head changes nothing, by arithmetic
+
+
+def one(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
+    """Swaps among all axes of one head, drawn by lot."""
+    m = d // heads
+    return swapped(d, rng.integers(heads) * m + rng.permutation(m))
+
+
+def each(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
+    """As many swaps, evenly from all heads: each swaps two axes of one head."""
+    return swapped(d, np.concatenate(some(d, heads, rng)))
+
+
+def across(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
+    """As many swaps, evenly from all heads: each swaps two axes of two heads.
+
+    The axes are drawn as in `each`. All three are swaps of as many axes: with the axes renumbered one is the
+    other, and nothing but the heads tells them apart.
+    """
+    drawn = np.concatenate(some(d, heads, rng))
+    while True:
+        drawn = rng.permutation(drawn)
+        own = drawn.reshape(-1, 2) // (d // heads)
+        if (own[:, 0] != own[:, 1]).all():
+            return swapped(d, drawn)
+
+
+KINDS = {"one": one, "each": each, "across": across}
+
+
+def some(d: int, heads: int, rng: np.random.Generator) -> list[Int[np.ndarray, "k"]]:
+    """Axes of each head, drawn by lot, that are together as many as one head has."""
+    m = d // heads
+    if heads < 2 or m % (2 * heads):
+        raise ValueError(f"{heads} heads of {m} axes give no pairs of axes from each: take 4 heads of 8")
+    return [h * m + rng.permutation(m)[: m // heads] for h in range(heads)]
+
+
+def swapped(d: int, drawn: Int[np.ndarray, "k"]) -> Int[np.ndarray, "d"]:
+    """The permutation of d axes that swaps the drawn ones, two and two."""
+    permutation = np.arange(d)
+    permutation[drawn] = drawn.reshape(-1, 2)[:, ::-1].reshape(-1)
+    return permutation
+
+
+def shuffled(
+    weights: Mapping[str, Array], layer: int, place: str, permutation: Int[np.ndarray, "d"]
+) -> dict[str, Array]:
+    """The weights of a model in which, at a place of one layer, axis i has what axis permutation[i] had.
+
+    read: what the heads read, the LayerNorm; q alone; qk: queries and keys alike; v: the values; concat: the
+    heads' results side by side, before W_O; vo: the values, and back again before W_O.
+    """
+    found, d = dict(weights), len(permutation)
+    for name, part, back in PLACES[place]:
+        weight, bias = (f"h.{layer}.{name}.{kind}" for kind in ("weight", "bias"))
+        if part is None:  # Σ x[permutation[i]]·W[i]: the rows go the other way
+            found[weight] = found[weight][permutation if back else np.argsort(permutation)]
+            continue
+        columns = np.arange(found[weight].shape[-1])
+        columns[part * d : (part + 1) * d] = part * d + permutation
+        found[weight], found[bias] = found[weight][:, columns], found[bias][columns]
+    return found
+
+
+def harm(
+    shape: Shape,
+    weights: Mapping[str, Array],
+    tokens: Int[Array, "*batch n"],
+    layer: int,
+    place: str,
+    permutations: Iterable[Int[np.ndarray, "d"]],
+    *,
+    attend: Callable[[Array], Array] = causal,
+) -> Float[np.ndarray, "k 2"]:
+    """What each shuffle at a place of one layer does to a model on tokens, in nats a character: by how much
+    its loss grows, and how far its guesses are from those that it made before, their mean `divergence`."""
+    before = read(shape, weights, tokens, attend=attend)
+    loss = losses(before.logits, tokens).mean()
+    found = []
+    for permutation in permutations:
+        changed = shuffled(weights, layer, place, permutation)
+        after = read(shape, changed, tokens, attend=attend, kept=before.blocks[:layer]).logits
+        grown = float(losses(after, tokens).mean() - loss)
+        found.append((grown, float(divergence(before.logits, after).mean())))
+    return np.array(found)
+
+
+def divergence(a: Float[Array, "*batch k"], b: Float[Array, "*batch k"]) -> Float[Array, "*batch"]:
+    """Σ p·log(p/r), in nats, for the softmaxes p of a and r of b: how far off r is where p is true."""
+    xp = array_namespace(a)
+
+    def logarithms(x: Array) -> Array:
+        x = x - xp.max(x, axis=-1, keepdims=True)
+        return x - xp.log(xp.sum(xp.exp(x), axis=-1, keepdims=True))
+
+    p, r = logarithms(a), logarithms(b)
+    return xp.sum(xp.exp(p) * (p - r), axis=-1)

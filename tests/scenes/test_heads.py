@@ -1,0 +1,335 @@
+"""What the text of the heads says, computed from the recipes and from the shuffles that are shipped."""
+
+import numpy as np
+import pytest
+import torch
+
+from components.scenes.heads import SCENE
+from components.scenes.heads.build import HEADS, LAYERS, MEASURES, WINDOWS
+from components.scenes.heads.cut import FOLLOW, SHOW, D
+from components.scenes.heads.shuffle import KINDS, PLACES, scale
+from components.training.recipes import recipe_of
+from geometry import layer_norm
+from geometry.windows import windows
+from learning import shuffles
+from learning.language import from_file, initial
+from learning.language_training import causal
+from learning.shipped import FOLDER, table
+from learning.shipped import read as read_file
+from tests.scenes.claims import said, stop
+from tools import films
+
+ROUNDING = 1e-12
+TRACK = 3e-3  # between two overlaps a window is drawn on a straight line
+CUTS = [(int(heads), window) for heads in HEADS for window in WINDOWS]
+EVERY = pytest.mark.parametrize(("heads", "window"), CUTS)
+
+
+def cut(**choices):
+    return recipe_of(SCENE, picture="cut", **choices)
+
+
+def moved(recipe, **params):
+    return recipe.defaults | {name: float(value) for name, value in params.items()}
+
+
+def stages(recipe, cloud, **params):
+    return recipe.cloud(cloud).stages(moved(recipe, **params))
+
+
+def share(heads, window, overlap):
+    return windows(np.arange(1, D + 1), D, heads, overlap, shape=window)
+
+
+def points():
+    return layer_norm(cut().cloud("whole").points, eps=0)
+
+
+# --- laws of the cut
+
+
+@EVERY
+def test_the_parts_are_shares_of_the_point_and_sum_to_it(heads, window):
+    recipe, x = cut(heads=heads, window=window), points()
+    for overlap in (0, 0.35, 0.5, 1):
+        parts = [stages(recipe, f"part {h + 1}", overlap=overlap) for h in range(heads)]
+        own = share(heads, window, overlap)
+        for h, part in enumerate(parts):
+            np.testing.assert_allclose(part[1], x, atol=ROUNDING)
+            np.testing.assert_allclose(part[2][:, :D], own[h] * x, atol=ROUNDING)
+            np.testing.assert_allclose(part[3], x, atol=ROUNDING)
+        np.testing.assert_allclose(sum(part[2][:, :D] for part in parts), x, atol=ROUNDING)
+        squares = sum((part[2][:, :D] ** 2).sum(-1) for part in parts)
+        if overlap == 0:
+            np.testing.assert_allclose(squares, D)
+        elif window == "box" or overlap > 0.9:
+            assert squares.max() < D
+
+
+def test_between_the_drawn_overlaps_a_window_is_nearly_as_it_is():
+    for heads, window in CUTS:
+        recipe = cut(heads=heads, window=window)
+        found = stages(recipe, "part 1", overlap=0.525)[2][:, :D]
+        assert np.abs(found - share(heads, window, 0.525)[0] * points()).max() < TRACK * np.sqrt(D)
+
+
+@EVERY
+def test_scores_are_products_of_what_a_head_sees(heads, window):
+    recipe, x = cut(heads=heads, window=window), points()
+    for overlap, query in ((0, 30), (0.5, 44), (1, 90), (0, 0)):
+        turn = np.deg2rad(query)
+        q = 2 * (np.cos(turn) * SHOW[0] + np.sin(turn) * SHOW[1])
+        own = share(heads, window, overlap)
+        found = stages(recipe, "scored", overlap=overlap, query=query)[-1]
+        np.testing.assert_allclose(found[:, :D], x, atol=ROUNDING)
+        for h in range(heads):
+            wanted = (own[h] * x) @ (own[h] * q) / np.sqrt(D / heads)
+            np.testing.assert_allclose(found[:, D + h], wanted, atol=ROUNDING)
+
+
+def test_the_picture_is_the_space_of_vectors_that_sum_to_0():
+    np.testing.assert_allclose(SHOW @ SHOW.T, np.eye(3), atol=ROUNDING)
+    np.testing.assert_allclose(SHOW.sum(1), 0, atol=ROUNDING)
+
+
+@EVERY
+def test_the_arrows_go_by_the_part_to_the_point(heads, window):
+    recipe = cut(heads=heads, window=window)
+    for h in range(heads):
+        way = stages(recipe, f"way {h + 1}", overlap=0.5)
+        assert not way[0][:, :D].any() and not way[1][:, :D].any()
+        np.testing.assert_allclose(way[2][:, :D], share(heads, window, 0.5)[h] * points(), atol=ROUNDING)
+        np.testing.assert_allclose(way[3], points(), atol=ROUNDING)
+
+
+@EVERY
+def test_rings_are_sums_of_parts_of_different_points(heads, window):
+    recipe, x = cut(heads=heads, window=window), points()
+    own = share(heads, window, 0.5)
+    wanted = sum(own[h] * np.roll(x, 11 * h, axis=0) for h in range(heads))
+    np.testing.assert_allclose(stages(recipe, "mixed", overlap=0.5)[3], wanted, atol=ROUNDING)
+
+
+# --- laws of the test
+
+
+def rows(trained, layer, place=None, seed=None):
+    return [
+        row
+        for row in table("heads")
+        if (row["trained"], row["layer"]) == (trained, layer)
+        and (place is None or row["place"] == place)
+        and (seed is None or row["seed"] == seed)
+    ]
+
+
+@pytest.mark.parametrize("trained", [True, False])
+@pytest.mark.parametrize("place", ["concat", "qk"])
+def test_the_table_is_what_the_shipped_model_does(trained, place):
+    """All shuffles of two places, anew; and of its seed before it was trained."""
+    shape, weights = read_file("heads.safetensors", from_file)
+    assert (shape.heads, shape.width, shape.layers, shape.window) == (4, 32, 2, 64)
+    own = {name: w.astype(np.float32) for name, w in weights.items()} if trained else initial(shape, 0)
+    tensors = {name: torch.from_numpy(w) for name, w in own.items()}
+    tokens = torch.from_numpy(shape.tokens((FOLDER / "heads.txt").read_text("utf-8"))).reshape(-1, 64)
+    (row,) = rows(trained, 1, place, 0)
+    for kind, permutations in films.shuffles(shape).items():
+        found = shuffles.harm(shape, tensors, tokens, 1, place, permutations, attend=causal)
+        for name, values in zip(MEASURES, found.T, strict=True):
+            np.testing.assert_allclose(np.sort(values), row[f"{kind}_{name}_all"], atol=1e-4)
+            assert row[f"{kind}_{name}"] == pytest.approx([values.mean(), values.std(ddof=1)], abs=1e-4)
+
+
+def test_the_picture_has_the_table():
+    assert set(PLACES) == set(shuffles.PLACES) and list(KINDS) == list(shuffles.KINDS)
+    for layer in LAYERS:
+        for measure in MEASURES:
+            recipe = recipe_of(SCENE, picture="test", layer=layer, measure=measure)
+            for trained, name in ((True, "trained"), (False, "untrained")):
+                own = {row["place"]: row for row in rows(trained, int(layer) - 1, seed=0)}
+                for k, kind in enumerate(KINDS):
+                    found = recipe.cloud(f"{name} {kind}").stages({})[k][:, 0].reshape(len(PLACES), -1)
+                    np.testing.assert_allclose(
+                        found, [own[place][f"{kind}_{measure}_all"] for place in PLACES]
+                    )
+
+
+def test_the_scale_has_few_round_numbers():
+    for largest in (0.003, 0.09, 1, 2.6, 47):
+        found = scale(largest)
+        assert 2 <= len(found) <= 5 and found[0] == 0 and found[-1] <= largest < found[-1] + found[1]
+
+
+# --- what the text says of the cut
+
+
+def the_cut():
+    assert {len(np.flatnonzero(share(2, "box", 0)[h])) for h in range(2)} == {2} and D == 4
+    assert {len(np.flatnonzero(share(4, "box", 0)[h])) for h in range(4)} == {1}
+
+
+def on_the_sphere():
+    np.testing.assert_allclose(np.linalg.norm(points(), axis=1), 2)
+    np.testing.assert_allclose(points().sum(1), 0, atol=ROUNDING)
+    assert np.linalg.matrix_rank(points()) == 3
+    assert {"1.0", "0.0"} == {f"{w:.1f}" for w in share(2, "sine", 0).ravel()}
+
+
+def shadows(heads):
+    """The singular values of a shadow of the ball, times the radius."""
+    return 2 * np.linalg.svd(share(heads, "sine", 0)[0] * SHOW)[1]
+
+
+def of_two_heads():
+    """The picture has the scores of two heads; of two axes a shadow has two dimensions, of one axis one."""
+    assert [int((shadows(heads) > ROUNDING).sum()) for heads in (2, 4)] == [2, 1]
+    assert len(cut(heads=4).views[1].axes) == 2
+
+
+def twice_as_wide():
+    """Overlap 1: a window's end is over the middle of the next block."""
+    for window in WINDOWS:
+        assert share(2, window, 0)[0].tolist() == pytest.approx([1, 1, 0, 0])
+        narrow, wide = (
+            (windows(np.linspace(0.5, 8.5, 801), 8, 4, overlap, shape=window)[0] > 1e-9).sum() / 100
+            for overlap in (0, 1)
+        )
+        assert narrow == pytest.approx(2 + 1, abs=0.05) and wide == pytest.approx(4 + 1, abs=0.05)
+
+
+def semi_axes():
+    assert shadows(2)[:2] == pytest.approx([2, np.sqrt(2)])
+    assert points().shape[1] - np.linalg.matrix_rank(points()) == 1  # one equation is linear, the other not
+    np.testing.assert_allclose((points() ** 2).sum(1), 4)
+    inside = points()[:, :2] / [1, 1]
+    along, across = (inside @ np.array(u) / np.sqrt(2) for u in ([1, 1], [1, -1]))
+    filled = (along / np.sqrt(2)) ** 2 + (across / 2) ** 2
+    assert filled.max() <= 1 + ROUNDING and filled.min() < 0.1
+
+
+def in_general():
+    for d, m in ((4, 2), (16, 4), (768, 64), (6, 3)):
+        block = (np.eye(d) - 1 / d)[:m]
+        found = np.sqrt(d) * np.linalg.svd(block)[1]
+        assert found[:-1] == pytest.approx(np.sqrt(d)) and found[-1] == pytest.approx(np.sqrt(d - m))
+        ones = np.linalg.svd(block)[0][:, -1]
+        assert abs(ones.sum()) == pytest.approx(np.sqrt(m))
+    said(np.sqrt(768), "27.7")
+    said(np.sqrt(768 - 64), "26.5")
+
+
+def two_less():
+    """Tangent vectors at a point of the sphere: those across x and 1."""
+    x = points()[0]
+    assert D - np.linalg.matrix_rank(np.stack([x, np.ones(D)])) == 2
+
+
+def ties():
+    x = points()
+    np.testing.assert_allclose(x[:, :2].mean(1) + x[:, 2:].mean(1), 0, atol=ROUNDING)
+    rings = np.linalg.norm(stages(cut(), "mixed")[3], axis=1)
+    said(rings.min(), "0.76")
+    said(rings.max(), "2.67")
+    assert np.linalg.matrix_rank(stages(cut(), "mixed")[3]) == 4
+
+
+def soft():
+    recipe = cut(window="box")
+    scores = stages(recipe, "scored", overlap=1)[-1][:, D:]
+    np.testing.assert_allclose(scores[:, 0], scores[:, 1], atol=ROUNDING)
+    np.testing.assert_allclose(share(2, "box", 1), 1 / 2)
+    said(100 * share(2, "triangle", 1)[0, 0], "75")
+    said(100 * share(2, "sine", 1)[0, 0], "82")
+
+
+# --- the stops
+
+
+def at(title):
+    state = stop("heads", title)
+    assert state.choices["picture"] == "cut" and state.follow == FOLLOW
+    return state.recipe, dict(state.params), state
+
+
+def one_sphere():
+    recipe, params, state = at("All on one sphere")
+    assert state.progress == 1 and len(recipe.cloud("axes").points) == 2 * 4
+    np.testing.assert_allclose(np.linalg.norm(recipe.cloud("whole").stages(params)[1], axis=1), 2)
+
+
+def two_shadows():
+    _, params, state = at("Two shadows")
+    assert state.progress == 2 and params["overlap"] == 0
+    semi_axes()
+    said(np.sqrt(2), "1.41")
+    shown = np.linalg.svd((share(2, "box", 0)[0] * SHOW) @ SHOW.T)[1] * 2
+    assert shown[:2] == pytest.approx([2, 1])  # in the picture the shorter one has 1
+
+
+def added_up():
+    recipe, params, state = at("Added up")
+    assert state.progress == 3
+    rings = np.linalg.norm(recipe.cloud("mixed").stages(params)[3], axis=1)
+    assert (rings < 1.9).any() and (rings > 2.1).any()
+
+
+def four_heads():
+    recipe, params, _ = at("Four heads")
+    said(shadows(4)[0], "1.73")
+    assert np.abs(recipe.cloud("part 1").stages(params)[2][:, 1:D]).max() == 0
+    assert [2 * np.linalg.norm(row) for row in (np.eye(D) - 1 / D)] == pytest.approx(4 * [np.sqrt(3)])
+
+
+def for_one_head():
+    recipe, params, _ = at("A query for one head")
+    scores = recipe.cloud("scored").stages(params)[-1][:, D:]
+    assert np.abs(scores[:, 1]).max() < ROUNDING and np.abs(scores[:, 0]).max() > 2
+
+
+def boxes():
+    recipe, params, state = at("Boxes that overlap")
+    assert params["overlap"] == 1 and state.choices["window"] == "box"
+    soft()
+    seen = [recipe.cloud(f"part {h}").stages(params)[2][:, :D] for h in (1, 2)]
+    np.testing.assert_allclose(*seen, atol=ROUNDING)
+    np.testing.assert_allclose(np.linalg.norm(seen[0], axis=1), 1)
+
+
+def triangles():
+    recipe, params, state = at("Triangles that overlap")
+    assert state.choices["window"] == "triangle" and params["query"] == 0
+    assert share(2, "triangle", 1)[1, 0] == pytest.approx(0.25)
+    scores = recipe.cloud("scored").stages(params)[-1][:, D:]
+    np.testing.assert_allclose(9 * scores[:, 1], scores[:, 0], atol=ROUNDING)
+
+
+CLAIMS = {
+    "Here a vector has $d = 4$ axes, and there are $H = 2$ heads of two axes each, or $H = 4$ of one.": the_cut,
+    "LayerNorm has put each point $x$ on a sphere of radius 2. The sphere lies in the space of all vectors whose components sum to zero, which has three dimensions": on_the_sphere,
+    "In the usual cut a share is 1 within the block and 0 outside. So a head sees a shadow of the sphere: of two axes a filled ellipse": of_two_heads,
+    "Two arrows lead to the parts of the followed point": lambda: test_the_arrows_go_by_the_part_to_the_point(
+        2, "sine"
+    ),
+    "the score of each point as a key in the first two heads": of_two_heads,
+    "from a direction that head 1 alone sees to one that head 2 alone sees": for_one_head,
+    "With overlap 1 it is twice as wide": twice_as_wide,
+    "so that the shares of an axis sum to 1": soft,
+    "**Four axes, three dimensions, two on the sphere.** A point of the sphere has four numbers, but they are tied by two equations: they sum to 0, and their squares to 4. Both ties lead from head to head, none stays within one. A block of two axes sees an ellipse with semi-axes 2 and $\\sqrt{2}$, and this is filled: two dimensions, all that two axes can hold.": semi_axes,
+    "In general a block of $m \\le d/2$ axes sees a filled ellipsoid of all $m$ dimensions. Its semi-axes are $\\sqrt{d}$, and $\\sqrt{d - m}$ along the direction where its own axes are equal. For $d = 768$ and $m = 64$, the usual size, these are 27.7 and 26.5.": in_general,
+    "So the sphere has two dimensions less than the grid of axes": two_less,
+    "The means of the blocks sum to zero. The squared lengths of the parts sum to $d$: where one head has much, the others have little. If each head could have a point of its own, the sums would fill a body of four dimensions. The grey rings do: they lie at distances between 0.76 and 2.67 from the origin, where the sphere has 2 for all.": ties,
+    "When the two boxes overlap wholly, each head has half of every axis. Their scores are equal: two heads have become one. A triangle leaves 75 % of an axis to its own head, a sine 82 %.": soft,
+    "After LayerNorm all points have length 2. The grey lines are the four axes": one_sphere,
+    "### Two shadows ? A head sees two of the four axes. What is its shadow": two_shadows,
+    "half of the sphere": two_shadows,
+    "what head 1 sees, orange what head 2 sees": two_shadows,
+    "The semi-axes are 2 and 1.41; the picture leaves out a part of the shorter one.": two_shadows,
+    "The two arrows lead to the followed point": added_up,
+    "### Four heads Each head sees one axis, and of the sphere a piece of it, from −1.73 to 1.73.": four_heads,
+    "The query now lies where head 1 alone sees it. All scores of head 2 are 0": for_one_head,
+    "each is as wide as all four axes. How are the scores of the two heads related?": boxes,
+    "Every head has half of every axis. Both ellipses have become the same smaller sphere, of radius 1": boxes,
+    "The query is again one for head 1. Head 2 now has 25 % of its axes. It hears the same query at a ninth of the volume": triangles,
+    "With two heads that is the mean of the other block.": ties,
+}
+UNCOMPUTED = {}
