@@ -60,5 +60,5 @@ def _part(part: Part, place: Place | None, shown: Shown, data: Data, end: End) -
 
 def _block(block: Block) -> html.Div:
     return html.Div(
-        Markup(block.html), className="block", **attributes(data_state=f"?{urlencode(block.state)}")
+        Markup(block.html), className="passage", **attributes(data_state=f"?{urlencode(block.state)}")
     )

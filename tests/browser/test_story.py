@@ -13,7 +13,7 @@ ALIVE = "contexts.map((r) => r.deref()).filter((c) => c && !c.isContextLost()).l
 DEEP = "normscape.players.flatMap((p) => p.panels).filter((panel) => panel.is3d).length"
 CONTEXTS = 4
 READ = """([part, block]) => {
-  const blocks = document.querySelectorAll(".part")[part].querySelectorAll(".block");
+  const blocks = document.querySelectorAll(".part")[part].querySelectorAll(".passage");
   scrollTo(0, blocks[block].getBoundingClientRect().top + scrollY - innerHeight * 0.4);
 }"""
 SHOWS = """([part, progress]) => {
@@ -55,7 +55,7 @@ def test_it_is_read_without_scripts(new_page, size):
     page = new_page(viewport=size, java_script_enabled=False)
     page.goto("/story")
     assert page.locator(".part .poster").count() == len(story().parts)
-    assert page.locator(".block").last.is_visible() and page.locator(".sources li a").count() > 5
+    assert page.locator(".passage").last.is_visible() and page.locator(".sources li a").count() > 5
     for poster in page.locator(".poster").all()[:3]:
         box = poster.bounding_box()
         assert box["width"] > 200 and box["height"] > 200
