@@ -28,7 +28,7 @@
  *   when?: [string, string[]] | null, min?: number, max?: number}} Choice
  * @typedef {{kind: string, label: string, cloud: string, a: string, b: string, keys: string, row: Row, classes: Packed, threshold: number | null,
  *   coordinates: number | null, index: number | "followed", stage: number | null, digits: number | null, unit: string,
- *   only: import("./marks.mjs").Only}} Readout each kind has some of these
+ *   only: import("./marks.mjs").Only, before: number, basis: Packed, radius: number}} Readout each kind has some of these
  * @typedef {{html: string, questions: string, tour: import("../player/tour.mjs").Stop[]}} Text
  * @typedef {{title: string, stages: string[], clouds: Cloud[], views: View[], parameters: Parameter[], choices: Choice[],
  *   chosen: Record<string, string | number>, clock: string | null, progress: number, follow: number, formula: string, text: Text | null,
@@ -89,7 +89,11 @@ function erf(x) {
   if (a > 6) return Math.sign(x);
   if (a < 2.5) {
     let term = a, sum = a;
-    for (let n = 1; n < 60; n++) { term *= (-a * a) / n; sum += term / (2 * n + 1); }
+    for (let n = 1, before = 0; n < 60 && sum !== before; n++) {
+      before = sum;
+      term *= (-a * a) / n;
+      sum += term / (2 * n + 1);
+    }
     return Math.sign(x) * (2 / Math.sqrt(Math.PI)) * sum;
   }
   let fraction = 0;
