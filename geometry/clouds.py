@@ -25,10 +25,23 @@ def lattice(n: int, d: int, *, half: float = 1.5) -> Array:
     return np.stack(np.meshgrid(*[axis] * d, indexing="ij"), axis=-1).reshape(-1, d)
 
 
-def ring(n: int, u: Array, v: Array, *, radius: float = 1.0, center: Array | float = 0.0) -> Array:
-    """n points evenly on the circle center + radius (cos θ u + sin θ v), for orthonormal u, v (d,)."""
-    degrees = 360 * np.arange(n) / n  # cos and sin are exactly 0 where a point lies on u or v
+def ring(
+    n: int, u: Array, v: Array, *, radius: float = 1.0, center: Array | float = 0.0, start: float = 0.0
+) -> Array:
+    """n points evenly on the circle center + radius (cos θ u + sin θ v), for orthonormal u, v (d,).
+
+    start: where the first one is, in steps from u.
+    """
+    degrees = 360 * (np.arange(n) + start) / n  # cos and sin are exactly 0 where a point lies on u or v
     return center + radius * (np.outer(special.cosdg(degrees), u) + np.outer(special.sindg(degrees), v))
+
+
+def golden(n: int) -> Array:
+    """n points evenly on the unit 2-sphere: each a step lower, and turned by the golden angle."""
+    k = np.arange(n) + 0.5
+    height, turn = 1 - 2 * k / n, np.pi * (3 - np.sqrt(5)) * k
+    across = np.sqrt(1 - height**2)
+    return np.stack([across * np.cos(turn), across * np.sin(turn), height], -1)
 
 
 def closed(n: int) -> Array:

@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from geometry.clouds import gaussian
+from geometry.centering import hyperplane_basis
+from geometry.clouds import gaussian, golden, ring
 
 Array = np.ndarray
 
+# orthonormal directions of the space in which all lies that a norm gives for d = 3, on a sphere of radius √3
+SPACES = {"layer_norm": hyperplane_basis(3), "rms_norm": np.eye(3)}
 FEWEST, MOST, LARGEST = 4, 500, 1e3  # what `parse` takes: points, and the size of a coordinate
 
 
@@ -77,6 +80,18 @@ def octants(n: int, *, seed: int) -> DataSet:
     points = gaussian(n, 3, seed=seed)
     points /= np.linalg.norm(points, axis=-1, keepdims=True)
     return DataSet(points, points.prod(-1) > 0, 2, "octants")
+
+
+def normed(n: int, *, norm: str) -> Array:
+    """n points, evenly on what a norm gives for d = 3: for "layer_norm" a circle, for "rms_norm" a sphere."""
+    basis = SPACES[norm]
+    return np.sqrt(3) * (ring(n, *basis, start=0.5) if len(basis) == 2 else golden(n) @ basis)
+
+
+def largest(n: int, *, norm: str) -> DataSet:
+    """`normed` points; the label is the number of the coordinate that is largest in size, of either sign."""
+    points = normed(n, norm=norm)
+    return DataSet(points, np.abs(points).argmax(-1), 3, "largest")
 
 
 def xor(n: int, *, noise: float, seed: int) -> DataSet:

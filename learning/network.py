@@ -14,6 +14,7 @@ from geometry.centering import centering_matrix
 from geometry.pipeline import Affine, Normalize, Pipeline, Pointwise
 
 MIDDLES = {"u_eps": "u_ε", "layer_norm": "LayerNorm", "tanh": "tanh", "relu": "ReLU", "none": ""}
+HIDDEN = {**MIDDLES, "gelu": "GELU"}  # what a network can have; scenes offer the middle steps above
 WIDEST, DEEPEST = 64, 12  # what a film file may ask for
 
 
@@ -36,8 +37,8 @@ class Network:
     def __post_init__(self):
         if self.widths is not None:
             object.__setattr__(self, "widths", tuple(self.widths))
-        if self.middle not in MIDDLES:
-            raise ValueError(f"no middle step {self.middle!r}: take one of {', '.join(MIDDLES)}")
+        if self.middle not in HIDDEN:
+            raise ValueError(f"no middle step {self.middle!r}: take one of {', '.join(HIDDEN)}")
         if not _whole(self.depth, 0, DEEPEST):
             raise ValueError(f"depth is a whole number, 0 … {DEEPEST}: got {self.depth}")
         if len(self.hidden) != self.depth:
@@ -130,7 +131,7 @@ def initial(network: Network, seeds: Sequence[int]) -> np.ndarray:
 def stage_names(network: Network) -> list[str]:
     """A name for each stage of the network's pipeline."""
     middle = {"none": [], "layer_norm": ["centred", "LayerNorm"]}.get(
-        network.middle, [MIDDLES[network.middle]]
+        network.middle, [HIDDEN[network.middle]]
     )
     names = ["input"]
     for k in range(network.depth):

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from geometry import center, layer_norm, rms_norm
+from geometry import center, gates, layer_norm, rms_norm, softmax
 from geometry.centering import hyperplane_basis
 from geometry.clouds import gaussian
 from geometry.fates import unbeaten
 from learning.attention import NORMS, Attention, angles
-from learning.datasets import DataSet, digits, octants, random_labels, spiral, xor
+from learning.datasets import SPACES, DataSet, digits, largest, octants, random_labels, spiral, xor
 from learning.film import Film, score, to_npz
 from learning.history import thinned
 from learning.language import Shape, from_file, initial, losses, measured, read, to_file
@@ -48,6 +48,8 @@ LONG, SHUFFLES = 3000, 100  # steps, and shuffles of a kind, of models with head
 SETS = 100  # and how often they are drawn
 ARMS = ("drawn", "centred", "scaled", "layernorm", "eps")  # what becomes of them
 WINDOWS, VECTORS = 8, 600  # of the text that is recorded, and vectors of each norm that are kept
+FILTERS = {"layer_norm": 240, "rms_norm": 600}  # points that feed-forward networks learn from, by their norm
+EXPANSIONS = range(1, 5)
 GAINS, STREAMS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0), (4, 64)  # of blocks in a row: branches, widths,
 BLOCKS, TOKENS, DRAWS = 12, 16, 20  # how many, on how many tokens, and how often drawn
 WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
@@ -336,6 +338,54 @@ def at(film: Film, keep: np.ndarray) -> Film:
     return replace(film, steps=film.steps[keep], **parts)
 
 
+def filters() -> None:
+    """Feed-forward networks that say which coordinate is largest in size, by norm, function and expansion.
+
+    A row a film: how each seed ends, and of its first Linear at the start and at the end what `passed` says.
+    """
+    rows = []
+    for norm, function, k in product(FILTERS, ("relu", "gelu"), EXPANSIONS):
+        network = Network(3, 3 * k, 1, 3, function)
+        options: dict[str, Any] = {"seeds": 8, "steps": 2000, "checkpoints": 24}
+        film = trained(network, largest(FILTERS[norm], norm=norm), **options)
+        film = stored(film, film.data, half=True)
+        row: dict[str, Any] = {"norm": norm, "function": function, "expansion": k, "steps": 2000, "lr": 0.01}
+        row |= {"accuracy": [round(float(a), 4) for a in film.accuracy[:, -1]]}
+        for name, at in (("start", 0), ("end", -1)):
+            each = [passed(film, SPACES[norm], seed, at) for seed in range(film.seeds)]
+            row |= {f"{part}_{name}": [round(one[part], 4) for one in each] for part in each[0]}
+        rows.append(row)
+        write(f"ffn_{norm}_{function}_{k}", film, half=True)
+    write_table("ffn", rows)
+
+
+def passed(film: Film, basis: np.ndarray, seed: int, at: int) -> dict[str, float]:
+    """What a seed's first Linear, at a checkpoint, and its function make of the points y.
+
+    off: the share of the numbers that are not above 0; bits: the entropy of their sign patterns; lost: the
+    share of points that share their image, were the function ReLU; back: how far the best affine map from the
+    hidden layer to y misses; hidden, answer: how far y and −y are apart in that layer, and as probabilities.
+    The last three are roots of mean squares, as shares of the spread there.
+    """
+    (A, b), last = film.network.unflatten(film.weights[seed, at].astype(float))
+    net, y = film.network.pipeline([(A, b), last]), film.data.points.astype(float)
+    here, across = ([*net.stages(x), softmax(net.stages(x)[-1])] for x in (y, -y))
+    known = np.column_stack([here[2], np.ones(len(y))])
+    missed = y - known @ np.linalg.lstsq(known, y)[0]
+    return {
+        "off": float(np.mean(here[1] <= 0)),
+        "bits": gates.pattern_entropy(here[1] > 0)[1],
+        "lost": float(np.mean(gates.fates(A @ basis.T, b, y @ basis.T) != gates.APART)),
+        "back": spread(missed) / spread(y),
+        "hidden": spread(here[2] - across[2]) / spread(here[2]),
+        "answer": spread(here[4] - across[4]) / spread(here[4]),
+    }
+
+
+def spread(x: np.ndarray) -> float:
+    return float(np.sqrt(((x - x.mean(0)) ** 2).sum(-1).mean()))
+
+
 FILMS: dict[str, Callable[[], Film]] = {
     "spiral": lambda: plane(1, 2),
     "spiral_15": lambda: plane(1.5, 3, steps=8000),
@@ -343,6 +393,7 @@ FILMS: dict[str, Callable[[], Film]] = {
     "xor": lambda: trained(Network(2, 3, 1, 1), xor(120, noise=0.25, seed=0), seeds=8, steps=1000),
 }
 TABLES = {
+    "ffn": filters,
     "majority": counting,
     "labels": labels,
     "starts": starts,

@@ -10,6 +10,7 @@
  * @typedef {{kind: "affine", A: Entries | Of, b: Entries | null}
  *   | {kind: "normalize", radius: Entries, eps: Entries, groups: number[][] | null, convention: string}
  *   | {kind: "pointwise", function: string}
+ *   | {kind: "product", groups: number[][]}
  *   | {kind: "softmax", temperature: Entries, causal: boolean}
  *   | {kind: "placed", names: string[][]}
  *   | {kind: "branches", pipelines: Step[][], join: "sum" | "concat"}} Step a branch is steps too
@@ -27,7 +28,7 @@
  *   when?: [string, string[]] | null, min?: number, max?: number}} Choice
  * @typedef {{kind: string, label: string, cloud: string, a: string, b: string, keys: string, row: Row, classes: Packed, threshold: number | null,
  *   coordinates: number | null, index: number | "followed", stage: number | null, digits: number | null, unit: string,
- *   only: import("./marks.mjs").Only}} Readout each kind has some of these
+ *   only: import("./marks.mjs").Only, before: number, basis: Packed, radius: number}} Readout each kind has some of these
  * @typedef {{html: string, questions: string, tour: import("../player/tour.mjs").Stop[]}} Text
  * @typedef {{title: string, stages: string[], clouds: Cloud[], views: View[], parameters: Parameter[], choices: Choice[],
  *   chosen: Record<string, string | number>, clock: string | null, progress: number, follow: number, formula: string, text: Text | null,
@@ -88,7 +89,11 @@ function erf(x) {
   if (a > 6) return Math.sign(x);
   if (a < 2.5) {
     let term = a, sum = a;
-    for (let n = 1; n < 60; n++) { term *= (-a * a) / n; sum += term / (2 * n + 1); }
+    for (let n = 1, before = 0; n < 60 && sum !== before; n++) {
+      before = sum;
+      term *= (-a * a) / n;
+      sum += term / (2 * n + 1);
+    }
     return Math.sign(x) * (2 / Math.sqrt(Math.PI)) * sum;
   }
   let fraction = 0;
@@ -108,6 +113,7 @@ export const FUNCTIONS = {
   arcsin: (x) => Math.asin(Math.max(-1, Math.min(1, x))),
   arctan: Math.atan,
   relu: (x) => (x <= 0 ? 0 : x),
+  entr: (x) => (x <= 0 ? 0 : -x * Math.log(x)),
   gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
   gelu_tanh: (x) => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x))),
 };
@@ -170,6 +176,19 @@ function normalize(x, n, radius, eps, groups, convention) {
   return x;
 }
 
+/** The product of the coordinates of each group. @param {Float64Array} x @param {number} n @param {number[][]} groups */
+function product(x, n, groups) {
+  const d = x.length / n || 1, m = groups.length, y = room(n * m, x);
+  groups.forEach((group, g) => {
+    for (let i = 0; i < n; i++) {
+      let all = x[i * d + group[0]];
+      for (let k = 1; k < group.length; k++) all *= x[i * d + group[k]];
+      y[i * m + g] = all;
+    }
+  });
+  return y;
+}
+
 /** Softmax over the coordinates, in place; temperature 0 is the argmax, which several may share. A causal point sees as many
  * coordinates as there are points up to it. @param {Float64Array} x @param {number} n @param {number} temperature
  * @param {boolean} causal @param {number} first the number of the first of these points */
@@ -228,6 +247,7 @@ function apply(x, n, step, params, all, first) {
       for (let i = 0; i < x.length; i++) x[i] = f(x[i]);
       return x;
     }
+    case "product": return product(x, n, step.groups);
     case "softmax": return softmax(x, n, value(step.temperature, params)[0], step.causal, first);
     case "placed": {
       const m = step.names[0].length, out = room(n * m, x);

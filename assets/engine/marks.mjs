@@ -5,7 +5,8 @@
  *
  * @typedef {import("./engine.mjs").Row} Row
  * @typedef {import("./engine.mjs").Packed} Packed
- * @typedef {number[] | "followed" | {kind: "highest", row: Row} | {kind: "onhull" | "inside" | "selectable" | "unselectable"} | null} Only
+ * @typedef {number[] | "followed" | {kind: "highest", row: Row} | {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated | null} Only
+ * @typedef {{kind: "gated", fate: string, before: number, basis: Packed, of: string}} Gated
  * @typedef {Row | {kind: "largestweight", stage: number | null} | {kind: "attention", row: Row}} Measure one number for each point
  * @typedef {{scale: string, low: number, high: number, of: Packed | Measure, title: string}} Color
  * @typedef {{kind: "follow"} | {kind: "choose", choice: string, numbers: Packed} | {kind: "drag", x: string, y: string}
@@ -19,6 +20,7 @@
 import { between, cloudOf, gather, project, rowMovers, unpack, value } from "./engine.mjs";
 import { hull } from "./hull.mjs";
 import { bestThreshold, disc, facing, histogram, semiAxes, withHeads } from "./geometry.mjs";
+import { FATES, fates } from "./gates.mjs";
 import { certificate, selection } from "./selection.mjs";
 
 const ROUNDING = 1e-9; // of a count
@@ -147,25 +149,30 @@ function some(mark, moment) {
 }
 
 /** Whether the number of such points changes with the moment: the others then stay in their places, as gaps. @param {Only} only
- * @returns {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"}} */
+ * @returns {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated} */
 const counted = (only) => only !== null && typeof only === "object" && "kind" in only && only.kind !== "highest";
 
 /** The numbers of the points to show. @param {{only?: Only, cloud: string}} mark @param {Moment} moment @returns {number[]} */
 export function chosen({ only, cloud }, moment) {
-  const { recipe, stages, at, params, followed } = moment, n = sizeOf(recipe, cloud), every = Array.from({ length: n }, (_, i) => i);
-  if (!only) return every;
+  const { recipe, stages, at, params, followed } = moment, n = sizeOf(recipe, cloud);
+  const every = () => Array.from({ length: n }, (_, i) => i);
+  if (!only) return every();
   if (only === "followed") return [Math.min(followed, n - 1)];
   if (Array.isArray(only)) return only;
   if (only.kind === "selectable" || only.kind === "unselectable") {
     const { largest } = selectionOf(at[cloud], cloud, moment), wins = only.kind === "selectable";
-    return every.filter((i) => (largest[i] === 1) === wins);
+    return every().filter((i) => (largest[i] === 1) === wins);
+  }
+  if (only.kind === "gated") {
+    const { found } = fatesOf(only, only.of || cloud, moment), fate = FATES.indexOf(only.fate);
+    return every().filter((i) => found[i] === fate);
   }
   if (only.kind !== "highest") {
     const { corners } = hullOf(cloud, moment), on = only.kind === "onhull";
-    return every.filter((i) => corners[i] === on);
+    return every().filter((i) => corners[i] === on);
   }
   const values = project([only.row], stages[cloud], at[cloud], n, params);
-  return [every.reduce((best, i) => (values[i] > values[best] ? i : best), 0)];
+  return [every().reduce((best, i) => (values[i] > values[best] ? i : best), 0)];
 }
 
 /** Numbers of all points (k each), those that are not shown as gaps. @param {Float32Array} numbers @param {number} k @param {Mark} mark
@@ -175,6 +182,33 @@ function kept(numbers, k, mark, moment) {
   for (const i of chosen(mark, moment)) for (let r = 0; r < k; r++) out[i * k + r] = numbers[i * k + r];
   return out;
 }
+
+/** @type {WeakMap<Float64Array[], Map<number, ReturnType<typeof fates>>>} of a cloud's stages, by the step */
+const gated = new WeakMap();
+
+/** What becomes of each point of a cloud after max(x, 0), and the ranks of their pieces. @param {{before: number, basis: Packed}} only @param {string} name @param {Moment} moment */
+export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
+  const own = stages[name], n = sizeOf(recipe, name), found = gated.get(own)?.get(before);
+  if (found) return found;
+  const from = own[before], [m, d] = basis.shape, along = unpack(basis), x = new Float64Array(n * m);
+  for (let i = 0; i < n; i++) for (let k = 0; k < m; k++) for (let j = 0; j < d; j++) x[i * m + k] += along[k * d + j] * from[i * d + j];
+  const next = fates(layer(cloudOf(recipe, name), before, basis, params), x, own[before + 1], n);
+  gated.set(own, (gated.get(own) ?? new Map()).set(before, next));
+  return next;
+}
+
+/** W and b of an Affine on the space of a basis. @param {import("./engine.mjs").Cloud} cloud
+ * @param {number} before @param {Packed} basis @param {Record<string, number>} params */
+export function layer({ steps }, before, basis, params) {
+  const step = steps[before];
+  if (step.kind !== "affine" || "of" in step.A) throw new Error(`step ${before} is no Affine of its own`);
+  const d = basis.shape[1], A = rowsOf(value(step.A, params), d), directions = rowsOf(unpack(basis), d);
+  const W = A.map((row) => directions.map((each) => each.reduce((sum, x, j) => sum + x * row[j], 0)));
+  return { W, b: step.b ? value(step.b, params) : new Float64Array(W.length) };
+}
+
+/** @param {ArrayLike<number>} matrix @param {number} d @returns {number[][]} */
+const rowsOf = (matrix, d) => Array.from({ length: matrix.length / d }, (_, i) => Array.from({ length: d }, (_, j) => matrix[i * d + j]));
 
 /** What is found of points in places, for which what was last found of their cloud is a start. @template T
  * @param {(points: Float64Array, n: number, d: number, before?: T) => T} find
@@ -281,10 +315,13 @@ export const follows = ({ hand }) => ["follow", "carry", "open"].includes(hand?.
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} what each mark showed last */
 const shown = new WeakMap();
 
+/** The stages of another cloud that decides which points a mark shows. @param {Mark} mark @param {import("./engine.mjs").Stages} stages */
+const seenBy = ({ only }, stages) => (only?.of ? stages[only.of] : null);
+
 /** What a mark shows; where its cloud has not moved, the same array again. @param {Mark} mark @param {Moment} moment */
 export function pointsOf(mark, moment) {
   const { stages, at, params, followed, progress } = moment, known = shown.get(mark);
-  const inputs = [stages[mark.cloud], at[mark.cloud], followed, mark.mark === "Trail" ? progress : 0, ...rowMovers(mark.query ? [...mark.rows, mark.query] : mark.rows).map((name) => params[name])];
+  const inputs = [stages[mark.cloud], at[mark.cloud], followed, mark.mark === "Trail" ? progress : 0, seenBy(mark, stages), ...rowMovers(mark.query ? [...mark.rows, mark.query] : mark.rows).map((name) => params[name])];
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.points;
   const points = MARKS[mark.mark](mark, moment);
   shown.set(mark, { inputs, points });
@@ -302,7 +339,7 @@ export function valuesOf(mark, moment) {
   const { of } = mark.color, live = !("bdata" in of), { cloud } = mark, n = sizeOf(recipe, cloud);
   const row = live ? ("kind" in of ? ("row" in of ? of.row : null) : of) : null;
   const now = (mark.only && !Array.isArray(mark.only)) || (live && (!row || row.stage === null || row.over)) ? at[cloud] : null;
-  const inputs = [now, of, followed, live ? stages[cloud] : null, ...(row ? rowMovers([row]) : []).map((name) => params[name])];
+  const inputs = [now, of, followed, live ? stages[cloud] : null, seenBy(mark, stages), ...(row ? rowMovers([row]) : []).map((name) => params[name])];
   const known = tints.get(mark);
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.values;
   const each = live ? measured(of, cloud, moment) : /** @type {Float32Array} */ (unpack(of));

@@ -3,12 +3,16 @@
 
 import { cloudOf, cloudStages, measures, residual, stages, unpack } from "../engine/engine.mjs";
 import { accuracy, semiAxes } from "../engine/geometry.mjs";
-import { certificateOf, follows, measured } from "../engine/marks.mjs";
+import { patterns, pieces } from "../engine/gates.mjs";
+import { certificateOf, fatesOf, follows, layer, measured } from "../engine/marks.mjs";
 import { h } from "./controls.mjs";
 import { marked } from "./letters.mjs";
 import { defaults } from "./link.mjs";
 
 const HEADS = { mean: "mean μ", std: "σ", norm: "‖·‖", angle: "angle to 1", distance: "to the image at ε = 0" };
+
+/** Kinds of readouts that the progress does not change. */
+const OF_STAGES = ["residual", "lengths", "zeros", "patterns", "ranks", "pieces"];
 
 /** @param {number} x */
 export const fixed = (x) => (Number.isNaN(x) ? "—" : Math.abs(x) < 5e-5 ? "0" : Math.abs(x) >= 1e5 ? x.toExponential(2) : x.toFixed(Math.abs(x) < 0.01 ? 5 : 3)).replace("-", "−");
@@ -36,7 +40,7 @@ export function numbers(part, recipe) {
   /** @type {((player: import("./player.mjs").Player) => string)[]} */ const words = [
     ...recipe.readouts.filter((r) => r.kind !== "letters").map((r) => {
       const word = (/** @type {import("./player.mjs").Player} */ player) => `${r.label}: ${readout(r, recipe, player)}`;
-      return r.kind === "residual" || r.kind === "lengths" ? ofStages(word) : word;
+      return OF_STAGES.includes(r.kind) ? ofStages(word) : word;
     }),
   ];
   const readouts = words.map(() => h("output", { className: "readout" }));
@@ -85,6 +89,10 @@ export function readout(r, recipe, player) {
   }
   if (r.kind === "lengths") return semiAxes(ended(player, name), n).map((axis) => fixed(Math.hypot(...axis))).join(", ");
   if (r.kind === "fate") return fate(certificateOf(name, player.moment));
+  if (r.kind === "zeros") return zeros(player.stages[name][r.stage ?? 0], n);
+  if (r.kind === "patterns") return signs(patterns(player.stages[name][r.stage ?? 0], n));
+  if (r.kind === "ranks") return byRank(fatesOf(r, name, player.moment), n);
+  if (r.kind === "pieces") return String(pieces(layer(cloudOf(recipe, name), r.before, r.basis, player.params), r.radius));
   const values = measured(r.row, name, player.moment);
   if (r.kind === "accuracy") return `${(100 * accuracy(values, unpack(r.classes), r.threshold)).toFixed(1)} %`;
   const x = r.kind === "mean" ? values.reduce((s, v) => s + v, 0) / n : values[Math.min(n - 1, r.index === "followed" ? player.followed : r.index)];
@@ -97,6 +105,18 @@ function fate({ margin, largest, weights }) {
   const few = weights.filter((p) => p >= 5e-4).length;
   return `never wins: ${few === 1 ? "another is where it is" : `${few} others average to it`}; gets at most ${(100 * largest).toFixed(1)} %`;
 }
+
+/** How many coordinates of n points are 0. @param {Float64Array} points @param {number} n */
+function zeros(points, n) {
+  return `${fixed(points.filter((x) => x === 0).length / n)} of ${points.length / n}`;
+}
+
+/** The share of n points of each rank. @param {{ranks: Uint8Array, highest: number}} found @param {number} n */
+const byRank = ({ ranks, highest }, n) =>
+  Array.from({ length: highest + 1 }, (_, rank) => `${rank}: ${(100 * ranks.filter((each) => each === rank).length / n).toFixed(1)} %`).join(", ");
+
+/** @param {{count: number, bits: number}} found */
+const signs = ({ count, bits }) => `${count}, entropy ${bits.toFixed(2)} bits`;
 
 /** How many points there are of a kind. @param {import("../engine/engine.mjs").Readout} r @param {import("./player.mjs").Player} player */
 function counted(r, player) {

@@ -25,6 +25,7 @@ from components.language.marks import (
     Disc,
     Drag,
     Field,
+    Gated,
     Highest,
     Hull,
     HullFaces,
@@ -49,13 +50,16 @@ from components.language.marks import (
     hand_of,
 )
 from components.theme import ROLES, SCALES
+from geometry import Affine
 from geometry.entries import Entries
+from geometry.gates import FATES
 
 if TYPE_CHECKING:
     from components.language.recipe import Recipe, View
 
 FEW = 6  # names that a message shows, the likeliest first
 MOST_SEEN = 512  # points that each point of another cloud sees
+MOST_GATES = 52  # neurons, whose signs the browser keeps in one number
 MOST_KEYS = 256  # of which each is held against all others, in each frame
 COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")
 COMMAND = re.compile(r"\\[a-zA-Z]+")  # what the converter leaves of a command that it does not know
@@ -270,6 +274,12 @@ def _only(where: str, only: Any, cloud: Cloud, recipe: Recipe) -> None:
             _hull(where, only, cloud)
         case Selectable() | Unselectable():
             _keys(where, only, cloud)
+        case Gated(fate, of=of):
+            known(where, "fate", fate, FATES)
+            known(where, "cloud", of or cloud.name, [c.name for c in recipe.clouds])
+            decides = recipe.cloud(of or cloud.name)
+            _length(where, repr(decides.name), decides.points, len(cloud.points), f"point of {cloud.name!r}")
+            _gates(where, only, decides)
         case Sequence() | np.ndarray():
             _inside(where, "only", list(only), 0, len(cloud.points))
 
@@ -289,6 +299,25 @@ def _keys(where: str, mark: Any, cloud: Cloud) -> None:
     n = len(cloud.points)
     if not 1 <= n <= MOST_KEYS:
         refuse(where, f"{cloud.name!r} has {n} points", f"attention is shown between 1 to {MOST_KEYS} keys")
+
+
+def _gates(where: str, gates: Any, cloud: Cloud) -> None:
+    """An Affine with its own numbers, and orthonormal directions of the space before it."""
+    steps = cloud.pipeline.steps
+    affine = [k for k, step in enumerate(steps) if isinstance(step, Affine) and isinstance(step.A, Entries)]
+    if gates.before not in affine:
+        refuse(where, f"step {gates.before} of {cloud.name!r} is no Affine", f"take one of {affine}")
+    if cloud.widths[gates.before + 1] > MOST_GATES:
+        refuse(where, f"it has {cloud.widths[gates.before + 1]} neurons", f"take at most {MOST_GATES}")
+    d, shape = cloud.widths[gates.before], np.shape(gates.basis)
+    if len(shape) != 2 or shape[1] != d or not np.allclose(gates.basis @ gates.basis.T, np.eye(shape[0])):
+        refuse(where, f"its basis has the shape {shape}", f"take orthonormal rows of {d} numbers")
+
+
+def _circle(where: str, readout: Any) -> None:
+    if len(readout.basis) != 2 or not readout.radius > 0:
+        words = f"a space of {len(readout.basis)} dimensions, a radius of {readout.radius}"
+        refuse(where, words, "a circle has 2, and a radius above 0")
 
 
 def _measure(where: str, measure: Any, cloud: Cloud, recipe: Recipe) -> None:
@@ -421,7 +450,12 @@ def _readout(readout: Any, recipe: Recipe, names: list[str]) -> None:
         _keys(where, readout, recipe.cloud(readout.keys))
     if hasattr(readout, "only"):
         _only(where, readout.only, recipe.cloud(readout.cloud), recipe)
+    if hasattr(readout, "stage"):
         _stage(where, readout.stage, recipe.cloud(readout.cloud))
+    if hasattr(readout, "basis"):
+        _gates(where, readout, recipe.cloud(readout.cloud))
+    if hasattr(readout, "radius"):
+        _circle(where, readout)
     if hasattr(readout, "spells") and recipe.cloud(readout.cloud).labels is None:
         refuse(where, f"{readout.cloud!r} has no labels", "give the cloud labels, a letter for each point")
     if hasattr(readout, "index") and isinstance(readout.index, int):

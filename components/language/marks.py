@@ -12,12 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from components.language.cloud import Array, Measure, Moment, Params, Row, project
-from geometry import hull
+from components.language.cloud import Array, Cloud, Measure, Moment, Params, Row, project
+from geometry import gates, hull
 from geometry.arrows import with_heads
 from geometry.distributions import best_threshold, histogram
 from geometry.ellipsoid import diameters
 from geometry.entries import Entries
+from geometry.pipeline import Affine
 from geometry.plane import disc, facing
 from geometry.softmax import softmax
 
@@ -77,8 +78,24 @@ class Unselectable:
     """The points that no query does: combinations of the others, doubled ones too. In any dimension."""
 
 
+@dataclass(frozen=True)
+class Gated:
+    """The points of one fate after max(x, 0): "apart", no other point of their sphere has their image;
+    "shared", some have; "collapsed", their whole piece is one point.
+
+    before: the number of the Affine that stands before it in the cloud's pipeline; basis (n, d): an
+    orthonormal one of the space in which the points lie there, on a circle or a sphere around the origin.
+    of: another cloud with as many points, whose fates count.
+    """
+
+    fate: str
+    before: int
+    basis: Array
+    of: str = ""
+
+
 One = Sequence[int] | Followed | Highest | None  # points of a cloud whose number is known; None: all
-Counted = OnHull | Inside | Selectable | Unselectable  # how many there are changes with the moment
+Counted = OnHull | Inside | Selectable | Unselectable | Gated  # how many there are changes with the moment
 Only = One | Counted
 
 
@@ -319,7 +336,8 @@ class HullFaces(Mark):
 class Average(Stroke):
     """Lines from the followed point, where it can never be selected, to those that average to it.
 
-    The most even weights count: shown are those in `span`, low ≤ p < high; there is room for 1/low lines, as many as can be.
+    The most even weights count: shown are those in `span`, low ≤ p < high; there is room for 1/low of them,
+    as many as can be.
     """
 
     span: tuple[float, float]
@@ -551,7 +569,19 @@ def indices(only: Only, cloud: str, at: Moment) -> Array:
             return np.flatnonzero(at.largest(cloud) == 1)
         case Unselectable():
             return np.flatnonzero(at.largest(cloud) < 1)
+        case Gated(fate, before, basis, of):
+            W, b = layer(at.clouds[of or cloud], before, basis, at.params)
+            fates = gates.fates(W, b, at.stages(of or cloud)[before] @ basis.T)
+            return np.flatnonzero(fates == gates.FATES.index(fate))
     return np.array(only, dtype=int)
+
+
+def layer(cloud: Cloud, before: int, basis: Array, params: Params) -> tuple[Array, Array]:
+    """W (m, n) and b (m,) of an Affine of a cloud's pipeline, on the space of a basis."""
+    step = cloud.pipeline.steps[before]
+    assert isinstance(step, Affine)
+    W = step.A.value(params) @ basis.T
+    return W, np.zeros(len(W)) if step.b is None else step.b.value(params)
 
 
 def chosen(every: Array, only: Only, cloud: str, at: Moment) -> Array:

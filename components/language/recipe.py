@@ -152,7 +152,51 @@ class Fate:
     keys: str
 
 
-Readout = Residual | Number | Mean | Count | Lengths | Accuracy | Fate | Letters
+@dataclass(frozen=True)
+class Zeros:
+    """How many coordinates of a point are exactly 0 at a stage, in the mean over a cloud; and of how many."""
+
+    label: str
+    cloud: str
+    stage: int
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """How many patterns of signs a cloud's points have at a stage (0 counts as −), and the entropy of their
+    shares in bits."""
+
+    label: str
+    cloud: str
+    stage: int
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """What shares of a cloud's points are in pieces of each rank after max(x, 0): of how many directions the
+    neurons see that are on. before, basis: as in `Gated`."""
+
+    label: str
+    cloud: str
+    before: int
+    basis: Array
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Into how many pieces the signs after a step cut a circle of a radius around the origin: exact, whatever
+    points are shown. before, basis: as in `Gated`, with n = 2."""
+
+    label: str
+    cloud: str
+    before: int
+    basis: Array
+    radius: float
+
+
+Readout = (
+    Residual | Number | Mean | Count | Lengths | Accuracy | Fate | Letters | Zeros | Patterns | Ranks | Pieces
+)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from components.language.marks import (
     Field,
     Follow,
     Followed,
+    Gated,
     Highest,
     Histogram,
     Hull,
@@ -44,7 +45,8 @@ from components.language.marks import (
     WeightLimit,
     WeightNow,
 )
-from geometry import Affine, Entries, Normalize, Pipeline, Track, hull
+from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Track, hull
+from geometry.gates import FATES
 from tests.assets.engine import DOUBLE, ONE_ROUNDING, Node, bound_at, farthest, length, unpack
 from tests.assets.test_engine import EXACT, EXAMPLES, FLOAT32, cases, recipe_of
 
@@ -428,6 +430,36 @@ def test_what_can_be_selected_is_known_at_each_stage_and_between(node, d):
         counts.append(int(np.isfinite(marks[0].points(at)[:, 0]).sum()))
         assert counts[-1] + np.isfinite(marks[1].points(at)[:, 0]).sum() == 40
     assert counts[2] == counts[3] == 40 > counts[0] and counts[4] == 0
+
+
+@settings(max_examples=EXAMPLES // 4)
+@given(
+    seed=st.integers(0, 9999),
+    n=st.sampled_from([2, 3]),
+    m=st.integers(1, 14),
+    p=st.sampled_from([0.0, 0.5, 2.0]),
+)
+def test_what_a_relu_keeps_is_the_same(node, seed, n, m, p):
+    """On circles and spheres in space, after a layer that a slider moves; some of its neurons are twins."""
+    rng = np.random.default_rng(seed)
+    basis = np.linalg.qr(rng.normal(size=(3, 3)))[0][:n]
+    x = rng.normal(size=(60, n)) @ basis
+    x = (x / length(x)[:, None]).astype(np.float32)
+    A = rng.normal(size=(m, 3)) * rng.choice([0, 1], size=(m, 1), p=[0.1, 0.9])
+    A[m // 2 :] *= rng.choice([-1, 1])
+    A[: m // 2] = A[m - m // 2 :] if seed % 3 == 0 else A[: m // 2]
+    first = Affine(Entries(A, {"p": 0.2 * A}), Entries(rng.normal(size=m) / 2, {"p": np.ones(m) / 2}))
+    cloud = Cloud("x", x, Pipeline((Affine(np.eye(3)), first, Pointwise("relu"))))
+    only = [Gated(fate, 1, basis) for fate in FATES]
+    marks = [Points("x", "input", rows(np.eye(3)), only=one) for one in only]
+    marks += [Points("map", "input", rows(np.eye(2)), only=replace(one, of="x")) for one in only]
+    recipe = replace(recipe_of(cloud), clouds=(cloud, Cloud("map", x[:, :2])))
+    [answer] = node.run(recipe, [({"p": p}, 0)], marks=marks)
+    at = recipe.moment({"p": p}, 0)
+    got = [np.isfinite(unpack(each["points"], 60)[:, 0]) for each in answer["marks"]]
+    want = [np.isfinite(mark.points(at)[:, 0]) for mark in marks]
+    np.testing.assert_array_equal(got, want)
+    assert (np.sum(got[:3], axis=0) == 1).all() and np.array_equal(got[:3], got[3:])
 
 
 def test_a_query_and_its_supporting_line_by_hand(node):

@@ -8,8 +8,22 @@ import pytest
 from components.language.cloud import Cloud, Row
 from components.language.marks import Followed, Highest, Inside, OnHull
 from components.language.packing import packed
-from components.language.recipe import Count, Lengths, Letters, Mean, Number, Recipe, Table, View
-from geometry import Affine, Pipeline, hull
+from components.language.recipe import (
+    Count,
+    Lengths,
+    Letters,
+    Mean,
+    Number,
+    Parameter,
+    Patterns,
+    Pieces,
+    Ranks,
+    Recipe,
+    Table,
+    View,
+    Zeros,
+)
+from geometry import Affine, Entries, Pipeline, Pointwise, gates, hull
 from geometry.ellipsoid import diameters
 from tests.assets.engine import Node
 from tests.components.recipes import recipe
@@ -73,6 +87,36 @@ def test_lengths_are_those_of_the_semi_axes(node):
     want = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=-1) / 2
     [got] = words(node, Lengths("l", "frame"), d=3)
     assert [float(word) for word in got.split(", ")] == pytest.approx(sorted(want)[::-1], abs=6e-4)
+
+
+@pytest.mark.parametrize("shift", [-3.0, -0.4, 0.0, 0.3, 3.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_zeros_patterns_and_pieces_of_a_layer(node, seed, shift):
+    """Also where neurons are twins, opposites, or see nothing; of a circle larger than that of the points."""
+    rng = np.random.default_rng(seed)
+    basis, W = np.linalg.qr(rng.normal(size=(3, 3)))[0][:2], rng.normal(size=(5, 3))
+    W[seed:] = [W[0], -W[0], 0 * W[0], W[1], W[0]][seed:]
+    first = Affine(W, Entries(np.zeros(5), {"shift": np.ones(5)}))
+    x = (rng.normal(size=(50, 2)) @ basis).astype(np.float32)
+    cloud = Cloud("x", x, Pipeline((first, Pointwise("relu"))))
+    told = (
+        Zeros("z", "x", 2),
+        Patterns("p", "x", 1),
+        Ranks("r", "x", 0, basis),
+        Pieces("c", "x", 0, basis, 2.0),
+    )
+    views, slider = (View("v", "", (), ((-1, 1),) * 2, 2),), Parameter("shift", "b", 0, -4, 4)
+    small = Recipe(("x", "h", "relu"), (slider,), (cloud,), views, readouts=told)
+    asked = {"recipe": packed(small), "params": {"shift": shift}, "progress": 0, "followed": 0}
+    zeros, patterns, ranks, pieces = node.ask("readouts", **asked)
+    after = cloud.stages({"shift": shift})[2]
+    count, bits = gates.pattern_entropy(after > 0)
+    mean, _, neurons = zeros.partition(" of ")
+    assert float(mean) == pytest.approx((after == 0).sum(1).mean(), abs=6e-4) and neurons == "5"
+    assert patterns == f"{count}, entropy {bits:.2f} bits"
+    of = np.bincount(gates.ranks(W @ basis.T, np.full(5, shift), x @ basis.T), minlength=3) / 50
+    assert ranks == ", ".join(f"{rank}: {100 * share:.1f} %" for rank, share in enumerate(of))
+    assert int(pieces) == max(1, len(gates.breaks(W @ basis.T, np.full(5, shift), 2.0)))
 
 
 def test_a_point_whose_stages_have_more_coordinates_has_all_of_them_in_the_table(node):

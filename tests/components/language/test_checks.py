@@ -16,6 +16,7 @@ from components.language.marks import (
     Disc,
     Drag,
     Field,
+    Gated,
     Highest,
     Histogram,
     Labels,
@@ -36,10 +37,12 @@ from components.language.recipe import (
     Letters,
     Number,
     Parameter,
+    Pieces,
     Recipe,
     Residual,
     Table,
     View,
+    Zeros,
 )
 from geometry import Affine, Entries, Pipeline
 from tests.components.recipes import recipe
@@ -71,6 +74,16 @@ def cloud(**parts):
 NEW = Affine(Entries(np.eye(3), {"speed": np.eye(3)}))
 COLOR = Color("diverging", -1, 1, of=Row((1,)))
 PARAMETER = recipe(3).parameters[0]
+WIDE = Cloud(
+    "wide", np.eye(3), Pipeline((Affine(np.ones((53, 3))), *recipe(3).cloud("x").pipeline.steps[:1]))
+)
+ONLY_WIDE = View("v", "", (Points("wide", "input", SHOW, only=Gated("apart", 0, np.eye(3))),), ((-1, 1),) * 3)
+
+
+def gate(fate="apart", before=1, basis=np.eye(3)):  # noqa: B008
+    return Gated(fate, before, basis)
+
+
 MISTAKES = {
     "a cloud that is not there": (with_mark(Points("y", "input", SHOW)), "Points of 'y'.*no cloud 'y'.*'x'"),
     "a role": (with_mark(Points("x", "inptu", SHOW)), "no role 'inptu'.*'input'"),
@@ -130,6 +143,27 @@ MISTAKES = {
         ),
         "257 points; attention is shown between 1 to 256 keys",
     ),
+    "a fate that is none": (with_mark(Points("x", "input", SHOW, only=gate("gone"))), "no fate 'gone'.*'apart'"),
+    "gates behind no Affine": (with_mark(Points("x", "input", SHOW, only=gate(before=0))), "step 0 .* no Affine; .*1"),
+    "gates of a space that is not there": (
+        with_mark(Points("x", "input", SHOW, only=gate(basis=2 * np.eye(3)))),
+        r"shape \(3, 3\); take orthonormal rows of 3",
+    ),
+    "gates of a cloud that is not there": (
+        with_mark(Points("x", "input", SHOW, only=replace(gate(), of="y"))),
+        "no cloud 'y'",
+    ),
+    "gates of fewer points": (
+        with_mark(Points("x", "input", SHOW, only=replace(gate(), of="frame"))),
+        "'frame' has 4 entries; take 20",
+    ),
+    "gates too many": (
+        lambda: replace(recipe(3), clouds=(WIDE,), views=(ONLY_WIDE,), table=None),
+        "53 neurons; take at most 52",
+    ),
+    "pieces of a sphere": (changed(readouts=(Pieces("p", "x", 1, np.eye(3), 1.0),)), "3 dimensions.*a circle has 2"),
+    "pieces of a point": (changed(readouts=(Pieces("p", "x", 1, np.eye(2, 3), 0.0),)), "radius of 0.0"),
+    "zeros at a stage": (changed(readouts=(Zeros("z", "x", 3),)), "'z'.*no stage 3; take 0 to 2"),
     "a fate of nothing": (changed(readouts=(Fate("its fate", "keys"),)), "no cloud 'keys'"),
     "numbers to choose": (
         with_mark(Points("x", "input", SHOW, hand=Choose("seed", np.ones(3, int)))),

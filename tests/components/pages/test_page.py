@@ -53,3 +53,11 @@ def test_a_picture_takes_any_link(client):
 
 def test_a_page_is_no_embed(client):
     assert client.get("/layernorm?autoplay=1").status_code == 400
+
+
+def test_a_text_of_letters_and_a_seed_to_pick_stand_in_the_first_paint(client):
+    """So that nothing moves away when the player comes; where one seed is shipped, there is none to pick."""
+    page = client.get("/language").text
+    assert page.count('role="option"') >= 80 and 'class="key">no query can choose:' in page
+    picked = 'class="choice picked"'
+    assert picked in client.get("/majority").text and picked not in client.get("/labels").text

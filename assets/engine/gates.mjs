@@ -1,0 +1,104 @@
+// @ts-check
+/** What a layer of gates, x ↦ max(Wx + b, 0), keeps of a circle or a sphere around the origin, as in geometry/gates.py. Pure. */
+
+export const FATES = ["apart", "shared", "collapsed"];
+const [APART, SHARED, COLLAPSED] = [0, 1, 2];
+const SMALL = 1e-9; // of the largest weights: what is less is rounding
+
+/** @typedef {{W: number[][], b: ArrayLike<number>}} Layer a row of W for each neuron, of which there are at most 52 */
+
+/** The number of a fate for each point, and the rank of its piece. @param {Layer} layer
+ * @param {ArrayLike<number>} x points of a sphere (count × n) @param {ArrayLike<number>} z Wx + b of each @param {number} count */
+export function fates({ W }, x, z, count) {
+  const n = x.length / count || 1, m = W.length, found = new Uint8Array(count), ranks = new Uint8Array(count);
+  const least = SMALL * size(W);
+  /** @type {Map<number, Piece>} */ const known = new Map();
+  for (let i = 0; i < count; i++) {
+    let on = 0;
+    for (let k = 0, bit = 1; k < m; k++, bit *= 2) if (z[i * m + k] > 0) on += bit;
+    let piece = known.get(on);
+    if (!piece) known.set(on, (piece = pieceOf(W, on, n, least)));
+    found[i] = piece.fate;
+    ranks[i] = piece.rank;
+    if (!piece.unseen) continue;
+    let part = 0, across = 0;
+    for (let j = 0; j < n; j++) part += 2 * piece.unseen[j] * x[i * n + j];
+    for (let k = 0, bit = 1; k < m; k++, bit *= 2) if (z[i * m + k] - part * piece.along[k] > 0) across += bit;
+    if (across !== on) found[i] = APART;
+  }
+  return { found, ranks, highest: n };
+}
+
+/** @typedef {{rank: number, fate: number, unseen: number[] | null, along: number[]}} Piece with the direction that alone is not
+ * seen, if there is one, and how fast each neuron changes along it */
+
+/** What becomes of points where these neurons are on, a bit each. @param {number[][]} W @param {number} on @param {number} n
+ * @param {number} least @returns {Piece} */
+function pieceOf(W, on, n, least) {
+  const seen = directions(W.filter((_, k) => Math.floor(on / 2 ** k) % 2), n, least), rank = seen.length;
+  const unseen = rank && rank === n - 1 ? across(seen, n) : null;
+  return { rank, fate: rank === n ? APART : rank ? SHARED : COLLAPSED, unseen, along: unseen ? W.map((w) => dot(w, unseen)) : [] };
+}
+
+/** Orthonormal directions that rows span; what is shorter than `least` is nothing. @param {number[][]} rows @param {number} n
+ * @param {number} least @returns {number[][]} */
+function directions(rows, n, least) {
+  /** @type {number[][]} */ const found = [];
+  for (let left = rows; left.length && found.length < n;) {
+    const lengths = left.map((row) => Math.hypot(...row)), longest = Math.max(...lengths);
+    if (longest <= least) break;
+    const next = left[lengths.indexOf(longest)].map((x) => x / longest);
+    found.push(next);
+    left = left.map((row) => less(row, next));
+  }
+  return found;
+}
+
+/** The direction across all but one. @param {number[][]} seen @param {number} n */
+function across(seen, n) {
+  const axes = Array.from({ length: n }, (_, k) => Array.from({ length: n }, (_, j) => Number(j === k)));
+  return directions(axes.map((axis) => seen.reduce(less, axis)), n, 0)[0];
+}
+
+/** x without its part along a direction. @param {number[]} x @param {number[]} along */
+function less(x, along) {
+  const part = dot(x, along);
+  return x.map((each, j) => each - part * along[j]);
+}
+
+/** @param {number[]} x @param {ArrayLike<number>} y */
+function dot(x, y) {
+  let sum = 0;
+  for (let j = 0; j < x.length; j++) sum += x[j] * y[j];
+  return sum;
+}
+
+/** The length of the longest row. @param {number[][]} W */
+const size = (W) => Math.max(0, ...W.map((w) => Math.hypot(...w)));
+
+/** Into how many pieces the neurons cut a circle. @param {Layer} layer with W (m × 2) @param {number} radius */
+export function pieces({ W, b }, radius) {
+  const whole = 2 * Math.PI, at = W.flatMap((w, k) => {
+    const far = radius * Math.hypot(...w), toward = Math.atan2(w[1], w[0]);
+    if (!(Math.abs(b[k]) < far)) return [];
+    const half = Math.acos(-b[k] / far);
+    return [toward - half, toward + half].map((angle) => ((angle % whole) + whole) % whole);
+  }).sort((x, y) => x - y);
+  const once = at.filter((x, k) => (k ? x - at[k - 1] > SMALL : true));
+  if (once.length > 1 && once[0] + whole - once[once.length - 1] <= SMALL) once.pop();
+  return Math.max(1, once.length);
+}
+
+/** How many sign patterns points have, and the entropy of their shares in bits. @param {ArrayLike<number>} x @param {number} count */
+export function patterns(x, count) {
+  const m = x.length / count || 1;
+  /** @type {Map<string, number>} */ const found = new Map();
+  for (let i = 0; i < count; i++) {
+    let signs = "";
+    for (let j = 0; j < m; j++) signs += x[i * m + j] > 0 ? "1" : "0";
+    found.set(signs, (found.get(signs) ?? 0) + 1);
+  }
+  let bits = 0;
+  for (const times of found.values()) bits -= (times / count) * Math.log2(times / count);
+  return { count: found.size, bits };
+}

@@ -1,0 +1,20 @@
+"""The feed-forward network as a filter: what ReLU keeps of the circle or sphere that a norm gives."""
+
+from components.language.scene import Choice, Scene, Whole
+from components.scenes.ffn.build import BY_HAND, FUNCTIONS, NORMS, SEEDS, WEIGHTS, build, files
+
+OTHERS = tuple(name for name in WEIGHTS if name not in BY_HAND)
+
+SCENE = Scene(
+    __name__,
+    build,
+    order=430,
+    choices=(
+        Choice("norm", "Norm", "layer_norm", NORMS),
+        Choice("weights", "Weights", "hand", WEIGHTS),
+        Choice("function", "Function", "relu", FUNCTIONS),
+        Whole("expansion", "Neurons, times 3", 1, 1, 4, when=("weights", OTHERS)),
+        Whole("seed", "Seed", 0, 0, SEEDS - 1, when=("weights", OTHERS)),
+    ),
+    files=files,
+)

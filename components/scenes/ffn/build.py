@@ -1,0 +1,351 @@
+"""The recipe of a feed-forward network: the surface of a norm through W₁, ReLU or GELU, and W₂.
+
+Beside it stands the same circle with the neurons over its angle, or a map of the same sphere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Follow, Gated, Line, Mark, Mesh, Points, Trail
+from components.language.recipe import (
+    Count,
+    Facts,
+    Number,
+    Parameter,
+    Patterns,
+    Pieces,
+    Ranks,
+    Readout,
+    Recipe,
+    Residual,
+    Table,
+    View,
+    Zeros,
+)
+from components.language.scene import Choices, File
+from components.scenes.networks import clock
+from components.scenes.scenery import Look, Part, Rows, axes, draw, followed, graph, rest, space, split
+from geometry import Affine, Branches, Entries, Pipeline, Pointwise, Softmax, Track, clouds, gates
+from geometry.pipeline import Step
+from learning.datasets import SPACES, normed
+from learning.film import Film, from_npz
+from learning.film import rows as rows_of
+
+NORMS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm"}
+WEIGHTS = {"hand": "by hand", "mirrored": "mirrored pairs", "drawn": "drawn", "trained": "trained"}
+BY_HAND = ("hand", "mirrored")
+FUNCTIONS = {"relu": "ReLU", "gelu": "GELU"}
+SEEDS, EXPANSIONS, MOST = 8, range(1, 5), 12  # MOST: neurons
+RADIUS = np.sqrt(3)
+POINTS = {"layer_norm": 480, "rms_norm": 1000}
+FOLLOWED = {"layer_norm": 80, "rms_norm": 517}
+SHOW = rows(np.eye(3))
+ROLES = {"apart": "input", "shared": "mean-direction", "collapsed": "ink"}
+TITLES = {"apart": "kept apart", "shared": "shares its image with others", "collapsed": "all in one point"}
+NEURONS = ("hyperplane", "sphere", "relu")  # roles of the three that are seen in space
+CAMERA = (1.25, 0.66, 0.66, 0.03, 0.03, 0.04)
+LARGER = 6  # times as large as they are the probabilities of trained networks are drawn
+REACH = 1.75  # by hand: the surface before, unshifted
+TILT = Parameter(
+    "tilt", "tilt", 25, 0, 90, 1, about="in degrees: turns the surface before it meets the planes"
+)
+SHIFT = Parameter("shift", "shift b", -0.6, -1.5, 1.5, about="added to every neuron")
+DEGREES = np.arange(0.0, 91)
+
+
+def turned(degrees: float) -> np.ndarray:
+    """The turn (3, 3) of the direction 1 towards the third axis, which it meets at 54.74°."""
+    across = np.array([[0, 0, -1], [0, 0, -1], [1, 1, 0]]) / np.sqrt(2)
+    angle = np.radians(degrees)
+    return np.eye(3) + np.sin(angle) * across + (1 - np.cos(angle)) * across @ across
+
+
+TURN = np.array([turned(degrees) for degrees in DEGREES])
+
+
+@dataclass(frozen=True)
+class Layers:
+    """W₁ and W₂ as steps, and the sliders that move them."""
+
+    first: Affine
+    last: Step
+    parameters: tuple[Parameter, ...] = ()
+
+
+def files(choices: Choices) -> Sequence[File]:
+    if choices["weights"] != "trained":
+        return ()
+    name = f"ffn_{choices['norm']}_{choices['function']}_{choices['expansion']}.npz"
+    return (File(name, from_npz), File("ffn.json", rows_of))
+
+
+def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[str, Any]] = ()) -> Recipe:
+    norm, function = choices["norm"], choices["function"]
+    y, net = normed(POINTS[norm], norm=norm), layers(choices, film)
+    through = Pipeline((net.first, Pointwise(function), net.last))
+    points = Cloud("points", y, through)
+    values = {p.name: p.value for p in net.parameters}
+    reach = REACH if choices["weights"] in BY_HAND else size(points.stages(values))
+    gate = Gated("apart", 0, SPACES[norm]) if function == "relu" else None
+    beside, view = around_circle(y, net, function, reach) if norm == "layer_norm" else mapped(y, gate)
+    drawn, around = split(*guides(net, through, norm, reach))
+    told, more = readouts(choices, film)
+    return Recipe(
+        stages=("y", "W₁y + b", FUNCTIONS[function], f"softmax(W₂h) × {LARGER}" if film else "W₂h"),
+        parameters=net.parameters,
+        clouds=(points, beside, Cloud("y", y), *drawn, *more),
+        views=(
+            space("space", "", (*around, *picture(gate, norm)), reach, camera=CAMERA),
+            replace(view, strip=True),
+        ),
+        formula=formula(function),
+        table=Table("points", columns=("components",)),
+        readouts=told,
+        facts=of_trained(table, choices) if film else of_drawn(choices, y),
+        progress=2,
+        follow=FOLLOWED[norm],
+        clock="step" if film else "",
+    )
+
+
+# --- weights
+
+
+def layers(choices: Choices, film: Film | None) -> Layers:
+    if film is not None:
+        first, last = ordered(film, choices["seed"])
+        larger = Affine(LARGER * np.eye(3))
+        return Layers(first, Branches((Pipeline((last, Softmax(), larger)),)), clock(film))
+    if choices["weights"] in BY_HAND:
+        return by_hand(choices["weights"] == "mirrored")
+    y = normed(POINTS[choices["norm"]], norm=choices["norm"])
+    W = drawn_weights(choices["seed"])[: 3 * choices["expansion"]]
+    return Layers(Affine(W), backwards(Pipeline((Affine(W), Pointwise(choices["function"]))), y))
+
+
+def ordered(film: Film, seed: int) -> tuple[Affine, Affine]:
+    """The two Linears of a network along its training; first come the neurons that vary most in the end."""
+    hidden = film.network.pipeline(film.weights[seed, -1].astype(float)).stages(
+        film.data.points.astype(float)
+    )[2]
+    order = np.argsort(-hidden.var(0))
+    A, b, last, c = (track.values for entries in film.entries(seed) for track in entries.tracks.values())
+    kept = (A[:, order], b[:, order], last[:, :, order], c)
+    entries = [Entries(np.zeros(each.shape[1:]), tracks={"step": Track(film.steps, each)}) for each in kept]
+    return Affine(*entries[:2]), Affine(*entries[2:])
+
+
+def by_hand(mirrored: bool) -> Layers:
+    """Three neurons along the axes, turned and shifted, perhaps with three that look the other way.
+
+    W₂ takes the shift off, or what the mirror images say, and turns back.
+    """
+    signs = np.kron([[1], [-1]] if mirrored else [[1]], np.eye(3))
+    first = Track(DEGREES, signs @ TURN)
+    turn = Entries(np.zeros_like(signs), tracks={"tilt": first})
+    shift = Entries(np.zeros(len(signs)), {"shift": np.ones(len(signs))})
+    off = Affine(signs.T) if mirrored else Affine(np.eye(3), Entries(np.zeros(3), {"shift": -np.ones(3)}))
+    back = Affine(Entries(np.zeros((3, 3)), tracks={"tilt": Track(DEGREES, TURN.mT)}))
+    return Layers(Affine(turn, shift), Branches((Pipeline((off, back)),)), (TILT, SHIFT))
+
+
+def drawn_weights(seed: int) -> np.ndarray:
+    """(MOST, 3): each neuron has variance 1 on the surface; a wider layer has the same first ones."""
+    return np.random.default_rng(seed).normal(size=(MOST, 3)) / RADIUS
+
+
+def backwards(hidden: Pipeline, y: np.ndarray) -> Affine:
+    """The affine map from the hidden layer that comes nearest to y, in the mean of squares."""
+    known = np.column_stack([hidden.stages(y)[-1], np.ones(len(y))])
+    found = np.linalg.lstsq(known, y)[0]
+    return Affine(found[:-1].T, found[-1])
+
+
+def padded(first: Affine) -> Affine:
+    """The same for points with one more coordinate, which it does not see."""
+    assert isinstance(first.A, Entries)
+
+    def wider(values: Any) -> np.ndarray:
+        return np.concatenate([values, np.zeros((*values.shape[:-1], 1))], axis=-1)
+
+    tracks = {name: Track(track.at, wider(track.values)) for name, track in first.A.tracks.items()}
+    return Affine(Entries(wider(first.A.base), tracks=tracks), first.b)
+
+
+# --- what is seen
+
+
+def size(stages: Sequence[np.ndarray]) -> float:
+    """How far the picture goes: to all that comes out of the function, and most of what goes in."""
+    before, after = (float(np.abs(stage[:, :3]).max()) for stage in stages[1:3])
+    return max(1.1 * after, 0.6 * before)
+
+
+def picture(gate: Gated | None, norm: str) -> tuple[Mark, ...]:
+    """The points by their fates; after GELU none has another."""
+    size = 5.5 if norm == "layer_norm" else 4.5
+    return *by_fate("points", SHOW, gate, size), *followed("points", SHOW, trail=0)
+
+
+def by_fate(cloud: str, show: Rows, gate: Gated | None, size: float) -> tuple[Mark, ...]:
+    if gate is None:
+        return (Points(cloud, "input", show, "the points", size=size, hand=Follow()),)
+    whose = "" if cloud == "points" else "points"
+    return tuple(
+        Points(
+            cloud,
+            role,
+            show,
+            TITLES[fate],
+            only=replace(gate, fate=fate, of=whose),
+            size=2 * size if fate == "collapsed" and cloud == "points" else size,
+            hand=Follow(),
+        )
+        for fate, role in ROLES.items()
+    )
+
+
+def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part]:
+    """The coordinate planes around the part of space that ReLU lets through, and the surface on its way."""
+    corners, end = reach * np.array([[0, 0], [1, 0], [0, 1], [1, 1]]), 1.08 * reach
+    walls = np.concatenate([np.insert(corners, k, 0, axis=1) for k in range(3)])
+    faces = np.concatenate([clouds.grid_mesh(2, 2) + 4 * k for k in range(3)])
+    planes = draw("planes", Mesh, "axis", SHOW, (walls, faces), opacity=0.12, fade=[0.3, 1, 1, 0.3])
+    around = [planes, *axes(SHOW, ["1", "2", "3"], 0, reach, end, opacity=0.8)]
+    if norm == "rms_norm":
+        sphere, look = RADIUS * np.eye(3), Look(steps=through.steps)
+        ball = clouds.turned(clouds.sphere_mesh(meridians=24, parallels=12), sphere)
+        net_of = clouds.turned(clouds.graticule(meridians=8, parallels=4), sphere)
+        return [
+            *around,
+            draw("ball", Mesh, "sphere", SHOW, ball, opacity=0.08, **look),
+            draw("net", Line, "sphere", SHOW, net_of, size=1, opacity=0.4, **look),
+        ]
+    circle, line = clouds.circle(160, *SPACES[norm], radius=RADIUS), Look(size=2.5)
+    home, before = Look(dash="dot", fade=[0.5, 0, 0, 1]), Look(steps=(net.first,), fade=[0, 0.6, 0.6, 0])
+    waits = rest(net.first.A.shape[0], 1)
+    few = Cloud("ways", circle[0][::5], Pipeline((*waits, through.steps[1])), Pipeline((net.first,)))
+    return [
+        *around,
+        draw("circle", Line, "sphere", SHOW, circle, "y, the norm’s circle", **line, **home),
+        draw("before", Line, "sphere", SHOW, circle, "before the function", **line, **before),
+        (few, Trail("ways", "trail", SHOW, size=1.5, opacity=0.6, fade=[0, 0, 1, 0])),
+    ]
+
+
+def around_circle(y: np.ndarray, net: Layers, function: str, reach: float) -> tuple[Cloud, View]:
+    """What each neuron says at each angle, before and after; the angle is a fourth coordinate of y."""
+    angles = 360 * (np.arange(len(y)) + 0.5) / len(y)
+    steps = (padded(net.first), Pointwise(function))
+    angle, each = Row((0, 0, 0, 1), stage=0), np.eye(net.first.A.shape[0])
+    before, after = ([(angle, Row(tuple(one), stage=stage)) for one in each] for stage in (1, 2))
+    late, thin = Look(fade=[0, 0, 1, 1]), Look(size=1.5, opacity=0.6)
+    marks: list[Mark] = [Line("beside", "trail", show, **thin, **late) for show in after[3:]]
+    for k, role in enumerate(NEURONS):
+        title = f"h{'₁₂₃'[k]}, neuron {k + 1}"
+        marks.append(Line("beside", role, before[k], size=1.5, fade=[0.5, 1, 0.6, 0.6]))
+        marks.append(Line("beside", role, after[k], title, size=4, **late))
+    marks += [mark for show in after[:3] for mark in followed("beside", show, size=8, trail=0, **late)]
+    x_axis, y_axis = ("angle on the circle, °", 0.0, 360.0), ("the neuron", -1.1 * reach, 1.1 * reach)
+    view = graph("beside", "Each neuron around the circle", marks, x_axis, y_axis)
+    return Cloud("beside", np.column_stack([y, angles]), Pipeline(steps)), view
+
+
+def mapped(y: np.ndarray, gate: Gated | None) -> tuple[Cloud, View]:
+    """The sphere as a map that keeps areas: longitude across, height upwards."""
+    show = rows(np.eye(2))
+    marks = (*by_fate("beside", show, gate, 8), *followed("beside", show, size=12, trail=0))
+    x_axis, y_axis = ("longitude, °", -180.0, 180.0), ("height", -1.02 * RADIUS, 1.02 * RADIUS)
+    view = graph("beside", "The sphere, its areas kept", marks, x_axis, y_axis)
+    return Cloud("beside", places(y)), view
+
+
+def places(y: np.ndarray) -> np.ndarray:
+    """(N, 2): longitude in degrees, and height."""
+    return np.column_stack([np.degrees(np.arctan2(y[:, 1], y[:, 0])), y[:, 2]])
+
+
+# --- numbers
+
+
+def readouts(choices: Choices, film: Film | None) -> tuple[tuple[Readout, ...], tuple[Cloud, ...]]:
+    basis, function = SPACES[choices["norm"]], choices["function"]
+    found: list[Readout] = [Zeros("Zeros a point", "points", 2), Patterns("Sign patterns", "points", 1)]
+    if choices["norm"] == "layer_norm":
+        found.append(Pieces("Pieces of the circle", "points", 0, basis, RADIUS))
+    if function == "relu":
+        found.append(Ranks("Points by the rank of their piece", "points", 0, basis))
+        lost = {fate: TITLES[fate].capitalize() for fate in ("shared", "collapsed")}
+        found += [Count(title, "points", Gated(fate, 0, basis), 2) for fate, title in lost.items()]
+    if film is None:
+        return (*found, Residual("Farthest that W₂ ends from y", "points", "y")), ()
+    track = Track(film.steps, 100 * film.accuracy[choices["seed"]][:, None])
+    right = Affine(np.zeros((1, 1)), Entries(np.zeros(1), tracks={"step": track}))
+    found.append(Number("Points that it gets right", "right", Row((1,)), unit=" %", digits=0))
+    return tuple(found), (Cloud("right", np.zeros((1, 1)), place=Pipeline((right,))),)
+
+
+def formula(function: str) -> str:
+    z = r"\class{stage-1 role-sphere}{W_1 y + b}"
+    inner = rf"\max({z},\; 0)" if function == "relu" else rf"\mathrm{{GELU}}({z})"
+    h = rf"\class{{stage-2 role-input}}{{{inner}}}"
+    return rf"\mathrm{{FFN}}(y) = \class{{stage-3 role-formula}}{{W_2}}\,{h} + c"
+
+
+def of_drawn(choices: Choices, y: np.ndarray) -> Facts | None:
+    """What a wider layer with the same first neurons keeps, after ReLU."""
+    if choices["weights"] != "drawn" or choices["function"] != "relu":
+        return None
+    basis, W = SPACES[choices["norm"]], drawn_weights(choices["seed"])
+    flat = len(basis) == 2
+    lines: dict[str, list[str]] = {
+        "neurons": [],
+        "pieces" if flat else "sign patterns": [],
+        "bits": [],
+        "lost, %": [],
+    }
+    for k in EXPANSIONS:
+        on = W[: 3 * k] @ basis.T, np.zeros(3 * k)
+        kept = gates.shares(*on, RADIUS) if flat else shares_of(gates.fates(*on, y @ basis.T))
+        count, bits = gates.pattern_entropy(y @ W[: 3 * k].T > 0)
+        pieces = len(gates.breaks(*on, RADIUS)) if flat else count
+        for line, word in zip(
+            lines.values(), (3 * k, pieces, f"{bits:.2f}", f"{100 * (1 - kept[0]):.1f}"), strict=True
+        ):
+            line.append(str(word))
+    columns = ("", *(f"{k} ×" for k in EXPANSIONS))
+    return Facts("This draw, wider and wider", columns, [(name, *line) for name, line in lines.items()])
+
+
+def shares_of(fates: np.ndarray) -> np.ndarray:
+    return np.bincount(fates, minlength=3) / len(fates)
+
+
+def of_trained(table: Sequence[Mapping[str, Any]], choices: Choices) -> Facts:
+    """Medians over the seeds, before training and after it, by expansion."""
+    of = {
+        row["expansion"]: row
+        for row in table
+        if all(row[name] == choices[name] for name in ("norm", "function"))
+    }
+
+    def both(name: str, scale: float, digits: int) -> list[str]:
+        ends = ([scale * median(of[k][f"{name}_{end}"]) for end in ("start", "end")] for k in EXPANSIONS)
+        return [f"{start:.{digits}f} → {end:.{digits}f}" for start, end in ends]
+
+    lost = [("lost, %", *both("lost", 100, 0))] if choices["function"] == "relu" else []
+    lines = [
+        ("right in the end, %", *(f"{100 * median(of[k]['accuracy']):.0f}" for k in EXPANSIONS)),
+        ("not above 0, %", *both("off", 100, 0)),
+        ("bits of the signs", *both("bits", 1, 2)),
+        *lost,
+        ("W₂ could miss y by, %", *both("back", 100, 0)),
+    ]
+    return Facts("Medians of 8 trainings, before → after", ("", *(f"{k} ×" for k in EXPANSIONS)), lines)

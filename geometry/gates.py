@@ -1,0 +1,140 @@
+"""What a layer of gates, x ↦ max(Wx + b, 0), keeps of a circle or a sphere around the origin.
+
+Two points have one image just if the same neurons are on at both, with the same values there. So a piece on
+which the same are on, those with the weights W_A, keeps its points apart if the rank of W_A is that of the
+space; it goes to one point if the rank is 0; in between, points that differ by what W_A does not see meet.
+Coordinates are orthonormal ones of the surface's space: x (N, n), W (m, n), n = 2 for a circle.
+Source: 003, section 4; Puthawala et al., Globally Injective ReLU Networks (2022), lemma 1.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+Array = np.ndarray
+
+FATES = ("apart", "shared", "collapsed")  # of a point: no other has its image; some have; its whole piece
+APART, SHARED, COLLAPSED = range(3)
+SMALL = 1e-9  # of the largest weights: what is less is rounding
+
+
+@dataclass(frozen=True)
+class Arc:
+    """A piece of a circle: from an angle on, so long, in radians, and which neurons are on (m,)."""
+
+    start: float
+    length: float
+    on: Array
+
+
+def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"]) -> Int[Array, " N"]:
+    """(N,): APART, SHARED or COLLAPSED for each point of a sphere around the origin.
+
+    Exact where at most one direction of a piece is unseen: points that share are mirror images then. Where
+    more are, but not all, whole circles meet, and each point counts as SHARED.
+    """
+    found, n = np.full(len(x), APART), W.shape[1]
+    for pattern, here, seen in _pieces(W, b, x):
+        if len(seen) == 0:
+            found[here] = COLLAPSED
+        elif len(seen) < n - 1:
+            found[here] = SHARED
+        elif len(seen) < n:
+            across = x[here] - 2 * (x[here] - x[here] @ seen.T @ seen)
+            found[here] = np.where(((across @ W.T + b > 0) == pattern).all(-1), SHARED, APART)
+    return found
+
+
+def ranks(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"]) -> Int[Array, " N"]:
+    """(N,): how many directions the neurons see that are on at each point."""
+    found = np.zeros(len(x), dtype=int)
+    for _, here, seen in _pieces(W, b, x):
+        found[here] = len(seen)
+    return found
+
+
+def directions(rows: Float[Array, "k n"], least: float) -> Float[Array, "rank n"]:
+    """Orthonormal directions (rank, n) that rows (k, n) span; what is shorter than `least` is nothing."""
+    left = np.array(rows, dtype=float)
+    found: list[Array] = []
+    while len(left) and len(found) < rows.shape[1]:
+        lengths = np.linalg.norm(left, axis=-1)
+        best = int(np.argmax(lengths))
+        if lengths[best] <= least:
+            break
+        found.append(left[best] / lengths[best])
+        left = left - np.outer(left @ found[-1], found[-1])
+    return np.array(found).reshape(-1, rows.shape[1])
+
+
+def size(W: Array) -> float:
+    """The length of the longest row."""
+    return float(np.linalg.norm(W, axis=-1).max(initial=0))
+
+
+def breaks(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Float[Array, " k"]:
+    """The angles in [0, 2π), increasing, at which a neuron of W (m, 2) switches on a circle; each once."""
+    far, toward = radius * np.hypot(*W.T), np.arctan2(W[:, 1], W[:, 0])
+    cut = np.abs(b) < far
+    half = np.arccos(-b[cut] / far[cut])
+    every = np.sort(np.concatenate([toward[cut] - half, toward[cut] + half]) % (2 * np.pi))
+    once = every[np.diff(every, prepend=-1) > SMALL]
+    return once[:-1] if len(once) > 1 and once[0] + 2 * np.pi - once[-1] <= SMALL else once
+
+
+def arcs(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> list[Arc]:
+    """The pieces of a circle, one after another."""
+    cuts = breaks(W, b, radius)
+    edges = [*cuts, cuts[0] + 2 * np.pi] if len(cuts) else [0.0, 2 * np.pi]
+    return [Arc(low, high - low, _on(W, b, radius, (low + high) / 2)) for low, high in pairwise(edges)]
+
+
+def shares(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Float[Array, "3"]:
+    """(3,): what shares of a circle are APART, SHARED and COLLAPSED. Exact."""
+    found = np.zeros(3)
+    pieces = arcs(W, b, radius)
+    for arc in pieces:
+        seen = directions(W[arc.on], SMALL * size(W))
+        if len(seen) == 1:
+            angle = np.arctan2(seen[0, 1], seen[0, 0])
+            same = [other for other in pieces if (other.on == arc.on).all()]
+            mirrored = sum(
+                _overlap(arc, 2 * angle - other.start - other.length, other.length) for other in same
+            )
+            found[SHARED] += mirrored
+            found[APART] += arc.length - mirrored
+        else:
+            found[APART if len(seen) else COLLAPSED] += arc.length
+    return found / (2 * np.pi)
+
+
+def pattern_entropy(on: Bool[Array, "N m"]) -> tuple[int, float]:
+    """How many sign patterns points (N, m) have, and the entropy of their shares in bits."""
+    _, counts = np.unique(on, axis=0, return_counts=True)
+    return len(counts), entropy(counts / counts.sum())
+
+
+def entropy(shares: Float[Array, " k"]) -> float:
+    """−Σ p log₂ p."""
+    p = np.asarray(shares)[np.asarray(shares) > 0]
+    return float(-(p * np.log2(p)).sum()) + 0.0
+
+
+def _pieces(W, b, x):
+    """For each pattern: itself, which points have it, and the directions that its neurons see."""
+    on = x @ W.T + b > 0
+    for pattern in np.unique(on, axis=0):
+        yield pattern, (on == pattern).all(-1), directions(W[pattern], SMALL * size(W))
+
+
+def _on(W, b, radius, angle):
+    return W @ (radius * np.array([np.cos(angle), np.sin(angle)])) + b > 0
+
+
+def _overlap(arc, start, length):
+    """How much of an arc lies on another."""
+    shift = (start - arc.start) % (2 * np.pi)
+    turns = ((shift - 2 * np.pi, shift - 2 * np.pi + length), (shift, shift + length))
+    return sum(max(0.0, min(arc.length, high) - max(0.0, low)) for low, high in turns)

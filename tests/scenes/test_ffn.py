@@ -1,0 +1,522 @@
+"""What the text of the feed-forward network says, computed anew; its weights, its fates, its trainings."""
+
+from functools import cache
+from math import acos, pi, sqrt
+from statistics import median
+
+import numpy as np
+import pytest
+from scipy.stats import norm as gaussian
+
+from components.language.marks import Gated, indices
+from components.language.scene import scenes
+from components.scenes.ffn.build import EXPANSIONS, LARGER, MOST, RADIUS, SEEDS, drawn_weights, places, turned
+from components.training.recipes import recipe_of
+from geometry import gates, layer_norm, rms_norm, softmax
+from geometry.pointwise import apply
+from learning.datasets import SPACES, largest, normed
+from learning.film import rows
+from learning.shipped import film as shipped
+from learning.shipped import read
+from tests.scenes.claims import said, stop
+from tools import films
+
+SCENE = scenes()["ffn"]
+TABLE = {(row["norm"], row["function"], row["expansion"]): row for row in read("ffn.json", rows)}
+CIRCLE, SPHERE = SPACES["layer_norm"], SPACES["rms_norm"]
+ONE = np.ones(3)
+FINE = 20_000  # points of a circle or a sphere, where areas and lengths are counted
+FIRST = {"tilt": 25.0, "shift": -0.6}
+
+
+def fates(recipe, params=None):
+    """(3,): how many points have each fate, as the marks show them."""
+    at = recipe.moment(recipe.defaults | (params or {}), 2)
+    only = [
+        Gated(fate, 0, SPACES["layer_norm" if len(at.now("points")) == 480 else "rms_norm"])
+        for fate in gates.FATES
+    ]
+    return np.array([len(indices(each, "points", at)) for each in only])
+
+
+def by_hand(tilt, shift, *, size=1.0):
+    """(3,): the exact shares of the circle, of so many times the norm's size."""
+    return gates.shares(size * turned(tilt) @ CIRCLE.T, np.full(3, shift), RADIUS)
+
+
+def at_stop(title):
+    state = stop("ffn", title)
+    return state, state.recipe.moment(state.params, state.progress)
+
+
+# --- laws
+
+
+@cache
+def test_the_surfaces_are_all_that_the_norms_give():
+    """A circle and a sphere of radius √3, and what a norm makes of any token lies on it; evenly."""
+    x = np.random.default_rng(0).normal(size=(500, 3))
+    for name, norm in (("layer_norm", layer_norm), ("rms_norm", rms_norm)):
+        y, basis = normed(4000, norm=name), SPACES[name]
+        images = norm(x, eps=0.0)
+        for points in (y, images):
+            np.testing.assert_allclose(np.linalg.norm(points, axis=-1), sqrt(3))
+            np.testing.assert_allclose(points @ basis.T @ basis, points, atol=1e-12)
+        np.testing.assert_allclose(y.mean(0), 0, atol=1e-2)
+        assert np.linalg.norm(images[:, None] - y, axis=-1).min(1).max() < 0.12  # none far from all of y
+
+
+def test_a_map_of_the_sphere_keeps_areas():
+    """As many points in each of 24 equal cells of longitude and height, but for those beside the edges."""
+    across = places(normed(FINE, norm="rms_norm"))
+    counts = np.histogram2d(*across.T, bins=(6, 4), range=((-180, 180), (-RADIUS, RADIUS)))[0]
+    assert np.abs(counts - FINE / 24).max() < 0.02 * FINE / 24
+
+
+@pytest.mark.parametrize("tilt", [0, 25, 54.7356, 90])
+def test_the_turn(tilt):
+    np.testing.assert_allclose(turned(tilt) @ turned(tilt).T, np.eye(3), atol=1e-12)
+    along = turned(tilt) @ ONE / RADIUS
+    said(np.degrees(acos(along[2])), f"{abs(54.7356 - tilt):.2f}")
+
+
+@pytest.mark.parametrize("norm", SPACES)
+@pytest.mark.parametrize("tilt", [0.0, 25.0, 90.0])
+@pytest.mark.parametrize("shift", [-1.8, -0.6, 0.0, 0.9, 1.8])
+def test_by_hand_all_that_is_on_comes_home(norm, tilt, shift):
+    """Where all three neurons are on, W₂ gives y; mirrored pairs without a shift give it everywhere."""
+    params = {"tilt": tilt, "shift": shift}
+    stages = recipe_of(SCENE, norm=norm).cloud("points").stages(params)
+    on = (stages[1] > 0).all(-1)
+    np.testing.assert_allclose(stages[3][on], stages[0][on], atol=1e-12)
+    stages = recipe_of(SCENE, norm=norm, weights="mirrored").cloud("points").stages(params)
+    if shift == 0:
+        np.testing.assert_allclose(stages[3], stages[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("function", ["relu", "gelu"])
+@pytest.mark.parametrize("expansion", EXPANSIONS)
+def test_drawn_weights_come_as_near_as_they_can(function, expansion):
+    """No step of W₂ or c makes the mean of squares smaller; each neuron has variance 1 where it is drawn."""
+    recipe = recipe_of(SCENE, weights="drawn", function=function, expansion=expansion, seed=3)
+    y, _, h, back = recipe.cloud("points").stages({})
+    np.testing.assert_allclose((y - back).T @ np.column_stack([h, np.ones(len(h))]), 0, atol=1e-9)
+    many = np.concatenate([drawn_weights(k) for k in range(400)]) @ y.T
+    assert np.var(many) == pytest.approx(1, abs=0.05)
+
+
+@cache
+def test_trained_networks_are_those_of_their_films():
+    """Their answers too; the neurons have another order, which changes nothing."""
+    for norm, function, k in TABLE:
+        film = shipped(f"ffn_{norm}_{function}_{k}")
+        assert film.seeds == SEEDS and film.network.hidden == (3 * k,) and film.network.middle == function
+        recipe = recipe_of(SCENE, norm=norm, weights="trained", function=function, expansion=k, seed=5)
+        cloud, last = recipe.cloud("points"), float(film.steps[-1])
+        stages = cloud.stages({"step": last})
+        net = film.network.pipeline(film.weights[5, -1].astype(float)).stages(cloud.points)
+        np.testing.assert_allclose(np.sort(stages[2], axis=1), np.sort(net[2], axis=1), atol=1e-12)
+        np.testing.assert_allclose(stages[3], LARGER * softmax(net[3]), atol=1e-9)
+        assert (np.diff(stages[2].var(0)[:3]) <= 1e-2 * stages[2].var()).all()
+        right = recipe.moment({"step": last}, 3).now("right")[0, 0]
+        assert right == pytest.approx(100 * film.accuracy[5, -1])
+
+
+def test_the_films_are_those_of_the_table():
+    for (norm, function, k), row in TABLE.items():
+        film = shipped(f"ffn_{norm}_{function}_{k}")
+        data = largest(films.FILTERS[norm], norm=norm)
+        np.testing.assert_array_equal(film.data.points, data.points)
+        np.testing.assert_array_equal(film.data.labels, data.labels)
+        assert (film.settings["lr"], film.settings["steps"]) == (row["lr"], row["steps"])
+        np.testing.assert_allclose(film.accuracy[:, -1], row["accuracy"], atol=1e-4)
+        start = film.network.initial(range(SEEDS))
+        np.testing.assert_allclose(film.weights[:, 0], start, rtol=2**-11)
+        for end, at in (("start", 0), ("end", -1)):
+            found = films.passed(film, SPACES[norm], 2, at)
+            for name, value in found.items():
+                assert row[f"{name}_{end}"][2] == pytest.approx(value, abs=1e-4)
+
+
+# --- what the text says
+
+
+def middle(name, norm, function, k, end):
+    return median(TABLE[norm, function, k][f"{name}_{end}"])
+
+
+def the_surfaces():
+    test_the_surfaces_are_all_that_the_norms_give()
+    assert len(recipe_of(SCENE).stages) == 4 and len(recipe_of(SCENE).views[0].ranges) == 3
+
+
+def what_space_shows():
+    for weights in ("drawn", "trained"):
+        recipe = recipe_of(SCENE, weights=weights, expansion=4)
+        shown = [mark for mark in recipe.views[0].layers if mark.cloud == "points"]
+        assert {len(mark.rows) for mark in shown} == {3} and all(len(r.weights) == 3 for r in shown[0].rows)
+    test_trained_networks_are_those_of_their_films()
+    wide, narrow = (
+        recipe_of(SCENE, weights="drawn", expansion=k).cloud("points").stages({})[1] for k in (4, 1)
+    )
+    np.testing.assert_allclose(wide[:, :3], narrow)
+
+
+@cache
+def the_ranks():
+    """Of random layers on the circle and the sphere, whether points meet, by rank."""
+    assert len(CIRCLE) == 2 and len(SPHERE) == 3
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        for basis in SPACES.values():
+            n = len(basis)
+            W, b, x = rng.normal(size=(4, n)), rng.normal(size=4) / 2, rng.normal(size=(150, n))
+            x /= np.linalg.norm(x, axis=-1, keepdims=True)
+            found, on = gates.fates(W, b, x), x @ W.T + b > 0
+            for i in range(150):
+                rank = np.linalg.matrix_rank(W[on[i]]) if on[i].any() else 0
+                wanted = [gates.COLLAPSED] if rank == 0 else [gates.APART] if rank == n else [gates.SHARED]
+                assert found[i] in ([*wanted, gates.APART] if rank == n - 1 else wanted)
+    # one of the sphere's three: around that direction all with the same height have one image
+    turn = np.linspace(0, 0.5, 9)
+    around = np.column_stack([np.full(9, 0.8), -0.6 * np.cos(turn), -0.6 * np.sin(turn)])[1:]
+    assert np.ptp(np.maximum(around @ np.diag([1.0, 2, 3]), 0), axis=0).max() < 1e-12
+
+
+def the_condition():
+    """The least safe shift, from both sides of it, and that at which nothing is off."""
+    safe, whole = 1 / sqrt(2), sqrt(2)
+    said(safe, "0.71")
+    said(whole, "1.41")
+    assert by_hand(0, safe + 1e-9)[0] == pytest.approx(1) and by_hand(0, safe - 0.01)[0] < 1 - 1e-3
+    for shift, off in ((whole - 1e-6, 6), (whole + 1e-6, 0)):
+        assert len(gates.breaks(CIRCLE.T, np.full(3, shift), RADIUS)) == off
+    y = normed(FINE, norm="rms_norm")
+    said(sqrt(3 / 2), "1.22")
+    lost = [(gates.fates(np.eye(3), np.full(3, s), y) != gates.APART).any() for s in (1.2, sqrt(3 / 2), 1.4)]
+    assert lost == [True, False, False]
+
+
+@cache
+def mirrored_pairs():
+    for norm in SPACES:
+        recipe = recipe_of(SCENE, norm=norm, weights="mirrored")
+        for tilt in (0, 25, 60, 90):
+            stages = recipe.cloud("points").stages({"tilt": tilt, "shift": 0})
+            assert fates(recipe, {"tilt": tilt, "shift": 0})[1:].sum() == 0
+            assert (stages[2] == 0).mean() == pytest.approx(0.5, abs=1e-3)
+    x = np.linspace(-3, 3, 13)
+    np.testing.assert_array_equal(x, np.maximum(x, 0) - np.maximum(-x, 0))
+
+
+@cache
+def the_pieces():
+    assert MOST == 12 and 2**12 == 4096 and [3 * k for k in EXPANSIONS] == [3, 6, 9, 12]
+    for k in EXPANSIONS:
+        found = [
+            len(gates.breaks(drawn_weights(s)[: 3 * k] @ CIRCLE.T, np.zeros(3 * k), RADIUS))
+            for s in range(SEEDS)
+        ]
+        assert set(found) == {6 * k}
+        shifted = [
+            gates.breaks(drawn_weights(s)[: 3 * k] @ CIRCLE.T, drawn_weights(s + 9)[: 3 * k, 0], RADIUS)
+            for s in range(30)
+        ]
+        assert max(map(len, shifted)) <= 6 * k
+    said(np.log2(24), "4.58")
+    assert 12 * 12 - 12 + 2 == 134
+    counts = [
+        gates.pattern_entropy(normed(20_000, norm="rms_norm") @ drawn_weights(s)[:6].T > 0)[0]
+        for s in (0, 1, 6)
+    ]
+    assert max(counts) == 6 * 6 - 6 + 2
+
+
+def drawn_zeros():
+    for norm in SPACES:
+        for k in EXPANSIONS:
+            stages = (
+                recipe_of(SCENE, norm=norm, weights="drawn", expansion=k, seed=1).cloud("points").stages({})
+            )
+            assert (stages[2] == 0).mean() == pytest.approx(0.5, abs=0.01)
+    said(100 * 2**-3, "12.5")
+    said(100 * 2**-12, "0.02")
+    gone = [gates.shares(drawn_weights(s)[:3] @ CIRCLE.T, np.zeros(3), RADIUS)[2] for s in range(300)]
+    assert abs(np.mean(gone) - 1 / 8) < 5 * np.std(gone) / sqrt(300)
+    for seed in range(SEEDS):
+        assert gates.shares(drawn_weights(seed) @ CIRCLE.T, np.zeros(12), RADIUS)[0] == pytest.approx(1)
+
+
+def lengths_of_the_black_arcs():
+    """(before, after ReLU, after GELU): of the arcs that ReLU takes to one point, at the first state."""
+    angles = 2 * pi * np.arange(FINE) / FINE
+    z = RADIUS * np.stack([np.cos(angles), np.sin(angles)], -1) @ (turned(25) @ CIRCLE.T).T - 0.6
+    gone = (z <= 0).all(-1) & (np.roll(z, -1, 0) <= 0).all(-1)
+    return [
+        np.linalg.norm(np.roll(h, -1, 0) - h, axis=-1)[gone].sum()
+        for h in (z, apply("relu", z), apply("gelu", z))
+    ]
+
+
+@cache
+def after_gelu():
+    before, relu, gelu = lengths_of_the_black_arcs()
+    said(before, "1.03")
+    said(gelu, "0.35")
+    assert relu == 0
+    x = np.linspace(-4, 4, 801)
+    np.testing.assert_allclose(apply("gelu", x), x * gaussian.cdf(x), atol=1e-12)
+    for weights in ("hand", "mirrored", "drawn"):
+        for norm in SPACES:
+            recipe = recipe_of(SCENE, norm=norm, weights=weights, function="gelu")
+            assert (recipe.cloud("points").stages(recipe.defaults)[2] != 0).all()
+    trained = recipe_of(SCENE, weights="trained", function="gelu")
+    _, before, after, _ = trained.cloud("points").stages(trained.defaults)
+    assert (after[before < -8.4] == 0).all() and (before < -8.4).any() and (after[before > -8.3] != 0).all()
+
+
+def gelu_meets_itself():
+    """At the first state two far points of the circle come within the step between neighbours."""
+    y = normed(700, norm="layer_norm")
+    h = apply("gelu", y @ turned(25).T - 0.6)
+    far = np.linalg.norm(y[:, None] - y, axis=-1) > 1
+    apart = np.where(far, np.linalg.norm(h[:, None] - h, axis=-1), 9).min()
+    assert apart < 2 * pi * RADIUS / 700
+
+
+def the_task():
+    data = largest(240, norm="layer_norm")
+    np.testing.assert_array_equal(data.labels, np.abs(data.points).argmax(1))
+    assert {row["steps"] for row in TABLE.values()} == {2000} and {
+        len(row["accuracy"]) for row in TABLE.values()
+    } == {8}
+
+
+def more_zeros():
+    said(100 * middle("off", "layer_norm", "relu", 4, "start"), "47")
+    said(100 * middle("off", "layer_norm", "relu", 4, "end"), "57")
+    for norm in SPACES:
+        for k in EXPANSIONS:
+            assert middle("off", norm, "relu", k, "end") > middle("off", norm, "relu", k, "start")
+
+
+def no_fewer_bits():
+    for k, start, end in ((4, "3.86", "3.83"), (2, "2.94", "3.07")):
+        said(middle("bits", "layer_norm", "relu", k, "start"), start)
+        said(middle("bits", "layer_norm", "relu", k, "end"), end)
+
+
+def nothing_lost_with_nine():
+    row = TABLE["layer_norm", "relu", 3]
+    assert row["lost_end"] == [0] * 8 and row["accuracy"] == [1] * 8
+    film = shipped("ffn_layer_norm_relu_3")
+    for seed in range(8):
+        (A, b), _ = film.network.unflatten(film.weights[seed, -1].astype(float))
+        assert gates.shares(A @ CIRCLE.T, b, RADIUS)[0] == pytest.approx(1)
+    said(median(row["hidden_end"]), "1.84")
+    said(median(row["answer_end"]), "0.02")
+    # opposite points of a circle around its middle are twice its spread apart
+    y = normed(99, norm="layer_norm")
+    assert films.spread(y - -y) / films.spread(y) == pytest.approx(2)
+
+
+def narrow():
+    said(100 * middle("lost", "layer_norm", "relu", 1, "end"), "50")
+    said(100 * median(TABLE["layer_norm", "relu", 1]["accuracy"]), "75")
+    said(100 * median(TABLE["layer_norm", "gelu", 1]["accuracy"]), "98")
+
+
+def other_lengths():
+    said(100 * by_hand(**FIRST, size=0.5)[2], "53")
+    said(100 * by_hand(**FIRST)[2], "9")
+    assert by_hand(**FIRST, size=2.0)[2] == 0
+    defaults = recipe_of(SCENE).defaults
+    assert defaults == FIRST
+
+
+def every_token():
+    state, at = at_stop("Every token is on the circle")
+    assert state.params == FIRST and fates(state.recipe, state.params).min() > 0
+    np.testing.assert_allclose(np.linalg.norm(at.now("points"), axis=-1), RADIUS)
+
+
+def against_the_planes():
+    """Orange ones are on an axis, in pairs; the black ones are two arcs, and at 0."""
+    _, at = at_stop("Against the planes")
+    h = at.now("points")
+    shared, gone = (indices(Gated(fate, 0, CIRCLE), "points", at) for fate in ("shared", "collapsed"))
+    assert ((h[shared] > 0).sum(1) == 1).all() and (h[gone] == 0).all()
+    assert (np.diff(gone) > 1).sum() == 1
+    arcs = gates.arcs(turned(25) @ CIRCLE.T, np.full(3, -0.6), RADIUS)
+    assert sum(not arc.on.any() for arc in arcs) == 2
+
+
+def one_at_a_time():
+    state, at = at_stop("One neuron at a time")
+    assert (at.stages("points")[1] > 0).sum(1).max() == 1
+    shares = by_hand(0, -1)
+    assert shares[0] == pytest.approx(0, abs=1e-12)
+    said(100 * shares[2], "25")
+    arcs = [arc for arc in gates.arcs(CIRCLE.T, -ONE, RADIUS) if arc.on.any()]
+    assert len(arcs) == 3 and state.params == {"tilt": 0, "shift": -1}
+
+
+@cache
+def zeros_without_a_loss():
+    _, at = at_stop("Zeros without a loss")
+    on = at.stages("points")[1] > 0
+    assert on.sum(1).min() == 2 and (on.mean(0) < 1).all() and by_hand(0, 0.75)[0] == pytest.approx(1)
+    assert np.linalg.matrix_rank(CIRCLE.T[:2]) == np.linalg.matrix_rank(CIRCLE.T[1:]) == 2
+
+
+def a_mirror_image():
+    state, at = at_stop("A mirror image for each neuron")
+    assert (at.stages("points")[2] == 0).mean() == 0.5
+    np.testing.assert_allclose(at.now("points"), at.stages("points")[0], atol=1e-12)
+    lost = fates(state.recipe, {"tilt": 25, "shift": -0.6})
+    assert lost[0] < 480
+    mirrored_pairs()
+
+
+def the_gelu_stop():
+    state, at = at_stop("GELU")
+    assert state.params == FIRST and (at.now("points") != 0).all()
+    angles = 2 * pi * np.arange(FINE) / FINE
+    z = RADIUS * np.stack([np.cos(angles), np.sin(angles)], -1) @ (turned(25) @ CIRCLE.T).T - 0.6
+    assert np.ptp(apply("gelu", z[(z <= 0).all(-1)]), axis=0).max() < 0.2
+
+
+def the_sphere():
+    _, at = at_stop("A sphere")
+    on = (at.stages("points")[1] > 0).sum(1)
+    for k, share in enumerate((1 / 8, 3 / 8, 3 / 8)):
+        assert (on == k).mean() == pytest.approx(share, abs=0.01)
+    found = {
+        k: set(gates.fates(turned(25), np.zeros(3), at.stages("points")[0])[on == k].tolist())
+        for k in range(4)
+    }
+    assert found == {0: {gates.COLLAPSED}, 1: {gates.SHARED}, 2: {gates.APART}, 3: {gates.APART}}
+
+
+def wider():
+    state, at = at_stop("Wider")
+    h = at.now("points")
+    assert h.shape[1] == 12 and (h == 0).mean() == 0.5 and fates(state.recipe)[0] == 480
+    assert state.recipe.facts is not None and len(state.recipe.facts.rows) == 4
+
+
+@cache
+def trained_and_narrow():
+    state, at = at_stop("Trained, and narrow")
+    film = shipped("ffn_layer_norm_relu_1")
+    assert at.now("points").shape[1] == 3 and state.recipe.clock == "step"
+    said(100 * film.accuracy[1, -1], "83")
+    (A, b), _ = film.network.unflatten(film.weights[1, -1].astype(float))
+    y, labels = film.data.points.astype(float), film.data.labels
+    assert gates.fates(A @ CIRCLE.T, b, y @ CIRCLE.T).any()
+    met = np.abs(np.maximum(y @ A.T + b, 0)[:, None] - np.maximum(y @ A.T + b, 0)).max(-1) < 1e-3
+    same = met & ~np.eye(len(y), dtype=bool)
+    assert (same & (labels[:, None] == labels)).any() and (same & (labels[:, None] != labels)).any()
+
+
+def trained_and_wide():
+    state, _ = at_stop("Trained, and wide")
+    assert fates(state.recipe).tolist() == [480, 0, 0]
+    film = shipped("ffn_layer_norm_relu_3")
+    assert film.accuracy[0, -1] == 1 and film.network.hidden == (9,)
+    y = normed(480, norm="layer_norm")
+    net = film.network.pipeline(film.weights[0, -1].astype(float))
+    assert (net.stages(y)[-1].argmax(1) == net.stages(-y)[-1].argmax(1)).mean() > 0.98
+
+
+def in_the_stream():
+    """Tokens with one image: what is added is the same, so the difference between them stays."""
+    y = normed(480, norm="layer_norm")
+    stages = recipe_of(SCENE).cloud("points").stages(FIRST)
+    gone = np.flatnonzero((stages[2] == 0).all(1))
+    x = y + 3  # any stream with this norm
+    summed = x + stages[3]
+    np.testing.assert_allclose(summed[gone[0]] - summed[gone[-1]], x[gone[0]] - x[gone[-1]], atol=1e-12)
+
+
+def bent_and_whole():
+    off = 1 - acos(-0.75 / sqrt(2)) / pi
+    said(100 * off, "32")
+    assert len(gates.breaks(CIRCLE.T, np.full(3, 0.75), RADIUS)) == 6 and by_hand(0, 0.75)[
+        0
+    ] == pytest.approx(1)
+
+
+def pairs_in_any_dimension():
+    for d in range(1, 6):
+        A, x = np.random.default_rng(d).normal(size=(d, d)), np.random.default_rng(9).normal(size=(50, d))
+        on = np.hstack([x @ A.T, -x @ A.T]) > 0
+        assert (on.sum(1) == d).all() and {np.linalg.matrix_rank(np.vstack([A, -A])[row]) for row in on} == {
+            d
+        }
+
+
+def a_neuron_switches_at_most_twice():
+    for seed in range(99):
+        rng = np.random.default_rng(seed)
+        assert len(gates.breaks(rng.normal(size=(1, 2)), rng.normal(size=1), RADIUS)) in (0, 2)
+
+
+CLAIMS = {
+    "\\max(W_1 y + b,\\; 0) + c$$ Here a token has $d = 3$ coordinates. Behind **LayerNorm** every $y$ lies on one circle of radius $\\sqrt 3$": the_surfaces,
+    "In the large picture three neurons are the three axes.": the_surfaces,
+    "**ReLU**, $\\max(x, 0)$: what is negative becomes 0.": mirrored_pairs,
+    "A neuron that is above 0 is *on*.": the_ranks,
+    "Of more than three neurons space shows three: the first ones, or of trained ones those that vary most.": what_space_shows,
+    "So two points share their image only if the same neurons are on at both": the_ranks,
+    "All directions of the surface's space, two for the circle and three for the sphere: the piece is kept apart.": the_ranks,
+    "One of the sphere's three: all points of a circle around that direction meet.": the_ranks,
+    "Nothing is lost just if no piece has two points that its own neurons cannot tell apart.": the_ranks,
+    "the circle is safe from the shift $1/\\sqrt 2 = 0.71$ on, though until $\\sqrt 2 = 1.41$ each neuron is off "
+    "somewhere; the sphere is safe from $\\sqrt{3/2} = 1.22$ on.": the_condition,
+    "Mirrored pairs without a shift lose nothing at all, and yet half of all numbers are zeros: "
+    "$x = \\max(x, 0) - \\max(-x, 0)$.": mirrored_pairs,
+    "A neuron switches at most twice around the circle": a_neuron_switches_at_most_twice,
+    "so $m$ neurons cut it into at most $2m$ pieces: 6, 12, 18, 24 for 3, 6, 9, 12 neurons. Of 4,096 patterns of signs "
+    "that 12 neurons could have, a circle shows 24 at most, 4.58 bits. Great circles cut a sphere into "
+    "$m^2 - m + 2$ pieces at most, here 134.": the_pieces,
+    "A random neuron without a shift is off on half of the surface, so half of all numbers are zeros at every width. "
+    "All $m$ are off on $2^{-m}$ of it, on average: 12.5 % with 3 neurons, 0.02 % with 12. On the circle each of our "
+    "draws of 12 neurons keeps all points apart.": drawn_zeros,
+    "where ReLU makes a point of arcs that were 1.03 long, GELU leaves curves of 0.35.": after_gelu,
+    "Single points can still meet where the curve crosses itself": gelu_meets_itself,
+    "and far below 0 it is too small for a computer: in double precision all below −8.4 becomes 0": after_gelu,
+    "Each width has 8 trainings": the_task,
+    "with ReLU and 12 neurons from 47 % to 57 %.": more_zeros,
+    "their entropy goes from 3.86 to 3.83 bits with 12 neurons, and from 2.94 to 3.07 with 6.": no_fewer_bits,
+    "With 9 neurons ReLU loses nothing in any of 8 networks. In the hidden layer the images of $y$ and $-y$ lie 1.84 "
+    "times the spread of all images apart, where 2 is the most for opposite points; the answers are 0.02 "
+    "apart.": nothing_lost_with_nine,
+    "With 3 neurons ReLU has to lose, and it loses too much: 50 % of the circle, and 75 % of the answers are right. "
+    "GELU, which collapses nothing, has 98 % right.": narrow,
+    "At half that length the shift that you see first takes 53 % of the circle to one point; at the norm's length 9 %; "
+    "at twice that length nothing.": other_lengths,
+    "Behind LayerNorm all tokens are here.": every_token,
+    "Orange ones lie on an axis, and another point has fallen onto each. Both black arcs are in the "
+    "corner.": against_the_planes,
+    "? Without a tilt, at shift −1, the neurons are on in three arcs that do not meet. How much of the circle is kept "
+    "apart? - three quarters of it - one quarter - * nothing 25 % has gone to the corner.": one_at_a_time,
+    "? At shift 0.75 each neuron is still off on a part of the circle.": zeros_without_a_loss,
+    "At every point two neurons or more are on, and two see the whole plane of the circle. Look at the curves: parts "
+    "of them are flat, but never two at the same angle.": zeros_without_a_loss,
+    "Half of all numbers are zeros, and nothing is lost: $W_2$ brings the whole circle home. Make the shift smaller "
+    "than 0, and the corner opens again.": a_mirror_image,
+    "a small loop stands where the black point was, and there is no zero at all.": the_gelu_stop,
+    "An eighth of the sphere is in the corner. Three eighths became three axes: on each of these only one neuron is on. "
+    "What lies on the planes, another three eighths, was pressed flat but not folded": the_sphere,
+    "12 random neurons, of which space shows three. Half of all numbers are zeros, and every point is blue.": wider,
+    "Three neurons, trained.": trained_and_narrow,
+    "83 % are right.": trained_and_narrow,
+    "? With 9 neurons all answers are right, and they do not depend on the sign of $y$. Has ReLU thrown the sign away? "
+    "- yes, that is what the zeros are for - half of it": trained_and_wide,
+    "Two tokens with one image get the same added, so they stay as far apart as they were.": in_the_stream,
+    "at shift 0.75 each neuron is 0 on 32 % of the circle, so the image is bent at 6 places; but no two points meet "
+    "there.": bent_and_whole,
+    "With a mirror image for each of $d$ neurons that see all directions, $2d$ neurons do that: of each pair one is on, "
+    "except where both are 0.": pairs_in_any_dimension,
+}
