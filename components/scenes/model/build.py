@@ -143,7 +143,7 @@ def names(norm: Reduced, words: Mapping[int, str]) -> list[str]:
 
 
 def extent(norm: Reduced) -> float:
-    """Half the side of the picture: it holds most vectors from the sphere on, and that, if not much larger."""
+    """Half the side of the picture: it holds most vectors from the sphere on, and that if not much larger."""
     after = Pipeline(steps(norm, 1.0)).stages(norm.points.astype(float), {})[1 + norm.centres :]
     reach = max(map(far, after))
     return max(reach, sqrt(norm.d)) if sqrt(norm.d) < LARGE * reach else reach
