@@ -5,6 +5,9 @@ python app.py list                          names the scenes
 python app.py export SLUG --out FILE        writes a scene as a page, a picture or a film
 python app.py site DIR                      writes the whole explorer as static files
 python app.py story DIR                     writes the story alone, for anyone's site
+python app.py record MODEL --text FILE --out FILE.safetensors    samples what the norms of a model see
+python app.py model FILE.safetensors        serves the explorer, and names the page that shows it
+python app.py report FILE.safetensors       tells what they do: a table, --json, --csv
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from flask import Flask
 
 from components import settings
 from components.language.scene import scenes
-from components.pages import explorer, run_files
+from components.pages import explorer, recordings, run_files
 from components.publish import commands, embed
 from components.web import budget, proxy, security, server
 
@@ -41,6 +44,7 @@ def create_app() -> Dash:
     server.add_routes(app.server)
     embed.add_routes(app.server)
     run_files.add_routes(app.server)
+    recordings.add_routes(app.server)
     app.add_pages()
     security.secure(app, setting)
     proxy.stand_behind(app.server, setting)
@@ -57,7 +61,7 @@ def wsgi() -> Flask:
     return server
 
 
-def serve(host: str, port: int) -> None:
+def serve(host: str, port: int, path: str = "") -> None:
     from components.web.front import Front
 
     try:
@@ -67,7 +71,7 @@ def serve(host: str, port: int) -> None:
         sys.exit(f"normscape: {error}")
     except (OSError, ValueError) as error:
         sys.exit(f"normscape: cannot serve on {host}:{port}: {error}")
-    print(f"Normscape is on http://{host}:{port}  (Ctrl+C stops it)", flush=True)
+    print(f"Normscape is on http://{host}:{port}/{path}  (Ctrl+C stops it)", flush=True)
     try:
         while True:
             front.turn()
@@ -95,7 +99,8 @@ def main(arguments: list[str] | None = None) -> None:
     several = parser.add_subparsers(metavar="command")
     address(several.add_parser("serve", help="the explorer, as without a command"))
     several.add_parser("list", help="the names of the scenes").set_defaults(run=lambda _: names())
-    commands.add(several)
+    commands.add(several, serve)
+    address(several.choices["model"])
     asked = parser.parse_args(arguments)
     try:
         asked.run(asked)

@@ -11,6 +11,7 @@ from geometry.pipeline import (
     Pipeline,
     Placed,
     Pointwise,
+    Product,
     Softmax,
     Track,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "Pipeline",
     "Placed",
     "Pointwise",
+    "Product",
     "Softmax",
     "Track",
     "center",

@@ -1,5 +1,6 @@
 """Gain and shift: the sphere becomes an ellipsoid in diag(γ)U, around β."""
 
+from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
@@ -9,6 +10,8 @@ from jaxtyping import Float
 from geometry.arrays import Array, one_each, real, taken, widened
 from geometry.centering import center
 from geometry.sphere import to_sphere
+
+HALVINGS = 200  # as often as double precision can be halved between two neighbours, and between one and 0
 
 
 def to_ellipsoid(
@@ -45,6 +48,42 @@ def semi_axes(
     rounding = 4 * d * xp.finfo(gamma.dtype).eps * s[: min(1, d)]
     axes = int(xp.sum(xp.astype(s > rounding, xp.int64)))
     return back(sqrt(d) * s[:axes]), back(u.mT[:axes, :])
+
+
+def lengths(
+    gamma: Float[np.ndarray, "d"], ranks: Sequence[int], *, centered: bool = True
+) -> Float[np.ndarray, "k"]:
+    """Lengths of some semi-axes, by their ranks: 0 the longest, −1 the shortest; 0 for those that γ's zeros
+    flatten.
+
+    Without a decomposition, for any d: λ = (length)²/d is a root of Σ 1/(γᵢ² − λ) = 0, one between each two
+    neighbours of γ², and bisection finds it. Not `centered`, the lengths are √d·|γ|. Source: G. H. Golub,
+    Some modified matrix eigenvalue problems (1973), section 5.
+    """
+    squares = np.sort(np.asarray(gamma, dtype=np.float64) ** 2)
+    d = len(squares)
+    if not centered:
+        return np.sqrt(d * squares[::-1][list(ranks)])
+    low, high = squares[:-1][::-1][list(ranks)], squares[1:][::-1][list(ranks)]
+    with np.errstate(all="ignore"):  # at a zero of γ, and where two are the same
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            above = np.sum(1 / (squares - middle[:, None]), axis=-1) > 0
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return np.sqrt(d * (low + high) / 2)
+
+
+def shorter(gamma: Float[np.ndarray, "d"], share: float, *, centered: bool = True) -> int:
+    """How many semi-axes are shorter than a share of the longest; the direction of 1/γ is not one of them."""
+    squares = np.asarray(gamma, dtype=np.float64) ** 2
+    if not squares.any():
+        return len(squares) - centered
+    limit = float(share * lengths(gamma, [0], centered=centered)[0]) ** 2 / len(squares)
+    below = int(np.sum(squares < limit))
+    if not (centered and below):
+        return below
+    with np.errstate(all="ignore"):
+        return below - 1 + int(np.sum(1 / (squares - limit)) > 0)
 
 
 def normal(gamma: Float[Array, "d"]) -> Float[Array, "d"]:

@@ -9,7 +9,8 @@ point moves between stages). Source: design.md.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import mul
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +32,7 @@ __all__ = [
     "Pipeline",
     "Placed",
     "Pointwise",
+    "Product",
     "Softmax",
     "Track",
 ]
@@ -163,6 +165,38 @@ class Pointwise:
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch d"]:
         return pointwise.apply(self.function, x)
+
+
+@dataclass(frozen=True)
+class Product:
+    """x ↦ the product of its coordinates of each group, one number for each; a group of one passes it on.
+
+    With an `Affine` that adds: dot products, squares, a direction times a length. Raises ValueError for no
+    group, an empty one, and a coordinate that is not there.
+    """
+
+    groups: Sequence[Sequence[int]]
+    parameters: ClassVar[frozenset[str]] = frozenset()
+    sources: ClassVar[tuple[Any, ...]] = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "groups", tuple(tuple(map(int, g)) for g in self.groups))
+        if not self.groups or not all(self.groups) or any(i < 0 for g in self.groups for i in g):
+            raise ValueError(f"a Product needs groups of coordinates, 0 or more each: got {self.groups}")
+
+    def width(self, d: int | None) -> int:
+        most = max(i for group in self.groups for i in group)
+        if d is not None and most >= d:
+            raise ValueError(
+                f"a Product of coordinate {most} takes points of more than {most} coordinates: got {d}"
+            )
+        return len(self.groups)
+
+    def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
+        x, back = taken(x)
+        self.width(x.shape[-1])
+        each = [reduce(mul, (x[..., i : i + 1] for i in group)) for group in self.groups]
+        return back(_beside(each))
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,7 +332,7 @@ class Pipeline:
         return [back(stage) for stage in stages]
 
 
-Step = Affine | Normalize | Pointwise | Softmax | Placed | Branches
+Step = Affine | Normalize | Pointwise | Product | Softmax | Placed | Branches
 
 
 def _beside(results):

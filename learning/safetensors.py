@@ -10,13 +10,14 @@ import json
 import struct
 from collections.abc import Mapping
 from math import prod
+from mmap import mmap
 from typing import Any
 
 import numpy as np
 
 DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8"}
 LENGTH = struct.Struct("<Q")
-HEADER, AXES = 2**20, 8  # bytes of the header, and axes of an array, that are read at most
+HEADER, AXES = 2**22, 8  # bytes of the header, and axes of an array, that are read at most
 META = "__metadata__"
 
 Arrays = dict[str, np.ndarray]
@@ -44,7 +45,7 @@ def to_safetensors(arrays: Mapping[str, np.ndarray], meta: Mapping[str, str] | N
     return LENGTH.pack(len(text)) + text + b"".join(parts)
 
 
-def from_safetensors(data: bytes) -> tuple[Arrays, dict[str, str]]:
+def from_safetensors(data: bytes | mmap) -> tuple[Arrays, dict[str, str]]:
     """The arrays of a file, and the texts about them. Raises FileError for what is not whole or not of this
     format.
 

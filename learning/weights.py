@@ -28,7 +28,7 @@ class FilmError(ValueError):
 def weights_text(network: Any, flat: Array) -> str:
     """One network with its parameters (P,) in letters, digits, "-" and "_", and a checksum.
 
-    Linears in single precision; attention, which has many, in half. Raises FilmError where it does not fit into a link.
+    Linears in single precision; attention, which has many, in half. Raises FilmError where it does not fit.
     """
     if np.shape(flat) != (network.size,):
         raise FilmError(f"this network has {network.size} parameters: got an array of shape {np.shape(flat)}")
@@ -62,28 +62,23 @@ def network_of(text: str) -> tuple[Network | Attention, Array]:
     except (binascii.Error, ValueError):
         raise FilmError("a network in a link has only letters, digits, - and _, and all of them") from None
     body, checksum = data[:-4], data[-4:]
-    kinds = {LINEARS: (HEAD, _linears_of), ATTENTION: (HEAD_ATTENTION, _attention_of)}
-    head, read = kinds.get(body[0] if body else 0, (HEAD, None))
+    head = HEAD_ATTENTION if body[:1] == bytes([ATTENTION]) else HEAD
     if len(body) < head.size or checksum != struct.pack("<I", zlib.crc32(body)):
         raise FilmError("this network is not whole: the link was cut or changed")
-    if read is None:
-        raise FilmError(
-            f"this network comes from another version: it is of kind {body[0]}, this one reads {LINEARS} and {ATTENTION}"
-        )
-    network, kind, flat = read(body)
+    if body[0] not in (LINEARS, ATTENTION):
+        raise FilmError(f"this network comes from another version: no kind {body[0]} is known here")
+    network: Network | Attention
+    network, kind, flat = _attention_of(body) if body[0] == ATTENTION else _linears_of(body)
     if len(flat) != kind.itemsize * network.size:
-        raise FilmError(
-            f"this network needs {network.size} parameters: the link has {len(flat) / kind.itemsize:g}"
-        )
+        numbers = f"{len(flat) / kind.itemsize:g}"
+        raise FilmError(f"this network needs {network.size} parameters: the link has {numbers}")
     return network, bounded(np.frombuffer(flat, kind))
 
 
 def _linears_of(body: bytes) -> tuple[Network, np.dtype, bytes]:
     _, middle, inputs, outputs, depth, eps = HEAD.unpack_from(body)
     if middle >= len(MIDDLES):
-        raise FilmError(
-            f"this network comes from another version: what is between its Linears is unknown, {middle}"
-        )
+        raise FilmError(f"this network comes from another version: no step {middle} is known here")
     widths, flat = tuple(body[HEAD.size : HEAD.size + depth]), body[HEAD.size + depth :]
     return named(inputs, outputs, depth, list(MIDDLES)[middle], eps, widths), np.dtype("<f4"), flat
 
@@ -91,7 +86,7 @@ def _linears_of(body: bytes) -> tuple[Network, np.dtype, bytes]:
 def _attention_of(body: bytes) -> tuple[Attention, np.dtype, bytes]:
     _, classes, width, norm = HEAD_ATTENTION.unpack_from(body)
     if norm >= len(NORMS):
-        raise FilmError(f"this network comes from another version: its norm is unknown, {norm}")
+        raise FilmError(f"this network comes from another version: no norm {norm} is known here")
     try:
         network = Attention(classes, width, list(NORMS)[norm])
     except ValueError as problem:

@@ -24,10 +24,12 @@ from learning.attention import NORMS, Attention, angles
 from learning.datasets import SPACES, DataSet, digits, largest, octants, random_labels, spiral, xor
 from learning.film import Film, score, to_npz
 from learning.history import thinned
-from learning.language import Shape, initial, losses, measured, read, to_file
+from learning.language import Shape, from_file, initial, losses, measured, read, to_file
 from learning.language_training import causal, learned
 from learning.majority import BATCH, HELD, majority
 from learning.network import MIDDLES, Network
+from learning.recording import digest as recording
+from learning.recording.ours import seen
 from learning.shipped import FOLDER
 from learning.shuffles import KINDS as SHUFFLED
 from learning.shuffles import PLACES, harm
@@ -45,6 +47,7 @@ DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # theirs,
 LONG, SHUFFLES = 3000, 100  # steps, and shuffles of a kind, of models with heads
 SETS = 100  # and how often they are drawn
 ARMS = ("drawn", "centred", "scaled", "layernorm", "eps")  # what becomes of them
+WINDOWS, VECTORS = 8, 600  # of the text that is recorded, and vectors of each norm that are kept
 FILTERS = {"layer_norm": 240, "rms_norm": 600}  # points that feed-forward networks learn from, by their norm
 EXPANSIONS = range(1, 5)
 GAINS, STREAMS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0), (4, 64)  # of blocks in a row: branches, widths,
@@ -251,6 +254,18 @@ def shuffles(shape: Shape) -> dict[str, list[np.ndarray]]:
     }
 
 
+def norms() -> None:
+    """What the norms of the language model see, before its training and after, on the text that it has not
+    learned from."""
+    shape, weights = from_file((FOLDER / "language.safetensors").read_bytes())
+    text = (FOLDER / "language.txt").read_text("utf-8")[: WINDOWS * shape.window]
+    tokens = shape.tokens(text).reshape(-1, shape.window)
+    start = {name: w.astype(np.float64) for name, w in initial(shape, 0).items()}
+    for name, each, called in (("trained", weights, "trained"), ("start", start, "before training")):
+        found = seen(shape, each, tokens, name=f"a small GPT, {called}", vectors=VECTORS)
+        (FOLDER / f"norms_{name}.safetensors").write_bytes(recording.to_file(recording.digest(found)))
+
+
 def digit_network(middle: str, depth: int, last: int) -> Network:
     return Network(64, WIDE, depth, 10, middle, widths=(*[WIDE] * (depth - 1), last))
 
@@ -387,6 +402,7 @@ TABLES = {
     "language": language,
     "depth": depth,
     "heads": heads,
+    "norms": norms,
 }
 
 

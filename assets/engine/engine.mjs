@@ -10,6 +10,7 @@
  * @typedef {{kind: "affine", A: Entries | Of, b: Entries | null}
  *   | {kind: "normalize", radius: Entries, eps: Entries, groups: number[][] | null, convention: string}
  *   | {kind: "pointwise", function: string}
+ *   | {kind: "product", groups: number[][]}
  *   | {kind: "softmax", temperature: Entries, causal: boolean}
  *   | {kind: "placed", names: string[][]}
  *   | {kind: "branches", pipelines: Step[][], join: "sum" | "concat"}} Step a branch is steps too
@@ -112,6 +113,7 @@ export const FUNCTIONS = {
   arcsin: (x) => Math.asin(Math.max(-1, Math.min(1, x))),
   arctan: Math.atan,
   relu: (x) => (x <= 0 ? 0 : x),
+  entr: (x) => (x <= 0 ? 0 : -x * Math.log(x)),
   gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
   gelu_tanh: (x) => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x))),
 };
@@ -174,6 +176,19 @@ function normalize(x, n, radius, eps, groups, convention) {
   return x;
 }
 
+/** The product of the coordinates of each group. @param {Float64Array} x @param {number} n @param {number[][]} groups */
+function product(x, n, groups) {
+  const d = x.length / n || 1, m = groups.length, y = room(n * m, x);
+  groups.forEach((group, g) => {
+    for (let i = 0; i < n; i++) {
+      let all = x[i * d + group[0]];
+      for (let k = 1; k < group.length; k++) all *= x[i * d + group[k]];
+      y[i * m + g] = all;
+    }
+  });
+  return y;
+}
+
 /** Softmax over the coordinates, in place; temperature 0 is the argmax, which several may share. A causal point sees as many
  * coordinates as there are points up to it. @param {Float64Array} x @param {number} n @param {number} temperature
  * @param {boolean} causal @param {number} first the number of the first of these points */
@@ -232,6 +247,7 @@ function apply(x, n, step, params, all, first) {
       for (let i = 0; i < x.length; i++) x[i] = f(x[i]);
       return x;
     }
+    case "product": return product(x, n, step.groups);
     case "softmax": return softmax(x, n, value(step.temperature, params)[0], step.causal, first);
     case "placed": {
       const m = step.names[0].length, out = room(n * m, x);

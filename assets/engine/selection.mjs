@@ -177,7 +177,7 @@ function flat([first, ...others]) {
  *   then the products of each two, in fours; and how far the farthest is */
 
 /** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number[]} from @returns {Seen} */
-export function seen(keys, n, d, from) {
+function seen(keys, n, d, from) {
   const rows = scratch(ALL, 4 * Math.ceil((d * (d + 3)) / 8) * n);
   let size = 0;
   for (let i = 0; i < n; i++) {
@@ -216,7 +216,7 @@ function leads({ rows, size, n, d }, k, query) {
  * the last step's average are positive; an L below log 2 shows that h leads.
  * @param {Seen} all @param {number[]} own h @param {number[] | null} [start] @param {number} [exact] what the last step gains, else L is as near as a frame needs
  * @returns {{query: number[], value: number, proven: boolean}} */
-export function evenest(all, own, start, exact) {
+function evenest(all, own, start, exact) {
   const { size, n, d } = all;
   let q = start?.slice() ?? new Array(d).fill(0), now = moments(all, q), value = now.value - dot(q, own);
   if (start && !(value < Math.log(n))) {
@@ -257,7 +257,7 @@ function beyond({ rows, n, d }, move, mean) {
 }
 
 /** The softmax of ⟨q, k⟩, in `P`, and log Σ exp. @param {Seen} all @param {number[]} q */
-export function softmax({ rows, n, d }, q) {
+function softmax({ rows, n, d }, q) {
   const p = scratch(P, n), highest = scores(rows, n, d, q, p);
   let sum = 0;
   for (let i = 0; i < n; i++) sum += p[i] = p[i] > highest - NOTHING ? Math.exp(p[i] - highest) : 0;
@@ -268,7 +268,7 @@ export function softmax({ rows, n, d }, q) {
 /** log Σ exp⟨q, k⟩, its gradient and its curvature: the mean and the covariance of the softmax, which is left in `P`; a ridge where
  * the keys do not spread. Four sums at once, for speed.
  * @param {Seen} all @param {number[]} q */
-export function moments(all, q) {
+function moments(all, q) {
   const { rows, n, d } = all, { p, value } = softmax(all, q);
   /** @type {number[]} */ const sums = [], /** @type {number[]} */ spread = new Array(d * d).fill(0);
   for (let f = 0; f < (d * (d + 3)) / 2; f += 4) {

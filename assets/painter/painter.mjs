@@ -154,6 +154,7 @@ export class Panel {
       this.gd.addEventListener("wheel", this.#zoom, { passive: false, capture: true });
       if (gl) this.#pickOnDemand(gl);
       this.#prepare();
+      this.#dash(frame);
       this.#keepListening();
       if (gl) redraw(this.scene.glplot);
     } else {
@@ -265,6 +266,17 @@ export class Panel {
     });
   }
 
+  /** Dashes where they are in motion: at rest they would stand elsewhere. @param {Drawn[]} frame @returns {boolean} whether there are some */
+  #dash(frame) {
+    const { scene } = this, dashed = this.fast && scene?.glplot ? this.view.layers.flatMap((layer, l) => (layer.pattern?.length ? [l] : [])) : [];
+    try {
+      for (const l of dashed) this.#paintLayer(scene, scene.traces[`layer-${l}`], this.view.layers[l], frame[l], l);
+    } catch {
+      this.fast = false;
+    }
+    return this.fast && dashed.length > 0;
+  }
+
   /** With every update Plotly sets the camera's mode anew, and a mode just set is deaf to the hand for half a second. */
   #keepListening() {
     const scene = this.scene, set = scene?.updateFx;
@@ -298,8 +310,10 @@ export class Panel {
     this.settled = { frame, camera };
     await this.Plotly.react(this.gd, data, layout, CONFIG);
     if (this.closed) return;
-    if (this.is3d) this.#prepare();
-    else /** @type {HTMLCanvasElement} */ (this.canvas).hidden = true;
+    if (this.is3d) {
+      this.#prepare();
+      if (this.#dash(frame)) redraw(this.scene.glplot);
+    } else /** @type {HTMLCanvasElement} */ (this.canvas).hidden = true;
     this.gd.classList.remove("moving");
     this.#follow();
   }
@@ -337,7 +351,7 @@ export class Panel {
     if (layer.draws === "labels") return;
     if (kept.points !== drawn.points) {
       const write = solid ? writeMesh : layer.draws === "points" ? writePoints : writeLine;
-      write(object, drawn.points, scene.dataScale, kept, layer, kept.rgb, outside(this.view.ranges));
+      write(object, drawn.points, scene.dataScale, kept, layer, kept.rgb, this.view.ranges);
     }
     if (solid && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, kept.rgb);
     if (solid && live(layer.color) && drawn.values && kept.values !== drawn.values) shadeMesh(object, drawn.values, kept, /** @type {Color} */ (layer.color));
@@ -599,9 +613,9 @@ function drawMarkers(context, layer, trace, drawn, n, px, py, color) {
 }
 
 /** Markers: each point's position once per vertex of its glyph, first those of all faces, then those of all edges. @param {Plotly} cloud @param {Float32Array} points @param {number[]} scale
- * @param {Kept} kept @param {Mark} layer @param {number[]} color @param {number[]} away where gaps are */
-function writePoints(cloud, points, scale, kept, layer, color, away) {
-  const n = points.length / 3, faces = cloud.vertexCount / n, edges = cloud.lineVertexCount / n;
+ * @param {Kept} kept @param {Mark} layer @param {number[]} color @param {[number, number][]} ranges */
+function writePoints(cloud, points, scale, kept, layer, color, ranges) {
+  const away = outside(ranges), n = points.length / 3, faces = cloud.vertexCount / n, edges = cloud.lineVertexCount / n;
   if (!Number.isInteger(faces) || !Number.isInteger(edges)) throw new Error("unexpected glyphs");
   const out = (kept.array ??= new Float32Array(3 * n * (faces + edges)));
   let at = 0;
@@ -617,11 +631,13 @@ function writePoints(cloud, points, scale, kept, layer, color, away) {
 
 /**
  * Lines: a strip of four vertices a segment, each (from, to, arc length, ±width, colour). Over a gap the strip stands
- * still: copies of the vertex before it, then of the vertex after it, so that it draws nothing there.
+ * still: copies of the vertex before it, then of the vertex after it, so that it draws nothing there. Lengths are those of the
+ * picture, a cube of the ranges: Plotly's, which are of its buffers, change with the scale of these, and with them the places of dashes.
  * @param {Plotly} line @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {Mark} layer @param {number[]} color
+ * @param {[number, number][]} ranges
  */
-function writeLine(line, points, scale, kept, layer, color) {
-  const n = points.length / 3;
+function writeLine(line, points, scale, kept, layer, color, ranges) {
+  const n = points.length / 3, [wx, wy, wz] = ranges.map(([low, high], r) => ((high - low) * scale[r]) ** -2);
   if (kept.array?.length !== 48 * (n - 1)) kept.array = lineTemplate(n, layer.size, color);
   const out = kept.array;
   const gap = (/** @type {number} */ i) => points[3 * i] !== points[3 * i];
@@ -631,7 +647,7 @@ function writeLine(line, points, scale, kept, layer, color) {
     const a = 3 * i - 3, b = 3 * i, from = arc;
     const ax = points[a] * scale[0], ay = points[a + 1] * scale[1], az = points[a + 2] * scale[2];
     const bx = points[b] * scale[0], by = points[b + 1] * scale[1], bz = points[b + 2] * scale[2];
-    arc += Math.sqrt((bx - ax) ** 2 + (by - ay) ** 2 + (bz - az) ** 2);
+    arc += Math.sqrt(wx * (bx - ax) ** 2 + wy * (by - ay) ** 2 + wz * (bz - az) ** 2);
     for (let v = 0, o = at; v < 4; v++, o += 12) {
       const first = v < 2;
       out[o] = first ? ax : bx; out[o + 1] = first ? ay : by; out[o + 2] = first ? az : bz;

@@ -13,12 +13,13 @@ import numpy as np
 from components.language.cloud import Attention, Cloud, LargestWeight
 from components.language.marks import DASHES, Color, Counted, Followed, Hand, Highest, Mark, Stroke
 from components.language.recipe import Readout
-from geometry import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Softmax, arrows
+from geometry import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Product, Softmax, arrows
 
 OF_SEVERAL_KINDS = (
     Affine
     | Normalize
     | Pointwise
+    | Product
     | Softmax
     | Branches
     | Placed

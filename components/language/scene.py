@@ -177,6 +177,15 @@ class File:
 
 
 @dataclass(frozen=True)
+class Stored:
+    """What a reader has opened: the choice that names it, its key there, and how its bytes are read."""
+
+    choice: str
+    key: str
+    read: Callable[[bytes], Any]
+
+
+@dataclass(frozen=True)
 class Training:
     """How a scene is trained: `task`, what to train for some choices; `films`, those shipped that may do.
 
@@ -187,7 +196,7 @@ class Training:
     films: Callable[[Choices], Sequence[str]]
 
 
-def no_files(choices: Choices) -> Sequence[File]:
+def no_files(choices: Choices) -> Sequence[File | Stored]:
     return ()
 
 
@@ -204,7 +213,11 @@ class Scene:
     order: int = 100
     choices: tuple[Choice | Whole | Typed | Sentence | Several | Result | Picked, ...] = ()
     training: Training | None = None
-    files: Callable[[Choices], Sequence[File]] = no_files
+    files: Callable[[Choices], Sequence[File | Stored]] = no_files
+
+    def private(self, texts: Mapping[str, Any]) -> bool:
+        """Whether choices name what a reader has trained or opened, which no cache keeps."""
+        return any(isinstance(c, Result) and bool(texts.get(c.name)) for c in self.choices)
 
     @property
     def slug(self) -> str:

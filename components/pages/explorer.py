@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from components.language.link import key
 from components.language.scene import Scene, WrongValue, scenes
-from components.pages import home, page, search, shell, story, words
+from components.pages import home, page, recordings, search, shell, story, words
 from components.pages.markup import element, written
 from components.pages.panel import add_training
 from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script
@@ -91,11 +91,10 @@ class Explorer(Dash):
 
     def _main(self, scene: Scene, place: Place) -> tuple[int, Markup]:
         """Status and text of a scene, without its picture where there is too much to do at the moment."""
-        panel, data = self.training.tree(scene), facts(scene, place)
+        panel, data = self.training.tree(scene) or recordings.tree(scene), facts(scene, place)
 
         def text(query: dict[str, str]) -> Markup:
-            own = query.get("run") or query.get("net")  # one reader's
-            name = None if own else ("page", place.root, scene.slug, *sorted(query.items()))
+            name = None if scene.private(query) else ("page", place.root, scene.slug, *sorted(query.items()))
             make = lambda: written(page.scene_page(scene, state_of(scene, query), data, place, below=panel))  # noqa: E731
             try:
                 return Markup(made(name, make).decode())
@@ -144,6 +143,7 @@ def facts(scene: Scene, place: Place) -> dict[str, str]:
 def scene_head(scene: Scene, place: Place, *, trained: bool) -> list[Any]:
     """The scripts of a scene, and what they ask for first: it comes while they do."""
     entries = ["page/attend", *(["player/training", "page/callbacks"] if trained else [])]
+    entries += ["page/recordings"] if recordings.tree(scene) else []
     scripts = [module(place.asset(f"{entry}.mjs")) for entry in entries]
     recipe = {"rel": "preload", "as": "fetch", "crossorigin": "anonymous", "href": first_recipe(scene, place)}
     early = preloads(place, entries, f"{place.root}lib/{bundle()[0]}")

@@ -1,4 +1,4 @@
-"""The command line's `export`, `site` and `story`: their arguments, and what can go wrong, as one line."""
+"""The command line: `export`, `site`, `story`, recordings: arguments, and what goes wrong, as one line."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from components.language.scene import WrongValue
+from components.publish import recordings
 from components.publish.export import FEWEST, MOST, Look, Missing, export
 from components.publish.site import write, write_story
 from components.publish.studio import NoBrowser
+from learning.safetensors import FileError
 
-WRONG = (WrongValue, Missing, NoBrowser, OSError)
+WRONG = (WrongValue, Missing, NoBrowser, FileError, recordings.NotRecorded, OSError)
 LONGEST, FASTEST, LARGEST = 120.0, 60, 4.0  # seconds, frames a second, pixels for one of CSS
 
 
-def add(commands: Any) -> None:
-    """All as subcommands; `asked.run(asked)` does what was asked."""
+def add(commands: Any, serve: Callable[..., None]) -> None:
+    """All as subcommands; `asked.run(asked)` does what was asked. serve: what runs the explorer."""
     _add_export(commands.add_parser("export", help="a scene as a file"))
     one = commands.add_parser("site", help="the whole explorer as static files")
     one.add_argument("folder", type=Path, metavar="DIR")
@@ -26,6 +28,7 @@ def add(commands: Any) -> None:
     one = commands.add_parser("story", help="the story as files, for anyone's site")
     one.add_argument("folder", type=Path, metavar="DIR")
     one.set_defaults(run=lambda asked: print(write_story(asked.folder)))
+    recordings.add(commands, serve)
 
 
 def _add_export(one: argparse.ArgumentParser) -> None:

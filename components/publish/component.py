@@ -58,8 +58,7 @@ def routes(name: str) -> Blueprint:
 def figure(slug: str) -> Response:
     """The element of a figure by itself, with its picture, for the query of an embed."""
     scene, asked = find(slug), once(request.args)
-    own = asked.get("run") or asked.get("net")  # one reader's
-    key = None if own else ("figure", slug, *sorted(asked.items()))
+    key = None if scene.private(asked) else ("figure", slug, *sorted(asked.items()))
     return fresh(made(key, lambda: html(scene, asked)), "text/html")
 
 

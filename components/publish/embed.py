@@ -70,8 +70,7 @@ def embed(slug: str) -> Response:
     """The figure of a scene as a page; what is wrong with the query in words, as JSON on demand."""
     try:
         scene, asked = find(slug), once(request.args)
-        own = asked.get("run") or asked.get("net")  # one reader's
-        key = None if own else ("embed", slug, *sorted(asked.items()))
+        key = None if scene.private(asked) else ("embed", slug, *sorted(asked.items()))
         return fresh(made(key, lambda: html(read(scene, asked))), "text/html")
     except WrongValue as wrong:
         if request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json":

@@ -11,7 +11,7 @@ import numpy as np
 
 from components.language.link import State, parse
 from components.language.recipe import Recipe
-from components.language.scene import Choices, Scene, WrongValue
+from components.language.scene import Choices, File, Scene, WrongValue
 from components.scenes.trained import SEEDS
 from components.training import runs
 from learning import shipped
@@ -46,7 +46,7 @@ kept = Kept()
 
 def built(scene: Scene, choices: Choices) -> Recipe:
     """The recipe of a scene for its choices. Raises WrongValue."""
-    if choices.get("run") or choices.get("net"):  # one reader's
+    if scene.private(choices):
         return _built(scene, choices)
     return kept.get(
         (scene.slug, scene.build, scene.training, *choices.items()), lambda: _built(scene, choices)
@@ -76,8 +76,11 @@ def state_of(scene: Scene, query: Mapping[str, str], *, tour: bool = True) -> St
 
 
 def given(scene: Scene, choices: Choices) -> list[Any]:
-    """What the files say that a scene wants for its choices."""
-    return [shipped.read(file.name, file.read) for file in scene.files(choices)]
+    """What the files say that a scene wants for its choices. Raises WrongValue."""
+    return [
+        shipped.read(file.name, file.read) if isinstance(file, File) else runs.read(file)
+        for file in scene.files(choices)
+    ]
 
 
 def film_for(choices: Choices, network: Model, data: DataSet, films: Sequence[str]) -> Film:

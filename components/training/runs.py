@@ -15,9 +15,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from components.language.scene import WrongValue
+from components.language.scene import Stored, WrongValue
 from components.training import store
 from learning.film import Film, FilmError, from_npz, key, to_npz
+from learning.safetensors import FileError
 
 KEPT_DAYS = 30
 KEY = re.compile("[0-9a-f]{16}")
@@ -32,34 +33,56 @@ Shelf = dict[str, dict[str, Any]]
 
 def save(film: Film, *, client: str = "", trained: bool = False) -> str:
     """Store a film that a client has trained, or opened; its key. Raises store.Away."""
-    name, data = key(film), to_npz(film)
+    return keep(key(film), to_npz(film), client=client, trained=trained)
+
+
+def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
+    """Store bytes under a key, among the films; the key. Raises store.Away."""
     size = max(len(data), SMALLEST)
     entry = {"size": size, "client": client, "trained": trained, "since": time.time()}
     if size > _most():
-        raise store.Full("there is no room for this film")
+        raise store.Full("there is no room for this")
     _settle(name, entry)
     store.films().set(_place(name), data, _seconds())
     if name not in json.loads(store.films().get(SHELF) or b"{}"):  # others came meanwhile
         _forget([name])
-        raise store.Full("there was no room for this film")
+        raise store.Full("there was no room for this")
     return name
 
 
 def load(run: str) -> Film:
     """The film of a key. Raises WrongValue for a text that is none, or a film that cannot be had."""
+    return read(Stored("run", run, from_npz))
+
+
+def read(stored: Stored) -> Any:
+    """What the bytes of a key say. Raises WrongValue as `load`."""
+    name, run = stored.choice, stored.key
     if not KEY.fullmatch(run):
-        raise WrongValue("run", f"run={run[:40]!r} is not the key of a run", "16 digits, 0-9 and a-f")
+        raise WrongValue(name, f"{name}={run[:40]!r} is not the key of a run", "16 digits, 0-9 and a-f")
     try:
         data = store.films().get(_place(run))
     except store.Away:
-        raise WrongValue("run", "trained runs cannot be reached now; try again", "try again") from None
+        raise WrongValue(name, "what was opened or trained cannot be reached now", "try again") from None
     if data is None:
-        gone = f"run {run} is not here, or no longer: a run is kept {KEPT_DAYS} days"
-        raise WrongValue("run", f"{gone}; open its file, or train again", "the key of a run that is kept")
+        gone = f"{name} {run} is not here, or no longer: it is kept {KEPT_DAYS} days"
+        raise WrongValue(name, f"{gone}; open its file, or train again", "a key that is kept")
     try:
-        return from_npz(data)
-    except FilmError as problem:  # of another version, say
-        raise WrongValue("run", f"run {run} cannot be read: {problem}", "train again") from None
+        return stored.read(data)
+    except (FilmError, FileError) as problem:  # of another kind or version, say
+        raise WrongValue(name, f"{name} {run} cannot be read: {problem}", "open its file again") from None
+
+
+def forget(run: str) -> None:
+    """Let go what is kept under a key. Raises store.Away."""
+    _forget([run])
+    store.films().change(SHELF, lambda data: _without(run, data), _seconds())
+
+
+def _without(run: str, data: bytes | None) -> bytes:
+    return json.dumps(
+        {name: each for name, each in json.loads(data or b"{}").items() if name != run}
+    ).encode()
 
 
 def settle() -> None:

@@ -10,7 +10,8 @@ from urllib.parse import quote
 
 from components.web.proxy import Wsgi
 
-SECRET = re.compile(r"[\w%-]{16,}(?=[/.]|$)")  # what follows /run/ and /training/: a run's key, a ticket
+KEYED = ("/run/", "/recording/", "/training/")
+SECRET = re.compile(r"[\w%-]{16,}(?=[/.]|$)")  # what follows these: a run's key, a recording's, a ticket
 TRAINING = re.compile(r"/training/[^/]+$")  # where a page asks how its training goes
 
 
@@ -44,7 +45,7 @@ def logged(inner: Wsgi, say: Callable[[str], Any]) -> Wsgi:
 def shown(path: str) -> str:
     """A path as it was sent, without keys and tickets."""
     sent = quote(path.encode("latin-1"), safe="/:@!$&'()*+,;=~")
-    before, kind, after = sent.partition("/run/") if "/run/" in sent else sent.partition("/training/")
+    before, kind, after = next((p for p in map(sent.partition, KEYED) if p[1]), (sent, "", ""))
     return before + kind + SECRET.sub("-", after)
 
 

@@ -73,8 +73,7 @@ def recipe(slug: str) -> Response:
     """The recipe of a scene for the choices in the query, with its text."""
     scene = find(slug)
     choices = scene.choose(once(request.args))
-    own = choices.get("run") or choices.get("net")  # one reader's, and several MB
-    key = None if own else ("recipe", slug, *choices.items())
+    key = None if scene.private(choices) else ("recipe", slug, *choices.items())
     return fresh(made(key, lambda: packed(scene, choices)), "application/json")
 
 

@@ -27,7 +27,6 @@ from components.web.kept import Kept
 ROOT = Path(__file__).parents[2]
 DRAWN_FROM = ("components/**/*.py", "geometry/**/*.py", "learning/**/*.py", "films/*")
 MOST = 16 * 2**20  # bytes kept by a process; those of the gallery are half a megabyte
-OWN = {"run", "net"}  # of a query: what nobody else asks for
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
     free = not query or dict(query) in [{"theme": theme} for theme in THEMES]
     with nullcontext() if free else work(), shelf.drawing:
         body = shelf.kept.get(key) or DRAWN[kind](scene, query)  # others may have drawn it meanwhile
-    return body if OWN & query.keys() else shelf.kept.keep(key, body)
+    return body if scene.private(query) else shelf.kept.keep(key, body)
 
 
 def drawn(scene: Scene, query: Mapping[str, str]) -> bytes:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from components.language.packing import packed
-from geometry.pipeline import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Softmax
+from geometry.pipeline import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Product, Softmax
 
 RUNNER = Path(__file__).parent / "engine_runner.mjs"
 ONE_ROUNDING = 2.0**-22  # of a stage to float32 and of what is computed from it: four times half a unit
@@ -127,6 +127,10 @@ def _bound(step, x, y, error, params, unit):
         return A * (error + unit * length(x)) + unit * b
     if isinstance(step, Pointwise) and step.function == "arcsin":
         return _steep(x, error + unit * length(x)) + unit * length(y)
+    if isinstance(step, Pointwise) and step.function == "entr":
+        return _curved(x, error + unit * length(x)) + unit * length(y)
+    if isinstance(step, Product):
+        return _multiplied(step, x, error) + unit * length(y)
     if isinstance(step, Pointwise):
         return STEEPEST * error + unit * (length(x) + length(y))
     groups = [range(x.shape[-1])] if step.groups is None else step.groups
@@ -139,6 +143,22 @@ def _steep(x, error):
     edge = np.max(np.abs(x), axis=-1, initial=0) + error
     slope = 1 / np.sqrt(np.maximum(1 - edge**2, 1e-300))
     return np.minimum(slope * error, np.pi / 2 * np.sqrt(2 * error * x.shape[-1]))
+
+
+def _curved(x, error):
+    """x ln x moves by at most the error times 2 + |ln x| + |ln error|: near 0 it is steep."""
+    far = np.max(np.abs(x), axis=-1, initial=0) + error
+    logs = sum(np.abs(np.log(np.maximum(size, 1e-300))) for size in (far, error))
+    return np.sqrt(x.shape[-1]) * error * (2 + logs)
+
+
+def _multiplied(step: Product, x, error):
+    """A product of numbers a that each move by e moves by at most Π(|a| + e) − Π|a|."""
+    moved = [
+        np.prod(np.abs(x[:, list(g)]) + error[:, None], -1) - np.prod(np.abs(x[:, list(g)]), -1)
+        for g in step.groups
+    ]
+    return length(np.stack(moved, -1))
 
 
 def _sharpened(temperature, x, error, causal):

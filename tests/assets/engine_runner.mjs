@@ -49,9 +49,14 @@ const answers = {
     });
   },
   marks: () => Object.keys(marks.MARKS),
-  hull({ points, n, d }) {
-    const { rank, corners, order, triangles } = hull(points, n, d);
-    return { rank, corners: corners.flatMap((is, i) => (is ? [i] : [])), order, triangles };
+  hull: ({ points, n, d }) => answers.hulls({ sets: [points], n, d })[0],
+  /** Of each set of points, from the second on with the one before for a start. */
+  hulls({ sets, n, d }) {
+    let before;
+    return sets.map((points) => {
+      const { rank, corners, order, triangles } = (before = hull(points, n, d, before));
+      return { rank, corners: corners.flatMap((is, i) => (is ? [i] : [])), order, triangles };
+    });
   },
   hullTime({ points, n, d }) {
     for (let k = 0; k < 20; k++) hull(points, n, d);

@@ -9,7 +9,19 @@ from hypothesis import strategies as st
 from components.language.cloud import Cloud
 from components.language.packing import packed
 from components.language.recipe import Parameter, Recipe, View
-from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Placed, Pointwise, Softmax, Track
+from geometry import (
+    Affine,
+    Branches,
+    Entries,
+    Normalize,
+    Of,
+    Pipeline,
+    Placed,
+    Pointwise,
+    Product,
+    Softmax,
+    Track,
+)
 from geometry.path import between
 from geometry.pointwise import FUNCTIONS
 from geometry.sphere import CONVENTIONS
@@ -183,6 +195,26 @@ def test_placed_points_are_where_their_parameters_say(node, p, q):
     assert_agrees(recipe, params, 0.5, answer)
     with pytest.raises(ValueError, match="3 points are placed: got 2"):
         step.apply(np.ones((2, 4)), params)
+
+
+@settings(max_examples=EXAMPLES)
+@given(data=st.data())
+def test_products_agree(node, data):
+    """After and before other steps; one in a row only, that no size overflows."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    before, d = data.draw(steps(4, rng, most=2))
+    groups = data.draw(
+        st.lists(st.lists(st.integers(0, d - 1), min_size=1, max_size=3), min_size=1, max_size=4)
+    )
+    after, _ = data.draw(steps(len(groups), rng, most=2))
+    x = rng.normal(size=(5, 4)).astype(np.float32)
+    recipe = recipe_of(Cloud("x", x, Pipeline((*before, Product(groups), *after))))
+    params, progress = {"p": 0.25, "q": -1.5, "e": 0.5}, data.draw(st.floats(0, len(recipe.stages) - 1))
+    [answer] = node.run(recipe, [(params, progress)])
+    assert_agrees(recipe, params, progress, answer)
+    known = stages_and_bounds(recipe.clouds[0], params, unit=SINGLE)
+    for got, (y, bound) in zip(torch_run(recipe.clouds[0], params, progress)[0], known, strict=True):
+        assert farthest(got, y, np.maximum(FLOAT32 * length(y), bound)) <= 1
 
 
 def test_the_law_can_fail(node):

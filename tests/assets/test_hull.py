@@ -124,6 +124,22 @@ def test_a_line_has_two_ends_and_no_faces(node):
     )
 
 
+@settings(max_examples=40)
+@given(st.integers(1, 3), st.integers(4, 30), st.integers(0, 2**32 - 1))
+def test_an_affine_map_takes_a_hull_along(node, d, n, seed):
+    """A mirror turns its faces, and what flattens it is no such map."""
+    rng = np.random.default_rng(seed)
+    x, A = rng.normal(size=(n, d)), rng.normal(size=(d, d))
+    assume(np.linalg.cond(A) < 100)
+    sets = [x, x @ A + 1, -x, x @ np.diag([1.0] * (d - 1) + [0.0])]
+    answers = node.ask("hulls", sets=[each.ravel().tolist() for each in sets], n=n, d=d)
+    for points, got in zip(sets, answers, strict=True):
+        assert got["corners"] == hull.vertices(points).tolist()
+        assert edges(got["order"]) == edges(hull.outline(points).tolist())
+        if d == 3 and got["rank"] == 3:
+            assert volume(points, got["triangles"]) == pytest.approx(volume(points, hull.triangles(points)))
+
+
 def test_more_than_three_dimensions_are_refused(node):
     with pytest.raises(AssertionError, match="more than three dimensions"):
         found(node, np.eye(5))

@@ -53,6 +53,18 @@ def test_a_cloud_that_moves(node, d, n, seed):
     agrees(node, x, x + 0.01 * step, x + 0.5 * step, -x)
 
 
+@settings(max_examples=20)
+@given(st.integers(1, 4), st.integers(1, 20), st.integers(0, 2**32 - 1), st.booleans())
+def test_an_affine_map_takes_all_along(node, d, n, seed, flat):
+    """And one that is not invertible does not: all keys in a hyperplane, and in one place."""
+    rng = np.random.default_rng(seed)
+    x, A = rng.normal(size=(n, d)), rng.normal(size=(d, d))
+    if flat:
+        x[:, 0] = 0
+    level = np.diag([1.0] * (d - 1) + [0.0])
+    agrees(node, x, x @ A + 1, x @ A @ level, x, -x, 0 * x)
+
+
 @pytest.mark.parametrize("d", [2, 3, 4])
 def test_two_hundred_on_their_way_to_a_sphere(node, d):
     keys = np.random.default_rng(d).normal(size=(200, d))

@@ -75,6 +75,23 @@ def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
     assert player(other, "p.choices.net") and not other.locator(".notice").is_visible()
 
 
+def test_attention_trains_too_and_its_network_fits_into_a_link(page):
+    """Before that the keyboard picks one of the shipped seeds."""
+    visit(page, "/majority")
+    assert page.get_attribute("#choice-seed", "max") == "9"
+    page.fill("#choice-seed", "3")
+    page.press("#choice-seed", "Tab")
+    page.locator(".numbers", has_text="Accuracy of seed 3").wait_for(timeout=PATIENCE)
+    order(page, steps=100, seeds=2)
+    words(page, "of 2 solve it after 100 steps")
+    until(page, "p.choices.run && p.ready && p.params.step === 100")
+    page.click("text=Link with the network")
+    link = page.input_value(".share textarea[aria-label=Link]")
+    assert "net=" in link and "run=" not in link and len(link) < 2000
+    visit(page, link)
+    assert player(page, "p.choices.net") and not page.locator(".notice").is_visible()
+
+
 def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     """By its number, and by a click on a curve; the numbers are its own, and the end shows it."""
     page = new_page()

@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from geometry import layer_norm, rms_norm
 from geometry.centering import centering_matrix
-from geometry.ellipsoid import normal, semi_axes, to_ellipsoid
+from geometry.ellipsoid import lengths, normal, semi_axes, shorter, to_ellipsoid
 
 ROUNDING = 1e-12  # double precision through a singular value decomposition of numbers near 1
 
@@ -89,3 +91,27 @@ def test_semi_axes_and_normal_of_every_type(dtype, centered):
     np.testing.assert_allclose(np.asarray(lengths, float), want[0], atol=tolerance)
     np.testing.assert_allclose(np.abs(np.asarray(directions, float)), np.abs(want[1]), atol=tolerance)
     np.testing.assert_allclose(np.asarray(normal(gamma), float), normal(gamma.astype(float)), atol=tolerance)
+
+
+@pytest.mark.parametrize("centered", [True, False])
+@pytest.mark.parametrize(
+    "gamma", [[3.0, 3, 3, 3], [2.0, -1, 0.5, 3], [1.0, 1, 1, 7, 7], [5.0, 1e-9, 1, 2], [2.0, 0, 0, 1]]
+)
+def test_lengths_are_those_of_the_decomposition(gamma, centered):
+    d = len(gamma)
+    matrix = np.diag(gamma) @ (centering_matrix(d) if centered else np.eye(d))
+    want = np.sqrt(d) * np.linalg.svd(matrix)[1][: d - centered]
+    close(lengths(gamma, range(d - centered), centered=centered), want)
+    for share in (1e-6, 0.1, 0.5, 0.9):
+        assert shorter(gamma, share, centered=centered) == np.sum(want < share * want[0] - ROUNDING)
+
+
+@given(st.lists(st.floats(-4, 4), min_size=2, max_size=12))
+def test_lengths_of_any_gain(gamma):
+    want = np.sqrt(len(gamma)) * np.linalg.svd(np.diag(gamma) @ centering_matrix(len(gamma)))[1][:-1]
+    close(lengths(gamma, [0, -1]), want[[0, -1]])
+
+
+def test_a_gain_of_zeros_has_no_length():
+    close(lengths(np.zeros(4), [0, -1]), [0, 0])
+    assert shorter(np.zeros(4), 0.01) == 3 and shorter(np.zeros(4), 0.01, centered=False) == 4

@@ -12,6 +12,7 @@ from geometry import (
     Of,
     Pipeline,
     Pointwise,
+    Product,
     Softmax,
     Track,
     layer_norm,
@@ -97,6 +98,25 @@ def test_normalize_passes_its_options(xp, rng):
     options = {"radius": 2.0, "eps": 0.1, "groups": ((0, 3), (1, 2)), "convention": "std"}
     got = Pipeline([Normalize(**options)]).stages(x)[-1]
     close(got, np.asarray(to_sphere(x, **options)))
+
+
+def test_a_product_multiplies_within_groups(xp, batch, rng):
+    x = rng.normal(size=(*batch, 4))
+    got = Pipeline([Product([(0, 2), (3,), (1, 1, 1)])]).stages(xp.asarray(x))[-1]
+    close(got, np.stack([x[..., 0] * x[..., 2], x[..., 3], x[..., 1] ** 3], -1))
+    dot = Pipeline([Product([(0, 2), (1, 3)]), Affine(np.ones((1, 2)))]).stages(xp.asarray(x))[-1]
+    close(dot[..., 0], np.sum(x[..., :2] * x[..., 2:], -1))
+
+
+@pytest.mark.parametrize("groups", [(), ((),), ((0,), ()), ((-1,),)])
+def test_a_product_needs_groups(groups):
+    with pytest.raises(ValueError, match="needs groups of coordinates"):
+        Product(groups)
+
+
+def test_a_product_needs_its_coordinates():
+    with pytest.raises(ValueError, match="coordinate 4 takes points of more than 4 coordinates: got 3"):
+        Pipeline([Affine(np.eye(3)), Product([(0, 4)])])
 
 
 def test_no_steps_is_the_identity(xp):

@@ -18,6 +18,7 @@ REFERENCE = {
     "arcsin": lambda x: torch.asin(torch.clip(x, -1, 1)),
     "arctan": torch.atan,
     "relu": torch.relu,
+    "entr": lambda x: torch.special.entr(torch.clip(x, 0)),
     "gelu": torch.nn.functional.gelu,
     "gelu_tanh": partial(torch.nn.functional.gelu, approximate="tanh"),
 }

@@ -29,7 +29,7 @@ CASES = [
         for text in ("the keys", "aaaa")
     ),
 ]
-EVERYWHERE = [(0.1, 0.0, 0.0), (1.0, -3.0, 3.0), (10.0, 3.0, -3.0)]  # sliders: size, mean, the last token
+EVERYWHERE = [(0.1, 0.0, 0.0), (1.0, -3.0, 3.0), (2.0, 3.0, -3.0)]  # sliders: size, mean, the last token
 
 
 @cache
@@ -195,7 +195,20 @@ def the_shapes():
     stream = stages("stream")[0]
     assert stream.shape == (6, D) == (6, 4) and stages("hidden")[0].shape == (6, WIDE) == (6, 16)
     assert np.linalg.matrix_rank(SHOW) == 3 and np.abs(SHOW.sum(-1)).max() < ROUNDING
-    assert recipe().facts.rows[0][2] == "6 × 4"
+    shapes = {row[0]: row[2] for row in recipe().facts.rows}
+    own = drawn({"seed": 1, "n": 6})[0]
+    for name, x in {
+        "x, y, z": stream,
+        "q, k, v": stages("keys 1")[-1],
+        "weights p": stages("weights 1")[-1],
+        "Σ p v": stages("v")[-1],
+        "after W₁": stages("hidden")[0],
+        "each other W": own["attn.c_proj.weight"],
+        "W₁": own["mlp.c_fc.weight"],
+        "W₂": own["mlp.c_proj.weight"],
+    }.items():
+        rows, columns = x.shape
+        assert shapes[name].removeprefix("1 × ") == f"{rows} × {columns}", name
 
 
 def two_heads():
@@ -236,15 +249,15 @@ def moved_by(**params):
     return size(a - b)
 
 
-def three_times():
+def twice():
     for mean in (-3, 0, 3):
-        assert 0 < moved_by(scale=3, mean=mean).max() < 0.0001
-    before, after = stages("weights 1")[-1], stages("weights 1", scale=3)[-1]
+        assert 0 < moved_by(scale=2, mean=mean).max() < 0.0001
+    before, after = stages("weights 1")[-1], stages("weights 1", scale=2)[-1]
     assert np.abs(before - after).max() < 1e-3
 
 
 def small():
-    assert EPS == 0.00001 and moved_by(scale=0.1).max() > moved_by(scale=10).max()
+    assert EPS == 0.00001 and moved_by(scale=0.1).max() > moved_by(scale=2).max()
     said(moved_by(scale=0.1).max(), "0.009")
     assert moved_by(scale=0.1).argmax() == stages("stream")[0].std(-1).argmin()
 
@@ -299,8 +312,9 @@ CLAIMS = {
     "the longest key is 2.5 times as long as the shortest": key_lengths,
     "scores and cosines correlate with 0.92 to 0.96, by layer": scores_and_cosines,
     "Six tokens Six tokens, drawn by chance. They have different lengths and heights.": six,
-    "The copies are on the sphere of radius 2. Move **size of x** to 3": three_times,
-    "by less than 0.0001": three_times,
+    "The copies are on the sphere of radius 2. Move **size of x** to 2": twice,
+    "The blue points go twice as far out": twice,
+    "by less than 0.0001": twice,
     "Gain and shift make an ellipsoid of the sphere.": the_sphere,
     "The same block with what a small GPT has learned.": a_trained_one,
     "The token *e* pays 36 % to the value of *c*, 31 % to its own and 25 % to that of *b*.": payments,
@@ -309,7 +323,7 @@ CLAIMS = {
     "Of the 16 numbers between the matrices 10 were negative for *e*, and nearly nothing is left of them.": negative,
     "How many of the other five have changed? - all five - only *e*, beside it - * none": none_moves,
     "a block in which the last one does not exist: 0, in every digit.": in_the_browser,
-    "Set “size of x” to 0.1. The number below the picture is larger than at 10.": small,
+    "Set “size of x” to 0.1. The number below the picture is larger than at 2.": small,
     "$\\varepsilon = 0.00001$. When the tokens are 10 times as small, $\\varepsilon$ weighs 100 times as much": small,
     "The first arrow changes by 0.009 at most": small,
     "Whatever its query, its weight is 1": first_token,

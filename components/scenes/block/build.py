@@ -136,7 +136,7 @@ def trained(choices: Choices, shape: Shape, weights: Own) -> tuple[Own, Array, S
 
 def parameters() -> tuple[Parameter, ...]:
     return (
-        Parameter("scale", "size of x", 1, 0.1, 10, scale="log", about="every token times this"),
+        Parameter("scale", "size of x", 1, 0.1, 2, scale="log", about="every token times this"),
         Parameter("mean", "mean of x", 0, -3, 3, about="added to every coordinate of every token"),
         Parameter("last", "the last token", 0, -3, 3, about="how far it is moved"),
     )
@@ -392,11 +392,14 @@ def facts(n: int, heads: int) -> Facts:
     """The shapes of what the stages have, and of the weights."""
     size, h = D // heads, f"{heads} × " if heads > 1 else ""
     lines = [
-        ("the stream x, y, z", "T × d", f"{n} × {D}", ""),
-        ("LN₁(x), LN₂(y)", "T × d", f"{n} × {D}", "γ, β: d each"),
-        ("q, k, v", "H × T × d/H", f"{h}{n} × {size}", "d × d each"),
-        ("scores, weights", "H × T × T", f"{h}{n} × {n}", ""),
-        ("Σ p v, side by side", "T × d", f"{n} × {D}", "W_O: d × d"),
-        ("between W₁ and W₂", "T × 4d", f"{n} × {WIDE}", "W₁: d × 4d, W₂: 4d × d"),
+        ("x, y, z", "T × d", f"{n} × {D}"),
+        ("LN₁(x), LN₂(y)", "T × d", f"{n} × {D}"),
+        ("q, k, v", "H × T × d/H", f"{h}{n} × {size}"),
+        ("weights p", "H × T × T", f"{h}{n} × {n}"),
+        ("Σ p v", "T × d", f"{n} × {D}"),
+        ("after W₁", "T × 4d", f"{n} × {WIDE}"),
+        ("each other W", "d × d", f"{D} × {D}"),
+        ("W₁", "d × 4d", f"{D} × {WIDE}"),
+        ("W₂", "4d × d", f"{WIDE} × {D}"),
     ]
-    return Facts("What has which shape", ("", "shape", "here", "weights"), lines)
+    return Facts("What has which shape", ("", "shape", "here"), lines)

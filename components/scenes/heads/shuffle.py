@@ -35,8 +35,8 @@ ROLES = {"one": "input", "each": "hyperplane", "across": "mean-direction"}
 MEASURES = {"loss": "loss added", "guesses": "divergence of the guesses"}
 ARMS = {True: "trained", False: "untrained"}
 APART, SPREAD = 0.28, 0.1  # between two kinds, and of dots from the middle of theirs
-LEFT, RIGHT = -0.52, 1.06  # of the picture, for names and to be seen, in parts of the largest that is lost
-TICKS = 4  # numbers of the scale, at most
+NAMES, EDGE = 0.55, 0.06  # what the names take, and what is left on both sides, in parts of the scale
+TICKS = 4  # steps of the scale, at most
 MOVE = Affine(np.array([[0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1.0]]))
 MOVING = (Row((1.0, 0.0, 0.0, 0.0)), Row((0.0, 0.0, 1.0, 0.0)))
 STILL = (Row((1.0, 0.0)), Row((0.0, 1.0)))
@@ -46,10 +46,11 @@ def test(found: Rows, layer: int, measure: str) -> Recipe:
     """Of one layer: by how much the loss grows, or how far the guesses are from those before."""
     of_layer = [row for row in found if row["layer"] == layer]
     shown = [row for row in of_layer if row["seed"] == 0]
-    largest = max(max(row[f"{kind}_{measure}_all"]) for row in shown for kind in KINDS)
+    every = np.concatenate([row[f"{kind}_{measure}_all"] for row in shown for kind in KINDS])
+    low, high = float(every.min()), float(every.max())
     arms = {arm: [row for row in of_layer if row["trained"] == arm] for arm in ARMS}
-    drawn = {arm: split(*picture(rows, measure, ARMS[arm], largest)) for arm, rows in arms.items()}
-    box = (LEFT * largest, RIGHT * largest), (-0.15, len(PLACES) + 0.6)
+    drawn = {arm: split(*picture(rows, measure, ARMS[arm], (low, high))) for arm, rows in arms.items()}
+    box = sides(low, high), (-0.15, len(PLACES) + 0.6)
     views = (
         View(ARMS[arm], f"{ARMS[arm].capitalize()}: {MEASURES[measure]}", marks, box, 2, equal=False)
         for arm, (_, marks) in drawn.items()
@@ -65,7 +66,7 @@ def test(found: Rows, layer: int, measure: str) -> Recipe:
     )
 
 
-def picture(rows: Rows, measure: str, name: str, largest: float) -> list[Part]:
+def picture(rows: Rows, measure: str, name: str, ends: tuple[float, float]) -> list[Part]:
     """The dots of the first model, over the means of all."""
     levels = np.arange(len(PLACES), 0, -1.0)
     first = {row["place"]: row for row in rows if row["seed"] == 0}
@@ -74,7 +75,7 @@ def picture(rows: Rows, measure: str, name: str, largest: float) -> list[Part]:
     height = {
         kind: (levels + APART * (1 - k))[:, None] + SPREAD * scatter(count) for k, kind in enumerate(KINDS)
     }
-    parts = frame(name, largest, levels)
+    parts = frame(name, *ends, levels)
     for k, (before, kind) in enumerate(pairwise(["one", *KINDS])):
         dots = np.stack([lost[before], lost[kind], height[before], height[kind]], axis=-1).reshape(-1, 4)
         steps = (*rest(4, k - 1), MOVE, *rest(4, len(KINDS) - 1 - k)) if k else rest(4, len(KINDS) - 1)
@@ -99,29 +100,43 @@ def scatter(n: int) -> Array:
     return 2 * (np.arange(n) * (5**0.5 - 1) / 2 % 1) - 1
 
 
-def frame(name: str, largest: float, levels: Array) -> list[Part]:
+def frame(name: str, low: float, high: float, levels: Array) -> list[Part]:
     """The names of the places, and the scale."""
-    top, low = len(levels) + 0.5, 0.5
-    at = np.column_stack([np.full(len(levels), LEFT / 2 * largest), levels])
-    numbers = scale(largest)
-    upright = segments(np.array([[[x, low], [x, top]] for x in numbers]))
-    level = segments(np.array([[[LEFT * largest, y - 0.5], [RIGHT * largest, y - 0.5]] for y in levels[:-1]]))
+    bottom, top = 0.5, len(levels) + 0.5
+    left, right = sides(low, high)
+    at = np.column_stack([np.full(len(levels), left + NAMES / 2 * (high - low)), levels])
+    numbers = scale(low, high)
+    upright = segments(np.array([[[x, bottom], [x, top]] for x in numbers]))
+    level = segments(np.array([[[left, y - 0.5], [right, y - 0.5]] for y in levels[:-1]]))
     below = np.column_stack([numbers, np.full(len(numbers), 0.15)])
-    zero = np.array([[0.0, low], [0.0, top]])
+    zero = np.array([[0.0, bottom], [0.0, top]])
     return [
         draw(f"{name} scale", Line, "axis", STILL, upright, size=1, opacity=0.4),
         draw(f"{name} rules", Line, "axis", STILL, level, size=1, opacity=0.4),
         draw(f"{name} zero", Line, "axis", STILL, zero, size=2.5),
         draw(f"{name} places", Labels, "ink", STILL, at, labels=list(PLACES.values())),
-        draw(f"{name} numbers", Labels, "soft", STILL, below, labels=[f"{x:g}" for x in numbers]),
+        draw(
+            f"{name} numbers",
+            Labels,
+            "soft",
+            STILL,
+            below,
+            labels=[f"{x:g}".replace("-", "−") for x in numbers],
+        ),
     ]
 
 
-def scale(largest: float) -> Array:
-    """Round numbers from 0 to the largest, few of them."""
+def sides(low: float, high: float) -> tuple[float, float]:
+    """Those of the picture, where so much is lost at least and at most."""
+    size = high - low
+    return low - (NAMES + EDGE) * size, high + EDGE * size
+
+
+def scale(low: float, high: float) -> Array:
+    """Round numbers between two, 0 among them, few of them."""
     steps = (factor * 10.0**power for power in range(-6, 6) for factor in (1, 2, 5))
-    step = next(step for step in steps if largest / step < TICKS)
-    return step * np.arange(int(largest / step) + 1)
+    step = next(step for step in steps if (high - low) / step < TICKS)
+    return step * np.arange(np.ceil(low / step), np.floor(high / step) + 1) + 0.0  # no −0
 
 
 def facts(arms: Mapping[bool, Rows], layer: int, measure: str) -> Facts:

@@ -1,0 +1,48 @@
+// @ts-check
+/** Beside the scene of a recorded model: a file to open, a recording beside it, tables to save, and what was opened to delete. */
+
+import { h } from "../player/controls.mjs";
+import { shared } from "./globals.mjs";
+
+/** @param {HTMLElement} part @param {import("../player/player.mjs").Player} shown the player */
+function offer(part, shown) {
+  const place = String(shown.root.dataset.run).replace(/run$/, "recording"), { own, other, recording } = shown.choices;
+  const words = h("p", { role: "alert" }, "");
+  /** @param {string} url @param {RequestInit} options */
+  const ask = async (url, options) => {
+    words.textContent = "The file is measured …";
+    const reply = await fetch(url, options).catch(() => null), body = await reply?.json().catch(() => null);
+    words.textContent = reply?.ok ? "" : body?.error ?? "The server does not answer.";
+    return reply?.ok ? body : null;
+  };
+  /** A button that opens a file for a choice. @param {string} title @param {string} choice */
+  const opens = (title, choice) => {
+    const input = h("input", { type: "file", accept: ".safetensors", hidden: true, onchange: async () => {
+      const [file] = input.files ?? [];
+      const answer = file && await ask(place, { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } });
+      input.value = "";
+      if (answer?.choices) shown.choose(choice === "own" ? answer.choices : { [choice]: answer.choices.own });
+    } });
+    return [h("button", { type: "button", onclick: () => input.click() }, title), input];
+  };
+  const link = (/** @type {string} */ kind) => h("a", { href: `${place}/${own || recording}.${kind}`, download: "" }, `.${kind}`);
+  const remove = async () => {
+    if (await ask(`${place}/${own}/delete`, { method: "POST" })) shown.choose({ own: "", norm: "1" });
+  };
+  part.replaceChildren(
+    ...opens("Open a recording …", "own"), ...opens("Open one beside it …", "other"),
+    ...(other ? [h("button", { type: "button", onclick: () => shown.choose({ other: "" }) }, "Close the one beside it")] : []),
+    ...(own ? [h("button", { type: "button", onclick: remove }, "Delete the opened one")] : []),
+    h("span", {}, "All numbers: ", link("csv"), " ", link("json")), words);
+}
+
+/** @type {string | undefined} */ let known;
+function attend() {
+  const shown = shared.normscape.players[0], part = /** @type {HTMLElement | null} */ (shown?.root.querySelector(".recordings"));
+  const now = JSON.stringify(shown?.choices);
+  if (!part || (known === now && part.childElementCount)) return;
+  known = now;
+  offer(part, shown);
+}
+addEventListener("normscape:state", attend);
+addEventListener("normscape:living", attend);

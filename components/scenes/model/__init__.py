@@ -1,0 +1,20 @@
+"""What the norms of a model do: their numbers over depth, and one with the vectors that came to it."""
+
+from components.language.scene import Choice, Result, Scene, Whole
+from components.scenes.model.build import BESIDE, COLOURS, SHIPPED, build, files
+from learning.recording.recording import NORMS
+
+SCENE = Scene(
+    __name__,
+    build,
+    order=480,
+    choices=(
+        Choice("recording", "Recording", "trained", SHIPPED),
+        Result("own", "Your recording", of=("recording",), longest=16),
+        Choice("beside", "Beside it", "none", {"none": "nothing"} | BESIDE),
+        Result("other", "Your recording beside it", of=("beside",), longest=16),
+        Whole("norm", "Norm, in the order of depth", 1, min=1, max=NORMS),
+        Choice("colour", "Colour", "position", COLOURS),
+    ),
+    files=files,
+)

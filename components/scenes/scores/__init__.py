@@ -1,0 +1,16 @@
+"""Dot products of random vectors: how large, at which angle, and what the softmax makes of them."""
+
+from components.language.scene import Choice, Scene
+from components.scenes.scores.build import DIMENSIONS, HEADS, SHARED, SHOW, build
+
+SCENE = Scene(
+    __name__,
+    build,
+    order=410,
+    choices=(
+        Choice("show", "show", "scores", SHOW),
+        Choice("d", "coordinates dₖ", "64", {str(d): str(d) for d in DIMENSIONS}),
+        Choice("shared", "correlated", "across", SHARED, when=("show", ("scores",))),
+        Choice("heads", "heads", "1", HEADS, when=("show", ("angles",))),
+    ),
+)

@@ -1,0 +1,349 @@
+"""The recipe of dot products: pairs of random q and k around a sphere, their scores, weights and angles."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Color, Follow, Followed, Histogram, Labels, Line, Points, Profile
+from components.language.recipe import Facts, Mean, Number, Parameter, Readout, Recipe, View
+from components.language.scene import Choices
+from components.scenes.scenery import Part, draw, followed, globe, graph, space, split
+from components.scenes.scores.sample import (
+    COSINE,
+    KEY,
+    RHO,
+    SCORE,
+    SQUARE,
+    STAGES,
+    at_each_stage,
+    correlated,
+    crowd,
+    loaded,
+    norms,
+    pair_steps,
+    pairs,
+    passing,
+    variances,
+)
+from geometry import Affine, Branches, Entries, Of, Pipeline, Pointwise, Softmax, Track
+from geometry.distributions import histogram
+from geometry.dot_products import cosine_density, cosine_tail, gaussian_density
+
+SHOW = {"scores": "scores", "angles": "angles"}
+SHARED = {"across": "half against half", "one": "all alike"}
+DIMENSIONS = tuple(2**k for k in range(10))
+HEADS = {"1": "one, alone", "2": "2", "4": "4", "8": "8", "16": "16"}
+MANY, QUERIES, KEYS, SEED = 1500, 8, 32, 5
+POWER, THETA = np.linspace(0, 1, 51), np.arange(0.0, 181)
+RAW, DIVIDED, PROBE = "other", "formula", "other"  # roles
+ANGLES = 50  # bins of the cosine
+REACH, SPAN, BINS = (
+    10.0,
+    (-12.0, 12.0),
+    48,
+)  # of scores: the outermost bins, with all beyond, are out of sight
+FLAT, SOLID, SEEN = rows(np.eye(2)), rows(np.eye(3)), rows(KEY)
+AROUND = np.array([[0.9, 0], [0.44, 0], [0, 1]])  # (sine, cosine) of an angle to q, turned to the eye
+EYE = (0.9, 0.1)  # where a point is seen best
+MILLION = 1e6
+Law = Callable[[np.ndarray], np.ndarray]
+Laws = Sequence[Law | None]  # the density at each stage, where there is one
+Clouds = tuple[Cloud, ...]
+
+
+def build(choices: Choices) -> Recipe:
+    d, scores = int(choices["d"]), choices["show"] == "scores"
+    shared = choices["shared"] if scores else "across"
+    drawn = Cloud("pairs", pairs(MANY, d, seed=SEED), passing(6), Pipeline(pair_steps(d, shared)))
+    parts = of_scores(drawn, d, shared) if scores else of_angles(drawn, d, int(choices["heads"]))
+    parameters, clouds, views, readouts = parts
+    about = "of any two components of q, and of k"
+    return Recipe(
+        stages=STAGES,
+        parameters=(*parameters, Parameter("rho", "correlation ρ", 0, 0, 1, about=about)),
+        clouds=(drawn, *clouds),
+        views=views,
+        formula=r"\class{stage-0 stage-1}{\langle q, k \rangle} = \|q\| \|k\| \cos\theta"
+        r"\class{stage-2 role-sphere}{\; = \; d_k \cos\theta}",
+        readouts=readouts,
+        facts=facts(),
+        progress=2,
+        follow=typical(drawn, d),
+    )
+
+
+def typical(drawn: Cloud, d: int) -> int:
+    """A pair whose score is about one standard deviation, where the eye sees it."""
+    shown = drawn.stages({"rho": 0.0})[-1][:, 1:5]
+    return int(np.argmin(np.abs(np.sqrt(d) * shown[:, 0] - 1) + np.abs(shown[:, 1:3] - EYE).sum(1)))
+
+
+def sphere(key: Points, *more: Part) -> tuple[Clouds, View]:
+    """The unit sphere with q up, the keys around it, and what else there is."""
+    tip = np.array([[0.0, 0, 0], [0, 0, 1]])
+    clouds, layers = split(
+        *globe(SOLID, np.eye(3), mesh=0.08, net=0.3),
+        draw("q", Line, "shift", SOLID, tip, "q", size=7, arrow=0.12),
+        draw("q name", Labels, "shift", SOLID, np.array([[0.09, 0.07, 1.03]]), labels=["q"]),
+        *more,
+    )
+    return clouds, space("sphere", "", (*layers, key, *followed("pairs", SEEN, "followed", trail=3)), 1.21)
+
+
+def law(
+    name: str, role: str, grid: np.ndarray, laws: Laws, height: float, title: str, **look: Any
+) -> list[Part]:
+    """A density at each stage, times the height."""
+    known = [(k, each) for k, each in enumerate(laws) if each]
+    return [
+        draw(
+            f"{name} {k}",
+            Line,
+            role,
+            FLAT,
+            np.column_stack([grid, height * each(grid)]),
+            title if k == known[0][0] else "",
+            fade=np.eye(len(STAGES))[k].tolist(),
+            **look,
+        )
+        for k, each in known
+    ]
+
+
+def moved(name: str, at: np.ndarray, values: np.ndarray) -> Affine:
+    """1 ↦ numbers (T, m) that follow a parameter."""
+    return Affine(Entries(np.zeros((values.shape[1], 1)), tracks={name: Track(at, values[..., None])}))
+
+
+# --- scores and weights
+
+
+def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
+    """Scores, as they are and divided, and what softmax makes of them."""
+    factor = d**-POWER
+    divided, squared = (
+        Row(Entries(np.zeros(6), tracks={"a": Track(POWER, np.outer(factor**k, each))}))
+        for k, each in ((1, SCORE), (2, SQUARE))
+    )
+    color = Color("diverging", -3, 3, of=divided, title="q·k ÷ dₖᵃ")
+    keys = Points("pairs", "input", SEEN, "a pair", color=color, size=3, hand=Follow())
+    guides, hero = sphere(keys)
+    found, hills = heights(drawn, d, divided)
+    told, weights, numbers = attention(d, shared)
+    exact = moved("rho", RHO, variances(d, shared, RHO))
+    readouts = (
+        Mean("Variance of q·k over the pairs", "pairs", Row(SQUARE), digits=1),
+        Number("exact", "exact", Row((1,)), digits=1),
+        Mean("divided", "pairs", squared, digits=2),
+        *numbers,
+    )
+    power = Parameter("a", "power a", 0.5, 0, 1, 0.02, about="scores are divided by dₖᵃ")
+    clouds = (*guides, *found, *told, Cloud("exact", np.ones((1, 1)), passing(1), Pipeline((exact,))))
+    return (power,), clouds, (hero, hills, weights), readouts
+
+
+def heights(drawn: Cloud, d: int, divided: Row) -> tuple[Clouds, View]:
+    """Histograms of q·k and of what it is divided to, under their exact laws for independent components."""
+    grid = np.linspace(-REACH, REACH, 160)  # without 0, where some laws have no bound
+    laws: Laws = (
+        lambda s: gaussian_density(s, d),
+        (lambda s: gaussian_density(s, d - 1)) if d > 1 else None,
+        (lambda s: cosine_density(s / d, d - 1) / d) if d > 2 else None,
+    )
+    root, area = np.sqrt(d), MANY * (SPAN[1] - SPAN[0]) / BINS
+    scaled = [each and divided_law(each, root) for each in laws]
+    dashed = {"dash": "dash", "size": 3.5}
+    found, lines = split(
+        *law("law", RAW, grid, laws, area, "exact, ρ = 0", **dashed),
+        *law("divided law", DIVIDED, grid, scaled, area, "exact, ρ = 0, a = ½", **dashed),
+    )
+    layers = (
+        Histogram("pairs", RAW, (Row(SCORE),), "q·k", span=SPAN, bins=BINS, size=4),
+        Histogram("pairs", DIVIDED, (divided,), "q·k ÷ dₖᵃ", span=SPAN, bins=BINS, size=4),
+        *lines,
+        Points("pairs", "followed", (Row(SCORE), Row((0.0,))), only=Followed(), size=9),
+    )
+    high = max(most(stage[:, 0] / root, SPAN, BINS) for stage in drawn.stages({"rho": 0.0}))
+    return found, graph(
+        "heights", "How large the scores are", layers, ("score", -REACH, REACH), ("pairs", 0, 1.1 * high)
+    )
+
+
+def divided_law(law: Law, by: float) -> Law:
+    """The density of a number that is divided."""
+    return lambda s: by * law(by * s)
+
+
+def most(values: np.ndarray, span: tuple[float, float], bins: int) -> float:
+    """The largest count of a histogram."""
+    return float(histogram(values, span, bins)[:, 1].max())
+
+
+def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
+    """What a few queries pay to a few keys: softmax of scores as they are, and divided; and its entropy."""
+    both = crowd(QUERIES + KEYS, d, seed=SEED)
+    size, each = both.shape[1] - 1, np.eye(QUERIES)
+    stages = Pipeline(norms(size, (range(size),), d)[-1])
+    mixed = Pipeline(correlated(size + 1, {size: loaded(shared, d)}, d))
+    queries = Cloud("queries", both[:QUERIES], stages, mixed)
+    keys = Cloud("keys", both[QUERIES:], stages, mixed)
+    ask = [(Affine(Of(queries, k, transposed=True)), Affine(Of(keys, k))) for k in range(len(STAGES))]
+    softmax = {RAW: Softmax(), DIVIDED: Softmax(Entries(0.0, tracks={"a": Track(POWER, d**POWER)}))}
+    clouds, layers = [queries, keys], []
+    for role, title in ((RAW, "of q·k"), (DIVIDED, "of q·k ÷ dₖᵃ")):
+        for k, fade in enumerate(np.eye(len(STAGES)).tolist()):
+            clouds.append(Cloud(f"{role} {k}", each, place=Pipeline((*ask[k], softmax[role]))))
+            layers.append(Profile(f"{role} {k}", role, (), "" if k else title, fade=fade, size=3))
+    total = [Pipeline((each, Pointwise("entr"), Affine(np.ones((1, KEYS))))) for each in softmax.values()]
+    entropy = at_each_stage(ask, (Branches(total, "concat"),))
+    clouds.append(Cloud("entropy", each, passing(2), Pipeline((entropy,))))
+    numbers = (
+        Mean(f"Entropy of the weights (even: {np.log(KEYS):.2f}) of q·k", "entropy", Row((1, 0)), digits=2),
+        Mean("divided", "entropy", Row((0, 1)), digits=2),
+    )
+    axes = ("key", 0.5, KEYS + 0.5), ("weight", 0.0, 1.02)
+    title = f"What {QUERIES} queries pay to {KEYS} keys"
+    return tuple(clouds), graph("weights", title, layers, *axes), numbers
+
+
+# --- angles and distances
+
+
+def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
+    """The cosine of pairs, and one more key at an angle of its own, with its distances to q."""
+    points = Points("pairs", "input", SEEN, "a pair", size=3, opacity=0.6, hand=Follow())
+    guides, hero = sphere(points, *probe())
+    found, cosines = spread(drawn, d, heads)
+    near, lines = distances()
+    title = f"Of a million random k in {d} coordinates, nearer"
+    shares, numbers = nearer("nearer", d, title)
+    if heads > 1:
+        wide, more = nearer("nearer in all", heads * d, f"in {heads * d}")
+        shares, numbers = (*shares, *wide), (*numbers, *more)
+    readouts = (
+        Number("Geodesic θ", "distances", Row((0, 0, 1)), unit=" rad", digits=3),
+        Number("chord", "distances", Row((0, 2)), digits=3),
+        Number("cos θ", "distances", Row((1,)), digits=3),
+        *numbers,
+    )
+    theta = Parameter("theta", "angle θ", 60, 0, 180, 1, about="between q and a k of your own, in degrees")
+    return (theta,), (*guides, *found, *near, *shares), (hero, cosines, lines), readouts
+
+
+def turned(shares: Sequence[float], starts: Sequence[float]) -> tuple[Affine, Pointwise]:
+    """t ↦ the sine of a share of tθ and a start, in radians, for each share."""
+    turn = np.radians(1.0) * np.reshape(shares, (-1, 1))
+    return Affine(Entries(0 * turn, {"theta": turn}), starts), Pointwise("sin")
+
+
+def probe() -> list[Part]:
+    """A key at the angle θ: the geodesic from q to it, and the chord."""
+    way, show = turned((1, 1), (0, np.pi / 2)), rows(AROUND)
+    arc, end = np.linspace(0, 1, 49)[:, None], np.ones((1, 1))
+    return [
+        draw("geodesic", Line, "meeting", show, arc, "geodesic", place=way, size=8),
+        draw("chord", Line, PROBE, show, np.vstack([0 * end, end]), "chord", place=way, size=5),
+        draw("probe", Points, PROBE, show, end, "your k", place=way, size=9, glyph="square"),
+        draw("probe name", Labels, PROBE, rows(1.14 * AROUND), end, place=way, labels=["k"]),
+        draw("angle name", Labels, "meeting", rows(1.12 * AROUND), end / 2, place=way, labels=["θ"]),
+    ]
+
+
+def cosine_laws(n: int) -> Laws:
+    """Of random directions in n dimensions; centred, in one less."""
+    return [partial(cosine_density, m=m) if m > 1 else None for m in (n, n - 1, n - 1)]
+
+
+def spread(drawn: Cloud, d: int, heads: int) -> tuple[Clouds, View]:
+    """The cosines of all pairs under their exact law, that of the whole if they are a head's, and cos θ."""
+    grid, span = np.linspace(-1, 1, 400), (-1.0, 1.0)
+    area = MANY * (span[1] - span[0]) / ANGLES
+
+    parts = law("law", "sphere", grid, cosine_laws(d), area, f"exact in {d}, ρ = 0", dash="dash", size=4)
+    high = max(most(stage[:, 1], span, ANGLES) for stage in drawn.stages({"rho": 0.0}))
+    if heads > 1:
+        whole = cosine_laws(heads * d)
+        parts += law("whole", "axis", grid, whole, area, f"in all {heads * d}", dash="dot", size=4)
+        high = max(high, area * float(cosine_density(np.zeros(1), heads * d)[0]))
+    cosine = Affine(np.zeros((1, 1)), Entries([np.pi / 2], {"theta": np.radians([1.0])}))
+    now = Branches((Pipeline((cosine, Pointwise("sin"))), Pipeline(())), "concat")
+    ends = np.array([[0.0], [1.1 * high]])
+    parts.append(draw("at θ", Line, PROBE, FLAT, ends, "cos θ", place=(now,), size=4))
+    found, lines = split(*parts)
+    layers = (
+        Histogram("pairs", "input", (Row(COSINE),), "pairs", span=span, bins=ANGLES, size=4),
+        *lines,
+        Points("pairs", "followed", (Row(COSINE), Row((0.0,))), only=Followed(), size=9),
+    )
+    axes = ("cosine of q and k", -1.02, 1.02), ("pairs", 0, 1.1 * high)
+    return found, graph("cosines", "How near random directions are", layers, *axes)
+
+
+def distances() -> tuple[Clouds, View]:
+    """Geodesic and chord over the dot product of unit vectors, and where θ is."""
+    turn = np.linspace(0, np.pi, 90)
+    cosine, chord = np.cos(turn), 2 * np.sin(turn / 2)
+    curves = (
+        ("geodesic curve", "meeting", turn, "geodesic θ", "solid"),
+        ("chord curve", PROBE, chord, "chord ‖q − k‖", "solid"),
+        ("square", "axis", chord**2 / 2, "half its square", "dash"),
+    )
+    parts = [
+        draw(name, Line, role, FLAT, np.column_stack([cosine, y]), title, dash=dash, size=4)
+        for name, role, y, title, dash in curves
+    ]
+    both = Pipeline(turned((1, 0.5), (np.pi / 2, 0)))
+    angle = Pipeline((Affine(Entries(np.zeros((1, 1)), {"theta": np.radians([[1.0]])})),))
+    at = Cloud("distances", np.ones((1, 1)), place=Pipeline((Branches((both, angle), "concat"),)))
+    heights = (("meeting", (0.0, 0, 1)), (PROBE, (0.0, 2, 0)))
+    x = Row((1, 0, 0))
+    layers = (
+        *split(*parts)[1],
+        *(Points("distances", role, (x, Row(y)), size=9, glyph="square") for role, y in heights),
+    )
+    axes = ("dot product of unit vectors", -1.02, 1.02), ("distance", 0.0, 3.3)
+    return (*split(*parts)[0], at), graph("distances", "Two distances", layers, *axes)
+
+
+def nearer(name: str, d: int, label: str) -> tuple[Clouds, tuple[Readout, ...]]:
+    """How many of a million random k are nearer to q than the angle θ, at each stage."""
+    cosine = np.cos(np.radians(THETA))
+    tails = [cosine_tail(cosine, m) if m else cosine <= 0 for m in (d, d - 1, d - 1)]
+    count = moved("theta", THETA, MILLION * np.stack(tails, -1))
+    cloud = Cloud(name, np.ones((1, 1)), passing(1), Pipeline((count,)))
+    return (cloud,), (Number(label, name, Row((1,)), digits=1),)
+
+
+# --- exact, for all d
+
+
+def facts() -> Facts:
+    """What holds for every number of coordinates, where these are independent."""
+    columns = (
+        "dₖ",
+        "variance of q·k",
+        "on the sphere",
+        "its cosine, sd",
+        "half of all angles",
+        "nearer than 60°",
+    )
+    return Facts("Exact, for ρ = 0", columns, [fact(d) for d in DIMENSIONS])
+
+
+def fact(d: int) -> list[str]:
+    """The row of d coordinates; on the sphere there are d − 1, and none of 1."""
+    if d == 1:
+        return ["1", "1", "0", "", "", ""]
+    m = d - 1
+    inner = np.degrees(np.arcsin(np.sqrt(special.betaincinv(0.5, (m - 1) / 2, 0.5)))) if m > 1 else 90.0
+    share = float(cosine_tail(np.array(0.5), m))
+    return [str(d), str(d), f"{d * d / m:.1f}", f"{m**-0.5:.3f}", f"90° ± {inner:.1f}°", few(share)]
+
+
+def few(share: float) -> str:
+    """A share as one in so many."""
+    return f"1 in {1 / share:,.0f}" if share > 1e-6 else f"1 in 10^{-np.log10(share):.0f}"

@@ -1,0 +1,151 @@
+"""Random q and k, with no more numbers than lengths, means and scores need, and the steps that they take.
+
+Coordinates are turned: the first is along 1, the second along w, whose first half is 1 and the other half −1.
+A normal vector looks the same in any basis. What else it has is turned again, so that a few coordinates hold
+it, however many there are. Dot products and means do not notice.
+
+Components are correlated by a number g that they share: √(1 − ρ)·z + √ρ·g·w, or with 1 in place of w. Each
+keeps its variance 1, and any two have the correlation ±ρ.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, Product, Track
+from geometry.dot_products import cosine_variance, score_variance
+from geometry.pipeline import Step
+
+Array = np.ndarray
+Steps = tuple[Step, ...]
+STAGES = ("q and k", "centred", "on the sphere")
+RHO = np.linspace(0, 1, 101)
+SCORE, COSINE, *KEY, SQUARE = map(
+    tuple, np.eye(6).tolist()
+)  # what is known of a pair, as `seen_by_q` finds it
+
+
+def pairs(n: int, d: int, *, seed: int) -> Array:
+    """n pairs (n, 11) of vectors of d coordinates.
+
+    q: along 1, along w, the length of the rest, and its g; k: along 1, along w, along q's rest, the length of
+    what is left, and its g; cos and sin of an angle around q, which is drawn too: it means nothing.
+    """
+    rng = np.random.default_rng(seed)
+    q, k = rng.standard_normal((2, n, d))
+    g, turn = rng.standard_normal((2, n)), 2 * np.pi * rng.random(n)
+    length = np.linalg.norm(q[:, 2:], axis=1)
+    unit = q[:, 2:] / length[:, None] if d > 2 else q[:, 2:]
+    along = np.sum(unit * k[:, 2:], axis=1)
+    left = np.linalg.norm(k[:, 2:] - along[:, None] * unit, axis=1) if d > 3 else np.zeros(n)
+    return np.column_stack([_two(q), length, g[0], _two(k), along, left, g[1], np.cos(turn), np.sin(turn)])
+
+
+def crowd(n: int, d: int, *, seed: int) -> Array:
+    """n vectors of d coordinates: along 1, along w, the rest in as few as hold it, and the g of each."""
+    rng = np.random.default_rng(seed)
+    x, g = rng.standard_normal((n, d)), rng.standard_normal((n, 1))
+    rest = np.linalg.qr(x[:, 2:].T)[1].T if d > 2 else x[:, 2:]
+    return np.hstack([_two(x), rest, g])
+
+
+def _two(x: Array) -> Array:
+    """The first two coordinates; of one alone, and 0."""
+    return np.pad(x[:, :2], ((0, 0), (0, max(2 - x.shape[1], 0))))
+
+
+# --- steps
+
+
+def loaded(shared: str, d: int) -> int:
+    """The coordinate that g is added to: the first is along 1, the second along w. One number has no w."""
+    return 0 if shared == "one" or d == 1 else 1
+
+
+def correlated(size: int, loads: Mapping[int, int], d: int, *, free: Sequence[int] = ()) -> Steps:
+    """Of `size` numbers each g (a key of `loads`) is added, times √(ρd), to a coordinate, and is gone.
+
+    The others come times √(1 − ρ), but for those that are `free`.
+    """
+    roots = np.sqrt(np.column_stack([1 - RHO, RHO * d]))
+    both = Affine(np.zeros((2, size)), Entries(np.zeros(2), tracks={"rho": Track(RHO, roots)}))
+    groups = [(i,) if i in free else (i, size + (i in loads)) for i in range(size)]
+    add = np.eye(size)
+    for g, to in loads.items():
+        add[to, g] = 1
+    own = [i for i in range(size) if i not in loads]
+    return Branches((Pipeline(()), Pipeline((both,))), "concat"), Product(groups), Affine(add[own])
+
+
+def norms(size: int, vectors: Sequence[Sequence[int]], d: int) -> tuple[Steps, Steps, Steps]:
+    """LayerNorm up to each stage, of the vectors in these of so many numbers; their first is along 1."""
+    level = [0.0 if any(i == vector[0] for vector in vectors) else 1.0 for i in range(size)]
+    centre, sphere = Affine(np.diag(level)), Normalize(np.sqrt(d), groups=vectors)
+    return (), (centre,), (centre, sphere)
+
+
+def at_each_stage(before: Sequence[Steps], after: Steps) -> Branches:
+    """What `after` finds at each stage, side by side; `passing` takes the first away, stage by stage."""
+    return Branches([Pipeline((*own, *after)) for own in before], "concat")
+
+
+def taking(places: Iterable[int]) -> Product:
+    """Some of the coordinates."""
+    return Product([(i,) for i in places])
+
+
+def passing(m: int) -> Pipeline:
+    """Of m numbers a stage, those of the stage come first."""
+    return Pipeline([taking(range(m, stages * m)) for stages in (3, 2)])
+
+
+def pair_steps(d: int, shared: str) -> Steps:
+    """The six numbers of a pair, of each stage."""
+    to = loaded(shared, d)
+    mixed = correlated(11, {3: to, 8: 4 + to}, d, free=(9, 10))
+    return *mixed, at_each_stage(norms(9, ((0, 1, 2), (3, 4, 5, 6)), d), seen_by_q(d))
+
+
+def seen_by_q(d: int) -> Steps:
+    """A pair ↦ ⟨q, k⟩; the cosine; k/√d as q sees it, with q up: three coordinates; and the score squared."""
+    q, k = (0, 1, 2), (3, 4, 5, 6)
+    units = Branches((Pipeline(()), Pipeline((Normalize(groups=(q, k)),))), "concat")  # units from 9 on
+    products = Product(
+        [
+            *zip(q, k, strict=False),
+            *((9 + a, 9 + b) for a, b in zip(q, k, strict=False)),
+            *((b, 9 + b) for b in k),
+            (7,),
+            (8,),
+        ]
+    )
+    sums = np.zeros((5, 12))
+    for row, columns in enumerate((range(3), range(3, 6), range(6, 10), [10], [11])):
+        sums[row, list(columns)] = 1
+    sums[2] /= np.sqrt(d)
+    score, cosine, length, cos, sin, across = range(6)
+    sine = Pipeline((taking((cosine,)), Pointwise("arcsin"), Pointwise("cos")))
+    there = Product(
+        [(score,), (cosine,), (length, across, cos), (length, across, sin), (length, cosine), (score, score)]
+    )
+    return units, products, Affine(sums), Branches((Pipeline(()), sine), "concat"), there
+
+
+# --- what is exact
+
+
+def variances(d: int, shared: str, rho: Array) -> Array:
+    """The variance (*rho, 3) of ⟨q, k⟩ at each stage.
+
+    Σ λ² of the variances λ of the turned coordinates: 1 − ρ, and 1 − ρ + ρd of the one with g. On the sphere
+    d² times that of the cosine.
+    """
+    low, high = 1 - rho, 1 - rho + rho * d
+    first, second = np.stack([high, low], -1), np.stack([low, high], -1)
+    if d == 1:
+        return np.stack([np.ones_like(rho), 0 * rho, 0 * rho], -1)
+    along, left = (first, low[..., None]) if shared == "one" else (second, second)
+    counts = np.array([1, d - 1] if shared == "one" else [d - 1, 1])
+    after = np.array([d - 1] if shared == "one" else [d - 2, 1])
+    start, centred = score_variance(along, counts), score_variance(left, after)
+    return np.stack([start, centred, d**2 * cosine_variance(left, after)], -1)

@@ -1,0 +1,12 @@
+"""What the norms of a model do: recorded where it runs, measured, and told. No file of it runs code.
+
+from learning.recording import record
+with record(model) as seen:
+    model(batch)
+seen.save("mine.safetensors")
+"""
+
+from learning.recording.recorder import record
+from learning.recording.recording import Norm, Recording, from_file, opened, to_file
+
+__all__ = ["Norm", "Recording", "from_file", "opened", "record", "to_file"]

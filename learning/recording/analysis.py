@@ -1,0 +1,253 @@
+"""What the norms of a recording do: a row of numbers for each, and a verdict over all.
+
+Every number has a definition, which stands beside it wherever it is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from geometry import selection
+from geometry.ellipsoid import lengths, shorter
+from learning.recording.recording import KINDS, Norm, Recording
+
+Array = np.ndarray
+FLAT = 0.01  # of the longest semi-axis: what is shorter counts as flat
+SMALL = 1.0  # degrees: a centring that turns 95 of 100 outputs by less hardly matters
+KEYS = 60  # vectors that are taken for keys, of each norm
+ROUNDING = 1e-12  # of the keys' size: in directions in which they spread less, they do not
+SAMPLE = "the sampled vectors"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A number of a norm: its name in files, its label in tables, what it is, and its digits."""
+
+    name: str
+    label: str
+    about: str
+    digits: str = ".3g"
+
+
+Row = Mapping[str, Any]
+
+COLUMNS = (
+    Column("path", "norm", "The module in its model.", ""),
+    Column("kind", "kind", "LayerNorm, RMSNorm or GroupNorm, recognised by what it makes of vectors.", ""),
+    Column("d", "d", "How many coordinates a vector has.", "d"),
+    Column("vectors", "vectors", "How many were sampled, of all that the norm has seen.", "d"),
+    Column(
+        "share", "energy along 1", f"dμ²/‖x‖², what centring takes of ‖x‖²: the median of {SAMPLE}.", ".2%"
+    ),
+    Column("share_high", "energy, 95th %", "The same: 95 of 100 vectors have less.", ".2%"),
+    Column("sigma", "σ", "What the norm divides by, without ε: √(mean (x − μ)²); the median."),
+    Column("sigma_low", "σ, 25th %", "A quarter of the vectors has a smaller σ."),
+    Column("sigma_high", "σ, 75th %", "A quarter of the vectors has a larger σ."),
+    Column("size", "‖x‖", "The length of a vector as it comes; the median."),
+    Column("size_low", "‖x‖, 25th %", "A quarter of the vectors is shorter."),
+    Column("size_high", "‖x‖, 75th %", "A quarter of the vectors is longer."),
+    Column(
+        "rank",
+        "effective rank",
+        "e^H, H the entropy of the singular values of the centred vectors about their mean, as shares of "
+        "their sum: in how many directions they spread. At most as many as vectors (Roy, Vetterli 2007).",
+        ".1f",
+    ),
+    Column("gain", "mean |γ|", "The mean of the gain's absolute values."),
+    Column("gain_spread", "spread of γ", "The standard deviation of |γ| over its mean: 0 for a sphere."),
+    Column("axis_long", "longest axis", "The longest semi-axis of the ellipsoid that ε = 0 would give."),
+    Column("axis_middle", "median axis", "Half of its semi-axes are longer."),
+    Column(
+        "axis_short", "shortest axis", "The shortest; the direction 1/γ, where centring leaves none, apart."
+    ),
+    Column(
+        "flat",
+        "flat directions",
+        f"Semi-axes below {FLAT:.0%} of the longest, and what centring flattens.",
+        "d",
+    ),
+    Column("eps", "ε", "What the norm adds below its root."),
+    Column(
+        "eps_share", "weight of ε", "ε/(σ² + ε), the part of ε in the divisor's square; the median.", ".2g"
+    ),
+    Column("eps_high", "ε, 95th %", "The same: 95 of 100 vectors have less.", ".2g"),
+    Column(
+        "turn",
+        "turn by centring",
+        "The angle between the outputs with and without centring, γ, β and ε the same, in degrees; median.",
+        ".2f",
+    ),
+    Column("turn_high", "turn, 95th %", "The same: 95 of 100 vectors turn by less.", ".2f"),
+    Column("keys", "keys", f"How many of the vectors were taken for keys: {KEYS} at most, evenly.", "d"),
+    Column("lost_before", "lost before", "How many of these keys no query can choose, as they come.", "d"),
+    Column("lost_after", "lost after", "The same, as the norm gives them.", "d"),
+)
+
+
+def measured(recording: Recording, tell: Callable[[int], None] = lambda done: None) -> list[Row]:
+    """A row for each norm, in their order. tell: hears how many are done."""
+    rows = []
+    for k, norm in enumerate(recording.norms, 1):
+        rows.append(row(norm))
+        tell(k)
+    return rows
+
+
+def row(norm: Norm) -> Row:
+    """The numbers of COLUMNS for one norm."""
+    blocks = norm.blocks(norm.x)
+    size, means = np.linalg.norm(blocks, axis=(-2, -1)), blocks.mean(axis=-1)
+    centred = blocks - means[..., None]
+    share = _over(blocks.shape[-1] * np.sum(means**2, axis=-1), size**2)
+    variance = np.mean((centred if norm.centres else blocks) ** 2, axis=-1)
+    sigma = np.sqrt(variance.mean(axis=-1))
+    small = _over(norm.eps, variance + norm.eps).max(axis=-1)
+    turn = np.degrees(angles(norm.output(norm.x, centres=True), norm.output(norm.x, centres=False)))
+    found: dict[str, Any] = {"path": norm.path, "kind": KINDS[norm.kind], "d": norm.d, "vectors": len(norm.x)}
+    found |= _quantiles("share", share, {"": 50, "_high": 95})
+    found |= _quantiles("sigma", sigma, {"": 50, "_low": 25, "_high": 75})
+    found |= _quantiles("size", size, {"": 50, "_low": 25, "_high": 75})
+    found |= {"rank": effective_rank(centred.reshape(len(norm.x), -1)), **gains(norm), "eps": float(norm.eps)}
+    found |= {
+        f"eps_{name}": value for name, value in _quantiles("", small, {"share": 50, "high": 95}).items()
+    }
+    found |= _quantiles("turn", turn, {"": 50, "_high": 95}) | keys(norm)
+    return {column.name: found[column.name] for column in COLUMNS}
+
+
+def effective_rank(x: Float[Array, "n d"]) -> float:
+    """exp(−Σ pₖ log pₖ), pₖ the shares of the singular values of x about its mean; 0 where nothing spreads.
+
+    Source: O. Roy and M. Vetterli, The effective rank: a measure of effective dimensionality (2007).
+    """
+    away = x - x.mean(axis=0)
+    largest = np.abs(away).max()
+    if largest <= 8 * np.finfo(float).eps * np.abs(x).max():
+        return 0.0
+    away = away / largest
+    small = away @ away.T if len(away) < away.shape[1] else away.T @ away
+    s = np.sqrt(np.maximum(np.linalg.eigvalsh(small), 0))
+    s = s[s > sqrt(np.finfo(float).eps) * s[-1]]  # below it the products have rounding alone
+    p = s / s.sum()
+    return float(np.exp(-np.sum(p * np.log(p))))
+
+
+def gains(norm: Norm) -> dict[str, Any]:
+    """Of γ, and of the ellipsoid that it makes of each group's sphere."""
+    blocks = norm.blocks(norm.gamma)
+    size, each = np.abs(norm.gamma.astype(float)), blocks.shape[-1]
+    last = each - norm.centres
+    axes = np.array([lengths(g, [0, last // 2, last - 1], centered=norm.centres) for g in blocks])
+    flat = sum(norm.centres + shorter(g, FLAT, centered=norm.centres) for g in blocks)
+    return {
+        "gain": float(size.mean()),
+        "gain_spread": float(_over(size.std(), size.mean())),
+        "axis_long": float(axes[:, 0].max()),
+        "axis_middle": float(np.median(axes[:, 1])),
+        "axis_short": float(axes[:, 2].min()),
+        "flat": int(flat),
+    }
+
+
+def keys(norm: Norm) -> dict[str, Any]:
+    """How many of some vectors no query can choose among them, before and after the norm."""
+    few = norm.x[np.unique(np.linspace(0, len(norm.x) - 1, KEYS).astype(int))].astype(float)
+    before, after = few / np.abs(few).max(initial=1e-30), norm.output(few)
+    return {"keys": len(few), "lost_before": lost(before), "lost_after": lost(after)}
+
+
+def lost(keys: Float[Array, "n d"]) -> int:
+    """How many keys no query can choose, asked in the smallest flat that holds them."""
+    away = keys - keys.mean(axis=0)
+    u, s, _ = np.linalg.svd(away, full_matrices=False)
+    spread = s > ROUNDING * max(s[0], np.abs(keys).max())
+    if spread.sum() == len(keys) - 1:  # corners of a simplex
+        return 0
+    return int(np.sum(~selection.selectable((u * s)[:, spread])))
+
+
+def angles(a: Float[Array, "n d"], b: Float[Array, "n d"]) -> Float[Array, "n"]:
+    """The angles between vectors, exact where they are small; 0 to a vector that is zero."""
+    a, b = (each / np.where(s := np.linalg.norm(each, axis=-1, keepdims=True), s, 1) for each in (a, b))
+    turn = 2 * np.arctan2(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
+    return np.where(np.any(a, axis=-1) & np.any(b, axis=-1), turn, 0.0)
+
+
+def _over(a: Any, b: Any) -> Array:
+    """a/b, and 0 where b is 0."""
+    a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
+    return np.divide(a, b, out=np.zeros_like(b), where=b != 0)
+
+
+def _quantiles(name: str, values: Array, at: Mapping[str, float]) -> dict[str, Any]:
+    found = np.percentile(values, list(at.values()))
+    return {name + suffix: float(value) for suffix, value in zip(at, found, strict=True)}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the verdict: a question, what was found, and how that is defined."""
+
+    name: str
+    question: str
+    answer: str
+    value: float
+    about: str
+
+
+def verdict(rows: Sequence[Row]) -> list[Finding]:
+    """What follows from the rows of a recording for its model."""
+    turns, high = ([row[name] for row in rows] for name in ("turn", "turn_high"))
+    small = sum(each < SMALL for each in high)
+    centre = [row for row in rows if row["kind"] != KINDS["rms_norm"]]
+    shares, rounding = [row["share_high"] for row in rows], 1e-10
+    level = sum(each < rounding for each in shares)
+    most = max(rows, key=lambda row: row["eps_high"])
+    sets = sum(row["keys"] for row in rows)
+    before, after = (sum(row[name] for row in rows) for name in ("lost_before", "lost_after"))
+    n = len(rows)
+    return [
+        Finding(
+            "turn",
+            "Could the centring go?" if centre else "What would centring change?",
+            f"in {small} of {n} norms it hardly matters",
+            small / n,
+            f"A norm counts where 95 of 100 outputs turn by less than {SMALL:g}° without centring. The turn "
+            "says nothing of what the model makes of it.",
+        ),
+        Finding(
+            "turn_median",
+            "By how much does it turn outputs?",
+            f"median {np.median(turns):.2f}°, at most {max(high):.1f}° (95th percentile of a norm)",
+            float(np.median(turns)),
+            "The median over norms of the median over vectors; the largest 95th percentile of a norm.",
+        ),
+        Finding(
+            "level",
+            "Is the mean zero already?",
+            f"in {level} of {n} norms",
+            level / n,
+            "95 of 100 vectors have less than 1e-10 of their energy along 1. There LayerNorm is RMSNorm.",
+        ),
+        Finding(
+            "eps",
+            "How far does ε matter?",
+            f"at most {most['eps_high']:.2g} of the divisor's square, at {most['path']}",
+            float(most["eps_high"]),
+            "The largest 95th percentile of ε/(σ² + ε) of a norm. Outputs shrink by about half of it.",
+        ),
+        Finding(
+            "keys",
+            "How many keys could never be chosen?",
+            f"{before} of {sets} before the norms, {after} after",
+            before / sets,
+            f"Of each norm up to {KEYS} vectors are taken for one set of keys. One that is a combination of "
+            "the others never has the highest score. In many dimensions few are.",
+        ),
+    ]

@@ -1,0 +1,149 @@
+"""A recording as it is shown: its numbers, and of each norm a few coordinates in which it moves exactly.
+
+Three directions are displayed: a and b, of the hyperplane, in which the normalised vectors spread most, and
+1̂. Let Q be an orthonormal basis of the span of these and of γ ⊙ each of them, and r what x has beside it.
+Then (Qx, r) is as long as x, so its centring and its normalising are those of x; and ⟨a, γ ⊙ u⟩ = ⟨γ ⊙ a, u⟩,
+so gain and shift are known where they are displayed. Seven numbers thus show any d.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from mmap import mmap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from geometry.norms import layer_norm, rms_norm
+from learning.recording.analysis import Row, measured
+from learning.recording.recording import Norm, Recording, from_file, mapped
+from learning.safetensors import FileError, from_safetensors, to_safetensors
+
+Array = np.ndarray
+FORMAT = "normscape-digest-1"
+APART = 1e-6  # of a row's length: less than that apart from others is rounding
+PARTS = ("points", "gain", "shift", "position", "token")
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """The vectors of one norm in m ≤ 7 coordinates: a, b, 1̂, others, and what is beside them.
+
+    gain: (3, m) the displayed coordinates after γ; shift: those of β. In the plane b is 0. d and ε are the
+    norm's; of a GroupNorm all this is of its first group.
+    """
+
+    kind: str
+    d: int
+    eps: float
+    points: Float[Array, "n m"]
+    gain: Float[Array, "3 m"]
+    shift: Float[Array, "3"]
+    position: Int[Array, "n"]
+    token: Int[Array, "n"]
+
+    @property
+    def centres(self) -> bool:
+        return self.kind != "rms_norm"
+
+
+@dataclass(frozen=True, eq=False)
+class Digest:
+    """What is shown of a recording: a row of numbers and the reduced vectors of each norm."""
+
+    name: str
+    rows: Sequence[Row]
+    norms: Sequence[Reduced]
+    words: Mapping[int, str]
+    skipped: Sequence[str]
+
+
+def digest(recording: Recording, tell: Callable[[int], None] = lambda done: None) -> Digest:
+    """The numbers and the coordinates of a recording. tell: as in `measured`."""
+    norms = [reduced(norm) for norm in recording.norms]
+    return Digest(recording.name, measured(recording, tell), norms, recording.words, recording.skipped)
+
+
+def reduced(norm: Norm) -> Reduced:
+    """A norm in the coordinates in which it is shown."""
+    each = norm.d // norm.groups
+    x, gamma, beta = (part.astype(np.float64)[..., :each] for part in (norm.x, norm.gamma, norm.beta))
+    normal = layer_norm if norm.centres else rms_norm
+    up = np.full(each, 1 / sqrt(each))
+    directions = np.vstack([widest(normal(x, eps=norm.eps), up), up])
+    basis = _orthonormal(np.vstack([directions, gamma * directions]))
+    inside = x @ basis.T
+    beside = np.linalg.norm(x - inside @ basis, axis=-1)
+    gain = np.pad((gamma * directions) @ basis.T, ((0, 0), (0, 1)))
+    points, shift = np.column_stack([inside, beside]).astype(np.float32), directions @ beta
+    if each == 2:  # there is no b
+        points, gain, shift = (
+            np.insert(points, 1, 0, axis=1),
+            np.insert(gain, 1, 0, axis=1),
+            np.insert(shift, 1, 0),
+        )
+        gain = np.insert(gain, 1, 0, axis=0)
+    return Reduced(norm.kind, each, float(norm.eps), points, gain, shift, norm.position, norm.token)
+
+
+def widest(u: Float[Array, "n d"], up: Float[Array, "d"]) -> Float[Array, "k d"]:
+    """Two orthonormal directions at right angles to `up`, in which vectors spread most about their mean.
+
+    Where they spread in fewer, any others; in the plane there is one.
+    """
+    away = u - u.mean(axis=0)
+    away = away - np.outer(away @ up, up)
+    away = away / (np.abs(away).max() or 1.0)
+    if len(away) < away.shape[1]:
+        found = np.linalg.eigh(away @ away.T)[1][:, ::-1].T[:2] @ away
+    else:
+        found = np.linalg.eigh(away.T @ away)[1][:, ::-1].T[:2]
+    return _orthonormal(np.vstack([up, found, np.eye(len(up))[:4]]))[1:3]
+
+
+def _orthonormal(rows: Float[Array, "k d"]) -> Float[Array, "r d"]:
+    """The rows made orthonormal in their order, those apart that depend on the ones before them."""
+    basis: list[Array] = []
+    for row in rows:
+        rest = row / max(np.linalg.norm(row), np.finfo(float).tiny)
+        for _ in range(2):  # once more for what rounding left
+            rest = rest - sum((rest @ each * each for each in basis), np.zeros_like(rest))
+        size = np.linalg.norm(rest)
+        if size > APART:
+            basis.append(rest / size)
+    return np.array(basis)
+
+
+def to_file(found: Digest) -> bytes:
+    """As safetensors."""
+    arrays = {f"{k}/{part}": getattr(norm, part) for k, norm in enumerate(found.norms) for part in PARTS}
+    about: dict[str, Any] = {"name": found.name, "rows": list(found.rows), "skipped": list(found.skipped)}
+    about["norms"] = [[norm.kind, norm.d, norm.eps] for norm in found.norms]
+    about["words"] = {str(token): word for token, word in found.words.items()}
+    return to_safetensors(arrays, {"format": FORMAT, "about": json.dumps(about, ensure_ascii=False)})
+
+
+def from_digest(data: bytes | mmap) -> Digest:
+    """The digest of `to_file`, which is ours. Raises FileError for a file of something else."""
+    arrays, meta = from_safetensors(data)
+    if meta.get("format") != FORMAT:
+        raise FileError("this file is no digest of ours")
+    about: dict[str, Any] = json.loads(meta["about"])
+    norms = []
+    for k, said in enumerate(about["norms"]):
+        parts: Any = [arrays[f"{k}/{part}"] for part in PARTS]
+        norms.append(Reduced(*said, *parts))
+    words = {int(token): word for token, word in about["words"].items()}
+    return Digest(about["name"], about["rows"], norms, words, about["skipped"])
+
+
+def opened(path: str | Path) -> Recording | Digest:
+    """What a file of a reader's is, on the reader's own machine. Raises FileError, OSError."""
+    data = mapped(path)
+    is_ours = from_safetensors(data)[1].get("format") == FORMAT
+    return from_digest(data) if is_ours else from_file(data)

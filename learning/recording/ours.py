@@ -1,0 +1,35 @@
+"""The recording of our own language model, whose stages are all given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from jaxtyping import Int
+
+from learning.language import EPS, Shape, read
+from learning.recording.recording import Norm, Recording
+
+Array = np.ndarray
+
+
+def seen(
+    shape: Shape, weights: Mapping[str, Array], tokens: Int[Array, "windows n"], *, name: str, vectors: int
+) -> Recording:
+    """What its LayerNorms see of some windows: the same `vectors` places in each, drawn by lot."""
+    reading = read(shape, weights, tokens)
+    inputs: dict[str, Array] = {}
+    for k, block in enumerate(reading.blocks):
+        inputs |= {f"h.{k}.ln_1": block.stream} if shape.scaled else {}
+        inputs |= {f"h.{k}.ln_2": block.stream + block.branch, "ln_f": block.out}
+    inputs["ln_f"] = inputs.pop("ln_f")  # the last, of the last block
+    count = tokens.size
+    number = np.sort(np.random.default_rng(0).permutation(count)[:vectors])
+    about = {"position": number % tokens.shape[-1], "token": tokens.reshape(-1)[number], "number": number}
+    norms = []
+    for path, x in inputs.items():
+        parts = {"gamma": weights[f"{path}.weight"], "beta": weights[f"{path}.bias"]}
+        parts |= {"x": x.reshape(count, -1)[number]}
+        parts = {part: each.astype(np.float32) for part, each in parts.items()}
+        norms.append(Norm(path, "layer_norm", EPS, 1, count, **parts, **about))
+    return Recording(norms, name, dict(enumerate(shape.characters)))

@@ -1,0 +1,105 @@
+"""A model of Hugging Face's `transformers`, by name or from a folder, read over a text. Needs PyTorch and
+transformers. Weights are read as safetensors alone, and code that comes with a model never runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import huggingface_hub
+import torch
+import transformers
+
+from learning.recording.recorder import Recorder, record
+from learning.recording.recording import WORD, Recording
+
+WINDOW = 512  # tokens that are read at a time, where the model can
+TOKENS = 16_384  # that are read of a text
+SPARE = 1.2  # of the weights: what a model takes beside them
+
+
+class NoModel(ValueError):
+    """A model that cannot be had, or not run here; says why in one line."""
+
+
+def recorded(
+    name: str, text: str, *, vectors: int, seed: int, tokens: int = TOKENS, tell: Callable[[str], None]
+) -> Recording:
+    """What the norms of a model see while it reads the first tokens of a text. tell: as in `record`.
+
+    Raises NoModel.
+    """
+    transformers.logging.set_verbosity_error()
+    huggingface_hub.utils.logging.set_verbosity_error()
+    huggingface_hub.utils.disable_progress_bars()
+    transformers.utils.logging.disable_progress_bar()
+    tokenizer, model = _loaded(name)
+    ids = tokenizer(text, truncation=True, max_length=tokens, verbose=False)["input_ids"]
+    if not ids:
+        raise NoModel("this text has no tokens")
+    window = min(WINDOW, getattr(model.config, "max_position_embeddings", None) or WINDOW)
+    pieces = [ids[k : k + window] for k in range(0, len(ids), window)]
+    with record(model, vectors=vectors, seed=seed, tell=_counted(tell, len(pieces))) as seen, torch.no_grad():
+        for piece in pieces:
+            _read(model, torch.tensor([piece]))
+    seen.name = name.rstrip("/").rpartition("/")[2]
+    seen.words = _words(seen, tokenizer)
+    return seen.recording
+
+
+def _loaded(name: str) -> tuple[Any, Any]:
+    """Its tokenizer and the model, of which it is known that it fits."""
+    try:
+        config = transformers.AutoConfig.from_pretrained(name)
+        with torch.device("meta"):
+            outline = transformers.AutoModel.from_config(config)
+        wanted = SPARE * sum(each.numel() * each.element_size() for each in outline.parameters())
+        free = _free()
+        if wanted > free:
+            raise NoModel(f"{name} takes some {wanted / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free")
+        tokenizer = transformers.AutoTokenizer.from_pretrained(name)
+        return tokenizer, transformers.AutoModel.from_pretrained(name, use_safetensors=True).eval()
+    except (OSError, ValueError, ImportError, KeyError) as problem:
+        if isinstance(problem, NoModel):
+            raise
+        first = " ".join(str(problem).split())[:300]
+        raise NoModel(f"{name} cannot be loaded: {first}") from None
+
+
+def _free() -> float:
+    """Bytes of memory that nobody uses; more than there are, where the system does not say."""
+    try:
+        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return float("inf")
+
+
+def _read(model: Any, ids: Any) -> None:
+    given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    if model.config.is_encoder_decoder:
+        given["decoder_input_ids"] = ids
+    try:
+        model(**given)
+    except Exception as problem:  # anybody's model, and anybody's tokens
+        raise NoModel(f"the model cannot read this text: {' '.join(str(problem).split())[:200]}") from None
+
+
+def _counted(tell: Callable[[str], None], total: int) -> Callable[[str], None]:
+    """Lines as `record` tells them, with a bar for how much of the text was read."""
+    done = -1
+
+    def counted(line: str) -> None:
+        nonlocal done
+        done += 1
+        if not done:
+            return tell(line)
+        full = round(30 * done / total)
+        return tell(f"recorded [{'█' * full}{'·' * (30 - full)}] {done} of {total}")
+
+    return counted
+
+
+def _words(seen: Recorder, tokenizer: Any) -> dict[int, str]:
+    kept = {int(token) for norm in seen.recording.norms for token in norm.token if token >= 0}
+    return {token: tokenizer.decode([token])[:WORD] for token in sorted(kept)}

@@ -1,0 +1,253 @@
+"""What comes to the norms of a model while it runs: a sample of it, by hooks that are gone afterwards.
+
+Of all vectors that a norm sees, each is kept with the same chance: it draws a number, and the smallest stay.
+All norms draw the same numbers, so that norms which see the same tokens keep the same ones.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from learning.recording.known import Known, NotKnown, agrees, known, numbers
+from learning.recording.recording import PATH, VECTORS, Recording
+
+Array = np.ndarray
+ROOT = "model"  # the path of a model that is itself a norm
+MASKS = {"attention_mask": True}  # what modules are told of padding, and whether 1 is a token or padding
+MASKS |= dict.fromkeys(("src_key_padding_mask", "tgt_key_padding_mask", "key_padding_mask"), False)
+TOKENS = "input_ids"
+FIRST = 4  # vectors of a norm's first call, from which its output must follow
+BESIDE = 40  # bytes that a vector takes beside its coordinates
+
+
+@contextmanager
+def record(
+    model: Any, *, vectors: int = VECTORS, seed: int = 0, tell: Callable[[str], None] | None = None
+) -> Iterator[Recorder]:
+    """Record what comes to the norms of a PyTorch model while the block runs.
+
+    vectors: how many of each norm are kept, of all that it sees, drawn by lot with the seed. tell: hears one
+    line before it starts, which says what is recorded and the most that it takes, and one after each call of
+    the model; None: lines on the error stream, where that is a terminal. Padding that a mask names is left
+    out. Raises ValueError for a model without a norm that is understood, or another number of vectors.
+    """
+    recorder = Recorder(model, vectors=vectors, seed=seed, tell=tell or _told)
+    handles: list[Any] = []
+    try:
+        recorder.listen(handles)
+        yield recorder
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _told(line: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{line}", end="" if line.startswith("recorded") else "\n", file=sys.stderr, flush=True)
+
+
+class Sample:
+    """Of vectors that come, `most`, each with the same chance. What it takes it takes at the start."""
+
+    def __init__(self, most: int, d: int, seed: int) -> None:
+        self.x, self.about = np.empty((most, d), np.float32), np.empty((most, 3), np.int64)
+        self.drawn, self.kept, self.seen = np.empty(most), 0, 0
+        self.lots = np.random.default_rng(seed)
+
+    def choose(self, count: int) -> tuple[Array, Array]:
+        """Which of the next vectors stay, and their places. Each must then be put there."""
+        most, drawn = len(self.drawn), self.lots.random(count)
+        every = np.concatenate([self.drawn[: self.kept], drawn])
+        stay = np.argpartition(every, most - 1)[:most] if len(every) > most else np.arange(len(every))
+        new = np.sort(stay[stay >= self.kept]) - self.kept
+        places = np.setdiff1d(np.arange(most), stay[stay < self.kept])[: len(new)]
+        self.drawn[places], self.kept = drawn[new], min(len(every), most)
+        self.about[places, 2] = self.seen + new
+        self.seen += count
+        return new, places
+
+
+class Recorder:
+    """What `record` gives: `recording` and `save` for what was seen so far."""
+
+    def __init__(self, model: Any, *, vectors: int, seed: int, tell: Callable[[str], None]) -> None:
+        if not 1 <= vectors <= VECTORS:
+            raise ValueError(f"of each norm 1 … {VECTORS:,} vectors are kept: got {vectors}")
+        self.model, self.vectors, self.seed, self.tell = model, vectors, seed, tell
+        self.name = type(model).__name__
+        self.words: Mapping[int, str] = {}
+        self.skipped: dict[str, str] = {}
+        self.known: dict[str, Known] = {}
+        self.modules = dict(model.named_modules())
+        like = next(chain(model.parameters(), model.buffers()), None)
+        for path, module in self.modules.items():
+            try:
+                found = None if like is None else known(path or ROOT, module, like)
+            except NotKnown as reason:
+                self.skipped[path or ROOT] = str(reason)
+            else:
+                self.known |= {} if found is None else {path: found}
+        if not self.known:
+            every = "; ".join(f"{path}: {why}" for path, why in self.skipped.items()) or "it has none"
+            raise ValueError(f"this model has no norm that is understood: {every[:PATH]}")
+        self.samples: dict[str, Sample] = {}
+        self.around: dict[str, Mapping[str, Any]] = {}  # what the modules around norms were called with
+        self.calls = 0
+
+    @property
+    def bytes(self) -> int:
+        """The most that the recording takes."""
+        return sum(self.vectors * (4 * each.norm.d + BESIDE) for each in self.known.values())
+
+    def listen(self, handles: list[Any]) -> None:
+        kinds = [each.norm.kind for each in self.known.values()]
+        words = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+        self.tell(f"{words}: up to {self.vectors:,} vectors of each, at most {self.bytes / 1e6:,.1f} MB")
+        for path, found in self.known.items():
+            hook = self._norm(path, found)
+            handles.append(self.modules[path].register_forward_hook(hook, with_kwargs=True))
+            for ancestor in _above(path):
+                if ancestor not in self.around and ancestor in self.modules:
+                    self.around[ancestor] = {}
+                    around = self._around(ancestor)
+                    handles.append(self.modules[ancestor].register_forward_pre_hook(around, with_kwargs=True))
+        handles.append(self.model.register_forward_hook(self._called))
+
+    def _called(self, *_: Any) -> None:
+        self.calls += 1
+        seen = max((sample.seen for sample in self.samples.values()), default=0)
+        self.tell(f"recorded {self.calls:,} calls, {seen:,} vectors a norm")
+
+    def _around(self, path: str) -> Callable[..., None]:
+        def hook(module: Any, args: Any, kwargs: Any) -> None:
+            takes = inspect.signature(module.forward)
+            try:
+                said = takes.bind_partial(*args, **kwargs).arguments
+            except TypeError:
+                said = {}
+            every = {**dict.fromkeys(set(MASKS) & set(takes.parameters)), **said, **kwargs}
+            self.around[path] = {
+                name: each
+                for name in (TOKENS, *MASKS)
+                if name in every and ((each := every[name]) is None or getattr(each, "ndim", 0) == 2)
+            }
+
+        return hook
+
+    def _norm(self, path: str, found: Known) -> Callable[..., None]:
+        def hook(module: Any, args: Any, kwargs: Any, output: Any) -> None:
+            if path in self.skipped:
+                return
+            try:
+                x: Any = next((each for each in (*args, *kwargs.values()) if hasattr(each, "detach")), None)
+                if getattr(x, "is_nested", False):  # sequences of their own lengths, without padding
+                    for one, made in zip(x.unbind(), output.unbind(), strict=True):
+                        self._take(path, found, one, made)
+                else:
+                    self._take(path, found, x, output)
+            except NotKnown as reason:
+                self.skipped[path] = str(reason)
+
+        return hook
+
+    def _take(self, path: str, found: Known, x: Any, output: Any) -> None:
+        """Keep some of the vectors of one call. Raises NotKnown where the norm was given other things."""
+        d, axes = found.norm.d, len(found.axes)
+        if x is not None and found.norm.kind == "group_norm" and x.ndim > 2:
+            raise NotKnown("it normalises over positions too, not over features alone")
+        if x is None or tuple(x.shape[-axes:]) != found.axes:
+            raise NotKnown("it was called with something else than vectors")
+        lead, vectors = tuple(x.shape[:-axes]) or (1,), x.detach().reshape(-1, d)
+        first = path not in self.samples and len(vectors)
+        if first and not agrees(found.norm, numbers(vectors[:FIRST]), output.reshape(-1, d)[:FIRST]):
+            raise NotKnown("it does more than its norm when it is called")
+        sample = self.samples.setdefault(path, Sample(self.vectors, d, self.seed))
+        told = {name: each for name, each in self._told_of(path, lead).items() if each is not None}
+        rows = np.flatnonzero(told["real"]) if "real" in told else np.arange(len(vectors))
+        new, places = sample.choose(len(rows))
+        chosen = rows[new]
+        # only what stays leaves the device
+        sample.x[places] = vectors[chosen].cpu().float().numpy()
+        sample.about[places, 0] = told["position"][chosen]
+        sample.about[places, 1] = told["token"][chosen] if "token" in told else -1
+
+    def _told_of(self, path: str, lead: tuple[int, ...]) -> Mapping[str, Array | None]:
+        """Of each vector whether it is `real`, no padding; its `token`; and its `position`, as the nearest
+        modules around were told."""
+        found: dict[str, Any] = {"real": None, "token": None}
+        axis, n = min(1, len(lead) - 1), lead[min(1, len(lead) - 1)]
+        for ancestor in _above(path):
+            around = self.around.get(ancestor, {})
+            for name, given in around.items():
+                part, at = "token" if name == TOKENS else "real", _axis(given, lead)
+                if at is not None and found[part] is None:
+                    axis, n = at, lead[at] if at else given.shape[1]
+                    spread = _spread(given.detach().cpu().numpy()[:, -n:], lead, at)
+                    found[part] = spread if part == "token" else (spread != 0) ^ (not MASKS[name])
+            if _axis(around.get(TOKENS), lead) is not None and len(around) > 1:
+                break  # it reads these tokens and takes a mask: one of those around it is of something else
+        position = np.arange(lead[axis]) % n if axis == 0 else _spread(np.arange(n)[None, :], lead, axis)
+        return {**found, "position": position}
+
+    @property
+    def recording(self) -> Recording:
+        """What was seen so far. Raises ValueError where that is nothing."""
+        norms = []
+        for path, sample in self.samples.items():
+            finite = np.asarray(np.isfinite(sample.x[: sample.kept]).all(axis=-1))
+            order = np.argsort(sample.about[: sample.kept, 2])
+            order = order[finite[order]]
+            if lost := sample.kept - len(order):
+                self.skipped[path or ROOT] = f"{lost} of {sample.kept} vectors are not finite"
+            if not len(order):
+                continue
+            position, token, number = sample.about[order].T
+            about = {"position": position, "token": token, "number": number}
+            norms.append(replace(self.known[path].norm, seen=sample.seen, x=sample.x[order], **about))
+        if not norms:
+            raise ValueError("no norm has seen anything: call the model within the block")
+        skipped = tuple(f"{path[:PATH]}: {why}"[:PATH] for path, why in self.skipped.items())
+        return Recording(norms, self.name[:PATH], self.words, skipped)
+
+    def save(self, path: Any) -> None:
+        """Write what was seen so far to a file."""
+        self.recording.save(path)
+
+
+def _above(path: str) -> list[str]:
+    """The paths of the modules around a module, the nearest first; "" is the model."""
+    names = path.split(".")
+    return [".".join(names[:k]) for k in range(len(names) - 1, -1, -1)]
+
+
+def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
+    """Which axis of vectors (*lead, d) the places of `given` (batch, n) are; None where they do not fit.
+
+    (batch, n, …) or (batch, …, n); or all in one row. A row may be longer, as with a cache: its end counts.
+    """
+    shape = (0, 0) if given is None else tuple(given.shape)
+    if len(lead) == 1:
+        return 0 if lead[0] == prod(shape) else None
+    if shape[0] != lead[0]:
+        return None
+    axes = (1, len(lead) - 1)
+    fits = [axis for axis in axes if lead[axis] == shape[1]] or [1] * (lead[1] <= shape[1])
+    return next(iter(fits), None)
+
+
+def _spread(said: Array, lead: tuple[int, ...], axis: int) -> Array:
+    """What is said of each place (batch or 1, n) for each vector (*lead,), in one row."""
+    if len(lead) < 2:
+        return said.reshape(-1)
+    shape = [1] * len(lead)
+    shape[0], shape[axis] = said.shape
+    return np.broadcast_to(said.reshape(shape), lead).reshape(-1)

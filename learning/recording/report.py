@@ -1,0 +1,82 @@
+"""The rows and the verdict of a recording as text: a table for a terminal, CSV, JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from learning.recording.analysis import COLUMNS, Column, Row, verdict
+
+# what a terminal has room for
+SHORT = (
+    "path",
+    "kind",
+    "d",
+    "share",
+    "sigma",
+    "rank",
+    "gain_spread",
+    "flat",
+    "eps_high",
+    "turn",
+    "turn_high",
+)
+LONGEST = 34  # characters of a path; the end says which norm it is
+
+
+def told(column: Column, value: Any) -> str:
+    """A value of a row as a table shows it."""
+    return format(value, column.digits) if column.digits else str(value)
+
+
+def table(rows: Sequence[Row], names: Sequence[str] = SHORT) -> str:
+    """Rows as lines of text with aligned columns."""
+    shown = [column for column in COLUMNS if column.name in names]
+    cells = [[column.label for column in shown]]
+    cells += [[_cut(told(column, row[column.name])) for column in shown] for row in rows]
+    widths = [max(len(line[k]) for line in cells) for k in range(len(shown))]
+    left = [column.digits == "" for column in shown]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if is_text else cell.rjust(width)
+            for cell, width, is_text in zip(line, widths, left, strict=True)
+        ).rstrip()
+        for line in cells
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else "…" + text[1 - LONGEST :]
+
+
+def text(name: str, rows: Sequence[Row], skipped: Sequence[str] = ()) -> str:
+    """All of it for a terminal: the table, then the verdict, a line a question."""
+    findings = [f"{each.question} {each.answer[:1].upper()}{each.answer[1:]}." for each in verdict(rows)]
+    left = [f"Not recorded: {line}" for line in skipped]
+    return "\n".join([name, "", table(rows), "", *findings, *left])
+
+
+def to_csv(rows: Sequence[Row]) -> str:
+    """A line a norm, in all digits; the first has the names. What a spreadsheet would run is only text."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(column.name for column in COLUMNS)
+    for row in rows:
+        writer.writerow(_plain(row[column.name]) for column in COLUMNS)
+    return file.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" else value
+
+
+def to_json(name: str, rows: Sequence[Row], skipped: Sequence[str] = ()) -> str:
+    """Rows, verdict, and the definition of each number."""
+    found: dict[str, Any] = {"name": name, "norms": [dict(row) for row in rows]}
+    found |= {"verdict": [asdict(each) for each in verdict(rows)], "skipped": list(skipped)}
+    found |= {"definitions": {column.name: column.about for column in COLUMNS}}
+    return json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False) + "\n"

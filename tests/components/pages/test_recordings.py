@@ -1,0 +1,111 @@
+"""A recording that a reader opens: shown, told as a table, deleted; a hostile file is refused in one line."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import app
+from components.pages import recordings
+from components.publish import recordings as commands
+from learning.recording.recording import Recording, to_file
+from tests.learning.recording.norms import norm, recording
+from tests.learning.recording.test_recording import HOSTILE
+
+DATA = to_file(recording())
+BYTES = {"content_type": recordings.BYTES}
+WIDE = norm("wide", n=40, d=200)
+
+
+@pytest.fixture(scope="module")
+def client():
+    return app.create_app().server.test_client()
+
+
+def opened(client, data=DATA):
+    return client.post("/recording", data=data, **BYTES)
+
+
+def test_from_a_file_to_its_picture_and_its_tables(client):
+    choices = opened(client, to_file(Recording([*recording().norms, WIDE], "mine"))).json["choices"]
+    key = choices["own"]
+    assert len(key) == 16 and choices["norm"] == "1"
+    for norm_, points in (("1", 9), ("3", 40)):
+        recipe = client.get(f"/recipe/model?own={key}&norm={norm_}&beside=start").json
+        assert recipe["clouds"][0]["points"]["shape"][0] == points
+        assert recipe["clouds"][0]["points"]["shape"][1] <= 7
+    assert (
+        client.get(f"/model?own={key}").status_code
+        == client.get(f"/still/model.svg?own={key}").status_code
+        == 200
+    )
+    rows = list(csv.DictReader(io.StringIO(client.get(f"/recording/{key}.csv").text)))
+    assert [row["path"] for row in rows] == ["h.0.ln_1", "ln_f", "wide"]
+    table = client.get(f"/recording/{key}.json")
+    assert table.json["name"] == "mine" and "attachment" in table.headers["Content-Disposition"]
+    assert len(client.get("/recording/trained.json").json["norms"]) == 9
+
+
+def test_two_beside_each_other_of_which_one_has_fewer_norms(client):
+    key, short = (opened(client, data).json["choices"]["own"] for data in (DATA, to_file(Recording([WIDE]))))
+    for query in (f"own={key}&other={short}&norm=2", f"own={short}&other={key}&norm=2"):
+        facts = client.get(f"/recipe/model?{query}").json["facts"]
+        assert {len(row) for row in facts["rows"]} == {3}
+
+
+def test_it_goes_when_somebody_with_the_link_wants_it_to(client):
+    key = opened(client, to_file(recording(norm(seed=5)))).json["choices"]["own"]
+    assert client.get(f"/recipe/model?own={key}").status_code == 200
+    assert client.post(f"/recording/{key}/delete").json == {"gone": key}
+    for path in (f"/recipe/model?own={key}", f"/recording/{key}.csv", f"/embed/model?own={key}"):
+        assert client.get(path).status_code == 400
+    assert client.post(f"/recording/{key}/delete").status_code == 400
+
+
+@pytest.mark.parametrize("data", [data for data, _ in HOSTILE.values()], ids=HOSTILE)
+def test_a_hostile_file_is_refused_in_one_line(client, data):
+    got = opened(client, data)
+    assert got.status_code == 400 and got.json["parameter"] == "recording"
+    assert got.json["error"].startswith("This file cannot be opened: ") and "\n" not in got.json["error"]
+
+
+def test_what_is_no_file_of_ours_or_too_large_is_refused(client, monkeypatch):
+    assert client.post("/recording", data=DATA, content_type="text/plain").status_code == 400
+    few = {name: np.ones(2, "f4") for name in ("gamma", "beta")} | {"x": np.ones((1, 2), "f4")}
+    few |= {name: np.zeros(1, "i8") for name in ("position", "token", "number")}
+    many = Recording([norm(f"n{k}", **few) for k in range(recordings.NORMS + 1)])
+    assert "at most 200" in opened(client, to_file(many)).json["error"]
+    monkeypatch.setattr(recordings, "LARGEST_FILE", 100)
+    assert opened(client).status_code == 413
+    for key in ("0" * 16, "trained", "x"):
+        assert client.post(f"/recording/{key}/delete").status_code == 400
+    assert client.get("/recipe/model?own=0000000000000000").json["parameter"] == "own"
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_a_file_with_other_bytes_is_shown_or_refused(client, data):
+    raw = bytearray(DATA)
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(raw) - 1) | st.integers(0, 1200))
+        new = data.draw(st.sampled_from([b"\xff\xff\x7f\x7f", b"9999", b"-1", b"[["]) | st.binary(max_size=4))
+        raw[at : at + len(new)] = new
+    with client.application.app_context():
+        client.application.extensions["budget"].debts.clear()
+    got = opened(client, bytes(raw))
+    assert got.status_code in (200, 400)
+    if got.status_code == 200:
+        assert client.get(f"/recipe/model?own={got.json['choices']['own']}").status_code == 200
+
+
+def test_the_command_line_names_the_page_that_shows_it(client, tmp_path, monkeypatch):
+    recording().save(tmp_path / "mine.safetensors")
+    served = []
+    monkeypatch.setattr(app, "serve", lambda *asked: served.append(asked))
+    app.main(["model", str(tmp_path / "mine.safetensors"), "--port", "8123"])
+    ((host, port, path),) = served
+    assert (host, port) == ("127.0.0.1", 8123) and client.get(f"/{path}").status_code == 200
+    assert commands.NEEDED

@@ -1,0 +1,84 @@
+"""From a model of somebody's to the verdict, on the command line."""
+
+import json
+import re
+
+import pytest
+import tokenizers
+import torch
+import transformers
+
+import app
+from learning.recording import opened
+from learning.recording.analysis import COLUMNS
+from tests.learning.recording.norms import recording
+
+WORDS = "What do the norms of a model do, and could it go without the centring? " * 40
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A GPT-2 from its configuration with a tokenizer, as a reader has it on the disk."""
+    path = tmp_path_factory.mktemp("gpt2")
+    words = tokenizers.Tokenizer(tokenizers.models.WordLevel(unk_token="?"))
+    words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    trainer = tokenizers.trainers.WordLevelTrainer(special_tokens=["?"], show_progress=False)
+    words.train_from_iterator([WORDS], trainer)
+    transformers.PreTrainedTokenizerFast(tokenizer_object=words, unk_token="?").save_pretrained(path)
+    torch.manual_seed(0)
+    size = {"vocab_size": 64, "bos_token_id": 1, "eos_token_id": 2}
+    config = transformers.GPT2Config(n_embd=32, n_layer=2, n_head=2, n_positions=64, **size)
+    transformers.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    transformers.GPT2LMHeadModel(config).save_pretrained(path)
+    (path / "text.txt").write_text(WORDS)
+    return path
+
+
+def test_from_a_model_to_its_verdict(folder, tmp_path, capsys):
+    out = tmp_path / "mine.safetensors"
+    asked = ["record", str(folder), "--text", str(folder / "text.txt"), "--out", str(out), "--vectors", "90"]
+    app.main(asked)
+    said = capsys.readouterr().err
+    assert "5 layer_norm: up to 90 vectors of each" in said and "5 norms" in said
+    found = opened(out)
+    assert {len(norm.x) for norm in found.norms} == {90} and found.norms[0].seen > 600
+    assert {found.words[int(token)] for token in found.norms[0].token} <= set(re.findall(r"\w+|\W", WORDS))
+    app.main(["report", str(out)])
+    table = capsys.readouterr().out
+    assert "h.1.ln_2" in table and "Could the centring go?" in table
+    app.main(["report", str(out), "--json"])
+    assert len(json.loads(capsys.readouterr().out)["norms"]) == 5
+    app.main(["report", str(out), "--csv"])
+    assert capsys.readouterr().out.startswith(",".join(column.name for column in COLUMNS))
+
+
+def refused(capsys, *arguments):
+    with pytest.raises(SystemExit) as end:
+        app.main(list(map(str, arguments)))
+    said = capsys.readouterr()
+    (line,) = said.err.splitlines()
+    assert end.value.code == 2 and not said.out
+    return line
+
+
+def test_what_cannot_be_is_said_in_one_line(folder, tmp_path, capsys, monkeypatch):
+    own, out = folder / "text.txt", ["--out", tmp_path / "mine.safetensors"]
+    assert "No such file" in refused(capsys, "record", folder, "--text", tmp_path / "none", *out)
+    assert "cannot be loaded" in refused(capsys, "record", tmp_path, "--text", own, *out)
+    assert "vectors are kept: got 3000" in refused(
+        capsys, "record", folder, "--text", own, "--vectors", 3000, *out
+    )
+    (tmp_path / "nothing").touch()
+    assert "no tokens" in refused(capsys, "record", folder, "--text", tmp_path / "nothing", *out)
+    assert "header of this file" in refused(capsys, "report", own)
+    monkeypatch.setattr("learning.recording.pretrained._free", lambda: 1e4)
+    assert "are free" in refused(capsys, "record", folder, "--text", own, *out)
+    monkeypatch.setitem(__import__("sys").modules, "learning.recording.pretrained", None)
+    assert "pip install torch transformers" in refused(capsys, "record", folder, "--text", own, *out)
+
+
+def test_a_terminal_gets_what_it_can_show(tmp_path, capsys):
+    recording().save(tmp_path / "a.safetensors")
+    app.main(["report", str(tmp_path / "a.safetensors")])
+    assert max(map(len, capsys.readouterr().out.splitlines()[:4])) <= 150

@@ -1,0 +1,253 @@
+"""What is recorded is what came, of modules of any class, dtype and shape; and nothing is left behind."""
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from learning.recording import record
+from learning.recording.known import numbers
+from learning.recording.recorder import Sample
+
+D = 12
+
+
+@pytest.fixture(autouse=True)
+def single_precision(double_precision):
+    """As models have it."""
+    torch.set_default_dtype(torch.float32)
+
+
+class OnePlus(nn.Module):
+    """An RMSNorm with 1 + γ and a name for ε of its own, as Gemma has it."""
+
+    def __init__(self, d):
+        super().__init__()
+        self.weight, self.variance_epsilon = nn.Parameter(torch.zeros(d)), 1e-3
+
+    def forward(self, x):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.variance_epsilon) * (1 + self.weight)
+
+
+class OnePlusNorm(OnePlus):
+    pass
+
+
+class GatedNorm(OnePlus):
+    """The same with a gate, which not every call has."""
+
+    def forward(self, x, gate=None):
+        y = super().forward(x)
+        return y if gate is None else y * gate
+
+
+class NormOfNothing(OnePlus):
+    def forward(self, x):
+        return self.weight * x + 1
+
+
+def shaken(model, seed=0):
+    """With gains and shifts that are all different."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for each in model.parameters():
+            each.add_(0.3 * torch.randn(each.shape, generator=generator).to(each.dtype))
+    return model.eval()
+
+
+def some(*shape, dtype=torch.float32, seed=1):
+    x = torch.randn(*shape, generator=torch.Generator().manual_seed(seed)) + 0.5
+    return x.to(dtype)
+
+
+def gives_its_own_output(norm, module, shape=(D,)):
+    """The recorded γ, β, ε and kind, on the recorded vectors, against the module itself."""
+    like = next(module.parameters(), torch.zeros(1))
+    with torch.no_grad():
+        own = numbers(module(torch.tensor(norm.x).to(like.dtype).reshape(-1, *shape))).reshape(norm.x.shape)
+    rounding = 8 * torch.finfo(like.dtype).eps * np.abs(own).max()
+    np.testing.assert_allclose(norm.output(norm.x), own, rtol=0, atol=max(rounding, 1e-6))
+
+
+MODULES = [
+    (nn.LayerNorm(D), "layer_norm"),
+    (nn.LayerNorm(D, eps=0.1, bias=False), "layer_norm"),
+    (nn.LayerNorm(D, elementwise_affine=False), "layer_norm"),
+    (nn.RMSNorm(D), "rms_norm"),
+    (nn.RMSNorm(D, eps=1e-2, elementwise_affine=False), "rms_norm"),
+    (nn.GroupNorm(3, D), "group_norm"),
+    (OnePlusNorm(D), "rms_norm"),
+]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize(("module", "kind"), MODULES, ids=str)
+def test_a_norm_is_known_by_what_it_does(module, kind, dtype):
+    model = shaken(nn.Sequential(nn.Linear(D, D), module)).to(dtype)
+    with record(model, vectors=20) as seen, torch.no_grad():
+        model(some(50, D, dtype=dtype))
+    (norm,) = seen.recording.norms
+    assert (norm.path, norm.kind, norm.seen, norm.x.dtype) == ("1", kind, 50, np.float32)
+    gives_its_own_output(norm, module)
+    model.float()
+
+
+def test_axes_that_are_normalised_together_are_one_vector():
+    model = shaken(nn.Sequential(nn.LayerNorm((3, 4))))
+    with record(model) as seen:
+        model(some(5, 7, 3, 4))
+    (norm,) = seen.recording.norms
+    assert norm.x.shape == (35, 12)
+    gives_its_own_output(norm, model[0], (3, 4))
+
+
+@pytest.mark.parametrize(
+    ("module", "x", "reason"),
+    [
+        (nn.GroupNorm(3, D), some(2, D, 5), "over positions"),
+        (nn.LayerNorm(9000), some(2, 9000), "9000 coordinates"),
+        (NormOfNothing(D), some(2, D), "not that of LayerNorm"),
+        (nn.BatchNorm1d(D), some(2, D), None),
+    ],
+    ids=["positions", "wide", "another formula", "batch"],
+)
+def test_what_is_no_norm_of_vectors_is_named_and_left(module, x, reason):
+    model = nn.Sequential(shaken(module), nn.Flatten(), nn.LazyLinear(D), nn.LayerNorm(D))
+    model(x)
+    with record(model) as seen:
+        model(x)
+    assert [norm.path for norm in seen.recording.norms] == ["3"]
+    assert [reason in line for line in seen.recording.skipped] == [True] * (reason is not None)
+
+
+def test_a_norm_that_does_more_when_it_is_called_is_left():
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.gated, self.plain = GatedNorm(D), nn.LayerNorm(D)
+
+        def forward(self, x):
+            return self.plain(self.gated(x, gate=2 * x))
+
+    with record(shaken(Model())) as seen:
+        seen.model(some(3, D))
+    assert [norm.path for norm in seen.recording.norms] == ["plain"]
+    assert "does more" in seen.recording.skipped[0]
+
+
+class Reader(nn.Module):
+    """Tokens → vectors → norms, with a mask that nobody needs."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.one = nn.Embedding(99, D), nn.LayerNorm(D)
+        self.inner = nn.Sequential(nn.Linear(D, D), nn.RMSNorm(D))
+        self.heads = nn.LayerNorm(D // 3)
+
+    def forward(self, input_ids, attention_mask=None):
+        x = self.inner(self.one(self.embedding(input_ids)))
+        return self.heads(x.unflatten(-1, (3, -1)).transpose(1, 2))
+
+
+def test_padding_is_left_out_and_each_vector_knows_its_token_and_place():
+    model, ids = Reader(), torch.arange(24).reshape(2, 12)
+    mask = torch.ones_like(ids)
+    mask[0, :5] = 0
+    with record(model) as seen:
+        model(ids, attention_mask=mask)
+    one, inner, heads = seen.recording.norms
+    want = ids[mask == 1].numpy()
+    for norm in (one, inner):
+        np.testing.assert_array_equal(norm.token, want)
+        np.testing.assert_array_equal(norm.position, want % 12)
+        np.testing.assert_array_equal(norm.number, np.arange(19))
+    np.testing.assert_array_equal(one.x, model.embedding(ids)[mask == 1].detach().numpy())
+    assert heads.seen == 3 * 19 and sorted(heads.token.tolist()) == sorted(3 * want.tolist())
+
+
+def test_norms_keep_the_same_tokens_however_they_come():
+    ids = torch.randint(0, 99, (40, 12), generator=torch.Generator().manual_seed(0))
+    kept, model = [], shaken(Reader())
+    for parts in (1, 5, 40):
+        with record(model, vectors=30, seed=3) as seen:
+            for piece in ids.chunk(parts):
+                model(piece)
+        one, inner, _ = seen.recording.norms
+        np.testing.assert_array_equal(one.number, inner.number)
+        np.testing.assert_array_equal(one.token, ids.reshape(-1)[one.number].numpy())
+        kept.append(one.x)
+    np.testing.assert_array_equal(kept[0], kept[1])
+    np.testing.assert_array_equal(kept[0], kept[2])
+    with record(model, vectors=30, seed=4) as other:
+        model(ids)
+    assert set(other.recording.norms[0].number) != set(one.number)
+
+
+def test_each_vector_stays_with_the_same_chance():
+    most, count, runs = 20, 100, 400
+    times = np.zeros(count)
+    for seed in range(runs):
+        sample = Sample(most, 2, seed)
+        for chunk in np.array_split(np.arange(count), 7):
+            sample.choose(len(chunk))
+        times[sample.about[:, 2]] += 1
+    share, deviation = most / count, np.sqrt(runs * 0.2 * 0.8)
+    assert times.sum() == most * runs
+    assert np.abs(times - runs * share).max() < 5 * deviation  # 1 in 17,000 for all of them by chance
+
+
+def test_hooks_go_whatever_happens():
+    model = shaken(Reader())
+    with pytest.raises(IndexError), record(model):
+        model(torch.tensor([[1000]]))
+    with pytest.raises(ValueError, match="has seen anything"), record(model) as seen:
+        seen.recording  # noqa: B018
+    with pytest.raises(ValueError, match="2,000 vectors are kept: got 0"), record(model, vectors=0):
+        pass
+    with pytest.raises(ValueError, match="no norm that is understood: it has none"), record(nn.Linear(2, 2)):
+        pass
+    for module in model.modules():
+        assert not module._forward_hooks and not module._forward_pre_hooks
+
+
+def test_what_it_takes_is_said_before_it_starts():
+    said, model = [], shaken(Reader())
+    with record(model, vectors=1000, tell=said.append):
+        assert said == ["2 layer_norm, 1 rms_norm: up to 1,000 vectors of each, at most 0.2 MB"]
+        model(torch.tensor([[1, 2]]))
+    assert said[1:] == ["recorded 1 calls, 6 vectors a norm"]
+
+
+def test_vectors_that_are_not_finite_are_left_out_and_counted():
+    model = nn.Sequential(shaken(nn.LayerNorm(D)))
+    x = some(6, D)
+    x[2, 3], x[4, 0] = torch.nan, torch.inf
+    with record(model) as seen:
+        model(some(6, D, seed=2))
+        model(x)
+    (norm,) = seen.recording.norms
+    assert len(norm.x) == 10 and seen.recording.skipped == ("0: 2 of 12 vectors are not finite",)
+
+
+def test_a_model_that_is_a_norm_has_a_name_and_takes_one_vector():
+    model = shaken(nn.LayerNorm(D))
+    with record(model) as seen:
+        model(some(D))
+    assert [(norm.path, len(norm.x)) for norm in seen.recording.norms] == [("model", 1)]
+
+
+@pytest.mark.parametrize("nested", [True, False])
+def test_a_transformer_of_pytorch_without_its_padding(nested):
+    layer = nn.TransformerEncoderLayer(D, 2, 24, batch_first=True)
+    model = shaken(nn.TransformerEncoder(layer, 2, norm=nn.LayerNorm(D), enable_nested_tensor=nested))
+    padding = torch.zeros(3, 9, dtype=torch.bool)
+    padding[0, 5:] = True
+    with record(model) as seen, torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # nested tensors are new
+        model(some(3, 9, D), src_key_padding_mask=padding)
+    for norm in seen.recording.norms:
+        assert norm.seen == 23 and norm.position.max() == 8
+        gives_its_own_output(norm, model.get_submodule(norm.path))
+    assert len(seen.recording.norms) == 5 and not seen.recording.skipped

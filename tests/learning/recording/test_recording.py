@@ -1,0 +1,175 @@
+"""What was saved comes back; a stranger's file is a recording or refused in one line."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+import safetensors.numpy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from learning.recording.recording import LARGEST_EPS, PARTS, SAYS, from_file, opened, to_file
+from learning.safetensors import FileError, from_safetensors, to_safetensors
+from tests.learning.recording.norms import norm, recording
+
+DATA = to_file(recording())
+
+
+def refused(data):
+    """The one line that says why, or None for a recording."""
+    try:
+        from_file(data)
+    except FileError as problem:
+        assert "\n" not in str(problem) and 0 < len(str(problem)) < 400
+        return str(problem)
+    return None
+
+
+def changed(arrays=None, gone=(), **about):
+    """The file with other arrays, or with another text about them."""
+    own, meta = from_safetensors(DATA)
+    meta["about"] = json.dumps(json.loads(meta["about"]) | about)
+    return to_safetensors({k: v for k, v in {**own, **(arrays or {})}.items() if k not in gone}, meta)
+
+
+def said(k=0, **parts):
+    """What is said of the norms, with other parts of one of them."""
+    norms = json.loads(from_safetensors(DATA)[1]["about"])["norms"]
+    norms[k] |= parts
+    return norms
+
+
+def test_what_was_saved_comes_back(tmp_path):
+    path, own = tmp_path / "mine.safetensors", recording()
+    own.save(path)
+    back = opened(path)
+    assert (back.name, back.words, back.skipped) == (own.name, own.words, own.skipped)
+    for a, b in zip(own.norms, back.norms, strict=True):
+        assert all(getattr(a, each) == getattr(b, each) for each in SAYS)
+        for part in PARTS:
+            np.testing.assert_array_equal(getattr(a, part), getattr(b, part))
+    theirs = safetensors.numpy.load_file(path)  # anybody's reader has it
+    np.testing.assert_array_equal(theirs["ln_f/x"], own.norms[1].x)
+
+
+def test_an_empty_file_is_none(tmp_path):
+    (tmp_path / "empty").touch()
+    with pytest.raises(FileError, match="empty"):
+        opened(tmp_path / "empty")
+
+
+BIG = "h.0.ln_1/x"
+HOSTILE = {
+    "nothing": (b"", "too short"),
+    "a zip": (b"PK\x03\x04" + bytes(100), "header of this file would have"),
+    "a pickle": (b"\x80\x04\x95" + bytes(100), "header of this file would have"),
+    "a bomb": (struct.pack("<Q", 2**21) + b'{"a":' + b"[" * (2**21 - 5), "no JSON"),
+    "truncated": (DATA[:-1], "not where they should be"),
+    "more": (DATA + b"\0", "belong to nothing"),
+    "weights": (safetensors.numpy.save({"w": np.zeros(3)}), "no recording of ours"),
+    "a billion vectors": (
+        to_file(recording()).replace(b'"shape":[9,6],"data', b'"shape":[999999999,6],"data', 1),
+        "no JSON|cannot be|header",
+    ),
+    "claims": (changed(norms=said(seen=10**9), arrays={BIG: np.zeros((0, 6), "f4")}), "1 … 2,000 vectors"),
+    "no vectors": (changed({BIG: np.zeros((0, 6), "f4")}), "1 … 2,000 vectors"),
+    "too many": (changed({BIG: np.zeros((2001, 6), "f4")}), "1 … 2,000 vectors"),
+    "flat": (changed({BIG: np.zeros(54, "f4")}), "1 … 2,000 vectors"),
+    "another width": (changed({BIG: np.zeros((9, 7), "f4")}), "where .9, 6. fits"),
+    "wide": (changed({"h.0.ln_1/gamma": np.zeros(8193, "f4")}), "2 … 8,192 numbers"),
+    "a number": (changed({"h.0.ln_1/gamma": np.zeros((), "f4")}), "2 … 8,192 numbers"),
+    "integers": (changed({BIG: np.zeros((9, 6), "i8")}), "are int64"),
+    "places": (changed({"ln_f/position": np.zeros(9, "f4")}), "are float32"),
+    "NaN": (changed({BIG: np.full((9, 6), np.nan, "f4")}), "not finite"),
+    "∞": (changed({"ln_f/beta": np.full(6, np.inf, "f4")}), "not finite"),
+    "an array less": (changed(gone=["ln_f/beta"]), "not all"),
+    "an array more": (changed({"other": np.zeros(3)}), "belong to nothing"),
+    "a norm twice": (
+        changed(norms=said(1, path="h.0.ln_1"), gone=[f"ln_f/{part}" for part in PARTS]),
+        "one path",
+    ),
+    "no norms": (changed(norms=[]), "belong to nothing"),
+    "not norms": (changed(norms={}), "which norms"),
+    "many norms": (changed(norms=said() * 501), "1 … 1,000"),
+    "a part less": (changed(norms=[{"path": "ln_f"}]), "of each norm"),
+    "a path": (changed(norms=said(path=["h"])), "belong to nothing|path"),
+    "an unseen path": (
+        changed(
+            {f"\x1b[2J/{part}": np.zeros(1) for part in PARTS}, norms=[*said(), *said(path="\x1b[2J")[:1]]
+        ),
+        "printable",
+    ),
+    "a kind": (changed(norms=said(kind="batch_norm")), "of the kind 'batch_norm'"),
+    "an unhashable kind": (changed(norms=said(kind=["layer_norm"])), "of the kind"),
+    "a negative ε": (changed(norms=said(eps=-1e-5)), "ε of"),
+    "a large ε": (changed(norms=said(eps=2 * LARGEST_EPS)), "ε of"),
+    "a huge ε": (changed(norms=said(eps=10**400)), "ε of"),
+    "a text ε": (changed(norms=said(eps="0")), "ε of"),
+    "a true ε": (changed(norms=said(eps=True)), "ε of"),
+    "ε is NaN": (changed(norms=said(eps=float("nan"))), "no JSON"),
+    "groups": (changed(norms=said(groups=3)), "no GroupNorm"),
+    "groups that do not fit": (changed(norms=said(groups=4, kind="group_norm")), "cut into 4"),
+    "groups of one": (changed(norms=said(groups=6, kind="group_norm")), "cut into 6"),
+    "groups of nothing": (changed(norms=said(groups=0)), "cut into 0"),
+    "half a group": (changed(norms=said(groups=0.5)), "cut into 0.5"),
+    "seen less": (changed(norms=said(seen=8)), "cannot have seen 8"),
+    "words": (changed(words=[]), "no words"),
+    "many words": (changed(words={str(k): "" for k in range(20_001)}), "20,000"),
+    "a word's number": (changed(words={"a": "b"}), "no numbers"),
+    "a word of numbers": (changed(words={"1": 2}), "no text"),
+    "a name": (changed(name=3), "no text"),
+    "skipped": (changed(skipped="all"), "what was skipped"),
+}
+
+
+@pytest.mark.parametrize(("data", "words"), HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_file_is_refused_in_one_line(data, words):
+    with pytest.raises(FileError, match=words) as refusal:
+        from_file(data)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_claim_builds_nothing():
+    """Ten to the nine vectors in a header are read, not made."""
+    length = struct.unpack("<Q", DATA[:8])[0]
+    header = DATA[8 : 8 + length].replace(b"[9,6]", b"[1000000000,6]", 1)
+    assert "cannot be" in refused(struct.pack("<Q", len(header)) + header + DATA[8 + length :])
+
+
+@given(st.data())
+def test_a_file_with_other_bytes(data):
+    """Anywhere, and more often where names, shapes and places stand."""
+    raw = bytearray(DATA)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(raw) - 1) | st.integers(0, 1200))
+        new = data.draw(
+            st.sampled_from([b"\xff\xff\xff\x7f", b"999999", b"-1", b"[[", b'"']) | st.binary(max_size=4)
+        )
+        raw[at : at + len(new)] = new
+    refused(bytes(raw))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda each: st.lists(each, max_size=3) | st.dictionaries(st.text(max_size=5), each, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(["name", "norms", "words", "skipped"]), JSON)
+def test_anything_may_be_said(part, value):
+    refused(changed(**{part: value}))
+
+
+@given(st.integers(0, 1), st.sampled_from(sorted(SAYS)), JSON)
+def test_anything_may_be_said_of_a_norm(k, part, value):
+    refused(changed(norms=said(k, **{part: value})))
+
+
+@pytest.mark.parametrize("kind", ["layer_norm", "rms_norm", "group_norm"])
+@pytest.mark.parametrize("x", [0.0, 3.4e38, 1e-45, -1e30])
+def test_vectors_of_any_size_have_an_output(kind, x):
+    extreme = norm(kind=kind, groups=2 if kind == "group_norm" else 1, x=np.full((9, 6), x, np.float32))
+    assert np.isfinite(extreme.output(extreme.x)).all()

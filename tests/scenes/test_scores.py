@@ -1,0 +1,377 @@
+"""Dot products of random vectors: their laws, and that the few numbers of the recipe hold all of them."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from components.language.cloud import coordinate
+from components.language.recipe import Mean, Number
+from components.scenes.scores import SCENE
+from components.scenes.scores.build import DIMENSIONS, KEYS, MANY, QUERIES, SEED, SPAN
+from components.scenes.scores.sample import variances
+from components.training.recipes import recipe_of
+from geometry import center, layer_norm, softmax
+from geometry.dot_products import cosine_density, cosine_tail, gaussian_density
+from tests.scenes.claims import said, stop
+
+EXACT = 1e-8  # double precision, of scores up to some thousands
+ALIKE = 1e-3  # the p value below which the pairs would not be of their law; the seed is fixed
+SHARED = pytest.mark.parametrize("shared", ["across", "one"])
+CORRELATIONS = (0.0, 0.3, 1.0)
+
+
+def stages(recipe, cloud="pairs", **params):
+    return recipe.cloud(cloud).stages(recipe.defaults | params)
+
+
+def basis(d):
+    """Rows: along 1, along w, and others at right angles."""
+    known = np.stack([np.ones(d), np.where(np.arange(d) < d / 2, 1.0, -1.0)])[:d]
+    turn = np.linalg.qr(np.column_stack([*known, np.eye(d)]))[0].T
+    turn[: len(known)] *= np.sign(np.sum(turn[: len(known)] * known, -1, keepdims=True))
+    return turn
+
+
+def whole(turned, g, d, shared, rho):
+    """All d components of vectors (n, d) in the turned basis, correlated."""
+    w = np.ones(d) if shared == "one" or d == 1 else np.where(np.arange(d) < d / 2, 1.0, -1.0)
+    return np.sqrt(1 - rho) * turned @ basis(d) + np.sqrt(rho) * np.outer(g, w)
+
+
+def drawn(d, shared, rho):
+    """q and k of the pairs, whole."""
+    rng = np.random.default_rng(SEED)
+    turned, g = rng.standard_normal((2, MANY, d)), rng.standard_normal((2, MANY))
+    return [whole(turned[i], g[i], d, shared, rho) for i in (0, 1)]
+
+
+# --- laws
+
+
+@SHARED
+@pytest.mark.parametrize("rho", CORRELATIONS)
+@pytest.mark.parametrize("d", [1, 2, 4, 64])
+def test_a_few_numbers_hold_whole_vectors(d, rho, shared):
+    """Score, cosine, length and height of all coordinates, with the norms of the library."""
+    q, k = drawn(d, shared, rho)
+    norms = (lambda x: x, center, lambda x: layer_norm(x, eps=0.0))
+    for x, norm in zip(stages(recipe_of(SCENE, d=str(d), shared=shared), rho=rho), norms, strict=True):
+        a, b = norm(q), norm(k)
+        score, far, near = np.sum(a * b, -1), np.linalg.norm(a, axis=-1), np.linalg.norm(b, axis=-1)
+        size = far * near
+        cosine = np.divide(score, size, out=np.zeros_like(score), where=size > EXACT)
+        np.testing.assert_allclose(x[:, 0], score, rtol=EXACT, atol=EXACT * d)
+        np.testing.assert_allclose(x[:, 1], cosine, atol=EXACT)
+        np.testing.assert_allclose(np.linalg.norm(x[:, 2:5], axis=1), near / np.sqrt(d), atol=EXACT)
+        np.testing.assert_allclose(x[:, 4], cosine * near / np.sqrt(d), atol=EXACT)
+        np.testing.assert_allclose(x[:, 5], x[:, 0] ** 2)
+
+
+@SHARED
+def test_queries_and_keys_are_held_too(shared):
+    d, rho, a = 64, 0.3, 0.5
+    rng = np.random.default_rng(SEED)
+    turned, g = rng.standard_normal((QUERIES + KEYS, d)), rng.standard_normal((QUERIES + KEYS, 1))[:, 0]
+    x = whole(turned, g, d, shared, rho)
+    recipe = recipe_of(SCENE, d=str(d), shared=shared)
+    entropies = stages(recipe, "entropy", rho=rho, a=a)
+    for stage, norm in enumerate((lambda x: x, center, lambda x: layer_norm(x, eps=0.0))):
+        scores = norm(x)[:QUERIES] @ norm(x)[QUERIES:].T
+        for column, (role, by) in enumerate((("other", 1.0), ("formula", d**a))):
+            weights = softmax(scores / by)
+            [got] = stages(recipe, f"{role} {stage}", rho=rho, a=a)
+            np.testing.assert_allclose(got, weights, atol=EXACT)
+            np.testing.assert_allclose(
+                entropies[stage][:, column], stats.entropy(weights, axis=1), atol=EXACT
+            )
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+def test_pairs_have_their_exact_laws(d):
+    x, centred, sphere = stages(recipe_of(SCENE, d=str(d)))
+    grid = np.linspace(-12 * np.sqrt(d), 12 * np.sqrt(d), 500)
+    for got, n in ((x, d), (centred, d - 1)):
+        if n > 1:
+            cdf = np.cumsum(gaussian_density(grid, n)) * (grid[1] - grid[0])
+            assert stats.kstest(got[:, 0], lambda s, cdf=cdf: np.interp(s, grid, cdf)).pvalue > ALIKE
+        if n:
+            law = lambda c, n=n: 1 - cosine_tail(np.clip(c, -1, 1), n)  # noqa: E731
+            assert n == 1 or stats.kstest(got[:, 1], law).pvalue > ALIKE
+    np.testing.assert_allclose(sphere[:, 0], d * centred[:, 1], atol=EXACT * d)
+
+
+@SHARED
+@pytest.mark.parametrize("d", [1, 2, 8, 64])
+def test_the_exact_variance_is_that_of_many_pairs(d, shared):
+    """From the recipe's own pairs and others: within what so many can differ by."""
+    rng, rho = np.random.default_rng(1), 0.4
+    turned, g = rng.standard_normal((2, 20_000, d)), rng.standard_normal((2, 20_000))
+    q, k = (whole(turned[i], g[i], d, shared, rho) for i in (0, 1))
+    for norm, want in zip(
+        (lambda x: x, center, lambda x: layer_norm(x, eps=0.0)),
+        variances(d, shared, np.array(rho)),
+        strict=True,
+    ):
+        score = np.sum(norm(q) * norm(k), -1)
+        assert np.mean(score**2) == pytest.approx(want, rel=0.1, abs=EXACT)
+
+
+def test_the_curves_are_the_laws():
+    """Counts of a curve over the panel are those that the law expects, at each stage."""
+    recipe = recipe_of(SCENE, d="16")
+    bin_, s = (SPAN[1] - SPAN[0]) / 48, recipe.cloud("law 0").points[:, 0]
+    for stage, law in enumerate((16, 15)):
+        want = MANY * bin_ * gaussian_density(s, law)
+        np.testing.assert_allclose(recipe.cloud(f"law {stage}").points[:, 1], want)
+        np.testing.assert_allclose(
+            recipe.cloud(f"divided law {stage}").points[:, 1], 4 * MANY * bin_ * gaussian_density(4 * s, law)
+        )
+    np.testing.assert_allclose(
+        recipe.cloud("law 2").points[:, 1], MANY * bin_ * cosine_density(s / 16, 15) / 16
+    )
+
+
+@pytest.mark.parametrize("theta", [0, 30, 60, 90, 180])
+def test_the_key_of_one_s_own_is_at_its_angle(theta):
+    recipe = recipe_of(SCENE, show="angles", d="8", heads="8")
+    [arc] = stages(recipe, "geodesic", theta=theta)
+    np.testing.assert_allclose(np.linalg.norm(arc, axis=1), 1)
+    length = np.linalg.norm(np.diff(arc, axis=0), axis=1).sum()
+    assert length == pytest.approx(np.radians(theta), rel=1e-3, abs=EXACT)  # 48 straight pieces
+    [[[cosine, half, turn]]] = stages(recipe, "distances", theta=theta)
+    assert (cosine, turn) == pytest.approx((np.cos(np.radians(theta)), np.radians(theta)), abs=EXACT)
+    assert (
+        2 * half
+        == pytest.approx(np.linalg.norm(arc[-1] - arc[0]))
+        == pytest.approx(np.sqrt(2 - 2 * cosine), abs=1e-7)
+    )
+    tails = [MILLION * cosine_tail(np.array(cosine), m) for m in (8, 7, 7)]
+    assert stages(recipe, "nearer", theta=theta)[0][0] == pytest.approx(tails, rel=1e-4, abs=1e-4)
+
+
+MILLION = 1e6
+
+
+def test_readouts_say_what_they_are():
+    recipe = recipe_of(SCENE)
+    means = [r for r in recipe.readouts if isinstance(r, Mean)]
+    at = recipe.moment(recipe.defaults, 2)
+    got = [at.measured(r.cloud, r.row).mean() for r in means]
+    x = stages(recipe)[-1]
+    assert got[:2] == pytest.approx([np.mean(x[:, 0] ** 2), np.mean(x[:, 0] ** 2) / 64])
+
+
+# --- what the text says
+
+
+def entropy(d, stage=-1, **params):
+    """The mean entropies, of the scores and divided, on the sphere."""
+    return stages(recipe_of(SCENE, d=str(d)), "entropy", **params)[stage].mean(0)[:2]
+
+
+def numbers_of_the_picture():
+    recipe = recipe_of(SCENE)
+    assert MANY == 1500 == len(recipe.cloud("pairs").points) and (QUERIES, KEYS) == (8, 32)
+    assert recipe.defaults["a"] == 0.5
+    said(np.log(32), "3.47")
+    assert stages(recipe, "exact")[0][0] == pytest.approx([64, 63, 64 * 64 / 63])
+
+
+def whole_vectors():
+    test_a_few_numbers_hold_whole_vectors(64, 0.3, "across")
+    x, *_ = drawn(64, "across", 0.3)
+    np.testing.assert_allclose(np.mean(layer_norm(x, eps=0.0) ** 2, -1), 1)
+
+
+def components_keep_their_variance():
+    for shared in ("across", "one"):
+        q, _ = drawn(64, shared, 0.3)
+        np.testing.assert_allclose(q.var(), 1, atol=0.05)
+        pairs = np.corrcoef(q.T)[~np.eye(64, dtype=bool)]
+        assert np.abs(np.abs(pairs).mean() - 0.3) < 0.05
+        assert (pairs > 0).all() == (shared == "one") and (pairs < 0).sum() == (
+            0 if shared == "one" else 64 * 32
+        )
+
+
+def variance_is_d():
+    for d in DIMENSIONS:
+        assert variances(d, "across", np.array(0.0))[0] == d
+        recipe = recipe_of(SCENE, d=str(d))
+        assert stages(recipe)[0][:, 5].mean() == pytest.approx(d, rel=0.15)
+
+
+def the_density():
+    test_pairs_have_their_exact_laws(64)
+    said(64**2 / 63, "65.0")
+    assert variances(64, "across", np.array(0.0))[2] == pytest.approx(64**2 / 63)
+
+
+def entropies():
+    for d, raw, divided in ((64, "0.77", "3.06"), (512, "0.23", "2.98")):
+        said(entropy(d)[0], raw)
+        said(entropy(d)[1], divided)
+    raw = [entropy(d)[0] for d in (4, 16, 64, 512)]
+    assert raw == sorted(raw, reverse=True)
+
+
+def correlated_variance():
+    for rho in (0.0, 0.3, 1.0):
+        for shared in ("across", "one"):
+            assert variances(64, shared, np.array(rho))[0] == pytest.approx(64 + 64 * 63 * rho**2)
+    said(variances(64, "one", np.array(0.3))[0], "427")
+    said(variances(64, "one", np.array(0.3))[2], "65.0")
+    said(variances(64, "across", np.array(0.3))[2], "262")
+
+
+def lengths_after_a_matrix():
+    rng = np.random.default_rng(0)
+    x, W = layer_norm(rng.standard_normal((2000, 512)), eps=0.0), rng.standard_normal((64, 512))
+    length = np.linalg.norm(x @ W.T, axis=1)
+    said(100 * length.std() / length.mean(), "9")
+
+
+def aligned():
+    assert variances(64, "across", np.array(1.0)) == pytest.approx([64**2] * 3)
+    said(entropy(64, a=1.0)[1], "3.46")
+
+
+def one_order():
+    c = np.linspace(-1, 1, 101)
+    angle, chord = np.arccos(c), np.sqrt(2 - 2 * c)
+    assert (np.diff(angle) < 0).all() and (np.diff(chord) < 0).all()
+    assert np.ptp(np.diff(chord**2)) < EXACT < min(np.ptp(np.diff(angle)), np.ptp(np.diff(chord)))
+
+
+def crowding():
+    """(farthest − nearest) / mean of the distances to 1,000 keys, over queries: before by a ruler, after by angle."""
+    rng = np.random.default_rng(0)
+    q, k = rng.standard_normal((50, 512)), rng.standard_normal((1000, 512))
+    cosine = layer_norm(q, eps=0.0) @ layer_norm(k, eps=0.0).T / 512
+    for far in (np.linalg.norm(q[:, None] - k, axis=2), np.arccos(cosine)):
+        said(100 * np.mean(np.ptp(far, axis=1) / far.mean(1)), "18")
+
+
+def pockets():
+    said(np.sqrt(511 / 63), "2.8")
+    rng = np.random.default_rng(0)
+    x = layer_norm(rng.standard_normal((4000, 512)), eps=0.0)[:, :64]  # cut after the norm of the whole, too
+    q, k = x[:2000], x[2000:]
+    score = np.sum(q * k, -1)
+    cosine = score / np.linalg.norm(q, axis=-1) / np.linalg.norm(k, axis=-1)
+    assert cosine.std() == pytest.approx(64**-0.5, rel=0.05) and score.var() / 64 == pytest.approx(1, rel=0.1)
+    assert variances(512, "one", np.array(0.0))[2] / 512 == pytest.approx(1, abs=0.02)
+
+
+def equator():
+    at = stop("scores", "A crowd at the equator")
+    x = at.recipe.cloud("pairs").at(at.params, at.progress)
+    assert np.median(np.abs(x[:, 1])) < 0.1 and np.std(x[:, 0]) / 8 == pytest.approx(1, abs=0.05)
+    assert np.sqrt(64) == 8 and np.mean(np.abs(x[:, 0]) > 10) > 0.1
+
+
+def boxes():
+    at = stop("scores", "Four coordinates")
+    x = at.recipe.cloud("pairs").at(at.params, at.progress)
+    assert stats.kstest(x[:, 0], stats.uniform(-4, 8).cdf).pvalue > ALIKE
+
+
+def without():
+    at = stop("scores", "Without the factor")
+    raw, divided = at.recipe.cloud("entropy").at(at.params, at.progress).mean(0)
+    assert raw == divided
+    said(raw, "0.23")
+    assert np.median(at.recipe.cloud("other 2").stages(at.params)[-1].max(1)) > 0.9
+
+
+def wider():
+    at = stop("scores", "Correlated")
+    x = at.recipe.cloud("pairs").at(at.params, at.progress)
+    assert x[:, 5].mean() / 64 > 3 and np.abs(x[:, 1]).mean() > 2 * np.abs(stages(at.recipe)[-1][:, 1]).mean()
+
+
+def mended():
+    at = stop("scores", "What LayerNorm mends")
+    x, centred, sphere = (stage[:, 5].mean() for stage in at.recipe.cloud("pairs").stages(at.params))
+    assert x > 400 > 65 > centred and sphere == pytest.approx(65.0, rel=0.1)
+
+
+def at_the_poles():
+    at = stop("scores", "All aligned")
+    x = at.recipe.cloud("pairs").at(at.params, at.progress)
+    np.testing.assert_allclose(np.abs(x[:, 0]), 64)
+    np.testing.assert_allclose(np.abs(x[:, 4]), 1)
+    assert at.params["a"] == 1
+
+
+def a_dozen():
+    at = stop("scores", "An angle of 60°")
+    shown = [r for r in at.recipe.readouts if isinstance(r, Number) and "nearer" in r.cloud]
+    one, all_ = (coordinate(r.row, at.recipe.cloud(r.cloud).at(at.params, 2), []).item() for r in shown)
+    said(one, "13.0")
+    assert all_ < 1e-20
+    assert {f"{m}" for m in (64, 512)} <= set(" ".join(r.label for r in shown).replace(":", "").split())
+
+
+def one_in_ten():
+    at = stop("scores", "In a pocket")
+    share = at.recipe.cloud("nearer").at(at.params, 2)[0, 0] / 1e6
+    assert round(1 / share) == 10
+
+
+def soft_by_itself():
+    said(entropy(4)[0], "2.38")
+
+
+CLAIMS = {
+    "takes all $q$ and $k$ through LayerNorm: first their mean": whole_vectors,
+    r"The histogram counts all 1,500: pink as they are, green divided by $d_k^a$, where **power a** is $\frac12$": numbers_of_the_picture,
+    r"what 8 more queries pay to 32 keys": numbers_of_the_picture,
+    r"Its **entropy** is $\ln 32 = 3.47$": numbers_of_the_picture,
+    "half of them get it with a plus and half with a minus, or all alike. Each component keeps the variance 1": components_keep_their_variance,
+    "has variance 1, and the sum has variance $d_k$": variance_is_d,
+    "and divided by it as wide as 1, for every $d_k$": variance_is_d,
+    r"Centring leaves $m = d_k - 1$ dimensions, and the cosine of two random directions there has the density "
+    r"$$f(c) = \frac{\Gamma(m/2)}{\sqrt\pi\,\Gamma((m-1)/2)} (1 - c^2)^{(m-3)/2}$$ with variance $1/m$. So the variance "
+    "of the score is $d_k^2 / (d_k - 1)$: 65.0 for $d_k = 64$, where it was 64 before.": the_density,
+    "With $d_k = 64$, on the sphere, the entropy is 0.77 without the factor and 3.06 with it; with $d_k = 512$ it "
+    "is 0.23 and 2.98.": entropies,
+    r"the variance of $q \cdot k$ is $d_k + d_k (d_k - 1) \rho^2$": correlated_variance,
+    r"For $d_k = 64$ and $\rho = 0.3$ it is 427.": correlated_variance,
+    "and LayerNorm takes it off: 65.0 again. If half of them have it with a minus, LayerNorm cannot see it: 262 are left": correlated_variance,
+    "with a random matrix from 512 coordinates to 64, lengths still vary by 9 %": lengths_after_a_matrix,
+    r"at $\rho = 1$, the variance is $d_k^2$, and the factor that brings it back to 1 is $1/d_k$: $a = 1$": aligned,
+    "the entropy at $d_k = 64$ is 3.46": aligned,
+    r"the chord is $\sqrt{2 - 2\,q \cdot k}$. Both fall as the dot product grows, so all three put keys in the same order. "
+    "None of the two distances is linear in the dot product; the square of the chord is.": one_order,
+    "with $d_k = 512$, from the nearest of 1,000 random keys to the farthest it is 18 % of the mean distance": crowding,
+    r"the cosine is as wide as $1/\sqrt m$. A head that has 64 of 512 coordinates sees cosines 2.8 times as wide": pockets,
+    r"divided by $\sqrt{d_k}$, have the variance 1 in both cases": pockets,
+    "the green ones, divided by 8, make a hill as wide as 1": equator,
+    "With $d_k = 4$, LayerNorm leaves a sphere in three dimensions, and keys are spread evenly over it. Evenly over a "
+    "sphere is evenly over heights: the histograms are boxes.": boxes,
+    "### Four coordinates": boxes,
+    "Now $d_k = 512$, and nothing is divided. How many of 32 keys": without,
+    "about half of them - * mostly one": without,
+    "The spikes are weights near 1: the entropy is 0.23. Move **a** up to 0.5.": without,
+    "Each component still has variance 1, but any two have the correlation ±0.3.": components_keep_their_variance,
+    "no, the scores stay wider than 1": wider,
+    "the green hill is wider than its law": wider,
+    "On the sphere the green hill is under its law again.": mended,
+    r"each score is 64 or −64. Now $1/d_k$ is the factor that brings it to 1 or −1.": at_the_poles,
+    "### An angle of 60°": a_dozen,
+    "How many of a million random keys are within 60°": a_dozen,
+    "about a quarter million - about a thousand - * about a dozen": a_dozen,
+    "The expected number is 13.0, and in 512 coordinates, of which these are one head's, none.": a_dozen,
+    "A head of 8 coordinates, of 64: one random key in ten is within 60°.": one_in_ten,
+    r"That the cosine is as small as $1/\sqrt{d_k}$ needs directions": components_keep_their_variance,
+    "It gives every vector mean square 1, so the score of two normalised vectors is": whole_vectors,
+    "With $d_k = 4$ the entropy without it is 2.38.": soft_by_itself,
+}
+UNCOMPUTED = {
+    "and 0 where one gets all": "the entropy of one weight of 1",
+    "have independent components with mean 0 and variance 1": "what is assumed",
+    "each of the $d_k$ products in $q \\cdot k$ has variance 1": "of a product of two independent ones",
+    "A variance of 1 for each component": "what is assumed",
+    "thousands of keys": "a manner of speaking",
+}
