@@ -43,6 +43,7 @@ SIZES = (500, 2_000, 10_000)
 LARGE = [
     *(("select", f"n=200&d={d}") for d in (2, 3, 4)),
     ("language", "sentence=held"),
+    ("symmetrise", "heads=8&iterations=8"),
     ("ffn", "norm=rms_norm&weights=mirrored"),
     ("ffn", "norm=rms_norm&weights=trained&expansion=4"),
     ("block", "n=8&heads=2"),

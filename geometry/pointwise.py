@@ -30,6 +30,9 @@ def _entr(x):
 _erf, _sigmoid = _special("erf", special.erf), _special("sigmoid", special.expit)
 
 
+LEAST = 1e-12  # what a logarithm takes for all that is smaller
+
+
 def _cubic(x):
     """What GPT-2 has in place of erf's argument; beyond ±20, where x³ may overflow, its tanh is ±1."""
     return sqrt(2 / pi) * (x + 0.044715 * x * x * x)
@@ -47,6 +50,7 @@ FUNCTIONS = {
         array_namespace(x).clip(x, -1.0, 1.0)
     ),  # rounding may exceed 1
     "arctan": lambda x: array_namespace(x).atan(x),
+    "log10": lambda x: array_namespace(x).log10(array_namespace(x).where(x > LEAST, x, LEAST)),
     "relu": lambda x: array_namespace(x).where(x <= 0, 0.0, x),  # max(x, 0·x) would make NaN of ∞
     "entr": _entr,
     "gelu": lambda x: x * (1 + _erf(x / sqrt(2))) / 2,
@@ -63,10 +67,10 @@ def check_function(name: str) -> None:
 def apply(name: str, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     """The named function of every coordinate of x.
 
-    identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin, arctan, relu max(x, 0), entr −x·ln x for
-    x > 0, else 0, of which entropy is the sum, gelu x·(1 + erf(x/√2))/2, and gelu_tanh
-    x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, which is within 5e-4 of it: GPT-2's. Raises ValueError for
-    another name.
+    identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin, arctan, log10 of max(x, LEAST), relu
+    max(x, 0), entr −x·ln x for x > 0, else 0, of which entropy is the sum, gelu x·(1 + erf(x/√2))/2, and
+    gelu_tanh x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, which is within 5e-4 of it: GPT-2's. Raises ValueError
+    for another name.
     """
     check_function(name)
     x, back = taken(x, axes=0)

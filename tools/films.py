@@ -35,6 +35,7 @@ from learning.shuffles import KINDS as SHUFFLED
 from learning.shuffles import PLACES, harm
 from learning.stack import KINDS, drawn, streams
 from learning.training import trained
+from tools.imitations import imitations
 
 POINTS = (8, 16, 32)  # of random labels
 LABELLINGS, SHOWN = 4, 3  # how often their labels are drawn, and which of these has a film
@@ -338,6 +339,15 @@ def at(film: Film, keep: np.ndarray) -> Film:
     return replace(film, steps=film.steps[keep], **parts)
 
 
+def symmetrise() -> None:
+    """Blocks that imitate LayerNorm: their table, and a film of each kind."""
+    rows = []
+    for row in imitations():
+        rows.append(row)
+        print(f"  symmetrise: {row}", flush=True)
+        write_table("symmetrise", rows)
+
+
 def filters() -> None:
     """Feed-forward networks that say which coordinate is largest in size, by norm, function and expansion.
 
@@ -402,6 +412,7 @@ TABLES = {
     "language": language,
     "depth": depth,
     "heads": heads,
+    "symmetrise": symmetrise,
     "norms": norms,
 }
 

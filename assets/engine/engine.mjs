@@ -101,6 +101,8 @@ function erf(x) {
   return Math.sign(x) * (1 - Math.exp(-a * a) / Math.sqrt(Math.PI) / (a + fraction));
 }
 
+const LEAST = 1e-12; // what a logarithm takes for all that is smaller
+
 /** @type {Record<string, (x: number) => number>} */
 export const FUNCTIONS = {
   identity: (x) => x,
@@ -112,6 +114,7 @@ export const FUNCTIONS = {
   cos: Math.cos,
   arcsin: (x) => Math.asin(Math.max(-1, Math.min(1, x))),
   arctan: Math.atan,
+  log10: (x) => Math.log10(x > LEAST ? x : LEAST),
   relu: (x) => (x <= 0 ? 0 : x),
   entr: (x) => (x <= 0 ? 0 : -x * Math.log(x)),
   gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
@@ -138,17 +141,29 @@ function levels(A, d) {
   return true;
 }
 
+/** What of each row of A is not 0: where row r begins, which columns, and their numbers. @param {Float64Array} A @param {number} d */
+function sparse(A, d) {
+  const starts = new Int32Array(A.length / d + 1), columns = new Int32Array(A.length), numbers = new Float64Array(A.length);
+  let count = 0;
+  for (let r = 0; r < starts.length - 1; r++) {
+    for (let j = 0; j < d; j++) if (A[r * d + j] !== 0) { columns[count] = j; numbers[count++] = A[r * d + j]; }
+    starts[r + 1] = count;
+  }
+  return { starts, columns, numbers };
+}
+
 /** A·x + b. Where all rows of A sum to 0 (centring), a constant vector goes to b exactly: rounding would give it a
  * direction. @param {Float64Array} x @param {number} n @param {Float64Array} A @param {Float64Array | null} b */
 function affine(x, n, A, b) {
   const d = x.length / n || 1, m = A.length / d;
   const y = room(n * m, x);
   const level = levels(A, d);
+  const { starts, columns, numbers } = sparse(A, d);
   for (let i = 0; i < n; i++) {
-    const from = level ? x[i * d] : 0;
+    const from = level ? x[i * d] : 0, at = i * d;
     for (let r = 0; r < m; r++) {
       let sum = b ? b[r] : 0;
-      for (let j = 0; j < d; j++) sum += A[r * d + j] * (x[i * d + j] - from);
+      for (let k = starts[r]; k < starts[r + 1]; k++) sum += numbers[k] * (x[at + columns[k]] - from);
       y[i * m + r] = sum;
     }
   }
@@ -221,20 +236,32 @@ function matrix({ of, stage, transposed, shape }, all) {
  * @param {string} join @param {Params} params @param {Stages} all @param {number} first */
 function branches(x, n, pipelines, join, params, all, first) {
   const start = x.slice(), results = pipelines.map((steps) => {
-    /** @type {Float64Array} */ let y = room(start.length);
-    y.set(start);
+    if (!steps.length) return start;
+    /** @type {Float64Array} */ let y = start;
+    if (INSIDE.has(steps[0].kind)) {
+      y = room(start.length);
+      y.set(start);
+    }
     for (const step of steps) y = apply(y, n, step, params, all, first);
     return y.slice();
   });
-  const widths = results.map((y) => y.length / n || 1), wide = join === "sum" ? widths[0] : widths.reduce((a, b) => a + b);
-  const out = room(n * wide).fill(0);
+  const widths = results.map((y) => y.length / n || 1), wide = join === "concat" ? widths.reduce((a, b) => a + b) : widths[0];
+  const out = room(n * wide);
+  if (join === "sum") {
+    out.set(results[0]);
+    for (const y of results.slice(1)) for (let i = 0; i < out.length; i++) out[i] += y[i];
+    return out;
+  }
   let from = 0;
   results.forEach((y, k) => {
-    for (let i = 0; i < n; i++) for (let j = 0; j < widths[k]; j++) out[i * wide + from + j] += y[i * widths[k] + j];
-    if (join === "concat") from += widths[k];
+    for (let i = 0; i < n; i++) for (let j = 0; j < widths[k]; j++) out[i * wide + from + j] = y[i * widths[k] + j];
+    from += widths[k];
   });
   return out;
 }
+
+/** The steps that change x itself. */
+const INSIDE = new Set(["pointwise", "softmax", "normalize"]);
 
 /** x after a step: x itself, changed, or on the other bench. @param {Float64Array} x @param {number} n @param {Step} step
  * @param {Params} params @param {Stages} all of the clouds that the step may see @param {number} first as in `softmax`

@@ -50,7 +50,7 @@ async function choose() {
 /** Each living figure shows what the paragraph beside it says: the last that has passed the line. */
 function follow() {
   for (const player of shared.normscape?.players ?? []) {
-    const blocks = /** @type {HTMLElement[]} */ ([...player.root.closest(".part")?.querySelectorAll(".block") ?? []]);
+    const blocks = /** @type {HTMLElement[]} */ ([...player.root.closest(".part")?.querySelectorAll(".passage") ?? []]);
     const read = blocks.filter((block) => block.getBoundingClientRect().top < LINE * innerHeight).at(-1) ?? blocks[0];
     for (const block of blocks) block.classList.toggle("read", block === read);
     const state = read?.dataset.state ?? "";

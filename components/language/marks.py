@@ -336,7 +336,8 @@ class HullFaces(Mark):
 class Average(Stroke):
     """Lines from the followed point, where it can never be selected, to those that average to it.
 
-    The most even weights count: shown are those in `span`, low ≤ p < high; there is room for 1/low lines, as many as can be.
+    The most even weights count: shown are those in `span`, low ≤ p < high; there is room for 1/low of them,
+    as many as can be.
     """
 
     span: tuple[float, float]

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 
 from components.language.text import line, markdown, parts
 
 FILE = Path(__file__).parents[1] / "texts/words.md"
+TAG = re.compile(r"<[^>]+>")
 HEAD = re.compile(r"@ (\w+)(?: (\w+))?: (.+)")
 # What is whole, as a heading, a link or a formula; other tags. What stands between them is text.
 PIECES = re.compile(r'(<span class="math.*?</span>|<(h[1-6]|a|table)\b.*?</\2>|<[^>]+>)', re.S)
@@ -72,4 +73,7 @@ def _link(word: Word, texts: list[str], tags: list[str], page: str) -> None:
 
 
 def _anchor(word: Word, inner: str, page: str) -> str:
-    return f'<a class="word" href="{escape(page)}#{word.id}">{inner}</a>'
+    name = ""
+    if inner.startswith("<"):  # a formula has no name of its own
+        name = f'aria-label="{escape(unescape(TAG.sub("", inner)))}, {word.id}" '
+    return f'<a {name}class="word" href="{escape(page)}#{word.id}">{inner}</a>'

@@ -110,7 +110,8 @@ def _letters(recipe: Recipe) -> list[html.Div]:
         labels = next(cloud.labels for cloud in recipe.clouds if cloud.name == readout.cloud) or ()
         kinds = [None if label.strip() else "blank" for label in labels]
         each = [
-            html.Span(label, role="option", className=kind) for label, kind in zip(labels, kinds, strict=True)
+            html.Span(label, role="option", className=kind, **attributes(aria_label=kind))
+            for label, kind in zip(labels, kinds, strict=True)
         ]
         text = html.Div(each, className="text-of", role="listbox", **attributes(aria_label=readout.label))
         found.append(html.Div([text, html.Span(f"{readout.label}:", className="key")], className="letters"))

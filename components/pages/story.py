@@ -45,7 +45,7 @@ def _part(part: Part, place: Place | None, shown: Shown, data: Data, end: End) -
     state = shown(scene, first)
     deep = [view for view in state.recipe.views if view.dims == 3] if state else []
     told = waiting({**data(scene), **apart(first)}, "figure") | attributes(
-        data_contexts=str(len(deep)), aria_label=scene.title
+        data_contexts=str(len(deep)), aria_label=f"Figure: {part.title}"
     )
     figure = html.Section(
         [notice(), stage(scene, state, scrubber=False), end(scene)], className="scene companion", **told
@@ -60,5 +60,5 @@ def _part(part: Part, place: Place | None, shown: Shown, data: Data, end: End) -
 
 def _block(block: Block) -> html.Div:
     return html.Div(
-        Markup(block.html), className="block", **attributes(data_state=f"?{urlencode(block.state)}")
+        Markup(block.html), className="passage", **attributes(data_state=f"?{urlencode(block.state)}")
     )

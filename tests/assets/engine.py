@@ -16,11 +16,13 @@ import numpy as np
 
 from components.language.packing import packed
 from geometry.pipeline import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Product, Softmax
+from geometry.pointwise import LEAST
 
 RUNNER = Path(__file__).parent / "engine_runner.mjs"
 ONE_ROUNDING = 2.0**-22  # of a stage to float32 and of what is computed from it: four times half a unit
 DOUBLE = 2.0**-48  # a dot product of a few numbers in float64
 SINGLE = 2.0**-21  # the same in float32
+PAST = 1e100  # a bound that says nothing any more, and can still be squared
 STEEPEST = 1.13  # slope of gelu and of erf, the largest of the pointwise functions
 
 
@@ -127,6 +129,8 @@ def _bound(step, x, y, error, params, unit):
         return A * (error + unit * length(x)) + unit * b
     if isinstance(step, Pointwise) and step.function == "arcsin":
         return _steep(x, error + unit * length(x)) + unit * length(y)
+    if isinstance(step, Pointwise) and step.function == "log10":
+        return _logarithm(x, error + unit * length(x)) + unit * length(y)
     if isinstance(step, Pointwise) and step.function == "entr":
         return _curved(x, error + unit * length(x)) + unit * length(y)
     if isinstance(step, Product):
@@ -145,6 +149,12 @@ def _steep(x, error):
     return np.minimum(slope * error, np.pi / 2 * np.sqrt(2 * error * x.shape[-1]))
 
 
+def _logarithm(x, error):
+    """The logarithm moves as far as from the ends of what x may be."""
+    low, high = (np.log10(np.maximum(x + sign * error[:, None], LEAST)) for sign in (-1, 1))
+    return length(high - low)
+
+
 def _curved(x, error):
     """x ln x moves by at most the error times 2 + |ln x| + |ln error|: near 0 it is steep."""
     far = np.max(np.abs(x), axis=-1, initial=0) + error
@@ -158,7 +168,7 @@ def _multiplied(step: Product, x, error):
         np.prod(np.abs(x[:, list(g)]) + error[:, None], -1) - np.prod(np.abs(x[:, list(g)]), -1)
         for g in step.groups
     ]
-    return length(np.stack(moved, -1))
+    return length(np.minimum(np.stack(moved, -1), PAST))
 
 
 def _sharpened(temperature, x, error, causal):

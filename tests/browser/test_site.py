@@ -73,7 +73,7 @@ def test_the_gallery_leads_to_scenes(new_page, base):
     page.locator(".menu").get_by_role("link", name=scenes()["fold"].title).click()
     until(page, "p.ready && p.slug === 'fold'")
     page.locator(".brand").click()
-    page.wait_for_selector(".gallery")
+    page.wait_for_selector(".cards")
 
 
 def test_the_search_needs_no_server(new_page, base):

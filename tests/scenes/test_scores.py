@@ -171,7 +171,7 @@ def entropy(d, stage=-1, **params):
 
 def numbers_of_the_picture():
     recipe = recipe_of(SCENE)
-    assert MANY == 1500 == len(recipe.cloud("pairs").points) and (QUERIES, KEYS) == (8, 32)
+    assert MANY == 1000 == len(recipe.cloud("pairs").points) and (QUERIES, KEYS) == (8, 32)
     assert recipe.defaults["a"] == 0.5
     said(np.log(32), "3.47")
     assert stages(recipe, "exact")[0][0] == pytest.approx([64, 63, 64 * 64 / 63])
@@ -325,7 +325,7 @@ def soft_by_itself():
 
 CLAIMS = {
     "takes all $q$ and $k$ through LayerNorm: first their mean": whole_vectors,
-    r"The histogram counts all 1,500: pink as they are, green divided by $d_k^a$, where **power a** is $\frac12$": numbers_of_the_picture,
+    r"The histogram counts all 1,000: pink as they are, green divided by $d_k^a$, where **power a** is $\frac12$": numbers_of_the_picture,
     r"what 8 more queries pay to 32 keys": numbers_of_the_picture,
     r"Its **entropy** is $\ln 32 = 3.47$": numbers_of_the_picture,
     "half of them get it with a plus and half with a minus, or all alike. Each component keeps the variance 1": components_keep_their_variance,

@@ -27,7 +27,7 @@ SHIPPED = {"trained": "a small GPT, trained", "start": "the same before training
 BESIDE = SHIPPED
 COLOURS = {"position": "place in the sequence", "token": "token"}
 MOST = 98  # percent of the vectors that the picture holds
-LARGE = 2.5  # halves of the picture: a sphere's radius is no more, so that vectors near its middle are seen
+LARGE = 2  # times as far as the vectors: a sphere that is larger is left out, so that they are seen
 PITCH, HIGH = 1.45, 0.85  # from strip to strip, and how high one is
 CAMERA = (1.2, -0.95, 0.5)
 
@@ -143,9 +143,10 @@ def names(norm: Reduced, words: Mapping[int, str]) -> list[str]:
 
 
 def extent(norm: Reduced) -> float:
-    """Half the side of the picture: it holds most vectors, and what is seen of the sphere, from there on."""
+    """Half the side of the picture: it holds most vectors from the sphere on, and that, if not much larger."""
     after = Pipeline(steps(norm, 1.0)).stages(norm.points.astype(float), {})[1 + norm.centres :]
-    return max(*map(far, after), sqrt(norm.d) / LARGE)
+    reach = max(map(far, after))
+    return max(reach, sqrt(norm.d)) if sqrt(norm.d) < LARGE * reach else reach
 
 
 def far(points: Array) -> float:
@@ -177,7 +178,7 @@ def surroundings(norm: Reduced, drawn: Sequence[Step], reach: float) -> list[Par
         fade = [0.5, 0.9, 0.5, 0.3, 0.3]
         found.append(draw("hyperplane", Line, "hyperplane", show, edge, "Σx = 0", size=2, fade=fade))
     radius = sqrt(norm.d)
-    if radius <= 1.01 * reach:
+    if radius <= reach:
         level = np.diag([1.0, 1.0, float(not norm.centres)])
         gain = norm.gain @ np.diag([float(not (k == 2 and norm.centres)) for k in range(norm.gain.shape[1])])
         values, frame = np.linalg.eigh(gain @ gain.T)

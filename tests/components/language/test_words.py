@@ -10,7 +10,7 @@ from components.language.text import line
 from components.language.words import linked, sections
 
 EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
-LINK = re.compile(r'<a class="word" href="W#(\w+)">(.*?)</a>', re.S)
+LINK = re.compile(r'<a (?:aria-label="[^"]+" )?class="word" href="W#(\w+)">(.*?)</a>', re.S)
 WORDS = [word for some in sections().values() for word in some]
 
 

@@ -7,6 +7,8 @@ from urllib.parse import quote
 import pytest
 
 from app import create_app
+from components.language.scene import scenes
+from components.training.recipes import recipe_of
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +55,12 @@ def test_a_picture_takes_any_link(client):
 
 def test_a_page_is_no_embed(client):
     assert client.get("/layernorm?autoplay=1").status_code == 400
+
+
+def test_a_text_of_letters_and_a_seed_to_pick_stand_in_the_first_paint(client):
+    """So that nothing moves away when the player comes; where one seed is shipped, there is none to pick."""
+    page, recipe = client.get("/language").text, recipe_of(scenes()["language"])
+    letters = next(c.labels for c in recipe.clouds if c.name == "keys")
+    assert page.count('role="option"') == len(letters) and 'class="key">no query can choose:' in page
+    picked = 'class="choice picked"'
+    assert picked in client.get("/majority").text and picked not in client.get("/labels").text

@@ -1,0 +1,16 @@
+"""A block of heads that has learned to do what LayerNorm does, iteration by iteration."""
+
+from components.language.scene import Choice, Scene
+from components.scenes.symmetrise.build import HEADS, ITERATIONS, VECTORS, build, files
+
+SCENE = Scene(
+    __name__,
+    build,
+    order=460,
+    choices=(
+        Choice("iterations", "Iterations", "4", {str(k): f"{k}" for k in ITERATIONS}),
+        Choice("heads", "Heads", "4", {str(h): f"{h}" for h in HEADS}),
+        Choice("vectors", "Used on", "gaussian", VECTORS),
+    ),
+    files=files,
+)

@@ -1,0 +1,259 @@
+"""The recipe of a learned LayerNorm: vectors in a block of heads, one stage an iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log10
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Choose, Color, Follow, Followed, Labels, Line, Mark, Mesh, Points, Trail
+from components.language.recipe import Facts, Mean, Number, Parameter, Recipe, View
+from components.language.scene import Choices, File
+from components.scenes.scenery import Part, draw, evenly, followed, globe, graph, space, split
+from components.scenes.symmetrise.steps import (
+    PLACE,
+    RADIUS,
+    D,
+    along,
+    at,
+    error,
+    given,
+    ideal,
+    iteration,
+    matrices,
+    pick,
+    width,
+)
+from geometry import Affine, Branches, Entries, Of, Pipeline, Pointwise, clouds
+from learning.film import rows as table
+from learning.safetensors import from_safetensors
+from learning.symmetriser import SPREAD, Symmetriser, Trained, drawn, from_file
+
+Array = np.ndarray
+Rows = Sequence[Mapping[str, Any]]
+HEADS, ITERATIONS = (2, 4, 8), (1, 2, 4, 8)
+VECTORS = {
+    "gaussian": "normal vectors, as learned from",
+    "uneven": "axes of uneven width",
+    "heavy": "heavy tails",
+    "digits": "handwritten digits",
+}
+COUNT, SEED = 120, 3  # points that are shown; which of them
+REACH = 6.0  # half the picture
+FAR, HIGH_UP = 6.6, 5.4  # how much of the plane and of the line is drawn; infinity is at 8
+CAMERA = (1.15, -0.95, 0.42)
+SHOWN = 9  # points that leave tails
+FACTORS = np.linspace(-2, 2, 25)  # log₁₀ of the scales and means in the table
+FLAT, SPACE = rows(np.eye(2)), rows(np.eye(3))
+LOW, HIGH = -2.2, 2.4  # log₁₀ of the errors that the curves have room for
+
+
+def files(choices: Choices) -> tuple[File, ...]:
+    """The chosen block, how all went, and the digits."""
+    block = File(f"symmetrise_{choices['heads']}_{choices['iterations']}.safetensors", from_file)
+    return block, File("symmetrise.json", table), File("symmetrise.safetensors", pictures)
+
+
+def pictures(data: bytes) -> Array:
+    """The digits (N, 16)."""
+    return from_safetensors(data)[0]["digits"].astype(float)
+
+
+def build(choices: Choices, trained: Trained, found: Rows, digits: Array) -> Recipe:
+    last, block = int(choices["iterations"]), trained.block
+    kind = choices["vectors"]
+    x = digits[:COUNT] if kind == "digits" else drawn(kind, COUNT, D, np.random.default_rng(SEED))
+    weights = matrices(trained)
+    cloud = Cloud("points", x, Pipeline((iteration(trained, weights),) * last), given(block))
+    mean, measured = average(cloud, last)
+    around, guides = split(*surroundings())
+    beside, lines = against_iterations(mean, choices, last, found)
+    range_, curves = against_factors(mean, choices, last, found)
+    return Recipe(
+        stages=("x", *map(str, range(1, last + 1))),
+        parameters=parameters(trained),
+        clouds=(ideal(block, x), *weights, cloud, *measured, *around, *lines, *curves),
+        views=(space("space", "", (*guides, *marks(block, x)), REACH, camera=CAMERA), beside, range_),
+        formula=FORMULA,
+        readouts=readouts(block),
+        facts=facts(found),
+        progress=last,
+        follow=FOLLOWED,
+        clock="step",
+    )
+
+
+FOLLOWED = 0
+FORMULA = (
+    r"x_h' = \class{role-sphere}{g_h}\, (x_h - \class{role-hyperplane}{c_h}), \quad"
+    r" (c_h, g_h, r_h') = f_h(\mu_h,\, \sigma_h,\, r_h,\, r_{h \pm 1})"
+)
+
+
+def parameters(trained: Trained) -> tuple[Parameter, ...]:
+    end, about = float(trained.steps[-1]), "of each vector; LayerNorm does not see it"
+    many: dict[str, Any] = {"min": 0.01, "max": 100.0, "scale": "log"}
+    return (
+        Parameter("scale", "scale ×", 1.0, **many, about=about),
+        Parameter("mean", "mean ×", 1.0, **many, about=about),
+        Parameter("step", "training step", end, 0.0, end, 1.0, about="between checkpoints interpolated"),
+    )
+
+
+# --- what is seen
+
+
+def marks(block: Symmetriser, x: Array) -> tuple[Mark, ...]:
+    show, few = at(block), evenly(len(x), SHOWN)
+    color = Color("weight", 0, 0.6, error(block), "error: distance from LayerNorm, in radii")
+    return (
+        Trail("points", "trail", show, only=few, size=2, opacity=0.7),
+        Points("points", "input", show, "a vector", size=5, color=color, hand=Follow()),
+        Points("ideal", "meeting", show, only=Followed(), size=16, glyph="ring"),
+        *followed("points", show, "the followed vector"),
+    )
+
+
+def surroundings() -> list[Part]:
+    """The line along 1, the hyperplane, the sphere, and the circle where they meet."""
+    plane = clouds.turned(clouds.disc_mesh(), FAR * np.eye(3)[:2])
+    up, title = np.array([[0.0, 0.0, 1.0]]), "the hyperplane Σx = 0"
+    edge = clouds.circle(96, *np.eye(3)[:2], radius=FAR)
+    return [
+        draw(
+            "line",
+            Line,
+            "mean-direction",
+            SPACE,
+            HIGH_UP * np.vstack([-up, up]),
+            "the line along 𝟏",
+            size=4,
+            opacity=0.8,
+        ),
+        draw("one", Labels, "mean-direction", SPACE, 1.06 * HIGH_UP * up, labels=["𝟏"]),
+        draw("hyperplane", Mesh, "hyperplane", SPACE, plane, title, opacity=0.14),
+        draw("edge", Line, "hyperplane", SPACE, edge, size=2, opacity=0.5),
+        *globe(SPACE, RADIUS * np.eye(3), "the sphere", mesh=0.07, net=0.22),
+        draw(
+            "meeting",
+            Line,
+            "meeting",
+            SPACE,
+            clouds.circle(128, *np.eye(3)[:2], radius=RADIUS),
+            "where LayerNorm puts all",
+            size=4,
+        ),
+    ]
+
+
+def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
+    """log₁₀ of the mean error before the block and after each iteration: as one point, and as a curve."""
+    n, end = len(cloud.points), cloud.widths[-1]
+    stages = (along(Affine(Of(cloud, k, transposed=True)), pick([end - 1], end)) for k in range(last + 1))
+    mean = Cloud(
+        "mean error",
+        np.full((1, n), 1 / n),
+        place=along(Branches(tuple(stages), "concat"), Pointwise("log10")),
+    )
+    number = along(Affine(np.arange(last + 1.0)[None]))
+    heights = Branches((number, along(Affine(Of(mean)))), "concat")
+    curve = Cloud("curve", np.eye(last + 1), place=along(heights))
+    first = Branches((along(Affine([[0.0]])), along(Affine(Of(mean, transposed=True)))), "concat")
+    shift = np.eye(last + 2, k=1)  # each iteration brings the next height forward, and counts
+    shift[0] = np.eye(last + 2)[0]
+    count = Affine(shift, np.eye(last + 2)[0])
+    now = Cloud("now", np.ones((1, 1)), along(*[count] * last), along(first))
+    return mean, (mean, curve, now)
+
+
+def of(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
+    """The row of the blocks with so many heads and iterations."""
+    return next(
+        row
+        for row in found
+        if row.get("arm") == "ring" and (row["heads"], row["iterations"]) == (heads, iterations)
+    )
+
+
+def against_iterations(
+    mean: Cloud, choices: Choices, last: int, found: Rows
+) -> tuple[View, tuple[Cloud, ...]]:
+    """The error of the shown vectors along the iterations; and how the blocks of all seeds end."""
+    heads, parts = int(choices["heads"]), []
+    for h in HEADS:
+        ends = [[k, log10(np.median(of(found, h, k)["errors"]))] for k in ITERATIONS]
+        own = h == heads
+        title = "in the end, for so many iterations" if own else ""
+        look: dict[str, Any] = {"size": 3.5 if own else 2, "opacity": 1 if own else 0.6, "dash": "dash"}
+        role = "hyperplane" if own else "trail"
+        parts.append(draw(f"{h} heads", Line, role, FLAT, np.array(ends), title, **look))
+        name = np.array([[9.0, ends[-1][1]]])
+        parts.append(draw(f"name {h}", Labels, "soft", FLAT, name, labels=[f"{h} heads"]))
+    seeds = np.array([[k, log10(e)] for k in ITERATIONS for e in of(found, heads, k)["errors"]])
+    numbers = np.array([k for k in ITERATIONS for _ in of(found, heads, k)["errors"]])
+    hand = Choose("iterations", numbers)
+    parts.append(
+        draw("seeds", Points, "hyperplane", FLAT, seeds, "five seeds each: click", size=5, hand=hand)
+    )
+    lines, layers = split(*parts)
+    shown = (
+        Line("curve", "input", FLAT, "this block, on these vectors", size=4),
+        Points("now", "input", FLAT, size=10),
+    )
+    axes = ("iterations", -0.3, 9.9), ("log₁₀ error", LOW, HIGH)
+    return graph("iterations", "Error along the iterations", (*layers, *shown), *axes), lines
+
+
+def against_factors(mean: Cloud, choices: Choices, last: int, found: Rows) -> tuple[View, tuple[Cloud, ...]]:
+    """How the error grows with scale and mean, and where the sliders are."""
+    row = of(found, int(choices["heads"]), last)
+    learned = clouds.segments(
+        np.array([[[s * log10(SPREAD), LOW], [s * log10(SPREAD), HIGH]] for s in (-1, 1)])
+    )
+    parts = [
+        draw("learned", Line, "axis", FLAT, learned, "scales that it has learned from", dash="dot", size=2)
+    ]
+    looks = {"scale": ("sphere", "solid", "circle"), "mean": ("mean-direction", "dash", "square")}
+    for name, (role, dash, glyph) in looks.items():
+        line = np.stack([FACTORS, np.log10(row[name])], -1)
+        parts.append(draw(f"{name} curve", Line, role, FLAT, line, f"{name} ×", dash=dash, size=3))
+        end = pick([last], last + 1)
+        height = along(Affine(Of(mean, transposed=True)), end)
+        factor = along(Affine([[0.0]], Entries([0.0], {name: [1.0]})), Pointwise("log10"))
+        place = [Branches((factor, height), "concat")]
+        parts.append(
+            draw(f"{name} now", Points, role, FLAT, np.ones((1, 1)), place=place, glyph=glyph, size=10)
+        )
+    guides, layers = split(*parts)
+    axes = ("log₁₀ of the factor", -2.1, 2.1), ("log₁₀ error", LOW, HIGH)
+    return graph("factors", "Error at other scales and means", layers, *axes), guides
+
+
+def readouts(block: Symmetriser) -> tuple[Mean | Number, ...]:
+    v = width(block) + PLACE + 1
+    level = Row(tuple((np.arange(v) < D) / D))
+    return (
+        Mean("Error now, on average", "points", error(block), digits=3),
+        Number("of the followed vector", "points", error(block), Followed(), digits=3),
+        Number("mean of its coordinates", "points", level, Followed(), digits=3),
+    )
+
+
+def facts(found: Rows) -> Facts:
+    """How a block that has learned from one kind of vectors does with others."""
+    chips = [row for row in found if "learned" in row]
+    short = {
+        "gaussian": "normal",
+        "uneven": "uneven",
+        "heavy": "heavy tails",
+        "digits": "digits",
+        "all": "all four",
+    }
+    lines = [
+        [short[row["learned"]], *(f"{np.median(row['used'][kind]):.3f}" for kind in VECTORS)] for row in chips
+    ]
+    title = "Error of 4 heads in 4 iterations, median of five: learned from (rows), used on (columns)"
+    return Facts(title, ("", *(short[kind] for kind in VECTORS)), lines)

@@ -1,0 +1,166 @@
+"""A block of heads as steps of a cloud: what the browser runs is what was trained.
+
+A point has the vector x, what the heads say, and minus what LayerNorm makes of the vector. After each
+iteration these are followed by what is drawn: where it is in the picture, and its error. The picture keeps
+two lengths of x: its height √d·μ over the hyperplane, and its distance ‖Πx‖ from the line along 1; around the
+line it goes by the angle at which the coordinates, in a ring, swing. Then it is drawn in, so that all of
+space lies in a ball.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import pi, sqrt
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Pointwise, Product, Track
+from geometry.centering import centering_matrix
+from geometry.pipeline import Step
+from learning.symmetriser import TINY, Symmetriser, Trained
+
+Array = np.ndarray
+D, PLACE = 16, 3  # coordinates of a vector, and in the picture
+RADIUS = sqrt(D)  # of LayerNorm's sphere
+
+
+def width(block: Symmetriser) -> int:
+    """The coordinates of a point but those that are drawn: x, what the heads say, and minus the target."""
+    return 2 * D + block.heads * block.messages
+
+
+def pick(wanted: Sequence[int] | Array, of: int) -> Affine:
+    """Those coordinates of so many, in this order."""
+    return Affine(np.eye(of)[np.asarray(wanted, int)])
+
+
+def along(*steps: Step) -> Pipeline:
+    return Pipeline(steps)
+
+
+def times(a: Pipeline, b: Pipeline, n: int) -> tuple[Step, ...]:
+    """Each of the n coordinates that come of a, times that of b."""
+    return Branches((a, b), "concat"), Product([(i, n + i) for i in range(n)])
+
+
+def lengths(blocks: Array, eps: float = 0.0) -> tuple[Step, ...]:
+    """v ↦ the length of its coordinates in each group, which a row of `blocks` marks; times that row."""
+    groups = [np.flatnonzero(row).tolist() for row in blocks]
+    return *times(along(), along(Normalize(eps=eps, groups=groups)), blocks.shape[1]), Affine(blocks)
+
+
+def given(block: Symmetriser) -> Pipeline:
+    """The vectors at the sliders' scale and mean; the heads have said nothing; LayerNorm; and the picture."""
+    level = np.full((D, D), 1 / D)
+    mean = Affine(Entries(centering_matrix(D), {"mean": level}))
+    scale = Affine(Entries(np.zeros((D, D)), {"scale": np.eye(D)}))
+    silent = Affine(np.zeros((block.heads * block.messages, D)))
+    target = along(Affine(centering_matrix(D)), Normalize(RADIUS), Affine(-np.eye(D)))
+    whole = Branches((along(), along(silent), target), "concat")
+    return along(mean, scale, whole, picture(block))
+
+
+def ideal(block: Symmetriser, x: Array) -> Cloud:
+    """Where LayerNorm puts the points."""
+    rest = Affine(np.eye(width(block), D))
+    return Cloud(
+        "ideal", x, place=along(Affine(centering_matrix(D)), Normalize(RADIUS), rest, picture(block))
+    )
+
+
+def matrices(trained: Trained) -> tuple[Cloud, Cloud]:
+    """The weights of all heads as two matrices, a row a point; they follow the training."""
+    found = []
+    for name, values in zip(("inner", "outer"), dense(trained), strict=True):
+        n = values.shape[-2]
+        found.append(Cloud(name, np.eye(n), place=along(Affine(moved(trained.steps, values.mT)))))
+    return found[0], found[1]
+
+
+def moved(steps: Array, values: Array) -> Entries:
+    return Entries(np.zeros(values.shape[1:]), tracks={"step": Track(steps, values)})
+
+
+def dense(trained: Trained) -> tuple[Array, Array]:
+    """W₁ (T, H·w, H·(2 + q)) and W₂ (T, H·(2 + q), H·w) of all heads, with 0 for what a head does not see.
+
+    What is seen: the means of all heads, what they say, their sizes. What comes: c, g, what they say next.
+    """
+    block, parts = trained.block, trained.parts
+    heads, q, w, count = block.heads, block.messages, block.hidden, len(trained.steps)
+    inner = np.zeros((count, heads * w, heads * (2 + q)))
+    outer = np.zeros((count, heads * (2 + q), heads * w))
+    for h in range(heads):
+        own, first, last = (
+            slice(h * w, (h + 1) * w),
+            parts["inner.weight"][:, 0, h],
+            parts["outer.weight"][:, 0, h],
+        )
+        inner[:, own, h] += first[..., 0]
+        inner[:, own, -heads + h] += first[..., 1]
+        for k, other in enumerate((h, h - 1, h + 1)):
+            start = heads + q * (other % heads)
+            inner[:, own, start : start + q] += first[..., 2 + q * k : 2 + q * (k + 1)]
+        said = 2 * heads + q * h
+        outer[:, [h, heads + h, *range(said, said + q)], own] = last
+    return inner, outer
+
+
+def biases(trained: Trained) -> tuple[Entries, Entries]:
+    """b₁ and b₂ of all heads, in the order of `dense`."""
+    first, last = trained.parts["inner.bias"][:, 0], trained.parts["outer.bias"][:, 0]
+    count = len(trained.steps)
+    outer = [last[..., 0], last[..., 1], last[..., 2:].reshape(count, -1)]
+    return moved(trained.steps, first.reshape(count, -1)), moved(trained.steps, np.concatenate(outer, -1))
+
+
+def iteration(trained: Trained, weights: tuple[Cloud, Cloud]) -> Step:
+    """One iteration of all heads, and the picture of what comes of it."""
+    block, v = trained.block, width(trained.block)
+    heads, said = block.heads, block.heads * block.messages
+    of_head = np.kron(np.eye(heads), np.ones((1, block.own)))  # (H, d): whose axis it is
+    x = np.eye(D, v)
+    means = np.vstack([of_head @ x / block.own, np.eye(v)[D : D + said]])
+    around = Affine((np.eye(D) - of_head.T @ of_head / block.own) @ x)
+    sizes = along(around, *lengths(of_head / sqrt(block.own), TINY))
+    seen = Branches((along(Affine(means)), sizes), "concat")
+    inner, outer = biases(trained)
+    heard = along(seen, Affine(Of(weights[0]), inner), Pointwise("tanh"), Affine(Of(weights[1]), outer))
+    wide = v + 2 * heads + said
+    less, more = np.eye(D, wide), np.zeros((D, wide))
+    less[:, v : v + heads] = -of_head.T
+    more[:, v + heads : v + 2 * heads] = of_head.T
+    scaled = along(*times(along(Affine(more)), along(Affine(less)), D))
+    kept = pick([*range(wide - said, wide), *range(D + said, v)], wide)
+    new = Branches((scaled, along(kept)), "concat")
+    drop = pick(range(v), v + PLACE + 1)
+    return Branches((along(drop, Branches((along(), heard), "concat"), new, picture(block)),))
+
+
+def picture(block: Symmetriser) -> Step:
+    """v ↦ v, the place of x in the picture, and its error."""
+    v = width(block)
+    x, ring = np.eye(D, v), 2 * pi * np.arange(D) / D
+    circle = np.stack([np.cos(ring), np.sin(ring)]) @ x / sqrt(D / 2)
+    far = along(Affine(centering_matrix(D) @ x), *lengths(np.ones((1, D))), Affine(np.ones((2, 1))))
+    around = along(*times(far, along(Affine(circle), Normalize()), 2))
+    height = Affine(np.ones((1, D)) @ x / sqrt(D))
+    place = along(Branches((around, along(height)), "concat"), drawn_in(PLACE))
+    off = along(Affine(x + np.eye(D, v, k=v - D)), *lengths(np.ones((1, D)) / RADIUS))
+    return Branches((along(), place, off), "concat")
+
+
+def drawn_in(n: int) -> Normalize:
+    """z ↦ 2Rz/(‖z‖ + R): the sphere stays where it is, and infinity comes to twice its radius."""
+    return Normalize(2 * RADIUS, RADIUS / sqrt(n), convention="std")
+
+
+def at(block: Symmetriser) -> tuple[Row, ...]:
+    """The rows of a point's place."""
+    v = width(block)
+    return rows(np.eye(v + PLACE + 1)[v : v + PLACE])
+
+
+def error(block: Symmetriser) -> Row:
+    return rows(np.eye(width(block) + PLACE + 1)[-1])[0]

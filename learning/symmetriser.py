@@ -1,0 +1,211 @@
+"""A LayerNorm that is learned: heads in a ring that repeat one step, each on its own axes. Source: 003,
+section 9.
+
+003 gives no formulas. Here a head subtracts one number from its axes and multiplies them by another, and says
+a few numbers to its two neighbours. It finds them all by a small network of its own, from the mean and the
+size of its axes and from what it and its neighbours said a step before.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import log, prod, sqrt
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from geometry.arrays import Array
+from geometry.norms import layer_norm
+from learning.safetensors import FileError, from_safetensors, to_safetensors
+
+Parts = Mapping[str, Array]
+MADE = ("gaussian", "uneven", "heavy")  # the kinds of vectors that are drawn by lot
+SPREAD = 2.0  # the scale of a vector is 1/SPREAD … SPREAD, even in its logarithm
+STEEP = 4.0  # the last axis of uneven vectors is so much wider than the middle, the first so much narrower
+FREEDOM = 3  # degrees of Student's t
+POWER = (SPREAD**2 - SPREAD**-2) / (2 * log(SPREAD))  # the mean square of a coordinate: 2, times that of s
+TINY = 1e-12  # below the square of any size that counts
+
+
+@dataclass(frozen=True)
+class Symmetriser:
+    """H heads, a block of d/H axes each, in a ring. With m the mean of a head's axes, s = √mean((x − m)²)
+    their size, and r the numbers that it says, all 0 at first, one iteration of head h is
+
+        (c, g, r′) = W₂ tanh(W₁ (m, s, r, r of head h−1, r of head h+1) + b₁) + b₂,   x′ = g·(x − c).
+
+    W and b are a head's own, and the same in each iteration, unless there are several `rounds` of them.
+    adds: a head sees its axes themselves in place of m and s, and adds d/H numbers in place of c and g.
+    Raises ValueError for numbers below 1 (of messages, 0), and axes that H does not divide.
+    """
+
+    axes: int = 16
+    heads: int = 4
+    messages: int = 4
+    hidden: int = 8
+    rounds: int = 1
+    adds: bool = False
+
+    def __post_init__(self):
+        if min(self.axes, self.heads, self.hidden, self.rounds, self.messages + 1) < 1:
+            raise ValueError("a block has one axis, head, hidden neuron and round or more, messages or none")
+        if self.axes % self.heads:
+            raise ValueError(f"{self.heads} heads cannot share {self.axes} axes evenly")
+
+    @property
+    def own(self) -> int:
+        """The axes of a head."""
+        return self.axes // self.heads
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each part by its name; the first axes are rounds and heads."""
+        seen = self.own if self.adds else 2
+        first, w = (self.rounds, self.heads), self.hidden
+        into, out = seen + 3 * self.messages, seen + self.messages
+        return {
+            "inner.weight": (*first, w, into),
+            "inner.bias": (*first, w),
+            "outer.weight": (*first, out, w),
+            "outer.bias": (*first, out),
+        }
+
+    @property
+    def size(self) -> int:
+        """The number of parameters."""
+        return sum(map(prod, self.shapes.values()))
+
+
+def initial(block: Symmetriser, seeds: Sequence[int]) -> dict[str, np.ndarray]:
+    """Parts (S, …) in float32 before training, each from its own seed: at first g is near 1, and c near 0."""
+    found: dict[str, list[np.ndarray]] = {name: [] for name in block.shapes}
+    for rng in map(np.random.default_rng, seeds):
+        for name, shape in block.shapes.items():
+            scale = 0.5 if name == "inner.bias" else 1 / sqrt(shape[-1])
+            found[name].append(scale * rng.standard_normal(shape))
+    parts = {name: np.array(each, np.float32) for name, each in found.items()}
+    parts["outer.weight"] *= 0.3
+    parts["outer.bias"] *= 0
+    if not block.adds:
+        parts["outer.bias"][..., 1] = 1
+    return parts
+
+
+def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> list[Array]:
+    """Vectors (N, d), and what they are after each iteration (*batch, N, d).
+
+    Parts may have axes before their own, say of seeds: they come out first. NumPy or PyTorch.
+    """
+    xp, (n, d) = array_namespace(x), x.shape
+    batch = parts["inner.bias"].shape[:-3]
+    at = xp.broadcast_to(_apart(x, block), (*batch, block.heads, n, block.own))
+    said, found = 0 * at[..., :1] + xp.zeros((block.messages,), dtype=x.dtype), [x]
+    for k in range(iterations):
+        inner, outer = (_layer(parts, name, min(k, block.rounds - 1)) for name in ("inner", "outer"))
+        seen = [at] if block.adds else _view(at)
+        heard = [said, xp.roll(said, 1, axis=-3), xp.roll(said, -1, axis=-3)]
+        hidden = xp.tanh(xp.concat([*seen, *heard], axis=-1) @ inner[0] + inner[1])
+        out = hidden @ outer[0] + outer[1]
+        at = at + out[..., : block.own] if block.adds else out[..., 1:2] * (at - out[..., :1])
+        said = out[..., block.own if block.adds else 2 :]
+        found.append(xp.reshape(xp.moveaxis(at, -3, -2), (*batch, n, d)))
+    return found
+
+
+def errors(x: Array, y: Array) -> Array:
+    """How far y is from LayerNorm of x, of that one's length √d: (…, N)."""
+    xp, off = array_namespace(y), y - layer_norm(x, eps=0.0)
+    return xp.sqrt(xp.mean(off * off, axis=-1))
+
+
+def turned_by(x: Array, y: Array) -> Array:
+    """The angle (…, N) between y and LayerNorm of x, in degrees."""
+    xp, to = array_namespace(y), layer_norm(x, eps=0.0)
+    cosine = xp.sum(y * to, axis=-1) / xp.sqrt(xp.sum(y * y, axis=-1) * xp.sum(to * to, axis=-1))
+    return xp.acos(xp.clip(cosine, -1, 1)) * (180 / np.pi)
+
+
+def _apart(x: Array, block: Symmetriser) -> Array:
+    """(N, d) → (H, N, d/H)."""
+    xp = array_namespace(x)
+    return xp.moveaxis(xp.reshape(x, (x.shape[0], block.heads, block.own)), -2, -3)
+
+
+def _layer(parts: Parts, name: str, k: int) -> tuple[Array, Array]:
+    """The weights (…, H, in, out) and biases (…, H, 1, out) of a round."""
+    return parts[f"{name}.weight"][..., k, :, :, :].mT, parts[f"{name}.bias"][..., k, :, None, :]
+
+
+def _view(at: Array) -> list[Array]:
+    """What a head sees of its axes: their mean, and their size around it."""
+    xp = array_namespace(at)
+    mean = xp.mean(at, axis=-1, keepdims=True)
+    squares = xp.sum((at - mean) ** 2, axis=-1, keepdims=True)
+    return [mean, squares / xp.sqrt(at.shape[-1] * (squares + TINY))]  # the root, with a gradient at 0
+
+
+# --- what it learns from
+
+
+def drawn(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """n vectors (n, d) of a kind, whose coordinates have the mean square POWER.
+
+    "gaussian" is s·(z + μ𝟏), z and μ standard normal, ln s even in ± ln SPREAD. The others differ in z:
+    "uneven" has wider axes from the first to the last, "heavy" follows Student's t. Raises ValueError for
+    another kind.
+    """
+    if kind not in MADE:
+        raise ValueError(f"no vectors {kind!r}: take one of {', '.join(MADE)}")
+    z = rng.standard_t(FREEDOM, (n, d)) / sqrt(FREEDOM) if kind == "heavy" else rng.standard_normal((n, d))
+    if kind == "uneven":
+        wide = STEEP ** np.linspace(-1, 1, d)
+        z = z * wide / np.sqrt(np.mean(wide**2))
+    return SPREAD ** rng.uniform(-1, 1, (n, 1)) * (z + rng.standard_normal((n, 1)))
+
+
+def pooled(images: np.ndarray) -> np.ndarray:
+    """Pictures (N, h, w) as vectors (N, 16): the means of 4 × 4 tiles, with the mean square of others."""
+    n, h, w = images.shape
+    tiles = images.reshape(n, 4, h // 4, 4, w // 4).mean((2, 4)).reshape(n, 16).astype(float)
+    return tiles * sqrt(POWER / np.mean(tiles**2))
+
+
+# --- its file
+
+
+def to_file(block: Symmetriser, steps: np.ndarray, parts: Parts, about: Mapping[str, Any]) -> bytes:
+    """A safetensors file of the parts of one seed along its training (T, …), in half precision."""
+    arrays = {name: np.asarray(part, np.float16) for name, part in parts.items()}
+    meta = {"block": asdict(block), "about": dict(about)}
+    texts = {name: json.dumps(text) for name, text in meta.items()}
+    return to_safetensors({"steps": np.asarray(steps, np.int64)} | arrays, texts)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A block along its training: `steps` (T,), and its parts (T, …)."""
+
+    block: Symmetriser
+    steps: np.ndarray
+    parts: Parts
+
+    def at(self, k: int) -> dict[str, np.ndarray]:
+        """The parts at a checkpoint."""
+        return {name: part[k] for name, part in self.parts.items()}
+
+
+def from_file(data: bytes) -> Trained:
+    """What `to_file` wrote. Raises FileError for what is no such file."""
+    arrays, meta = from_safetensors(data)
+    try:
+        block = Symmetriser(**json.loads(meta["block"]))
+        steps = arrays.pop("steps")
+    except (KeyError, TypeError, ValueError) as problem:
+        raise FileError(f"this file has no block that learned LayerNorm: {problem}") from None
+    shapes = {name: (len(steps), *shape) for name, shape in block.shapes.items()}
+    if {name: part.shape for name, part in arrays.items()} != shapes:
+        raise FileError(f"the arrays of this file have other shapes than {shapes}")
+    return Trained(block, steps, {name: part.astype(float) for name, part in arrays.items()})

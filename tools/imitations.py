@@ -1,0 +1,137 @@
+"""Blocks that imitate LayerNorm, trained and measured for tools/films."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from learning.datasets import digits
+from learning.safetensors import to_safetensors
+from learning.shipped import FOLDER
+from learning.symmetriser import MADE, Symmetriser, drawn, errors, iterates, pooled, to_file, turned_by
+from learning.symmetriser_training import Draw, learned
+
+HEADS, ITERATIONS = (2, 4, 8), (1, 2, 4, 8)  # of blocks that imitate LayerNorm,
+BLOCKS, LEARNED = 5, 3000  # how many of each, and steps that each learns
+KEPT = (0, 10, 30, 60, 100, 200, 400, 700, 1000, 1500, 2000, LEARNED)  # steps with a checkpoint
+TESTED, BEYOND, SHOWN_DIGITS = 2000, 16, 200  # vectors that test them, iterations, digits that are shown
+FACTORS = np.logspace(-2, 2, 25)  # of scale and mean, in a test
+CHIPS = (*MADE, "digits", "all")  # what a block learns from that is used elsewhere
+COMPARED = (4, 8)  # iterations of blocks with other kinds of heads,
+ARMED: dict[str, dict[str, Any]] = {
+    "own weights": {},
+    "silent": {"messages": 0},
+    "adding": {"adds": True, "hidden": 16},
+}
+APART = ("own weights", "adding")  # that have weights of their own in each iteration
+
+
+def tiles() -> tuple[np.ndarray, np.ndarray]:
+    """The digits as vectors with 16 coordinates, to learn from and to test with."""
+    return tuple(pooled(each.points.reshape(-1, 8, 8)) for each in digits(seed=0))  # type: ignore[return-value]
+
+
+def drawing(kind: str, pictures: np.ndarray) -> Draw:
+    """n vectors of a kind; of "all", a quarter of each."""
+    kinds = CHIPS[:-1] if kind == "all" else (kind,)
+
+    def draw(n: int, rng: np.random.Generator) -> np.ndarray:
+        share = n // len(kinds)
+        return np.concatenate(
+            [rng.choice(pictures, share) if k == "digits" else drawn(k, share, 16, rng) for k in kinds]
+        )
+
+    return draw
+
+
+def imitated(block: Symmetriser, iterations: int, kind: str = "gaussian") -> dict[str, np.ndarray]:
+    """Blocks (T, S, …) that learn LayerNorm from vectors of a kind, as their film has them: rounded."""
+    draw = drawing(kind, tiles()[0])
+    found = learned(block, draw, iterations=iterations, seeds=range(BLOCKS), checkpoints=KEPT)
+    return {name: part.astype(np.float16).astype(np.float64) for name, part in found.items()}
+
+
+def far_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> list[float]:
+    """The mean error of each block (S,) on vectors."""
+    return told(errors(x, iterates(block, parts, x, iterations)[-1]))
+
+
+def told(values: np.ndarray) -> list[float]:
+    """The mean over vectors for each seed."""
+    return np.atleast_1d(np.round(np.mean(values, -1), 5)).tolist()
+
+
+def asymmetry(
+    block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray
+) -> list[float]:
+    """How far apart, in lengths √d, a block and the axes' order are: the mean (S,) over vectors."""
+    order = np.random.default_rng(2).permuted(np.broadcast_to(np.arange(x.shape[-1]), x.shape), axis=-1)
+    first = np.take_along_axis(x, order, -1)
+    y, z = (iterates(block, parts, each, iterations)[-1] for each in (x, first))
+    after = np.take_along_axis(y, np.broadcast_to(order, y.shape), -1)
+    return told(np.sqrt(np.mean((after - z) ** 2, -1)))
+
+
+def imitations() -> Iterator[dict[str, Any]]:
+    """Rows of a table of blocks, by heads and iterations; of the middle one of each a film is written.
+
+    How far from LayerNorm each ends, also after further iterations, and at other scales and means; then on
+    other vectors than those that it has learned from; then with other kinds of heads.
+    """
+    pictures = tiles()[1]
+    kinds = {kind: drawing(kind, pictures)(TESTED, np.random.default_rng(1)) for kind in CHIPS[:-1]}
+    for heads, iterations in product(HEADS, ITERATIONS):
+        yield imitation(Symmetriser(heads=heads), iterations, kinds["gaussian"])
+    for kind in CHIPS:
+        yield chip(kind, kinds)
+    for iterations, (arm, options) in product(COMPARED, ARMED.items()):
+        block = Symmetriser(**options, rounds=iterations if arm in APART else 1)
+        parts = {name: part[-1] for name, part in imitated(block, iterations).items()}
+        yield told_of(block, parts, iterations, kinds["gaussian"], arm)
+    seen = np.asarray(pictures[:SHOWN_DIGITS], np.float16)
+    (FOLDER / "symmetrise.safetensors").write_bytes(to_safetensors({"digits": seen}))
+
+
+def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, Any]:
+    """The row of blocks in a ring; the middle one becomes a film."""
+    film = imitated(block, iterations)
+    parts, level = {name: part[-1] for name, part in film.items()}, x.mean(-1, keepdims=True)
+    row = told_of(block, parts, iterations, x, "ring")
+    middle = int(np.argsort(row["errors"])[BLOCKS // 2])
+    own = {name: part[:, middle] for name, part in film.items()}
+    about = {"iterations": iterations, "seed": middle, "learned from": "gaussian"}
+    file = FOLDER / f"symmetrise_{block.heads}_{iterations}.safetensors"
+    file.write_bytes(to_file(block, np.array(KEPT), own, about))
+    further = iterates(block, parts, x, BEYOND)[1:]
+    return row | {
+        "after": [float(np.median(told(errors(x, y)))) for y in further],
+        "shown": middle,
+        "scale": [median_off(block, parts, iterations, f * x) for f in FACTORS],
+        "mean": [median_off(block, parts, iterations, x + (f - 1) * level) for f in FACTORS],
+    }
+
+
+def chip(kind: str, kinds: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """The row of blocks that learn from one kind of vectors, used on all kinds."""
+    block = Symmetriser()
+    parts = {name: part[-1] for name, part in imitated(block, COMPARED[0], kind).items()}
+    used = {name: far_off(block, parts, COMPARED[0], x) for name, x in kinds.items()}
+    return {"learned": kind, "heads": block.heads, "iterations": COMPARED[0], "used": used}
+
+
+def told_of(
+    block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray, arm: str
+) -> dict[str, Any]:
+    """How blocks (S, …) end, as a row of the table."""
+    y = iterates(block, parts, x, iterations)[-1]
+    far = errors(x, y)
+    found = {"errors": told(far), "medians": np.round(np.median(far, -1), 5).tolist()}
+    found |= {"angles": told(turned_by(x, y)), "asymmetry": asymmetry(block, parts, iterations, x)}
+    return {"arm": arm, "heads": block.heads, "iterations": iterations, "parameters": block.size, **found}
+
+
+def median_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> float:
+    return round(float(np.median(far_off(block, parts, iterations, x))), 5)
