@@ -334,12 +334,6 @@ def other_lengths():
     assert defaults == FIRST
 
 
-def every_token():
-    state, at = at_stop("Every token is on the circle")
-    assert state.params == FIRST and fates(state.recipe, state.params).min() > 0
-    np.testing.assert_allclose(np.linalg.norm(at.now("points"), axis=-1), RADIUS)
-
-
 def against_the_planes():
     """Orange ones are on an axis, in pairs; the black ones are two arcs, and at 0."""
     _, at = at_stop("Against the planes")
@@ -396,13 +390,6 @@ def the_sphere():
         for k in range(4)
     }
     assert found == {0: {gates.COLLAPSED}, 1: {gates.SHARED}, 2: {gates.APART}, 3: {gates.APART}}
-
-
-def wider():
-    state, at = at_stop("Wider")
-    h = at.now("points")
-    assert h.shape[1] == 12 and (h == 0).mean() == 0.5 and fates(state.recipe)[0] == 480
-    assert state.recipe.facts is not None and len(state.recipe.facts.rows) == 4
 
 
 @cache
@@ -496,7 +483,6 @@ CLAIMS = {
     "GELU, which collapses nothing, has 98 % right.": narrow,
     "At half that length the shift that you see first takes 53 % of the circle to one point; at the norm's length 9 %; "
     "at twice that length nothing.": other_lengths,
-    "Behind LayerNorm all tokens are here.": every_token,
     "Orange ones lie on an axis, and another point has fallen onto each. Both black arcs are in the "
     "corner.": against_the_planes,
     "? Without a tilt, at shift −1, the neurons are on in three arcs that do not meet. How much of the circle is kept "
@@ -509,7 +495,6 @@ CLAIMS = {
     "a small loop stands where the black point was, and there is no zero at all.": the_gelu_stop,
     "An eighth of the sphere is in the corner. Three eighths became three axes: on each of these only one neuron is on. "
     "What lies on the planes, another three eighths, was pressed flat but not folded": the_sphere,
-    "12 random neurons, of which space shows three. Half of all numbers are zeros, and every point is blue.": wider,
     "Three neurons, trained.": trained_and_narrow,
     "83 % are right.": trained_and_narrow,
     "? With 9 neurons all answers are right, and they do not depend on the sign of $y$. Has ReLU thrown the sign away? "
