@@ -16,6 +16,7 @@ const EXACT = 1e-20; // what Newton's step would gain where it is the last one, 
 const LIVE = 1e-5; // of all, of a weight: what three orders along the last step leave
 const NOTHING = 45; // below the highest score: a weight that changes no sum; numbers that are too small are slow, too
 const MAJORITY = 0.75; // of its own average, more of h itself proves little about the others
+const ROUNDING = 4 * Number.EPSILON; // of the keys' size, of a mean of them
 const FAR = 1e3; // sizes of the keys, over the step: a longer one is rounding
 
 /** What attention can give each of n keys; what was found a moment before is a start for now.
@@ -224,7 +225,7 @@ function evenest(all, own, start, exact) {
     value = now.value;
   }
   for (let step = 1; ; step++) {
-    const gradient = now.mean.map((x, j) => x - own[j]), move = solve(now.spread, gradient, d), gain = dot(gradient, move) / 2;
+    const gradient = now.mean.map((x, j) => (Math.abs(x - own[j]) > ROUNDING * size ? x - own[j] : 0)), move = solve(now.spread, gradient, d), gain = dot(gradient, move) / 2;
     const { far, cubes } = beyond(all, move, now.mean), least = value - gain - cubes / 6;
     if (step === STEPS || value < Math.LN2 || (exact ? gain <= exact : gain * far * far * Math.exp(-least) <= LIVE)) {
       const proven = far < 1 && Math.exp(-value) * (1 + 2 * gain) < MAJORITY && Math.sqrt(dot(move, move)) * size < FAR;

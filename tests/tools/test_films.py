@@ -1,5 +1,7 @@
 """What films/ claims, run anew in NumPy; and that the command that made it still makes such."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -17,8 +19,10 @@ SINGLE = 2e-3  # float32 weights and sums, in training, against the same sums in
 def test_all_films_are_there_and_small():
     labels = [f"labels_{m}_{depth}" for m in films.POINTS for depth in films.DEPTHS]
     counting = [f"majority_{norm}_{rate}" for norm in NORMS for rate in films.RATES]
-    assert sorted([*films.FILMS, *labels, *counting, "digits"]) == NAMES
-    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 4 * 2**20
+    functions = product(films.FILTERS, ("relu", "gelu"), films.EXPANSIONS)
+    filters = [f"ffn_{norm}_{function}_{k}" for norm, function, k in functions]
+    assert sorted([*films.FILMS, *labels, *counting, *filters, "digits"]) == NAMES
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 6 * 2**20
 
 
 @pytest.mark.parametrize("name", NAMES)
