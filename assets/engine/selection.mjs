@@ -16,7 +16,8 @@ const EXACT = 1e-20; // what Newton's step would gain where it is the last one, 
 const LIVE = 1e-5; // of all, of a weight: what three orders along the last step leave
 const NOTHING = 45; // below the highest score: a weight that changes no sum; numbers that are too small are slow, too
 const MAJORITY = 0.75; // of its own average, more of h itself proves little about the others
-const ROUNDING = 4 * Number.EPSILON; // of the keys' size, of a mean of them
+const ROUNDING = 8 * Number.EPSILON; // of sums of products
+const NEAR = 2; // of scores: three orders say nothing about a longer step
 const FAR = 1e3; // sizes of the keys, over the step: a longer one is rounding
 
 /** What attention can give each of n keys; what was found a moment before is a start for now.
@@ -225,9 +226,9 @@ function evenest(all, own, start, exact) {
     value = now.value;
   }
   for (let step = 1; ; step++) {
-    const gradient = now.mean.map((x, j) => (Math.abs(x - own[j]) > ROUNDING * size ? x - own[j] : 0)), move = solve(now.spread, gradient, d), gain = dot(gradient, move) / 2;
-    const { far, cubes } = beyond(all, move, now.mean), least = value - gain - cubes / 6;
-    if (step === STEPS || value < Math.LN2 || (exact ? gain <= exact : gain * far * far * Math.exp(-least) <= LIVE)) {
+    const gradient = now.mean.map((x, j) => x - own[j]), move = solve(now.spread, gradient, d), gain = dot(gradient, move) / 2;
+    const { far, cubes } = beyond(all, move, now.mean), near = far < NEAR, least = near ? value - gain - cubes / 6 : value;
+    if (step === STEPS || value < Math.LN2 || (exact ? gain <= exact : near && gain * far * far * Math.exp(-least) <= LIVE)) {
       const proven = far < 1 && Math.exp(-value) * (1 + 2 * gain) < MAJORITY && Math.sqrt(dot(move, move)) * size < FAR;
       return { query: q.map((x, j) => x - move[j]), value: least, proven };
     }
@@ -288,7 +289,8 @@ function moments(all, q) {
     for (let r = 0; r <= j; r++) spread[j * d + r] = sums[row++] - mean[j] * mean[r];
     trace += spread[j * d + j];
   }
-  for (let j = 0; j < d; j++) spread[j * d + j] += (SINGULAR * trace) / d + TINY;
+  const ridge = (SINGULAR * trace) / d + ROUNDING * dot(mean, mean) + TINY; // a covariance is known to the rounding of what is taken away
+  for (let j = 0; j < d; j++) spread[j * d + j] += ridge;
   return { value, mean, spread };
 }
 
