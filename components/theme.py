@@ -19,7 +19,7 @@ ROLES = {
     "axis": ("#7b8290", "#868d9a"),
     "input": ("#2c63d6", "#7ea6ff"),
     "mean-direction": ("#b45f06", "#f0a350"),
-    "hyperplane": ("#0f8a7e", "#3fc4b4"),
+    "hyperplane": ("#0c7d72", "#3fc4b4"),
     "sphere": ("#7a53c8", "#b196f2"),
     "meeting": ("#5b2fb3", "#cdb8ff"),
     "ellipsoid": ("#c2336d", "#f27ba8"),
@@ -33,7 +33,7 @@ ROLES = {
     # labelled data: the ends of the diverging scale, which paints what a network says of them
     "class-0": ("#2c63d6", "#7ea6ff"),
     "class-1": ("#b45f06", "#f0a350"),
-    "head-1": ("#0f8a7e", "#3fc4b4"),
+    "head-1": ("#0c7d72", "#3fc4b4"),
     "head-2": ("#b45f06", "#f0a350"),
     "head-3": ("#b03a8c", "#e279bf"),
     "head-4": ("#5b2fb3", "#cdb8ff"),
@@ -41,7 +41,7 @@ ROLES = {
     "drop": ("#2f7d32", "#7fd083"),
     # other activation functions
     "tanh": ("#c2336d", "#f27ba8"),
-    "sigmoid": ("#0f8a7e", "#3fc4b4"),
+    "sigmoid": ("#0c7d72", "#3fc4b4"),
     "erf": ("#8a6d00", "#d9b93b"),
     "relu": ("#c8531c", "#f08a52"),
     "gelu": ("#5b6372", "#a2a9b6"),

@@ -1,6 +1,7 @@
 """Settings, gunicorn, and a place behind a proxy, at a path that is not the root."""
 
 import contextlib
+import html
 import json
 import logging
 import os
@@ -168,7 +169,8 @@ def all_links(client, prefix):
 def html_links(text):
     """All that names a place on this server; the scripts of Dash stand in a list."""
     scripts = text.partition('id="dash-scripts">')[2].partition("</script>")[0] or "[]"
-    return [*re.findall(r'(?:href|src|data-(?!slug)\w+)="(/[^"]+)"', text), *json.loads(scripts)]
+    named = map(html.unescape, re.findall(r'(?:href|src|data-(?!slug)\w+)="(/[^"]+)"', text))
+    return [*named, *json.loads(scripts)]
 
 
 def test_every_link_stays_below_the_prefix(placed):
@@ -178,7 +180,8 @@ def test_every_link_stays_below_the_prefix(placed):
     for kind in kinds:
         assert any(link.startswith(prefix + kind) for link in found), kind
     assert all(link.startswith(prefix) for link in found), found
-    for link in found - {f"{prefix}run"}:  # to which the player adds a name
+    dear = [link for link in sorted(found) if "moving=1" in link][1:]  # one of the pictures that move will do
+    for link in found - {f"{prefix}run", *dear}:  # to which the player adds a name
         with client.get(link.replace("{slug}", "fold")) as answer:  # which the player puts in
             assert answer.status_code == 200, link
 

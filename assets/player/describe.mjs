@@ -55,7 +55,7 @@ function where({ recipe, progress, last }) {
 function moved({ recipe, usual, params }) {
   const chosen = recipe.choices.filter((c) => c.kind === "one" && String(recipe.chosen[c.name]) !== String(usual[c.name]));
   const set = recipe.parameters.filter((p) => params[p.name] !== p.value);
-  const words = [...chosen.map((c) => `${plain(c.label)}: ${plain(c.options[recipe.chosen[c.name]])}`),
+  const words = [...chosen.map((c) => `${plain(c.label)}: ${plain(c.options[recipe.chosen[c.name]] ?? String(recipe.chosen[c.name]))}`), // offered here or not
     ...set.map((p) => `${plain(p.label)} = ${readable(params[p.name]).replace("-", "−")}`)];
   return words.length ? `${words.join(", ")}.` : "";
 }

@@ -22,7 +22,7 @@ LEAD = (
 ICON = quote(
     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>"
     "<circle cx='16' cy='16' r='11' fill='none' stroke='#7a53c8' stroke-width='3'/>"
-    "<path d='M3 22L29 10' stroke='#0f8a7e' stroke-width='3'/>"
+    "<path d='M3 22L29 10' stroke='#0c7d72' stroke-width='3'/>"
     "<circle cx='25' cy='9' r='4' fill='#2c63d6'/></svg>"
 )
 PAGES = {"story": "The story in one piece", "words": "Words and symbols"}  # that are no scenes

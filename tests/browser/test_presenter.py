@@ -112,7 +112,7 @@ def test_a_question_hides_the_motion_until_it_is_answered(page):
     )
     assert page.locator(".guide .words").inner_text().count("tails") == 0
     wrong = (asked.right + 1) % len(asked.answers)
-    page.locator(".question button").nth(wrong).focus()
+    page.locator(".guide .question button").nth(wrong).focus()
     page.keyboard.press("Enter")
     until(page, f"p.ready && !p.leg && p.progress === {asked.state['progress']}")
     said = page.locator(".guide [aria-live=polite]").inner_text()
@@ -120,19 +120,19 @@ def test_a_question_hides_the_motion_until_it_is_answered(page):
     assert page.evaluate("document.activeElement.textContent") == "Next"
     page.get_by_role("button", name="Back", exact=True).click()
     page.get_by_role("button", name="Next", exact=True).click()
-    assert not page.locator(".question").count(), "one that is answered is not asked again"
+    assert not page.locator(".guide .question").count(), "one that is answered is not asked again"
 
 
 def test_digits_answer_and_a_clicker_reveals(page):
     present(page, f"{PAGE}&tour={ASKS + 1}")
-    page.wait_for_selector(".question")
+    page.wait_for_selector(".guide .question")
     page.keyboard.press("9")
-    assert page.locator(".question").count(), "there is no ninth answer"
+    assert page.locator(".guide .question").count(), "there is no ninth answer"
     page.keyboard.press(str(STOPS[ASKS].right + 1))
     assert "Right:" in page.locator(".verdict").inner_text()
     later = next(k for k, stop in enumerate(STOPS) if stop.question and k > ASKS)
     player(page, "p.tour.visit(value)", later)
-    page.wait_for_selector(".question")
+    page.wait_for_selector(".guide .question")
     page.keyboard.press("PageDown")
     assert current(page) == later and "The answer:" in page.locator(".verdict").inner_text()
     page.keyboard.press("PageDown")
