@@ -107,10 +107,12 @@ def test_the_tours_are_chained(page):
 def test_the_search_leads_to_a_word_and_to_an_answer(page):
     page.goto("/words")
     page.get_by_role("button", name="Search").click()
+    page.wait_for_selector("dialog input:focus")  # it comes when it is asked for
     page.keyboard.type("softmax")
     page.click(".found a[href$='/words#softmax']")
     assert page.locator("dialog").count() == 0 and page.url.endswith("/words#softmax")
     page.get_by_role("button", name="Search").click()
+    page.wait_for_selector("dialog input:focus")
     page.keyboard.type("are angles halved")
     page.wait_for_selector(".found a[href$='/fold#answer-1']")
     page.keyboard.press("Enter")

@@ -80,6 +80,7 @@ def test_the_search_needs_no_server(new_page, base):
     page = new_page(base_url=base)
     page.goto(f"/{UNDER}/words/")
     page.get_by_role("button", name="Search").click()
+    page.wait_for_selector("dialog input:focus")
     page.keyboard.type("are angles halved")
     page.click(f".found a[href$='/{UNDER}/fold/#answer-1']")
     page.wait_for_selector("#answer-1", state="visible")
