@@ -76,13 +76,7 @@ def read(stored: Stored) -> Any:
 def forget(run: str) -> None:
     """Let go what is kept under a key. Raises store.Away."""
     _forget([run])
-    store.films().change(SHELF, lambda data: _without(run, data), _seconds())
-
-
-def _without(run: str, data: bytes | None) -> bytes:
-    return json.dumps(
-        {name: each for name, each in json.loads(data or b"{}").items() if name != run}
-    ).encode()
+    _settle(run, None)
 
 
 def settle() -> None:
@@ -98,7 +92,7 @@ def full(patience: float) -> bool:
 
 
 def _settle(name: str, entry: dict[str, Any] | None) -> None:
-    """Put a film, if any, onto the shelf, and let others go. Those first: a full store takes nothing new."""
+    """Put a film onto the shelf, or take it off, and let others go first: a full store takes nothing new."""
     films, most = store.films(), _most()
     found = films.get(SHELF)
     before = _adopted() if found is None else json.loads(found)

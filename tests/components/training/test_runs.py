@@ -275,6 +275,15 @@ def test_a_run_on_a_lost_shelf_is_counted_again(small, shelf, monkeypatch):
     assert save(small, "more") in shelf() and len(shelf() & names) == 2
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_what_is_forgotten_is_gone_and_the_others_are_counted(small, shelf, lost):
+    kept, gone = save(small, "kept"), save(small, "gone")
+    if lost:
+        store.films().delete(runs.SHELF)
+    runs.forget(gone)
+    assert json.loads(store.films().get(runs.SHELF)).keys() == shelf() == {kept}
+
+
 def test_a_store_that_is_deleted_under_a_server_is_made_anew(small, shelf, tmp_path, caplog):
     queue, name = Line(store.here()), save(small, "t")
     ticket = queue.join({}, owner="me", address="here")
