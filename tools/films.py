@@ -234,9 +234,10 @@ def harms(
     tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
     tokens = torch.from_numpy(shape.tokens(held)).reshape(-1, shape.window)
     loss = float(losses(read(shape, tensors, tokens, attend=causal).logits, tokens).mean())
+    every_kind = shuffles(shape)
     for layer, place in product(range(shape.layers), PLACES):
         row: dict[str, Any] = {"layer": layer, "place": place, "loss": round(loss, 4)}
-        for kind, permutations in shuffles(shape).items():
+        for kind, permutations in every_kind.items():
             found = harm(shape, tensors, tokens, layer, place, permutations, attend=causal).T
             for name, values in zip(("loss", "guesses"), np.round(found, 6) + 0.0, strict=True):
                 spread = float(values.mean()), float(values.std(ddof=1))
