@@ -30,7 +30,7 @@ def opened(new_page):
 def test_the_pointer_reads_a_cell_and_a_click_opens_it(opened):
     page, asked = opened
     page.mouse.move(*player(page, PLACE, CLOSED))
-    page.wait_for_function("document.querySelector('.hoverlayer').textContent.includes('500 keys in 16')")
+    page.wait_for_function("() => document.querySelector('.hoverlayer').textContent.includes('500 keys in 16')")
     page.mouse.click(*player(page, PLACE, CLOSED))
     rest(page, f"p.followed === {CLOSED}")
     assert not asked, "there is nothing to open"
@@ -38,7 +38,7 @@ def test_the_pointer_reads_a_cell_and_a_click_opens_it(opened):
     page.wait_for_url("**/select?**")
     assert [url.partition("/select")[2] for url in asked] == [LINKS[OPENS].removeprefix("select")]
     page.go_back()
-    page.wait_for_function("window.normscape?.players?.[0]?.ready")
+    page.wait_for_function("() => window.normscape?.players?.[0]?.ready")
     assert player(page, "p.followed") == OPENS, "the ring is where the reader was"
 
 

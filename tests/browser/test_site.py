@@ -66,7 +66,7 @@ def test_the_gallery_leads_to_scenes(new_page, base):
     assert page.evaluate(f"{seen}.length") == len(scenes()), "of each, that of one theme"
     for k in range(len(scenes())):  # each is fetched when it comes near
         page.evaluate(f"{seen}[{k}].scrollIntoView()")
-        page.wait_for_function(f"{seen}[{k}].complete && {seen}[{k}].naturalWidth", timeout=PATIENCE)
+        page.wait_for_function(f"() => {seen}[{k}].complete && {seen}[{k}].naturalWidth", timeout=PATIENCE)
     page.locator(".card").first.click()
     until(page, "p.ready")
     page.get_by_role("button", name="Scenes").click()
