@@ -48,7 +48,7 @@ def create_app() -> Dash:
     recordings.add_routes(app.server)
     app.add_pages()
     security.secure(app, setting)
-    app.server.wsgi_app = Ready(app.server.wsgi_app)  # type: ignore[method-assign]
+    app.server.wsgi_app = Ready(app.server.wsgi_app)
     proxy.stand_behind(app.server, setting)
     return app
 

@@ -1,6 +1,6 @@
 """What a hall asks for at once: made once, and for some seconds given to all who ask for the same.
 
-The home page, the files of pages, the gallery's pictures: they are the same for all who send the same headers.
+The home page, the files of pages, the gallery's pictures: the same for all who send the same headers.
 A question with a condition, or for a part, is the application's, as is all else.
 """
 
