@@ -369,7 +369,7 @@ def test_each_image_can_be_named_by_its_digest():
 
 
 def test_the_image_finds_npm_each_time(tmp_path):
-    """The step that fetches the drawing library, as a shell runs it; its programs say only that they are called."""
+    """The step that fetches the drawing library, as a shell runs it, with programs that tell of it."""
     text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
     (step,) = re.findall(r"^RUN (.*npm.*)$", text, re.M)
     programs, said = tmp_path / "bin", tmp_path / "said"
