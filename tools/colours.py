@@ -114,8 +114,8 @@ cones](colours.svg)
 {rows}
 
 *Red* is the followed point, and nothing else is. *Green* is the interface: buttons, links, the ring of the
-focus; in hue it is at least 40° from all that is drawn. A colour scale runs through other hues; the cyclic one
-goes around all of them, and passes red pale.
+focus; in hue it is at least 40° from all that is drawn. A colour scale runs through other hues; the cyclic
+one goes around all of them, and passes red pale.
 
 `tests/components/test_theme.py` holds all of this, over every view of every scene:
 

@@ -77,7 +77,7 @@ def test_queries_and_keys_are_held_too(shared):
     entropies = stages(recipe, "entropy", rho=rho, a=a)
     for stage, norm in enumerate((lambda x: x, center, lambda x: layer_norm(x, eps=0.0))):
         scores = norm(x)[:QUERIES] @ norm(x)[QUERIES:].T
-        for column, (role, by) in enumerate((("other", 1.0), ("formula", d**a))):
+        for column, (role, by) in enumerate((("other", 1.0), ("series-1", d**a))):
             weights = softmax(scores / by)
             [got] = stages(recipe, f"{role} {stage}", rho=rho, a=a)
             np.testing.assert_allclose(got, weights, atol=EXACT)
