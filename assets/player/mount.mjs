@@ -4,6 +4,7 @@
 import { choices, h, scrubber, sliders } from "./controls.mjs";
 import { unpack } from "../engine/engine.mjs";
 import { letters } from "./letters.mjs";
+import { symbols } from "./symbols.mjs";
 import { numbers } from "./numbers.mjs";
 import { NoWebGL, Panel } from "../painter/painter.mjs";
 import { picture } from "../painter/pictures.mjs";
@@ -34,8 +35,11 @@ export function fill(player, own) {
   const stage = part("stage");
   if (stage) shows.push(...letters(stage, recipe, player));
   own.count();
-  if (formula && formula.innerHTML !== recipe.formula) { formula.innerHTML = recipe.formula; delete formula.dataset.stage; }
-  if (formula) shows.push(() => mark(formula, player.progress));
+  if (formula) {
+    formula.innerHTML = recipe.formula;
+    delete formula.dataset.stage;
+    shows.push(() => mark(formula, player.progress), ...symbols(formula, shown.parameters, player));
+  }
   if (text && recipe.text && !player.tour) own.tour(tour(text, recipe.text.tour, player));
   return shows;
 }

@@ -20,6 +20,7 @@ from components.language.marks import Counted, Followed, Highest, Mark
 class Parameter:
     """A number that a slider moves. `scale="log"`: the slider is even in log10 of the value.
 
+    symbol: the letter of the formula by which a hand moves it, too; those of one letter go together.
     quiet: it has no slider; a hand on the figure moves it."""
 
     name: str
@@ -31,6 +32,7 @@ class Parameter:
     scale: str = "linear"
     group: str = ""
     about: str = ""
+    symbol: str = ""
     quiet: bool = False
 
 

@@ -109,9 +109,9 @@ def parameters(d: int, centered: bool, mean: float) -> tuple[Parameter, ...]:
     about = "added to every component of every point"
     shift = Parameter("mean", "mean", mean, -2, 2, group=group, about=about)
     about = "keeps the division safe"
-    eps = Parameter("eps", "ε", 1e-5, 1e-8, 10, scale="log", group=group, about=about)
-    gains = [Parameter(f"gamma{i}", f"γ{s}", 1, -2, 2, group="Gain γ") for i, s in each]
-    shifts = [Parameter(f"beta{i}", f"β{s}", 0, -1.5, 1.5, group="Shift β") for i, s in each]
+    eps = Parameter("eps", "ε", 1e-5, 1e-8, 10, scale="log", symbol="ε", group=group, about=about)
+    gains = [Parameter(f"gamma{i}", f"γ{s}", 1, -2, 2, symbol="γ", group="Gain γ") for i, s in each]
+    shifts = [Parameter(f"beta{i}", f"β{s}", 0, -1.5, 1.5, symbol="β", group="Shift β") for i, s in each]
     return (shift, eps, *gains, *(shifts if centered else ()))
 
 
@@ -203,4 +203,4 @@ def formula(centered: bool, convention: str) -> str:
     unit = rf"\class{{stage-{k} role-sphere}}{{\frac{{{over}}}{{{below[convention]}}}}}"
     root = rf"\class{{stage-{k + 1} role-sphere}}{{\sqrt{{d}}}}"
     gain = rf"\class{{stage-{k + 2} role-ellipsoid}}{{\gamma \odot}}"
-    return rf"y = {gain} {root} {unit}" + (r" \class{stage-5 role-shift}{+ \beta}" if centered else "")
+    return rf"y = {gain} {root}\, {unit}" + (r" \class{stage-5 role-shift}{+ \beta}" if centered else "")
