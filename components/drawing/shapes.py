@@ -47,13 +47,14 @@ def dot(at: np.ndarray, radius: float, square: bool, fill: str) -> str:
 
 
 def path(flat: np.ndarray) -> str:
-    out, pen = [], "M"
+    """Lines through points, gaps NaN; what stays in its pixel is no point of its own."""
+    out, pen, last = [], "M", ""
     for x, y in flat:
         if np.isnan(x):
             pen = "M"
-        else:
-            out.append(f"{pen}{x:.0f} {y:.0f}")
-            pen = "L"
+        elif (place := f"{x:.0f} {y:.0f}") != last or pen == "M":
+            out.append(pen + place)
+            pen, last = "L", place
     return "".join(out)
 
 

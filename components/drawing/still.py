@@ -27,7 +27,7 @@ from components.language.recipe import Recipe, View
 
 WIDTH, HEIGHT = 640, 440
 DASHES = {"dash": "6", "dot": "2", "dashdot": "6 2 2 2", "longdash": "10 4", "longdashdot": "10 4 2 4"}
-PIECES = 700  # points of a sheet
+PIECES = 330  # points of a sheet
 MOST = 1500  # points drawn; more would only make the file large
 BLEED = 6  # pixels: half a mark, for one that lies on the edge of its axes
 LARGEST, LEAST = 15, 9  # pixels, of letters: as large as can be without two labels in one place
@@ -220,9 +220,9 @@ def _cloth(drawn: Drawn, at: Moment, most: int) -> str:
     shades = _shades(mark.values(at)[corners].mean(1), mark.color)
     name, pieces = mark.color.scale, []
     for shade, run in groupby(zip(shades, flat[corners].tolist(), strict=True), key=itemgetter(0)):
-        paint = f"var(--{name}-{shade})"
-        pieces.append(f'<path fill="{paint}" stroke="{paint}" d="{quadrangles([each for _, each in run])}"/>')
-    return f'<g stroke-width="0.7" stroke-linejoin="round">{"".join(pieces)}</g>'
+        pieces.append(f'<path color="var(--{name}-{shade})" d="{quadrangles([each for _, each in run])}"/>')
+    look = 'fill="currentColor" stroke="currentColor" stroke-width="0.7" stroke-linejoin="round"'
+    return f"<g {look}>{''.join(pieces)}</g>"
 
 
 def _last(color: Color) -> int:

@@ -82,7 +82,7 @@ def layers(d):
             *found,
             Mesh("ball", "sphere", show, triangles=clouds.sphere_mesh()[1], fade=(0.1, 0.2, 0.3)),
             Sheet("x", "ellipsoid", show, grid=(4, 5), color=HEIGHT, opacity=0.4),
-            Sheet("x", "gelu", show, grid=(2, 10), opacity=0.2),
+            Sheet("x", "shift", show, grid=(2, 10), opacity=0.2),
             HullFaces("x", "other", show, count=20, opacity=0.3),
             Disc("half", "hyperplane", show, radius=1.5, corners=12),
             Rim("half", "hyperplane", show, radius=1.5, corners=12),
