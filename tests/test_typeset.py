@@ -11,17 +11,7 @@ from components.language.text import plain
 from components.training.recipes import built
 
 RAW = re.compile(r"u_")
-UNSEEN = {
-    "name",
-    "cloud",
-    "keys",
-    "a",
-    "b",
-    "role",
-    "mark",
-    "kind",
-    "chosen",
-}  # names by which parts know each other
+UNSEEN = {"name", "cloud", "keys", "a", "b", "role", "mark", "kind", "function", "default"}  # for the parts
 
 
 @pytest.fixture(scope="module")

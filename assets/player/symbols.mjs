@@ -26,67 +26,75 @@ export function bySymbol(parameters) {
 export function symbols(formula, parameters, player) {
   const bubble = h("output", { className: "dragged", hidden: true });
   const letters = Array.from(formula.querySelectorAll("mi"));
-  const shows = [...bySymbol(parameters)].map(([symbol, own]) => handle(letters.filter((l) => l.textContent === symbol), own, bubble, player));
-  if (shows.length) formula.append(bubble);
-  return shows;
+  formula.append(bubble);
+  return [...bySymbol(parameters)].map(([symbol, own]) => handle(letters.filter((l) => l.textContent === symbol), own, bubble, player));
 }
 
-/** @param {Element[]} letters all of one symbol @param {Parameter[]} own what it moves @param {HTMLElement} bubble @param {import("./player.mjs").Player} player */
+/** The letters are dragged. Keys and screen readers, to whom a formula is one thing, get a slider that lies over the first.
+ * @param {Element[]} letters all of one symbol @param {Parameter[]} own what it moves @param {HTMLElement} bubble @param {import("./player.mjs").Player} player */
 function handle(letters, own, bubble, player) {
   const [first] = own, { min, max, step } = track(first), names = own.map((p) => p.label).join(", ");
+  const slider = h("span", { className: "letter", role: "slider", tabIndex: 0, "aria-label": `${names}, in the formula`, "aria-valuemin": min, "aria-valuemax": max });
+  bubble.before(slider);
   const move = (/** @type {Record<string, number>} */ from, /** @type {number} */ by) => {
     for (const p of own) player.set(p.name, moved(p, from[p.name], (by * (track(p).max - track(p).min)) / (max - min)));
   };
   const words = () => own.map((p) => `${p.label} = ${readable(player.params[p.name]).replace("-", "−")}`).join("\u2002");
-  /** @type {Element | undefined} */ let held;
-  const say = (/** @type {Element | undefined} */ letter) => {
-    held = letter;
-    bubble.hidden = !letter;
-    if (!letter) return;
-    const at = letter.getBoundingClientRect(), around = /** @type {HTMLElement} */ (bubble.parentElement).getBoundingClientRect();
-    show();
-    const half = bubble.offsetWidth / 2, middle = Math.max(half, Math.min(innerWidth - half, at.left + at.width / 2));
-    bubble.style.left = `${middle - around.left}px`;
-    bubble.style.top = `${at.bottom - around.top}px`;
-  };
-  let known = "";
+  let known = "", held = false;
   const show = () => {
     const now = words();
     if (held) bubble.textContent = now;
     if (now === known) return;
     known = now;
-    letters[0]?.setAttribute("aria-valuenow", String(toTrack(first, player.params[first.name])));
-    letters[0]?.setAttribute("aria-valuetext", now);
+    slider.setAttribute("aria-valuenow", String(toTrack(first, player.params[first.name])));
+    slider.setAttribute("aria-valuetext", now);
   };
-  letters.forEach((letter, k) => {
+  const say = (/** @type {Element} */ letter) => {
+    held = true;
+    bubble.hidden = false;
+    show();
+    const at = letter.getBoundingClientRect(), half = bubble.offsetWidth / 2, from = around(bubble);
+    bubble.style.left = `${Math.max(half, Math.min(innerWidth - half, at.left + at.width / 2)) - from.left}px`;
+    bubble.style.top = `${at.bottom - from.top}px`;
+  };
+  const hush = () => { held = false; bubble.hidden = true; };
+  const reset = () => { for (const p of own) player.set(p.name, p.value); };
+  const together = own.length > 1 ? ` It moves ${names} together, by the same step.` : "";
+  for (const letter of letters) {
     letter.classList.add("symbol");
-    if (k === 0) {
-      for (const [name, value] of Object.entries({ role: "slider", tabindex: 0, "aria-label": `${names}, in the formula`, "aria-valuemin": min, "aria-valuemax": max })) letter.setAttribute(name, String(value));
-    }
-    const together = own.length > 1 ? ` It moves ${names} together, by the same step.` : "";
-    letter.setAttribute("title", `Drag to the left or right, or use the arrow keys.${together} Double click: back to the default.`);
+    letter.setAttribute("title", `Drag to the left or right.${together} Double click: back to the default.`);
     /** @type {{x: number, from: Record<string, number>} | undefined} */ let grip;
     const on = (/** @type {string} */ kind, /** @type {(event: any) => void} */ hear) => letter.addEventListener(kind, hear);
     on("pointerdown", (/** @type {PointerEvent} */ event) => {
       if (event.button) return;
       event.preventDefault();
       letter.setPointerCapture(event.pointerId);
-      /** @type {HTMLElement} */ (letters[0]).focus({ preventScroll: true });
+      slider.focus({ preventScroll: true });
       grip = { x: event.clientX, from: { ...player.params } };
       say(letter);
     });
     on("pointermove", (/** @type {PointerEvent} */ event) => { if (grip) move(grip.from, ((event.clientX - grip.x) * (max - min)) / WIDTH); });
-    for (const end of ["pointerup", "pointercancel"]) on(end, () => { grip = undefined; say(undefined); });
-    on("keydown", (/** @type {KeyboardEvent} */ event) => {
-      const by = KEYS[event.key];
-      if (by === undefined) return;
-      event.preventDefault();
-      event.stopPropagation();
-      move({ ...player.params }, by * step);
-      say(letter);
-    });
-    on("blur", () => say(undefined));
-    on("dblclick", () => { for (const p of own) player.set(p.name, p.value); });
+    for (const end of ["pointerup", "pointercancel"]) on(end, () => { grip = undefined; hush(); });
+    on("dblclick", reset);
+  }
+  slider.addEventListener("keydown", (event) => {
+    const by = KEYS[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    move({ ...player.params }, by * step);
+    say(slider);
   });
+  slider.addEventListener("focus", () => lie(slider, letters[0]));
+  slider.addEventListener("blur", hush);
   return show;
+}
+
+/** @param {HTMLElement} element */
+const around = (element) => /** @type {HTMLElement} */ (element.parentElement).getBoundingClientRect();
+
+/** Puts an element over a letter. @param {HTMLElement} element @param {Element} letter */
+function lie(element, letter) {
+  const at = letter.getBoundingClientRect(), from = around(element);
+  Object.assign(element.style, { left: `${at.left - from.left}px`, top: `${at.top - from.top}px`, width: `${at.width}px`, height: `${at.height}px` });
 }

@@ -39,7 +39,8 @@ def test_letters_of_the_formula_are_sliders(page):
     assert player(page, "p.leg") is None, "the arrows belong to the letter, not to the stages"
     rest(page)
     assert page.input_value("[aria-label='γ₁, value']") == "1.99" and "gamma3=1.99" in page.url
-    assert letter.get_attribute("aria-valuetext") == "γ₁ = 1.99\u2002γ₂ = 1.99\u2002γ₃ = 1.99"
+    told = page.get_by_role("slider", name="γ₁, γ₂, γ₃, in the formula")
+    assert told.get_attribute("aria-valuetext") == "γ₁ = 1.99\u2002γ₂ = 1.99\u2002γ₃ = 1.99"
     letter.dblclick()
     assert player(page, "p.params.gamma3") == 1
     eps = page.get_by_role("slider", name="ε, in the formula")
