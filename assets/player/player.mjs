@@ -21,6 +21,7 @@ import { Growth } from "./growth.mjs";
 import { read, split, tooLong, write } from "./link.mjs";
 import { FLIGHT, LONGEST, inFlight } from "./motion.mjs";
 import { color, count, fill, open, pictured } from "./mount.mjs";
+import { headline } from "./numbers.mjs";
 import { ask } from "./source.mjs";
 import { State } from "./state.mjs";
 
@@ -43,7 +44,7 @@ export class Player {
   #scheme = new MutationObserver(() => this.recolor());
   /** @type {(() => void)[]} */ #shows = [];
   /** @type {(() => void)[]} of others */ #heard = [];
-  /** @type {(rest: boolean) => void} */ #describe = () => {};
+  /** @type {() => void} tells the state in words */ #describe = () => {};
   /** @type {(player: Player) => void} shows the numbers */ #counted = () => {};
   /** @type {import("./motion.mjs").Flight | null} */ #flight = null;
   /** @type {import("./tour.mjs").Tour | null} */ #tour = null;
@@ -208,7 +209,7 @@ export class Player {
       turned: (camera, panel) => this.#turned(camera, panel),
     });
     if (this.#closed) return;
-    this.#shows.push(...pictured(this), handles(this));
+    this.#shows.push(...pictured(this), ...headline(this), handles(this));
     this.#describe = description(this);
     this.part("views")?.setAttribute("aria-busy", "false");
     this.#living = this.#ready = true;
@@ -217,7 +218,12 @@ export class Player {
   }
 
   /** Whether the hand has a control. @param {string} name */
-  offers(name) { return (this.root.dataset.controls?.split(",") ?? this.#state.controls)?.includes(name) ?? true; }
+  offers(name) { return this.#named?.includes(name) ?? true; }
+
+  /** Whether some controls are folded away: not where a link names those that it has. */
+  get folds() { return !this.#named; }
+
+  get #named() { return this.root.dataset.controls?.split(",") ?? this.#state.controls; }
 
   /** The numbers of the recipe, in their part. */
   #count() {
@@ -362,7 +368,7 @@ export class Player {
   /** Say why, and let the lists show again what the scene has; what was typed stays to be mended. @param {string} words */
   #refuse(words) {
     this.notice(words);
-    for (const select of this.part("choices")?.querySelectorAll("select") ?? []) select.value = this.choices[select.id.replace("choice-", "")];
+    for (const select of /** @type {NodeListOf<HTMLSelectElement>} */ (this.root.querySelectorAll(".controls select"))) select.value = this.choices[select.id.replace("choice-", "")];
     return false;
   }
 
@@ -450,7 +456,6 @@ export class Player {
     this.#panels.forEach((panel, v) => panel.paint(frame[v]));
     if (this.#flight) this.#flyOn(this.#flight, passed);
     this.#show();
-    this.#describe(false);
     const moving = this.#state.moves || this.#flight;
     this.#time = moving ? time : 0;
     if (moving) this.#schedule(); else this.#rest();
@@ -492,7 +497,7 @@ export class Player {
       this.#state.look(turned.camera());
       for (const panel of this.#panels) if (panel !== turned) panel.setCamera(turned.camera());
     }
-    if (!this.growing) this.#describe(true); // what changes by itself is not read out
+    if (!this.growing) this.#describe(); // what changes by itself is not read out
     await Promise.all(this.#panels.map((panel, v) => panel.settle(frame[v])));
     this.#write();
   }

@@ -3,7 +3,8 @@
 `# title` stands first, and the lead under it, as plain text. `## A tour` holds a `### stop` each; a stop's
 first line `@ progress=2 gamma1=1.5` is its state. Lines `? question`, `- answer`, `- * the right answer`
 after it ask for a guess before the stop is shown. `## Questions` holds a `### question` each, and its answer
-under it. `## Sources` holds keys of texts/sources.md, with commas. All other sections are the prose.
+under it. `## Sources` holds keys of texts/sources.md, with commas. All other sections are the prose. There a
+line `@ stage=2` over a paragraph says which stages it is about, with commas if several; −1 is the last.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 MOST_ANSWERS = 9  # a digit each
+PASSAGE = re.compile(r"^@(.*)\n((?:.+\n)+)", re.M)  # a line that names stages, and its paragraph
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,26 @@ def _markdown() -> MarkdownIt:
 def markdown(text: str) -> str:
     """Markdown → HTML."""
     return _markdown().render(text)
+
+
+def prose(text: str) -> str:
+    """Markdown → HTML, in which a paragraph that names stages is a `div` that says which.
+
+    Raises ValueError for a line '@ …' that does not name any.
+    """
+    before, *rest = PASSAGE.split(text)
+    found = (
+        markdown(before),
+        *(_passage(*three) for three in zip(*(rest[k::3] for k in range(3)), strict=True)),
+    )
+    return "".join(found)
+
+
+def _passage(named: str, words: str, after: str) -> str:
+    if not re.fullmatch(r" stage=-?[0-9]+(,-?[0-9]+)*", named):
+        raise ValueError(f"'@{named}' names no stages of {words[:40]!r}…: '@ stage=2', or '@ stage=1,3,-1'")
+    stages = named.removeprefix(" stage=")
+    return f'<div class="passage" data-stages="{stages}">{markdown(words)}</div>\n{markdown(after)}'
 
 
 def line(text: str) -> str:
@@ -115,9 +137,9 @@ def read(path: Path) -> Text:
     """What stands under the lead of a `text.md`."""
     named = dict(parts(path.read_text("utf-8"), "##")[1])
     tour, questions, sources = (named.pop(each, "") for each in ("A tour", "Questions", "Sources"))
-    prose = "".join(f"\n## {title}\n\n{body}\n" for title, body in named.items())
+    sections = "".join(f"\n## {title}\n\n{body}\n" for title, body in named.items())
     return Text(
-        markdown(prose),
+        prose(sections),
         tuple(_stop(*part) for part in parts(tour, "###")[1]),
         tuple((line(q), markdown(a)) for q, a in parts(questions, "###")[1]),
         tuple(key.strip() for key in sources.split(",") if key.strip()),

@@ -110,8 +110,8 @@ def parameters(d: int, centered: bool, mean: float) -> tuple[Parameter, ...]:
     shift = Parameter("mean", "mean", mean, -2, 2, group=group, about=about)
     about = "keeps the division safe"
     eps = Parameter("eps", "ε", 1e-5, 1e-8, 10, scale="log", group=group, about=about)
-    gains = [Parameter(f"gamma{i}", f"γ{s}", 1, -2, 2, group="Gain γ") for i, s in each]
-    shifts = [Parameter(f"beta{i}", f"β{s}", 0, -1.5, 1.5, group="Shift β") for i, s in each]
+    gains = [Parameter(f"gamma{i}", f"γ{s}", 1, -2, 2, group="Gain γ", folded=True) for i, s in each]
+    shifts = [Parameter(f"beta{i}", f"β{s}", 0, -1.5, 1.5, group="Shift β", folded=True) for i, s in each]
     return (shift, eps, *gains, *(shifts if centered else ()))
 
 
