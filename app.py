@@ -25,6 +25,7 @@ from components.language.scene import scenes
 from components.pages import explorer, recordings, run_files
 from components.publish import commands, embed
 from components.web import budget, proxy, security, server
+from components.web.ready import Ready
 
 
 def create_app() -> Dash:
@@ -47,6 +48,7 @@ def create_app() -> Dash:
     recordings.add_routes(app.server)
     app.add_pages()
     security.secure(app, setting)
+    app.server.wsgi_app = Ready(app.server.wsgi_app)
     proxy.stand_behind(app.server, setting)
     return app
 
