@@ -30,6 +30,7 @@ export function fill(player, own) {
   shows.push(...controls(player));
   if (scrub) scrub.hidden = !player.offers("progress");
   if (scrub && player.offers("progress")) shows.push(scrubber(scrub, recipe, player));
+  if (training && recipe.choices.some((c) => c.kind === "result" && recipe.chosen[c.name])) training.toggleAttribute("open", true);
   if (training) training.hidden = !recipe.choices.some((c) => c.kind === "result" && player.offers(c.name));
   const stage = part("stage");
   if (stage) shows.push(...letters(stage, recipe, player));

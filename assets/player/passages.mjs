@@ -6,8 +6,11 @@ import { h } from "./controls.mjs";
 /** The stage that a progress is on its way to, or at. @param {number} progress */
 export const towards = (progress) => Math.ceil(progress - 0.02);
 
-/** Which of a recipe's stages a paragraph names; those from the end are below 0. @param {string} named @param {number} count of stages */
-export const named = (named, count) => named.split(",").map((k) => (Number(k) < 0 ? count + Number(k) : Number(k))).filter((k) => k >= 0 && k < count);
+/** Which stages a paragraph is about: by name, all that have it, or by number. @param {string} words with " | " between @param {string[]} stages */
+export function named(words, stages) {
+  const asked = words.split(" | ");
+  return stages.flatMap((name, k) => (asked.includes(name) || asked.includes(String(k)) ? [k] : []));
+}
 
 /** The next of some stages, after the last the first. @param {number[]} stages @param {number} now */
 export const after = (stages, now) => stages.find((k) => k > now) ?? stages[0];
@@ -16,8 +19,8 @@ export const after = (stages, now) => stages.find((k) => k > now) ?? stages[0];
 export function passages(part, player) {
   const { stages } = player.recipe;
   const all = /** @type {HTMLElement[]} */ ([...part.querySelectorAll(".passage")]).map((element) => {
-    const own = named(element.dataset.stages ?? "", stages.length), go = () => player.goTo(after(own, towards(player.progress)));
-    const button = h("button", { type: "button", className: "to", "aria-label": `Show ${own.map((k) => stages[k]).join(", ")}` }, own.join(" "));
+    const own = named(element.dataset.stages ?? "", stages), go = () => player.goTo(after(own, towards(player.progress)));
+    const button = h("button", { type: "button", className: "to", "aria-label": `Show ${own.map((k) => stages[k]).join(", ")}` }, `${own[0]}${own.length > 1 ? "…" : ""}`);
     element.querySelector(":scope > .to")?.remove();
     if (own.length) element.prepend(button);
     element.onclick = own.length ? (event) => { if (!elsewhere(/** @type {Element} */ (event.target))) go(); } : null;

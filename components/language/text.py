@@ -4,7 +4,8 @@
 first line `@ progress=2 gamma1=1.5` is its state. Lines `? question`, `- answer`, `- * the right answer`
 after it ask for a guess before the stop is shown. `## Questions` holds a `### question` each, and its answer
 under it. `## Sources` holds keys of texts/sources.md, with commas. All other sections are the prose. There a
-line `@ stage=2` over a paragraph says which stages it is about, with commas if several; −1 is the last.
+line `@ stage=centre` over a paragraph says what stage it is about, by its name, or by its number where names
+are not alone: `@ stage=centre | 3`. Of stages that a recipe has not, nothing is said in it.
 """
 
 from __future__ import annotations
@@ -77,10 +78,14 @@ def prose(text: str) -> str:
 
 
 def _passage(named: str, words: str, after: str) -> str:
-    if not re.fullmatch(r" stage=-?[0-9]+(,-?[0-9]+)*", named):
-        raise ValueError(f"'@{named}' names no stages of {words[:40]!r}…: '@ stage=2', or '@ stage=1,3,-1'")
-    stages = named.removeprefix(" stage=")
-    return f'<div class="passage" data-stages="{stages}">{markdown(words)}</div>\n{markdown(after)}'
+    found = re.fullmatch(r" stage=([^ |].*)", named)
+    stages = found[1].split(" | ") if found else []
+    if not all(stages) or len(set(stages)) != len(stages) or not stages:
+        raise ValueError(
+            f"'@{named}' over {words[:40]!r}… names no stages: '@ stage=centre', '@ stage=1 | 3'"
+        )
+    told = html.escape(" | ".join(stages))
+    return f'<div class="passage" data-stages="{told}">{markdown(words)}</div>\n{markdown(after)}'
 
 
 def line(text: str) -> str:

@@ -128,8 +128,8 @@ def _scrubber(recipe: Recipe | None) -> html.Div:
 
 
 def controls(state: State | None, told: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """What there is to choose and to move, by name, and what of it is folded away: the controls themselves
-    come with the player. A link that names its controls folds none of them.
+    """What there is to choose and to move, by name, and what of it is folded away, which is nothing where a
+    link names its controls: the controls themselves come with the player.
 
     told: the choices that can be made, as a recipe has them.
     """
@@ -145,17 +145,21 @@ def controls(state: State | None, told: Sequence[Mapping[str, Any]]) -> list[Any
     ]
     sliders = (p for p in recipe.parameters if p.name != recipe.clock and not p.quiet)
     moved = [p for p in sliders if offers(state, p.name)]
-    folds = state.controls is None
-    first = [c for c in shown if not (folds and c["folded"])], [p for p in moved if not (folds and p.folded)]
-    rest = [c for c in shown if folds and c["folded"]], [p for p in moved if folds and p.folded]
+    if state.controls is not None:
+        return _controls(shown, moved)
+    first = [c for c in shown if not c["folded"]], [p for p in moved if not p.folded]
+    rest = [c for c in shown if c["folded"]], [p for p in moved if p.folded]
     return [*_controls(*first), _more(*rest)]
 
 
 def _controls(choices: Sequence[Mapping[str, Any]], sliders: Sequence[Parameter]) -> list[Any]:
     shown = [html.Div(html.Span(c["label"]), className=f"choice {c['kind']}") for c in choices]
     groups = [
-        html.Fieldset([html.Legend(name) if name else None, *map(_slider, some)], className="group")
-        for name, some in groupby(sliders, lambda p: p.group)
+        html.Fieldset(
+            [html.Legend(name) if name else None, *map(_slider, some)],
+            className="group vector" if vector else "group",
+        )
+        for (name, vector), some in groupby(sliders, lambda p: (p.group, p.vector))
     ]
     return [html.Div(shown, className="choices"), html.Div(groups, className="parameters")]
 
@@ -182,7 +186,7 @@ def _slider(parameter: Parameter) -> html.Div:
 
 
 def text(scene: Scene, told: str, place: Place) -> html.Article:
-    """The tour, each of whose stops is a link, the sections after the first, the questions, and the way on."""
+    """The tour, each of whose stops is a link, what is `told`, the questions, and the way on."""
     found = scene.text
     stops = [html.Li(_stop(k, stop)) for k, stop in enumerate(found.tour, start=1)]
     asked = [

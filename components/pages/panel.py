@@ -47,7 +47,7 @@ class Panel:
         self.workers.ready()
 
     def tree(self, scene: Scene) -> html.Section | html.Details | None:
-        """Folded away: its fields, what Dash will show, as it is until then, and room for the files of a run."""
+        """Folded away: its fields, what Dash will show, as it is until then; room for the files of a run."""
         if scene.training is None:
             return None
         if not self.trains:

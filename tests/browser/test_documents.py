@@ -84,10 +84,10 @@ def test_without_scripts_a_scene_is_read(new_page):
     page.goto("/layernorm?d=2")
     assert colours(page, ".poster") > 50
     assert page.locator(".formula math").is_visible() and "What you see" in page.inner_text(".prose")
-    assert page.locator(".tour li").all_inner_texts() == [stop.title for stop in scene.text.tour]
+    assert page.locator(".tour > ol > li > a").all_inner_texts() == [stop.title for stop in scene.text.tour]
     assert page.locator(".questions details").count() == len(scene.text.questions)
     assert not page.locator(".controls, .scrubber, #theme").and_(page.locator(":visible")).count()
-    page.locator(".tour li a").nth(1).click()
+    page.locator(".tour > ol > li > a").nth(1).click()
     assert page.url.endswith("/layernorm?tour=2")
 
 

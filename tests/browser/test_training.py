@@ -26,6 +26,7 @@ def page(new_page):
 
 
 def order(page, **numbers):
+    page.locator(".training").evaluate("(e) => { e.open = true; }")
     for name, value in numbers.items():
         page.fill(f"#train-{name}", str(value))
     page.click("#train")
@@ -81,7 +82,7 @@ def test_attention_trains_too_and_its_network_fits_into_a_link(page):
     assert page.get_attribute("#choice-seed", "max") == "9"
     page.fill("#choice-seed", "3")
     page.press("#choice-seed", "Tab")
-    page.locator(".numbers", has_text="Accuracy of seed 3").wait_for(timeout=PATIENCE)
+    page.locator(".headline", has_text="Accuracy of seed 3").wait_for(timeout=PATIENCE)
     order(page, steps=100, seeds=2)
     words(page, "of 2 solve it after 100 steps")
     until(page, "p.choices.run && p.ready && p.params.step === 100")
@@ -105,13 +106,13 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     page.on("request", lambda request: "/recipe/" in request.url and asked.append(request.url))
     page.fill("#choice-seed", "2")
     page.press("#choice-seed", "Tab")
-    page.locator(".numbers", has_text="Accuracy of seed 2").wait_for(timeout=PATIENCE)
+    page.locator(".headline", has_text="Accuracy of seed 2").wait_for(timeout=PATIENCE)
     page.select_option("#choice-curve", "accuracy")
     until(page, "p.recipe.views[2].ranges[1][1] < 1.1 && p.recipe.readouts[0].label.endsWith('2')")
     player(
         page, "p.panels[2].hand.picked(p.recipe.views[2].layers.find((l) => l.hand?.kind === 'choose'), 0)"
     )
-    page.locator(".numbers", has_text="Accuracy of seed 0").wait_for(timeout=PATIENCE)
+    page.locator(".headline", has_text="Accuracy of seed 0").wait_for(timeout=PATIENCE)
     page.mouse.move(*middle(page, ".view:nth-child(3) .figure"))
     page.mouse.down()
     held = player(page, "p.params.step")
@@ -122,7 +123,7 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     page.mouse.up()
     until(page, f"p.params.step > {held}")
     player(page, "p.choose({ seed: '3' })")
-    page.locator(".numbers", has_text="Accuracy of seed 3").wait_for(timeout=PATIENCE)
+    page.locator(".headline", has_text="Accuracy of seed 3").wait_for(timeout=PATIENCE)
     assert page.input_value("#choice-seed") == "3" and player(page, "p.growing && p.shown > 3")
     page.fill("#choice-seed", "19")
     page.press("#choice-seed", "Tab")

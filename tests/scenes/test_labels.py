@@ -131,7 +131,7 @@ def smaller_steps():
 CLAIMS = {
     "how many layers of three neurons does it take": width,
     "It has three neurons a layer": width,
-    "until a plane parts the two labels": width,
+    "In the end a plane parts the two labels": width,
     "the best of eight starts": drawn_by_lot,
     "Press *Train*, and 32 networks of this depth learn the same labels": training_begins,
     "The table says how many of 32 networks have fitted every label, for each number of points and each depth: four "

@@ -20,7 +20,8 @@ def right(task, seed, **params):
     """The shares before and after."""
     recipe = recipe_of(SCENE, task=task, seed=seed)
     stages = recipe.cloud("days").stages(recipe.defaults | params)
-    shown = [r for r in recipe.readouts if isinstance(r, Accuracy)]
+    after, before = (r for r in recipe.readouts if isinstance(r, Accuracy))
+    shown = before, after
     return [best_threshold(coordinate(r.row, stages[-1], stages), r.classes)[1] for r in shown]
 
 
