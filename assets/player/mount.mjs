@@ -26,7 +26,7 @@ export const color = (element, name) => getComputedStyle(element).getPropertyVal
  * the player does itself: it shows its numbers, and has a tour @returns {(() => void)[]} to be called when the state has changed */
 export function fill(player, own) {
   const { recipe } = player, part = (/** @type {string} */ name) => player.part(name), shows = /** @type {(() => void)[]} */ ([]);
-  const scrub = part("scrubber"), text = part("text"), formula = part("formula"), training = part("training"), beside = part("beside");
+  const scrub = part("scrubber"), text = part("text"), formula = part("formula"), training = part("training"), explained = part("explained");
   shows.push(...controls(player));
   if (scrub) scrub.hidden = !player.offers("progress");
   if (scrub && player.offers("progress")) shows.push(scrubber(scrub, recipe, player));
@@ -37,7 +37,7 @@ export function fill(player, own) {
   own.count();
   if (formula && formula.innerHTML !== recipe.formula) { formula.innerHTML = recipe.formula; delete formula.dataset.stage; }
   if (formula) shows.push(() => mark(formula, player.progress));
-  if (beside) shows.push(passages(beside, player));
+  if (explained) shows.push(passages(explained, player));
   if (text && recipe.text && !player.tour) own.tour(tour(text, recipe.text.tour, player));
   return shows;
 }

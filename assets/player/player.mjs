@@ -27,6 +27,7 @@ import { State } from "./state.mjs";
 
 /** @typedef {import("../painter/painter.mjs").Panel} Panel */
 
+const PAPER = 660; // pixels of a line on paper
 const REST = 250, NEWS = 2000, SLOW = 4000; // milliseconds
 const LATE = "The figure is still on its way.";
 const AWAY = "The server does not answer. What is on the page still works";
@@ -125,7 +126,7 @@ export class Player {
     const released = () => { this.pressed = false; this.#growth.release(); this.#rest(); };
     addEventListener("popstate", () => { if (!this.apart && location.pathname === this.path) this.restore(); }, { signal });
     for (const when of ["beforeprint", "afterprint"]) {
-      addEventListener(when, () => this.#panels.forEach((panel) => panel.print(when === "beforeprint")), { signal });
+      addEventListener(when, () => this.#print(when === "beforeprint"), { signal });
     }
     addEventListener("pointerup", released, { signal });
     addEventListener("pointercancel", released, { signal });
@@ -138,6 +139,13 @@ export class Player {
     this.#scheme.observe(document.documentElement, { attributeFilter: ["data-scheme"] });
     plotly(this.root.dataset.plotly ?? "").catch(() => {}); // asked for while the recipe comes; who needs it says if it did not
     await this.restore();
+  }
+
+  /** On paper the views are those of the screen, as small as paper is. @param {boolean} on */
+  #print(on) {
+    const { clientWidth: width, clientHeight: height, style } = this.need("views");
+    Object.assign(style, on ? { width: `${width}px`, height: `${height}px`, zoom: String(Math.min(1, PAPER / width)) } : { width: "", height: "", zoom: "" });
+    for (const panel of this.#panels) panel.print(on);
   }
 
   /** One change of recipe after the other. One that a later one has overtaken is given up: `stale` tells.

@@ -54,7 +54,7 @@ def scene_page(
             _head(scene),
             stage(scene, state),
             html.Div([*controls(state, told), below], className="controls"),
-            html.Div(Markup(first), className="beside prose"),
+            html.Div(Markup(first), className="explained prose"),
             html.Div(className="numbers"),
             text(scene, others, place),
             end,

@@ -12,6 +12,7 @@ import * as link from "../../assets/player/link.mjs";
 import * as motion from "../../assets/player/motion.mjs";
 import { marked } from "../../assets/player/letters.mjs";
 import { readout, rows } from "../../assets/player/numbers.mjs";
+import * as passages from "../../assets/player/passages.mjs";
 import { pause, poll } from "../../assets/player/poll.mjs";
 import { ask } from "../../assets/player/source.mjs";
 import { State } from "../../assets/player/state.mjs";
@@ -82,6 +83,7 @@ const answers = {
   },
   tooLong: ({ changed, choices }) => link.tooLong(changed, choices),
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
+  passages: ({ name, cases }) => cases.map((all) => passages[name](...all)),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
   sides: ({ cameras }) => cameras.map(side),
   /** The words of every readout of a recipe. */

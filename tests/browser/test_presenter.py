@@ -171,7 +171,7 @@ def test_a_teachers_link_shows_some_controls(page, server):
 def test_without_controls_the_text_has_their_room(page):
     visit(page, "/spiral?controls=0")
     assert page.locator(".scrubber").is_hidden() and page.locator(".training").is_hidden()
-    lead, text = page.locator(".head p").bounding_box(), page.locator(".beside").bounding_box()
+    lead, text = page.locator(".head p").bounding_box(), page.locator(".explained").bounding_box()
     assert text["y"] - (lead["y"] + lead["height"]) < 30
     page.keyboard.press("2")
     rest(page)
