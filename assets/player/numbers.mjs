@@ -72,10 +72,9 @@ const counting = ({ readouts }) => readouts.filter(({ kind }) => kind !== "lette
 
 /** The first number of a recipe, in a corner of its first view. @param {import("./player.mjs").Player} player @returns {(() => void)[]} as `fill` in mount.mjs */
 export function headline(player) {
-  const [panel] = player.panels, place = panel?.gd.parentElement, label = h("span"), value = h("b");
-  place?.querySelector(".headline")?.remove();
+  const place = player.need("views").querySelector(".headline"), label = h("span"), value = h("b");
+  place?.replaceChildren(label, value);
   if (!place || !counting(player.recipe).length) return [];
-  place.append(h("p", { className: "headline" }, label, value));
   /** @type {import("../engine/engine.mjs").Readout | undefined} */ let known;
   let word = () => "";
   return [() => {

@@ -20,7 +20,7 @@ export function passages(part, player) {
   const { stages } = player.recipe;
   const all = /** @type {HTMLElement[]} */ ([...part.querySelectorAll(".passage")]).map((element) => {
     const own = named(element.dataset.stages ?? "", stages), go = () => player.goTo(after(own, towards(player.progress)));
-    const button = h("button", { type: "button", className: "to", "aria-label": `Show ${own.map((k) => stages[k]).join(", ")}` }, `${own[0]}${own.length > 1 ? "…" : ""}`);
+    const button = h("button", { type: "button", className: "to", "aria-label": `Stage ${own[0]}: ${own.map((k) => stages[k]).join(", ")}` }, String(own[0]));
     element.querySelector(":scope > .to")?.remove();
     if (own.length) element.prepend(button);
     element.onclick = own.length ? (event) => { if (!elsewhere(/** @type {Element} */ (event.target))) go(); } : null;

@@ -3,8 +3,8 @@
  * The player: the loop between the hand and the painter. The state (state.mjs) comes from the link and goes back into it; the
  * server is asked for a recipe when a choice changes, and for nothing else. growth.mjs is what a training adds.
  *
- * It fills the parts that it finds in its element (mount.mjs): .views, .choices, .parameters, .scrubber, .numbers, .formula,
- * .text, .notice. With a `data-query`, that is its state, and the link of the page is let alone; `data-controls` names the
+ * It fills the parts that it finds in its element (mount.mjs): .views, .choices, .parameters, .more, .scrubber, .numbers, .formula,
+ * .explained, .text, .notice. With a `data-query`, that is its state, and the link of the page is let alone; `data-controls` names the
  * controls that are shown.
  */
 

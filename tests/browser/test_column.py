@@ -39,7 +39,7 @@ def test_a_paragraph_is_lit_at_its_stage_and_leads_there(page):
     page.locator(".passage", has_text="falls along the orange line").click()
     rest(page)
     assert player(page, "p.progress") == 1 and lit(page) == ["centre"]
-    shown = page.get_by_role("button", name="Show unit sphere, × √3")
+    shown = page.get_by_role("button", name="Stage 2: unit sphere, × √3")
     for stage in (2, 3, 2):
         shown.focus()
         page.keyboard.press("Enter")

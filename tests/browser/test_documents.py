@@ -108,7 +108,7 @@ def test_home_is_light(page):
 def test_dash_shows_the_panel_that_was_served_once_the_figure_moves(page):
     page.add_init_script(WATCH)
     visit(page, "/spiral?n=40&depth=1")
-    page.wait_for_selector("#react-entry-point #train", timeout=PATIENCE)
+    page.wait_for_selector("#react-entry-point #train", state="attached", timeout=PATIENCE)
     shown = page.locator("#react-entry-point").evaluate(KINDS)
     assert shown == page.evaluate("served") and len(shown) > 4
     assert page.locator(".until").count() == 0

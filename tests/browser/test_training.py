@@ -25,8 +25,12 @@ def page(new_page):
     return new_page(**NARROW)
 
 
-def order(page, **numbers):
+def unfold(page):
     page.locator(".training").evaluate("(e) => { e.open = true; }")
+
+
+def order(page, **numbers):
+    unfold(page)
     for name, value in numbers.items():
         page.fill(f"#train-{name}", str(value))
     page.click("#train")
@@ -138,6 +142,7 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
 def test_a_file_that_is_none_is_refused_and_the_page_lives(page, tmp_path):
     (tmp_path / "photo.npz").write_bytes(b"PK\x03\x04 nothing of ours")
     visit(page, START)
+    unfold(page)
     with page.expect_response(
         lambda answer: answer.request.method == "POST" and "/run/" in answer.url
     ) as sent:
@@ -266,6 +271,7 @@ def test_a_training_that_was_left_says_nothing_on_the_next_page(page):
     page.get_by_role("link", name=scenes()["octants"].title, exact=True).click()
     until(page, "p.ready && p.slug === 'octants'")
     page.wait_for_timeout(6000)  # longer than QUIET in assets/player/training.mjs
+    unfold(page)
     assert page.inner_text("#train-words") == "" and page.locator("#train").is_visible()
     order(page, steps=99)
     words(page, "Nothing is trained yet")
