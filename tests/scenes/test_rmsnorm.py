@@ -219,7 +219,7 @@ def most_left_further():
 
 CLAIMS = {
     r"Two pictures of one cloud in $d = 3$.": two_pictures,
-    r"The orange line holds the multiples of $𝟏 = (1, 1, 1)$ and stands upright. The violet sphere has radius $\sqrt 3$. That is the length of $𝟏$, so the line meets the sphere at the two orange poles, $𝟏$ and $-𝟏$. The green circle is the equator, where the components sum to zero.": the_guides,
+    r"The orange line holds the multiples of $𝟏 = (1, 1, 1)$ and stands upright. The violet sphere has radius $\sqrt 3$. That is the length of $𝟏$, so the line meets the sphere at the two orange poles, $𝟏$ and $-𝟏$. The teal circle is the equator, where the components sum to zero.": the_guides,
     r"LayerNorm lets each point fall onto the plane of the equator. RMSNorm does not let it fall.": out_to_the_sphere,
     r"**× √3**: both move each point along its ray from the origin until its distance is $\sqrt 3$.": out_to_the_sphere,
     r"Each point has a small addition of its own, about $\pm 0.25$, so its own $q$ lies near the slider's value and rarely equals it.": its_own_q,
