@@ -107,6 +107,7 @@ export class Panel {
     /** @type {{frame: Drawn[], camera: Camera | null} | null} what the public way showed last */ this.settled = null;
     /** @type {ReturnType<typeof picking> | null} 3D, on the fast way */ this.picking = null;
     /** @type {import("./depth.mjs").Look} */ this.depth = { paper: [1, 1, 1], shape: SHAPES.label, square: false, still: true };
+    /** @type {WeakMap<object, object>} of each of Plotly's objects, its part of that */ this.looks = new WeakMap();
     this.opened = false;
     this.closed = false;
   }
@@ -158,7 +159,7 @@ export class Panel {
       this.#prepare();
       this.#dash(frame);
       this.#keepListening();
-      if (gl) redraw(this.scene.glplot);
+      redraw(this.scene.glplot);
     } else {
       const canvas = (/** @type {string} */ className) => Object.assign(document.createElement("canvas"), { className });
       this.canvas = this.gd.appendChild(canvas("motion"));
@@ -263,9 +264,11 @@ export class Panel {
     return trace;
   }
 
-  /** What Plotly's objects do not do by themselves: those at opacity 0 are not drawn at all, and only layers to be picked
-   * take part in hover and clicks: a sphere never hides the points behind it. */
+  /** What Plotly's objects do not do by themselves: those at opacity 0 are not drawn at all, only layers to be picked take part in
+   * hover and clicks (a sphere never hides the points behind it), and points know how they look from afar.
+   * @returns {boolean} whether Plotly has drawn some otherwise */
   #prepare() {
+    let otherwise = false;
     this.view.layers.forEach((layer, l) => {
       const trace = this.scene?.traces?.[`layer-${l}`];
       for (const object of [trace?.scatterPlot, trace?.linePlot, trace?.textMarkers, trace?.mesh]) {
@@ -273,6 +276,8 @@ export class Panel {
         object.isOpaque = () => object.opacity >= 1;
         object.isTransparent = () => object.opacity > 0 && object.opacity < 1;
         const { draw, drawTransparent, drawPick } = Object.getPrototypeOf(object), look = lookOf(layer, this.view.figure.data[l]);
+        otherwise ||= JSON.stringify(this.looks.get(object)) !== JSON.stringify(look);
+        this.looks.set(object, look);
         const drawn = (/** @type {(camera: Plotly) => void} */ own) => (/** @type {Plotly} */ camera) => {
           Object.assign(this.depth, look);
           own.call(object, camera);
@@ -282,6 +287,7 @@ export class Panel {
         object.drawPick = drawn((camera) => { if (clickable(layer) && (this.picking?.hovered ?? true)) drawPick.call(object, camera); });
       }
     });
+    return otherwise;
   }
 
   /** Dashes where they are in motion: at rest they would stand elsewhere. @param {Drawn[]} frame @returns {boolean} whether there are some */
@@ -329,8 +335,8 @@ export class Panel {
     await this.Plotly.react(this.gd, data, layout, CONFIG);
     if (this.closed) return;
     if (this.is3d) {
-      this.#prepare();
-      if (this.#dash(frame)) redraw(this.scene.glplot);
+      const otherwise = this.#prepare();
+      if (this.#dash(frame) || otherwise) redraw(this.scene.glplot);
     } else /** @type {HTMLCanvasElement} */ (this.canvas).hidden = true;
     this.gd.classList.remove("moving");
     this.#follow();
