@@ -58,7 +58,9 @@ def test_a_leg_goes_from_its_start_to_its_stage_and_never_back(node, start, end)
 
 
 @given(start=st.floats(0, 9), end=st.integers(0, 9), lag=st.floats(0, 0.5))
-def test_points_of_a_run_set_out_together_in_the_end_and_the_later_ones_are_never_ahead(node, start, end, lag):
+def test_points_of_a_run_set_out_together_in_the_end_and_the_later_ones_are_never_ahead(
+    node, start, end, lag
+):
     legs = [leg(start, end, t) for t in TIMES]
     at = np.array(node.ask("apart", cases=[[each, lag] for each in legs], parts=[0, 0.5, 1]))
     assert np.all(at[0] == start) and np.allclose(at[-1], end)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.drawing.projection import EDGE, SMALLEST, behind, layers, fitting, paper, project
+from components.drawing.projection import EDGE, SMALLEST, behind, fitting, layers, paper, project
 from geometry.clouds import sphere_mesh
 from tests.components.recipes import recipe
 
