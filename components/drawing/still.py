@@ -30,7 +30,7 @@ DASHES = {"dash": "6", "dot": "2", "dashdot": "6 2 2 2", "longdash": "10 4", "lo
 MOST = 1500  # points drawn; more would only make the file large
 BLEED = 6  # pixels: half a mark, for one that lies on the edge of its axes
 LARGEST, LEAST = 15, 9  # pixels, of letters: as large as can be without two labels in one place
-STEP = 0.1  # of the strength of faded points: so many at once
+STEP = 0.2  # of the strength of faded points: so many at once
 LETTER = 0.6  # of its height: how wide a letter is, with some room
 
 
@@ -153,10 +153,7 @@ def layers_of(
     """The SVG of each. most: points drawn of one."""
     at = recipe.moment(state.params, state.progress, followed=state.follow)
     letters = _letters(recipe, drawn)
-    return [
-        f'<g opacity="{each.opacity:.2f}">{_shape(recipe, each, at, size, drawn, letters, most)}</g>'
-        for each in drawn
-    ]
+    return [_faded(_shape(recipe, each, at, size, drawn, letters, most), each.opacity) for each in drawn]
 
 
 def _letters(recipe: Recipe, drawn: Sequence[Drawn]) -> float:
@@ -282,7 +279,7 @@ def _points(drawn: Drawn, at: Moment, color: str, others: Sequence[Drawn], most:
         paint += f' stroke="var(--paper)" stroke-width="{2 * depth.HALO}" paint-order="stroke"'
     left = _left(drawn, chosen, others)
     runs = [list(run) for _, run in groupby(range(len(dots)), key=left.__getitem__)]
-    faded = (_faded("".join(dots[k] for k in run), left[run[0]]) for run in runs)
+    faded = (_faded("".join(dots[k] for k in run), left[run[0]], single=len(run) == 1) for run in runs)
     return f"<g {paint}>{''.join(faded)}</g>"
 
 
@@ -300,8 +297,11 @@ def _left(drawn: Drawn, chosen: np.ndarray, others: Sequence[Drawn]) -> np.ndarr
     return np.asarray(np.round(left / STEP) * STEP)
 
 
-def _faded(dots: str, left: float) -> str:
-    return dots if left >= 1 else f'<g opacity="{left:.1f}">{dots}</g>'
+def _faded(shape: str, left: float, *, single: bool = False) -> str:
+    if left >= 1:
+        return shape
+    look = f'opacity="{round(left, 2):g}"'
+    return f"{shape.removesuffix('/>')} {look}/>" if single else f"<g {look}>{shape}</g>"
 
 
 def _colors(mark: Any, at: Moment) -> Any:

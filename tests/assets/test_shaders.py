@@ -1,4 +1,4 @@
-"""What a shader declares, read from its source: until it is compiled nobody asks WebGL. And the shaders with depth."""
+"""What a shader declares, read from its source: until it is compiled nobody asks WebGL. And depth."""
 
 import re
 
@@ -46,7 +46,7 @@ def test_attributes_are_found(node):
 
 def test_the_shaders_that_plotly_draws_points_and_meshes_with_get_depth(node):
     """Those of the library that is served: each is found by its text, and declares what it then uses."""
-    sources = [found for found in re.findall(r"`([^`]*void main\(\)[^`]*)`", LIGHT.read_text())]
+    sources = re.findall(r"`([^`]*void main\(\)[^`]*)`", LIGHT.read_text())
     made = node.ask("deep", sources=sources, depth=depth.TOLD)
     changed = {old: new for old, new in zip(sources, made, strict=True) if old != new}
     glyphs = [old for old in changed if "attribute vec2 glyph" in old]

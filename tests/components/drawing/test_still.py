@@ -232,5 +232,7 @@ def test_a_point_is_larger_the_nearer_it_is_and_paler_the_farther():
     radii = [float(dot.get("r")) for dot in found["circle"]]
     away = np.linspace(1.25, 0.75, 9)  # the farthest is drawn first; the middle is 1
     np.testing.assert_allclose(radii, radii[4] / away, atol=0.06)
-    _, *fading = [float(g.get("opacity")) for g in found["g"] if g.get("opacity")]  # the first is the layer
-    assert fading == sorted(fading) and fading[0] < 0.8 and len(fading) == 4
+    own = {dot: float(g.get("opacity", 1)) for g in found["g"] for dot in g}
+    fading = [float(dot.get("opacity", own[dot])) for dot in found["circle"]]
+    assert fading == sorted(fading) and fading[0] < 0.8
+    assert fading[2] < 1 == fading[4], "what is beyond the middle is paler"
