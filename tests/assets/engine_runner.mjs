@@ -2,7 +2,7 @@
 
 import { find } from "../../assets/page/search.mjs";
 import { createInterface } from "node:readline";
-import { Binding, paced, query } from "../../assets/dash/binding.mjs";
+import { Binding, paced, query } from "../../assets/guest/binding.mjs";
 import { side } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
 import * as marks from "../../assets/engine/marks.mjs";
