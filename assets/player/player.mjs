@@ -21,6 +21,7 @@ import { Growth } from "./growth.mjs";
 import { read, split, tooLong, write } from "./link.mjs";
 import { FLIGHT, LONGEST, inFlight } from "./motion.mjs";
 import { color, count, fill, open, pictured } from "./mount.mjs";
+import { opening } from "./opening.mjs";
 import { ask } from "./source.mjs";
 import { State } from "./state.mjs";
 
@@ -84,6 +85,8 @@ export class Player {
   get playing() { return this.#state.playing; }
   get running() { return this.#state.running; }
   get leg() { return this.#state.leg; }
+  /** Whether this is the scene's first run. */
+  get opening() { return this.#state.opening; }
   get growing() { return this.#state.growing; }
   get speed() { return this.#state.speed; }
   set speed(times) { this.#state.speed = times; }
@@ -214,6 +217,7 @@ export class Player {
     this.#living = this.#ready = true;
     this.#schedule();
     this.root.dispatchEvent(new Event("normscape:ready"));
+    opening(this);
   }
 
   /** Whether the hand has a control. @param {string} name */
@@ -269,6 +273,12 @@ export class Player {
 
   play() {
     this.#state.play();
+    this.#schedule();
+  }
+
+  /** The scene's first run. */
+  begin() {
+    this.#state.open();
     this.#schedule();
   }
 
