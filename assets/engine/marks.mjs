@@ -17,7 +17,7 @@
  *   params: Record<string, number>, progress: number, followed: number}} Moment what is known when a frame is drawn
  */
 
-import { between, cloudOf, gather, project, rowMovers, unpack, value } from "./engine.mjs";
+import { between, cloudOf, cloudStages, gather, project, rowMovers, unpack, value } from "./engine.mjs";
 import { hull } from "./hull.mjs";
 import { bestThreshold, disc, facing, histogram, semiAxes, withHeads } from "./geometry.mjs";
 import { FATES, fates } from "./gates.mjs";
@@ -45,6 +45,20 @@ export const MARKS = {
       for (let i = 0; i < m; i++) out.set(points.subarray(i * k, (i + 1) * k), (i * corners + s) * k);
     });
     return withHeads(out, k, mark.arrow);
+  },
+
+  /** What is not ahead ends where the point is: later corners rest on it. */
+  Way(mark, moment) {
+    const { params } = moment, k = mark.rows.length, stops = unpack(mark.stops), whole = way(mark, moment);
+    if (mark.whole) return whole;
+    const points = some(mark, moment), corners = stops.length + 1, out = new Float32Array(points.length * (corners + 1)).fill(NaN);
+    for (let line = 0; line < points.length / k; line++) {
+      for (let v = 0; v < corners; v++) {
+        const from = (line * corners + v) * k, past = v < stops.length && stops[v] <= params[mark.parameter];
+        out.set(past ? whole.subarray(from, from + k) : points.subarray(line * k, (line + 1) * k), (line * (corners + 1) + v) * k);
+      }
+    }
+    return out;
   },
 
   SemiAxes({ cloud, rows }, { recipe, at, params }) {
@@ -151,6 +165,28 @@ function some(mark, moment) {
 /** Whether the number of such points changes with the moment: the others then stay in their places, as gaps. @param {Only} only
  * @returns {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated} */
 const counted = (only) => only !== null && typeof only === "object" && "kind" in only && only.kind !== "highest";
+
+/** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} */
+const ways = new WeakMap();
+
+/** Where points are at the stops of a parameter, with all else as it is, each with a gap behind it; found again only if something else
+ * has moved. @param {Mark} mark @param {Moment} moment */
+function way(mark, moment) {
+  const { recipe, stages, params, progress } = moment, { [mark.parameter]: _, ...others } = params, indices = chosen(mark, moment);
+  const inputs = [progress, ...indices, ...Object.values(others)], known = ways.get(mark);
+  if (known && inputs.length === known.inputs.length && inputs.every((input, i) => input === known.inputs[i])) return known.points;
+  const cloud = cloudOf(recipe, mark.cloud), start = /** @type {Float32Array} */ (unpack(cloud.points)), d = start.length / cloud.points.shape[0];
+  const stops = unpack(mark.stops), k = mark.rows.length, points = new Float32Array(indices.length * (stops.length + 1) * k).fill(NaN);
+  indices.forEach((index, line) => {
+    const at = Float64Array.from(start.subarray(index * d, (index + 1) * d));
+    stops.forEach((stop, v) => {
+      const there = { ...params, [mark.parameter]: stop }, own = cloudStages(cloud, there, stages, { at, index });
+      points.set(project(mark.rows, own, between(own, 1, progress), 1, there), (line * (stops.length + 1) + v) * k);
+    });
+  });
+  ways.set(mark, { inputs, points });
+  return points;
+}
 
 /** The numbers of the points to show. @param {{only?: Only, cloud: string}} mark @param {Moment} moment @returns {number[]} */
 export function chosen({ only, cloud }, moment) {

@@ -43,6 +43,7 @@ from components.language.marks import (
     Threshold,
     Turn,
     Unselectable,
+    Way,
     WeightCurve,
     WeightLimit,
     WeightNow,
@@ -238,6 +239,8 @@ def _mark(where: str, mark: Mark, view: View, recipe: Recipe) -> None:
             one(where, getattr(mark, name), len(cloud.points))
     if getattr(mark, "only", None) is not None:
         _only(where, mark.only, cloud, recipe)  # type: ignore[attr-defined]
+    if isinstance(mark, Way):
+        known(where, "parameter", mark.parameter, recipe.defaults)
     if query := getattr(mark, "query", None):
         _row(where, query, cloud.name, cloud.widths, recipe.defaults)
     if kind := OF_KINDS.get(type(mark)):
@@ -353,6 +356,16 @@ def _labels(where: str, mark: Any, cloud: Cloud) -> None:
         refuse(where, "its cloud has no labels", "give the cloud labels")
 
 
+def _way(where: str, mark: Any, cloud: Cloud) -> None:
+    """The browser moves one point alone along it."""
+    stops = np.asarray(mark.stops)
+    if stops.ndim != 1 or not stops.size or not (np.isfinite(stops).all() and np.all(np.diff(stops) > 0)):
+        refuse(where, f"its stops are {stops}", "take finite numbers that increase")
+    if seen := [each.name for each in cloud.sources if mark.parameter in each.parameters]:
+        wrong = f"{cloud.name!r} sees {seen[0]!r}, which {mark.parameter!r} moves"
+        refuse(where, wrong, "take a cloud whose points go their ways alone")
+
+
 def _triangles(where: str, mark: Any, cloud: Cloud) -> None:
     if np.asarray(mark.triangles).ndim != 2 or np.shape(mark.triangles)[1] != 3:
         refuse(where, f"triangles have the shape {np.shape(mark.triangles)}", "take (F, 3)")
@@ -386,6 +399,7 @@ def _classes(where: str, mark: Any, cloud: Cloud) -> None:
 
 OF_KINDS: dict[type[Mark], Callable[[str, Any, Cloud], None]] = {
     Labels: _labels,
+    Way: _way,
     Mesh: _triangles,
     Field: _field,
     Cells: _field,
