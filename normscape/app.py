@@ -23,6 +23,7 @@ from flask import Flask
 from components import settings
 from components.language.scene import scenes
 from components.pages import explorer, recordings, run_files
+from components.pages.modules import ASSETS
 from components.publish import commands, embed
 from components.web import budget, proxy, security, server
 from components.web.ready import Ready
@@ -33,6 +34,7 @@ def create_app() -> Dash:
     setting = settings.read(os.environ)
     app = explorer.Explorer(
         __name__,
+        assets_folder=str(ASSETS),
         assets_ignore=".*",
         compress=True,
         title="Normscape",

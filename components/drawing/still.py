@@ -90,6 +90,11 @@ def style(theme: str) -> str:
     return block(theme)
 
 
+def dressed(picture: str, theme: str) -> str:
+    """A picture of the theme "auto" in another: only its style sheet knows colours."""
+    return picture.replace(style("auto"), style(theme), 1)
+
+
 @dataclass(frozen=True)
 class Drawn:
     """A mark on paper: its points in pixels, and how far they are from the eye."""

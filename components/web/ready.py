@@ -60,8 +60,14 @@ class Ready:
         with self.lock:
             now = self.clock()
             self.known = {key: each for key, each in self.known.items() if each.until > now}
-            if sum(len(each.body) for each in self.known.values()) + len(answer.body) <= MOST:
-                self.known[key] = answer
+            self.known[key] = answer
+            if sum(map(size, self.known, self.known.values())) > MOST:
+                del self.known[key]
+
+
+def size(key: tuple[Any, ...], answer: Answer) -> int:
+    """Bytes of an answer, and of what was asked, which may be long."""
+    return len(answer.body) + sum(len(part or "") for part in key)
 
 
 def question(environment: dict[str, Any]) -> tuple[Any, ...] | None:

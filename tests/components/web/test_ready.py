@@ -99,7 +99,7 @@ def test_what_is_not_for_all_is_not_kept(now, answer):
 
 
 def test_what_is_kept_has_a_bound(now, monkeypatch):
-    monkeypatch.setattr(ready, "MOST", 100)
+    monkeypatch.setattr(ready, "MOST", 200)
     inner = Inner()
     client = standing(now, inner)
     kept = [f"/assets/{k}" for k in range(9)]
