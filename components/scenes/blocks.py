@@ -55,17 +55,17 @@ def sphere_in_steps(
     return *before, Affine(np.diag(gamma)), shift
 
 
-def around(steps: Sequence[Step]) -> list[Part]:
+def around(steps: Sequence[Step], *, before: float = 0.0) -> list[Part]:
     """The axes of four coordinates as the hyperplane has them, and the sphere where points land on one.
 
-    It goes with them to the ellipsoid.
+    It goes with them to the ellipsoid; `before` they come it is seen so well.
     """
     show = hyperplane_basis(4)
     found = axes(rows(show), [f"x{s}" for s in "₁₂₃₄"], -1.6, 1.6, 1.75, opacity=0.4)
     arrival = next((k for k, step in enumerate(steps, 1) if isinstance(step, Normalize)), 0)
     if arrival:
         own = (*rest(4, arrival), *steps[arrival:])
-        mesh = [0.0, 0.05, 0.12, 0.12, 0.12]
+        mesh = [before, max(before, 0.05), 0.12, 0.12, 0.12]
         net = [2 * m for m in mesh]
         found += globe(rows(show), 2 * show, "the sphere of radius 2", mesh=mesh, net=net, steps=own)
     return found

@@ -11,7 +11,7 @@ SCENE = Scene(
         Choice("model", "Before attention", "language", MODELS),
         Choice("window", "Window", "64", WINDOWS),
         Choice("kind", "As it slides", "places", KINDS),
-        Choice("layer", "Layer", "3", LAYERS),
+        Choice("layer", "Layer", "1", LAYERS),
         Choice("below", "Below", "distance", BELOW),
     ),
     files=files,

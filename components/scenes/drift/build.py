@@ -59,7 +59,7 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], found: Fou
     shape, weights = model
     slid = slide(choices, shape, weights, words)
     drawn, clouds = slid.clouds(shape)
-    guides, scenery = split(*around(drawn))
+    guides, scenery = split(*around(drawn, before=0.05))
     stops = np.arange(len(slid.stream), dtype=float)
     below, curves = under(choices, slid, stops, found)
     aside, plane = from_the_side(slid, stops)
@@ -187,16 +187,16 @@ def spread(x: Array) -> float:
 # --- the views
 
 
-def marks(show: tuple[Row, ...], stops: Array, *, names: bool = False) -> tuple[Mark, ...]:
+def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9, names: bool = False) -> tuple[Mark, ...]:
     """The letters, and the way of the followed one, what is to come of it thin."""
     way: dict[str, Any] = {"parameter": "slide", "stops": stops}
     return (
-        Way("letters", "trail", show, **way, whole=True, size=1, opacity=0.45),
+        Way("letters", "trail", show, **way, whole=True, size=1.5, opacity=0.8),
         Way("letters", "followed", show, **way, only=Followed(), whole=True, size=1.5, opacity=0.45),
         Way("letters", "followed", show, "its way so far", **way, only=Followed(), size=3),
-        Points("letters", "input", show, "a letter", size=9, hand=Follow()),
+        Points("letters", "input", show, "a letter", size=size, hand=Follow()),
         *((Labels("letters", "input", show),) if names else ()),
-        Points("letters", "followed", show, "the followed letter", only=Followed(), size=12),
+        Points("letters", "followed", show, "the followed letter", only=Followed(), size=size + 3),
     )
 
 
@@ -210,7 +210,9 @@ def from_the_side(slid: Slid, stops: Array) -> tuple[View, tuple[Cloud, ...]]:
     clouds, level = split(
         draw("level", Line, "hyperplane", show, ends, "the hyperplane", size=1.5, opacity=0.8)
     )
-    return square("side", "From the side: the height along 𝟏", (*level, *marks(show, stops)), reach), clouds
+    return square(
+        "side", "From the side: the height along 𝟏", (*level, *marks(show, stops, size=6)), reach
+    ), clouds
 
 
 def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[View, tuple[Cloud, ...]]:
