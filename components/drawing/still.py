@@ -168,7 +168,7 @@ def _shape(
         case "cells":
             return _cells(drawn, at)
         case "labels":
-            return _labels(recipe, drawn, color, letters)
+            return _labels(recipe, drawn, f"var(--{themes.word(mark.role)})", letters)
         case "mesh":
             if color_of(mark):
                 return _painted(drawn, at)
