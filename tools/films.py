@@ -225,7 +225,7 @@ def drifts(
     streams = np.moveaxis(np.stack(sets), 1, 0)
     norm = layer_norm_of if shape.normed else gain_and_shift
     reads = [norm(weights, f"h.{k}.ln_1", x, scaled=shape.scaled) for k, x in enumerate(streams)]
-    found: dict[str, Sequence[np.ndarray]] = {"stream": streams, "across": center(streams), "reads": reads}
+    found: dict[str, Any] = {"stream": streams, "across": center(streams), "reads": reads}
     return {
         name: {
             number: digits_of(np.array([getattr(drift(x), number) for x in each]))

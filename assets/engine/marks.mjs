@@ -166,24 +166,41 @@ function some(mark, moment) {
  * @returns {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated} */
 const counted = (only) => only !== null && typeof only === "object" && "kind" in only && only.kind !== "highest";
 
+/** @type {WeakMap<Mark, {inputs: unknown[], starts: Float64Array}>} where all points are at each stop, before the progress moves them */
+const starts = new WeakMap();
+
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} */
 const ways = new WeakMap();
+
+/** @param {{inputs: unknown[]} | undefined} known @param {unknown[]} inputs */
+const unmoved = (known, inputs) => known?.inputs.length === inputs.length && inputs.every((input, i) => input === known?.inputs[i]);
+
+/** All points at all stops, stop by stop. @param {Mark} mark @param {Moment} moment */
+function startsOf(mark, { recipe, stages, params }) {
+  const { [mark.parameter]: _, ...others } = params, inputs = Object.values(others), known = starts.get(mark);
+  if (known && unmoved(known, inputs)) return known.starts;
+  const cloud = { ...cloudOf(recipe, mark.cloud), steps: [] }, stops = unpack(mark.stops);
+  const each = Array.from(stops, (stop) => cloudStages(cloud, { ...params, [mark.parameter]: stop }, stages)[0]);
+  const found = new Float64Array(each.length * each[0].length);
+  each.forEach((points, k) => found.set(points, k * points.length));
+  starts.set(mark, { inputs, starts: found });
+  return found;
+}
 
 /** Where points are at the stops of a parameter, with all else as it is, each with a gap behind it; found again only if something else
  * has moved. @param {Mark} mark @param {Moment} moment */
 function way(mark, moment) {
   const { recipe, stages, params, progress } = moment, { [mark.parameter]: _, ...others } = params, indices = chosen(mark, moment);
   const inputs = [progress, ...indices, ...Object.values(others)], known = ways.get(mark);
-  if (known && inputs.length === known.inputs.length && inputs.every((input, i) => input === known.inputs[i])) return known.points;
-  const cloud = cloudOf(recipe, mark.cloud), start = /** @type {Float32Array} */ (unpack(cloud.points)), d = start.length / cloud.points.shape[0];
-  const stops = unpack(mark.stops), k = mark.rows.length, points = new Float32Array(indices.length * (stops.length + 1) * k).fill(NaN);
+  if (known && unmoved(known, inputs)) return known.points;
+  const cloud = cloudOf(recipe, mark.cloud), n = cloud.points.shape[0], every = startsOf(mark, moment), count = unpack(mark.stops).length, d = every.length / (n * count) || 1;
+  const k = mark.rows.length, m = indices.length, at = new Float64Array(m * count * d);
   indices.forEach((index, line) => {
-    const at = Float64Array.from(start.subarray(index * d, (index + 1) * d));
-    stops.forEach((stop, v) => {
-      const there = { ...params, [mark.parameter]: stop }, own = cloudStages(cloud, there, stages, { at, index });
-      points.set(project(mark.rows, own, between(own, 1, progress), 1, there), (line * (stops.length + 1) + v) * k);
-    });
+    for (let v = 0; v < count; v++) for (let j = 0; j < d; j++) at[(line * count + v) * d + j] = every[(v * n + index) * d + j];
   });
+  const own = cloudStages({ ...cloud, place: [] }, params, stages, { at, index: 0, n: m * count });
+  const shown = project(mark.rows, own, between(own, m * count, progress), m * count, params), points = new Float32Array(m * (count + 1) * k).fill(NaN);
+  for (let line = 0; line < m; line++) points.set(shown.subarray(line * count * k, (line + 1) * count * k), line * (count + 1) * k);
   ways.set(mark, { inputs, points });
   return points;
 }

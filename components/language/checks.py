@@ -357,13 +357,16 @@ def _labels(where: str, mark: Any, cloud: Cloud) -> None:
 
 
 def _way(where: str, mark: Any, cloud: Cloud) -> None:
-    """The browser moves one point alone along it."""
+    """The browser sends the points of all stops through the pipeline at once."""
     stops = np.asarray(mark.stops)
     if stops.ndim != 1 or not stops.size or not (np.isfinite(stops).all() and np.all(np.diff(stops) > 0)):
         refuse(where, f"its stops are {stops}", "take finite numbers that increase")
-    if seen := [each.name for each in cloud.sources if mark.parameter in each.parameters]:
-        wrong = f"{cloud.name!r} sees {seen[0]!r}, which {mark.parameter!r} moves"
-        refuse(where, wrong, "take a cloud whose points go their ways alone")
+    seen = [*(s.parameters for s in cloud.sources), cloud.pipeline.parameters]
+    if any(mark.parameter in each for each in seen):
+        wrong = f"{mark.parameter!r} moves the pipeline of {cloud.name!r}, or what it sees"
+        refuse(where, wrong, "let it move the place of the points alone")
+    if any(mark.parameter in row.weights.parameters for row in mark.rows if isinstance(row.weights, Entries)):
+        refuse(where, f"{mark.parameter!r} moves a row", "take rows that stay")
 
 
 def _triangles(where: str, mark: Any, cloud: Cloud) -> None:

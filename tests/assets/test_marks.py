@@ -127,7 +127,8 @@ def drawn(draw, kind, cloud):
     """A mark of a kind on a cloud, with every field drawn."""
     count = kind.flat if kind.flat is not None else draw(st.sampled_from([2, 3]))
     widths = None if kind.space is None else [kind.space] * len(cloud.widths)
-    show = tuple(draw(row(cloud, widths)) for _ in range(count))
+    still = (lambda r: not isinstance(r.weights, Entries)) if kind is Way else bool
+    show = tuple(draw(row(cloud, widths).filter(still)) for _ in range(count))
     own = {name: draw(FIELDS[name](cloud)) for name in own_fields(kind)}
     if kind in (Field, Cells):
         own["color"] = draw(colors(cloud))
@@ -150,6 +151,12 @@ def clouds_for(draw, kind):
         n, d = draw(st.integers(2, 12)), draw(st.sampled_from([2, 3]))
         x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(n, d)).astype(np.float32)
         cloud = Cloud("keys", x, Pipeline((Affine(np.diag([1.0, -2, 0.5][:d])),)))
+    elif kind is Way:  # the parameter moves the place of the points alone
+        x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(5, 3)).astype(np.float32)
+        there = Affine(Entries(np.eye(3), {"p": np.diag([0.5, -0.25, 1.0])}))
+        cloud = Cloud(
+            "five", x, Pipeline((Affine(np.diag([1.0, -2, 0.5])), Affine(2 * np.eye(3)))), Pipeline((there,))
+        )
     elif len(cloud.points) < 2 or kind in (Field, Cells, SemiAxes, Hull, HullFaces):
         x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(4, 3)).astype(np.float32)
         cloud = Cloud("four", x, Pipeline((Affine(np.diag([1.0, -2, 0.5])),)))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from components.language.cloud import Cloud, Row, rows
-from components.language.marks import Follow, Followed, Highest, Labels, Line, Mark, Points, Way
+from components.language.marks import Follow, Followed, Highest, Line, Mark, Points, Way
 from components.language.recipe import Facts, Letters, Number, Parameter, Recipe, Table, View
 from components.language.scene import Choices, File
 from components.scenes.blocks import around, sphere_in_steps
@@ -82,7 +82,7 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], found: Fou
             ),
         ),
         clouds=(*clouds, *guides, *plane, *curves),
-        views=(space("space", "", (*scenery, *marks(rows(SHOW), stops, names=True)), REACH), aside, below),
+        views=(space("space", "", (*scenery, *marks(rows(SHOW), stops)), REACH), aside, below),
         formula=formula(shape),
         table=Table("true", columns=("components", "mean", "norm")),
         readouts=(
@@ -187,7 +187,7 @@ def spread(x: Array) -> float:
 # --- the views
 
 
-def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9, names: bool = False) -> tuple[Mark, ...]:
+def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark, ...]:
     """The letters, and the way of the followed one, what is to come of it thin."""
     way: dict[str, Any] = {"parameter": "slide", "stops": stops}
     return (
@@ -195,7 +195,6 @@ def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9, names: bool =
         Way("letters", "followed", show, **way, only=Followed(), whole=True, size=1.5, opacity=0.45),
         Way("letters", "followed", show, "its way so far", **way, only=Followed(), size=3),
         Points("letters", "input", show, "a letter", size=size, hand=Follow()),
-        *((Labels("letters", "input", show),) if names else ()),
         Points("letters", "followed", show, "the followed letter", only=Followed(), size=size + 3),
     )
 

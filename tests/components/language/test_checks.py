@@ -28,8 +28,8 @@ from components.language.marks import (
     Support,
     Threshold,
     Trail,
-    Way,
     Turn,
+    Way,
 )
 from components.language.recipe import (
     Accuracy,
@@ -100,6 +100,10 @@ MISTAKES = {
     "only, below 0": (with_mark(Trail("x", "input", SHOW, only=[-1])), "only.*from 0 to 19"),
     "only, no index": (with_mark(Points("x", "input", SHOW, only=[0.5])), "only.*whole numbers"),
     "a way of nothing": (with_mark(Way("x", "input", SHOW, parameter="gian", stops=np.ones(1))), "no parameter 'gian'"),
+    "a way of the pipeline": (
+        with_mark(Way("x", "input", SHOW, parameter="gain", stops=np.ones(1))),
+        "'gain' moves the pipeline of 'x'",
+    ),
     "a way to and fro": (
         with_mark(Way("x", "input", SHOW, parameter="gain", stops=np.array([0.0, 1.0, 0.5]))),
         "stops are .* increase",
