@@ -37,6 +37,7 @@ from components.language.marks import (
     Rim,
     Selectable,
     SemiAxes,
+    Sheet,
     Stroke,
     Support,
     Threshold,
@@ -48,6 +49,7 @@ from components.language.marks import (
 )
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Track, hull
 from geometry.gates import FATES
+from geometry.plane import edge_on
 from tests.assets.engine import DOUBLE, ONE_ROUNDING, Node, bound_at, farthest, length, unpack
 from tests.assets.test_engine import EXACT, EXAMPLES, FLOAT32, cases, recipe_of
 
@@ -115,6 +117,7 @@ FIELDS = {
     "parameter": lambda cloud: st.just("p"),
     "stops": lambda cloud: st.sampled_from([np.array([0.25]), np.array([-1.0, 0.0, 0.3, 1.5])]),
     "whole": lambda cloud: st.booleans(),
+    "grid": lambda cloud: st.just((2, len(cloud.points) // 2)),
 }
 
 
@@ -157,7 +160,7 @@ def clouds_for(draw, kind):
         cloud = Cloud(
             "five", x, Pipeline((Affine(np.diag([1.0, -2, 0.5])), Affine(2 * np.eye(3)))), Pipeline((there,))
         )
-    elif len(cloud.points) < 2 or kind in (Field, Cells, SemiAxes, Hull, HullFaces):
+    elif len(cloud.points) < 2 or kind in (Field, Cells, Sheet, SemiAxes, Hull, HullFaces):
         x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(4, 3)).astype(np.float32)
         cloud = Cloud("four", x, Pipeline((Affine(np.diag([1.0, -2, 0.5])),)))
     return cloud, params, progress
@@ -359,6 +362,16 @@ def test_a_mark_shows_the_same(node, kind, data):
 
 
 # --- by hand
+
+
+@pytest.mark.parametrize(
+    "w", [(1, 0, 0), (0, 0, 1), (0.2, -3, 0.5), (1, -1, 0), (2, -1.5, 1), (1, 2), (0, 0, 0)]
+)
+@pytest.mark.parametrize("b", [0.0, -0.7, 40.0])
+def test_both_runtimes_see_a_plane_edge_on_from_the_same_place(node, b, w):
+    eye, values = np.array([2.0, -1.5, 1.0]), np.concatenate([[b], b + np.array(w, float)])
+    found, want = node.ask("edgeOn", values=values.tolist(), eye=eye.tolist()), edge_on(values, eye)
+    np.testing.assert_allclose(eye if found is None else found, want, atol=1e-12)
 
 
 def test_gaps_and_trails_by_hand(node):
