@@ -227,7 +227,7 @@ def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[Vie
             Points("ways", role, show, only=Followed(), size=9),
         ]
     top = 1.08 * max(float(slid.numbers()[..., FAR:GONE].max()), 0.5)
-    y = ("distance, in spreads", 0.0, top)
+    y = ("spreads", 0.0, top)
     return graph(
         "below",
         "How far from where it came in",
