@@ -22,7 +22,7 @@
  *   camera: number[], edge: string | null, strip: boolean}} View
  * @typedef {{data: Trace[], layout: Record<string, unknown>}} Figure as Plotly takes it, colours as `var(--role)`
  * @typedef {Record<string, any>} Trace of Plotly: what it has depends on its type, and Plotly itself says what is wrong with it
- * @typedef {{name: string, label: string, about: string, group: string, scale: "linear" | "log", min: number, max: number, step: number,
+ * @typedef {{name: string, label: string, about: string, symbol: string, group: string, scale: "linear" | "log", min: number, max: number, step: number,
  *   value: number, quiet: boolean, folded: boolean, vector: boolean}} Parameter
  * @typedef {{name: string, kind: string, label: string, default: string | number, options: Record<string, string>, of?: string[],
  *   when?: [string, string[]] | null, min?: number, max?: number, folded?: boolean}} Choice

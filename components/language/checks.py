@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
+from html import unescape
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -66,6 +67,7 @@ MOST_KEYS = 256  # of which each is held against all others, in each frame
 COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")
 COMMAND = re.compile(r"\\[a-zA-Z]+")  # what the converter leaves of a command that it does not know
 LINK = re.compile(r"[a-z]+(\?[^\s#?]*)?")  # of this site: it leads nowhere else
+LETTER = re.compile(r"<mi>([^<]+)</mi>")
 CLASS = re.compile(r"\\class\{([^}]*)\}")
 
 
@@ -521,8 +523,13 @@ def _formula(recipe: Recipe) -> None:
     if recipe.formula.count("{") != recipe.formula.count("}"):
         refuse("formula", "its braces do not match", "close each that opens")
     try:
-        unknown = COMMAND.findall(convert(recipe.formula)) if recipe.formula else []
+        written = convert(recipe.formula) if recipe.formula else ""
     except Exception as wrong:  # what it raises for braces that do not match is no one type
         refuse("formula", f"it is no LaTeX ({type(wrong).__name__})", "close each brace that opens")
-    if unknown:
+    if unknown := COMMAND.findall(written):
         refuse("formula", f"{unknown[0]} is not known LaTeX", "take a command that latex2mathml has")
+    letters = {unescape(letter) for letter in LETTER.findall(written)}
+    for parameter in recipe.parameters:
+        if parameter.symbol and parameter.symbol not in letters:
+            missing = f"{parameter.symbol!r} is no letter of the formula"
+            refuse(f"parameter {parameter.name!r}", missing, "write it there, or give it no symbol")

@@ -202,6 +202,7 @@ MISTAKES = {
     "a stage of a formula": (changed(formula=r"\class{stage-3}{x}"), "no class stage- '3'"),
     "a role of a formula": (changed(formula=r"\class{stage-1 role-shpere}{x}"), "no class role- 'shpere'"),
     "a class of a formula": (changed(formula=r"\class{stgae-1}{x}"), "no class 'stgae-1'"),
+    "a symbol": (changed(parameters=(replace(PARAMETER, symbol="g"), *recipe(3).parameters[1:])), "'g' is no letter of the formula"),
     "LaTeX": (changed(formula=r"\vareps + x"), r"\\vareps is not known LaTeX"),
     "braces": (changed(formula=r"\frac{x}{y"), "formula"),
     "a parameter that nothing sets": (cloud(points=X.points, pipeline=Pipeline((NEW,))), "no parameter 'speed'"),
