@@ -45,6 +45,7 @@ from components.language.marks import (
     Threshold,
     Turn,
     Unselectable,
+    Way,
     WeightCurve,
     WeightLimit,
     WeightNow,
@@ -241,6 +242,8 @@ def _mark(where: str, mark: Mark, view: View, recipe: Recipe) -> None:
             one(where, getattr(mark, name), len(cloud.points))
     if getattr(mark, "only", None) is not None:
         _only(where, mark.only, cloud, recipe)  # type: ignore[attr-defined]
+    if isinstance(mark, Way):
+        known(where, "parameter", mark.parameter, recipe.defaults)
     if query := getattr(mark, "query", None):
         _row(where, query, cloud.name, cloud.widths, recipe.defaults)
     if kind := OF_KINDS.get(type(mark)):
@@ -356,6 +359,19 @@ def _labels(where: str, mark: Any, cloud: Cloud) -> None:
         refuse(where, "its cloud has no labels", "give the cloud labels")
 
 
+def _way(where: str, mark: Any, cloud: Cloud) -> None:
+    """The browser sends the points of all stops through the pipeline at once."""
+    stops = np.asarray(mark.stops)
+    if stops.ndim != 1 or not stops.size or not (np.isfinite(stops).all() and np.all(np.diff(stops) > 0)):
+        refuse(where, f"its stops are {stops}", "take finite numbers that increase")
+    seen = [*(s.parameters for s in cloud.sources), cloud.pipeline.parameters]
+    if any(mark.parameter in each for each in seen):
+        wrong = f"{mark.parameter!r} moves the pipeline of {cloud.name!r}, or what it sees"
+        refuse(where, wrong, "let it move the place of the points alone")
+    if any(mark.parameter in row.weights.parameters for row in mark.rows if isinstance(row.weights, Entries)):
+        refuse(where, f"{mark.parameter!r} moves a row", "take rows that stay")
+
+
 def _triangles(where: str, mark: Any, cloud: Cloud) -> None:
     if np.asarray(mark.triangles).ndim != 2 or np.shape(mark.triangles)[1] != 3:
         refuse(where, f"triangles have the shape {np.shape(mark.triangles)}", "take (F, 3)")
@@ -396,6 +412,7 @@ def _classes(where: str, mark: Any, cloud: Cloud) -> None:
 
 OF_KINDS: dict[type[Mark], Callable[[str, Any, Cloud], None]] = {
     Labels: _labels,
+    Way: _way,
     Mesh: _triangles,
     Sheet: _sheet,
     Field: _field,
