@@ -23,9 +23,9 @@
  * @typedef {{data: Trace[], layout: Record<string, unknown>}} Figure as Plotly takes it, colours as `var(--role)`
  * @typedef {Record<string, any>} Trace of Plotly: what it has depends on its type, and Plotly itself says what is wrong with it
  * @typedef {{name: string, label: string, about: string, group: string, scale: "linear" | "log", min: number, max: number, step: number,
- *   value: number, quiet: boolean}} Parameter
+ *   value: number, quiet: boolean, folded: boolean, vector: boolean}} Parameter
  * @typedef {{name: string, kind: string, label: string, default: string | number, options: Record<string, string>, of?: string[],
- *   when?: [string, string[]] | null, min?: number, max?: number}} Choice
+ *   when?: [string, string[]] | null, min?: number, max?: number, folded?: boolean}} Choice
  * @typedef {{kind: string, label: string, cloud: string, a: string, b: string, keys: string, row: Row, classes: Packed, threshold: number | null,
  *   coordinates: number | null, index: number | "followed", stage: number | null, digits: number | null, unit: string,
  *   only: import("./marks.mjs").Only, before: number, basis: Packed, radius: number}} Readout each kind has some of these
