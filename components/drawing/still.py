@@ -71,21 +71,28 @@ def _panel(recipe: Recipe, view: View, state: State, box: tuple[int, int, int, i
         zoom = fitting([each.flat for each in drawn], size)
         drawn = zoomed(drawn, zoom)
     layers = "".join(layers_of(recipe, state, drawn, size))
-    counts = _counts(recipe, view, state, size, zoom)
+    counts = _counts(recipe, view, state, drawn, size, zoom)
     return f'<svg {place} viewBox="{-w / 2:.1f} {-h / 2:.1f} {w:.1f} {h:.1f}">{layers}{counts}</svg>'
 
 
-def _counts(recipe: Recipe, view: View, state: State, size: Size, zoom: float) -> str:
-    """Beside each place that many points share, how many."""
-    at = recipe.moment(state.params, state.progress, followed=state.follow)
-    found = crowds_of(view, at)
+def _counts(recipe: Recipe, view: View, state: State, drawn: Sequence[Drawn], size: Size, zoom: float) -> str:
+    """Beside each place that many points share, how many, where no other letters stand."""
+    found = crowds_of(view, recipe.moment(state.params, state.progress, followed=state.follow))
     if not found:
         return ""
     flat, _ = project(view, np.array([place for place, _, _ in found]), state.camera or view.camera, size)
-    texts = [
-        f'<text x="{x + BESIDE:.0f}" y="{y - BESIDE:.0f}">×{count}</text>'
-        for (x, y), (_, count, _) in zip(zoom * flat, found, strict=True)
+    taken = [
+        (x, y, max(LARGEST, LETTER * LARGEST * len(label)))
+        for each in drawn
+        if each.mark.draws == "labels"
+        for (x, y), label in zip(each.flat, recipe.cloud(each.mark.cloud).labels or (), strict=True)
     ]
+    texts = []
+    for (x, y), (_, count, _) in zip(zoom * flat, found, strict=True):
+        at, wide = (x + BESIDE, y - BESIDE), LETTER * SMALL * (len(str(count)) + 1)
+        if all(abs(at[0] - u) > (wide + w) / 2 + 2 or abs(at[1] - v) > LARGEST for u, v, w in taken):
+            taken.append((*at, wide))
+            texts.append(f'<text x="{at[0]:.0f}" y="{at[1]:.0f}">×{count}</text>')
     look = f'font-family="system-ui" font-size="{SMALL}" stroke="var(--paper)" stroke-width="2"'
     return f'<g fill="var(--ink)" paint-order="stroke" {look}>{"".join(texts)}</g>'
 
