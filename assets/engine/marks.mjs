@@ -22,7 +22,7 @@ import { between, cloudOf, cloudStages, gather, project, rowMovers, unpack, valu
 import { hull } from "./hull.mjs";
 import { bestThreshold, disc, facing, histogram, semiAxes, withHeads } from "./geometry.mjs";
 import { FATES, fates } from "./gates.mjs";
-import { certificate, selection } from "./selection.mjs";
+import { certificate, selection, weights } from "./selection.mjs";
 
 const ROUNDING = 1e-9; // of a count
 
@@ -217,8 +217,8 @@ export function chosen({ only, cloud }, moment) {
   if (only === "followed") return [Math.min(followed, n - 1)];
   if (Array.isArray(only)) return only;
   if (only.kind === "selectable" || only.kind === "unselectable") {
-    const { largest } = selectionOf(at[cloud], cloud, moment), wins = only.kind === "selectable";
-    return every().filter((i) => (largest[i] === 1) === wins);
+    const { wins } = selectionOf(at[cloud], cloud, moment), asked = only.kind === "selectable";
+    return every().filter((i) => wins[i] === asked);
   }
   if (only.kind === "gated") {
     const { found } = fatesOf(only, only.of || cloud, moment), fate = FATES.indexOf(only.fate);
@@ -268,21 +268,23 @@ export function layer({ steps }, before, basis, params) {
 const rowsOf = (matrix, d) => Array.from({ length: matrix.length / d }, (_, i) => Array.from({ length: d }, (_, j) => matrix[i * d + j]));
 
 /** What is found of points in places, for which what was last found of their cloud is a start. @template T
- * @param {(points: Float64Array, n: number, d: number, before?: T) => T} find
+ * @param {(points: Float64Array, n: number, d: number, before: T | undefined, name: string, moment: Moment) => T} find
  * @returns {(points: Float64Array, name: string, moment: Moment) => T} */
 function remembering(find) {
   /** @type {WeakMap<Float64Array, T>} */ const found = new WeakMap();
   /** @type {WeakMap<import("./engine.mjs").Cloud, T>} */ const latest = new WeakMap();
-  return (points, name, { recipe }) => {
-    const cloud = cloudOf(recipe, name), n = cloud.points.shape[0], known = found.get(points) ?? find(points, n, points.length / n || 1, latest.get(cloud));
+  return (points, name, moment) => {
+    const cloud = cloudOf(moment.recipe, name), n = cloud.points.shape[0];
+    const known = found.get(points) ?? find(points, n, points.length / n || 1, latest.get(cloud), name, moment);
     found.set(points, known);
     latest.set(cloud, known);
     return known;
   };
 }
 
-/** What attention can give each of a cloud's points where they are or have been. */
+/** Which of a cloud's points attention can select, and the most that it can give each, where they are or have been. */
 const selectionOf = remembering(selection);
+const weightsOf = remembering((points, n, d, /** @type {import("./selection.mjs").Weights | undefined} */ before, name, moment) => weights(selectionOf(points, name, moment), n, d, before));
 const hullThere = remembering(hull);
 
 /** The convex hull of where a cloud's points are now. @param {string} cloud @param {Moment} moment */
@@ -306,7 +308,7 @@ export function measured(measure, cloud, moment) {
   if (!("kind" in measure)) return project([measure], stages[cloud], at[cloud], n, params);
   if (measure.kind === "attention") return softmax(project([measure.row], stages[cloud], at[cloud], n, params));
   const points = measure.stage === null ? at[cloud] : stages[cloud][measure.stage];
-  return Float32Array.from(selectionOf(points, cloud, moment).largest);
+  return Float32Array.from(weightsOf(points, cloud, moment).largest);
 }
 
 /** @param {Float32Array} scores */

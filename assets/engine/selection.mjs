@@ -5,8 +5,11 @@
  * @typedef {{margin: number, query: number[], weights: Float64Array, largest: number}} Certificate of one key: the distance
  *   to the hull of the others and the query that leads by it; or else the most even weights with which the others average to it,
  *   the query at which its own weight is largest, and that weight
- * @typedef {{keys: import("./image.mjs").Points, largest: Float64Array, queries: number[][]}} Selection of all keys: the largest weight of
- *   each, which is 1 where a query scores it higher than every other, and a query of it
+ * @typedef {{query: number[] | null, among: number[]}} Proof of the fate of a key: a query that scores it higher than every other, or null; and
+ *   at most d + 1 others, whose hull has the point nearest to it, or that average to it
+ * @typedef {{keys: import("./image.mjs").Points, wins: boolean[], proofs: Proof[]}} Selection who can be selected, and why
+ * @typedef {{selection: Selection, largest: Float64Array, queries: number[][]}} Weights the largest weight of each key, 1 of those that
+ *   can be selected, and of each other one a query near that of its largest weight
  */
 
 import { image } from "./image.mjs";
@@ -15,37 +18,66 @@ const APART = 1e-12, SINGULAR = 1e-12, TINY = 2 ** -1022, STEPS = 100, HALVINGS 
 const EXACT = 1e-20; // what Newton's step would gain where it is the last one, of one key
 const LIVE = 1e-5; // of all, of a weight: what three orders along the last step leave
 const NOTHING = 45; // below the highest score: a weight that changes no sum; numbers that are too small are slow, too
-const MAJORITY = 0.75; // of its own average, more of h itself proves little about the others
-const ROUNDING = 8 * Number.EPSILON; // of sums of products
+const ROUNDING = 8; // in units of the last place, of a sum of a product; of many, one more of each
+const FAR = 1e3; // scores, of a start: where the keys have come together it may be anywhere
 const NEAR = 2; // of scores: three orders say nothing about a longer step
-const FAR = 1e3; // sizes of the keys, over the step: a longer one is rounding
 
-/** What attention can give each of n keys; what was found a moment before is a start for now.
+/** Which of n keys can be selected; a proof of a moment before that still holds is one.
  * @param {import("./image.mjs").Points} keys @param {number} n @param {number} d @param {Selection} [before] @returns {Selection} */
 export function selection(keys, n, d, before) {
   const moved = before && image(before.keys, keys, n, d);
-  if (before && moved) return { keys, largest: before.largest, queries: before.queries.map(moved.query) };
-  const all = seen(keys, n, d, middle(keys, n, d)), each = Array.from({ length: n }, (_, k) => fate(keys, all, k, before?.queries[k], before?.largest[k] === 1));
-  return { keys, largest: Float64Array.from(each, ({ largest }) => largest), queries: each.map(({ query }) => query) };
+  if (before && moved) return { ...before, keys, proofs: before.proofs.map(({ query, among }) => ({ query: query && moved.query(query), among })) };
+  const all = seen(keys, n, d, middle(keys, n, d)), proofs = Array.from({ length: n }, (_, k) => fate(keys, all, k, before?.proofs[k]));
+  return { keys, wins: proofs.map(({ query }) => query !== null), proofs };
 }
 
-/** The largest weight of a key and a query of it. @param {ArrayLike<number>} keys @param {Seen} all @param {number} k
- * @param {number[]} [start] its query of a moment before @param {boolean} [led] whether that put it before all */
-function fate(keys, all, k, start, led) {
-  const own = coordinates(all, k), itself = Array.from(own, (_, j) => keys[k * all.d + j]);
-  for (const query of start && led ? [start, itself, own] : [itself, own]) if (leads(all, k, query)) return { query, largest: 1 };
-  const near = start && !led ? evenest(all, own, start) : null, best = near?.proven ? null : lead(keys, all.n, all.d, k);
-  if (best) return { query: best.query, largest: 1 };
-  const { query, value } = near ?? evenest(all, own);
-  return { query, largest: Math.exp(-value) };
+/** @param {ArrayLike<number>} keys @param {Seen} all @param {number} k @param {Proof} [before] @returns {Proof} */
+function fate(keys, all, k, before) {
+  const { n, d } = all, among = before?.among ?? [];
+  if (before && !before.query && surround(keys, d, k, among)) return before;
+  const own = coordinates(all, k), tried = [Array.from(own, (_, j) => keys[k * d + j]), own];
+  for (const query of before?.query ? [before.query, ...tried] : tried) if (leads(all, k, query)) return { query, among };
+  const found = lead(keys, n, d, k, among);
+  return { query: found.margin > 0 ? found.query : null, among: found.among };
+}
+
+/** Whether keys average to the key k with weights above 0, to less than a query could tell.
+ * @param {ArrayLike<number>} keys @param {number} d @param {number} k @param {number[]} among */
+function surround(keys, d, k, among) {
+  if (!among.length) return false;
+  /** @type {number[][]} */ const ways = [];
+  let farthest = 0;
+  for (const i of among) {
+    /** @type {number[]} */ const way = [];
+    for (let j = 0; j < d; j++) way.push(keys[i * d + j] - keys[k * d + j]);
+    ways.push(way);
+    farthest = Math.max(farthest, dot(way, way));
+  }
+  const w = flat(ways), rest = mixed(ways, w);
+  return w.every((each) => each >= 0) && dot(rest, rest) <= APART * APART * farthest;
+}
+
+/** The most that attention can give each key; where keys that lose had a query a moment before, it is a start for now.
+ * @param {Selection} selection @param {number} n @param {number} d @param {Weights} [before] @returns {Weights} */
+export function weights(selection, n, d, before) {
+  const { keys, wins } = selection, moved = before && image(before.selection.keys, keys, n, d);
+  if (before && moved) return { selection, largest: before.largest, queries: before.queries.map(moved.query) };
+  const all = seen(keys, n, d, middle(keys, n, d)), largest = new Float64Array(n).fill(1), queries = Array.from(wins, () => new Array(d).fill(0));
+  for (let k = 0; k < n; k++) {
+    if (wins[k]) continue;
+    const { query, value } = evenest(all, coordinates(all, k), before?.selection.wins[k] ? null : before?.queries[k]);
+    queries[k] = query;
+    largest[k] = Math.exp(-value);
+  }
+  return { selection, largest, queries };
 }
 
 /** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k @returns {Certificate} */
 export function certificate(keys, n, d, k) {
   const weights = new Float64Array(n);
   if (n < 2) return { margin: Infinity, query: new Array(d).fill(0), weights, largest: 1 };
-  const best = lead(keys, n, d, k);
-  if (best) return { ...best, weights, largest: 1 };
+  const { margin, query: best } = lead(keys, n, d, k);
+  if (margin > 0) return { margin, query: best, weights, largest: 1 };
   const all = seen(keys, n, d, Array.from({ length: d }, (_, j) => keys[k * d + j])), { query, value } = evenest(all, coordinates(all, k), null, EXACT);
   const { p } = softmax(all, query), others = 1 - p[k];
   for (let i = 0; i < n; i++) if (i !== k) weights[i] = p[i] / others;
@@ -73,12 +105,14 @@ function dot(x, y) {
 /** @typedef {{away: Float64Array, size: number, n: number, d: number}} Around a key: the way to each other key, one coordinate
  *   after the other, and how far the farthest is */
 
-/** The unit query that scores a key higher than every other by most, if there is one, and by how much. @param {ArrayLike<number>} keys
- * @param {number} n @param {number} d @param {number} k @returns {{query: number[], margin: number} | null} */
-function lead(keys, n, d, k) {
-  const around = others(keys, n, d, k), foot = nearest(around), long = Math.sqrt(dot(foot, foot)), query = foot.map((x) => (long > 0 ? -x / long : 0));
+/** The unit query that scores a key higher than every other by most, and by how much: 0 where none does; and the keys whose hull
+ * has the point nearest to it. @param {ArrayLike<number>} keys
+ * @param {number} n @param {number} d @param {number} k
+ * @param {number[]} [start] such keys of a moment before @returns {{query: number[], margin: number, among: number[]}} */
+function lead(keys, n, d, k, start = []) {
+  const around = others(keys, n, d, k), { foot, kept } = nearest(around, start.map((i) => (i < k ? i : i - 1))), long = Math.sqrt(dot(foot, foot)), query = foot.map((x) => (long > 0 ? -x / long : 0));
   const margin = -scores(around.away, n - 1, d, query, scratch(P, n));
-  return margin > APART * around.size ? { query, margin } : null;
+  return { query, margin: margin > APART * around.size ? margin : 0, among: kept.map((i) => (i < k ? i : i + 1)) };
 }
 
 /** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k @returns {Around} */
@@ -107,11 +141,15 @@ function way({ away, n, d }, i) {
 }
 
 /** Σ wᵢ·pointᵢ. @param {number[][]} points @param {number[]} w */
-const mixed = (points, w) => points[0].map((_, j) => points.reduce((sum, point, i) => sum + w[i] * point[j], 0));
+function mixed(points, w) {
+  const out = new Array(points[0].length).fill(0);
+  for (let i = 0; i < w.length; i++) for (let j = 0; j < out.length; j++) out[j] += w[i] * points[i][j];
+  return out;
+}
 
 /** The point of the convex hull of the ways to the other keys that is nearest to the key, by P. Wolfe's way (1976).
- * @param {Around} around */
-function nearest(around) {
+ * @param {Around} around @param {number[]} [start] some of them that may be around it */
+function nearest(around, start = []) {
   const { away, n, d } = around, p = scratch(P, n);
   let first = 0, least = Infinity;
   for (let i = 0; i < n; i++) {
@@ -119,7 +157,7 @@ function nearest(around) {
     for (let j = 0; j < d; j++) squares += away[j * n + i] ** 2;
     if (squares < least) { least = squares; first = i; }
   }
-  let kept = [first], w = [1], foot = way(around, first);
+  let [kept, w] = start.length ? corral(start, start.map(() => 1 / start.length), around) : [[first], [1]], foot = mixed(kept.map((i) => way(around, i)), w);
   for (let step = 0; step < STEPS; step++) {
     scores(away, n, d, foot, p);
     let best = 0;
@@ -130,7 +168,7 @@ function nearest(around) {
     if (dot(next, next) >= squares) break;
     [kept, w, foot] = [few, weights, next];
   }
-  return foot;
+  return { foot, kept };
 }
 
 /** Of these keys those around the nearest point of the flat through them, and its weights on these. @param {number[]} kept
@@ -151,26 +189,35 @@ function corral(kept, w, around) {
 
 /** The weights on points of the nearest point of the flat through them: least squares by modified Gram–Schmidt.
  * @param {number[][]} points */
-function flat([first, ...others]) {
-  const left = first.map((x) => -x), axes = others.map((point) => point.map((x, j) => x - first[j]));
-  const R = axes.map(() => axes.map(() => 0)), b = axes.map(() => 0), c = axes.map(() => 0);
-  axes.forEach((axis, s) => {
-    const long = Math.sqrt(dot(axis, axis));
-    if (!(long > Number.EPSILON * (Math.sqrt(dot(first, first)) + Math.sqrt(dot(others[s], others[s]))))) return; // in the flat of those before
-    R[s][s] = long;
-    axis.forEach((x, j) => { axis[j] = x / long; });
-    for (let t = s + 1; t < axes.length; t++) {
-      R[s][t] = dot(axis, axes[t]);
-      axes[t].forEach((x, j) => { axes[t][j] = x - R[s][t] * axis[j]; });
+function flat(points) {
+  const [first] = points, m = points.length - 1, d = first.length, R = new Float64Array(m * m), b = new Float64Array(m), w = new Array(m + 1).fill(1);
+  /** @type {number[]} */ const left = [], /** @type {number[][]} */ axes = [];
+  for (let j = 0; j < d; j++) left.push(-first[j]);
+  for (let s = 0; s < m; s++) {
+    /** @type {number[]} */ const axis = [];
+    for (let j = 0; j < d; j++) axis.push(points[s + 1][j] - first[j]);
+    axes.push(axis);
+  }
+  const size = Math.sqrt(dot(first, first));
+  for (let s = 0; s < m; s++) {
+    const axis = axes[s], long = Math.sqrt(dot(axis, axis));
+    if (!(long > Number.EPSILON * (size + Math.sqrt(dot(points[s + 1], points[s + 1]))))) continue; // in the flat of those before
+    R[s * m + s] = long;
+    for (let j = 0; j < d; j++) axis[j] /= long;
+    for (let t = s + 1; t < m; t++) {
+      const along = (R[s * m + t] = dot(axis, axes[t]));
+      for (let j = 0; j < d; j++) axes[t][j] -= along * axis[j];
     }
     b[s] = dot(axis, left);
-    left.forEach((x, j) => { left[j] = x - b[s] * axis[j]; });
-  });
-  for (let s = axes.length - 1; s >= 0; s--) {
-    const sum = c.reduce((sum, each, t) => (t > s ? sum - R[s][t] * each : sum), b[s]);
-    c[s] = R[s][s] ? sum / R[s][s] : 0;
+    for (let j = 0; j < d; j++) left[j] -= b[s] * axis[j];
   }
-  return [1 - c.reduce((s, each) => s + each, 0), ...c];
+  for (let s = m - 1; s >= 0; s--) {
+    let sum = b[s];
+    for (let t = s + 1; t < m; t++) sum -= R[s * m + t] * w[t + 1];
+    w[s + 1] = R[s * m + s] ? sum / R[s * m + s] : 0;
+    w[0] -= w[s + 1];
+  }
+  return w;
 }
 
 // The largest weight of a key, where no query selects it
@@ -214,24 +261,20 @@ function leads({ rows, size, n, d }, k, query) {
 }
 
 /** The q that minimises L(q) = log Σ exp⟨q, k − h⟩ over all keys k, h itself too, by Newton's method: where others surround h, its
- * largest weight is e^(−L), and the softmax averages the others to h. It is proven that they do where all weights of
- * the last step's average are positive; an L below log 2 shows that h leads.
+ * largest weight is e^(−L), and the softmax averages the others to h.
  * @param {Seen} all @param {number[]} own h @param {number[] | null} [start] @param {number} [exact] what the last step gains, else L is as near as a frame needs
- * @returns {{query: number[], value: number, proven: boolean}} */
+ * @returns {{query: number[], value: number}} */
 function evenest(all, own, start, exact) {
   const { size, n, d } = all;
   let q = start?.slice() ?? new Array(d).fill(0), now = moments(all, q), value = now.value - dot(q, own);
-  if (start && !(value < Math.log(n))) {
+  if (start && !(value < Math.log(n) && Math.sqrt(dot(q, q)) * size < FAR)) {
     now = moments(all, q.fill(0));
     value = now.value;
   }
   for (let step = 1; ; step++) {
     const gradient = now.mean.map((x, j) => x - own[j]), move = solve(now.spread, gradient, d), gain = dot(gradient, move) / 2;
     const { far, cubes } = beyond(all, move, now.mean), near = far < NEAR, least = near ? value - gain - cubes / 6 : value;
-    if (step === STEPS || value < Math.LN2 || (exact ? gain <= exact : near && gain * far * far * Math.exp(-least) <= LIVE)) {
-      const proven = far < 1 && Math.exp(-value) * (1 + 2 * gain) < MAJORITY && Math.sqrt(dot(move, move)) * size < FAR;
-      return { query: q.map((x, j) => x - move[j]), value: least, proven };
-    }
+    if (step === STEPS || (exact ? gain <= exact : near && gain * far * far * Math.exp(-least) <= LIVE)) return { query: q.map((x, j) => x - move[j]), value: least };
     let part = 1, next = q, after = 0;
     for (let halved = 0; halved < HALVINGS; halved++, part /= 2) {
       next = q.map((x, j) => x - part * move[j]);
@@ -289,7 +332,7 @@ function moments(all, q) {
     for (let r = 0; r <= j; r++) spread[j * d + r] = sums[row++] - mean[j] * mean[r];
     trace += spread[j * d + j];
   }
-  const ridge = (SINGULAR * trace) / d + ROUNDING * dot(mean, mean) + TINY; // a covariance is known to the rounding of what is taken away
+  const ridge = (SINGULAR * trace) / d + (ROUNDING + n) * Number.EPSILON * dot(mean, mean) + TINY; // a covariance is known to the rounding of what is taken away
   for (let j = 0; j < d; j++) spread[j * d + j] += ridge;
   return { value, mean, spread };
 }

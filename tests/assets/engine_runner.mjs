@@ -10,7 +10,7 @@ import { crowds } from "../../assets/engine/crowds.mjs";
 import * as marks from "../../assets/engine/marks.mjs";
 import { edgeOn } from "../../assets/engine/geometry.mjs";
 import { hull } from "../../assets/engine/hull.mjs";
-import { certificate, selection } from "../../assets/engine/selection.mjs";
+import { certificate, selection, weights } from "../../assets/engine/selection.mjs";
 import * as link from "../../assets/player/link.mjs";
 import * as motion from "../../assets/player/motion.mjs";
 import { marked } from "../../assets/player/letters.mjs";
@@ -79,9 +79,9 @@ const answers = {
   selections({ sets, n, d }) {
     let before;
     return sets.map((keys) => {
-      before = selection(keys, n, d, before);
+      before = weights(selection(keys, n, d, before?.selection), n, d, before);
       const certificates = Array.from({ length: n }, (_, k) => certificate(keys, n, d, k));
-      return { largest: Array.from(before.largest), selectable: Array.from(before.largest, (most) => most === 1),
+      return { largest: Array.from(before.largest), selectable: before.selection.wins,
         certificates: certificates.map((found) => ({ ...found, margin: n > 1 ? found.margin : null, weights: Array.from(found.weights) })) };
     });
   },
