@@ -8,8 +8,8 @@
  * @typedef {{query: number[] | null, among: number[]}} Proof of the fate of a key: a query that scores it higher than every other, or null; and
  *   at most d + 1 others, whose hull has the point nearest to it, or that average to it
  * @typedef {{keys: import("./image.mjs").Points, wins: boolean[], proofs: Proof[]}} Selection who can be selected, and why
- * @typedef {{selection: Selection, largest: Float64Array, queries: number[][]}} Weights the largest weight of each key, 1 of those that
- *   can be selected, and of each other one a query near that of its largest weight
+ * @typedef {{selection: Selection, largest: Float64Array, queries: number[][], steps: number[][] | null}} Weights the largest weight of each
+ *   key, 1 of those that can be selected; of each other one a query near that of its largest weight, and how far it came since the moment before
  */
 
 import { image } from "./image.mjs";
@@ -57,19 +57,22 @@ function surround(keys, d, k, among) {
   return w.every((each) => each >= 0) && dot(rest, rest) <= APART * APART * farthest;
 }
 
-/** The most that attention can give each key; where keys that lose had a query a moment before, it is a start for now.
+/** The most that attention can give each key; where a key that loses had a query a moment before, it is taken to go on as it went.
  * @param {Selection} selection @param {number} n @param {number} d @param {Weights} [before] @returns {Weights} */
 export function weights(selection, n, d, before) {
   const { keys, wins } = selection, moved = before && image(before.selection.keys, keys, n, d);
-  if (before && moved) return { selection, largest: before.largest, queries: before.queries.map(moved.query) };
-  const all = seen(keys, n, d, middle(keys, n, d)), largest = new Float64Array(n).fill(1), queries = Array.from(wins, () => new Array(d).fill(0));
+  if (before && moved) return { selection, largest: before.largest, queries: before.queries.map(moved.query), steps: null };
+  const all = seen(keys, n, d, middle(keys, n, d)), largest = new Float64Array(n).fill(1), none = new Array(d).fill(0);
+  const queries = wins.map(() => none), steps = wins.map(() => none);
   for (let k = 0; k < n; k++) {
     if (wins[k]) continue;
-    const { query, value } = evenest(all, coordinates(all, k), before?.selection.wins[k] ? null : before?.queries[k]);
+    const last = before && !before.selection.wins[k] ? before.queries[k] : null, step = before?.steps?.[k] ?? none;
+    const { query, value } = evenest(all, coordinates(all, k), last?.map((x, j) => x + step[j]));
     queries[k] = query;
+    if (last) steps[k] = query.map((x, j) => x - last[j]);
     largest[k] = Math.exp(-value);
   }
-  return { selection, largest, queries };
+  return { selection, largest, queries, steps };
 }
 
 /** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k @returns {Certificate} */

@@ -85,6 +85,15 @@ const answers = {
         certificates: certificates.map((found) => ({ ...found, margin: n > 1 ? found.margin : null, weights: Array.from(found.weights) })) };
     });
   },
+  /** Who can be selected of each set of keys, and the largest weights: from what was found before, and from nothing. */
+  warm({ sets, n, d }) {
+    let before;
+    return sets.map((keys) => {
+      before = weights(selection(keys, n, d, before?.selection), n, d, before);
+      const cold = weights(selection(keys, n, d), n, d);
+      return [before, cold].map(({ selection, largest }) => ({ wins: selection.wins, largest: Array.from(largest) }));
+    });
+  },
   residual: ({ a, b, n }) => engine.residual(Float32Array.from(a), Float32Array.from(b), n),
   measures: ({ points }) => points.map((x) => each(engine.measures(x), (v) => (Number.isNaN(v) ? null : v))),
   read({ search, choices, recipe }) {

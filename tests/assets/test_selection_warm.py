@@ -1,0 +1,55 @@
+"""What a frame keeps of the one before is a start only: it finds what a frame finds that starts from nothing."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.scenes.select import SCENE
+from components.training.recipes import recipe_of
+from geometry.selection import selectable
+from tests.assets.engine import Node
+
+LIVE = 1e-5  # of a weight, as in test_selection.py: each of two may be off by so much
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+def check(node, sets):
+    n, d = sets[0].shape
+    answers = node.ask("warm", sets=[keys.ravel().tolist() for keys in sets], n=n, d=d)
+    for warm, cold in answers:
+        assert warm["wins"] == cold["wins"]
+        np.testing.assert_allclose(warm["largest"], cold["largest"], atol=2 * LIVE, rtol=0)
+    return [warm["wins"] for warm, _ in answers]
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 6), st.integers(2, 40), st.integers(0, 2**32 - 1), st.floats(1e-3, 1))
+def test_a_cloud_that_wanders(node, d, n, seed, speed):
+    """Each key its own way; some meet, all come to one plane, and all stand still for a frame."""
+    rng = np.random.default_rng(seed)
+    x, sets = rng.normal(size=(n, d)), []
+    for _ in range(12):
+        x = x + speed * rng.normal(size=(n, d))
+        sets.append(x)
+    level = x * ([1.0] * (d - 1) + [0.0])
+    met = x.copy()
+    met[: n // 2] = met[n // 2 : 2 * (n // 2)]
+    check(node, [*sets, sets[0], met, x, level, level, x])
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+@pytest.mark.parametrize("norm", ["layernorm", "rmsnorm"])
+def test_the_way_of_the_scene(node, d, norm):
+    """There and, in longer steps, back; the last frame of a leg is the stage itself."""
+    recipe = recipe_of(SCENE, n=80, d=d, norm=norm)
+    stages = recipe.cloud("keys").stages(recipe.defaults | {"gamma1": 0.6})
+    there = [(1 - t) * a + t * b for a, b in zip(stages, stages[1:], strict=False) for t in np.arange(20) / 20]
+    sets = [*there, stages[-1], *there[::-3]]
+    wins = check(node, sets)
+    assert wins[::10] == [selectable(keys).tolist() for keys in sets[::10]]
