@@ -276,8 +276,8 @@ function remembering(find) {
   return (points, name, moment) => {
     const cloud = cloudOf(moment.recipe, name), n = cloud.points.shape[0];
     const known = found.get(points) ?? find(points, n, points.length / n || 1, latest.get(cloud), name, moment);
+    if (!found.has(points)) latest.set(cloud, known); // a stage that is asked for in every frame is no moment before
     found.set(points, known);
-    latest.set(cloud, known);
     return known;
   };
 }
