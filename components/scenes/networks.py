@@ -27,8 +27,8 @@ LOGIT, SPACE = Row((1,)), rows(np.eye(3))
 CLASSES = ("class-0", "class-1")
 FINE = 100  # points of a field along one side
 CERTAIN = 4.0  # the logit at which the colour of a field is full: odds of e⁴, 98 %
-CAMERA, REACH = (1.1, -1.1, 0.6), 1.5  # the unit sphere large; points may leave the picture on their way
-DISC = 1.45  # how much of the separating plane is drawn, around the unit sphere
+CAMERA, REACH = (1.1, -1.1, 0.6), 1.14  # the unit sphere large; points may leave the picture on their way
+DISC = 1.2  # how much of the separating plane is drawn, around the unit sphere
 
 
 def network(film: Film, seed: int) -> Pipeline:
@@ -61,7 +61,7 @@ def folding(film: Film, seed: int, marked: Sequence[int] = ()) -> Seen:
     data = Cloud("data", film.data.points, hidden)
     guide_clouds, layers = split(*_sphere(film, SPACE), *_plane(film, net, SPACE, end))
     shown = (*layers, *classes(film, show), *_marks(show, marked), *followed("data", show, trail=0))
-    view = space("folding", "", shown, REACH, camera=CAMERA)
+    view = space("folding", "", shown, camera=CAMERA, reach=REACH)
     return replace(view, edge="plane" if _flat(film) else ""), (data, *guide_clouds)
 
 
@@ -107,7 +107,7 @@ def _plane(film: Film, net: Pipeline, show: tuple[Row, ...], fade: Sequence[floa
     width = film.network.sizes[-2]
     corners = np.vstack([np.zeros(width), np.eye(width)])
     plane = Cloud("plane", corners, place=Pipeline(net.steps[-1:]))
-    look: dict[str, Any] = {"fade": fade, "radius": DISC}
+    look: dict[str, Any] = {"fade": fade, "radius": DISC, "guide": True}
     return [
         (
             plane,

@@ -42,8 +42,7 @@ VECTORS = {
     "digits": "handwritten digits",
 }
 COUNT, SEED = 120, 3  # points that are shown; which of them
-REACH = 6.0  # half the picture
-FAR, HIGH_UP = 6.6, 5.4  # how much of the plane and of the line is drawn; infinity is at 8
+FAR, HIGH_UP = 4.7, 4.5  # how much of the plane and of the line is drawn; infinity is at 8
 CAMERA = (1.15, -0.95, 0.42)
 SHOWN = 9  # points that leave tails
 FACTORS = np.linspace(-2, 2, 25)  # log₁₀ of the scales and means in the table
@@ -76,7 +75,7 @@ def build(choices: Choices, trained: Trained, found: Rows, digits: Array) -> Rec
         stages=("x", *map(str, range(1, last + 1))),
         parameters=parameters(trained),
         clouds=(ideal(block, x), *weights, cloud, *measured, *around, *lines, *curves),
-        views=(space("space", "", (*guides, *marks(block, x)), REACH, camera=CAMERA), beside, range_),
+        views=(space("space", "", (*guides, *marks(block, x)), camera=CAMERA), beside, range_),
         formula=FORMULA,
         readouts=readouts(block),
         facts=facts(found),
@@ -132,10 +131,11 @@ def surroundings() -> list[Part]:
             "the line along 𝟏",
             size=4,
             opacity=0.8,
+            guide=True,
         ),
-        draw("one", Labels, "mean-direction", SPACE, 1.06 * HIGH_UP * up, labels=["𝟏"]),
-        draw("hyperplane", Mesh, "hyperplane", SPACE, plane, title, opacity=0.14),
-        draw("edge", Line, "hyperplane", SPACE, edge, size=2, opacity=0.5),
+        draw("one", Labels, "mean-direction", SPACE, 1.06 * HIGH_UP * up, labels=["𝟏"], guide=True),
+        draw("hyperplane", Mesh, "hyperplane", SPACE, plane, title, opacity=0.14, guide=True),
+        draw("edge", Line, "hyperplane", SPACE, edge, size=2, opacity=0.5, guide=True),
         *globe(SPACE, RADIUS * np.eye(3), "the sphere", mesh=0.07, net=0.22),
         draw(
             "meeting",
