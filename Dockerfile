@@ -16,7 +16,7 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 COPY requirements requirements
 RUN python -m venv /node && /node/bin/pip install --quiet --require-hashes --requirement requirements/node.txt \
- && PATH="/node/bin:$PATH" npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error && npm run --silent pack
+ && export PATH="/node/bin:$PATH" && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error && npm run --silent pack
 
 RUN if [ "$TORCH" = 1 ]; then lock=image; else lock=web; fi; python -m venv /venv \
  && /venv/bin/pip install --quiet --require-hashes --requirement "requirements/$lock.txt"
@@ -37,9 +37,10 @@ COPY app.py gunicorn.conf.py ./
 COPY geometry geometry
 COPY learning learning
 COPY components components
+COPY normscape normscape
 COPY assets assets
 COPY films films
-RUN /venv/bin/python -m compileall -q app.py gunicorn.conf.py geometry learning components \
+RUN /venv/bin/python -m compileall -q app.py gunicorn.conf.py geometry learning components normscape \
  && useradd --system --uid 10001 --no-create-home --home-dir /cache normscape && install -d -o normscape /cache
 
 # The only folder that is written to: temporary files and kept results.

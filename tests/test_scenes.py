@@ -8,7 +8,8 @@ import pytest
 import app
 from components.drawing.figure import document
 from components.drawing.projection import project
-from components.language.marks import Counted, Support, SupportDisc
+from components.language.framing import HEROES
+from components.language.marks import Counted, Line, Mesh, Support, SupportDisc
 from components.language.scene import Choice, Several, Whole, scenes
 from components.training.recipes import recipe_of, state_of
 from tests.assets.engine import Node, as_sent, assert_agrees
@@ -112,7 +113,7 @@ def test_the_first_frame_is_whole(scene):
                 assert np.nanmax(np.abs(flat), initial=0) <= size / 2 - edge, (query, view.name, mark)
 
 
-# Where the largest sphere or circle of the hero is smaller than 60 % of the panel's smaller side: what is seen
+# Where the largest sphere or circle of the hero is under 60 % of the panel's smaller side: what is seen
 # with it at first is so much larger, and is whole.
 SMALLER = {
     "layernorm": 0.45,  # the cloud, which comes to the sphere

@@ -13,7 +13,7 @@ from geometry import Affine, Entries, Pipeline, clouds
 
 CLOSE = 0.01  # of half a picture: where its extents are found by approximation
 RNG = np.random.default_rng(1)
-X = RNG.normal(size=(60, 3)) + [3.0, -1.0, 0.5]
+X = RNG.normal(size=(60, 3)) + np.array([3.0, -1.0, 0.5])
 
 
 def recipe(layers, made, *, dims=3, stages=("one",), parameters=(), **view):
@@ -41,7 +41,7 @@ def test_the_first_frame_fills_the_picture_and_is_in_its_middle(dims):
 @pytest.mark.parametrize("dims", [2, 3])
 def test_what_is_larger_or_elsewhere_looks_the_same(dims):
     layers = (Points("x", "input", rows(np.eye(dims, 3))),)
-    one, other = (recipe(layers, (cloud(x),), dims=dims) for x in (X, 1e3 * X + [5e3, 0, -7e3]))
+    one, other = (recipe(layers, (cloud(x),), dims=dims) for x in (X, 1e3 * X + np.array([5e3, 0, -7e3])))
     np.testing.assert_allclose(seen(one), seen(other), atol=CLOSE)
 
 
