@@ -133,7 +133,8 @@ def test_the_hero_fills_its_panel_and_is_in_its_middle(scene):
         at = state.recipe.moment(state.params, progress, followed=state.follow)
         for mark in view.layers:
             if isinstance(mark, Line | Mesh) and mark.role in HEROES and mark.opacity_at(progress) > 0:
-                widths.append(np.ptp(flat_on(view, mark, at), axis=0).max())
+                flat = flat_on(view, mark, at)
+                widths.append((np.nanmax(flat, axis=0) - np.nanmin(flat, axis=0)).max())
     at = state.recipe.moment(state.params, state.progress, followed=state.follow)
     every = [mark for mark in view.layers if mark.draws != "labels" and not mark.guide and mark.flat != 0]
     shown = [mark for mark in every if mark.opacity_at(state.progress) > 0]

@@ -91,6 +91,7 @@ export class Panel {
     this.hand = hand;
     /** @type {(layer: Mark | null, index: number) => void} */ this.hovered = () => {};
     /** @type {() => void} */ this.plotted = () => {};
+    /** @type {() => void} */ this.rested = () => {};
     /** @type {Drawn[]} the last frame */ this.frame = [];
     /** @type {Drawn[] | null} the same while things move, as long as nobody else has drawn */ this.painted = null;
     /** @type {Map<number, Kept>} buffers of each layer, kept from frame to frame */
@@ -114,6 +115,9 @@ export class Panel {
 
   /** Tell when Plotly has drawn: axes may have moved. @param {() => void} hear */
   whenPlotted(hear) { this.plotted = hear; }
+
+  /** Tell when a frame stands for good. @param {() => void} hear */
+  whenRested(hear) { this.rested = hear; }
 
   /** Another view of the same kind; the next frame is of it. @param {View} view */
   show(view) {
@@ -148,7 +152,11 @@ export class Panel {
     this.gd.on("plotly_hover", (/** @type {Plotly} */ event) => this.hovered(this.view.layers[event.points[0].curveNumber], event.points[0].pointNumber));
     this.gd.on("plotly_unhover", () => this.hovered(null, -1));
     if (this.is3d) {
-      const moved = (/** @type {Plotly} */ event) => { if ("scene.camera" in event && !this.turning) this.hand.turned(this.camera()); };
+      const moved = (/** @type {Plotly} */ event) => {
+        if (!("scene.camera" in event) || this.turning) return;
+        this.gd.classList.add("turning");
+        this.hand.turned(this.camera());
+      };
       this.gd.on("plotly_relayouting", moved);
       this.gd.on("plotly_relayout", moved);
       this.gd.addEventListener("wheel", this.#zoom, { passive: false, capture: true });
@@ -169,6 +177,7 @@ export class Panel {
     this.sizes.observe(this.gd);
     this.painted = frame;
     this.settled = { frame, camera: this.is3d ? this.camera() : null };
+    this.rested();
   }
 
   /** Points are there to be picked as soon as the pointer is. @param {WebGLRenderingContext} gl */
@@ -203,9 +212,10 @@ export class Panel {
     const camera = this.is3d ? this.camera() : null;
     this.#forget();
     await this.Plotly.relayout(this.gd, { width: clientWidth, height: clientHeight });
-    if (!camera || this.closed) return;
-    this.setCamera(camera);
-    if (this.moving) this.paint(this.frame); // Plotly has drawn what had settled before
+    if (this.closed) return;
+    if (camera) this.setCamera(camera);
+    this.rested();
+    if (camera && this.moving) this.paint(this.frame); // Plotly has drawn what had settled before
   }
 
   get moving() { return this.gd.classList.contains("moving"); }
@@ -302,7 +312,7 @@ export class Panel {
     if (!this.opened) return;
     const camera = this.is3d ? this.camera() : null, before = this.settled;
     if (!this.moving && same(frame, before?.frame, "text") && String(camera?.eye) === String(before?.camera?.eye)
-      && String(camera?.center) === String(before?.camera?.center) && this.#keepsColors()) return;
+      && String(camera?.center) === String(before?.camera?.center) && this.#keepsColors()) return this.rested();
     this.colors.clear();
     this.frame = frame;
     const { data, layout } = this.#figure(frame, camera);
@@ -316,6 +326,7 @@ export class Panel {
     } else /** @type {HTMLCanvasElement} */ (this.canvas).hidden = true;
     this.gd.classList.remove("moving");
     this.#follow();
+    this.rested();
   }
 
   /** Whether the theme is the one that was drawn last. */
@@ -390,6 +401,7 @@ export class Panel {
   setCamera(camera) {
     if (!this.is3d || !this.opened) return;
     const scene = this.scene;
+    this.gd.classList.add("turning");
     if (this.fast && scene?.camera?.lookAt) {
       scene.camera.lookAt(camera.eye, camera.center, xyz(UP));
       redraw(scene.glplot);

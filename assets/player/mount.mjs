@@ -8,6 +8,7 @@ import { numbers } from "./numbers.mjs";
 import { NoWebGL, Panel } from "../painter/painter.mjs";
 import { picture } from "../painter/pictures.mjs";
 import { tour } from "./tour.mjs";
+import { name } from "../painter/names.mjs";
 import { home, legend, plotly } from "../painter/views.mjs";
 
 const IDLE = 300; // milliseconds at most
@@ -101,7 +102,7 @@ async function keep({ panels, recipe, camera }, frame) {
     panel.show(recipe.views[v]);
     panel.gd.parentElement.querySelector("figcaption").textContent = panel.view.title;
     explain(panel);
-    return panel.settle(frame[v]).then(() => panel.setCamera(camera ?? home(panel.view)));
+    return panel.settle(frame[v]).then(() => panel.setCamera(camera ?? home(panel.view))).then(() => panel.rested());
   }));
 }
 
@@ -115,6 +116,7 @@ function build(player, view, Plotly, hand) {
     h("figcaption", {}, view.title), element, legend(view)));
   const panel = new Panel(element, view, (name) => color(element, name), Plotly, fast, {
     picked: (layer, index) => hand.picked(layer, pointOf(layer, index)), turned: (camera) => hand.turned(camera, panel) });
+  panel.whenRested(() => name(panel));
   if (view.edge) element.after(h("button", { type: "button", className: "edge", onclick: () => player.edgeOn(panel) }, "See the plane edge on"));
   return panel;
 }
