@@ -124,6 +124,8 @@ export const MARKS = {
 
   Mesh: (mark, moment) => all(mark, moment),
 
+  Sheet: (mark, moment) => all(mark, moment),
+
   Disc: (mark, moment) => round(mark, moment),
 
   Labels: (mark, moment) => all(mark, moment),
@@ -318,10 +320,19 @@ const shown = new WeakMap();
 /** The stages of another cloud that decides which points a mark shows. @param {Mark} mark @param {import("./engine.mjs").Stages} stages */
 const seenBy = ({ only }, stages) => (only?.of ? stages[only.of] : null);
 
+/** The marks that show points of their cloud and see no others. */
+const PLAIN = new Set(["Points", "Line", "Mesh", "Sheet", "Labels"]);
+
+/** Whether a mark is the same at every progress. @param {Mark} mark */
+function rests({ mark, rows, only }) {
+  const fixed = (/** @type {Row} */ row) => { while (row.over && row.stage !== null) row = row.over; return row.stage !== null; };
+  return PLAIN.has(mark) && rows.every(fixed) && (!only || only === "followed" || Array.isArray(only));
+}
+
 /** What a mark shows; where its cloud has not moved, the same array again. @param {Mark} mark @param {Moment} moment */
 export function pointsOf(mark, moment) {
   const { stages, at, params, followed, progress } = moment, known = shown.get(mark);
-  const inputs = [stages[mark.cloud], at[mark.cloud], followed, mark.mark === "Trail" ? progress : 0, seenBy(mark, stages), ...rowMovers(mark.query ? [...mark.rows, mark.query] : mark.rows).map((name) => params[name])];
+  const inputs = [stages[mark.cloud], rests(mark) ? null : at[mark.cloud], followed, mark.mark === "Trail" ? progress : 0, seenBy(mark, stages), ...rowMovers(mark.query ? [...mark.rows, mark.query] : mark.rows).map((name) => params[name])];
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.points;
   const points = MARKS[mark.mark](mark, moment);
   shown.set(mark, { inputs, points });

@@ -9,7 +9,7 @@
  */
 
 import { unpack } from "../engine/engine.mjs";
-import { plane } from "../engine/geometry.mjs";
+import { edgeOn } from "../engine/geometry.mjs";
 import { handles, release } from "../painter/handles.mjs";
 import { collage, home, plotly } from "../painter/views.mjs";
 import { help } from "../page/keys.mjs";
@@ -245,9 +245,9 @@ export class Player {
 
   /** The camera to where a view's plane is seen edge on, on this side of it. @param {Panel} panel */
   edgeOn(panel) {
-    const { normal } = plane(this.at[/** @type {string} */ (panel.view.edge)], 1), { eye } = panel.camera(), far = Math.hypot(...eye);
-    const along = eye.reduce((s, e, i) => s + e * normal[i], 0), flat = eye.map((e, i) => e - along * normal[i]), length = Math.hypot(...flat);
-    if (length > 1e-3 * far) this.fly({ eye: flat.map((e) => (e * far) / length), center: [0, 0, 0] });
+    const { edge, ranges } = panel.view, sides = ranges.map(([low, high]) => high - low), { eye } = panel.camera();
+    const seen = edgeOn(this.at[/** @type {string} */ (edge)], eye.map((e, i) => e * sides[i]));
+    if (seen) this.fly({ eye: seen.map((e, i) => e / sides[i]), center: [0, 0, 0] });
   }
 
   /** Where the server has the picture of the present state, in the present colours. */

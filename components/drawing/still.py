@@ -3,7 +3,7 @@
 The same layers as the figure's, projected by the same camera; what lies farther is drawn first. A mesh of one
 colour is its shadow: all its triangles in one path, turned the same way, so that they do not add up. A mesh
 in the colours of values is convex: its faces that look this way are drawn, and if it is solid, no point
-behind it.
+behind it. A sheet is drawn piece by piece, the nearest last, in larger pieces where few points are drawn.
 """
 
 from __future__ import annotations
@@ -11,20 +11,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from components import theme as themes
 from components.drawing.projection import Size, behind, fitting, paper, project
-from components.drawing.shapes import above, areas, cells, dot, path, triangles
+from components.drawing.shapes import above, areas, cells, coarse, dot, path, quadrangles, triangles
 from components.language.cloud import Moment
 from components.language.link import State
-from components.language.marks import Color, color_of
+from components.language.marks import Color, Sheet, color_of
 from components.language.recipe import Recipe, View
 
 WIDTH, HEIGHT = 640, 440
 DASHES = {"dash": "6", "dot": "2", "dashdot": "6 2 2 2", "longdash": "10 4", "longdashdot": "10 4 2 4"}
+PIECES = 330  # points of a sheet
 MOST = 1500  # points drawn; more would only make the file large
 BLEED = 6  # pixels: half a mark, for one that lies on the edge of its axes
 LARGEST, LEAST = 15, 9  # pixels, of letters: as large as can be without two labels in one place
@@ -170,6 +173,8 @@ def _shape(
         case "labels":
             return _labels(recipe, drawn, f"var(--{themes.word(mark.role)})", letters)
         case "mesh":
+            if isinstance(mark, Sheet) and mark.color:
+                return _cloth(drawn, at, min(most, PIECES))
             if color_of(mark):
                 return _painted(drawn, at)
             return f'<path fill="{color}" d="{triangles(drawn.flat[mark.triangles])}"/>'
@@ -202,6 +207,22 @@ def _painted(drawn: Drawn, at: Moment) -> str:
             f'<path fill="{paint}" stroke="{paint}" d="{above(corners[seen], steps[seen], level)}"/>'
         )
     return f'<g stroke-width="0.7" stroke-linejoin="round">{"".join(pieces)}</g>'
+
+
+def _cloth(drawn: Drawn, at: Moment, most: int) -> str:
+    """A sheet as quadrangles between at most so many points, of one colour each, the farthest first."""
+    mark, flat = drawn.mark, np.rint(drawn.flat).astype(int)
+    number = np.arange(len(flat)).reshape(mark.grid)[coarse(mark.grid, most)]
+    corners = np.stack([number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]], -1).reshape(
+        -1, 4
+    )
+    corners = corners[np.argsort(-drawn.depth[corners].mean(1), kind="stable")]
+    shades = _shades(mark.values(at)[corners].mean(1), mark.color)
+    name, pieces = mark.color.scale, []
+    for shade, run in groupby(zip(shades, flat[corners].tolist(), strict=True), key=itemgetter(0)):
+        pieces.append(f'<path color="var(--{name}-{shade})" d="{quadrangles([each for _, each in run])}"/>')
+    look = 'fill="currentColor" stroke="currentColor" stroke-width="0.7" stroke-linejoin="round"'
+    return f"<g {look}>{''.join(pieces)}</g>"
 
 
 def _last(color: Color) -> int:

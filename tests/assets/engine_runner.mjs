@@ -2,10 +2,11 @@
 
 import { find } from "../../assets/page/search.mjs";
 import { createInterface } from "node:readline";
-import { Binding, paced, query } from "../../assets/dash/binding.mjs";
+import { Binding, paced, query } from "../../assets/guest/binding.mjs";
 import { side } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
 import * as marks from "../../assets/engine/marks.mjs";
+import { edgeOn } from "../../assets/engine/geometry.mjs";
 import { hull } from "../../assets/engine/hull.mjs";
 import { certificate, selection } from "../../assets/engine/selection.mjs";
 import * as link from "../../assets/player/link.mjs";
@@ -48,6 +49,7 @@ const answers = {
       })) };
     });
   },
+  edgeOn: ({ values, eye }) => edgeOn(values, eye),
   marks: () => Object.keys(marks.MARKS),
   hull: ({ points, n, d }) => answers.hulls({ sets: [points], n, d })[0],
   /** Of each set of points, from the second on with the one before for a start. */

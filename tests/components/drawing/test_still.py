@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from components.drawing.projection import paper
-from components.drawing.still import BLEED, HEIGHT, LETTER, MOST, WIDTH, boxes, svg
+from components.drawing.still import BLEED, HEIGHT, LETTER, MOST, WIDTH, boxes, layers_of, seen, svg
 from components.language.cloud import Cloud, Row, rows
-from components.language.marks import Color, Mesh, Points
+from components.language.marks import Color, Mesh, Points, Sheet
 from components.language.scene import scenes
 from components.theme import THEMES, colors
 from components.training.recipes import recipe_of, state_of
@@ -209,6 +209,35 @@ def ball(*, opacity):
 def test_a_solid_globe_hides_what_is_behind_it(opacity, shown):
     found = checked(svg(ball(opacity=opacity), state_of(SCENE, {})))
     assert len(found["circle"]) == shown
+
+
+def bent(*, most):
+    """A sheet of 9 × 9 points that is folded flat on itself: the half with low values lies behind."""
+    y, z = np.meshgrid(np.linspace(-1, 1, 9), np.linspace(-1, 1, 9), indexing="ij")
+    points = np.stack([np.where(y > 0, 0.5, -0.5), abs(y), z], -1).reshape(-1, 3)
+    sheet = Sheet("sheet", "sphere", rows(np.eye(3)), grid=(9, 9), color=Color("diverging", -1, 1, y.ravel()))
+    small = recipe(3)
+    view = replace(small.views[0], layers=(sheet,), ranges=((-2.0, 2.0),) * 3, camera=(2.0, 0.0, 0.0))
+    small = replace(
+        small, stages=("x",), clouds=(Cloud("sheet", points),), views=(view,), table=None, readouts=()
+    )
+    state = state_of(SCENE, {})
+    drawn = seen(small, view, state, (400, 400))
+    [text] = layers_of(small, state, drawn, (400, 400), most=most)
+    return [
+        (path.get("color")[-2], path.get("d").count("z"))
+        for path in ElementTree.fromstring(text).iter("path")
+    ]
+
+
+@pytest.mark.parametrize(("most", "pieces"), [(81, 64), (80, 16), (25, 16), (9, 4), (3, 1)])
+def test_a_sheet_is_drawn_in_so_many_pieces_the_nearest_last(most, pieces):
+    found = bent(most=most)
+    assert sum(count for _, count in found) == pieces
+    shades = [int(shade) for shade, _ in found]
+    near = [k for k, shade in enumerate(shades) if shade > 2]
+    far = [k for k, shade in enumerate(shades) if shade < 2]
+    assert pieces < 4 or max(far) < min(near), "what lies behind is drawn before"
 
 
 def test_a_globe_shows_its_near_side_shade_by_shade():
