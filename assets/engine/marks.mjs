@@ -14,7 +14,8 @@
  * @typedef {{mark: string, draws: string, cloud: string, role: string, rows: Row[], title: string, opacity: number,
  *   fade: number[] | null, color: Color | null, hand: Hand | null, [field: string]: any}} Mark
  * @typedef {{recipe: import("./engine.mjs").Recipe, stages: import("./engine.mjs").Stages, at: Record<string, Float64Array>,
- *   params: Record<string, number>, progress: number, followed: number}} Moment what is known when a frame is drawn
+ *   params: Record<string, number>, progress: number, followed: number, each?: import("./engine.mjs").Progresses | null}} Moment what is
+ *   known when a frame is drawn; each: the progress of each point of the clouds in which they differ
  */
 
 import { between, cloudOf, gather, project, rowMovers, unpack, value } from "./engine.mjs";
@@ -36,12 +37,13 @@ export const MARKS = {
 
   /** Joins where a point was at each stage to where it is: its later corners rest on the point itself. */
   Trail(mark, moment) {
-    const { recipe, stages, params, progress } = moment;
+    const { recipe, stages, params, progress } = moment, each = moment.each?.[mark.cloud];
     const own = stages[mark.cloud], n = sizeOf(recipe, mark.cloud), indices = chosen(mark, moment);
+    const upTo = (/** @type {number} */ s) => (each ? indices.map((i) => Math.min(s, each[i])) : Math.min(s, progress));
     const m = indices.length, k = mark.rows.length, corners = own.length + 1;
     const out = new Float32Array(m * corners * k).fill(NaN), few = own.map((stage) => gather(stage, stage.length / n, indices));
     few.forEach((_, s) => {
-      const points = project(mark.rows, few, between(few, m, Math.min(s, progress)), m, params);
+      const points = project(mark.rows, few, between(few, m, upTo(s)), m, params);
       for (let i = 0; i < m; i++) out.set(points.subarray(i * k, (i + 1) * k), (i * corners + s) * k);
     });
     return withHeads(out, k, mark.arrow);

@@ -83,9 +83,7 @@ export function sliders(part, recipe, set) {
   const all = new Map(parameters.map((p) => [p.name, slider(p, (value) => set(p.name, value))]));
   /** @type {Map<string, HTMLElement>} */ const groups = new Map();
   for (const p of parameters) {
-    if (!groups.has(p.group)) {
-      groups.set(p.group, h("fieldset", { className: "group" }, ...(p.group ? [h("legend", {}, p.group)] : [])));
-    }
+    if (!groups.has(p.group)) groups.set(p.group, group(p));
     /** @type {HTMLElement} */ (groups.get(p.group)).append(/** @type {ReturnType<typeof slider>} */ (all.get(p.name)).element);
   }
   part.replaceChildren(...groups.values());
@@ -96,6 +94,9 @@ export function sliders(part, recipe, set) {
     for (const [name, { show }] of all) show(params[name]);
   };
 }
+
+/** Where the sliders of a parameter's group stand: below one another under its name, or in a row beside it. @param {import("../engine/engine.mjs").Parameter} p */
+const group = ({ group: name, vector }) => h("fieldset", { className: vector ? "group vector" : "group" }, ...(name ? [h("legend", {}, name)] : []));
 
 /** The largest number of a choice that a click on the picture can set, such as the last seed. @param {import("../engine/engine.mjs").Recipe} recipe
  * @param {string} name */

@@ -12,6 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components import theme as themes
+from components.drawing import depth
 from components.language.cloud import Moment, Params
 from components.language.marks import (
     Carry,
@@ -127,7 +128,7 @@ def _scene_layout(view: View) -> dict[str, Any]:
     }
     scene: dict[str, Any] = dict(zip(("xaxis", "yaxis", "zaxis"), axes, strict=True))
     scene |= {"aspectmode": "cube", "dragmode": "turntable", "camera": camera}
-    return _base_layout() | {"scene": scene}
+    return _base_layout() | {"scene": scene, "meta": {"depth": depth.TOLD}}
 
 
 def _plane_layout(view: View) -> dict[str, Any]:

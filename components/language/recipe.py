@@ -21,7 +21,8 @@ from components.language.marks import Counted, Followed, Highest, Mark
 class Parameter:
     """A number that a slider moves. `scale="log"`: the slider is even in log10 of the value.
 
-    quiet: it has no slider; a hand on the figure moves it."""
+    quiet: it has no slider; a hand on the figure moves it. folded: its slider stands with what is folded away
+    at the start. vector: its group is one vector, whose components stand in one row."""
 
     name: str
     label: str
@@ -33,6 +34,8 @@ class Parameter:
     group: str = ""
     about: str = ""
     quiet: bool = False
+    folded: bool = False
+    vector: bool = False
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,8 @@ def short(name: str, text: str, longest: int) -> str:
 class Choice:
     """What cannot move continuously: one of `options` (value → label).
 
-    `when`: shown only where another choice has one of some values.
+    when: shown only where another choice has one of some values. folded: it stands with what is folded away
+    at the start. All kinds of choices have both.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Choice:
     default: Any
     options: Mapping[str, str]
     when: tuple[str, Sequence[str]] | None = None
+    folded: bool = False
 
     def parse(self, text: str) -> Any:
         if text not in self.options:
@@ -78,6 +80,7 @@ class Whole:
     max: int
     step: int = 1
     when: tuple[str, Sequence[str]] | None = None
+    folded: bool = False
 
     def parse(self, text: str) -> int:
         return whole(self.name, text, self.min, self.max)
@@ -92,6 +95,7 @@ class Typed:
     default: str
     longest: int = 4000
     when: tuple[str, Sequence[str]] | None = None
+    folded: bool = False
 
     def parse(self, text: str) -> str:
         return short(self.name, text, self.longest)
@@ -107,6 +111,7 @@ class Sentence:
     default: str
     longest: int = 200
     when: tuple[str, Sequence[str]] | None = None
+    folded: bool = False
 
     def parse(self, text: str) -> str:
         if not text.strip():
@@ -123,6 +128,7 @@ class Several:
     default: str
     options: Mapping[str, str]
     when: tuple[str, Sequence[str]] | None = None
+    folded: bool = False
 
     def parse(self, text: str) -> str:
         words = text.split(",") if text else []
@@ -163,6 +169,7 @@ class Picked:
     max: int
     of: Sequence[str]
     when: tuple[str, Sequence[str]] | None = None
+    folded: bool = False
 
     def parse(self, text: str) -> int:
         return whole(self.name, text, self.min, self.max)

@@ -3,7 +3,9 @@
 `# title` stands first, and the lead under it, as plain text. `## A tour` holds a `### stop` each; a stop's
 first line `@ progress=2 gamma1=1.5` is its state. Lines `? question`, `- answer`, `- * the right answer`
 after it ask for a guess before the stop is shown. `## Questions` holds a `### question` each, and its answer
-under it. `## Sources` holds keys of texts/sources.md, with commas. All other sections are the prose.
+under it. `## Sources` holds keys of texts/sources.md, with commas. All other sections are the prose. There a
+line `@ stage=centre` over a paragraph says what stage it is about, by its name, or by its number where names
+are not alone: `@ stage=centre | 3`. Of stages that a recipe has not, nothing is said in it.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 MOST_ANSWERS = 9  # a digit each
+PASSAGE = re.compile(r"^@(.*)\n((?:.+\n)+)", re.M)  # a line that names stages, and its paragraph
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,30 @@ def _markdown() -> MarkdownIt:
 def markdown(text: str) -> str:
     """Markdown → HTML."""
     return _markdown().render(text)
+
+
+def prose(text: str) -> str:
+    """Markdown → HTML, in which a paragraph that names stages is a `div` that says which.
+
+    Raises ValueError for a line '@ …' that does not name any.
+    """
+    before, *rest = PASSAGE.split(text)
+    found = (
+        markdown(before),
+        *(_passage(*three) for three in zip(*(rest[k::3] for k in range(3)), strict=True)),
+    )
+    return "".join(found)
+
+
+def _passage(named: str, words: str, after: str) -> str:
+    found = re.fullmatch(r" stage=([^ |].*)", named)
+    stages = found[1].split(" | ") if found else []
+    if not all(stages) or len(set(stages)) != len(stages) or not stages:
+        raise ValueError(
+            f"'@{named}' over {words[:40]!r}… names no stages: '@ stage=centre', '@ stage=1 | 3'"
+        )
+    told = html.escape(" | ".join(stages))
+    return f'<div class="passage" data-stages="{told}">{markdown(words)}</div>\n{markdown(after)}'
 
 
 def line(text: str) -> str:
@@ -115,9 +142,9 @@ def read(path: Path) -> Text:
     """What stands under the lead of a `text.md`."""
     named = dict(parts(path.read_text("utf-8"), "##")[1])
     tour, questions, sources = (named.pop(each, "") for each in ("A tour", "Questions", "Sources"))
-    prose = "".join(f"\n## {title}\n\n{body}\n" for title, body in named.items())
+    sections = "".join(f"\n## {title}\n\n{body}\n" for title, body in named.items())
     return Text(
-        markdown(prose),
+        prose(sections),
         tuple(_stop(*part) for part in parts(tour, "###")[1]),
         tuple((line(q), markdown(a)) for q, a in parts(questions, "###")[1]),
         tuple(key.strip() for key in sources.split(",") if key.strip()),

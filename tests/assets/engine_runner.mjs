@@ -3,6 +3,7 @@
 import { find } from "../../assets/page/search.mjs";
 import { createInterface } from "node:readline";
 import { Binding, paced, query } from "../../assets/guest/binding.mjs";
+import { recipe } from "../../assets/guest/made.mjs";
 import { side } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
 import * as marks from "../../assets/engine/marks.mjs";
@@ -15,9 +16,11 @@ import { placed, spots } from "../../assets/painter/names.mjs";
 import * as motion from "../../assets/player/motion.mjs";
 import { marked } from "../../assets/player/letters.mjs";
 import { readout, rows } from "../../assets/player/numbers.mjs";
+import * as passages from "../../assets/player/passages.mjs";
 import { pause, poll } from "../../assets/player/poll.mjs";
 import { ask } from "../../assets/player/source.mjs";
 import { State } from "../../assets/player/state.mjs";
+import { deep } from "../../assets/painter/depth.mjs";
 import { declared } from "../../assets/painter/shaders.mjs";
 
 /** Numbers as base64, so that NaN and infinities travel too. */
@@ -50,6 +53,11 @@ const answers = {
         values: mark.color ? pack(marks.valuesOf(mark, moment)) : null,
       })) };
     });
+  },
+  /** What is loose, and where its points are on a leg, the last of them behind. */
+  scattered({ recipe, leg, lag }) {
+    const params = link.defaults(recipe), own = motion.apart(leg, lag), at = engine.positions(recipe, params, motion.along(leg, false), own);
+    return { loose: [...engine.loose(recipe)], each: each(engine.progresses(recipe, own), (x) => Array.from(x)), at: each(at, pack) };
   },
   edgeOn: ({ values, eye }) => edgeOn(values, eye),
   marks: () => Object.keys(marks.MARKS),
@@ -89,7 +97,10 @@ const answers = {
   flat: ({ points, ranges, camera, size }) => [...flat(Float32Array.from(points), ranges, camera, ...size)],
   named: ({ sizes, things, room, taken, crowd }) => placed(
     sizes.map(([wide, tall], k) => ({ wide, tall, spots: spots(Float32Array.from(things[k]), k % 2 === 1) })), room, taken, Float32Array.from(crowd)),
+  passages: ({ name, cases }) => cases.map((all) => passages[name](...all)),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
+  /** The progress of points at some places in the row, on each of some legs. */
+  apart: ({ cases, parts }) => cases.map(([leg, lag]) => parts.map(motion.apart(leg, lag))),
   sides: ({ cameras }) => cameras.map(side),
   /** The words of every readout of a recipe. */
   readouts({ recipe, params, progress, followed }) {
@@ -114,6 +125,18 @@ const answers = {
     });
   },
   asked: ({ state }) => query(state),
+  /** What a figure hears that asks a widget for a recipe, and whom it asked. news: what the kernel says by itself while the
+   * widget's own is being unpacked, and what it answers; "gone": the figure goes. */
+  async made({ has, query, meanwhile, answer }) {
+    const ears = {}, sent = [], life = new AbortController();
+    const hear = (event, news) => (ears[event] ?? []).forEach((each) => each(news));
+    const say = ({ made, ...news }) => { if (made) { model.made = made; hear("change:_made"); } else hear("msg:custom", news); };
+    const model = { made: has, get: () => model.made, on: (event, ear) => (ears[event] ??= []).push(ear), off: (event, ear) => { ears[event] = ears[event].filter((each) => each !== ear); },
+      send(asked) { sent.push(asked); if (answer === "gone") life.abort(); else if (answer) setTimeout(() => answer.forEach(say)); } };
+    const unpack = async (packed) => { const news = meanwhile; meanwhile = null; await null; if (news) say(news); await null; return packed; };
+    const found = await recipe(model, unpack, query, life.signal);
+    return { found, sent, ears: Object.values(ears).flat().length };
+  },
   async paced({ every, at }) {
     const calls = [], start = performance.now(), { ask } = paced(() => calls.push(performance.now() - start), every);
     for (const ms of at) setTimeout(ask, ms);
@@ -149,12 +172,13 @@ const answers = {
       } catch (error) {
         gave = error.constructor.name;
       }
-      const { progress, params, playing, running, followed, growing, moves, query } = state;
-      told.push({ gave, progress, params, playing, running, followed, growing, moves, query, drawn: state.frame(false).flat().map((mark) => pack(mark.points)) });
+      const { progress, params, playing, running, followed, growing, moves, query, opening } = state;
+      told.push({ gave, opening, progress, params, playing, running, followed, growing, moves, query, drawn: state.frame(false).flat().map((mark) => pack(mark.points)) });
     }
     return told;
   },
   declared: ({ source, kind }) => declared(source, kind),
+  deep: ({ sources, depth }) => sources.map((source) => deep(source, depth)),
   find: ({ entries, query }) => find(entries, query),
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
 };

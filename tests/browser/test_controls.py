@@ -168,7 +168,7 @@ def test_keys(page):
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached", timeout=PATIENCE)
     page.keyboard.press("f")
-    page.wait_for_function("() => document.fullscreenElement?.className === 'scene'", timeout=PATIENCE)
+    page.wait_for_function("() => document.fullscreenElement?.matches('.scene')", timeout=PATIENCE)
     views, stage = page.locator(".views").bounding_box(), page.locator(".scrubber").bounding_box()
     assert views["height"] > 400
     assert stage["y"] + stage["height"] <= page.evaluate("innerHeight")

@@ -316,3 +316,26 @@ def test_a_run_ends_with_the_plane_edge_on(page):
     off = [abs(eye @ (sides * normal) - away) / sides.max() for eye in (before, after)]
     assert off[1] < SAME_CAMERA < 0.1 * off[0]
     assert np.linalg.norm(after) == pytest.approx(np.linalg.norm(before), abs=SAME_CAMERA)
+
+
+def test_a_scene_shows_itself_once_until_it_is_touched(new_page):
+    page = new_page(first=True)
+    page.goto("/rmsnorm")
+    until(page, "p.ready && p.opening && p.progress > 0.2")
+    page.keyboard.press("x")
+    until(page, "!p.opening && !p.leg && !p.playing")
+    where = player(page, "p.progress")
+    rest(page)
+    assert 0 < where < player(page, "p.last") and player(page, "p.progress") == where
+    page.goto("/rmsnorm")
+    until(page, "p.ready")
+    assert not player(page, "p.opening || p.playing"), "once"
+
+
+@pytest.mark.parametrize(("link", "motion"), [("/fold?progress=1", "no-preference"), ("/fold", "reduce")])
+def test_no_scene_shows_itself_where_something_else_is_asked_for(new_page, link, motion):
+    page = new_page(first=True, reduced_motion=motion)
+    page.goto(link)
+    until(page, "p.ready")
+    assert not player(page, "p.opening || p.playing || p.leg")
+    assert page.evaluate("localStorage.visited") == "fold"

@@ -42,8 +42,8 @@ def build(choices: Choices) -> Recipe:
         formula=circle.formula(first),
         table=Table("points", columns=("components", "norm")),
         readouts=(
+            Number("speed dx′/dt of the red point", "speed", SPEED[1], Followed()),
             Residual("Largest distance to the closed form", "points", "closed form", coordinates=1),
-            Number("Speed dx′/dt of the followed point", "speed", SPEED[1], Followed()),
         ),
         progress=2,
         follow=537,

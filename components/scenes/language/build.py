@@ -70,10 +70,10 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], models: Ro
         formula=formula(shape.scaled),
         table=Table("true", columns=("components", "mean", "norm")),
         readouts=(
+            Count("keys that no query can choose, at x", "keys", Unselectable(), 0),
             Letters("no query can choose", "keys", Unselectable()),
             Fate("The followed key", "true"),
-            Count("Keys that no query can choose, at x", "keys", Unselectable(), 0),
-            Count("at the end", "keys", Unselectable(), last),
+            Count("Keys that no query can choose, at the end", "keys", Unselectable(), last),
         ),
         facts=facts(models),
         follow=inside[0] if inside else 0,

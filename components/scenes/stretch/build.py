@@ -1,6 +1,8 @@
 """The recipe of the stretch: (x, y) ↦ u_ε(t·x, y) on the unit circle."""
 
-from components.language.recipe import Parameter, Recipe, Residual, Table
+from components.language.cloud import Row
+from components.language.marks import Followed
+from components.language.recipe import Number, Parameter, Recipe, Residual, Table
 from components.language.scene import Choices
 from components.scenes import circle
 
@@ -15,7 +17,10 @@ def build(choices: Choices) -> Recipe:
         views=(circle.plane_view(count, "The points", image="the ellipse (tx, y)"), circle.curve_view(count)),
         formula=circle.formula("tx"),
         table=Table("points", columns=("components", "norm")),
-        readouts=(Residual("Largest distance to the closed form", "points", "closed form", coordinates=1),),
+        readouts=(
+            Number("x of the red point", "points", Row((1, 0)), Followed()),
+            Residual("Largest distance to the closed form", "points", "closed form", coordinates=1),
+        ),
         progress=2,
         follow=412,
     )

@@ -247,3 +247,21 @@ def test_a_globe_shows_its_near_side_shade_by_shade():
     assert list(heights) == ["0", "1", "2", "3", "4"]
     means = [np.mean(heights[k]) for k in "01234"]
     assert means == sorted(means, reverse=True), "what is high has the high colour; pixels go down"
+
+
+def test_a_point_is_larger_the_nearer_it_is_and_paler_the_farther():
+    """On a line away from the eye, beside nothing else: sizes by distance, no paler before the middle."""
+    x = np.linspace(-1, 1, 9)[:, None] * [1.0, 0, 0]
+    shown = Points("x", "input", rows(np.eye(3)), size=6)
+    small = recipe(3)
+    view = replace(small.views[0], layers=(shown,), ranges=((-2, 2),) * 3, camera=(1.0, 0.02, 0.0))
+    whole = {"clouds": (Cloud("x", x),), "views": (view,), "stages": ("x",), "progress": 0.0}
+    alone = replace(small, readouts=(), table=None, **whole)
+    found = checked(svg(alone, state_of(SCENE, {})))
+    radii = [float(dot.get("r")) for dot in found["circle"]]
+    away = np.linspace(1.25, 0.75, 9)  # the farthest is drawn first; the middle is 1
+    np.testing.assert_allclose(radii, radii[4] / away, atol=0.06)
+    own = {dot: float(g.get("opacity", 1)) for g in found["g"] for dot in g}
+    fading = [float(dot.get("opacity", own[dot])) for dot in found["circle"]]
+    assert fading == sorted(fading) and fading[0] < 0.8
+    assert fading[2] < 1 == fading[4], "what is beyond the middle is paler"

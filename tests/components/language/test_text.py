@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 import pytest
 
 from components.language.scene import scenes
-from components.language.text import Text, heading, mathml, read
+from components.language.text import Text, heading, mathml, prose, read
 from components.training.recipes import state_of
 
 TEXT = r"""# Some & more
@@ -147,3 +147,18 @@ def test_a_question_has_answers_and_one_is_right(tmp_path, answers):
 def test_several_scenes_ask():
     asking = [slug for slug, scene in scenes().items() if any(s.question for s in scene.text.tour)]
     assert len(asking) >= 4
+
+
+def test_a_paragraph_names_its_stages():
+    found = prose("Before.\n\n@ stage=centre\nIt *falls*,\nfar.\n\n@ stage=γ, β | 3\n- a\n- b\n\nAfter.\n")
+    assert '<div class="passage" data-stages="centre"><p>It <em>falls</em>,\nfar.</p>' in found
+    assert '<div class="passage" data-stages="γ, β | 3"><ul>' in found
+    assert found.startswith("<p>Before.</p>") and found.endswith("<p>After.</p>\n") and "@" not in found
+
+
+@pytest.mark.parametrize(
+    "line", ["@", "@ stage=", "@ stage= | 1", "@ stage=1 | 1", "@ stages=1", "@ progress=1"]
+)
+def test_a_line_that_names_no_stage_is_refused(line):
+    with pytest.raises(ValueError, match="over 'Words"):
+        prose(f"{line}\nWords.\n")
