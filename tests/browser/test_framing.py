@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from components.drawing.projection import project
-from components.language.marks import Line, Mesh, Points
+from components.language.marks import Disc, Line, Mesh, Points
 from components.language.scene import scenes
 from components.training.recipes import state_of
 from tests.browser.hand import pixels as read
@@ -35,7 +35,7 @@ def computed(slug, size):
     view, found = state.recipe.views[0], []
     at = state.recipe.moment(state.params, state.progress, followed=state.follow)
     for mark in view.layers:
-        if mark.opacity_at(state.progress) > 0.1 and isinstance(mark, Line | Mesh | Points):
+        if mark.opacity_at(state.progress) > 0.1 and isinstance(mark, Line | Mesh | Disc | Points):
             flat, _ = project(view, mark.points(at), view.camera, size)
             around = mark.size / 2 if isinstance(mark, Points) else 1
             found += [np.nanmin(flat, axis=0) - around, np.nanmax(flat, axis=0) + around]
