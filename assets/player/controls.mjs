@@ -13,9 +13,15 @@ export function h(tag, properties = {}, ...children) {
     else if (name in element && name !== "list") /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (element))[name] = value;
     else element.setAttribute(name, String(value));
   }
-  element.append(...children);
+  element.append(...children.flatMap((child) => (typeof child !== "string" || !child.includes("<sub>") ? [child] : tag === "option" ? [unset(child)] : typeset(child))));
   return element;
 }
+
+/** A label as nodes: what stands in `<sub>` is set below the line, and nothing else is markup. @param {string} label @returns {(Node | string)[]} */
+const typeset = (label) => label.split(/<sub>(.*?)<\/sub>/).map((piece, i) => (i % 2 ? h("sub", {}, piece) : piece)).filter(Boolean);
+
+/** A label where nothing can be typeset. @param {string} label */
+export const unset = (label) => label.replaceAll(/<\/?sub>/g, "");
 
 /** @param {HTMLCanvasElement} canvas */
 export const pen = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
@@ -26,13 +32,13 @@ export const readable = (x) => (x !== 0 && Math.abs(x) < 1e-3 ? x.toExponential(
 const NOTCH = 0.05; // of a log slider, in powers of ten
 
 /** A log slider runs over log10; one notch below its least value stands for exactly 0. @param {import("../engine/engine.mjs").Parameter} p */
-const track = (p) => p.scale === "log"
+export const track = (p) => p.scale === "log"
   ? { min: Math.log10(p.min) - NOTCH, max: Math.log10(p.max), step: NOTCH }
   : { min: p.min, max: p.max, step: p.step };
 /** @param {import("../engine/engine.mjs").Parameter} p @param {number} value */
-const toTrack = (p, value) => (p.scale !== "log" ? value : value === 0 ? Math.log10(p.min) - NOTCH : Math.log10(value));
+export const toTrack = (p, value) => (p.scale !== "log" ? value : value === 0 ? Math.log10(p.min) - NOTCH : Math.log10(value));
 /** @param {import("../engine/engine.mjs").Parameter} p @param {number} at */
-const fromTrack = (p, at) => {
+export const fromTrack = (p, at) => {
   if (p.scale !== "log") return Number(at.toPrecision(9));
   return at < Math.log10(p.min) - NOTCH / 2 ? 0 : Math.max(p.min, Math.min(p.max, Number((10 ** at).toPrecision(3))));
 };
@@ -184,7 +190,7 @@ export function scrubber(part, recipe, player) {
   const show = () => {
     clock?.show();
     range.value = String(player.progress);
-    const at = Math.round(player.progress), now = `${recipe.stages[at]}, ${player.progress.toFixed(1)} of ${last}`;
+    const at = Math.round(player.progress), now = `${unset(recipe.stages[at])}, ${player.progress.toFixed(1)} of ${last}`;
     if (now !== words) {
       range.setAttribute("aria-valuetext", (words = now));
       stops.forEach((/** @type {HTMLElement} */ stop, /** @type {number} */ k) => stop.setAttribute("aria-current", k === at ? "step" : "false"));

@@ -45,8 +45,8 @@ function reading(r, player) {
 function where({ recipe, progress, last }) {
   const points = pointCount(recipe), k = Math.round(progress), counted = `${points} ${points === 1 ? "point" : "points"}`;
   if (!last) return counted;
-  if (Math.abs(progress - k) < 1e-3) return `${counted}, at the stage ${recipe.stages[k]} (${k} of ${last})`;
-  return `${counted}, between the stages ${recipe.stages[Math.floor(progress)]} and ${recipe.stages[Math.ceil(progress)]} (${progress.toFixed(1)} of ${last})`;
+  if (Math.abs(progress - k) < 1e-3) return `${counted}, at the stage ${plain(recipe.stages[k])} (${k} of ${last})`;
+  return `${counted}, between the stages ${plain(recipe.stages[Math.floor(progress)])} and ${plain(recipe.stages[Math.ceil(progress)])} (${progress.toFixed(1)} of ${last})`;
 }
 
 /** Choices and parameters that differ from their defaults. @param {import("./player.mjs").Player} player */

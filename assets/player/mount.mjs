@@ -5,6 +5,7 @@ import { h, scrubber } from "./controls.mjs";
 import { unpack } from "../engine/engine.mjs";
 import { controls } from "./fold.mjs";
 import { letters } from "./letters.mjs";
+import { symbols } from "./symbols.mjs";
 import { numbers } from "./numbers.mjs";
 import { passages, towards } from "./passages.mjs";
 import { NoWebGL, Panel } from "../painter/painter.mjs";
@@ -36,8 +37,11 @@ export function fill(player, own) {
   const stage = part("stage");
   if (stage) shows.push(...letters(stage, recipe, player));
   own.count();
-  if (formula && formula.innerHTML !== recipe.formula) { formula.innerHTML = recipe.formula; delete formula.dataset.stage; }
-  if (formula) shows.push(() => mark(formula, player.progress));
+  if (formula) {
+    formula.innerHTML = recipe.formula;
+    delete formula.dataset.stage;
+    shows.push(() => mark(formula, player.progress), ...symbols(formula, recipe.parameters.filter((p) => player.offers(p.name)), player));
+  }
   if (explained) shows.push(passages(explained, player));
   if (text && recipe.text && !player.tour) own.tour(tour(text, recipe.text.tour, player));
   return shows;

@@ -1,7 +1,7 @@
 // @ts-check
 /** The paragraphs of a text that name stages: lit while one of these is shown; a click goes there. */
 
-import { h } from "./controls.mjs";
+import { h, unset } from "./controls.mjs";
 
 /** The stage that a progress is on its way to, or at. @param {number} progress */
 export const towards = (progress) => Math.ceil(progress - 0.02);
@@ -20,7 +20,7 @@ export function passages(part, player) {
   const { stages } = player.recipe;
   const all = /** @type {HTMLElement[]} */ ([...part.querySelectorAll(".passage")]).map((element) => {
     const own = named(element.dataset.stages ?? "", stages), go = () => player.goTo(after(own, towards(player.progress)));
-    const button = h("button", { type: "button", className: "to", "aria-label": `Stage ${own[0]}: ${own.map((k) => stages[k]).join(", ")}` }, String(own[0]));
+    const button = h("button", { type: "button", className: "to", "aria-label": `Stage ${own[0]}: ${own.map((k) => unset(stages[k])).join(", ")}` }, String(own[0]));
     element.querySelector(":scope > .to")?.remove();
     if (own.length) element.prepend(button);
     element.onclick = own.length ? (event) => { if (!elsewhere(/** @type {Element} */ (event.target))) go(); } : null;

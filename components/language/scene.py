@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from components.language.recipe import Recipe
-from components.language.text import Text, heading, read
+from components.language.text import Text, heading, line, plain, read
 from learning.datasets import DataSet
 from learning.models import Model
 
@@ -236,7 +236,11 @@ class Scene:
 
     @property
     def lead(self) -> str:
-        return heading(self._text)[1]
+        return plain(self.lead_html)
+
+    @property
+    def lead_html(self) -> str:
+        return line(heading(self._text)[1])
 
     @property
     def text(self) -> Text:

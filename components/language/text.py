@@ -14,6 +14,7 @@ import html
 import re
 from dataclasses import dataclass
 from functools import cache
+from html import unescape
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,10 @@ from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+# ⊙ or + first or last in a piece that has a class
+EDGE = re.compile(
+    r'(?P<first><mrow class="[^"]*">)?<mo>(?P<sign>&#x(?:02299|0002B|0003D);)</mo>(?(first)|(?=</mrow>))'
+)
 MOST_ANSWERS = 9  # a digit each
 PASSAGE = re.compile(r"^@(.*)\n((?:.+\n)+)", re.M)  # a line that names stages, and its paragraph
 
@@ -49,8 +54,15 @@ class Text:
 
 
 def mathml(latex: str, *, display: str = "inline") -> str:
-    r"""LaTeX → MathML; `\class{…}{…}` becomes a class that style sheets and the player know."""
-    return convert(latex, display=display)
+    r"""LaTeX → MathML; `\class{…}{…}` becomes a class that style sheets and the player know.
+
+    An operator at the edge of such a piece stands between two things all the same, with room on both
+    sides; ⟨ and ⟩ are brackets.
+    """
+    found = convert(latex, display=display)
+    for bracket, form in (("&#x027E8;", "prefix"), ("&#x027E9;", "postfix")):
+        found = found.replace(f"<mi>{bracket}</mi>", f'<mo form="{form}" stretchy="false">{bracket}</mo>')
+    return EDGE.sub(r'\g<first><mo form="infix">\g<sign></mo>', found)
 
 
 @cache
@@ -91,6 +103,12 @@ def _passage(named: str, words: str, after: str) -> str:
 def line(text: str) -> str:
     """Markdown that is one line → HTML without a paragraph."""
     return _markdown().renderInline(text)
+
+
+def plain(html: str) -> str:
+    """HTML as text. Pieces of a formula stay together, blocks are apart."""
+    blocks = re.sub(r"</(?:p|h2|li|td|th)>", " ", html)
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", blocks.replace("<msqrt>", "√"))).split())
 
 
 def parts(text: str, mark: str) -> tuple[str, list[tuple[str, str]]]:

@@ -87,7 +87,7 @@ def notice() -> html.Div:
 
 def _head(scene: Scene) -> html.Div:
     start = html.A("Take the tour", href="?tour=1", className="on") if scene.text.tour else None
-    return html.Div([html.H1(scene.title), html.P(scene.lead), start], className="head")
+    return html.Div([html.H1(scene.title), html.P(Markup(scene.lead_html)), start], className="head")
 
 
 def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.Div:

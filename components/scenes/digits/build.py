@@ -39,7 +39,7 @@ def build(choices: Choices, film: Film, found: Rows) -> Recipe:
     view, shown = sphere(film)
     beside, more = depths(found) if choices["beside"] == "depth" else curves(film, 0, choices["beside"])
     return Recipe(
-        stages=("last Linear before", "u_ε"),
+        stages=("last Linear before", MIDDLES["u_eps"]),
         parameters=clock(film),
         clouds=(*shown, *more),
         views=(view, beside),

@@ -109,10 +109,12 @@ def parameters(d: int, centered: bool, mean: float) -> tuple[Parameter, ...]:
     about = "added to every component of every point"
     shift = Parameter("mean", "mean", mean, -2, 2, about=about)
     about = "keeps the division safe"
-    eps = Parameter("eps", "ε", 1e-5, 1e-8, 10, scale="log", about=about)
-    gains = [Parameter(f"gamma{i}", f"γ{s}", 1, -2, 2, group="gain γ", vector=True) for i, s in each]
+    eps = Parameter("eps", "ε", 1e-5, 1e-8, 10, scale="log", symbol="ε", about=about)
+    gains = [
+        Parameter(f"gamma{i}", f"γ{s}", 1, -2, 2, symbol="γ", group="gain γ", vector=True) for i, s in each
+    ]
     shifts = [
-        Parameter(f"beta{i}", f"β{s}", 0, -1.5, 1.5, group="shift β", vector=True, folded=True)
+        Parameter(f"beta{i}", f"β{s}", 0, -1.5, 1.5, symbol="β", group="shift β", vector=True, folded=True)
         for i, s in each
     ]
     return (shift, eps, *gains, *(shifts if centered else ()))
@@ -221,4 +223,4 @@ def formula(centered: bool, convention: str) -> str:
     unit = rf"\class{{stage-{k} role-sphere}}{{\frac{{{over}}}{{{below[convention]}}}}}"
     root = rf"\class{{stage-{k + 1} role-sphere}}{{\sqrt{{d}}}}"
     gain = rf"\class{{stage-{k + 2} role-ellipsoid}}{{\gamma \odot}}"
-    return rf"y = {gain} {root} {unit}" + (r" \class{stage-5 role-shift}{+ \beta}" if centered else "")
+    return rf"y = {gain} {root}\, {unit}" + (r" \class{stage-5 role-shift}{+ \beta}" if centered else "")

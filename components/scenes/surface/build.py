@@ -38,7 +38,9 @@ WORDS = {
     "fold": (("circle", "shifted", "normalised"), "x + t", "the shifted circle"),
     "line": (("line", "normalised"), "x", "the line y = h"),
 }
-T = Parameter("t", "t", 1.3, -2.5, 2.5, about="on x: a factor for the ellipse, added for the shift")
+T = Parameter(
+    "t", "t", 1.3, -2.5, 2.5, symbol="t", about="on x: a factor for the ellipse, added for the shift"
+)
 H = Parameter("h", "h", 0.5, 0.05, 1.2, about="distance of the line from the origin")
 
 

@@ -149,6 +149,27 @@ def test_several_scenes_ask():
     assert len(asking) >= 4
 
 
+@pytest.mark.parametrize(
+    ("latex", "edges"),
+    {
+        r"\class{a}{\gamma \odot} x": 1,
+        r"x \class{a}{+ \beta}": 1,
+        r"x \class{a}{\; = \; y}": 0,
+        r"\class{a}{x + y} - z": 0,
+    }.items(),
+)
+def test_operators_at_the_edge_of_a_piece_keep_their_room(latex, edges):
+    """Else a browser takes them for signs before or after a thing, which stand close to it."""
+    found = ElementTree.fromstring(mathml(latex))
+    assert [mo.get("form") for mo in found.iter() if mo.tag.endswith("mo")].count("infix") == edges
+
+
+def test_angles_are_brackets():
+    found = ElementTree.fromstring(mathml(r"\langle q, k \rangle"))
+    forms = {mo.text: mo.get("form") for mo in found.iter() if mo.tag.endswith("mo")}
+    assert forms == {"⟨": "prefix", ",": None, "⟩": "postfix"}
+
+
 def test_a_paragraph_names_its_stages():
     found = prose("Before.\n\n@ stage=centre\nIt *falls*,\nfar.\n\n@ stage=γ, β | 3\n- a\n- b\n\nAfter.\n")
     assert '<div class="passage" data-stages="centre"><p>It <em>falls</em>,\nfar.</p>' in found

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from components.language.framing import eye
 from components.language.marks import Disc, Rim, Sheet
 from components.language.scene import scenes
 from components.scenes.curves import curves, snapping
 from components.scenes.networks import CAMERA, LOGIT, facts, folding, network, projection, readouts
-from components.scenes.scenery import ROOM
 from components.training.recipes import at_rest, recipe_of
 from geometry.plane import along
 from learning.datasets import spiral
@@ -90,7 +90,7 @@ def test_a_plane_that_parts_the_classes_is_seen_edge_on_from_the_first(slug, cho
     assert view.camera * sides @ normal == pytest.approx(away, abs=0.002 * sides.max())
     assert 0.15 < view.camera[2] / np.linalg.norm(view.camera) < 0.85
     other = recipe_of(scenes()["labels"], data="32").views[0]
-    assert other.camera == tuple(c / ROOM for c in CAMERA), "where it does not part them, it faces the reader"
+    assert other.camera == eye(CAMERA), "where it does not part them, it faces the reader"
 
 
 def test_accuracy_beside_the_picture_is_that_of_the_film_at_its_checkpoints(film):
@@ -163,7 +163,8 @@ def test_the_fold_of_a_drop_is_told_and_shown(film):
         across.append(np.flatnonzero((a * b).sum(-1) < 0))  # turned by more than 90°
     layer = int(np.argmax([len(each) for each in across]))
     told, count = dict(facts(film, seed).rows)[f"sudden drops of seed {seed}"], len(across[layer])
-    words = f"{event.start:,} … {event.end:,}, with {count} points turning by over 90° at u_ε {layer + 1}"
+    place = f"at u<sub>ε</sub> {layer + 1}"
+    words = f"{event.start:,} … {event.end:,}, with {count} points turning by over 90° {place}"
     assert words in told and count
     recipe = recipe_of(scenes()[film.data.name], seed=seed, curve="gradient")
     [marks] = [each for each in recipe.views[0].layers if each.title == "turn across in the drop"]
