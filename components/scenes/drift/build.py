@@ -45,7 +45,7 @@ D, WIDEST, REACH = (
     4,
     2.5,
     2.6,
-)  # coordinates; where the farthest letter stands at first; half the height beside
+)  # coordinates; where the farthest letter stands at first; half the side view
 SHOW, UP = hyperplane_basis(D), np.full(D, D**-0.5)
 
 
