@@ -22,6 +22,7 @@ import { picking } from "./picking.mjs";
 import { lazily } from "./shaders.mjs";
 
 const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: false, doubleClick: false };
+const CROWDED = 13; // pixels, the height of letters that say how many points share a place
 const UP = { x: 0, y: 0, z: 1 }, PARTS = /** @type {const} */ (["points", "opacity", "values"]);
 
 /** Every `var(--role)` as a colour. @template T @param {T} data @param {(name: string) => string} color @returns {T} */
@@ -105,6 +106,7 @@ export class Panel {
     /** @type {OffscreenCanvasRenderingContext2D | null} */ this.grid = null; // one pixel a point of the field
     /** @type {WeakMap<Mark, {points: Float32Array, place: string, path: Path2D}>} */ this.paths = new WeakMap(); // of layers on the canvas
     this.turning = 0; // cameras of our own on their public way
+    /** @type {import("../engine/crowds.mjs").Crowd[]} as the public way showed them last */ this.crowds = [];
     /** @type {{frame: Drawn[], camera: Camera | null} | null} what the public way showed last */ this.settled = null;
     /** @type {ReturnType<typeof picking> | null} 3D, on the fast way */ this.picking = null;
     /** @type {import("./depth.mjs").Look} */ this.depth = { paper: [1, 1, 1], shape: SHAPES.label, square: false, still: true };
@@ -256,11 +258,19 @@ export class Panel {
     const figure = /** @type {{data: Trace[], layout: Plotly}} */ (resolve(this.view.figure, this.color));
     const data = figure.data.map((trace, l) =>
       this.#filled({ ...trace, uid: `layer-${l}` }, frame[l]));
+    if (this.crowds.length) data.push(this.#counted(figure.layout.font));
     if (this.is3d && camera) {
       figure.layout.scene.camera = { ...figure.layout.scene.camera, ...this.#plotlyCamera(camera) };
     }
     const { clientWidth, clientHeight, _fullLayout: before } = this.gd; // hidden, it keeps the size that it had
     return { data, layout: { ...figure.layout, width: clientWidth || before?.width, height: clientHeight || before?.height } };
+  }
+
+  /** Beside each place that many points share, how many. @param {Plotly} font @returns {Trace} */
+  #counted({ family, color }) {
+    const coordinates = Object.fromEntries([..."xyz"].slice(0, this.view.dims).map((name, r) => [name, this.crowds.map(({ place }) => place[r])]));
+    return { type: this.is3d ? "scatter3d" : "scatter", mode: "text", uid: "crowds", ...coordinates, text: this.crowds.map(({ count }) => `×${count}`),
+      textposition: "top right", textfont: { size: CROWDED, family, color }, hoverinfo: "skip", showlegend: false, cliponaxis: false };
   }
 
   /** @param {Trace} trace @param {Drawn} drawn */
@@ -279,6 +289,18 @@ export class Panel {
    * @returns {boolean} whether Plotly has drawn some otherwise */
   #prepare() {
     let otherwise = false;
+    const counts = this.scene?.traces?.crowds?.textMarkers;
+    if (counts) {
+      const { draw } = Object.getPrototypeOf(counts);
+      counts.isTransparent = () => false;
+      counts.isOpaque = () => counts.opacity >= 1;
+      counts.drawPick = () => {};
+      counts.draw = (/** @type {Plotly} */ camera) => {
+        this.depth.shape = SHAPES.label;
+        draw.call(counts, camera);
+      };
+      otherwise = true;
+    }
     this.view.layers.forEach((layer, l) => {
       const trace = this.scene?.traces?.[`layer-${l}`];
       for (const object of [trace?.scatterPlot, trace?.linePlot, trace?.textMarkers, trace?.mesh]) {
@@ -331,14 +353,16 @@ export class Panel {
     this.settle(frame);
   }
 
-  /** Show a frame for good: the public way, with the camera where it is. @param {Drawn[]} frame */
-  async settle(frame) {
+  /** Show a frame for good: the public way, with the camera where it is.
+   * @param {Drawn[]} frame @param {import("../engine/crowds.mjs").Crowd[]} [crowds] places that many points share */
+  async settle(frame, crowds = []) {
     if (!this.opened) return;
     const camera = this.is3d ? this.camera() : null, before = this.settled;
-    if (!this.moving && same(frame, before?.frame, "text") && String(camera?.eye) === String(before?.camera?.eye)
+    if (!this.moving && same(frame, before?.frame, "text") && JSON.stringify(crowds) === JSON.stringify(this.crowds) && String(camera?.eye) === String(before?.camera?.eye)
       && String(camera?.center) === String(before?.camera?.center) && this.#keepsColors()) return this.rested();
     this.colors.clear();
     this.frame = frame;
+    this.crowds = crowds;
     const { data, layout } = this.#figure(frame, camera);
     this.#forget();
     this.settled = { frame, camera };
@@ -369,6 +393,7 @@ export class Panel {
     } catch {
       return (this.fast = false);
     }
+    if (scene.traces.crowds?.textMarkers) scene.traces.crowds.textMarkers.opacity = 0; // who stood together goes apart
     redraw(scene.glplot);
     return true;
   }

@@ -6,6 +6,7 @@ import { Binding, paced, query } from "../../assets/guest/binding.mjs";
 import { recipe } from "../../assets/guest/made.mjs";
 import { side } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
+import { crowds } from "../../assets/engine/crowds.mjs";
 import * as marks from "../../assets/engine/marks.mjs";
 import { edgeOn } from "../../assets/engine/geometry.mjs";
 import { hull } from "../../assets/engine/hull.mjs";
@@ -178,6 +179,12 @@ const answers = {
     return told;
   },
   declared: ({ source, kind }) => declared(source, kind),
+  crowds: ({ points, ranges }) => crowds(Float32Array.from(points), ranges),
+  crowdsTime({ points, ranges }) {
+    const all = Float32Array.from(points), start = process.cpuUsage();
+    for (let k = 0; k < 20; k++) crowds(all, ranges);
+    return process.cpuUsage(start).user / 20_000;
+  },
   deep: ({ sources, depth }) => sources.map((source) => deep(source, depth)),
   find: ({ entries, query }) => find(entries, query),
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
