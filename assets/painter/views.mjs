@@ -42,7 +42,7 @@ export function legend(view) {
     if (!layer.color?.title) return own;
     const { title, low, high, scale } = layer.color, trace = view.figure.data[l];
     const steps = (trace.marker ?? trace).colorscale.map((/** @type {[number, string]} */ [, step]) => step);
-    const words = scale === "cyclic" ? title : `${title}: ${readable(low)} … ${readable(high)}`;
+    const words = scale === "cyclic" ? title : `${title}: ${[low, high].map((x) => readable(x).replace("-", "−")).join(" … ")}`;
     return [marked(h("li", {}, h("span", { className: "bar", style: `background: linear-gradient(to right, ${steps})` }), words), l, false)];
   });
   return h("ul", { className: "legend" }, ...items);
