@@ -66,7 +66,7 @@ const shade = (value, color) =>
   Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;
 
 /** Whether a click on a mark does something. @param {Mark} mark */
-const clickable = (mark) => follows(mark) || mark.hand?.kind === "choose";
+const clickable = (mark) => follows(mark) || ["choose", "replay"].includes(mark.hand?.kind ?? "");
 
 /** Whether a mark is painted under the axes. @param {Mark} mark */
 const grounds = ({ draws }) => draws === "field" || draws === "cells";
