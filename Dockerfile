@@ -37,9 +37,10 @@ COPY app.py gunicorn.conf.py ./
 COPY geometry geometry
 COPY learning learning
 COPY components components
+COPY normscape normscape
 COPY assets assets
 COPY films films
-RUN /venv/bin/python -m compileall -q app.py gunicorn.conf.py geometry learning components \
+RUN /venv/bin/python -m compileall -q app.py gunicorn.conf.py geometry learning components normscape \
  && useradd --system --uid 10001 --no-create-home --home-dir /cache normscape && install -d -o normscape /cache
 
 # The only folder that is written to: temporary files and kept results.

@@ -1,6 +1,6 @@
 # make run    sets up what is missing, then serves the explorer
 # make test   sets up what is missing, a browser included, then runs every check
-# make check  what daily work asks for, in some minutes: lint, and the tests that need no browser and start no servers
+# make check  what daily work asks for: lint, and the unit tests, which need no browser and start no servers
 # make lint   the checks that run no code of ours (a part of both)
 # make bench  measures what the README's table says (needs what `make test` sets up)
 # make films  trains the networks that are shipped in films/ anew (needs what `make test` sets up; some minutes)
@@ -29,6 +29,7 @@ LOCKED = $(PIP) --quiet --require-hashes --requirement
 WITH_NODE = PATH="$(CURDIR)/.venv/bin:$$PATH"
 # A worker keeps to one part of the tests, with a server and a browser of its own, and helps another when it is done.
 PYTEST = $(WITH_NODE) $(VENV) -m pytest --numprocesses=$(WORKERS) --dist=worksteal
+UNITS = tests/assets tests/components tests/geometry tests/learning tests/tools
 # A package's install scripts never run. No retries: after a failure the page still works, with a larger bundle.
 NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 # The drawing library as small as it gets, once, for all first visits.
@@ -45,7 +46,7 @@ test: .venv/test.stamp
 	@$(PYTEST) --durations=20
 
 check: .venv/torch.stamp lint
-	@$(PYTEST) -m "not browser and not servers"
+	@$(PYTEST) -m "not servers" $(UNITS)
 
 tools: .venv/test.stamp
 	@$(VENV) tools/browser.py

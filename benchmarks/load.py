@@ -143,7 +143,7 @@ def files_of(port: int, path: str) -> list[str]:
         return line.getresponse().read().decode()
 
     named = [link for link in LINK.findall(text(path)) if "." in link.partition("?")[0]]
-    found = [link for link in named if "/still/" not in link]  # of which a theme has half
+    found = [link for link in named if not link.startswith(("/still/", "/card/"))]  # a theme has half of them
     for link in found:
         if link.partition("?")[0].endswith(".mjs"):
             imports = [urljoin(link.partition("?")[0], name) for name in IMPORT.findall(text(link))]

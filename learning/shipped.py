@@ -1,4 +1,4 @@
-"""What is shipped in the folder films/, made by `make films`. All that reads it."""
+"""What is shipped: where its folders are, and what reads that of films, made by `make films`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ from typing import Any
 
 from learning.film import Film, from_npz, rows
 
-FOLDER = Path(__file__).resolve().parent.parent / "films"
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def folder(name: str) -> Path:
+    """A folder beside the packages: of the checkout, or as the wheel has it, within `normscape`."""
+    inside = ROOT / "normscape" / name
+    return inside if inside.is_dir() else ROOT / name
+
+
+FOLDER = folder("films")
 
 
 @cache

@@ -1,29 +1,43 @@
-"""Normscape's scenes in anybody's Dash application: `from normscape import Scene` (docs/dash.md).
+"""Normscape in other people's work; each name is loaded when it is first used.
 
-`Scene` is a Dash component; `register` gives an application the routes that it asks for recipes, which
-happens by itself for an application that is made after this import, or is there already.
+Scene      a scene in anybody's Dash application (docs/dash.md)
+register   gives an application the routes of its scenes; `Scene` does so by itself for one that is made after
+           it is imported, or is there already
 """
 
 from __future__ import annotations
 
-import tomllib
-from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import dash
-
-from components.publish.component import register
-from normscape.scene import Scene
+if TYPE_CHECKING:
+    from normscape.scene import Scene, register
 
 __all__ = ["Scene", "register"]
-__version__ = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"][
-    "version"
-]
+__version__ = "0.1.0"
 
 # What Dash reads of a package of components.
 _js_dist = [{"relative_package_path": "scene.js", "namespace": "normscape"}]
 _css_dist: list[dict[str, str]] = []
 
-dash.hooks.setup()(register)
-with suppress(dash.exceptions.AppNotFoundError, RuntimeError):  # too late: the component says it in the page
-    register(dash.get_app())
+HOMES = {"Scene": "scene", "register": "scene"}
+ROOMS = ("components", "geometry", "learning")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    _check_rooms()
+    return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
+
+
+def _check_rooms() -> None:
+    """ImportError where another package has the name of one of ours."""
+    here = Path(__file__).parents[1]
+    for room in ROOMS:
+        found = find_spec(room)
+        place = Path(found.origin).parent if found and found.origin else None
+        if place != here / room:
+            raise ImportError(f"normscape needs its own package {room!r}, which {place or 'nothing'} hides")

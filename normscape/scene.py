@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Literal
 
+import dash
 from dash.development.base_component import Component, _explicitize_args
 
 from components.language.scene import WrongValue, scenes
+from components.publish.component import register
 from components.training.recipes import state_of
 
 PROPERTIES = (
@@ -117,3 +120,8 @@ def _fits(slug: str, choices: str, params: str, state: str) -> None:
     for name in moved:
         if name not in recipe.defaults:
             raise WrongValue(name, f"the scene {slug!r} has no parameter {name!r}", list(recipe.defaults))
+
+
+dash.hooks.setup()(register)
+with suppress(dash.exceptions.AppNotFoundError, RuntimeError):  # too late: the component says it in the page
+    register(dash.get_app())

@@ -378,8 +378,9 @@ def test_the_image_holds_all_that_the_explorer_needs(tmp_path):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, tmp_path / name)
     code = (
-        "import app; client = app.create_app().server.test_client();"
-        "print(*{client.get(f'/recipe/{slug}').status_code for slug in app.scenes()})"
+        "import app; from components.language.scene import scenes;"
+        "client = app.create_app().server.test_client();"
+        "print(*{client.get(f'/recipe/{slug}').status_code for slug in scenes()})"
     )
     got = subprocess.run(
         [sys.executable, "-c", code],

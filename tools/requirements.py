@@ -1,7 +1,7 @@
 """Print the requirements of pyproject.toml: those of the run time and of the named optional groups.
 
-The project runs from its checkout and is not installed, and pip before 25.1 has no other way to install
-what a project depends on without the project itself.
+What runs from the checkout is not installed, and pip before 25.1 has no other way to install what a project
+depends on without the project itself.
 """
 
 import argparse

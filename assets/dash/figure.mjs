@@ -17,7 +17,7 @@ import { Binding, paced, query } from "./binding.mjs";
 
 const OFTEN = 100; // milliseconds between two reports of what moves
 const AWAY = "The server does not answer. Reload the page to try again.";
-const MISSING = "This server has no scenes: import normscape before the application is made, or call normscape.register(app).";
+const MISSING = "This server has no scenes: import normscape.Scene where the application is made, or call normscape.register(app).";
 
 export class Figure {
   /** @param {HTMLElement} host @param {URL} base where the server's routes are @param {(news: State) => void} tell */

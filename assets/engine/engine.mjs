@@ -33,7 +33,7 @@
  * @typedef {{title: string, stages: string[], clouds: Cloud[], views: View[], parameters: Parameter[], choices: Choice[],
  *   chosen: Record<string, string | number>, clock: string | null, progress: number, follow: number, formula: string, text: Text | null,
  *   table: {cloud: string, ideal: string | null, first: string, columns: string[]} | null, readouts: Readout[],
- *   facts: {title: string, columns: string[], rows: string[][]} | null}} Recipe
+ *   facts: {title: string, columns: string[], rows: string[][], abouts: string[]} | null}} Recipe
  * @typedef {Record<string, number>} Params
  */
 

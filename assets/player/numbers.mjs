@@ -124,9 +124,10 @@ function counted(r, player) {
   return `${marked(r, moment).length} of ${count(moment.recipe, r.cloud)}`;
 }
 
-/** @param {{title: string, columns: string[], rows: string[][]}} table */
-function facts({ title, columns, rows }) {
-  const cells = (/** @type {string[]} */ [head, ...rest]) => h("tr", {}, h("th", { scope: "row" }, head), ...rest.map((c) => h("td", {}, c)));
+/** @param {{title: string, columns: string[], rows: string[][], abouts: string[]}} table */
+function facts({ title, columns, rows, abouts }) {
+  const name = (/** @type {string} */ head, /** @type {string | undefined} */ about) => about ? h("details", {}, h("summary", {}, head), about) : head;
+  const cells = (/** @type {string[]} */ [head, ...rest], /** @type {number} */ k) => h("tr", {}, h("th", { scope: "row" }, name(head, abouts[k])), ...rest.map((c) => h("td", {}, c)));
   return h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": title }, h("table", { className: "facts" }, h("caption", {}, title),
     ...(columns.some(Boolean) ? [h("thead", {}, h("tr", {}, ...columns.map((c) => (c ? h("th", { scope: "col" }, c) : h("td")))))] : []), h("tbody", {}, ...rows.map(cells))));
 }

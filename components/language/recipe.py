@@ -201,11 +201,12 @@ Readout = (
 
 @dataclass(frozen=True)
 class Facts:
-    """A table of words and numbers that do not move."""
+    """A table of words and numbers that do not move. abouts: what each row is, by a click."""
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    abouts: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

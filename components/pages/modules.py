@@ -5,9 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from functools import cache
-from pathlib import Path
 
-ASSETS = Path(__file__).parents[2] / "assets"
+from learning import shipped
+
+ASSETS = shipped.folder("assets")
 MODULE = re.compile(r'"(\.\.?/[\w/-]+)\.mjs"')
 
 

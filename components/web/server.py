@@ -24,8 +24,9 @@ from components.training import health
 from components.training.recipes import built
 from components.web import budget, stills
 from components.web.kept import Kept
+from learning import shipped
 
-LIGHT = Path(__file__).parents[2] / "node_modules/plotly.js-gl3d-dist-min/plotly-gl3d.min.js"
+LIGHT = shipped.folder("node_modules") / "plotly.js-gl3d-dist-min/plotly-gl3d.min.js"
 PACKED = LIGHT.with_name(f"{LIGHT.name}.br")
 FULL = Path(plotly.__file__).parent / "package_data/plotly.min.js"
 GZIP = 4  # of 9: 6 takes twice as long and saves nothing of what is mostly base64

@@ -25,7 +25,7 @@ from components.web.budget import work
 from components.web.kept import Kept
 
 ROOT = Path(__file__).parents[2]
-DRAWN_FROM = ("components/**/*.py", "geometry/**/*.py", "learning/**/*.py", "films/*")
+DRAWN_FROM = ("components/**/*.py", "geometry/**/*.py", "learning/**/*.py", "films/*", "normscape/films/*")
 MOST = 16 * 2**20  # bytes kept by a process; those of the gallery are half a megabyte
 
 

@@ -23,6 +23,7 @@ SMALL = 1.0  # degrees: a centring that turns 95 of 100 outputs by less hardly m
 KEYS = 60  # vectors that are taken for keys, of each norm
 ROUNDING = 1e-12  # of the keys' size: in directions in which they spread less, they do not
 SAMPLE = "the sampled vectors"
+FOLDS = {True: "yes", False: "no", None: "unknown"}
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,14 @@ COLUMNS = (
         ".2f",
     ),
     Column("turn_high", "turn, 95th %", "The same: 95 of 100 vectors turn by less.", ".2f"),
+    Column(
+        "folds",
+        "sum of Linears",
+        "Whether all that is added up to what comes is an output of a Linear, an embedding or a constant, as "
+        "the graph of gradients says: then each can lose its mean beforehand, and nothing is left to centre. "
+        "Unknown where the recording ran without gradients.",
+        "",
+    ),
     Column("keys", "keys", f"How many of the vectors were taken for keys: {KEYS} at most, evenly.", "d"),
     Column("lost_before", "lost before", "How many of these keys no query can choose, as they come.", "d"),
     Column("lost_after", "lost after", "The same, as the norm gives them.", "d"),
@@ -117,7 +126,7 @@ def row(norm: Norm) -> Row:
     found |= {
         f"eps_{name}": value for name, value in _quantiles("", small, {"share": 50, "high": 95}).items()
     }
-    found |= _quantiles("turn", turn, {"": 50, "_high": 95}) | keys(norm)
+    found |= _quantiles("turn", turn, {"": 50, "_high": 95}) | keys(norm) | {"folds": FOLDS[norm.linear]}
     return {column.name: found[column.name] for column in COLUMNS}
 
 
@@ -212,6 +221,7 @@ def verdict(rows: Sequence[Row]) -> list[Finding]:
     sets = sum(row["keys"] for row in rows)
     before, after = (sum(row[name] for row in rows) for name in ("lost_before", "lost_after"))
     n = len(rows)
+    folds, unknown = ([row["folds"] for row in centre].count(FOLDS[each]) for each in (True, None))
     return [
         Finding(
             "turn",
@@ -227,6 +237,16 @@ def verdict(rows: Sequence[Row]) -> list[Finding]:
             f"median {np.median(turns):.2f}°, at most {max(high):.1f}° (95th percentile of a norm)",
             float(np.median(turns)),
             "The median over norms of the median over vectors; the largest 95th percentile of a norm.",
+        ),
+        Finding(
+            "folds",
+            "Could it be folded away exactly?",
+            f"in {folds} of {len(centre)} norms that centre, if norms alone read what they read"
+            + (f"; of {unknown} it is not known" if unknown else ""),
+            folds / max(len(centre), 1),
+            "What comes there is a sum of outputs of Linears, embeddings and constants. With the means taken "
+            "from their weights, LayerNorm is RMSNorm, exactly (scene absorb). An embedding that is also the "
+            "output's matrix is copied first.",
         ),
         Finding(
             "level",

@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from geometry.norms import layer_norm, rms_norm
-from learning.recording.analysis import Row, measured
+from learning.recording.analysis import FOLDS, Row, measured
 from learning.recording.recording import Norm, Recording, from_file, mapped
 from learning.safetensors import FileError, from_safetensors, to_safetensors
 
@@ -139,7 +139,8 @@ def from_digest(data: bytes | mmap) -> Digest:
         parts: Any = [arrays[f"{k}/{part}"] for part in PARTS]
         norms.append(Reduced(*said, *parts))
     words = {int(token): word for token, word in about["words"].items()}
-    return Digest(about["name"], about["rows"], norms, words, about["skipped"])
+    rows = [{"folds": FOLDS[None]} | row for row in about["rows"]]  # older files do not say
+    return Digest(about["name"], rows, norms, words, about["skipped"])
 
 
 def opened(path: str | Path) -> Recording | Digest:

@@ -123,7 +123,7 @@ def _candidates(path: str, module: Any, d: int, like: Any) -> list[Norm]:
         for kind, eps in product(kinds, possible):
             arrays = (gamma, beta, np.zeros((1, d)), nothing, nothing, nothing)
             try:
-                parts = dict(zip(PARTS, arrays, strict=True))
+                parts: Any = dict(zip(PARTS, arrays, strict=True))
                 found.append(Norm(path=path, kind=kind, eps=eps, groups=groups, seen=1, **parts))
             except FileError as problem:
                 raise NotKnown(str(problem)) from None

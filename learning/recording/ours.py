@@ -31,5 +31,5 @@ def seen(
         parts = {"gamma": weights[f"{path}.weight"], "beta": weights[f"{path}.bias"]}
         parts |= {"x": x.reshape(count, -1)[number]}
         parts = {part: each.astype(np.float32) for part, each in parts.items()}
-        norms.append(Norm(path, "layer_norm", EPS, 1, count, **parts, **about))
+        norms.append(Norm(path, "layer_norm", EPS, 1, count, **parts, **about, linear=True))
     return Recording(norms, name, dict(enumerate(shape.characters)))

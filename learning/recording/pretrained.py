@@ -16,6 +16,7 @@ from learning.recording.recording import WORD, Recording
 
 WINDOW = 512  # tokens that are read at a time, where the model can
 TOKENS = 16_384  # that are read of a text
+FEW = 4  # tokens that show what is added up before each norm
 SPARE = 1.2  # of the weights: what a model takes beside them
 
 
@@ -40,9 +41,12 @@ def recorded(
         raise NoModel("this text has no tokens")
     window = min(WINDOW, getattr(model.config, "max_position_embeddings", None) or WINDOW)
     pieces = [ids[k : k + window] for k in range(0, len(ids), window)]
-    with record(model, vectors=vectors, seed=seed, tell=_counted(tell, len(pieces))) as seen, torch.no_grad():
-        for piece in pieces:
-            _read(model, torch.tensor([piece]))
+    with record(model, vectors=vectors, seed=seed, tell=_counted(tell, len(pieces))) as seen:
+        with seen.looking():
+            _read(model, torch.tensor([ids[:FEW]]))
+        with torch.no_grad():
+            for piece in pieces:
+                _read(model, torch.tensor([piece]))
     seen.name = name.rstrip("/").rpartition("/")[2]
     seen.words = _words(seen, tokenizer)
     return seen.recording

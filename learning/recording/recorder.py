@@ -19,6 +19,7 @@ import numpy as np
 
 from learning.recording.known import Known, NotKnown, agrees, known, numbers
 from learning.recording.recording import PATH, VECTORS, Recording
+from learning.recording.writers import linear
 
 Array = np.ndarray
 ROOT = "model"  # the path of a model that is itself a norm
@@ -26,6 +27,7 @@ MASKS = {"attention_mask": True}  # what modules are told of padding, and whethe
 MASKS |= dict.fromkeys(("src_key_padding_mask", "tgt_key_padding_mask", "key_padding_mask"), False)
 TOKENS = "input_ids"
 FIRST = 4  # vectors of a norm's first call, from which its output must follow
+BAR = 30  # characters: as many are full as there are vectors of those that are kept
 BESIDE = 40  # bytes that a vector takes beside its coordinates
 
 
@@ -102,6 +104,20 @@ class Recorder:
         self.samples: dict[str, Sample] = {}
         self.around: dict[str, Mapping[str, Any]] = {}  # what the modules around norms were called with
         self.calls = 0
+        self.linear: dict[str, bool | None] = {}
+        self.keeps = True
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """While the block runs nothing is kept: a call with gradients shows what is added up before a norm.
+
+        So does any call with gradients; where a model is recorded without, a few tokens here are enough.
+        """
+        self.keeps = False
+        try:
+            yield
+        finally:
+            self.keeps = True
 
     @property
     def bytes(self) -> int:
@@ -123,9 +139,14 @@ class Recorder:
         handles.append(self.model.register_forward_hook(self._called))
 
     def _called(self, *_: Any) -> None:
+        if not self.keeps:
+            return
         self.calls += 1
         seen = max((sample.seen for sample in self.samples.values()), default=0)
-        self.tell(f"recorded {self.calls:,} calls, {seen:,} vectors a norm")
+        full = round(BAR * min(1.0, seen / self.vectors))
+        self.tell(
+            f"recorded [{'█' * full}{'·' * (BAR - full)}] {self.calls:,} calls, {seen:,} vectors a norm"
+        )
 
     def _around(self, path: str) -> Callable[..., None]:
         def hook(module: Any, args: Any, kwargs: Any) -> None:
@@ -167,9 +188,13 @@ class Recorder:
         if x is None or tuple(x.shape[-axes:]) != found.axes:
             raise NotKnown("it was called with something else than vectors")
         lead, vectors = tuple(x.shape[:-axes]) or (1,), x.detach().reshape(-1, d)
+        if self.linear.get(path) is None:
+            self.linear[path] = linear(x)
         first = path not in self.samples and len(vectors)
         if first and not agrees(found.norm, numbers(vectors[:FIRST]), output.reshape(-1, d)[:FIRST]):
             raise NotKnown("it does more than its norm when it is called")
+        if not self.keeps:
+            return
         sample = self.samples.setdefault(path, Sample(self.vectors, d, self.seed))
         told = {name: each for name, each in self._told_of(path, lead).items() if each is not None}
         rows = np.flatnonzero(told["real"]) if "real" in told else np.arange(len(vectors))
@@ -211,8 +236,9 @@ class Recorder:
             if not len(order):
                 continue
             position, token, number = sample.about[order].T
-            about = {"position": position, "token": token, "number": number}
-            norms.append(replace(self.known[path].norm, seen=sample.seen, x=sample.x[order], **about))
+            about: dict[str, Any] = {"position": position, "token": token, "number": number}
+            about |= {"seen": sample.seen, "x": sample.x[order], "linear": self.linear.get(path)}
+            norms.append(replace(self.known[path].norm, **about))
         if not norms:
             raise ValueError("no norm has seen anything: call the model within the block")
         skipped = tuple(f"{path[:PATH]}: {why}"[:PATH] for path, why in self.skipped.items())

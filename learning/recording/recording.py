@@ -28,7 +28,8 @@ NORMS, VECTORS, WIDEST = 1000, 2000, 8192  # norms; vectors of each, and their c
 LARGEST_EPS = 1e6
 PATH, WORD, WORDS = 200, 40, 20_000  # characters of a module's path and of a token; tokens with a text
 PARTS = ("gamma", "beta", "x", "position", "token", "number")
-SAYS = {"path", "kind", "eps", "groups", "seen"}
+SAYS = {"path", "kind", "eps", "groups", "seen", "linear"}
+LATER = {"linear"}  # which older files do not say
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,8 @@ class Norm:
     path: the module's; groups: of a GroupNorm, else 1. x: (n, d) float32. Of each vector position: its place
     in its sequence; token: its number in a vocabulary, −1 where it is not known; number: how many vectors
     came before it: equal numbers in two norms that have `seen` as many belong to one token.
+    linear: whether what comes is a sum of outputs of Linears, embeddings and constants (`writers`); None
+    where that is not known.
     Raises FileError for what is no norm, or more than can be shown.
     """
 
@@ -52,6 +55,7 @@ class Norm:
     position: Int[Array, "n"]
     token: Int[Array, "n"]
     number: Int[Array, "n"]
+    linear: bool | None = None
 
     def __post_init__(self) -> None:
         name = repr(self.path[:PATH]) if isinstance(self.path, str) else "a norm"
@@ -81,6 +85,8 @@ class Norm:
             raise FileError(f"{name}: {d} coordinates cannot be cut into {str(self.groups)[:WORD]} groups")
         if self.groups > 1 and self.kind != "group_norm":
             raise FileError(f"{name} has groups, and is no GroupNorm")
+        if self.linear is not None and type(self.linear) is not bool:
+            raise FileError(f"{name} says of its writers {str(self.linear)[:WORD]!r}")
         if type(self.seen) is not int or not n <= self.seen < 2**53:
             raise FileError(f"{name} has {n} vectors, and cannot have seen {str(self.seen)[:WORD]}")
 
@@ -152,7 +158,7 @@ def from_file(data: bytes | mmap.mmap) -> Recording:
             raise FileError("this recording does not say which norms it has")
         if len(norms) > NORMS:
             raise FileError(f"this recording has {len(norms):,} norms: 1 … {NORMS:,} can be shown")
-        if any(norm.keys() != SAYS for norm in norms):
+        if any(norm.keys() | LATER != SAYS for norm in norms):
             raise FileError(f"of each norm {', '.join(sorted(SAYS))} are said")
         parts = {f"{norm['path']}/{part}" for norm in norms for part in PARTS}
     except (KeyError, TypeError):

@@ -30,7 +30,9 @@ def opened(new_page):
 def test_the_pointer_reads_a_cell_and_a_click_opens_it(opened):
     page, asked = opened
     page.mouse.move(*player(page, PLACE, CLOSED))
-    page.wait_for_function("() => document.querySelector('.hoverlayer').textContent.includes('500 keys in 16')")
+    page.wait_for_function(
+        "() => document.querySelector('.hoverlayer').textContent.includes('500 keys in 16')"
+    )
     page.mouse.click(*player(page, PLACE, CLOSED))
     rest(page, f"p.followed === {CLOSED}")
     assert not asked, "there is nothing to open"

@@ -50,6 +50,8 @@ STRIPS = (
     Strip("effective rank", "rank", digits=".1f"),
     Strip("semi-axes", "axis_middle", ("axis_short", "axis_long")),
     Strip("spread of γ", "gain_spread"),
+    Strip("flat directions", "flat", digits=".0f"),
+    Strip("weight of ε", "eps_share", ("eps_high",), digits=".1g"),
     Strip("turn by centring, °", "turn", ("turn_high",), digits=".1f"),
 )
 
@@ -297,25 +299,22 @@ def ranges(first: Digest) -> tuple[tuple[float, float], tuple[float, float]]:
 def facts(first: Digest, second: Digest | None, k: int) -> Facts:
     """The verdict, then every number of the norm; both recordings where there are two."""
     both = [first, *([second] if second else [])]
-    lines = [
-        list(cells)
-        for cells in zip(
-            [each.question for each in analysis.verdict(first.rows)],
-            *[[each.answer for each in analysis.verdict(one.rows)] for one in both],
-            strict=True,
-        )
+    asked = analysis.verdict(first.rows)
+    found = [[each.answer for each in analysis.verdict(one.rows)] for one in both]
+    numbers = [column for column in analysis.COLUMNS if column.name != "path"]
+    lines = [[each.question, *answers] for each, *answers in zip(asked, *found, strict=True)]
+    lines += [
+        [
+            column.label,
+            *[told(column, one.rows[k][column.name]) if k < len(one.rows) else "–" for one in both],
+        ]
+        for column in numbers
     ]
-    for column in analysis.COLUMNS:
-        if column.name == "path":
-            continue
-        lines.append(
-            [
-                f"{column.label}",
-                *[told(column, one.rows[k][column.name]) if k < len(one.rows) else "–" for one in both],
-            ]
-        )
+    abouts = [each.about for each in asked] + [each.about for each in numbers]
     columns = ["", *[(one.name or "a recording")[:40] for one in both]]
-    return Facts(f"The verdict over all norms, and the numbers of {first.rows[k]['path']}", columns, lines)
+    return Facts(
+        f"The verdict over all norms, and the numbers of {first.rows[k]['path']}", columns, lines, abouts
+    )
 
 
 def formula(centres: bool) -> str:

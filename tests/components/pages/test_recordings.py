@@ -104,7 +104,7 @@ def test_a_file_with_other_bytes_is_shown_or_refused(client, data):
 def test_the_command_line_names_the_page_that_shows_it(client, tmp_path, monkeypatch):
     recording().save(tmp_path / "mine.safetensors")
     served = []
-    monkeypatch.setattr(app, "serve", lambda *asked: served.append(asked))
+    monkeypatch.setattr("normscape.app.serve", lambda *asked: served.append(asked))
     app.main(["model", str(tmp_path / "mine.safetensors"), "--port", "8123"])
     ((host, port, path),) = served
     assert (host, port) == ("127.0.0.1", 8123) and client.get(f"/{path}").status_code == 200

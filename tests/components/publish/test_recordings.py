@@ -4,34 +4,19 @@ import json
 import re
 
 import pytest
-import tokenizers
-import torch
-import transformers
 
 import app
 from learning.recording import opened
 from learning.recording.analysis import COLUMNS
+from tests.learning.recording import gpt2
+from tests.learning.recording.gpt2 import WORDS
 from tests.learning.recording.norms import recording
-
-WORDS = "What do the norms of a model do, and could it go without the centring? " * 40
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A GPT-2 from its configuration with a tokenizer, as a reader has it on the disk."""
     path = tmp_path_factory.mktemp("gpt2")
-    words = tokenizers.Tokenizer(tokenizers.models.WordLevel(unk_token="?"))
-    words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    trainer = tokenizers.trainers.WordLevelTrainer(special_tokens=["?"], show_progress=False)
-    words.train_from_iterator([WORDS], trainer)
-    transformers.PreTrainedTokenizerFast(tokenizer_object=words, unk_token="?").save_pretrained(path)
-    torch.manual_seed(0)
-    size = {"vocab_size": 64, "bos_token_id": 1, "eos_token_id": 2}
-    config = transformers.GPT2Config(n_embd=32, n_layer=2, n_head=2, n_positions=64, **size)
-    transformers.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    transformers.GPT2LMHeadModel(config).save_pretrained(path)
-    (path / "text.txt").write_text(WORDS)
+    gpt2.save(path)
     return path
 
 

@@ -31,6 +31,11 @@ def test_health(client):
     assert answer.status_code == 200 and answer.json == {"status": "ok", "degraded": []}
 
 
+@pytest.mark.parametrize("name", ["page/style.css", "player/player.mjs"])
+def test_the_files_of_pages_are_there(client, name):
+    assert client.get(f"/assets/{name}").status_code == 200
+
+
 # --- recipes
 
 

@@ -217,7 +217,7 @@ def test_what_it_takes_is_said_before_it_starts():
     with record(model, vectors=1000, tell=said.append):
         assert said == ["2 layer_norm, 1 rms_norm: up to 1,000 vectors of each, at most 0.2 MB"]
         model(torch.tensor([[1, 2]]))
-    assert said[1:] == ["recorded 1 calls, 6 vectors a norm"]
+    assert said[1:] == [f"recorded [{'·' * 30}] 1 calls, 6 vectors a norm"]
 
 
 def test_vectors_that_are_not_finite_are_left_out_and_counted():

@@ -1,0 +1,124 @@
+"""The command `normscape`, and the application put together. It decides nothing.
+
+normscape [serve] [--host HOST] [--port PORT]   serves the explorer
+normscape list                          names the scenes
+normscape export SLUG --out FILE        writes a scene as a page, a picture or a film
+normscape site DIR                      writes the whole explorer as static files
+normscape story DIR                     writes the story alone, for anyone's site
+normscape record MODEL --text FILE --out FILE.safetensors    samples what the norms of a model see
+normscape model FILE.safetensors        serves the explorer, and names the page that shows it
+normscape report FILE.safetensors       tells what they do: a table, --json, --csv
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Any, NoReturn
+
+from dash import Dash
+from flask import Flask
+
+from components import settings
+from components.language.scene import scenes
+from components.pages import explorer, recordings, run_files
+from components.pages.modules import ASSETS
+from components.publish import commands, embed
+from components.web import budget, proxy, security, server
+from components.web.ready import Ready
+
+
+def create_app() -> Dash:
+    """The Dash application with its pages and routes; `create_app().server` is the WSGI application."""
+    setting = settings.read(os.environ)
+    app = explorer.Explorer(
+        __name__,
+        assets_folder=str(ASSETS),
+        assets_ignore=".*",
+        compress=True,
+        title="Normscape",
+        update_title=None,  # type: ignore[arg-type]
+        requests_pathname_prefix=setting.prefix,
+        routes_pathname_prefix="/",
+    )
+    app.server.secret_key = setting.secret_key
+    budget.guard(app.server, proxies=setting.proxies)
+    server.add_routes(app.server)
+    embed.add_routes(app.server)
+    run_files.add_routes(app.server)
+    recordings.add_routes(app.server)
+    app.add_pages()
+    security.secure(app, setting)
+    app.server.wsgi_app = Ready(app.server.wsgi_app)
+    proxy.stand_behind(app.server, setting)
+    return app
+
+
+def wsgi() -> Flask:
+    """The WSGI application. Dash completes itself with its first request, badly with several at once."""
+    try:
+        server = create_app().server
+    except settings.WrongSetting as error:
+        sys.exit(f"normscape: {error}")
+    server.test_client().get("/", base_url=f"http://{(*settings.read(os.environ).hosts, 'localhost')[0]}")
+    return server
+
+
+def serve(host: str, port: int, path: str = "") -> None:
+    from components.web.front import Front
+
+    try:
+        settings.reach(os.environ)
+        front = Front(wsgi(), host=host, port=port)
+    except settings.WrongSetting as error:
+        sys.exit(f"normscape: {error}")
+    except (OSError, ValueError) as error:
+        sys.exit(f"normscape: cannot serve on {host}:{port}: {error}")
+    print(f"Normscape is on http://{host}:{port}/{path}  (Ctrl+C stops it)", flush=True)
+    try:
+        while True:
+            front.turn()
+    except KeyboardInterrupt:
+        print()
+
+
+class Parser(argparse.ArgumentParser):
+    """A bad argument is one line; the usage is for --help."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def port(text: str) -> int:
+    if not 0 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text} is not a port, 0 to 65535")
+    return int(text)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = Parser(description="See what normalisation does to space.")
+    address(parser, "127.0.0.1", 8050)
+    parser.set_defaults(run=lambda asked: serve(asked.host, asked.port))
+    several = parser.add_subparsers(metavar="command")
+    address(several.add_parser("serve", help="the explorer, as without a command"))
+    several.add_parser("list", help="the names of the scenes").set_defaults(run=lambda _: names())
+    commands.add(several, serve)
+    address(several.choices["model"])
+    asked = parser.parse_args(arguments)
+    try:
+        asked.run(asked)
+    except commands.WRONG as wrong:
+        parser.error(str(wrong))
+
+
+def address(
+    parser: argparse.ArgumentParser, host: Any = argparse.SUPPRESS, at: Any = argparse.SUPPRESS
+) -> None:
+    parser.add_argument("--host", default=host)
+    parser.add_argument("--port", type=port, default=at)
+
+
+def names() -> None:
+    for scene in scenes().values():
+        print(f"{scene.slug:12} {scene.title}")

@@ -1,0 +1,150 @@
+"""Normscape as a wheel, in an environment of its own and far from the checkout.
+
+The packages that it needs are those of the tests, lent by a path file, and so are the build's: what pip
+resolves and fetches is not tested, for that needs a network.
+"""
+
+import os
+import re
+import shlex
+import signal
+import site
+import subprocess
+import sys
+import urllib.request
+import zipfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from components.language.scene import scenes
+from tests.learning.recording import gpt2
+from tests.waiting import until
+from tools.ports import free
+
+pytestmark = pytest.mark.servers
+
+ROOT = Path(__file__).parents[1]
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+SECTION = "## Your own model"
+
+
+def run(*command, cwd, **more):
+    got = subprocess.run(
+        list(map(str, command)), cwd=cwd, capture_output=True, text=True, timeout=120, **more
+    )
+    assert got.returncode == 0, got.stderr
+    return got.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    run(
+        *PIP, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT, cwd=folder
+    )
+    (found,) = folder.iterdir()
+    return found
+
+
+@pytest.fixture(scope="module")
+def place(wheel, tmp_path_factory):
+    """The folder of an environment's commands, with the wheel installed."""
+    folder = tmp_path_factory.mktemp("environment")
+    run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    lent = [path for path in sys.path if path.endswith("site-packages")] or site.getsitepackages()
+    (packages / "lent.pth").write_text("\n".join(lent))
+    (python,) = folder.glob("bin/python")
+    run(*PIP, "--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel, cwd=folder)
+    return python.parent
+
+
+@pytest.fixture
+def around(tmp_path, place):
+    """Where a reader is, and what their shell has set: nothing of the checkout."""
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    own |= {"PATH": f"{place}:{os.environ['PATH']}", "CACHE_DIR": str(tmp_path / "cache")}
+    return {"cwd": tmp_path, "env": own}
+
+
+@contextmanager
+def serving(command, around):
+    """What a command that serves says first; it is stopped as a reader stops it."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **around)
+    try:
+        yield until(process.stdout.readline)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+
+
+def got(url):
+    with urllib.request.urlopen(url, timeout=30) as answer:
+        return answer.read().decode()
+
+
+def test_a_wheel_has_all_that_is_read_and_nothing_of_the_workshop(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    rooms = {name.partition("/")[0] for name in names}
+    assert rooms == {"components", "geometry", "learning", "normscape", f"{wheel.name[:15]}.dist-info"}
+    held = [
+        path for room in ("components", "geometry", "learning", "normscape") for path in files(ROOT / room)
+    ]
+    held += [f"normscape/{path}" for room in ("assets", "films") for path in files(ROOT / room)]
+    assert set(held) <= names and not [name for name in names if "__pycache__" in name]
+
+
+def files(folder):
+    """Those below a folder, as it is called."""
+    kept = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return [path.relative_to(folder.parent).as_posix() for path in kept]
+
+
+def test_the_command_works_anywhere(around):
+    listed = run("normscape", "list", **around)
+    assert [line.split()[0] for line in listed.splitlines()] == list(scenes())
+    run("normscape", "export", "fold", "--out", "fold.html", **around)
+    run("normscape", "export", "spiral", "--out", "spiral.svg", **around)
+    page = (around["cwd"] / "fold.html").read_text("utf-8")
+    assert "normscape/page/embed" in page and "Plotly" in page and "</html>" in page
+    assert (around["cwd"] / "spiral.svg").read_text("utf-8").startswith("<svg")
+    port = free()
+    with serving(["normscape", "serve", "--port", str(port)], around) as said:
+        assert f"http://127.0.0.1:{port}/" in said
+        assert "data-slug" in got(f"http://127.0.0.1:{port}/layernorm")
+        assert "export class Player" in got(f"http://127.0.0.1:{port}/assets/player/player.mjs")
+        assert got(f"http://127.0.0.1:{port}/still/spiral.svg").startswith("<svg")
+
+
+def test_a_package_that_hides_one_of_ours_is_named(around):
+    (around["cwd"] / "components").mkdir()
+    (around["cwd"] / "components/__init__.py").touch()
+    asked = [f"{around['env']['PATH'].split(':')[0]}/python", "-c", "from normscape import Scene"]
+    failed = subprocess.run(asked, capture_output=True, text=True, timeout=60, **around)
+    said = failed.stderr.splitlines()[-1]
+    assert (
+        said.startswith("ImportError: normscape needs its own package 'components', which")
+        and str(around["cwd"] / "components") in said
+    )
+
+
+def test_from_a_model_in_a_folder_to_its_verdict_as_the_readme_says(around):
+    """Its commands to the letter, but for the name of the model and the port; the environment is there."""
+    section = (ROOT / "README.md").read_text("utf-8").partition(SECTION)[2]
+    block = re.search(r"```sh\n(.*?)```", section, re.S)[1]
+    commands = [shlex.split(line, comments=True) for line in block.splitlines()]
+    assert len(commands) <= 5 and [words[0] for words in commands[-3:]] == ["normscape"] * 3
+    assert commands[-4][:2] == ["pip", "install"]
+    record, report, model = commands[-3:]
+    folder = around["cwd"] / "mine"
+    folder.mkdir()
+    gpt2.save(folder)
+    (folder / "text.txt").rename(around["cwd"] / record[record.index("--text") + 1])
+    run(*(str(folder) if word == "gpt2" else word for word in record), **around)
+    table = run(*report, **around)
+    assert "h.1.ln_2" in table and "Could the centring go?" in table
+    with serving([*model, "--port", str(free())], around) as said:
+        page = got(re.search(r"http://\S+", said)[0])
+        assert 'data-slug="model"' in page and "Your own model" in page
