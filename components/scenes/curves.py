@@ -31,8 +31,8 @@ SCALES: dict[str, Axis] = {
 def curves(film: Film, seed: int, what: str, *, shown: int | None = None) -> tuple[View, tuple[Cloud, ...]]:
     """Loss or accuracy of every seed, in "both" and "gradient" of the shown one with its fellow; the clock.
 
-    On the loss of the shown seed lie its plateaus and drops. Losses are log10, but in "both". A click on a drop
-    plays it; `shown`: the stages of the scene at which the normalisations of the network are, where not all.
+    On the loss of the shown seed lie its plateaus and drops, which a click plays (`replay`). Losses are
+    log10, but in "both".
     """
     steps, values = film.steps.astype(float), _heights(film, what)
     over = [] if what == "accuracy" else _events(film, seed, np.stack([steps, values[seed]], -1), shown)
@@ -104,25 +104,26 @@ def _events(film: Film, seed: int, own: np.ndarray, shown: int | None) -> list[P
 
 
 def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], shown: int | None) -> Replay:
-    """What a click on a drop plays: from the checkpoint before it to the one after it, at the fold that snaps in it,
-    following the point that turns furthest there.
+    """What a click on a drop plays: from the checkpoint before it to the one after it, seen at the fold that
+    snaps in it, following the point that turns furthest there.
 
-    sizes: how many points stand for each drop. shown: the stage at which the scene shows the one sphere that it
-    shows; None: it shows all, each two stages after the one before.
+    sizes: how many points stand for each drop. shown: the stage of a scene's only sphere; None: the scene
+    shows all, each two stages after the one before.
     """
     ends = np.searchsorted(film.steps, [[event.start, event.end] for event in falls])
-    spans = film.steps[np.clip(ends + [-1, 1], 0, len(film.steps) - 1)].astype(float)
+    around = np.clip(ends + np.array([-1, 1]), 0, len(film.steps) - 1)
+    spans = film.steps[around].astype(float)
     folds = [during(film, seed, event) for event in falls]
-    who = [furthest(film, seed, *pair, fold) for pair, fold in zip(ends, folds, strict=True)]
+    who = [furthest(film, seed, pair, fold) for pair, fold in zip(ends, folds, strict=True)]
     where = [-1 if fold is None or not len(fold.points) else shown or 2 * fold.layer for fold in folds]
     return Replay(np.repeat(spans, sizes, axis=0), np.repeat(who, sizes), np.repeat(where, sizes))
 
 
-def furthest(film: Film, seed: int, i: int, j: int, fold: Swing | None) -> int:
+def furthest(film: Film, seed: int, ends: np.ndarray, fold: Swing | None) -> int:
     """The point that turns furthest at a fold between two checkpoints; −1 where none turns across."""
     if fold is None or not len(fold.points):
         return -1
-    before, after = film.weights[seed, [i, j]]
+    before, after = film.weights[seed, ends]
     return int(turns(film.network, before, after, film.data.points)[fold.layer - 1].argmax())
 
 
