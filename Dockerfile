@@ -16,7 +16,7 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 COPY requirements requirements
 RUN python -m venv /node && /node/bin/pip install --quiet --require-hashes --requirement requirements/node.txt \
- && PATH="/node/bin:$PATH" npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error && npm run --silent pack
+ && export PATH="/node/bin:$PATH" && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error && npm run --silent pack
 
 RUN if [ "$TORCH" = 1 ]; then lock=image; else lock=web; fi; python -m venv /venv \
  && /venv/bin/pip install --quiet --require-hashes --requirement "requirements/$lock.txt"

@@ -8,57 +8,71 @@ from __future__ import annotations
 
 from typing import Any
 
-# role: (light, dark)
-ROLES = {
+# role: (light, dark). What is read or pressed
+INTERFACE = {
     "paper": ("#fcfcfa", "#14161b"),
     "panel": ("#f3f3ef", "#1c1f26"),
     "ink": ("#1d2330", "#e8e9ec"),
-    "soft": ("#5b6372", "#a2a9b6"),
+    "soft": ("#565e6d", "#a2a9b6"),
     "rule": ("#dcdcd5", "#31353f"),
-    "accent": ("#2456c8", "#86aaff"),
-    "axis": ("#7b8290", "#868d9a"),
-    "input": ("#2c63d6", "#7ea6ff"),
-    "mean-direction": ("#b45f06", "#f0a350"),
-    "hyperplane": ("#0c7d72", "#3fc4b4"),
-    "sphere": ("#7a53c8", "#b196f2"),
-    "meeting": ("#5b2fb3", "#cdb8ff"),
-    "ellipsoid": ("#c2336d", "#f27ba8"),
-    "shift": ("#8a6d00", "#d9b93b"),
-    "trail": ("#8892a4", "#7d8698"),
-    "followed": ("#d4261c", "#ff6b5e"),
-    "formula": ("#2f7d32", "#7fd083"),
-    "other": ("#c2336d", "#f27ba8"),
-    "laser": ("#e0141e", "#ff3b3b"),
-    "warning": ("#a33b12", "#ffab85"),
-    # labelled data: the ends of the diverging scale, which paints what a network says of them
-    "class-0": ("#2c63d6", "#7ea6ff"),
-    "class-1": ("#b45f06", "#f0a350"),
-    "head-1": ("#0c7d72", "#3fc4b4"),
-    "head-2": ("#b45f06", "#f0a350"),
-    "head-3": ("#b03a8c", "#e279bf"),
-    "head-4": ("#5b2fb3", "#cdb8ff"),
-    "plateau": ("#8a6d00", "#d9b93b"),
-    "drop": ("#2f7d32", "#7fd083"),
-    # other activation functions
-    "tanh": ("#c2336d", "#f27ba8"),
-    "sigmoid": ("#0c7d72", "#3fc4b4"),
-    "erf": ("#8a6d00", "#d9b93b"),
-    "relu": ("#c8531c", "#f08a52"),
-    "gelu": ("#5b6372", "#a2a9b6"),
+    "accent": ("#1c6b33", "#74c888"),
+    "warning": ("#6d4a12", "#f0d4a4"),
+    "laser": ("#00913f", "#3fe28a"),
+}
+# role: (light, dark, its one meaning). What is drawn: red is the followed point alone, green the interface
+DRAWN = {
+    "axis": ("#727987", "#828996", "lines and names that help to read"),
+    "input": ("#1b70e6", "#86b9ff", "the points that go in"),
+    "trail": ("#8a93a5", "#677081", "where points were, and what stands back"),
+    "followed": ("#d61c1e", "#ff6155", "the followed point, and it alone is red"),
+    "mean-direction": ("#c66f0c", "#f0a463", "the line along 𝟏, on which the mean is"),
+    "hyperplane": ("#006f70", "#40d4d2", "where the mean is 0"),
+    "sphere": ("#6c43b6", "#a68ff4", "where vectors of one length are, and what divides by the length"),
+    "meeting": ("#451b9f", "#cecbff", "where sphere and hyperplane meet"),
+    "ellipsoid": ("#ad3a9c", "#e07fd0", "what a gain makes: the sphere stretched"),
+    "shift": ("#676300", "#d9d27c", "what is added"),
+    "query": ("#87660c", "#f0cb40", "a query, or what else a hand turns"),
+    "formula": ("#613f28", "#debca5", "what is computed in another way"),
+    "other": ("#b01c66", "#fa80ba", "the other part, beside the input"),
+    "class-0": ("#7b158d", "#c268cf", "one class: the low end of the diverging scale"),
+    "class-1": ("#c08500", "#f6bd5f", "the other: its high end"),
+    "plateau": ("#8d7a3c", "#c7c07f", "where a training stands still"),
+    "drop": ("#80235b", "#ce90c4", "where it falls"),
+    "series-1": ("#036c94", "#1fb4d8", "what is compared by name: heads, functions, neurons, kinds of norms"),
+    "series-2": ("#b5824c", "#d6a25f", "a second of them: as lines they differ in their dashes, too"),
+    "series-3": ("#98406b", "#f7b0ce", "a third"),
+    "series-4": ("#2f347e", "#5283df", "a fourth"),
+    "series-5": ("#8e8b5c", "#aaa670", "a fifth"),
+}
+ROLES = INTERFACE | {role: (light, dark) for role, (light, dark, _) in DRAWN.items()}
+
+# Roles that are too faint for words, as they are written (WCAG 2.2, 1.4.3)
+WRITTEN = {
+    "axis": ("#676d7a", "#828996"),
+    "input": ("#1a69d8", "#86b9ff"),
+    "trail": ("#656d7e", "#7e8899"),
+    "mean-direction": ("#a75700", "#f0a463"),
+    "class-1": ("#986200", "#f6bd5f"),
+    "plateau": ("#7d6b31", "#c7c07f"),
+    "series-2": ("#926431", "#e69f12"),
+    "series-4": ("#2f347e", "#5586e2"),
+    "series-5": ("#726f43", "#aaa670"),
 }
 
 # scale: colours from low to high, for (light, dark)
 SCALES = {
+    # from one class to the other, and from below 0 to above
     "diverging": (
-        ("#2c63d6", "#8aa9e6", "#c9c9c4", "#dfa263", "#b45f06"),
-        ("#7ea6ff", "#5f7fc0", "#6a6e78", "#b9814a", "#f0a350"),
+        ("#7b158d", "#b586b8", "#cbc8c2", "#d3ab63", "#c08500"),
+        ("#c268cf", "#95638f", "#6a6a70", "#ad905c", "#f6bd5f"),
     ),
-    "sequential": (("#d5dcf2", "#2c63d6", "#14285c"), ("#2a3558", "#7ea6ff", "#eaf0ff")),
+    "sequential": (("#d3def4", "#1b70e6", "#112a5c"), ("#2a3a58", "#86b9ff", "#ecf2ff")),
     # of few points, each of which must be seen on the paper
-    "weight": (("#86a2e6", "#2c63d6", "#14285c"), ("#5470bd", "#7ea6ff", "#eaf0ff")),
+    "weight": (("#7ea5e6", "#1b70e6", "#112a5c"), ("#4f75bd", "#86b9ff", "#ecf2ff")),
+    # around all hues but red, which it passes pale
     "cyclic": (
-        ("#2c63d6", "#0f8a7e", "#9a8a10", "#c8531c", "#b03a8c", "#2c63d6"),
-        ("#7ea6ff", "#3fc4b4", "#cdbb42", "#f08a52", "#e279bf", "#7ea6ff"),
+        ("#1b70e6", "#00848c", "#868a12", "#c66f0c", "#a8667c", "#ad3a9c", "#1b70e6"),
+        ("#86b9ff", "#40d4d2", "#cfca55", "#f0a463", "#d99aab", "#e07fd0", "#86b9ff"),
     ),
 }
 THEMES = ("light", "dark")
@@ -68,7 +82,13 @@ def colors(theme: str) -> dict[str, str]:
     """Every custom property of one theme, scales included (`--diverging-0` …)."""
     i = THEMES.index(theme)
     steps = {f"{name}-{k}": c for name, both in SCALES.items() for k, c in enumerate(both[i])}
-    return {role: both[i] for role, both in ROLES.items()} | steps
+    words = {f"{role}-text": both[i] for role, both in WRITTEN.items()}
+    return {role: both[i] for role, both in ROLES.items()} | words | steps
+
+
+def word(role: str) -> str:
+    """The name of the colour in which a role is written."""
+    return f"{role}-text" if role in WRITTEN else role
 
 
 def scale(name: str) -> list[list[Any]]:

@@ -368,6 +368,20 @@ def test_each_image_can_be_named_by_its_digest():
     assert images and all(image.startswith("${") for image in images)
 
 
+def test_the_image_finds_npm_each_time(tmp_path):
+    """The step that fetches the drawing library, as a shell runs it, with programs that tell of it."""
+    text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
+    (step,) = re.findall(r"^RUN (.*npm.*)$", text, re.M)
+    programs, said = tmp_path / "bin", tmp_path / "said"
+    programs.mkdir()
+    for name in ("python", "pip", "npm"):
+        (programs / name).write_text(f'#!/bin/sh\necho {name} $1 >> "{said}"\n')
+        (programs / name).chmod(0o755)
+    step = step.replace("python", str(programs / "python"), 1).replace("/node/bin", str(programs))
+    subprocess.run(["sh", "-c", step], env={"PATH": "/usr/bin:/bin"}, check=True, timeout=10)
+    assert said.read_text().splitlines() == ["python -m", "pip install", "npm ci", "npm run"]
+
+
 def test_the_image_holds_all_that_the_explorer_needs(tmp_path):
     """What the Dockerfile copies into its last stage, and .dockerignore lets through, serves every scene."""
     last = (ROOT / "Dockerfile").read_text().rpartition("\nFROM ")[2]

@@ -77,7 +77,7 @@ def _mesh(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
 
 
 def _texts(recipe: Recipe, view: View, mark: Labels) -> dict[str, Any]:
-    font = {"color": f"var(--{mark.role})", "size": 15, "family": FONT}
+    font = {"color": f"var(--{themes.word(mark.role)})", "size": 15, "family": FONT}
     return {"mode": "text", "text": list(recipe.cloud(mark.cloud).labels or ()), "textfont": font}
 
 

@@ -90,6 +90,11 @@ def style(theme: str) -> str:
     return block(theme)
 
 
+def dressed(picture: str, theme: str) -> str:
+    """A picture of the theme "auto" in another: only its style sheet knows colours."""
+    return picture.replace(style("auto"), style(theme), 1)
+
+
 @dataclass(frozen=True)
 class Drawn:
     """A mark on paper: its points in pixels, and how far they are from the eye."""
@@ -163,7 +168,7 @@ def _shape(
         case "cells":
             return _cells(drawn, at)
         case "labels":
-            return _labels(recipe, drawn, color, letters)
+            return _labels(recipe, drawn, f"var(--{themes.word(mark.role)})", letters)
         case "mesh":
             if color_of(mark):
                 return _painted(drawn, at)

@@ -13,7 +13,7 @@ from components.language import course
 from components.language.scene import Scene
 from components.pages.markup import attributes, element, written
 from components.pages.modules import names
-from components.theme import THEMES
+from components.theme import ROLES, THEMES
 
 LEAD = (
     "Normalisation is usually shown as statistics. Here it is geometry: points fall onto a plane, fly out to"
@@ -21,9 +21,9 @@ LEAD = (
 )
 ICON = quote(
     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>"
-    "<circle cx='16' cy='16' r='11' fill='none' stroke='#7a53c8' stroke-width='3'/>"
-    "<path d='M3 22L29 10' stroke='#0c7d72' stroke-width='3'/>"
-    "<circle cx='25' cy='9' r='4' fill='#2c63d6'/></svg>"
+    f"<circle cx='16' cy='16' r='11' fill='none' stroke='{ROLES['sphere'][0]}' stroke-width='3'/>"
+    f"<path d='M3 22L29 10' stroke='{ROLES['hyperplane'][0]}' stroke-width='3'/>"
+    f"<circle cx='25' cy='9' r='4' fill='{ROLES['input'][0]}'/></svg>"
 )
 PAGES = {"story": "The story in one piece", "words": "Words and symbols"}  # that are no scenes
 NAMES = {"auto": "◐ System", "light": "☀ Light", "dark": "☾ Dark"}  # as in assets/page/theme.js

@@ -19,6 +19,7 @@ from dash import html
 
 from components import theme
 from components.drawing import card
+from components.drawing.still import dressed
 from components.language import story as long_text
 from components.language.link import key
 from components.language.scene import Choice, Scene, Sentence, Several, Typed, Whole, WrongValue, scenes
@@ -95,11 +96,12 @@ def _put(path: Path, text: str) -> None:
 
 def _scene(folder: Path, scene: Scene) -> dict[str, str]:
     """A scene's page, the pictures of its card, and a file for each recipe: their names by `key`."""
-    for scheme in theme.THEMES:
-        state = state_of(scene, {"theme": scheme})
-        for moves, draw in ((False, card.card), (True, card.moving)):
+    state = state_of(scene, {"theme": "auto"})
+    for moves, draw in ((False, card.card), (True, card.moving)):
+        picture = draw(state.recipe, state)
+        for scheme in theme.THEMES:
             name = Place("", static=True).card(scene.slug, scheme, moving=moves)
-            _put(folder / name, draw(state.recipe, state))
+            _put(folder / name, dressed(picture, scheme))
     made, files = [], {}
     for chosen in bar.over(list(variants(scene)), f"{scene.slug:12}"):
         with suppress(WrongValue):  # choices that do not go together

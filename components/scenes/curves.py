@@ -81,7 +81,7 @@ def _fellow(film: Film, seed: int, what: str) -> list[Part]:
     else:
         return []
     shape = (np.stack([film.steps, values], -1), np.arange(len(values)))
-    return [draw("fellow", Line, "hyperplane", FLAT, shape, name, size=2.5, dash="dash")]
+    return [draw("fellow", Line, "series-1", FLAT, shape, name, size=2.5, dash="dash")]
 
 
 def _events(film: Film, seed: int, own: np.ndarray, shown: int | None) -> list[Part]:
@@ -144,7 +144,7 @@ def _now(film: Film, values: np.ndarray, low: float, high: float, name: str) -> 
     """The curve of the shown seed, and the clock's place on it."""
     steps = film.steps.astype(float)
     curve = (np.stack([steps, values], -1), np.arange(len(steps)))
-    own = draw("own", Line, "followed", FLAT, curve, name, size=4)
+    own = draw("own", Line, "ink", FLAT, curve, name, size=4)
     if len(steps) == 1:
         return [own]
     across = {"step": np.array([1.0, 0.0])}
@@ -154,7 +154,7 @@ def _now(film: Film, values: np.ndarray, low: float, high: float, name: str) -> 
     hand = draw(
         "now", Line, "axis", FLAT, line, place=(Affine(np.eye(2), Entries(np.zeros(2), across)),), size=1.5
     )
-    return [hand, own, draw("here", Points, "followed", FLAT, np.zeros((1, 2)), place=here, size=9)]
+    return [hand, own, draw("here", Points, "ink", FLAT, np.zeros((1, 2)), place=here, size=9)]
 
 
 # --- drops and folds

@@ -2,8 +2,9 @@
 
 Work is what takes the processor for long: to build a recipe, to draw a picture, to read a run. A client may
 cause `BURST` seconds of it at once, and `REFILL` a second from then on; whoever owes more gets 429. At most
-`PLACES` threads wait for their turn or work, the last of them for clients that owe little; beyond that there
-is 503. So other threads remain for `/healthz` and all that is kept.
+`PLACES` threads wait for their turn or work, the last of them for clients that owe little. Who owes
+least, and has fewest places, has the next turn; where no place is left it takes that of whoever has most.
+Beyond that there is 503. So other threads remain for `/healthz` and all that is kept.
 
 Assumed is a class of forty behind one address, who open as many different links at once (0.2 s each) and then
 make a choice every 15 s (0.05 s). All this is of one process: with several, a client has as many shares.
@@ -18,6 +19,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from flask import Blueprint, Flask, Response, current_app, jsonify, request
 
@@ -25,6 +27,8 @@ from components.web.clients import client
 
 BURST, REFILL = 20.0, 0.25  # seconds of one processor
 PLACES, FEW, AT_ONCE = 6, 2, 2  # threads that wait or work; for those who owe half their burst; that work
+EACH = 0.5  # seconds that a place counts, until it is known what it has cost
+CROWD = "There is a lot to do at the moment"
 CLIENTS = 10_000  # that are remembered
 TRAINING = 0.5  # what it costs to ask for a training, in seconds: others do the work
 UNTOLD = "requests come through a proxy: set TRUSTED_PROXIES, or all who do count as one client"
@@ -38,14 +42,23 @@ class Busy(Exception):
         super().__init__(f"{words}. Try again in {self.seconds} s.")
 
 
-class Budget:
-    """What clients owe, and who works now; safe for threads."""
+@dataclass(eq=False)
+class Place:
+    """Where somebody waits; lost to a client that owes less."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.clock, self.lock = clock, threading.Lock()
+    who: str
+    lost: bool = False
+
+
+class Budget:
+    """What clients owe, who waits and how many work now; safe for threads."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, *, at_once: int = AT_ONCE) -> None:
+        self.clock, self.lock, self.at_once = clock, threading.Lock(), at_once
         self.debts: OrderedDict[str, tuple[float, float]] = OrderedDict()  # seconds, and when; oldest first
-        self.inside = 0
-        self.turns = threading.Semaphore(AT_ONCE)
+        self.waiting: list[Place] = []
+        self.working: list[str] = []
+        self.change = threading.Condition(self.lock)
 
     def owed(self, who: str) -> float:
         debt, when = self.debts.get(who, (0.0, 0.0))
@@ -61,29 +74,51 @@ class Budget:
     @contextmanager
     def turn(self, who: str, price: float = 0.0) -> Iterator[None]:
         """A turn to work, which is charged for, and `price`. Raises Busy."""
-        self._enter(who)
+        self._wait(self._enter(who))
         try:
-            with self.turns:
-                start = time.thread_time()
-                try:
-                    yield
-                finally:
-                    self.charge(who, price + time.thread_time() - start)
+            start = time.thread_time()
+            try:
+                yield
+            finally:
+                self.charge(who, price + time.thread_time() - start)
         finally:
-            self._leave()
+            with self.lock:
+                self.working.remove(who)
+                self.change.notify_all()
 
-    def _enter(self, who: str) -> None:
+    def _enter(self, who: str) -> Place:
         with self.lock:
             owed = self.owed(who)
             if owed >= BURST:
                 raise Busy(429, "This address has asked for a lot", (owed - BURST) / REFILL)
-            if self.inside >= (PLACES if owed < BURST / 2 else FEW):
-                raise Busy(503, "There is a lot to do at the moment", 1)
-            self.inside += 1
+            if len(self.waiting) + len(self.working) >= (PLACES if owed < BURST / 2 else FEW):
+                self._make_room(who)
+            place = Place(who)
+            self.waiting.append(place)
+            return place
 
-    def _leave(self) -> None:
+    def _share(self, who: str) -> float:
+        """What one owes, and what its places may cost."""
+        return self.owed(who) + EACH * [*self.working, *(place.who for place in self.waiting)].count(who)
+
+    def _make_room(self, who: str) -> None:
+        most = max(self.waiting, key=lambda place: self._share(place.who), default=None)
+        if most is None or self._share(most.who) <= self._share(who) + EACH:
+            raise Busy(503, CROWD, 1)
+        most.lost = True
+        self.waiting.remove(most)
+        self.change.notify_all()
+
+    def _wait(self, place: Place) -> None:
         with self.lock:
-            self.inside -= 1
+            while not place.lost:
+                first = min(self.waiting, key=lambda each: self._share(each.who))
+                if first is place and len(self.working) < self.at_once:
+                    self.waiting.remove(place)
+                    self.working.append(place.who)
+                    return
+                self.change.wait()
+        raise Busy(503, CROWD, 1)
 
 
 def guard(server: Flask, *, proxies: int) -> None:

@@ -82,7 +82,7 @@ def layers(d):
             HullFaces("x", "other", show, count=20, opacity=0.3),
             Disc("half", "hyperplane", show, radius=1.5, corners=12),
             Rim("half", "hyperplane", show, radius=1.5, corners=12),
-            SupportDisc("x", "tanh", show, query=QUERY, radius=1, opacity=0.3),
+            SupportDisc("x", "series-1", show, query=QUERY, radius=1, opacity=0.3),
         )
     classes = np.arange(20) % 2
     return (
@@ -93,9 +93,9 @@ def layers(d):
         Cells(
             "cells", "sphere", show, color=Color("sequential", -3, 3, of=Row((1,))), columns=5, opacity=0.5
         ),
-        WeightCurve("x", "tanh", (), query=QUERY, span=(0, 3)),
-        WeightLimit("x", "erf", (), span=(0, 3)),
-        WeightNow("x", "relu", (), query=QUERY),
+        WeightCurve("x", "series-1", (), query=QUERY, span=(0, 3)),
+        WeightLimit("x", "series-2", (), span=(0, 3)),
+        WeightNow("x", "series-3", (), query=QUERY),
         Field("grid", "sphere", (), color=Color("diverging", -3, 3, of=Row((1, 1))), columns=5),
     )
 

@@ -1,26 +1,22 @@
 import re
+from itertools import combinations
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from components.language.marks import color_of
-from components.language.scene import scenes
-from components.theme import ROLES, SCALES, THEMES, colors, css, resolve, scale
-from components.training.recipes import recipe_of
+from components.language.scene import WrongValue, scenes
+from components.theme import DRAWN, ROLES, SCALES, THEMES, WRITTEN, colors, css, resolve, scale, word
+from components.training.recipes import built, recipe_of
+from tools import colours
+from tools.colours import APART, VISIONS, WITHOUT, contrast, difference, lch, seen, turn
 
 SEEN, READ = 3.0, 4.5  # WCAG 2.2, 1.4.11 for graphics and 1.4.3 for text
 TEXT = ("ink", "soft", "accent", "warning")
 GROUND = ("paper", "panel", "rule")  # surfaces, and lines that carry nothing
-
-
-def luminance(color):
-    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
-
-
-def contrast(a, b):
-    dark, light = sorted((luminance(a), luminance(b)))
-    return (light + 0.05) / (dark + 0.05)
+HUED = 0.05  # OKLab chroma above which a colour has a hue that anyone names
+DIFFERENT = 0.035  # no two roles are nearer: what is 0.02 apart can just be told side by side
 
 
 def test_contrast_is_that_of_wcag():
@@ -45,6 +41,101 @@ def test_roles_are_seen_on_paper(theme, role):
 @pytest.mark.parametrize("role", TEXT)
 def test_text_is_read_on_panels(theme, role):
     assert contrast(colors(theme)[role], colors(theme)["panel"]) >= READ
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("role", DRAWN)
+def test_every_role_has_a_colour_to_be_written_in(theme, role):
+    found = colors(theme)
+    assert all(contrast(found[word(role)], found[ground]) >= READ for ground in ("paper", "panel"))
+    if role in WRITTEN and WRITTEN[role] != ROLES[role]:  # it is the same colour, only darker
+        assert lch(found[word(role)])[1] < HUED or turn(found[word(role)], found[role]) < 10
+
+
+# --- one colour, one meaning
+
+
+def test_known_distances():
+    """The primaries in OKLab, from the publication; grey stays grey; red darkens without long cones."""
+    np.testing.assert_allclose(colours.oklab("#ff0000"), (0.628, 0.225, 0.126), atol=1e-3)
+    np.testing.assert_allclose(colours.oklab("#ffffff"), (1, 0, 0), atol=1e-4)
+    assert difference("#000000", "#ffffff") == pytest.approx(1, abs=1e-4)
+    assert {seen("#808080", vision) for vision in VISIONS} == {"#808080"}
+    assert colours.luminance(seen("#ff0000", "protanopia")) < colours.luminance("#ff0000")
+    red, green = "#b04a30", "#6a7c30"
+    assert difference(red, green, "deuteranopia") < difference(red, green) / 3
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_no_two_roles_share_a_colour(theme):
+    found = colors(theme)
+    near = {
+        (a, b): round(difference(found[a], found[b]), 3)
+        for a, b in combinations(DRAWN, 2)
+        if difference(found[a], found[b]) < DIFFERENT
+    }
+    assert not near
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_red_is_the_followed_point_and_green_the_interface(theme):
+    found = colors(theme)
+    hued = [role for role in DRAWN if lch(found[role])[1] > HUED]
+    assert len(hued) == len(DRAWN) - 2  # all but axes and trails
+    assert not [role for role in hued if turn(found[role], found["accent"]) < 40]
+    assert [role for role in hued if turn(found[role], "#ff0000") < 20] == ["followed"]
+    assert turn(found["laser"], found["accent"]) < 20
+
+
+@pytest.fixture(scope="module")
+def company():
+    """Pairs of roles in one view and the same form → the scenes: over all choices, one at a time."""
+    found = {}
+    for scene in scenes().values():
+        options = [{}, *({c.name: o} for c in scene.choices for o in getattr(c, "options", ()))]
+        for each in options:
+            try:
+                recipe = built(scene, scene.choose(each))
+            except WrongValue:
+                continue  # it does not go with the other defaults
+            for view in recipe.views:
+                plain = [mark for mark in view.layers if color_of(mark) is None]
+                for a, b in combinations(plain, 2):
+                    if a.role != b.role and form(a) == form(b):
+                        found.setdefault(tuple(sorted((a.role, b.role))), set()).add(scene.slug)
+    return found
+
+
+def form(mark):
+    """What of a mark is no colour."""
+    return mark.draws, getattr(mark, "glyph", ""), getattr(mark, "dash", "")
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_roles_of_one_view_and_form_are_told_apart(theme, company):
+    found, near = colors(theme), {}
+    for (a, b), where in company.items():
+        for vision in VISIONS:
+            far = difference(found[a], found[b], vision)
+            if far < (APART if vision == "normal" else WITHOUT):
+                near[a, b, vision] = (round(far, 3), sorted(where))
+    assert not near
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_classes_are_told_apart_by_all(theme):
+    """Their points differ in form, too; the field that they lie on does not."""
+    ends = SCALES["diverging"][THEMES.index(theme)]
+    assert (ends[0], ends[-1]) == (colors(theme)["class-0"], colors(theme)["class-1"])
+    for vision in VISIONS:
+        apart = [difference(a, b, vision) for a, b in combinations((ends[0], ends[2], ends[-1]), 2)]
+        assert min(apart) > 2 * WITHOUT
+
+
+@pytest.mark.parametrize("name", colours.FILES)
+def test_the_page_of_colours_is_that_of_the_theme(name):
+    written = (Path(__file__).parents[2] / "docs" / name).read_text("utf-8")
+    assert written == colours.FILES[name](), "python tools/colours.py writes it"
 
 
 @pytest.mark.parametrize("name", SCALES)

@@ -146,7 +146,7 @@ CLAIMS = {
     "With one mean left in the stream RMSNorm": forgotten,
     "its nine LayerNorms and four layers. Its logits change by rounding only: in double precision they agree to 12 "
     "digits after the point, in single precision to 4.": the_whole_model,
-    "Blue points float over and under the green plane": as_it_was,
+    "Blue points float over and under the teal plane": as_it_was,
     "The ellipse is a circle in the plane now.": only_what_is_read,
     "Now the writers have no mean, and the stream lies in the plane.": only_what_is_read,
     "Nothing moves at all. LayerNorm is RMSNorm": only_what_is_read,

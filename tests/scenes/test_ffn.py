@@ -335,7 +335,7 @@ def other_lengths():
 
 
 def against_the_planes():
-    """Orange ones are on an axis, in pairs; the black ones are two arcs, and at 0."""
+    """Pink ones are on an axis, in pairs; the black ones are two arcs, and at 0."""
     _, at = at_stop("Against the planes")
     h = at.now("points")
     shared, gone = (indices(Gated(fate, 0, CIRCLE), "points", at) for fate in ("shared", "collapsed"))
@@ -483,7 +483,7 @@ CLAIMS = {
     "GELU, which collapses nothing, has 98 % right.": narrow,
     "At half that length the shift that you see first takes 53 % of the circle to one point; at the norm's length 9 %; "
     "at twice that length nothing.": other_lengths,
-    "Orange ones lie on an axis, and another point has fallen onto each. Both black arcs are in the "
+    "Pink ones lie on an axis, and another point has fallen onto each. Both black arcs are in the "
     "corner.": against_the_planes,
     "? Without a tilt, at shift −1, the neurons are on in three arcs that do not meet. How much of the circle is kept "
     "apart? - three quarters of it - one quarter - * nothing 25 % has gone to the corner.": one_at_a_time,

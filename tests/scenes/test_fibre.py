@@ -256,7 +256,7 @@ CLAIMS = {
     r"all $c x + b 𝟏$ with $c > 0$.": the_fibre,
     r"$\mathrm{LN}(c x) = \mathrm{LN}(x)$ for $c > 0$; for $c < 0$ the sign turns, and $x$ goes to the opposite point.": the_fibre,
     r"For $\alpha = 0$ the formula would be $0/0$. Here such points stay at the origin.": no_direction,
-    r"$\Pi 𝟏 = 0$, so 0 is an eigenvalue. Every $v$ of the green plane has $\Pi v = v$, so 1 is an eigenvalue, twice in $d = 3$. Each axis keeps $\frac{2}{3}$ of itself and gets $-\frac{1}{3}$ of each of the other two.": the_eigenvalues,
+    r"$\Pi 𝟏 = 0$, so 0 is an eigenvalue. Every $v$ of the teal plane has $\Pi v = v$, so 1 is an eigenvalue, twice in $d = 3$. Each axis keeps $\frac{2}{3}$ of itself and gets $-\frac{1}{3}$ of each of the other two.": the_eigenvalues,
     r"Look at the two colours: they only say on which side of the orange line a point lies.": two_colours,
     r"After **sphere** two places hold everything but the orange points, half a plane each.": two_places,
     r"it slides through the plane, and while $c$ stays above 0 its output does not move.": the_output_stays,
@@ -266,6 +266,6 @@ CLAIMS = {
     r"Compare the last two rows of the table with the one above them.": the_last_two_rows,
     r"The three axes have fallen onto the plane, 120° apart, and the cube has become a hexagon.": three_axes,
     r"Do $(5, 8, 2)$ and $(1, 2, 0)$ have the same output? Yes. Centred they are $(0, 3, -3)$ and $(0, 1, -1)$, and one is a positive multiple of the other. Both go to $\sqrt{3/2}\,(0, 1, -1) \approx (0, 1.225, -1.225)$.": the_same_output,
-    r"How many numbers are needed to describe an output, if $d = 3$? One. The outputs fill the circle of radius $\sqrt 3$ in the green plane, so an angle is enough. Of the three numbers of $x$, the mean and the deviation are lost.": one_angle,
+    r"How many numbers are needed to describe an output, if $d = 3$? One. The outputs fill the circle of radius $\sqrt 3$ in the teal plane, so an angle is enough. Of the three numbers of $x$, the mean and the deviation are lost.": one_angle,
     r"After **centre** the plane is a line. What a point's height was can no longer be told.": the_plane_is_a_line,
 }

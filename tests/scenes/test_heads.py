@@ -406,7 +406,7 @@ CLAIMS = {
     "After LayerNorm all points have length 2.": two_shadows,
     "### Two shadows ? A head sees two of the four axes. What is its shadow": two_shadows,
     "half of the sphere": two_shadows,
-    "what head 1 sees of them, orange what head 2 sees": two_shadows,
+    "what head 1 sees of them, brown what head 2 sees": two_shadows,
     "The semi-axes are 2 and 1.41; the picture leaves out a part of the shorter one.": two_shadows,
     "The two arrows lead to the followed point": added_up,
     "### Four heads Each head sees one axis, and of the sphere a piece of it, from −1.73 to 1.73.": four_heads,

@@ -219,7 +219,7 @@ def most_left_further():
 
 CLAIMS = {
     r"Two pictures of one cloud in $d = 3$.": two_pictures,
-    r"The orange line holds the multiples of $𝟏 = (1, 1, 1)$ and stands upright. The violet sphere has radius $\sqrt 3$. That is the length of $𝟏$, so the line meets the sphere at the two orange poles, $𝟏$ and $-𝟏$. The green circle is the equator, where the components sum to zero.": the_guides,
+    r"The orange line holds the multiples of $𝟏 = (1, 1, 1)$ and stands upright. The violet sphere has radius $\sqrt 3$. That is the length of $𝟏$, so the line meets the sphere at the two orange poles, $𝟏$ and $-𝟏$. The teal circle is the equator, where the components sum to zero.": the_guides,
     r"LayerNorm first lets each point fall onto the plane of the equator and then moves it out to distance $\sqrt 3$. RMSNorm does not let it fall. It moves each point along its ray from the origin until its distance is $\sqrt 3$.": out_to_the_sphere,
     r"Each point has a small addition of its own, about $\pm 0.25$, so its own $q$ lies near the slider's value and rarely equals it.": its_own_q,
     r"The two parts are perpendicular. Their squared lengths are $d\sigma^2$ and $d\mu^2$, so by Pythagoras $$\lVert x \rVert^2 = d\sigma^2 + d\mu^2 = d\sigma^2 (1 + q^2)$$ and therefore, since $\mathrm{LN}(x) = \Pi x / \sigma$, $$\mathrm{RMS}(x) = \frac{\Pi x + \mu 𝟏}{\sigma \sqrt{1 + q^2}} = \frac{\mathrm{LN}(x) + q 𝟏}{\sqrt{1 + q^2}}$$": pythagoras,

@@ -77,7 +77,7 @@ def test_queries_and_keys_are_held_too(shared):
     entropies = stages(recipe, "entropy", rho=rho, a=a)
     for stage, norm in enumerate((lambda x: x, center, lambda x: layer_norm(x, eps=0.0))):
         scores = norm(x)[:QUERIES] @ norm(x)[QUERIES:].T
-        for column, (role, by) in enumerate((("other", 1.0), ("formula", d**a))):
+        for column, (role, by) in enumerate((("other", 1.0), ("series-1", d**a))):
             weights = softmax(scores / by)
             [got] = stages(recipe, f"{role} {stage}", rho=rho, a=a)
             np.testing.assert_allclose(got, weights, atol=EXACT)
@@ -325,7 +325,7 @@ def soft_by_itself():
 
 CLAIMS = {
     "takes all $q$ and $k$ through LayerNorm: first their mean": whole_vectors,
-    r"The histogram counts all 1,000: pink as they are, green divided by $d_k^a$, where **power a** is $\frac12$": numbers_of_the_picture,
+    r"The histogram counts all 1,000: pink as they are, blue divided by $d_k^a$, where **power a** is $\frac12$": numbers_of_the_picture,
     r"what 8 more queries pay to 32 keys": numbers_of_the_picture,
     r"Its **entropy** is $\ln 32 = 3.47$": numbers_of_the_picture,
     "half of them get it with a plus and half with a minus, or all alike. Each component keeps the variance 1": components_keep_their_variance,
@@ -347,7 +347,7 @@ CLAIMS = {
     "with $d_k = 512$, from the nearest of 1,000 random keys to the farthest it is 18 % of the mean distance": crowding,
     r"the cosine is as wide as $1/\sqrt m$. A head that has 64 of 512 coordinates sees cosines 2.8 times as wide": pockets,
     r"divided by $\sqrt{d_k}$, have the variance 1 in both cases": pockets,
-    "the green ones, divided by 8, make a hill as wide as 1": equator,
+    "the blue ones, divided by 8, make a hill as wide as 1": equator,
     "With $d_k = 4$, LayerNorm leaves a sphere in three dimensions, and keys are spread evenly over it. Evenly over a "
     "sphere is evenly over heights: the histograms are boxes.": boxes,
     "### Four coordinates": boxes,
@@ -356,8 +356,8 @@ CLAIMS = {
     "The spikes are weights near 1: the entropy is 0.23. Move **a** up to 0.5.": without,
     "Each component still has variance 1, but any two have the correlation ±0.3.": components_keep_their_variance,
     "no, the scores stay wider than 1": wider,
-    "the green hill is wider than its law": wider,
-    "On the sphere the green hill is under its law again.": mended,
+    "the blue hill is wider than its law": wider,
+    "On the sphere the blue hill is under its law again.": mended,
     r"each score is 64 or −64. Now $1/d_k$ is the factor that brings it to 1 or −1.": at_the_poles,
     "### An angle of 60°": a_dozen,
     "How many of a million random keys are within 60°": a_dozen,

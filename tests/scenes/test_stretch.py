@@ -221,7 +221,7 @@ CLAIMS = {
     r"For $t$ below 1 the crowds stand above and below.": above_and_below,
     r"With $t = 0$ all points are in two places, $(0, 1)$ and $(0, -1)$. The curve lies flat on 0.": nothing_left,
     r"Now $\varepsilon = 0.3$, and the points stop short of the circle: most where the ellipse is nearest to the "
-    r"origin. They leave the green line, which is for $\varepsilon = 0$.": short_of_the_circle,
+    r"origin. They leave the brown line, which is for $\varepsilon = 0$.": short_of_the_circle,
     r"For $t = 3$, where does a point with $x = 0.5$ land? $y^2 = 0.75$ and $tx = 1.5$, so "
     r"$x' = 1.5 / \sqrt{2.25 + 0.75} = 1.5 / \sqrt 3 = 0.866$. Its angle goes from 60° to 30°.": one_point,
     r"With $t = 5$, how many points end beyond $|x| = 0.98$? About half of them. $x' = 0.98$ means "

@@ -223,7 +223,7 @@ CLAIMS = {
     r"most of it lies under the two level parts.": under_the_level_parts,
     r"### Half a circle": nearly_half,
     r"It is where the line goes: nearly half of the unit circle.": nearly_half,
-    r"With $\varepsilon = 0.1$ the cliff over the origin is rounded. The points now leave the green line, which is for $\varepsilon = 0$.": rounded,
+    r"With $\varepsilon = 0.1$ the cliff over the origin is rounded. The points now leave the brown line, which is for $\varepsilon = 0$.": rounded,
     r"Where on the floor does the sheet have height 0? On the whole $y$ axis, where $x = 0$.": height_zero,
     r"Why does the curve of the fold reach 1 at both ends when $t > 1$? Both ends of the circle, $(1 + t, 0)$ and $(-1 + t, 0)$, then lie on the right half of the $x$ axis. There $y = 0$ and $x > 0$, so the height is $x / |x| = 1$.": the_dip,
     r"A line misses the origin by $h = 0.3$, and $\varepsilon = 0$. Which $\varepsilon$ gives the same curve to $u_\varepsilon$ of one number? $\varepsilon = h^2 = 0.09$, since $x/\sqrt{x^2 + 0.3^2}$ is $u_{0.09}(x)$. Its slope at 0 is $1/h \approx 3.33$.": the_same_curve,

@@ -12,6 +12,7 @@ from geometry.differences import nudged, quotient
 
 FUNCTIONS = {"tanh": "tanh", "sigmoid": "sigmoid", "erf": "erf", "relu": "ReLU", "gelu": "GELU"}
 DASHES = dict(zip(FUNCTIONS, ("dash", "dot", "dashdot", "longdash", "longdashdot"), strict=True))
+ROLES = {f: f"series-{k}" for k, f in enumerate(FUNCTIONS, 1)}
 REACH, DOTS = 4, range(33)
 ZERO = len(DOTS) // 2
 NUMBERS = clouds.numbers(REACH, len(DOTS))
@@ -56,7 +57,7 @@ def curve(others: dict[str, Pointwise]) -> list[Part]:
     return [
         draw("sphere", Line, "sphere", PLANE, BOUNDS, size=3, dash="dash"),
         *(
-            draw(f, Line, f, CURVE, NUMBERS, FUNCTIONS[f], steps=(g,), size=4, dash=DASHES[f])
+            draw(f, Line, ROLES[f], CURVE, NUMBERS, FUNCTIONS[f], steps=(g,), size=4, dash=DASHES[f])
             for f, g in others.items()
         ),
         draw("u_ε", Line, "input", CURVE, NUMBERS, "x/√(x² + ε)", steps=(Normalize(eps=EPS),), size=6),
@@ -76,4 +77,4 @@ def slope(others: dict[str, Pointwise]) -> list[Part]:
         return draw(f"slope of {f}", Line, role, SLOPE, NUMBERS, place=place, steps=(g, last), **look)
 
     dots = beads("slope of u_ε", SLOPE, only=DOTS, size=9, mark=13)
-    return [*(line(f, f, g, 4) for f, g in others.items()), line("u_ε", "input", U, 6), dots]
+    return [*(line(f, ROLES[f], g, 4) for f, g in others.items()), line("u_ε", "input", U, 6), dots]

@@ -28,10 +28,10 @@ KINDS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm", "post_ln": "after the
 BELOW = {"turn": "angle turned", "gradient": "the gradient"}
 WIDTHS = {"64": "64 numbers", "4": "4 numbers"}
 LOOKS = {  # the role and dash of the curves
-    "layer_norm": ("hyperplane", "solid"),
-    "rms_norm": ("sphere", "dash"),
-    "post_ln": ("shift", "dashdot"),
-    "none": ("ellipsoid", "dot"),
+    "layer_norm": ("series-1", "solid"),
+    "rms_norm": ("series-2", "dash"),
+    "post_ln": ("series-3", "dashdot"),
+    "none": ("series-4", "dot"),
 }
 MOST, TOKENS, SEED = 12, 6, 1
 D = 4

@@ -24,7 +24,7 @@ BESIDE = {
     "loss": "loss in training",
     "both": "loss and accuracy in training",
 }
-ROLES = {"u_eps": "sphere", "layer_norm": "hyperplane", "tanh": "tanh", "relu": "relu", "none": "axis"}
+ROLES = {"u_eps": "sphere", "layer_norm": "series-1", "tanh": "series-2", "relu": "series-3", "none": "axis"}
 DASHES = {"u_eps": "solid", "layer_norm": "dash", "tanh": "dot", "relu": "dashdot", "none": "longdash"}
 SHOW = rows(np.eye(3))
 CHECKPOINTS = 14

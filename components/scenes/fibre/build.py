@@ -116,9 +116,9 @@ def handle() -> list[Part]:
     """v seen from above, an arrow to be dragged."""
     show, tip = rows(U), np.array([[TIP, 0.0]])
     return [
-        draw("v arrow", Line, "shift", show, np.vstack([0 * tip, tip]), place=ON, size=5, arrow=0.3),
-        draw("v tip", Points, "shift", show, tip, "v: drag it", place=ON, size=4, hand=Turn("phi")),
-        draw("v name", Labels, "shift", show, 1.18 * tip, place=ON, labels=["v"]),
+        draw("v arrow", Line, "query", show, np.vstack([0 * tip, tip]), place=ON, size=5, arrow=0.3),
+        draw("v tip", Points, "query", show, tip, "v: drag it", place=ON, size=4, hand=Turn("phi")),
+        draw("v name", Labels, "query", show, 1.18 * tip, place=ON, labels=["v"]),
     ]
 
 

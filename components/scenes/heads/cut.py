@@ -146,7 +146,7 @@ def sphere() -> list[Part]:
 
 def surface(heads: int, shape: str, h: int) -> list[Part]:
     """The sphere as a head sees it."""
-    role, steps = f"head-{h + 1}", (*rest(D, 1), part(heads, shape, h), SECOND)
+    role, steps = f"series-{h + 1}", (*rest(D, 1), part(heads, shape, h), SECOND)
     look: dict[str, Any] = {"steps": steps}
     ball, net = (
         clouds.turned(found, sqrt(D) * SHOW)
@@ -162,7 +162,7 @@ def points(heads: int, shape: str, h: int) -> list[Part]:
     """The points as a head sees them."""
     steps, title = (one(NORM), part(heads, shape, h), SECOND), f"what head {h + 1} sees"
     look: dict[str, Any] = {"size": 4, "fade": [0.0, 0.0, 1.0, 0.0], "hand": Follow()}
-    cloud, mark = draw(f"part {h + 1}", Points, f"head-{h + 1}", HERE, sample(), title, steps=steps, **look)
+    cloud, mark = draw(f"part {h + 1}", Points, f"series-{h + 1}", HERE, sample(), title, steps=steps, **look)
     return [(cloud, mark)]
 
 
@@ -176,7 +176,7 @@ def way(heads: int, shape: str, h: int) -> Part:
         SECOND,
     )
     look: dict[str, Any] = {"only": Followed(), "size": 4, "arrow": 0.12, "fade": [0.0, 0.0, 1.0, 1.0]}
-    return draw(f"way {h + 1}", Trail, f"head-{h + 1}", HERE, sample(), place=place, steps=steps, **look)
+    return draw(f"way {h + 1}", Trail, f"series-{h + 1}", HERE, sample(), place=place, steps=steps, **look)
 
 
 def _shown(matrix: Array) -> Array:
@@ -265,7 +265,7 @@ def chosen(show: tuple[Row, ...], *, titled: bool) -> tuple[Mark, ...]:
     return tuple(
         Points(
             "scored",
-            f"head-{h + 1}",
+            f"series-{h + 1}",
             show,
             f"head {h + 1}'s highest score" if titled else "",
             only=Highest(score(h)),
@@ -295,7 +295,7 @@ def levels() -> list[Part]:
         draw(
             "agree",
             Line,
-            "formula",
+            "soft",
             plane,
             np.array([[-far, -far], [far, far]]),
             "the heads agree",
@@ -315,7 +315,7 @@ def window(heads: int, shape: str, h: int) -> list[Part]:
     given = np.hstack([places[:, None], np.eye(len(places))])
     matrix = np.zeros((len(OVERLAPS), 2, 1 + len(places)))
     matrix[:, 0, 0], matrix[:, 1, 1:] = 1, heights
-    place, role, plane = (Affine(by_overlap(matrix)),), f"head-{h + 1}", rows(np.eye(2))
+    place, role, plane = (Affine(by_overlap(matrix)),), f"series-{h + 1}", rows(np.eye(2))
     own = [FINE // 2 + FINE * k for k in range(D)]
     line = draw(
         f"window {h + 1}", Line, role, plane, given, f"head {h + 1}", place=place, size=4, opacity=0.8

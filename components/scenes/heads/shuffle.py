@@ -31,7 +31,7 @@ PLACES = {  # as learning.shuffles has them, from the top
     "vo": "values, Wₒ",
 }
 KINDS = {"one": "within one head", "each": "within each head", "across": "across heads"}
-ROLES = {"one": "input", "each": "hyperplane", "across": "mean-direction"}
+ROLES = {"one": "input", "each": "series-1", "across": "series-2"}
 MEASURES = {"loss": "loss added", "guesses": "divergence of the guesses"}
 ARMS = {True: "trained", False: "untrained"}
 APART, SPREAD = 0.28, 0.1  # between two kinds, and of dots from the middle of theirs

@@ -135,10 +135,10 @@ def marks(n: int) -> tuple[Mark, ...]:
     return (
         HullFaces("shadow", "hyperplane", within, count=n, opacity=0.08),
         Hull("shadow", "hyperplane", within, "the hull of the keys", size=1, opacity=0.35),
-        Average("keys", "shift", show, "the keys that average to the followed one", size=4, span=(0.1, 1.01)),
-        Average("keys", "shift", show, size=1.5, span=(0.005, 0.1)),
+        Average("keys", "other", show, "the keys that average to the followed one", size=4, span=(0.1, 1.01)),
+        Average("keys", "other", show, size=1.5, span=(0.005, 0.1)),
         Points("keys", "input", show, "a key", only=Selectable(), size=size, hand=Follow()),
-        Points("keys", "shift", show, lost, only=Unselectable(), size=size, glyph="ring", hand=Follow()),
+        Points("keys", "other", show, lost, only=Unselectable(), size=size, glyph="ring", hand=Follow()),
         *followed("keys", show, "the followed key", size=size + 4, trail=2),
     )
 

@@ -37,10 +37,10 @@ SCALES: dict[str, Axis] = {
     "angle": ("angle to 𝟏, °", 0.0, 90.0),
 }
 LOOKS = {  # the role and dash of the medians
-    "layer_norm": ("hyperplane", "solid"),
-    "rms_norm": ("sphere", "dash"),
-    "short": ("mean-direction", "dot"),
-    "none": ("ellipsoid", "dashdot"),
+    "layer_norm": ("series-1", "solid"),
+    "rms_norm": ("series-2", "dash"),
+    "short": ("series-3", "dot"),
+    "none": ("series-4", "dashdot"),
 }
 Rows = Sequence[Mapping[str, Any]]
 SHORT = {  # for the legend
@@ -166,9 +166,9 @@ def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View
     )
     own: dict[str, Any] = {"fade": end, "size": 2.0}
     layers += (
-        Trail("arrows", "mean-direction", show, "queries", opacity=0.8, arrow=0.06 * far, **own),
+        Trail("arrows", "query", show, "queries", opacity=0.8, arrow=0.06 * far, **own),
         Points("keys", "input", show, "a key", size=6, hand=Follow()),
-        Points("queries", "mean-direction", show, size=5, glyph="square", fade=end, hand=Follow()),
+        Points("queries", "query", show, size=5, glyph="square", fade=end, hand=Follow()),
         *followed("keys", show, "of one class", trail=0),
         *followed("queries", show, size=9, trail=0, fade=end, glyph="square"),
     )
@@ -185,7 +185,7 @@ def profile(film: Film) -> tuple[View, tuple[Cloud, ...]]:
     even = draw("even", Line, "axis", FLAT, ends, "an even share", dash="dash", size=2)
     guides, lines = split(even)
     layers = (
-        Profile("attention", "mean-direction", (), "what each token pays", size=1.5, opacity=0.5),
+        Profile("attention", "query", (), "what each token pays", size=1.5, opacity=0.5),
         *lines,
         Profile("attention", "followed", (), only=Followed(), size=3),
     )

@@ -98,7 +98,7 @@ def build(choices: Choices) -> Recipe:
         clouds=(*moved, *guide_clouds, *cell_clouds),
         views=(
             *(picture(chosen[cloud.name], cloud, around[cloud.name]) for cloud in moved),
-            View("tensor", "A row is a point; red goes together", cells, paper, dims=2, strip=True),
+            View("tensor", "A row is a point; violet goes together", cells, paper, dims=2, strip=True),
         ),
         formula=r", \quad ".join(rf"\text{{{norm.title}: }} y_i = {norm.formula}" for norm in both),
         table=Table("left", columns=("components", "mean", "std", "norm")),
@@ -216,7 +216,7 @@ def tensor(norm: str, d: int, side: str) -> list[Part]:
     middle = np.array([[left + (d - 1) / 2, -0.8]])
     return [
         draw(f"{side} cells", Points, "axis", show, cells, size=9, opacity=0.45),
-        draw(f"{side} group", Points, "followed", show, cells[group], size=15),
+        draw(f"{side} group", Points, "sphere", show, cells[group], size=15),
         draw(f"{side} title", Labels, "ink", show, middle, labels=[TITLES[norm]]),
     ]
 

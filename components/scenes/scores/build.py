@@ -39,7 +39,7 @@ DIMENSIONS = tuple(2**k for k in range(10))
 HEADS = {"1": "one, alone", "2": "2", "4": "4", "8": "8", "16": "16"}
 MANY, QUERIES, KEYS, SEED = 1000, 8, 32, 5
 POWER, THETA = np.linspace(0, 1, 51), np.arange(0.0, 181)
-RAW, DIVIDED, PROBE = "other", "formula", "other"  # roles
+RAW, DIVIDED, PROBE = "other", "series-1", "other"  # roles
 ANGLES = 50  # bins of the cosine
 REACH, SPAN, BINS = (
     10.0,
@@ -87,8 +87,8 @@ def sphere(key: Points, *more: Part) -> tuple[Clouds, View]:
     tip = np.array([[0.0, 0, 0], [0, 0, 1]])
     clouds, layers = split(
         *globe(SOLID, np.eye(3), mesh=0.08, net=0.3),
-        draw("q", Line, "shift", SOLID, tip, "q", size=7, arrow=0.12),
-        draw("q name", Labels, "shift", SOLID, np.array([[0.09, 0.07, 1.03]]), labels=["q"]),
+        draw("q", Line, "query", SOLID, tip, "q", size=7, arrow=0.12),
+        draw("q name", Labels, "query", SOLID, np.array([[0.09, 0.07, 1.03]]), labels=["q"]),
         *more,
     )
     return clouds, space("sphere", "", (*layers, key, *followed("pairs", SEEN, "followed", trail=3)), 1.21)

@@ -181,9 +181,9 @@ def picture(
     """The keys by their fate, the winner of the query, and the proof of the followed key."""
     solid, look = len(show) > 2, Look(radius=0.4 * reach)
     own = Look(color=color, size=8 if few else 6, hand=hand)
-    touch: list[Mark] = [Support("keys", "shift", show, query=score, size=3, opacity=0.8, **look)]
+    touch: list[Mark] = [Support("keys", "query", show, query=score, size=3, opacity=0.8, **look)]
     if solid:
-        touch.append(SupportDisc("keys", "shift", show, query=score, opacity=0.14, **look))
+        touch.append(SupportDisc("keys", "query", show, query=score, opacity=0.14, **look))
     lines = [
         Average("keys", "other", show, "averages to it" if high > 1 else "", span=(low, high), size=size)
         for low, high, size in SPANS
@@ -197,7 +197,7 @@ def picture(
             "keys", "input", show, "can win", only=Selectable(), **own | {"color": replace(color, title="")}
         ),
         Points("keys", "input", show, "can never win", only=Unselectable(), glyph="ring", **own),
-        Points("keys", "formula", show, "wins now", only=Highest(score), glyph="ring", size=18),
+        Points("keys", "query", show, "wins now", only=Highest(score), glyph="ring", size=18),
         Points("keys", "followed", show, "followed", only=Followed(), size=10),
     )
 
@@ -233,8 +233,8 @@ def arrows(d: int, show: Rows) -> list[Part]:
     q = Affine(Entries(np.zeros((d, 1)), {f"q{i + 1}": np.eye(d)[:, [i]] for i in range(min(d, 3))}))
     title, hand = ("the query q: drag it", Drag("q1", "q2")) if d == 2 else ("the query q", None)
     return [
-        draw("query", Line, "shift", show, np.array([[0.0], [1]]), place=(q,), size=6, arrow=0.25),
-        draw("tip", Points, "shift", show, np.array([[1.0]]), title, place=(q,), size=7, hand=hand),
+        draw("query", Line, "query", show, np.array([[0.0], [1]]), place=(q,), size=6, arrow=0.25),
+        draw("tip", Points, "query", show, np.array([[1.0]]), title, place=(q,), size=7, hand=hand),
     ]
 
 
@@ -244,10 +244,10 @@ def above(d: int, score: Row, reach: float) -> View:
     layers = (
         Points("keys", "input", show, only=Selectable(), size=5, hand=Follow()),
         Points("keys", "input", show, only=Unselectable(), size=5, glyph="ring", hand=Follow()),
-        Points("keys", "formula", show, only=Highest(score), glyph="ring", size=14),
+        Points("keys", "query", show, only=Highest(score), glyph="ring", size=14),
         Points("keys", "followed", show, only=Followed(), size=8),
-        Line("query", "shift", show, size=5, arrow=0.3),
-        Points("tip", "shift", show, "q: drag it", size=5, hand=Drag("q1", "q2")),
+        Line("query", "query", show, size=5, arrow=0.3),
+        Points("tip", "query", show, "q: drag it", size=5, hand=Drag("q1", "q2")),
     )
     return square("above", "From above: drag q", layers, reach)
 
@@ -258,7 +258,7 @@ def curves(score: Row) -> View:
     layers = (
         WeightLimit("keys", "other", (), "the most that it can get", span=span, size=2.5, dash="dash"),
         WeightCurve("keys", "other", (), "along its best query", query=None, span=span, size=4),
-        WeightCurve("keys", "shift", (), "along q", query=score, span=span, size=4),
+        WeightCurve("keys", "query", (), "along q", query=score, span=span, size=4),
         WeightNow("keys", "followed", (), "now", query=score, size=10),
     )
     x, y = ("length of the query", *span), ("weight", 0.0, 1.04)

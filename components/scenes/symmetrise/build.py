@@ -188,16 +188,14 @@ def against_iterations(
         own = h == heads
         title = "in the end, for so many iterations" if own else ""
         look: dict[str, Any] = {"size": 3.5 if own else 2, "opacity": 1 if own else 0.6, "dash": "dash"}
-        role = "hyperplane" if own else "trail"
+        role = "series-1" if own else "trail"
         parts.append(draw(f"{h} heads", Line, role, FLAT, np.array(ends), title, **look))
         name = np.array([[8.7, ends[-1][1]]])
         parts.append(draw(f"name {h}", Labels, "soft", FLAT, name, labels=[f"H = {h}" if own else str(h)]))
     seeds = np.array([[k, log10(e)] for k in ITERATIONS for e in of(found, heads, k)["errors"]])
     numbers = np.array([k for k in ITERATIONS for _ in of(found, heads, k)["errors"]])
     hand = Choose("iterations", numbers)
-    parts.append(
-        draw("seeds", Points, "hyperplane", FLAT, seeds, "five seeds each: click", size=5, hand=hand)
-    )
+    parts.append(draw("seeds", Points, "series-1", FLAT, seeds, "five seeds each: click", size=5, hand=hand))
     lines, layers = split(*parts)
     shown = (
         Line("curve", "input", FLAT, "this block, on these vectors", size=4),
@@ -216,7 +214,7 @@ def against_factors(mean: Cloud, choices: Choices, last: int, found: Rows) -> tu
     parts = [
         draw("learned", Line, "axis", FLAT, learned, "scales that it has learned from", dash="dot", size=2)
     ]
-    looks = {"scale": ("sphere", "solid", "circle"), "mean": ("mean-direction", "dash", "square")}
+    looks = {"scale": ("series-2", "solid", "circle"), "mean": ("series-3", "dash", "square")}
     for name, (role, dash, glyph) in looks.items():
         line = np.stack([FACTORS, np.log10(row[name])], -1)
         parts.append(draw(f"{name} curve", Line, role, FLAT, line, f"{name} ×", dash=dash, size=3))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from components.drawing import card
+from components.drawing.still import dressed
 from components.language.scene import scenes
 from components.training.recipes import state_of
 
@@ -31,6 +32,12 @@ def test_a_card_is_small_and_whole(scene):
     text = card.card(*(lambda state: (state.recipe, state))(state_of(scene, {"theme": "dark"})))
     assert ElementTree.fromstring(text).get("viewBox") and len(text) < LARGEST
     assert "nan" not in text.lower() and text.count("--paper:") == 1
+
+
+@pytest.mark.parametrize("slug", ["fold", "spiral", "unselectable"])
+def test_a_picture_in_another_theme_is_the_same_but_for_its_style_sheet(slug):
+    auto, dark = (state_of(scenes()[slug], {"theme": theme}) for theme in ("auto", "dark"))
+    assert dressed(card.card(auto.recipe, auto), "dark") == card.card(dark.recipe, dark)
 
 
 @pytest.mark.parametrize("slug", ["fold", "rmsnorm", "unselectable"])

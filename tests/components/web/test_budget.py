@@ -15,6 +15,7 @@ from components.training.line import Line
 from components.web import budget
 from components.web.budget import AT_ONCE, BURST, CLIENTS, FEW, PLACES, REFILL, Budget, Busy
 from components.web.kept import Kept
+from tests.waiting import until
 
 DEAREST = "n=5000&d=6&left=groupnorm&right=groupnorm"
 
@@ -66,7 +67,7 @@ def test_work_is_charged_by_the_time_it_computes(clients):
     assert 3.05 <= clients.owed("a") < 3.2
     with suppress(ZeroDivisionError), clients.turn("b", price=1):
         raise ZeroDivisionError
-    assert clients.owed("b") >= 1 and clients.inside == 0
+    assert clients.owed("b") >= 1 and not clients.working
 
 
 def test_a_class_behind_one_address_opens_its_links(clients, clock):
@@ -92,15 +93,73 @@ def test_the_memory_of_clients_is_bounded(numbers):
         assert str(number) in clients.debts
 
 
-def test_places_end_and_the_last_are_for_those_who_owe_little(clients):
+def test_places_end_and_the_last_are_for_those_who_owe_little(clock):
+    clients = Budget(clock, at_once=PLACES)
     clients.charge("heavy", BURST / 2)
-    clients.turns = threading.Semaphore(PLACES)  # here all work at once
     with ExitStack() as inside:
         for k in range(PLACES):
             assert (asks(clients, "heavy") is None) == (k < FEW)
             inside.enter_context(clients.turn(str(k)))
         assert asks(clients, "new").status == 503
     assert asks(clients, "new") is asks(clients, "heavy") is None
+
+
+def test_who_owes_least_is_next_and_takes_the_place_of_who_owes_most(clients):
+    """A crowd that asks for what is dear, from an address each, does not shut out somebody new."""
+    done, order, lost = threading.Event(), [], []
+    for k in range(PLACES):
+        clients.charge(f"crowd {k}", 2 + k)
+
+    def work(who):
+        try:
+            with clients.turn(who):
+                order.append(who)
+                done.wait(10)
+        except Busy as busy:
+            lost.append((who, busy.status))
+
+    def start(who, sees):
+        threads.append(threading.Thread(target=work, args=(who,)))
+        threads[-1].start()
+        until(sees)
+
+    threads = []
+    for k in range(PLACES):
+        start(f"crowd {k}", lambda k=k: len(order) + len(clients.waiting) == k + 1)
+    start("new", lambda: lost)
+    assert lost == [(f"crowd {PLACES - 1}", 503)]
+    assert len(order) == AT_ONCE and len(clients.waiting) == PLACES - AT_ONCE
+    assert asks(clients, "crowd 5").status == 503, "and back it cannot come"
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert order[AT_ONCE] == "new" and len(order) == PLACES
+    assert not clients.working and not clients.waiting
+
+
+def test_who_has_many_places_gives_one_to_who_has_none(clients):
+    """Two addresses that owe nothing yet and have all places: the third has one of the next turns."""
+    done, order, lost = threading.Event(), [], []
+
+    def work(who):
+        try:
+            with clients.turn(who):
+                order.append(who)
+                done.wait(10)
+        except Busy:
+            lost.append(who)
+
+    threads = [threading.Thread(target=work, args=(f"crowd {k % 2}",)) for k in range(PLACES)]
+    for thread in threads:
+        thread.start()
+    until(lambda: len(order) + len(clients.waiting) == PLACES)
+    threads.append(threading.Thread(target=work, args=("new",)))
+    threads[-1].start()
+    until(lambda: lost)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert order[AT_ONCE] == "new" and len(lost) == 1
 
 
 def test_so_many_work_at_once_and_threads_are_left_for_the_rest(clients):
@@ -139,6 +198,7 @@ def server():
 
 @pytest.mark.parametrize("path", DEAR)
 def test_what_is_dear_is_charged(server, path):
+    server.extensions["budget"].clock = Clock()  # nothing is paid back meanwhile
     assert server.test_client().get(path).status_code == 200
     assert server.extensions["budget"].owed("127.0.0.1") > 0
 

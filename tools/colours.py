@@ -1,0 +1,186 @@
+"""How far apart colours are, to whoever sees them; and docs/colours.md, the page of the theme's colours.
+
+    python tools/colours.py     # writes the page and its picture
+
+Distances are Euclidean in OKLab (Björn Ottosson, A perceptual color space for image processing, 2020): black
+and white are 1 apart, and what is 0.02 apart can just be told from each other side by side.
+"""
+
+from __future__ import annotations
+
+import sys
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from components import theme  # noqa: E402
+
+# Colour vision with all three cones, or without those for long, middle or short waves: matrices on linear RGB
+# of Gustavo Machado, Manuel Oliveira and Leandro Fernandes, A Physiologically-based Model for Simulation of
+# Color Vision Deficiency, IEEE TVCG 15 (2009), severity 1.
+VISIONS = {
+    "normal": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "tritanopia": np.array(
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+    ),
+}
+LMS = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+LAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+
+
+def linear(color: str) -> np.ndarray:
+    """The light of `#rrggbb`, each part from 0 to 1: IEC 61966-2-1."""
+    parts = np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def written(light: np.ndarray) -> str:
+    parts = np.clip(light, 0, 1)
+    parts = np.where(parts <= 0.0031308, 12.92 * parts, 1.055 * parts ** (1 / 2.4) - 0.055)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
+
+
+def seen(color: str, vision: str) -> str:
+    """What a colour looks like without one kind of cones."""
+    return written(VISIONS[vision] @ linear(color))
+
+
+def oklab(color: str) -> np.ndarray:
+    """(lightness, green to red, blue to yellow)."""
+    return LAB @ np.cbrt(LMS @ linear(color))
+
+
+def lch(color: str) -> tuple[float, float, float]:
+    """Lightness, chroma, and hue in degrees."""
+    lightness, a, b = oklab(color)
+    return float(lightness), float(np.hypot(a, b)), float(np.degrees(np.arctan2(b, a)) % 360)
+
+
+def difference(a: str, b: str, vision: str = "normal") -> float:
+    """How far apart two colours are in OKLab."""
+    return float(np.linalg.norm(oklab(seen(a, vision)) - oklab(seen(b, vision))))
+
+
+def turn(a: str, b: str) -> float:
+    """The angle between two hues, in degrees."""
+    apart = abs(lch(a)[2] - lch(b)[2])
+    return min(apart, 360 - apart)
+
+
+def luminance(color: str) -> float:
+    return float(linear(color) @ (0.2126, 0.7152, 0.0722))
+
+
+def contrast(a: str, b: str) -> float:
+    """That of WCAG 2.2, from 1 to 21."""
+    dark, light = sorted((luminance(a), luminance(b)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+# --- the page
+
+PAGE = """# The colours
+
+One colour has one meaning, in all scenes. `components/theme.py` is their one home, and
+`python tools/colours.py` writes this page and its picture from it.
+
+![The colours of the theme, light and dark, as all eyes see them, and as eyes see them that miss one kind of
+cones](colours.svg)
+
+| role | what it means | light | dark | contrast with the paper |
+| --- | --- | --- | --- | --- |
+{rows}
+
+*Red* is the followed point, and nothing else is. *Green* is the interface: buttons, links, the ring of the
+focus; in hue it is at least 40° from all that is drawn. A colour scale runs through other hues; the cyclic
+one goes around all of them, and passes red pale.
+
+`tests/components/test_theme.py` holds all of this, over every view of every scene:
+
+- a mark has a contrast of at least 3 with the paper, a word 4.5 with paper and panel; faint roles are written
+  darker (`WRITTEN`);
+- two roles that stand in one view and are drawn in the same form are at least {apart} apart in OKLab, and
+  {without} to eyes without one kind of cones (simulated after Machado, Oliveira and Fernandes 2009);
+- where colour alone cannot do it, form does: points or squares or rings, solid or dashed lines, areas, words.
+  Roles that are less far apart than that never share a view in the same form.
+"""
+APART, WITHOUT = 0.08, 0.04  # in OKLab: of roles in one view and form; to eyes without one kind of cones
+
+
+def page() -> str:
+    rows = (
+        f"| {role} | {meaning} | `{light}` | `{dark}` | {contrasts(light, dark)} |"
+        for role, (light, dark, meaning) in {**interface(), **theme.DRAWN}.items()
+    )
+    return PAGE.format(rows="\n".join(rows), apart=APART, without=WITHOUT)
+
+
+def interface() -> dict[str, tuple[str, str, str]]:
+    """What of the interface has a hue."""
+    meanings = {"accent": "the interface: what can be pressed", "warning": "what went wrong"}
+    return {role: (*theme.INTERFACE[role], meaning) for role, meaning in meanings.items()}
+
+
+def contrasts(light: str, dark: str) -> str:
+    papers = theme.INTERFACE["paper"]
+    return ", ".join(f"{contrast(*pair):.1f}" for pair in zip((light, dark), papers, strict=True))
+
+
+HIGH, WIDE, NAME, SWATCH = 26, 620, 150, 100
+
+
+def picture() -> str:
+    """Swatches: a row for each role, a column for each vision, for both themes."""
+    roles = {**interface(), **theme.DRAWN}
+    height = HIGH * (len(roles) + 1) + 20
+    panels = [_panel(roles, i, name, WIDE * i, height) for i, name in enumerate(theme.THEMES)]
+    size = f'viewBox="0 0 {2 * WIDE} {height}" width="{2 * WIDE}" height="{height}"'
+    style = 'font-family="system-ui, sans-serif" font-size="13"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>\n' + "\n".join(panels) + "\n</svg>\n"
+
+
+def _panel(roles: dict[str, tuple[str, str, str]], i: int, name: str, left: int, height: int) -> str:
+    paper, ink = theme.INTERFACE["paper"][i], theme.INTERFACE["ink"][i]
+    parts = [f'<rect width="{WIDE}" height="{height}" fill="{paper}"/>']
+    heads = [(14, name), *((NAME + SWATCH * k + 14, vision) for k, vision in enumerate(VISIONS))]
+    parts += [f'<text x="{x}" y="20" fill="{ink}">{text}</text>' for x, text in heads]
+    for k, (role, each) in enumerate(roles.items(), 1):
+        y = HIGH * k + 6
+        parts.append(f'<text x="14" y="{y + 17}" fill="{ink}">{escape(role)}</text>')
+        for n, vision in enumerate(VISIONS):
+            x, color = NAME + SWATCH * n, seen(each[i], vision)
+            parts.append(
+                f'<path d="M{x + 14} {y + 12}h36" stroke="{color}" stroke-width="4"/>'
+                f'<rect x="{x + 56}" y="{y + 4}" width="16" height="16" fill="{color}"/>'
+                f'<circle cx="{x + 84}" cy="{y + 12}" r="5" fill="{color}"/>'
+            )
+    return f'<g transform="translate({left})">' + "".join(parts) + "</g>"
+
+
+FILES = {"colours.md": page, "colours.svg": picture}
+
+if __name__ == "__main__":
+    for file, make in FILES.items():
+        (ROOT / "docs" / file).write_text(make(), "utf-8")
