@@ -73,7 +73,7 @@ export async function open(player, frame, hand) {
   views.className = `views views-${recipe.views.length}`;
   views.classList.toggle("waiting", Boolean(poster));
   const built = hand.panels(recipe.views.map((view) => build(player, view, Plotly, hand)));
-  views.querySelector(":scope > .view")?.after(tabs(player));
+  views.append(tabs(player));
   if (poster) views.append(poster); // after the views, whose places go by their number
   try {
     for (const [v, panel] of built.entries()) {

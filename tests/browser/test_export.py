@@ -36,6 +36,7 @@ def test_a_page_from_the_disk_lives_with_the_network_off(new_page, tmp_path, mon
         True,
     ]
     before = np.array(player(page, "[...p.drawn(p.recipe.clouds[0].name)]"))
+    page.locator(".controls > summary").click()
     page.locator("#parameter-mean").press("ArrowRight")
     page.locator(".progress").press("ArrowRight")
     rest(page)
@@ -122,6 +123,7 @@ def test_a_notebook_shows_the_figure_with_its_sliders(new_page, tmp_path):
     frame = page.frames[1]
     until(frame, "p.ready")
     assert player(frame, "[p.choices.n, p.params.gamma1, p.progress]") == ["60", 1.5, 2]
+    frame.locator(".controls > summary").click()
     frame.locator("#parameter-gamma2").press("ArrowRight")
     rest(frame)
     assert player(frame, "p.params.gamma2") == 1.01
