@@ -1,5 +1,6 @@
 # make run    sets up what is missing, then serves the explorer
 # make test   sets up what is missing, a browser included, then runs every check
+# make notebook  a scene in a real JupyterLab, driven by a browser (.ci/run has it after `make test`)
 # make check  what daily work asks for: lint, and the unit tests, which need no browser and start no servers
 # make lint   the checks that run no code of ours (a part of both)
 # make bench  measures what the README's table says (needs what `make test` sets up)
@@ -35,7 +36,7 @@ NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=er
 # The drawing library as small as it gets, once, for all first visits.
 NPM_PACK = $(WITH_NODE) npm run --silent pack
 
-.PHONY: run test check tools lint bench films load locks clean
+.PHONY: run test notebook check tools lint bench films load locks clean
 
 run: .venv/run.stamp node_modules/run.stamp
 	@$(VENV) app.py $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
@@ -43,7 +44,10 @@ run: .venv/run.stamp node_modules/run.stamp
 # What does not need one another is done side by side.
 test: .venv/test.stamp
 	@$(MAKE) --no-print-directory --jobs=2 .venv/torch.stamp tools lint
-	@$(PYTEST) --durations=20
+	@$(PYTEST) --durations=20 -m "not notebook"
+
+notebook: .venv/torch.stamp tools
+	@$(WITH_NODE) $(VENV) -m pytest -m notebook tests/browser/test_notebook.py
 
 check: .venv/torch.stamp lint
 	@$(PYTEST) -m "not servers" $(UNITS)

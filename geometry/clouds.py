@@ -88,6 +88,13 @@ def grid_mesh(rows: int, columns: int) -> Array:
     )
 
 
+def grid_lines(rows: int, columns: int, *, apart: int) -> Array:
+    """The order of every so-many-th row and column of a grid of vertices, as lines with gaps between them."""
+    number = np.arange(rows * columns).reshape(rows, columns)
+    lines = [*number[::apart], *number.T[::apart]]
+    return np.insert(np.concatenate(lines), np.cumsum([len(line) for line in lines[:-1]]), -1)
+
+
 def sphere_mesh(*, meridians: int = 48, parallels: int = 24) -> tuple[Array, Array]:
     """The unit 2-sphere: vertices ((parallels+1)(meridians+1), 3) and triangles."""
     phi, theta = np.meshgrid(

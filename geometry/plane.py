@@ -4,6 +4,17 @@ import numpy as np
 
 from geometry.arrays import Array
 
+STEEP = 0.95  # of its length: how much of a direction may be upright
+NEARLY = 1e-3  # of a distance: what is less has no direction
+
+
+def along(values: Array) -> tuple[float, Array]:
+    """The distance of such a plane from the origin along its unit normal, and that; ∞: no number is 0."""
+    b, w = values[0], np.zeros(3)
+    w[: len(values) - 1] = values[1:] - b
+    size = float(np.linalg.norm(w))
+    return (-float(b) / size, w / size) if size > 0 else (np.inf, np.array([0.0, 0.0, 1.0]))
+
 
 def disc(values: Array, radius: float, corners: int) -> Array:
     """The disc that {x : b + ⟨w, x⟩ = 0} cuts from the ball |x| ≤ radius: its middle, then its edge, closed.
@@ -11,12 +22,26 @@ def disc(values: Array, radius: float, corners: int) -> Array:
     values: of b + ⟨w, x⟩ at the origin and at the ends of the unit vectors, (1 + d,) with d = 2 or 3;
     in two dimensions the disc is upright. Gives (corners + 2, 3). A plane that misses the ball is one point.
     """
-    b, w = values[0], np.zeros(3)
-    w[: len(values) - 1] = values[1:] - b
-    size = np.linalg.norm(w)
-    normal = w / size if size > 0 else np.array([0.0, 0.0, 1.0])
-    away = float(np.clip(-b / size if size > 0 else radius, -radius, radius))
+    away, normal = along(values)
+    away = float(np.clip(away, -radius, radius))
     return facing(away * normal, normal, float(np.sqrt(radius**2 - away**2)), corners)
+
+
+def edge_on(values: Array, eye: Array) -> Array:
+    """The eye on that plane which is nearest to an eye (3,), as far from the origin: from there it is a line.
+
+    An eye upright above the origin knows no up, so one nearly so gives way to a level one. An eye that has
+    none near it, on the normal or nearer to the origin than the plane, stays.
+    """
+    far, (away, normal) = float(np.linalg.norm(eye)), along(values)
+    flat = eye - (eye @ normal) * normal
+    if abs(flat[2]) > STEEP * np.linalg.norm(flat):
+        level = np.array([-normal[1], normal[0], 0.0])
+        flat = level * np.where(level @ eye < 0, -1, 1)
+    length = float(np.linalg.norm(flat))
+    if not (length > NEARLY * far and abs(away) < far):
+        return eye
+    return away * normal + np.sqrt(far**2 - away**2) / length * flat
 
 
 def facing(middle: Array, normal: Array, radius: float, corners: int) -> Array:

@@ -1,5 +1,7 @@
 """Normscape in other people's work; each name is loaded when it is first used.
 
+Figure     a scene in a notebook (docs/notebook.md)
+record     what comes to the norms of a PyTorch model; `show` is its page (docs/notebook.md)
 Scene      a scene in anybody's Dash application (docs/dash.md)
 register   gives an application the routes of its scenes; `Scene` does so by itself for one that is made after
            it is imported, or is there already
@@ -13,16 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from normscape.figure import Figure
+    from normscape.recording import record
     from normscape.scene import Scene, register
 
-__all__ = ["Scene", "register"]
+__all__ = ["Figure", "Scene", "record", "register"]
 __version__ = "0.1.0"
 
 # What Dash reads of a package of components.
 _js_dist = [{"relative_package_path": "scene.js", "namespace": "normscape"}]
 _css_dist: list[dict[str, str]] = []
 
-HOMES = {"Scene": "scene", "register": "scene"}
+HOMES = {"Figure": "figure", "Scene": "scene", "record": "recording", "register": "scene"}
 ROOMS = ("components", "geometry", "learning")
 
 
@@ -30,7 +34,12 @@ def __getattr__(name: str) -> Any:
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     _check_rooms()
-    return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
+    try:
+        return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
+    except ModuleNotFoundError as missing:
+        if missing.name != "anywidget":
+            raise
+        raise ImportError(f"normscape.{name} needs anywidget: pip install anywidget") from None
 
 
 def _check_rooms() -> None:

@@ -12,9 +12,9 @@
     React.useEffect(() => {
       let left = false;
       const tell = (/** @type {object} */ news) => latest.current.setProps?.(news);
-      import(new URL("assets/dash/figure.mjs", base).href).then(({ Figure }) => {
+      import(new URL("assets/guest/server.mjs", base).href).then((server) => {
         if (left) return;
-        figure.current = new Figure(host.current, base, tell);
+        figure.current = server.figure(host.current, base, tell);
         figure.current.show(latest.current);
       }, () => { if (!left) host.current.textContent = AWAY; });
       return () => { left = true; figure.current?.close(); };

@@ -16,7 +16,7 @@ from components.publish.component import register
 from components.training.recipes import state_of
 
 PROPERTIES = (
-    *("slug", "id", "choices", "params", "progress", "follow"),
+    *("slug", "id", "choices", "params", "progress", "follow", "camera"),
     *("controls", "theme", "style", "className"),
 )
 
@@ -52,6 +52,9 @@ class Scene(Component):
     - follow (number; optional):
         The number of the point that is followed, from 0 on.
 
+    - camera (list of numbers; optional):
+        Where the camera stands, (x, y, z) of its eye, or six numbers, with what it looks at.
+
     - controls (list of strings; optional):
         The names of the choices and parameters that have a control, and "progress" for the scrubber; by
         default all, [] for none.
@@ -79,6 +82,7 @@ class Scene(Component):
         params: Mapping[str, float] | None = None,
         progress: float | None = None,
         follow: int | None = None,
+        camera: Sequence[float] | None = None,
         controls: Sequence[str] | None = None,
         theme: Literal["auto", "light", "dark"] | None = None,
         style: Mapping[str, Any] | None = None,
@@ -90,17 +94,19 @@ class Scene(Component):
         self._valid_wildcard_attributes = self.available_wildcard_properties = []
         given = strangers.pop("_explicit_args")
         super().__init__(**{name: named[name] for name in given if name in named}, **strangers)
-        check(slug, choices, params, progress=progress, follow=follow, controls=controls, theme=theme)
+        state = {"progress": progress, "follow": follow, "theme": theme}
+        check(slug, choices, params, camera=camera, controls=controls, **state)
 
 
-def check(slug: Any, choices: Any, params: Any, **state: Any) -> None:
+def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, **state: Any) -> None:
     """ValueError, in one line, for what a scene does not have."""
     if slug not in scenes():
         raise ValueError(f"Scene: slug={slug!r} is not one of {', '.join(scenes())}")
     for name, value in {"choices": choices, "params": params}.items():
         if not isinstance(value, Mapping | None):
             raise ValueError(f"Scene({slug!r}): {name}={value!r} is not a dict by name")
-    controls = state.pop("controls")
+    if camera is not None:
+        state["camera"] = ",".join(map(str, camera))
     if controls is not None:
         state["controls"] = ",".join(controls) or "0"
     texts = {name: str(value) for name, value in state.items() if value is not None}

@@ -35,6 +35,8 @@
  *   table: {cloud: string, ideal: string | null, first: string, columns: string[]} | null, readouts: Readout[],
  *   facts: {title: string, columns: string[], rows: string[][], abouts: string[]} | null}} Recipe
  * @typedef {Record<string, number>} Params
+ * @typedef {(part: number) => number} Own the progress of a point, by its place in the row, from 0 (the first) to 1
+ * @typedef {Record<string, Float64Array>} Progresses of each point of some clouds
  */
 
 /** A cloud by its name. @param {Recipe} recipe @param {string} name */
@@ -342,9 +344,11 @@ export function stages(recipe, params) {
   return all;
 }
 
-/** Between two stages of n points each, on straight lines. A cloud that has fewer steps than the recipe rests at its last
- * stage. @param {ArrayLike<number>[]} stages @param {number} n @param {number} progress @returns {ArrayLike<number>} */
+/** Between two stages of n points each, on straight lines; of many progresses each point has its own. A cloud that has fewer
+ * steps than the recipe rests at its last stage.
+ * @param {ArrayLike<number>[]} stages @param {number} n @param {number | ArrayLike<number>} progress @returns {ArrayLike<number>} */
 export function between(stages, n, progress) {
+  if (typeof progress !== "number") return scattered(stages, n, progress);
   const p = Math.min(progress, stages.length - 1), k = Math.min(Math.floor(p), stages.length - 2), f = p - k;
   if (f === 0 || k < 0) return stages[Math.max(k, 0)];
   if (f === 1) return stages[k + 1];
@@ -359,25 +363,73 @@ export function between(stages, n, progress) {
   return out;
 }
 
-/** For each cloud, where its points are at a progress. @param {Recipe} recipe @param {Params} params @param {number} progress
- * @returns {Record<string, Float64Array>} */
-export function positions(recipe, params, progress) {
-  return now(recipe, stages(recipe, params), progress);
+/** The same with a progress of each point. @param {ArrayLike<number>[]} stages @param {number} n @param {ArrayLike<number>} progress */
+function scattered(stages, n, progress) {
+  const last = stages.length - 1, widths = stages.map((points) => points.length / n || 1), d = Math.max(...widths), out = new Float64Array(n * d);
+  for (let i = 0; i < n; i++) {
+    const p = Math.min(progress[i], last), k = Math.min(Math.floor(p), Math.max(last - 1, 0)), f = p - k, next = Math.min(k + 1, last);
+    for (let j = 0; j < d; j++) {
+      out[i * d + j] = (j < widths[k] ? (1 - f) * stages[k][i * widths[k] + j] : 0) + (j < widths[next] ? f * stages[next][i * widths[next] + j] : 0);
+    }
+  }
+  return out;
 }
 
-/** The same from stages that are known already. @param {Recipe} recipe @param {Stages} all
- * @param {number} progress @returns {Record<string, Float64Array>} */
-export function now(recipe, all, progress) {
+/** For each cloud, where its points are at a progress. @param {Recipe} recipe @param {Params} params @param {number} progress
+ * @param {Own | null} [own] the progress of each point of a loose cloud, by its place in the row
+ * @returns {Record<string, Float64Array>} */
+export function positions(recipe, params, progress, own = null) {
+  return now(recipe, stages(recipe, params), progress, own && progresses(recipe, own));
+}
+
+/** The same from stages that are known already. @param {Recipe} recipe @param {Stages} all @param {number} progress
+ * @param {Progresses | null} [each] @returns {Record<string, Float64Array>} */
+export function now(recipe, all, progress, each = null) {
   return Object.fromEntries(recipe.clouds.map((cloud) => {
-    const stages = all[cloud.name], known = there.get(stages);
-    const points = known?.progress === progress ? known.points : /** @type {Float64Array} */ (between(stages, cloud.points.shape[0], progress));
-    there.set(stages, { progress, points });
+    const stages = all[cloud.name], own = each?.[cloud.name] ?? progress, known = there.get(stages);
+    const points = known?.progress === own ? known.points : /** @type {Float64Array} */ (between(stages, cloud.points.shape[0], own));
+    there.set(stages, { progress: own, points });
     return [cloud.name, points];
   }));
 }
 
-/** @type {WeakMap<Float64Array[], {progress: number, points: Float64Array}>} where each cloud was last */
+/** @type {WeakMap<Float64Array[], {progress: number | Float64Array, points: Float64Array}>} where each cloud was last */
 const there = new WeakMap();
+
+/** The progress of each point of the clouds that are loose: the first of a cloud has that of place 0, the last that of 1.
+ * @param {Recipe} recipe @param {Own} own @returns {Progresses} */
+export const progresses = (recipe, own) => Object.fromEntries([...loose(recipe)].map((cloud) => {
+  const n = cloudOf(recipe, cloud).points.shape[0];
+  return [cloud, Float64Array.from({ length: n }, (_, i) => own(n > 1 ? i / (n - 1) : 0.5))];
+}));
+
+/** @type {WeakMap<Recipe["clouds"], Set<string>>} */
+const known = new WeakMap();
+const FREE = ["Points", "Trail", "Labels"];
+
+/** The clouds whose points may go each in its own time: each is drawn by itself, nothing is made of all of them together, no
+ * other cloud sees them, and no line or surface goes the same way. @param {Recipe} recipe @returns {Set<string>} */
+export function loose({ clouds, views, readouts }) {
+  const found = known.get(clouds);
+  if (found) return found;
+  const marks = views.flatMap((view) => view.layers), sources = new Set(clouds.flatMap(({ place, steps }) =>
+    every([...place, ...steps]).flatMap((step) => (step.kind === "affine" && "of" in step.A ? [step.A.of] : []))));
+  const whole = new Set([...sources, ...readouts.flatMap(({ a, b, keys }) => [a, b, keys]), ...marks.flatMap(({ cloud, mark, only, color }) =>
+    (FREE.includes(mark) && !(only && !Array.isArray(only) && typeof only === "object") && !(color && "kind" in color.of) ? [] : [cloud]))]);
+  const guides = clouds.filter(({ name }) => marks.some(({ cloud, draws }) => cloud === name && ["line", "mesh"].includes(draws)) && whole.has(name));
+  const free = clouds.filter((cloud) => cloud.steps.length && !whole.has(cloud.name) && marks.some(({ cloud: name, mark }) => name === cloud.name && mark === "Points")
+    && !guides.some(({ steps }) => alike(steps, cloud.steps)));
+  const names = new Set(free.map(({ name }) => name));
+  known.set(clouds, names);
+  return names;
+}
+
+/** Whether two pieces of a recipe say the same. @param {unknown} a @param {unknown} b @returns {boolean} */
+function alike(a, b) {
+  if (a === b || !a || !b || typeof a !== "object" || typeof b !== "object") return a === b;
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => alike(/** @type {any} */ (a)[name], /** @type {any} */ (b)[name]));
+}
 
 /**
  * One display coordinate of n points: ⟨weights, point⟩ + offset, at the progress or at a fixed stage; over another row, if any.

@@ -101,6 +101,21 @@ export function plane(values, radius) {
   return { normal: size > 0 ? w.map((x) => x / size) : [0, 0, 1], away };
 }
 
+const STEEP = 0.95, NEARLY = 1e-3; // as in geometry/plane.py
+
+/** Where on a plane an eye sees it as a line: the nearest place as far from the origin; null: there is none near.
+ * @param {ArrayLike<number>} values @param {number[]} eye @returns {number[] | null} */
+export function edgeOn(values, eye) {
+  const far = Math.hypot(...eye), { normal, away } = plane(values, far), dot = (/** @type {number[]} */ a) => a.reduce((s, x, i) => s + x * eye[i], 0);
+  let flat = eye.map((x, i) => x - dot(normal) * normal[i]);
+  if (Math.abs(flat[2]) > STEEP * Math.hypot(...flat)) {
+    const level = [-normal[1], normal[0], 0];
+    flat = level.map((x) => (dot(level) < 0 ? -x : x));
+  }
+  const length = Math.hypot(...flat), along = Math.sqrt(far ** 2 - away ** 2) / length;
+  return length > NEARLY * far && Math.abs(away) < far ? flat.map((x, i) => away * normal[i] + along * x) : null;
+}
+
 /** @param {number[]} a @param {number[]} b */
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 

@@ -15,7 +15,8 @@
  * @typedef {{mark: string, draws: string, cloud: string, role: string, rows: Row[], title: string, opacity: number,
  *   fade: number[] | null, color: Color | null, hand: Hand | null, [field: string]: any}} Mark
  * @typedef {{recipe: import("./engine.mjs").Recipe, stages: import("./engine.mjs").Stages, at: Record<string, Float64Array>,
- *   params: Record<string, number>, progress: number, followed: number}} Moment what is known when a frame is drawn
+ *   params: Record<string, number>, progress: number, followed: number, each?: import("./engine.mjs").Progresses | null}} Moment what is
+ *   known when a frame is drawn; each: the progress of each point of the clouds in which they differ
  */
 
 import { between, cloudOf, gather, project, rowMovers, unpack, value } from "./engine.mjs";
@@ -37,12 +38,13 @@ export const MARKS = {
 
   /** Joins where a point was at each stage to where it is: its later corners rest on the point itself. */
   Trail(mark, moment) {
-    const { recipe, stages, params, progress } = moment;
+    const { recipe, stages, params, progress } = moment, each = moment.each?.[mark.cloud];
     const own = stages[mark.cloud], n = sizeOf(recipe, mark.cloud), indices = chosen(mark, moment);
+    const upTo = (/** @type {number} */ s) => (each ? indices.map((i) => Math.min(s, each[i])) : Math.min(s, progress));
     const m = indices.length, k = mark.rows.length, corners = own.length + 1;
     const out = new Float32Array(m * corners * k).fill(NaN), few = own.map((stage) => gather(stage, stage.length / n, indices));
     few.forEach((_, s) => {
-      const points = project(mark.rows, few, between(few, m, Math.min(s, progress)), m, params);
+      const points = project(mark.rows, few, between(few, m, upTo(s)), m, params);
       for (let i = 0; i < m; i++) out.set(points.subarray(i * k, (i + 1) * k), (i * corners + s) * k);
     });
     return withHeads(out, k, mark.arrow);
@@ -124,6 +126,8 @@ export const MARKS = {
   },
 
   Mesh: (mark, moment) => all(mark, moment),
+
+  Sheet: (mark, moment) => all(mark, moment),
 
   Disc: (mark, moment) => round(mark, moment),
 
@@ -319,10 +323,19 @@ const shown = new WeakMap();
 /** The stages of another cloud that decides which points a mark shows. @param {Mark} mark @param {import("./engine.mjs").Stages} stages */
 const seenBy = ({ only }, stages) => (only?.of ? stages[only.of] : null);
 
+/** The marks that show points of their cloud and see no others. */
+const PLAIN = new Set(["Points", "Line", "Mesh", "Sheet", "Labels"]);
+
+/** Whether a mark is the same at every progress. @param {Mark} mark */
+function rests({ mark, rows, only }) {
+  const fixed = (/** @type {Row} */ row) => { while (row.over && row.stage !== null) row = row.over; return row.stage !== null; };
+  return PLAIN.has(mark) && rows.every(fixed) && (!only || only === "followed" || Array.isArray(only));
+}
+
 /** What a mark shows; where its cloud has not moved, the same array again. @param {Mark} mark @param {Moment} moment */
 export function pointsOf(mark, moment) {
   const { stages, at, params, followed, progress } = moment, known = shown.get(mark);
-  const inputs = [stages[mark.cloud], at[mark.cloud], followed, mark.mark === "Trail" ? progress : 0, seenBy(mark, stages), ...rowMovers(mark.query ? [...mark.rows, mark.query] : mark.rows).map((name) => params[name])];
+  const inputs = [stages[mark.cloud], rests(mark) ? null : at[mark.cloud], followed, mark.mark === "Trail" ? progress : 0, seenBy(mark, stages), ...rowMovers(mark.query ? [...mark.rows, mark.query] : mark.rows).map((name) => params[name])];
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.points;
   const points = MARKS[mark.mark](mark, moment);
   shown.set(mark, { inputs, points });

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * A figure outside of the explorer: in another page's iframe, in a file, in a notebook. Its picture is there from the
+ * A figure outside of the explorer: in another page's iframe, or in a file. Its picture is there from the
  * first; the player comes when the figure is seen or touched. The host learns the height,
  * {type: "normscape:height", slug, height}, and may tell its theme, {type: "normscape:theme", theme}.
  */
@@ -42,8 +42,8 @@ root.addEventListener("normscape:ready", () => {
 const back = /** @type {HTMLAnchorElement | null} */ (root.querySelector("a.back")), page = back?.getAttribute("href")?.split("?")[0];
 root.addEventListener("normscape:state", (event) => { if (back) back.href = page + /** @type {CustomEvent<string>} */ (event).detail; });
 
-/** The height that the figure takes where it may: in a lower frame its views are smaller. A host of our own origin, as a notebook, needs
- * no script to follow it. */
+/** The height that the figure takes where it may: in a lower frame its views are smaller. A host of our own origin needs no script
+ * to follow it. */
 function tell() {
   root.style.setProperty("--room", "none");
   const height = Math.ceil(document.body.getBoundingClientRect().height);

@@ -19,8 +19,11 @@ function show() {
   for (const forget of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".forget"))) forget.hidden = !known.size;
 }
 
-const here = /** @type {HTMLElement | null} */ (document.querySelector("main[data-slug]"))?.dataset.slug;
-if (here) keep([...visited().add(here)].join(","));
+const scene = /** @type {HTMLElement | null} */ (document.querySelector("main[data-slug]")), here = scene?.dataset.slug;
+if (scene && here) {
+  if (!visited().has(here)) scene.dataset.first = ""; // its figure shows itself once (opening.mjs)
+  keep([...visited().add(here)].join(","));
+}
 show();
 addEventListener("pageshow", show); // back from a scene, to a page that was kept as it was
 document.querySelector(".forget button")?.addEventListener("click", () => { keep(""); show(); });

@@ -17,6 +17,7 @@
  */
 
 import { follows } from "../engine/marks.mjs";
+import { SHAPES, deepen } from "./depth.mjs";
 import { picking } from "./picking.mjs";
 import { lazily } from "./shaders.mjs";
 
@@ -105,6 +106,8 @@ export class Panel {
     this.turning = 0; // cameras of our own on their public way
     /** @type {{frame: Drawn[], camera: Camera | null} | null} what the public way showed last */ this.settled = null;
     /** @type {ReturnType<typeof picking> | null} 3D, on the fast way */ this.picking = null;
+    /** @type {import("./depth.mjs").Look} */ this.depth = { paper: [1, 1, 1], shape: SHAPES.label, square: false, still: true };
+    /** @type {WeakMap<object, object>} of each of Plotly's objects, its part of that */ this.looks = new WeakMap();
     this.opened = false;
     this.closed = false;
   }
@@ -135,7 +138,7 @@ export class Panel {
   async open(frame, camera) {
     this.frame = frame;
     const { data, layout } = this.#figure(frame, camera), drawn = () => this.Plotly.newPlot(this.gd, data, layout, CONFIG);
-    const gl = await (this.is3d && this.fast ? unseen(drawn) : drawn().then(() => null)).catch((/** @type {unknown} */ error) => {
+    const gl = await (this.is3d ? this.#built(drawn) : drawn().then(() => null)).catch((/** @type {unknown} */ error) => {
       throw this.is3d && !this.scene?.glplot ? new NoWebGL() : error;
     });
     this.opened = true;
@@ -156,7 +159,7 @@ export class Panel {
       this.#prepare();
       this.#dash(frame);
       this.#keepListening();
-      if (gl) redraw(this.scene.glplot);
+      redraw(this.scene.glplot);
     } else {
       const canvas = (/** @type {string} */ className) => Object.assign(document.createElement("canvas"), { className });
       this.canvas = this.gd.appendChild(canvas("motion"));
@@ -169,6 +172,15 @@ export class Panel {
     this.sizes.observe(this.gd);
     this.painted = frame;
     this.settled = { frame, camera: this.is3d ? this.camera() : null };
+  }
+
+  /** A 3D figure, which draws with depth; on the fast way unseen. @param {() => Promise<unknown>} build
+   * @returns {Promise<WebGLRenderingContext | null>} the context of the fast way */
+  async #built(build) {
+    const { depth } = /** @type {Plotly} */ (this.view.figure.layout).meta, own = (/** @type {WebGLRenderingContext} */ gl) => deepen(gl, depth, this.depth);
+    if (this.fast) return unseen(build, own);
+    await within(build, own);
+    return null;
   }
 
   /** Points are there to be picked as soon as the pointer is. @param {WebGLRenderingContext} gl */
@@ -230,6 +242,7 @@ export class Panel {
 
   /** Traces and layout with the frame's positions. @param {Drawn[]} frame @param {Camera | null} camera */
   #figure(frame, camera) {
+    if (this.is3d) this.depth.paper = rgb(this.color("paper"));
     const figure = /** @type {{data: Trace[], layout: Plotly}} */ (resolve(this.view.figure, this.color));
     const data = figure.data.map((trace, l) =>
       this.#filled({ ...trace, uid: `layer-${l}` }, frame[l]));
@@ -251,19 +264,30 @@ export class Panel {
     return trace;
   }
 
-  /** What Plotly's objects do not do by themselves: those at opacity 0 are not drawn at all, and only layers to be picked
-   * take part in hover and clicks: a sphere never hides the points behind it. */
+  /** What Plotly's objects do not do by themselves: those at opacity 0 are not drawn at all, only layers to be picked take part in
+   * hover and clicks (a sphere never hides the points behind it), and points know how they look from afar.
+   * @returns {boolean} whether Plotly has drawn some otherwise */
   #prepare() {
+    let otherwise = false;
     this.view.layers.forEach((layer, l) => {
       const trace = this.scene?.traces?.[`layer-${l}`];
       for (const object of [trace?.scatterPlot, trace?.linePlot, trace?.textMarkers, trace?.mesh]) {
         if (!object) continue;
         object.isOpaque = () => object.opacity >= 1;
         object.isTransparent = () => object.opacity > 0 && object.opacity < 1;
-        const { drawPick } = Object.getPrototypeOf(object);
-        object.drawPick = (/** @type {Plotly} */ camera) => { if (clickable(layer) && (this.picking?.hovered ?? true)) drawPick.call(object, camera); };
+        const { draw, drawTransparent, drawPick } = Object.getPrototypeOf(object), look = lookOf(layer, this.view.figure.data[l]);
+        otherwise ||= JSON.stringify(this.looks.get(object)) !== JSON.stringify(look);
+        this.looks.set(object, look);
+        const drawn = (/** @type {(camera: Plotly) => void} */ own) => (/** @type {Plotly} */ camera) => {
+          Object.assign(this.depth, look);
+          own.call(object, camera);
+        };
+        object.draw = drawn(draw);
+        object.drawTransparent = drawn(drawTransparent);
+        object.drawPick = drawn((camera) => { if (clickable(layer) && (this.picking?.hovered ?? true)) drawPick.call(object, camera); });
       }
     });
+    return otherwise;
   }
 
   /** Dashes where they are in motion: at rest they would stand elsewhere. @param {Drawn[]} frame @returns {boolean} whether there are some */
@@ -311,8 +335,8 @@ export class Panel {
     await this.Plotly.react(this.gd, data, layout, CONFIG);
     if (this.closed) return;
     if (this.is3d) {
-      this.#prepare();
-      if (this.#dash(frame)) redraw(this.scene.glplot);
+      const otherwise = this.#prepare();
+      if (this.#dash(frame) || otherwise) redraw(this.scene.glplot);
     } else /** @type {HTMLCanvasElement} */ (this.canvas).hidden = true;
     this.gd.classList.remove("moving");
     this.#follow();
@@ -552,17 +576,35 @@ export class NoWebGL extends Error {}
 /** Whether two frames look the same. @param {Drawn[]} a @param {Drawn[] | null | undefined} b @param {(keyof Drawn)[]} more to be the same */
 const same = (a, b, ...more) => a.every((drawn, l) => [...PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));
 
+/** How a layer's points are drawn; only the followed one never fades. @param {Mark} layer @param {Trace} trace */
+const lookOf = ({ draws, glyph, only }, trace) => ({ shape: draws === "points" ? SHAPES[/** @type {keyof typeof SHAPES} */ (glyph)] : SHAPES.label,
+  square: trace.marker?.symbol === "square", still: only === "followed" });
+
 /** Let Plotly build a figure in WebGL without drawing it meanwhile, and compile only what it will draw with.
- * @param {() => Promise<unknown>} build @returns {Promise<WebGLRenderingContext | null>} its context */
-async function unseen(build) {
-  const { prototype } = HTMLCanvasElement, { getContext } = prototype;
+ * @param {() => Promise<unknown>} build @param {(gl: WebGLRenderingContext) => void} own what else the context is made to do
+ * @returns {Promise<WebGLRenderingContext | null>} its context */
+async function unseen(build, own) {
   /** @type {Plotly} */ let gl = null;
+  await within(build, (context) => {
+    lazily((gl = context));
+    own(gl);
+    gl.drawArrays = gl.drawElements = () => {};
+  });
+  delete gl?.drawArrays;
+  delete gl?.drawElements;
+  return gl;
+}
+
+/** Let Plotly build a figure, and each WebGL context be changed as soon as there is one.
+ * @param {() => Promise<unknown>} build @param {(gl: WebGLRenderingContext) => void} change */
+async function within(build, change) {
+  const { prototype } = HTMLCanvasElement, { getContext } = prototype, known = /** @type {WeakSet<WebGLRenderingContext>} */ (new WeakSet());
   prototype.getContext = /** @type {typeof getContext} */ (function (/** @type {Parameters<typeof getContext>} */ ...asked) {
     // @ts-ignore: `this` is the canvas
     const context = /** @type {Plotly} */ (getContext.apply(this, asked));
-    if (context && /webgl/.test(asked[0])) {
-      lazily((gl = context));
-      gl.drawArrays = gl.drawElements = () => {};
+    if (context && /webgl/.test(asked[0]) && !known.has(context)) {
+      known.add(context);
+      change(context);
     }
     return context;
   });
@@ -571,9 +613,6 @@ async function unseen(build) {
   } finally {
     prototype.getContext = getContext;
   }
-  delete gl?.drawArrays;
-  delete gl?.drawElements;
-  return gl;
 }
 
 /** Draw now, without what Plotly does at each drawing for ticks (ours are hidden) and hover (hidden while things move), which

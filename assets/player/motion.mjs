@@ -2,14 +2,21 @@
 /**
  * How things move by themselves: progress leg by leg, a clock, the camera in flight. Pure: times in, numbers out.
  *
+ * While a run plays, points set out one after the other: each has a time of its own on the leg, and so a progress of its own.
+ * At both ends of a leg, and wherever a hand takes it, all of them have the progress that is shown.
+ *
  * @typedef {{from: number, to: number, done: number}} Leg of the progress, to a stage; done: its milliseconds so far
+ * @typedef {import("../engine/engine.mjs").Own} Own
  * @typedef {import("../painter/painter.mjs").Camera} Camera
  * @typedef {{from: Camera, to: Camera, done: number}} Flight
  */
 
 export const LONGEST = 250; // ms that one frame can take of a motion: who comes back to a hidden tab misses nothing
 export const FLIGHT = 900; // milliseconds
-const LEG = 1600, PAUSE = 700, RUN = 12000; // milliseconds
+export const APART = 0.25; // of a leg: how much later than the first the last point sets out, and the first arrives than the last
+export const CLOSING = 180; // milliseconds, in which a run that is stopped brings its points together
+const LEG = 1000, PAUSE = 350, RUN = 12000; // milliseconds
+const OPENING = 6000; // milliseconds: the longest that a scene's first run takes
 const NEAR = 1e-6; // of a stage: there already
 
 /** @param {number} t from 0 to 1 */
@@ -34,6 +41,17 @@ export function along(leg, cut) {
   if (cut) return done < PAUSE * 2 ? from : to;
   return from + (to - from) * ease(Math.min(1, done / way(leg)));
 }
+
+/** The progress of each point on a leg. @param {Leg} leg @param {number} lag how much of the leg the last sets out later, below 1
+ * @returns {Own} */
+export function apart(leg, lag) {
+  const { from, to, done } = leg, t = Math.min(1, done / way(leg));
+  return (part) => from + (to - from) * ease(Math.max(0, Math.min(1, (t - lag * part) / (1 - lag))));
+}
+
+/** How much faster than usual a scene's first run is, through all stages and back to where the scene opens.
+ * @param {number} last @param {number} home the progress there */
+export const hurry = (last, home) => Math.max(1, (last * (LEG + PAUSE) + (home < last ? way({ from: last, to: home, done: 0 }) : 0)) / OPENING);
 
 /** Whether a leg is over, with the pause at its stage that playing makes. @param {Leg} leg @param {boolean} playing */
 export const isOver = (leg, playing) => leg.done >= way(leg) + (playing ? PAUSE : 0);

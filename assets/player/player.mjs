@@ -9,7 +9,7 @@
  */
 
 import { unpack } from "../engine/engine.mjs";
-import { plane } from "../engine/geometry.mjs";
+import { edgeOn } from "../engine/geometry.mjs";
 import { handles, release } from "../painter/handles.mjs";
 import { collage, home, plotly } from "../painter/views.mjs";
 import { help } from "../page/keys.mjs";
@@ -21,6 +21,7 @@ import { Growth } from "./growth.mjs";
 import { read, split, tooLong, write } from "./link.mjs";
 import { FLIGHT, LONGEST, inFlight } from "./motion.mjs";
 import { color, count, fill, open, pictured } from "./mount.mjs";
+import { opening } from "./opening.mjs";
 import { ask } from "./source.mjs";
 import { State } from "./state.mjs";
 
@@ -84,6 +85,8 @@ export class Player {
   get playing() { return this.#state.playing; }
   get running() { return this.#state.running; }
   get leg() { return this.#state.leg; }
+  /** Whether this is the scene's first run. */
+  get opening() { return this.#state.opening; }
   get growing() { return this.#state.growing; }
   get speed() { return this.#state.speed; }
   set speed(times) { this.#state.speed = times; }
@@ -214,6 +217,7 @@ export class Player {
     this.#living = this.#ready = true;
     this.#schedule();
     this.root.dispatchEvent(new Event("normscape:ready"));
+    opening(this);
   }
 
   /** Whether the hand has a control. @param {string} name */
@@ -256,9 +260,9 @@ export class Player {
 
   /** The camera to where a view's plane is seen edge on, on this side of it. @param {Panel} panel */
   edgeOn(panel) {
-    const { normal } = plane(this.at[/** @type {string} */ (panel.view.edge)], 1), { eye } = panel.camera(), far = Math.hypot(...eye);
-    const along = eye.reduce((s, e, i) => s + e * normal[i], 0), flat = eye.map((e, i) => e - along * normal[i]), length = Math.hypot(...flat);
-    if (length > 1e-3 * far) this.fly({ eye: flat.map((e) => (e * far) / length), center: [0, 0, 0] });
+    const { edge, ranges } = panel.view, sides = ranges.map(([low, high]) => high - low), { eye } = panel.camera();
+    const seen = edgeOn(this.at[/** @type {string} */ (edge)], eye.map((e, i) => e * sides[i]));
+    if (seen) this.fly({ eye: seen.map((e, i) => e / sides[i]), center: [0, 0, 0] });
   }
 
   /** Where the server has the picture of the present state, in the present colours. */
@@ -280,6 +284,12 @@ export class Player {
 
   play() {
     this.#state.play();
+    this.#schedule();
+  }
+
+  /** The scene's first run. */
+  begin() {
+    this.#state.open();
     this.#schedule();
   }
 

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Where recipes come from: a server; files beside the page; or the page itself. A page without a server has a
- * `script.recipes` in the scene: for each set of choices, as a query of what differs from the defaults, the recipe or
- * its file.
+ * Where recipes come from: a server; files beside the page; the page itself; or whom its page names (`supply`). A page
+ * without a server has a `script.recipes` in the scene: for each set of choices, as a query of what differs from the
+ * defaults, the recipe or its file.
  *
  * @typedef {{choices: Record<string, string>, recipe?: import("../engine/engine.mjs").Recipe, refused?: string}} Answer neither recipe nor refused: no answer
  */
@@ -11,12 +11,19 @@ const PATIENCE = 60_000; // milliseconds for an answer; the page says before tha
 const BUSY = [429, 503]; // the server asks to come again
 const AWAY = "this needs the server: a page without one has some of the choices only";
 
+/** @type {WeakMap<HTMLElement, (query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>>} */ const others = new WeakMap();
+
+/** From now on a scene's recipes come from somebody else. @param {HTMLElement} root
+ * @param {(query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>} give by the choices that are no defaults, as a query */
+export function supply(root, give) { others.set(root, give); }
+
 /** The recipe for some choices, or what was wrong with them, in words.
  * @param {HTMLElement} root @param {Record<string, string>} choices @param {Record<string, string>} usual the defaults @param {AbortSignal} signal
  * @returns {Promise<Answer>} */
 export async function ask(root, choices, usual, signal) {
   const other = Object.entries(choices).filter(([name, value]) => String(value) !== String(usual[name]));
-  const query = new URLSearchParams(other).toString(), here = root.querySelector(":scope > script.recipes");
+  const query = new URLSearchParams(other).toString(), give = others.get(root), here = root.querySelector(":scope > script.recipes");
+  if (give) return { choices, ...(await give(query, signal)) };
   if (!here) return get(`${root.dataset.recipe}?${query}`, choices, signal);
   const known = JSON.parse(here.textContent ?? "{}");
   if (!Object.hasOwn(known, query)) return { choices, refused: AWAY };

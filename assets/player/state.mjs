@@ -8,10 +8,10 @@
  * @typedef {import("./link.mjs").State} Link
  */
 
-import { clockOf, cloudOf, now, stages } from "../engine/engine.mjs";
+import { clockOf, cloudOf, now, progresses, stages } from "../engine/engine.mjs";
 import { follows, opacityOf, pointsOf, valuesOf } from "../engine/marks.mjs";
 import { defaults, pointCount, read, texts, within, write } from "./link.mjs";
-import { along, clockAfter, isOver, nextLeg, stageBeside } from "./motion.mjs";
+import { APART, CLOSING, along, apart, clockAfter, hurry, isOver, nextLeg, stageBeside } from "./motion.mjs";
 
 const CLOSER = 3; // times as fast as all of its way the clock runs through a part of it
 
@@ -34,6 +34,10 @@ export class State {
   #running = false;
   #growing = false;
   /** @type {{min: number, max: number} | null} a part of the clock's way that is played, else all of it */ #span = null;
+  #opening = false;
+  #parted = 0; // how much of its leg the last point of a run is behind the first
+  /** @type {import("./motion.mjs").Leg | null} on which they are apart; they still are a moment after a run has stopped */ #way = null;
+  /** @type {import("../engine/engine.mjs").Progresses | null} of the points that are apart in the last frame */ #each = null;
   /** How fast things move, in times. */ speed = 1;
   /** Whether playing begins again at its end. */ loop = false;
 
@@ -63,7 +67,9 @@ export class State {
   get leg() { return this.#leg; }
   /** Whether the recipe came as news: no link holds it, and the next comes soon. */
   get growing() { return this.#growing; }
-  get moves() { return Boolean(this.#leg || this.#running); }
+  get moves() { return Boolean(this.#leg || this.#running || this.#way); }
+  /** Whether this is the scene's first run, which shows what there is. */
+  get opening() { return this.#opening; }
 
   /** Another recipe, and where things are in it. @param {Recipe} recipe @param {Record<string, string>} choices
    * @param {Partial<Link> & Pick<Link, "params" | "progress" | "follow" | "camera">} link */
@@ -74,6 +80,7 @@ export class State {
     this.#followed = link.follow;
     this.#camera = link.camera;
     this.#growing = false;
+    this.#way = this.#each = null;
     if (link.controls !== undefined) this.#controls = link.controls;
     this.#move(link.params);
     this.#at = now(recipe, this.#stages, this.#progress);
@@ -121,7 +128,8 @@ export class State {
   seek(progress) {
     if (!(progress >= 0 && progress <= this.last)) throw new RangeError(`progress ${progress} is not from 0 to ${this.last}`);
     this.#progress = progress;
-    this.#leg = null;
+    if (this.#opening) this.pause();
+    this.#leg = this.#way = null;
   }
 
   /** @param {number} index */
@@ -137,11 +145,19 @@ export class State {
     if (this.#playing || !this.last) return;
     if (this.#progress >= this.last) this.#progress = 0;
     this.#playing = true;
-    this.#leg = null;
+    this.#leg = this.#way = null;
+  }
+
+  /** The first run: once from the first stage to the last, and to where the scene opens. */
+  open() {
+    this.pause();
+    this.#progress = 0;
+    this.play();
+    this.#opening = this.#playing;
   }
 
   pause() {
-    this.#playing = this.#running = false;
+    this.#playing = this.#running = this.#opening = false;
     this.#leg = null;
   }
 
@@ -169,6 +185,7 @@ export class State {
   /** To a stage: a move, or a cut. @param {number} stage @param {boolean} cut */
   goTo(stage, cut) {
     this.pause();
+    this.#way = null;
     if (cut) this.seek(stage);
     else this.#leg = { from: this.#progress, to: stage, done: 0 };
   }
@@ -196,7 +213,8 @@ export class State {
    * @param {number} ms since the last frame @param {boolean} cut for those who asked for no motion
    * @returns {boolean} whether a run has just come to its end */
   advance(ms, cut) {
-    const ended = this.#legOn(ms * this.speed, cut);
+    const pace = this.#opening ? hurry(this.last, this.recipe.progress) : 1, ended = this.#legOn(ms * this.speed * pace, cut);
+    this.#partOn(ms, cut);
     if (this.#running) this.#clockOn(ms * this.speed);
     return ended;
   }
@@ -210,11 +228,26 @@ export class State {
     this.#progress = along(leg, cut);
     if (!isOver(leg, this.#playing)) return false;
     this.#progress = leg.to;
-    this.#leg = null;
-    if (!this.#playing) return false;
-    if (leg.to < this.last || this.loop) return this.#legOn(0, cut);
+    this.#leg = this.#way = null;
+    if (!this.#playing) return (this.#opening = false);
+    if (leg.to < this.last || (this.loop && !this.#opening)) return this.#legOn(0, cut);
     this.#playing = false;
-    return true;
+    if (!this.#opening) return true;
+    const home = this.recipe.progress;
+    if (home < this.last) this.#leg = { from: this.last, to: home, done: 0 };
+    else this.#opening = false;
+    return false;
+  }
+
+  /** The points of a run are apart; those of one that was stopped come together where it is. @param {number} ms @param {boolean} cut */
+  #partOn(ms, cut) {
+    if (this.#playing && this.#leg && !cut) {
+      this.#way = { ...this.#leg };
+      this.#parted = APART;
+    } else if (this.#way) {
+      this.#parted -= (APART * ms) / CLOSING;
+      if (this.#leg || this.#parted <= 0) this.#way = null;
+    }
   }
 
   /** @param {number} ms */
@@ -227,13 +260,14 @@ export class State {
 
   /** What is known when a frame is drawn. @returns {import("../engine/marks.mjs").Moment} */
   get moment() {
-    return { recipe: this.recipe, stages: this.#stages, at: this.#at, params: this.#params, progress: this.#progress, followed: this.#followed };
+    return { recipe: this.recipe, stages: this.#stages, at: this.#at, params: this.#params, progress: this.#progress, followed: this.#followed, each: this.#each };
   }
 
   /** What every mark of every view shows now. @param {boolean} rest with texts for hovering
    * @returns {import("../painter/painter.mjs").Drawn[][]} */
   frame(rest) {
-    this.#at = now(this.recipe, this.#stages, this.#progress);
+    this.#each = !rest && this.#way ? progresses(this.recipe, apart(this.#way, this.#parted)) : null;
+    this.#at = now(this.recipe, this.#stages, this.#progress, this.#each);
     const { moment } = this;
     return this.recipe.views.map((view) => view.layers.map((mark) => ({
       points: pointsOf(mark, moment),

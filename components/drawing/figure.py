@@ -12,6 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components import theme as themes
+from components.drawing import depth
 from components.language.cloud import Moment, Params
 from components.language.marks import (
     Carry,
@@ -32,6 +33,8 @@ from components.language.recipe import Recipe, View
 
 FONT = "system-ui, sans-serif"
 THINNER = 0.5  # WebGL draws lines at half their width
+LIGHT = {"ambient": 0.72, "diffuse": 0.45, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
+FLAT = {"ambient": 1, "diffuse": 0, "specular": 0}  # of what folds: light would find no one side
 FEW = 1500  # above this many, markers are squares: a third of the vertices of circles
 
 
@@ -70,7 +73,7 @@ def _lines(recipe: Recipe, view: View, mark: Stroke) -> dict[str, Any]:
 
 def _mesh(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
     i, j, k = np.asarray(mark.triangles).T.tolist()
-    light = {"ambient": 0.72, "diffuse": 0.45, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
+    light = LIGHT if mark.closed else FLAT
     color = color_of(mark)
     paint = _scale(color) if color else {"color": f"var(--{mark.role})"}
     return {"type": "mesh3d", "i": i, "j": j, "k": k, "lighting": light, "showscale": False, **paint}
@@ -126,7 +129,7 @@ def _scene_layout(view: View) -> dict[str, Any]:
     }
     scene: dict[str, Any] = dict(zip(("xaxis", "yaxis", "zaxis"), axes, strict=True))
     scene |= {"aspectmode": "cube", "dragmode": "turntable", "camera": camera}
-    return _base_layout() | {"scene": scene}
+    return _base_layout() | {"scene": scene, "meta": {"depth": depth.TOLD}}
 
 
 def _plane_layout(view: View) -> dict[str, Any]:

@@ -51,16 +51,29 @@ def fitting(pixels: Sequence[Array], size: Size) -> float:
     return float(np.clip(((np.array(size) / 2 - EDGE) / reach).min(), SMALLEST, 1))
 
 
-def behind(pixels: Array, depth: Array, corners: Array, depths: Array) -> Array:
-    """Which points some triangle hides: corners (F, 3, 2) in pixels, depths (F, 3) of them."""
+def middle(view: View, camera: Sequence[float]) -> float:
+    """How far the middle of a 3D view's axes is from the eye; 1 for a 2D view."""
+    center = np.mean(view.ranges, axis=1, dtype=float)[None]
+    return float(project(view, center, camera, (1.0, 1.0))[1][0]) if view.dims == 3 else 1.0
+
+
+def layers(
+    pixels: Array, depth: Array, corners: Array, depths: Array, *, touching: float = TOUCHING
+) -> Array:
+    """Behind how many triangles each point is: corners (F, 3, 2) in pixels, depths (F, 3) of them."""
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
     a, u, v, near, area = (each[area != 0] for each in (a, u, v, 1 / depths, area))
-    hidden = []
+    counts = []
     for start in range(0, len(pixels), AT_ONCE):
         x, y = np.moveaxis(pixels[start : start + AT_ONCE, None] - a, -1, 0)
         s, t = (x * v[:, 1] - y * v[:, 0]) / area, (y * u[:, 0] - x * u[:, 1]) / area
         over = (1 - s - t) * near[:, 0] + s * near[:, 1] + t * near[:, 2]  # 1/distance is linear on paper
         here = depth[start : start + AT_ONCE, None]
-        hidden.append(((s >= 0) & (t >= 0) & (s + t <= 1) & (over * here > 1 + TOUCHING)).any(1))
-    return np.concatenate([np.zeros(0, bool), *hidden])
+        counts.append(((s >= 0) & (t >= 0) & (s + t <= 1) & (over * here > 1 + touching)).sum(1))
+    return np.concatenate([np.zeros(0, int), *counts])
+
+
+def behind(pixels: Array, depth: Array, corners: Array, depths: Array) -> Array:
+    """Which points some triangle hides."""
+    return layers(pixels, depth, corners, depths) > 0

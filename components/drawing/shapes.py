@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 
@@ -29,22 +31,39 @@ def cells(filled: np.ndarray) -> str:
     return "".join(f"M{x} {y}h{w}v1h-{w}z" for x, y, w in zip(starts, rows, widths, strict=True))
 
 
+def coarse(grid: tuple[int, int], most: int) -> tuple[slice, slice]:
+    """Every so-many-th row and column of a grid, and the last: of at most so many points, or its corners."""
+    steps = [k for k in range(1, min(grid)) if all((n - 1) % k == 0 for n in grid)]
+    fits = [k for k in steps if np.prod([(n - 1) // k + 1 for n in grid]) <= most]
+    step = slice(None, None, min(fits, default=max(steps)))
+    return step, step
+
+
 def dot(at: np.ndarray, radius: float, square: bool, fill: str) -> str:
     if square:
         side = f"{2 * radius:.0f}"
         return f'<path d="M{at[0] - radius:.0f} {at[1] - radius:.0f}h{side}v{side}h-{side}z"{fill}/>'
-    return f'<circle cx="{at[0]:.0f}" cy="{at[1]:.0f}" r="{radius:.1f}"{fill}/>'
+    return f'<circle cx="{at[0]:.0f}" cy="{at[1]:.0f}" r="{round(radius, 1):g}"{fill}/>'
 
 
 def path(flat: np.ndarray) -> str:
-    out, pen = [], "M"
+    """Lines through points, gaps NaN; what stays in its pixel is no point of its own."""
+    out, pen, last = [], "M", ""
     for x, y in flat:
         if np.isnan(x):
             pen = "M"
-        else:
-            out.append(f"{pen}{x:.0f} {y:.0f}")
-            pen = "L"
+        elif (place := f"{x:.0f} {y:.0f}") != last or pen == "M":
+            out.append(pen + place)
+            pen, last = "L", place
     return "".join(out)
+
+
+def quadrangles(corners: Sequence[Sequence[Sequence[int]]]) -> str:
+    """Each of four corners (x, y), in whole pixels."""
+    return "".join(
+        f"M{x} {y}l{p - x} {q - y} {r - p} {s - q} {t - r} {u - s}z"
+        for (x, y), (p, q), (r, s), (t, u) in corners
+    )
 
 
 def triangles(corners: np.ndarray) -> str:

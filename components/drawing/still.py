@@ -1,9 +1,10 @@
 """Recipe → SVG: a still picture of a scene in any state, for the gallery, and where there is no WebGL.
 
-The same layers as the figure's, projected by the same camera; what lies farther is drawn first. A mesh of one
-colour is its shadow: all its triangles in one path, turned the same way, so that they do not add up. A mesh
-in the colours of values is convex: its faces that look this way are drawn, and if it is solid, no point
-behind it.
+The same layers as the figure's, projected by the same camera; what lies farther is drawn first, points as
+`depth` has them. A mesh of one colour is its shadow: all its triangles in one path, turned the same way, so
+that they do not add up. A mesh in the colours of values is convex: its faces that look this way are drawn,
+and if it is solid, no point behind it. A sheet is drawn piece by piece, the nearest last, in larger pieces
+where few points are drawn.
 """
 
 from __future__ import annotations
@@ -11,23 +12,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from components import theme as themes
-from components.drawing.projection import Size, behind, fitting, paper, project
-from components.drawing.shapes import above, areas, cells, dot, path, triangles
+from components.drawing import depth
+from components.drawing.projection import Size, behind, fitting, layers, middle, paper, project
+from components.drawing.shapes import above, areas, cells, coarse, dot, path, quadrangles, triangles
 from components.language.cloud import Moment
 from components.language.link import State
-from components.language.marks import Color, color_of
+from components.language.marks import Color, Followed, Sheet, color_of
 from components.language.recipe import Recipe, View
 
 WIDTH, HEIGHT = 640, 440
 DASHES = {"dash": "6", "dot": "2", "dashdot": "6 2 2 2", "longdash": "10 4", "longdashdot": "10 4 2 4"}
+PIECES = 330  # points of a sheet
 MOST = 1500  # points drawn; more would only make the file large
 BLEED = 6  # pixels: half a mark, for one that lies on the edge of its axes
 LARGEST, LEAST = 15, 9  # pixels, of letters: as large as can be without two labels in one place
+STEP = 0.2  # of the strength of faded points: so many at once
 LETTER = 0.6  # of its height: how wide a letter is, with some room
 
 
@@ -97,12 +103,13 @@ def dressed(picture: str, theme: str) -> str:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A mark on paper: its points in pixels, and how far they are from the eye."""
+    """A mark on paper: its points in pixels, and how far they and the middle of the axes are from the eye."""
 
     mark: Any
     opacity: float
     flat: np.ndarray
     depth: np.ndarray
+    middle: float
 
     @property
     def front(self) -> np.ndarray:
@@ -115,6 +122,14 @@ class Drawn:
     def solid(self) -> bool:
         return self.mark.closed and self.opacity >= 1
 
+    @property
+    def veil(self) -> bool:
+        return self.mark.draws == "mesh" and self.opacity < 1
+
+    @property
+    def deep(self) -> bool:
+        return len(self.mark.rows) == 3
+
 
 ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}  # what is drawn over what
 
@@ -122,10 +137,12 @@ ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}
 def seen(recipe: Recipe, view: View, state: State, size: Size) -> list[Drawn]:
     """The marks of a view that are not transparent in a state, in the order in which they are drawn."""
     drawn, at = [], recipe.moment(state.params, state.progress, followed=state.follow)
+    camera = state.camera or view.camera
+    far = middle(view, camera)
     for mark in view.layers:
         if (opacity := mark.opacity_at(state.progress)) > 0:
-            flat, depth = project(view, mark.points(at), state.camera or view.camera, size)
-            drawn.append(Drawn(mark, opacity, flat, depth))
+            flat, away = project(view, mark.points(at), camera, size)
+            drawn.append(Drawn(mark, opacity, flat, away, far))
     return sorted(drawn, key=lambda each: ORDER[each.mark.draws])
 
 
@@ -138,11 +155,8 @@ def layers_of(
 ) -> list[str]:
     """The SVG of each. most: points drawn of one."""
     at = recipe.moment(state.params, state.progress, followed=state.follow)
-    letters, walls = _letters(recipe, drawn), [each for each in drawn if each.solid]
-    return [
-        f'<g opacity="{each.opacity:.2f}">{_shape(recipe, each, at, size, walls, letters, most)}</g>'
-        for each in drawn
-    ]
+    letters = _letters(recipe, drawn)
+    return [_faded(_shape(recipe, each, at, size, drawn, letters, most), each.opacity) for each in drawn]
 
 
 def _letters(recipe: Recipe, drawn: Sequence[Drawn]) -> float:
@@ -159,7 +173,7 @@ def _letters(recipe: Recipe, drawn: Sequence[Drawn]) -> float:
 
 
 def _shape(
-    recipe: Recipe, drawn: Drawn, at: Moment, size: Size, walls: Sequence[Drawn], letters: float, most: int
+    recipe: Recipe, drawn: Drawn, at: Moment, size: Size, others: Sequence[Drawn], letters: float, most: int
 ) -> str:
     mark, color = drawn.mark, f"var(--{drawn.mark.role})"
     match mark.draws:
@@ -170,6 +184,8 @@ def _shape(
         case "labels":
             return _labels(recipe, drawn, f"var(--{themes.word(mark.role)})", letters)
         case "mesh":
+            if isinstance(mark, Sheet) and mark.color:
+                return _cloth(drawn, at, min(most, PIECES))
             if color_of(mark):
                 return _painted(drawn, at)
             return f'<path fill="{color}" d="{triangles(drawn.flat[mark.triangles])}"/>'
@@ -178,7 +194,7 @@ def _shape(
             dash = f' stroke-dasharray="{DASHES[mark.dash]}"' if mark.dash != "solid" else ""
             look = f'stroke="{color}" stroke-width="{width:.1f}"{dash}'
             return f'<path fill="none" {look} d="{path(drawn.flat)}"/>'
-    return _points(drawn, at, color, walls, most)
+    return _points(drawn, at, color, others, most)
 
 
 def _labels(recipe: Recipe, drawn: Drawn, color: str, letters: float) -> str:
@@ -202,6 +218,22 @@ def _painted(drawn: Drawn, at: Moment) -> str:
             f'<path fill="{paint}" stroke="{paint}" d="{above(corners[seen], steps[seen], level)}"/>'
         )
     return f'<g stroke-width="0.7" stroke-linejoin="round">{"".join(pieces)}</g>'
+
+
+def _cloth(drawn: Drawn, at: Moment, most: int) -> str:
+    """A sheet as quadrangles between at most so many points, of one colour each, the farthest first."""
+    mark, flat = drawn.mark, np.rint(drawn.flat).astype(int)
+    number = np.arange(len(flat)).reshape(mark.grid)[coarse(mark.grid, most)]
+    corners = np.stack([number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]], -1).reshape(
+        -1, 4
+    )
+    corners = corners[np.argsort(-drawn.depth[corners].mean(1), kind="stable")]
+    shades = _shades(mark.values(at)[corners].mean(1), mark.color)
+    name, pieces = mark.color.scale, []
+    for shade, run in groupby(zip(shades, flat[corners].tolist(), strict=True), key=itemgetter(0)):
+        pieces.append(f'<path color="var(--{name}-{shade})" d="{quadrangles([each for _, each in run])}"/>')
+    look = 'fill="currentColor" stroke="currentColor" stroke-width="0.7" stroke-linejoin="round"'
+    return f"<g {look}>{''.join(pieces)}</g>"
 
 
 def _last(color: Color) -> int:
@@ -247,20 +279,50 @@ def _cells(drawn: Drawn, at: Moment) -> str:
     return f'<g shape-rendering="crispEdges">{"".join(pieces)}</g>'
 
 
-def _points(drawn: Drawn, at: Moment, color: str, walls: Sequence[Drawn], most: int) -> str:
-    mark, flat, depth = drawn.mark, drawn.flat, drawn.depth
+def _points(drawn: Drawn, at: Moment, color: str, others: Sequence[Drawn], most: int) -> str:
+    mark, flat, away = drawn.mark, drawn.flat, drawn.depth
     chosen = np.flatnonzero(~np.isnan(flat[:, 0]))  # gaps are points that are not shown now
     chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), most)).astype(int))]
-    for wall in walls:
+    for wall in (each for each in others if each.solid):
         front = wall.front
-        chosen = chosen[~behind(flat[chosen], depth[chosen], wall.flat[front], wall.depth[front])]
-    chosen = chosen[np.argsort(-depth[chosen], kind="stable")]
+        chosen = chosen[~behind(flat[chosen], away[chosen], wall.flat[front], wall.depth[front])]
+    chosen = chosen[np.argsort(-away[chosen], kind="stable")]
     colors = _colors(mark, at)
     ring = mark.glyph == "ring"
-    own = {i: colors(i).replace("fill", "stroke") if ring else colors(i) for i in chosen}
-    dots = "".join(dot(flat[i], mark.size * 0.55, mark.glyph == "square", own[i]) for i in chosen)
+    own = [colors(i).replace("fill", "stroke") if ring else colors(i) for i in chosen]
+    sizes = depth.size(away[chosen] / drawn.middle) if drawn.deep else np.ones(len(chosen))
+    dots = [
+        dot(flat[i], mark.size * 0.55 * size, mark.glyph == "square", paint)
+        for i, size, paint in zip(chosen, sizes, own, strict=True)
+    ]
     paint = f'fill="none" stroke="{color}" stroke-width="1.5"' if ring else f'fill="{color}"'
-    return f"<g {paint}>{dots}</g>"
+    if drawn.deep and not ring:
+        paint += f' stroke="var(--paper)" stroke-width="{2 * depth.HALO}" paint-order="stroke"'
+    left = _left(drawn, chosen, others)
+    runs = [list(run) for _, run in groupby(range(len(dots)), key=left.__getitem__)]
+    faded = (_faded("".join(dots[k] for k in run), left[run[0]], single=len(run) == 1) for run in runs)
+    return f"<g {paint}>{''.join(faded)}</g>"
+
+
+def _left(drawn: Drawn, chosen: np.ndarray, others: Sequence[Drawn]) -> np.ndarray:
+    """What is left of the strength of points that are far, or behind translucent surfaces; in a few steps."""
+    left = np.ones(len(chosen))
+    if not drawn.deep or isinstance(getattr(drawn.mark, "only", None), Followed):
+        return left
+    left = depth.strength(drawn.depth[chosen] / drawn.middle)
+    for veil in (each for each in others if each.veil):
+        every = veil.mark.triangles
+        corners, depths = veil.flat[every], veil.depth[every]
+        count = layers(drawn.flat[chosen], drawn.depth[chosen], corners, depths, touching=depth.LIFT)
+        left = left * (1 - depth.veil(veil.opacity)) ** count
+    return np.asarray(np.round(left / STEP) * STEP)
+
+
+def _faded(shape: str, left: float, *, single: bool = False) -> str:
+    if left >= 1:
+        return shape
+    look = f'opacity="{round(left, 2):g}"'
+    return f"{shape.removesuffix('/>')} {look}/>" if single else f"<g {look}>{shape}</g>"
 
 
 def _colors(mark: Any, at: Moment) -> Any:

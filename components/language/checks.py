@@ -39,6 +39,7 @@ from components.language.marks import (
     Rim,
     Selectable,
     SemiAxes,
+    Sheet,
     Support,
     SupportDisc,
     Threshold,
@@ -368,6 +369,13 @@ def _field(where: str, mark: Any, cloud: Cloud) -> None:
         )
 
 
+def _sheet(where: str, mark: Any, cloud: Cloud) -> None:
+    rows, columns = mark.grid
+    if rows * columns != len(cloud.points) or min(mark.grid) < 2:
+        wrong = f"{len(cloud.points)} points are no grid of {rows} rows and {columns} columns"
+        refuse(where, wrong, "let rows times columns be the number of points, at least 2 of each")
+
+
 def _affine(where: str, mark: Any, cloud: Cloud) -> None:
     if cloud.widths[-1] != 1 or len(cloud.points) not in (3, 4):
         shape = (len(cloud.points), cloud.widths[-1])
@@ -388,6 +396,7 @@ def _classes(where: str, mark: Any, cloud: Cloud) -> None:
 OF_KINDS: dict[type[Mark], Callable[[str, Any, Cloud], None]] = {
     Labels: _labels,
     Mesh: _triangles,
+    Sheet: _sheet,
     Field: _field,
     Cells: _field,
     Disc: _affine,

@@ -85,7 +85,7 @@ def _readers(scene: Scene, recipe: Recipe, stops: int) -> dict[str, Callable[[st
     own: dict[str, Callable[[str], Any]] = {
         "progress": partial(_bounded, "progress", 0, len(recipe.stages) - 1),
         "camera": _camera,
-        "follow": partial(_whole, "follow", 0, _last_point(recipe)),
+        "follow": partial(_whole, "follow", 0, last_point(recipe)),
         "theme": _theme,
         "controls": partial(_controls, controls),
     }
@@ -94,7 +94,7 @@ def _readers(scene: Scene, recipe: Recipe, stops: int) -> dict[str, Callable[[st
     return own | {p.name: partial(_value, p) for p in recipe.parameters}
 
 
-def _last_point(recipe: Recipe) -> int:
+def last_point(recipe: Recipe) -> int:
     """The number of the last point that can be followed."""
     return len(recipe.cloud(recipe.table.cloud if recipe.table else recipe.clouds[0].name).points) - 1
 

@@ -15,6 +15,7 @@ import numpy as np
 from components.language.cloud import Array, Cloud, Measure, Moment, Params, Row, project
 from geometry import gates, hull
 from geometry.arrows import with_heads
+from geometry.clouds import grid_mesh
 from geometry.distributions import best_threshold, histogram
 from geometry.ellipsoid import diameters
 from geometry.entries import Entries
@@ -471,6 +472,22 @@ class Mesh(Mark):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sheet(Mark):
+    """A cloud that is a grid of (rows, columns), row by row, as a surface between its points.
+
+    It may fold: both of its sides are seen, and it hides nothing.
+    """
+
+    grid: tuple[int, int]
+    color: Color | None = None
+    draws = "mesh"
+
+    @property
+    def triangles(self) -> Array:
+        return grid_mesh(*self.grid)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Disc(Mark):
     """Where a number affine in space is 0, within the ball of a radius. The cloud's points are that number at
     the origin and at the ends of the unit vectors."""
@@ -518,7 +535,7 @@ class Cells(Mark):
     flat = 2
 
 
-SHAPES = (Points, Line, Trail, SemiAxes, Rim, Hull, Mesh, HullFaces, Disc, Labels)
+SHAPES = (Points, Line, Trail, SemiAxes, Rim, Hull, Mesh, Sheet, HullFaces, Disc, Labels)
 MEASURES = (Histogram, Profile, Threshold, Field, Cells)
 ATTENTION = (Average, BestQuery, Support, SupportDisc, WeightCurve, WeightLimit, WeightNow)
 MARKS = SHAPES + MEASURES + ATTENTION

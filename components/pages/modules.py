@@ -9,6 +9,7 @@ from functools import cache
 from learning import shipped
 
 ASSETS = shipped.folder("assets")
+IMPORT = re.compile(r'^(?:import|export) [^;]*? from "(\.\.?/[\w/-]+)\.mjs"', re.M)
 MODULE = re.compile(r'"(\.\.?/[\w/-]+)\.mjs"')
 
 
@@ -25,6 +26,21 @@ def modules(entry: str) -> dict[str, str]:
         if name not in found:
             found[name] = asset(f"{name}.mjs")
             wanted += [beside(name, other) for other in MODULE.findall(found[name])]
+    return found
+
+
+def ordered(entry: str) -> dict[str, str]:
+    """The same without those that only types name, each after all that it imports: they form no ring."""
+    found: dict[str, str] = {}
+
+    def visit(name: str) -> None:
+        if name not in found:
+            text = asset(f"{name}.mjs")
+            for other in IMPORT.findall(text):
+                visit(beside(name, other))
+            found[name] = text
+
+    visit(entry)
     return found
 
 

@@ -1,4 +1,4 @@
-"""A figure outside of the explorer, without Dash: for another page's iframe, a file, a notebook; and oEmbed.
+"""A figure outside of the explorer, without Dash: for another page's iframe; and oEmbed.
 
 `/embed/<slug>` takes the query of a scene's link, without a tour, and `autoplay=0|1`.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from dash import html as tags
@@ -23,7 +22,7 @@ from components.pages.markup import element
 from components.pages.modules import names
 from components.pages.page import facts
 from components.pages.shell import Place, module, script
-from components.publish.plain import body, figure, linked, page, single_file
+from components.publish.plain import body, figure, linked, page
 from components.training.recipes import state_of
 from components.web import budget
 from components.web.server import UnknownScene, bundle, find, fresh, made, once
@@ -168,27 +167,3 @@ def snippet(scene: Scene, source: str, width: int, height: int) -> str:
         f'<iframe src="{escape(source)}" title="{escape(scene.title)}" width="{width}" height="{height}"'
         ' loading="lazy" allow="fullscreen" style="border: 0; max-width: 100%"></iframe>'
     )
-
-
-@dataclass(frozen=True)
-class Notebook:
-    """A figure that shows itself in Jupyter and Quarto, with its sliders, without server and network."""
-
-    html: str
-    height: int
-
-    def _repr_html_(self) -> str:
-        return (
-            f'<iframe srcdoc="{escape(self.html)}" width="100%" height="{self.height}"'
-            ' allow="fullscreen" style="border: 0"></iframe>'
-        )
-
-
-def notebook(slug: str, *, height: int = HEIGHT, **state: Any) -> Notebook:
-    """A scene for a notebook's cell: choices, parameters, progress, camera, follow and theme as in a link.
-
-    `controls` and `autoplay` as in an embed. Raises WrongValue for what the scene does not have.
-    """
-    scene = find(slug)
-    shown = read(scene, {name: str(value) for name, value in state.items()})
-    return Notebook(single_file(scene, shown.state, autoplay=shown.autoplay), height)

@@ -84,12 +84,7 @@ def inside(code: str) -> str:
 
 
 def single_file(
-    scene: Scene,
-    state: State,
-    *,
-    autoplay: bool = False,
-    kind: str = "embed",
-    recipes: Mapping[str, Any] | None = None,
+    scene: Scene, state: State, *, kind: str = "embed", recipes: Mapping[str, Any] | None = None
 ) -> str:
     """One HTML document with everything inside: it needs no server, and no network.
 
@@ -98,7 +93,7 @@ def single_file(
     styles = [element("style", {}, Markup(sheet)) for sheet in (theme.css(), *map(asset, STYLES))]
     code = [element("script", {}, Markup(inside(each))) for each in (library_code(), player())]
     head = [element("script", {}, Markup(asset("page/theme.js"))), styles]
-    inner = [_alone(scene, state, autoplay, recipes), code]
+    inner = [_alone(scene, state, recipes), code]
     return page(scene.title, head, inner, asked=state.theme or "auto", kind=kind)
 
 
@@ -106,7 +101,7 @@ def beside(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] |
     """The same, with what figures have in common (`common`) in a folder, given as a relative link."""
     sheets = [element("link", {"rel": "stylesheet", "href": f"{folder}/{name}"}) for name in SHEETS]
     code = element("script", {"src": f"{folder}/player.js"})
-    alone = _alone(scene, state, False, recipes, plotly=f"{folder}/plotly.js")
+    alone = _alone(scene, state, recipes, plotly=f"{folder}/plotly.js")
     head = [script(f"{folder}/theme.js"), sheets]
     return page(scene.title, head, [alone, code], asked=state.theme or "auto")
 
@@ -118,12 +113,12 @@ def common() -> dict[str, str]:
 
 
 def _alone(
-    scene: Scene, state: State, autoplay: bool, recipes: Mapping[str, Any] | None, plotly: str | None = None
+    scene: Scene, state: State, recipes: Mapping[str, Any] | None, plotly: str | None = None
 ) -> Component:
     """The scene with its recipes in it: of its state alone, where there are no others."""
     if recipes is None:
         recipes = {key(scene, state.choices): contents(scene, state.choices) | {"choices": [], "text": None}}
-    data = facts(scene, **figure(state), autoplay="1" if autoplay else None, plotly=plotly)
+    data = facts(scene, **figure(state), plotly=plotly)
     sign = html.P(html.Span(scene.title), className="sign")
     told = recipes[key(scene, state.choices)]["choices"]
     return body(scene, state, data, told=told, end=[data_block(recipes), sign])

@@ -18,6 +18,7 @@ from components.language.recipe import Accuracy, Facts, Number, Parameter, Recip
 from components.scenes.curves import curves, folds, snapping, spans
 from components.scenes.scenery import Part, each_class, followed, globe, rest, space, split
 from geometry import Affine, Entries, Pipeline, Track
+from geometry.plane import along, edge_on
 from learning.events import plateaus
 from learning.film import Film
 from learning.network import stage_names
@@ -28,6 +29,11 @@ CLASSES = ("class-0", "class-1")
 FINE = 100  # points of a field along one side
 CERTAIN = 4.0  # the logit at which the colour of a field is full: odds of e⁴, 98 %
 CAMERA, REACH = (1.1, -1.1, 0.6), 1.5  # the unit sphere large; points may leave the picture on their way
+EYES, LOW, HIGH = (
+    24,
+    0.2,
+    0.8,
+)  # from where a plane may be seen edge on: how many, and their heights by distance
 DISC = 1.45  # how much of the separating plane is drawn, around the unit sphere
 
 
@@ -52,17 +58,53 @@ def stages(film: Film) -> list[str]:
 # --- the points that fold
 
 
-def folding(film: Film, seed: int, marked: Sequence[int] = ()) -> Seen:
-    """The data from stage to stage in space, some marked; the unit sphere, and in the end the plane."""
+def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ()) -> Seen:
+    """The data from stage to stage in space, on a sheet, some marked; the sphere; in the end the plane."""
     net, show = network(film, seed), rows(projection(film, seed))
     waits = rest(film.network.sizes[-2], 1)  # while the plane appears
     hidden = Pipeline((*net.steps[:-1], *waits))
     end = [0.0] * len(hidden.steps) + [1.0]
     data = Cloud("data", film.data.points, hidden)
-    guide_clouds, layers = split(*_sphere(film, SPACE), *_plane(film, net, SPACE, end))
+    guide_clouds, layers = split(*_sphere(film, SPACE), sheet, *_plane(film, net, SPACE, end))
     shown = (*layers, *classes(film, show), *_marks(show, marked), *followed("data", show, trail=0))
     view = space("folding", "", shown, REACH, camera=CAMERA)
-    return replace(view, edge="plane" if _flat(film) else ""), (data, *guide_clouds)
+    if _flat(film):
+        view = replace(view, edge="plane", camera=_camera(view, film, seed))
+    return view, (data, *guide_clouds)
+
+
+def _camera(view: View, film: Film, seed: int) -> Sequence[float]:
+    """The view's; where the plane parts the classes in the end, one from which it is then seen edge on.
+
+    Of several at its height around the origin, the one that sees the data spread widest, neither from low
+    down nor from straight above, where that can be.
+    """
+    if film.accuracy[seed, -1] < 1:
+        return view.camera
+    end, sides = {"step": film.steps[-1]}, np.diff(view.ranges)[:, 0]
+    *hidden, last = network(film, seed).steps
+    plane = last.apply(_corners(film), end)[:, 0]
+    points = Pipeline(hidden).stages(film.data.points.astype(float), end)[-1] @ projection(film, seed).T
+    eyes = [edge_on(plane, eye) for eye in _around(view.camera * sides)]
+
+    def spread(eye: np.ndarray) -> float:
+        across = np.cross(along(plane)[1], eye)
+        return float(np.std(points @ across) / np.linalg.norm(across))
+
+    good = [eye for eye in eyes if LOW < eye[2] / np.linalg.norm(eye) < HIGH]
+    return tuple(np.round(max(good or eyes, key=spread) / sides, 3).tolist())
+
+
+def _around(eye: np.ndarray) -> np.ndarray:
+    """The eye, and others at its height and distance from the origin."""
+    level, turn = np.hypot(*eye[:2]), np.arctan2(eye[1], eye[0]) + 2 * np.pi * np.arange(EYES) / EYES
+    return np.stack([level * np.cos(turn), level * np.sin(turn), np.full(EYES, eye[2])], -1)
+
+
+def _corners(film: Film) -> np.ndarray:
+    """The origin and the ends of the unit vectors, whose numbers are a plane."""
+    width = film.network.sizes[-2]
+    return np.vstack([np.zeros(width), np.eye(width)])
 
 
 def classes(film: Film, show: tuple[Row, ...], *, size: float = 5) -> tuple[Mark, ...]:
@@ -104,9 +146,7 @@ def _flat(film: Film) -> bool:
 def _plane(film: Film, net: Pipeline, show: tuple[Row, ...], fade: Sequence[float]) -> list[Part]:
     if not _flat(film):
         return []
-    width = film.network.sizes[-2]
-    corners = np.vstack([np.zeros(width), np.eye(width)])
-    plane = Cloud("plane", corners, place=Pipeline(net.steps[-1:]))
+    plane = Cloud("plane", _corners(film), place=Pipeline(net.steps[-1:]))
     look: dict[str, Any] = {"fade": fade, "radius": DISC}
     return [
         (
@@ -120,16 +160,21 @@ def _plane(film: Film, net: Pipeline, show: tuple[Row, ...], fade: Sequence[floa
 # --- the field over the plane
 
 
+def reach(film: Film) -> float:
+    """Half the side of the square that is shown of the plane, a little beyond the data."""
+    return 1.15 * float(abs(film.data.points).max()) or 1.0  # all of them may be one
+
+
 def field(film: Film, seed: int) -> Seen:
     """The decision of the network over its 2D input, under the data."""
-    reach = 1.15 * float(abs(film.data.points).max()) or 1.0  # all of them may be one
-    side = np.linspace(-reach, reach, FINE)
+    half = reach(film)
+    side = np.linspace(-half, half, FINE)
     grid = np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)
     show = rows(np.eye(2), stage=0)
     color = Color("diverging", -CERTAIN, CERTAIN, of=LOGIT)
     layers = (Field("grid", "hyperplane", (), color=color, columns=FINE, opacity=0.6), *classes(film, show))
     layers += followed("data", show, trail=0)
-    view = View("field", "the decision over the input", layers, ((-reach, reach),) * 2, 2)
+    view = View("field", "the decision over the input", layers, ((-half, half),) * 2, 2)
     return view, (Cloud("grid", grid, place=network(film, seed)),)
 
 
@@ -164,11 +209,11 @@ def facts(film: Film, seed: int) -> Facts | None:
     return Facts("The run", ("", ""), [*told, *([("ended early", "; ".join(ended))] if ended else [])])
 
 
-def assembled(film: Film, seed: int, decision: Seen, curve: str) -> Recipe:
-    """The points that fold, what the network answers over its input, and the curves; numbers of the seed."""
+def assembled(film: Film, seed: int, sheet: Part, decision: Seen, curve: str) -> Recipe:
+    """The points that fold with a sheet, the answers over the input, the curves, and numbers of the seed."""
     numbers, more = readouts(film, seed)
     marked = snapping(film, seed) if curve == "gradient" else ()
-    names, seen = stages(film), (folding(film, seed, marked), decision, curves(film, seed, curve))
+    names, seen = stages(film), (folding(film, seed, sheet, marked), decision, curves(film, seed, curve))
     return Recipe(
         stages=names,
         parameters=clock(film),

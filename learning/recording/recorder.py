@@ -9,11 +9,11 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from itertools import chain
 from math import prod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -31,10 +31,9 @@ BAR = 30  # characters: as many are full as there are vectors of those that are 
 BESIDE = 40  # bytes that a vector takes beside its coordinates
 
 
-@contextmanager
 def record(
     model: Any, *, vectors: int = VECTORS, seed: int = 0, tell: Callable[[str], None] | None = None
-) -> Iterator[Recorder]:
+) -> AbstractContextManager[Recorder]:
     """Record what comes to the norms of a PyTorch model while the block runs.
 
     vectors: how many of each norm are kept, of all that it sees, drawn by lot with the seed. tell: hears one
@@ -42,14 +41,7 @@ def record(
     the model; None: lines on the error stream, where that is a terminal. Padding that a mask names is left
     out. Raises ValueError for a model without a norm that is understood, or another number of vectors.
     """
-    recorder = Recorder(model, vectors=vectors, seed=seed, tell=tell or _told)
-    handles: list[Any] = []
-    try:
-        recorder.listen(handles)
-        yield recorder
-    finally:
-        for handle in handles:
-            handle.remove()
+    return Recorder(model, vectors=vectors, seed=seed, tell=tell).listening()
 
 
 def _told(line: str) -> None:
@@ -81,10 +73,12 @@ class Sample:
 class Recorder:
     """What `record` gives: `recording` and `save` for what was seen so far."""
 
-    def __init__(self, model: Any, *, vectors: int, seed: int, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, model: Any, *, vectors: int = VECTORS, seed: int = 0, tell: Callable[[str], None] | None = None
+    ) -> None:
         if not 1 <= vectors <= VECTORS:
             raise ValueError(f"of each norm 1 … {VECTORS:,} vectors are kept: got {vectors}")
-        self.model, self.vectors, self.seed, self.tell = model, vectors, seed, tell
+        self.model, self.vectors, self.seed, self.tell = model, vectors, seed, tell or _told
         self.name = type(model).__name__
         self.words: Mapping[int, str] = {}
         self.skipped: dict[str, str] = {}
@@ -124,7 +118,18 @@ class Recorder:
         """The most that the recording takes."""
         return sum(self.vectors * (4 * each.norm.d + BESIDE) for each in self.known.values())
 
-    def listen(self, handles: list[Any]) -> None:
+    @contextmanager
+    def listening(self) -> Iterator[Self]:
+        """Hears the norms while the block runs."""
+        handles: list[Any] = []
+        try:
+            self._listen(handles)
+            yield self
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def _listen(self, handles: list[Any]) -> None:
         kinds = [each.norm.kind for each in self.known.values()]
         words = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
         self.tell(f"{words}: up to {self.vectors:,} vectors of each, at most {self.bytes / 1e6:,.1f} MB")

@@ -2,10 +2,11 @@
 
 import { find } from "../../assets/page/search.mjs";
 import { createInterface } from "node:readline";
-import { Binding, paced, query } from "../../assets/dash/binding.mjs";
+import { Binding, paced, query } from "../../assets/guest/binding.mjs";
 import { side } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
 import * as marks from "../../assets/engine/marks.mjs";
+import { edgeOn } from "../../assets/engine/geometry.mjs";
 import { hull } from "../../assets/engine/hull.mjs";
 import { certificate, selection } from "../../assets/engine/selection.mjs";
 import * as link from "../../assets/player/link.mjs";
@@ -15,6 +16,7 @@ import { readout, rows } from "../../assets/player/numbers.mjs";
 import { pause, poll } from "../../assets/player/poll.mjs";
 import { ask } from "../../assets/player/source.mjs";
 import { State } from "../../assets/player/state.mjs";
+import { deep } from "../../assets/painter/depth.mjs";
 import { declared } from "../../assets/painter/shaders.mjs";
 
 /** Numbers as base64, so that NaN and infinities travel too. */
@@ -48,6 +50,12 @@ const answers = {
       })) };
     });
   },
+  /** What is loose, and where its points are on a leg, the last of them behind. */
+  scattered({ recipe, leg, lag }) {
+    const params = link.defaults(recipe), own = motion.apart(leg, lag), at = engine.positions(recipe, params, motion.along(leg, false), own);
+    return { loose: [...engine.loose(recipe)], each: each(engine.progresses(recipe, own), (x) => Array.from(x)), at: each(at, pack) };
+  },
+  edgeOn: ({ values, eye }) => edgeOn(values, eye),
   marks: () => Object.keys(marks.MARKS),
   hull: ({ points, n, d }) => answers.hulls({ sets: [points], n, d })[0],
   /** Of each set of points, from the second on with the one before for a start. */
@@ -83,6 +91,8 @@ const answers = {
   tooLong: ({ changed, choices }) => link.tooLong(changed, choices),
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
+  /** The progress of points at some places in the row, on each of some legs. */
+  apart: ({ cases, parts }) => cases.map(([leg, lag]) => parts.map(motion.apart(leg, lag))),
   sides: ({ cameras }) => cameras.map(side),
   /** The words of every readout of a recipe. */
   readouts({ recipe, params, progress, followed }) {
@@ -142,12 +152,13 @@ const answers = {
       } catch (error) {
         gave = error.constructor.name;
       }
-      const { progress, params, playing, running, followed, growing, moves, query } = state;
-      told.push({ gave, progress, params, playing, running, followed, growing, moves, query, drawn: state.frame(false).flat().map((mark) => pack(mark.points)) });
+      const { progress, params, playing, running, followed, growing, moves, query, opening } = state;
+      told.push({ gave, opening, progress, params, playing, running, followed, growing, moves, query, drawn: state.frame(false).flat().map((mark) => pack(mark.points)) });
     }
     return told;
   },
   declared: ({ source, kind }) => declared(source, kind),
+  deep: ({ sources, depth }) => sources.map((source) => deep(source, depth)),
   find: ({ entries, query }) => find(entries, query),
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
 };

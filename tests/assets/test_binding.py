@@ -82,8 +82,24 @@ def test_it_comes_to_rest_and_both_sides_agree(node, moves):
 
 
 def test_a_query_has_all_by_name_and_nothing_that_is_not_set(node):
-    state = {"choices": {"n": 60}, "params": {"eps": 1e-5}, "progress": None, "follow": 0}
-    assert node.ask("asked", state=state) == {"n": "60", "eps": "0.00001", "follow": "0"}
+    state = {
+        "choices": {"n": 60},
+        "params": {"eps": 1e-5},
+        "progress": None,
+        "follow": 0,
+        "camera": [1, 2, -3],
+    }
+    said = {"n": "60", "eps": "0.00001", "follow": "0", "camera": "1,2,-3"}
+    assert node.ask("asked", state=state) == said
+
+
+def test_a_camera_is_told_where_there_is_one(node):
+    turned, zoomed = REST | {"camera": [1, 2, 3]}, REST | {"camera": [1, 2, 3, 0, 0, 1]}
+    none, first, asked, same, other = says(
+        node, {"state": REST}, {"state": turned}, {"props": turned}, {"state": turned}, {"state": zoomed}
+    )
+    assert "camera" not in none and first == {"camera": [1, 2, 3]}
+    assert (asked, same, other) == ({}, None, {"camera": [1, 2, 3, 0, 0, 1]})
 
 
 def test_news_is_paced_and_the_last_is_never_lost(node):

@@ -37,6 +37,7 @@ from components.language.marks import (
     Rim,
     Selectable,
     SemiAxes,
+    Sheet,
     Stroke,
     Support,
     Threshold,
@@ -47,6 +48,7 @@ from components.language.marks import (
 )
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Track, hull
 from geometry.gates import FATES
+from geometry.plane import edge_on
 from tests.assets.engine import DOUBLE, ONE_ROUNDING, Node, bound_at, farthest, length, unpack
 from tests.assets.test_engine import EXACT, EXAMPLES, FLOAT32, cases, recipe_of
 
@@ -111,6 +113,7 @@ FIELDS = {
     "classes": lambda cloud: st.just(np.arange(len(cloud.points)) % 2),
     "triangles": lambda cloud: st.just(np.array([[0, len(cloud.points) - 1, len(cloud.points) // 2]])),
     "columns": lambda cloud: st.just(2),
+    "grid": lambda cloud: st.just((2, len(cloud.points) // 2)),
 }
 
 
@@ -146,7 +149,7 @@ def clouds_for(draw, kind):
         n, d = draw(st.integers(2, 12)), draw(st.sampled_from([2, 3]))
         x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(n, d)).astype(np.float32)
         cloud = Cloud("keys", x, Pipeline((Affine(np.diag([1.0, -2, 0.5][:d])),)))
-    elif len(cloud.points) < 2 or kind in (Field, Cells, SemiAxes, Hull, HullFaces):
+    elif len(cloud.points) < 2 or kind in (Field, Cells, Sheet, SemiAxes, Hull, HullFaces):
         x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(4, 3)).astype(np.float32)
         cloud = Cloud("four", x, Pipeline((Affine(np.diag([1.0, -2, 0.5])),)))
     return cloud, params, progress
@@ -347,6 +350,16 @@ def test_a_mark_shows_the_same(node, kind, data):
 
 
 # --- by hand
+
+
+@pytest.mark.parametrize(
+    "w", [(1, 0, 0), (0, 0, 1), (0.2, -3, 0.5), (1, -1, 0), (2, -1.5, 1), (1, 2), (0, 0, 0)]
+)
+@pytest.mark.parametrize("b", [0.0, -0.7, 40.0])
+def test_both_runtimes_see_a_plane_edge_on_from_the_same_place(node, b, w):
+    eye, values = np.array([2.0, -1.5, 1.0]), np.concatenate([[b], b + np.array(w, float)])
+    found, want = node.ask("edgeOn", values=values.tolist(), eye=eye.tolist()), edge_on(values, eye)
+    np.testing.assert_allclose(eye if found is None else found, want, atol=1e-12)
 
 
 def test_gaps_and_trails_by_hand(node):

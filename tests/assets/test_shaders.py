@@ -1,7 +1,11 @@
-"""What a shader declares, read from its source: until it is compiled nobody asks WebGL."""
+"""What a shader declares, read from its source: until it is compiled nobody asks WebGL. And depth."""
+
+import re
 
 import pytest
 
+from components.drawing import depth
+from components.web.server import LIGHT
 from tests.assets.engine import Node
 
 SOURCE = """
@@ -38,3 +42,22 @@ def test_uniforms_are_found_with_types_and_sizes(node):
 def test_attributes_are_found(node):
     found = node.ask("declared", source=SOURCE, kind="attribute")
     assert [each["name"] for each in found] == ["position", "nextPosition", "arcLength"]
+
+
+def test_the_shaders_that_plotly_draws_points_and_meshes_with_get_depth(node):
+    """Those of the library that is served: each is found by its text, and declares what it then uses."""
+    sources = re.findall(r"`([^`]*void main\(\)[^`]*)`", LIGHT.read_text())
+    made = node.ask("deep", sources=sources, depth=depth.TOLD)
+    changed = {old: new for old, new in zip(sources, made, strict=True) if old != new}
+    glyphs = [old for old in changed if "attribute vec2 glyph" in old]
+    pixels = [old for old in changed if "interpColor * opacity" in old]
+    assert glyphs == [old for old in sources if "attribute vec2 glyph" in old and "highlightId" in old]
+    assert len(glyphs) == 3 and len(pixels) == 1
+    assert any("litColor" in old for old in changed) and len(changed) < len(sources)
+    for old, new in changed.items():
+        used = set(re.findall(r"\bdeep[A-Z]\w*", new)) - set(re.findall(r"\bdeep[A-Z]\w*", old))
+        body, head = new.split("void main()")[::-1]
+        declared = re.findall(r"(?:uniform|varying|vec[234]|float) [^;=]*", head + body)
+        assert all(any(re.search(rf"\b{name}\b", each) for each in declared) for name in used)
+        assert new.count("{") == new.count("}") and new.count("(") == new.count(")")
+    assert node.ask("deep", sources=[SOURCE], depth=depth.TOLD) == [SOURCE]

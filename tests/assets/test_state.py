@@ -2,13 +2,18 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.language.cloud import Cloud, rows
+from components.language.marks import Line, Points
 from components.language.packing import packed
+from components.language.recipe import Recipe, View
 from components.training.recipes import state_of
-from tests.assets.engine import Node
+from geometry import Affine, Pipeline
+from tests.assets.engine import Node, unpack
 from tests.components.language.test_scene import SCENE
 
 FRAME = 100.0  # milliseconds
@@ -63,6 +68,72 @@ def test_a_part_of_the_clocks_way_is_played_from_its_beginning_to_its_end(node):
 def test_who_asked_for_no_motion_sees_stages_only(node):
     told = after(node, ["play"], *[["advance", FRAME, True]] * MANY)
     assert {each["progress"] for each in told} == set(range(LAST + 1))
+
+
+def test_a_first_run_shows_all_stages_once_and_rests_where_the_scene_opens(node):
+    home = RECIPE["progress"]
+    told = after(node, ["seek", home], ["open"], *[["advance", 20.0, False]] * MANY)
+    progress = [each["progress"] for each in told[1:]]
+    top = progress.index(LAST)
+    assert progress[0] == 0 and progress[: top + 1] == sorted(progress[: top + 1])
+    assert progress[top:] == sorted(progress[top:], reverse=True) and progress[-1] == home
+    assert not told[-1]["moves"] and not told[-1]["opening"]
+    assert not any(each.get("gave") for each in told), "no run has ended that somebody had started"
+    still = next(k for k, each in enumerate(told[1:]) if not each["moves"])
+    assert still * 20.0 <= 6200
+
+
+@pytest.mark.parametrize("act", [["pause"], ["seek", 0.5], ["goTo", 1, False]])
+def test_a_first_run_ends_where_it_is_touched(node, act):
+    moved = [["open"], *[["advance", FRAME, False]] * 4, act, *[["advance", FRAME, False]] * 30]
+    before, touched, *_, last = after(node, *moved)[4:]
+    assert before["opening"] and not touched["opening"] and not last["moves"]
+    where = {"pause": before["progress"], "seek": 0.5, "goTo": 1}[act[0]]
+    assert last["progress"] == pytest.approx(where)
+
+
+def cloud_alone():
+    """Points that nothing joins, and the same as a line, in two steps."""
+    x = np.random.default_rng(3).normal(size=(9, 2))
+    turn = Pipeline((Affine(np.array([[0.0, -1], [1, 0]])), Affine(np.diag([2.0, 0.5]))))
+    show = rows(np.eye(2))
+    line = Cloud("line", x, Pipeline((Affine(np.eye(2)), Affine(np.eye(2)))))
+    layers = (Points("free", "input", show), Line("line", "axis", show))
+    view = View("v", "v", layers, ((-9, 9),) * 2, 2)
+    recipe = Recipe(("a", "b", "c"), (), (Cloud("free", x, turn), line), (view,))
+    return x, turn, {**SCENE.json(), **packed(recipe), "chosen": {}, "text": None}
+
+
+def test_points_of_a_run_are_apart_between_stages_alone_and_a_line_never(node):
+    x, turn, recipe = cloud_alone()
+    way = {"from": 0, "to": 1, "done": 500.0}
+    told = node.ask("scattered", recipe=recipe, leg=way, lag=0.25)
+    assert told["loose"] == ["free"] and told["each"].keys() == {"free"}
+    own = np.array(told["each"]["free"])
+    assert np.all(np.diff(own) < 0) and own[0] > 0.5 > own[-1]
+    want = [(1 - p) * a + p * b for p, a, b in zip(own, x, turn.stages(x, {})[1], strict=True)]
+    np.testing.assert_allclose(unpack(told["at"]["free"], 9), want, atol=1e-6)
+    np.testing.assert_allclose(unpack(told["at"]["line"], 9), x, atol=1e-6)
+
+
+def test_points_of_a_run_that_is_stopped_come_together_where_it_is(node):
+    _, _, recipe = cloud_alone()
+    acts = [["take"], ["play"], *[["advance", FRAME, False]] * 5, ["pause"], *[["advance", 60.0, False]] * 6]
+    told = node.ask("state", recipe=recipe, usual={}, acts=acts)
+    stopped, rested = told[7], told[-1]
+    [alone] = node.ask("state", recipe=recipe, usual={}, acts=[["take"], ["seek", stopped["progress"]]])[1:]
+    assert stopped["progress"] == rested["progress"] and stopped["moves"] and not rested["moves"]
+    assert rested["drawn"] == alone["drawn"] != stopped["drawn"]
+
+
+def test_what_is_seen_together_stays_together(node):
+    """A hull, another cloud's keys, a line that goes the same way."""
+    told = node.ask("scattered", recipe=RECIPE, leg={"from": 0, "to": 1, "done": 500.0}, lag=0.25)
+    _, _, recipe = cloud_alone()
+    free, line = recipe["clouds"]
+    both = recipe | {"clouds": [free, {**line, "steps": free["steps"]}]}
+    with_line = node.ask("scattered", recipe=both, leg={"from": 0, "to": 1, "done": 500.0}, lag=0.25)
+    assert "x" not in told["loose"] and with_line["loose"] == []
 
 
 def test_what_stands_still_stands_still(node):

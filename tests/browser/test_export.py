@@ -5,16 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 from imageio_ffmpeg import get_ffmpeg_exe
-from nbclient import NotebookClient
-from nbconvert import HTMLExporter
 from PIL import Image
 
 import app
-from tests.browser.hand import PATIENCE, player, rest, until, visit
+from tests.browser.hand import player, rest, until, visit
 from tests.browser.test_pages import NO_WEBGL
 from tools.browser import find
 
@@ -106,33 +103,6 @@ def test_films(tmp_path):
     pictures = np.frombuffer(film.stdout, np.uint8).reshape(-1, 300, 400, 3).astype(float)
     assert b"h264" in film.stderr and len(pictures) == 6
     assert np.abs(pictures[0] - pictures[-1]).mean() > 0.1
-
-
-def test_a_notebook_shows_the_figure_with_its_sliders(new_page, tmp_path):
-    """Executed, made into HTML, opened from the disk with the network off."""
-    code = (
-        'from components.publish.embed import notebook\nnotebook("layernorm", n=60, gamma1=1.5, progress=2)'
-    )
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
-    NotebookClient(book, timeout=120, resources={"metadata": {"path": ROOT}}).execute()
-    html, _ = HTMLExporter(template_name="basic").from_notebook_node(book)
-    (tmp_path / "book.html").write_text(f'<!DOCTYPE html><meta charset="utf-8">{html}', "utf-8")
-    page = new_page(offline=True)
-    page.goto((tmp_path / "book.html").as_uri())
-    page.wait_for_selector("iframe")
-    frame = page.frames[1]
-    until(frame, "p.ready")
-    assert player(frame, "[p.choices.n, p.params.gamma1, p.progress]") == ["60", 1.5, 2]
-    frame.locator(".controls > summary").click()
-    frame.locator("#parameter-gamma2").press("ArrowRight")
-    rest(frame)
-    assert player(frame, "p.params.gamma2") == 1.01
-    assert page.url.endswith("book.html")
-    page.wait_for_function(
-        "() => { const f = document.querySelector('iframe');"
-        " return Math.abs(f.clientHeight - f.contentDocument.body.scrollHeight) <= 1; }",
-        timeout=PATIENCE,
-    )
 
 
 def test_printing_has_the_3d_picture(page):

@@ -75,7 +75,8 @@ def test_home_is_short_on_a_telephone(new_page):
     assert height <= 3000 and width <= NARROW["width"]
 
 
-def test_three_clicks_lead_to_the_third_scene_and_what_was_visited_is_marked(page):
+def test_three_clicks_lead_to_the_third_scene_and_what_was_visited_is_marked(new_page):
+    page = new_page(first=True)
     page.goto("/")
     page.click(".start")
     until(page, "p.ready && p.tour.current === 0")

@@ -19,7 +19,8 @@ STOPS = """(async () => {
     const { top, bottom, height } = e.getBoundingClientRect();
     return (Math.min(innerHeight, bottom) - Math.max(above, top)) / height;
   };
-  const hero = () => p.root.querySelector(".views > .view"), hidden = () => card.scrollHeight - card.clientHeight;
+  const hero = () => p.root.querySelector(".views > .view");
+  const hidden = () => card.scrollHeight - card.clientHeight;
   const look = (k) => found.push([k, seen(hero(), 0), seen(card, over()), hidden()]);
   for (let k = 0; k <= p.tour.last; k++) {
     p.tour.visit(k);
@@ -133,10 +134,6 @@ def test_an_embed_scrolls_in_no_frame(new_page):
         for size in FRAMES:
             resize(page, size)
             assert fits(page, size), (slug, size, page.evaluate(SHARE))
-                slug,
-                size,
-                found,
-            )
 
 
 @pytest.mark.parametrize("slug", ["layernorm", "spiral", "language"])

@@ -9,6 +9,7 @@ import pytest
 
 from components.language.scene import scenes
 from components.training.recipes import recipe_of
+from geometry.plane import along
 from tests.browser.hand import (
     FEW,
     PATIENCE,
@@ -303,13 +304,38 @@ def test_a_stop_fixes_the_whole_state(page):
 
 def test_a_run_ends_with_the_plane_edge_on(page):
     """The camera turns, as far away as it was, until the plane that parts the classes is a line."""
-    visit(page, "/labels?data=xor&progress=2.9")
+    visit(page, "/labels?data=xor&progress=2.9&camera=0.629,-0.629,0.343")
     rest(page)
     before, recipe = camera(page), recipe_of(scenes()["labels"], data="xor")
     player(page, "p.play()")
     rest(page, "!p.playing && p.progress === p.last")
     corners = recipe.positions(recipe.defaults, recipe.progress)["plane"]
-    normal = (corners[1:] - corners[0]).ravel()  # the last Linear's row: what it makes of each axis
+    sides = np.diff(recipe.views[0].ranges)[:, 0]  # of the cube that a camera is measured in
+    away, normal = along(corners[:, 0])
     after = camera(page)
-    assert abs(after @ normal) < SAME_CAMERA * np.linalg.norm(normal) < 0.1 * abs(before @ normal)
+    off = [abs(eye @ (sides * normal) - away) / sides.max() for eye in (before, after)]
+    assert off[1] < SAME_CAMERA < 0.1 * off[0]
     assert np.linalg.norm(after) == pytest.approx(np.linalg.norm(before), abs=SAME_CAMERA)
+
+
+def test_a_scene_shows_itself_once_until_it_is_touched(new_page):
+    page = new_page(first=True)
+    page.goto("/rmsnorm")
+    until(page, "p.ready && p.opening && p.progress > 0.2")
+    page.keyboard.press("x")
+    until(page, "!p.opening && !p.leg && !p.playing")
+    where = player(page, "p.progress")
+    rest(page)
+    assert 0 < where < player(page, "p.last") and player(page, "p.progress") == where
+    page.goto("/rmsnorm")
+    until(page, "p.ready")
+    assert not player(page, "p.opening || p.playing"), "once"
+
+
+@pytest.mark.parametrize(("link", "motion"), [("/fold?progress=1", "no-preference"), ("/fold", "reduce")])
+def test_no_scene_shows_itself_where_something_else_is_asked_for(new_page, link, motion):
+    page = new_page(first=True, reduced_motion=motion)
+    page.goto(link)
+    until(page, "p.ready")
+    assert not player(page, "p.opening || p.playing || p.leg")
+    assert page.evaluate("localStorage.visited") == "fold"

@@ -27,6 +27,7 @@ from components.language.marks import (
     Rim,
     Selectable,
     SemiAxes,
+    Sheet,
     Support,
     SupportDisc,
     Threshold,
@@ -41,6 +42,7 @@ from geometry import Affine, Entries, Normalize, Pipeline, clouds
 
 FADE = (1.0, 0.5, 0.25)
 QUERY = Row((1.0, -0.5))
+HEIGHT = Color("diverging", -1, 1, of=Row((0.0, 1.0)))
 MOST, NOW = (Color("sequential", 0, 1, of=of) for of in (LargestWeight(), Attention(QUERY)))
 
 
@@ -79,6 +81,8 @@ def layers(d):
         return (
             *found,
             Mesh("ball", "sphere", show, triangles=clouds.sphere_mesh()[1], fade=(0.1, 0.2, 0.3)),
+            Sheet("x", "ellipsoid", show, grid=(4, 5), color=HEIGHT, opacity=0.4),
+            Sheet("x", "shift", show, grid=(2, 10), opacity=0.2),
             HullFaces("x", "other", show, count=20, opacity=0.3),
             Disc("half", "hyperplane", show, radius=1.5, corners=12),
             Rim("half", "hyperplane", show, radius=1.5, corners=12),

@@ -101,6 +101,13 @@ def test_disc_mesh_has_one_rim():
     assert area(points, triangles) == pytest.approx(6 * np.sin(np.pi / 6), rel=ROUNDING)  # a regular 12-gon
 
 
+def test_the_lines_of_a_grid_go_along_its_rows_and_columns():
+    order = clouds.grid_lines(3, 5, apart=2)
+    lines = [line.tolist() for line in np.split(order, np.flatnonzero(order < 0))]
+    rows, columns = [[0, 1, 2, 3, 4], [10, 11, 12, 13, 14]], [[0, 5, 10], [2, 7, 12], [4, 9, 14]]
+    assert [line[line[0] < 0 :] for line in lines] == [*rows, *columns]
+
+
 def test_graticule_lies_on_the_sphere():
     points, order = clouds.graticule(meridians=6, parallels=4, fine=8)
     np.testing.assert_allclose(np.linalg.norm(points, axis=1), 1, rtol=ROUNDING)

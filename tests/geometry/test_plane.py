@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from geometry.plane import disc
+from geometry.plane import along, disc, edge_on
 
 ROUNDING = 1e-12  # of unit-sized numbers in double precision
 RADIUS, CORNERS = 1.4, 24
@@ -36,3 +36,44 @@ def test_a_plane_that_misses_the_ball_is_one_point_of_it(b, w):
     assert np.isfinite(points).all()
     assert abs(points - points[0]).max() == 0
     assert np.linalg.norm(points[0]) <= RADIUS + ROUNDING
+
+
+EYE = np.array([2.0, -1.5, 1.0])
+
+
+@pytest.mark.parametrize("b", [0.0, 0.3, -1.2])
+@pytest.mark.parametrize("w", [(1, 0, 0), (0, 0, 1), (1, 1, 1), (0.2, -3, 0.5), (1, 2)])
+def test_from_an_eye_on_the_plane_as_far_away_it_is_a_line(b, w):
+    b = b * np.linalg.norm(w)
+    eye = edge_on(values(b, w), EYE)
+    assert abs(eye[: len(w)] @ np.asarray(w, float) + b) < ROUNDING * np.linalg.norm(w)
+    assert np.linalg.norm(eye) == pytest.approx(np.linalg.norm(EYE))
+    np.testing.assert_allclose(edge_on(values(b, w), eye), eye, atol=ROUNDING)  # it is there already
+
+
+def test_of_all_such_eyes_the_nearest():
+    w, b = np.array([0.2, -3, 0.5]), 1.0
+    normal = w / np.linalg.norm(w)
+    away, turn = -b / np.linalg.norm(w), np.linspace(0, 2 * np.pi, 721)[:, None]
+    u = np.cross(normal, [0, 0, 1]) / np.linalg.norm(np.cross(normal, [0, 0, 1]))
+    ring = np.cos(turn) * u + np.sin(turn) * np.cross(normal, u)
+    every = away * normal + np.sqrt(EYE @ EYE - away**2) * ring
+    distances = np.linalg.norm(every - EYE, axis=1)
+    assert np.linalg.norm(edge_on(values(b, w), EYE) - EYE) <= distances.min()
+
+
+def test_an_eye_over_the_origin_gives_way_to_a_level_one():
+    """Of an upright plane, from along its normal: the nearest place on it would look straight down."""
+    eye = edge_on(values(0.0, (1, -1, 0)), np.array([1.0, -1.0, 0.4]))
+    assert abs(eye[2]) < ROUNDING and abs(eye[0] - eye[1]) < ROUNDING
+
+
+@pytest.mark.parametrize("b, w", [(0.0, EYE), (9.0, (1, 0, 0)), (1.0, (0, 0, 0))])
+def test_an_eye_with_no_place_on_the_plane_stays(b, w):
+    """On the normal, nearer to the origin than the plane, or without a plane."""
+    np.testing.assert_array_equal(edge_on(values(b, w), EYE), EYE)
+
+
+def test_along_tells_where_the_plane_is():
+    away, normal = along(values(-2.0, (0, 4, 0)))
+    assert away == 0.5 and normal.tolist() == [0, 1, 0]

@@ -66,6 +66,7 @@ WRONG = [
     ({"slug": "layernorm", "params": {"n": 60}}, "no parameter 'n'"),
     ({"slug": "fold", "progress": -1}, "progress=-1"),
     ({"slug": "fold", "follow": 1.5}, "follow=1.5 is not a whole number"),
+    ({"slug": "layernorm", "camera": [1, 2]}, "camera=1,2 is not three numbers"),
     ({"slug": "fold", "controls": ["speed"]}, "no control 'speed'"),
     ({"slug": "fold", "controls": "t,"}, "no control"),
     ({"slug": "fold", "theme": "blue"}, "theme=blue is not one of"),

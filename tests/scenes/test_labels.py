@@ -10,6 +10,7 @@ from learning.datasets import random_labels
 from learning.shipped import film as shipped
 from learning.shipped import table
 from tests.scenes.claims import stop
+from tests.scenes.layers import covered, folded, layers
 from tools import films
 
 ROWS = {(row["m"], row["depth"]): row for row in table("labels")}
@@ -107,6 +108,28 @@ def torn():
     assert np.mean(answers.any(1) & ~answers.all(1)) > 0.25
 
 
+def the_fold():
+    recipe = stop("labels", "The fold").recipe
+    first, second = layers(recipe, 2), layers(recipe, 4)
+    assert 0.45 < covered(first) < 0.5 and folded(first, 1) == 1
+    assert 0.05 < covered(second) < 0.1 and folded(second, 2) > 0.8
+
+
+def an_arc():
+    """The sheet is flat but for its bend: seen along the plane it is a line, on which the answer changes."""
+    state = stop("labels", "One fold for XOR")
+    view, sheet = state.recipe.views[0], state.recipe.cloud("sheet").stages(state.params)[-1]
+    across = np.linalg.svd(sheet[:, :3] - sheet[:, :3].mean(0), full_matrices=False)
+    assert across[1][2] < 0.01 * across[1][1] and abs(across[2][2] @ view.camera) > 0.95 * np.linalg.norm(
+        view.camera
+    )
+    around = np.arctan2(sheet[:, :3] @ across[2][1], sheet[:, :3] @ across[2][0])
+    middle = np.angle(np.exp(1j * around).mean())
+    order = np.argsort(np.angle(np.exp(1j * (around - middle))))
+    answers = sheet[order, 3] > 0
+    assert (answers[1:] != answers[:-1]).sum() == 2
+
+
 def one_fold():
     """And every start finds it."""
     state, film, right = shown("One fold for XOR")
@@ -145,7 +168,10 @@ CLAIMS = {
     "### Sixteen coins Four layers, sixteen points. This network has fitted them all, as 19 of 32 did": sixteen,
     "The decision beside it is torn and twisted.": torn,
     "One $u_\\varepsilon$ is enough for it.": one_fold,
+    "The second $u_\\varepsilon$ has folded the sheet: on the first sphere it covered nearly half, everywhere once; here "
+    "it is pressed into less than a tenth, most of it in two layers.": the_fold,
     "XOR with a single $u_\\varepsilon$": one_fold,
+    "Seen edge on, the sheet is an arc, and the plane cuts it at two places.": an_arc,
     "Thirty-two points. One stays on the wrong side: the accuracy below is 31 of 32. The table has no network that "
     "fits them all.": thirty_two,
     "with a learning rate of 0.01, 4 of 128 networks of depth 4 fit 32 points after 4,000 steps, and 32 of 128 after "

@@ -7,6 +7,7 @@ from typing import Any
 from components.language.recipe import Facts, Recipe
 from components.language.scene import Choices, File, Training
 from components.scenes.networks import assembled, field
+from components.scenes.sheets import flat_sheet
 from components.scenes.trained import seed_of
 from learning.datasets import DataSet, random_labels, xor
 from learning.film import Film, rows
@@ -34,7 +35,8 @@ def build(choices: Choices, film: Film, found: Rows) -> Recipe:
     """Of what the choices name; of a film that is shipped, its first seed."""
     film = film if choices["run"] or choices["net"] else first(film)
     seed = seed_of(choices, film)
-    return replace(assembled(film, seed, field(film, seed), choices["curve"]), facts=shares(found))
+    shown = assembled(film, seed, flat_sheet(film, seed), field(film, seed), choices["curve"])
+    return replace(shown, facts=shares(found))
 
 
 def first(film: Film) -> Film:

@@ -8,6 +8,7 @@ from components.language.recipe import Recipe, View
 from components.language.scene import Choices, Training
 from components.scenes.networks import CAMERA, CERTAIN, assembled, classes, network
 from components.scenes.scenery import space
+from components.scenes.sheets import round_sheet
 from components.scenes.trained import own, seed_of
 from geometry.clouds import sphere_mesh
 from learning.datasets import DataSet, octants
@@ -29,7 +30,7 @@ def data(choices: Choices) -> DataSet:
 
 def build(choices: Choices, film: Film) -> Recipe:
     seed = seed_of(choices, film)
-    return assembled(film, seed, ball(film, seed), choices["curve"])
+    return assembled(film, seed, round_sheet(film, seed), ball(film, seed), choices["curve"])
 
 
 def ball(film: Film, seed: int) -> tuple[View, tuple[Cloud, ...]]:

@@ -3,6 +3,7 @@
 from components.language.recipe import Recipe
 from components.language.scene import Choices, Training
 from components.scenes.networks import assembled, field
+from components.scenes.sheets import flat_sheet
 from components.scenes.trained import own, seed_of
 from learning.datasets import DataSet, blobs, rings, spiral
 from learning.film import Film
@@ -30,7 +31,7 @@ def data(choices: Choices) -> DataSet:
 
 def build(choices: Choices, film: Film) -> Recipe:
     seed = seed_of(choices, film)
-    return assembled(film, seed, field(film, seed), choices["curve"])
+    return assembled(film, seed, flat_sheet(film, seed), field(film, seed), choices["curve"])
 
 
 TRAINING = Training(task, films=lambda choices: ("spiral", "spiral_15"))

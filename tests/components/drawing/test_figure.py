@@ -48,7 +48,9 @@ def test_positions_are_the_recipes(d, progress):
         if color_of(layer):
             values = small.layer_values(layer, PARAMS, progress, followed=7)
             assert len(values) == len(want)
-            np.testing.assert_array_equal(trace.marker.color, values)
+            np.testing.assert_array_equal(
+                trace.intensity if layer.draws == "mesh" else trace.marker.color, values
+            )
 
 
 def test_parameters_that_are_not_named_keep_their_defaults():

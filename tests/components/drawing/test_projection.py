@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.drawing.projection import EDGE, SMALLEST, behind, fitting, paper, project
+from components.drawing.projection import EDGE, SMALLEST, behind, fitting, layers, paper, project
 from geometry.clouds import sphere_mesh
 from tests.components.recipes import recipe
 
@@ -63,3 +63,14 @@ def test_nothing_is_behind_nothing():
     no_triangles, one = (np.zeros((0, 3, 2)), np.ones((0, 3))), (np.zeros((1, 3, 2)), np.ones((1, 3)))
     assert not behind(np.zeros((2, 2)), np.ones(2), *no_triangles).any()
     assert not behind(np.zeros((0, 2)), np.ones(0), *one).size
+
+
+def test_a_point_is_behind_as_many_triangles_as_stand_between_it_and_the_eye():
+    square = np.array([[[-9, -9], [9, -9], [0, 9]]] * 3, float)
+    depths = np.repeat([[1.0], [2.0], [3.0]], 3, axis=1)
+    at = np.array([0.5, 1.5, 2.5, 3.5])
+    pixels = np.zeros((4, 2))
+    assert layers(pixels, at, square, depths).tolist() == [0, 1, 2, 3]
+    assert layers(pixels + 20, at, square, depths).tolist() == [0, 0, 0, 0]
+    on = layers(pixels[:1], np.array([2.0]), square, depths)
+    assert on.tolist() == [1], "what lies on a surface is not behind it"

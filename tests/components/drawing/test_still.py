@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from components.drawing.projection import paper
-from components.drawing.still import BLEED, HEIGHT, LETTER, MOST, WIDTH, boxes, svg
+from components.drawing.still import BLEED, HEIGHT, LETTER, MOST, WIDTH, boxes, layers_of, seen, svg
 from components.language.cloud import Cloud, Row, rows
-from components.language.marks import Color, Mesh, Points
+from components.language.marks import Color, Mesh, Points, Sheet
 from components.language.scene import scenes
 from components.theme import THEMES, colors
 from components.training.recipes import recipe_of, state_of
@@ -211,6 +211,35 @@ def test_a_solid_globe_hides_what_is_behind_it(opacity, shown):
     assert len(found["circle"]) == shown
 
 
+def bent(*, most):
+    """A sheet of 9 × 9 points that is folded flat on itself: the half with low values lies behind."""
+    y, z = np.meshgrid(np.linspace(-1, 1, 9), np.linspace(-1, 1, 9), indexing="ij")
+    points = np.stack([np.where(y > 0, 0.5, -0.5), abs(y), z], -1).reshape(-1, 3)
+    sheet = Sheet("sheet", "sphere", rows(np.eye(3)), grid=(9, 9), color=Color("diverging", -1, 1, y.ravel()))
+    small = recipe(3)
+    view = replace(small.views[0], layers=(sheet,), ranges=((-2.0, 2.0),) * 3, camera=(2.0, 0.0, 0.0))
+    small = replace(
+        small, stages=("x",), clouds=(Cloud("sheet", points),), views=(view,), table=None, readouts=()
+    )
+    state = state_of(SCENE, {})
+    drawn = seen(small, view, state, (400, 400))
+    [text] = layers_of(small, state, drawn, (400, 400), most=most)
+    return [
+        (path.get("color")[-2], path.get("d").count("z"))
+        for path in ElementTree.fromstring(text).iter("path")
+    ]
+
+
+@pytest.mark.parametrize(("most", "pieces"), [(81, 64), (80, 16), (25, 16), (9, 4), (3, 1)])
+def test_a_sheet_is_drawn_in_so_many_pieces_the_nearest_last(most, pieces):
+    found = bent(most=most)
+    assert sum(count for _, count in found) == pieces
+    shades = [int(shade) for shade, _ in found]
+    near = [k for k, shade in enumerate(shades) if shade > 2]
+    far = [k for k, shade in enumerate(shades) if shade < 2]
+    assert pieces < 4 or max(far) < min(near), "what lies behind is drawn before"
+
+
 def test_a_globe_shows_its_near_side_shade_by_shade():
     found = checked(svg(ball(opacity=1.0), state_of(SCENE, {})))
     shades = {path.get("fill")[-2]: path.get("d") for path in found["path"]}
@@ -218,3 +247,21 @@ def test_a_globe_shows_its_near_side_shade_by_shade():
     assert list(heights) == ["0", "1", "2", "3", "4"]
     means = [np.mean(heights[k]) for k in "01234"]
     assert means == sorted(means, reverse=True), "what is high has the high colour; pixels go down"
+
+
+def test_a_point_is_larger_the_nearer_it_is_and_paler_the_farther():
+    """On a line away from the eye, beside nothing else: sizes by distance, no paler before the middle."""
+    x = np.linspace(-1, 1, 9)[:, None] * [1.0, 0, 0]
+    shown = Points("x", "input", rows(np.eye(3)), size=6)
+    small = recipe(3)
+    view = replace(small.views[0], layers=(shown,), ranges=((-2, 2),) * 3, camera=(1.0, 0.02, 0.0))
+    whole = {"clouds": (Cloud("x", x),), "views": (view,), "stages": ("x",), "progress": 0.0}
+    alone = replace(small, readouts=(), table=None, **whole)
+    found = checked(svg(alone, state_of(SCENE, {})))
+    radii = [float(dot.get("r")) for dot in found["circle"]]
+    away = np.linspace(1.25, 0.75, 9)  # the farthest is drawn first; the middle is 1
+    np.testing.assert_allclose(radii, radii[4] / away, atol=0.06)
+    own = {dot: float(g.get("opacity", 1)) for g in found["g"] for dot in g}
+    fading = [float(dot.get("opacity", own[dot])) for dot in found["circle"]]
+    assert fading == sorted(fading) and fading[0] < 0.8
+    assert fading[2] < 1 == fading[4], "what is beyond the middle is paler"

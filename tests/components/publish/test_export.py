@@ -20,9 +20,8 @@ from PIL import Image
 
 import app
 from components.language.link import key
-from components.language.scene import WrongValue, scenes
+from components.language.scene import scenes
 from components.publish import export
-from components.publish.embed import notebook
 from components.publish.plain import common, inside, modules, player
 from components.publish.site import values
 from components.training.recipes import state_of
@@ -227,15 +226,3 @@ def test_a_film_holds_one_picture_at_a_time(tmp_path, monkeypatch):
     finished(export._mp4(tmp_path / "a.mp4", colours(12), 6))
     assert imageio_ffmpeg.count_frames_and_secs(tmp_path / "a.mp4") == (12, pytest.approx(2))
     assert len(held) == 12 and max(held) <= 2, "the first, whose size is that of all, and the present one"
-
-
-# --- notebooks
-
-
-def test_a_notebook_refuses_what_the_scene_has_not():
-    with pytest.raises(WrongValue):
-        notebook("layernorm", gamma1=99)
-    with pytest.raises(WrongValue):
-        notebook("nothing")
-    shown = notebook("fold", controls="progress")._repr_html_()
-    assert shown.startswith("<iframe srcdoc=") and "data-controls=&quot;progress&quot;" in shown

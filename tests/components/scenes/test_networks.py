@@ -3,16 +3,18 @@
 import numpy as np
 import pytest
 
-from components.language.marks import Disc, Replay, Rim
+from components.language.marks import Disc, Replay, Rim, Sheet
 from components.language.scene import scenes
 from components.scenes.curves import curves, snapping
-from components.scenes.networks import LOGIT, facts, folding, network, projection, readouts
+from components.scenes.networks import CAMERA, LOGIT, facts, folding, network, projection, readouts
+from components.scenes.scenery import ROOM
 from components.training.recipes import at_rest, recipe_of
 from geometry.pipeline import Normalize
+from geometry.plane import along
 from learning.datasets import spiral
 from learning.events import drops
 from learning.film import Film, score
-from learning.network import Network, initial
+from learning.network import MIDDLES, Network, initial
 from learning.shipped import film as shipped
 from learning.swings import ACROSS, turns
 
@@ -50,6 +52,47 @@ def test_the_data_end_on_the_unit_sphere_and_the_sign_of_the_plane_is_the_answer
     assert norms.max() <= 1 and np.median(norms) > 0.99  # ε keeps inside what came near the origin
     answer = network(film, 0).steps[-1].apply(points, at(film, -1))[:, 0] > 0
     assert (answer == film.data.labels).mean() == pytest.approx(film.accuracy[0, -1], abs=0.011)
+
+
+@pytest.mark.parametrize("k", [0, 40, -1])
+def test_the_sheet_goes_where_its_places_would_go_as_data_in_the_colours_of_the_answer(film, k):
+    recipe = recipe_of(scenes()[film.data.name], seed=2)
+    [sheet] = [each for each in recipe.views[0].layers if isinstance(each, Sheet)]
+    assert min(sheet.grid) >= 40
+    places, net = recipe.cloud(sheet.cloud), network(film, 2)
+    *found, last = places.stages(at(film, k))
+    for here, want in zip(found, net.stages(places.points, at(film, k)), strict=False):
+        np.testing.assert_allclose(here, want, atol=1e-12)
+    np.testing.assert_array_equal(last[:, :-1], found[-1])  # it waits while the plane appears
+    values = sheet.values(recipe.moment(at(film, k), 1.5))
+    np.testing.assert_allclose(values, net.stages(places.points, at(film, k))[-1][:, 0], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "choices", [{"middle": m} for m in MIDDLES] + [{"width": w} for w in (2, 5, 8)], ids=str
+)
+@pytest.mark.parametrize("slug", TRAINED)
+def test_networks_of_every_kind_have_their_sheet(slug, choices):
+    """Of any width it is seen as the data are, and ends where they do."""
+    recipe = recipe_of(scenes()[slug], depth=2, **choices)
+    [sheet] = [each for each in recipe.views[0].layers if isinstance(each, Sheet)]
+    moment = recipe.moment(recipe.defaults, len(recipe.stages) - 1)
+    assert sheet.points(moment).shape == (np.prod(sheet.grid), 3) and np.isfinite(sheet.points(moment)).all()
+    assert sheet.rows == next(each for each in recipe.views[0].layers if each.role == "class-0").rows
+
+
+@pytest.mark.parametrize(
+    "slug, choices", [("spiral", {}), ("labels", {}), ("labels", {"data": "xor"}), ("octants", {})]
+)
+def test_a_plane_that_parts_the_classes_is_seen_edge_on_from_the_first(slug, choices):
+    recipe = recipe_of(scenes()[slug], **choices)
+    [view, *_] = recipe.views
+    corners, sides = recipe.cloud("plane").at(recipe.defaults, 0)[:, 0], np.diff(view.ranges)[:, 0]
+    away, normal = along(corners)
+    assert view.camera * sides @ normal == pytest.approx(away, abs=0.002 * sides.max())
+    assert 0.15 < view.camera[2] / np.linalg.norm(view.camera) < 0.85
+    other = recipe_of(scenes()["labels"], data="32").views[0]
+    assert other.camera == tuple(c / ROOM for c in CAMERA), "where it does not part them, it faces the reader"
 
 
 def test_accuracy_beside_the_picture_is_that_of_the_film_at_its_checkpoints(film):

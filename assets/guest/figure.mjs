@@ -1,12 +1,13 @@
 // @ts-check
 /**
  * A scene in an element of somebody else's page: in a shadow tree, so that neither's styles and names reach the other's.
- * The properties of the Dash component (normscape/scene.js) go in, what the hand has moved comes out.
+ * Properties go in, what the hand has moved comes out. What it needs a giver has: a server (server.mjs), or the kernel of a
+ * notebook (kernel.mjs).
  */
 
 import { h } from "../player/controls.mjs";
 import { key } from "../page/keys.mjs";
-import { readBack } from "../painter/views.mjs";
+import { home, readBack } from "../painter/views.mjs";
 import { read } from "../player/link.mjs";
 import { Player } from "../player/player.mjs";
 import { ask } from "../player/source.mjs";
@@ -14,16 +15,22 @@ import { Binding, paced, query } from "./binding.mjs";
 
 /** @typedef {import("./binding.mjs").State} State */
 /** @typedef {State & {slug?: string, controls?: string[] | null, theme?: string | null}} Props */
+/**
+ * @typedef {object} Giver
+ * @property {() => {sheet: HTMLElement, there: Promise<unknown>}} styles those of a figure in a shadow tree
+ * @property {(slug: string, search: URLSearchParams, signal: AbortSignal) => Promise<{html?: string, refused?: string}>} figure a scene's
+ *   element, with its picture, for the query of an embed; or what was wrong with that, in words
+ * @property {(root: HTMLElement) => string} dress gives the element what its player asks with; the address of the drawing library
+ * @property {(host: HTMLElement) => "light" | "dark"} scheme the theme of the page around
+ */
 
 const OFTEN = 100; // milliseconds between two reports of what moves
-const AWAY = "The server does not answer. Reload the page to try again.";
-const MISSING = "This server has no scenes: import normscape.Scene where the application is made, or call normscape.register(app).";
 
 export class Figure {
-  /** @param {HTMLElement} host @param {URL} base where the server's routes are @param {(news: State) => void} tell */
-  constructor(host, base, tell) {
+  /** @param {HTMLElement} host @param {Giver} giver @param {(news: State) => void} tell */
+  constructor(host, giver, tell) {
     this.host = host;
-    this.base = base;
+    this.giver = giver;
     this.tell = tell;
     this.page = h("div", { className: "page embed" });
     this.binding = new Binding();
@@ -65,27 +72,24 @@ export class Figure {
     this.binding.fresh = true;
     this.owed = asked;
     const search = new URLSearchParams({ ...query(asked), ...(controls ? { controls: controls.join(",") || "0" } : {}) });
-    const reply = await fetch(new URL(`figure/${encodeURIComponent(String(slug))}?${search}`, this.base), { signal }).catch(() => null);
-    const text = await reply?.text().catch(() => "");
+    const { html, refused } = await this.giver.figure(String(slug), search, signal);
     if (signal.aborted) return;
-    if (!reply || !text) return this.#refuse(AWAY);
-    if (!reply.ok) return this.#refuse(reason(text));
-    this.page.innerHTML = text;
+    if (!html) return this.#refuse(String(refused));
+    this.page.innerHTML = html;
     const root = /** @type {HTMLElement} */ (this.page.querySelector(":scope > [data-slug]"));
-    if (!root) return this.#refuse(MISSING);
-    for (const name of ["recipe", "still", "plotly"]) root.dataset[name] = new URL(root.dataset[name] ?? "", this.base).href;
-    await (drawing ??= library(String(root.dataset.plotly)));
+    const source = this.giver.dress(root);
+    await (drawing ??= library(source));
     const player = new Player(root);
     this.player = player;
     player.whenShown(() => this.pace.ask());
-    root.addEventListener("normscape:ready", () => this.pace.ask());
+    for (const news of ["normscape:ready", "normscape:state"]) root.addEventListener(news, () => this.pace.ask());
     await player.start();
     const stranger = Object.keys(asked.params ?? {}).find((name) => player.recipe && !(name in player.params));
     if (stranger) return this.#refuse(`this scene has no parameter ${stranger}`);
     this.owed = {};
   }
 
-  /** What callbacks have set. @param {State} news */
+  /** What code has set. @param {State} news */
   async #apply(news) {
     const { player } = this, asked = { ...this.owed, ...news };
     if (!player?.recipe) return this.#open(asked);
@@ -97,11 +101,12 @@ export class Figure {
     for (const name of Object.keys(asked.params ?? {})) player.set(name, state.params[name]);
     if (asked.follow !== undefined) player.follow(state.follow);
     if (asked.progress !== undefined) { player.pause(); player.seek(state.progress); }
+    if (asked.camera !== undefined) player.fly(state.camera);
     this.owed = {};
     this.#allow();
   }
 
-  /** Choices, if the server has a recipe for them. @param {Player} player @param {Record<string, string>} choices */
+  /** Choices, if there is a recipe for them. @param {Player} player @param {Record<string, string>} choices */
   async #choose(player, choices) {
     const { refused } = await ask(player.root, { ...player.choices, ...choices }, player.usual, this.closed.signal);
     if (refused) this.#refuse(refused);
@@ -120,11 +125,12 @@ export class Figure {
     for (const each of this.page.children) /** @type {HTMLElement} */ (each).hidden = false;
   }
 
-  /** What the figure shows. @returns {Required<State> | null} */
+  /** What the figure shows. @returns {State | null} */
   get #state() {
     if (!this.player?.recipe) return null;
-    const { recipe, params, progress, followed } = this.player;
-    return { choices: recipe.chosen, params, progress, follow: followed };
+    const { recipe, params, progress, followed, camera } = this.player, deep = recipe.views.find(({ dims }) => dims === 3);
+    const { eye, center } = camera ?? (deep ? home(deep) : { eye: undefined, center: [] });
+    return { choices: recipe.chosen, params, progress, follow: followed, camera: eye && (center.some(Boolean) ? [...eye, ...center] : eye) };
   }
 
   #report() {
@@ -135,9 +141,9 @@ export class Figure {
   /** Styles, colours, keys. */
   #dress() {
     const { signal } = this.closed, shadow = this.host.shadowRoot ?? this.host.attachShadow({ mode: "open" });
-    const styles = h("link", { rel: "stylesheet", href: new URL("component.css", this.base).href });
-    this.line = new Promise((go) => { styles.onload = styles.onerror = () => go(); });
-    shadow.replaceChildren(styles, this.page);
+    const { sheet, there } = this.giver.styles();
+    this.line = there.then(() => {});
+    shadow.replaceChildren(sheet, this.page);
     shadow.adoptedStyleSheets = [plotlys];
     this.page.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => { if (this.player?.recipe) key(event, this.player); }, { signal });
     const watch = new MutationObserver(() => this.#color());
@@ -148,21 +154,10 @@ export class Figure {
 
   /** The theme that is asked for, or that of the page: what its own buttons and scroll bars are in. */
   #color() {
-    const scheme = this.props.theme ?? "auto", page = getComputedStyle(/** @type {HTMLElement} */ (this.host.parentElement)).colorScheme.split(" ");
-    const dark = page.includes("dark") && (!page.includes("light") || matchMedia("(prefers-color-scheme: dark)").matches);
-    const theme = scheme === "auto" ? (dark ? "dark" : "light") : scheme;
+    const asked = this.props.theme ?? "auto", theme = asked === "auto" ? this.giver.scheme(this.host) : asked;
     if (this.host.dataset.scheme === theme) return;
     this.host.dataset.scheme = theme;
     this.player?.recolor();
-  }
-}
-
-/** What a server says of a wrong question. @param {string} text JSON, if it is ours */
-function reason(text) {
-  try {
-    return JSON.parse(text).error ?? AWAY;
-  } catch {
-    return MISSING;
   }
 }
 

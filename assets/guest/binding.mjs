@@ -1,24 +1,25 @@
 // @ts-check
 /**
- * A state that has two hands: the properties of a Dash component, which callbacks set, and the figure, which people move.
+ * A state that has two hands: the properties of a figure, which code sets, and the figure, which people move.
  * What came from one side is not sent back to it. Pure.
  *
- * @typedef {{choices?: Record<string, unknown>, params?: Record<string, number>, progress?: number, follow?: number}} State
+ * @typedef {{choices?: Record<string, unknown>, params?: Record<string, number>, progress?: number, follow?: number, camera?: number[]}} State
  * @typedef {keyof State} Name
  */
 
-/** @type {readonly Name[]} */ export const NAMES = ["choices", "params", "progress", "follow"];
+/** @type {readonly Name[]} */ export const NAMES = ["choices", "params", "progress", "follow", "camera"];
 
 /** Whether a state is as a property asks; a dict asks for what it names. @param {any} asked @param {any} has @returns {boolean} */
 export function fulfils(asked, has) {
   if (asked === null || asked === undefined) return false;
+  if (Array.isArray(has)) return same(asked, has);
   if (typeof has !== "object") return Number(asked) === has;
   return Object.entries(asked).every(([name, value]) => String(value) === String(has[name]));
 }
 
 /** What a server is asked with, as texts by name. @param {State} state @returns {Record<string, string>} */
-export function query({ choices, params, progress, follow }) {
-  const all = { ...choices, ...params, progress, follow };
+export function query({ choices, params, progress, follow, camera }) {
+  const all = { ...choices, ...params, progress, follow, camera };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined).map(([name, value]) => [name, String(value)]));
 }
 
@@ -38,9 +39,9 @@ export class Binding {
   }
 
   /** The figure has moved: what the properties are to be told, if anything. A new figure tells all, for its properties may name
-   * but a part. @param {Required<State>} state @returns {State | null} */
+   * but a part; what it does not have, such as a camera, it does not tell. @param {State} state @returns {State | null} */
   told(state) {
-    const as = this.fresh ? same : fulfils, news = NAMES.filter((name) => !as(this.known[name], state[name]));
+    const as = this.fresh ? same : fulfils, news = NAMES.filter((name) => state[name] !== undefined && !as(this.known[name], state[name]));
     this.fresh = false;
     const told = Object.fromEntries(news.map((name) => [name, state[name]]));
     Object.assign(this.known, told);

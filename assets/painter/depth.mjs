@@ -1,0 +1,104 @@
+// @ts-check
+/**
+ * Depth of what is drawn in 3D, in the shaders that Plotly draws it with: so it costs no script, and the fast way and the public
+ * way show the same. Nearer points are larger, as balls are; those beyond the middle of the scene fade into the paper; each has
+ * a halo of the paper's colour; and a translucent mesh veils what is behind it.
+ *
+ * components/drawing/depth.py says how much, and does the same on paper.
+ *
+ * @typedef {{fade: number, over: number, halo: number, veil: number, lift: number, least: number, most: number}} Depth
+ * @typedef {{paper: number[], shape: number, square: boolean, still: boolean}} Look of the paper, and of the object that is drawn next
+ */
+
+/** How an object's points are drawn: as they are, which labels are, or with a rim at which the halo begins. */
+export const SHAPES = /** @type {const} */ ({ label: 0, circle: 1, square: 2, ring: 3 });
+
+const DECLARED = `
+uniform vec4 deepLook; // shape, whether its corners are a square's, fade, halo
+uniform vec3 deepPaper;
+`;
+const VARYING = `
+varying vec2 deepPlace; // 1 on the rim
+varying float deepRim, deepAway; // its pixels; how far, where the middle of the axes is 1
+`;
+const MAIN = "void main() {";
+
+/** @param {number} x as GLSL writes it */
+const float = (x) => (Number.isInteger(x) ? x.toFixed(1) : String(x));
+
+/** The vertices of markers: `scale` is pixels of the buffer a unit of a glyph. @param {Depth} depth */
+const vertex = ({ lift, least, most }) => /** @type {[string, string][]} */ ([
+  [MAIN, `${DECLARED}${VARYING}${MAIN}`],
+  ["clipPosition /= clipPosition.w;", `vec4 deepMiddle = projection * (view * (model * vec4(0.5 * (clipBounds[0] + clipBounds[1]), 1.0)));
+    deepAway = clipPosition.w / deepMiddle.w;
+    vec2 deepGlyph = glyph;
+    deepPlace = vec2(0.0);
+    deepRim = 1.0;
+    if (deepLook.x > 0.5) {
+      scale /= clamp(deepAway, ${float(least)}, ${float(most)});
+      vec4 deepLifted = projection * vec4(viewPosition.xyz * ${float(1 - lift)}, viewPosition.w); // along the ray: in front of its surface
+      clipPosition.z = deepLifted.z / deepLifted.w * clipPosition.w;
+      if (deepLook.x < 2.5) {
+        float deepSize = deepLook.y > 0.5 ? max(abs(glyph.x), abs(glyph.y)) : length(glyph);
+        deepRim = max(deepSize * scale, 0.01);
+        float deepGrown = 1.0 + deepLook.w * pixelRatio / deepRim;
+        deepPlace = deepGrown * (deepLook.y > 0.5 ? sign(glyph) : glyph / max(deepSize, 0.0001));
+        deepGlyph = deepGrown * glyph;
+      }
+    }
+    clipPosition /= clipPosition.w;`],
+  ["vec2(glyph.x, -glyph.y)", "vec2(deepGlyph.x, -deepGlyph.y)"],
+]);
+
+/** Markers as Plotly draws them otherwise: they share the pixels' part, and are linked with it. */
+const OTHER = /** @type {[string, string][]} */ ([
+  ["attribute vec2 glyph;", `attribute vec2 glyph;${VARYING}`],
+  [MAIN, `${MAIN}
+  deepPlace = vec2(0.0);
+  deepRim = deepAway = 1.0;`],
+]);
+
+/** The pixels of markers. @param {Depth} depth */
+const fragment = ({ over }) => /** @type {[string, string][]} */ ([
+  [MAIN, `${DECLARED}uniform float pixelRatio;${VARYING}${MAIN}`],
+  ["gl_FragColor = interpColor * opacity;", `vec4 deepShown = interpColor;
+  if (deepLook.x > 0.5) {
+    deepShown.rgb = mix(deepShown.rgb, deepPaper, deepLook.z * clamp((deepAway - 1.0) / ${float(over)}, 0.0, 1.0));
+    if (deepLook.x < 2.5) {
+      float deepOut = ((deepLook.x < 1.5 ? length(deepPlace) : max(abs(deepPlace.x), abs(deepPlace.y))) - 1.0) * deepRim;
+      if (deepLook.x < 1.5 && deepLook.y > 0.5 && deepOut > deepLook.w * pixelRatio) discard; // a disc out of a square
+      deepShown.rgb = mix(deepShown.rgb, deepPaper, smoothstep(-0.5, 0.5, deepOut));
+    }
+  }
+  gl_FragColor = deepShown * opacity;`],
+]);
+
+/** The pixels of meshes, which carry their opacity already. @param {Depth} depth */
+const veiled = ({ veil }) => /** @type {[string, string][]} */ ([
+  [MAIN, `${DECLARED}${MAIN}`],
+  ["gl_FragColor = litColor * opacity;", `vec4 deepLit = litColor * opacity;
+  gl_FragColor = deepLit + vec4(deepPaper, 1.0) * (1.0 - deepLit.a) * min(${float(veil)}, 3.0 * deepLit.a);`],
+]);
+
+/** A shader of Plotly's with depth; any other as it is. @param {string} source @param {Depth} depth @returns {string} */
+export function deep(source, depth) {
+  for (const changes of [vertex(depth), OTHER, fragment(depth), veiled(depth)]) {
+    if (changes.every(([old]) => source.split(old).length === 2)) return changes.reduce((text, [old, now]) => text.replace(old, now), source);
+  }
+  return source;
+}
+
+/** From now on this context draws with depth: what is drawn next looks as `look` says. @param {WebGLRenderingContext} gl
+ * @param {Depth} depth @param {Look} look */
+export function deepen(gl, depth, look) {
+  const { shaderSource, useProgram, getUniformLocation } = gl, places = /** @type {WeakMap<WebGLProgram, (WebGLUniformLocation | null)[]>} */ (new WeakMap());
+  gl.shaderSource = (shader, source) => shaderSource.call(gl, shader, deep(source, depth));
+  gl.useProgram = (program) => {
+    useProgram.call(gl, program);
+    if (!program) return;
+    const found = places.get(program) ?? ["deepLook", "deepPaper"].map((name) => getUniformLocation.call(gl, program, name));
+    places.set(program, found);
+    if (found[0]) gl.uniform4f(found[0], look.shape, Number(look.square), look.still ? 0 : depth.fade, depth.halo);
+    if (found[1]) gl.uniform3fv(found[1], look.paper);
+  };
+}

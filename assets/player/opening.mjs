@@ -1,0 +1,19 @@
+// @ts-check
+/** The first run of a scene: who comes for the first time, by a link that asks for nothing, is shown once what there is to see. */
+
+const TOUCHES = ["pointerdown", "keydown", "wheel", "touchstart"];
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** Plays it, where it is due; the first touch stops it. @param {import("./player.mjs").Player} player */
+export function opening(player) {
+  const { first } = player.root.dataset;
+  delete player.root.dataset.first;
+  if (first === undefined || player.apart || location.search || calm.matches || document.hidden || !player.last) return;
+  player.begin();
+  const touched = new AbortController(), signal = AbortSignal.any([touched.signal, player.life]);
+  for (const kind of TOUCHES) addEventListener(kind, (event) => {
+    const own = event.target instanceof Element && event.target.closest(".play"); // which stops it by itself
+    if (player.opening && !own) player.pause();
+    if (!player.opening || own) touched.abort();
+  }, { signal, passive: true });
+}

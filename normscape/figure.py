@@ -1,0 +1,240 @@
+"""A scene in a notebook, as a widget: JupyterLab, VS Code, Colab, marimo. There is no server."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import anywidget
+import traitlets
+from dash import html
+
+from components.drawing import still
+from components.language import link
+from components.language.link import State
+from components.language.recipe import Recipe
+from components.language.scene import Choices, Scene, WrongValue
+from components.pages.markup import element, written
+from components.pages.modules import ordered, renamed
+from components.pages.page import facts
+from components.publish import component, plain
+from components.training.recipes import built
+from components.web.server import contents, find, library_code
+
+QUICK = 6  # of gzip's 9
+ENTRY = "guest/kernel"
+
+
+class Library(anywidget.AnyWidget):
+    """What all figures of a kernel need in a page: modules, styles, the drawing library. It shows nothing."""
+
+    _esm = "export default { initialize() {} };"
+    code = traitlets.Bytes().tag(sync=True)
+
+
+@cache
+def code() -> bytes:
+    modules = [(name, renamed(name, text)) for name, text in ordered(ENTRY).items()]
+    return _packed({"modules": modules, "styles": component.styles(), "plotly": library_code()})
+
+
+@cache
+def version() -> str:
+    return hashlib.sha256(code()).hexdigest()[:12]
+
+
+@cache
+def library() -> Library:
+    return Library(code=code())
+
+
+class Figure(anywidget.AnyWidget):
+    """A scene, alive, with its state as traits: they have what the hand moves, and what code sets is shown.
+
+    Figure("layernorm", gamma1=2, n=60, progress=1): choices and parameters by name, and `progress`, `follow`,
+    `camera`, as in a link. A dict that is set need not be whole: what it does not name stays as it is.
+
+    choices    by name; new ones are built in the kernel
+    params     what the sliders move, by name
+    progress   how far the points are, from 0 to the number of steps
+    follow     the number of the point that is followed
+    camera     (x, y, z) of the eye, or six numbers, with what it looks at; None where nothing can be turned
+    theme      "auto", "light" or "dark"; auto is that of the page
+    controls   the names of those that are shown, and "progress" for the scrubber; None for all, [] for none
+
+    What the scene does not have is a ValueError where it is made, a TraitError where it is set, in one line.
+    """
+
+    _esm = Path(__file__).with_suffix(".js")
+    _version = traitlets.Unicode().tag(sync=True)
+    _library = traitlets.Unicode().tag(sync=True)
+    _element = traitlets.Bytes().tag(sync=True)
+    _made = traitlets.Bytes().tag(sync=True)
+    slug = traitlets.Unicode(read_only=True).tag(sync=True)
+    choices = traitlets.Dict().tag(sync=True)
+    params = traitlets.Dict().tag(sync=True)
+    progress = traitlets.Float().tag(sync=True)
+    follow = traitlets.Int().tag(sync=True)
+    camera = traitlets.List(traitlets.Float(), default_value=None, allow_none=True).tag(sync=True)
+    theme = traitlets.Enum(link.THEMES, "auto").tag(sync=True)
+    controls = traitlets.List(traitlets.Unicode(), default_value=None, allow_none=True).tag(sync=True)
+
+    def __init__(
+        self, slug: str, *, theme: str = "auto", controls: list[str] | None = None, **state: Any
+    ) -> None:
+        self.scene: Scene = find(slug)
+        self.known: tuple[Choices, Recipe] | None = None
+        shown = {} if controls is None else {"controls": ",".join(controls) or "0"}
+        found = self._read(_texts(state) | shown | {"theme": theme})
+        self.set_trait("slug", slug)
+        self._make(found.choices)
+        super().__init__(
+            _version=version(),
+            _library=library().model_id,
+            _element=_packed(_element(found)),
+            choices=dict(found.choices),
+            params=dict(found.params),
+            progress=found.progress,
+            follow=found.follow,
+            camera=_camera(found),
+            theme=theme,
+            controls=controls,
+        )
+        self.on_msg(self._asked)
+
+    def __repr__(self) -> str:
+        rest = {name: getattr(self, name) for name in ("progress", "follow", "camera", "theme")}
+        values = {**self.choices, **self.params, **rest}
+        asked = parse_qsl(link.write(self.state).removeprefix("?"))
+        return f"Figure({', '.join([repr(self.slug), *(f'{name}={values[name]!r}' for name, _ in asked)])})"
+
+    def _repr_mimebundle_(self, **how: Any) -> Any:
+        """The widget; and its picture, for where no kernel is: a saved notebook as a page."""
+        found = super()._repr_mimebundle_(**how)
+        data, about = found if found else ({}, {})
+        return {**data, "text/html": self._picture()}, about
+
+    def _picture(self) -> str:
+        state = self.state
+        drawn = base64.b64encode(still.svg(state.recipe, state).encode()).decode()
+        source = {"src": f"data:image/svg+xml;base64,{drawn}", "alt": self.scene.title}
+        size = {"width": still.WIDTH, "height": still.HEIGHT, "style": "max-width: 100%; height: auto"}
+        return written(element("img", source | size))
+
+    @property
+    def state(self) -> State:
+        """All of it, as a link has it."""
+        rest: dict[str, Any] = {"progress": self.progress, "follow": self.follow}
+        if self.camera != _home(self._built(self.choices)):
+            rest["camera"] = self.camera
+        if self.theme != "auto":
+            rest["theme"] = self.theme
+        return self._read(_texts(self.choices) | _texts(self.params) | _texts(rest))
+
+    def _read(self, query: Mapping[str, str]) -> State:
+        return link.parse(self.scene, query, lambda _, choices: self._built(choices), tour=False)
+
+    def _built(self, choices: Choices) -> Recipe:
+        """The recipe of the present choices is kept."""
+        if self.known is None or self.known[0] != choices:
+            self.known = choices, built(self.scene, choices)
+        return self.known[1]
+
+    def _make(self, choices: Choices) -> None:
+        """The recipe for some choices, for the page."""
+        recipe = contents(self.scene, choices) | {"text": None}
+        self.made = dict(choices)
+        self._made = _packed({"key": link.key(self.scene, choices), "recipe": recipe})
+
+    def _asked(self, _: Any, asked: Mapping[str, Any], __: Any) -> None:
+        """A page wants the code, or a recipe."""
+        if "code" in asked:
+            return self.send({"code": True}, [code()])
+        key = str(asked.get("make"))
+        try:
+            self._make(self.scene.choose(dict(parse_qsl(key, keep_blank_values=True))))
+        except WrongValue as wrong:
+            self.send({"key": key, "refused": wrong.error})
+
+    @traitlets.validate("choices", "params", "progress", "follow", "camera", "controls")
+    def _checked(self, proposal: Any) -> Any:
+        """What is set, as the scene has it, with what it does not name."""
+        name, value = proposal.trait.name, proposal.value
+        try:
+            if name == "choices":
+                return dict(self.scene.choose(_texts({**self.choices, **value})))
+            if name == "params":
+                names = self._built(self.choices).defaults
+                _check_names(value, names)
+                whole = {n: x for n, x in self.params.items() if n in names} | value
+                return dict(self._read(_texts(self.choices) | _texts(whole)).params)
+            if name == "controls":
+                shown = {} if value is None else {name: ",".join(value) or "0"}
+                self._read(_texts(self.choices) | shown)
+                return value
+            found = self._read(_texts(self.choices) | ({} if value is None else {name: _text(value)}))
+            return _camera(found) if name == "camera" else getattr(found, name)
+        except WrongValue as wrong:
+            raise traitlets.TraitError(wrong.error) from None
+
+    @traitlets.observe("choices")
+    def _chosen(self, change: Any) -> None:
+        """Another recipe: what can be kept is, as in the browser (assets/player/state.mjs)."""
+        if not change.old:
+            return
+        before, recipe = built(self.scene, change.old).defaults, self._built(self.choices)
+        params = dict(recipe.defaults)
+        for p in recipe.parameters:
+            x = self.params.get(p.name, p.value)
+            if x != before.get(p.name) and link.within(p, x):
+                params[p.name] = x
+        with self.hold_sync():
+            if self.made != self.choices:
+                self._make(self.choices)
+            self.set_trait("params", params)
+            self.progress = min(self.progress, len(recipe.stages) - 1)
+            if self.follow > link.last_point(recipe):
+                self.follow = recipe.follow
+
+
+def _element(state: State) -> str:
+    """The scene's element with its picture, as an embed has it; the player fills it."""
+    data = facts(state.scene, **plain.figure(state))
+    told = state.scene.json()["choices"]
+    return written(plain.body(state.scene, state, data, told=told, tag=html.Section))
+
+
+def _packed(value: Any) -> bytes:
+    """As figure.js unpacks it."""
+    return gzip.compress(json.dumps(value, separators=(",", ":")).encode(), QUICK, mtime=0)
+
+
+def _camera(state: State) -> list[float] | None:
+    return _home(state.recipe) if state.camera is None else list(state.camera)
+
+
+def _home(recipe: Recipe) -> list[float] | None:
+    """Where the camera stands by itself: that of the first view that can be turned."""
+    return next((list(map(float, view.camera)) for view in recipe.views if view.dims == 3), None)
+
+
+def _check_names(values: Mapping[str, Any], names: Mapping[str, float]) -> None:
+    for name in values:
+        if name not in names:
+            raise WrongValue(name, f"there is no parameter {name!r}, only {', '.join(names)}", list(names))
+
+
+def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: _text(value) for name, value in values.items()}
+
+
+def _text(value: Any) -> str:
+    """As a link has it."""
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

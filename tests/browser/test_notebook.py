@@ -1,0 +1,128 @@
+"""A scene in a notebook: a real JupyterLab, in which a hand drives code and code drives the figure."""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+
+import nbformat
+import pytest
+from nbconvert import HTMLExporter
+
+from tests.browser.conftest import ROOT, VIEWPORT, Watch
+from tests.waiting import until
+from tools.ports import free
+
+pytestmark = pytest.mark.notebook
+
+CELLS = [
+    'from normscape import Figure\nfig = Figure("layernorm", gamma1=1.5, n=60, progress=1)\nfig',
+    "import torch\nfrom normscape import record\n"
+    "model = torch.nn.Sequential(torch.nn.LayerNorm(6), torch.nn.LayerNorm(6))\n"
+    "with record(model, tell=lambda line: None) as seen:\n    model(torch.randn(40, 6))\n"
+    "seen.show(controls=[])",
+]
+LIVING = "[data-slug={}] .views[aria-busy=false] canvas"
+RUN = """async () => { const { sessionContext } = jupyterapp.shell.currentWidget;
+  await sessionContext.ready; await sessionContext.session.kernel.info;
+  await jupyterapp.commands.execute('notebook:run-all-cells'); }"""
+SAYS = """async (code) => { const { kernel } = jupyterapp.shell.currentWidget.sessionContext.session;
+  const asked = { code: '', user_expressions: { said: code } };
+  const { said } = (await kernel.requestExecute(asked).done).content.user_expressions;
+  return said.data ? said.data['text/plain'] : said.evalue; }"""
+DOES = """async (code) => { const { kernel } = jupyterapp.shell.currentWidget.sessionContext.session;
+  const { content } = await kernel.requestExecute({ code }).done; return content.evalue ?? ''; }"""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """A JupyterLab with a notebook of CELLS, a.ipynb: its address, and the folder."""
+    folder, port = tmp_path_factory.mktemp("lab"), free()
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
+    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(book, folder / "a.ipynb")
+    own = {f"JUPYTER_{name}_DIR": str(folder / name) for name in ("CONFIG", "DATA", "RUNTIME")}
+    own |= {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(folder / "ipython"), "HOME": str(folder)}
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}"]
+    command += [f"--ServerApp.root_dir={folder}", "--IdentityProvider.token=", "--ServerApp.port_retries=0"]
+    command += ["--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None"]
+    command += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    with (folder / "log.txt").open("w") as log:
+        process = subprocess.Popen(command, env=os.environ | own, stdout=log, stderr=log)
+    try:
+        until(lambda: answers(f"http://127.0.0.1:{port}/api"), 120)
+        yield f"http://127.0.0.1:{port}", folder
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def answers(address):
+    try:
+        return urllib.request.urlopen(address, timeout=5).status == 200
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def page(browser, lab, request):
+    """The notebook in JupyterLab, all its cells run; and its messages to the kernel that have some words."""
+    context, watch = browser.new_context(base_url=lab[0], viewport=VIEWPORT), Watch()
+    watch.over(context, lab[0])
+    page = context.new_page()
+    sent = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
+    page.goto("/lab/tree/a.ipynb")
+    page.wait_for_selector(".jp-Notebook .jp-Cell")
+    page.evaluate(RUN)
+    yield page, lambda words: [frame for frame in sent if words in str(frame)]
+    context.close()
+    watch.judge(request.node)
+
+
+@pytest.mark.allow_errors("Exception opening new comm")  # Dash's own, for its applications in notebooks
+def test_a_hand_drives_code_and_code_drives_the_figure(page, lab):
+    page, sent = page
+    says, does = (lambda code: page.evaluate(SAYS, code)), (lambda code: page.evaluate(DOES, code))
+    scene = page.locator("[data-slug=layernorm]")
+    page.wait_for_selector(LIVING.format("layernorm"))
+
+    scene.locator("#parameter-gamma1").press("ArrowRight")
+    until(lambda: says("fig.params['gamma1']") == "1.51")
+    scene.locator(".progress").press("ArrowRight")
+    until(lambda: says("fig.progress") == "2.0")
+    scene.locator("#choice-d").select_option("2")
+    until(lambda: says("fig.choices['d'], 'gamma3' in fig.params") == "('2', False)")
+
+    assert does("fig.choices = {'d': '3'}; fig.params = {'gamma2': 1.7}; fig.progress = 4") == ""
+    until(lambda: scene.locator("#choice-d").input_value() == "3")
+    until(lambda: float(scene.locator("#parameter-gamma2").input_value()) == 1.7)
+    until(lambda: float(scene.locator(".progress").input_value()) == 4)
+    does("fig.follow = 7; fig.camera = [1, 1, 1]")
+    assert does("fig.params = {'eps': 99}") == "eps=99 is not a number from 1e-08 to 10"
+    page.wait_for_timeout(500)  # longer than OFTEN in assets/guest/figure.mjs: nothing comes back
+    until(lambda: says("fig.follow, fig.progress, fig.camera") == "(7, 4.0, [1.0, 1.0, 1.0])")
+
+    page.wait_for_selector(LIVING.format("model"))
+    assert says("seen.recording.norms[1].path, len(seen.recording.norms)") == "('1', 2)"
+    assert page.evaluate("() => normscapeCode.size") == 1, "the code is there once for both"
+    assert sent('"make"') and not sent('"code":true'), "the kernel has brought it unasked"
+    saved(page, lab[1])
+    does("fig.close()")
+    until(lambda: scene.count() == 0)
+
+
+def saved(page, folder):
+    """As JupyterLab saves it, the notebook is a page with the pictures of its figures, without a network."""
+    page.evaluate("() => jupyterapp.commands.execute('docmanager:save')")
+    book = nbformat.read(folder / "a.ipynb", as_version=4)
+    assert len(json.dumps(book)) < 400_000
+    html, _ = HTMLExporter(template_name="basic").from_notebook_node(book)
+    (folder / "a.html").write_text(f'<!DOCTYPE html><meta charset="utf-8">{html}', "utf-8")
+    context = page.context.browser.new_context(offline=True)
+    shown = context.new_page()
+    shown.goto((folder / "a.html").as_uri())
+    sizes = shown.eval_on_selector_all("img", "(all) => all.map((each) => [each.naturalWidth, each.alt])")
+    context.close()
+    assert [width for width, _ in sizes] == [640, 640] and sizes[0][1] == "LayerNorm, moved by hand"

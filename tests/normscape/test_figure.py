@@ -1,0 +1,151 @@
+"""The widget in Python: its traits, what it makes and refuses, its picture. In a page: tests/notebook."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import traitlets
+
+import normscape
+from components.language.link import key
+from components.language.scene import scenes
+from components.pages.modules import IMPORT, beside, ordered
+from normscape import Figure, figure
+
+ROOT = Path(__file__).parents[2]
+
+
+def opened(packed):
+    return json.loads(gzip.decompress(packed))
+
+
+@pytest.fixture
+def fig():
+    return Figure("layernorm", gamma1=2, n=60, progress=1)
+
+
+@pytest.mark.parametrize("slug", scenes())
+def test_every_scene_is_a_figure(slug):
+    fig = Figure(slug)
+    made = opened(fig._made)
+    assert made["key"] == "" and made["recipe"]["slug"] == slug and made["recipe"]["text"] is None
+    assert f'data-slug="{slug}"' in opened(fig._element) and "data-recipe" not in opened(fig._element)
+    names = {p["name"] for p in made["recipe"]["parameters"]}
+    assert fig.params.keys() == names and fig.choices == made["recipe"]["chosen"]
+
+
+def test_its_traits_have_the_whole_state(fig):
+    assert fig.params["gamma1"] == 2 and fig.params["gamma2"] == 1 and fig.choices["n"] == 60
+    assert (fig.progress, fig.follow, fig.slug) == (1, 0, "layernorm") and len(fig.camera) in (3, 6)
+    assert Figure("fold").camera is None, "nothing in it can be turned"
+    assert eval(repr(fig)).state.params == fig.state.params
+
+
+def test_what_is_set_need_not_be_whole(fig):
+    fig.params = {"eps": 0.5}
+    assert fig.params["gamma1"] == 2 and fig.params["eps"] == 0.5
+    fig.choices = {"n": 30}
+    assert fig.choices["d"] == "3" and fig.choices["n"] == 30
+    fig.camera = (1, 2, 3)
+    assert fig.camera == [1, 2, 3]
+
+
+def test_new_choices_are_built_at_once_and_keep_what_can_be_kept(fig):
+    fig.params = {"gamma1": 2, "gamma3": 1.5}
+    fig.follow, fig.progress = 59, 5
+    fig.choices = {"d": "2", "n": 30}
+    made = opened(fig._made)
+    assert made["key"] == key(fig.scene, fig.choices) and made["recipe"]["chosen"] == fig.choices
+    assert "gamma3" not in fig.params and fig.params["gamma1"] == 2
+    assert fig.follow == 0 and fig.progress == 5
+
+
+def test_a_page_asks_for_a_recipe_and_gets_it_or_why_not(fig, monkeypatch):
+    said = []
+    monkeypatch.setattr(fig, "send", lambda *news: said.append(news))
+    fig._asked(fig, {"make": "n=7"}, [])
+    assert opened(fig._made)["key"] == "n=7" and opened(fig._made)["recipe"]["chosen"]["n"] == 7
+    assert fig.choices["n"] == 60, "the page says what it shows"
+    fig._asked(fig, {"make": "n=0"}, [])
+    assert said == [({"key": "n=0", "refused": "n=0 is outside 1 … 10000"},)]
+    fig._asked(fig, {"code": True}, [])
+    assert said[-1] == ({"code": True}, [figure.library().code])
+
+
+WRONG = [
+    ("choices", {"n": 0}, "n=0 is outside"),
+    ("choices", {"colour": 1}, "no choice 'colour'"),
+    ("params", {"eps": 99}, "eps=99 is not a number from"),
+    ("params", {"n": 3}, "there is no parameter 'n'"),
+    ("params", {"eps": True}, "eps=True is not a number"),
+    ("progress", 9, "progress=9.0"),
+    ("follow", 60, "follow=60 is not a whole number"),
+    ("camera", [0, 0, 0], "camera="),
+    ("controls", ["speed"], "no control 'speed'"),
+    ("theme", "blue", "theme"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "words"), WRONG, ids=str)
+def test_what_the_scene_does_not_have_is_refused_and_changes_nothing(fig, name, value, words):
+    before = fig.state
+    with pytest.raises(traitlets.TraitError, match=words):
+        setattr(fig, name, value)
+    assert fig.state == before
+    with pytest.raises(ValueError, match="no scene"):
+        Figure("knot")
+    with pytest.raises(ValueError, match="no 'speed'"):
+        Figure("fold", speed=2)
+
+
+def test_what_a_page_tells_comes_in_at_once(fig):
+    """As ipywidgets takes a message of the page: the choices and what is as they are."""
+    heard = []
+    fig.observe(lambda change: heard.append(change.name))
+    state = {"choices": {**fig.choices, "d": "2"}, "params": {"mean": 0.3, "eps": 0.1}, "progress": 2.5}
+    fig.set_state(state)
+    assert (fig.choices["d"], fig.params["mean"], fig.progress) == ("2", 0.3, 2.5)
+    assert {"choices", "params", "progress"} <= set(heard)
+
+
+def test_the_code_is_there_once_for_all_figures_of_a_kernel(fig):
+    other = Figure("fold")
+    assert other._library == fig._library == figure.library().model_id
+    assert len(fig._made) < 60_000 and len(figure.code()) < 1_700_000
+    modules = dict(opened(figure.code())["modules"])
+    for n, (name, text) in enumerate(modules.items()):
+        needed = {beside(name, found) for found in IMPORT.findall(ordered("guest/kernel")[name])}
+        assert needed <= set(list(modules)[:n]), f"{name} comes before what it needs"
+        assert '"../' not in text and '"./' not in text
+
+
+def test_a_saved_notebook_has_the_picture_of_what_was_shown(fig):
+    data, _ = fig._repr_mimebundle_()
+    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == fig.model_id
+    first = data["text/html"]
+    assert first.startswith("<img ") and 'src="data:image/svg+xml;base64,' in first
+    fig.progress = 4
+    assert fig._repr_mimebundle_()[0]["text/html"] != first
+
+
+def test_a_recording_shows_the_norms_of_a_model():
+    model = torch.nn.Sequential(torch.nn.LayerNorm(6), torch.nn.Linear(6, 6), torch.nn.RMSNorm(6))
+    with normscape.record(model, tell=lambda line: None) as seen, torch.no_grad():
+        model(torch.randn(50, 6, generator=torch.Generator().manual_seed(0)))
+    fig = seen.show(norm=2)
+    assert fig.slug == "model" and fig.choices["norm"] == 2
+    assert len(seen.recording.norms) == 2 and opened(fig._made)["recipe"]["chosen"] == fig.choices
+
+
+def test_without_its_widgets_it_says_what_to_install_and_records_all_the_same():
+    code = (
+        "import sys; sys.modules['anywidget'] = None\nfrom normscape import record\n"
+        "print(sorted({'dash', 'flask', 'torch'} & set(sys.modules)))\nfrom normscape import Figure"
+    )
+    got = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert got.stdout == "[]\n"
+    assert got.stderr.splitlines()[-1].endswith("normscape.Figure needs anywidget: pip install anywidget")

@@ -1,0 +1,32 @@
+"""In how many layers a sheet lies over the sphere."""
+
+import numpy as np
+
+from components.language.marks import Sheet
+from geometry.clouds import golden
+
+DIRECTIONS = 4000
+AT_ONCE = 200
+
+
+def layers(recipe, stage):
+    """(DIRECTIONS,): over how many of the sheet's triangles, seen from the origin, even directions stand."""
+    [sheet] = [mark for mark in recipe.views[0].layers if isinstance(mark, Sheet)]
+    points = recipe.cloud(sheet.cloud).stages(recipe.defaults)[stage][:, :3]
+    a, b, c = np.moveaxis(points[sheet.triangles], 1, 0)
+    sides = np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)])
+    sides *= np.sign((a * sides[0]).sum(-1))[None, :, None]
+    found = [
+        ((sides @ some.T) > 0).all(0).sum(0) for some in np.split(golden(DIRECTIONS), DIRECTIONS // AT_ONCE)
+    ]
+    return np.concatenate(found)
+
+
+def covered(count):
+    """The share of the sphere that is under a sheet."""
+    return (count > 0).mean()
+
+
+def folded(count, times):
+    """The share of what is covered that lies in so many layers."""
+    return (count == times).sum() / (count > 0).sum()
