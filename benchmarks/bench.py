@@ -48,6 +48,7 @@ LARGE = [
     ("ffn", "norm=rms_norm&weights=trained&expansion=4"),
     ("block", "n=8&heads=2"),
     ("heads", "heads=4&overlap=1"),
+    ("drift", "window=256&layer=4"),
     ("model", "beside=start"),
 ]  # scenes at their largest, where that is costly
 OPEN = (

@@ -33,6 +33,7 @@ class Shape:
     """What a model is made of. characters: those that it knows, a token each.
 
     scaled: whether the LayerNorm before the attention scales as well as centres; the others always do.
+    normed: whether it has LayerNorms; without, a gain and a shift are all that stands in their places.
     heads: into how many blocks of axes, one after the other, q, k and v are cut.
     Raises ValueError where a character is there twice, a number is below 1, or the heads do not divide the
     width.
@@ -44,6 +45,7 @@ class Shape:
     window: int = 256
     scaled: bool = True
     heads: int = 1
+    normed: bool = True
 
     def __post_init__(self):
         if not self.characters or len(set(self.characters)) < len(self.characters):
@@ -133,7 +135,7 @@ def read(
     n = tokens.shape[-1]
     if n > shape.window:
         raise ValueError(f"the model reads {shape.window} characters at most: got {n}")
-    norm = norm or layer_norm_of
+    norm = norm or (layer_norm_of if shape.normed else gain_and_shift)
     blocks = list(kept)
     stream = blocks[-1].out if blocks else weights["wte.weight"][tokens] + weights["wpe.weight"][:n]
     for k in range(len(blocks), shape.layers):
@@ -196,6 +198,11 @@ def layer_norm_of(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool
     if scaled:
         return layer_norm(x, gamma=gamma, beta=beta, eps=EPS)
     return to_ellipsoid(center(x), gamma=gamma, beta=beta)
+
+
+def gain_and_shift(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True) -> Array:
+    """What is left of a LayerNorm that neither centres nor divides."""
+    return to_ellipsoid(x, gamma=own[f"{name}.weight"], beta=own[f"{name}.bias"])
 
 
 def losses(logits: Float[Array, "*batch n k"], tokens: Int[Array, "*batch n"]) -> Float[Array, "*batch n-1"]:

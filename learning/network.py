@@ -13,7 +13,7 @@ from geometry.arrays import Array
 from geometry.centering import centering_matrix
 from geometry.pipeline import Affine, Normalize, Pipeline, Pointwise
 
-MIDDLES = {"u_eps": "u_ε", "layer_norm": "LayerNorm", "tanh": "tanh", "relu": "ReLU", "none": ""}
+MIDDLES = {"u_eps": "u<sub>ε</sub>", "layer_norm": "LayerNorm", "tanh": "tanh", "relu": "ReLU", "none": ""}
 HIDDEN = {**MIDDLES, "gelu": "GELU"}  # what a network can have; scenes offer the middle steps above
 WIDEST, DEEPEST = 64, 12  # what a film file may ask for
 

@@ -4,7 +4,7 @@
  * kernel has; where a page cannot find that, its kernel is asked. It is modules, which become addresses of this page, in the order in
  * which they need one another.
  *
- * @typedef {import("../assets/guest/kernel.mjs").Model & {widget_manager?: {get_model: (id: string) => Promise<any>}}} Model
+ * @typedef {import("../assets/guest/made.mjs").Model & {widget_manager?: {get_model: (id: string) => Promise<any>}}} Model
  * @typedef {{modules: [string, string][], styles: string, plotly: string}} Library
  */
 

@@ -118,6 +118,11 @@ def test_the_command_works_anywhere(around):
         assert got(f"http://127.0.0.1:{port}/still/spiral.svg").startswith("<svg")
 
 
+def test_a_notebook_finds_its_figures(around, place):
+    code = "from normscape import Figure; print(Figure('fold', t=1.5)._repr_mimebundle_()[0]['text/html'])"
+    assert run(place / "python", "-c", code, **around).startswith("<img ")
+
+
 def test_a_package_that_hides_one_of_ours_is_named(around):
     (around["cwd"] / "components").mkdir()
     (around["cwd"] / "components/__init__.py").touch()

@@ -1,6 +1,8 @@
 """The contract of every scene: whatever a hand can reach is finite, small, and the same in both runtimes."""
 
 import json
+import re
+from html import unescape
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import app
 from components.drawing.figure import document
 from components.drawing.projection import project
 from components.language.marks import Counted, Support, SupportDisc
-from components.language.scene import Choice, Several, Whole, scenes
+from components.language.scene import Choice, Result, Several, Whole, scenes
 from components.training.recipes import recipe_of, state_of
 from tests.assets.engine import Node, as_sent, assert_agrees
 
@@ -78,6 +80,34 @@ def test_every_choice(node, scene):
         recipe = recipe_of(scene, **choices)
         assert len(recipe.stages) > 1 and recipe.views, choices
         check(node, recipe, [recipe.defaults])
+
+
+@EVERY
+def test_a_few_controls_are_open(scene):
+    """At most five at the start; a vector is one."""
+    recipe = recipe_of(scene)
+    chosen = {c.name: str(c.default) for c in scene.choices}
+    shown = [c for c in scene.choices if not isinstance(c, Result) and not c.folded]
+    choices = [c for c in shown if not c.when or chosen[c.when[0]] in c.when[1]]
+    moved = [p for p in recipe.parameters if not (p.folded or p.quiet or p.name == recipe.clock)]
+    sliders = {p.group if p.vector else p.name for p in moved}
+    assert len(choices) + len(sliders) <= 5
+
+
+@EVERY
+def test_paragraphs_name_stages_that_are_offered(scene):
+    """Each is about a stage of the scene as it opens; whatever is named is a stage for some choices."""
+    first, every = set(), set()
+    for choices in ({}, *reachable(scene)):
+        stages = recipe_of(scene, **choices).stages
+        every |= {*stages, *map(str, range(len(stages)))}
+        first = first or set(every)
+    named = [
+        set(unescape(words).split(" | ")) for words in re.findall(r'data-stages="([^"]*)"', scene.text.html)
+    ]
+    assert named, "no paragraph is about a stage"
+    for each in named:
+        assert each & first and each <= every, each
 
 
 @EVERY

@@ -22,9 +22,20 @@ from geometry.clouds import gaussian
 from geometry.fates import unbeaten
 from learning.attention import NORMS, Attention, angles
 from learning.datasets import SPACES, DataSet, digits, largest, octants, random_labels, spiral, xor
+from learning.drift import along, drift, drifting, written
 from learning.film import Film, score, to_npz
 from learning.history import thinned
-from learning.language import Shape, from_file, initial, losses, measured, read, to_file
+from learning.language import (
+    Shape,
+    from_file,
+    gain_and_shift,
+    initial,
+    layer_norm_of,
+    losses,
+    measured,
+    read,
+    to_file,
+)
 from learning.language_training import causal, learned
 from learning.majority import BATCH, HELD, majority
 from learning.network import MIDDLES, Network
@@ -45,6 +56,11 @@ READERS, READ = 5, 1500  # language models of each kind, and steps that each lea
 RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rates and steps with attention
 NUMBERS = (5, 10, 20, 50, 100, 200, 500)  # of Gaussian keys,
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # theirs,
+SLIDING, SLID, TEN, FEW = (32, 64, 256), 16, 10, 64  # windows that slide, letters followed in them; how many
+PASSAGES, APART = (
+    6,
+    560,
+)  # windows long, with how large a window a model writes; texts, and how far they are apart
 LONG, SHUFFLES = 3000, 100  # steps, and shuffles of a kind, of models with heads
 SETS = 100  # and how often they are drawn
 ARMS = ("drawn", "centred", "scaled", "layernorm", "eps")  # what becomes of them
@@ -154,6 +170,69 @@ def language() -> None:
                 }
                 (FOLDER / f"{name}.safetensors").write_bytes(to_file(shape, weights, **about))
     write_table("language", rows)
+
+
+def sliding() -> None:
+    """How the vectors of letters drift as a window slides on, and what becomes of long texts.
+
+    Of the language models, of as many with no norm at all, whose first is shipped, too. By window, by what
+    changes ("places", "past") and by what is looked at (the stream; that part of it across 1; what attention
+    reads) the `Drift` of each layer. read: loss and size of the text by windows, one more than ten; written:
+    the same, of the text that the model writes.
+    """
+    text, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))
+    rows = []
+    for name, options in ARMS_OF_LANGUAGE.items():
+        shape = Shape("".join(sorted(set(text))), **options)
+        tokens = shape.tokens(held)
+        for seed in range(READERS):
+            if seed == 0 and name != "language_unnormed":
+                weights = from_file((FOLDER / f"{name}.safetensors").read_bytes())[1]
+            else:
+                weights = learned(shape, text, seed=seed, steps=READ)
+            if seed == 0 and name == "language_unnormed":
+                about = {"about": "a GPT of Normscape without norms", "seed": "0", "steps": str(READ)}
+                (FOLDER / f"{name}.safetensors").write_bytes(to_file(shape, weights, **about))
+            weights = {part: w.astype(np.float64) for part, w in weights.items()}
+            row: dict[str, Any] = {"model": name, "seed": seed}
+            row["loss"] = round(measured(shape, weights, held).loss, 4)
+            found = along(shape, weights, tokens, window=shape.window, windows=TEN + 1, every=8)
+            row["read"] = [digits_of(each) for each in found]
+            found = written(shape, weights, tokens[:FEW], windows=TEN + 1, seed=seed)
+            row["written"] = [digits_of(each) for each in found]
+            row |= {
+                kind: {w: drifts(shape, weights, tokens, w, kind) for w in SLIDING}
+                for kind in ("places", "past")
+            }
+            rows.append(row)
+            print(f"  drift: {name}, {seed}: {row['loss']}", flush=True)
+            write_table("drift", rows)
+
+
+ARMS_OF_LANGUAGE: dict[str, dict[str, Any]] = {
+    "language": {},
+    "language_centred": {"scaled": False},
+    "language_unnormed": {"normed": False},
+}
+
+
+def drifts(
+    shape: Shape, weights: Mapping[str, np.ndarray], tokens: np.ndarray, window: int, kind: Any
+) -> dict[str, dict[str, list[float]]]:
+    """Of what is looked at the numbers of `Drift`, each by layer."""
+    options: dict[str, Any] = {"window": window, "letters": SLID, "layers": shape.layers, "kind": kind}
+    sets = [drifting(shape, weights, tokens[APART * k :], **options) for k in range(PASSAGES)]
+    streams = np.moveaxis(np.stack(sets), 1, 0)
+    norm = layer_norm_of if shape.normed else gain_and_shift
+    reads = [norm(weights, f"h.{k}.ln_1", x, scaled=shape.scaled) for k, x in enumerate(streams)]
+    found: dict[str, Any] = {"stream": streams, "across": center(streams), "reads": reads}
+    return {
+        name: {
+            number: digits_of(np.array([getattr(drift(x), number) for x in each]))
+            for number in ("path", "spread", "share", "turn")
+        }
+        for name, each in found.items()
+    }
 
 
 def depth() -> None:
@@ -411,6 +490,7 @@ TABLES = {
     "digits": numerals,
     "unselectable": unselectable,
     "language": language,
+    "drift": sliding,
     "depth": depth,
     "heads": heads,
     "symmetrise": symmetrise,

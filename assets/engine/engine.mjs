@@ -22,10 +22,10 @@
  *   camera: number[], edge: string | null, strip: boolean}} View
  * @typedef {{data: Trace[], layout: Record<string, unknown>}} Figure as Plotly takes it, colours as `var(--role)`
  * @typedef {Record<string, any>} Trace of Plotly: what it has depends on its type, and Plotly itself says what is wrong with it
- * @typedef {{name: string, label: string, about: string, group: string, scale: "linear" | "log", min: number, max: number, step: number,
- *   value: number, quiet: boolean}} Parameter
+ * @typedef {{name: string, label: string, about: string, symbol: string, group: string, scale: "linear" | "log", min: number, max: number, step: number,
+ *   value: number, quiet: boolean, folded: boolean, vector: boolean}} Parameter
  * @typedef {{name: string, kind: string, label: string, default: string | number, options: Record<string, string>, of?: string[],
- *   when?: [string, string[]] | null, min?: number, max?: number}} Choice
+ *   when?: [string, string[]] | null, min?: number, max?: number, folded?: boolean}} Choice
  * @typedef {{kind: string, label: string, cloud: string, a: string, b: string, keys: string, row: Row, classes: Packed, threshold: number | null,
  *   coordinates: number | null, index: number | "followed", stage: number | null, digits: number | null, unit: string,
  *   only: import("./marks.mjs").Only, before: number, basis: Packed, radius: number}} Readout each kind has some of these
@@ -301,11 +301,11 @@ function rests(step) {
   return m === d && unpack(step.A.base).every((a, i) => a === (i % (d + 1) ? 0 : 1));
 }
 
-/** The stages of one cloud, or of one point in place of its own. A step that moves nothing gives the same array again.
+/** The stages of one cloud, or of one point, or of n, in place of its own. A step that moves nothing gives the same array again.
  * @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds that its steps see
- * @param {{at: Float64Array, index: number}} [point] @returns {Float64Array[]} */
+ * @param {{at: Float64Array, index: number, n?: number}} [point] @returns {Float64Array[]} */
 export function cloudStages(cloud, params, all, point) {
-  const n = point ? 1 : cloud.points.shape[0], start = point?.at ?? unpack(cloud.points), first = point?.index ?? 0;
+  const n = point ? point.n ?? 1 : cloud.points.shape[0], start = point?.at ?? unpack(cloud.points), first = point?.index ?? 0;
   /** @type {Float64Array} */ let x = room(start.length);
   x.set(start);
   for (const step of cloud.place) x = apply(x, n, step, params, all, first);

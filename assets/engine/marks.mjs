@@ -19,7 +19,7 @@
  *   known when a frame is drawn; each: the progress of each point of the clouds in which they differ
  */
 
-import { between, cloudOf, gather, project, rowMovers, unpack, value } from "./engine.mjs";
+import { between, cloudOf, cloudStages, gather, project, rowMovers, unpack, value } from "./engine.mjs";
 import { hull } from "./hull.mjs";
 import { bestThreshold, disc, facing, histogram, semiAxes, withHeads } from "./geometry.mjs";
 import { FATES, fates } from "./gates.mjs";
@@ -48,6 +48,20 @@ export const MARKS = {
       for (let i = 0; i < m; i++) out.set(points.subarray(i * k, (i + 1) * k), (i * corners + s) * k);
     });
     return withHeads(out, k, mark.arrow);
+  },
+
+  /** What is not ahead ends where the point is: later corners rest on it. */
+  Way(mark, moment) {
+    const { params } = moment, k = mark.rows.length, stops = unpack(mark.stops), whole = way(mark, moment);
+    if (mark.whole) return whole;
+    const points = some(mark, moment), corners = stops.length + 1, out = new Float32Array(points.length * (corners + 1)).fill(NaN);
+    for (let line = 0; line < points.length / k; line++) {
+      for (let v = 0; v < corners; v++) {
+        const from = (line * corners + v) * k, past = v < stops.length && stops[v] <= params[mark.parameter];
+        out.set(past ? whole.subarray(from, from + k) : points.subarray(line * k, (line + 1) * k), (line * (corners + 1) + v) * k);
+      }
+    }
+    return out;
   },
 
   SemiAxes({ cloud, rows }, { recipe, at, params }) {
@@ -156,6 +170,45 @@ function some(mark, moment) {
 /** Whether the number of such points changes with the moment: the others then stay in their places, as gaps. @param {Only} only
  * @returns {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated} */
 const counted = (only) => only !== null && typeof only === "object" && "kind" in only && only.kind !== "highest";
+
+/** @type {WeakMap<Mark, {inputs: unknown[], starts: Float64Array}>} where all points are at each stop, before the progress moves them */
+const starts = new WeakMap();
+
+/** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} */
+const ways = new WeakMap();
+
+/** @param {{inputs: unknown[]} | undefined} known @param {unknown[]} inputs */
+const unmoved = (known, inputs) => known?.inputs.length === inputs.length && inputs.every((input, i) => input === known?.inputs[i]);
+
+/** All points at all stops, stop by stop. @param {Mark} mark @param {Moment} moment */
+function startsOf(mark, { recipe, stages, params }) {
+  const { [mark.parameter]: _, ...others } = params, inputs = Object.values(others), known = starts.get(mark);
+  if (known && unmoved(known, inputs)) return known.starts;
+  const cloud = { ...cloudOf(recipe, mark.cloud), steps: [] }, stops = unpack(mark.stops);
+  const each = Array.from(stops, (stop) => cloudStages(cloud, { ...params, [mark.parameter]: stop }, stages)[0]);
+  const found = new Float64Array(each.length * each[0].length);
+  each.forEach((points, k) => found.set(points, k * points.length));
+  starts.set(mark, { inputs, starts: found });
+  return found;
+}
+
+/** Where points are at the stops of a parameter, with all else as it is, each with a gap behind it; found again only if something else
+ * has moved. @param {Mark} mark @param {Moment} moment */
+function way(mark, moment) {
+  const { recipe, stages, params, progress } = moment, { [mark.parameter]: _, ...others } = params, indices = chosen(mark, moment);
+  const inputs = [progress, ...indices, ...Object.values(others)], known = ways.get(mark);
+  if (known && unmoved(known, inputs)) return known.points;
+  const cloud = cloudOf(recipe, mark.cloud), n = cloud.points.shape[0], every = startsOf(mark, moment), count = unpack(mark.stops).length, d = every.length / (n * count) || 1;
+  const k = mark.rows.length, m = indices.length, at = new Float64Array(m * count * d);
+  indices.forEach((index, line) => {
+    for (let v = 0; v < count; v++) for (let j = 0; j < d; j++) at[(line * count + v) * d + j] = every[(v * n + index) * d + j];
+  });
+  const own = cloudStages({ ...cloud, place: [] }, params, stages, { at, index: 0, n: m * count });
+  const shown = project(mark.rows, own, between(own, m * count, progress), m * count, params), points = new Float32Array(m * (count + 1) * k).fill(NaN);
+  for (let line = 0; line < m; line++) points.set(shown.subarray(line * count * k, (line + 1) * count * k), line * (count + 1) * k);
+  ways.set(mark, { inputs, points });
+  return points;
+}
 
 /** The numbers of the points to show. @param {{only?: Only, cloud: string}} mark @param {Moment} moment @returns {number[]} */
 export function chosen({ only, cloud }, moment) {

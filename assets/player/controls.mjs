@@ -13,9 +13,15 @@ export function h(tag, properties = {}, ...children) {
     else if (name in element && name !== "list") /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (element))[name] = value;
     else element.setAttribute(name, String(value));
   }
-  element.append(...children);
+  element.append(...children.flatMap((child) => (typeof child !== "string" || !child.includes("<sub>") ? [child] : tag === "option" ? [unset(child)] : typeset(child))));
   return element;
 }
+
+/** A label as nodes: what stands in `<sub>` is set below the line, and nothing else is markup. @param {string} label @returns {(Node | string)[]} */
+const typeset = (label) => label.split(/<sub>(.*?)<\/sub>/).map((piece, i) => (i % 2 ? h("sub", {}, piece) : piece)).filter(Boolean);
+
+/** A label where nothing can be typeset. @param {string} label */
+export const unset = (label) => label.replaceAll(/<\/?sub>/g, "");
 
 /** @param {HTMLCanvasElement} canvas */
 export const pen = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
@@ -26,13 +32,13 @@ export const readable = (x) => (x !== 0 && Math.abs(x) < 1e-3 ? x.toExponential(
 const NOTCH = 0.05; // of a log slider, in powers of ten
 
 /** A log slider runs over log10; one notch below its least value stands for exactly 0. @param {import("../engine/engine.mjs").Parameter} p */
-const track = (p) => p.scale === "log"
+export const track = (p) => p.scale === "log"
   ? { min: Math.log10(p.min) - NOTCH, max: Math.log10(p.max), step: NOTCH }
   : { min: p.min, max: p.max, step: p.step };
 /** @param {import("../engine/engine.mjs").Parameter} p @param {number} value */
-const toTrack = (p, value) => (p.scale !== "log" ? value : value === 0 ? Math.log10(p.min) - NOTCH : Math.log10(value));
+export const toTrack = (p, value) => (p.scale !== "log" ? value : value === 0 ? Math.log10(p.min) - NOTCH : Math.log10(value));
 /** @param {import("../engine/engine.mjs").Parameter} p @param {number} at */
-const fromTrack = (p, at) => {
+export const fromTrack = (p, at) => {
   if (p.scale !== "log") return Number(at.toPrecision(9));
   return at < Math.log10(p.min) - NOTCH / 2 ? 0 : Math.max(p.min, Math.min(p.max, Number((10 ** at).toPrecision(3))));
 };
@@ -83,9 +89,7 @@ export function sliders(part, recipe, set) {
   const all = new Map(parameters.map((p) => [p.name, slider(p, (value) => set(p.name, value))]));
   /** @type {Map<string, HTMLElement>} */ const groups = new Map();
   for (const p of parameters) {
-    if (!groups.has(p.group)) {
-      groups.set(p.group, h("fieldset", { className: "group" }, ...(p.group ? [h("legend", {}, p.group)] : [])));
-    }
+    if (!groups.has(p.group)) groups.set(p.group, group(p));
     /** @type {HTMLElement} */ (groups.get(p.group)).append(/** @type {ReturnType<typeof slider>} */ (all.get(p.name)).element);
   }
   part.replaceChildren(...groups.values());
@@ -96,6 +100,9 @@ export function sliders(part, recipe, set) {
     for (const [name, { show }] of all) show(params[name]);
   };
 }
+
+/** Where the sliders of a parameter's group stand: below one another under its name, or in a row beside it. @param {import("../engine/engine.mjs").Parameter} p */
+const group = ({ group: name, vector }) => h("fieldset", { className: vector ? "group vector" : "group" }, ...(name ? [h("legend", {}, name)] : []));
 
 /** The largest number of a choice that a click on the picture can set, such as the last seed. @param {import("../engine/engine.mjs").Recipe} recipe
  * @param {string} name */
@@ -166,7 +173,7 @@ export function scrubber(part, recipe, player) {
   });
   const stops = recipe.stages.map((/** @type {string} */ name, /** @type {number} */ k) =>
     h("button", { type: "button", className: "stop", onclick: () => player.goTo(k), style: `--at: ${last ? k / last : 0}` },
-      ...(name === String(k) ? [] : [h("span", { className: "nth" }, String(k))]), h("span", { className: "name" }, name)));
+      ...(name === String(k) ? [] : [h("span", { className: "nth" }, String(k))]), h("span", { className: "name", innerHTML: name })));
   const button = (/** @type {string} */ name, /** @type {string} */ label, /** @type {() => void} */ onclick, className = "") =>
     h("button", { type: "button", className: `tool ${className}`, title: label, "aria-label": label, onclick, innerHTML: ICONS[name] ? icon(name) : name });
   const play = button("play", "Play (space)", () => player.toggle(), "play");
@@ -192,7 +199,7 @@ export function scrubber(part, recipe, player) {
     clock?.show();
     range.value = String(player.progress);
     range.style.setProperty("--part", String(player.progress / last));
-    const at = Math.round(player.progress), now = `${recipe.stages[at]}, ${player.progress.toFixed(1)} of ${last}`;
+    const at = Math.round(player.progress), now = `${unset(recipe.stages[at])}, ${player.progress.toFixed(1)} of ${last}`;
     if (now !== words) {
       range.setAttribute("aria-valuetext", (words = now));
       stops.forEach((/** @type {HTMLElement} */ stop, /** @type {number} */ k) => stop.setAttribute("aria-current", k === at ? "step" : "false"));

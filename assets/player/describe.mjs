@@ -7,8 +7,6 @@ import { pointCount } from "./link.mjs";
 import { fixed, readout } from "./numbers.mjs";
 import { home } from "../painter/views.mjs";
 
-const EYE = 200; // milliseconds: nobody reads faster, and new words lay the page out anew
-
 /** The words of a piece of HTML, where it is more than words. @param {string} html */
 const plain = (html) => (/[<&]/.test(html) ? new DOMParser().parseFromString(html, "text/html").body.textContent ?? "" : html).trim();
 
@@ -47,8 +45,8 @@ function reading(r, player) {
 function where({ recipe, progress, last }) {
   const points = pointCount(recipe), k = Math.round(progress), counted = `${points} ${points === 1 ? "point" : "points"}`;
   if (!last) return counted;
-  if (Math.abs(progress - k) < 1e-3) return `${counted}, at the stage ${recipe.stages[k]} (${k} of ${last})`;
-  return `${counted}, between the stages ${recipe.stages[Math.floor(progress)]} and ${recipe.stages[Math.ceil(progress)]} (${progress.toFixed(1)} of ${last})`;
+  if (Math.abs(progress - k) < 1e-3) return `${counted}, at the stage ${plain(recipe.stages[k])} (${k} of ${last})`;
+  return `${counted}, between the stages ${plain(recipe.stages[Math.floor(progress)])} and ${plain(recipe.stages[Math.ceil(progress)])} (${progress.toFixed(1)} of ${last})`;
 }
 
 /** Choices and parameters that differ from their defaults. @param {import("./player.mjs").Player} player */
@@ -71,38 +69,18 @@ function followed({ recipe, at, followed }) {
 /** @param {string} words */
 const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
-/** A line under the figure that shows its state while things move too, and one that tells it at rest to those who hear it:
- * each sentence is news by itself, and only where it is another.
- * @param {import("./player.mjs").Player} player @returns {(rest: boolean) => void} to be called in every frame, and at rest */
+/** The state for those who hear it: told at rest, each sentence by itself, and only where it is another.
+ * @param {import("./player.mjs").Player} player @returns {() => void} to be called at rest */
 export function description(player) {
-  const id = `state-${player.slug}`, stage = player.need("stage");
-  const line = h("p", { className: "state", id, "aria-hidden": "true" }), told = h("p", { className: "told unseen", "aria-live": "polite" });
-  for (const old of stage.querySelectorAll(":scope > .state, :scope > .told")) old.remove();
-  stage.append(line, told);
-  let last = -EYE, later = 0;
-  return function tell(rest) {
-    clearTimeout(later);
-    if (!rest && performance.now() - last < EYE) {
-      later = window.setTimeout(() => tell(false), EYE);
-      return;
-    }
-    if (rest || !line.style.height) still(line, rest);
-    const words = sentences(player);
-    say(line, words);
-    last = performance.now();
-    if (!rest) return;
-    say(told, words);
+  const id = `state-${player.slug}`, stage = player.need("stage"), told = h("p", { className: "told unseen", id, "aria-live": "polite" });
+  for (const old of stage.querySelectorAll(":scope > .told")) old.remove();
+  stage.append(told);
+  return function tell() {
+    say(told, sentences(player));
     for (const { gd, view } of player.panels) {
       for (const [name, value] of [["role", "img"], ["aria-label", plain(view.title) || player.recipe.title], ["aria-describedby", id]]) gd.setAttribute(name, value);
     }
   };
-}
-
-/** While things move the line keeps its size: no control below moves away from the hand. @param {HTMLElement} line @param {boolean} rest */
-function still(line, rest) {
-  const held = !rest && line.childElementCount > 0;
-  line.style.height = held ? `${line.offsetHeight}px` : "";
-  line.style.overflow = held ? "hidden" : "";
 }
 
 /** @param {HTMLElement} line @param {string[]} words */

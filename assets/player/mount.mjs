@@ -1,10 +1,13 @@
 // @ts-check
 /** A recipe onto the page: the parts that the player's element has are filled, and a panel is opened for each view. */
 
-import { choices, h, scrubber, sliders } from "./controls.mjs";
+import { h, scrubber } from "./controls.mjs";
 import { unpack } from "../engine/engine.mjs";
+import { controls } from "./fold.mjs";
 import { letters } from "./letters.mjs";
+import { symbols } from "./symbols.mjs";
 import { numbers } from "./numbers.mjs";
+import { passages, towards } from "./passages.mjs";
 import { NoWebGL, Panel } from "../painter/painter.mjs";
 import { picture } from "../painter/pictures.mjs";
 import { name, tabs } from "./tabs.mjs";
@@ -25,18 +28,21 @@ export const color = (element, name) => getComputedStyle(element).getPropertyVal
  * the player does itself: it shows its numbers, and has a tour @returns {(() => void)[]} to be called when the state has changed */
 export function fill(player, own) {
   const { recipe } = player, part = (/** @type {string} */ name) => player.part(name), shows = /** @type {(() => void)[]} */ ([]);
-  const parameters = part("parameters"), scrub = part("scrubber"), text = part("text"), formula = part("formula");
-  const chosen = part("choices"), shown = offered(player), training = part("training");
-  if (chosen) choices(chosen, shown, (name, value) => player.choose({ [name]: value }));
-  if (parameters) { const show = sliders(parameters, shown, (name, value) => player.set(name, value)); shows.push(() => show(player.params)); }
+  const scrub = part("scrubber"), text = part("text"), formula = part("formula"), training = part("training"), explained = part("explained");
+  shows.push(...controls(player));
   if (scrub) scrub.hidden = !player.offers("progress");
   if (scrub && player.offers("progress")) shows.push(scrubber(scrub, recipe, player));
+  if (training && recipe.choices.some((c) => c.kind === "result" && recipe.chosen[c.name])) training.toggleAttribute("open", true);
   if (training) training.hidden = !recipe.choices.some((c) => c.kind === "result" && player.offers(c.name));
   const stage = part("stage");
   if (stage) shows.push(...letters(stage, recipe, player));
   own.count();
-  if (formula && formula.innerHTML !== recipe.formula) { formula.innerHTML = recipe.formula; delete formula.dataset.stage; }
-  if (formula) shows.push(() => mark(formula, player.progress));
+  if (formula) {
+    formula.innerHTML = recipe.formula;
+    delete formula.dataset.stage;
+    shows.push(() => mark(formula, player.progress), ...symbols(formula, recipe.parameters.filter((p) => player.offers(p.name)), player));
+  }
+  if (explained) shows.push(passages(explained, player));
   if (text && recipe.text && !player.tour) own.tour(tour(text, recipe.text.tour, player));
   return shows;
 }
@@ -44,15 +50,9 @@ export function fill(player, own) {
 /** The numbers of a recipe, in their part. */
 export const count = numbers;
 
-/** The recipe with those choices and parameters that this page shows. @param {Player} player */
-function offered(player) {
-  const { recipe } = player, fits = (/** @type {{name: string}} */ { name }) => player.offers(name);
-  return { ...recipe, choices: recipe.choices.filter(fits), parameters: recipe.parameters.filter(fits) };
-}
-
 /** The piece of the formula that the present stage is. @param {HTMLElement} formula @param {number} progress */
 function mark(formula, progress) {
-  const stage = `stage-${Math.ceil(progress - 0.02)}`;
+  const stage = `stage-${towards(progress)}`;
   if (formula.dataset.stage === stage) return;
   formula.dataset.stage = stage;
   for (const piece of formula.querySelectorAll("[class*=stage-]")) piece.classList.toggle("marked", piece.classList.contains(stage));
@@ -135,7 +135,7 @@ export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend
 function build(player, view, Plotly, hand) {
   const element = h("div", { className: "figure", tabIndex: -1 }), fast = !new URLSearchParams(location.hash.slice(1)).has("public");
   player.need("views").append(h("figure", { className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}`, id: `view-${player.slug}-${view.name}` },
-    h("figcaption", {}, view.title), element, legend(view)));
+    h("figcaption", {}, view.title), ...(view === player.recipe.views[0] ? [h("p", { className: "headline" })] : []), element, legend(view)));
   const panel = new Panel(element, view, (name) => color(element, name), Plotly, fast, {
     picked: (layer, index) => hand.picked(layer, pointOf(layer, index)), turned: (camera) => hand.turned(camera, panel) });
   if (view.edge) element.after(h("button", { type: "button", className: "edge", onclick: () => player.edgeOn(panel) }, "See the plane edge on"));

@@ -37,12 +37,10 @@ export function rows(recipe, params, all, followed) {
 
 /** @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe @returns {(player: import("./player.mjs").Player) => void} shows the player's state */
 export function numbers(part, recipe) {
-  /** @type {((player: import("./player.mjs").Player) => string)[]} */ const words = [
-    ...recipe.readouts.filter((r) => r.kind !== "letters").map((r) => {
-      const word = (/** @type {import("./player.mjs").Player} */ player) => `${r.label}: ${readout(r, recipe, player)}`;
-      return OF_STAGES.includes(r.kind) ? ofStages(word) : word;
-    }),
-  ];
+  const words = counting(recipe).slice(1).map((r) => {
+    const word = (/** @type {import("./player.mjs").Player} */ player) => `${r.label}: ${readout(r, recipe, player)}`;
+    return OF_STAGES.includes(r.kind) ? ofStages(word) : word;
+  });
   const readouts = words.map(() => h("output", { className: "readout" }));
   const caption = h("caption"), body = h("tbody");
   const table = recipe.table && h("table", {}, caption, heads(recipe), body);
@@ -67,6 +65,29 @@ export function numbers(part, recipe) {
     marked = current;
     [...body.rows].forEach((row, k) => row.classList.toggle("current", k === current));
   };
+}
+
+/** The readouts of a recipe that are numbers. @param {import("../engine/engine.mjs").Recipe} recipe */
+const counting = ({ readouts }) => readouts.filter(({ kind }) => kind !== "letters");
+
+/** The first number of a recipe, in a corner of its first view. @param {import("./player.mjs").Player} player @returns {(() => void)[]} as `fill` in mount.mjs */
+export function headline(player) {
+  const place = player.need("views").querySelector(".headline"), label = h("span"), value = h("b");
+  place?.replaceChildren(label, value);
+  if (!place || !counting(player.recipe).length) return [];
+  /** @type {import("../engine/engine.mjs").Readout | undefined} */ let known;
+  let word = () => "";
+  return [() => {
+    const { recipe } = player, [r] = counting(recipe); // while a training goes on there are new ones
+    if (r !== known) {
+      known = r;
+      label.textContent = r.label;
+      word = () => readout(r, recipe, player);
+      if (OF_STAGES.includes(r.kind)) word = ofStages(word).bind(null, player);
+    }
+    const text = word();
+    if (value.textContent !== text) value.textContent = text;
+  }];
 }
 
 /** A word that only the stages decide, found anew when they change. @param {(player: import("./player.mjs").Player) => string} word */

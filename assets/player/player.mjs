@@ -3,8 +3,8 @@
  * The player: the loop between the hand and the painter. The state (state.mjs) comes from the link and goes back into it; the
  * server is asked for a recipe when a choice changes, and for nothing else. growth.mjs is what a training adds.
  *
- * It fills the parts that it finds in its element (mount.mjs): .views, .choices, .parameters, .scrubber, .numbers, .formula,
- * .text, .notice. With a `data-query`, that is its state, and the link of the page is let alone; `data-controls` names the
+ * It fills the parts that it finds in its element (mount.mjs): .views, .choices, .parameters, .more, .scrubber, .numbers, .formula,
+ * .explained, .text, .notice. With a `data-query`, that is its state, and the link of the page is let alone; `data-controls` names the
  * controls that are shown.
  */
 
@@ -21,12 +21,14 @@ import { Growth } from "./growth.mjs";
 import { read, split, tooLong, write } from "./link.mjs";
 import { FLIGHT, LONGEST, inFlight } from "./motion.mjs";
 import { color, count, fill, open, pictured } from "./mount.mjs";
+import { headline } from "./numbers.mjs";
 import { opening } from "./opening.mjs";
 import { ask } from "./source.mjs";
 import { State } from "./state.mjs";
 
 /** @typedef {import("../painter/painter.mjs").Panel} Panel */
 
+const PAPER = 660; // pixels of a line on paper
 const REST = 250, NEWS = 2000, SLOW = 4000; // milliseconds
 const LATE = "The figure is still on its way.";
 const AWAY = "The server does not answer. What is on the page still works";
@@ -44,7 +46,7 @@ export class Player {
   #scheme = new MutationObserver(() => this.recolor());
   /** @type {(() => void)[]} */ #shows = [];
   /** @type {(() => void)[]} of others */ #heard = [];
-  /** @type {(rest: boolean) => void} */ #describe = () => {};
+  /** @type {() => void} tells the state in words */ #describe = () => {};
   /** @type {(player: Player) => void} shows the numbers */ #counted = () => {};
   /** @type {import("./motion.mjs").Flight | null} */ #flight = null;
   /** @type {import("./tour.mjs").Tour | null} */ #tour = null;
@@ -127,7 +129,7 @@ export class Player {
     const released = () => { this.pressed = false; this.#growth.release(); this.#rest(); };
     addEventListener("popstate", () => { if (!this.apart && location.pathname === this.path) this.restore(); }, { signal });
     for (const when of ["beforeprint", "afterprint"]) {
-      addEventListener(when, () => this.#panels.forEach((panel) => panel.print(when === "beforeprint")), { signal });
+      addEventListener(when, () => this.#print(when === "beforeprint"), { signal });
     }
     addEventListener("pointerup", released, { signal });
     addEventListener("pointercancel", released, { signal });
@@ -140,6 +142,13 @@ export class Player {
     this.#scheme.observe(document.documentElement, { attributeFilter: ["data-scheme"] });
     plotly(this.root.dataset.plotly ?? "").catch(() => {}); // asked for while the recipe comes; who needs it says if it did not
     await this.restore();
+  }
+
+  /** On paper the views are those of the screen, as small as paper is. @param {boolean} on */
+  #print(on) {
+    const { clientWidth: width, clientHeight: height, style } = this.need("views");
+    Object.assign(style, on ? { width: `${width}px`, height: `${height}px`, zoom: String(Math.min(1, PAPER / width)) } : { width: "", height: "", zoom: "" });
+    for (const panel of this.#panels) panel.print(on);
   }
 
   /** One change of recipe after the other. One that a later one has overtaken is given up: `stale` tells.
@@ -211,7 +220,7 @@ export class Player {
       turned: (camera, panel) => this.#turned(camera, panel),
     });
     if (this.#closed) return;
-    this.#shows.push(...pictured(this), handles(this));
+    this.#shows.push(...pictured(this), ...headline(this), handles(this));
     this.#describe = description(this);
     this.part("views")?.setAttribute("aria-busy", "false");
     this.#living = this.#ready = true;
@@ -221,7 +230,12 @@ export class Player {
   }
 
   /** Whether the hand has a control. @param {string} name */
-  offers(name) { return (this.root.dataset.controls?.split(",") ?? this.#state.controls)?.includes(name) ?? true; }
+  offers(name) { return this.#named?.includes(name) ?? true; }
+
+  /** Whether some controls are folded away: not where a link names those that it has. */
+  get folds() { return !this.#named; }
+
+  get #named() { return this.root.dataset.controls?.split(",") ?? this.#state.controls; }
 
   /** The numbers of the recipe, in their part. */
   #count() {
@@ -383,7 +397,7 @@ export class Player {
   /** Say why, and let the lists show again what the scene has; what was typed stays to be mended. @param {string} words */
   #refuse(words) {
     this.notice(words);
-    for (const select of this.part("choices")?.querySelectorAll("select") ?? []) select.value = this.choices[select.id.replace("choice-", "")];
+    for (const select of /** @type {NodeListOf<HTMLSelectElement>} */ (this.root.querySelectorAll(".controls select"))) select.value = this.choices[select.id.replace("choice-", "")];
     return false;
   }
 
@@ -471,7 +485,6 @@ export class Player {
     this.#panels.forEach((panel, v) => panel.paint(frame[v]));
     if (this.#flight) this.#flyOn(this.#flight, passed);
     this.#show();
-    this.#describe(false);
     const moving = this.#state.moves || this.#flight;
     this.#time = moving ? time : 0;
     if (moving) this.#schedule(); else this.#rest();
@@ -513,7 +526,7 @@ export class Player {
       this.#state.look(turned.camera());
       for (const panel of this.#panels) if (panel !== turned) panel.setCamera(turned.camera());
     }
-    if (!this.growing) this.#describe(true); // what changes by itself is not read out
+    if (!this.growing) this.#describe(); // what changes by itself is not read out
     await Promise.all(this.#panels.map((panel, v) => panel.settle(frame[v])));
     this.#write();
   }

@@ -28,7 +28,7 @@ export function tour(part, all, player) {
   const card = h("section", { className: "guide", hidden: true, "aria-label": "Tour" }, h("div", { "aria-live": "polite" }, count, title, words),
     h("div", { className: "steps" }, back, on, h("span", { className: "space" }), button("Close", () => close())));
   const start = link(/** @type {HTMLAnchorElement} */ (player.need("head").querySelector("a.on")), () => { visit(0); title.focus(); });
-  const stops = [...part.querySelectorAll(".tour li")];
+  const stops = [...part.querySelectorAll(".tour > ol > li")];
   stops.forEach((stop, k) => link(/** @type {HTMLAnchorElement} */ (stop.querySelector("a")), () => {
     visit(k);
     title.focus({ preventScroll: true });

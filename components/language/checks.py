@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
+from html import unescape
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -45,6 +46,7 @@ from components.language.marks import (
     Threshold,
     Turn,
     Unselectable,
+    Way,
     WeightCurve,
     WeightLimit,
     WeightNow,
@@ -66,6 +68,7 @@ MOST_KEYS = 256  # of which each is held against all others, in each frame
 COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")
 COMMAND = re.compile(r"\\[a-zA-Z]+")  # what the converter leaves of a command that it does not know
 LINK = re.compile(r"[a-z]+(\?[^\s#?]*)?")  # of this site: it leads nowhere else
+LETTER = re.compile(r"<mi>([^<]+)</mi>")
 CLASS = re.compile(r"\\class\{([^}]*)\}")
 
 
@@ -240,6 +243,8 @@ def _mark(where: str, mark: Mark, view: View, recipe: Recipe) -> None:
             one(where, getattr(mark, name), len(cloud.points))
     if getattr(mark, "only", None) is not None:
         _only(where, mark.only, cloud, recipe)  # type: ignore[attr-defined]
+    if isinstance(mark, Way):
+        known(where, "parameter", mark.parameter, recipe.defaults)
     if query := getattr(mark, "query", None):
         _row(where, query, cloud.name, cloud.widths, recipe.defaults)
     if kind := OF_KINDS.get(type(mark)):
@@ -355,6 +360,19 @@ def _labels(where: str, mark: Any, cloud: Cloud) -> None:
         refuse(where, "its cloud has no labels", "give the cloud labels")
 
 
+def _way(where: str, mark: Any, cloud: Cloud) -> None:
+    """The browser sends the points of all stops through the pipeline at once."""
+    stops = np.asarray(mark.stops)
+    if stops.ndim != 1 or not stops.size or not (np.isfinite(stops).all() and np.all(np.diff(stops) > 0)):
+        refuse(where, f"its stops are {stops}", "take finite numbers that increase")
+    seen = [*(s.parameters for s in cloud.sources), cloud.pipeline.parameters]
+    if any(mark.parameter in each for each in seen):
+        wrong = f"{mark.parameter!r} moves the pipeline of {cloud.name!r}, or what it sees"
+        refuse(where, wrong, "let it move the place of the points alone")
+    if any(mark.parameter in row.weights.parameters for row in mark.rows if isinstance(row.weights, Entries)):
+        refuse(where, f"{mark.parameter!r} moves a row", "take rows that stay")
+
+
 def _triangles(where: str, mark: Any, cloud: Cloud) -> None:
     if np.asarray(mark.triangles).ndim != 2 or np.shape(mark.triangles)[1] != 3:
         refuse(where, f"triangles have the shape {np.shape(mark.triangles)}", "take (F, 3)")
@@ -395,6 +413,7 @@ def _classes(where: str, mark: Any, cloud: Cloud) -> None:
 
 OF_KINDS: dict[type[Mark], Callable[[str, Any, Cloud], None]] = {
     Labels: _labels,
+    Way: _way,
     Mesh: _triangles,
     Sheet: _sheet,
     Field: _field,
@@ -522,8 +541,13 @@ def _formula(recipe: Recipe) -> None:
     if recipe.formula.count("{") != recipe.formula.count("}"):
         refuse("formula", "its braces do not match", "close each that opens")
     try:
-        unknown = COMMAND.findall(convert(recipe.formula)) if recipe.formula else []
+        written = convert(recipe.formula) if recipe.formula else ""
     except Exception as wrong:  # what it raises for braces that do not match is no one type
         refuse("formula", f"it is no LaTeX ({type(wrong).__name__})", "close each brace that opens")
-    if unknown:
+    if unknown := COMMAND.findall(written):
         refuse("formula", f"{unknown[0]} is not known LaTeX", "take a command that latex2mathml has")
+    letters = {unescape(letter) for letter in LETTER.findall(written)}
+    for parameter in recipe.parameters:
+        if parameter.symbol and parameter.symbol not in letters:
+            missing = f"{parameter.symbol!r} is no letter of the formula"
+            refuse(f"parameter {parameter.name!r}", missing, "write it there, or give it no symbol")

@@ -7,7 +7,7 @@ points, line, mesh, labels, field or cells. Whoever draws knows the primitives a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -255,6 +255,27 @@ class Trail(Stroke):
         gap = np.full((1, len(self.rows)), np.nan)
         ways = [np.vstack([*(c[[i]] for c in corners), gap]) for i in indices(self.only, self.cloud, at)]
         return with_heads(np.concatenate(ways), self.arrow) if self.arrow else np.concatenate(ways)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way(Stroke):
+    """The way of points as a parameter runs: where they are at its `stops`, with all else as it is.
+
+    whole: also what is still ahead; else the way goes to where they are now.
+    """
+
+    parameter: str
+    stops: Array
+    only: One = None
+    whole: bool = False
+
+    def points(self, at: Moment) -> Array:
+        now = at.params[self.parameter]
+        stops = self.stops if self.whole else np.append(np.minimum(self.stops, now), now)
+        moments = [replace(at, params={**at.params, self.parameter: float(stop)}) for stop in stops]
+        shown, own = indices(self.only, self.cloud, at), [m.shown(self.cloud, self.rows) for m in moments]
+        gap = np.full((1, len(self.rows)), np.nan)
+        return np.concatenate([np.vstack([*(each[[i]] for each in own), gap]) for i in shown])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -535,7 +556,7 @@ class Cells(Mark):
     flat = 2
 
 
-SHAPES = (Points, Line, Trail, SemiAxes, Rim, Hull, Mesh, Sheet, HullFaces, Disc, Labels)
+SHAPES = (Points, Line, Trail, Way, SemiAxes, Rim, Hull, Mesh, Sheet, HullFaces, Disc, Labels)
 MEASURES = (Histogram, Profile, Threshold, Field, Cells)
 ATTENTION = (Average, BestQuery, Support, SupportDisc, WeightCurve, WeightLimit, WeightNow)
 MARKS = SHAPES + MEASURES + ATTENTION

@@ -20,7 +20,9 @@ from components.language.marks import Counted, Followed, Highest, Mark
 class Parameter:
     """A number that a slider moves. `scale="log"`: the slider is even in log10 of the value.
 
-    quiet: it has no slider; a hand on the figure moves it."""
+    symbol: the letter of the formula by which a hand moves it, too; those of one letter go together.
+    quiet: it has no slider; a hand on the figure moves it. folded: its slider stands with what is folded away
+    at the start. vector: its group is one vector, whose components stand in one row."""
 
     name: str
     label: str
@@ -31,7 +33,10 @@ class Parameter:
     scale: str = "linear"
     group: str = ""
     about: str = ""
+    symbol: str = ""
     quiet: bool = False
+    folded: bool = False
+    vector: bool = False
 
 
 @dataclass(frozen=True)

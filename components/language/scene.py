@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from components.language.recipe import Recipe
-from components.language.text import Text, heading, read
+from components.language.text import Text, heading, line, plain, read
 from learning.datasets import DataSet
 from learning.models import Model
 
@@ -52,7 +52,8 @@ def short(name: str, text: str, longest: int) -> str:
 class Choice:
     """What cannot move continuously: one of `options` (value → label).
 
-    `when`: shown only where another choice has one of some values.
+    when: shown only where another choice has one of some values. folded: it stands with what is folded away
+    at the start. All kinds of choices have both.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Choice:
     default: Any
     options: Mapping[str, str]
     when: tuple[str, Sequence[str]] | None = None
+    folded: bool = False
 
     def parse(self, text: str) -> Any:
         if text not in self.options:
@@ -78,6 +80,7 @@ class Whole:
     max: int
     step: int = 1
     when: tuple[str, Sequence[str]] | None = None
+    folded: bool = False
 
     def parse(self, text: str) -> int:
         return whole(self.name, text, self.min, self.max)
@@ -92,6 +95,7 @@ class Typed:
     default: str
     longest: int = 4000
     when: tuple[str, Sequence[str]] | None = None
+    folded: bool = False
 
     def parse(self, text: str) -> str:
         return short(self.name, text, self.longest)
@@ -107,6 +111,7 @@ class Sentence:
     default: str
     longest: int = 200
     when: tuple[str, Sequence[str]] | None = None
+    folded: bool = False
 
     def parse(self, text: str) -> str:
         if not text.strip():
@@ -123,6 +128,7 @@ class Several:
     default: str
     options: Mapping[str, str]
     when: tuple[str, Sequence[str]] | None = None
+    folded: bool = False
 
     def parse(self, text: str) -> str:
         words = text.split(",") if text else []
@@ -163,6 +169,7 @@ class Picked:
     max: int
     of: Sequence[str]
     when: tuple[str, Sequence[str]] | None = None
+    folded: bool = False
 
     def parse(self, text: str) -> int:
         return whole(self.name, text, self.min, self.max)
@@ -229,7 +236,11 @@ class Scene:
 
     @property
     def lead(self) -> str:
-        return heading(self._text)[1]
+        return plain(self.lead_html)
+
+    @property
+    def lead_html(self) -> str:
+        return line(heading(self._text)[1])
 
     @property
     def text(self) -> Text:

@@ -3,7 +3,9 @@
 `# title` stands first, and the lead under it, as plain text. `## A tour` holds a `### stop` each; a stop's
 first line `@ progress=2 gamma1=1.5` is its state. Lines `? question`, `- answer`, `- * the right answer`
 after it ask for a guess before the stop is shown. `## Questions` holds a `### question` each, and its answer
-under it. `## Sources` holds keys of texts/sources.md, with commas. All other sections are the prose.
+under it. `## Sources` holds keys of texts/sources.md, with commas. All other sections are the prose. There a
+line `@ stage=centre` over a paragraph says what stage it is about, by its name, or by its number where names
+are not alone: `@ stage=centre | 3`. Of stages that a recipe has not, nothing is said in it.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import html
 import re
 from dataclasses import dataclass
 from functools import cache
+from html import unescape
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -20,7 +23,12 @@ from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+# ⊙ or + first or last in a piece that has a class
+EDGE = re.compile(
+    r'(?P<first><mrow class="[^"]*">)?<mo>(?P<sign>&#x(?:02299|0002B|0003D);)</mo>(?(first)|(?=</mrow>))'
+)
 MOST_ANSWERS = 9  # a digit each
+PASSAGE = re.compile(r"^@(.*)\n((?:.+\n)+)", re.M)  # a line that names stages, and its paragraph
 
 
 @dataclass(frozen=True)
@@ -46,8 +54,15 @@ class Text:
 
 
 def mathml(latex: str, *, display: str = "inline") -> str:
-    r"""LaTeX → MathML; `\class{…}{…}` becomes a class that style sheets and the player know."""
-    return convert(latex, display=display)
+    r"""LaTeX → MathML; `\class{…}{…}` becomes a class that style sheets and the player know.
+
+    An operator at the edge of such a piece stands between two things all the same, with room on both
+    sides; ⟨ and ⟩ are brackets.
+    """
+    found = convert(latex, display=display)
+    for bracket, form in (("&#x027E8;", "prefix"), ("&#x027E9;", "postfix")):
+        found = found.replace(f"<mi>{bracket}</mi>", f'<mo form="{form}" stretchy="false">{bracket}</mo>')
+    return EDGE.sub(r'\g<first><mo form="infix">\g<sign></mo>', found)
 
 
 @cache
@@ -61,9 +76,39 @@ def markdown(text: str) -> str:
     return _markdown().render(text)
 
 
+def prose(text: str) -> str:
+    """Markdown → HTML, in which a paragraph that names stages is a `div` that says which.
+
+    Raises ValueError for a line '@ …' that does not name any.
+    """
+    before, *rest = PASSAGE.split(text)
+    found = (
+        markdown(before),
+        *(_passage(*three) for three in zip(*(rest[k::3] for k in range(3)), strict=True)),
+    )
+    return "".join(found)
+
+
+def _passage(named: str, words: str, after: str) -> str:
+    found = re.fullmatch(r" stage=([^ |].*)", named)
+    stages = found[1].split(" | ") if found else []
+    if not all(stages) or len(set(stages)) != len(stages) or not stages:
+        raise ValueError(
+            f"'@{named}' over {words[:40]!r}… names no stages: '@ stage=centre', '@ stage=1 | 3'"
+        )
+    told = html.escape(" | ".join(stages))
+    return f'<div class="passage" data-stages="{told}">{markdown(words)}</div>\n{markdown(after)}'
+
+
 def line(text: str) -> str:
     """Markdown that is one line → HTML without a paragraph."""
     return _markdown().renderInline(text)
+
+
+def plain(html: str) -> str:
+    """HTML as text. Pieces of a formula stay together, blocks are apart."""
+    blocks = re.sub(r"</(?:p|h2|li|td|th)>", " ", html)
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", blocks.replace("<msqrt>", "√"))).split())
 
 
 def parts(text: str, mark: str) -> tuple[str, list[tuple[str, str]]]:
@@ -115,9 +160,9 @@ def read(path: Path) -> Text:
     """What stands under the lead of a `text.md`."""
     named = dict(parts(path.read_text("utf-8"), "##")[1])
     tour, questions, sources = (named.pop(each, "") for each in ("A tour", "Questions", "Sources"))
-    prose = "".join(f"\n## {title}\n\n{body}\n" for title, body in named.items())
+    sections = "".join(f"\n## {title}\n\n{body}\n" for title, body in named.items())
     return Text(
-        markdown(prose),
+        prose(sections),
         tuple(_stop(*part) for part in parts(tour, "###")[1]),
         tuple((line(q), markdown(a)) for q, a in parts(questions, "###")[1]),
         tuple(key.strip() for key in sources.split(",") if key.strip()),

@@ -65,7 +65,7 @@ def _chapter(chapter: Chapter, place: Place) -> html.Section:
 def _card(step: Step, place: Place) -> html.A:
     scene = step.scene
     pictures = html.Span([_picture(scene, place, theme) for theme in THEMES], className="picture-of")
-    words = [html.H3([html.Span(step.label), scene.title]), html.P(scene.lead)]
+    words = [html.H3([html.Span(step.label), scene.title]), html.P(Markup(scene.lead_html))]
     return to(place, scene, [pictures, *words], className="card")
 
 

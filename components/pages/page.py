@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -15,10 +16,10 @@ from components.drawing import still
 from components.language import course
 from components.language.link import State
 from components.language.marks import Choose
-from components.language.recipe import Letters, Recipe
+from components.language.recipe import Letters, Parameter, Recipe
 from components.language.scene import Scene
 from components.language.sources import sources
-from components.language.text import mathml
+from components.language.text import Stop, mathml
 from components.language.words import linked
 from components.pages.markup import attributes
 from components.pages.search import HEADING, anchor
@@ -46,17 +47,19 @@ def scene_page(
     them, the scene's where nobody says. below: what stands below the controls.
     """
     told = scene.json()["choices"] if told is None else told
+    first, others = sections(prose(scene.text.html, place))
     return html.Main(
         [
             notice(),
             _head(scene),
             stage(scene, state),
             html.Div([*controls(state, told), below], className="controls"),
+            html.Div(Markup(first), className="explained prose"),
             html.Div(className="numbers"),
-            text(scene, place),
+            text(scene, others, place),
             end,
         ],
-        className="scene",
+        className="scene whole",
         **data,
     )
 
@@ -84,7 +87,7 @@ def notice() -> html.Div:
 
 def _head(scene: Scene) -> html.Div:
     start = html.A("Take the tour", href="?tour=1", className="on") if scene.text.tour else None
-    return html.Div([html.H1(scene.title), html.P(scene.lead), start], className="head")
+    return html.Div([html.H1(scene.title), html.P(Markup(scene.lead_html)), start], className="head")
 
 
 def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.Div:
@@ -124,27 +127,47 @@ def _scrubber(recipe: Recipe | None) -> html.Div:
     return html.Div(clock, className="scrubber still" if still_one else "scrubber", hidden=True)
 
 
-def controls(state: State | None, told: Sequence[Mapping[str, Any]]) -> list[html.Div]:
-    """What there is to choose and to move, by name: the controls themselves come with the player.
+def controls(state: State | None, told: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """What there is to choose and to move, by name, and what of it is folded away, which is nothing where a
+    link names its controls: the controls themselves come with the player.
 
     told: the choices that can be made, as a recipe has them.
     """
     if state is None:
-        return [html.Div(className="choices"), html.Div(className="parameters")]
+        return [*_controls([], []), _more([], [])]
     recipe, chosen = state.recipe, {name: str(value) for name, value in state.choices.items()}
     shown = [
-        html.Div(html.Span(each["label"]), className=f"choice {each['kind']}")
+        each
         for each in told
         if each["kind"] != "result" and (each["kind"] != "picked" or _clicked(recipe, each["name"]))
         if offers(state, each["name"])
         if not each["when"] or chosen[each["when"][0]] in each["when"][1]
     ]
-    moved = [p for p in recipe.parameters if p.name != recipe.clock and offers(state, p.name)]
+    sliders = (p for p in recipe.parameters if p.name != recipe.clock and not p.quiet)
+    moved = [p for p in sliders if offers(state, p.name)]
+    if state.controls is not None:
+        return _controls(shown, moved)
+    first = [c for c in shown if not c["folded"]], [p for p in moved if not p.folded]
+    rest = [c for c in shown if c["folded"]], [p for p in moved if p.folded]
+    return [*_controls(*first), _more(*rest)]
+
+
+def _controls(choices: Sequence[Mapping[str, Any]], sliders: Sequence[Parameter]) -> list[Any]:
+    shown = [html.Div(html.Span(c["label"]), className=f"choice {c['kind']}") for c in choices]
     groups = [
-        html.Fieldset([html.Legend(name) if name else None, *map(_slider, some)], className="group")
-        for name, some in groupby(moved, lambda p: p.group)
+        html.Fieldset(
+            [html.Legend(name) if name else None, *map(_slider, some)],
+            className="group vector" if vector else "group",
+        )
+        for (name, vector), some in groupby(sliders, lambda p: (p.group, p.vector))
     ]
     return [html.Div(shown, className="choices"), html.Div(groups, className="parameters")]
+
+
+def _more(choices: Sequence[Mapping[str, Any]], sliders: Sequence[Parameter]) -> html.Details:
+    """The controls that are folded away at the start."""
+    parts = [html.Summary("More to set"), *_controls(choices, sliders)]
+    return html.Details(parts, className="more", hidden=not choices and not sliders)
 
 
 def offers(state: State, name: str) -> bool:
@@ -158,16 +181,14 @@ def _clicked(recipe: Recipe, name: str) -> bool:
     return any(isinstance(hand, Choose) and hand.choice == name and hand.numbers.max() > 0 for hand in hands)
 
 
-def _slider(parameter: Any) -> html.Div:
+def _slider(parameter: Parameter) -> html.Div:
     return html.Div(html.Span(Markup(parameter.label)), className="slider")
 
 
-def text(scene: Scene, place: Place) -> html.Article:
-    """The tour, each of whose stops is a link, what you see and why, the questions, and the way on."""
+def text(scene: Scene, told: str, place: Place) -> html.Article:
+    """The tour, each of whose stops is a link, what is `told`, the questions, and the way on."""
     found = scene.text
-    stops = [
-        html.Li(html.A(Markup(stop.title), href=f"?tour={k}")) for k, stop in enumerate(found.tour, start=1)
-    ]
+    stops = [html.Li(_stop(k, stop)) for k, stop in enumerate(found.tour, start=1)]
     asked = [
         html.Details([html.Summary(Markup(question)), html.Div(Markup(answer), id=f"answer-{k}")])
         for k, (question, answer) in enumerate(found.questions, start=1)
@@ -175,7 +196,7 @@ def text(scene: Scene, place: Place) -> html.Article:
     return html.Article(
         [
             html.Section([html.H2("A tour"), html.Ol(stops)], className="tour"),
-            html.Div(Markup(prose(found.html, place)), className="prose"),
+            html.Div(Markup(told), className="prose"),
             html.Section([html.H2("Questions"), *asked] if asked else None, className="questions"),
             cited(scene),
             onwards(scene, place),
@@ -188,6 +209,20 @@ def prose(html: str, place: Place) -> str:
     """A text whose headings can be linked to, with links to the page of words."""
     named = HEADING.sub(lambda found: f'<h2 id="{anchor(found[1])}">{found[1]}</h2>', html)
     return linked(named, place.page("words"))
+
+
+def _stop(number: int, stop: Stop) -> list[Any]:
+    """A stop: a link to it; and its words, for paper, and for those who have no scripts."""
+    asked = [html.P(Markup(stop.question)), html.Ul([html.Li(Markup(each)) for each in stop.answers])]
+    told = [*(asked if stop.question else []), html.Div(Markup(stop.html))]
+    words = html.Div(told, className="words-of-stop")
+    return [html.A(Markup(stop.title), href=f"?tour={number}"), words]
+
+
+def sections(text: str) -> tuple[str, str]:
+    """The first section of a text, which stands beside the picture, and the others."""
+    before, *parts = re.split(r"(?=<h2)", text)
+    return before + "".join(parts[:1]), "".join(parts[1:])
 
 
 def cited(scene: Scene) -> html.Section | None:

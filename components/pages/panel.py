@@ -46,20 +46,20 @@ class Panel:
         """Somebody looks at the panel, and may soon train."""
         self.workers.ready()
 
-    def tree(self, scene: Scene) -> html.Section | None:
-        """Its fields, what Dash will show, as it is until then, and room for the files of a run."""
+    def tree(self, scene: Scene) -> html.Section | html.Details | None:
+        """Folded away: its fields, what Dash will show, as it is until then; room for the files of a run."""
         if scene.training is None:
             return None
         if not self.trains:
             return html.Section(html.P(NO_TORCH), className="training")
         parts: list[Any] = [
-            html.H2("Train it yourself"),
+            html.Summary("Train it yourself"),
             html.Div([_field(number) for number in jobs.NUMBERS], className="fields"),
             element("div", {"class": "until", "inert": True}, callbacks()),
             html.Div(id="react-entry-point", hidden=True),
             html.Div(className="files"),
         ]
-        return html.Section(parts, className="training")
+        return html.Details(parts, className="training")
 
 
 def add_training(app: Dash) -> Panel:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from html import unescape
 
 from components.language import course
 from components.language.scene import Scene, scenes
+from components.language.text import plain
 from components.language.words import sections
 from components.pages.shell import Place
 
@@ -26,12 +26,6 @@ def index(place: Place) -> str:
 def anchor(heading: str) -> str:
     """What a heading is called in a link."""
     return re.sub(r"\W+", "-", plain(heading).lower()).strip("-")
-
-
-def plain(html: str) -> str:
-    """HTML as text. Pieces of a formula stay together, blocks are apart."""
-    blocks = re.sub(r"</(?:p|h2|li|td|th)>", " ", html)
-    return " ".join(unescape(re.sub(r"<[^>]+>", "", blocks.replace("<msqrt>", "√"))).split())
 
 
 def _entry(kind: str, title: str, of: str, text: str, url: str) -> dict[str, str]:

@@ -52,9 +52,10 @@ def body(
     controls are, until a hand opens them or its link names some.
     """
     shown = lambda names: state.controls is None or not set(state.controls).isdisjoint(names)  # noqa: E731
-    chosen, moved = controls(state, told)
+    chosen, moved, *more = controls(state, told)
     parts = [chosen] if shown(c.name for c in scene.choices) else []
     parts += [moved] if shown(p.name for p in state.recipe.parameters) else []
+    parts += more
     scrubber = shown(["progress"])
     inner = [
         notice(),

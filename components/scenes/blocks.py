@@ -10,9 +10,10 @@ from math import sqrt
 
 import numpy as np
 
-from components.language.cloud import Cloud
+from components.language.cloud import Cloud, rows
+from components.scenes.scenery import Part, axes, globe, rest
 from geometry import Affine, Branches, Normalize, Of, Pipeline, Pointwise, Softmax
-from geometry.centering import centering_matrix
+from geometry.centering import centering_matrix, hyperplane_basis
 from geometry.pipeline import Step
 from learning.language import EPS
 
@@ -37,6 +38,37 @@ def layer_norm(own: Own, name: str) -> Steps:
     gamma, beta = own[f"{name}.weight"], own[f"{name}.bias"]
     d = len(gamma)
     return Affine(centering_matrix(d)), sphere(d), Affine(np.diag(gamma), beta)
+
+
+def sphere_in_steps(
+    gamma: Array, beta: Array, unit: float = 1.0, *, scaled: bool = True, normed: bool = True
+) -> Steps:
+    """centre → sphere → ⊙ γ → + β, of points that were divided by `unit`.
+
+    Without the sphere where it is not `scaled`, and without the centre too where it is not `normed`. On the
+    sphere points are as large as they are; where there is none they stay smaller, and β with them.
+    """
+    d = len(gamma)
+    onto = Normalize(sqrt(d), d * EPS / unit**2)
+    shift = Affine(np.eye(d), beta if scaled and normed else beta / unit)
+    before = (Affine(centering_matrix(d)), *((onto,) if scaled else ())) if normed else ()
+    return *before, Affine(np.diag(gamma)), shift
+
+
+def around(steps: Sequence[Step], *, before: float = 0.0) -> list[Part]:
+    """The axes of four coordinates as the hyperplane has them, and the sphere where points land on one.
+
+    It goes with them to the ellipsoid; `before` they come it is seen so well.
+    """
+    show = hyperplane_basis(4)
+    found = axes(rows(show), [f"x{s}" for s in "₁₂₃₄"], -1.6, 1.6, 1.75, opacity=0.4)
+    arrival = next((k for k, step in enumerate(steps, 1) if isinstance(step, Normalize)), 0)
+    if arrival:
+        own = (*rest(4, arrival), *steps[arrival:])
+        mesh = [before, max(before, 0.05), 0.12, 0.12, 0.12]
+        net = [2 * m for m in mesh]
+        found += globe(rows(show), 2 * show, "the sphere of radius 2", mesh=mesh, net=net, steps=own)
+    return found
 
 
 def linear(own: Own, name: str, part: slice = slice(None), by: float = 1.0) -> Affine:

@@ -17,10 +17,10 @@ from components.scenes.scenery import EPS, followed, graph, rest
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise
 from geometry.clouds import closed
 
-POINTS = Choice("n", "Points", "120", {"24": "24", "120": "120", "600": "600"})
+POINTS = Choice("n", "points", "120", {"24": "24", "120": "120", "600": "600"}, folded=True)
 FINE = 600  # points of a line; of these, every few are drawn as points
 UPPER = np.arange(FINE // 2, FINE)  # the half circle above, from right to left
-EPS_SLIDER = Parameter("eps", "ε", 0, 1e-6, 1, scale="log", about="0: exactly onto the circle")
+EPS_SLIDER = Parameter("eps", "ε", 0, 1e-6, 1, scale="log", symbol="ε", about="0: exactly onto the circle")
 # (θ, θ) ↦ (cos θ, sin θ), in the engine's double precision: where a point passes close to the origin, the map
 # magnifies what single precision would leave out.
 ON_CIRCLE = (Affine(np.eye(2), np.array([0, -np.pi / 2])), Pointwise("cos"))

@@ -12,7 +12,7 @@ from learning.network import MIDDLES
 SEEDS = 32  # networks that a scene can show
 TRAINED = ("middle", "width", "depth")
 BETWEEN = {name: label or "nothing" for name, label in MIDDLES.items()}
-MIDDLE = Choice("middle", "between the Linears", "u_eps", BETWEEN)
+MIDDLE = Choice("middle", "between the Linears", "u_eps", BETWEEN, folded=True)
 CURVES = {"loss": "loss", "accuracy": "accuracy", "both": "both", "gradient": "gradient, fold"}
 CURVE = Choice("curve", "curves", "loss", CURVES)
 OWN = {  # the points that a scene has, by their dimension, and a line of a user's
@@ -23,7 +23,7 @@ OWN = {  # the points that a scene has, by their dimension, and a line of a user
 
 def shape(depth: int) -> tuple[Choice, Whole, Whole]:
     """The choices that describe a network, of three neurons a layer and so many layers by default."""
-    return MIDDLE, Whole("width", "width", 3, 2, 8), Whole("depth", "depth", depth, 1, 6)
+    return MIDDLE, Whole("width", "width", 3, 2, 8, folded=True), Whole("depth", "depth", depth, 1, 6)
 
 
 def shown(seed: int) -> tuple[Whole, Choice]:

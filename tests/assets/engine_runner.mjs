@@ -3,6 +3,7 @@
 import { find } from "../../assets/page/search.mjs";
 import { createInterface } from "node:readline";
 import { Binding, paced, query } from "../../assets/guest/binding.mjs";
+import { recipe } from "../../assets/guest/made.mjs";
 import { side } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
 import * as marks from "../../assets/engine/marks.mjs";
@@ -13,6 +14,7 @@ import * as link from "../../assets/player/link.mjs";
 import * as motion from "../../assets/player/motion.mjs";
 import { marked } from "../../assets/player/letters.mjs";
 import { readout, rows } from "../../assets/player/numbers.mjs";
+import * as passages from "../../assets/player/passages.mjs";
 import { pause, poll } from "../../assets/player/poll.mjs";
 import { ask } from "../../assets/player/source.mjs";
 import { State } from "../../assets/player/state.mjs";
@@ -90,6 +92,7 @@ const answers = {
   },
   tooLong: ({ changed, choices }) => link.tooLong(changed, choices),
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
+  passages: ({ name, cases }) => cases.map((all) => passages[name](...all)),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
   /** The progress of points at some places in the row, on each of some legs. */
   apart: ({ cases, parts }) => cases.map(([leg, lag]) => parts.map(motion.apart(leg, lag))),
@@ -117,6 +120,18 @@ const answers = {
     });
   },
   asked: ({ state }) => query(state),
+  /** What a figure hears that asks a widget for a recipe, and whom it asked. news: what the kernel says by itself while the
+   * widget's own is being unpacked, and what it answers; "gone": the figure goes. */
+  async made({ has, query, meanwhile, answer }) {
+    const ears = {}, sent = [], life = new AbortController();
+    const hear = (event, news) => (ears[event] ?? []).forEach((each) => each(news));
+    const say = ({ made, ...news }) => { if (made) { model.made = made; hear("change:_made"); } else hear("msg:custom", news); };
+    const model = { made: has, get: () => model.made, on: (event, ear) => (ears[event] ??= []).push(ear), off: (event, ear) => { ears[event] = ears[event].filter((each) => each !== ear); },
+      send(asked) { sent.push(asked); if (answer === "gone") life.abort(); else if (answer) setTimeout(() => answer.forEach(say)); } };
+    const unpack = async (packed) => { const news = meanwhile; meanwhile = null; await null; if (news) say(news); await null; return packed; };
+    const found = await recipe(model, unpack, query, life.signal);
+    return { found, sent, ears: Object.values(ears).flat().length };
+  },
   async paced({ every, at }) {
     const calls = [], start = performance.now(), { ask } = paced(() => calls.push(performance.now() - start), every);
     for (const ms of at) setTimeout(ask, ms);

@@ -1,4 +1,4 @@
-"""Properties that callbacks set, and a figure that people move: neither hears its own news."""
+"""Properties that code sets, and a figure that people move: neither hears its own news; recipes."""
 
 from itertools import pairwise
 
@@ -108,3 +108,25 @@ def test_news_is_paced_and_the_last_is_never_lost(node):
     assert calls[0] < every and 5 <= len(calls) <= 9
     assert min(b - a for a, b in pairwise(calls)) > every - 5
     assert calls[-1] >= 392
+
+
+OLD, NEW = {"key": "", "recipe": "old"}, {"key": "n=7", "recipe": "new"}
+OTHER = {"key": "n=8", "recipe": "other"}
+
+
+@pytest.mark.parametrize(
+    ("has", "meanwhile", "answer", "found", "asks"),
+    [
+        (NEW, None, None, {"recipe": "new"}, False),
+        (OLD, None, [{"made": NEW}], {"recipe": "new"}, True),
+        (OLD, None, [{"made": OTHER}, {"key": "", "refused": "!"}, {"made": NEW}], {"recipe": "new"}, True),
+        (OLD, None, [{"key": "n=7", "refused": "7!"}], {"refused": "7!"}, True),
+        (OLD, {"made": NEW}, [], {"recipe": "new"}, True),
+        (OLD, None, "gone", {"refused": "the kernel does not answer"}, True),
+    ],
+    ids=["there", "made", "others first", "refused", "made by itself", "gone"],
+)
+def test_a_widget_has_a_recipe_or_its_kernel_makes_it(node, has, meanwhile, answer, found, asks):
+    got = node.ask("made", has=has, query="n=7", meanwhile=meanwhile, answer=answer)
+    assert got["found"] == found and got["ears"] == 0
+    assert got["sent"] == [{"make": "n=7"}] * asks

@@ -43,6 +43,7 @@ from components.language.marks import (
     Threshold,
     Trail,
     Unselectable,
+    Way,
     WeightLimit,
     WeightNow,
 )
@@ -113,6 +114,9 @@ FIELDS = {
     "classes": lambda cloud: st.just(np.arange(len(cloud.points)) % 2),
     "triangles": lambda cloud: st.just(np.array([[0, len(cloud.points) - 1, len(cloud.points) // 2]])),
     "columns": lambda cloud: st.just(2),
+    "parameter": lambda cloud: st.just("p"),
+    "stops": lambda cloud: st.sampled_from([np.array([0.25]), np.array([-1.0, 0.0, 0.3, 1.5])]),
+    "whole": lambda cloud: st.booleans(),
     "grid": lambda cloud: st.just((2, len(cloud.points) // 2)),
 }
 
@@ -126,7 +130,8 @@ def drawn(draw, kind, cloud):
     """A mark of a kind on a cloud, with every field drawn."""
     count = kind.flat if kind.flat is not None else draw(st.sampled_from([2, 3]))
     widths = None if kind.space is None else [kind.space] * len(cloud.widths)
-    show = tuple(draw(row(cloud, widths)) for _ in range(count))
+    still = (lambda r: not isinstance(r.weights, Entries)) if kind is Way else bool
+    show = tuple(draw(row(cloud, widths).filter(still)) for _ in range(count))
     own = {name: draw(FIELDS[name](cloud)) for name in own_fields(kind)}
     if kind in (Field, Cells):
         own["color"] = draw(colors(cloud))
@@ -149,6 +154,12 @@ def clouds_for(draw, kind):
         n, d = draw(st.integers(2, 12)), draw(st.sampled_from([2, 3]))
         x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(n, d)).astype(np.float32)
         cloud = Cloud("keys", x, Pipeline((Affine(np.diag([1.0, -2, 0.5][:d])),)))
+    elif kind is Way:  # the parameter moves the place of the points alone
+        x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(5, 3)).astype(np.float32)
+        there = Affine(Entries(np.eye(3), {"p": np.diag([0.5, -0.25, 1.0])}))
+        cloud = Cloud(
+            "five", x, Pipeline((Affine(np.diag([1.0, -2, 0.5])), Affine(2 * np.eye(3)))), Pipeline((there,))
+        )
     elif len(cloud.points) < 2 or kind in (Field, Cells, Sheet, SemiAxes, Hull, HullFaces):
         x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(4, 3)).astype(np.float32)
         cloud = Cloud("four", x, Pipeline((Affine(np.diag([1.0, -2, 0.5])),)))
@@ -336,7 +347,8 @@ def test_a_mark_shows_the_same(node, kind, data):
     at = recipe.moment(params, progress, followed=followed)
     [answer] = node.run(recipe, [(params, progress, followed)], marks=[mark])
     [got], want = answer["marks"], mark.points(at)
-    off = allowed(cloud, params, progress)
+    runs = [{**params, "p": stop} for stop in mark.stops] if kind is Way else []
+    off = max(allowed(cloud, each, progress) for each in (params, *runs))
     shown, sure = unpack(got["points"], len(want)).reshape(want.shape), compared(mark, at, off)
     LAWS.get(kind, near)(mark, cloud, shown[sure], want[sure], off)
     assert abs(got["opacity"] - mark.opacity_at(progress)) < EXACT
@@ -373,6 +385,27 @@ def test_gaps_and_trails_by_hand(node):
     got = [unpack(a["points"], 4) for a in answer["marks"]]
     np.testing.assert_array_equal(got[0], [[3, 0], gap, [0, 3], [3, 0]])
     np.testing.assert_array_equal(got[1], [[0, 1], [0, 2], [0, 3], gap])
+
+
+def test_a_way_by_hand(node):
+    """From stop to stop of the parameter at the progress, as far as it is, or whole; 3 is beyond the last."""
+    x = Cloud(
+        "x",
+        np.float32([[1, 0], [0, 1]]),
+        Pipeline((Affine(2 * np.eye(2)),)),
+        Pipeline((Affine(Entries(np.eye(2), {"p": np.eye(2)})),)),
+    )
+    show, gap, stops = rows(np.eye(2)), [np.nan, np.nan], np.array([0.0, 1.0, 2.0])
+    way = Way("x", "input", show, parameter="p", stops=stops, only=[1])
+    marks = [way, replace(way, whole=True), replace(way, only=Followed())]
+    for p, ends in ((0.5, [1, 1.5, 1.5, 1.5]), (3.0, [1, 2, 3, 4])):
+        [answer] = node.run(recipe_of(x), [({"p": p, "q": 0}, 1, 0)], marks=marks)
+        far, whole, followed = (
+            unpack(a["points"], n) for a, n in zip(answer["marks"], (5, 4, 5), strict=True)
+        )
+        np.testing.assert_array_equal(far, [*([0, 2 * y] for y in ends), gap])
+        np.testing.assert_array_equal(whole, [*([0, 2 * y] for y in (1, 2, 3)), gap])
+        np.testing.assert_array_equal(followed, far[:, ::-1])
 
 
 MOVES = {"ordinary": 1.0, "along the third axis": np.diag([0.01, 0.01, 5, 1]), "not at all": 0.0}

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from components.language.scene import scenes
-from components.pages.search import anchor, index, plain
+from components.language.text import plain
+from components.pages.search import anchor, index
 from components.pages.shell import Place
 from tests.assets.engine import Node
 

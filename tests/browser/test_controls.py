@@ -19,7 +19,35 @@ def test_a_slider_has_a_name_and_a_value(page):
         assert slider.get_attribute("id") == f"parameter-{name}"
         assert slider.get_attribute("aria-valuetext")
         assert page.get_by_role("textbox", name=f"{label}, value").is_visible()
-    assert page.get_by_role("slider", name="ε").get_attribute("aria-valuetext") == "1e-5"
+    assert page.get_by_role("slider", name="ε", exact=True).get_attribute("aria-valuetext") == "1e-5"
+
+
+def test_letters_of_the_formula_are_sliders(page):
+    """γ and ε are dragged in the formula, and say their value; the slider beside the figure follows."""
+    visit(page, LINK)
+    letter = page.locator(".formula .symbol", has_text="γ")
+    x, y = middle(page, ".formula .symbol")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y, steps=3)
+    assert page.locator(".dragged").inner_text() == "γ₁ = 2\u2002γ₂ = 2\u2002γ₃ = 2"
+    page.mouse.up()
+    assert page.locator(".dragged").is_hidden()
+    assert [player(page, f"p.params.gamma{k}") for k in (1, 2, 3)] == [2, 2, 2]
+    page.keyboard.press("ArrowLeft")
+    assert player(page, "p.params.gamma2") == 1.99
+    assert player(page, "p.leg") is None, "the arrows belong to the letter, not to the stages"
+    rest(page)
+    assert page.input_value("[aria-label='γ₁, value']") == "1.99" and "gamma3=1.99" in page.url
+    told = page.get_by_role("slider", name="γ₁, γ₂, γ₃, in the formula")
+    assert told.get_attribute("aria-valuetext") == "γ₁ = 1.99\u2002γ₂ = 1.99\u2002γ₃ = 1.99"
+    letter.dblclick()
+    assert player(page, "p.params.gamma3") == 1
+    eps = page.get_by_role("slider", name="ε, in the formula")
+    eps.press("Home")
+    assert player(page, "p.params.eps") == 0
+    eps.press("ArrowRight")
+    assert player(page, "p.params.eps") == 1e-8
 
 
 def test_arrow_keys_move_a_slider_and_a_double_click_resets_it(page):
@@ -168,7 +196,7 @@ def test_keys(page):
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached", timeout=PATIENCE)
     page.keyboard.press("f")
-    page.wait_for_function("() => document.fullscreenElement?.className === 'scene'", timeout=PATIENCE)
+    page.wait_for_function("() => document.fullscreenElement?.matches('.scene')", timeout=PATIENCE)
     views, stage = page.locator(".views").bounding_box(), page.locator(".scrubber").bounding_box()
     assert views["height"] > 400
     assert stage["y"] + stage["height"] <= page.evaluate("innerHeight")

@@ -84,10 +84,10 @@ def test_without_scripts_a_scene_is_read(new_page):
     page.goto("/layernorm?d=2")
     assert colours(page, ".poster") > 50
     assert page.locator(".formula math").is_visible() and "What you see" in page.inner_text(".prose")
-    assert page.locator(".tour li").all_inner_texts() == [stop.title for stop in scene.text.tour]
+    assert page.locator(".tour > ol > li > a").all_inner_texts() == [stop.title for stop in scene.text.tour]
     assert page.locator(".questions details").count() == len(scene.text.questions)
     assert not page.locator(".controls, .scrubber, #theme").and_(page.locator(":visible")).count()
-    page.locator(".tour li a").nth(1).click()
+    page.locator(".tour > ol > li > a").nth(1).click()
     assert page.url.endswith("/layernorm?tour=2")
 
 
@@ -108,7 +108,7 @@ def test_home_is_light(page):
 def test_dash_shows_the_panel_that_was_served_once_the_figure_moves(page):
     page.add_init_script(WATCH)
     visit(page, "/spiral?n=40&depth=1")
-    page.wait_for_selector("#react-entry-point #train", timeout=PATIENCE)
+    page.wait_for_selector("#react-entry-point #train", state="attached", timeout=PATIENCE)
     shown = page.locator("#react-entry-point").evaluate(KINDS)
     assert shown == page.evaluate("served") and len(shown) > 4
     assert page.locator(".until").count() == 0

@@ -11,6 +11,7 @@ import pytest
 from nbconvert import HTMLExporter
 
 from tests.browser.conftest import ROOT, VIEWPORT, Watch
+from tests.browser.hand import drag, middle
 from tests.waiting import until
 from tools.ports import free
 
@@ -24,6 +25,7 @@ CELLS = [
     "seen.show(controls=[])",
 ]
 LIVING = "[data-slug={}] .views[aria-busy=false] canvas"
+EYE = "(gd) => { const { x, y, z } = gd._fullLayout.scene._scene.getCamera().eye; return [x, y, z]; }"
 RUN = """async () => { const { sessionContext } = jupyterapp.shell.currentWidget;
   await sessionContext.ready; await sessionContext.session.kernel.info;
   await jupyterapp.commands.execute('notebook:run-all-cells'); }"""
@@ -100,9 +102,16 @@ def test_a_hand_drives_code_and_code_drives_the_figure(page, lab):
     until(lambda: float(scene.locator("#parameter-gamma2").input_value()) == 1.7)
     until(lambda: float(scene.locator(".progress").input_value()) == 4)
     does("fig.follow = 7; fig.camera = [1, 1, 1]")
+    figure = scene.locator(".view .figure").first
+    until(lambda: figure.evaluate(EYE) == pytest.approx([1, 1, 1], abs=1e-3))
     assert does("fig.params = {'eps': 99}") == "eps=99 is not a number from 1e-08 to 10"
     page.wait_for_timeout(500)  # longer than OFTEN in assets/guest/figure.mjs: nothing comes back
-    until(lambda: says("fig.follow, fig.progress, fig.camera") == "(7, 4.0, [1.0, 1.0, 1.0])")
+    assert says("fig.follow, fig.progress, fig.camera") == "(7, 4.0, [1.0, 1.0, 1.0])"
+    figure.scroll_into_view_if_needed()
+    drag(page, middle(page, "[data-slug=layernorm] .view .figure"), (80, 0))
+    until(lambda: says("fig.camera") not in ("[1.0, 1.0, 1.0]", "None"))
+    eye = json.loads(says("fig.camera"))[:3]
+    assert eye == pytest.approx(figure.evaluate(EYE), abs=1e-3) and abs(eye[0] - 1) > 0.05
 
     page.wait_for_selector(LIVING.format("model"))
     assert says("seen.recording.norms[1].path, len(seen.recording.norms)") == "('1', 2)"

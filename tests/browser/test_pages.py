@@ -62,7 +62,7 @@ def test_from_scene_to_scene_through_the_menu(page):
     assert page.locator("#parameter-q").is_visible()
     assert page.locator("#parameter-gamma1").count() == 0
     assert page.locator(".tour").count() == page.locator(".head .on").count() == 1
-    assert page.locator(".tour li").count() == player(page, "p.recipe.text.tour.length")
+    assert page.locator(".tour > ol > li").count() == player(page, "p.recipe.text.tour.length")
     assert page.url.endswith("/rmsnorm")
 
 

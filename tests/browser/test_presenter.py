@@ -146,7 +146,7 @@ def test_a_teachers_link_shows_some_controls(page, server):
     boxes = page.locator(".teacher input[type=checkbox]")
     assert boxes.evaluate_all("(all) => all.every((box) => box.checked)")
     for box in boxes.all():
-        if box.evaluate("(e) => e.parentElement.textContent") not in ("γ₁", "Dimension"):
+        if box.evaluate("(e) => e.parentElement.textContent") not in ("γ₁", "dimension"):
             box.uncheck()
     page.select_option("#teacher-stop", "1")
     link = page.get_by_label("Teacher's link", exact=True).input_value()
@@ -168,10 +168,11 @@ def test_a_teachers_link_shows_some_controls(page, server):
     assert page.locator(".controls input[type=range]").count() == 1, "also after a choice"
 
 
-def test_without_controls_the_figure_has_their_room(page):
+def test_without_controls_the_text_has_their_room(page):
     visit(page, "/spiral?controls=0")
     assert page.locator(".scrubber").is_hidden() and page.locator(".training").is_hidden()
-    assert page.locator(".stage").bounding_box()["width"] > 0.9 * 1280
+    lead, text = page.locator(".head p").bounding_box(), page.locator(".explained").bounding_box()
+    assert text["y"] - (lead["y"] + lead["height"]) < 30
     page.keyboard.press("2")
     rest(page)
     assert player(page, "p.progress") == 2, "keys stay"

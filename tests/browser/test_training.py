@@ -25,7 +25,12 @@ def page(new_page):
     return new_page(**NARROW)
 
 
+def unfold(page):
+    page.locator(".training").evaluate("(e) => { e.open = true; }")
+
+
 def order(page, **numbers):
+    unfold(page)
     for name, value in numbers.items():
         page.fill(f"#train-{name}", str(value))
     page.click("#train")
@@ -81,7 +86,7 @@ def test_attention_trains_too_and_its_network_fits_into_a_link(page):
     assert page.get_attribute("#choice-seed", "max") == "9"
     page.fill("#choice-seed", "3")
     page.press("#choice-seed", "Tab")
-    page.locator(".numbers", has_text="Accuracy of seed 3").wait_for(timeout=PATIENCE)
+    page.locator(".headline", has_text="Accuracy of seed 3").wait_for(timeout=PATIENCE)
     order(page, steps=100, seeds=2)
     words(page, "of 2 solve it after 100 steps")
     until(page, "p.choices.run && p.ready && p.params.step === 100")
@@ -105,13 +110,13 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     page.on("request", lambda request: "/recipe/" in request.url and asked.append(request.url))
     page.fill("#choice-seed", "2")
     page.press("#choice-seed", "Tab")
-    page.locator(".numbers", has_text="Accuracy of seed 2").wait_for(timeout=PATIENCE)
+    page.locator(".headline", has_text="Accuracy of seed 2").wait_for(timeout=PATIENCE)
     page.select_option("#choice-curve", "accuracy")
     until(page, "p.recipe.views[2].ranges[1][1] < 1.1 && p.recipe.readouts[0].label.endsWith('2')")
     player(
         page, "p.panels[2].hand.picked(p.recipe.views[2].layers.find((l) => l.hand?.kind === 'choose'), 0)"
     )
-    page.locator(".numbers", has_text="Accuracy of seed 0").wait_for(timeout=PATIENCE)
+    page.locator(".headline", has_text="Accuracy of seed 0").wait_for(timeout=PATIENCE)
     page.mouse.move(*middle(page, ".view:nth-child(3) .figure"))
     page.mouse.down()
     held = player(page, "p.params.step")
@@ -122,7 +127,7 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     page.mouse.up()
     until(page, f"p.params.step > {held}")
     player(page, "p.choose({ seed: '3' })")
-    page.locator(".numbers", has_text="Accuracy of seed 3").wait_for(timeout=PATIENCE)
+    page.locator(".headline", has_text="Accuracy of seed 3").wait_for(timeout=PATIENCE)
     assert page.input_value("#choice-seed") == "3" and player(page, "p.growing && p.shown > 3")
     page.fill("#choice-seed", "19")
     page.press("#choice-seed", "Tab")
@@ -137,6 +142,7 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
 def test_a_file_that_is_none_is_refused_and_the_page_lives(page, tmp_path):
     (tmp_path / "photo.npz").write_bytes(b"PK\x03\x04 nothing of ours")
     visit(page, START)
+    unfold(page)
     with page.expect_response(
         lambda answer: answer.request.method == "POST" and "/run/" in answer.url
     ) as sent:
@@ -265,6 +271,7 @@ def test_a_training_that_was_left_says_nothing_on_the_next_page(page):
     page.get_by_role("link", name=scenes()["octants"].title, exact=True).click()
     until(page, "p.ready && p.slug === 'octants'")
     page.wait_for_timeout(6000)  # longer than QUIET in assets/player/training.mjs
+    unfold(page)
     assert page.inner_text("#train-words") == "" and page.locator("#train").is_visible()
     order(page, steps=99)
     words(page, "Nothing is trained yet")

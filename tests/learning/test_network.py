@@ -80,7 +80,14 @@ def test_before_training_parameters_are_spread_as_those_of_a_linear_module():
 
 
 def test_names_of_stages():
-    assert stage_names(Network(2, 3, 2, 1)) == ["input", "Linear 1", "u_ε", "Linear 2", "u_ε", "output"]
+    assert stage_names(Network(2, 3, 2, 1)) == [
+        "input",
+        "Linear 1",
+        "u<sub>ε</sub>",
+        "Linear 2",
+        "u<sub>ε</sub>",
+        "output",
+    ]
     assert stage_names(Network(2, 3, 1, 1, "layer_norm"))[2:] == ["centred", "LayerNorm", "output"]
     assert stage_names(Network(2, 3, 1, 1, "none")) == ["input", "Linear 1", "output"]
 

@@ -51,7 +51,7 @@ def test_tangent_reaches_one_at_the_root_of_epsilon(eps):
 
 
 def test_what_is_measured_at_the_jump_is_two_over_the_width():
-    number = RECIPE.readouts[1]
+    number = RECIPE.readouts[2]
     stages = RECIPE.cloud(number.cloud).stages({"eps": 0.0})
     assert coordinate(number.row, stages[-1], stages)[number.index] == pytest.approx(1 / H)
 

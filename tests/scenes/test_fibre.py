@@ -250,7 +250,7 @@ CLAIMS = {
     r"$$x = \alpha v + \beta 𝟏$$ Blue points have $\alpha > 0$, pink points $\alpha < 0$.": the_plane,
     r"LayerNorm goes in two steps. **centre** lets every point fall along the orange line. **sphere** moves it straight away from the origin, or towards it, until its distance is $\sqrt 3$. Then all blue points are in one place, $\sqrt 3\, v$, and all pink points in the opposite place, $-\sqrt 3\, v$. The next two steps are a second LayerNorm. Nothing moves.": two_steps_twice,
     r"The orange points have $\alpha = 0$.": the_plane,
-    r"The number under the picture tells how far the output is from $\sqrt 3\, v$.": how_far_the_output_is,
+    r"The number in the corner of the picture tells how far the output is from $\sqrt 3\, v$.": how_far_the_output_is,
     r"which as a matrix is $\Pi = I - \frac{1}{d} 𝟏𝟏^\top$.": the_matrix,
     r"Normalising then divides by the length $|\alpha|$, if $v$ has length 1": only_the_sign,
     r"all $c x + b 𝟏$ with $c > 0$.": the_fibre,

@@ -80,7 +80,7 @@ def test_stretch_and_shift_cross_zero_at_the_ratio():
 
 
 def test_the_number_is_the_followed_points_speed():
-    number = FOLD.readouts[1]
+    number = FOLD.readouts[0]
     stages = FOLD.cloud(number.cloud).stages(FOLD.defaults)
     value = coordinate(number.row, stages[-1], stages)[FOLD.follow]
     x, y, t = X[FOLD.follow], Y[FOLD.follow], FOLD.defaults["t"]

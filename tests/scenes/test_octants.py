@@ -192,7 +192,7 @@ def the_drop():
     assert (drop.start, drop.end) == (1116, state.params["step"]) and state.choices["seed"] == SEED
     across = (degrees > ACROSS).sum(-1)
     assert across[:3].tolist() == [0, 13, 76] and across.argmax() == 2
-    assert RECIPE.stages[int(state.progress)] == "u_ε" and state.progress == 2 * 3
+    assert RECIPE.stages[int(state.progress)] == "u<sub>ε</sub>" and state.progress == 2 * 3
     [marks] = [each for each in state.recipe.views[0].layers if each.role == "drop"]
     assert len(marks.only) == 76
     [plateau] = plateaus(FILM.steps, FILM.loss[SEED])

@@ -324,7 +324,7 @@ def soft_by_itself():
 
 
 CLAIMS = {
-    "takes all $q$ and $k$ through LayerNorm: first their mean": whole_vectors,
+    "takes all $q$ and $k$ through LayerNorm. **centred**: first their mean": whole_vectors,
     r"The histogram counts all 1,000: pink as they are, blue divided by $d_k^a$, where **power a** is $\frac12$": numbers_of_the_picture,
     r"what 8 more queries pay to 32 keys": numbers_of_the_picture,
     r"Its **entropy** is $\ln 32 = 3.47$": numbers_of_the_picture,

@@ -94,7 +94,7 @@ def crowds_left_and_right():
 
 
 def residual_is_tiny():
-    (residual,) = RECIPE.readouts
+    _, residual = RECIPE.readouts
     sent = as_sent(RECIPE)
     for t in np.linspace(-5, 5, 201):
         a, b = (sent.cloud(c).stages({"t": t, "eps": 0.0})[-1][:, :1] for c in (residual.a, residual.b))

@@ -20,7 +20,8 @@ def right(task, seed, **params):
     """The shares before and after."""
     recipe = recipe_of(SCENE, task=task, seed=seed)
     stages = recipe.cloud("days").stages(recipe.defaults | params)
-    shown = [r for r in recipe.readouts if isinstance(r, Accuracy)]
+    after, before = (r for r in recipe.readouts if isinstance(r, Accuracy))
+    shown = before, after
     return [best_threshold(coordinate(r.row, stages[-1], stages), r.classes)[1] for r in shown]
 
 
@@ -232,7 +233,7 @@ CLAIMS = {
     r"for $t > 0$, after it: 100 % both times.": a_hundred_percent,
     r"The last two numbers show this room.": a_hundred_percent,
     r"### Two heaps, one threshold Extreme days are at both ends of the circle. Look at the dashed line: it cuts off the hot ones, and the cold ones are lost.": the_cold_ones_are_lost,
-    r"Compare the two shares under the picture.": the_shares_are_two,
+    r"Compare the two shares, in the corner and below the picture.": the_shares_are_two,
     r"The share is 100 % as before. Look at the middle of the lower histogram: it has become thin. Every hot day is now farther from 0 than before. The last two numbers say by how much: nine hot days of ten had an $x$ of at least 0.123, and now have one of at least 0.445.": more_room,
     r"Extreme days have $y$ between about $-0.5$ and $0.5$, typical days beyond that, up or down with the wind. So the extremes lie between two heaps here too. It would take two thresholds, or $|y|$.": between_two_heaps,
     r"With $a = 0$ the temperature's own coordinate is multiplied by 0.": only_the_height,

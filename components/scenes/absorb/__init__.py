@@ -8,9 +8,9 @@ SCENE = Scene(
     build,
     order=470,
     choices=(
-        Choice("weights", "Weights", "drawn", FROM),
-        Whole("seed", "Seed", 1, min=0, max=9999, when=("weights", ("drawn",))),
-        Choice("layer", "Layer", "1", LAYERS, when=("weights", ("trained",))),
+        Choice("weights", "weights", "drawn", FROM),
+        Whole("seed", "seed", 1, min=0, max=9999, when=("weights", ("drawn",)), folded=True),
+        Choice("layer", "layer", "1", LAYERS, when=("weights", ("trained",))),
     ),
     files=lambda choices: FILES,
 )

@@ -23,7 +23,7 @@ CURVE = (Row((1,), stage=0), Row((1,)))
 SLOPE = (Row((0, 0, 1), stage=0), Row((1,), stage=2))
 PLANE, BESIDE = rows(np.eye(2)), (Row((1, 0)), Row((0, 1), offset=0.13))
 BOUNDS = np.array([[-9.0, 1], [9, 1], [-9, -1], [9, -1]]), np.array([0, 1, -1, 2, 3])
-SLIDER = Parameter("eps", "ε", 0.25, 1e-4, 10, scale="log", about="0: a jump from −1 to 1")
+SLIDER = Parameter("eps", "ε", 0.25, 1e-4, 10, scale="log", symbol="ε", about="0: a jump from −1 to 1")
 
 
 def build(choices: Choices) -> Recipe:
@@ -41,9 +41,9 @@ def build(choices: Choices) -> Recipe:
         formula=r"u_\varepsilon(x) = \class{stage-1 role-sphere}{\frac{x}{\sqrt{x^2 + \varepsilon}}}",
         table=Table("u_ε", columns=("components",)),
         readouts=(
+            Number("slope at the red point", "slope of u_ε", SLOPE[1], Followed()),
             Number("√ε, where the tangent reaches 1", "tangent", Row((1, 0)), 1),
             Number("slope at 0, measured from −10⁻⁶ to 10⁻⁶", "slope of u_ε", SLOPE[1], ZERO),
-            Number("slope at the followed point", "slope of u_ε", SLOPE[1], Followed()),
         ),
         progress=1,
         follow=ZERO + 4,

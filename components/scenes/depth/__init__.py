@@ -8,10 +8,10 @@ SCENE = Scene(
     build,
     order=425,
     choices=(
-        Choice("norm", "Norm", "layer_norm", KINDS),
-        Whole("blocks", "Blocks", MOST, min=1, max=MOST),
-        Choice("below", "Below", "turn", BELOW),
-        Choice("width", "Curves of tokens with", "64", WIDTHS),
+        Choice("norm", "norm", "layer_norm", KINDS),
+        Whole("blocks", "blocks", MOST, min=1, max=MOST),
+        Choice("below", "below", "turn", BELOW),
+        Choice("width", "curves of tokens with", "64", WIDTHS),
     ),
     files=lambda choices: FILES,
 )

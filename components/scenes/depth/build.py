@@ -55,7 +55,9 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
     return Recipe(
         stages=names,
         parameters=(
-            Parameter("gain", "size of the branches", 1, 0.1, 2, about="what a branch makes, times this"),
+            Parameter(
+                "gain", "size of the branches", 1, 0.1, 2, symbol="g", about="what a branch makes, times this"
+            ),
         ),
         clouds=(*under, stream, reads, *around, *upper, *lower),
         views=(hero, sizes, lower_view),

@@ -40,7 +40,7 @@ def build(choices: Choices, film: Film, found: Rows) -> Recipe:
     what = choices["beside"]
     beside, more = depths(found) if what == "depth" else curves(film, 0, what, shown=1)
     return Recipe(
-        stages=("last Linear before", "u_ε"),
+        stages=("last Linear before", MIDDLES["u_eps"]),
         parameters=clock(film),
         clouds=(*shown, *more),
         views=(view, beside),

@@ -10,11 +10,11 @@ SCENE = Scene(
     build,
     order=430,
     choices=(
-        Choice("norm", "Norm", "layer_norm", NORMS),
-        Choice("weights", "Weights", "hand", WEIGHTS),
-        Choice("function", "Function", "relu", FUNCTIONS),
-        Whole("expansion", "Neurons, times 3", 1, 1, 4, when=("weights", OTHERS)),
-        Whole("seed", "Seed", 0, 0, SEEDS - 1, when=("weights", OTHERS)),
+        Choice("norm", "norm", "layer_norm", NORMS),
+        Choice("weights", "weights", "hand", WEIGHTS),
+        Choice("function", "function", "relu", FUNCTIONS),
+        Whole("expansion", "neurons, times 3", 1, 1, 4, when=("weights", OTHERS), folded=True),
+        Whole("seed", "seed", 0, 0, SEEDS - 1, when=("weights", OTHERS), folded=True),
     ),
     files=files,
 )

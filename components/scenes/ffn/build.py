@@ -56,7 +56,7 @@ REACH = 1.75  # by hand: the surface before, unshifted
 TILT = Parameter(
     "tilt", "tilt", 25, 0, 90, 1, about="in degrees: turns the surface before it meets the planes"
 )
-SHIFT = Parameter("shift", "shift b", -0.6, -1.5, 1.5, about="added to every neuron")
+SHIFT = Parameter("shift", "shift b", -0.6, -1.5, 1.5, symbol="b", about="added to every neuron")
 DEGREES = np.arange(0.0, 91)
 
 

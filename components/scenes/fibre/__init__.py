@@ -3,6 +3,6 @@
 from components.language.scene import Choice, Scene
 from components.scenes.fibre.build import build
 
-SHOW = Choice("show", "Show", "fibre", {"fibre": "a fibre", "axes": "the matrix Π"})
+SHOW = Choice("show", "show", "fibre", {"fibre": "a fibre", "axes": "the matrix Π"})
 
 SCENE = Scene(__name__, build, order=16, choices=(SHOW,))

@@ -4,6 +4,6 @@ from components.language.scene import Choice, Scene
 from components.scenes.circle import POINTS
 from components.scenes.fold.build import build
 
-MAP = Choice("map", "Before normalising", "fold", {"fold": "x + t", "both": "a·x + t"})
+MAP = Choice("map", "before normalising", "fold", {"fold": "x + t", "both": "a·x + t"})
 
 SCENE = Scene(__name__, build, order=12, choices=(MAP, POINTS))

@@ -18,8 +18,8 @@ from geometry.differences import nudged, quotient
 # nearest to the origin, at t = 1 and 0.005 away, one near (h/0.005)² = 4e-6 of the speed.
 H = 1e-5
 SPEED = (Row((0, 0, 0, 0, 1), stage=0), Row((1,), stage=2))
-STRETCH = Parameter("a", "a", 4, -5, 5, about="factor on x; below 0 it mirrors too")
-SHIFT = Parameter("t", "t", 1.25, -3, 3, about="added to x; with a stretch, after it")
+STRETCH = Parameter("a", "a", 4, -5, 5, symbol="a", about="factor on x; below 0 it mirrors too")
+SHIFT = Parameter("t", "t", 1.25, -3, 3, symbol="t", about="added to x; with a stretch, after it")
 
 
 def build(choices: Choices) -> Recipe:
@@ -42,8 +42,8 @@ def build(choices: Choices) -> Recipe:
         formula=circle.formula(first),
         table=Table("points", columns=("components", "norm")),
         readouts=(
+            Number("speed dx′/dt of the red point", "speed", SPEED[1], Followed()),
             Residual("Largest distance to the closed form", "points", "closed form", coordinates=1),
-            Number("Speed dx′/dt of the followed point", "speed", SPEED[1], Followed()),
         ),
         progress=2,
         follow=537,

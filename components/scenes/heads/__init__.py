@@ -10,11 +10,11 @@ SCENE = Scene(
     build,
     order=440,
     choices=(
-        Choice("picture", "Picture", "cut", PICTURES),
-        Choice("heads", "Heads", "2", HEADS, when=CUT),
-        Choice("window", "Window of a head", "sine", WINDOWS, when=CUT),
-        Choice("layer", "Layer", "1", LAYERS, when=TEST),
-        Choice("measure", "What changes", "loss", MEASURES, when=TEST),
+        Choice("picture", "picture", "cut", PICTURES),
+        Choice("heads", "heads", "2", HEADS, when=CUT),
+        Choice("window", "window of a head", "sine", WINDOWS, when=CUT),
+        Choice("layer", "layer", "1", LAYERS, when=TEST),
+        Choice("measure", "what changes", "loss", MEASURES, when=TEST),
     ),
     files=lambda choices: FILES,
 )

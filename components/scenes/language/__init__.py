@@ -10,10 +10,10 @@ SCENE = Scene(
     build,
     order=340,
     choices=(
-        Choice("sentence", "Sentence", "film", OFFERED),
-        Sentence(OWN, "My sentence", "What does a key want?", when=("sentence", (OWN,))),
-        Choice("layer", "Layer", "1", {str(k + 1): f"layer {k + 1}" for k in LAYERS}),
-        Choice("model", "Before attention", "language", ARMS),
+        Choice("sentence", "sentence", "film", OFFERED),
+        Sentence(OWN, "my sentence", "What does a key want?", when=("sentence", (OWN,))),
+        Choice("layer", "layer", "1", {str(k + 1): f"layer {k + 1}" for k in LAYERS}),
+        Choice("model", "before attention", "language", ARMS),
     ),
     files=files,
 )

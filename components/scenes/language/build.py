@@ -5,7 +5,6 @@ they are centred. All are drawn at one scale: what LayerNorm makes of them, and 
 """
 
 from collections.abc import Mapping, Sequence
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,14 @@ from components.language.cloud import Cloud, rows
 from components.language.marks import Average, Follow, Hull, HullFaces, Mark, Points, Selectable, Unselectable
 from components.language.recipe import Count, Facts, Fate, Letters, Recipe, Table
 from components.language.scene import Choices, File, WrongValue
-from components.scenes.scenery import Part, axes, followed, globe, rest, space, split
-from geometry import Affine, Normalize, Pipeline
-from geometry.centering import centering_matrix, hyperplane_basis
+from components.scenes.blocks import around, sphere_in_steps
+from components.scenes.scenery import followed, space, split
+from geometry import Affine, Pipeline
+from geometry.centering import hyperplane_basis
 from geometry.hull import vertices
 from geometry.pipeline import Step
 from learning.film import rows as table
-from learning.language import EPS, Shape, from_file, read
+from learning.language import Shape, from_file, read
 
 Array = np.ndarray
 Rows = Sequence[Mapping[str, Any]]
@@ -52,28 +52,28 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], models: Ro
     stream = read(shape, weights, shape.tokens(text)).blocks[layer].stream
     gamma, beta = (weights[f"h.{layer}.ln_1.{part}"] for part in ("weight", "bias"))
     unit = float(np.linalg.norm(stream @ SHOW.T, axis=-1).max()) / WIDEST or 1.0
-    drawn = steps(gamma, beta, unit, scaled=shape.scaled)
+    drawn = sphere_in_steps(gamma, beta, unit, scaled=shape.scaled)
     labels, last = list(text), len(drawn)
     corners = set(vertices(stream).tolist())
     inside = [k for k, letter in enumerate(text) if letter != " " and k not in corners]
-    guides, around = split(*surroundings(drawn))
+    guides, scenery = split(*around(drawn))
     return Recipe(
         stages=("x", "centre", *(("sphere",) if shape.scaled else ()), "⊙ γ", "+ β"),
         parameters=(),
         clouds=(
             Cloud("keys", stream / unit, Pipeline(drawn), labels=labels),
             Cloud("shadow", stream / unit @ SHOW.T, Pipeline(shadows(drawn))),
-            Cloud("true", stream, Pipeline(steps(gamma, beta, 1.0, scaled=shape.scaled))),
+            Cloud("true", stream, Pipeline(sphere_in_steps(gamma, beta, scaled=shape.scaled))),
             *guides,
         ),
-        views=(space("space", "", (*around, *marks(len(text))), REACH),),
+        views=(space("space", "", (*scenery, *marks(len(text))), REACH),),
         formula=formula(shape.scaled),
         table=Table("true", columns=("components", "mean", "norm")),
         readouts=(
+            Count("keys that no query can choose, at x", "keys", Unselectable(), 0),
             Letters("no query can choose", "keys", Unselectable()),
             Fate("The followed key", "true"),
-            Count("Keys that no query can choose, at x", "keys", Unselectable(), 0),
-            Count("at the end", "keys", Unselectable(), last),
+            Count("Keys that no query can choose, at the end", "keys", Unselectable(), last),
         ),
         facts=facts(models),
         follow=inside[0] if inside else 0,
@@ -94,16 +94,6 @@ def sentence(choices: Choices, shape: Shape) -> str:
     return text
 
 
-def steps(gamma: Array, beta: Array, unit: float, *, scaled: bool) -> tuple[Step, ...]:
-    """centre → sphere → ⊙ γ → + β, of keys that were divided by `unit`; the sphere only where it is `scaled`.
-
-    On the sphere they are as large as they are; where there is none they stay smaller, and β with them.
-    """
-    sphere = Normalize(sqrt(D), D * EPS / unit**2)
-    shift = Affine(np.eye(D), beta if scaled else beta / unit)
-    return Affine(centering_matrix(D)), *((sphere,) if scaled else ()), Affine(np.diag(gamma)), shift
-
-
 def shadows(steps: Sequence[Step]) -> list[Step]:
     """The same for coordinates in the hyperplane. Where the height goes, or comes, they do not see it."""
     return [flat(step) for step in steps]
@@ -114,18 +104,6 @@ def flat(step: Step) -> Step:
         return step
     shift = None if step.b is None else SHOW @ step.b.value({})
     return Affine(SHOW @ step.A.value({}) @ SHOW.T, shift)
-
-
-def surroundings(steps: Sequence[Step]) -> list[Part]:
-    """The axes, and the sphere that the keys land on, which goes with them to the ellipsoid."""
-    found = axes(rows(SHOW), [f"x{s}" for s in "₁₂₃₄"], -1.6, 1.6, 1.75, opacity=0.4)
-    arrival = next((k for k, step in enumerate(steps, 1) if isinstance(step, Normalize)), 0)
-    if arrival:
-        own = (*rest(D, arrival), *steps[arrival:])
-        mesh, title = [0.0, 0.05, 0.12, 0.12, 0.12], "the sphere of radius 2"
-        net = [2 * m for m in mesh]
-        found += globe(rows(SHOW), sqrt(D) * SHOW, title, mesh=mesh, net=net, steps=own)
-    return found
 
 
 def marks(n: int) -> tuple[Mark, ...]:

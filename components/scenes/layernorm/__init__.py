@@ -11,12 +11,14 @@ SCENE = Scene(
     build,
     order=1,
     choices=(
-        Choice("variant", "Variant", "layernorm", {"layernorm": "LayerNorm", "rmsnorm": "RMSNorm"}),
-        Choice("d", "Dimension", "3", {"2": "d = 2", "3": "d = 3", "4": "d = 4"}),
-        Choice("points", "Points", "gaussian", POINTS | GIVEN),
-        Typed("vectors", "My vectors, one a line", "5 8 2; 1 0 1; -2 1 4", when=("points", ("own",))),
-        Whole("n", "How many", 400, min=1, max=10_000, step=100, when=("points", tuple(POINTS))),
-        Whole("seed", "Seed", 1, min=0, max=9999, when=("points", ("gaussian",))),
-        Choice("convention", "Where ε stands", "pytorch", CONVENTIONS),
+        Choice(
+            "variant", "variant", "layernorm", {"layernorm": "LayerNorm", "rmsnorm": "RMSNorm"}, folded=True
+        ),
+        Choice("d", "dimension", "3", {"2": "d = 2", "3": "d = 3", "4": "d = 4"}),
+        Choice("points", "points", "gaussian", POINTS | GIVEN),
+        Typed("vectors", "my vectors, one a line", "5 8 2; 1 0 1; -2 1 4", when=("points", ("own",))),
+        Whole("n", "how many", 400, min=1, max=10_000, step=100, when=("points", tuple(POINTS)), folded=True),
+        Whole("seed", "seed", 1, min=0, max=9999, when=("points", ("gaussian",)), folded=True),
+        Choice("convention", "where ε stands", "pytorch", CONVENTIONS, folded=True),
     ),
 )

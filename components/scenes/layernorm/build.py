@@ -7,8 +7,8 @@ of U.
 import numpy as np
 
 from components.language.cloud import Cloud, Row, rows
-from components.language.marks import Color, Follow, Line, Mark, Mesh, Points, SemiAxes, Trail
-from components.language.recipe import Facts, Lengths, Parameter, Recipe, Table, View
+from components.language.marks import Color, Follow, Followed, Line, Mark, Mesh, Points, SemiAxes, Trail
+from components.language.recipe import Facts, Lengths, Number, Parameter, Recipe, Table, View
 from components.language.scene import Choices, WrongValue
 from components.scenes.scenery import (
     EPS,
@@ -63,7 +63,10 @@ def build(choices: Choices) -> Recipe:
         ),
         formula=formula(centered, choices["convention"]),
         table=Table("points", "ideal", FLAT[d] if centered else ""),
-        readouts=(Lengths("semi-axes", "frame"),),
+        readouts=(
+            Number("mean μ of the red point", "points", Row((1 / d,) * d), Followed()),
+            Lengths("semi-axes", "frame"),
+        ),
         facts=facts(points) if centered and len(points) > d else None,
     )
 
@@ -105,13 +108,18 @@ def facts(points: np.ndarray) -> Facts:
 
 
 def parameters(d: int, centered: bool, mean: float) -> tuple[Parameter, ...]:
-    group, each = "The cloud", list(enumerate(SUBSCRIPTS[:d], 1))
+    each = list(enumerate(SUBSCRIPTS[:d], 1))
     about = "added to every component of every point"
-    shift = Parameter("mean", "mean", mean, -2, 2, group=group, about=about)
+    shift = Parameter("mean", "mean", mean, -2, 2, about=about)
     about = "keeps the division safe"
-    eps = Parameter("eps", "ε", 1e-5, 1e-8, 10, scale="log", group=group, about=about)
-    gains = [Parameter(f"gamma{i}", f"γ{s}", 1, -2, 2, group="Gain γ") for i, s in each]
-    shifts = [Parameter(f"beta{i}", f"β{s}", 0, -1.5, 1.5, group="Shift β") for i, s in each]
+    eps = Parameter("eps", "ε", 1e-5, 1e-8, 10, scale="log", symbol="ε", about=about)
+    gains = [
+        Parameter(f"gamma{i}", f"γ{s}", 1, -2, 2, symbol="γ", group="gain γ", vector=True) for i, s in each
+    ]
+    shifts = [
+        Parameter(f"beta{i}", f"β{s}", 0, -1.5, 1.5, symbol="β", group="shift β", vector=True, folded=True)
+        for i, s in each
+    ]
     return (shift, eps, *gains, *(shifts if centered else ()))
 
 
@@ -203,4 +211,4 @@ def formula(centered: bool, convention: str) -> str:
     unit = rf"\class{{stage-{k} role-sphere}}{{\frac{{{over}}}{{{below[convention]}}}}}"
     root = rf"\class{{stage-{k + 1} role-sphere}}{{\sqrt{{d}}}}"
     gain = rf"\class{{stage-{k + 2} role-ellipsoid}}{{\gamma \odot}}"
-    return rf"y = {gain} {root} {unit}" + (r" \class{stage-5 role-shift}{+ \beta}" if centered else "")
+    return rf"y = {gain} {root}\, {unit}" + (r" \class{stage-5 role-shift}{+ \beta}" if centered else "")

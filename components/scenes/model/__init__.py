@@ -9,12 +9,12 @@ SCENE = Scene(
     build,
     order=480,
     choices=(
-        Choice("recording", "Recording", "trained", SHIPPED),
+        Choice("recording", "recording", "trained", SHIPPED),
         Result("own", "Your recording", of=("recording",), longest=16),
-        Choice("beside", "Beside it", "none", {"none": "nothing"} | BESIDE),
+        Choice("beside", "beside it", "none", {"none": "nothing"} | BESIDE),
         Result("other", "Your recording beside it", of=("beside",), longest=16),
-        Whole("norm", "Norm, in the order of depth", 1, min=1, max=NORMS),
-        Choice("colour", "Colour", "position", COLOURS),
+        Whole("norm", "norm, in the order of depth", 1, min=1, max=NORMS),
+        Choice("colour", "colour", "position", COLOURS),
     ),
     files=files,
 )

@@ -96,14 +96,12 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
         formula=formula(norm.centres),
         readouts=tuple(
             Number(label, "numbers", Row(tuple(np.eye(4)[i])), Followed(), unit=unit_, digits=digits)
-            for i, (label, unit_, digits) in enumerate(
-                [
-                    ("place of the followed vector", "", 0),
-                    ("its σ", "", 3),
-                    ("its energy along 𝟏", " %", 2),
-                    ("weight of ε in it", " %", 4),
-                ]
-            )
+            for i, label, unit_, digits in [
+                (2, "energy along 𝟏 of the red vector", " %", 2),
+                (0, "its place", "", 0),
+                (1, "its σ", "", 3),
+                (3, "weight of ε in it", " %", 4),
+            ]
         ),
         facts=facts(first, second, k),
     )

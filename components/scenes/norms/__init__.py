@@ -8,10 +8,10 @@ SCENE = Scene(
     build,
     order=17,
     choices=(
-        Choice("left", "Left", "layernorm", TITLES),
-        Choice("right", "Right", "batchnorm", TITLES),
-        Choice("d", "Dimension", "3", {"3": "d = 3", "4": "d = 4", "6": "d = 6"}),
-        Whole("n", "How many", 400, min=3, max=5000, step=100),
-        Whole("seed", "Seed", 1, min=0, max=9999),
+        Choice("left", "left", "layernorm", TITLES),
+        Choice("right", "right", "batchnorm", TITLES),
+        Choice("d", "dimension", "3", {"3": "d = 3", "4": "d = 4", "6": "d = 6"}),
+        Whole("n", "how many", 400, min=3, max=5000, step=100, folded=True),
+        Whole("seed", "seed", 1, min=0, max=9999, folded=True),
     ),
 )

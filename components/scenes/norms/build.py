@@ -74,8 +74,8 @@ SAME = 1e-9  # rounding
 SLIDERS = (
     Parameter("b", "shift b", 0, -0.5, 0.5, about="added to every number of every point"),
     Parameter("c", "scale c", 1, 0.25, 1.25, about="times every number of every point"),
-    Parameter("g", "length g", 1.5, 0.5, 2.5, about="of every weight vector in WeightNorm"),
-    Parameter("alpha", "DyT α", 1, 0.1, 4, about="the slope of DyT at 0"),
+    Parameter("g", "length g", 1.5, 0.5, 2.5, about="of every weight vector in WeightNorm", folded=True),
+    Parameter("alpha", "DyT α", 1, 0.1, 4, about="the slope of DyT at 0", folded=True),
 )
 
 

@@ -14,7 +14,7 @@ SCENE = Scene(
     order=210,
     choices=(
         Choice("data", "data", "octants", SETS),
-        Whole("n", "points", 400, 40, 400, 40, when=("data", ("octants",))),
+        Whole("n", "points", 400, 40, 400, 40, when=("data", ("octants",)), folded=True),
         Typed("points", "points: x, y, z, label", MINE, when=("data", ("own",))),
         *shape(depth=4),
         *shown(seed=20),

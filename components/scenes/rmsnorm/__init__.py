@@ -3,7 +3,7 @@
 from components.language.scene import Scene, Whole
 from components.scenes.rmsnorm.build import build
 
-POINTS = Whole("n", "How many", 300, min=1, max=10_000, step=100)
-SEED = Whole("seed", "Seed", 3, min=0, max=9999)
+POINTS = Whole("n", "how many", 300, min=1, max=10_000, step=100, folded=True)
+SEED = Whole("seed", "seed", 3, min=0, max=9999, folded=True)
 
 SCENE = Scene(__name__, build, order=2, choices=(POINTS, SEED))

@@ -42,7 +42,16 @@ def build(choices: Choices) -> Recipe:
     return Recipe(
         stages=("x", "centre (LayerNorm only)", "unit sphere", "× √3"),
         parameters=(
-            Parameter("q", "q = μ/σ", 1, -5, 5, 0.01, about="of the cloud; each point has its own, near it"),
+            Parameter(
+                "q",
+                "q = μ/σ",
+                1,
+                -5,
+                5,
+                0.01,
+                symbol="q",
+                about="of the cloud; each point has its own, near it",
+            ),
             Parameter("eps", "ε", 0, 1e-8, 1, scale="log", about="0: the relation is exact"),
         ),
         clouds=(layer_norm, rms_norm, closed_form, *guide_clouds),

@@ -230,7 +230,9 @@ def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
         Number("cos θ", "distances", Row((1,)), digits=3),
         *numbers,
     )
-    theta = Parameter("theta", "angle θ", 60, 0, 180, 1, about="between q and a k of your own, in degrees")
+    theta = Parameter(
+        "theta", "angle θ", 60, 0, 180, 1, symbol="θ", about="between q and a k of your own, in degrees"
+    )
     return (theta,), (*guides, *found, *near, *shares), (hero, cosines, lines), readouts
 
 

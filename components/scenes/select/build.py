@@ -153,12 +153,16 @@ def sliders(d: int, norm: str) -> tuple[Parameter, ...]:
     along = {2: " along 𝟏", 3: " along 𝟏"}.get(d, "")
     labels = [f"q{SUBSCRIPTS[i]}{along if i == d - 1 else ''}" for i in range(min(d, 3))]
     found = [
-        Parameter(f"q{i + 1}", label, values[i], -6, 6, 0.05, group=group) for i, label in enumerate(labels)
+        Parameter(f"q{i + 1}", label, values[i], -6, 6, 0.05, group=group, folded=True)
+        for i, label in enumerate(labels)
     ]
     if norm != "centre":
         about = "keeps the division safe"
-        found.append(Parameter("eps", "ε", 0, 1e-8, 10, scale="log", group="Norm", about=about))
-    gains = [Parameter(f"gamma{i}", f"γ{SUBSCRIPTS[i - 1]}", 1, -2, 2, 0.05, group="Norm") for i in (1, 2)]
+        found.append(Parameter("eps", "ε", 0, 1e-8, 10, scale="log", group="Norm", about=about, folded=True))
+    gains = [
+        Parameter(f"gamma{i}", f"γ{SUBSCRIPTS[i - 1]}", 1, -2, 2, 0.05, group="Norm", folded=True)
+        for i in (1, 2)
+    ]
     return (*found, *gains)
 
 

@@ -28,7 +28,7 @@ SHAPES = {"sphere": clouds.sphere_mesh(), "net": NET, "rim": RIM, "edges": BARS}
 SHAPES |= {f"{k} grid": clouds.half_net(sign) for k, (sign, *_) in HALVES.items()}
 SHAPES |= {f"{k} face": clouds.face_net(CUBE, sign) for k, (sign, *_) in HALVES.items()}
 STRAIGHT = ("edges", "upper face", "lower face", "sheared")  # what does not go back to the sphere
-RADIUS = Parameter("r", "radius r", 1.2, 0.4, 1.4, about="of the sphere; the cube grows with it")
+RADIUS = Parameter("r", "radius r", 1.2, 0.4, 1.4, symbol="r", about="of the sphere; the cube grows with it")
 RESIDUAL = Residual("Largest distance between the sheared points and the formula", "sheared", "formula")
 
 
@@ -44,7 +44,7 @@ def build(choices: Choices) -> Recipe:
     title, plane = f"The sphere, and its shadow on the {u}{v}-plane", ((u, -REACH, REACH), (v, -1.6, 1.6))
     return Recipe(
         stages=("sphere", "sheared", "re-normalised"),
-        parameters=(Parameter("s", "shear s", 0.8, -1.2, 1.2, about=slides), RADIUS),
+        parameters=(Parameter("s", "shear s", 0.8, -1.2, 1.2, symbol="s", about=slides), RADIUS),
         clouds=(*moving(turn, shear_step("s", onto=onto, by=by), dots), *guides),
         views=(
             View("sphere", title, (*around, *sphere(h, shadow)), box, camera=CAMERA),

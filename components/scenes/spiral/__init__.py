@@ -13,7 +13,7 @@ SCENE = Scene(
     choices=(
         Choice("data", "data", "spiral", SETS),
         Choice("turns", "turns", "1", TURNS, when=("data", ("spiral",))),
-        Whole("n", "points", 200, 20, 400, 20, when=("data", ("spiral", "rings", "blobs"))),
+        Whole("n", "points", 200, 20, 400, 20, when=("data", ("spiral", "rings", "blobs")), folded=True),
         Typed("points", "points: x, y, label", MINE, when=("data", ("own",))),
         *shape(depth=2),
         *shown(seed=8),

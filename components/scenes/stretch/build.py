@@ -1,13 +1,15 @@
 """The recipe of the stretch: (x, y) ↦ u_ε(t·x, y) on the unit circle."""
 
-from components.language.recipe import Parameter, Recipe, Residual, Table
+from components.language.cloud import Row
+from components.language.marks import Followed
+from components.language.recipe import Number, Parameter, Recipe, Residual, Table
 from components.language.scene import Choices
 from components.scenes import circle
 
 
 def build(choices: Choices) -> Recipe:
     count = int(choices["n"])
-    t = Parameter("t", "t", 3, -5, 5, 0.01, about="factor on x; below 0 it mirrors too")
+    t = Parameter("t", "t", 3, -5, 5, 0.01, symbol="t", about="factor on x; below 0 it mirrors too")
     return Recipe(
         stages=("circle", "ellipse", "normalised"),
         parameters=(t, circle.EPS_SLIDER),
@@ -18,7 +20,10 @@ def build(choices: Choices) -> Recipe:
         ),
         formula=circle.formula("tx"),
         table=Table("points", columns=("components", "norm")),
-        readouts=(Residual("Largest distance to the closed form", "points", "closed form", coordinates=1),),
+        readouts=(
+            Number("x of the red point", "points", Row((1, 0)), Followed()),
+            Residual("Largest distance to the closed form", "points", "closed form", coordinates=1),
+        ),
         progress=2,
         follow=412,
     )

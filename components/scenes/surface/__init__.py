@@ -5,4 +5,4 @@ from components.scenes.surface.build import build
 
 SLICES = {"fold": "a shifted circle", "stretch": "an ellipse", "line": "a straight line"}
 
-SCENE = Scene(__name__, build, order=13, choices=(Choice("slice", "Slice above", "fold", SLICES),))
+SCENE = Scene(__name__, build, order=13, choices=(Choice("slice", "slice above", "fold", SLICES),))

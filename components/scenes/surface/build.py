@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from components.language.cloud import Cloud, Row
-from components.language.marks import Color, Follow, Labels, Line, Mesh, Points
-from components.language.recipe import Parameter, Recipe, Residual, View
+from components.language.marks import Color, Follow, Followed, Labels, Line, Mesh, Points
+from components.language.recipe import Number, Parameter, Recipe, Residual, View
 from components.language.scene import Choices
 from components.scenes.circle import EPS_SLIDER, closed_form
 from components.scenes.scenery import EPS, Part, Steps, draw, followed, graph, rest, space, split
@@ -38,7 +38,9 @@ WORDS = {
     "fold": (("circle", "shifted", "normalised"), "x + t", "the shifted circle"),
     "line": (("line", "normalised"), "x", "the line y = h"),
 }
-T = Parameter("t", "t", 1.3, -2.5, 2.5, about="on x: a factor for the ellipse, added for the shift")
+T = Parameter(
+    "t", "t", 1.3, -2.5, 2.5, symbol="t", about="on x: a factor for the ellipse, added for the shift"
+)
 H = Parameter("h", "h", 0.5, 0.05, 1.2, about="distance of the line from the origin")
 
 
@@ -66,6 +68,7 @@ def build(choices: Choices) -> Recipe:
     square = "x^2" if straight else f"({moved})^2"
     fraction = rf"\frac{{\class{{stage-1 role-input}}{{{moved}}}}}{{\sqrt{{{square} + y^2 + \varepsilon}}}}"
     names = {"stretch": ("t", None), "fold": (None, "t")}
+    height = Number("height of the red point", "slice", Row((1, 0, 0, 0, 0)), Followed())
     curves = Residual("Largest distance between curve and closed form", "slice", "closed form", 1)
     turned = Residual("Largest distance between angle and arctangent", "angle", "arctangent", 1)
     angle = Cloud("angle", above, Pipeline((U, replace(U, eps=0.0), Pointwise("arcsin"))), place)
@@ -84,7 +87,7 @@ def build(choices: Choices) -> Recipe:
             *((angle_view(),) if straight else ()),
         ),
         formula=rf"\text{{height}} = \class{{stage-{last} role-sphere}}{{{fraction}}}",
-        readouts=(curves, turned) if straight else (curves,),
+        readouts=(height, curves, turned) if straight else (height, curves),
         progress=last,
         follow=4 * N // 5,
     )

@@ -8,9 +8,9 @@ SCENE = Scene(
     build,
     order=460,
     choices=(
-        Choice("iterations", "Iterations", "4", {str(k): f"{k}" for k in ITERATIONS}),
-        Choice("heads", "Heads", "4", {str(h): f"{h}" for h in HEADS}),
-        Choice("vectors", "Used on", "gaussian", VECTORS),
+        Choice("iterations", "iterations", "4", {str(k): f"{k}" for k in ITERATIONS}),
+        Choice("heads", "heads", "4", {str(h): f"{h}" for h in HEADS}),
+        Choice("vectors", "used on", "gaussian", VECTORS),
     ),
     files=files,
 )

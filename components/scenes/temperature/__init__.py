@@ -3,7 +3,7 @@
 from components.language.scene import Choice, Scene, Whole
 from components.scenes.temperature.build import build
 
-TASK = Choice("task", "Find the", "extreme", {"extreme": "extreme days", "hot": "hot days"})
-SEED = Whole("seed", "Seed", 5, min=0, max=9999)
+TASK = Choice("task", "find the", "extreme", {"extreme": "extreme days", "hot": "hot days"})
+SEED = Whole("seed", "seed", 5, min=0, max=9999, folded=True)
 
 SCENE = Scene(__name__, build, order=14, choices=(TASK, SEED))

@@ -16,9 +16,9 @@ from geometry import Normalize, Pipeline, clouds, to_sphere
 KINDS = ((14, 205), (-2, 75), (30, 85))  # °C and number of days: usual, of cold spells, of heat waves
 SPREAD, SCALE = 3.0, 5.0  # °C
 SHOW, AFTER, DEGREES = rows(np.eye(2)), Row((1, 0), stage=2), Row((1,))
-STRETCH = Parameter("stretch", "t", 3, 0, 5, about="factor on x")
-SHRINK = Parameter("shrink", "a", 0.3, 0, 1, about="factor on x")
-SHIFT = Parameter("shift", "t", 1, 0, 2, about="shift of x")
+STRETCH = Parameter("stretch", "t", 3, 0, 5, symbol="t", about="factor on x")
+SHRINK = Parameter("shrink", "a", 0.3, 0, 1, symbol="a", about="factor on x")
+SHIFT = Parameter("shift", "t", 1, 0, 2, symbol="t", about="shift of x")
 MARGIN = "Nine hot days of ten have an x of at least: before"
 
 
@@ -43,8 +43,8 @@ def build(choices: Choices) -> Recipe:
         ),
         formula=formula("tx" if hot else "ax + t"),
         readouts=(
-            Accuracy("Days that the best single threshold puts right: before", "days", BEFORE, classes),
-            Accuracy("after", "days", AFTER, classes),
+            Accuracy("days that the best single threshold puts right", "days", AFTER, classes),
+            Accuracy("Before the layer", "days", BEFORE, classes),
             Number("The followed day", "degrees", DEGREES, Followed(), " °C"),
             *(margins if hot else ()),
         ),

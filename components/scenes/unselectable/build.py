@@ -278,11 +278,12 @@ def readouts() -> tuple[Number, ...]:
     def of(label: str, place: int, digits: int = 1, unit: str = " %") -> Number:
         return Number(label, "cells", row(place)[0], Followed(), unit, digits)
 
-    kinds = ("as drawn", "centred", "with LayerNorm", "with ε = 10⁻⁵")
+    kinds = ("centred", "with LayerNorm", "with ε = 10⁻⁵")
     return (
+        of("never selected, as drawn", FIRST),
         of("Keys n", N, 0, ""),
         of("dimensions d", D, 0, ""),
-        *(of(kind, FIRST + k) for k, kind in enumerate(kinds)),
+        *(of(kind, FIRST + k) for k, kind in enumerate(kinds, start=1)),
         of("scaled only", SCALED),
     )
 

@@ -31,6 +31,7 @@ from components.language.marks import (
     Threshold,
     Trail,
     Turn,
+    Way,
 )
 from components.language.recipe import (
     Accuracy,
@@ -110,6 +111,15 @@ MISTAKES = {
     "only, beyond the points": (with_mark(Points("x", "input", SHOW, only=[N])), "only.*from 0 to 19"),
     "only, below 0": (with_mark(Trail("x", "input", SHOW, only=[-1])), "only.*from 0 to 19"),
     "only, no index": (with_mark(Points("x", "input", SHOW, only=[0.5])), "only.*whole numbers"),
+    "a way of nothing": (with_mark(Way("x", "input", SHOW, parameter="gian", stops=np.ones(1))), "no parameter 'gian'"),
+    "a way of the pipeline": (
+        with_mark(Way("x", "input", SHOW, parameter="gain", stops=np.ones(1))),
+        "'gain' moves the pipeline of 'x'",
+    ),
+    "a way to and fro": (
+        with_mark(Way("x", "input", SHOW, parameter="gain", stops=np.array([0.0, 1.0, 0.5]))),
+        "stops are .* increase",
+    ),
     "an order": (with_mark(Line("x", "input", SHOW, order=np.array([0, N]))), "order.*from -1 to 19"),
     "triangles": (with_mark(Mesh("x", "input", SHOW, triangles=np.array([[0, 1, N]]))), "triangles.*0 to 19"),
     "triangles of four": (with_mark(Mesh("x", "input", SHOW, triangles=np.zeros((1, 4), int))), r"\(F, 3\)"),
@@ -208,6 +218,7 @@ MISTAKES = {
     "a stage of a formula": (changed(formula=r"\class{stage-3}{x}"), "no class stage- '3'"),
     "a role of a formula": (changed(formula=r"\class{stage-1 role-shpere}{x}"), "no class role- 'shpere'"),
     "a class of a formula": (changed(formula=r"\class{stgae-1}{x}"), "no class 'stgae-1'"),
+    "a symbol": (changed(parameters=(replace(PARAMETER, symbol="g"), *recipe(3).parameters[1:])), "'g' is no letter of the formula"),
     "LaTeX": (changed(formula=r"\vareps + x"), r"\\vareps is not known LaTeX"),
     "braces": (changed(formula=r"\frac{x}{y"), "formula"),
     "a parameter that nothing sets": (cloud(points=X.points, pipeline=Pipeline((NEW,))), "no parameter 'speed'"),

@@ -7,7 +7,7 @@ import pytest
 
 from components.language.scene import scenes
 from components.language.story import FILE, read, story
-from components.pages.search import plain
+from components.language.text import plain
 from components.training.recipes import state_of
 from tests.scenes.claims import DIGITS
 from tests.scenes.test_layernorm import the_bend

@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 import pytest
 
 from components.language.scene import scenes
-from components.language.text import Text, heading, mathml, read
+from components.language.text import Text, heading, mathml, prose, read
 from components.training.recipes import state_of
 
 TEXT = r"""# Some & more
@@ -147,3 +147,39 @@ def test_a_question_has_answers_and_one_is_right(tmp_path, answers):
 def test_several_scenes_ask():
     asking = [slug for slug, scene in scenes().items() if any(s.question for s in scene.text.tour)]
     assert len(asking) >= 4
+
+
+@pytest.mark.parametrize(
+    ("latex", "edges"),
+    {
+        r"\class{a}{\gamma \odot} x": 1,
+        r"x \class{a}{+ \beta}": 1,
+        r"x \class{a}{\; = \; y}": 0,
+        r"\class{a}{x + y} - z": 0,
+    }.items(),
+)
+def test_operators_at_the_edge_of_a_piece_keep_their_room(latex, edges):
+    """Else a browser takes them for signs before or after a thing, which stand close to it."""
+    found = ElementTree.fromstring(mathml(latex))
+    assert [mo.get("form") for mo in found.iter() if mo.tag.endswith("mo")].count("infix") == edges
+
+
+def test_angles_are_brackets():
+    found = ElementTree.fromstring(mathml(r"\langle q, k \rangle"))
+    forms = {mo.text: mo.get("form") for mo in found.iter() if mo.tag.endswith("mo")}
+    assert forms == {"⟨": "prefix", ",": None, "⟩": "postfix"}
+
+
+def test_a_paragraph_names_its_stages():
+    found = prose("Before.\n\n@ stage=centre\nIt *falls*,\nfar.\n\n@ stage=γ, β | 3\n- a\n- b\n\nAfter.\n")
+    assert '<div class="passage" data-stages="centre"><p>It <em>falls</em>,\nfar.</p>' in found
+    assert '<div class="passage" data-stages="γ, β | 3"><ul>' in found
+    assert found.startswith("<p>Before.</p>") and found.endswith("<p>After.</p>\n") and "@" not in found
+
+
+@pytest.mark.parametrize(
+    "line", ["@", "@ stage=", "@ stage= | 1", "@ stage=1 | 1", "@ stages=1", "@ progress=1"]
+)
+def test_a_line_that_names_no_stage_is_refused(line):
+    with pytest.raises(ValueError, match="over 'Words"):
+        prose(f"{line}\nWords.\n")

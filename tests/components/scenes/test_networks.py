@@ -165,7 +165,8 @@ def test_the_fold_of_a_drop_is_told_and_shown(film):
         across.append(np.flatnonzero((a * b).sum(-1) < 0))  # turned by more than 90°
     layer = int(np.argmax([len(each) for each in across]))
     told, count = dict(facts(film, seed).rows)[f"sudden drops of seed {seed}"], len(across[layer])
-    words = f"{event.start:,} … {event.end:,}, with {count} points turning by over 90° at u_ε {layer + 1}"
+    place = f"at u<sub>ε</sub> {layer + 1}"
+    words = f"{event.start:,} … {event.end:,}, with {count} points turning by over 90° {place}"
     assert words in told and count
     recipe = recipe_of(scenes()[film.data.name], seed=seed, curve="gradient")
     [marks] = [each for each in recipe.views[0].layers if each.title == "turn across in the drop"]

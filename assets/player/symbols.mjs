@@ -1,0 +1,100 @@
+// @ts-check
+/** Letters of the formula that a hand moves: each is a slider, and so are those of its name beside the figure. */
+
+import { fromTrack, h, readable, toTrack, track } from "./controls.mjs";
+
+/** @typedef {import("../engine/engine.mjs").Parameter} Parameter */
+
+const WIDTH = 240; // pixels of the hand, from one end of a slider to the other
+const KEYS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity });
+
+/** A parameter's value so far along its slider from another, on one of its steps. @param {Parameter} p @param {number} value @param {number} by in units of the slider */
+export function moved(p, value, by) {
+  const { min, max, step } = track(p), at = Math.max(min, Math.min(max, toTrack(p, value) + by));
+  return fromTrack(p, at === max ? max : min + step * Math.round((at - min) / step));
+}
+
+/** Parameters by the letter of the formula that moves them. @param {Parameter[]} parameters */
+export function bySymbol(parameters) {
+  /** @type {Map<string, Parameter[]>} */ const found = new Map();
+  for (const p of parameters) if (p.symbol) found.set(p.symbol, [...(found.get(p.symbol) ?? []), p]);
+  return found;
+}
+
+/** Makes letters of the formula handles. @param {HTMLElement} formula @param {Parameter[]} parameters those that the page offers
+ * @param {import("./player.mjs").Player} player @returns {(() => void)[]} shows the state */
+export function symbols(formula, parameters, player) {
+  const bubble = h("output", { className: "dragged", hidden: true });
+  const letters = Array.from(formula.querySelectorAll("mi"));
+  formula.append(bubble);
+  return [...bySymbol(parameters)].map(([symbol, own]) => handle(letters.filter((l) => l.textContent === symbol), own, bubble, player));
+}
+
+/** The letters are dragged. Keys and screen readers, to whom a formula is one thing, get a slider that lies over the first.
+ * @param {Element[]} letters all of one symbol @param {Parameter[]} own what it moves @param {HTMLElement} bubble @param {import("./player.mjs").Player} player */
+function handle(letters, own, bubble, player) {
+  const [first] = own, { min, max, step } = track(first), names = own.map((p) => p.label).join(", ");
+  const slider = h("span", { className: "letter", role: "slider", tabIndex: 0, "aria-label": `${names}, in the formula`, "aria-valuemin": min, "aria-valuemax": max });
+  bubble.before(slider);
+  const move = (/** @type {Record<string, number>} */ from, /** @type {number} */ by) => {
+    for (const p of own) player.set(p.name, moved(p, from[p.name], (by * (track(p).max - track(p).min)) / (max - min)));
+  };
+  const words = () => own.map((p) => `${p.label} = ${readable(player.params[p.name]).replace("-", "−")}`).join("\u2002");
+  let known = "", held = false;
+  const show = () => {
+    const now = words();
+    if (held) bubble.textContent = now;
+    if (now === known) return;
+    known = now;
+    slider.setAttribute("aria-valuenow", String(toTrack(first, player.params[first.name])));
+    slider.setAttribute("aria-valuetext", now);
+  };
+  const say = (/** @type {Element} */ letter) => {
+    held = true;
+    bubble.hidden = false;
+    show();
+    const at = letter.getBoundingClientRect(), half = bubble.offsetWidth / 2, from = around(bubble);
+    bubble.style.left = `${Math.max(half, Math.min(innerWidth - half, at.left + at.width / 2)) - from.left}px`;
+    bubble.style.top = `${at.bottom - from.top}px`;
+  };
+  const hush = () => { held = false; bubble.hidden = true; };
+  const reset = () => { for (const p of own) player.set(p.name, p.value); };
+  const together = own.length > 1 ? ` It moves ${names} together, by the same step.` : "";
+  for (const letter of letters) {
+    letter.classList.add("symbol");
+    letter.setAttribute("title", `Drag to the left or right.${together} Double click: back to the default.`);
+    /** @type {{x: number, from: Record<string, number>} | undefined} */ let grip;
+    const on = (/** @type {string} */ kind, /** @type {(event: any) => void} */ hear) => letter.addEventListener(kind, hear);
+    on("pointerdown", (/** @type {PointerEvent} */ event) => {
+      if (event.button) return;
+      event.preventDefault();
+      letter.setPointerCapture(event.pointerId);
+      slider.focus({ preventScroll: true });
+      grip = { x: event.clientX, from: { ...player.params } };
+      say(letter);
+    });
+    on("pointermove", (/** @type {PointerEvent} */ event) => { if (grip) move(grip.from, ((event.clientX - grip.x) * (max - min)) / WIDTH); });
+    for (const end of ["pointerup", "pointercancel"]) on(end, () => { grip = undefined; hush(); });
+    on("dblclick", reset);
+  }
+  slider.addEventListener("keydown", (event) => {
+    const by = KEYS[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    move({ ...player.params }, by * step);
+    say(slider);
+  });
+  slider.addEventListener("focus", () => lie(slider, letters[0]));
+  slider.addEventListener("blur", hush);
+  return show;
+}
+
+/** @param {HTMLElement} element */
+const around = (element) => /** @type {HTMLElement} */ (element.parentElement).getBoundingClientRect();
+
+/** Puts an element over a letter. @param {HTMLElement} element @param {Element} letter */
+function lie(element, letter) {
+  const at = letter.getBoundingClientRect(), from = around(element);
+  Object.assign(element.style, { left: `${at.left - from.left}px`, top: `${at.top - from.top}px`, width: `${at.width}px`, height: `${at.height}px` });
+}

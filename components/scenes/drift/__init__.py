@@ -1,0 +1,18 @@
+"""A window that slides: how the vectors of the letters in it drift, with LayerNorm and without."""
+
+from components.language.scene import Choice, Scene
+from components.scenes.drift.build import BELOW, KINDS, LAYERS, MODELS, WINDOWS, build, files
+
+SCENE = Scene(
+    __name__,
+    build,
+    order=450,
+    choices=(
+        Choice("model", "Before attention", "language", MODELS),
+        Choice("window", "Window", "64", WINDOWS),
+        Choice("kind", "As it slides", "places", KINDS),
+        Choice("layer", "Layer", "1", LAYERS),
+        Choice("below", "Below", "distance", BELOW),
+    ),
+    files=files,
+)

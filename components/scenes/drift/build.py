@@ -1,0 +1,297 @@
+"""The recipe of a window that slides over a text: what comes into a layer for sixteen letters in it.
+
+The vectors have four coordinates. The large picture shows the hyperplane Σx = 0, which has three; the one
+beside it the height over that plane, and the direction in it in which the letters are farthest apart.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Follow, Followed, Highest, Line, Mark, Points, Way
+from components.language.recipe import Facts, Letters, Number, Parameter, Recipe, Table, View
+from components.language.scene import Choices, File
+from components.scenes.blocks import around, sphere_in_steps
+from components.scenes.scenery import draw, graph, space, split, square
+from geometry import Affine, Entries, Pipeline, Track
+from geometry.centering import hyperplane_basis
+from learning.drift import drifting
+from learning.film import rows as table
+from learning.language import Shape, from_file, gain_and_shift, layer_norm_of
+
+Array = np.ndarray
+Found = Sequence[Mapping[str, Any]]
+
+MODELS = {"language": "LayerNorm", "language_centred": "centring alone", "language_unnormed": "no norm"}
+WINDOWS = {"32": "32 letters", "64": "64 letters", "256": "256 letters"}
+KINDS = {"places": "all is read anew", "past": "the past alone is lost", "kept": "nothing is lost"}
+LAYERS = {str(k): f"layer {k}" for k in range(1, 5)}
+BELOW = {"distance": "how far a letter is", "loss": "the loss", "size": "the size"}
+LOOKS = {
+    "language": ("sphere", "solid"),
+    "language_centred": ("hyperplane", "dash"),
+    "language_unnormed": ("ellipsoid", "dot"),
+}
+PARTS = {
+    "stream": ("x", "input", "solid"),
+    "across": ("centred", "hyperplane", "dash"),
+    "reads": ("what attention reads", "sphere", "dot"),
+}
+PHRASE = "carry no meaning"  # the letters that are shown; the text before them and after them is as it is
+D, WIDEST, REACH = 4, 2.5, 2.6  # coordinates; where the farthest letter stands at first; half the picture
+SHOW, UP = hyperplane_basis(D), np.full(D, D**-0.5)
+
+
+def files(choices: Choices) -> tuple[File, File, File]:
+    """The chosen model, what was measured of all, and the text, which none has learned from."""
+    model = File(f"{choices['model']}.safetensors", from_file)
+    return model, File("drift.json", table), File("language.txt", text)
+
+
+def text(data: bytes) -> str:
+    return data.decode("utf-8")
+
+
+def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], found: Found, words: str) -> Recipe:
+    shape, weights = model
+    slid = slide(choices, shape, weights, words)
+    drawn, clouds = slid.clouds(shape)
+    guides, scenery = split(*around(drawn, before=0.05))
+    stops = np.arange(len(slid.stream), dtype=float)
+    below, curves = under(choices, slid, stops, found)
+    aside, plane = from_the_side(slid, stops)
+    return Recipe(
+        stages=(
+            *(("x", "centre") if shape.normed else ("x",)),
+            *(("sphere",) if shape.normed and shape.scaled else ()),
+            "⊙ γ",
+            "+ β",
+        ),
+        parameters=(
+            Parameter(
+                "slide",
+                "letters that came since",
+                float(len(stops) // 2),
+                0,
+                stops[-1],
+                1,
+                about="by so many places the window has gone on",
+            ),
+        ),
+        clouds=(*clouds, *guides, *plane, *curves),
+        views=(space("space", "", (*scenery, *marks(rows(SHOW), stops)), REACH), aside, below),
+        formula=formula(shape),
+        table=Table("true", columns=("components", "mean", "norm")),
+        readouts=(
+            Letters("now farthest from where it came in", "ways", Highest(pick(FAR + 1))),
+            *(Number(label, "ways", pick(GONE + k), Followed(), digits=2) for k, label in enumerate(LABELS)),
+        ),
+        facts=facts(choices, found),
+        clock="slide",
+        follow=PHRASE.index("m"),
+    )
+
+
+# --- the letters
+
+
+NOW, FAR, GONE = 0, 1, 4  # what a letter's numbers are: the step, how far it is, how far it has gone
+LABELS = ("Way of the followed letter so far", "of it, centred", "of what attention reads")
+
+
+def pick(k: int) -> Row:
+    """One of a letter's numbers."""
+    return Row(tuple(np.eye(GONE + len(PARTS))[k].tolist()))
+
+
+@dataclass(frozen=True)
+class Slid:
+    """The stream into a layer (steps, letters, d), what attention reads of it, and its gain and shift."""
+
+    stream: Array
+    reads: Array
+    gamma: Array
+    beta: Array
+
+    @property
+    def unit(self) -> float:
+        """By what the picture divides."""
+        return float(np.linalg.norm(self.stream @ SHOW.T, axis=-1).max()) / WIDEST
+
+    @property
+    def looks(self) -> list[Array]:
+        return [self.stream, self.stream @ SHOW.T, self.reads]
+
+    def numbers(self) -> Array:
+        """(steps, letters, 7): the step; how far from where it came in, by parts, in spreads; how far it
+        has gone, in their own units."""
+        t = np.broadcast_to(np.arange(len(self.stream), dtype=float)[:, None], self.stream.shape[:2])
+        far = [np.linalg.norm(x - x[0], axis=-1) / spread(x) for x in self.looks]
+        gone = [
+            np.pad(np.linalg.norm(np.diff(x, axis=0), axis=-1).cumsum(0), ((1, 0), (0, 0)))
+            for x in self.looks
+        ]
+        return np.stack([t, *far, *gone], axis=-1)
+
+    def clouds(self, shape: Shape) -> tuple[Sequence[Any], list[Cloud]]:
+        options = {"scaled": shape.scaled, "normed": shape.normed}
+        drawn = sphere_in_steps(self.gamma, self.beta, self.unit, **options)
+        true = sphere_in_steps(self.gamma, self.beta, **options)
+        names = list(PHRASE.replace(" ", "␣"))
+        each = {
+            "letters": (self.stream / self.unit, drawn),
+            "true": (self.stream, true),
+            "ways": (self.numbers(), ()),
+        }
+        return drawn, [
+            Cloud(
+                name,
+                np.eye(len(names)),
+                Pipeline(steps),
+                Pipeline((tracked(x),)),
+                list(PHRASE) if name == "ways" else names,
+            )
+            for name, (x, steps) in each.items()
+        ]
+
+
+def slide(choices: Choices, shape: Shape, weights: Mapping[str, Array], words: str) -> Slid:
+    """What comes into the chosen layer as the chosen window slides on."""
+    window, layer = int(choices["window"]), int(choices["layer"]) - 1
+    start = words.index(PHRASE) + len(PHRASE) - window
+    tokens = shape.tokens(words[start : start + 2 * window])
+    stream = drifting(
+        shape, weights, tokens, window=window, letters=len(PHRASE), layers=layer + 1, kind=choices["kind"]
+    )[layer]
+    norm = layer_norm_of if shape.normed else gain_and_shift
+    reads = norm(weights, f"h.{layer}.ln_1", stream, scaled=shape.scaled)
+    gamma, beta = (weights[f"h.{layer}.ln_1.{part}"] for part in ("weight", "bias"))
+    return Slid(stream, reads, gamma, beta)
+
+
+def tracked(x: Array) -> Affine:
+    """The unit vector of each letter (steps, letters, d) to where it is, in single precision."""
+    each = np.swapaxes(x, 1, 2).astype(np.float32)
+    return Affine(Entries(np.zeros(each.shape[1:]), tracks={"slide": Track(np.arange(len(x)), each)}))
+
+
+def spread(x: Array) -> float:
+    """The root mean square distance of all from their mean."""
+    every = x.reshape(-1, x.shape[-1])
+    return float(np.sqrt(((every - every.mean(0)) ** 2).sum(-1).mean()))
+
+
+# --- the views
+
+
+def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark, ...]:
+    """The letters, and the way of the followed one, what is to come of it thin."""
+    way: dict[str, Any] = {"parameter": "slide", "stops": stops}
+    return (
+        Way("letters", "trail", show, **way, whole=True, size=1.5, opacity=0.8),
+        Way("letters", "followed", show, **way, only=Followed(), whole=True, size=1.5, opacity=0.45),
+        Way("letters", "followed", show, "its way so far", **way, only=Followed(), size=3),
+        Points("letters", "input", show, "a letter", size=size, hand=Follow()),
+        Points("letters", "followed", show, "the followed letter", only=Followed(), size=size + 3),
+    )
+
+
+def from_the_side(slid: Slid, stops: Array) -> tuple[View, tuple[Cloud, ...]]:
+    """The height along 1, over the direction of the hyperplane in which the letters are farthest apart."""
+    flat = (slid.stream @ SHOW.T).reshape(-1, D - 1) / slid.unit
+    along = np.linalg.svd(flat - flat.mean(0), full_matrices=False)[2][0] @ SHOW
+    show = rows(np.stack([along, UP]))
+    reach = max(REACH, 1.1 * float(np.abs(slid.stream @ UP).max()) / slid.unit)
+    ends = 0.98 * reach * np.stack([-along, along])
+    clouds, level = split(
+        draw("level", Line, "hyperplane", show, ends, "the hyperplane", size=1.5, opacity=0.8)
+    )
+    return square(
+        "side", "From the side: the height along 𝟏", (*level, *marks(show, stops, size=6)), reach
+    ), clouds
+
+
+def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[View, tuple[Cloud, ...]]:
+    """How far the followed letter is from where it came in; or the loss or the size along a long text."""
+    if choices["below"] != "distance":
+        return along(choices["below"], choices["model"], found)
+    way: dict[str, Any] = {"parameter": "slide", "stops": stops, "only": Followed()}
+    layers: list[Mark] = []
+    for k, (title, role, dash) in enumerate(PARTS.values()):
+        show = (pick(NOW), pick(FAR + k))
+        layers += [
+            Way("ways", role, show, title, **way, whole=True, size=2, dash=dash),
+            Points("ways", role, show, only=Followed(), size=9),
+        ]
+    top = 1.08 * max(float(slid.numbers()[..., FAR:GONE].max()), 0.5)
+    y = ("spreads", 0.0, top)
+    return graph(
+        "below",
+        "How far from where it came in",
+        layers,
+        ("letters that came since", 0.0, float(stops[-1])),
+        y,
+    ), ()
+
+
+def along(what: str, chosen: str, found: Found) -> tuple[View, tuple[Cloud, ...]]:
+    """The medians of all models along eleven windows of text: read, and, dotted, written by themselves."""
+    number = ("loss", "size").index(what)
+    parts, top, low = [], 0.0, np.inf
+    for name, (role, dash) in LOOKS.items():
+        for source in ("read", "written"):
+            values = np.median([row[source][number] for row in found if row["model"] == name], axis=0)
+            points = np.stack([np.arange(len(values)), values], axis=-1)
+            title = MODELS[name] if source == "read" else ""
+            look: dict[str, Any] = {
+                "size": 4 if name == chosen else 2,
+                "dash": dash,
+                "opacity": 1 if source == "read" else 0.5,
+            }
+            parts.append(draw(f"{name}, {source}", Line, role, rows(np.eye(2)), points, title, **look))
+            top, low = max(top, values.max()), min(low, values.min())
+    titles = {"loss": "The loss in a window", "size": "The size of the stream into layer 4"}
+    y = ("nats a letter", 0.95 * low, 1.05 * top) if what == "loss" else ("length", 0.0, 1.05 * top)
+    clouds, layers = split(*parts)
+    return graph("below", titles[what], layers, ("windows that have passed", 0.0, 10.0), y), clouds
+
+
+# --- numbers and words
+
+
+def facts(choices: Choices, found: Found) -> Facts:
+    """How far letters go, beside how far they are apart: medians over the models of each kind."""
+    lines = []
+    for name, label in MODELS.items():
+        models = [row for row in found if row["model"] == name]
+        loss = f"{np.median([row['loss'] for row in models]):.2f}"
+        for part, (called, _, _) in PARTS.items():
+            lines.append(
+                [f"{label}: {called}", *ways(choices, models, part), loss if part == "stream" else ""]
+            )
+    columns = ("", *LAYERS.values(), "loss")
+    places = int(choices["window"]) - len(PHRASE)
+    title = f"Ways of letters while the window goes {places} places on, in spreads: medians"
+    return Facts(title, columns, lines)
+
+
+def ways(choices: Choices, models: Found, part: str) -> list[str]:
+    """By layer."""
+    if choices["kind"] == "kept":
+        return ["0"] * len(LAYERS)
+    each = [row[choices["kind"]][choices["window"]][part] for row in models]
+    return [f"{w:.1f}" for w in np.median([np.divide(e["path"], e["spread"]) for e in each], axis=0)]
+
+
+def formula(shape: Shape) -> str:
+    over = r"\class{stage-1 role-hyperplane}{x_t - \mu 𝟏}"
+    if not shape.normed:
+        return r"k_t = \class{stage-1}{\gamma \odot} x_t \class{stage-2 role-shift}{+ \beta}"
+    if not shape.scaled:
+        return rf"k_t = \class{{stage-2}}{{\gamma \odot}} ({over}) \class{{stage-3 role-shift}}{{+ \beta}}"
+    unit = rf"\class{{stage-2 role-sphere}}{{\frac{{{over}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}}}"
+    gain = r"\class{stage-3 role-ellipsoid}{\gamma \odot}"
+    return rf"k_t = {gain} {unit} \class{{stage-4 role-shift}}{{+ \beta}}"

@@ -1,0 +1,127 @@
+"""Drift: how the vectors of tokens change as the window that a model reads slides on over a text.
+
+Where the window is read anew for each new token, the tokens in it come to other places, and their past grows
+shorter. Source: 003, section 3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from learning.language import Shape, losses, read
+
+Array = np.ndarray
+Weights = Mapping[str, Array]
+Kind = Literal["places", "past", "kept"]
+
+
+def drifting(
+    shape: Shape,
+    weights: Weights,
+    tokens: Int[Array, "n"],
+    *,
+    window: int,
+    letters: int,
+    layers: int,
+    kind: Kind = "places",
+) -> Float[Array, "layers steps letters d"]:
+    """What comes into the first layers at some tokens, since the last of them came and until the first goes.
+
+    They are the tokens window − letters … window − 1. Step t reads the tokens t … t + window − 1.
+    places: as a window that is read anew, from place 0 on. past: each token stays in its place, and no other
+    comes; the first t are forgotten, no more. kept: none is, and each is read once, as with a cache.
+    Raises ValueError for more letters than the window holds, and for too few tokens.
+    """
+    steps = window - letters + 1
+    wanted = window + (steps - 1) * (kind == "places")
+    if not 0 < letters <= window or len(tokens) < wanted:
+        raise ValueError(f"{letters} letters in a window of {window} need {wanted} tokens: got {len(tokens)}")
+    small, found = replace(shape, layers=max(layers - 1, 1)), []
+    for t in range(1 if kind == "kept" else steps):
+        own, last = weights, t + window
+        if kind != "places":
+            own, last = {**weights, "wpe.weight": weights["wpe.weight"][t:]}, window
+        blocks = read(small, own, tokens[t:last]).blocks
+        streams = np.stack([*(block.stream for block in blocks), blocks[-1].out])
+        here = window - letters - t
+        found.append(streams[:layers, here : here + letters])
+    every = np.stack(found, axis=1)
+    return np.repeat(every, steps, axis=1) if kind == "kept" else every
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How far tokens go, of ways (*sets, steps, letters, d).
+
+    path: the median length of their ways; spread: the root mean square distance of all vectors from their
+    mean; share: what part of the square of that is within the ways, 0 to 1; turn: the mean angle between two
+    steps, seen from the origin, in degrees.
+    """
+
+    path: float
+    spread: float
+    share: float
+    turn: float
+
+
+def drift(ways: Float[Array, "*sets steps letters d"]) -> Drift:
+    """Of one way or more. A vector of length 0 has no angle: it counts as 0."""
+    step = np.linalg.norm(np.diff(ways, axis=-3), axis=-1)
+    every = ways.reshape(-1, ways.shape[-1])
+    total = float(((every - every.mean(0)) ** 2).sum(-1).mean())
+    within = float(ways.var(-3).sum(-1).mean())
+    return Drift(
+        path=float(np.median(step.sum(-2))),
+        spread=total**0.5,
+        share=within / total if total else 0.0,
+        turn=float(angles(ways[..., 1:, :, :], ways[..., :-1, :, :]).mean()),
+    )
+
+
+def angles(a: Float[Array, "*n d"], b: Float[Array, "*n d"]) -> Float[Array, "*n"]:
+    """Between vectors, in degrees: 2·atan2(‖a/‖a‖ − b/‖b‖‖, ‖a/‖a‖ + b/‖b‖‖), exact for small ones too."""
+    a, b = (x / np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), np.finfo(float).tiny) for x in (a, b))
+    return np.degrees(2 * np.arctan2(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)))
+
+
+def along(
+    shape: Shape, weights: Weights, tokens: Int[Array, "n"], *, window: int, windows: int, every: int
+) -> Float[Array, "2 windows"]:
+    """The loss in the window, and how long the vectors are that come into the last layer, as it slides on.
+
+    Root mean square lengths; means over the windows that start in 0 … window − 1, in window … 2·window − 1,
+    and so on, one in `every`.
+    """
+    starts = np.arange(0, windows * window, every)
+    found = []
+    for start in starts:
+        seen = tokens[start : start + window]
+        reading = read(shape, weights, seen)
+        sizes = (reading.blocks[-1].stream ** 2).sum(-1)
+        found.append([losses(reading.logits, seen).mean(), sizes.mean()])
+    loss, size = np.array(found).reshape(windows, -1, 2).mean(1).T
+    return np.stack([loss, np.sqrt(size)])
+
+
+def written(
+    shape: Shape, weights: Weights, tokens: Int[Array, "window"], *, windows: int, seed: int
+) -> Float[Array, "2 windows"]:
+    """The same while the model goes on by itself from a window of tokens, drawing each token from its guess.
+
+    The loss is that of the tokens that it draws, each when it is drawn.
+    """
+    rng, window, text = np.random.default_rng(seed), len(tokens), list(tokens)
+    found = []
+    for _ in range(windows * window):
+        reading = read(shape, weights, np.array(text[-window:]))
+        guess = np.exp(reading.logits[-1] - reading.logits[-1].max())
+        guess /= guess.sum()
+        text.append(int(rng.choice(len(guess), p=guess)))
+        found.append([-np.log(guess[text[-1]]), (reading.blocks[-1].stream ** 2).sum(-1).mean()])
+    loss, size = np.array(found).reshape(windows, window, 2).mean(1).T
+    return np.stack([loss, np.sqrt(size)])

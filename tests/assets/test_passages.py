@@ -1,0 +1,42 @@
+"""Paragraphs that name stages: which they are in a recipe, and where a click leads."""
+
+import pytest
+
+from tests.assets.engine import Node
+
+STAGES = ["x", "centre", "sphere", "centre", "γ, β", "2"]
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+def calls(node, name, *cases):
+    return node.ask("passages", name=name, cases=cases)
+
+
+@pytest.mark.parametrize(
+    ("words", "stages"),
+    [
+        ("x", [0]),
+        ("centre", [1, 3]),
+        ("γ, β", [4]),
+        ("sphere | 0", [0, 2]),
+        ("2", [2, 5]),
+        ("3 | centre", [1, 3]),
+        ("6 | plane", []),
+    ],
+)
+def test_a_stage_has_a_name_or_a_number(node, words, stages):
+    assert calls(node, "named", [words, STAGES]) == [stages]
+
+
+def test_a_click_goes_to_the_next_and_after_the_last_to_the_first(node):
+    assert calls(node, "after", *([[1, 3], now] for now in range(6))) == [1, 3, 3, 1, 1, 1]
+
+
+def test_on_the_way_the_stage_ahead_is_lit(node):
+    """As in the formula, whose piece is what is done at the moment."""
+    assert calls(node, "towards", [0], [0.01], [0.5], [1], [1.01], [1.1], [5]) == [0, 0, 1, 1, 1, 2, 5]
