@@ -173,7 +173,7 @@ export function scrubber(part, recipe, player) {
   });
   const stops = recipe.stages.map((/** @type {string} */ name, /** @type {number} */ k) =>
     h("button", { type: "button", className: "stop", onclick: () => player.goTo(k), style: `--at: ${last ? k / last : 0}` },
-      ...(name === String(k) ? [] : [h("span", { className: "nth" }, String(k))]), h("span", { className: "name", innerHTML: name })));
+      ...(name === String(k) ? [] : [h("span", { className: "nth" }, String(k))]), h("span", { className: "name" }, name)));
   const button = (/** @type {string} */ name, /** @type {string} */ label, /** @type {() => void} */ onclick, className = "") =>
     h("button", { type: "button", className: `tool ${className}`, title: label, "aria-label": label, onclick, innerHTML: ICONS[name] ? icon(name) : name });
   const play = button("play", "Play (space)", () => player.toggle(), "play");
