@@ -340,11 +340,11 @@ def test_the_json_of_a_run_is_charged_for_until_it_is_written(small):
     answer = server.test_client().get(f"/run/{name}.json", buffered=False)
     pieces = answer.iter_encoded()
     next(pieces)
-    assert budget.inside == 1 and "127.0.0.1" not in budget.debts
+    assert len(budget.working) == 1 and "127.0.0.1" not in budget.debts
     assert b"".join(pieces).endswith(b"]}")
-    assert budget.inside == 0 and budget.owed("127.0.0.1") > 0
+    assert not budget.working and budget.owed("127.0.0.1") > 0
     server.test_client().get(f"/run/{name}.json", buffered=False).close()  # who goes at once
-    assert budget.inside == 0
+    assert not budget.working
     budget.charge("127.0.0.1", BURST)
     assert server.test_client().get(f"/run/{name}.json").status_code == 429
 
