@@ -23,6 +23,7 @@ import { lazily } from "./shaders.mjs";
 
 const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: false, doubleClick: false };
 const SAME = 4; // pixels from one point to another in the same place
+const CROWDED = 13; // pixels, the height of letters that say how many points share a place
 const UP = { x: 0, y: 0, z: 1 }, PARTS = /** @type {const} */ (["points", "opacity", "values"]);
 
 /** Every `var(--role)` as a colour. @template T @param {T} data @param {(name: string) => string} color @returns {T} */
@@ -93,6 +94,7 @@ export class Panel {
     this.hand = hand;
     /** @type {(layer: Mark | null, index: number) => void} */ this.hovered = () => {};
     /** @type {() => void} */ this.plotted = () => {};
+    /** @type {() => void} */ this.rested = () => {};
     /** @type {Drawn[]} the last frame */ this.frame = [];
     /** @type {Drawn[] | null} the same while things move, as long as nobody else has drawn */ this.painted = null;
     /** @type {Map<number, Kept>} buffers of each layer, kept from frame to frame */
@@ -105,6 +107,7 @@ export class Panel {
     /** @type {OffscreenCanvasRenderingContext2D | null} */ this.grid = null; // one pixel a point of the field
     /** @type {WeakMap<Mark, {points: Float32Array, place: string, path: Path2D}>} */ this.paths = new WeakMap(); // of layers on the canvas
     this.turning = 0; // cameras of our own on their public way
+    /** @type {import("../engine/crowds.mjs").Crowd[]} as the public way showed them last */ this.crowds = [];
     /** @type {{frame: Drawn[], camera: Camera | null} | null} what the public way showed last */ this.settled = null;
     /** @type {ReturnType<typeof picking> | null} 3D, on the fast way */ this.picking = null;
     /** @type {import("./depth.mjs").Look} */ this.depth = { paper: [1, 1, 1], shape: SHAPES.label, square: false, still: true };
@@ -118,6 +121,9 @@ export class Panel {
 
   /** Tell when Plotly has drawn: axes may have moved. @param {() => void} hear */
   whenPlotted(hear) { this.plotted = hear; }
+
+  /** Tell when a frame stands for good. @param {() => void} hear */
+  whenRested(hear) { this.rested = hear; }
 
   /** Another view of the same kind; the next frame is of it. @param {View} view */
   show(view) {
@@ -152,7 +158,11 @@ export class Panel {
     this.gd.on("plotly_hover", (/** @type {Plotly} */ event) => this.hovered(this.view.layers[event.points[0].curveNumber], event.points[0].pointNumber));
     this.gd.on("plotly_unhover", () => this.hovered(null, -1));
     if (this.is3d) {
-      const moved = (/** @type {Plotly} */ event) => { if ("scene.camera" in event && !this.turning) this.hand.turned(this.camera()); };
+      const moved = (/** @type {Plotly} */ event) => {
+        if (!("scene.camera" in event) || this.turning) return;
+        this.gd.classList.add("turning");
+        this.hand.turned(this.camera());
+      };
       this.gd.on("plotly_relayouting", moved);
       this.gd.on("plotly_relayout", moved);
       this.gd.addEventListener("wheel", this.#zoom, { passive: false, capture: true });
@@ -173,6 +183,7 @@ export class Panel {
     this.sizes.observe(this.gd);
     this.painted = frame;
     this.settled = { frame, camera: this.is3d ? this.camera() : null };
+    this.rested();
   }
 
   /** A 3D figure, which draws with depth; on the fast way unseen. @param {() => Promise<unknown>} build
@@ -232,9 +243,10 @@ export class Panel {
     const camera = this.is3d ? this.camera() : null;
     this.#forget();
     await this.Plotly.relayout(this.gd, { width: clientWidth, height: clientHeight });
-    if (!camera || this.closed) return;
-    this.setCamera(camera);
-    if (this.moving) this.paint(this.frame); // Plotly has drawn what had settled before
+    if (this.closed) return;
+    if (camera) this.setCamera(camera);
+    this.rested();
+    if (camera && this.moving) this.paint(this.frame); // Plotly has drawn what had settled before
   }
 
   get moving() { return this.gd.classList.contains("moving"); }
@@ -263,11 +275,19 @@ export class Panel {
     const figure = /** @type {{data: Trace[], layout: Plotly}} */ (resolve(this.view.figure, this.color));
     const data = figure.data.map((trace, l) =>
       this.#filled({ ...trace, uid: `layer-${l}` }, frame[l]));
+    if (this.crowds.length) data.push(this.#counted(figure.layout.font));
     if (this.is3d && camera) {
       figure.layout.scene.camera = { ...figure.layout.scene.camera, ...this.#plotlyCamera(camera) };
     }
     const { clientWidth, clientHeight, _fullLayout: before } = this.gd; // hidden, it keeps the size that it had
     return { data, layout: { ...figure.layout, width: clientWidth || before?.width, height: clientHeight || before?.height } };
+  }
+
+  /** Beside each place that many points share, how many. @param {Plotly} font @returns {Trace} */
+  #counted({ family, color }) {
+    const coordinates = Object.fromEntries([..."xyz"].slice(0, this.view.dims).map((name, r) => [name, this.crowds.map(({ place }) => place[r])]));
+    return { type: this.is3d ? "scatter3d" : "scatter", mode: "text", uid: "crowds", ...coordinates, text: this.crowds.map(({ count }) => `×${count}`),
+      textposition: "top right", textfont: { size: CROWDED, family, color }, hoverinfo: "skip", showlegend: false, cliponaxis: false };
   }
 
   /** @param {Trace} trace @param {Drawn} drawn */
@@ -286,6 +306,18 @@ export class Panel {
    * @returns {boolean} whether Plotly has drawn some otherwise */
   #prepare() {
     let otherwise = false;
+    const counts = this.scene?.traces?.crowds?.textMarkers;
+    if (counts) {
+      const { draw } = Object.getPrototypeOf(counts);
+      counts.isTransparent = () => false;
+      counts.isOpaque = () => counts.opacity >= 1;
+      counts.drawPick = () => {};
+      counts.draw = (/** @type {Plotly} */ camera) => {
+        this.depth.shape = SHAPES.label;
+        draw.call(counts, camera);
+      };
+      otherwise = true;
+    }
     this.view.layers.forEach((layer, l) => {
       const trace = this.scene?.traces?.[`layer-${l}`];
       for (const object of [trace?.scatterPlot, trace?.linePlot, trace?.textMarkers, trace?.mesh]) {
@@ -338,14 +370,16 @@ export class Panel {
     this.settle(frame);
   }
 
-  /** Show a frame for good: the public way, with the camera where it is. @param {Drawn[]} frame */
-  async settle(frame) {
+  /** Show a frame for good: the public way, with the camera where it is.
+   * @param {Drawn[]} frame @param {import("../engine/crowds.mjs").Crowd[]} [crowds] places that many points share */
+  async settle(frame, crowds = []) {
     if (!this.opened) return;
     const camera = this.is3d ? this.camera() : null, before = this.settled;
-    if (!this.moving && same(frame, before?.frame, "text") && String(camera?.eye) === String(before?.camera?.eye)
-      && String(camera?.center) === String(before?.camera?.center) && this.#keepsColors()) return;
+    if (!this.moving && same(frame, before?.frame, "text") && JSON.stringify(crowds) === JSON.stringify(this.crowds) && String(camera?.eye) === String(before?.camera?.eye)
+      && String(camera?.center) === String(before?.camera?.center) && this.#keepsColors()) return this.rested();
     this.colors.clear();
     this.frame = frame;
+    this.crowds = crowds;
     const { data, layout } = this.#figure(frame, camera);
     this.#forget();
     this.settled = { frame, camera };
@@ -357,6 +391,7 @@ export class Panel {
     } else /** @type {HTMLCanvasElement} */ (this.canvas).hidden = true;
     this.gd.classList.remove("moving");
     this.#follow();
+    this.rested();
   }
 
   /** Whether the theme is the one that was drawn last. */
@@ -375,6 +410,7 @@ export class Panel {
     } catch {
       return (this.fast = false);
     }
+    if (scene.traces.crowds?.textMarkers) scene.traces.crowds.textMarkers.opacity = 0; // who stood together goes apart
     redraw(scene.glplot);
     return true;
   }
@@ -431,6 +467,7 @@ export class Panel {
   setCamera(camera) {
     if (!this.is3d || !this.opened) return;
     const scene = this.scene;
+    this.gd.classList.add("turning");
     if (this.fast && scene?.camera?.lookAt) {
       scene.camera.lookAt(camera.eye, camera.center, xyz(UP));
       redraw(scene.glplot);

@@ -25,18 +25,25 @@ export function readBack() {
   return () => { prototype.getContext = getContext; };
 }
 
+/** @param {HTMLElement} item @param {number} layer which it is of @param {boolean} own whether it may stand at the thing, in its colour */
+function marked(item, layer, own) {
+  item.dataset.layer = String(layer);
+  if (own) item.dataset.named = "";
+  return item;
+}
+
 /** What the colours of a view are: its titled layers, and its colour scale. @param {import("../engine/engine.mjs").View} view */
 export function legend(view) {
   const items = view.layers.flatMap((layer, l) => {
     const dashed = layer.pattern?.length > 0;
     const swatch = h("span", dashed ? { className: "swatch dashed", innerHTML: stroke(layer) } : { className: `swatch ${layer.draws} ${layer.glyph ?? ""}`,
       style: `background: var(--${layer.role}); border-color: var(--${layer.role})` });
-    const own = layer.title && !layer.color ? [h("li", {}, swatch, layer.title)] : [];
+    const own = layer.title && !layer.color ? [marked(h("li", { style: `--name: var(--${layer.role})` }, swatch, layer.title), l, true)] : [];
     if (!layer.color?.title) return own;
     const { title, low, high, scale } = layer.color, trace = view.figure.data[l];
     const steps = (trace.marker ?? trace).colorscale.map((/** @type {[number, string]} */ [, step]) => step);
-    const words = scale === "cyclic" ? title : `${title}: ${readable(low)} … ${readable(high)}`;
-    return [h("li", {}, h("span", { className: "bar", style: `background: linear-gradient(to right, ${steps})` }), words)];
+    const words = scale === "cyclic" ? title : `${title}: ${[low, high].map((x) => readable(x).replace("-", "−")).join(" … ")}`;
+    return [marked(h("li", {}, h("span", { className: "bar", style: `background: linear-gradient(to right, ${steps})` }), words), l, false)];
   });
   return h("ul", { className: "legend" }, ...items);
 }

@@ -13,8 +13,16 @@ const plain = (html) => (/[<&]/.test(html) ? new DOMParser().parseFromString(htm
 /** Sentences: what and where; what differs from the defaults; the followed point; the readouts; the camera. @param {import("./player.mjs").Player} player @returns {string[]} */
 function sentences(player) {
   const { recipe } = player;
-  return [`${recipe.title}: ${where(player)}.`, moved(player), followed(player),
+  return [`${recipe.title}: ${where(player)}.`, together(player), moved(player), followed(player),
     ...recipe.readouts.map((r) => `${sentence(plain(r.label))}: ${reading(r, player)}.`), seen(player)].filter(Boolean);
+}
+
+/** How many points of the first view share a place, at rest. @param {import("./player.mjs").Player} player */
+function together({ crowds, recipe }) {
+  const counts = crowds?.[0]?.map(({ count }) => count) ?? [], [most] = counts, title = plain(recipe.views[0].title);
+  if (!counts.length) return "";
+  const seen = title ? `In “${title}”` : "In the picture";
+  return `${seen} ${counts.length === 1 ? `${most} points share one place` : `points share ${counts.length} places, at most ${most} of them one`}.`;
 }
 
 /** @param {import("./player.mjs").Player} player */

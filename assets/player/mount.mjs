@@ -10,8 +10,9 @@ import { numbers } from "./numbers.mjs";
 import { passages, towards } from "./passages.mjs";
 import { NoWebGL, Panel } from "../painter/painter.mjs";
 import { picture } from "../painter/pictures.mjs";
-import { name, tabs } from "./tabs.mjs";
+import { rename, tabs } from "./tabs.mjs";
 import { tour } from "./tour.mjs";
+import { name } from "../painter/names.mjs";
 import { home, legend, plotly } from "../painter/views.mjs";
 
 const IDLE = 300; // milliseconds at most
@@ -123,8 +124,8 @@ async function keep(player, frame) {
     panel.show(recipe.views[v]);
     panel.gd.parentElement.querySelector("figcaption").textContent = panel.view.title;
     explain(panel);
-    name(player, v);
-    return panel.settle(frame[v]).then(() => panel.setCamera(camera ?? home(panel.view)));
+    rename(player, v);
+    return panel.settle(frame[v]).then(() => panel.setCamera(camera ?? home(panel.view))).then(() => panel.rested());
   }));
 }
 
@@ -138,6 +139,7 @@ function build(player, view, Plotly, hand) {
     h("figcaption", {}, view.title), ...(view === player.recipe.views[0] ? [h("p", { className: "headline" })] : []), element, legend(view)));
   const panel = new Panel(element, view, (name) => color(element, name), Plotly, fast, {
     picked: (layer, index) => hand.picked(layer, pointOf(layer, index)), turned: (camera) => hand.turned(camera, panel) });
+  panel.whenRested(() => name(panel));
   if (view.edge) element.after(h("button", { type: "button", className: "edge", onclick: () => player.edgeOn(panel) }, "See the plane edge on"));
   return panel;
 }

@@ -50,6 +50,7 @@ export class Player {
   /** @type {(player: Player) => void} shows the numbers */ #counted = () => {};
   /** @type {import("./motion.mjs").Flight | null} */ #flight = null;
   /** @type {import("./tour.mjs").Tour | null} */ #tour = null;
+  /** @type {import("../engine/crowds.mjs").Crowd[][] | null} at rest */ #crowds = null;
   #closed = false;
   #living = false; // whether the first panel shows the recipe
   #ready = false; // whether all panels do
@@ -84,6 +85,8 @@ export class Player {
   get stages() { return this.#state.stages; }
   get at() { return this.#state.at; }
   get moment() { return this.#state.moment; }
+  /** At rest, for each view, the places that many points share. */
+  get crowds() { return this.#crowds; }
   get playing() { return this.#state.playing; }
   get running() { return this.#state.running; }
   get leg() { return this.#state.leg; }
@@ -482,6 +485,7 @@ export class Player {
     const passed = this.#time ? Math.min(time - this.#time, LONGEST) : 0;
     if (this.#state.advance(passed, calm.matches)) this.#end();
     const frame = this.#state.frame(false);
+    this.#crowds = null;
     this.#panels.forEach((panel, v) => panel.paint(frame[v]));
     if (this.#flight) this.#flyOn(this.#flight, passed);
     this.#show();
@@ -521,13 +525,13 @@ export class Player {
     if (this.#closed || !this.#ready) return;
     const still = /** @type {HTMLImageElement | null} */ (this.root.querySelector(".still img.live"));
     if (still) still.src = this.picture();
-    const frame = this.#state.frame(true), turned = this.#by;
+    const frame = this.#state.frame(true), crowds = (this.#crowds = this.#state.crowds), turned = this.#by;
     if (turned && this.#panels.includes(turned) && this.camera && !this.#flight) {
       this.#state.look(turned.camera());
       for (const panel of this.#panels) if (panel !== turned) panel.setCamera(turned.camera());
     }
     if (!this.growing) this.#describe(); // what changes by itself is not read out
-    await Promise.all(this.#panels.map((panel, v) => panel.settle(frame[v])));
+    await Promise.all(this.#panels.map((panel, v) => panel.settle(frame[v], crowds[v])));
     this.#write();
   }
 

@@ -9,6 +9,7 @@
  */
 
 import { clockOf, cloudOf, now, progresses, stages } from "../engine/engine.mjs";
+import { crowdsOf } from "../engine/crowds.mjs";
 import { follows, opacityOf, pointsOf, valuesOf } from "../engine/marks.mjs";
 import { defaults, pointCount, read, texts, within, write } from "./link.mjs";
 import { APART, CLOSING, along, apart, clockAfter, hurry, isOver, nextLeg, stageBeside } from "./motion.mjs";
@@ -276,6 +277,10 @@ export class State {
       text: rest && follows(mark) ? this.#texts(mark.cloud) : undefined,
     })));
   }
+
+  /** For each view, the places that many points share, as the last frame shows them.
+   * @returns {import("../engine/crowds.mjs").Crowd[][]} */
+  get crowds() { return this.recipe.views.map((view) => crowdsOf(view, this.moment)); }
 
   /** What is told of each point under the pointer: its label, or where it is. @param {string} name */
   #texts(name) {

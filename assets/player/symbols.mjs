@@ -90,8 +90,8 @@ function handle(letters, own, bubble, player) {
   return show;
 }
 
-/** @param {HTMLElement} element */
-const around = (element) => /** @type {HTMLElement} */ (element.parentElement).getBoundingClientRect();
+/** What an element is placed in: the formula, or on small screens what that stands in. @param {HTMLElement} element */
+const around = (element) => (element.offsetParent ?? document.body).getBoundingClientRect();
 
 /** Puts an element over a letter. @param {HTMLElement} element @param {Element} letter */
 function lie(element, letter) {

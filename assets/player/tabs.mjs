@@ -41,7 +41,7 @@ export function tabs(player) {
 }
 
 /** The name of a view's tab, as the view is now. @param {Player} player @param {number} v */
-export function name(player, v) {
+export function rename(player, v) {
   const tab = player.need("views").querySelectorAll("[role=tab]")[v - 1];
   if (tab && v) tab.innerHTML = called(player.recipe.views[v]);
 }

@@ -20,6 +20,7 @@ import numpy as np
 
 from components import theme as themes
 from components.drawing import depth
+from components.drawing.crowds import crowds_of
 from components.drawing.projection import Size, behind, fitting, layers, middle, paper, project
 from components.drawing.shapes import above, areas, cells, coarse, dot, path, quadrangles, triangles
 from components.language.cloud import Moment
@@ -34,6 +35,7 @@ MOST = 1500  # points drawn; more would only make the file large
 BLEED = 6  # pixels: half a mark, for one that lies on the edge of its axes
 LARGEST, LEAST = 15, 9  # pixels, of letters: as large as can be without two labels in one place
 STEP = 0.2  # of the strength of faded points: so many at once
+SMALL, BESIDE = 11, 4  # pixels: letters of counts, and how far they stand from their place
 LETTER = 0.6  # of its height: how wide a letter is, with some room
 
 
@@ -64,11 +66,35 @@ def _panel(recipe: Recipe, view: View, state: State, box: tuple[int, int, int, i
     w, h = (min(whole, part + 2 * BLEED) for whole, part in zip(room, size, strict=True))
     left, top = x + (room[0] - w) / 2, y + (room[1] - h) / 2
     place = f'x="{left:.1f}" y="{top:.1f}" width="{w:.1f}" height="{h:.1f}"'
-    drawn = seen(recipe, view, state, size)
+    drawn, zoom = seen(recipe, view, state, size), 1.0
     if view.dims == 3 and state.camera is None:
-        drawn = zoomed(drawn, fitting([each.flat for each in drawn], size))
+        zoom = fitting([each.flat for each in drawn], size)
+        drawn = zoomed(drawn, zoom)
     layers = "".join(layers_of(recipe, state, drawn, size))
-    return f'<svg {place} viewBox="{-w / 2:.1f} {-h / 2:.1f} {w:.1f} {h:.1f}">{layers}</svg>'
+    counts = _counts(recipe, view, state, drawn, size, zoom)
+    return f'<svg {place} viewBox="{-w / 2:.1f} {-h / 2:.1f} {w:.1f} {h:.1f}">{layers}{counts}</svg>'
+
+
+def _counts(recipe: Recipe, view: View, state: State, drawn: Sequence[Drawn], size: Size, zoom: float) -> str:
+    """Beside each place that many points share, how many, where no other letters stand."""
+    found = crowds_of(view, recipe.moment(state.params, state.progress, followed=state.follow))
+    if not found:
+        return ""
+    flat, _ = project(view, np.array([place for place, _, _ in found]), state.camera or view.camera, size)
+    taken = [
+        (x, y, max(LARGEST, LETTER * LARGEST * len(label)))
+        for each in drawn
+        if each.mark.draws == "labels"
+        for (x, y), label in zip(each.flat, recipe.cloud(each.mark.cloud).labels or (), strict=True)
+    ]
+    texts = []
+    for (x, y), (_, count, _) in zip(zoom * flat, found, strict=True):
+        at, wide = (x + BESIDE, y - BESIDE), LETTER * SMALL * (len(str(count)) + 1)
+        if all(abs(at[0] - u) > (wide + w) / 2 + 2 or abs(at[1] - v) > LARGEST for u, v, w in taken):
+            taken.append((*at, wide))
+            texts.append(f'<text x="{at[0]:.0f}" y="{at[1]:.0f}">×{count}</text>')
+    look = f'font-family="system-ui" font-size="{SMALL}" stroke="var(--paper)" stroke-width="2"'
+    return f'<g fill="var(--ink)" paint-order="stroke" {look}>{"".join(texts)}</g>'
 
 
 def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:

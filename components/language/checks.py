@@ -204,10 +204,12 @@ def _sources(where: str, cloud: Cloud, recipe: Recipe) -> None:
 
 def _view(view: View, recipe: Recipe, names: list[str]) -> None:
     where = f"view {view.name!r}"
-    if view.dims not in (2, 3) or len(view.ranges) != view.dims:
+    if view.dims not in (2, 3) or len(view.ranges) not in (0, view.dims):
         refuse(
             where, f"{len(view.ranges)} ranges for {view.dims} dimensions", "dims is 2 or 3, a range for each"
         )
+    if view.dims == 2 and not view.ranges and not view.equal:
+        refuse(where, "no ranges for two scales", "give each axis its range, or both one scale")
     for pair in view.ranges:
         _finite(where, pair)
         if not pair[0] < pair[1]:

@@ -169,7 +169,8 @@ Hand = Follow | Choose | Open | Drag | Turn | Carry | Replay
 @dataclass(frozen=True)
 class Mark:
     """What all marks have. role: the mathematical role, which the theme knows the colour of; fade: opacity at
-    each stage, linear between them, times `opacity`."""
+    each stage, linear between them, times `opacity`. guide: it stands around what is shown, as an
+    axis or a plane; the picture need not hold it."""
 
     cloud: str
     role: str
@@ -178,6 +179,7 @@ class Mark:
     _: KW_ONLY
     opacity: float = 1.0
     fade: Sequence[float] | None = None
+    guide: bool = False
     draws: ClassVar[str]
     closed: ClassVar[bool] = False  # whether it is the surface of something, and hides what is behind it
     flat: ClassVar[int | None] = None  # the number of its rows; None: those of the view

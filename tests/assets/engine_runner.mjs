@@ -6,11 +6,14 @@ import { Binding, paced, query } from "../../assets/guest/binding.mjs";
 import { recipe } from "../../assets/guest/made.mjs";
 import { side } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
+import { crowds } from "../../assets/engine/crowds.mjs";
 import * as marks from "../../assets/engine/marks.mjs";
 import { edgeOn } from "../../assets/engine/geometry.mjs";
 import { hull } from "../../assets/engine/hull.mjs";
 import { certificate, selection } from "../../assets/engine/selection.mjs";
 import * as link from "../../assets/player/link.mjs";
+import { flat } from "../../assets/engine/perspective.mjs";
+import { placed, spots } from "../../assets/painter/names.mjs";
 import * as motion from "../../assets/player/motion.mjs";
 import { marked } from "../../assets/player/letters.mjs";
 import { readout, rows } from "../../assets/player/numbers.mjs";
@@ -92,6 +95,9 @@ const answers = {
   },
   tooLong: ({ changed, choices }) => link.tooLong(changed, choices),
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
+  flat: ({ points, ranges, camera, size }) => [...flat(Float32Array.from(points), ranges, camera, ...size)],
+  named: ({ sizes, things, room, taken, crowd }) => placed(
+    sizes.map(([wide, tall], k) => ({ wide, tall, spots: spots(Float32Array.from(things[k]), k % 2 === 1) })), room, taken, Float32Array.from(crowd)),
   passages: ({ name, cases }) => cases.map((all) => passages[name](...all)),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
   /** The progress of points at some places in the row, on each of some legs. */
@@ -173,6 +179,12 @@ const answers = {
     return told;
   },
   declared: ({ source, kind }) => declared(source, kind),
+  crowds: ({ points, ranges }) => crowds(Float32Array.from(points), ranges),
+  crowdsTime({ points, ranges }) {
+    const all = Float32Array.from(points), start = process.cpuUsage();
+    for (let k = 0; k < 20; k++) crowds(all, ranges);
+    return process.cpuUsage(start).user / 20_000;
+  },
   deep: ({ sources, depth }) => sources.map((source) => deep(source, depth)),
   find: ({ entries, query }) => find(entries, query),
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from components.language.framing import eye
 from components.language.marks import Disc, Replay, Rim, Sheet
 from components.language.scene import scenes
 from components.scenes.curves import curves, snapping
 from components.scenes.networks import CAMERA, LOGIT, facts, folding, network, projection, readouts
-from components.scenes.scenery import ROOM
 from components.training.recipes import at_rest, recipe_of
 from geometry.pipeline import Normalize
 from geometry.plane import along
@@ -92,7 +92,7 @@ def test_a_plane_that_parts_the_classes_is_seen_edge_on_from_the_first(slug, cho
     assert view.camera * sides @ normal == pytest.approx(away, abs=0.002 * sides.max())
     assert 0.15 < view.camera[2] / np.linalg.norm(view.camera) < 0.85
     other = recipe_of(scenes()["labels"], data="32").views[0]
-    assert other.camera == tuple(c / ROOM for c in CAMERA), "where it does not part them, it faces the reader"
+    assert other.camera == eye(CAMERA), "where it does not part them, it faces the reader"
 
 
 def test_accuracy_beside_the_picture_is_that_of_the_film_at_its_checkpoints(film):

@@ -1,0 +1,78 @@
+// @ts-check
+/**
+ * Places that several points share, as far as an eye can tell. As geometry/crowds.py and components/drawing/crowds.py; a test
+ * holds them together. Pure.
+ *
+ * @typedef {{place: number[], count: number, cloud: string}} Crowd
+ */
+
+import { cloudOf } from "./engine.mjs";
+import { opacityOf, pointsOf } from "./marks.mjs";
+
+const FINE = 1000; // cells along each axis: what is in one, or beside it, stands in one place
+const SHARE = 50; // one point in so many of all makes a crowd, two at least: fewer meet by chance
+const AROUND = 12; // cells, about a mark: there a crowd has at most half as many others, or it is part of a curve
+const WIDE = 4 * FINE; // numbers of cells that a key has room for: farther out nothing is seen
+
+/** The places where many of the points (k numbers each) stand, the fullest first. @param {ArrayLike<number>} points
+ * @param {[number, number][]} ranges @returns {{place: number[], count: number}[]} */
+export function crowds(points, ranges) {
+  const k = ranges.length, members = /** @type {Map<number, number[]>} */ (new Map());
+  let all = 0;
+  for (let i = 0; i < points.length; i += k) {
+    let key = 0;
+    for (let r = 0; r < k; r++) {
+      const [low, high] = ranges[r];
+      key = key * WIDE + Math.floor(((points[i + r] - low) / (high - low)) * FINE) + FINE;
+    }
+    if (!Number.isFinite(key)) continue;
+    all++;
+    const own = members.get(key);
+    if (own) own.push(i); else members.set(key, [i]);
+  }
+  const least = Math.max(2, all / SHARE), steps = beside(k), full = [...members].filter(([, own]) => own.length > 1).sort(([, a], [, b]) => b.length - a.length);
+  const found = full.flatMap(([key]) => {
+    const own = steps.flatMap((by) => members.get(key + by) ?? []);
+    if (!members.has(key) || own.length < least) return [];
+    for (const by of steps) members.delete(key + by);
+    const place = ranges.map((_, r) => own.reduce((sum, i) => sum + points[i + r], 0) / own.length);
+    return near(points, place, ranges) <= 1.5 * own.length ? [{ place, count: own.length }] : [];
+  });
+  return found.sort((a, b) => b.count - a.count);
+}
+
+/** How many points are about as near to a place as a mark is wide. @param {ArrayLike<number>} points @param {number[]} place
+ * @param {[number, number][]} ranges */
+function near(points, place, ranges) {
+  const k = ranges.length, reach = ranges.map(([low, high]) => ((high - low) * AROUND) / FINE);
+  let count = 0;
+  for (let i = 0; i < points.length; i += k) {
+    let r = 0;
+    while (r < k && Math.abs(points[i + r] - place[r]) <= reach[r]) r++;
+    if (r === k) count++;
+  }
+  return count;
+}
+
+/** From the key of a cell to those of its neighbours, and its own. @param {number} k @returns {number[]} */
+const beside = (k) => (k ? beside(k - 1).flatMap((by) => [-1, 0, 1].map((step) => by * WIDE + step)) : [0]);
+
+/** The crowds of each cloud's points in a view: those that it shows, each once, and no point that is picked out.
+ * @param {import("./engine.mjs").View} view @param {import("./marks.mjs").Moment} moment @returns {Crowd[]} */
+export function crowdsOf({ layers, dims, ranges }, moment) {
+  const shown = /** @type {Map<string, Set<number>>} */ (new Map()), coordinates = /** @type {Map<string, number[]>} */ (new Map());
+  for (const mark of layers) {
+    const { cloud, only } = mark, picked = only === "followed" || (only && "kind" in only && only.kind === "highest");
+    if (mark.mark !== "Points" || picked || cloudOf(moment.recipe, cloud).points.shape[0] < 2 || !(opacityOf(mark, moment.progress) > 0)) continue;
+    const points = pointsOf(mark, moment), own = shown.get(cloud) ?? new Set(), all = coordinates.get(cloud) ?? [];
+    for (let i = 0; i < points.length / dims; i++) {
+      const index = Array.isArray(only) ? only[i] : i;
+      if (own.has(index) || Number.isNaN(points[i * dims])) continue;
+      own.add(index);
+      for (let r = 0; r < dims; r++) all.push(points[i * dims + r]);
+    }
+    shown.set(cloud, own);
+    coordinates.set(cloud, all);
+  }
+  return [...coordinates].flatMap(([cloud, points]) => crowds(points, ranges).map((crowd) => ({ ...crowd, cloud })));
+}
