@@ -22,6 +22,7 @@ import { picking } from "./picking.mjs";
 import { lazily } from "./shaders.mjs";
 
 const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: false, doubleClick: false };
+const SAME = 4; // pixels from one point to another in the same place
 const CROWDED = 13; // pixels, the height of letters that say how many points share a place
 const UP = { x: 0, y: 0, z: 1 }, PARTS = /** @type {const} */ (["points", "opacity", "values"]);
 
@@ -68,7 +69,7 @@ const shade = (value, color) =>
   Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;
 
 /** Whether a click on a mark does something. @param {Mark} mark */
-const clickable = (mark) => follows(mark) || mark.hand?.kind === "choose";
+const clickable = (mark) => follows(mark) || ["choose", "replay"].includes(mark.hand?.kind ?? "");
 
 /** Whether a mark is painted under the axes. @param {Mark} mark */
 const grounds = ({ draws }) => draws === "field" || draws === "cells";
@@ -151,8 +152,8 @@ export class Panel {
     if (this.closed) return this.close();
     if (this.is3d && !this.scene?.glplot) throw new NoWebGL();
     this.gd.on("plotly_click", (/** @type {Plotly} */ event) => {
-      const layer = this.view.layers[event.points[0].curveNumber];
-      if (clickable(layer)) this.hand.picked(layer, event.points[0].pointNumber);
+      const { layer, index } = this.#clicked(event.points[0]);
+      if (clickable(layer)) this.hand.picked(layer, index);
     });
     this.gd.on("plotly_hover", (/** @type {Plotly} */ event) => this.hovered(this.view.layers[event.points[0].curveNumber], event.points[0].pointNumber));
     this.gd.on("plotly_unhover", () => this.hovered(null, -1));
@@ -192,6 +193,22 @@ export class Panel {
     if (this.fast) return unseen(build, own);
     await within(build, own);
     return null;
+  }
+
+  /** The mark that a click means: in the plane, where several have a point, the one that is drawn last; Plotly takes the smallest.
+   * @param {Plotly} point */
+  #clicked({ curveNumber, pointNumber, x, y }) {
+    const { layers } = this.view, found = { layer: layers[curveNumber], index: pointNumber };
+    if (this.is3d) return found;
+    const [left, top] = this.pixel(x, y);
+    for (let l = layers.length - 1; l > curveNumber; l--) {
+      const { points } = this.frame[l], near = (/** @type {number} */ i) => {
+        const [a, b] = this.pixel(points[2 * i], points[2 * i + 1]);
+        return Math.hypot(a - left, b - top) < SAME;
+      };
+      for (let i = 0; clickable(layers[l]) && 2 * i < points.length; i++) if (near(i)) return { layer: layers[l], index: i };
+    }
+    return found;
   }
 
   /** Points are there to be picked as soon as the pointer is. @param {WebGLRenderingContext} gl */

@@ -54,8 +54,9 @@ export const home = ({ camera }) => ({ eye: camera.slice(0, 3), center: camera.l
 /** A short piece of a dashed line. @param {import("../engine/marks.mjs").Mark} layer */
 const stroke = (layer) => `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
 
-/** The views as they are now, beside each other. @param {import("./painter.mjs").Panel[]} panels @param {string} paper its colour @returns {Promise<HTMLCanvasElement>} */
-export async function collage(panels, paper) {
+/** The views as they are now, beside each other. @param {import("./painter.mjs").Panel[]} all @param {string} paper its colour @returns {Promise<HTMLCanvasElement>} */
+export async function collage(all, paper) {
+  const panels = all.filter(({ opened }) => opened);
   const images = await Promise.all(panels.map(async ({ gd, Plotly }) => {
     const image = new Image();
     image.src = await Plotly.toImage(gd, { format: "png", scale: 2, width: gd.clientWidth, height: gd.clientHeight });

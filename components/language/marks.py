@@ -148,7 +148,20 @@ class Carry:
     names: Sequence[Sequence[str]]
 
 
-Hand = Follow | Choose | Open | Drag | Turn | Carry
+@dataclass(frozen=True)
+class Replay:
+    """A click sets the clock to where the point's span begins, and runs it to its end, to show what happens.
+
+    Of each of the cloud's points: spans (N, 2), values of the clock; follow (N,), the point of the scene to
+    whom it happens; progress (N,), where that is seen. −1 in these leaves things as they are.
+    """
+
+    spans: Array
+    follow: Array
+    progress: Array
+
+
+Hand = Follow | Choose | Open | Drag | Turn | Carry | Replay
 
 # --- the marks
 

@@ -37,7 +37,8 @@ OUT = 1.18  # so far from the middle the numerals stand
 def build(choices: Choices, film: Film, found: Rows) -> Recipe:
     film = fewer(film)
     view, shown = sphere(film)
-    beside, more = depths(found) if choices["beside"] == "depth" else curves(film, 0, choices["beside"])
+    what = choices["beside"]
+    beside, more = depths(found) if what == "depth" else curves(film, 0, what, shown=1)
     return Recipe(
         stages=("last Linear before", MIDDLES["u_eps"]),
         parameters=clock(film),

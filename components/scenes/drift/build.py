@@ -41,11 +41,7 @@ PARTS = {
     "reads": ("what attention reads", "sphere", "dot"),
 }
 PHRASE = "carry no meaning"  # the letters that are shown; the text before them and after them is as it is
-D, WIDEST, REACH = (
-    4,
-    2.5,
-    2.6,
-)  # coordinates; where the farthest letter stands at first; half the side view
+D, WIDEST, REACH = (4, 2.5, 2.6)  # coordinates; where the farthest letter stands at first; half the side view
 SHOW, UP = hyperplane_basis(D), np.full(D, D**-0.5)
 
 
