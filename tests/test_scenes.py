@@ -10,7 +10,8 @@ import pytest
 import app
 from components.drawing.figure import document
 from components.drawing.projection import project
-from components.language.marks import Counted, Support, SupportDisc
+from components.language.framing import HEROES
+from components.language.marks import Counted, Line, Mesh, Support, SupportDisc
 from components.language.scene import Choice, Result, Several, Whole, scenes
 from components.training.recipes import recipe_of, state_of
 from tests.assets.engine import Node, as_sent, assert_agrees
@@ -140,6 +141,48 @@ def test_the_first_frame_is_whole(scene):
                     continue
                 flat, _ = project(view, mark.points(at), view.camera, (size, size))
                 assert np.nanmax(np.abs(flat), initial=0) <= size / 2 - edge, (query, view.name, mark)
+
+
+# Where the largest sphere or circle of the hero is under 60 % of the panel's smaller side: what is seen
+# with it at first is so much larger, and is whole.
+SMALLER = {
+    "layernorm": 0.45,  # the cloud, which comes to the sphere
+    "stretch": 0.30,  # the ellipse, three times as wide
+    "fold": 0.55,  # the shifted circle beside it
+    "temperature": 0.45,  # the days on their way, to the right
+    "depth": 0.25,  # the stream, which grows out of the sphere
+}
+
+
+@EVERY
+def test_the_hero_fills_its_panel_and_is_in_its_middle(scene):
+    """A sphere or circle where there is one, else all that is no guide: of the smaller side of any panel."""
+    state = state_of(scene, {})
+    view, widths = state.recipe.views[0], []
+    for progress in [state.progress, *range(len(state.recipe.stages))]:
+        at = state.recipe.moment(state.params, progress, followed=state.follow)
+        for mark in view.layers:
+            if isinstance(mark, Line | Mesh) and mark.role in HEROES and mark.opacity_at(progress) > 0:
+                flat = flat_on(view, mark, at)
+                widths.append((np.nanmax(flat, axis=0) - np.nanmin(flat, axis=0)).max())
+    at = state.recipe.moment(state.params, state.progress, followed=state.follow)
+    every = [mark for mark in view.layers if mark.draws != "labels" and not mark.guide and mark.flat != 0]
+    shown = [mark for mark in every if mark.opacity_at(state.progress) > 0]
+    shown = [mark for mark in shown if not isinstance(mark, Support | SupportDisc)]
+    all_of = np.vstack([flat_on(view, mark, at) for mark in shown])
+    low, high = np.nanmin(all_of, axis=0), np.nanmax(all_of, axis=0)
+    assert max(widths or [(high - low).max()]) >= SMALLER.get(scene.slug, 0.6)
+    if view.name not in LAID_OUT:
+        assert np.abs(low + high).max() / 2 <= 0.08
+
+
+LAID_OUT = ("curve", "grid")  # views whose axes are numbers: where these begin and end is said, not found
+
+
+def flat_on(view, mark, at):
+    """In parts of the smaller side, from the middle."""
+    flat, _ = project(view, mark.points(at), view.camera, (1.0, 1.0))
+    return flat
 
 
 @EVERY

@@ -10,7 +10,8 @@
  * @typedef {Row | {kind: "largestweight", stage: number | null} | {kind: "attention", row: Row}} Measure one number for each point
  * @typedef {{scale: string, low: number, high: number, of: Packed | Measure, title: string}} Color
  * @typedef {{kind: "follow"} | {kind: "choose", choice: string, numbers: Packed} | {kind: "drag", x: string, y: string}
- *   | {kind: "open", links: string[]} | {kind: "turn", angle: string} | {kind: "carry", names: string[][]}} Hand
+ *   | {kind: "open", links: string[]} | {kind: "turn", angle: string} | {kind: "carry", names: string[][]} | Replay} Hand
+ * @typedef {{kind: "replay", spans: Packed, follow: Packed, progress: Packed}} Replay
  * @typedef {{mark: string, draws: string, cloud: string, role: string, rows: Row[], title: string, opacity: number,
  *   fade: number[] | null, color: Color | null, hand: Hand | null, [field: string]: any}} Mark
  * @typedef {{recipe: import("./engine.mjs").Recipe, stages: import("./engine.mjs").Stages, at: Record<string, Float64Array>,

@@ -42,13 +42,17 @@ root.addEventListener("normscape:ready", () => {
 const back = /** @type {HTMLAnchorElement | null} */ (root.querySelector("a.back")), page = back?.getAttribute("href")?.split("?")[0];
 root.addEventListener("normscape:state", (event) => { if (back) back.href = page + /** @type {CustomEvent<string>} */ (event).detail; });
 
-/** A host of our own origin needs no script to follow the height. */
+/** The height that the figure takes where it may: in a lower frame its views are smaller. A host of our own origin needs no script
+ * to follow it. */
 function tell() {
+  root.style.setProperty("--room", "none");
   const height = Math.ceil(document.body.getBoundingClientRect().height);
+  root.style.removeProperty("--room");
   if (window.frameElement) /** @type {HTMLElement} */ (window.frameElement).style.height = `${height}px`;
   parent.postMessage({ type: "normscape:height", slug: root.dataset.slug, height }, "*");
 }
-if (hosted) new ResizeObserver(tell).observe(document.body);
+const sizes = new ResizeObserver(tell);
+if (hosted) for (const each of [document.body, ...root.children]) sizes.observe(each);
 
 addEventListener("message", ({ source, data }) => {
   const asked = hosted && source === parent && document.documentElement.dataset.theme === "auto" && data?.type === "normscape:theme";

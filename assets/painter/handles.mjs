@@ -58,6 +58,7 @@ function handle(player, panel, layer) {
   });
   panel.gd.append(element);
   return () => {
+    if (!panel.opened) return;
     const [x, y] = pointsOf(layer, player.moment);
     const [left, top] = panel.pixel(x, y);
     element.style.transform = `translate(${left}px, ${top}px)`;

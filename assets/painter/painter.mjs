@@ -22,6 +22,7 @@ import { picking } from "./picking.mjs";
 import { lazily } from "./shaders.mjs";
 
 const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: false, doubleClick: false };
+const SAME = 4; // pixels from one point to another in the same place
 const CROWDED = 13; // pixels, the height of letters that say how many points share a place
 const UP = { x: 0, y: 0, z: 1 }, PARTS = /** @type {const} */ (["points", "opacity", "values"]);
 
@@ -68,7 +69,7 @@ const shade = (value, color) =>
   Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;
 
 /** Whether a click on a mark does something. @param {Mark} mark */
-const clickable = (mark) => follows(mark) || mark.hand?.kind === "choose";
+const clickable = (mark) => follows(mark) || ["choose", "replay"].includes(mark.hand?.kind ?? "");
 
 /** Whether a mark is painted under the axes. @param {Mark} mark */
 const grounds = ({ draws }) => draws === "field" || draws === "cells";
@@ -93,6 +94,7 @@ export class Panel {
     this.hand = hand;
     /** @type {(layer: Mark | null, index: number) => void} */ this.hovered = () => {};
     /** @type {() => void} */ this.plotted = () => {};
+    /** @type {() => void} */ this.rested = () => {};
     /** @type {Drawn[]} the last frame */ this.frame = [];
     /** @type {Drawn[] | null} the same while things move, as long as nobody else has drawn */ this.painted = null;
     /** @type {Map<number, Kept>} buffers of each layer, kept from frame to frame */
@@ -119,6 +121,9 @@ export class Panel {
 
   /** Tell when Plotly has drawn: axes may have moved. @param {() => void} hear */
   whenPlotted(hear) { this.plotted = hear; }
+
+  /** Tell when a frame stands for good. @param {() => void} hear */
+  whenRested(hear) { this.rested = hear; }
 
   /** Another view of the same kind; the next frame is of it. @param {View} view */
   show(view) {
@@ -147,13 +152,17 @@ export class Panel {
     if (this.closed) return this.close();
     if (this.is3d && !this.scene?.glplot) throw new NoWebGL();
     this.gd.on("plotly_click", (/** @type {Plotly} */ event) => {
-      const layer = this.view.layers[event.points[0].curveNumber];
-      if (clickable(layer)) this.hand.picked(layer, event.points[0].pointNumber);
+      const { layer, index } = this.#clicked(event.points[0]);
+      if (clickable(layer)) this.hand.picked(layer, index);
     });
     this.gd.on("plotly_hover", (/** @type {Plotly} */ event) => this.hovered(this.view.layers[event.points[0].curveNumber], event.points[0].pointNumber));
     this.gd.on("plotly_unhover", () => this.hovered(null, -1));
     if (this.is3d) {
-      const moved = (/** @type {Plotly} */ event) => { if ("scene.camera" in event && !this.turning) this.hand.turned(this.camera()); };
+      const moved = (/** @type {Plotly} */ event) => {
+        if (!("scene.camera" in event) || this.turning) return;
+        this.gd.classList.add("turning");
+        this.hand.turned(this.camera());
+      };
       this.gd.on("plotly_relayouting", moved);
       this.gd.on("plotly_relayout", moved);
       this.gd.addEventListener("wheel", this.#zoom, { passive: false, capture: true });
@@ -174,6 +183,7 @@ export class Panel {
     this.sizes.observe(this.gd);
     this.painted = frame;
     this.settled = { frame, camera: this.is3d ? this.camera() : null };
+    this.rested();
   }
 
   /** A 3D figure, which draws with depth; on the fast way unseen. @param {() => Promise<unknown>} build
@@ -183,6 +193,22 @@ export class Panel {
     if (this.fast) return unseen(build, own);
     await within(build, own);
     return null;
+  }
+
+  /** The mark that a click means: in the plane, where several have a point, the one that is drawn last; Plotly takes the smallest.
+   * @param {Plotly} point */
+  #clicked({ curveNumber, pointNumber, x, y }) {
+    const { layers } = this.view, found = { layer: layers[curveNumber], index: pointNumber };
+    if (this.is3d) return found;
+    const [left, top] = this.pixel(x, y);
+    for (let l = layers.length - 1; l > curveNumber; l--) {
+      const { points } = this.frame[l], near = (/** @type {number} */ i) => {
+        const [a, b] = this.pixel(points[2 * i], points[2 * i + 1]);
+        return Math.hypot(a - left, b - top) < SAME;
+      };
+      for (let i = 0; clickable(layers[l]) && 2 * i < points.length; i++) if (near(i)) return { layer: layers[l], index: i };
+    }
+    return found;
   }
 
   /** Points are there to be picked as soon as the pointer is. @param {WebGLRenderingContext} gl */
@@ -217,9 +243,10 @@ export class Panel {
     const camera = this.is3d ? this.camera() : null;
     this.#forget();
     await this.Plotly.relayout(this.gd, { width: clientWidth, height: clientHeight });
-    if (!camera || this.closed) return;
-    this.setCamera(camera);
-    if (this.moving) this.paint(this.frame); // Plotly has drawn what had settled before
+    if (this.closed) return;
+    if (camera) this.setCamera(camera);
+    this.rested();
+    if (camera && this.moving) this.paint(this.frame); // Plotly has drawn what had settled before
   }
 
   get moving() { return this.gd.classList.contains("moving"); }
@@ -349,7 +376,7 @@ export class Panel {
     if (!this.opened) return;
     const camera = this.is3d ? this.camera() : null, before = this.settled;
     if (!this.moving && same(frame, before?.frame, "text") && JSON.stringify(crowds) === JSON.stringify(this.crowds) && String(camera?.eye) === String(before?.camera?.eye)
-      && String(camera?.center) === String(before?.camera?.center) && this.#keepsColors()) return;
+      && String(camera?.center) === String(before?.camera?.center) && this.#keepsColors()) return this.rested();
     this.colors.clear();
     this.frame = frame;
     this.crowds = crowds;
@@ -364,6 +391,7 @@ export class Panel {
     } else /** @type {HTMLCanvasElement} */ (this.canvas).hidden = true;
     this.gd.classList.remove("moving");
     this.#follow();
+    this.rested();
   }
 
   /** Whether the theme is the one that was drawn last. */
@@ -439,6 +467,7 @@ export class Panel {
   setCamera(camera) {
     if (!this.is3d || !this.opened) return;
     const scene = this.scene;
+    this.gd.classList.add("turning");
     if (this.fast && scene?.camera?.lookAt) {
       scene.camera.lookAt(camera.eye, camera.center, xyz(UP));
       redraw(scene.glplot);

@@ -25,18 +25,25 @@ export function readBack() {
   return () => { prototype.getContext = getContext; };
 }
 
+/** @param {HTMLElement} item @param {number} layer which it is of @param {boolean} own whether it may stand at the thing, in its colour */
+function marked(item, layer, own) {
+  item.dataset.layer = String(layer);
+  if (own) item.dataset.named = "";
+  return item;
+}
+
 /** What the colours of a view are: its titled layers, and its colour scale. @param {import("../engine/engine.mjs").View} view */
 export function legend(view) {
   const items = view.layers.flatMap((layer, l) => {
     const dashed = layer.pattern?.length > 0;
     const swatch = h("span", dashed ? { className: "swatch dashed", innerHTML: stroke(layer) } : { className: `swatch ${layer.draws} ${layer.glyph ?? ""}`,
       style: `background: var(--${layer.role}); border-color: var(--${layer.role})` });
-    const own = layer.title && !layer.color ? [h("li", {}, swatch, layer.title)] : [];
+    const own = layer.title && !layer.color ? [marked(h("li", { style: `--name: var(--${layer.role})` }, swatch, layer.title), l, true)] : [];
     if (!layer.color?.title) return own;
     const { title, low, high, scale } = layer.color, trace = view.figure.data[l];
     const steps = (trace.marker ?? trace).colorscale.map((/** @type {[number, string]} */ [, step]) => step);
     const words = scale === "cyclic" ? title : `${title}: ${[low, high].map((x) => readable(x).replace("-", "−")).join(" … ")}`;
-    return [h("li", {}, h("span", { className: "bar", style: `background: linear-gradient(to right, ${steps})` }), words)];
+    return [marked(h("li", {}, h("span", { className: "bar", style: `background: linear-gradient(to right, ${steps})` }), words), l, false)];
   });
   return h("ul", { className: "legend" }, ...items);
 }
@@ -47,8 +54,9 @@ export const home = ({ camera }) => ({ eye: camera.slice(0, 3), center: camera.l
 /** A short piece of a dashed line. @param {import("../engine/marks.mjs").Mark} layer */
 const stroke = (layer) => `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
 
-/** The views as they are now, beside each other. @param {import("./painter.mjs").Panel[]} panels @param {string} paper its colour @returns {Promise<HTMLCanvasElement>} */
-export async function collage(panels, paper) {
+/** The views as they are now, beside each other. @param {import("./painter.mjs").Panel[]} all @param {string} paper its colour @returns {Promise<HTMLCanvasElement>} */
+export async function collage(all, paper) {
+  const panels = all.filter(({ opened }) => opened);
   const images = await Promise.all(panels.map(async ({ gd, Plotly }) => {
     const image = new Image();
     image.src = await Plotly.toImage(gd, { format: "png", scale: 2, width: gd.clientWidth, height: gd.clientHeight });

@@ -10,7 +10,9 @@ import { numbers } from "./numbers.mjs";
 import { passages, towards } from "./passages.mjs";
 import { NoWebGL, Panel } from "../painter/painter.mjs";
 import { picture } from "../painter/pictures.mjs";
+import { rename, tabs } from "./tabs.mjs";
 import { tour } from "./tour.mjs";
+import { name } from "../painter/names.mjs";
 import { home, legend, plotly } from "../painter/views.mjs";
 
 const IDLE = 300; // milliseconds at most
@@ -72,9 +74,11 @@ export async function open(player, frame, hand) {
   views.className = `views views-${recipe.views.length}`;
   views.classList.toggle("waiting", Boolean(poster));
   const built = hand.panels(recipe.views.map((view) => build(player, view, Plotly, hand)));
+  views.append(tabs(player));
   if (poster) views.append(poster); // after the views, whose places go by their number
   try {
     for (const [v, panel] of built.entries()) {
+      if (v && !panel.gd.clientWidth) { whenSeen(panel.gd, () => late(player, panel, v, frame)); continue; }
       await panel.open(frame()[v], player.camera);
       if (player.closed || player.panels !== built) return;
       if (v) continue;
@@ -89,6 +93,24 @@ export async function open(player, frame, hand) {
   }
 }
 
+/** A panel that is not shown is drawn when it is, as a tab. @param {Player} player @param {Panel} panel @param {number} v
+ * @param {() => import("../painter/painter.mjs").Drawn[][]} frame */
+async function late(player, panel, v, frame) {
+  if (player.closed || player.panels[v] !== panel) return;
+  await panel.open(frame()[v], player.camera);
+  if (player.panels[v] === panel) panel.plotted();
+}
+
+/** Once an element has a size. @param {Element} element @param {() => void} act */
+function whenSeen(element, act) {
+  const watch = new ResizeObserver(() => {
+    if (!element.clientWidth) return;
+    watch.disconnect();
+    act();
+  });
+  watch.observe(element);
+}
+
 /** Until what has just been drawn is on the screen, and the page has nothing better to do. */
 async function seen() {
   for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
@@ -96,12 +118,14 @@ async function seen() {
 }
 
 /** The panels that there are, with new views. @param {Player} player @param {import("../painter/painter.mjs").Drawn[][]} frame */
-async function keep({ panels, recipe, camera }, frame) {
+async function keep(player, frame) {
+  const { panels, recipe, camera } = player;
   await Promise.all(panels.map((/** @type {Panel} */ panel, /** @type {number} */ v) => {
     panel.show(recipe.views[v]);
     panel.gd.parentElement.querySelector("figcaption").textContent = panel.view.title;
     explain(panel);
-    return panel.settle(frame[v]).then(() => panel.setCamera(camera ?? home(panel.view)));
+    rename(player, v);
+    return panel.settle(frame[v]).then(() => panel.setCamera(camera ?? home(panel.view))).then(() => panel.rested());
   }));
 }
 
@@ -111,10 +135,11 @@ export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend
 /** @param {Player} player @param {import("../engine/engine.mjs").View} view @param {import("../page/globals.mjs").Plotly} Plotly @param {Hand} hand */
 function build(player, view, Plotly, hand) {
   const element = h("div", { className: "figure", tabIndex: -1 }), fast = !new URLSearchParams(location.hash.slice(1)).has("public");
-  player.need("views").append(h("figure", { className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}` },
+  player.need("views").append(h("figure", { className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}`, id: `view-${player.slug}-${view.name}` },
     h("figcaption", {}, view.title), ...(view === player.recipe.views[0] ? [h("p", { className: "headline" })] : []), element, legend(view)));
   const panel = new Panel(element, view, (name) => color(element, name), Plotly, fast, {
     picked: (layer, index) => hand.picked(layer, pointOf(layer, index)), turned: (camera) => hand.turned(camera, panel) });
+  panel.whenRested(() => name(panel));
   if (view.edge) element.after(h("button", { type: "button", className: "edge", onclick: () => player.edgeOn(panel) }, "See the plane edge on"));
   return panel;
 }

@@ -250,8 +250,19 @@ export class Player {
    * @param {import("../engine/marks.mjs").Mark} layer @param {number} point */
   #picked({ hand }, point) {
     if (hand?.kind === "choose") return this.choose({ [hand.choice]: String(unpack(hand.numbers)[point]) });
+    if (hand?.kind === "replay") return this.replay(hand, point);
     this.follow(point);
     this.open();
+  }
+
+  /** What happens around a point of a mark: followed, seen at the stage where it happens, and run through.
+   * @param {import("../engine/marks.mjs").Replay} hand @param {number} point */
+  replay({ spans, follow, progress }, point) {
+    const [from, to] = unpack(spans).subarray(2 * point, 2 * point + 2), who = unpack(follow)[point], stage = unpack(progress)[point];
+    if (who >= 0) this.follow(who);
+    if (stage >= 0) this.seek(stage);
+    this.#state.replay(from, to);
+    this.#schedule();
   }
 
   /** The page of what the followed point stands for, where there is one, with the state that its link names. */

@@ -14,6 +14,8 @@ import { follows, opacityOf, pointsOf, valuesOf } from "../engine/marks.mjs";
 import { defaults, pointCount, read, texts, within, write } from "./link.mjs";
 import { APART, CLOSING, along, apart, clockAfter, hurry, isOver, nextLeg, stageBeside } from "./motion.mjs";
 
+const CLOSER = 3; // times as fast as all of its way the clock runs through a part of it
+
 /** @type {WeakMap<Float64Array, string[]>} where each point of a cloud is, in words for hovering */
 const told = new WeakMap();
 
@@ -32,6 +34,7 @@ export class State {
   #playing = false;
   #running = false;
   #growing = false;
+  /** @type {{min: number, max: number} | null} a part of the clock's way that is played, else all of it */ #span = null;
   #opening = false;
   #parted = 0; // how much of its leg the last point of a run is behind the first
   /** @type {import("./motion.mjs").Leg | null} on which they are apart; they still are a moment after a run has stopped */ #way = null;
@@ -164,10 +167,21 @@ export class State {
     const p = clockOf(this.recipe);
     if (!p) return;
     this.#running = !this.#running;
+    this.#span = null;
     if (this.#running && this.#params[p.name] >= p.max) this.#move({ ...this.#params, [p.name]: p.min });
   }
 
   stop() { this.#running = false; }
+
+  /** The clock runs through a part of its way. @param {number} min @param {number} max */
+  replay(min, max) {
+    const p = clockOf(this.recipe);
+    if (!p) return;
+    this.pause();
+    this.set(p.name, min);
+    this.#span = { min, max };
+    this.#running = true;
+  }
 
   /** To a stage: a move, or a cut. @param {number} stage @param {boolean} cut */
   goTo(stage, cut) {
@@ -239,9 +253,9 @@ export class State {
 
   /** @param {number} ms */
   #clockOn(ms) {
-    const p = /** @type {import("../engine/engine.mjs").Parameter} */ (clockOf(this.recipe)), to = clockAfter(p, this.#params[p.name], ms);
-    const over = to >= p.max;
-    this.#move({ ...this.#params, [p.name]: over && this.loop ? p.min : to });
+    const p = /** @type {import("../engine/engine.mjs").Parameter} */ (clockOf(this.recipe)), span = this.#span ?? p;
+    const to = clockAfter(span, this.#params[p.name], this.#span ? ms * CLOSER : ms), over = to >= span.max;
+    this.#move({ ...this.#params, [p.name]: over && this.loop ? span.min : to });
     if (over && !this.loop) this.stop();
   }
 

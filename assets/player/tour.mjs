@@ -31,7 +31,6 @@ export function tour(part, all, player) {
   const stops = [...part.querySelectorAll(".tour > ol > li")];
   stops.forEach((stop, k) => link(/** @type {HTMLAnchorElement} */ (stop.querySelector("a")), () => {
     visit(k);
-    player.need("stage").scrollIntoView({ block: "nearest" });
     title.focus({ preventScroll: true });
   }));
 
@@ -48,6 +47,7 @@ export function tour(part, all, player) {
     stops.forEach((stop, i) => stop.classList.toggle("current", i === k));
     if (!asking()) return reveal(null);
     words.replaceChildren(question(all[k], answer));
+    near();
     if (k && before !== k - 1) player.go(all[k - 1].state);
   };
   const reveal = (/** @type {Node | null} */ judged) => {
@@ -55,7 +55,12 @@ export function tour(part, all, player) {
     if (current === last) words.append(...onwards(part));
     if (judged) words.prepend(judged);
     on.textContent = current < last ? "Next" : "Done";
+    near();
     player.go(all[current].state);
+  };
+  const near = () => { // the card and the figure are seen together
+    card.scrollTop = 0;
+    for (const each of [player.need("stage"), card]) each.scrollIntoView({ block: "nearest" });
   };
   /** @param {number | null} guess */
   const show = (guess) => {

@@ -23,6 +23,7 @@ from components.language.marks import (
     Mark,
     Open,
     Points,
+    Replay,
     Stroke,
     color_of,
     hand_of,
@@ -51,7 +52,7 @@ def _trace(recipe: Recipe, view: View, mark: Mark) -> dict[str, Any]:
         "name": mark.title or mark.role,
         "opacity": mark.opacity,
         "showlegend": False,
-        "hoverinfo": {Follow: "text", Carry: "text", Open: "text", Choose: "none"}.get(
+        "hoverinfo": {Follow: "text", Carry: "text", Open: "text", Choose: "none", Replay: "none"}.get(
             type(hand_of(mark)), "skip"
         ),
     }

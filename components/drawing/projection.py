@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from components.language.framing import SIGHT
 from components.language.recipe import View
+from geometry.perspective import perspective
 
 Array = np.ndarray
 Size = tuple[float, float]  # width and height, pixels
 
-SIGHT = np.tan(np.radians(22.5)) * 2  # what Plotly's perspective sees at distance 1
 MARGIN = 24  # pixels around the axes of a 2D view, both sides together
 EDGE = 12  # pixels that a 3D view keeps free where nobody has chosen its camera
 SMALLEST = 0.6  # of its size: a point farther out than that is cut off rather
@@ -36,13 +37,8 @@ def project(view: View, points: Array, camera: Sequence[float], size: Size) -> t
     if view.dims == 2:
         return scaled * size * [1, -1], np.zeros(len(points))
     eye, center = np.array(camera[:3], float), np.array(list(camera[3:6]) or [0.0, 0.0, 0.0])
-    forward = (center - eye) / np.linalg.norm(center - eye)
-    right = np.cross(forward, [0, 0, 1])
-    right = right / np.linalg.norm(right) if np.linalg.norm(right) > 0 else np.array([1.0, 0, 0])
-    up = np.cross(right, forward)
-    depth = np.maximum((scaled - eye) @ forward, 1e-3)
-    scale = min(size) / SIGHT / depth
-    return np.stack([(scaled - eye) @ right * scale, -((scaled - eye) @ up) * scale], -1), depth
+    flat, depth = perspective(scaled, eye, center)
+    return flat * [1, -1] * min(size) / 2 / SIGHT, depth
 
 
 def fitting(pixels: Sequence[Array], size: Size) -> float:

@@ -20,7 +20,7 @@ def above(corners: np.ndarray, values: np.ndarray, level: float) -> str:
             if inside[a] != inside[b]:
                 way.append(points[a] + (level - here[a]) / (here[b] - here[a]) * (points[b] - points[a]))
         pieces.append("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in way) + "z")
-    return triangles(corners[over.all(1)]) + "".join(pieces)
+    return triangles(corners[over.all(1)]) + short("".join(pieces))
 
 
 def cells(filled: np.ndarray) -> str:
@@ -55,14 +55,16 @@ def path(flat: np.ndarray) -> str:
         elif (place := f"{x:.0f} {y:.0f}") != last or pen == "M":
             out.append(pen + place)
             pen, last = "L", place
-    return "".join(out)
+    return short("".join(out))
 
 
 def quadrangles(corners: Sequence[Sequence[Sequence[int]]]) -> str:
     """Each of four corners (x, y), in whole pixels."""
-    return "".join(
-        f"M{x} {y}l{p - x} {q - y} {r - p} {s - q} {t - r} {u - s}z"
-        for (x, y), (p, q), (r, s), (t, u) in corners
+    return short(
+        "".join(
+            f"M{x} {y}l{p - x} {q - y} {r - p} {s - q} {t - r} {u - s}z"
+            for (x, y), (p, q), (r, s), (t, u) in corners
+        )
     )
 
 
@@ -72,11 +74,20 @@ def triangles(corners: np.ndarray) -> str:
     area = areas(corners)
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     u[area < 0], v[area < 0] = v[area < 0], u[area < 0]
-    return "".join(
-        f"M{x} {y}l{s} {t} {p - s} {q - t}z"
-        for (x, y), (s, t), (p, q), seen in zip(a.tolist(), u.tolist(), v.tolist(), area != 0, strict=True)
-        if seen
+    return short(
+        "".join(
+            f"M{x} {y}l{s} {t} {p - s} {q - t}z"
+            for (x, y), (s, t), (p, q), seen in zip(
+                a.tolist(), u.tolist(), v.tolist(), area != 0, strict=True
+            )
+            if seen
+        )
     )
+
+
+def short(way: str) -> str:
+    """The same path: before a sign there is no need of a space."""
+    return way.replace(" -", "-")
 
 
 def areas(corners: np.ndarray) -> np.ndarray:

@@ -36,6 +36,7 @@ from components.language.marks import (
     Mesh,
     OnHull,
     Open,
+    Replay,
     Rim,
     Selectable,
     SemiAxes,
@@ -203,10 +204,12 @@ def _sources(where: str, cloud: Cloud, recipe: Recipe) -> None:
 
 def _view(view: View, recipe: Recipe, names: list[str]) -> None:
     where = f"view {view.name!r}"
-    if view.dims not in (2, 3) or len(view.ranges) != view.dims:
+    if view.dims not in (2, 3) or len(view.ranges) not in (0, view.dims):
         refuse(
             where, f"{len(view.ranges)} ranges for {view.dims} dimensions", "dims is 2 or 3, a range for each"
         )
+    if view.dims == 2 and not view.ranges and not view.equal:
+        refuse(where, "no ranges for two scales", "give each axis its range, or both one scale")
     for pair in view.ranges:
         _finite(where, pair)
         if not pair[0] < pair[1]:
@@ -447,6 +450,8 @@ def _hand(where: str, mark: Mark, view: View, recipe: Recipe) -> None:
     hand = hand_of(mark)
     if isinstance(hand, Choose):
         _length(where, "numbers to choose", hand.numbers, len(recipe.cloud(mark.cloud).points), "point")
+    if isinstance(hand, Replay):
+        _replay(where, hand, len(recipe.cloud(mark.cloud).points), recipe)
     if isinstance(hand, Open):
         _length(where, "links to open", hand.links, len(recipe.cloud(mark.cloud).points), "point")
         for link in hand.links:
@@ -465,6 +470,21 @@ def _hand(where: str, mark: Mark, view: View, recipe: Recipe) -> None:
             refuse(where, "a hand drags in 2D views only", "show the same in a view of 2 dimensions")
         for name in vars(hand).values():
             known(where, "parameter", name, recipe.defaults)
+
+
+def _replay(where: str, hand: Replay, points: int, recipe: Recipe) -> None:
+    clock = next((p for p in recipe.parameters if p.name == recipe.clock), None)
+    if clock is None:
+        refuse(where, "it plays a clock, but the recipe has none", "name the parameter that runs by itself")
+    for name, values in vars(hand).items():
+        _length(where, f"{name} to play", values, points, "point")
+    if hand.spans.shape != (points, 2) or not (hand.spans[:, 0] <= hand.spans[:, 1]).all():
+        refuse(where, "its spans are no pairs", "take a beginning and an end of each point")
+    if points and not (clock.min <= hand.spans.min() and hand.spans.max() <= clock.max):
+        refuse(where, "its spans leave the clock", f"take values from {clock.min} to {clock.max}")
+    last = len(recipe.stages) - 1
+    if points and not (hand.progress.min() >= -1 and hand.progress.max() <= last):
+        refuse(where, f"there is no stage {hand.progress.max():g}", f"take 0 to {last}, or -1")
 
 
 def _readout(readout: Any, recipe: Recipe, names: list[str]) -> None:

@@ -148,7 +148,20 @@ class Carry:
     names: Sequence[Sequence[str]]
 
 
-Hand = Follow | Choose | Open | Drag | Turn | Carry
+@dataclass(frozen=True)
+class Replay:
+    """A click sets the clock to where the point's span begins, and runs it to its end, to show what happens.
+
+    Of each of the cloud's points: spans (N, 2), values of the clock; follow (N,), the point of the scene to
+    whom it happens; progress (N,), where that is seen. −1 in these leaves things as they are.
+    """
+
+    spans: Array
+    follow: Array
+    progress: Array
+
+
+Hand = Follow | Choose | Open | Drag | Turn | Carry | Replay
 
 # --- the marks
 
@@ -156,7 +169,8 @@ Hand = Follow | Choose | Open | Drag | Turn | Carry
 @dataclass(frozen=True)
 class Mark:
     """What all marks have. role: the mathematical role, which the theme knows the colour of; fade: opacity at
-    each stage, linear between them, times `opacity`."""
+    each stage, linear between them, times `opacity`. guide: it stands around what is shown, as an
+    axis or a plane; the picture need not hold it."""
 
     cloud: str
     role: str
@@ -165,6 +179,7 @@ class Mark:
     _: KW_ONLY
     opacity: float = 1.0
     fade: Sequence[float] | None = None
+    guide: bool = False
     draws: ClassVar[str]
     closed: ClassVar[bool] = False  # whether it is the surface of something, and hides what is behind it
     flat: ClassVar[int | None] = None  # the number of its rows; None: those of the view

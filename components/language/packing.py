@@ -70,6 +70,7 @@ def packed(value: Any) -> Any:
 def _mark(mark: Mark) -> dict[str, Any]:
     """Its fields, what draws it, and numbers that the browser needs to draw it the same way."""
     every = {"mark": type(mark).__name__, "draws": mark.draws, "color": None, "hand": None} | _fields(mark)
+    del every["guide"]  # by then the view is framed
     if isinstance(mark, Stroke):
         every["pattern"] = list(DASHES[mark.dash])
     if every.get("arrow"):

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from components.language.checks import COLUMNS, check
 from components.language.cloud import Array, Cloud, Measure, Moment, Params, Row
+from components.language.framing import framed
 from components.language.marks import Counted, Followed, Highest, Mark
 
 
@@ -41,7 +42,8 @@ class Parameter:
 
 @dataclass(frozen=True)
 class View:
-    """A panel with layers and fixed axes; `ranges` is one (low, high) a display axis.
+    """A panel with layers and fixed axes; `ranges` is one (low, high) a display axis; none: the recipe frames
+    the view to what it shows (`components.language.framing`), and of `camera` counts the direction.
 
     One view is full, two stand side by side; of three the first is large. With a `strip` the last is small:
     the second of two narrow, the third of three low.
@@ -52,7 +54,7 @@ class View:
     name: str
     title: str
     layers: tuple[Mark, ...]
-    ranges: tuple[tuple[float, float], ...]
+    ranges: tuple[tuple[float, float], ...] = ()
     dims: int = 3
     axes: Sequence[str] = ()
     equal: bool = True
@@ -236,6 +238,8 @@ class Recipe:
 
     def __post_init__(self) -> None:
         check(self)
+        for name, value in zip(("clouds", "views"), framed(self), strict=True):
+            object.__setattr__(self, name, value)
 
     @cached_property
     def defaults(self) -> dict[str, float]:

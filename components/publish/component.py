@@ -72,7 +72,9 @@ def html(scene: Scene, asked: Mapping[str, str]) -> str:
         still=f"still/{scene.slug}.svg",
         plotly=f"lib/{bundle()[0]}",
     )
-    return written(plain.body(scene, state, data, told=scene.json()["choices"], tag=tags.Section))
+    return written(
+        plain.body(scene, state, data, told=scene.json()["choices"], tag=tags.Section, folded=False)
+    )
 
 
 def styles() -> str:

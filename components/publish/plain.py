@@ -44,10 +44,12 @@ def body(
     told: Sequence[Mapping[str, Any]],
     end: Any = None,
     tag: Callable[..., Component] = html.Main,
+    folded: bool = True,
 ) -> Component:
     """The scene's element with the parts that the player fills, and its picture from the first.
 
-    told: the choices that can be made in it, as a recipe has them. tag: what it is in its page.
+    told: the choices that can be made in it, as a recipe has them. tag: what it is in its page. folded: its
+    controls are, until a hand opens them or its link names some.
     """
     shown = lambda names: state.controls is None or not set(state.controls).isdisjoint(names)  # noqa: E731
     chosen, moved, *more = controls(state, told)
@@ -59,10 +61,16 @@ def body(
         notice(),
         html.H1(scene.title, className="unseen"),
         stage(scene, state, scrubber=scrubber),
-        html.Div(parts, className="controls") if parts else None,
+        _controls(parts, folded, state.controls is not None) if parts else None,
         end,
     ]
     return tag(inner, className="scene" if parts or scrubber else "scene bare", **data)
+
+
+def _controls(parts: list[Any], folded: bool, named: bool) -> Component:
+    if not folded:
+        return html.Div(parts, className="controls")
+    return html.Details([html.Summary("Controls"), *parts], className="controls", open=named)
 
 
 def data_block(recipes: Mapping[str, Any]) -> Any:

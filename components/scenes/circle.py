@@ -86,7 +86,7 @@ def formula(moved: str) -> str:
     return rf"u_\varepsilon({moved}, y) = \class{{stage-2 role-sphere}}{{{fraction}}}"
 
 
-def plane_view(count: int, title: str, *, image: str, reach: float) -> View:
+def plane_view(count: int, title: str, *, image: str) -> View:
     """The plane: the circle, its affine image with rays to the origin, and the points."""
     plane, start, around = rows(np.eye(2)), rows(np.eye(2), stage=0), closed(FINE)
     look = dots(count, "where a point began")
@@ -99,7 +99,7 @@ def plane_view(count: int, title: str, *, image: str, reach: float) -> View:
         Trail("moved", "followed", plane, only=Followed(), size=4, fade=[0, 0, 1]),
         *followed("points", plane, size=12, trail=0),
     )
-    return graph("circle", title, layers, ("x", -reach, reach), ("y", -reach, reach), equal=True)
+    return View("circle", title, layers, dims=2, axes=("x", "y"))
 
 
 def curve_view(count: int) -> View:

@@ -4,11 +4,12 @@ Source: 001, with both of its guesses at what makes a drop: a fold, and the grad
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from components.language.cloud import Cloud, rows
-from components.language.marks import Choose, Line, Points
+from components.language.marks import Choose, Line, Points, Replay
 from components.language.recipe import View
 from components.scenes.scenery import Axis, Part, draw, graph, split
 from geometry import Affine, Entries, Track, clouds
@@ -16,7 +17,7 @@ from learning.events import Event, drops, plateaus
 from learning.film import Film
 from learning.gradient import gradients
 from learning.network import MIDDLES
-from learning.swings import ACROSS, Swing, swing
+from learning.swings import ACROSS, Swing, swing, turns
 
 FLAT = rows(np.eye(2))
 SCALES: dict[str, Axis] = {
@@ -27,13 +28,14 @@ SCALES: dict[str, Axis] = {
 }
 
 
-def curves(film: Film, seed: int, what: str) -> tuple[View, tuple[Cloud, ...]]:
+def curves(film: Film, seed: int, what: str, *, shown: int | None = None) -> tuple[View, tuple[Cloud, ...]]:
     """Loss or accuracy of every seed, in "both" and "gradient" of the shown one with its fellow; the clock.
 
-    On the loss of the shown seed lie its plateaus and drops. Losses are log10, but in "both".
+    On the loss of the shown seed lie its plateaus and drops, which a click plays (`replay`). Losses are
+    log10, but in "both".
     """
     steps, values = film.steps.astype(float), _heights(film, what)
-    over = [] if what == "accuracy" else _events(steps, film.loss[seed], np.stack([steps, values[seed]], -1))
+    over = [] if what == "accuracy" else _events(film, seed, np.stack([steps, values[seed]], -1), shown)
     name = "this seed" if what in ("loss", "accuracy") else "loss of this seed"
     return of_seeds(film, seed, values, SCALES[what], name, under=_fellow(film, seed, what), over=over)
 
@@ -82,20 +84,47 @@ def _fellow(film: Film, seed: int, what: str) -> list[Part]:
     return [draw("fellow", Line, "series-1", FLAT, shape, name, size=2.5, dash="dash")]
 
 
-def _events(steps: np.ndarray, loss: np.ndarray, own: np.ndarray) -> list[Part]:
+def _events(film: Film, seed: int, own: np.ndarray, shown: int | None) -> list[Part]:
     """Plateaus dotted, drops as squares: without colour, too, they differ from the curve that they lie on."""
+    steps, loss = film.steps.astype(float), film.loss[seed]
 
     def parts_of(found: Sequence[Event]) -> list[np.ndarray]:
         return [own[(steps >= event.start) & (steps <= event.end)] for event in found]
 
-    flat, steep = parts_of(plateaus(steps, loss)), parts_of(drops(steps, loss))
+    falls = drops(steps, loss)
+    flat, steep = parts_of(plateaus(steps, loss)), parts_of(falls)
     parts: list[Part] = []
     if flat:
         parts.append(draw("plateau", Line, "plateau", FLAT, _lines(flat), "plateau", size=9, dash="dot"))
     if steep:
-        shape = np.concatenate(steep)
-        parts.append(draw("drop", Points, "drop", FLAT, shape, "drop", size=7, glyph="square"))
+        shape, hand = np.concatenate(steep), replay(film, seed, falls, [len(each) for each in steep], shown)
+        look: dict[str, Any] = {"size": 7, "glyph": "square", "hand": hand}
+        parts.append(draw("drop", Points, "drop", FLAT, shape, "drop: click to see it", **look))
     return parts
+
+
+def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], shown: int | None) -> Replay:
+    """What a click on a drop plays: from the checkpoint before it to the one after it, seen at the fold that
+    snaps in it, following the point that turns furthest there.
+
+    sizes: how many points stand for each drop. shown: the stage of a scene's only sphere; None: the scene
+    shows all, each two stages after the one before.
+    """
+    ends = np.searchsorted(film.steps, [[event.start, event.end] for event in falls])
+    around = np.clip(ends + np.array([-1, 1]), 0, len(film.steps) - 1)
+    spans = film.steps[around].astype(float)
+    folds = [during(film, seed, event) for event in falls]
+    who = [furthest(film, seed, pair, fold) for pair, fold in zip(ends, folds, strict=True)]
+    where = [-1 if fold is None or not len(fold.points) else shown or 2 * fold.layer for fold in folds]
+    return Replay(np.repeat(spans, sizes, axis=0), np.repeat(who, sizes), np.repeat(where, sizes))
+
+
+def furthest(film: Film, seed: int, ends: np.ndarray, fold: Swing | None) -> int:
+    """The point that turns furthest at a fold between two checkpoints; −1 where none turns across."""
+    if fold is None or not len(fold.points):
+        return -1
+    before, after = film.weights[seed, ends]
+    return int(turns(film.network, before, after, film.data.points)[fold.layer - 1].argmax())
 
 
 def _lines(lines: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

@@ -28,13 +28,13 @@ LOGIT, SPACE = Row((1,)), rows(np.eye(3))
 CLASSES = ("class-0", "class-1")
 FINE = 100  # points of a field along one side
 CERTAIN = 4.0  # the logit at which the colour of a field is full: odds of e⁴, 98 %
-CAMERA, REACH = (1.1, -1.1, 0.6), 1.5  # the unit sphere large; points may leave the picture on their way
+CAMERA, REACH = (1.1, -1.1, 0.6), 1.2  # the unit sphere large; points may leave the picture on their way
 EYES, LOW, HIGH = (
     24,
     0.2,
     0.8,
 )  # from where a plane may be seen edge on: how many, and their heights by distance
-DISC = 1.45  # how much of the separating plane is drawn, around the unit sphere
+DISC = 1.2  # how much of the separating plane is drawn, around the unit sphere
 
 
 def network(film: Film, seed: int) -> Pipeline:
@@ -67,7 +67,7 @@ def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ())
     data = Cloud("data", film.data.points, hidden)
     guide_clouds, layers = split(*_sphere(film, SPACE), sheet, *_plane(film, net, SPACE, end))
     shown = (*layers, *classes(film, show), *_marks(show, marked), *followed("data", show, trail=0))
-    view = space("folding", "", shown, REACH, camera=CAMERA)
+    view = space("folding", "", shown, camera=CAMERA, reach=REACH)
     if _flat(film):
         view = replace(view, edge="plane", camera=_camera(view, film, seed))
     return view, (data, *guide_clouds)
@@ -147,7 +147,7 @@ def _plane(film: Film, net: Pipeline, show: tuple[Row, ...], fade: Sequence[floa
     if not _flat(film):
         return []
     plane = Cloud("plane", _corners(film), place=Pipeline(net.steps[-1:]))
-    look: dict[str, Any] = {"fade": fade, "radius": DISC}
+    look: dict[str, Any] = {"fade": fade, "radius": DISC, "guide": True}
     return [
         (
             plane,

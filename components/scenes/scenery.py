@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from components.language.cloud import Cloud, Row
+from components.language.framing import ROOM, eye
 from components.language.marks import (
     Color,
     Follow,
@@ -34,9 +35,6 @@ Steps = Sequence[Step]
 Part = tuple[Cloud | Mark, ...]
 Look = dict[str, Any]  # fields of a mark, and what else `draw` takes
 Axis = tuple[str, float, float]  # its title, and from where to where
-ROOM = (
-    1.75  # a 3D box is so much larger than the picture: points that sliders move out of this are not cut off
-)
 MANY = 1500  # points; from here on they are drawn small
 
 
@@ -81,7 +79,7 @@ def wall(show: Rows, axis: int, at: float, half: float) -> tuple[Rows, Part]:
     """The shadow along one display axis, on a wall across it; and the edge of that wall, of a half length."""
     shadow = tuple(Row((0.0,), offset=at) if i == axis else row for i, row in enumerate(show))
     square = np.insert(half * np.array([[-1, -1], [-1, 1], [1, 1], [1, -1]]), axis, 0, axis=1)
-    edge = draw("wall", Line, "axis", shadow, (square, clouds.closed(4)), size=2, opacity=0.5)
+    edge = draw("wall", Line, "axis", shadow, (square, clouds.closed(4)), size=2, opacity=0.5, guide=True)
     return shadow, edge
 
 
@@ -109,8 +107,8 @@ def axes(
     basis = np.eye(len(labels))
     lines = clouds.segments(np.stack([low * basis, high * basis], 1))
     return [
-        draw(names[0], Line, "axis", show, lines, size=1.5, opacity=opacity),
-        draw(names[1], Labels, "axis", show, at * basis, labels=labels),
+        draw(names[0], Line, "axis", show, lines, size=1.5, opacity=opacity, guide=True),
+        draw(names[1], Labels, "axis", show, at * basis, labels=labels, guide=True),
     ]
 
 
@@ -129,8 +127,8 @@ def mean_line(
     up = np.ones((1, d)) / np.sqrt(d)
     ends = half * np.vstack([-up, up])
     return [
-        draw(names[0], Line, "mean-direction", show, ends, title, fade=fade, **look),
-        draw(names[1], Labels, "mean-direction", show, at * up, labels=["𝟏"], fade=fade),
+        draw(names[0], Line, "mean-direction", show, ends, title, fade=fade, guide=True, **look),
+        draw(names[1], Labels, "mean-direction", show, at * up, labels=["𝟏"], fade=fade, guide=True),
     ]
 
 
@@ -248,16 +246,24 @@ EPS = slider("eps")
 
 
 def space(
-    name: str, title: str, layers: Sequence[Mark], reach: float, *, camera: Sequence[float] = View.camera
+    name: str,
+    title: str,
+    layers: Sequence[Mark],
+    *,
+    camera: Sequence[float] = View.camera,
+    reach: float | None = None,
 ) -> View:
-    """A view of the cube [−reach, reach]³, with room around it; `camera` in units of that cube's side."""
-    near = tuple(c / ROOM for c in camera)
-    return View(name, title, tuple(layers), ((-ROOM * reach, ROOM * reach),) * 3, camera=near)
+    """A view from a direction, framed to what it shows; or to the cube [−reach, reach]³, where that changes
+    while it is shown."""
+    ranges = ((-ROOM * reach, ROOM * reach),) * 3 if reach else ()
+    return View(name, title, tuple(layers), ranges, camera=eye(camera))
 
 
-def square(name: str, title: str, layers: Sequence[Mark], reach: float, *, strip: bool = False) -> View:
-    """A view of the square [−reach, reach]² without numbers on its sides."""
-    return View(name, title, tuple(layers), ((-reach, reach),) * 2, 2, strip=strip)
+def square(
+    name: str, title: str, layers: Sequence[Mark], reach: float | None = None, *, strip: bool = False
+) -> View:
+    """A plane without numbers on its sides, framed to what it shows, or to [−reach, reach]²."""
+    return View(name, title, tuple(layers), ((-reach, reach),) * 2 if reach else (), 2, strip=strip)
 
 
 def graph(name: str, title: str, layers: Sequence[Mark], x: Axis, y: Axis, *, equal: bool = False) -> View:

@@ -12,6 +12,8 @@ import { edgeOn } from "../../assets/engine/geometry.mjs";
 import { hull } from "../../assets/engine/hull.mjs";
 import { certificate, selection, weights } from "../../assets/engine/selection.mjs";
 import * as link from "../../assets/player/link.mjs";
+import { flat } from "../../assets/engine/perspective.mjs";
+import { placed, spots } from "../../assets/painter/names.mjs";
 import * as motion from "../../assets/player/motion.mjs";
 import { marked } from "../../assets/player/letters.mjs";
 import { readout, rows } from "../../assets/player/numbers.mjs";
@@ -102,6 +104,9 @@ const answers = {
   },
   tooLong: ({ changed, choices }) => link.tooLong(changed, choices),
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
+  flat: ({ points, ranges, camera, size }) => [...flat(Float32Array.from(points), ranges, camera, ...size)],
+  named: ({ sizes, things, room, taken, crowd }) => placed(
+    sizes.map(([wide, tall], k) => ({ wide, tall, spots: spots(Float32Array.from(things[k]), k % 2 === 1) })), room, taken, Float32Array.from(crowd)),
   passages: ({ name, cases }) => cases.map((all) => passages[name](...all)),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
   /** The progress of points at some places in the row, on each of some legs. */

@@ -52,6 +52,19 @@ def test_a_loop_begins_again_and_never_ends(node):
     assert told[-1]["playing"] and not any(each.get("gave") for each in told)
 
 
+def test_a_part_of_the_clocks_way_is_played_from_its_beginning_to_its_end(node):
+    """A second time from its beginning; who runs the clock afterwards sees all of its way."""
+    clock = {**RECIPE, "clock": NAME}
+    low, high = LEAST + 0.25 * (MOST - LEAST), LEAST + 0.5 * (MOST - LEAST)
+    steps = [["advance", FRAME, False]] * MANY
+    acts = [["take"], ["replay", low, high], *steps, ["replay", low, high], ["run"], ["run"], *steps]
+    told = node.ask("state", recipe=clock, usual={}, acts=acts)[1:]
+    values = [each["params"][NAME] for each in told]
+    assert values[0] == low and told[0]["running"] and values[: MANY + 1] == sorted(values[: MANY + 1])
+    assert values[MANY] == high and not told[MANY]["running"]
+    assert values[MANY + 1] == low and values[-1] == MOST and not told[-1]["running"]
+
+
 def test_who_asked_for_no_motion_sees_stages_only(node):
     told = after(node, ["play"], *[["advance", FRAME, True]] * MANY)
     assert {each["progress"] for each in told} == set(range(LAST + 1))

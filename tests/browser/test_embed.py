@@ -88,7 +88,11 @@ def test_it_waits_to_be_seen_and_then_lives(host):
     assert any("plotly" in url for url in asked)
     assert player(frame, "[p.params.gamma1, p.progress, p.choices.n]") == [1.5, 1, "60"]
     wait_for_height(page)
-    assert int(page.eval_on_selector("iframe", "(f) => f.height")) > int(tall)
+    folded = page.eval_on_selector("iframe", "(f) => f.height")
+    assert int(folded) > int(tall)
+    frame.locator(".controls > summary").click()
+    page.wait_for_function("(low) => document.querySelector('iframe').height > Number(low) + 50", arg=folded)
+    wait_for_height(page)
 
     frame.locator("#parameter-gamma2").focus()
     frame.locator("#parameter-gamma2").press("ArrowRight")
@@ -168,6 +172,7 @@ def test_it_lives_in_a_sandbox(tmp_path, new_page, server):
         frame = page.frames[1]
         until(frame, "p.ready")
         assert frame.evaluate("origin") == "null"
+        frame.locator(".controls > summary").click()
         frame.locator("#parameter-gamma2").focus()
         frame.locator("#parameter-gamma2").press("ArrowRight")
         frame.select_option("#choice-d", "2")

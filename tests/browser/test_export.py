@@ -33,6 +33,7 @@ def test_a_page_from_the_disk_lives_with_the_network_off(new_page, tmp_path, mon
         True,
     ]
     before = np.array(player(page, "[...p.drawn(p.recipe.clouds[0].name)]"))
+    page.locator(".controls > summary").click()
     page.locator("#parameter-mean").press("ArrowRight")
     page.locator(".progress").press("ArrowRight")
     rest(page)

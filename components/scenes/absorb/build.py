@@ -141,10 +141,10 @@ def space_view(own: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
     reach = 1.05 * max(float(np.abs(x @ frame(d).T).max()), 1.2 * sqrt(d) * float(np.abs(gamma).max()), 2.4)
     back = (Affine(np.eye(d), -beta), Affine(np.diag(1 / gamma)), *rest(d, LAST - 2))
     put = Affine(np.diag(gamma), beta)
-    flat = clouds.turned(clouds.disc_mesh(), 0.95 * reach * frame(d)[:2])
+    flat = clouds.turned(clouds.disc_mesh(), 0.8 * reach * frame(d)[:2])
     found: list[Part] = [
         *mean_line(show, d, 0.85 * reach, 0.92 * reach, size=2.5),
-        draw("hyperplane", Mesh, "hyperplane", show, flat, "the hyperplane Σx = 0", opacity=0.12),
+        draw("hyperplane", Mesh, "hyperplane", show, flat, "the hyperplane Σx = 0", opacity=0.12, guide=True),
     ]
     moves: Look = {"place": (put,), "steps": back}
     title = "where tokens are read"
@@ -162,7 +162,7 @@ def space_view(own: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
         *followed("stream", show, "the followed token", size=11),
         Points("reads", "followed", show, only=Followed(), size=10, glyph="square"),
     )
-    return space("space", "", layers, reach), around
+    return space("space", "", layers), around
 
 
 def says_view(d: int) -> tuple[View, tuple[Cloud, ...]]:

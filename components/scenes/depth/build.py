@@ -131,7 +131,7 @@ def space_view(kind: str, count: int, reach: float) -> tuple[View, tuple[Cloud, 
     """The ways of the tokens through the blocks, and the sphere on which the branches read them."""
     show = rows(SHOW)
     guides, lines = split(
-        *axes(show, [f"x{s}" for s in "₁₂₃₄"], -0.6 * reach, 0.6 * reach, 0.66 * reach, opacity=0.35)
+        *axes(show, [f"x{s}" for s in "₁₂₃₄"], -0.5 * reach, 0.5 * reach, 0.55 * reach, opacity=0.35)
     )
     around, ball = split(*globe(show, 2 * SHOW, "a sphere of radius 2", mesh=0.1, net=0.25))
     layers: list[Mark] = [*lines, *(() if kind in ("none", "rms_norm") else ball)]
@@ -144,7 +144,7 @@ def space_view(kind: str, count: int, reach: float) -> tuple[View, tuple[Cloud, 
     ]
     if kind in ("rms_norm", "layer_norm"):
         layers.append(Points("reads", "followed", show, only=Followed(), size=10, glyph="square"))
-    return space("space", "", layers, reach), (*guides, *around)
+    return space("space", "", layers), (*guides, *around)
 
 
 # --- the curves

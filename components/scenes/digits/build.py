@@ -11,7 +11,7 @@ from components.language.marks import Color, Follow, Labels, Line, Points
 from components.language.recipe import Facts, Recipe, View
 from components.language.scene import Choices, File
 from components.scenes.curves import FLAT, curves
-from components.scenes.networks import CAMERA, clock, network
+from components.scenes.networks import CAMERA, REACH, clock, network
 from components.scenes.scenery import draw, followed, globe, graph, space, split
 from geometry import Affine, Entries, Pipeline, Track, clouds, to_sphere
 from learning.film import Film, from_npz
@@ -37,7 +37,8 @@ OUT = 1.18  # so far from the middle the numerals stand
 def build(choices: Choices, film: Film, found: Rows) -> Recipe:
     film = fewer(film)
     view, shown = sphere(film)
-    beside, more = depths(found) if choices["beside"] == "depth" else curves(film, 0, choices["beside"])
+    what = choices["beside"]
+    beside, more = depths(found) if what == "depth" else curves(film, 0, what, shown=1)
     return Recipe(
         stages=("last Linear before", MIDDLES["u_eps"]),
         parameters=clock(film),
@@ -68,7 +69,7 @@ def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
     color = Color("cyclic", 0, 10, data.labels.astype(float))
     shown = Points("digits", "input", SHOW, "a test picture", color=color, size=4, hand=Follow())
     layers = (*around, shown, *followed("digits", SHOW, trail=0))
-    return space("sphere", "", layers, 1.4, camera=CAMERA), (digits, *guides)
+    return space("sphere", "", layers, camera=CAMERA, reach=REACH), (digits, *guides)
 
 
 def middles(film: Film, digits: Cloud) -> np.ndarray:

@@ -41,7 +41,7 @@ PARTS = {
     "reads": ("what attention reads", "sphere", "dot"),
 }
 PHRASE = "carry no meaning"  # the letters that are shown; the text before them and after them is as it is
-D, WIDEST, REACH = 4, 2.5, 2.6  # coordinates; where the farthest letter stands at first; half the picture
+D, WIDEST, REACH = (4, 2.5, 2.6)  # coordinates; where the farthest letter stands at first; half the side view
 SHOW, UP = hyperplane_basis(D), np.full(D, D**-0.5)
 
 
@@ -82,7 +82,7 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], found: Fou
             ),
         ),
         clouds=(*clouds, *guides, *plane, *curves),
-        views=(space("space", "", (*scenery, *marks(rows(SHOW), stops)), REACH), aside, below),
+        views=(space("space", "", (*scenery, *marks(rows(SHOW), stops))), aside, below),
         formula=formula(shape),
         table=Table("true", columns=("components", "mean", "norm")),
         readouts=(

@@ -101,10 +101,7 @@ def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[st
         stages=("y", "W₁y + b", FUNCTIONS[function], f"softmax(W₂h) × {LARGER}" if film else "W₂h"),
         parameters=net.parameters,
         clouds=(points, beside, Cloud("y", y), *drawn, *more),
-        views=(
-            space("space", "", (*around, *picture(gate, norm)), reach, camera=CAMERA),
-            replace(view, strip=True),
-        ),
+        views=(space("space", "", (*around, *picture(gate, norm)), camera=CAMERA), replace(view, strip=True)),
         formula=formula(function),
         table=Table("points", columns=("components",)),
         readouts=told,

@@ -41,7 +41,7 @@ def build(choices: Choices) -> Recipe:
     level = [layer for layer in layers if layer.role != "mean-direction" and layer.cloud != "ends"]
     above = (*arrow, *seen(level, rows(U), title=""))
     views = (
-        space("space", "", layers, REACH, camera=(0.66, -1.06, 0.47)),
+        space("space", "", layers, camera=(0.66, -1.06, 0.47)),
         square("above", "From above: drag v", above, REACH, strip=True),
     )
     if not whole:
@@ -124,9 +124,9 @@ def handle() -> list[Part]:
 
 def guides() -> list[Part]:
     """The hyperplane with the circle that LayerNorm reaches in it, and the line along 𝟏."""
-    disc, circle = clouds.turned(clouds.disc_mesh(), HALF * U), clouds.circle(128, *U, radius=ROOT)
+    disc, circle = clouds.turned(clouds.disc_mesh(), 0.92 * HALF * U), clouds.circle(128, *U, radius=ROOT)
     return [
-        draw("hyperplane", Mesh, "hyperplane", SHOW, disc, "the hyperplane Σx = 0", opacity=0.15),
+        draw("hyperplane", Mesh, "hyperplane", SHOW, disc, "the hyperplane Σx = 0", opacity=0.15, guide=True),
         draw("circle", Line, "meeting", SHOW, circle, size=3, opacity=0.8),
         *mean_line(SHOW, 3, HALF, 1.05 * HALF, names=("line", "name"), size=3, opacity=0.8),
     ]

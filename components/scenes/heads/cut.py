@@ -23,7 +23,7 @@ from geometry.windows import windows
 Array = np.ndarray
 
 D, N, SEED, FOLLOW = 4, 160, 2, 89
-REACH, FAR, CAMERA = 2.05, 3.0, (1.0, 0.95, 0.5)  # half the picture, the largest score that is shown
+FAR, CAMERA = 3.0, (1.0, 0.95, 0.5)  # the largest score that is shown
 # the directions that are of the first two axes, of the last two, and of both
 SHOW = np.vstack([[1, -1, 0, 0], [0, 0, 1, -1], np.array([1, 1, -1, -1]) / sqrt(2)]) / sqrt(2)
 HERE, AXES = rows(SHOW), np.arange(1, D + 1)
@@ -63,7 +63,7 @@ def cut(heads: int, shape: str) -> Recipe:
             *lines,
         ),
         views=(
-            space("space", "", hero, REACH, camera=CAMERA),
+            space("space", "", hero, camera=CAMERA),
             graph("scores", "Score of each point as a key", (*level, *keys()), side(1), side(2), equal=True),
             graph(
                 "windows",

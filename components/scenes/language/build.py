@@ -36,7 +36,7 @@ SENTENCES = {
 OWN = "own"
 ARMS = {"language": "LayerNorm", "language_centred": "centring alone"}
 LAYERS = range(4)
-D, REACH, WIDEST = 4, 2.6, 2.5  # coordinates; half the picture; where the farthest key stands at first
+D, WIDEST = 4, 2.5  # coordinates; where the farthest key stands at first
 FEW, MANY = 8, 100  # characters that a message names; keys that are drawn small
 SHOW = hyperplane_basis(D)
 
@@ -66,7 +66,7 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], models: Ro
             Cloud("true", stream, Pipeline(sphere_in_steps(gamma, beta, scaled=shape.scaled))),
             *guides,
         ),
-        views=(space("space", "", (*scenery, *marks(len(text))), REACH),),
+        views=(space("space", "", (*scenery, *marks(len(text)))),),
         formula=formula(shape.scaled),
         table=Table("true", columns=("components", "mean", "norm")),
         readouts=(

@@ -8,7 +8,7 @@ import numpy as np
 
 from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Color, Follow, Followed, Line, Mark, Mesh, Points, SemiAxes, Trail
-from components.language.recipe import Facts, Lengths, Number, Parameter, Recipe, Table, View
+from components.language.recipe import Facts, Lengths, Number, Parameter, Recipe, Table
 from components.language.scene import Choices, WrongValue
 from components.scenes.scenery import (
     EPS,
@@ -23,6 +23,7 @@ from components.scenes.scenery import (
     rest,
     space,
     split,
+    square,
 )
 from geometry import Affine, Entries, Normalize, Pipeline, clouds
 from geometry.centering import centering_matrix, hyperplane_basis, upright_basis
@@ -31,7 +32,7 @@ from geometry.norms import layer_norm
 GIVEN = {"worked": "Worked example", "own": "My own vectors"}
 SUBSCRIPTS = "₁₂₃₄"
 FLAT = {2: "to the line Σx = 0", 3: "to the plane Σx = 0", 4: "to the hyperplane Σx = 0"}
-CAMERA = (1.05, -0.83, 0.6, 0, 0, 0.13)  # looks at the middle of the cloud and the sphere below it
+CAMERA = (1.05, -0.83, 0.47)
 SHOWN = 7  # highlighted points, which leave tails
 
 
@@ -47,7 +48,7 @@ def build(choices: Choices) -> Recipe:
     hint = Affine(np.eye(d), 1e-30 * hyperplane_basis(d)[0])
     ideal = Pipeline((place, *steps[:centered], hint))
     middle = ("unit sphere", f"× √{d}", "⊙ γ")
-    layers, plane = (*around, *hand(d, points, len(steps))), ((-reach, reach),) * 2
+    layers = (*around, *hand(d, points, len(steps)))
     return Recipe(
         stages=("x", "centre", *middle, "+ β") if centered else ("x", *middle),
         parameters=parameters(d, centered, 0 if choices["points"] in GIVEN else 0.8),
@@ -56,11 +57,7 @@ def build(choices: Choices) -> Recipe:
             Cloud("ideal", points[:1], Pipeline(exact), ideal),
             *guide_clouds,
         ),
-        views=(
-            space("space", "", layers, reach, camera=CAMERA)
-            if d > 2
-            else View("space", "", layers, plane, dims=2),
-        ),
+        views=(space("space", "", layers, camera=CAMERA) if d > 2 else square("space", "", layers),),
         formula=formula(centered, choices["convention"]),
         table=Table("points", "ideal", FLAT[d] if centered else ""),
         readouts=(
@@ -144,18 +141,33 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
 
     if d < 4:
         fade, words = [1, 0.7, 0.3, 0.25, 0.2, 0.2] if centered else [0.5] * 4, "the line along 1"
-        found += mean_line(show, d, 0.82 * reach, 0.88 * reach, words, size=5, fade=fade)
+        found += mean_line(show, d, 0.76 * reach, 0.82 * reach, words, size=5, fade=fade)
     if centered and d == 3:
         disc = clouds.turned(clouds.disc_mesh(), 0.7 * reach * u)
         rim = clouds.circle(96, *u, radius=0.7 * reach)
         faint, fade = [0.22, 0.3, 0.16, 0.12, 0.1, 0.08], [0.7, 0.8, 0.4, 0.3, 0.25, 0.2]
         found += [
-            draw("hyperplane", Mesh, "hyperplane", show, disc, title, steps=plane, fade=faint),
-            draw("hyperplane edge", Line, "hyperplane", show, rim, steps=plane, size=2, fade=fade),
+            draw("hyperplane", Mesh, "hyperplane", show, disc, title, steps=plane, fade=faint, guide=True),
+            draw(
+                "hyperplane edge", Line, "hyperplane", show, rim, steps=plane, size=2, fade=fade, guide=True
+            ),
         ]
     if centered and d == 2:
         line, fade = 0.95 * reach * np.vstack([-u, u]), [0.8, 1, 0.6, 0.5, 0.4, 0.3]
-        found += [draw("hyperplane", Line, "hyperplane", show, line, title, steps=plane, size=3, fade=fade)]
+        found += [
+            draw(
+                "hyperplane",
+                Line,
+                "hyperplane",
+                show,
+                line,
+                title,
+                steps=plane,
+                size=3,
+                fade=fade,
+                guide=True,
+            )
+        ]
 
     # In d = 3 LayerNorm's sphere is only a guide, and in d = 2 its circle: the points reach where U meets it.
     appear = [*[0.3] * (arrival - 1), 0.75, *[1.0] * (later + 1)]

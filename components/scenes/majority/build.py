@@ -154,10 +154,10 @@ def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View
         Pipeline((*queries.place.steps, *queries.pipeline.steps, Affine(ray))),
     )
     flat = Cloud("flat", np.array([[0.0], [0.0], [0.0], [1.0]]))  # the upright number
-    plane: dict[str, Any] = {"radius": far}
+    plane: dict[str, Any] = {"radius": 0.85 * far, "guide": True}
     solid = rows(np.eye(3))
     guides, layers = split(
-        *mean_line(show, d, far, 1.06 * far, size=2.5),
+        *mean_line(show, d, 0.95 * far, 1.02 * far, size=2.5),
         (
             flat,
             Disc("flat", "hyperplane", solid, "the hyperplane across 𝟏", opacity=0.12, **plane),
@@ -172,7 +172,7 @@ def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View
         *followed("keys", show, "of one class", trail=0),
         *followed("queries", show, size=9, trail=0, fade=end, glyph="square"),
     )
-    return space("directions", "", layers, far, camera=CAMERA), (*guides, arrows)
+    return space("directions", "", layers, camera=CAMERA), (*guides, arrows)
 
 
 # --- what the tokens pay

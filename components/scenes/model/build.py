@@ -7,6 +7,7 @@ hyperplane, and 1 upright (`learning.recording.digest`). They are drawn at a sca
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -82,13 +83,7 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
         parameters=(),
         clouds=(cloud, numbers(norm), *guides, *paper),
         views=(
-            space(
-                "space",
-                str(row["path"]),
-                (*around, *vectors(norm, choices["colour"])),
-                1.1 * reach,
-                camera=CAMERA,
-            ),
+            space("space", str(row["path"]), (*around, *vectors(norm, choices["colour"])), camera=CAMERA),
             View(
                 "depth", "All norms, from the first to the last", strips, ranges(first), dims=2, equal=False
             ),
@@ -158,25 +153,20 @@ def surroundings(norm: Reduced, drawn: Sequence[Step], reach: float) -> list[Par
     """The direction 1, the hyperplane, what is seen of the sphere and of the ellipsoid that γ makes of it."""
     show, up = rows(np.eye(3)), np.array([[0.0, 0.0, 1.0]])
     arrival = 1 + norm.centres
-    fade = [1.0, *[0.35] * len(drawn)]
+    own: dict[str, Any] = {"fade": [1.0, *[0.35] * len(drawn)], "guide": True}
     found: list[Part] = [
         draw(
-            "one",
-            Line,
-            "mean-direction",
-            show,
-            0.9 * reach * np.vstack([-up, up]),
-            "along 1",
-            size=4,
-            fade=fade,
+            "one", Line, "mean-direction", show, 0.9 * reach * np.vstack([-up, up]), "along 1", size=4, **own
         ),
-        draw("one name", Labels, "mean-direction", show, 0.98 * reach * up, labels=["𝟏"], fade=fade),
+        draw("one name", Labels, "mean-direction", show, 0.98 * reach * up, labels=["𝟏"], **own),
     ]
     if norm.centres:
-        square = 0.92 * reach * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
+        square = 0.84 * reach * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
         edge = (square, clouds.closed(4))
         fade = [0.5, 0.9, 0.5, 0.3, 0.3]
-        found.append(draw("hyperplane", Line, "hyperplane", show, edge, "Σx = 0", size=2, fade=fade))
+        found.append(
+            draw("hyperplane", Line, "hyperplane", show, edge, "Σx = 0", size=2, fade=fade, guide=True)
+        )
     radius = sqrt(norm.d)
     if radius <= reach:
         level = np.diag([1.0, 1.0, float(not norm.centres)])

@@ -6,7 +6,7 @@ from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Color, Mesh
 from components.language.recipe import Recipe, View
 from components.language.scene import Choices, Training
-from components.scenes.networks import CAMERA, CERTAIN, assembled, classes, network
+from components.scenes.networks import CAMERA, CERTAIN, REACH, assembled, classes, network
 from components.scenes.scenery import space
 from components.scenes.sheets import round_sheet
 from components.scenes.trained import own, seed_of
@@ -42,7 +42,7 @@ def ball(film: Film, seed: int) -> tuple[View, tuple[Cloud, ...]]:
     title = "the decision on the unit sphere" if inside else "the decision on the input"
     globe = Mesh("globe", "sphere", show, triangles=order, color=color, opacity=GLASS if inside else 1)
     shown = (globe, *classes(film, show, size=5 if inside else 3))
-    return space("ball", title, shown, 1.0, camera=CAMERA), (Cloud("globe", points, net),)
+    return space("ball", title, shown, camera=CAMERA, reach=REACH), (Cloud("globe", points, net),)
 
 
 TRAINING = Training(task, films=lambda choices: ("octants",))

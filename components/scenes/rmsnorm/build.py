@@ -19,7 +19,7 @@ U = hyperplane_basis(D)
 UP = np.vstack([U, ONE / ROOT])
 SHOW, POLES = rows(UP), np.stack([-UP[2], UP[2]])
 SPREAD = 0.25  # of μ/σ from point to point
-SMALL, REACH = 0.4, 4.4  # size of the cloud, so that q = ±5 stays in the picture
+SMALL = 0.4  # size of the cloud
 FORMULA = (
     r"\mathrm{RMS}(x) = \class{stage-3 role-formula}{\frac{\mathrm{LN}(x) + q\,𝟏}{\sqrt{1+q^2}}},"
     r" \quad q = \frac{\mu}{\sigma}"
@@ -56,8 +56,8 @@ def build(choices: Choices) -> Recipe:
         ),
         clouds=(layer_norm, rms_norm, closed_form, *guide_clouds),
         views=(
-            space("layernorm", "LayerNorm", (*around, *crowd(layer_norm, SHOW, color)), REACH),
-            space("rmsnorm", "RMSNorm", (*around, overlay, *crowd(rms_norm, SHOW, color)), REACH),
+            space("layernorm", "LayerNorm", (*around, *crowd(layer_norm, SHOW, color))),
+            space("rmsnorm", "RMSNorm", (*around, overlay, *crowd(rms_norm, SHOW, color))),
         ),
         formula=FORMULA,
         table=Table("rmsnorm", columns=("components", "mean", "std", "norm", "angle")),
@@ -83,9 +83,11 @@ def guides() -> list[Part]:
     """The sphere of radius √3, its equator in the hyperplane, and the line along 1 with its poles."""
     equator = clouds.circle(128, *U, radius=ROOT)
     return [
-        draw("mean line", Line, "mean-direction", SHOW, 0.7 * REACH * POLES, size=4, opacity=0.6),
+        draw("mean line", Line, "mean-direction", SHOW, 1.24 * ROOT * POLES, size=4, opacity=0.6, guide=True),
         draw("poles", Points, "mean-direction", SHOW, ROOT * POLES, size=8),
-        draw("pole names", Labels, "mean-direction", SHOW, 0.76 * REACH * POLES, labels=["−𝟏", "+𝟏"]),
+        draw(
+            "pole names", Labels, "mean-direction", SHOW, 1.36 * ROOT * POLES, labels=["−𝟏", "+𝟏"], guide=True
+        ),
         *globe(SHOW, ROOT * UP, mesh=[0.07, 0.07, 0.12, 0.15]),
         draw("equator", Line, "hyperplane", SHOW, equator, size=4, opacity=0.8),
     ]

@@ -91,7 +91,7 @@ def sphere(key: Points, *more: Part) -> tuple[Clouds, View]:
         draw("q name", Labels, "query", SOLID, np.array([[0.09, 0.07, 1.03]]), labels=["q"]),
         *more,
     )
-    return clouds, space("sphere", "", (*layers, key, *followed("pairs", SEEN, "followed", trail=3)), 1.21)
+    return clouds, space("sphere", "", (*layers, key, *followed("pairs", SEEN, "followed", trail=3)))
 
 
 def law(
@@ -250,7 +250,7 @@ def probe() -> list[Part]:
         draw("geodesic", Line, "meeting", show, arc, "geodesic", place=way, size=8),
         draw("chord", Line, PROBE, show, np.vstack([0 * end, end]), "chord", place=way, size=5),
         draw("probe", Points, PROBE, show, end, "your k", place=way, size=9, glyph="square"),
-        draw("probe name", Labels, PROBE, rows(1.14 * AROUND), end, place=way, labels=["k"]),
+        draw("probe name", Labels, PROBE, rows(1.14 * AROUND), end, place=way, guide=True, labels=["k"]),
         draw("angle name", Labels, "meeting", rows(1.12 * AROUND), end / 2, place=way, labels=["θ"]),
     ]
 

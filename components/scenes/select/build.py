@@ -54,7 +54,6 @@ TITLE = "hollow: can never win; colour: %s"
 COLORS = {"largest": "the most it can get", "attention": "its weight now", "score": "its score now"}
 SUBSCRIPTS, MOST, LONGEST, ROUNDING = "₁₂₃₄", 200, 10.0, 1e-12
 FEW = 100  # keys; more are drawn smaller
-CAMERA = tuple(1.12 * x for x in View.camera)  # back, for the keys that are far
 SPANS = ((0.002, 0.02, 1.0), (0.02, 0.1, 2.5), (0.1, 1.01, 6.0))  # of weights, with the width of their lines
 SHIFT = np.array([0.5, -0.4, 0.3, 0.2])  # β
 Steps = tuple[Affine | Normalize, ...]
@@ -84,7 +83,7 @@ def build(choices: Choices) -> Recipe:
         *picture(show, color, score, reach, Carry(places) if flat else Follow(), few=len(x) <= 100),
         *arrow,
     )
-    views = [square("keys", "", layers, reach) if flat else space("keys", "", layers, reach, camera=CAMERA)]
+    views = [square("keys", "", layers) if flat else space("keys", "", layers)]
     if not flat:
         views.append(above(d, score, reach))
     views.append(replace(curves(score), strip=flat))
@@ -183,7 +182,7 @@ def picture(
     show: Rows, color: Color, score: Row, reach: float, hand: Carry | Follow, *, few: bool
 ) -> tuple[Mark, ...]:
     """The keys by their fate, the winner of the query, and the proof of the followed key."""
-    solid, look = len(show) > 2, Look(radius=0.4 * reach)
+    solid, look = len(show) > 2, Look(radius=0.33 * reach)
     own = Look(color=color, size=8 if few else 6, hand=hand)
     touch: list[Mark] = [Support("keys", "query", show, query=score, size=3, opacity=0.8, **look)]
     if solid:
@@ -196,7 +195,7 @@ def picture(
         *touch,
         *lines,
         Support("keys", "other", show, query=None, size=2.5, dash="dash", opacity=0.9, **look),
-        BestQuery("keys", "other", show, "its best query", reach=0.8 * reach, arrow=0.06 * reach, size=4),
+        BestQuery("keys", "other", show, "its best query", reach=0.65 * reach, arrow=0.06 * reach, size=4),
         Points(
             "keys", "input", show, "can win", only=Selectable(), **own | {"color": replace(color, title="")}
         ),
@@ -220,7 +219,7 @@ def guides(x: np.ndarray, d: int, norm: str, turn: np.ndarray, reach: float) -> 
         faces = HullFaces(hull, "sphere", whole, count=n, opacity=0.12, fade=fade)
         found.append((edges, faces) if d > 2 else (edges,))
     if d < 4:
-        found += mean_line(rows(turn), d, 0.75 * reach, 0.82 * reach, size=2, opacity=0.6)
+        found += mean_line(rows(turn), d, 0.62 * reach, 0.69 * reach, size=2, opacity=0.6)
     if norm == "centre":
         return found
     at = names(norm).index("sphere")

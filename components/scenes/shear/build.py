@@ -17,7 +17,7 @@ from geometry import Affine, Normalize, Pipeline, clouds
 from geometry.shear import shadow_coordinates, shadow_steps, shear_step
 
 AXES, ONE = "xyz", np.eye(3)
-REACH, WALL, FRAME, CUBE = 2.2, 1.7, 1.5, 0.75
+REACH, WALL, FRAME, CUBE = 2.2, 1.5, 1.3, 0.75
 FAR = (-1, 1, -1)  # the side of each axis that is away from the camera
 CAMERA = (0.95, -1.0, 0.5)
 SPACE, START = rows(ONE), rows(ONE, stage=0)
@@ -38,8 +38,7 @@ def build(choices: Choices) -> Recipe:
     u, v, h = (AXES[i] for i in turn.argmax(-1))
     halves = [k for k in HALVES if choices["branch"] in (k, "both")]
     dots = clouds.half_lattice([HALVES[k][0] for k in halves])
-    guides, around = split(*axes(SPACE, AXES, -1.5, 1.5, 1.65, names=("axes", "names")), edge)
-    box = tuple((at - REACH, at + REACH) for at in 0.35 * FAR[by] * ONE[by])  # with the wall in the picture
+    guides, around = split(*axes(SPACE, AXES, -1.4, 1.4, 1.52, names=("axes", "names")), edge)
     slides, image = f"how far {u} slides for each unit of {h}", rf"{u} \pm s\sqrt{{r^2 - {u}^2 - {v}^2}}"
     title, plane = f"The sphere, and its shadow on the {u}{v}-plane", ((u, -REACH, REACH), (v, -1.6, 1.6))
     return Recipe(
@@ -47,8 +46,8 @@ def build(choices: Choices) -> Recipe:
         parameters=(Parameter("s", "shear s", 0.8, -1.2, 1.2, symbol="s", about=slides), RADIUS),
         clouds=(*moving(turn, shear_step("s", onto=onto, by=by), dots), *guides),
         views=(
-            View("sphere", title, (*around, *sphere(h, shadow)), box, camera=CAMERA),
-            View("cube", "A cube under the same shear", (*around, *cube(shadow)), box, camera=CAMERA),
+            View("sphere", title, (*around, *sphere(h, shadow)), camera=CAMERA),
+            View("cube", "A cube under the same shear", (*around, *cube(shadow)), camera=CAMERA),
             graph("map", "The shadow as a map of the plane", flat(halves, turn[:2]), *plane, equal=True),
         ),
         formula=rf"({u}, {v}) \mapsto \class{{stage-1 role-formula}}{{\left({image},\; {v}\right)}}",

@@ -17,7 +17,7 @@ from components.scenes.scenery import EPS, Part, Steps, draw, followed, graph, r
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, clouds
 
 N, LONG = 120, 3.3  # points of a slice, half the length of the line
-REACH, BOX, HEIGHT, FLOOR = 3.5, 3.6, 1.5, -2.2  # heights are drawn larger than they are
+REACH, HEIGHT, FLOOR = 3.5, 1.5, -2.2  # heights are drawn larger than they are
 THETA = 2 * np.pi * (np.arange(N) + 0.5) / N - np.pi
 LINE = np.linspace(-LONG, LONG, N)
 ONE = np.eye(5)
@@ -82,7 +82,7 @@ def build(choices: Choices) -> Recipe:
             *guide_clouds,
         ),
         views=(
-            space("surface", "", layers, BOX, camera=(0.7, -1.12, 0.43, 0, 0, -0.12)),
+            space("surface", "", layers, camera=(0.7, -1.12, 0.55)),
             curve_view(color, straight),
             *((angle_view(),) if straight else ()),
         ),

@@ -42,12 +42,12 @@ VECTORS = {
     "digits": "handwritten digits",
 }
 COUNT, SEED = 120, 3  # points that are shown; which of them
-REACH = 6.0  # half the picture
-FAR, HIGH_UP = 6.6, 5.4  # how much of the plane and of the line is drawn; infinity is at 8
+FAR, HIGH_UP = 4.7, 4.5  # how much of the plane and of the line is drawn; infinity is at 8
 CAMERA = (1.15, -0.95, 0.42)
 SHOWN = 9  # points that leave tails
 FACTORS = np.linspace(-2, 2, 25)  # log₁₀ of the scales and means in the table
 FLAT, SPACE = rows(np.eye(2)), rows(np.eye(3))
+LINE = 0.45  # of these: how high a name is
 LOW, HIGH = -2.2, 2.4  # log₁₀ of the errors that the curves have room for
 
 
@@ -76,7 +76,7 @@ def build(choices: Choices, trained: Trained, found: Rows, digits: Array) -> Rec
         stages=("x", *map(str, range(1, last + 1))),
         parameters=parameters(trained),
         clouds=(ideal(block, x), *weights, cloud, *measured, *around, *lines, *curves),
-        views=(space("space", "", (*guides, *marks(block, x)), REACH, camera=CAMERA), beside, range_),
+        views=(space("space", "", (*guides, *marks(block, x)), camera=CAMERA), beside, range_),
         formula=FORMULA,
         readouts=readouts(block),
         facts=facts(found),
@@ -132,10 +132,11 @@ def surroundings() -> list[Part]:
             "the line along 𝟏",
             size=4,
             opacity=0.8,
+            guide=True,
         ),
-        draw("one", Labels, "mean-direction", SPACE, 1.06 * HIGH_UP * up, labels=["𝟏"]),
-        draw("hyperplane", Mesh, "hyperplane", SPACE, plane, title, opacity=0.14),
-        draw("edge", Line, "hyperplane", SPACE, edge, size=2, opacity=0.5),
+        draw("one", Labels, "mean-direction", SPACE, 1.06 * HIGH_UP * up, labels=["𝟏"], guide=True),
+        draw("hyperplane", Mesh, "hyperplane", SPACE, plane, title, opacity=0.14, guide=True),
+        draw("edge", Line, "hyperplane", SPACE, edge, size=2, opacity=0.5, guide=True),
         *globe(SPACE, RADIUS * np.eye(3), "the sphere", mesh=0.07, net=0.22),
         draw(
             "meeting",
@@ -169,6 +170,14 @@ def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
     return mean, (mean, curve, now)
 
 
+def apart(heights: Mapping[int, float], least: float) -> dict[int, float]:
+    """The same heights, moved up so that no two are nearer than that to one another."""
+    moved: dict[int, float] = {}
+    for name, height in sorted(heights.items(), key=lambda each: each[1]):
+        moved[name] = max([height, *(other + least for other in moved.values())])
+    return moved
+
+
 def of(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
     """The row of the blocks with so many heads and iterations."""
     return next(
@@ -190,8 +199,11 @@ def against_iterations(
         look: dict[str, Any] = {"size": 3.5 if own else 2, "opacity": 1 if own else 0.6, "dash": "dash"}
         role = "series-1" if own else "trail"
         parts.append(draw(f"{h} heads", Line, role, FLAT, np.array(ends), title, **look))
-        name = np.array([[8.7, ends[-1][1]]])
-        parts.append(draw(f"name {h}", Labels, "soft", FLAT, name, labels=[f"H = {h}" if own else str(h)]))
+    heights = {h: log10(np.median(of(found, h, ITERATIONS[-1])["errors"])) for h in HEADS}
+    for h, height in apart(heights, LINE).items():
+        name = np.array([[8.7, height]])
+        label = f"H = {h}" if h == heads else str(h)
+        parts.append(draw(f"name {h}", Labels, "soft", FLAT, name, labels=[label]))
     seeds = np.array([[k, log10(e)] for k in ITERATIONS for e in of(found, heads, k)["errors"]])
     numbers = np.array([k for k in ITERATIONS for _ in of(found, heads, k)["errors"]])
     hand = Choose("iterations", numbers)

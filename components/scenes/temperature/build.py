@@ -72,7 +72,7 @@ def plane(ring: Mark, classes: np.ndarray, words: tuple[str, str]) -> View:
         Threshold("days", "ink", (NOW,), "best single threshold", **cut),
         *followed("days", SHOW, trail=3),
     )
-    return square("plane", "", layers, 2.3)
+    return square("plane", "", layers)
 
 
 def counts(title: str, cloud: str, row: Row, classes: np.ndarray, x: Axis, high: float, bins: int) -> View:

@@ -9,6 +9,8 @@ from components.drawing.shapes import above, cells, path, triangles
 
 CORNERS = np.array([[[0.0, 0.0], [60.0, 0.0], [0.0, 60.0]]])  # an area of 1,800
 
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
 
 def area(drawn):
     """Of all the polygons in a path, without a sign."""
@@ -16,10 +18,10 @@ def area(drawn):
     for piece in re.findall(r"M([^z]*)z", drawn):
         if "l" in piece:
             first, rest = piece.split("l")
-            steps = np.array(rest.split(), float).reshape(-1, 2)
-            corners = np.cumsum([np.array(first.split(), float), *steps], axis=0)
+            steps = np.array(NUMBER.findall(rest), float).reshape(-1, 2)
+            corners = np.cumsum([np.array(NUMBER.findall(first), float), *steps], axis=0)
         else:
-            corners = np.array([each.split() for each in piece.split("L")], float)
+            corners = np.array([NUMBER.findall(each) for each in piece.split("L")], float)
         x, y = corners.T
         total += abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
     return total
@@ -39,7 +41,7 @@ def test_triangles_are_all_turned_the_same_way_and_flat_ones_left_out():
     both = np.concatenate([CORNERS, CORNERS[:, ::-1], 0 * CORNERS])
     drawn = triangles(both)
     assert area(drawn) == 3600
-    sides = np.array(re.findall(r"l(\S+) (\S+) (\S+) (\S+)z", drawn), int)
+    sides = np.array([NUMBER.findall(each) for each in re.findall(r"l([^z]*)z", drawn)], int)
     assert len(sides) == 2 and (np.linalg.det(sides.reshape(-1, 2, 2)) > 0).all()
 
 

@@ -24,6 +24,7 @@ from components.language.marks import (
     Mesh,
     Open,
     Points,
+    Replay,
     SemiAxes,
     Sheet,
     Support,
@@ -84,6 +85,16 @@ ONLY_WIDE = View("v", "", (Points("wide", "input", SHOW, only=Gated("apart", 0, 
 
 def gate(fate="apart", before=1, basis=np.eye(3)):  # noqa: B008
     return Gated(fate, before, basis)
+
+
+def replaying(clock=PARAMETER.name, **parts):
+    """A recipe in which a hand plays the clock."""
+    low, n = PARAMETER.min, np.zeros(N, int)
+    fine = {"spans": np.full((N, 2), low), "follow": n, "progress": n}
+    mark = Points("x", "input", SHOW, hand=Replay(**fine | parts))
+    small = recipe(3)
+    views = (replace(small.views[0], layers=(*small.views[0].layers, mark)),)
+    return lambda: replace(small, views=views, clock=clock)
 
 
 MISTAKES = {
@@ -182,6 +193,11 @@ MISTAKES = {
         with_mark(Points("x", "input", SHOW, hand=Choose("seed", np.ones(3, int)))),
         "numbers to choose has 3 entries; take 20",
     ),
+    "spans to play": (replaying(spans=np.zeros((3, 2))), "spans to play has 3 entries; take 20"),
+    "spans that go back": (replaying(spans=np.tile([1.0, 0.0], (N, 1))), "its spans are no pairs"),
+    "spans beyond the clock": (replaying(spans=np.tile([0.0, 1e9], (N, 1))), "its spans leave the clock"),
+    "a stage to play": (replaying(progress=np.full(N, 99)), "there is no stage 99"),
+    "nothing that runs": (replaying(clock=""), "the recipe has none"),
     "a drag in space": (with_mark(Points("x", "input", SHOW, hand=Turn("gain"))), "2D views only"),
     "a drag of nothing": (with_mark(Points("x", "input", FLAT, hand=Drag("gain", "u")), 2), "no parameter 'u'"),
     "a readout's cloud": (changed(readouts=(Residual("far", "x", "y"),)), "'far'.*no cloud 'y'"),

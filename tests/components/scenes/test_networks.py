@@ -3,18 +3,20 @@
 import numpy as np
 import pytest
 
-from components.language.marks import Disc, Rim, Sheet
+from components.language.framing import eye
+from components.language.marks import Disc, Replay, Rim, Sheet
 from components.language.scene import scenes
 from components.scenes.curves import curves, snapping
 from components.scenes.networks import CAMERA, LOGIT, facts, folding, network, projection, readouts
-from components.scenes.scenery import ROOM
 from components.training.recipes import at_rest, recipe_of
+from geometry.pipeline import Normalize
 from geometry.plane import along
 from learning.datasets import spiral
 from learning.events import drops
 from learning.film import Film, score
 from learning.network import MIDDLES, Network, initial
 from learning.shipped import film as shipped
+from learning.swings import ACROSS, turns
 
 SINGLE = 1e-4  # films hold their weights in single or half precision; logits are of size 10
 TRAINED = ("spiral", "octants")
@@ -90,7 +92,7 @@ def test_a_plane_that_parts_the_classes_is_seen_edge_on_from_the_first(slug, cho
     assert view.camera * sides @ normal == pytest.approx(away, abs=0.002 * sides.max())
     assert 0.15 < view.camera[2] / np.linalg.norm(view.camera) < 0.85
     other = recipe_of(scenes()["labels"], data="32").views[0]
-    assert other.camera == tuple(c / ROOM for c in CAMERA), "where it does not part them, it faces the reader"
+    assert other.camera == eye(CAMERA), "where it does not part them, it faces the reader"
 
 
 def test_accuracy_beside_the_picture_is_that_of_the_film_at_its_checkpoints(film):
@@ -193,7 +195,7 @@ def test_events_of_the_loss_differ_without_colour():
         layer.title: (type(layer), getattr(layer, "dash", ""), getattr(layer, "glyph", ""))
         for layer in layers
     }
-    assert len({looks[name] for name in ("this seed", "plateau", "drop")}) == 3
+    assert len({looks[name] for name in ("this seed", "plateau", "drop: click to see it")}) == 3
 
 
 def test_curves_without_a_training_say_so(film):
@@ -239,3 +241,27 @@ def test_without_training_there_is_no_clock_and_no_claim():
 def test_points_of_ones_own_fill_the_unit_disc():
     recipe = recipe_of(scenes()["spiral"], data="own", points="0,0,no; 100,0,yes; 0,300,no; 50,50,yes")
     assert np.linalg.norm(recipe.cloud("data").points, axis=-1).max() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("seed", range(0, 32, 5))
+def test_a_click_on_a_drop_plays_it_at_the_fold_that_snaps_in_it(film, seed):
+    """From before it to after it; the point that is followed turns across on the sphere that is seen."""
+    view, _ = curves(film, seed, "loss")
+    hands = [mark.hand for mark in view.layers if isinstance(getattr(mark, "hand", None), Replay)]
+    found = drops(film.steps, film.loss[seed])
+    assert len(hands) == bool(found)
+    for hand in hands:
+        spans, first = np.unique(hand.spans, axis=0, return_index=True)
+        assert len(spans) == len(found)
+        for event, (start, end), i in zip(found, spans, first, strict=True):
+            steps = film.steps
+            assert start <= event.start and end >= event.end and {start, end} <= {*steps.astype(float)}
+            assert start < event.start or event.start == steps[0]
+            ends = film.weights[seed, np.searchsorted(steps, [event.start, event.end])]
+            angles = turns(film.network, *ends, film.data.points)
+            if hand.follow[i] < 0:
+                assert (angles <= ACROSS).all()
+                continue
+            seen = hand.progress[i] // 2 - 1
+            assert angles[seen, hand.follow[i]] == angles[seen].max() > ACROSS
+            assert folding(film, seed)[1][0].pipeline.steps[hand.progress[i] - 1].__class__ is Normalize

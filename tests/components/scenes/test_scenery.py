@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from components.language.cloud import Cloud, rows
+from components.language.framing import FAR, ROOM
 from components.language.marks import Follow, Followed, Labels, Line, Mesh, Points, Trail
 from components.scenes import scenery
 from geometry import Pipeline
@@ -78,9 +79,11 @@ def test_many_points_are_drawn_small():
     assert few.size > many.size and few.hand == many.hand == Follow()
 
 
-def test_a_space_has_room_and_its_camera_as_near_as_before():
-    view = scenery.space("s", "", (), 2.0, camera=(1.75, 0, 0.875))
-    assert view.ranges == ((-3.5, 3.5),) * 3 and view.camera == pytest.approx((1, 0, 0.5))
+def test_a_space_has_room_and_its_camera_a_distance_of_its_own():
+    view = scenery.space("s", "", (), camera=(3, 0, 4), reach=2.0)
+    assert view.ranges == ((-2 * ROOM, 2 * ROOM),) * 3
+    assert view.camera == pytest.approx(np.array([0.6, 0, 0.8]) * FAR / 2 / ROOM)
+    assert scenery.space("s", "", ()).ranges == ()  # until the recipe is made
 
 
 def test_the_same_layers_from_another_side_keep_their_stages():

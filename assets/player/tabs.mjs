@@ -1,0 +1,47 @@
+// @ts-check
+/** On a telephone the views beside the hero, and the numbers, are tabs: one is shown at a time, and drawn when it is. Wide pages show all. */
+
+import { h } from "./controls.mjs";
+
+/** @typedef {import("./player.mjs").Player} Player */
+
+const NUMBERS = "numbers";
+
+/** What a view is called, where it has no title. @param {{title: string, name: string}} view */
+const called = ({ title, name }) => title || name.charAt(0).toUpperCase() + name.slice(1);
+
+/** The tabs of a player; the first view beside the hero is shown. @param {Player} player @returns {HTMLElement} */
+export function tabs(player) {
+  const { root, recipe: { views } } = player, figures = [...player.need("views").querySelectorAll(":scope > .view")];
+  const all = views.slice(1).map((view, i) => ({ words: called(view), panel: figures[i + 1] })), numbers = player.part(NUMBERS);
+  if (numbers && all.length) all.push({ words: "Numbers", panel: Object.assign(numbers, { id: numbers.id || `${NUMBERS}-${player.slug}` }) });
+  const buttons = all.map(({ words, panel }, k) =>
+    h("button", { type: "button", role: "tab", "aria-controls": panel.id, onclick: () => choose(k), innerHTML: words, title: words.replace(/<[^>]*>/g, "") }));
+  const choose = (/** @type {number} */ k) => {
+    if (!all.length) return;
+    buttons.forEach((button, i) => {
+      button.ariaSelected = String(i === k);
+      button.tabIndex = i === k ? 0 : -1;
+      all[i].panel.classList.toggle("chosen", i === k);
+    });
+    root.dataset.tabs = all[k].panel === numbers ? NUMBERS : "views";
+  };
+  delete root.dataset.tabs;
+  const list = h("div", { className: `tabs of-${all.length}`, role: "tablist", "aria-label": "Beside the figure", hidden: all.length < 2, onkeydown: (/** @type {KeyboardEvent} */ event) => {
+    const now = buttons.findIndex(({ tabIndex }) => !tabIndex), last = buttons.length - 1;
+    const to = { ArrowRight: now < last ? now + 1 : 0, ArrowLeft: now ? now - 1 : last, Home: 0, End: last }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    choose(to);
+    buttons[to].focus();
+  } }, ...buttons);
+  choose(0);
+  return list;
+}
+
+/** The name of a view's tab, as the view is now. @param {Player} player @param {number} v */
+export function rename(player, v) {
+  const tab = player.need("views").querySelectorAll("[role=tab]")[v - 1];
+  if (tab && v) tab.innerHTML = called(player.recipe.views[v]);
+}

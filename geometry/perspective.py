@@ -1,0 +1,30 @@
+"""How an eye sees space: central projection. https://en.wikipedia.org/wiki/3D_projection#Perspective_projection"""
+
+from __future__ import annotations
+
+import numpy as np
+
+Array = np.ndarray
+
+NEAREST = 1e-3  # what is nearer than this, or behind the eye, counts as so near
+
+
+def sides(forward: Array) -> Array:
+    """Two unit vectors (2, 3) across a direction: to the right, and up. The third axis is up; from straight
+    above, the first is to the right."""
+    right = np.cross(forward, [0, 0, 1])
+    right = right / np.linalg.norm(right) if np.linalg.norm(right) > 0 else np.array([1.0, 0, 0])
+    return np.stack([right, np.cross(right, forward)])
+
+
+def perspective(points: Array, eye: Array, center: Array) -> tuple[Array, Array]:
+    """Of points (N, 3): to the right and up, as tangents of angles (N, 2); how far they are in front (N,).
+
+    ⟨x − eye, side⟩ / depth, depth = ⟨x − eye, forward⟩. Raises ValueError for an eye at what it looks at.
+    """
+    eye, way = np.asarray(eye, float), np.asarray(center, float) - np.asarray(eye, float)
+    if not np.linalg.norm(way) > 0:
+        raise ValueError("the eye is where it looks: move it away")
+    forward = way / np.linalg.norm(way)
+    depth = np.maximum((points - eye) @ forward, NEAREST)
+    return (points - eye) @ sides(forward).T / depth[..., None], depth

@@ -1,0 +1,69 @@
+"""Names at things: where points are on the screen, and where there is room beside them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.drawing.projection import project
+from components.language.recipe import View
+from tests.assets.engine import Node
+
+RNG = np.random.default_rng(4)
+SINGLE = 2e-3  # pixels: single precision of some hundreds
+CAMERAS = [(1.0, -0.8, 0.4), (-0.3, 2.0, -1.0), (0.0, 0.0, 1.5), (0.6, 0.2, 0.3, 0.1, -0.2, 0.05)]
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+@pytest.mark.parametrize("camera", CAMERAS)
+@pytest.mark.parametrize("size", [(600, 400), (300, 700)])
+def test_points_are_where_python_has_them(node, camera, size):
+    ranges = ((-2.0, 2.0), (-1.0, 3.0), (0.0, 4.0))
+    points = RNG.uniform(-1, 1.5, size=(50, 3)).astype(np.float32)
+    sees = {"eye": camera[:3], "center": camera[3:] or (0, 0, 0)}
+    got = node.ask("flat", points=points.ravel().tolist(), ranges=ranges, camera=sees, size=size)
+    want, _ = project(View("v", "", (), ranges), points.astype(float), camera, size)
+    np.testing.assert_allclose(np.reshape(got, (-1, 2)), want + np.array(size) / 2, rtol=1e-5, atol=SINGLE)
+
+
+pixel = st.floats(0, 400)
+cloud = st.lists(st.tuples(pixel, pixel), min_size=1, max_size=40)
+
+
+@given(
+    things=st.lists(cloud, min_size=1, max_size=6),
+    sizes=st.lists(st.tuples(st.floats(20, 160), st.floats(10, 20)), min_size=6, max_size=6),
+    crowd=cloud,
+    taken=st.lists(st.tuples(pixel, pixel, st.floats(1, 200), st.floats(1, 200)), max_size=3),
+)
+def test_no_name_is_over_a_point_or_another_or_outside(node, things, sizes, crowd, taken):
+    flat, room = [np.ravel(each).tolist() for each in things], (0, 0, 400, 400)
+    crowd = [*crowd, *(point for thing in things for point in thing)]
+    found = node.ask(
+        "named", sizes=sizes[: len(flat)], things=flat, room=room, taken=taken, crowd=np.ravel(crowd).tolist()
+    )
+    boxes = [box for box in found if box]
+    for k, (x, y, wide, tall) in enumerate(boxes):
+        assert x >= 0 and y >= 0 and x + wide <= 400 and y + tall <= 400
+        assert not any(x < u < x + wide and y < v < y + tall for u, v in crowd)
+        for u, v, broad, high in [*taken, *boxes[:k]]:
+            assert x >= u + broad or u >= x + wide or y >= v + high or v >= y + tall
+
+
+def test_where_there_is_room_each_thing_has_its_name_beside_it(node):
+    """A ring and a line across it, and a name for each: near the thing that it is of."""
+    turn = np.linspace(0, 2 * np.pi, 60)
+    ring = 200 + 100 * np.column_stack([np.cos(turn), np.sin(turn)])
+    line = np.column_stack([np.full(40, 200.0), np.linspace(60, 340, 40)])
+    flat = [ring.ravel().tolist(), line.ravel().tolist()]
+    asked = {"sizes": [(60, 15), (80, 15)], "things": flat, "room": (0, 0, 400, 400), "taken": []}
+    found = node.ask("named", **asked, crowd=flat[0] + flat[1])
+    assert all(found)
+    for (x, y, wide, tall), thing in zip(found, (ring, line), strict=True):
+        nearest = np.clip(thing, [x, y], [x + wide, y + tall])
+        assert np.linalg.norm(nearest - thing, axis=1).min() < 12

@@ -1,0 +1,76 @@
+"""What is drawn is where the recipe says: heroes fill their panels, and names stand at things."""
+
+import numpy as np
+import pytest
+
+from components.drawing.projection import project
+from components.language.marks import Disc, Line, Mesh, Points
+from components.language.scene import scenes
+from components.training.recipes import state_of
+from tests.browser.hand import pixels as read
+from tests.browser.hand import player, rest, visit
+
+INK = 10  # of 255: what differs from the paper by more is drawn; the net of the sphere is faint
+ALIKE = 0.02  # of the panel's smaller side: between what is drawn and what is computed
+ALONE = "body * { visibility: hidden } .view .figure, .view .figure * { visibility: visible }"
+SIZES = {"wide": (1440, 900), "middle": (1024, 768), "telephone": (390, 844)}
+NAMES = """[...document.querySelectorAll(".view")].map((view) => {
+  const box = (e) => { const b = e.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };
+  const seen = (e) => e.getClientRects().length > 0;
+  const legend = [...view.querySelectorAll(".legend li:not(.named)")].filter(seen);
+  const names = [...view.querySelectorAll(".named")].filter(seen).map(box);
+  return { names, view: box(view.querySelector(".figure")),
+    rows: new Set(legend.map((e) => Math.round(e.getBoundingClientRect().top))).size };
+})"""
+
+
+@pytest.fixture
+def page(kept):
+    return kept
+
+
+def computed(slug, size):
+    """The corners of the hero's marks, in pixels from the middle, with what is around points."""
+    state = state_of(scenes()[slug], {})
+    view, found = state.recipe.views[0], []
+    at = state.recipe.moment(state.params, state.progress, followed=state.follow)
+    for mark in view.layers:
+        if mark.opacity_at(state.progress) > 0.1 and isinstance(mark, Line | Mesh | Disc | Points):
+            flat, _ = project(view, mark.points(at), view.camera, size)
+            around = mark.size / 2 if isinstance(mark, Points) else 1
+            found += [np.nanmin(flat, axis=0) - around, np.nanmax(flat, axis=0) + around]
+    return np.array([np.min(found, axis=0), np.max(found, axis=0)])
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_what_is_drawn_is_as_large_as_computed(page, size):
+    """So that what is computed for every scene is true of its picture."""
+    width, height = SIZES[size]
+    page.set_viewport_size({"width": width, "height": height})
+    visit(page, "/spiral")
+    rest(page)
+    figure = page.locator(".view .figure").first
+    shot = read(page, figure.screenshot(style=ALONE))
+    drawn = np.abs(shot - shot[2, 2]).max(-1) > INK
+    rows, columns = np.flatnonzero(drawn.any(1)), np.flatnonzero(drawn.any(0))
+    tall, wide = drawn.shape
+    got = np.array([[columns[0], rows[0]], [columns[-1], rows[-1]]]) - np.array([wide, tall]) / 2
+    assert np.abs(got - computed("spiral", (wide, tall))).max() <= ALIKE * min(wide, tall)
+
+
+@pytest.mark.parametrize("slug", ["layernorm", "spiral", "symmetrise"])
+def test_names_never_meet_and_the_legend_is_short(page, slug):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    visit(page, f"/{slug}")
+    last = len(state_of(scenes()[slug], {}).recipe.stages) - 1
+    for progress in (0, last):
+        player(page, "p.seek(value)", progress)
+        rest(page, f"p.progress === {progress}")
+        views = page.evaluate(NAMES)
+        assert views[0]["names"]
+        for view in views:
+            assert view["rows"] <= 3
+            left, top, right, bottom = view["view"]
+            for k, (a, b, c, d) in enumerate(view["names"]):
+                assert left - 1 <= a and top - 1 <= b and c <= right + 1 and d <= bottom + 1
+                assert all(c <= u or w <= a or d <= v or x <= b for u, v, w, x in view["names"][:k])

@@ -1,0 +1,178 @@
+"""Where things stand: the tour's card beside the figure, a telephone's page, embeds in their frames."""
+
+import pytest
+
+from components.language.scene import scenes
+from tests.browser.hand import player, rest, until, visit
+
+DESK, TELEPHONE, LYING = (1024, 768), (390, 844), (844, 390)
+FRAMES = [(640, 420), (720, 720)]  # what hosts give; the second is that of our own snippet
+LEAST = 220  # pixels of a picture that can be read
+FINGER = 40  # pixels
+
+# Of each stop, before and after its question is answered: the shares of the hero and of the card that are
+# seen, and what is hidden in the card. On a narrow page the scrubber covers what is under it.
+STOPS = """(async () => {
+  const found = [], { card } = p.tour, frame = () => new Promise(requestAnimationFrame);
+  const over = () => (innerWidth <= 700 ? p.part("scrubber").getBoundingClientRect().bottom : 0);
+  const seen = (e, above) => {
+    const { top, bottom, height } = e.getBoundingClientRect();
+    return (Math.min(innerHeight, bottom) - Math.max(above, top)) / height;
+  };
+  const hero = () => p.root.querySelector(".views > .view");
+  const hidden = () => card.scrollHeight - card.clientHeight;
+  const look = (k) => found.push([k, seen(hero(), 0), seen(card, over()), hidden()]);
+  for (let k = 0; k <= p.tour.last; k++) {
+    p.tour.visit(k);
+    await frame();
+    look(k);
+    if (!p.tour.answer(0)) continue;
+    await frame();
+    look(k);
+  }
+  return found;
+})()"""
+
+
+def resize(page, size):
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+
+
+@pytest.mark.parametrize("slug", ["temperature", "spiral", "norms"])
+def test_the_card_of_the_tour_never_parts_from_the_figure(page, slug):
+    """The longest card, one of a training, and the flattest hero."""
+    page.emulate_media(reduced_motion="reduce")
+    visit(page, f"/{slug}")
+    for size in (DESK, TELEPHONE):
+        resize(page, size)
+        page.evaluate("scrollTo(0, 1500)")
+        for stop, hero, card, hidden in player(page, STOPS):
+            assert hero >= 0.7 and card > 0.99 and hidden <= 1, (size, stop)
+
+
+def box(page, selector):
+    return page.locator(selector).first.bounding_box()
+
+
+def test_on_a_telephone_the_hero_and_the_scrubber_stay(kept):
+    page = kept
+    resize(page, TELEPHONE)
+    visit(page, "/fold")
+    for far in (0, 700, 1400):
+        page.evaluate("(far) => scrollTo(0, far)", far)
+        hero, scrubber = box(page, ".view"), box(page, ".scrubber")
+        assert hero["height"] >= LEAST and scrubber["y"] == pytest.approx(hero["y"] + hero["height"], abs=1)
+        assert far == 0 or hero["y"] == 0
+        assert scrubber["y"] + scrubber["height"] < (0.7 if far else 0.85) * TELEPHONE[1]
+    page.evaluate("scrollTo(0, 0)")
+    row = [each.bounding_box() for each in page.locator(".tools > *").all() if each.is_visible()]
+    assert len({each["y"] + each["height"] / 2 for each in row}) == 1, "one row"
+    targets = "main :is(button:not(.stop), select, input:not([type=checkbox]), summary)"
+    assert page.evaluate(SMALL, [targets, FINGER]) == []
+
+
+SMALL = """([targets, least]) => [...document.querySelectorAll(targets)].filter((e) => {
+  const { width, height } = e.getBoundingClientRect();
+  return e.checkVisibility() && Math.min(width, height) < least - 0.5;
+}).map((e) => e.outerHTML.slice(0, 90))"""
+
+
+def test_other_views_are_tabs_that_are_drawn_when_they_are_chosen(kept):
+    page = kept
+    resize(page, TELEPHONE)
+    visit(page, "/fold?t=1")
+    page.reload()
+    until(page, "p.ready")
+    shown = "[...p.root.querySelectorAll('.views > .view')].map((e) => e.checkVisibility())"
+    assert player(page, shown) == [True, True, False]
+    assert player(page, "p.panels.map((panel) => panel.opened)") == [True, True, False]
+    assert page.locator("main > .numbers").is_hidden()
+    page.get_by_role("tab").first.focus()
+    page.keyboard.press("ArrowRight")
+    until(page, "p.panels[2].opened")
+    assert player(page, shown) == [True, False, True] and player(page, "p.progress") == player(
+        page, "p.recipe.progress"
+    )
+    page.keyboard.press("End")
+    assert page.locator("main > .numbers").is_visible() and player(page, shown) == [True, False, False]
+    assert page.get_by_role("tab", selected=True).inner_text() == "Numbers"
+    resize(page, DESK)
+    assert player(page, shown) == [True, True, True] and page.get_by_role("tablist").count() == 0
+    rest(page)
+
+
+def test_a_telephone_that_lies_on_its_side(kept):
+    page = kept
+    resize(page, LYING)
+    visit(page, "/fold?tour=2")
+    hero, card = box(page, ".view"), box(page, ".guide")
+    assert hero["height"] >= LEAST and hero["y"] >= 0 and hero["y"] + hero["height"] <= LYING[1]
+    assert card["x"] > hero["x"] + hero["width"] and 0 <= card["y"] < 0.2 * LYING[1]
+    page.evaluate("normscape.players[0].tour.visit(0)")
+    resize(page, DESK)
+    page.locator(".guide").get_by_role("button", name="Close").click()
+
+
+SHARE = """() => {
+  const page = document.documentElement, hero = document.querySelector(".views > .view, .views");
+  return [page.scrollHeight, page.scrollWidth, hero.getBoundingClientRect().height];
+}"""
+
+
+def fits(page, size):
+    """Whether nothing scrolls in a frame, and its hero can be read."""
+    tall, wide, hero = page.evaluate(SHARE)
+    return tall <= size[1] and wide <= size[0] and hero >= LEAST
+
+
+def test_an_embed_scrolls_in_no_frame(new_page):
+    """All scenes, as they are served: what the player fills has its room before."""
+    page = new_page()
+    page.route("**/embed.mjs", lambda route: route.fulfill(body="", content_type="text/javascript"))
+    for slug in scenes():
+        page.goto(f"/embed/{slug}")
+        for size in FRAMES:
+            resize(page, size)
+            assert fits(page, size), (slug, size, page.evaluate(SHARE))
+
+
+@pytest.mark.parametrize("slug", ["layernorm", "spiral", "language"])
+def test_a_living_embed_scrolls_in_no_frame(page, slug):
+    resize(page, FRAMES[0])
+    visit(page, f"/embed/{slug}")
+    for size in FRAMES:
+        resize(page, size)
+        assert fits(page, size), (size, page.evaluate(SHARE))
+
+
+def test_a_click_on_a_drop_plays_it(kept):
+    """By hand, and by key: from before it, following whom it happens to, to after it."""
+    page = kept
+    visit(page, "/spiral?progress=1")
+    code = """(() => {
+      const panel = p.panels.at(-1), l = panel.view.layers.findIndex(({ hand }) => hand?.kind === "replay");
+      const box = panel.gd.getBoundingClientRect(), [left, top] = panel.pixel(...panel.frame[l].points);
+      return [box.x + left, box.y + top];
+    })()"""
+    rest(page)
+    before = player(page, "[p.params.step, p.followed, p.progress]")
+    x, y = player(page, code)
+    page.mouse.move(x - 3, y)
+    page.mouse.move(x, y, steps=3)
+    page.wait_for_timeout(200)  # Plotly looks at what is under the pointer now and then
+    page.mouse.down()
+    page.mouse.up()
+    until(page, "p.running")
+    start = player(page, "p.params.step")
+    rest(page, "!p.running")
+    end = player(page, "[p.params.step, p.followed, p.progress]")
+    assert start < end[0] < before[0] and end[1:] != before[1:]
+    player(page, "p.reset()")
+    event = page.locator(".event").first
+    assert str(f"{end[0]:,.0f}") in event.get_attribute("aria-label")
+    event.focus()
+    page.keyboard.press("Enter")
+    rest(page, "!p.running")
+    assert player(page, "[p.params.step, p.followed, p.progress]") == end
+    player(page, "p.reset()")
+    rest(page)
