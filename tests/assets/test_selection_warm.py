@@ -1,4 +1,6 @@
-"""What a frame keeps of the one before is a start only: it finds what a frame finds that starts from nothing."""
+"""What a frame keeps of the one before is but a start: it finds what a frame finds that starts from nothing."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -49,7 +51,7 @@ def test_the_way_of_the_scene(node, d, norm):
     """There and, in longer steps, back; the last frame of a leg is the stage itself."""
     recipe = recipe_of(SCENE, n=80, d=d, norm=norm)
     stages = recipe.cloud("keys").stages(recipe.defaults | {"gamma1": 0.6})
-    there = [(1 - t) * a + t * b for a, b in zip(stages, stages[1:], strict=False) for t in np.arange(20) / 20]
+    there = [(1 - t) * a + t * b for a, b in pairwise(stages) for t in np.arange(20) / 20]
     sets = [*there, stages[-1], *there[::-3]]
     wins = check(node, sets)
     assert wins[::10] == [selectable(keys).tolist() for keys in sets[::10]]
