@@ -1,4 +1,4 @@
-"""What a frame keeps of the one before is but a start: it finds what a frame finds that starts from nothing."""
+"""What a frame keeps of the one before is a start: it finds what one finds that starts from nothing."""
 
 from itertools import pairwise
 
