@@ -147,11 +147,11 @@ def test_buttons_play_pause_step_and_loop(page):
     page.click("[aria-label='Step back (←)']")
     rest(page)
     assert player(page, "p.progress") == 0
-    page.select_option("[aria-label='Speed']", "4")
     page.click("[aria-label='Play (space)']")
     until(page, "p.progress > 0.2")
     page.click("[aria-label='Pause (space)']")
     assert not player(page, "p.playing")
+    page.select_option("[aria-label='Speed']", "4")
     page.click("[aria-label='Loop']")
     assert page.get_attribute("[aria-label='Loop']", "aria-pressed") == "true"
     player(page, "p.seek(4.9)")
