@@ -18,6 +18,7 @@ const CROWD = 600; // so many points of a layer say where it is
 const DENSE = 10; // pixels from point to point of a line
 const SEEN = 0.03; // opacity
 const ROW = 1.8; // of the height of its letters: the row that a legend has in any case
+const ROWS = 3, SHARE = 0.3; // rows of a legend, and the part of its view, at most
 const LETTER = 0.62; // of its height: how wide one is
 
 /** Where a name may stand at a thing: at its ends in each direction, beside points along a line.
@@ -93,7 +94,11 @@ export function name(panel) {
   const names = wanted.map(({ item, l }) => ({ wide: item.offsetWidth, tall: item.offsetHeight, spots: spots(thin[l], view.layers[l].draws === "line") }));
   const room = /** @type {Box} */ (panel.is3d ? [2, 2, size[0] - 4, size[1] - 4] : panel.axesBox), found = placed(names, room, taken, crowd);
   found.forEach((box, k) => wanted[k].item.classList.toggle("named", Boolean(box)));
-  const own = parseFloat(getComputedStyle(legend).fontSize), whole = gd.parentElement;
+  const own = parseFloat(getComputedStyle(legend).fontSize), whole = gd.parentElement, most = Math.max(ROW * own, Math.min(ROWS * ROW * own, SHARE * whole.clientHeight));
+  for (const { item } of rows.filter((row) => !row.item.classList.contains("named")).reverse()) {
+    if (legend.offsetHeight <= most) break;
+    item.hidden = true; // the figure comes first
+  }
   if (legend.offsetHeight > (parseFloat(whole.style.paddingBottom) || ROW * own)) whole.style.paddingBottom = `${legend.offsetHeight}px`; // then there is another fit
   found.forEach((box, k) => {
     if (box) Object.assign(wanted[k].item.style, { left: `${gd.offsetLeft + box[0] - legend.offsetLeft}px`, top: `${gd.offsetTop + box[1] - legend.offsetTop}px` });

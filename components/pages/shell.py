@@ -123,7 +123,7 @@ def header(place: Place, theme: str = "auto", slug: str = "") -> html.Header:
             [
                 html.Button("Search", type="button", className="theme", **index),
                 element("button", menu, "Scenes"),
-                element("div", {"id": "scenes", "class": "menu", "popover": True}, _menu(place)),
+                element("div", {"id": "scenes", "class": "menu", "popover": True}, html.Div(_menu(place))),
             ],
             **attributes(aria_label="Scenes"),
         ),

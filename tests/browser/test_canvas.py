@@ -24,7 +24,7 @@ BOXES = """(() => {
   return [painted, [axes.left, axes.top, axes.right, axes.bottom]];
 })()"""
 FITS = """p.panels.every(({ gd: { clientWidth, clientHeight, _fullLayout: { width, height } } }) =>
-  width === clientWidth && height === clientHeight)"""
+  !clientWidth || (width === clientWidth && height === clientHeight))"""
 
 
 @pytest.fixture
@@ -98,19 +98,19 @@ def test_the_field_follows_the_resolution(new_page):
 
 def test_what_is_held_in_motion_follows_the_window(new_page):
     """Also in space, where Plotly itself would draw what had settled before."""
-    page = new_page(viewport={"width": 1000, "height": 700})
-    visit(page, "/spiral?n=60&progress=0")
+    page = new_page(viewport={"width": 1300, "height": 800})
+    visit(page, "/spiral?progress=0")
+    rest(page)  # its legend has its room
     hold(page)
-    player(page, "p.seek(value)", 1.5)
+    player(page, "(p.seek(value), p.set('step', 2000))", 1.5)
     until(page, "!p.scheduled")
-    resize(page, 860, 640)
+    resize(page, 1300, 700)
     fits(page)
     moving = look(page, BLURRED)
-    assert player(page, "p.panels.map((panel) => panel.moving)") == [True, True, False], (
-        "the stages move nothing in the curves of the loss"
-    )
+    assert player(page, "p.panels.map((panel) => panel.moving)") == [True, True, True]
     let_go(page, 1.5)
-    assert difference(moving, look(page, BLURRED)) < SAME_BLURRED
+    half = len(moving) // 2  # above the curves, whose dashes Plotly measures in its own way
+    assert difference(moving[:half], look(page, BLURRED)[:half]) < SAME_BLURRED
 
 
 def test_a_saved_picture_has_the_field(page):

@@ -121,7 +121,8 @@ def test_a_slider_that_moves_mends_its_entry(page):
 def test_the_scrubber_has_the_stages_as_stops(page):
     visit(page, LINK)
     stops = page.locator(".stop")
-    assert stops.all_text_contents() == player(page, "p.recipe.stages")
+    assert page.locator(".stop .name").all_text_contents() == player(page, "p.recipe.stages")
+    assert page.locator(".stop .nth").all_text_contents() == [*"012345"], "as the keys have them"
     assert page.get_by_role("slider", name="Progress through the stages").is_visible()
     stops.nth(2).click()
     rest(page)
@@ -146,11 +147,11 @@ def test_buttons_play_pause_step_and_loop(page):
     page.click("[aria-label='Step back (←)']")
     rest(page)
     assert player(page, "p.progress") == 0
-    page.select_option("[aria-label='Speed']", "4")
     page.click("[aria-label='Play (space)']")
     until(page, "p.progress > 0.2")
     page.click("[aria-label='Pause (space)']")
     assert not player(page, "p.playing")
+    page.select_option("[aria-label='Speed']", "4")
     page.click("[aria-label='Loop']")
     assert page.get_attribute("[aria-label='Loop']", "aria-pressed") == "true"
     player(page, "p.seek(4.9)")

@@ -268,7 +268,7 @@ def test_a_training_that_was_left_says_nothing_on_the_next_page(page):
     order(page, steps=STEPS)
     words(page, "Step [1-9]")
     page.get_by_role("button", name="Scenes").click()
-    page.get_by_role("link", name=scenes()["octants"].title, exact=True).click()
+    page.locator("#scenes").get_by_role("link", name=scenes()["octants"].title).click()
     until(page, "p.ready && p.slug === 'octants'")
     page.wait_for_timeout(6000)  # longer than QUIET in assets/player/training.mjs
     unfold(page)
