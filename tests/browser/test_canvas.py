@@ -24,7 +24,7 @@ BOXES = """(() => {
   return [painted, [axes.left, axes.top, axes.right, axes.bottom]];
 })()"""
 FITS = """p.panels.every(({ gd: { clientWidth, clientHeight, _fullLayout: { width, height } } }) =>
-  !clientWidth || (width === clientWidth && height === clientHeight))"""  # on a telephone one is shown
+  !clientWidth || (width === clientWidth && height === clientHeight))"""
 
 
 @pytest.fixture

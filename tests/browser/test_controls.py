@@ -121,7 +121,8 @@ def test_a_slider_that_moves_mends_its_entry(page):
 def test_the_scrubber_has_the_stages_as_stops(page):
     visit(page, LINK)
     stops = page.locator(".stop")
-    assert stops.all_text_contents() == player(page, "p.recipe.stages")
+    assert page.locator(".stop .name").all_text_contents() == player(page, "p.recipe.stages")
+    assert page.locator(".stop .nth").all_text_contents() == [*"012345"], "as the keys have them"
     assert page.get_by_role("slider", name="Progress through the stages").is_visible()
     stops.nth(2).click()
     rest(page)

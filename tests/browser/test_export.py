@@ -57,6 +57,7 @@ def test_a_file_without_webgl_asks_no_server_for_a_picture(new_page, tmp_path):
     until(page, "p.ready")
     page.on("request", lambda request: asked.append(request.url))
     page.on("download", lambda download: asked.append(download.url))
+    page.click("[aria-label='More buttons']")
     page.click("[aria-label='Save the picture']")
     page.wait_for_timeout(500)
     assert asked == [] and page.url.endswith("a.html")
