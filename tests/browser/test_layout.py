@@ -39,9 +39,9 @@ def resize(page, size):
     page.set_viewport_size({"width": size[0], "height": size[1]})
 
 
-@pytest.mark.parametrize("slug", ["temperature", "spiral", "norms"])
+@pytest.mark.parametrize("slug", ["temperature", "spiral", "fibre"])
 def test_the_card_of_the_tour_never_parts_from_the_figure(page, slug):
-    """The longest card, one of a training, and the flattest hero."""
+    """The longest card, one of a training, and two views of which one is in space."""
     page.emulate_media(reduced_motion="reduce")
     visit(page, f"/{slug}")
     for size in (DESK, TELEPHONE):
