@@ -95,6 +95,7 @@ def indices(cloud, low=0):
 FIELDS = {
     "title": lambda cloud: st.sampled_from(["", "a title"]),
     "opacity": lambda cloud: st.sampled_from([1.0, 0.5]),
+    "guide": lambda cloud: st.booleans(),
     "fade": lambda cloud: st.none() | st.just(np.linspace(0, 1, len(cloud.pipeline.steps) + 1).tolist()),
     "only": lambda cloud: st.none() | st.just(Followed()) | indices(cloud) | st.builds(Highest, row(cloud)),
     "size": lambda cloud: st.sampled_from([2.0, 9.0]),

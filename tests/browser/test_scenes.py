@@ -10,6 +10,7 @@ from tests.browser.hand import middle, player, rest, visit, walk
 from tests.browser.test_accessibility import barriers, unseen
 
 STACKED = """[...document.querySelectorAll(".views .figure, .scrubber")].map((e) => e.getBoundingClientRect())
+  .filter(({ height }) => height).sort((a, b) => a.top - b.top)
   .every(({ top }, k, all) => k === 0 || top >= all[k - 1].bottom - 1)"""
 
 
