@@ -243,7 +243,7 @@ def test_a_sheet_is_drawn_in_so_many_pieces_the_nearest_last(most, pieces):
 def test_a_globe_shows_its_near_side_shade_by_shade():
     found = checked(svg(ball(opacity=1.0), state_of(SCENE, {})))
     shades = {path.get("fill")[-2]: path.get("d") for path in found["path"]}
-    heights = {k: [int(y) for y in re.findall(r"M-?\d+ (-?\d+)", d)] for k, d in shades.items()}
+    heights = {k: [int(y) for y in re.findall(r"M-?\d+ ?(-?\d+)", d)] for k, d in shades.items()}
     assert list(heights) == ["0", "1", "2", "3", "4"]
     means = [np.mean(heights[k]) for k in "01234"]
     assert means == sorted(means, reverse=True), "what is high has the high colour; pixels go down"
