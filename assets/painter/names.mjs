@@ -117,7 +117,7 @@ function boxes({ gd, view }, here, at, seen) {
       found.push([at[l][2 * i] - wide / 2, at[l][2 * i + 1] - 1.4 * tall, wide, 2.2 * tall]); // Plotly writes over a point, we at it
     }
   });
-  for (const over of gd.closest(".stage")?.querySelectorAll(".formula, .edge, .handle, .picture, .guide") ?? []) {
+  for (const over of gd.closest(".stage")?.querySelectorAll(".formula, .headline, .edge, .handle, .picture, .guide") ?? []) {
     const { left, top, width, height } = over.getBoundingClientRect();
     if (width) found.push([left - here.left, top - here.top, width, height]);
   }
