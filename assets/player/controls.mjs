@@ -226,7 +226,7 @@ function replays(recipe, player) {
       if (i && spans[i] === spans[i - 2] && spans[i + 1] === spans[i - 1]) continue;
       const words = `${title.split(":")[0]}, ${whole(spans[i])} to ${whole(spans[i + 1])}: play it`, place = ((spans[i] + spans[i + 1]) / 2 - min) / (max - min);
       at = Math.max(place, at + APART);
-      buttons.push(h("button", { type: "button", className: "event", title: words, "aria-label": words, onclick: () => player.replay(hand, i / 2),
+      buttons.push(h("button", { type: "button", className: "event", title: words, "aria-label": `${buttons.length + 1}: ${words}`, onclick: () => player.replay(hand, i / 2),
         style: `--at: ${at}; color: var(--${role})` }, String(buttons.length + 1)));
     }
   }

@@ -99,7 +99,7 @@ def test_the_figure_is_told_in_words_at_rest(page):
     tells(page, "γ₁ = 1.5")
     point = player(page, "[...p.drawn(p.recipe.table.cloud).slice(36, 39)]")
     text = words.inner_text().replace("−", "-")
-    assert "at the stage unit sphere (2 of 5). γ₁ = 1.5." in text
+    assert "at the stage unit sphere (2 of 5)." in text and "γ₁ = 1.5." in text
     told = text.split("Point 12 is at (")[1].split(")")[0].split(",")
     np.testing.assert_allclose(np.array(told, float), point, atol=5e-4)
     assert text.rstrip().endswith("Seen from the front right, slightly above.")

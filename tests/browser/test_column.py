@@ -54,12 +54,12 @@ def test_a_paragraph_is_lit_at_its_stage_and_leads_there(page):
 
 def test_what_is_folded_unfolds_when_a_link_or_a_stop_sets_it(page):
     visit(page, "/layernorm")
-    more = page.locator(".more")
+    more = page.locator("details.more")
     assert not more.evaluate("(e) => e.open") and page.locator("#parameter-beta1").is_hidden()
     assert page.locator("#parameter-gamma1").is_visible()
     player(page, "p.go({ beta1: '0.5', progress: '5' })")
     until(page, "p.params.beta1 === 0.5")
-    page.wait_for_function("() => document.querySelector('.more').open")
+    page.wait_for_function("() => document.querySelector('details.more').open")
     more.locator("summary").click()
     player(page, "p.set('mean', 0.3)")
     rest(page)
