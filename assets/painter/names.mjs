@@ -83,10 +83,14 @@ export function name(panel) {
   const at = view.layers.map((layer, l) => pixels(panel, frame[l], camera, size)), seen = (/** @type {number} */ l) => frame[l].opacity > SEEN;
   const thin = at.map((points, l) => (view.layers[l].draws === "line" ? dense(points) : points));
   const rows = /** @type {HTMLElement[]} */ ([...legend.children]).map((item) => ({ item, l: Number(item.dataset.layer), own: "named" in item.dataset }));
-  for (const { item, l } of rows) {
+  for (const { item } of rows) {
     item.classList.remove("named");
-    item.hidden = !seen(l);
+    item.hidden = false;
   }
+  const own = parseFloat(getComputedStyle(legend).fontSize), whole = gd.parentElement;
+  const most = Math.max(ROW * own, Math.min(ROWS * ROW * own, SHARE * whole.clientHeight)), all = Math.min(legend.offsetHeight, most);
+  if (all > ROW * own) whole.style.paddingBottom = `${all}px`; // room for all, whatever is seen: the figure keeps its size
+  for (const { item, l } of rows) item.hidden = !seen(l);
   const here = gd.getBoundingClientRect(), taken = boxes(panel, here, at, seen);
   const crowd = Float32Array.from(view.layers.flatMap((layer, l) => (seen(l) && (layer.draws === "points" || layer.draws === "line") ? few(thin[l]) : [])));
   const wanted = rows.filter(({ item, own }) => own && !item.hidden);
@@ -94,12 +98,10 @@ export function name(panel) {
   const names = wanted.map(({ item, l }) => ({ wide: item.offsetWidth, tall: item.offsetHeight, spots: spots(thin[l], view.layers[l].draws === "line") }));
   const room = /** @type {Box} */ (panel.is3d ? [2, 2, size[0] - 4, size[1] - 4] : panel.axesBox), found = placed(names, room, taken, crowd);
   found.forEach((box, k) => wanted[k].item.classList.toggle("named", Boolean(box)));
-  const own = parseFloat(getComputedStyle(legend).fontSize), whole = gd.parentElement, most = Math.max(ROW * own, Math.min(ROWS * ROW * own, SHARE * whole.clientHeight));
   for (const { item } of rows.filter((row) => !row.item.classList.contains("named")).reverse()) {
     if (legend.offsetHeight <= most) break;
     item.hidden = true; // the figure comes first
   }
-  if (legend.offsetHeight > (parseFloat(whole.style.paddingBottom) || ROW * own)) whole.style.paddingBottom = `${legend.offsetHeight}px`; // then there is another fit
   found.forEach((box, k) => {
     if (box) Object.assign(wanted[k].item.style, { left: `${gd.offsetLeft + box[0] - legend.offsetLeft}px`, top: `${gd.offsetTop + box[1] - legend.offsetTop}px` });
   });

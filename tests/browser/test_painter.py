@@ -61,6 +61,7 @@ def let_go(page, progress):
 def test_in_motion_the_buffers_draw_what_plotly_draws(page, name):
     path, query, state, progress = STATES[name]
     visit(page, f"{path}?{query}&progress=0")
+    rest(page)  # its legend has its room
     move(page, state, progress)
     moving = look(page)
     assert player(page, "p.panels.every((panel) => panel.fast && panel.gd.classList.contains('moving'))")
