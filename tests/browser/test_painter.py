@@ -89,6 +89,7 @@ def test_the_public_way_moves_too(page):
     move(page, state, progress)
     moving = look(page)
     open_with(page, path, query, state, progress, public=False)
+    let_go(page, progress)
     assert difference(moving, look(page)) < SAME_PICTURE
 
 
@@ -102,6 +103,7 @@ def test_the_canvas_in_2d_draws_what_plotly_draws(page, progress):
     move(page, state, progress + 0.2)
     other = look(page, BLURRED)
     open_with(page, path, query, state, progress, public=True)
+    let_go(page, progress)
     still = look(page, BLURRED)
     assert difference(moving, still) < SAME_BLURRED
     assert difference(other, still) > ANOTHER_BLURRED, "the comparison would not see a wrong picture"
