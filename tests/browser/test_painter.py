@@ -5,8 +5,8 @@ import pytest
 from tests.browser.hand import FEW, difference, frames, hold, look, player, rest, until, visit
 
 # Mean absolute difference of 255 over the figures. The same state differs by the rounding of float32 and by
-# the order in which transparent things are drawn: measured 0.001 to 0.07 where spheres fill their panel. Another state, a tenth of a stage
-# further: 0.3 to 1.4.
+# the order in which transparent things are drawn: measured 0.001 to 0.07 where spheres fill their panel.
+# Another state, a tenth of a stage further: 0.3 to 1.4.
 SAME_PICTURE = 0.1
 ANOTHER_PICTURE = 0.25
 # Plotly draws 2D as SVG, we as a canvas: their edges are smoothed differently, so blurred pictures are
