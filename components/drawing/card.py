@@ -28,7 +28,7 @@ Box = tuple[float, float, float, float]  # left, top, width, height
 def card(recipe: Recipe, state: State) -> str:
     """The picture of a state."""
     size, box, (drawn,) = _run(recipe, [state])
-    return _document(state.theme, box, "".join(layers_of(recipe, state, drawn, size, most=MOST)))
+    return _document(state.theme, box, "".join(layers_of(recipe, drawn, size, most=MOST)))
 
 
 def moving(recipe: Recipe, state: State) -> str:
@@ -36,10 +36,8 @@ def moving(recipe: Recipe, state: State) -> str:
     states = [replace(state, progress=float(p)) for p in eased(len(recipe.stages) - 1)]
     size, box, run = _run(recipe, states)
     shapes = [
-        dict(
-            zip((id(each.mark) for each in drawn), layers_of(recipe, at, drawn, size, most=FEW), strict=True)
-        )
-        for at, drawn in zip(states, run, strict=True)
+        dict(zip((id(each.mark) for each in drawn), layers_of(recipe, drawn, size, most=FEW), strict=True))
+        for drawn in run
     ]
     pieces, times = [], set()
     for mark in sorted(recipe.views[0].layers, key=lambda mark: ORDER[mark.draws]):

@@ -70,17 +70,24 @@ def _panel(recipe: Recipe, view: View, state: State, box: tuple[int, int, int, i
     if view.dims == 3 and state.camera is None:
         zoom = fitting([each.flat for each in drawn], size)
         drawn = zoomed(drawn, zoom)
-    layers = "".join(layers_of(recipe, state, drawn, size))
-    counts = _counts(recipe, view, state, drawn, size, zoom)
+    layers = "".join(layers_of(recipe, drawn, size))
+    counts = _counts(recipe, view, state.camera, drawn, size, zoom)
     return f'<svg {place} viewBox="{-w / 2:.1f} {-h / 2:.1f} {w:.1f} {h:.1f}">{layers}{counts}</svg>'
 
 
-def _counts(recipe: Recipe, view: View, state: State, drawn: Sequence[Drawn], size: Size, zoom: float) -> str:
+def _counts(
+    recipe: Recipe,
+    view: View,
+    camera: Sequence[float] | None,
+    drawn: Sequence[Drawn],
+    size: Size,
+    zoom: float,
+) -> str:
     """Beside each place that many points share, how many, where no other letters stand."""
-    found = crowds_of(view, recipe.moment(state.params, state.progress, followed=state.follow))
+    found = crowds_of(view, drawn[0].at) if drawn else []
     if not found:
         return ""
-    flat, _ = project(view, np.array([place for place, _, _ in found]), state.camera or view.camera, size)
+    flat, _ = project(view, np.array([place for place, _, _ in found]), camera or view.camera, size)
     taken = [
         (x, y, max(LARGEST, LETTER * LARGEST * len(label)))
         for each in drawn
@@ -129,9 +136,10 @@ def dressed(picture: str, theme: str) -> str:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A mark on paper: its points in pixels, and how far they and the middle of the axes are from the eye."""
+    """A mark of a moment on paper: pixels, and how far its points and the axes' middle are from the eye."""
 
     mark: Any
+    at: Moment
     opacity: float
     flat: np.ndarray
     depth: np.ndarray
@@ -168,7 +176,7 @@ def seen(recipe: Recipe, view: View, state: State, size: Size) -> list[Drawn]:
     for mark in view.layers:
         if (opacity := mark.opacity_at(state.progress)) > 0:
             flat, away = project(view, mark.points(at), camera, size)
-            drawn.append(Drawn(mark, opacity, flat, away, far))
+            drawn.append(Drawn(mark, at, opacity, flat, away, far))
     return sorted(drawn, key=lambda each: ORDER[each.mark.draws])
 
 
@@ -176,13 +184,10 @@ def zoomed(drawn: Sequence[Drawn], zoom: float) -> list[Drawn]:
     return [replace(each, flat=zoom * each.flat) for each in drawn]
 
 
-def layers_of(
-    recipe: Recipe, state: State, drawn: Sequence[Drawn], size: Size, *, most: int = MOST
-) -> list[str]:
+def layers_of(recipe: Recipe, drawn: Sequence[Drawn], size: Size, *, most: int = MOST) -> list[str]:
     """The SVG of each. most: points drawn of one."""
-    at = recipe.moment(state.params, state.progress, followed=state.follow)
     letters = _letters(recipe, drawn)
-    return [_faded(_shape(recipe, each, at, size, drawn, letters, most), each.opacity) for each in drawn]
+    return [_faded(_shape(recipe, each, size, drawn, letters, most), each.opacity) for each in drawn]
 
 
 def _letters(recipe: Recipe, drawn: Sequence[Drawn]) -> float:
@@ -199,28 +204,28 @@ def _letters(recipe: Recipe, drawn: Sequence[Drawn]) -> float:
 
 
 def _shape(
-    recipe: Recipe, drawn: Drawn, at: Moment, size: Size, others: Sequence[Drawn], letters: float, most: int
+    recipe: Recipe, drawn: Drawn, size: Size, others: Sequence[Drawn], letters: float, most: int
 ) -> str:
     mark, color = drawn.mark, f"var(--{drawn.mark.role})"
     match mark.draws:
         case "field":
-            return _field(mark, at, size)
+            return _field(mark, drawn.at, size)
         case "cells":
-            return _cells(drawn, at)
+            return _cells(drawn)
         case "labels":
             return _labels(recipe, drawn, f"var(--{themes.word(mark.role)})", letters)
         case "mesh":
             if isinstance(mark, Sheet) and mark.color:
-                return _cloth(drawn, at, min(most, PIECES))
+                return _cloth(drawn, min(most, PIECES))
             if color_of(mark):
-                return _painted(drawn, at)
+                return _painted(drawn)
             return f'<path fill="{color}" d="{triangles(drawn.flat[mark.triangles])}"/>'
         case "line":
             width = max(0.8, mark.size * 0.55)
             dash = f' stroke-dasharray="{DASHES[mark.dash]}"' if mark.dash != "solid" else ""
             look = f'stroke="{color}" stroke-width="{width:.1f}"{dash}'
             return f'<path fill="none" {look} d="{path(drawn.flat)}"/>'
-    return _points(drawn, at, color, others, most)
+    return _points(drawn, color, others, most)
 
 
 def _labels(recipe: Recipe, drawn: Drawn, color: str, letters: float) -> str:
@@ -232,9 +237,9 @@ def _labels(recipe: Recipe, drawn: Drawn, color: str, letters: float) -> str:
     return f'<g fill="{color}" {look}>{"".join(texts)}</g>'
 
 
-def _painted(drawn: Drawn, at: Moment) -> str:
+def _painted(drawn: Drawn) -> str:
     """A mesh in the colours of its values: terraces too; each is a hair wider, so that no seam shows."""
-    front, values, color = drawn.front, drawn.mark.values(at), drawn.mark.color
+    front, values, color = drawn.front, drawn.mark.values(drawn.at), drawn.mark.color
     corners, steps = drawn.flat[front], _steps(values, color)[front]
     shades, pieces = _shades(values[front], color), []
     for k in range(shades.min(), shades.max() + 1):
@@ -246,7 +251,7 @@ def _painted(drawn: Drawn, at: Moment) -> str:
     return f'<g stroke-width="0.7" stroke-linejoin="round">{"".join(pieces)}</g>'
 
 
-def _cloth(drawn: Drawn, at: Moment, most: int) -> str:
+def _cloth(drawn: Drawn, most: int) -> str:
     """A sheet as quadrangles between at most so many points, of one colour each, the farthest first."""
     mark, flat = drawn.mark, np.rint(drawn.flat).astype(int)
     number = np.arange(len(flat)).reshape(mark.grid)[coarse(mark.grid, most)]
@@ -254,7 +259,7 @@ def _cloth(drawn: Drawn, at: Moment, most: int) -> str:
         -1, 4
     )
     corners = corners[np.argsort(-drawn.depth[corners].mean(1), kind="stable")]
-    shades = _shades(mark.values(at)[corners].mean(1), mark.color)
+    shades = _shades(mark.values(drawn.at)[corners].mean(1), mark.color)
     name, pieces = mark.color.scale, []
     for shade, run in groupby(zip(shades, flat[corners].tolist(), strict=True), key=itemgetter(0)):
         pieces.append(f'<path color="var(--{name}-{shade})" d="{quadrangles([each for _, each in run])}"/>')
@@ -289,13 +294,13 @@ def _field(mark: Any, at: Moment, size: Size) -> str:
     return f'<g transform="{place}" shape-rendering="crispEdges">{"".join(steps)}</g>'
 
 
-def _cells(drawn: Drawn, at: Moment) -> str:
+def _cells(drawn: Drawn) -> str:
     """A rectangle around each point of a grid: a step of the scale, and over it part of the next."""
     mark, flat = drawn.mark, drawn.flat
     (dx, _), (_, dy) = flat[1] - flat[0], flat[0] - flat[mark.columns]
     name, last = mark.color.scale, _last(mark.color)
     pieces = []
-    for (x, y), step in zip(flat, np.clip(_steps(mark.values(at), mark.color), 0, last), strict=True):
+    for (x, y), step in zip(flat, np.clip(_steps(mark.values(drawn.at), mark.color), 0, last), strict=True):
         place = f'd="M{x - dx / 2:.1f} {y - dy / 2:.1f}h{dx:.1f}v{dy:.1f}h-{dx:.1f}z"'
         k, part = min(int(step), last - 1), step - min(int(step), last - 1)
         over = (
@@ -305,7 +310,7 @@ def _cells(drawn: Drawn, at: Moment) -> str:
     return f'<g shape-rendering="crispEdges">{"".join(pieces)}</g>'
 
 
-def _points(drawn: Drawn, at: Moment, color: str, others: Sequence[Drawn], most: int) -> str:
+def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str:
     mark, flat, away = drawn.mark, drawn.flat, drawn.depth
     chosen = np.flatnonzero(~np.isnan(flat[:, 0]))  # gaps are points that are not shown now
     chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), most)).astype(int))]
@@ -313,7 +318,7 @@ def _points(drawn: Drawn, at: Moment, color: str, others: Sequence[Drawn], most:
         front = wall.front
         chosen = chosen[~behind(flat[chosen], away[chosen], wall.flat[front], wall.depth[front])]
     chosen = chosen[np.argsort(-away[chosen], kind="stable")]
-    colors = _colors(mark, at)
+    colors = _colors(mark, drawn.at)
     ring = mark.glyph == "ring"
     own = [colors(i).replace("fill", "stroke") if ring else colors(i) for i in chosen]
     sizes = depth.size(away[chosen] / drawn.middle) if drawn.deep else np.ones(len(chosen))

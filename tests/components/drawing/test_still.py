@@ -223,7 +223,7 @@ def bent(*, most):
     )
     state = state_of(SCENE, {})
     drawn = seen(small, view, state, (400, 400))
-    [text] = layers_of(small, state, drawn, (400, 400), most=most)
+    [text] = layers_of(small, drawn, (400, 400), most=most)
     return [
         (path.get("color")[-2], path.get("d").count("z"))
         for path in ElementTree.fromstring(text).iter("path")
