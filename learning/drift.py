@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Int
 
+from geometry.angles import angles
 from learning.language import Shape, losses, read
 
 Array = np.ndarray
@@ -79,14 +80,8 @@ def drift(ways: Float[Array, "*sets steps letters d"]) -> Drift:
         path=float(np.median(step.sum(-2))),
         spread=total**0.5,
         share=within / total if total else 0.0,
-        turn=float(angles(ways[..., 1:, :, :], ways[..., :-1, :, :]).mean()),
+        turn=float(np.degrees(angles(ways[..., 1:, :, :], ways[..., :-1, :, :])).mean()),
     )
-
-
-def angles(a: Float[Array, "*n d"], b: Float[Array, "*n d"]) -> Float[Array, "*n"]:
-    """Between vectors, in degrees: 2·atan2(‖a/‖a‖ − b/‖b‖‖, ‖a/‖a‖ + b/‖b‖‖), exact for small ones too."""
-    a, b = (x / np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), np.finfo(float).tiny) for x in (a, b))
-    return np.degrees(2 * np.arctan2(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)))
 
 
 def along(

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from geometry import selection
+from geometry.angles import angles
 from geometry.ellipsoid import lengths, shorter
 from learning.recording.recording import KINDS, Norm, Recording
 
@@ -179,13 +180,6 @@ def lost(keys: Float[Array, "n d"]) -> int:
     if spread.sum() == len(keys) - 1:  # corners of a simplex
         return 0
     return int(np.sum(~selection.selectable((u * s)[:, spread])))
-
-
-def angles(a: Float[Array, "n d"], b: Float[Array, "n d"]) -> Float[Array, "n"]:
-    """The angles between vectors, exact where they are small; 0 to a vector that is zero."""
-    a, b = (each / np.where(s := np.linalg.norm(each, axis=-1, keepdims=True), s, 1) for each in (a, b))
-    turn = 2 * np.arctan2(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
-    return np.where(np.any(a, axis=-1) & np.any(b, axis=-1), turn, 0.0)
 
 
 def _over(a: Any, b: Any) -> Array:

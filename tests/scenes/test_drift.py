@@ -9,6 +9,7 @@ import pytest
 from components.scenes.drift import SCENE
 from components.scenes.drift.build import FAR, GONE, KINDS, LABELS, MODELS, PARTS, PHRASE, SHOW, WINDOWS
 from components.training.recipes import recipe_of
+from geometry.angles import angles
 from learning import drift
 from learning.drift import drifting
 from learning.language import from_file, read
@@ -127,7 +128,7 @@ def test_the_division_turns_nothing():
         for t in range(17):
             stages.append(cloud.stages({"slide": t})[1:3])
         across, sphere = np.moveaxis(np.array(stages), 1, 0)
-        turns = [drift.angles(x[1:], x[:-1]) for x in (across, sphere)]
+        turns = [np.degrees(angles(x[1:], x[:-1])) for x in (across, sphere)]
         assert turns[0].max() > 0.5
         np.testing.assert_allclose(turns[1], turns[0], atol=EPSILON)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from geometry.ellipsoid import semi_axes
-from learning.recording.analysis import COLUMNS, angles, effective_rank, lost, measured, row, verdict
+from learning.recording.analysis import COLUMNS, effective_rank, lost, measured, row, verdict
 from learning.recording.report import text, to_csv, to_json, told
 from tests.learning.recording.norms import norm, recording
 
@@ -107,13 +107,6 @@ def test_lost_keys_are_averages_of_the_others(n, d):
 def test_on_a_sphere_no_key_is_lost():
     many = row(norm(n=100, d=4, eps=0.0))
     assert many["keys"] == 60 and many["lost_before"] > 20 and many["lost_after"] == 0
-
-
-def test_small_angles_are_exact():
-    turn = np.array([1e-9, 1e-5, 0.3, 3.0])
-    b = np.stack([np.cos(turn), np.sin(turn)], axis=-1)
-    np.testing.assert_allclose(angles(np.tile([2.0, 0.0], (4, 1)), 7 * b), turn, rtol=1e-6)
-    assert angles(np.zeros((1, 2)), b[:1]) == 0
 
 
 @given(
