@@ -1,6 +1,7 @@
 """Waiting for what another process does."""
 
 import time
+import urllib.request
 
 
 def until(condition, seconds=60):
@@ -11,3 +12,11 @@ def until(condition, seconds=60):
             return value
         time.sleep(0.05)
     raise AssertionError("it did not happen")
+
+
+def answers(address):
+    """Whether a server is there."""
+    try:
+        return urllib.request.urlopen(address, timeout=5).status == 200
+    except OSError:
+        return False

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import threading
-import urllib.request
 from contextlib import contextmanager
 
 import pytest
@@ -14,7 +13,7 @@ from werkzeug.serving import make_server
 from normscape import Scene
 from tests.browser.conftest import ROOT
 from tests.browser.hand import PATIENCE, drag, middle
-from tests.waiting import until
+from tests.waiting import answers, until
 from tools.ports import free
 
 # What a page may do to all of its elements, and a policy that lets Dash's own pages live.
@@ -47,13 +46,6 @@ def documented():
     finally:
         process.terminate()
         process.wait(timeout=10)
-
-
-def answers(address):
-    try:
-        return urllib.request.urlopen(address, timeout=5).status == 200
-    except OSError:
-        return False
 
 
 @contextmanager

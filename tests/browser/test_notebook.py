@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import urllib.request
 
 import nbformat
 import pytest
@@ -12,7 +11,7 @@ from nbconvert import HTMLExporter
 
 from tests.browser.conftest import ROOT, VIEWPORT, Watch
 from tests.browser.hand import drag, middle
-from tests.waiting import until
+from tests.waiting import answers, until
 from tools.ports import free
 
 pytestmark = pytest.mark.notebook
@@ -58,13 +57,6 @@ def lab(tmp_path_factory):
     finally:
         process.terminate()
         process.wait(timeout=20)
-
-
-def answers(address):
-    try:
-        return urllib.request.urlopen(address, timeout=5).status == 200
-    except OSError:
-        return False
 
 
 @pytest.fixture
