@@ -11,7 +11,7 @@ import huggingface_hub
 import torch
 import transformers
 
-from learning.recording.recorder import Recorder, record
+from learning.recording.recorder import Recorder, bar, record
 from learning.recording.recording import WORD, Recording
 
 WINDOW = 512  # tokens that are read at a time, where the model can
@@ -98,8 +98,7 @@ def _counted(tell: Callable[[str], None], total: int) -> Callable[[str], None]:
         done += 1
         if not done:
             return tell(line)
-        full = round(30 * done / total)
-        return tell(f"recorded [{'█' * full}{'·' * (30 - full)}] {done} of {total}")
+        return tell(f"recorded {bar(done / total)} {done} of {total}")
 
     return counted
 

@@ -27,7 +27,7 @@ MASKS = {"attention_mask": True}  # what modules are told of padding, and whethe
 MASKS |= dict.fromkeys(("src_key_padding_mask", "tgt_key_padding_mask", "key_padding_mask"), False)
 TOKENS = "input_ids"
 FIRST = 4  # vectors of a norm's first call, from which its output must follow
-BAR = 30  # characters: as many are full as there are vectors of those that are kept
+BAR = 30  # characters
 BESIDE = 40  # bytes that a vector takes beside its coordinates
 
 
@@ -47,6 +47,12 @@ def record(
 def _told(line: str) -> None:
     if sys.stderr.isatty():
         print(f"\r{line}", end="" if line.startswith("recorded") else "\n", file=sys.stderr, flush=True)
+
+
+def bar(share: float) -> str:
+    """How much is done, of 1."""
+    full = round(BAR * share)
+    return f"[{'█' * full}{'·' * (BAR - full)}]"
 
 
 class Sample:
@@ -148,10 +154,8 @@ class Recorder:
             return
         self.calls += 1
         seen = max((sample.seen for sample in self.samples.values()), default=0)
-        full = round(BAR * min(1.0, seen / self.vectors))
-        self.tell(
-            f"recorded [{'█' * full}{'·' * (BAR - full)}] {self.calls:,} calls, {seen:,} vectors a norm"
-        )
+        done = bar(min(1.0, seen / self.vectors))
+        self.tell(f"recorded {done} {self.calls:,} calls, {seen:,} vectors a norm")
 
     def _around(self, path: str) -> Callable[..., None]:
         def hook(module: Any, args: Any, kwargs: Any) -> None:
