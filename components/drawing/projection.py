@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from components.language.framing import SIGHT
+from components.language.framing import on_paper
 from components.language.recipe import View
-from geometry.perspective import perspective
 
 Array = np.ndarray
 Size = tuple[float, float]  # width and height, pixels
@@ -32,13 +31,9 @@ def paper(view: View, box: Size) -> Size:
 
 def project(view: View, points: Array, camera: Sequence[float], size: Size) -> tuple[Array, Array]:
     """Pixels around the middle, downwards, and distance from the eye (0 for a 2D view)."""
-    low, high = np.array(view.ranges, float).T
-    scaled = (points - low) / (high - low) - 0.5  # the axes, or the cube, 1 wide
-    if view.dims == 2:
-        return scaled * size * [1, -1], np.zeros(len(points))
-    eye, center = np.array(camera[:3], float), np.array(list(camera[3:6]) or [0.0, 0.0, 0.0])
-    flat, depth = perspective(scaled, eye, center)
-    return flat * [1, -1] * min(size) / 2 / SIGHT, depth
+    flat, depth = on_paper(view, points, camera)
+    half = np.array(size if view.dims == 2 else [min(size)] * 2) / 2
+    return flat * half * [1, -1], depth
 
 
 def fitting(pixels: Sequence[Array], size: Size) -> float:

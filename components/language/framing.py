@@ -80,7 +80,7 @@ def _shortened(recipe: Recipe, view: View, clouds: dict[str, Cloud]) -> View:
                 continue
             for _ in range(MANY):
                 at = Moment(clouds, recipe.defaults, float(progress), recipe.follow)
-                flat = on_paper(view, mark.points(at), view.camera)
+                flat, _ = on_paper(view, mark.points(at), view.camera)
                 out = min(float(np.nanmax(np.abs(flat), initial=0)) / limit, GENTLY)
                 if out <= 1:
                     break
@@ -91,13 +91,15 @@ def _shortened(recipe: Recipe, view: View, clouds: dict[str, Cloud]) -> View:
     return replace(view, layers=tuple(layers))
 
 
-def on_paper(view: View, points: Array, camera: Sequence[float]) -> Array:
-    """Where points of a view are on a square, whose sides are at −1 and 1; the second number is upwards."""
+def on_paper(view: View, points: Array, camera: Sequence[float]) -> tuple[Array, Array]:
+    """Where points of a view are on a square, whose sides are at −1 and 1; the second number is upwards. And
+    their distance from the eye (0 for a 2D view)."""
     low, high = np.array(view.ranges, float).T
-    scaled = (points - low) / (high - low) - 0.5
+    scaled = (points - low) / (high - low) - 0.5  # the axes, or the cube, 1 wide
     if view.dims == 2:
-        return 2 * scaled
-    return perspective(scaled, np.array(camera[:3]), np.array([*camera[3:6]] or [0.0] * 3))[0] / SIGHT
+        return 2 * scaled, np.zeros(len(points))
+    flat, depth = perspective(scaled, np.array(camera[:3]), np.array([*camera[3:6]] or [0.0] * 3))
+    return flat / SIGHT, depth
 
 
 class _Seen:

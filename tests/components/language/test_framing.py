@@ -23,7 +23,7 @@ def recipe(layers, made, *, dims=3, stages=("one",), parameters=(), **view):
 def seen(made, mark=0, progress=0.0, **params):
     view = made.views[0]
     points = made.layer_points(view.layers[mark], made.defaults | params, progress)
-    return on_paper(view, points, view.camera)
+    return on_paper(view, points, view.camera)[0]
 
 
 def cloud(points, *steps, name="x"):
