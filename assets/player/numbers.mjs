@@ -37,10 +37,7 @@ export function rows(recipe, params, all, followed) {
 
 /** @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe @returns {(player: import("./player.mjs").Player) => void} shows the player's state */
 export function numbers(part, recipe) {
-  const words = counting(recipe).slice(1).map((r) => {
-    const word = (/** @type {import("./player.mjs").Player} */ player) => `${r.label}: ${readout(r, recipe, player)}`;
-    return OF_STAGES.includes(r.kind) ? ofStages(word) : word;
-  });
+  const rest = counting(recipe).slice(1), words = rest.map((r) => teller(r, recipe));
   const readouts = words.map(() => h("output", { className: "readout" }));
   const caption = h("caption"), body = h("tbody");
   const table = recipe.table && h("table", {}, caption, heads(recipe), body);
@@ -49,7 +46,7 @@ export function numbers(part, recipe) {
   let known = "", marked = -1;
   return (player) => {
     words.forEach((word, i) => {
-      const text = word(player);
+      const text = `${rest[i].label}: ${word(player)}`;
       if (readouts[i].textContent !== text) readouts[i].textContent = text;
     });
     if (!table) return;
@@ -76,18 +73,23 @@ export function headline(player) {
   place?.replaceChildren(label, value);
   if (!place || !counting(player.recipe).length) return [];
   /** @type {import("../engine/engine.mjs").Readout | undefined} */ let known;
-  let word = () => "";
+  /** @type {(player: import("./player.mjs").Player) => string} */ let word = () => "";
   return [() => {
     const { recipe } = player, [r] = counting(recipe); // while a training goes on there are new ones
     if (r !== known) {
       known = r;
       label.textContent = r.label;
-      word = () => readout(r, recipe, player);
-      if (OF_STAGES.includes(r.kind)) word = ofStages(word).bind(null, player);
+      word = teller(r, recipe);
     }
-    const text = word();
+    const text = word(player);
     if (value.textContent !== text) value.textContent = text;
   }];
+}
+
+/** What tells a readout, and finds it anew no oftener than it changes. @param {import("../engine/engine.mjs").Readout} r @param {import("../engine/engine.mjs").Recipe} recipe */
+function teller(r, recipe) {
+  const word = (/** @type {import("./player.mjs").Player} */ player) => readout(r, recipe, player);
+  return OF_STAGES.includes(r.kind) ? ofStages(word) : word;
 }
 
 /** A word that only the stages decide, found anew when they change. @param {(player: import("./player.mjs").Player) => string} word */
