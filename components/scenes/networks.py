@@ -29,11 +29,8 @@ CLASSES = ("class-0", "class-1")
 FINE = 100  # points of a field along one side
 CERTAIN = 4.0  # the logit at which the colour of a field is full: odds of e⁴, 98 %
 CAMERA, REACH = (1.1, -1.1, 0.6), 1.2  # the unit sphere large; points may leave the picture on their way
-EYES, LOW, HIGH = (
-    24,
-    0.2,
-    0.8,
-)  # from where a plane may be seen edge on: how many, and their heights by distance
+EYES = 24  # from where a plane may be seen edge on
+LOW, HIGH = 0.2, 0.8  # their heights, by distance
 DISC = 1.2  # how much of the separating plane is drawn, around the unit sphere
 
 
