@@ -166,7 +166,8 @@ const icon = (name) => `<svg viewBox="0 0 24 24" aria-hidden="true">${ICONS[name
 export function scrubber(part, recipe, player) {
   const last = recipe.stages.length - 1;
   const range = h("input", { type: "range", className: "progress", min: 0, max: last, step: 0.001, "aria-label": "Progress through the stages" });
-  range.addEventListener("input", () => { player.pause(); player.seek(range.valueAsNumber); });
+  for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.pause()); // also where it stands already
+  range.addEventListener("input", () => player.seek(range.valueAsNumber));
   range.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
     if (by) { event.preventDefault(); event.stopPropagation(); player.step(by); }
@@ -237,7 +238,8 @@ function replays(recipe, player) {
  * @param {(name: string, label: string, onclick: () => void) => any} button */
 function clockwork(p, player, button) {
   const id = `parameter-${p.name}`, hand = h("input", { type: "range", id, className: "progress", min: p.min, max: p.max, step: p.step });
-  hand.addEventListener("input", () => { player.stop(); player.set(p.name, hand.valueAsNumber); });
+  for (const taken of ["pointerdown", "input"]) hand.addEventListener(taken, () => player.stop());
+  hand.addEventListener("input", () => player.set(p.name, hand.valueAsNumber));
   const label = `Run through the ${p.label} (T)`, run = button("play", label, () => player.run()), words = h("output", { htmlFor: id });
   const events = h("div", { className: "events" });
   /** @type {import("../engine/engine.mjs").Recipe | undefined} */ let known;

@@ -46,7 +46,7 @@ def lives(page, words="LayerNorm folds the circle"):
     frame = page.locator(f"iframe[title='{words}']").element_handle().content_frame()
     until(frame, "p.ready")
     assert frame.evaluate("() => normscape.players[0].params.t") == 1.5
-    frame.locator("#parameter-t").press("ArrowRight")
+    frame.get_by_role("slider", name="t, in the formula").press("ArrowRight")
     until(frame, "p.params.t > 1.5")
 
 

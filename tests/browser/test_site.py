@@ -98,6 +98,7 @@ def test_sliders_choices_and_links_live(new_page, base):
     page.locator("#parameter-gamma2").press("ArrowRight")
     rest(page)
     until(page, "location.search.includes('gamma2=1.01')")
+    page.locator(".more > summary").click()
     page.select_option("#choice-variant", index=1)
     until(page, "p.ready && p.choices.variant !== 'layernorm'")
     page.go_back()
