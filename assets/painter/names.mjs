@@ -77,7 +77,7 @@ function dense(at) {
 /** The legend of a panel, whose names stand at their things. @param {import("./painter.mjs").Panel} panel */
 export function name(panel) {
   const { gd, view, frame } = panel, legend = gd.parentElement.querySelector(".legend");
-  if (panel.closed || !gd.clientWidth || !legend || frame.length !== view.layers.length) return; // what grows is not painted yet
+  if (panel.closed || !gd.clientWidth || !legend || frame.length !== view.layers.length) return; // of what grows there is no frame yet
   gd.classList.remove("turning");
   const size = /** @type {[number, number]} */ ([gd.clientWidth, gd.clientHeight]), camera = panel.is3d ? panel.camera() : null;
   const at = view.layers.map((layer, l) => pixels(panel, frame[l], camera, size)), seen = (/** @type {number} */ l) => frame[l].opacity > SEEN;

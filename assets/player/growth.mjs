@@ -10,8 +10,8 @@ import { explain } from "./mount.mjs";
  *   its state; its panels, none before they are ready; to show the numbers of the recipe anew; to draw a frame
  */
 
-/** Whether a click on a view sets a choice. @param {Panel["view"]} view */
-const picks = ({ layers }) => layers.some(({ hand }) => hand?.kind === "choose");
+/** What the legend of a view says, and of which marks. @param {Panel["view"]} view */
+const names = ({ layers }) => JSON.stringify(layers.flatMap(({ title, color, role }, l) => (title || color?.title ? [[l, title, color, role]] : [])));
 
 export class Growth {
   #shown;
@@ -37,7 +37,7 @@ export class Growth {
     state.grow(recipe);
     if (words(recipe) !== before) this.#shown.count();
     panels.forEach((panel, v) => {
-      const other = picks(panel.view) !== picks(recipe.views[v]);
+      const other = names(panel.view) !== names(recipe.views[v]);
       panel.show(recipe.views[v]);
       if (other) explain(panel);
     });
