@@ -28,7 +28,7 @@ def opened(new_page):
 
 
 def click(page, cell, words):
-    """Point at a cell, read it, and click: a click just after a drawing is, for Plotly, on what was read last."""
+    """Point at a cell, read it, click: a click just after a drawing is, for Plotly, on what was read last."""
     place = player(page, PLACE, cell)
     page.mouse.move(*place)
     page.wait_for_function(
