@@ -14,6 +14,7 @@ WORKDIR /build
 
 # Node and npm come from PyPI, as in `make test`; they stay in this stage.
 COPY package.json package-lock.json ./
+COPY tools/fonts.mjs tools/
 COPY requirements requirements
 RUN python -m venv /node && /node/bin/pip install --quiet --require-hashes --requirement requirements/node.txt \
  && export PATH="/node/bin:$PATH" && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error && npm run --silent pack
@@ -32,7 +33,8 @@ FROM ${PYTHON}
 # Compiled once, here: the file system is read-only when it runs.
 WORKDIR /app
 COPY --from=build /venv /venv
-COPY --from=build /build/node_modules node_modules
+COPY --from=build /build/node_modules/plotly.js-gl3d-dist-min node_modules/plotly.js-gl3d-dist-min
+COPY --from=build /build/node_modules/.fonts node_modules/.fonts
 COPY app.py gunicorn.conf.py ./
 COPY geometry geometry
 COPY learning learning

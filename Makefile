@@ -33,7 +33,7 @@ PYTEST = $(WITH_NODE) $(VENV) -m pytest --numprocesses=$(WORKERS) --dist=workste
 UNITS = tests/assets tests/components tests/geometry tests/learning tests/tools
 # A package's install scripts never run. No retries: after a failure the page still works, with a larger bundle.
 NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
-# The drawing library as small as it gets, once, for all first visits.
+# The drawing library as small as it gets, and the letters of the typefaces that we write: once, for all first visits.
 NPM_PACK = $(WITH_NODE) npm run --silent pack
 
 .PHONY: run test notebook check tools lint bench films load locks clean
@@ -102,13 +102,13 @@ clean:
 	@touch $@
 
 # The light Plotly bundle is a convenience: without npm, or when npm fails, the server has the full bundle.
-node_modules/run.stamp: package.json package-lock.json
+node_modules/run.stamp: package.json package-lock.json tools/fonts.mjs
 	@if $(WITH_NODE) command -v npm >/dev/null; then \
 	  if $(NPM_CI) --omit=dev --fetch-retries=0; then $(NPM_PACK); touch $@; \
 	  else echo "The light Plotly bundle could not be fetched; going on with the full one."; fi; fi
 
 # npm ci empties node_modules: one full installation serves both targets, so that they do not undo each other.
-node_modules/test.stamp: package.json package-lock.json .venv/test.stamp
+node_modules/test.stamp: package.json package-lock.json tools/fonts.mjs .venv/test.stamp
 	$(NPM_CI)
 	@$(NPM_PACK)
 	@touch node_modules/run.stamp $@

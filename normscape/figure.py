@@ -16,6 +16,7 @@ import anywidget
 import traitlets
 from dash import html
 
+from components import fonts
 from components.drawing import still
 from components.language import link
 from components.language.link import State
@@ -42,7 +43,7 @@ class Library(anywidget.AnyWidget):
 @cache
 def code() -> bytes:
     modules = [(name, renamed(name, text)) for name, text in ordered(ENTRY).items()]
-    return _packed({"modules": modules, "styles": component.styles(), "plotly": library_code()})
+    return _packed({"modules": modules, "styles": component.styles(fonts.inside), "plotly": library_code()})
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What a wheel has beside what pyproject.toml says: the small drawing library, where npm has fetched it."""
+"""What a wheel has beside what pyproject.toml says: what npm has fetched, a drawing library and typefaces."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-LIGHT = "node_modules/plotly.js-gl3d-dist-min"
+FETCHED = ("node_modules/plotly.js-gl3d-dist-min", "node_modules/.fonts")
 
 
 class Wheel(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        if (Path(self.root) / LIGHT).is_dir():
-            build_data["force_include"][str(Path(self.root) / LIGHT)] = f"normscape/{LIGHT}"
+        for folder in FETCHED:
+            if (Path(self.root) / folder).is_dir():
+                build_data["force_include"][str(Path(self.root) / folder)] = f"normscape/{folder}"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from components import fonts
 from components import theme as themes
 from components.drawing import depth
 from components.language.cloud import Moment, Params
@@ -31,7 +32,6 @@ from components.language.marks import (
 from components.language.packing import packed
 from components.language.recipe import Recipe, View
 
-FONT = "system-ui, sans-serif"
 THINNER = 0.5  # WebGL draws lines at half their width
 LIGHT = {"ambient": 0.72, "diffuse": 0.45, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
 FLAT = {"ambient": 1, "diffuse": 0, "specular": 0}  # of what folds: light would find no one side
@@ -80,7 +80,7 @@ def _mesh(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
 
 
 def _texts(recipe: Recipe, view: View, mark: Labels) -> dict[str, Any]:
-    font = {"color": f"var(--{themes.word(mark.role)})", "size": 15, "family": FONT}
+    font = {"color": f"var(--{themes.word(mark.role)})", "size": 15, "family": fonts.STACK}
     return {"mode": "text", "text": list(recipe.cloud(mark.cloud).labels or ()), "textfont": font}
 
 
@@ -107,11 +107,11 @@ def _base_layout() -> dict[str, Any]:
     return {
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"color": "var(--ink)", "family": FONT, "size": 14},
+        "font": {"color": "var(--ink)", "family": fonts.STACK, "size": 14},
         "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
         "showlegend": False,
         "uirevision": "constant",
-        "hoverlabel": {"font": {"family": FONT}},
+        "hoverlabel": {"font": {"family": fonts.STACK}},
     }
 
 

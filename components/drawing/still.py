@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from components import fonts
 from components import theme as themes
 from components.drawing import depth
 from components.drawing.crowds import crowds_of
@@ -100,7 +101,7 @@ def _counts(
         if all(abs(at[0] - u) > (wide + w) / 2 + 2 or abs(at[1] - v) > LARGEST for u, v, w in taken):
             taken.append((*at, wide))
             texts.append(f'<text x="{at[0]:.0f}" y="{at[1]:.0f}">×{count}</text>')
-    look = f'font-family="system-ui" font-size="{SMALL}" stroke="var(--paper)" stroke-width="2"'
+    look = f'font-family="{fonts.STACK}" font-size="{SMALL}" stroke="var(--paper)" stroke-width="2"'
     return f'<g fill="var(--ink)" paint-order="stroke" {look}>{"".join(texts)}</g>'
 
 
@@ -233,7 +234,7 @@ def _labels(recipe: Recipe, drawn: Drawn, color: str, letters: float) -> str:
         f'<text x="{x:.0f}" y="{y + letters / 3:.0f}">{escape(label)}</text>'
         for (x, y), label in zip(drawn.flat, recipe.cloud(drawn.mark.cloud).labels or (), strict=True)
     ]
-    look = f'font-family="system-ui" font-size="{letters:.1f}" text-anchor="middle"'
+    look = f'font-family="{fonts.STACK}" font-size="{letters:.1f}" text-anchor="middle"'
     return f'<g fill="{color}" {look}>{"".join(texts)}</g>'
 
 

@@ -57,11 +57,12 @@ def mathml(latex: str, *, display: str = "inline") -> str:
     r"""LaTeX → MathML; `\class{…}{…}` becomes a class that style sheets and the player know.
 
     An operator at the edge of such a piece stands between two things all the same, with room on both
-    sides; ⟨ and ⟩ are brackets.
+    sides; ⟨ and ⟩ are brackets; ‖ is as high as a letter, before a vector and after it.
     """
     found = convert(latex, display=display)
     for bracket, form in (("&#x027E8;", "prefix"), ("&#x027E9;", "postfix")):
         found = found.replace(f"<mi>{bracket}</mi>", f'<mo form="{form}" stretchy="false">{bracket}</mo>')
+    found = found.replace("<mo>&#x02016;</mo>", '<mo stretchy="false">&#x02016;</mo>')
     return EDGE.sub(r'\g<first><mo form="infix">\g<sign></mo>', found)
 
 

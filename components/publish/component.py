@@ -6,13 +6,13 @@ All of it stands below one path, and knows nothing of what else the application 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from dash import Dash
 from dash import html as tags
 from flask import Blueprint, Flask, Response, request
 
-from components import theme
+from components import fonts
 from components.language.scene import Scene
 from components.pages.markup import written
 from components.pages.modules import ASSETS, asset
@@ -77,8 +77,9 @@ def html(scene: Scene, asked: Mapping[str, str]) -> str:
     )
 
 
-def styles() -> str:
-    return shadowed("\n".join((theme.css(), *map(asset, STYLES))))
+def styles(address: Callable[[str], str] = fonts.beside) -> str:
+    """address: of a typeface's file, by its name."""
+    return shadowed("\n".join((server.sheet(address), *map(asset, STYLES))))
 
 
 def shadowed(css: str) -> str:

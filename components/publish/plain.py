@@ -13,14 +13,14 @@ from dash import html
 from dash.development.base_component import Component
 from markupsafe import Markup
 
-from components import theme
+from components import fonts
 from components.language.link import State, key, write
 from components.language.scene import Scene
 from components.pages.markup import element
 from components.pages.modules import asset, modules, renamed
 from components.pages.page import controls, facts, notice, stage
 from components.pages.shell import Place, document, script
-from components.web.server import contents, library_code
+from components.web.server import contents, library_code, sheet
 
 STYLES = ("page/style.css", "page/embed.css")
 SHEETS = ("theme.css", *(Path(name).name for name in STYLES))  # in a folder that figures share
@@ -91,7 +91,7 @@ def single_file(
 
     recipes: by `key`, of the choices that can be made in it; without them none can.
     """
-    styles = [element("style", {}, Markup(sheet)) for sheet in (theme.css(), *map(asset, STYLES))]
+    styles = [element("style", {}, Markup(each)) for each in (sheet(fonts.inside), *map(asset, STYLES))]
     code = [element("script", {}, Markup(inside(each))) for each in (library_code(), player())]
     head = [element("script", {}, Markup(asset("page/theme.js"))), styles]
     inner = [_alone(scene, state, recipes), code]
@@ -110,7 +110,7 @@ def beside(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] |
 def common() -> dict[str, str]:
     """File name → text of what `beside` shares."""
     own = {Path(name).name: asset(name) for name in ("page/theme.js", *STYLES)}
-    return own | {"theme.css": theme.css(), "player.js": player(), "plotly.js": library_code()}
+    return own | {"theme.css": sheet(fonts.inside), "player.js": player(), "plotly.js": library_code()}
 
 
 def _alone(

@@ -17,7 +17,7 @@ from typing import Any
 
 from dash import html
 
-from components import theme
+from components import fonts, theme
 from components.drawing import card
 from components.drawing.still import dressed
 from components.language import story as long_text
@@ -30,7 +30,7 @@ from components.pages.shell import LEAD, Place, document, header, module, preloa
 from components.publish import bar
 from components.publish.plain import data_block
 from components.training.recipes import state_of
-from components.web.server import bundle, contents, library_code
+from components.web.server import bundle, contents, library_code, sheet
 
 HOME, BELOW = Place("", static=True), Place("../", static=True)
 ENTRY = "page/attend"
@@ -68,13 +68,15 @@ def write_story(folder: Path) -> str:
 
 
 def _shared(folder: Path, entries: Sequence[str]) -> None:
-    """Scripts, styles, and the drawing library."""
+    """Scripts, styles, typefaces, and the drawing library."""
     needed = dict.fromkeys(name for entry in entries for name in names(entry))
     for name in (*OWN, *(f"{m}.mjs" for m in needed)):
         (folder / "assets" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ASSETS / name, folder / "assets" / name)
-    _put(folder / "theme.css", theme.css())
+    _put(folder / "theme.css", sheet())
     _put(folder / "lib" / bundle()[0], library_code())
+    for name, data in fonts.files().items():
+        (folder / "lib" / name).write_bytes(data)
 
 
 def _recipe(folder: Path, slug: str, text: str) -> str:

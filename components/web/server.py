@@ -16,7 +16,7 @@ from typing import Any
 import plotly
 from flask import Blueprint, Flask, Response, current_app, jsonify, request
 
-from components import theme
+from components import fonts, theme
 from components.drawing.figure import document
 from components.language import link, text
 from components.language.scene import Choices, Scene, WrongValue, scenes
@@ -38,7 +38,7 @@ def add_routes(server: Flask) -> None:
     server.add_url_rule(
         "/card/<slug>.svg", "card", lambda slug: stills.answer(find(slug), once(request.args), "card")
     )
-    server.add_url_rule("/theme.css", "theme", lambda: fresh(theme.css(), "text/css"))
+    server.add_url_rule("/theme.css", "theme", lambda: fresh(sheet(), "text/css"))
     add_figures(server)
     keep(server)
     server.config["COMPRESS_LEVEL"] = GZIP
@@ -122,6 +122,11 @@ def fresh(text: str | bytes, kind: str) -> Response:
     return answer
 
 
+def sheet(address: Callable[[str], str] = fonts.beside) -> str:
+    """The colours and the typefaces. address: of a typeface's file, by its name."""
+    return theme.css() + fonts.css(address)
+
+
 def library_code() -> str:
     return (LIGHT if LIGHT.exists() else FULL).read_text("utf-8")
 
@@ -140,9 +145,14 @@ def bundle() -> tuple[str, dict[str, bytes]]:
 
 
 def library(name: str) -> Response | tuple[Response, int]:
+    """The drawing library, and the typefaces."""
+    if name in fonts.files():
+        answer = Response(fonts.files()[name], content_type="font/woff2")
+        answer.headers["Cache-Control"] = FOREVER
+        return answer
     known, texts = bundle()
     if name != known:
-        return jsonify(WrongValue("name", "there is no such file", [known]).json()), 404
+        return jsonify(WrongValue("name", "there is no such file", [known, *fonts.files()]).json()), 404
     encoding = next((each for each in texts if each in request.accept_encodings), "identity")
     answer = Response(texts[encoding], content_type="text/javascript; charset=utf-8")
     answer.headers["Cache-Control"] = FOREVER

@@ -1,0 +1,79 @@
+"""The typefaces of pages and figures: npm fetches them, tools/fonts.mjs cuts them to what we write.
+
+Text is Source Sans 3: drawn for interfaces, open at small sizes, with all weights in one file, figures of
+one width, and Greek. It is set 7 % larger than it calls itself: so its letters are as high and its lines as
+long as those of Arial and its kin, which stand in for it until it comes, and nothing moves. Mathematics is
+STIX Two Math: its MATH table says where bars, roots and indices stand, and its letters are as high as the
+text's. Both are under the SIL Open Font License 1.1. Where there was no npm, the system's stand in.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable
+from functools import cache
+
+from learning import shipped
+
+FOLDER = shipped.folder("node_modules") / ".fonts"
+TEXT, MATHEMATICS = "Normscape", "Normscape Mathematics"  # their own names are for whole faces
+OTHERS = "Arial, Liberation Sans, Roboto, system-ui, sans-serif"
+STACK = f"{TEXT}, {OTHERS}"  # of figures
+SIGNS = (  # that the text has not
+    "U+2034, U+203E, U+21A6, U+2207-2208, U+2217-2218, U+2223-2228, U+2295-2299, U+22A4-22A5, U+22C5, U+22EF,"
+    " U+27C2, U+1D7CE-1D7D7"
+)
+ADJUSTED = "size-adjust: 107%; ascent-override: 93%; descent-override: 22%; line-gap-override: 0%"
+# family, file, and the rest. The last is what the text lacks
+FACES = (
+    (TEXT, "text", f"font-weight: 400 700; {ADJUSTED}"),
+    (TEXT, "italic", f"font-style: italic; {ADJUSTED}"),
+    (TEXT, "mathematics", f"font-weight: 400 700; unicode-range: {SIGNS}"),
+    (MATHEMATICS, "mathematics", ""),
+)
+NOTICE = (
+    "/* Source Sans 3 © Adobe, STIX Two Math © The STIX Fonts Project Authors, both cut to fewer letters:"
+    " SIL Open Font License 1.1, https://openfontlicense.org */"
+)
+
+
+@cache
+def files() -> dict[str, bytes]:
+    """Name, with a fingerprint, of each file there is → its bytes, woff2."""
+    found = {}
+    for face in dict.fromkeys(file for _, file, _ in FACES):
+        path = FOLDER / f"{face}.woff2"
+        if path.exists():
+            data = path.read_bytes()
+            found[f"{face}-{hashlib.sha256(data).hexdigest()[:12]}.woff2"] = data
+    return found
+
+
+def named(face: str) -> str | None:
+    """The file of a face, if it is there."""
+    return next((name for name in files() if name.startswith(f"{face}-")), None)
+
+
+def css(address: Callable[[str], str]) -> str:
+    """The faces that are there, and which are used where. address: of a file, by its name."""
+    faces = [
+        f'@font-face {{ font-family: "{family}"; src: url("{address(name)}") format("woff2");'
+        f" font-display: swap; {rest} }}"
+        for family, file, rest in FACES
+        if (name := named(file))
+    ]
+    used = (
+        f':root {{ --letters: {STACK}; --formulas: "{MATHEMATICS}", "STIX Two Math", "Cambria Math", math; }}'
+    )
+    return "\n".join([*([NOTICE] if faces else []), *faces, used, ""])
+
+
+def beside(name: str) -> str:
+    """Where a file is, for a style sheet beside `lib`."""
+    return f"lib/{name}"
+
+
+def inside(name: str) -> str:
+    """A file as an address that holds it."""
+    return f"data:font/woff2;base64,{base64.b64encode(files()[name]).decode()}"
