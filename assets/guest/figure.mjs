@@ -142,7 +142,7 @@ export class Figure {
   #dress() {
     const { signal } = this.closed, shadow = this.host.shadowRoot ?? this.host.attachShadow({ mode: "open" });
     const { sheet, there } = this.giver.styles();
-    this.line = there.then(() => {});
+    this.line = there.then(() => typefaces(/** @type {HTMLStyleElement | HTMLLinkElement} */ (sheet).sheet));
     shadow.replaceChildren(sheet, this.page);
     shadow.adoptedStyleSheets = [plotlys];
     this.page.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => { if (this.player?.recipe) key(event, this.player); }, { signal });
@@ -159,6 +159,16 @@ export class Figure {
     this.host.dataset.scheme = theme;
     this.player?.recolor();
   }
+}
+
+const faces = new CSSStyleSheet(); // a shadow tree has none of its own: ours have names that no page has
+
+/** Those of our styles, for the document, once. @param {CSSStyleSheet | null} sheet */
+function typefaces(sheet) {
+  if (!sheet || document.adoptedStyleSheets.includes(faces)) return;
+  const found = [...sheet.cssRules].filter((rule) => rule instanceof CSSFontFaceRule), base = sheet.href ?? document.baseURI;
+  faces.replaceSync(found.map(({ cssText }) => cssText.replace(/url\("([^"]+)"\)/g, (_, at) => `url("${new URL(at, base).href}")`)).join("\n"));
+  document.adoptedStyleSheets.push(faces);
 }
 
 const plotlys = new CSSStyleSheet(); // Plotly's own rules, which it writes for the document

@@ -21,7 +21,7 @@ from components.language.scene import Scene, WrongValue, scenes
 from components.pages import home, page, recordings, search, shell, story, words
 from components.pages.markup import element, written
 from components.pages.panel import add_training
-from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script
+from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script, typeface
 from components.training.recipes import state_of
 from components.web.budget import Busy
 from components.web.server import bundle, fresh, made, once
@@ -121,7 +121,7 @@ def answer(
     asked = request.args.get("theme")
     theme = next((t for t in (asked, request.cookies.get("theme")) if t in NAMES), "auto")
     scripts = [script(place.asset("page/theme.js")), module(place.asset("page/reader.mjs"))]
-    first = [*place.styles("page/style.css"), *scripts, head]
+    first = [*place.styles("page/style.css"), *scripts, head, typeface(place)]
     body = [header(place, theme, slug), main, element("noscript", {}, UNMOVED)]
     return Response(document(title, first, body, lead=lead, scheme=theme), status, mimetype="text/html")
 

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from dash import html
 
+from components import fonts
 from components.language import course
 from components.language.scene import Scene
 from components.pages.markup import attributes, element, written
@@ -108,6 +109,13 @@ def preloads(place: Place, entries: Sequence[str], library: str) -> list[Any]:
     needed = dict.fromkeys(name for entry in entries for name in names(entry) if name not in entries)
     found = [element("link", {"rel": "modulepreload", "href": place.asset(f"{name}.mjs")}) for name in needed]
     return [*found, element("link", {"rel": "preload", "as": "script", "href": library})]
+
+
+def typeface(place: Place) -> Any:
+    """That of text, asked for before the style sheet that names it has come."""
+    name = fonts.named("text")
+    how = {"as": "font", "type": "font/woff2", "crossorigin": "anonymous"}
+    return name and element("link", {"rel": "preload", "href": f"{place.root}lib/{name}"} | how)
 
 
 def header(place: Place, theme: str = "auto", slug: str = "") -> html.Header:

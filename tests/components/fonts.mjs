@@ -1,0 +1,11 @@
+// What each typeface has: JSON of name → {tables, signs}
+import { readFileSync, readdirSync } from "node:fs";
+import fontverter from "fontverter";
+import { Blob, Face } from "harfbuzzjs";
+
+const HOME = new URL("../../node_modules/.fonts/", import.meta.url), out = {};
+for (const name of readdirSync(HOME)) {
+  const face = new Face(new Blob(await fontverter.convert(readFileSync(new URL(name, HOME)), "sfnt")), 0);
+  out[name.replace(".woff2", "")] = { mathematics: Boolean(face.referenceTable("MATH")), signs: String.fromCodePoint(...face.collectUnicodes()) };
+}
+console.log(JSON.stringify(out));

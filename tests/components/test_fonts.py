@@ -1,0 +1,140 @@
+"""What we write is in the typefaces that come with the app, and these come with every page."""
+
+import base64
+import html
+import json
+import re
+import subprocess
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from components import fonts
+from components.language import text
+from components.language.scene import scenes
+from components.publish import component, plain
+from components.training.recipes import built, state_of
+from components.web.server import sheet
+from normscape.app import create_app
+
+HERE = Path(__file__).parent
+# Signs of buttons and keys, a sign for a space, and small letters that no typeface of text has
+STRANGE = set("◐☀☾⌘␣■━ₖₒᵢ")
+MATH = re.compile(r"<math.*?</math>", re.S)
+OWN = re.compile(r"<mi>([^<]+)</mi>")
+MINUTE = re.compile(r"[\s\u200b]")
+TEXTS = ("", "story", "words")
+
+
+@pytest.fixture(scope="module")
+def client():
+    return create_app().server.test_client()
+
+
+@pytest.fixture(scope="module")
+def faces():
+    """What each has: the signs, and whether there is a MATH table."""
+    done = subprocess.run(["node", HERE / "fonts.mjs"], capture_output=True, text=True, check=True)
+    return {name: (set(each["signs"]), each["mathematics"]) for name, each in json.loads(done.stdout).items()}
+
+
+@pytest.fixture(scope="module")
+def pages(client):
+    paths = [*TEXTS, *scenes()]
+    return {path: client.get(f"/{path}").text for path in paths}
+
+
+def slanted(sign):
+    """A single letter of a formula as MathML shows it."""
+    name = unicodedata.name(sign, "")
+    found = re.fullmatch(r"(LATIN|GREEK) (SMALL|CAPITAL) LETTER (FINAL )?(\w+)", name)
+    if not found or not (sign.isascii() or "\u0391" <= sign <= "\u03c9"):
+        return sign
+    letter = "LAMDA" if found[4] == "LAMDA" else (found[3] or "") + found[4]
+    return (
+        "ℎ"
+        if sign == "h"
+        else unicodedata.lookup(f"MATHEMATICAL ITALIC {found[2]} {letter}".replace("LATIN ", ""))
+    )
+
+
+def test_letters_of_formulas_are_slanted():
+    assert [slanted(sign) for sign in "xhγΠ1+𝟏"] == ["𝑥", "ℎ", "𝛾", "𝛱", "1", "+", "𝟏"]
+
+
+def test_there_are_three(faces):
+    assert faces.keys() == {"text", "italic", "mathematics"}
+    assert {name for name, (_, mathematics) in faces.items() if mathematics} == {"mathematics"}
+
+
+def test_formulas_are_written_in_the_typeface_of_mathematics(faces, pages):
+    signs, _ = faces["mathematics"]
+    formulas = [
+        text.mathml(formula)
+        for scene in scenes().values()
+        if (formula := built(scene, scene.choose({})).formula)
+    ]
+    formulas += [found for page in pages.values() for found in MATH.findall(page)]
+    assert len(formulas) > 500
+    told = [html.unescape(re.sub(r"<[^>]+>", "", each)) for each in formulas]
+    letters = [html.unescape(letter) for each in formulas for letter in OWN.findall(each)]
+    needed = set(MINUTE.sub("", "".join(told))) | {slanted(each) for each in letters if len(each) == 1}
+    assert len(needed) > 100 and needed <= signs
+
+
+def test_words_are_written_in_the_typeface_of_text(faces, pages):
+    signs = faces["text"][0] | {sign for sign in faces["mathematics"][0] if in_ranges(sign)}
+    for path, page in pages.items():
+        words = re.sub(r"<(script|style)\b.*?</\1>", "", MATH.sub("", page), flags=re.S)
+        words = html.unescape(re.sub(r"<[^>]+>", " ", words))
+        assert set(MINUTE.sub("", words)) - signs <= STRANGE, path
+
+
+def in_ranges(sign):
+    """Whether the style sheet takes a sign of words from the typeface of mathematics."""
+    spans = [each.strip().removeprefix("U+").split("-") for each in fonts.SIGNS.split(",")]
+    return any(int(span[0], 16) <= ord(sign) <= int(span[-1], 16) for span in spans)
+
+
+def test_the_style_sheet_names_files_that_are_there(client):
+    named = re.findall(r'url\("([^"]+)"\)', client.get("/theme.css").text)
+    assert len(named) == len(fonts.FACES) and set(named) == {f"lib/{name}" for name in fonts.files()}
+    for name in named:
+        answer = client.get(f"/{name}")
+        assert answer.mimetype == "font/woff2" and answer.data[:4] == b"wOF2"
+        assert "immutable" in answer.headers["Cache-Control"]
+    assert client.get("/lib/text-000000000000.woff2").status_code == 404
+
+
+def test_a_file_that_stands_alone_has_them_inside():
+    scene = scenes()["fold"]
+    page = plain.single_file(scene, state_of(scene, {}))
+    held = re.findall(r'url\("data:font/woff2;base64,([^"]+)"\)', page)
+    assert {base64.b64decode(each) for each in held} == set(fonts.files().values())
+    assert not re.search(r'url\((?!"data:)', page.partition("</style>")[0])
+
+
+def test_guests_get_them_too():
+    assert "lib/text-" in component.styles() and "font/woff2" in component.styles(fonts.inside)
+
+
+def test_without_npm_the_systems_typefaces_stand_in(monkeypatch, tmp_path):
+    monkeypatch.setattr(fonts, "FOLDER", tmp_path)
+    fonts.files.cache_clear()
+    try:
+        assert "@font-face" not in sheet() and "--letters: Normscape, Arial" in sheet()
+    finally:
+        fonts.files.cache_clear()
+
+
+def test_their_licence_is_told():
+    assert "SIL Open Font License" in sheet()
+    for path in ("README.md", "docs/design.md"):
+        told = (HERE.parents[1] / path).read_text("utf-8")
+        assert "Source Sans 3" in told and "STIX Two Math" in told and "Open Font License" in told
+
+
+def test_norms_bars_are_of_one_height():
+    made = text.mathml(r"\sqrt{\lVert x \rVert^2}")
+    assert made.count('<mo stretchy="false">&#x02016;</mo>') == 2
