@@ -165,13 +165,15 @@ const sparser = new WeakMap();
 function sparse(A, d) {
   const before = sparser.get(A);
   if (before) return before;
-  const starts = new Int32Array(A.length / d + 1), columns = new Int32Array(A.length), numbers = new Float64Array(A.length);
   let count = 0;
+  for (let i = 0; i < A.length; i++) if (A[i] !== 0) count++;
+  const starts = new Int32Array(A.length / d + 1), columns = new Int32Array(count), numbers = new Float64Array(count);
+  count = 0;
   for (let r = 0; r < starts.length - 1; r++) {
     for (let j = 0; j < d; j++) if (A[r * d + j] !== 0) { columns[count] = j; numbers[count++] = A[r * d + j]; }
     starts[r + 1] = count;
   }
-  const found = { starts, columns: columns.slice(0, count), numbers: numbers.slice(0, count), level: levels(A, d) };
+  const found = { starts, columns, numbers, level: levels(A, d) };
   sparser.set(A, found);
   return found;
 }
@@ -258,16 +260,13 @@ function product(x, n, groups) {
  * @param {boolean} causal @param {number} first the number of the first of these points */
 function softmax(x, n, temperature, causal, first) {
   const d = x.length / n || 1;
-  for (let i = 0; i < n; i++) {
-    const own = x.subarray(i * d, (i + 1) * d), seen = causal ? own.subarray(0, first + i + 1) : own;
+  for (let i = 0, at = 0; i < n; i++, at += d) {
+    const end = at + (causal ? Math.min(first + i + 1, d) : d);
     let largest = -Infinity, sum = 0;
-    for (const v of seen) if (v > largest) largest = v;
-    for (let j = 0; j < seen.length; j++) {
-      seen[j] = temperature ? Math.exp((seen[j] - largest) / temperature) : Number(seen[j] === largest);
-      sum += seen[j];
-    }
-    for (let j = 0; j < seen.length; j++) seen[j] /= sum;
-    own.fill(0, seen.length);
+    for (let j = at; j < end; j++) if (x[j] > largest) largest = x[j];
+    for (let j = at; j < end; j++) sum += x[j] = temperature ? Math.exp((x[j] - largest) / temperature) : Number(x[j] === largest);
+    for (let j = at; j < end; j++) x[j] /= sum;
+    for (let j = end; j < at + d; j++) x[j] = 0;
   }
   return x;
 }
