@@ -1,5 +1,5 @@
-// The typefaces that pages load, cut from their packages to the letters and signs that we write: node_modules/.fonts
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+// The typefaces that pages load, cut from their packages to the letters and signs that we write, and their licences: node_modules/.fonts
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import subset from "subset-font";
 
 const HOME = new URL("../node_modules/", import.meta.url);
@@ -29,3 +29,5 @@ for (const [name, { source, ranges, ...own }] of Object.entries(FACES)) {
   const cut = await subset(readFileSync(new URL(source, HOME)), letters(ranges), { ...KEPT, ...own });
   writeFileSync(new URL(`.fonts/${name}.woff2`, HOME), cut);
 }
+copyFileSync(new URL("source-sans/LICENSE.md", HOME), new URL(".fonts/LICENSE-text.md", HOME));
+copyFileSync(new URL("@fontsource/stix-two-math/LICENSE", HOME), new URL(".fonts/LICENSE-mathematics.md", HOME));

@@ -130,6 +130,8 @@ def test_without_npm_the_systems_typefaces_stand_in(monkeypatch, tmp_path):
 
 def test_their_licence_is_told():
     assert "SIL Open Font License" in sheet()
+    for face in ("text", "mathematics"):
+        assert "SIL OPEN FONT LICENSE" in (fonts.FOLDER / f"LICENSE-{face}.md").read_text("utf-8")
     for path in ("README.md", "docs/design.md"):
         told = (HERE.parents[1] / path).read_text("utf-8")
         assert "Source Sans 3" in told and "STIX Two Math" in told and "Open Font License" in told
