@@ -192,7 +192,9 @@ def free_from_three_on():
     copies()
     for d in (3, 4):
         recipe = recipe_of(SCENE, keys="equal", d=d)
-        assert [np.flatnonzero(~selectable(stage)).tolist() for stage in stages(recipe)[2:]] == 3 * [[0, d + 1]]
+        assert [np.flatnonzero(~selectable(stage)).tolist() for stage in stages(recipe)[2:]] == 3 * [
+            [0, d + 1]
+        ]
 
 
 def inside_by_epsilon():
