@@ -19,7 +19,9 @@ from learning import shipped
 FOLDER = shipped.folder("node_modules") / ".fonts"
 TEXT, MATHEMATICS = "Normscape", "Normscape Mathematics"  # their own names are for whole faces
 OTHERS = "Arial, Liberation Sans, Roboto, system-ui, sans-serif"
+FORMULAS = '"STIX Two Math", "Cambria Math", math'
 STACK = f"{TEXT}, {OTHERS}"  # of figures
+STILL = '.embed:has(.views[aria-busy="true"])'  # in somebody's page the typefaces come when the figure lives
 SIGNS = (  # that the text has not
     "U+2034, U+203E, U+21A6, U+2207-2208, U+2217-2218, U+2223-2228, U+2295-2299, U+22A4-22A5, U+22C5, U+22EF,"
     " U+27C2, U+1D7CE-1D7D7"
@@ -63,10 +65,9 @@ def css(address: Callable[[str], str]) -> str:
         for family, file, rest in FACES
         if (name := named(file))
     ]
-    used = (
-        f':root {{ --letters: {STACK}; --formulas: "{MATHEMATICS}", "STIX Two Math", "Cambria Math", math; }}'
-    )
-    return "\n".join([*([NOTICE] if faces else []), *faces, used, ""])
+    used = f':root {{ --letters: {STACK}; --formulas: "{MATHEMATICS}", {FORMULAS}; }}'
+    later = f"{STILL} {{ --letters: {OTHERS}; --formulas: {FORMULAS}; }}"
+    return "\n".join([*([NOTICE] if faces else []), *faces, used, later, ""])
 
 
 def beside(name: str) -> str:

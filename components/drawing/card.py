@@ -12,6 +12,7 @@ from itertools import groupby
 
 import numpy as np
 
+from components import fonts
 from components.drawing.projection import Size, fitting, paper
 from components.drawing.still import LARGEST, LETTER, ORDER, Drawn, layers_of, seen, style, zoomed
 from components.language.link import State
@@ -110,6 +111,7 @@ def _shown(first: int, end: int, count: int) -> str:
 def _document(theme: str, box: Box, inner: str, sheet: str = "") -> str:
     place = " ".join(f"{each:.1f}" for each in box)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{place}" width="{WIDTH}" height="{HEIGHT}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{place}" width="{WIDTH}" height="{HEIGHT}"'
+        f' font-family="{fonts.STACK}">'
         f"<style>{style(theme)}{sheet}</style>{inner}</svg>"
     )

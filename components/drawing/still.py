@@ -42,7 +42,12 @@ LETTER = 0.6  # of its height: how wide a letter is, with some room
 
 def svg(recipe: Recipe, state: State) -> str:
     """The views side by side; theme "auto" follows the reader's system."""
-    return _svg(recipe, state, f"<style>{style(state.theme)}</style>", f'width="{WIDTH}" height="{HEIGHT}"')
+    return _svg(
+        recipe,
+        state,
+        f"<style>{style(state.theme)}</style>",
+        f'width="{WIDTH}" height="{HEIGHT}" font-family="{fonts.STACK}"',
+    )
 
 
 def inline(recipe: Recipe, state: State, *, title: str) -> str:
@@ -101,7 +106,7 @@ def _counts(
         if all(abs(at[0] - u) > (wide + w) / 2 + 2 or abs(at[1] - v) > LARGEST for u, v, w in taken):
             taken.append((*at, wide))
             texts.append(f'<text x="{at[0]:.0f}" y="{at[1]:.0f}">×{count}</text>')
-    look = f'font-family="{fonts.STACK}" font-size="{SMALL}" stroke="var(--paper)" stroke-width="2"'
+    look = f'font-size="{SMALL}" stroke="var(--paper)" stroke-width="2"'
     return f'<g fill="var(--ink)" paint-order="stroke" {look}>{"".join(texts)}</g>'
 
 
@@ -234,7 +239,7 @@ def _labels(recipe: Recipe, drawn: Drawn, color: str, letters: float) -> str:
         f'<text x="{x:.0f}" y="{y + letters / 3:.0f}">{escape(label)}</text>'
         for (x, y), label in zip(drawn.flat, recipe.cloud(drawn.mark.cloud).labels or (), strict=True)
     ]
-    look = f'font-family="{fonts.STACK}" font-size="{letters:.1f}" text-anchor="middle"'
+    look = f'font-size="{letters:.1f}" text-anchor="middle"'
     return f'<g fill="{color}" {look}>{"".join(texts)}</g>'
 
 
