@@ -17,6 +17,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +162,7 @@ def frames(
     page.evaluate(IMPORT, (ROOT / "benchmarks/frames.mjs").read_text())
     out = {}
     for way in ways:
-        cost = script(page, way, lambda way=way: page.evaluate(RUN, [way, FRAMES, slider]))
+        cost = script(page, way, partial(page.evaluate, RUN, [way, FRAMES, slider]))
         waits = page.evaluate("([w, c]) => bench.latency(w, c)", [way, 9]) if slug == "layernorm" else [0]
         out[way] = cost, statistics.median(waits)
     page.close()
