@@ -126,7 +126,7 @@ class Figure(anywidget.AnyWidget):
         """
         widget, _ = self._repr_mimebundle_() or ({}, {})
         if VIEW in widget:
-            display({VIEW: widget[VIEW]}, raw=True)
+            display({VIEW: widget[VIEW], "text/html": ""}, raw=True)  # where no widget is: nothing
         display({"text/plain": repr(self), "text/html": self._drawn()}, raw=True)
 
     def _drawn(self) -> str:

@@ -139,6 +139,7 @@ def shown(fig, monkeypatch):
 
 def test_a_saved_notebook_has_the_picture_of_what_was_shown_beside_the_widget(fig, monkeypatch):
     widget, first = shown(fig, monkeypatch)
+    assert widget.pop("text/html") == "", "what shows no widgets shows the picture alone"
     assert widget.keys() == {figure.VIEW} and widget[figure.VIEW]["model_id"] == fig.model_id
     assert first["text/plain"] == repr(fig)
     assert re.fullmatch(
