@@ -6,6 +6,7 @@ import { fromTrack, h, readable, toTrack, track } from "./controls.mjs";
 /** @typedef {import("../engine/engine.mjs").Parameter} Parameter */
 
 const WIDTH = 240; // pixels of the hand, from one end of a slider to the other
+const EDGE = 4; // pixels between a bubble and the end of the window
 const KEYS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity });
 
 /** A parameter's value so far along its slider from another, on one of its steps. @param {Parameter} p @param {number} value @param {number} by in units of the slider */
@@ -97,7 +98,7 @@ const around = (element) => (element.offsetParent ?? document.body).getBoundingC
 
 /** Puts a bubble below a letter, whole in the window. @param {HTMLElement} bubble @param {Element} letter */
 function below(bubble, letter) {
-  const at = letter.getBoundingClientRect(), half = bubble.offsetWidth / 2, from = around(bubble);
+  const at = letter.getBoundingClientRect(), half = bubble.offsetWidth / 2 + EDGE, from = around(bubble);
   bubble.style.left = `${Math.max(half, Math.min(innerWidth - half, at.left + at.width / 2)) - from.left}px`;
   bubble.style.top = `${at.bottom - from.top}px`;
 }
