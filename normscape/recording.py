@@ -22,7 +22,7 @@ class Seen(Recorder):
         from components.scenes.model import SCENE
         from normscape import Figure
 
-        return Figure(SCENE.slug, **own(self.recording), **state)
+        return Figure(SCENE.slug, **own(self.recording) | state)
 
 
 def record(model: Any, **how: Any) -> AbstractContextManager[Seen]:
