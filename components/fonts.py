@@ -19,7 +19,6 @@ from learning import shipped
 FOLDER = shipped.folder("node_modules") / ".fonts"
 TEXT, MATHEMATICS = "Normscape", "Normscape Mathematics"  # their own names are for whole faces
 OTHERS = "Arial, Liberation Sans, Roboto, system-ui, sans-serif"
-FORMULAS = '"STIX Two Math", "Cambria Math", math'
 STACK = f"{TEXT}, {OTHERS}"  # of figures
 STILL = '.embed:has(.views[aria-busy="true"])'  # in somebody's page the typefaces come when the figure lives
 SIGNS = (  # that the text has not
@@ -65,8 +64,8 @@ def css(address: Callable[[str], str]) -> str:
         for family, file, rest in FACES
         if (name := named(file))
     ]
-    used = f':root {{ --letters: {STACK}; --formulas: "{MATHEMATICS}", {FORMULAS}; }}'
-    later = f"{STILL} {{ --letters: {OTHERS}; --formulas: {FORMULAS}; }}"
+    used = f':root {{ --letters: {STACK}; --formulas: "{MATHEMATICS}", math; }}'
+    later = f"{STILL} {{ --letters: {OTHERS}; --formulas: math; }}"
     return "\n".join([*([NOTICE] if faces else []), *faces, used, later, ""])
 
 
