@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.hand import PATIENCE, until
+from tests.browser.hand import PATIENCE
 
 OURS = {"SourceSans3VF", "STIX Two Math"}  # as they call themselves
 LOADED = "() => document.fonts.status === 'loaded' && [...document.fonts].some((f) => f.status === 'loaded')"
@@ -26,7 +26,7 @@ def drawn(page, selector):
 @pytest.mark.parametrize("path", ["/", "/layernorm", "/embed/fold"])
 def test_a_page_is_drawn_in_our_typefaces(page, server, path):
     page.goto(f"{server}{path}")
-    until(page, "p.ready")
+    page.wait_for_function("() => window.normscape?.players[0]?.ready", timeout=PATIENCE)
     page.wait_for_function(LOADED, timeout=PATIENCE)
     found = drawn(page, WORDS)
     assert sum(found.values()) > 200
