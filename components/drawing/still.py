@@ -62,6 +62,7 @@ def _svg(recipe: Recipe, state: State, style: str, attributes: str) -> str:
 def _panel(recipe: Recipe, view: View, state: State, box: tuple[int, int, int, int]) -> str:
     """A view in the middle of its box; nothing leaves it, or a flat view's axes by more than half a mark."""
     x, y, *room = box
+    view = view.at(state.progress)
     size = paper(view, (room[0], room[1]))
     w, h = (min(whole, part + 2 * BLEED) for whole, part in zip(room, size, strict=True))
     left, top = x + (room[0] - w) / 2, y + (room[1] - h) / 2
@@ -171,7 +172,7 @@ ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}
 def seen(recipe: Recipe, view: View, state: State, size: Size) -> list[Drawn]:
     """The marks of a view that are not transparent in a state, in the order in which they are drawn."""
     drawn, at = [], recipe.moment(state.params, state.progress, followed=state.follow)
-    camera = state.camera or view.camera
+    camera, view = state.camera or view.camera, view.at(state.progress)
     far = middle(view, camera)
     for mark in view.layers:
         if (opacity := mark.opacity_at(state.progress)) > 0:
