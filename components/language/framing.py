@@ -2,9 +2,9 @@
 
 A view without `ranges` is framed when its recipe is made. What is seen at first is whole, and in the
 middle. There is more room where the other stages and the ends of the sliders need it, as long as the sphere
-or circle (without one: what is seen at first) keeps the share HERO of the smaller side of the panel. A stage of a
-3D view that shows more than that is seen from farther away, it alone: its axes are wider (`View.room`). Guides
-decide nothing.
+or circle (without one: what is seen at first) keeps the share HERO of the smaller side of the panel. A stage
+of a 3D view that shows more is seen from farther away, it alone: the axes are wider there (`View.room`).
+Guides decide nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from components.language.cloud import Cloud, Moment
-from components.language.marks import Counted, Disc, Line, Mark, Mesh, Points, Rim, Support, SupportDisc
+from components.language.marks import (
+    Counted,
+    Disc,
+    Line,
+    Mark,
+    Mesh,
+    Points,
+    Rim,
+    Sheet,
+    Support,
+    SupportDisc,
+)
 from geometry.perspective import perspective, sides
 
 if TYPE_CHECKING:
@@ -72,8 +83,8 @@ def _placed(view: View, center: Array, reach: float) -> View:
 
 
 def _room(recipe: Recipe, views: Sequence[View]) -> tuple[float, ...]:
-    """For each stage, how much wider the axes of 3D views have to be for all of it to be seen; none if no stage
-    needs more than there is."""
+    """For each stage, how much wider the axes of 3D views have to be for all of it to be seen; none if no
+    stage needs more than there is."""
     room = np.ones(len(recipe.stages))
     for view in views:
         seen = _Seen(recipe, view)
@@ -141,8 +152,8 @@ class _Seen:
         return [few for mark in self.marks if len(few := self._hero(mark))] or [self.first]
 
     def at(self, progress: float) -> Array:
-        """At a stage, with the sliders as they are."""
-        return self._points(self.recipe.defaults, progress)
+        """At a stage, with the sliders as they are, and with the names of points."""
+        return self._points(self.recipe.defaults, progress, names=True)
 
     def _moments(self) -> list[float]:
         return [self.recipe.progress, *map(float, range(len(self.recipe.stages)))]
@@ -151,22 +162,27 @@ class _Seen:
         """At the other stages; then at the ends of the sliders, one moved at a time."""
         known = self.recipe.defaults
         for progress in self._moments():
-            yield self.at(progress)
+            yield self._points(known, progress)
         for p in self.recipe.parameters:
             for end in (p.min, p.max) if not p.quiet else ():
                 for progress in {0.0, self.recipe.progress, len(self.recipe.stages) - 1.0}:
                     yield self._points(known | {p.name: end}, progress)
 
-    def _points(self, params: dict[str, float], progress: float, *, whole: bool = False) -> Array:
-        """whole: every mark, else those that hold the others."""
+    def _points(
+        self, params: dict[str, float], progress: float, *, whole: bool = False, names: bool = False
+    ) -> Array:
+        """whole: every mark, else those that hold the others; names: labels too."""
         at = self.recipe.moment(params, progress, followed=self.recipe.follow)
         found = []
         for mark in self.marks:
-            if mark.guide or mark.flat == 0 or mark.draws == "labels" or mark.opacity_at(progress) <= 0:
+            if mark.guide or mark.flat == 0 or mark.opacity_at(progress) <= 0:
+                continue
+            if mark.draws == "labels":
+                found += [mark.points(at)] if names else []
                 continue
             if isinstance(mark, Points) and isinstance(mark.only, Counted):
                 found.append(at.shown(mark.cloud, mark.rows))
-            elif isinstance(mark, Points | Line | Mesh) or (
+            elif isinstance(mark, Points | Line | Mesh | Sheet) or (
                 whole and not isinstance(mark, Support | SupportDisc)
             ):
                 found.append(mark.points(at))
