@@ -163,7 +163,6 @@ SMALLER = {
     "layernorm": 0.45,  # the cloud, which comes to the sphere
     "stretch": 0.30,  # the ellipse, three times as wide
     "fold": 0.55,  # the shifted circle beside it
-    "temperature": 0.45,  # the days on their way, to the right
     "depth": 0.25,  # the stream, which grows out of the sphere
 }
 

@@ -6,7 +6,7 @@
  *
  * components/drawing/depth.py says how much, and does the same on paper.
  *
- * @typedef {{fade: number, over: number, halo: number, rim: number, veil: number, lift: number, least: number, most: number}} Depth
+ * @typedef {{fade: number, over: number, halo: number, rim: number, pale: number, veil: number, lift: number, least: number, most: number}} Depth
  * @typedef {{paper: number[], shape: number, square: boolean, still: boolean}} Look of the paper, and of the object that is drawn next
  */
 
@@ -59,7 +59,7 @@ const OTHER = /** @type {[string, string][]} */ ([
 ]);
 
 /** The pixels of markers. @param {Depth} depth */
-const fragment = ({ over, rim }) => /** @type {[string, string][]} */ ([
+const fragment = ({ over, rim, pale }) => /** @type {[string, string][]} */ ([
   [MAIN, `${DECLARED}uniform float pixelRatio;${VARYING}${MAIN}`],
   ["gl_FragColor = interpColor * opacity;", `vec4 deepShown = interpColor;
   if (deepLook.x > 0.5) {
@@ -67,7 +67,7 @@ const fragment = ({ over, rim }) => /** @type {[string, string][]} */ ([
     if (deepLook.x < 2.5) {
       float deepOut = ((deepLook.x < 1.5 ? length(deepPlace) : max(abs(deepPlace.x), abs(deepPlace.y))) - 1.0) * deepRim;
       if (deepLook.x < 1.5 && deepLook.y > 0.5 && deepOut > min(deepLook.w * pixelRatio, ${float(rim)} * deepRim)) discard; // a disc out of a square
-      deepShown.rgb = mix(deepShown.rgb, deepPaper, smoothstep(-0.5, 0.5, deepOut));
+      deepShown.rgb = mix(deepShown.rgb, deepPaper, ${float(pale)} * smoothstep(-0.5, 0.5, deepOut));
     }
   }
   gl_FragColor = deepShown * opacity;`],

@@ -330,7 +330,8 @@ def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str
     paint = f'fill="none" stroke="{color}" stroke-width="1.5"' if ring else f'fill="{color}"'
     if drawn.deep and not ring:
         width = 2 * depth.halo(mark.size * 0.55)
-        paint += f' stroke="var(--paper)" stroke-width="{width:.2g}" paint-order="stroke"'
+        paint += f' stroke="var(--paper)" stroke-opacity="{depth.PALE}" stroke-width="{width:.2g}"'
+        paint += ' paint-order="stroke"'
     left = _left(drawn, chosen, others)
     runs = [list(run) for _, run in groupby(range(len(dots)), key=left.__getitem__)]
     faded = (_faded("".join(dots[k] for k in run), left[run[0]], single=len(run) == 1) for run in runs)
