@@ -293,7 +293,7 @@ export class Panel {
   #counted({ family, color }) {
     const coordinates = Object.fromEntries([..."xyz"].slice(0, this.view.dims).map((name, r) => [name, this.crowds.map(({ place }) => place[r])]));
     return { type: this.is3d ? "scatter3d" : "scatter", mode: "text", uid: "crowds", ...coordinates, text: this.crowds.map(({ count }) => `×${count}`),
-      textposition: "top right", textfont: { size: CROWDED, family, color, weight: "bold" }, hoverinfo: "skip", showlegend: false, cliponaxis: false };
+      textposition: "top right", textfont: { size: CROWDED, family, color }, hoverinfo: "skip", showlegend: false, cliponaxis: false };
   }
 
   /** @param {Trace} trace @param {Drawn} drawn */
@@ -315,10 +315,10 @@ export class Panel {
     const counts = this.scene?.traces?.crowds?.textMarkers;
     if (counts) {
       const { draw } = Object.getPrototypeOf(counts);
-      counts.isTransparent = () => counts.opacity >= 1; // after translucent surfaces, which would veil them
-      counts.isOpaque = () => false;
+      counts.isTransparent = () => false;
+      counts.isOpaque = () => counts.opacity >= 1;
       counts.drawPick = () => {};
-      counts.drawTransparent = (/** @type {Plotly} */ camera) => {
+      counts.draw = (/** @type {Plotly} */ camera) => {
         this.depth.shape = SHAPES.label;
         draw.call(counts, camera);
       };
