@@ -6,6 +6,7 @@ LOG_LEVEL  info by default; with debug an error comes with its whole traceback
 
 import logging
 import os
+import subprocess
 import sys
 import traceback
 
@@ -71,3 +72,8 @@ def on_starting(server):
             read(os.environ | {"WEB_CONCURRENCY": str(server.cfg.workers)})
         except WrongSetting as wrong:
             sys.exit(f"normscape: {wrong}")
+
+
+def when_ready(server):
+    """Beside the workers, behind all else: who comes first need not wait for the gallery's pictures."""
+    subprocess.Popen([sys.executable, "-m", "components.web.stills"], preexec_fn=lambda: os.nice(19))

@@ -1,7 +1,8 @@
 """Still pictures as they are served: drawn once a version, kept compressed, and named by what they show.
 
-So a browser that has one is told so before anything is drawn, by any worker, also after a restart. Those of
-one reader's own network are drawn for each question.
+So a browser that has one is told so before anything is drawn, by any worker, also after a restart. The cards
+of the gallery are kept in the store as well, and `python -m components.web.stills` draws them beforehand.
+Those of one reader's own network are drawn for each question.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import gzip
 import hashlib
 import threading
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,8 @@ from flask import Flask, Response, current_app, request
 
 from components.drawing import card, still
 from components.language.link import THEMES
-from components.language.scene import Scene, WrongValue
+from components.language.scene import Scene, WrongValue, scenes
+from components.training import store
 from components.training.recipes import state_of
 from components.web.budget import work
 from components.web.kept import Kept
@@ -27,6 +29,10 @@ from components.web.kept import Kept
 ROOT = Path(__file__).parents[2]
 DRAWN_FROM = ("components/**/*.py", "geometry/**/*.py", "learning/**/*.py", "films/*", "normscape/films/*")
 MOST = 16 * 2**20  # bytes kept by a process; those of the gallery are half a megabyte
+MONTH, PATIENCE = (
+    30 * 86400.0,
+    0.2,
+)  # seconds: a card in the store; for an answer of a store, which spares half a second
 
 
 @dataclass(frozen=True)
@@ -72,8 +78,28 @@ def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
         return body
     free = not query or dict(query) in [{"theme": theme} for theme in THEMES]
     with nullcontext() if free else work(), shelf.drawing:
-        body = shelf.kept.get(key) or DRAWN[kind](scene, query)  # others may have drawn it meanwhile
+        make = shared if free and kind == "card" else DRAWN[kind]
+        body = shelf.kept.get(key) or make(scene, query)  # others may have made it meanwhile
     return body if scene.private(query) else shelf.kept.keep(key, body)
+
+
+def shared(scene: Scene, query: Mapping[str, str]) -> bytes:
+    """A card that any process has drawn; where no store answers, it is drawn."""
+    key = f"card:{named('card', scene, query, True)}"
+    with suppress(store.Away):
+        if body := store.films(PATIENCE).get(key):
+            return body
+    body = drawn_card(scene, query)
+    with suppress(store.Away):
+        store.films(PATIENCE).set(key, body, MONTH)
+    return body
+
+
+def gallery() -> None:
+    """All cards, before anybody asks."""
+    for theme in ("light", "dark"):
+        for scene in scenes().values():
+            shared(scene, {"theme": theme})
 
 
 def drawn(scene: Scene, query: Mapping[str, str]) -> bytes:
@@ -105,3 +131,7 @@ def version() -> str:
     """A fingerprint of all that pictures are drawn from: the code, and the films that are shipped."""
     files = sorted(path for pattern in DRAWN_FROM for path in ROOT.glob(pattern) if path.is_file())
     return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in files)).hexdigest()
+
+
+if __name__ == "__main__":
+    gallery()

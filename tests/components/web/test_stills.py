@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from app import create_app
-from components.drawing import still
+from components.drawing import card, still
 from components.language.scene import scenes
+from components.training import store
 from components.web import stills
 from components.web.kept import Kept
 from learning.weights import weights_text
@@ -54,6 +55,29 @@ def test_who_has_it_is_told_so_without_a_drawing_also_by_another_process(client,
         answer = other.get(PATH, headers={**headers, "If-None-Match": known})
         assert (answer.status_code, answer.data, drawings) == (304, b"", [])
         assert answer.headers["ETag"] == name and answer.headers["Cache-Control"] == "no-cache"
+
+
+def test_a_card_is_drawn_once_for_all_processes_and_without_a_store_by_each(monkeypatch, tmp_path):
+    monkeypatch.setenv("CACHE_DIR", str(tmp_path))
+    store.clear()
+    drawings, draw = [], card.card
+    monkeypatch.setattr(card, "card", lambda *asked: drawings.append(asked) or draw(*asked))
+    monkeypatch.setattr(stills, "scenes", lambda: {"fold": scenes()["fold"]})
+
+    def process():
+        return create_app().server.test_client().get("/card/fold.svg?theme=dark", headers=GZIP).data
+
+    stills.gallery()
+    assert len(drawings) == 2, "one a theme"
+    assert process() == process() and len(drawings) == 2
+
+    def away(*_):
+        raise store.Away
+
+    monkeypatch.setattr(store.Disk, "get", away)
+    monkeypatch.setattr(store.Disk, "set", away)
+    assert process() == process() and len(drawings) == 4
+    store.clear()
 
 
 def test_another_picture_has_another_name(client):
