@@ -64,5 +64,5 @@ def _parts(scene: Scene, url: str) -> Iterator[dict[str, str]]:
         yield _entry("text", title, scene.title, body, f"{url}#{anchor(title)}")
     for k, stop in enumerate(text.tour, start=1):
         yield _entry("stop", stop.title, scene.title, f"{stop.question} {stop.html}", f"{url}?tour={k}")
-    for k, (asked, answer) in enumerate(text.questions, start=1):
-        yield _entry("question", asked, scene.title, answer, f"{url}#answer-{k}")
+    for k, (question, answer) in enumerate(text.questions, start=1):
+        yield _entry("question", question, scene.title, answer, f"{url}#answer-{k}")
