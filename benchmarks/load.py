@@ -215,15 +215,21 @@ def crowd(
         thread.join()
 
 
+def workers_of(server: psutil.Process) -> list[psutil.Process]:
+    """Those that answer: what draws the gallery's cards beforehand is another program."""
+    own = server.cmdline()
+    return sorted((each for each in server.children() if each.cmdline() == own), key=lambda each: each.pid)
+
+
 def memory(server: psutil.Process) -> list[str]:
     """Megabytes of each worker, and its threads: the pool fills as it is needed, and each has a heap."""
-    workers = sorted(server.children(), key=lambda worker: worker.pid)
+    workers = workers_of(server)
     return [f"{worker.memory_info().rss / 2**20:.1f} ({worker.num_threads()})" for worker in workers]
 
 
 def processor(server: psutil.Process) -> float:
     """Seconds that the workers have computed."""
-    return sum(sum(worker.cpu_times()[:2]) for worker in server.children())
+    return sum(sum(worker.cpu_times()[:2]) for worker in workers_of(server))
 
 
 def percentiles(took: list[float]) -> str:
