@@ -148,6 +148,7 @@ def _plane_layout(view: View) -> dict[str, Any]:
             "ticks": "outside" if view.axes else "",
             "tickcolor": "var(--rule)",
             "nticks": 6,
+            "tickformat": "~s" if max(pair) >= 1000 else "",  # 2k: steps of a training stand side by side
         }
         for pair, title in zip(view.ranges, view.axes or ("", ""), strict=True)
     ]
