@@ -63,11 +63,24 @@ export function unpack(packed) {
   return array;
 }
 
+/** @type {WeakMap<Entries, {names: string[], at: number[], found: Float64Array}>} what each array was last, and where */
+const latest = new WeakMap();
+
 /**
- * base + Σ p·term + Σ track(p): constants, entries affine in parameters, and entries that follow a track.
- * @param {Entries} entries @param {Params} params @returns {Float64Array}
+ * base + Σ p·term + Σ track(p): constants, entries affine in parameters, and entries that follow a track. Where none of these has
+ * moved, the same array again.
+ * @param {Entries} entries @param {Params} params @returns {Readonly<Float64Array>}
  */
 export function value(entries, params) {
+  const known = latest.get(entries), names = known?.names ?? movers(entries);
+  if (known && names.every((name, i) => params[name] === known.at[i])) return known.found;
+  const found = evaluated(entries, params);
+  latest.set(entries, { names, at: names.map((name) => params[name]), found });
+  return found;
+}
+
+/** @param {Entries} entries @param {Params} params */
+function evaluated(entries, params) {
   const out = new Float64Array(unpack(entries.base));
   for (const [name, term] of Object.entries(entries.terms ?? {})) {
     unpack(term).forEach((t, i) => { out[i] += params[name] * t; });
@@ -133,7 +146,7 @@ function room(length, x) {
   return benches[k].subarray(0, length);
 }
 
-/** Whether each row of A sums to 0, up to the rounding of a sum of its entries. @param {Float64Array} A @param {number} d */
+/** Whether each row of A sums to 0, up to the rounding of a sum of its entries. @param {Readonly<Float64Array>} A @param {number} d */
 function levels(A, d) {
   for (let r = 0; r < A.length; r += d) {
     let sum = 0, size = 0;
@@ -143,29 +156,65 @@ function levels(A, d) {
   return true;
 }
 
-/** What of each row of A is not 0: where row r begins, which columns, and their numbers. @param {Float64Array} A @param {number} d */
+/** @typedef {{starts: Int32Array, columns: Int32Array, numbers: Float64Array, level: boolean}} Sparse what of each row of a matrix is
+ *   not 0: where row r begins, which columns, and their numbers; and whether all rows sum to 0
+ * @type {WeakMap<Readonly<Float64Array>, Sparse>} */
+const sparser = new WeakMap();
+
+/** @param {Readonly<Float64Array>} A @param {number} d @returns {Sparse} */
 function sparse(A, d) {
-  const starts = new Int32Array(A.length / d + 1), columns = new Int32Array(A.length), numbers = new Float64Array(A.length);
+  const before = sparser.get(A);
+  if (before) return before;
   let count = 0;
+  for (let i = 0; i < A.length; i++) if (A[i] !== 0) count++;
+  const starts = new Int32Array(A.length / d + 1), columns = new Int32Array(count), numbers = new Float64Array(count);
+  count = 0;
   for (let r = 0; r < starts.length - 1; r++) {
     for (let j = 0; j < d; j++) if (A[r * d + j] !== 0) { columns[count] = j; numbers[count++] = A[r * d + j]; }
     starts[r + 1] = count;
   }
-  return { starts, columns, numbers };
+  const found = { starts, columns, numbers, level: levels(A, d) };
+  sparser.set(A, found);
+  return found;
 }
 
+const FEW = 4; // points, for which a matrix is not worth a closer look
+
 /** A·x + b. Where all rows of A sum to 0 (centring), a constant vector goes to b exactly: rounding would give it a
- * direction. @param {Float64Array} x @param {number} n @param {Float64Array} A @param {Float64Array | null} b */
+ * direction. Four points at once: a sum waits for each of its terms, four sums do not wait for one another.
+ * @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A @param {Readonly<Float64Array> | null} b */
 function affine(x, n, A, b) {
-  const d = x.length / n || 1, m = A.length / d;
-  const y = room(n * m, x);
-  const level = levels(A, d);
-  const { starts, columns, numbers } = sparse(A, d);
+  if (n < FEW) return dense(x, n, A, b);
+  const d = x.length / n, m = A.length / d, y = room(n * m, x), last = n - 1;
+  const { starts, columns, numbers, level } = sparse(A, d);
+  for (let i = 0; i < n; i += 4) {
+    const p = i, q = Math.min(i + 1, last), s = Math.min(i + 2, last), t = Math.min(i + 3, last); // the last ones may be one point
+    const pd = p * d, qd = q * d, sd = s * d, td = t * d, pm = p * m, qm = q * m, sm = s * m, tm = t * m;
+    const fp = level ? x[pd] : 0, fq = level ? x[qd] : 0, fs = level ? x[sd] : 0, ft = level ? x[td] : 0;
+    for (let r = 0; r < m; r++) {
+      const from = b ? b[r] : 0, end = starts[r + 1];
+      let yp = from, yq = from, ys = from, yt = from;
+      for (let k = starts[r]; k < end; k++) {
+        const a = numbers[k], j = columns[k];
+        yp += a * (x[pd + j] - fp);
+        yq += a * (x[qd + j] - fq);
+        ys += a * (x[sd + j] - fs);
+        yt += a * (x[td + j] - ft);
+      }
+      y[pm + r] = yp; y[qm + r] = yq; y[sm + r] = ys; y[tm + r] = yt;
+    }
+  }
+  return y;
+}
+
+/** The same of few points. @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A @param {Readonly<Float64Array> | null} b */
+function dense(x, n, A, b) {
+  const d = x.length / n || 1, m = A.length / d, y = room(n * m, x), level = levels(A, d);
   for (let i = 0; i < n; i++) {
-    const from = level ? x[i * d] : 0, at = i * d;
+    const from = level ? x[i * d] : 0;
     for (let r = 0; r < m; r++) {
       let sum = b ? b[r] : 0;
-      for (let k = starts[r]; k < starts[r + 1]; k++) sum += numbers[k] * (x[at + columns[k]] - from);
+      for (let j = 0; j < d; j++) sum += A[r * d + j] * (x[i * d + j] - from);
       y[i * m + r] = sum;
     }
   }
@@ -180,14 +229,13 @@ function affine(x, n, A, b) {
 function normalize(x, n, radius, eps, groups, convention) {
   const d = x.length / n || 1;
   for (const group of groups ?? [Array.from({ length: d }, (_, j) => j)]) {
-    const size = group.length;
-    for (let i = 0; i < n; i++) {
+    const size = group.length, beside = convention === "std" ? eps * Math.sqrt(size) : 0;
+    const under = convention === "std" ? 0 : (convention === "pytorch" ? size : 1) * eps;
+    for (let i = 0, at = 0; i < n; i++, at += d) {
       let squares = 0;
-      for (let g = 0; g < size; g++) squares += x[i * d + group[g]] ** 2;
-      const length = convention === "std" ? Math.sqrt(squares) + eps * Math.sqrt(size)
-        : Math.sqrt(squares + (convention === "pytorch" ? size : 1) * eps);
-      const scale = length > 0 ? radius / length : 0;
-      for (let g = 0; g < size; g++) x[i * d + group[g]] *= scale;
+      for (let g = 0; g < size; g++) { const v = x[at + group[g]]; squares += v * v; }
+      const length = Math.sqrt(squares + under) + beside, scale = length > 0 ? radius / length : 0;
+      for (let g = 0; g < size; g++) x[at + group[g]] *= scale;
     }
   }
   return x;
@@ -196,13 +244,14 @@ function normalize(x, n, radius, eps, groups, convention) {
 /** The product of the coordinates of each group. @param {Float64Array} x @param {number} n @param {number[][]} groups */
 function product(x, n, groups) {
   const d = x.length / n || 1, m = groups.length, y = room(n * m, x);
-  groups.forEach((group, g) => {
+  for (let g = 0; g < m; g++) {
+    const group = groups[g];
     for (let i = 0; i < n; i++) {
       let all = x[i * d + group[0]];
       for (let k = 1; k < group.length; k++) all *= x[i * d + group[k]];
       y[i * m + g] = all;
     }
-  });
+  }
   return y;
 }
 
@@ -211,64 +260,87 @@ function product(x, n, groups) {
  * @param {boolean} causal @param {number} first the number of the first of these points */
 function softmax(x, n, temperature, causal, first) {
   const d = x.length / n || 1;
-  for (let i = 0; i < n; i++) {
-    const own = x.subarray(i * d, (i + 1) * d), seen = causal ? own.subarray(0, first + i + 1) : own;
+  for (let i = 0, at = 0; i < n; i++, at += d) {
+    const end = at + (causal ? Math.min(first + i + 1, d) : d);
     let largest = -Infinity, sum = 0;
-    for (const v of seen) if (v > largest) largest = v;
-    for (let j = 0; j < seen.length; j++) {
-      seen[j] = temperature ? Math.exp((seen[j] - largest) / temperature) : Number(seen[j] === largest);
-      sum += seen[j];
-    }
-    for (let j = 0; j < seen.length; j++) seen[j] /= sum;
-    own.fill(0, seen.length);
+    for (let j = at; j < end; j++) if (x[j] > largest) largest = x[j];
+    for (let j = at; j < end; j++) sum += x[j] = temperature ? Math.exp((x[j] - largest) / temperature) : Number(x[j] === largest);
+    for (let j = at; j < end; j++) x[j] /= sum;
+    for (let j = end; j < at + d; j++) x[j] = 0;
   }
   return x;
 }
 
-/** The points of another cloud as a matrix. @param {Of} of @param {Stages} all */
+/** @type {WeakMap<Float64Array, Float64Array>} points as the columns of a matrix */
+const across = new WeakMap();
+
+/** The points of another cloud as a matrix. @param {Of} of @param {Stages} all @returns {Readonly<Float64Array>} */
 function matrix({ of, stage, transposed, shape }, all) {
-  const points = /** @type {Float64Array} */ (all[of].at(stage ?? -1));
-  if (!transposed) return Float64Array.from(points);
+  const points = /** @type {Float64Array} */ (all[of].at(stage ?? -1)), before = across.get(points);
+  if (!transposed) return points;
+  if (before) return before;
   const [d, rows] = shape, out = new Float64Array(points.length);
   for (let i = 0; i < rows; i++) for (let j = 0; j < d; j++) out[j * rows + i] = points[i * d + j];
+  across.set(points, out);
   return out;
 }
 
+/** Where branches come from, and where they are joined: two for each depth of branches within branches.
+ * @type {Float64Array[]} */
+const desks = [];
+
+/** @param {number} k @param {number} length */
+function desk(k, length) {
+  if (!(desks[k]?.length >= length)) desks[k] = new Float64Array(length);
+  return desks[k].subarray(0, length);
+}
+
+/** How many coordinates d become. @param {Step[]} steps @param {number} d @returns {number} */
+const wide = (steps, d) => steps.reduce((now, step) => {
+  switch (step.kind) {
+    case "affine": return "of" in step.A ? step.A.shape[0] : step.A.base.shape[0];
+    case "product": return step.groups.length;
+    case "placed": return step.names[0].length;
+    case "branches": return step.join === "sum" ? wide(step.pipelines[0], now) : step.pipelines.reduce((sum, each) => sum + wide(each, now), 0);
+    default: return now;
+  }
+}, d);
+
 /** Each branch from the same x, added or side by side. @param {Float64Array} x @param {number} n @param {Step[][]} pipelines
- * @param {string} join @param {Params} params @param {Stages} all @param {number} first */
-function branches(x, n, pipelines, join, params, all, first) {
-  const start = x.slice(), results = pipelines.map((steps) => {
-    if (!steps.length) return start;
+ * @param {string} join @param {Params} params @param {Stages} all @param {number} first @param {number} depth */
+function branches(x, n, pipelines, join, params, all, first, depth) {
+  const d = x.length / n || 1, concat = join === "concat", widths = pipelines.map((steps) => wide(steps, d));
+  const m = concat ? widths.reduce((a, b) => a + b) : widths[0], start = desk(2 * depth, x.length);
+  start.set(x); // it may be what was joined before, at the same desk
+  const out = desk(2 * depth + 1, n * m);
+  let from = 0;
+  pipelines.forEach((steps, k) => {
     /** @type {Float64Array} */ let y = start;
-    if (INSIDE.has(steps[0].kind)) {
+    if (steps.length && INSIDE.has(steps[0].kind)) {
       y = room(start.length);
       y.set(start);
     }
-    for (const step of steps) y = apply(y, n, step, params, all, first);
-    return y.slice();
-  });
-  const widths = results.map((y) => y.length / n || 1), wide = join === "concat" ? widths.reduce((a, b) => a + b) : widths[0];
-  const out = room(n * wide);
-  if (join === "sum") {
-    out.set(results[0]);
-    for (const y of results.slice(1)) for (let i = 0; i < out.length; i++) out[i] += y[i];
-    return out;
-  }
-  let from = 0;
-  results.forEach((y, k) => {
-    for (let i = 0; i < n; i++) for (let j = 0; j < widths[k]; j++) out[i * wide + from + j] = y[i * widths[k] + j];
-    from += widths[k];
+    for (const step of steps) y = apply(y, n, step, params, all, first, depth + 1);
+    if (!k || concat) into(out, from, m, y, widths[k]);
+    else for (let i = 0; i < y.length; i++) out[i] += y[i];
+    if (concat) from += widths[k];
   });
   return out;
+}
+
+/** Rows of some length into the rows of m numbers, from one of these on. @param {Float64Array} out @param {number} from
+ * @param {number} m @param {Float64Array} y @param {number} length */
+function into(out, from, m, y, length) {
+  for (let at = 0; at < y.length; at += length, from += m) for (let j = 0; j < length; j++) out[from + j] = y[at + j];
 }
 
 /** The steps that change x itself. */
 const INSIDE = new Set(["pointwise", "softmax", "normalize"]);
 
-/** x after a step: x itself, changed, or on the other bench. @param {Float64Array} x @param {number} n @param {Step} step
+/** x after a step: x itself, changed, or elsewhere. @param {Float64Array} x @param {number} n @param {Step} step
  * @param {Params} params @param {Stages} all of the clouds that the step may see @param {number} first as in `softmax`
- * @returns {Float64Array} */
-function apply(x, n, step, params, all, first) {
+ * @param {number} [depth] of the branches that it is in @returns {Float64Array} */
+function apply(x, n, step, params, all, first, depth = 0) {
   switch (step.kind) {
     case "affine": return affine(x, n, "of" in step.A ? matrix(step.A, all) : value(step.A, params), step.b && value(step.b, params));
     case "pointwise": {
@@ -283,7 +355,7 @@ function apply(x, n, step, params, all, first) {
       for (let i = 0; i < n * m; i++) out[i] = params[step.names[first + Math.floor(i / m)][i % m]];
       return out;
     }
-    case "branches": return branches(x, n, step.pipelines, step.join, params, all, first);
+    case "branches": return branches(x, n, step.pipelines, step.join, params, all, first, depth);
     default: return normalize(x, n, value(step.radius, params)[0], value(step.eps, params)[0], step.groups, step.convention);
   }
 }
@@ -355,7 +427,8 @@ export function between(stages, n, progress) {
   if (stages[k] === stages[k + 1]) return stages[k];
   const a = stages[k], b = stages[k + 1], da = a.length / n || 1, db = b.length / n || 1, d = Math.max(da, db);
   const out = new Float64Array(n * d);
-  for (let i = 0; i < n; i++) {
+  if (da === db) for (let i = 0; i < out.length; i++) out[i] = (1 - f) * a[i] + f * b[i];
+  else for (let i = 0; i < n; i++) {
     for (let j = 0; j < d; j++) {
       out[i * d + j] = (j < da ? (1 - f) * a[i * da + j] : 0) + (j < db ? f * b[i * db + j] : 0);
     }
@@ -404,13 +477,13 @@ export const progresses = (recipe, own) => Object.fromEntries([...loose(recipe)]
 }));
 
 /** @type {WeakMap<Recipe["clouds"], Set<string>>} */
-const known = new WeakMap();
+const freed = new WeakMap();
 const FREE = ["Points", "Trail", "Labels"];
 
 /** The clouds whose points may go each in its own time: each is drawn by itself, nothing is made of all of them together, no
  * other cloud sees them, and no line or surface goes the same way. @param {Recipe} recipe @returns {Set<string>} */
 export function loose({ clouds, views, readouts }) {
-  const found = known.get(clouds);
+  const found = freed.get(clouds);
   if (found) return found;
   const marks = views.flatMap((view) => view.layers), sources = new Set(clouds.flatMap(({ place, steps }) =>
     every([...place, ...steps]).flatMap((step) => (step.kind === "affine" && "of" in step.A ? [step.A.of] : []))));
@@ -420,7 +493,7 @@ export function loose({ clouds, views, readouts }) {
   const free = clouds.filter((cloud) => cloud.steps.length && !whole.has(cloud.name) && marks.some(({ cloud: name, mark }) => name === cloud.name && mark === "Points")
     && !guides.some(({ steps }) => alike(steps, cloud.steps)));
   const names = new Set(free.map(({ name }) => name));
-  known.set(clouds, names);
+  freed.set(clouds, names);
   return names;
 }
 
@@ -439,11 +512,12 @@ function alike(a, b) {
 function coordinate(row, stagesOfCloud, now, n, params, out, offset, stride) {
   const points = row.stage === null ? now : stagesOfCloud[Math.min(row.stage, stagesOfCloud.length - 1)];
   const weights = Array.isArray(row.weights) ? row.weights : value(row.weights, params);
-  const d = points.length / n || 1, m = Math.min(d, weights.length);
-  for (let i = 0; i < n; i++) {
+  const d = points.length / n || 1, m = Math.min(d, weights.length), /** @type {number[]} */ seen = [];
+  for (let j = 0; j < m; j++) if (weights[j] !== 0) seen.push(j);
+  for (let i = 0, at = 0, to = offset; i < n; i++, at += d, to += stride) {
     let sum = row.offset;
-    for (let j = 0; j < m; j++) sum += weights[j] * points[i * d + j];
-    out[offset + i * stride] = sum;
+    for (let k = 0; k < seen.length; k++) sum += weights[seen[k]] * points[at + seen[k]];
+    out[to] = sum;
   }
   if (!row.over) return;
   const by = new Float32Array(n);

@@ -213,24 +213,30 @@ function way(mark, moment) {
 /** The numbers of the points to show. @param {{only?: Only, cloud: string}} mark @param {Moment} moment @returns {number[]} */
 export function chosen({ only, cloud }, moment) {
   const { recipe, stages, at, params, followed } = moment, n = sizeOf(recipe, cloud);
-  const every = () => Array.from({ length: n }, (_, i) => i);
-  if (!only) return every();
+  const those = (/** @type {(i: number) => boolean} */ asked) => {
+    /** @type {number[]} */ const found = [];
+    for (let i = 0; i < n; i++) if (asked(i)) found.push(i);
+    return found;
+  };
+  if (!only) return those(() => true);
   if (only === "followed") return [Math.min(followed, n - 1)];
   if (Array.isArray(only)) return only;
   if (only.kind === "selectable" || only.kind === "unselectable") {
     const { wins } = selectionOf(at[cloud], cloud, moment), asked = only.kind === "selectable";
-    return every().filter((i) => wins[i] === asked);
+    return those((i) => wins[i] === asked);
   }
   if (only.kind === "gated") {
     const { found } = fatesOf(only, only.of || cloud, moment), fate = FATES.indexOf(only.fate);
-    return every().filter((i) => found[i] === fate);
+    return those((i) => found[i] === fate);
   }
   if (only.kind !== "highest") {
     const { corners } = hullOf(cloud, moment), on = only.kind === "onhull";
-    return every().filter((i) => corners[i] === on);
+    return those((i) => corners[i] === on);
   }
   const values = project([only.row], stages[cloud], at[cloud], n, params);
-  return [every().reduce((best, i) => (values[i] > values[best] ? i : best), 0)];
+  let best = 0;
+  for (let i = 1; i < n; i++) if (values[i] > values[best]) best = i;
+  return [best];
 }
 
 /** Numbers of all points (k each), those that are not shown as gaps. @param {Float32Array} numbers @param {number} k @param {Mark} mark
