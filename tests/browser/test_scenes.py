@@ -16,7 +16,8 @@ STACKED = """[...document.querySelectorAll(".views .figure, .scrubber")].map((e)
 DESK, TELEPHONE = {"width": 1024, "height": 768}, {"width": 390, "height": 844}
 MOST = 5  # controls that are open at the start: they stand in nothing that folds
 OPEN = """[...new Set([...document.querySelectorAll(".controls :is(.slider, .choice)")]
-  .filter((e) => e.checkVisibility() && !e.closest("details")).map((e) => e.closest(".vector") ?? e))].length"""
+  .filter((e) => e.checkVisibility() && !e.closest("details"))
+  .map((e) => e.closest(".vector") ?? e))].length"""
 # The shares of the hero and of the tour's card that are seen, and what is hidden in the card, in pixels.
 # On a narrow page the scrubber covers what is under it.
 SEEN = """(() => {
