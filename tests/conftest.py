@@ -1,6 +1,7 @@
 """What is kept on disk stands in a folder of this run of the tests, also for the servers that it starts.
 
-A property is tested however slow the machine is.
+A property is tested however slow the machine is. Recipes never change: those that the tests of one process
+share are built once.
 """
 
 import os
@@ -8,8 +9,11 @@ import tempfile
 
 from hypothesis import settings
 
+from components.training import recipes
+
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
+recipes.KEPT = 500
 FOLDER = tempfile.TemporaryDirectory(prefix="normscape-", ignore_cleanup_errors=True)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -156,9 +157,10 @@ def _few(found: Sequence[Array], dims: int) -> Array:
     points = points[np.isfinite(points).all(-1)]
     if len(points) <= FEW:
         return points
-    return points[np.unique(np.argmax(points @ _directions(dims).T, axis=0))]
+    return points[np.unique(np.argmax(_directions(dims) @ points.T, axis=1))]
 
 
+@cache
 def _directions(dims: int) -> Array:
     """FEW unit vectors, evenly."""
     k = np.arange(FEW) + 0.5
