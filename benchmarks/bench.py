@@ -17,6 +17,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,19 +42,22 @@ TRACED = ("animate", "dash")
 RUNS_SCRIPT = {"FunctionCall", "RunMicrotasks", "FireAnimationFrame", "TimerFire", "EventDispatch"}
 SIZES = (500, 2_000, 10_000)
 LARGE = [
-    *(("select", f"n=200&d={d}") for d in (2, 3, 4)),
-    ("language", "sentence=held"),
-    ("symmetrise", "heads=8&iterations=8"),
-    ("ffn", "norm=rms_norm&weights=mirrored"),
-    ("ffn", "norm=rms_norm&weights=trained&expansion=4"),
-    ("block", "n=8&heads=2"),
-    ("heads", "heads=4&overlap=1"),
-    ("drift", "window=256&layer=4"),
-    ("model", "beside=start"),
-]  # scenes at their largest, where that is costly
+    *(("select", f"n=200&d={d}", "") for d in (2, 3, 4)),
+    ("language", "sentence=held", ""),
+    ("symmetrise", "heads=8&iterations=8", ""),
+    ("scores", "", "rho"),
+    ("ffn", "norm=rms_norm&weights=mirrored", ""),
+    ("ffn", "norm=rms_norm&weights=trained&expansion=4", ""),
+    ("block", "n=8&heads=2", ""),
+    ("depth", "", "gain"),
+    ("heads", "heads=4&overlap=1", "overlap"),
+    ("drift", "window=256&layer=4", ""),
+    ("model", "beside=start", ""),
+]  # scenes at their largest, where that is costly, and the slider that is moved, in place of the progress
 OPEN = (
     "window.normscape?.players?.[0]?.panels?.length && document.querySelector('.views').ariaBusy === 'false'"
 )
+RUN = "([way, count, slider]) => bench.run(way, count, slider)"
 IMPORT = """async (code) => { window.bench = await import(URL.createObjectURL(new Blob(
   [code.replaceAll('/assets/', location.origin + '/assets/')], {type: 'text/javascript'}))); }"""
 DASH = """async (count) => { const gd = document.querySelector('.js-plotly-plot'), times = [];
@@ -148,14 +152,17 @@ def opened(browser: Browser, url: str, ready: str) -> Page:
 
 
 def frames(
-    browser: Browser, base: str, slug: str, query: str, ways: tuple[str, ...]
+    browser: Browser, base: str, slug: str, query: str, ways: tuple[str, ...], *, slider: str = ""
 ) -> dict[str, tuple[float, float]]:
-    """For each way: script milliseconds a frame, milliseconds from slider to drawn frame."""
+    """For each way: script milliseconds a frame, milliseconds from slider to drawn frame.
+
+    slider: the parameter that moves in place of the progress, for ours alone.
+    """
     page = opened(browser, f"{base}/{slug}?{query}", OPEN)
     page.evaluate(IMPORT, (ROOT / "benchmarks/frames.mjs").read_text())
     out = {}
     for way in ways:
-        cost = script(page, way, lambda way=way: page.evaluate("([w, c]) => bench.run(w, c)", [way, FRAMES]))
+        cost = script(page, way, partial(page.evaluate, RUN, [way, FRAMES, slider]))
         waits = page.evaluate("([w, c]) => bench.latency(w, c)", [way, 9]) if slug == "layernorm" else [0]
         out[way] = cost, statistics.median(waits)
     page.close()
@@ -238,9 +245,9 @@ def main() -> None:
             for way, (cost, wait) in rows.items():
                 print(f"| {n} | {WAYS[way]} | {cost:.1f} | {wait:.0f} |", flush=True)
         print("\n| scene, as it opens | script a frame, ms | lines of Python |\n| --- | --- | --- |")
-        for slug, query in [*((slug, "") for slug in scenes()), *LARGE]:
-            cost, _ = frames(browser, base, slug, query, ("ours",))["ours"]
-            print(f"| {' '.join((slug, query))} | {cost:.1f} | {lines(slug)} |", flush=True)
+        for slug, query, slider in [*((slug, "", "") for slug in scenes()), *LARGE]:
+            cost, _ = frames(browser, base, slug, query, ("ours",), slider=slider)["ours"]
+            print(f"| {' '.join((slug, query, slider))} | {cost:.1f} | {lines(slug)} |", flush=True)
         loads(browser, base)
         first, end, count = clicked(browser, base)
         print("\n| click on Train, the default spiral | |\n| --- | --- |")

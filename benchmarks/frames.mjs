@@ -26,8 +26,11 @@ function moving() {
 }
 
 export const ways = {
-  ours: () => {
-    const { clock, parameters } = player.recipe, p = parameters.find((each) => each.name === clock) ?? parameters[0];
+  ours: (slider) => {
+    const { clock, parameters } = player.recipe, own = parameters.find((each) => each.name === slider);
+    if (slider && !own) throw new Error(`no slider ${slider}`);
+    if (own) return (progress) => player.set(slider, own.min + (progress / (player.last || 1)) * (own.max - own.min));
+    const p = parameters.find((each) => each.name === clock) ?? parameters[0];
     return (progress) => { // a training moves with the layers
       if (player.last) player.seek(progress);
       if (clock || !player.last) player.set(p.name, p.min + (progress / (player.last || 1)) * (p.max - p.min));
@@ -49,8 +52,8 @@ export const ways = {
 
 /** One update a frame, inside the frame's callback, from the first stage to the last; the caller reads the browser's
  * own clock of script time. */
-export async function run(way, count) {
-  const go = ways[way]();
+export async function run(way, count, slider = "") {
+  const go = ways[way](slider);
   for (let i = 0; i < count; i++) {
     await new Promise((done) => requestAnimationFrame(async () => {
       await go(((player.last || 1) * (i + 0.5)) / count);

@@ -1,6 +1,7 @@
 """Normscape in other people's work; each name is loaded when it is first used.
 
 Figure     a scene in a notebook (docs/notebook.md)
+own        the choices with which a recording's file is shown, in a notebook or an application
 record     what comes to the norms of a PyTorch model; `show` is its page (docs/notebook.md)
 Scene      a scene in anybody's Dash application (docs/dash.md)
 register   gives an application the routes of its scenes; `Scene` does so by itself for one that is made after
@@ -16,17 +17,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from normscape.figure import Figure
-    from normscape.recording import record
+    from normscape.recording import own, record
     from normscape.scene import Scene, register
 
-__all__ = ["Figure", "Scene", "record", "register"]
+__all__ = ["Figure", "Scene", "own", "record", "register"]
 __version__ = "0.1.0"
 
 # What Dash reads of a package of components.
 _js_dist = [{"relative_package_path": "scene.js", "namespace": "normscape"}]
 _css_dist: list[dict[str, str]] = []
 
-HOMES = {"Figure": "figure", "Scene": "scene", "record": "recording", "register": "scene"}
+HOMES = {"Figure": "figure", "Scene": "scene", "own": "recording", "record": "recording", "register": "scene"}
 ROOMS = ("components", "geometry", "learning")
 
 

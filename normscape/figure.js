@@ -10,6 +10,7 @@
 
 const PATIENCE = 3000; // milliseconds for a widget that may not be there
 const LOST = "Normscape: this figure could not be brought to life. Run its cell again.";
+const AROUND = ":is(.jp-OutputArea-child, .output_area, .cell-output)"; // of JupyterLab, Notebook and pages of theirs, Quarto
 const page = /** @type {any} */ (globalThis);
 
 /** What Python has packed: JSON, compressed. @param {DataView} packed */
@@ -48,11 +49,21 @@ async function load({ modules, styles, plotly }) {
   return { show, styles, plotly: address(plotly), unpack };
 }
 
+/** Hides the picture that stands below a figure, with what the notebook has around it; it comes again when the figure goes.
+ * @param {string} picture its class @returns {() => void} */
+function hide(picture) {
+  const style = document.createElement("style");
+  style.textContent = `${AROUND}:has(.${picture}), .${picture} { display: none !important }`;
+  document.head.append(style);
+  return () => style.remove();
+}
+
 /** @param {{model: Model, el: HTMLElement}} view */
 async function render({ model, el }) {
   try {
     const { show, ...more } = await code(model);
-    return show(model, el, more);
+    const close = show(model, el, more), bring = hide(model.get("_picture"));
+    return () => { close(); bring(); };
   } catch (error) {
     el.textContent = LOST;
     throw error;

@@ -11,10 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
+from uuid import uuid4
 
 import anywidget
 import traitlets
 from dash import html
+from IPython.display import display
 
 from components.drawing import still
 from components.language import link
@@ -30,6 +32,7 @@ from components.web.server import contents, find, library_code
 
 QUICK = 6  # of gzip's 9
 ENTRY = "guest/kernel"
+VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 class Library(anywidget.AnyWidget):
@@ -75,6 +78,7 @@ class Figure(anywidget.AnyWidget):
     _esm = Path(__file__).with_suffix(".js")
     _version = traitlets.Unicode().tag(sync=True)
     _library = traitlets.Unicode().tag(sync=True)
+    _picture = traitlets.Unicode().tag(sync=True)  # the class of its picture in the page
     _element = traitlets.Bytes().tag(sync=True)
     _made = traitlets.Bytes().tag(sync=True)
     slug = traitlets.Unicode(read_only=True).tag(sync=True)
@@ -98,6 +102,7 @@ class Figure(anywidget.AnyWidget):
         super().__init__(
             _version=version(),
             _library=library().model_id,
+            _picture=f"normscape-{uuid4().hex[:12]}",
             _element=_packed(_element(found)),
             choices=dict(found.choices),
             params=dict(found.params),
@@ -115,16 +120,23 @@ class Figure(anywidget.AnyWidget):
         asked = parse_qsl(link.write(self.state).removeprefix("?"))
         return f"Figure({', '.join([repr(self.slug), *(f'{name}={values[name]!r}' for name, _ in asked)])})"
 
-    def _repr_mimebundle_(self, **how: Any) -> Any:
-        """The widget; and its picture, for where no kernel is: a saved notebook as a page."""
-        found = super()._repr_mimebundle_(**how)
-        data, about = found if found else ({}, {})
-        return {**data, "text/html": self._picture()}, about
+    def _ipython_display_(self) -> None:
+        """The widget, then its picture, for where nothing brings the widget to life: on a page that is made
+        of the notebook, in a viewer, in a notebook that is opened again. A widget that lives hides it.
+        """
+        widget, _ = self._repr_mimebundle_() or ({}, {})
+        if VIEW in widget:
+            display({VIEW: widget[VIEW], "text/html": ""}, raw=True)  # where no widget is: nothing
+        display({"text/plain": repr(self), "text/html": self._drawn()}, raw=True)
 
-    def _picture(self) -> str:
+    def _drawn(self) -> str:
         state = self.state
         drawn = base64.b64encode(still.svg(state.recipe, state).encode()).decode()
-        source = {"src": f"data:image/svg+xml;base64,{drawn}", "alt": self.scene.title}
+        source = {
+            "src": f"data:image/svg+xml;base64,{drawn}",
+            "alt": self.scene.title,
+            "class": self._picture,
+        }
         size = {"width": still.WIDTH, "height": still.HEIGHT, "style": "max-width: 100%; height: auto"}
         return written(element("img", source | size))
 
@@ -208,7 +220,7 @@ def _element(state: State) -> str:
     """The scene's element with its picture, as an embed has it; the player fills it."""
     data = facts(state.scene, **plain.figure(state))
     told = state.scene.json()["choices"]
-    return written(plain.body(state.scene, state, data, told=told, tag=html.Section))
+    return written(plain.body(state.scene, state, data, told=told, tag=html.Section, folded=False))
 
 
 def _packed(value: Any) -> bytes:

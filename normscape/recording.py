@@ -1,12 +1,14 @@
-"""What the norms of a reader's own model do, in a notebook: recorded, and shown there."""
+"""What the norms of a reader's own model do: recorded, and shown in a notebook or in a Dash application."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from learning.recording.digest import digest
+from learning.recording.digest import Digest, digest, opened
 from learning.recording.recorder import Recorder
+from learning.recording.recording import Recording
 
 if TYPE_CHECKING:
     from normscape.figure import Figure
@@ -17,13 +19,24 @@ class Seen(Recorder):
 
     def show(self, **state: Any) -> Figure:
         """The scene of these norms. What it is made of is kept as long as runs are (CACHE_DIR)."""
-        from components.pages import recordings
         from components.scenes.model import SCENE
         from normscape import Figure
 
-        return Figure(SCENE.slug, own=recordings.kept(digest(self.recording), client=""), **state)
+        return Figure(SCENE.slug, **own(self.recording) | state)
 
 
 def record(model: Any, **how: Any) -> AbstractContextManager[Seen]:
     """As `learning.recording.record`, with `show` for what was seen."""
     return Seen(model, **how).listening()
+
+
+def own(seen: Recording | str | Path) -> dict[str, str]:
+    """The choices with which the scene `model` shows a recording, or the file of one.
+
+    What it is made of is kept as long as runs are (CACHE_DIR). Raises FileError, OSError; WrongValue where it
+    cannot be kept.
+    """
+    from components.pages import recordings
+
+    found = seen if isinstance(seen, Recording) else opened(seen)
+    return {"own": recordings.kept(found if isinstance(found, Digest) else digest(found), client="")}

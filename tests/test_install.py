@@ -105,6 +105,8 @@ def files(folder):
 def test_the_command_works_anywhere(around):
     listed = run("normscape", "list", **around)
     assert [line.split()[0] for line in listed.splitlines()] == list(scenes())
+    cut = subprocess.run("normscape list | head -1", shell=True, capture_output=True, text=True, **around)
+    assert cut.stdout == listed.partition("\n")[0] + "\n" and cut.stderr == ""
     run("normscape", "export", "fold", "--out", "fold.html", **around)
     run("normscape", "export", "spiral", "--out", "spiral.svg", **around)
     page = (around["cwd"] / "fold.html").read_text("utf-8")
@@ -119,7 +121,7 @@ def test_the_command_works_anywhere(around):
 
 
 def test_a_notebook_finds_its_figures(around, place):
-    code = "from normscape import Figure; print(Figure('fold', t=1.5)._repr_mimebundle_()[0]['text/html'])"
+    code = "from normscape import Figure; print(Figure('fold', t=1.5)._drawn())"
     assert run(place / "python", "-c", code, **around).startswith("<img ")
 
 

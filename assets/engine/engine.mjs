@@ -514,7 +514,10 @@ function coordinate(row, stagesOfCloud, now, n, params, out, offset, stride) {
   const weights = Array.isArray(row.weights) ? row.weights : value(row.weights, params);
   const d = points.length / n || 1, m = Math.min(d, weights.length), /** @type {number[]} */ seen = [];
   for (let j = 0; j < m; j++) if (weights[j] !== 0) seen.push(j);
-  for (let i = 0, at = 0, to = offset; i < n; i++, at += d, to += stride) {
+  if (seen.length === 1) {
+    const weight = weights[seen[0]], { offset: low } = row;
+    for (let i = 0, at = seen[0], to = offset; i < n; i++, at += d, to += stride) out[to] = low + weight * points[at];
+  } else for (let i = 0, at = 0, to = offset; i < n; i++, at += d, to += stride) {
     let sum = row.offset;
     for (let k = 0; k < seen.length; k++) sum += weights[seen[k]] * points[at + seen[k]];
     out[to] = sum;

@@ -3,6 +3,7 @@
 
 export const FATES = ["apart", "shared", "collapsed"];
 const [APART, SHARED, COLLAPSED] = [0, 1, 2];
+const MOST = 52; // bits of a number that is exact
 const SMALL = 1e-9; // of the largest weights: what is less is rounding
 
 /** @typedef {{W: number[][], b: ArrayLike<number>}} Layer a row of W for each neuron, of which there are at most 52 */
@@ -15,7 +16,7 @@ export function fates({ W }, x, z, count) {
   /** @type {Map<number, Piece>} */ const known = new Map();
   for (let i = 0; i < count; i++) {
     let on = 0;
-    for (let k = 0, bit = 1; k < m; k++, bit *= 2) if (z[i * m + k] > 0) on += bit;
+    for (let k = m - 1; k >= 0; k--) on = 2 * on + (z[i * m + k] > 0 ? 1 : 0);
     let piece = known.get(on);
     if (!piece) known.set(on, (piece = pieceOf(W, on, n, least)));
     found[i] = piece.fate;
@@ -23,7 +24,7 @@ export function fates({ W }, x, z, count) {
     if (!piece.unseen) continue;
     let part = 0, across = 0;
     for (let j = 0; j < n; j++) part += 2 * piece.unseen[j] * x[i * n + j];
-    for (let k = 0, bit = 1; k < m; k++, bit *= 2) if (z[i * m + k] - part * piece.along[k] > 0) across += bit;
+    for (let k = m - 1; k >= 0; k--) across = 2 * across + (z[i * m + k] - part * piece.along[k] > 0 ? 1 : 0);
     if (across !== on) found[i] = APART;
   }
   return { found, ranks, highest: n };
@@ -92,10 +93,11 @@ export function pieces({ W, b }, radius) {
 /** How many sign patterns points have, and the entropy of their shares in bits. @param {ArrayLike<number>} x @param {number} count */
 export function patterns(x, count) {
   const m = x.length / count || 1;
-  /** @type {Map<string, number>} */ const found = new Map();
+  /** @type {Map<string | number, number>} */ const found = new Map();
   for (let i = 0; i < count; i++) {
-    let signs = "";
-    for (let j = 0; j < m; j++) signs += x[i * m + j] > 0 ? "1" : "0";
+    /** @type {string | number} a bit for each coordinate, as long as a number has room for them */ let signs = m > MOST ? "" : 0;
+    if (typeof signs === "string") for (let j = 0; j < m; j++) signs += x[i * m + j] > 0 ? "1" : "0";
+    else for (let j = 0; j < m; j++) signs = 2 * signs + (x[i * m + j] > 0 ? 1 : 0);
     found.set(signs, (found.get(signs) ?? 0) + 1);
   }
   let bits = 0;

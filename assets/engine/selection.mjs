@@ -53,8 +53,10 @@ function surround(keys, d, k, among) {
     ways.push(way);
     farthest = Math.max(farthest, dot(way, way));
   }
-  const w = flat(ways), rest = mixed(ways, w);
-  return w.every((each) => each >= 0) && dot(rest, rest) <= APART * APART * farthest;
+  const w = flat(ways);
+  for (let s = 0; s < w.length; s++) if (!(w[s] >= 0)) return false;
+  const rest = mixed(ways, w);
+  return dot(rest, rest) <= APART * APART * farthest;
 }
 
 /** The most that attention can give each key; where a key that loses had a query a moment before, it is taken to go on as it went.

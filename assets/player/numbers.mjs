@@ -131,12 +131,17 @@ function fate({ margin, largest, weights }) {
 
 /** How many coordinates of n points are 0. @param {Float64Array} points @param {number} n */
 function zeros(points, n) {
-  return `${fixed(points.filter((x) => x === 0).length / n)} of ${points.length / n}`;
+  let count = 0;
+  for (let i = 0; i < points.length; i++) if (points[i] === 0) count++;
+  return `${fixed(count / n)} of ${points.length / n}`;
 }
 
 /** The share of n points of each rank. @param {{ranks: Uint8Array, highest: number}} found @param {number} n */
-const byRank = ({ ranks, highest }, n) =>
-  Array.from({ length: highest + 1 }, (_, rank) => `${rank}: ${(100 * ranks.filter((each) => each === rank).length / n).toFixed(1)} %`).join(", ");
+function byRank({ ranks, highest }, n) {
+  const counts = new Array(highest + 1).fill(0);
+  for (let i = 0; i < ranks.length; i++) counts[ranks[i]]++;
+  return counts.map((count, rank) => `${rank}: ${((100 * count) / n).toFixed(1)} %`).join(", ");
+}
 
 /** @param {{count: number, bits: number}} found */
 const signs = ({ count, bits }) => `${count}, entropy ${bits.toFixed(2)} bits`;

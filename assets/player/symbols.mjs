@@ -6,6 +6,7 @@ import { fromTrack, h, readable, toTrack, track } from "./controls.mjs";
 /** @typedef {import("../engine/engine.mjs").Parameter} Parameter */
 
 const WIDTH = 240; // pixels of the hand, from one end of a slider to the other
+const EDGE = 4; // pixels between a bubble and the end of the window
 const KEYS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity });
 
 /** A parameter's value so far along its slider from another, on one of its steps. @param {Parameter} p @param {number} value @param {number} by in units of the slider */
@@ -40,24 +41,26 @@ function handle(letters, own, bubble, player) {
     for (const p of own) player.set(p.name, moved(p, from[p.name], (by * (track(p).max - track(p).min)) / (max - min)));
   };
   const words = () => own.map((p) => `${p.label} = ${readable(player.params[p.name]).replace("-", "−")}`).join("\u2002");
-  let known = "", held = false;
+  let known = "", held = /** @type {Element | null} */ (null);
+  const place = () => { if (held) below(bubble, held); };
   const show = () => {
     const now = words();
-    if (held) bubble.textContent = now;
+    if (held && bubble.textContent !== now) {
+      bubble.textContent = now;
+      place();
+    }
     if (now === known) return;
     known = now;
     slider.setAttribute("aria-valuenow", String(toTrack(first, player.params[first.name])));
     slider.setAttribute("aria-valuetext", now);
   };
   const say = (/** @type {Element} */ letter) => {
-    held = true;
+    held = letter;
     bubble.hidden = false;
     show();
-    const at = letter.getBoundingClientRect(), half = bubble.offsetWidth / 2, from = around(bubble);
-    bubble.style.left = `${Math.max(half, Math.min(innerWidth - half, at.left + at.width / 2)) - from.left}px`;
-    bubble.style.top = `${at.bottom - from.top}px`;
+    place();
   };
-  const hush = () => { held = false; bubble.hidden = true; };
+  const hush = () => { held = null; bubble.hidden = true; };
   const reset = () => { for (const p of own) player.set(p.name, p.value); };
   const together = own.length > 1 ? ` It moves ${names} together, by the same step.` : "";
   for (const letter of letters) {
@@ -92,6 +95,13 @@ function handle(letters, own, bubble, player) {
 
 /** What an element is placed in: the formula, or on small screens what that stands in. @param {HTMLElement} element */
 const around = (element) => (element.offsetParent ?? document.body).getBoundingClientRect();
+
+/** Puts a bubble below a letter, whole in the window. @param {HTMLElement} bubble @param {Element} letter */
+function below(bubble, letter) {
+  const at = letter.getBoundingClientRect(), half = bubble.offsetWidth / 2 + EDGE, from = around(bubble);
+  bubble.style.left = `${Math.max(half, Math.min(innerWidth - half, at.left + at.width / 2)) - from.left}px`;
+  bubble.style.top = `${at.bottom - from.top}px`;
+}
 
 /** Puts an element over a letter. @param {HTMLElement} element @param {Element} letter */
 function lie(element, letter) {

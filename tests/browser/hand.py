@@ -177,3 +177,12 @@ def difference(a, b):
     """Mean absolute difference of two pictures, of 255."""
     assert a.shape == b.shape
     return np.abs(a - b).mean()
+
+
+def finger(page, points):
+    """A finger that goes down at the first of some points and along the others; what lifts it."""
+    touch = page.context.new_cdp_session(page)
+    for k, (x, y) in enumerate(points):
+        kind = "touchMove" if k else "touchStart"
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    return lambda: touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.hand import FEW, PATIENCE, frames, middle, player, rest, until, visit
+from tests.browser.hand import FEW, PATIENCE, finger, frames, middle, player, rest, until, visit
 
 LINK = f"/layernorm?{FEW}"
 
@@ -48,6 +48,21 @@ def test_letters_of_the_formula_are_sliders(page):
     assert player(page, "p.params.eps") == 0
     eps.press("ArrowRight")
     assert player(page, "p.params.eps") == 1e-8
+
+
+def test_letters_of_the_formula_are_moved_by_a_finger(new_page):
+    """The page stays where it is, and what they say is whole, however long it becomes."""
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    visit(page, LINK)
+    x, y = middle(page, ".formula .symbol")
+    lift = finger(page, [(x, y), (x + 20, y + 40), (x + 40, y + 80)])
+    words = page.locator(".dragged", has_text="γ₁ = 1.67\u2002γ₂ = 1.67\u2002γ₃ = 1.67")
+    words.wait_for()
+    box = words.bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+    lift()
+    words.wait_for(state="hidden")
+    assert player(page, "p.params.gamma3") == 1.67 and page.evaluate("scrollY") == 0
 
 
 def test_arrow_keys_move_a_slider_and_a_double_click_resets_it(page):

@@ -6,7 +6,7 @@ import pytest
 from components.language.scene import scenes
 from components.training.recipes import recipe_of
 from geometry.centering import hyperplane_basis
-from tests.browser.hand import middle, player, rest, visit, walk
+from tests.browser.hand import finger, middle, player, rest, visit, walk
 from tests.browser.test_accessibility import barriers, unseen
 
 STACKED = """[...document.querySelectorAll(".views .figure, .scrubber")].map((e) => e.getBoundingClientRect())
@@ -94,10 +94,6 @@ def test_v_is_dragged_by_a_finger(new_page):
     page.locator(".handle").scroll_into_view_if_needed()
     assert page.locator(".handle").evaluate("(e) => getComputedStyle(e).touchAction") == "none"
     (x, y), scrolled = middle(page, ".handle"), page.evaluate("scrollY")
-    touch = page.context.new_cdp_session(page)
-    points = [(x, y), (x - 10, y - 30), (x - 30, y - 60)]
-    for kind, (left, top) in zip(("touchStart", "touchMove", "touchMove"), points, strict=True):
-        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": left, "y": top}]})
-    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    finger(page, [(x, y), (x - 10, y - 30), (x - 30, y - 60)])()
     rest(page)
     assert player(page, "p.params.phi") > 30 and page.evaluate("scrollY") == scrolled

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,12 +10,15 @@ from pathlib import Path
 import pytest
 import torch
 import traitlets
+from dash import Dash, html
 
 import normscape
 from components.language.link import key
 from components.language.scene import scenes
 from components.pages.modules import IMPORT, beside, ordered
+from components.publish.component import PATH
 from normscape import Figure, figure
+from tests.learning.recording.norms import recording
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,7 +37,9 @@ def test_every_scene_is_a_figure(slug):
     fig = Figure(slug)
     made = opened(fig._made)
     assert made["key"] == "" and made["recipe"]["slug"] == slug and made["recipe"]["text"] is None
-    assert f'data-slug="{slug}"' in opened(fig._element) and "data-recipe" not in opened(fig._element)
+    element = opened(fig._element)
+    assert f'data-slug="{slug}"' in element and "data-recipe" not in element
+    assert '<div class="controls">' in element, "sliders are what a notebook is for: they are open"
     names = {p["name"] for p in made["recipe"]["parameters"]}
     assert fig.params.keys() == names and fig.choices == made["recipe"]["chosen"]
 
@@ -123,13 +129,25 @@ def test_the_code_is_there_once_for_all_figures_of_a_kernel(fig):
         assert '"../' not in text and '"./' not in text
 
 
-def test_a_saved_notebook_has_the_picture_of_what_was_shown(fig):
-    data, _ = fig._repr_mimebundle_()
-    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == fig.model_id
-    first = data["text/html"]
-    assert first.startswith("<img ") and 'src="data:image/svg+xml;base64,' in first
+def shown(fig, monkeypatch):
+    """What a cell that ends in the figure writes into its notebook."""
+    said = []
+    monkeypatch.setattr(figure, "display", lambda data, raw: said.append(data))
+    fig._ipython_display_()
+    return said
+
+
+def test_a_saved_notebook_has_the_picture_of_what_was_shown_beside_the_widget(fig, monkeypatch):
+    widget, first = shown(fig, monkeypatch)
+    assert widget.pop("text/html") == "", "what shows no widgets shows the picture alone"
+    assert widget.keys() == {figure.VIEW} and widget[figure.VIEW]["model_id"] == fig.model_id
+    assert first["text/plain"] == repr(fig)
+    assert re.fullmatch(
+        f'<img src="data:image/svg.xml;base64,[^"]*" .*class="{fig._picture}".*>', first["text/html"]
+    )
     fig.progress = 4
-    assert fig._repr_mimebundle_()[0]["text/html"] != first
+    assert shown(fig, monkeypatch)[1]["text/html"] != first["text/html"]
+    assert Figure("fold")._picture != fig._picture
 
 
 def test_a_recording_shows_the_norms_of_a_model():
@@ -139,6 +157,22 @@ def test_a_recording_shows_the_norms_of_a_model():
     fig = seen.show(norm=2)
     assert fig.slug == "model" and fig.choices["norm"] == 2
     assert len(seen.recording.norms) == 2 and opened(fig._made)["recipe"]["chosen"] == fig.choices
+
+
+def test_the_file_of_a_recording_is_shown_anywhere(tmp_path):
+    recording().save(tmp_path / "mine.safetensors")
+    choices = normscape.own(tmp_path / "mine.safetensors")
+    assert choices == normscape.own(recording()), "one content, one key"
+    assert opened(Figure("model", **choices)._made)["recipe"]["views"][0]["title"] == "h.0.ln_1"
+    app = Dash(__name__)
+    app.layout = html.Div(normscape.Scene("model", choices=choices))
+    client = app.server.test_client()
+    assert client.get(f"/{PATH}/figure/model", query_string=choices).status_code == 200
+    recipe = client.get(f"/{PATH}/recipe/model", query_string=choices).json
+    assert recipe["views"][0]["title"] == "h.0.ln_1"
+    (tmp_path / "other.safetensors").write_bytes(bytes(100))
+    with pytest.raises(ValueError, match="header"):
+        normscape.own(tmp_path / "other.safetensors")
 
 
 def test_without_its_widgets_it_says_what_to_install_and_records_all_the_same():

@@ -9,7 +9,8 @@ from components.scenes.heads.build import HEADS, LAYERS, MEASURES, WINDOWS
 from components.scenes.heads.cut import FOLLOW, SHOW, D
 from components.scenes.heads.shuffle import KINDS, PLACES, scale
 from components.training.recipes import recipe_of
-from geometry import layer_norm
+from geometry import layer_norm, rms_norm
+from geometry.centering import hyperplane_basis
 from geometry.windows import windows
 from learning import shuffles
 from learning.language import from_file, initial, losses, read
@@ -344,6 +345,9 @@ def no_difference():
     all_said("read", "1.82", "1.82", "1.83")
     all_said("concat", "0.71", "0.67", "0.64")
     assert mean("concat", "across") < mean("concat", "each") < mean("concat", "one")
+    more = [row["across_loss"][0] - row["one_loss"][0] for row in rows(True, 0, "read")]
+    said(max(more), "0.07")
+    said(-min(more), "0.09")
     for row in rows(True, 0, "read"):
         assert 0.85 < row["across_loss"][0] / row["one_loss"][0] < 1.15
 
@@ -387,6 +391,20 @@ def attention_off():
     said(grown[1], "0.03")
 
 
+def alike():
+    """Axes yes; of directions, those across 1 for LayerNorm, and all for RMSNorm."""
+    rng = np.random.default_rng(0)
+    x, renumbered = rng.normal(size=(50, 6)), rng.permutation(6)
+    up, across = np.ones((6, 1)) / np.sqrt(6), hyperplane_basis(6).T
+    anyhow, inside = (np.linalg.qr(rng.normal(size=(n, n)))[0] for n in (6, 5))
+    around = across @ inside @ across.T + up @ up.T  # leaves 1
+    for norm in (layer_norm, rms_norm):
+        np.testing.assert_array_equal(norm(x[:, renumbered]).round(9), norm(x)[:, renumbered].round(9))
+        np.testing.assert_allclose(norm(x @ around.T), norm(x) @ around.T, atol=ROUNDING)
+    np.testing.assert_allclose(rms_norm(x @ anyhow.T), rms_norm(x) @ anyhow.T, atol=ROUNDING)
+    assert np.abs(layer_norm(x @ anyhow.T) - layer_norm(x) @ anyhow.T).max() > 0.5
+
+
 CLAIMS = {
     "Here a vector has $d = 4$ axes, and there are $H = 2$ heads of two axes each, or $H = 4$ of one.": the_cut,
     "LayerNorm has put each point $x$ on a sphere of radius 2. The sphere lies in the space of all vectors whose components sum to zero, which has three dimensions": on_the_sphere,
@@ -414,11 +432,12 @@ CLAIMS = {
     "each is as wide as all four axes. How are the scores of the two heads related?": boxes,
     "Every head has half of every axis. Both ellipses have become the same smaller sphere, of radius 1": boxes,
     "With two heads that is the mean of the other block.": ties,
+    "Does LayerNorm treat all axes alike? Before $\\gamma$ and $\\beta$ it does": alike,
     "Eight axes of a trained model change places, and a dot says what that costs. The scrubber leads from shuffles within one head": how_it_was_done,
     "Five language models with four heads of eight axes, in two layers, each learned for 3,000 steps": how_it_was_done,
     "A shuffle swaps eight axes in four pairs: all those of one head, or two of each head with one another, or two of each head with those of other heads. Renumber the axes, and one kind is the other; nothing but the heads tells them apart. A dot is one of 100 shuffles of the first model, a tick the mean of a model. The loss is that on 1,024 characters": how_it_was_done,
     "Across heads both cost something: 0.41 and 0.24 nats in the first layer.": by_arithmetic,
-    "Swaps there cost 1.82 nats within one head, 1.82 within each head and 1.83 across heads, on average over the models. Before $W_O$ they cost 0.71, 0.67 and 0.64: across heads the least.": no_difference,
+    "Swaps there cost 1.82 nats within one head, 1.82 within each head and 1.83 across heads, on average over the models. Single models differ more than that: in one, across heads costs 0.07 nats more than within one head, in another 0.09 less. Before $W_O$ the shuffles cost 0.71, 0.67 and 0.64: across heads the least.": no_difference,
     "So no axis of LayerNorm's output is at home in one head.": no_difference,
     "Shuffle the queries alone, and across heads costs more: 0.63 nats, against 0.48 within one head. But two axes of each head, swapped with one another, cost 0.62. So what counts is how many heads are hurt, not whether an axis leaves its own. Untrained models have the same order: divergences of 0.049, 0.053 and 0.055.": a_trap,
     "### Shuffled within one head Another picture: what shuffles within one head cost a trained model, at six places of its first layer": within_one,

@@ -186,6 +186,17 @@ def copies():
     assert largest_weights(pair)[[0, 4]] == pytest.approx(0.5)
 
 
+def free_from_three_on():
+    """Of two dimensions only two places are left; elsewhere the keys that have no copy are free."""
+    all_free()
+    copies()
+    for d in (3, 4):
+        recipe = recipe_of(SCENE, keys="equal", d=d)
+        assert [np.flatnonzero(~selectable(stage)).tolist() for stage in stages(recipe)[2:]] == 3 * [
+            [0, d + 1]
+        ]
+
+
 def inside_by_epsilon():
     for eps in (0.01, 0.1, 1.0):
         recipe = recipe_of(SCENE, d=3)
@@ -282,7 +293,8 @@ CLAIMS = {
     "With $d = 2$ take hold of any key and carry it about.": carried,
     "Write the weight of $h$ as $1 / (1 + e^{L(q)})$": the_bound,
     r"\frac{1}{1 + e^{H}}": the_bound,
-    "after **sphere** no key is an average of the others": all_free,
+    "LayerNorm sets them free, from three dimensions on.": free_from_three_on,
+    "after **sphere** no key is an average of keys in other places, and every key can win that has its place for itself": free_from_three_on,
     "Centring alone makes it worse": centring_loses,
     "With $d = 2$ only two places are left, and nearly all keys are copies there.": copies,
     r"With $\varepsilon > 0$ a key goes to distance": inside_by_epsilon,
@@ -293,7 +305,7 @@ CLAIMS = {
     "more of them are hollow now": centring_at_the_stop,
     "every key is a corner, and the count is zero": none_at_the_stop,
     "With ε at 0.1, what do the keys near the middle do?": inside_by_epsilon,
-    "Put **γ₁** to 0: the sphere is a disc now, and most keys are lost at once.": a_disc,
+    "put **γ₁** to 0: the sphere is a disc now, and most keys are lost at once.": a_disc,
     "### In four dimensions The centred keys of four dimensions fill a space of three": four_dimensions,
     "a key halfway between two others can get a third": halfway,
     "With few dimensions nearly all keys are inside; with many nearly none.": few_and_many_dimensions,
