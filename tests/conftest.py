@@ -8,7 +8,7 @@ busily, where tests run side by side.
 import os
 import tempfile
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is there, and for the processes that start here
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is there; also for those that start here
 
 from hypothesis import settings
 
