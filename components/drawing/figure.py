@@ -173,7 +173,7 @@ def figure(
     data: list[dict[str, Any]] = []
     layout: dict[str, Any] = _base_layout() | {"paper_bgcolor": "var(--paper)"}
     width = 1 / len(recipe.views)
-    for n, view in enumerate(recipe.views, 1):
+    for n, view in enumerate((view.at(progress) for view in recipe.views), 1):
         template = templates(recipe, view)
         domain = [width * (n - 1), width * n]
         for mark, trace in zip(view.layers, template["data"], strict=True):
