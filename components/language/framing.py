@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,6 +45,7 @@ LETTERS, EDGE = 0.89, 0.95  # of half of it: as far as names and ends of guides 
 HEROES = ("sphere", "meeting")  # roles
 ROUNDS = 12  # of approximation; each leaves less than a third of the error
 FEW = 200  # directions: what is farthest in one of these stands for all points
+ONE = 1e-12  # of their distance from 0: points that are so near one another are one
 Box = tuple[Array, float]  # its middle, and half its side
 MANY, GENTLY = 40, 1.4  # steps in which a guide is shortened, and how much in one at most
 LARGEST = 50.0  # times the first frame: farther, nothing is followed
@@ -203,9 +204,10 @@ def _few(found: Sequence[Array], dims: int) -> Array:
     points = points[np.isfinite(points).all(-1)]
     if len(points) <= FEW:
         return points
-    return points[np.unique(np.argmax(points @ _directions(dims).T, axis=0))]
+    return points[np.unique(np.argmax(_directions(dims) @ points.T, axis=1))]
 
 
+@cache
 def _directions(dims: int) -> Array:
     """FEW unit vectors, evenly."""
     k = np.arange(FEW) + 0.5
@@ -251,7 +253,7 @@ def _in_space(views: Sequence[_Seen]) -> list[Box]:
         def part(reach: float) -> float:
             return float(np.ptp(flat(points, middle(points, reach), reach), axis=0).max()) / 2 / share
 
-        return _grown(part, spread) if spread else 1.0
+        return _grown(part, spread) if spread > ONE * float(np.abs(points).max()) else 1.0
 
     def needed(points: Array, center: Array, start: float) -> float:
         return _grown(lambda reach: float(np.abs(flat(points, center, reach)).max(initial=0)) / FULL, start)
