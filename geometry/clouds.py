@@ -185,5 +185,6 @@ def _vector(k: int, line: str, d: int, largest: float) -> list[float]:
             raise ValueError(f"line {k}: {word[:20]} is not within ±{largest:g}")
         numbers.append(number)
     if len(numbers) != d:
-        raise ValueError(f"line {k}: {len(numbers)} numbers, but d = {d}")
+        found = "1 number" if len(numbers) == 1 else f"{len(numbers)} numbers"
+        raise ValueError(f"line {k}: {found}, but d = {d}")
     return numbers

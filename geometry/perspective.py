@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 Array = np.ndarray
@@ -12,9 +14,10 @@ NEAREST = 1e-3  # what is nearer than this, or behind the eye, counts as so near
 def sides(forward: Array) -> Array:
     """Two unit vectors (2, 3) across a direction: to the right, and up. The third axis is up; from straight
     above, the first is to the right."""
-    right = np.cross(forward, [0, 0, 1])
-    right = right / np.linalg.norm(right) if np.linalg.norm(right) > 0 else np.array([1.0, 0, 0])
-    return np.stack([right, np.cross(right, forward)])
+    x, y, z = map(float, forward)
+    far = math.hypot(x, y)
+    a, b = (y / far, -x / far) if far > 0 else (1.0, 0.0)  # (x, y, z) × (0, 0, 1), as long as 1
+    return np.array([[a, b, 0.0], [b * z, -a * z, a * y - b * x]])
 
 
 def perspective(points: Array, eye: Array, center: Array) -> tuple[Array, Array]:

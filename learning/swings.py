@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geometry.angles import angles
 from geometry.pipeline import Normalize
 from geometry.sphere import to_sphere
 from learning.network import Network
@@ -36,8 +37,8 @@ def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | No
 def turns(network: Network, before: Array, after: Array, x: Array) -> Array:
     """Degrees (L, N) that each point turns at each normalisation, as seen from the origin."""
     ends = [_directions(network, weights, x) for weights in (before, after)]
-    cosines = [np.clip((u * v).sum(-1), -1, 1) for u, v in zip(*ends, strict=True)]
-    return np.degrees(np.arccos(np.array(cosines).reshape(-1, len(x))))
+    turned = [angles(u, v) for u, v in zip(*ends, strict=True)]
+    return np.degrees(np.array(turned).reshape(-1, len(x)))
 
 
 def _directions(network: Network, weights: Array, x: Array) -> list[Array]:

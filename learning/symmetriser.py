@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
+from geometry.angles import angles
 from geometry.arrays import Array
 from geometry.norms import layer_norm
 from learning.safetensors import FileError, from_safetensors, to_safetensors
@@ -121,11 +122,9 @@ def errors(x: Array, y: Array) -> Array:
     return xp.sqrt(xp.mean(off * off, axis=-1))
 
 
-def turned_by(x: Array, y: Array) -> Array:
+def turned_by(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The angle (…, N) between y and LayerNorm of x, in degrees."""
-    xp, to = array_namespace(y), layer_norm(x, eps=0.0)
-    cosine = xp.sum(y * to, axis=-1) / xp.sqrt(xp.sum(y * y, axis=-1) * xp.sum(to * to, axis=-1))
-    return xp.acos(xp.clip(cosine, -1, 1)) * (180 / np.pi)
+    return np.degrees(angles(np.broadcast_to(layer_norm(x, eps=0.0), y.shape), y))
 
 
 def _apart(x: Array, block: Symmetriser) -> Array:

@@ -1,15 +1,22 @@
 """What is kept on disk stands in a folder of this run of the tests, also for the servers that it starts.
 
-A property is tested however slow the machine is.
+A property is tested however slow the machine is. Recipes never change: those that the tests of one process
+share are built once. Small matrices are multiplied by one thread each: more of them wait for one another
+busily, where tests run side by side.
 """
 
 import os
 import tempfile
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is there; also for those that start here
+
 from hypothesis import settings
+
+from components.training import recipes
 
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
+recipes.KEPT = 500
 FOLDER = tempfile.TemporaryDirectory(prefix="normscape-", ignore_cleanup_errors=True)
 
 

@@ -143,13 +143,26 @@ def test_the_first_frame_is_whole(scene):
                 assert np.nanmax(np.abs(flat), initial=0) <= size / 2 - edge, (query, view.name, mark)
 
 
+@EVERY
+def test_no_stage_leaves_its_panel(scene):
+    """Of a 3D view, with the sliders as they are: what a stage shows is on the paper, and between stages."""
+    state = state_of(scene, {})
+    for progress in np.arange(0, len(state.recipe.stages) - 0.75, 0.5):
+        at = state.recipe.moment(state.params, progress, followed=state.follow)
+        for view in (view for view in state.recipe.views if view.dims == 3):
+            for mark in (mark for mark in view.layers if mark.opacity_at(progress) > 0):
+                if mark.guide or mark.flat == 0 or isinstance(mark, Support | SupportDisc):
+                    continue
+                flat = flat_on(view.at(progress), mark, at)
+                assert np.nanmax(np.abs(flat), initial=0) <= 0.5, (progress, view.name, mark)
+
+
 # Where the largest sphere or circle of the hero is under 60 % of the panel's smaller side: what is seen
 # with it at first is so much larger, and is whole.
 SMALLER = {
     "layernorm": 0.45,  # the cloud, which comes to the sphere
     "stretch": 0.30,  # the ellipse, three times as wide
     "fold": 0.55,  # the shifted circle beside it
-    "temperature": 0.45,  # the days on their way, to the right
     "depth": 0.25,  # the stream, which grows out of the sphere
 }
 

@@ -26,8 +26,10 @@ export function hull(points, n, d, before) {
     for (let r = 0; r < rank; r++) if (flat[i * rank + r] !== flat[k * rank + r]) return false;
     return true;
   };
-  const places = [...found.corners], every = Array.from({ length: n }, (_, i) => i);
-  const corners = every.map((i) => found.corners.has(i) || places.some((k) => together(i, k)));
+  /** @type {Map<number, number[]>} */ const level = new Map(); // corners by their first coordinate
+  for (const k of found.corners) level.set(flat[k * rank], [...(level.get(flat[k * rank]) ?? []), k]);
+  const every = Array.from({ length: n }, (_, i) => i);
+  const corners = every.map((i) => found.corners.has(i) || Boolean(level.get(flat[i * rank])?.some((k) => together(i, k))));
   const first = (/** @type {number} */ i) => every.findIndex((k) => together(i, k));
   return { points, rank, corners, order: found.order, triangles: d === 3 && rank === 2 ? fan(found.order.map(first)) : found.triangles };
 }
@@ -41,7 +43,7 @@ function fan(order) {
 /** The points in coordinates of the space that they spread in, one axis after another along what is farthest from those before.
  * @param {ArrayLike<number>} points @param {number} n @param {number} d */
 function spread(points, n, d) {
-  const rest = Float64Array.from(points), least = 8 * Number.EPSILON * rest.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  const rest = new Float64Array(points), least = 8 * Number.EPSILON * rest.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
   for (let i = n - 1; i >= 0; i--) for (let j = 0; j < d; j++) rest[i * d + j] -= rest[j];
   const far = (/** @type {number} */ i) => { let s = 0; for (let j = 0; j < d; j++) s += rest[i * d + j] ** 2; return s; };
   /** @type {number[][]} */ const axes = [], directions = [];

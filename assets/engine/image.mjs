@@ -45,7 +45,8 @@ export function image(before, after, n, d) {
 /** @param {Points} points @param {number} n @param {number} d @returns {Frame} */
 function frame(points, n, d) {
   /** @type {Frame} */ const found = { ends: [], axes: [], along: [] };
-  const rest = Float64Array.from(points, (x, o) => x - points[o % d]);
+  const rest = new Float64Array(points);
+  for (let o = rest.length - 1; o >= 0; o--) rest[o] -= rest[o % d];
   for (let size = 0; found.axes.length < d; ) {
     let end = 0, most = 0;
     for (let i = 0; i < n; i++) {

@@ -315,7 +315,7 @@ export function measured(measure, cloud, moment) {
   if (!("kind" in measure)) return project([measure], stages[cloud], at[cloud], n, params);
   if (measure.kind === "attention") return softmax(project([measure.row], stages[cloud], at[cloud], n, params));
   const points = measure.stage === null ? at[cloud] : stages[cloud][measure.stage];
-  return Float32Array.from(weightsOf(points, cloud, moment).largest);
+  return new Float32Array(weightsOf(points, cloud, moment).largest);
 }
 
 /** @param {Float32Array} scores */

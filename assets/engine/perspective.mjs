@@ -1,11 +1,23 @@
 // @ts-check
-/** How an eye sees space: central projection, as geometry/perspective.py has it. Pure. */
+/** How an eye sees space: central projection, as geometry/perspective.py has it, and how far the axes of a view go. Pure. */
 
 const SIGHT = Math.tan(Math.PI / 8); // what Plotly's perspective sees at distance 1, each way
 const NEAREST = 1e-3; // what is nearer than this, or behind the eye, counts as so near
 
 /** @param {number[]} a @param {number[]} b */
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+
+/** How many times as wide as its ranges the axes of a view are: at each stage as it says, straight between them.
+ * @param {{room: number[]}} view @param {number} progress */
+export function roomOf({ room }, progress) {
+  const k = Math.min(Math.floor(progress), room.length - 1), next = Math.min(k + 1, room.length - 1), f = progress - k;
+  return room.length ? (1 - f) * room[k] + f * room[next] : 1;
+}
+
+/** Ranges so many times as wide, around the same middles. @param {[number, number][]} ranges @param {number} room
+ * @returns {[number, number][]} */
+export const widened = (ranges, room) => (room === 1 ? ranges
+  : ranges.map(([low, high]) => [(low + high - room * (high - low)) / 2, (low + high + room * (high - low)) / 2]));
 
 /** Where points of a 3D view are in a panel, in pixels from its left top; gaps stay.
  * @param {Float32Array} points interleaved @param {[number, number][]} ranges @param {{eye: number[], center: number[]}} camera

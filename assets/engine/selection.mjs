@@ -34,9 +34,9 @@ export function selection(keys, n, d, before) {
 /** @param {ArrayLike<number>} keys @param {Seen} all @param {number} k @param {Proof} [before] @returns {Proof} */
 function fate(keys, all, k, before) {
   const { n, d } = all, among = before?.among ?? [];
-  if (before && !before.query && surround(keys, d, k, among)) return before;
-  const own = coordinates(all, k), tried = [Array.from(own, (_, j) => keys[k * d + j]), own];
-  for (const query of before?.query ? [before.query, ...tried] : tried) if (leads(all, k, query)) return { query, among };
+  if (before && (before.query ? leads(all, k, before.query) : surround(keys, d, k, among))) return before;
+  const own = coordinates(all, k);
+  for (const query of [own.map((_, j) => keys[k * d + j]), own]) if (leads(all, k, query)) return { query, among };
   const found = lead(keys, n, d, k, among);
   return { query: found.margin > 0 ? found.query : null, among: found.among };
 }
@@ -195,7 +195,7 @@ function corral(kept, w, around) {
 /** The weights on points of the nearest point of the flat through them: least squares by modified Gram–Schmidt.
  * @param {number[][]} points */
 function flat(points) {
-  const [first] = points, m = points.length - 1, d = first.length, R = new Float64Array(m * m), b = new Float64Array(m), w = new Array(m + 1).fill(1);
+  const [first] = points, m = points.length - 1, d = first.length, R = new Array(m * m).fill(0), b = new Array(m).fill(0), w = new Array(m + 1).fill(1);
   /** @type {number[]} */ const left = [], /** @type {number[][]} */ axes = [];
   for (let j = 0; j < d; j++) left.push(-first[j]);
   for (let s = 0; s < m; s++) {
@@ -254,7 +254,11 @@ function middle(keys, n, d) {
 }
 
 /** @param {Seen} all @param {number} k @returns {number[]} */
-const coordinates = ({ rows, n, d }, k) => Array.from({ length: d }, (_, j) => rows[j * n + k]);
+function coordinates({ rows, n, d }, k) {
+  /** @type {number[]} */ const out = [];
+  for (let j = 0; j < d; j++) out.push(rows[j * n + k]);
+  return out;
+}
 
 /** Whether a query scores a key higher than every other, for certain. @param {Seen} all @param {number} k @param {number[]} query */
 function leads({ rows, size, n, d }, k, query) {

@@ -6,7 +6,7 @@
  *
  * components/drawing/depth.py says how much, and does the same on paper.
  *
- * @typedef {{fade: number, over: number, halo: number, veil: number, lift: number, least: number, most: number}} Depth
+ * @typedef {{fade: number, over: number, halo: number, rim: number, pale: number, veil: number, lift: number, least: number, most: number}} Depth
  * @typedef {{paper: number[], shape: number, square: boolean, still: boolean}} Look of the paper, and of the object that is drawn next
  */
 
@@ -27,7 +27,7 @@ const MAIN = "void main() {";
 const float = (x) => (Number.isInteger(x) ? x.toFixed(1) : String(x));
 
 /** The vertices of markers: `scale` is pixels of the buffer a unit of a glyph. @param {Depth} depth */
-const vertex = ({ lift, least, most }) => /** @type {[string, string][]} */ ([
+const vertex = ({ lift, least, most, rim }) => /** @type {[string, string][]} */ ([
   [MAIN, `${DECLARED}${VARYING}${MAIN}`],
   ["clipPosition /= clipPosition.w;", `vec4 deepMiddle = projection * (view * (model * vec4(0.5 * (clipBounds[0] + clipBounds[1]), 1.0)));
     deepAway = clipPosition.w / deepMiddle.w;
@@ -41,7 +41,7 @@ const vertex = ({ lift, least, most }) => /** @type {[string, string][]} */ ([
       if (deepLook.x < 2.5) {
         float deepSize = deepLook.y > 0.5 ? max(abs(glyph.x), abs(glyph.y)) : length(glyph);
         deepRim = max(deepSize * scale, 0.01);
-        float deepGrown = 1.0 + deepLook.w * pixelRatio / deepRim;
+        float deepGrown = 1.0 + min(deepLook.w * pixelRatio / deepRim, ${float(rim)});
         deepPlace = deepGrown * (deepLook.y > 0.5 ? sign(glyph) : glyph / max(deepSize, 0.0001));
         deepGlyph = deepGrown * glyph;
       }
@@ -59,15 +59,15 @@ const OTHER = /** @type {[string, string][]} */ ([
 ]);
 
 /** The pixels of markers. @param {Depth} depth */
-const fragment = ({ over }) => /** @type {[string, string][]} */ ([
+const fragment = ({ over, rim, pale }) => /** @type {[string, string][]} */ ([
   [MAIN, `${DECLARED}uniform float pixelRatio;${VARYING}${MAIN}`],
   ["gl_FragColor = interpColor * opacity;", `vec4 deepShown = interpColor;
   if (deepLook.x > 0.5) {
     deepShown.rgb = mix(deepShown.rgb, deepPaper, deepLook.z * clamp((deepAway - 1.0) / ${float(over)}, 0.0, 1.0));
     if (deepLook.x < 2.5) {
       float deepOut = ((deepLook.x < 1.5 ? length(deepPlace) : max(abs(deepPlace.x), abs(deepPlace.y))) - 1.0) * deepRim;
-      if (deepLook.x < 1.5 && deepLook.y > 0.5 && deepOut > deepLook.w * pixelRatio) discard; // a disc out of a square
-      deepShown.rgb = mix(deepShown.rgb, deepPaper, smoothstep(-0.5, 0.5, deepOut));
+      if (deepLook.x < 1.5 && deepLook.y > 0.5 && deepOut > min(deepLook.w * pixelRatio, ${float(rim)} * deepRim)) discard; // a disc out of a square
+      deepShown.rgb = mix(deepShown.rgb, deepPaper, ${float(pale)} * smoothstep(-0.5, 0.5, deepOut));
     }
   }
   gl_FragColor = deepShown * opacity;`],

@@ -136,7 +136,7 @@ function few(at) {
 /** @param {import("./painter.mjs").Panel} panel @param {import("./painter.mjs").Drawn} drawn @param {import("./painter.mjs").Camera | null} camera
  * @param {[number, number]} size @returns {Float32Array} */
 function pixels(panel, { points }, camera, [width, height]) {
-  if (camera) return flat(points, panel.view.ranges, camera, width, height);
+  if (camera) return flat(points, panel.ranges, camera, width, height);
   const out = new Float32Array(points.length);
   for (let i = 0; i < points.length; i += 2) [out[i], out[i + 1]] = panel.pixel(points[i], points[i + 1]);
   return out;

@@ -7,6 +7,7 @@
  * stops, so that hover and saved images tell the truth. All that is private to plotly.js 4.1 is in this file.
  *
  * @typedef {{points: Float32Array, opacity: number, values: Float32Array | null, text?: string[]}} Drawn one layer of a frame
+ * @typedef {Drawn[] & {room: number}} Frame all layers of a view, and how many times as wide as its ranges its axes are
  * @typedef {{eye: number[], center: number[]}} Camera
  * @typedef {import("../engine/marks.mjs").Mark} Mark
  * @typedef {import("../engine/marks.mjs").Color} Color
@@ -17,6 +18,7 @@
  */
 
 import { follows } from "../engine/marks.mjs";
+import { widened } from "../engine/perspective.mjs";
 import { SHAPES, deepen } from "./depth.mjs";
 import { picking } from "./picking.mjs";
 import { lazily } from "./shaders.mjs";
@@ -43,9 +45,9 @@ export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 1
 /** @param {Record<"x" | "y" | "z", number>} vector @returns {number[]} */
 const xyz = (vector) => [vector.x, vector.y, vector.z];
 
-/** Just outside a picture: WebGL wants a place for each marker, draws none there, and scales all to what is farthest away.
- * @param {[number, number][]} ranges */
-const outside = (ranges) => ranges.map(([low, high]) => 2 * high - low);
+/** Just outside a picture, however wide: WebGL wants a place for each marker, draws none there, and scales all to what is farthest away.
+ * @param {View} view */
+const outside = ({ ranges, room }) => widened(ranges, Math.max(1, ...room)).map(([low, high]) => 2 * high - low);
 
 /** One coordinate of interleaved points. @param {Float32Array} points @param {number} k @param {number} r @param {number} [gap] in
  * place of a gap */
@@ -95,8 +97,8 @@ export class Panel {
     /** @type {(layer: Mark | null, index: number) => void} */ this.hovered = () => {};
     /** @type {() => void} */ this.plotted = () => {};
     /** @type {() => void} */ this.rested = () => {};
-    /** @type {Drawn[]} the last frame */ this.frame = [];
-    /** @type {Drawn[] | null} the same while things move, as long as nobody else has drawn */ this.painted = null;
+    /** @type {Frame} the last frame */ this.frame = Object.assign([], { room: 1 });
+    /** @type {Frame | null} the same while things move, as long as nobody else has drawn */ this.painted = null;
     /** @type {Map<number, Kept>} buffers of each layer, kept from frame to frame */
     this.buffers = new Map();
     /** @type {HTMLCanvasElement | null} */ this.canvas = null;
@@ -108,7 +110,7 @@ export class Panel {
     /** @type {WeakMap<Mark, {points: Float32Array, place: string, path: Path2D}>} */ this.paths = new WeakMap(); // of layers on the canvas
     this.turning = 0; // cameras of our own on their public way
     /** @type {import("../engine/crowds.mjs").Crowd[]} as the public way showed them last */ this.crowds = [];
-    /** @type {{frame: Drawn[], camera: Camera | null} | null} what the public way showed last */ this.settled = null;
+    /** @type {{frame: Frame, camera: Camera | null} | null} what the public way showed last */ this.settled = null;
     /** @type {ReturnType<typeof picking> | null} 3D, on the fast way */ this.picking = null;
     /** @type {import("./depth.mjs").Look} */ this.depth = { paper: [1, 1, 1], shape: SHAPES.label, square: false, still: true };
     /** @type {WeakMap<object, object>} of each of Plotly's objects, its part of that */ this.looks = new WeakMap();
@@ -137,11 +139,14 @@ export class Panel {
     this.hand.turned(camera);
   }
 
+  /** Where the axes end now. */
+  get ranges() { return widened(this.view.ranges, this.frame.room); }
+
   get is3d() { return this.view.dims === 3; }
   /** @returns {Plotly} its private scene */
   get scene() { return this.gd._fullLayout?.scene?._scene; }
 
-  /** @param {Drawn[]} frame @param {Camera | null} camera */
+  /** @param {Frame} frame @param {Camera | null} camera */
   async open(frame, camera) {
     this.frame = frame;
     const { data, layout } = this.#figure(frame, camera), drawn = () => this.Plotly.newPlot(this.gd, data, layout, CONFIG);
@@ -269,12 +274,13 @@ export class Panel {
     this.buffers.clear();
   }
 
-  /** Traces and layout with the frame's positions. @param {Drawn[]} frame @param {Camera | null} camera */
+  /** Traces and layout with the frame's positions. @param {Frame} frame @param {Camera | null} camera */
   #figure(frame, camera) {
     if (this.is3d) this.depth.paper = rgb(this.color("paper"));
     const figure = /** @type {{data: Trace[], layout: Plotly}} */ (resolve(this.view.figure, this.color));
     const data = figure.data.map((trace, l) =>
       this.#filled({ ...trace, uid: `layer-${l}` }, frame[l]));
+    if (this.is3d) this.ranges.forEach((range, r) => { figure.layout.scene[`${"xyz"[r]}axis`].range = range; });
     if (this.crowds.length) data.push(this.#counted(figure.layout.font));
     if (this.is3d && camera) {
       figure.layout.scene.camera = { ...figure.layout.scene.camera, ...this.#plotlyCamera(camera) };
@@ -293,7 +299,7 @@ export class Panel {
   /** @param {Trace} trace @param {Drawn} drawn */
   #filled(trace, drawn) {
     const k = this.view.dims;
-    for (let r = 0; r < k; r++) trace["xyz"[r]] = column(drawn.points, k, r, k === 3 && trace.mode === "markers" ? outside(this.view.ranges)[r] : NaN);
+    for (let r = 0; r < k; r++) trace["xyz"[r]] = column(drawn.points, k, r, k === 3 && trace.mode === "markers" ? outside(this.view)[r] : NaN);
     trace.opacity = drawn.opacity;
     if (drawn.text) trace.hovertext = drawn.text;
     if (drawn.values && trace.type === "mesh3d") trace.intensity = Array.from(drawn.values);
@@ -339,7 +345,7 @@ export class Panel {
     return otherwise;
   }
 
-  /** Dashes where they are in motion: at rest they would stand elsewhere. @param {Drawn[]} frame @returns {boolean} whether there are some */
+  /** Dashes where they are in motion: at rest they would stand elsewhere. @param {Frame} frame @returns {boolean} whether there are some */
   #dash(frame) {
     const { scene } = this, dashed = this.fast && scene?.glplot ? this.view.layers.flatMap((layer, l) => (layer.pattern?.length ? [l] : [])) : [];
     try {
@@ -360,7 +366,7 @@ export class Panel {
     };
   }
 
-  /** Show a frame while things move; nothing is drawn where nothing has. @param {Drawn[]} frame */
+  /** Show a frame while things move; nothing is drawn where nothing has. @param {Frame} frame */
   paint(frame) {
     if (!this.opened || same(frame, this.painted)) return;
     this.frame = this.painted = frame;
@@ -371,7 +377,7 @@ export class Panel {
   }
 
   /** Show a frame for good: the public way, with the camera where it is.
-   * @param {Drawn[]} frame @param {import("../engine/crowds.mjs").Crowd[]} [crowds] places that many points share */
+   * @param {Frame} frame @param {import("../engine/crowds.mjs").Crowd[]} [crowds] places that many points share */
   async settle(frame, crowds = []) {
     if (!this.opened) return;
     const camera = this.is3d ? this.camera() : null, before = this.settled;
@@ -401,7 +407,7 @@ export class Panel {
     return [...known].every(([name, color]) => this.color(name) === color);
   }
 
-  /** @param {Drawn[]} frame @returns {boolean} whether Plotly's internals were as expected */
+  /** @param {Frame} frame @returns {boolean} whether Plotly's internals were as expected */
   #paintBuffers(frame) {
     const scene = this.scene;
     if (!scene?.glplot || !scene.traces) return false;
@@ -410,6 +416,7 @@ export class Panel {
     } catch {
       return (this.fast = false);
     }
+    this.ranges.forEach(([low, high], r) => scene.glplot.setBounds(r, { min: low * scene.dataScale[r], max: high * scene.dataScale[r] }));
     if (scene.traces.crowds?.textMarkers) scene.traces.crowds.textMarkers.opacity = 0; // who stood together goes apart
     redraw(scene.glplot);
     return true;
@@ -428,7 +435,7 @@ export class Panel {
     if (layer.draws === "labels") return;
     if (kept.points !== drawn.points) {
       const write = solid ? writeMesh : layer.draws === "points" ? writePoints : writeLine;
-      write(object, drawn.points, scene.dataScale, kept, layer, kept.rgb, this.view.ranges);
+      write(object, drawn.points, scene.dataScale, kept, layer, kept.rgb, this.view);
     }
     if (solid && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, kept.rgb);
     if (solid && live(layer.color) && drawn.values && kept.values !== drawn.values) shadeMesh(object, drawn.values, kept, /** @type {Color} */ (layer.color));
@@ -487,7 +494,7 @@ export class Panel {
     this.hand.turned(this.camera());
   };
 
-  /** 2D: the layers on a canvas over the axes. @param {Drawn[]} frame */
+  /** 2D: the layers on a canvas over the axes. @param {Frame} frame */
   #paintCanvas(frame) {
     const canvas = /** @type {HTMLCanvasElement} */ (this.canvas), { xaxis, yaxis } = this.gd._fullLayout;
     this.#paintGround(frame);
@@ -516,7 +523,7 @@ export class Panel {
     return context;
   }
 
-  /** Fields and cells, under the axes. @param {Drawn[]} frame */
+  /** Fields and cells, under the axes. @param {Frame} frame */
   #paintGround(frame) {
     if (!this.ground) return;
     const { width, height } = this.gd._fullLayout, own = frame.filter((_, l) => grounds(this.view.layers[l]));
@@ -627,8 +634,8 @@ export class Panel {
 /** Why there is no picture. */
 export class NoWebGL extends Error {}
 
-/** Whether two frames look the same. @param {Drawn[]} a @param {Drawn[] | null | undefined} b @param {(keyof Drawn)[]} more to be the same */
-const same = (a, b, ...more) => a.every((drawn, l) => [...PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));
+/** Whether two frames look the same. @param {Frame} a @param {Frame | null | undefined} b @param {(keyof Drawn)[]} more to be the same */
+const same = (a, b, ...more) => a.room === b?.room && a.every((drawn, l) => [...PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));
 
 /** How a layer's points are drawn; only the followed one never fades. @param {Mark} layer @param {Trace} trace */
 const lookOf = ({ draws, glyph, only }, trace) => ({ shape: draws === "points" ? SHAPES[/** @type {keyof typeof SHAPES} */ (glyph)] : SHAPES.label,
@@ -707,9 +714,9 @@ function drawMarkers(context, layer, trace, drawn, n, px, py, color) {
 
 /** Markers: each point's position once per vertex of its glyph, first those of all faces, then those of all edges; what has not moved
  * since the frame before stays as it is. @param {Plotly} cloud @param {Float32Array} points @param {number[]} scale
- * @param {Kept} kept @param {Mark} layer @param {number[]} color @param {[number, number][]} ranges */
-function writePoints(cloud, points, scale, kept, layer, color, ranges) {
-  const away = outside(ranges), n = points.length / 3, faces = cloud.vertexCount / n, edges = cloud.lineVertexCount / n;
+ * @param {Kept} kept @param {Mark} layer @param {number[]} color @param {View} view */
+function writePoints(cloud, points, scale, kept, layer, color, view) {
+  const away = outside(view), n = points.length / 3, faces = cloud.vertexCount / n, edges = cloud.lineVertexCount / n;
   if (!Number.isInteger(faces) || !Number.isInteger(edges)) throw new Error("unexpected glyphs");
   const before = kept.array ? kept.points : null, out = (kept.array ??= new Float32Array(3 * n * (faces + edges)));
   let low = n, high = -1;
@@ -737,9 +744,9 @@ const stays = (before, after, o) => (after[o] === before[o] && after[o + 1] === 
  * still: copies of the vertex before it, then of the vertex after it, so that it draws nothing there. Lengths are those of the
  * picture, a cube of the ranges: Plotly's, which are of its buffers, change with the scale of these, and with them the places of dashes.
  * @param {Plotly} line @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {Mark} layer @param {number[]} color
- * @param {[number, number][]} ranges
+ * @param {View} view
  */
-function writeLine(line, points, scale, kept, layer, color, ranges) {
+function writeLine(line, points, scale, kept, layer, color, { ranges }) {
   const n = points.length / 3, [wx, wy, wz] = ranges.map(([low, high], r) => ((high - low) * scale[r]) ** -2);
   if (kept.array?.length !== 48 * (n - 1)) kept.array = lineTemplate(n, layer.size, color);
   const out = kept.array;

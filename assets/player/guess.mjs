@@ -6,7 +6,7 @@ import { h } from "./controls.mjs";
 /** The question of a stop with a button for each answer. @param {{question: string, answers: string[], right: number}} stop
  * @param {(answer: number) => void} guess */
 export function question({ question, answers }, guess) {
-  const buttons = answers.map((html, i) => h("li", {}, h("button", { type: "button", innerHTML: html, onclick: () => guess(i) })));
+  const buttons = answers.map((html, i) => h("li", {}, h("button", { type: "button", onclick: () => guess(i) }, h("span", { innerHTML: html }))));
   return h("div", { className: "question" }, h("p", { innerHTML: question }), h("ol", {}, ...buttons));
 }
 

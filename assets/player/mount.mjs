@@ -60,7 +60,7 @@ function mark(formula, progress) {
 }
 
 /** A panel for each view; those of the same kind are kept, with their cameras. Until the first one moves, what stood there stays; the
- * others follow it. @param {Player} player @param {() => import("../painter/painter.mjs").Drawn[][]} frame @param {Hand} hand */
+ * others follow it. @param {Player} player @param {() => import("../painter/painter.mjs").Frame[]} frame @param {Hand} hand */
 export async function open(player, frame, hand) {
   const { recipe, panels } = player, views = player.need("views");
   const fits = panels.length === recipe.views.length && panels.every((/** @type {Panel} */ p, /** @type {number} */ v) => p.view.dims === recipe.views[v].dims);
@@ -94,7 +94,7 @@ export async function open(player, frame, hand) {
 }
 
 /** A panel that is not shown is drawn when it is, as a tab. @param {Player} player @param {Panel} panel @param {number} v
- * @param {() => import("../painter/painter.mjs").Drawn[][]} frame */
+ * @param {() => import("../painter/painter.mjs").Frame[]} frame */
 async function late(player, panel, v, frame) {
   if (player.closed || player.panels[v] !== panel) return;
   await panel.open(frame()[v], player.camera);
@@ -117,7 +117,7 @@ async function seen() {
   await new Promise((go) => (globalThis.requestIdleCallback ?? setTimeout)(go, { timeout: IDLE }));
 }
 
-/** The panels that there are, with new views. @param {Player} player @param {import("../painter/painter.mjs").Drawn[][]} frame */
+/** The panels that there are, with new views. @param {Player} player @param {import("../painter/painter.mjs").Frame[]} frame */
 async function keep(player, frame) {
   const { panels, recipe, camera } = player;
   await Promise.all(panels.map((/** @type {Panel} */ panel, /** @type {number} */ v) => {

@@ -277,7 +277,7 @@ export class Player {
 
   /** The camera to where a view's plane is seen edge on, on this side of it. @param {Panel} panel */
   edgeOn(panel) {
-    const { edge, ranges } = panel.view, sides = ranges.map(([low, high]) => high - low), { eye } = panel.camera();
+    const { view: { edge }, ranges } = panel, sides = ranges.map(([low, high]) => high - low), { eye } = panel.camera();
     const seen = edgeOn(this.at[/** @type {string} */ (edge)], eye.map((e, i) => e * sides[i]));
     if (seen) this.fly({ eye: seen.map((e, i) => e / sides[i]), center: [0, 0, 0] });
   }

@@ -11,6 +11,7 @@
 import { clockOf, cloudOf, now, progresses, stages } from "../engine/engine.mjs";
 import { crowdsOf } from "../engine/crowds.mjs";
 import { follows, opacityOf, pointsOf, valuesOf } from "../engine/marks.mjs";
+import { roomOf } from "../engine/perspective.mjs";
 import { defaults, pointCount, read, texts, within, write } from "./link.mjs";
 import { APART, CLOSING, along, apart, clockAfter, hurry, isOver, nextLeg, stageBeside } from "./motion.mjs";
 
@@ -265,17 +266,17 @@ export class State {
   }
 
   /** What every mark of every view shows now. @param {boolean} rest with texts for hovering
-   * @returns {import("../painter/painter.mjs").Drawn[][]} */
+   * @returns {import("../painter/painter.mjs").Frame[]} */
   frame(rest) {
     this.#each = !rest && this.#way ? progresses(this.recipe, apart(this.#way, this.#parted)) : null;
     this.#at = now(this.recipe, this.#stages, this.#progress, this.#each);
     const { moment } = this;
-    return this.recipe.views.map((view) => view.layers.map((mark) => ({
+    return this.recipe.views.map((view) => Object.assign(view.layers.map((mark) => ({
       points: pointsOf(mark, moment),
       opacity: opacityOf(mark, this.#progress),
       values: valuesOf(mark, moment),
       text: rest && follows(mark) ? this.#texts(mark.cloud) : undefined,
-    })));
+    })), { room: roomOf(view, this.#progress) }));
   }
 
   /** For each view, the places that many points share, as the last frame shows them.

@@ -143,10 +143,12 @@ def _plane_layout(view: View) -> dict[str, Any]:
             "gridcolor": "var(--rule)",
             "showgrid": False,
             "showticklabels": bool(view.axes),
-            "title": {"text": title, "standoff": 6},
+            "title": {"text": title, "standoff": 6, "font": {"size": 14}},
+            "tickfont": {"size": 13},
             "ticks": "outside" if view.axes else "",
             "tickcolor": "var(--rule)",
             "nticks": 6,
+            "tickformat": "~s" if max(pair) >= 1000 else "",  # 2k: steps of a training stand side by side
         }
         for pair, title in zip(view.ranges, view.axes or ("", ""), strict=True)
     ]
@@ -154,7 +156,7 @@ def _plane_layout(view: View) -> dict[str, Any]:
         axes[1] |= {"scaleanchor": "x", "scaleratio": 1}
         axes[0] |= {"constrain": "domain"}
         axes[1] |= {"constrain": "domain"}
-    margin = {"l": 64, "r": 12, "t": 10, "b": 48} if view.axes else {"l": 8, "r": 8, "t": 8, "b": 8}
+    margin = {"l": 60, "r": 12, "t": 10, "b": 44} if view.axes else {"l": 8, "r": 8, "t": 8, "b": 8}
     return _base_layout() | {"xaxis": axes[0], "yaxis": axes[1], "margin": margin, "dragmode": False}
 
 
@@ -173,7 +175,7 @@ def figure(
     data: list[dict[str, Any]] = []
     layout: dict[str, Any] = _base_layout() | {"paper_bgcolor": "var(--paper)"}
     width = 1 / len(recipe.views)
-    for n, view in enumerate(recipe.views, 1):
+    for n, view in enumerate((view.at(progress) for view in recipe.views), 1):
         template = templates(recipe, view)
         domain = [width * (n - 1), width * n]
         for mark, trace in zip(view.layers, template["data"], strict=True):

@@ -62,6 +62,7 @@ def _svg(recipe: Recipe, state: State, style: str, attributes: str) -> str:
 def _panel(recipe: Recipe, view: View, state: State, box: tuple[int, int, int, int]) -> str:
     """A view in the middle of its box; nothing leaves it, or a flat view's axes by more than half a mark."""
     x, y, *room = box
+    view = view.at(state.progress)
     size = paper(view, (room[0], room[1]))
     w, h = (min(whole, part + 2 * BLEED) for whole, part in zip(room, size, strict=True))
     left, top = x + (room[0] - w) / 2, y + (room[1] - h) / 2
@@ -171,7 +172,7 @@ ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}
 def seen(recipe: Recipe, view: View, state: State, size: Size) -> list[Drawn]:
     """The marks of a view that are not transparent in a state, in the order in which they are drawn."""
     drawn, at = [], recipe.moment(state.params, state.progress, followed=state.follow)
-    camera = state.camera or view.camera
+    camera, view = state.camera or view.camera, view.at(state.progress)
     far = middle(view, camera)
     for mark in view.layers:
         if (opacity := mark.opacity_at(state.progress)) > 0:
@@ -328,7 +329,9 @@ def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str
     ]
     paint = f'fill="none" stroke="{color}" stroke-width="1.5"' if ring else f'fill="{color}"'
     if drawn.deep and not ring:
-        paint += f' stroke="var(--paper)" stroke-width="{2 * depth.HALO}" paint-order="stroke"'
+        width = 2 * depth.halo(mark.size * 0.55)
+        paint += f' stroke="var(--paper)" stroke-opacity="{depth.PALE}" stroke-width="{width:.2g}"'
+        paint += ' paint-order="stroke"'
     left = _left(drawn, chosen, others)
     runs = [list(run) for _, run in groupby(range(len(dots)), key=left.__getitem__)]
     faded = (_faded("".join(dots[k] for k in run), left[run[0]], single=len(run) == 1) for run in runs)

@@ -214,6 +214,8 @@ def _view(view: View, recipe: Recipe, names: list[str]) -> None:
         _finite(where, pair)
         if not pair[0] < pair[1]:
             refuse(where, f"the range {pair} is empty", "take (low, high)")
+    if view.room and (len(view.room) != len(recipe.stages) or not min(view.room) > 0):
+        refuse(where, f"room for {len(view.room)} stages", "take a factor above 0 for each of them")
     if view.axes and (view.dims == 3 or len(view.axes) != 2):
         refuse(where, f"{len(view.axes)} titles of axes", "a 2D view has two or none, a 3D view none")
     if view.dims == 3 and len(view.camera) not in (3, 6):

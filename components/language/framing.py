@@ -2,20 +2,33 @@
 
 A view without `ranges` is framed when its recipe is made. What is seen at first is whole, and in the
 middle. There is more room where the other stages and the ends of the sliders need it, as long as the sphere
-or circle (without one: what is seen at first) keeps the share HERO of the smaller side of the panel. Guides
-decide nothing.
+or circle (without one: what is seen at first) keeps the share HERO of the smaller side of the panel. A stage
+of a 3D view that shows more is seen from farther away, it alone: the axes are wider there (`View.room`).
+Guides decide nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from components.language.cloud import Cloud, Moment
-from components.language.marks import Counted, Disc, Line, Mark, Mesh, Points, Rim, Support, SupportDisc
+from components.language.marks import (
+    Counted,
+    Disc,
+    Line,
+    Mark,
+    Mesh,
+    Points,
+    Rim,
+    Sheet,
+    Support,
+    SupportDisc,
+)
 from geometry.perspective import perspective, sides
 
 if TYPE_CHECKING:
@@ -32,6 +45,7 @@ LETTERS, EDGE = 0.89, 0.95  # of half of it: as far as names and ends of guides 
 HEROES = ("sphere", "meeting")  # roles
 ROUNDS = 12  # of approximation; each leaves less than a third of the error
 FEW = 200  # directions: what is farthest in one of these stands for all points
+ONE = 1e-12  # of their distance from 0: points that are so near one another are one
 Box = tuple[Array, float]  # its middle, and half its side
 MANY, GENTLY = 40, 1.4  # steps in which a guide is shortened, and how much in one at most
 LARGEST = 50.0  # times the first frame: farther, nothing is followed
@@ -48,6 +62,8 @@ def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
             found = fit([_Seen(recipe, view) for view in views])
             boxes |= {view.name: box for view, box in zip(views, found, strict=True)}
     views = [_placed(view, *boxes[view.name]) if view.name in boxes else view for view in recipe.views]
+    room = _room(recipe, [view for view in views if view.dims == 3 and not view.room])
+    views = [replace(view, room=room) if view.dims == 3 and not view.room else view for view in views]
     clouds = {cloud.name: cloud for cloud in recipe.clouds}
     for k, view in enumerate(views):
         if view.name in boxes:
@@ -65,6 +81,24 @@ def _placed(view: View, center: Array, reach: float) -> View:
     half = reach * (ROOM if view.dims == 3 else 1)
     ranges = tuple((float(c - half), float(c + half)) for c in center)
     return replace(view, ranges=ranges, camera=eye(view.camera) if view.dims == 3 else view.camera)
+
+
+def _room(recipe: Recipe, views: Sequence[View]) -> tuple[float, ...]:
+    """For each stage, how much wider the axes of 3D views have to be for all of it to be seen; none if no
+    stage needs more than there is."""
+    room = np.ones(len(recipe.stages))
+    for view in views:
+        seen = _Seen(recipe, view)
+        for k in range(len(room)):
+            points = seen.at(float(k))
+
+            def part(wide: float, view: View = view, points: Array = points) -> float:
+                flat, _ = on_paper(replace(view, room=(wide,)).at(0), points, view.camera)
+                return float(np.abs(flat).max(initial=0))
+
+            if part(room[k]) > EDGE:
+                room[k] = _grown(lambda wide: part(wide) / FULL, room[k])
+    return tuple(room.round(3).tolist()) if room.max() > 1 else ()
 
 
 def _shortened(recipe: Recipe, view: View, clouds: dict[str, Cloud]) -> View:
@@ -108,10 +142,19 @@ class _Seen:
     def __init__(self, recipe: Recipe, view: View) -> None:
         self.recipe, self.dims, self.marks = recipe, view.dims, view.layers
         self.away = np.asarray(view.camera[:3], float) / np.linalg.norm(view.camera[:3])
-        self.first = self._points(recipe.defaults, recipe.progress, whole=True)
-        if not len(self.first):
-            self.first = np.vstack([-np.ones(self.dims), np.ones(self.dims)])
-        self.heroes = [few for mark in self.marks if len(few := self._hero(mark))] or [self.first]
+
+    @cached_property
+    def first(self) -> Array:
+        found = self._points(self.recipe.defaults, self.recipe.progress, whole=True)
+        return found if len(found) else np.vstack([-np.ones(self.dims), np.ones(self.dims)])
+
+    @cached_property
+    def heroes(self) -> list[Array]:
+        return [few for mark in self.marks if len(few := self._hero(mark))] or [self.first]
+
+    def at(self, progress: float) -> Array:
+        """At a stage, with the sliders as they are, and with the names of points."""
+        return self._points(self.recipe.defaults, progress, names=True)
 
     def _moments(self) -> list[float]:
         return [self.recipe.progress, *map(float, range(len(self.recipe.stages)))]
@@ -126,16 +169,21 @@ class _Seen:
                 for progress in {0.0, self.recipe.progress, len(self.recipe.stages) - 1.0}:
                     yield self._points(known | {p.name: end}, progress)
 
-    def _points(self, params: dict[str, float], progress: float, *, whole: bool = False) -> Array:
-        """whole: every mark, else those that hold the others."""
+    def _points(
+        self, params: dict[str, float], progress: float, *, whole: bool = False, names: bool = False
+    ) -> Array:
+        """whole: every mark, else those that hold the others; names: labels too."""
         at = self.recipe.moment(params, progress, followed=self.recipe.follow)
         found = []
         for mark in self.marks:
-            if mark.guide or mark.flat == 0 or mark.draws == "labels" or mark.opacity_at(progress) <= 0:
+            if mark.guide or mark.flat == 0 or mark.opacity_at(progress) <= 0:
+                continue
+            if mark.draws == "labels":
+                found += [mark.points(at)] if names else []
                 continue
             if isinstance(mark, Points) and isinstance(mark.only, Counted):
                 found.append(at.shown(mark.cloud, mark.rows))
-            elif isinstance(mark, Points | Line | Mesh) or (
+            elif isinstance(mark, Points | Line | Mesh | Sheet) or (
                 whole and not isinstance(mark, Support | SupportDisc)
             ):
                 found.append(mark.points(at))
@@ -156,9 +204,10 @@ def _few(found: Sequence[Array], dims: int) -> Array:
     points = points[np.isfinite(points).all(-1)]
     if len(points) <= FEW:
         return points
-    return points[np.unique(np.argmax(points @ _directions(dims).T, axis=0))]
+    return points[np.unique(np.argmax(_directions(dims) @ points.T, axis=1))]
 
 
+@cache
 def _directions(dims: int) -> Array:
     """FEW unit vectors, evenly."""
     k = np.arange(FEW) + 0.5
@@ -198,23 +247,16 @@ def _in_space(views: Sequence[_Seen]) -> list[Box]:
             center = center + (here.min(0) + here.max(0)) / 2 @ across * SIGHT * FAR * reach
         return center
 
-    def grown(share: Callable[[float], float], start: float) -> float:
-        """The size at which a share, which is less the larger that is, becomes 1."""
-        size = start
-        for _ in range(ROUNDS):
-            size = min(size * min(share(size), 2.0), LARGEST * start)
-        return size
-
     def wide(points: Array, share: float) -> float:
         spread = float(np.ptp(points, axis=0).max())
 
         def part(reach: float) -> float:
             return float(np.ptp(flat(points, middle(points, reach), reach), axis=0).max()) / 2 / share
 
-        return grown(part, spread) if spread else 1.0
+        return _grown(part, spread) if spread > ONE * float(np.abs(points).max()) else 1.0
 
     def needed(points: Array, center: Array, start: float) -> float:
-        return grown(lambda reach: float(np.abs(flat(points, center, reach)).max(initial=0)) / FULL, start)
+        return _grown(lambda reach: float(np.abs(flat(points, center, reach)).max(initial=0)) / FULL, start)
 
     reach = max(wide(seen.first, FULL) for seen in views)
     most = min(wide(hero, HERO) for seen in views for hero in seen.heroes)
@@ -228,3 +270,11 @@ def _in_space(views: Sequence[_Seen]) -> list[Box]:
         center = middle(seen.first, reach)  # a little elsewhere
         reach = max(reach, min(most, max((needed(each, center, reach) for each in met), default=0)))
     return [(middle(seen.first, reach), reach) for seen in views]
+
+
+def _grown(share: Callable[[float], float], start: float) -> float:
+    """The size at which a share, which is less the larger that is, becomes 1."""
+    size = start
+    for _ in range(ROUNDS):
+        size = min(size * min(share(size), 2.0), LARGEST * start)
+    return size

@@ -7,9 +7,11 @@ words are those of docs/design.md; `components.language.packing` is the form in 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
+
+import numpy as np
 
 from components.language.checks import COLUMNS, check
 from components.language.cloud import Array, Cloud, Measure, Moment, Params, Row
@@ -49,6 +51,7 @@ class View:
     the second of two narrow, the third of three low.
     camera: its eye, or its eye and what it looks at, in units of the cube's side.
     edge: a cloud as of a `Disc`; a button turns the camera until that plane is seen edge on.
+    room: how many times as wide as `ranges` the axes are at each stage, where that is more than once.
     """
 
     name: str
@@ -61,6 +64,15 @@ class View:
     strip: bool = False
     camera: Sequence[float] = (0.95, -0.75, 0.42)
     edge: str = ""
+    room: Sequence[float] = ()
+
+    def at(self, progress: float) -> View:
+        """The view with its axes as wide as they are then, the same in their middles."""
+        if not self.room:
+            return self
+        wide = float(np.interp(progress, range(len(self.room)), self.room))
+        ends = [((a + b) / 2, wide * (b - a) / 2) for a, b in self.ranges]
+        return replace(self, ranges=tuple((c - half, c + half) for c, half in ends), room=())
 
 
 @dataclass(frozen=True)

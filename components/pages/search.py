@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from components.language import course
+from components.language.asked import asked
 from components.language.scene import Scene, scenes
 from components.language.text import plain
 from components.language.words import sections
@@ -19,7 +20,9 @@ HEADING = re.compile(r"<h2>(.*?)</h2>")
 
 
 def index(place: Place) -> str:
-    """JSON: an entry has a `kind`, a `title`, what it is `of`, its `text`, and where it stands, `url`."""
+    """JSON: an entry has a `kind`, a `title`, what it is `of`, its `text`, and where it stands, `url`;
+    some are `also` asked for by other names.
+    """
     return json.dumps([*_chapters(place), *_words(place), *_scenes(place)], ensure_ascii=False)
 
 
@@ -28,8 +31,9 @@ def anchor(heading: str) -> str:
     return re.sub(r"\W+", "-", plain(heading).lower()).strip("-")
 
 
-def _entry(kind: str, title: str, of: str, text: str, url: str) -> dict[str, str]:
-    return {"kind": kind, "title": plain(title), "of": of, "text": plain(text), "url": url}
+def _entry(kind: str, title: str, of: str, text: str, url: str, also: str = "") -> dict[str, str]:
+    told = {"kind": kind, "title": plain(title), "of": of, "text": plain(text), "url": url}
+    return told | {"also": also} if also else told
 
 
 def _chapters(place: Place) -> Iterator[dict[str, str]]:
@@ -41,15 +45,15 @@ def _chapters(place: Place) -> Iterator[dict[str, str]]:
 def _words(place: Place) -> Iterator[dict[str, str]]:
     for title, some in sections().items():
         for word in some:
-            yield _entry(
-                "word", word.name, f"{title} · {word.id}", word.meaning, f"{place.page('words')}#{word.id}"
-            )
+            url = f"{place.page('words')}#{word.id}"
+            also = asked().get(f"#{word.id}", "")
+            yield _entry("word", word.name, f"{title} · {word.id}", word.meaning, url, also)
 
 
 def _scenes(place: Place) -> Iterator[dict[str, str]]:
     for scene in scenes().values():
         url = place.scene(scene.slug)
-        yield _entry("scene", scene.title, "Scene", scene.lead, url)
+        yield _entry("scene", scene.title, "Scene", scene.lead, url, asked().get(scene.slug, ""))
         yield from _parts(scene, url)
 
 
@@ -60,5 +64,5 @@ def _parts(scene: Scene, url: str) -> Iterator[dict[str, str]]:
         yield _entry("text", title, scene.title, body, f"{url}#{anchor(title)}")
     for k, stop in enumerate(text.tour, start=1):
         yield _entry("stop", stop.title, scene.title, f"{stop.question} {stop.html}", f"{url}?tour={k}")
-    for k, (asked, answer) in enumerate(text.questions, start=1):
-        yield _entry("question", asked, scene.title, answer, f"{url}#answer-{k}")
+    for k, (question, answer) in enumerate(text.questions, start=1):
+        yield _entry("question", question, scene.title, answer, f"{url}#answer-{k}")

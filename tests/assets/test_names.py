@@ -31,6 +31,15 @@ def test_points_are_where_python_has_them(node, camera, size):
     np.testing.assert_allclose(np.reshape(got, (-1, 2)), want + np.array(size) / 2, rtol=1e-5, atol=SINGLE)
 
 
+@pytest.mark.parametrize("room", [(), (1.0, 2.5, 1.0), (3.0,)])
+def test_axes_end_where_python_has_them(node, room):
+    ranges = ((-2.0, 2.0), (-1.0, 3.0), (0.0, 4.0))
+    view = View("v", "", (), ranges, room=room)
+    for progress in (0, 0.25, 1, 1.8, 2):
+        got = node.ask("widened", view={"ranges": ranges, "room": room}, progress=progress)
+        np.testing.assert_allclose(got, view.at(progress).ranges, rtol=1e-12, atol=1e-12)
+
+
 pixel = st.floats(0, 400)
 cloud = st.lists(st.tuples(pixel, pixel), min_size=1, max_size=40)
 

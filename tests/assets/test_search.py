@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from components.language.asked import asked, read
 from components.language.scene import scenes
 from components.language.text import plain
 from components.pages.search import anchor, index
@@ -54,6 +55,46 @@ def test_each_title_and_each_question_finds_its_own(node, entries, scene):
 )
 def test_symbols_words_and_questions_are_found(node, entries, query, url):
     assert url in [each for _, each in found(node, entries, query)[:4]]
+
+
+ASKED = {  # what the sources raise, as a reader types it: where the answer is among the first three
+    "what is layer normalization": "/layernorm",
+    "why subtract the mean": "/layernorm",
+    "normalize twice": "/fibre",
+    "scale invariance": "/fibre",
+    "difference between batchnorm and layernorm": "/norms",
+    "can LayerNorm solve MNIST": "/digits",
+    "LayerNorm as an activation function": "/activation",
+    "absolute value": "/fold",
+    "sign function": "/stretch",
+    "phase transition in the loss curve": "/spiral",
+    "sphere divided into 8 parts": "/octants",
+    "how many random labels can it memorize": "/labels",
+    "shear on a sphere, nonlinear": "/shear",
+    "unselectable keys": "/select",
+    "attend equally to all keys": "/majority",
+    "why divide by sqrt(d_k)": "/scores",
+    "pre-LN vs post-LN": "/depth",
+    "residual stream growth": "/depth",
+    "rank collapse of ReLU": "/ffn",
+    "permutation of the axes": "/heads",
+    "long context, sliding window": "/drift",
+    "can attention replace LayerNorm": "/symmetrise",
+    "fold the gain into the weights": "/absorb",
+    "my own PyTorch model": "/model",
+}
+
+
+@pytest.mark.parametrize(("query", "url"), ASKED.items(), ids=ASKED)
+def test_what_the_sources_raise_is_found_in_a_readers_words(node, entries, query, url):
+    assert url in [each.split("#")[0] for _, each in found(node, entries, query)[:3]]
+
+
+def test_other_names_are_of_what_there_is():
+    assert asked()["digits"] and asked()["#gain"]
+    for stranger in ("nowhere", "#nothing"):
+        with pytest.raises(ValueError, match=stranger):
+            read(f"- {stranger}: MNIST")
 
 
 def test_what_is_not_there_is_not_found(node, entries):

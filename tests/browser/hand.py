@@ -117,16 +117,18 @@ def whole(value):
     return int(value) if isinstance(value, float) and value == int(value) else value
 
 
-def walk(page, link, scene):
-    """Take the tour of a scene, to its end."""
+def walk(page, link, scene, look=lambda page: None):
+    """Take the tour of a scene, to its end, and look at each stop, before and after its answer."""
     visit(page, link)
     page.get_by_role("link", name="Take the tour").click()
     stops = scene.text.tour
     for k, stop in enumerate(stops, 1):
         until(page, f"p.ready && p.root.querySelector('.guide .count').textContent === '{k} of {len(stops)}'")
         if stop.question:
+            look(page)
             page.locator(".guide .question button").nth(stop.right).click()
         rest(page, f"({STATE}) === {json.dumps(state_of(scene, stop))}")
+        look(page)
         page.locator(".guide .on").click()
     assert page.locator(".guide").is_hidden()
     assert page.locator(".notice").is_hidden()

@@ -1,4 +1,4 @@
-"""Where things stand: the tour's card beside the figure, a telephone's page, embeds in their frames."""
+"""Where things stand: a telephone's page, embeds in their frames. (The card of the tour: `test_scenes`.)"""
 
 import pytest
 
@@ -10,45 +10,9 @@ FRAMES = [(640, 420), (720, 720)]  # what hosts give; the second is that of our 
 LEAST = 220  # pixels of a picture that can be read
 FINGER = 40  # pixels
 
-# Of each stop, before and after its question is answered: the shares of the hero and of the card that are
-# seen, and what is hidden in the card. On a narrow page the scrubber covers what is under it.
-STOPS = """(async () => {
-  const found = [], { card } = p.tour, frame = () => new Promise(requestAnimationFrame);
-  const shown = async () => { do await frame(); while (p.wanted); };
-  const over = () => (innerWidth <= 700 ? p.part("scrubber").getBoundingClientRect().bottom : 0);
-  const seen = (e, above) => {
-    const { top, bottom, height } = e.getBoundingClientRect();
-    return (Math.min(innerHeight, bottom) - Math.max(above, top)) / height;
-  };
-  const hero = () => p.root.querySelector(".views > .view");
-  const hidden = () => card.scrollHeight - card.clientHeight;
-  const look = (k) => found.push([k, seen(hero(), 0), seen(card, over()), hidden()]);
-  for (let k = 0; k <= p.tour.last; k++) {
-    p.tour.visit(k);
-    await shown();
-    look(k);
-    if (!p.tour.answer(0)) continue;
-    await shown();
-    look(k);
-  }
-  return found;
-})()"""
-
 
 def resize(page, size):
     page.set_viewport_size({"width": size[0], "height": size[1]})
-
-
-@pytest.mark.parametrize("slug", ["temperature", "spiral", "fibre"])
-def test_the_card_of_the_tour_never_parts_from_the_figure(page, slug):
-    """The longest card, one of a training, and two views of which one is in space."""
-    page.emulate_media(reduced_motion="reduce")
-    visit(page, f"/{slug}")
-    for size in (DESK, TELEPHONE):
-        resize(page, size)
-        page.evaluate("scrollTo(0, 1500)")
-        for stop, hero, card, hidden in player(page, STOPS):
-            assert hero >= 0.7 and card > 0.99 and hidden <= 1, (size, stop)
 
 
 def box(page, selector):
@@ -68,7 +32,7 @@ def test_on_a_telephone_the_hero_and_the_scrubber_stay(kept):
     page.evaluate("scrollTo(0, 0)")
     row = [each.bounding_box() for each in page.locator(".tools > *").all() if each.is_visible()]
     assert len({each["y"] + each["height"] / 2 for each in row}) == 1, "one row"
-    targets = "main :is(button:not(.stop), select, input:not([type=checkbox]), summary)"
+    targets = "main :is(button, select, input:not([type=checkbox]), summary)"
     assert page.evaluate(SMALL, [targets, FINGER]) == []
 
 

@@ -23,6 +23,7 @@ STATES = {
     "RMSNorm": ("/layernorm", f"{FEW}&variant=rmsnorm", {"mean": 0.1, "gamma2": 1.8}, 2.8),
     "many": ("/layernorm", "n=1600", {"mean": 0.1, "gamma1": -1.5}, 3.9),
     "rmsnorm": ("/rmsnorm", FEW, {"q": 2.5}, 2.8),
+    "wider axes": ("/surface", "slice=fold", {"t": 1.9}, 1.4),
 }
 OPENED = ("layernorm", "layernorm d=4", "rmsnorm")  # the others beside what they themselves settle to
 

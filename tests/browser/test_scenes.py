@@ -13,6 +13,39 @@ STACKED = """[...document.querySelectorAll(".views .figure, .scrubber")].map((e)
   .filter(({ height }) => height).sort((a, b) => a.top - b.top)
   .every(({ top }, k, all) => k === 0 || top >= all[k - 1].bottom - 1)"""
 
+DESK, TELEPHONE = {"width": 1024, "height": 768}, {"width": 390, "height": 844}
+MOST = 5  # controls that are open at the start: they stand in nothing that folds
+OPEN = """[...new Set([...document.querySelectorAll(".controls :is(.slider, .choice)")]
+  .filter((e) => e.checkVisibility() && !e.closest("details"))
+  .map((e) => e.closest(".vector") ?? e))].length"""
+# The shares of the hero and of the tour's card that are seen, and what is hidden in the card, in pixels.
+# On a narrow page the scrubber covers what is under it.
+SEEN = """(() => {
+  const { card } = p.tour, over = innerWidth <= 700 ? p.part("scrubber").getBoundingClientRect().bottom : 0;
+  const share = (e, above) => {
+    const { top, bottom, height } = e.getBoundingClientRect();
+    return (Math.min(innerHeight, bottom) - Math.max(above, top)) / height;
+  };
+  const hero = p.root.querySelector(".views > .view");
+  return [share(hero, 0), share(card, over), card.scrollHeight - card.clientHeight];
+})()"""
+# The same of every stop, as soon as its words stand there: no picture is waited for.
+STOPS = f"""(() => {{
+  const found = [];
+  for (let k = 0; k <= p.tour.last; k++) {{
+    p.tour.visit(k);
+    found.push({SEEN});
+    if (p.tour.answer(0)) found.push({SEEN});
+  }}
+  p.tour.card.querySelector(".steps button:last-child").click();
+  return found;
+}})()"""
+
+
+def together(hero, card, hidden):
+    """Whether the card of the tour and the figure are seen together."""
+    return hero >= 0.7 and card > 0.99 and hidden <= 1
+
 
 @pytest.fixture(scope="module", params=scenes().values(), ids=scenes())
 def scene(request):
@@ -26,20 +59,24 @@ def page(kept):
 
 
 def test_the_tour_leads_through_every_stop(page, scene):
-    """From state to state in one cut; `test_site` and `test_player` see how it moves."""
+    """From state to state in one cut, the card beside the figure; `test_site` has how it moves."""
+    seen = []
+    page.set_viewport_size(DESK)
     page.emulate_media(reduced_motion="reduce")
-    walk(page, f"/{scene.slug}", scene)
+    walk(page, f"/{scene.slug}", scene, lambda page: seen.append(player(page, SEEN)))
+    assert len(seen) >= len(scene.text.tour) and all(together(*each) for each in seen), seen
 
 
-def test_axe_finds_nothing(page, scene):
+def test_few_controls_are_open_and_axe_finds_nothing(page, scene):
     page.emulate_media(reduced_motion="reduce")
     visit(page, f"/{scene.slug}")
+    assert page.evaluate(OPEN) <= MOST
     assert barriers(page) == []
     assert unseen(page) == []
 
 
 def test_it_moves_the_fast_way_in_the_dark_on_a_telephone(page, scene):
-    page.set_viewport_size({"width": 390, "height": 844})
+    page.set_viewport_size(TELEPHONE)
     page.emulate_media(color_scheme="dark")
     visit(page, f"/{scene.slug}")
     for first in recipe_of(scene).parameters[:1]:
@@ -50,6 +87,9 @@ def test_it_moves_the_fast_way_in_the_dark_on_a_telephone(page, scene):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.evaluate(STACKED), "nothing lies over another"
     assert page.locator(".text .prose").inner_text()
+    page.evaluate("scrollTo(0, 1500)")
+    seen = player(page, STOPS)
+    assert len(seen) >= len(scene.text.tour) and all(together(*each) for each in seen), seen
 
 
 def drag_v(page, angle, steps=12):

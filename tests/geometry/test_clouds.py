@@ -191,6 +191,7 @@ def test_vectors_from_text(text):
         ("", "no vectors yet: type 3 numbers a line, such as 3, 1, 4"),
         (" \n;", "no vectors"),
         ("1 2 3\n1 2", "line 2: 2 numbers, but d = 3"),
+        ("5;5", "line 1: 1 number, but d = 3"),
         ("1 2 3; ;1 2 3 4", "line 3: 4 numbers"),
         ("1 two 3", "line 1: 'two' is not a number"),
         ("1 nan 3", "within"),

@@ -77,10 +77,15 @@ def test_moments_come_at_once_and_in_order():
 
 def test_stopping_early_keeps_what_there_is_and_the_callers_threads():
     before = torch.get_num_threads()
-    training = train(NETWORK, SPIRAL, seeds=2, steps=100_000)
-    first, second = islice(training, 2)
-    assert torch.get_num_threads() == before
-    training.close()
+    torch.set_num_threads(2)  # not the one that training takes
+    try:
+        training = train(NETWORK, SPIRAL, seeds=2, steps=100_000)
+        first, second = islice(training, 2)
+        assert torch.get_num_threads() == 2
+        training.close()
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
     assert 0 < second.step < 100_000 and second.film().steps[-1] == second.step
     assert first.film().steps.tolist() == [0]  # still the film up to that moment
 

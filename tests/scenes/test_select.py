@@ -1,5 +1,7 @@
 """Keys that no query selects: inside the hull of the others; on LayerNorm's sphere there are none."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -158,6 +160,7 @@ def the_bound():
         assert found.largest == pytest.approx(1 / (1 + np.exp(-(p * np.log(p)).sum())))
 
 
+@cache
 def all_free():
     for seed in SEEDS:
         for norm, d in (("layernorm", 3), ("layernorm", 4), ("rmsnorm", 2), ("rmsnorm", 3), ("rmsnorm", 4)):
@@ -305,7 +308,7 @@ CLAIMS = {
     "more of them are hollow now": centring_at_the_stop,
     "every key is a corner, and the count is zero": none_at_the_stop,
     "With ε at 0.1, what do the keys near the middle do?": inside_by_epsilon,
-    "put **γ₁** to 0: the sphere is a disc now, and most keys are lost at once.": a_disc,
+    "and put **γ₁** to 0: the sphere is a disc now, and most keys are lost at once.": a_disc,
     "### In four dimensions The centred keys of four dimensions fill a space of three": four_dimensions,
     "a key halfway between two others can get a third": halfway,
     "With few dimensions nearly all keys are inside; with many nearly none.": few_and_many_dimensions,

@@ -125,7 +125,7 @@ def trained(choices: Choices, shape: Shape, weights: Own) -> tuple[Own, Array, S
     """A layer of the model, and what the layers before make of the text. Raises WrongValue."""
     text, layer = choices["text"], int(choices["layer"]) - 1
     if len(text) < FEWEST:
-        words = f"text has {len(text)} characters: take {FEWEST} or more"
+        words = f"text is {len(text)} long: take {FEWEST} or more characters"
         raise WrongValue("text", words, {"fewest": FEWEST})
     if unknown := sorted(set(text) - set(shape.characters)):
         known = shape.characters.replace("\n", "")

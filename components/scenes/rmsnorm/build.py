@@ -40,7 +40,7 @@ def build(choices: Choices) -> Recipe:
     closed_form, overlay = relation(centered / sigma, spread)
     color = angle(centered @ U[::-1].T, "direction in the hyperplane")
     return Recipe(
-        stages=("x", "centre (LayerNorm only)", "unit sphere", "× √3"),
+        stages=("x", "centre (left only)", "unit sphere", "× √3"),
         parameters=(
             Parameter(
                 "q",
@@ -61,7 +61,7 @@ def build(choices: Choices) -> Recipe:
         ),
         formula=FORMULA,
         table=Table("rmsnorm", columns=("components", "mean", "std", "norm", "angle")),
-        readouts=(Residual("Largest distance between RMSNorm and the relation", "rmsnorm", "relation"),),
+        readouts=(Residual("Largest distance to the relation", "rmsnorm", "relation"),),
         progress=3,
     )
 

@@ -29,7 +29,7 @@ SHAPES |= {f"{k} grid": clouds.half_net(sign) for k, (sign, *_) in HALVES.items(
 SHAPES |= {f"{k} face": clouds.face_net(CUBE, sign) for k, (sign, *_) in HALVES.items()}
 STRAIGHT = ("edges", "upper face", "lower face", "sheared")  # what does not go back to the sphere
 RADIUS = Parameter("r", "radius r", 1.2, 0.4, 1.4, symbol="r", about="of the sphere; the cube grows with it")
-RESIDUAL = Residual("Largest distance between the sheared points and the formula", "sheared", "formula")
+RESIDUAL = Residual("Largest distance to the formula", "sheared", "formula")
 
 
 def build(choices: Choices) -> Recipe:

@@ -43,7 +43,7 @@ def build(choices: Choices) -> Recipe:
         ),
         formula=formula("tx" if hot else "ax + t"),
         readouts=(
-            Accuracy("days that the best single threshold puts right", "days", AFTER, classes),
+            Accuracy("days one threshold puts right", "days", AFTER, classes),
             Accuracy("Before the layer", "days", BEFORE, classes),
             Number("The followed day", "degrees", DEGREES, Followed(), " °C"),
             *(margins if hot else ()),
@@ -64,7 +64,7 @@ def days(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def plane(ring: Mark, classes: np.ndarray, words: tuple[str, str]) -> View:
     """The days in the plane, and the best threshold on x, wherever they are."""
-    cut = Look(span=(-2.0, 2.0), classes=classes, size=3, dash="dash")
+    cut = Look(span=(-1.4, 1.4), classes=classes, size=3, dash="dash")
     layers = (
         ring,
         Trail("days", "trail", SHOW, only=list(range(8, len(classes), 24)), size=2, opacity=0.6),

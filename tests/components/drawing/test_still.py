@@ -1,5 +1,6 @@
 import re
 from dataclasses import replace
+from functools import cache
 from xml.etree import ElementTree
 
 import numpy as np
@@ -92,12 +93,18 @@ def test_many_points_stay_small():
     assert len(checked(svg(recipe_, state_of(SCENE, {})))["circle"]) == MOST
 
 
+@cache
+def drawn(slug, **query):
+    """A scene's state and its picture, drawn once for all that is asked of it."""
+    state = state_of(scenes()[slug], query)
+    return state, svg(state.recipe, state)
+
+
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_every_scene(scene):
     last = len(recipe_of(scene).stages) - 1
     for query in ({}, {"progress": str(last), "theme": "dark"}, {"progress": str(last / 2)}):
-        state = state_of(scene, query)
-        checked(svg(state.recipe, state))
+        checked(drawn(scene.slug, **query)[1])
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
@@ -115,8 +122,8 @@ def test_boxes_fill_the_picture_and_a_strip_is_small(count, strip):
 
 def panels(scene, **query):
     """Each view of a scene with its element in the picture."""
-    state = state_of(scene, query)
-    found = ElementTree.fromstring(svg(state.recipe, state))
+    state, text = drawn(scene.slug, **query)
+    found = ElementTree.fromstring(text)
     return state, list(zip(state.recipe.views, found.findall(f"{SVG}svg"), strict=True))
 
 

@@ -75,6 +75,21 @@ def test_a_sphere_stays_large_however_far_points_go(dims):
     np.testing.assert_allclose(np.ptp(seen(made), axis=0).max(), 2 * HERO, atol=CLOSE)
 
 
+def test_a_stage_that_shows_more_has_wider_axes_and_it_alone():
+    ring = clouds.circle(64, *np.eye(3)[:2])
+    layers = (Line("ring", "sphere", rows(np.eye(3)), order=ring[1]), Points("x", "input", rows(np.eye(3))))
+    small = cloud(0.1 * RNG.normal(size=(20, 3)), Affine(50 * np.eye(3)), Affine(0.02 * np.eye(3)))
+    made = recipe(layers, (cloud(ring[0], name="ring"), small), stages=("one", "far", "back"))
+    view = made.views[0]
+    assert view.room[0] == view.room[2] == 1 and view.at(0).ranges == view.ranges
+    np.testing.assert_allclose(np.diff(view.at(1).ranges), view.room[1] * np.diff(view.ranges))
+    np.testing.assert_allclose(np.mean(view.at(0.7).ranges, 1), np.mean(view.ranges, 1))
+    for progress in (0, 0.3, 1, 1.6, 2):
+        points = made.layer_points(view.layers[1], made.defaults, progress)
+        assert np.abs(on_paper(view.at(progress), points, view.camera)[0]).max() <= FULL + CLOSE
+    assert np.abs(on_paper(view, points * 50, view.camera)[0]).max() > 1, "it would leave the panel"
+
+
 @pytest.mark.parametrize("kind", ["line", "labels", "disc"])
 def test_guides_decide_nothing_and_are_shortened(kind):
     points = Points("x", "input", rows(np.eye(3)))

@@ -6,7 +6,9 @@ import pytest
 
 from components.language.scene import WrongValue, scenes
 from components.training import recipes
-from components.training.recipes import KEPT, built, state_of
+from components.training.recipes import built, state_of
+
+ROOM = 8  # recipes
 
 
 def counting(asked):
@@ -27,13 +29,14 @@ def test_links_that_differ_in_all_but_choices_build_once_refused_or_not():
 
 def test_no_more_are_kept_than_there_is_room_for(monkeypatch):
     monkeypatch.setattr(recipes, "kept", recipes.Kept())
+    monkeypatch.setattr(recipes, "KEPT", ROOM)
     scene = replace(
         scenes()["stretch"], build=lambda choices: scenes()["stretch"].build(choices | {"n": "24"})
     )
-    for k in range(3 * KEPT):
+    for k in range(3 * ROOM):
         built(scene, {"n": str(k)})
-    assert len(recipes.kept.known) == KEPT
-    assert [dict(key[3:])["n"] for key in recipes.kept.known] == [str(k) for k in range(2 * KEPT, 3 * KEPT)]
+    assert len(recipes.kept.known) == ROOM
+    assert [dict(key[3:])["n"] for key in recipes.kept.known] == [str(k) for k in range(2 * ROOM, 3 * ROOM)]
 
 
 def test_what_one_reader_brings_is_not_kept(monkeypatch):

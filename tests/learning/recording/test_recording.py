@@ -1,7 +1,9 @@
 """What was saved comes back; a stranger's file is a recording or refused in one line."""
 
+import io
 import json
 import struct
+import zipfile
 
 import numpy as np
 import pytest
@@ -59,10 +61,18 @@ def test_an_empty_file_is_none(tmp_path):
         opened(tmp_path / "empty")
 
 
+def zipped(data):
+    """As an archive that numpy reads."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.npy", data)
+    return file.getvalue()
+
+
 BIG = "h.0.ln_1/x"
 HOSTILE = {
     "nothing": (b"", "too short"),
-    "a zip": (b"PK\x03\x04" + bytes(100), "header of this file would have"),
+    "a zip bomb": (zipped(bytes(10**7)), "header of this file would have"),
     "a pickle": (b"\x80\x04\x95" + bytes(100), "header of this file would have"),
     "a bomb": (struct.pack("<Q", 2**21) + b'{"a":' + b"[" * (2**21 - 5), "no JSON"),
     "truncated": (DATA[:-1], "not where they should be"),

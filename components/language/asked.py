@@ -1,0 +1,30 @@
+"""What readers ask for by other names than ours: `texts/asked.md`, for the search.
+
+A line is `- slug: names` of a scene, or `- #id: names` of a word.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from components.language.scene import scenes
+from components.language.words import sections
+
+FILE = Path(__file__).parents[1] / "texts/asked.md"
+LINE = re.compile(r"^- (#?\w+): (.+)$", re.M)
+
+
+@cache
+def asked() -> dict[str, str]:
+    """The names by slug, or by `#id`. Raises ValueError where a line names nothing that there is."""
+    return read(FILE.read_text("utf-8"))
+
+
+def read(text: str) -> dict[str, str]:
+    known = {*scenes(), *(f"#{word.id}" for some in sections().values() for word in some)}
+    found = dict(LINE.findall(text))
+    if strangers := found.keys() - known:
+        raise ValueError(f"texts/asked.md names {sorted(strangers)}, which are no scenes and no words")
+    return found
