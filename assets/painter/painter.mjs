@@ -712,22 +712,32 @@ function drawMarkers(context, layer, trace, drawn, n, px, py, color) {
   }
 }
 
-/** Markers: each point's position once per vertex of its glyph, first those of all faces, then those of all edges. @param {Plotly} cloud @param {Float32Array} points @param {number[]} scale
+/** Markers: each point's position once per vertex of its glyph, first those of all faces, then those of all edges; what has not moved
+ * since the frame before stays as it is. @param {Plotly} cloud @param {Float32Array} points @param {number[]} scale
  * @param {Kept} kept @param {Mark} layer @param {number[]} color @param {View} view */
 function writePoints(cloud, points, scale, kept, layer, color, view) {
   const away = outside(view), n = points.length / 3, faces = cloud.vertexCount / n, edges = cloud.lineVertexCount / n;
   if (!Number.isInteger(faces) || !Number.isInteger(edges)) throw new Error("unexpected glyphs");
-  const out = (kept.array ??= new Float32Array(3 * n * (faces + edges)));
-  let at = 0;
-  for (const each of [faces, edges]) {
-    for (let i = 0; i < n; i++) {
-      const gap = points[3 * i] !== points[3 * i], from = gap ? away : points, o = gap ? 0 : 3 * i;
-      const x = from[o] * scale[0], y = from[o + 1] * scale[1], z = from[o + 2] * scale[2];
-      for (let v = 0; v < each; v++) { out[at++] = x; out[at++] = y; out[at++] = z; }
-    }
+  const before = kept.array ? kept.points : null, out = (kept.array ??= new Float32Array(3 * n * (faces + edges)));
+  let low = n, high = -1;
+  for (let i = 0; i < n; i++) {
+    if (before && stays(before, points, 3 * i)) continue;
+    const gap = points[3 * i] !== points[3 * i], from = gap ? away : points, o = gap ? 0 : 3 * i;
+    const x = from[o] * scale[0], y = from[o + 1] * scale[1], z = from[o + 2] * scale[2];
+    for (let at = 3 * i * faces, end = at + 3 * faces; at < end; at += 3) { out[at] = x; out[at + 1] = y; out[at + 2] = z; }
+    for (let at = 3 * (n * faces + i * edges), end = at + 3 * edges; at < end; at += 3) { out[at] = x; out[at + 1] = y; out[at + 2] = z; }
+    low = Math.min(low, i);
+    high = i;
   }
-  cloud.pointBuffer.update(out, 0);
+  for (const [from, each] of [[0, faces], [n * faces, edges]]) {
+    const first = 3 * (from + low * each), end = 3 * (from + (high + 1) * each);
+    if (end > first) cloud.pointBuffer.update(out.subarray(first, end), first * out.BYTES_PER_ELEMENT);
+  }
 }
+
+/** Whether a point is where it was, or still a gap. @param {Float32Array} before @param {Float32Array} after @param {number} o its first number */
+const stays = (before, after, o) => (after[o] === before[o] && after[o + 1] === before[o + 1] && after[o + 2] === before[o + 2])
+  || (after[o] !== after[o] && before[o] !== before[o]);
 
 /**
  * Lines: a strip of four vertices a segment, each (from, to, arc length, ±width, colour). Over a gap the strip stands
