@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
+from benchmarks.load import workers_of
 from components.web import front
 from learning.parts import LARGEST_FILE
 from tests.learning.test_parts import BOMBS
@@ -175,7 +176,7 @@ def test_memory_comes_back_after_files_that_are_refused(tmp_path):
 
     with gunicorn(tmp_path) as (base, process, *_):
         fetch(f"{base}/recipe/spiral")
-        (worker,) = psutil.Process(process.pid).children()
+        (worker,) = workers_of(psutil.Process(process.pid))
         before = worker.memory_info().rss
         with ThreadPoolExecutor(8) as pool:
             assert set(pool.map(refused, 2 * bombs)) == {400}
