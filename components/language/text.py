@@ -27,6 +27,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 EDGE = re.compile(
     r'(?P<first><mrow class="[^"]*">)?<mo>(?P<sign>&#x(?:02299|0002B|0003D);)</mo>(?(first)|(?=</mrow>))'
 )
+BAR = re.compile("<mo[^>]*>(&#x(?:0007C|02016);)</mo>")
 MOST_ANSWERS = 9  # a digit each
 PASSAGE = re.compile(r"^@(.*)\n((?:.+\n)+)", re.M)  # a line that names stages, and its paragraph
 
@@ -57,12 +58,12 @@ def mathml(latex: str, *, display: str = "inline") -> str:
     r"""LaTeX → MathML; `\class{…}{…}` becomes a class that style sheets and the player know.
 
     An operator at the edge of such a piece stands between two things all the same, with room on both
-    sides; ⟨ and ⟩ are brackets; ‖ is as high as a letter, before a vector and after it.
+    sides; ⟨ and ⟩ are brackets; | and ‖ are as high as a letter, and close to it.
     """
     found = convert(latex, display=display)
     for bracket, form in (("&#x027E8;", "prefix"), ("&#x027E9;", "postfix")):
         found = found.replace(f"<mi>{bracket}</mi>", f'<mo form="{form}" stretchy="false">{bracket}</mo>')
-    found = found.replace("<mo>&#x02016;</mo>", '<mo stretchy="false">&#x02016;</mo>')
+    found = BAR.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', found)
     return EDGE.sub(r'\g<first><mo form="infix">\g<sign></mo>', found)
 
 

@@ -8,11 +8,11 @@ SCENE = Scene(
     build,
     order=450,
     choices=(
-        Choice("model", "Before attention", "language", MODELS),
-        Choice("window", "Window", "64", WINDOWS),
-        Choice("kind", "As it slides", "places", KINDS),
-        Choice("layer", "Layer", "1", LAYERS),
-        Choice("below", "Below", "distance", BELOW),
+        Choice("model", "before attention", "language", MODELS),
+        Choice("window", "window", "64", WINDOWS),
+        Choice("kind", "as it slides", "places", KINDS),
+        Choice("layer", "layer", "1", LAYERS),
+        Choice("below", "below", "distance", BELOW),
     ),
     files=files,
 )

@@ -155,15 +155,16 @@ def test_a_figure_runs_each_pipeline_once(monkeypatch):
     runs, stages = [], Pipeline.stages
 
     def counted(self, x, params=None):
-        runs.append(self)
+        runs.append((id(self), id(x), str(params)))
         return stages(self, x, params)
 
     monkeypatch.setattr(Pipeline, "stages", counted)
     small = recipe(3)
     figure(small, {"gain": 2.0}, 1.5)
-    assert len(runs) == 2 * len(small.clouds)  # the place and the pipeline of each
+    seen = len(runs)
+    assert seen == len(set(runs)) >= 2 * len(small.clouds), "the place and the pipeline of each"
     figure(small, {"gain": 2.0}, 0.5)
-    assert len(runs) == 2 * len(small.clouds)
+    assert len(runs) == seen
     again, new = (figure(r, {"gain": -1.0}, 1.5).to_json() for r in (small, recipe(3)))
     assert again == new != figure(small, {"gain": 2.0}, 1.5).to_json()
 
