@@ -49,7 +49,7 @@ ROLES = INTERFACE | {role: (light, dark) for role, (light, dark, _) in DRAWN.ite
 # Roles that are too faint for words, as they are written (WCAG 2.2, 1.4.3)
 WRITTEN = {
     "axis": ("#676d7a", "#828996"),
-    "input": ("#1a69d8", "#86b9ff"),
+    "input": ("#165ec2", "#86b9ff"),
     "trail": ("#656d7e", "#7e8899"),
     "mean-direction": ("#a75700", "#f0a463"),
     "class-1": ("#986200", "#f6bd5f"),

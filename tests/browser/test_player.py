@@ -253,6 +253,8 @@ def test_a_click_on_a_point_follows_it(page):
 def test_the_saved_picture_shows_the_present_state(new_page):
     def saved(page):
         rest(page)
+        if not page.locator("[aria-label='Save the picture']").is_visible():
+            page.click("[aria-label='More buttons']")
         with page.expect_download(timeout=PATIENCE) as download:
             page.click("[aria-label='Save the picture']")
         assert download.value.suggested_filename == "layernorm.png"

@@ -86,7 +86,7 @@ def test_attention_trains_too_and_its_network_fits_into_a_link(page):
     assert page.get_attribute("#choice-seed", "max") == "9"
     page.fill("#choice-seed", "3")
     page.press("#choice-seed", "Tab")
-    page.locator(".headline", has_text="Accuracy of seed 3").wait_for(timeout=PATIENCE)
+    page.locator(".headline span", has_text="Accuracy of seed 3").wait_for(timeout=PATIENCE)
     order(page, steps=100, seeds=2)
     words(page, "of 2 solve it after 100 steps")
     until(page, "p.choices.run && p.ready && p.params.step === 100")
@@ -110,13 +110,13 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     page.on("request", lambda request: "/recipe/" in request.url and asked.append(request.url))
     page.fill("#choice-seed", "2")
     page.press("#choice-seed", "Tab")
-    page.locator(".headline", has_text="Accuracy of seed 2").wait_for(timeout=PATIENCE)
+    page.locator(".headline span", has_text="Accuracy of seed 2").wait_for(timeout=PATIENCE)
     page.select_option("#choice-curve", "accuracy")
     until(page, "p.recipe.views[2].ranges[1][1] < 1.1 && p.recipe.readouts[0].label.endsWith('2')")
     player(
         page, "p.panels[2].hand.picked(p.recipe.views[2].layers.find((l) => l.hand?.kind === 'choose'), 0)"
     )
-    page.locator(".headline", has_text="Accuracy of seed 0").wait_for(timeout=PATIENCE)
+    page.locator(".headline span", has_text="Accuracy of seed 0").wait_for(timeout=PATIENCE)
     page.mouse.move(*middle(page, ".view:nth-child(3) .figure"))
     page.mouse.down()
     held = player(page, "p.params.step")
@@ -127,7 +127,7 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     page.mouse.up()
     until(page, f"p.params.step > {held}")
     player(page, "p.choose({ seed: '3' })")
-    page.locator(".headline", has_text="Accuracy of seed 3").wait_for(timeout=PATIENCE)
+    page.locator(".headline span", has_text="Accuracy of seed 3").wait_for(timeout=PATIENCE)
     assert page.input_value("#choice-seed") == "3" and player(page, "p.growing && p.shown > 3")
     page.fill("#choice-seed", "19")
     page.press("#choice-seed", "Tab")
