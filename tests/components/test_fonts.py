@@ -139,4 +139,4 @@ def test_their_licence_is_told():
 
 def test_norms_bars_are_of_one_height():
     made = text.mathml(r"\sqrt{\lVert x \rVert^2}")
-    assert made.count('<mo stretchy="false">&#x02016;</mo>') == 2
+    assert made.count('<mo stretchy="false" lspace="0" rspace="0">&#x02016;</mo>') == 2
