@@ -18,6 +18,7 @@ from pathlib import Path
 
 from flask import Flask, Response, current_app, request
 
+from components import theme
 from components.drawing import card, still
 from components.language.link import THEMES
 from components.language.scene import Scene, WrongValue, scenes
@@ -29,10 +30,8 @@ from components.web.kept import Kept
 ROOT = Path(__file__).parents[2]
 DRAWN_FROM = ("components/**/*.py", "geometry/**/*.py", "learning/**/*.py", "films/*", "normscape/films/*")
 MOST = 16 * 2**20  # bytes kept by a process; those of the gallery are half a megabyte
-MONTH, PATIENCE = (
-    30 * 86400.0,
-    0.2,
-)  # seconds: a card in the store; for an answer of a store, which spares half a second
+MONTH = 30 * 86400.0  # seconds that a card is in the store
+PATIENCE = 0.2  # seconds for an answer of the store, which spares a drawing of about as long
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
     key = (kind, scene.slug, *sorted(query.items()))
     if body := shelf.kept.get(key):
         return body
-    free = not query or dict(query) in [{"theme": theme} for theme in THEMES]
+    free = not query or dict(query) in [{"theme": look} for look in THEMES]
     with nullcontext() if free else work(), shelf.drawing:
         make = shared if free and kind == "card" else DRAWN[kind]
         body = shelf.kept.get(key) or make(scene, query)  # others may have made it meanwhile
@@ -97,9 +96,9 @@ def shared(scene: Scene, query: Mapping[str, str]) -> bytes:
 
 def gallery() -> None:
     """All cards, before anybody asks."""
-    for theme in ("light", "dark"):
+    for look in theme.THEMES:
         for scene in scenes().values():
-            shared(scene, {"theme": theme})
+            shared(scene, {"theme": look})
 
 
 def drawn(scene: Scene, query: Mapping[str, str]) -> bytes:
