@@ -10,12 +10,13 @@ The first argument decides the array library, the device and the dtype; every op
 | numbers and nested lists | NumPy's float64 | the same |
 
 An option of another library is converted: NumPy x with a tensor γ gives NumPy. As in PyTorch, that must not
-lose a gradient in silence: an option that requires one needs x as a tensor too. What does not fit, such as
-complex numbers, is a ValueError.
+lose a gradient in silence: an option that requires one needs x as a tensor too. What does not fit is a
+ValueError: complex numbers, text, arrays with masked, ragged or left out numbers.
 """
 
 from collections.abc import Callable
 from math import inf
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ Scalar = int | float | Float[Array, ""]
 def real(x: Numbers, *, axes: int = 0) -> Array:
     """x as an array of a real floating dtype, with at least so many axes; x itself where it is one."""
     x = x if is_array_api_obj(x) else np.asarray(x)
+    if np.ma.is_masked(x) or not _dense(x):
+        raise ValueError("all numbers of an array are needed: some are masked, or left out")
     xp = array_namespace(x)
     if len(x.shape) < axes:
         raise ValueError(f"x needs {axes} or more axes, the last for coordinates: got shape {tuple(x.shape)}")
@@ -73,7 +76,7 @@ def like(value: Numbers, x: Array) -> Array:
         return value  # the usual case, met many times in each step of a training
     dtype = x.dtype if known else xp.asarray(0.0).dtype
     if isinstance(value, int | float):
-        return xp.asarray(value, dtype=dtype, device=device(x))
+        return xp.asarray(_float(value), dtype=dtype, device=device(x))
     value = real(value)
     # torch.asarray cuts the gradient of a tensor, so only strangers go through asarray
     if array_namespace(value) is not xp:
@@ -92,6 +95,14 @@ def number(value: Scalar, x: Array, name: str, *, least: float = -inf) -> Array:
     if least > -inf and has_values(value) and not least <= float(constant(value)) < inf:
         raise ValueError(f"{name} is a finite number, {least:g} or more: got {float(constant(value)):g}")
     return value
+
+
+def whole(value: Any, name: str) -> int:
+    """`value` as a Python integer; ValueError where it is none."""
+    try:
+        return index(value)
+    except TypeError:
+        raise ValueError(f"{name} is a whole number: got {value!r}") from None
 
 
 def one_each(value: Numbers, x: Array, name: str) -> Array:
@@ -120,6 +131,20 @@ def numbers_of(x: Array) -> np.ndarray:
     """The numbers of any array in NumPy, half precision as float32."""
     x = constant(widened(x))
     return np.asarray(x.cpu() if hasattr(x, "cpu") else x)
+
+
+def _dense(x: Array) -> bool:
+    """False for PyTorch's sparse and nested layouts."""
+    return str(getattr(x, "layout", "torch.strided")) == "torch.strided" and not getattr(
+        x, "is_nested", False
+    )
+
+
+def _float(value: int | float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError("real numbers are needed: got an integer that no float is as large as") from None
 
 
 def _same(x: Array) -> Array:

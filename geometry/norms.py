@@ -11,7 +11,7 @@ from math import sqrt
 from array_api_compat import array_namespace
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, like, number, real, taken
+from geometry.arrays import Array, Scalar, like, number, real, taken, whole
 from geometry.centering import centered
 from geometry.ellipsoid import to_ellipsoid
 from geometry.sphere import check_convention, on_sphere, to_sphere
@@ -60,9 +60,10 @@ def group_norm(
 ) -> Float[Array, "*batch d"]:
     """LayerNorm on each of `groups` equal blocks of axes: a product of spheres; then γ ⊙ · + β.
 
-    Raises ValueError if d is no multiple of `groups`.
+    Raises ValueError if `groups` is no whole number, or d no multiple of it.
     """
     x, back = taken(x)
+    groups = whole(groups, "groups")
     xp, (*batch, d) = array_namespace(x), x.shape
     if groups < 1 or d % groups:
         raise ValueError(f"{d} axes cannot be cut into {groups} equal groups: take a divisor of {d}")

@@ -21,7 +21,7 @@ from geometry import pointwise
 from geometry.arrays import Array, Numbers, has_values, like, number, numbers_of, requires_gradient, taken
 from geometry.entries import Entries, Of, Params, Track
 from geometry.softmax import softmax
-from geometry.sphere import Groups, check_convention, check_groups, on_spheres
+from geometry.sphere import Groups, check_convention, check_groups, on_spheres, take
 
 __all__ = [
     "Affine",
@@ -195,6 +195,8 @@ class Product:
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
         x, back = taken(x)
         self.width(x.shape[-1])
+        if len({len(group) for group in self.groups}) == 1:  # all at once
+            return back(reduce(mul, (take(x, each) for each in zip(*self.groups, strict=True))))
         each = [reduce(mul, (x[..., i : i + 1] for i in group)) for group in self.groups]
         return back(_beside(each))
 

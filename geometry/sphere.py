@@ -1,7 +1,7 @@
 """Normalising: the radial map on a sphere. The only place where a norm divides."""
 
 from collections.abc import Sequence
-from math import sqrt
+from math import inf, sqrt
 
 from array_api_compat import array_namespace, device
 from jaxtyping import Float
@@ -31,7 +31,8 @@ def to_sphere(
     Each of the `groups`, disjoint tuples of coordinates, is normalised on its own, with its own
     number n of coordinates; a coordinate in no group passes unchanged; None is one group of all.
     ε is in squared units of x, but for `"std"` in units of x. The zero vector goes to the zero
-    vector, also for ε = 0, and its gradient is finite. No size of x overflows.
+    vector, also for ε = 0, and its gradient is finite. No size of x overflows. Beside an infinite coordinate,
+    which becomes NaN, the others become 0.
 
     Raises ValueError for an unknown convention, for a radius or ε that is not one number, for a negative
     ε, and for groups that overlap or leave the axis.
@@ -74,9 +75,13 @@ def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Gro
     xp, d = array_namespace(x), x.shape[-1]
     order = check_groups(groups, d)
     rest = tuple(i for i in range(d) if i not in order)
-    parts = [on_sphere(_take(x, group), radius, eps, convention) for group in groups]
+    if len(sizes := {len(group) for group in groups}) == 1:  # all at once
+        own = xp.reshape(take(x, order), (*x.shape[:-1], len(groups), *sizes))
+        parts = [xp.reshape(on_sphere(own, radius, eps, convention), (*x.shape[:-1], len(order)))]
+    else:
+        parts = [on_sphere(take(x, group), radius, eps, convention) for group in groups]
     back = sorted(range(d), key=(*order, *rest).__getitem__)  # the inverse permutation
-    return _take(xp.concat([*parts, _take(x, rest)], axis=-1), back)
+    return take(xp.concat([*parts, take(x, rest)], axis=-1), back)
 
 
 def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array | None = None) -> Array:
@@ -103,10 +108,12 @@ def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array
 
 
 def _positive(x):
+    """x, and 1 where it is no unit: 0, infinite, or none."""
     xp = array_namespace(x)
-    return xp.where(x > 0, x, xp.ones_like(x))
+    return xp.where((x > 0) & (x < inf), x, xp.ones_like(x))
 
 
-def _take(x, indices):
+def take(x: Array, indices: Sequence[int]) -> Array:
+    """Some coordinates (*batch, n) of points (*batch, d), in their order."""
     xp = array_namespace(x)
     return xp.take(x, xp.asarray(indices, dtype=xp.int64, device=device(x)), axis=-1)

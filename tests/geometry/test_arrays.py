@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from geometry import center, fold, group_norm, layer_norm, rms_norm, shear, stretch, to_sphere, u_eps
+from geometry import center, fold, group_norm, layer_norm, rms_norm, shear, softmax, stretch, to_sphere, u_eps
 from geometry.arrays import constant, like, number, one_each, real, taken
 from geometry.ellipsoid import normal, semi_axes, to_ellipsoid
 from geometry.norms import batch_norm, dyt, instance_norm, weight_norm
@@ -98,7 +98,7 @@ def test_half_precision_keeps_its_gradient(f, dtype):
     assert x.grad.dtype == dtype and torch.isfinite(x.grad).all()
 
 
-POINTS = [center, to_sphere, rms_norm, layer_norm, lambda x: fold(x, t=2), lambda x: stretch(x, t=2)]
+POINTS = [center, softmax, to_sphere, rms_norm, layer_norm, lambda x: fold(x, t=2), lambda x: stretch(x, t=2)]
 
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 0)], ids=str)
@@ -130,6 +130,40 @@ def test_what_is_no_real_number_is_refused_in_one_line(x):
         with pytest.raises(ValueError, match="real numbers are needed: got") as caught:
             f(x)
         assert "\n" not in str(caught.value)
+
+
+LEFT_OUT = {
+    "masked": lambda: np.ma.array([1.0, 2, 4, 100], mask=[0, 0, 0, 1]),
+    "sparse": lambda: torch.eye(3).to_sparse(),
+    "nested": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),
+}
+
+
+@pytest.mark.parametrize("made", LEFT_OUT.values(), ids=LEFT_OUT)
+def test_an_array_without_all_its_numbers_is_refused_in_one_line(made):
+    """NumPy would average what is not masked, and divide by the number of all."""
+    x = made()
+    for f in (center, layer_norm, rms_norm, lambda x: layer_norm(np.ones(3), gamma=x)):
+        with pytest.raises(ValueError, match=r"^all numbers of an array are needed"):
+            f(x)
+
+
+def test_an_array_that_could_be_masked_and_is_not_is_as_good():
+    np.testing.assert_array_equal(layer_norm(np.ma.array(SOME)), double(layer_norm))
+
+
+@pytest.mark.parametrize("groups", [1.5, 3.0, "1", None, [1], np.float64(1)], ids=repr)
+def test_groups_are_counted(groups):
+    with pytest.raises(ValueError, match=r"^groups is a whole number: got"):
+        group_norm(SOME, groups=groups)
+    for one in (1, True, np.int8(1), torch.tensor(1)):
+        np.testing.assert_array_equal(group_norm(SOME, groups=one), layer_norm(SOME))
+
+
+def test_a_number_that_no_float_is_as_large_as():
+    for call in (lambda x: layer_norm(x, eps=10**400), lambda x: to_sphere(x, radius=-(10**400))):
+        with pytest.raises(ValueError, match=r"^real numbers are needed: got an integer"):
+            call(SOME)
 
 
 @pytest.mark.parametrize("f", [center, to_sphere, layer_norm, rms_norm, normal, semi_axes])

@@ -69,6 +69,13 @@ def test_two_crowds_under_one_mark_are_one_place_or_none():
     assert not crowds(points, *ENDS[2])
 
 
+def test_no_count_is_written_over_another(node):
+    """Those that come first stay. In pixels; letters are 13 high."""
+    at = [0, 0, 20, 5, 100, 0, 20, 14, 40, 0]
+    assert node.ask("legible", counts=[16, 12, 9, 5, 2], at=at) == [16, 9, 5, 2]
+    assert node.ask("legible", counts=[1600, 2], at=[0, 0, 35, 0]) == [1600]
+
+
 def test_two_thousand_points_take_a_millisecond(node):
     """On a machine of its own some 0.3 ms; this only sees a quadratic search."""
     points = np.random.default_rng(2).normal(size=(2000, 3)).round(1)

@@ -304,3 +304,15 @@ def test_gradients_are_pytorchs(rng, dtype):
             np.testing.assert_allclose(
                 a, b, rtol=0, atol=100 * torch.finfo(dtype).eps * float(b.abs().max() + 1)
             )
+
+
+@pytest.mark.parametrize(
+    "row", [[1, np.inf, 2], [np.inf, -np.inf, 0], [1, np.nan, 2], [np.inf, np.nan, 1]], ids=str
+)
+@pytest.mark.parametrize("eps", [1e-5, 0.5])
+def test_what_is_not_finite_is_pytorchs(xp, row, eps):
+    """Beside an infinite coordinate, all of RMSNorm's were NaN."""
+    x = np.asarray([row, [1, 2, 4]], dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        close(rms_norm(xp.asarray(x), eps=eps), functional.rms_norm(torch.asarray(x), (3,), eps=eps))
+        close(layer_norm(xp.asarray(x), eps=eps), functional.layer_norm(torch.asarray(x), (3,), eps=eps))
