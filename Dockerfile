@@ -30,7 +30,7 @@ RUN if [ "$TORCH" = 1 ]; then /venv/bin/pip install --quiet $TORCH_INDEX_ARGS \
 
 
 FROM ${PYTHON}
-# Compiled once, here: the file system is read-only when it runs.
+# Compiled once, and the gallery's pictures drawn, here: the file system is read-only when it runs.
 WORKDIR /app
 COPY --from=build /venv /venv
 COPY --from=build /build/node_modules/plotly.js-gl3d-dist-min node_modules/plotly.js-gl3d-dist-min
@@ -43,6 +43,7 @@ COPY normscape normscape
 COPY assets assets
 COPY films films
 RUN /venv/bin/python -m compileall -q app.py gunicorn.conf.py geometry learning components normscape \
+ && /venv/bin/python -m components.web.stills cards \
  && useradd --system --uid 10001 --no-create-home --home-dir /cache normscape && install -d -o normscape /cache
 
 # The only folder that is written to: temporary files and kept results.

@@ -4,14 +4,19 @@ BIND       where to listen, 0.0.0.0:8050 by default
 LOG_LEVEL  info by default; with debug an error comes with its whole traceback
 """
 
+import contextlib
 import logging
 import os
+import signal
 import subprocess
 import sys
 import traceback
 
 from components.settings import WrongSetting, reach, read
+from components.web import stills
 from components.web.front import THREADS, Process
+
+DRAWING = 60  # seconds that the start waits for pictures at most
 
 try:
     settings = read(os.environ)
@@ -66,14 +71,15 @@ logconfig_dict = {
 
 
 def on_starting(server):
-    """Workers from the command line need a key as well."""
+    """A key for workers from the command line too; pictures of the gallery for whoever comes first."""
     if server.cfg.workers > 1:
         try:
             read(os.environ | {"WEB_CONCURRENCY": str(server.cfg.workers)})
         except WrongSetting as wrong:
             sys.exit(f"normscape: {wrong}")
-
-
-def when_ready(server):
-    """Beside the workers, behind all else: who comes first need not wait for the gallery's pictures."""
-    subprocess.Popen([sys.executable, "-m", "components.web.stills"], preexec_fn=lambda: os.nice(19))
+    if stills.missing():
+        signal.signal(
+            signal.SIGTERM, lambda *_: sys.exit()
+        )  # gunicorn's own comes later; what draws goes too
+        with contextlib.suppress(subprocess.TimeoutExpired):  # then they are drawn when they are asked for
+            subprocess.run([sys.executable, "-m", "components.web.stills"], timeout=DRAWING)

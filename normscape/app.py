@@ -25,7 +25,7 @@ from components.language.scene import scenes
 from components.pages import explorer, recordings, run_files
 from components.pages.modules import ASSETS
 from components.publish import commands, embed
-from components.web import budget, proxy, security, server
+from components.web import budget, encodings, proxy, security, server
 from components.web.ready import Ready
 
 
@@ -50,7 +50,7 @@ def create_app() -> Dash:
     recordings.add_routes(app.server)
     app.add_pages()
     security.secure(app, setting)
-    app.server.wsgi_app = Ready(app.server.wsgi_app)
+    app.server.wsgi_app = encodings.plain(Ready(app.server.wsgi_app))
     proxy.stand_behind(app.server, setting)
     return app
 

@@ -30,6 +30,7 @@ import app
 from benchmarks.load import workers_of
 from components import settings
 from components.language.scene import scenes
+from components.web import stills
 from tests.waiting import until
 from tools.ports import free
 
@@ -84,22 +85,35 @@ def test_several_processes_need_a_key(several):
     assert settings.read(several | {"SECRET_KEY": KEY}).secret_key == KEY
 
 
-REFUSED = [
-    (["app.py", "--port", "0"], {"WEB_CONCURRENCY": "2"}),
-    (["-m", "gunicorn"], {"WEB_CONCURRENCY": "2"}),
-    (["-m", "gunicorn", "--workers", "2"], {}),
-    (["-m", "gunicorn"], {"NORMSCAPE_PREFIX": "sub"}),
-    (["-m", "gunicorn"], {"NORMSCAPE_PREFIX": "/recipe/"}),
-    (["app.py", "--port", "0"], {"NORMSCAPE_PREFIX": "/spiral/"}),
-    (["-m", "gunicorn"], {"CACHE_DIR": "/proc/nothing"}),
-    (["app.py", "--port", "0"], {"CACHE_DIR": "/proc/nothing"}),
-    (["-m", "gunicorn"], {"SECRET_KEY": "a" * 32}),
-]
-
-
-@pytest.mark.parametrize(("command", "own"), REFUSED)
+@pytest.mark.parametrize(
+    ("command", "own"),
+    [
+        (["app.py", "--port", "0"], {"NORMSCAPE_PREFIX": "/spiral/"}),
+        (["-m", "gunicorn"], {"NORMSCAPE_PREFIX": "/recipe/"}),
+        (["-m", "gunicorn", "--workers", "2"], {}),
+    ],
+)
 def test_a_server_with_wrong_settings_says_so_and_ends(command, own):
     ends_with_a_line(command, own)
+
+
+STARTS = {"app.py": lambda: app.main(["--port", "0"]), "gunicorn": lambda: runpy.run_path("gunicorn.conf.py")}
+REFUSED = {
+    "WEB_CONCURRENCY": "2",
+    "NORMSCAPE_PREFIX": "sub",
+    "CACHE_DIR": "/proc/nothing",
+    "SECRET_KEY": "a" * 32,
+}
+
+
+@pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_wrong_setting_ends_any_start_with_a_line(monkeypatch, start, name):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv(name, REFUSED[name])
+    monkeypatch.setattr("components.web.front.Front", None)  # nothing is served
+    with pytest.raises(SystemExit, match=r"^normscape: .+$"):
+        start()
 
 
 @contextlib.contextmanager
@@ -381,6 +395,35 @@ def test_the_image_finds_npm_each_time(tmp_path):
     step = step.replace("python", str(programs / "python"), 1).replace("/node/bin", str(programs))
     subprocess.run(["sh", "-c", step], env={"PATH": "/usr/bin:/bin"}, check=True, timeout=10)
     assert said.read_text().splitlines() == ["python -m", "pip install", "npm ci", "npm run"]
+
+
+def test_the_image_has_the_gallery_s_pictures():
+    """The step that draws them, which the server then looks for where it stands."""
+    last = (ROOT / "Dockerfile").read_text().replace("\\\n", " ").rpartition("\nFROM ")[2]
+    (folder,) = re.findall(r"&& /venv/bin/python -m components.web.stills (\S+)", last)
+    assert ROOT / folder == stills.DRAWN_BEFORE and "\nWORKDIR /app\n" in last
+    assert last.index("components.web.stills") > last.rindex("COPY")
+
+
+def test_whoever_comes_first_finds_the_gallery_drawn(tmp_path):
+    """All cards are there before the first request is heard: a class needs no place to have them drawn."""
+    with gunicorn(tmp_path, CACHE_DIR=str(tmp_path / "cache")) as (base, process, *_):
+        spent = sum(worker.cpu_times().user for worker in workers_of(psutil.Process(process.pid)))
+        for slug in scenes():
+            assert fetch(f"{base}/card/{slug}.svg?theme=dark")[0] == 200
+        spent = sum(worker.cpu_times().user for worker in workers_of(psutil.Process(process.pid))) - spent
+        assert spent < 1, "seconds; to draw them takes two or more"
+
+
+def test_a_stop_while_the_gallery_is_drawn_stops_that_too(tmp_path):
+    own = environment(BIND=f"127.0.0.1:{free()}", CACHE_DIR=str(tmp_path))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gunicorn"], cwd=ROOT, env=own, stderr=subprocess.DEVNULL
+    )
+    drawing = until(lambda: psutil.Process(process.pid).children(), START_SECONDS)
+    process.terminate()
+    assert process.wait(timeout=START_SECONDS) == 0
+    assert not psutil.wait_procs(drawing, timeout=1)[1]
 
 
 def test_the_image_holds_all_that_the_explorer_needs(tmp_path):

@@ -77,6 +77,7 @@ def client(size=0, *, requests=(), age=0.0):
         total_outbufs_len=size,
         requests=requests,
         request=None,
+        rest=b"",
         creation_time=-age,
         last_activity=time.time() - age,
         will_close=False,
@@ -153,6 +154,118 @@ def test_who_asks_for_one_thing_waits_for_nobody_who_asks_for_twenty():
         until(lambda: (served.turn(), "/one" in asked)[1])
         assert asked.index("/one") - before < clients / 2
         until(lambda: (served.turn(), asked.count("/many") == clients * many)[1])
+
+
+@contextlib.contextmanager
+def alone(application):
+    """A front without processes, whose turns are the test's, and a way to say something to it."""
+    served = front.Front(application, threads=1, host="127.0.0.1", port=0)
+    port = next(each.effective_port for each in served.map.values() if hasattr(each, "effective_port"))
+    with contextlib.ExitStack() as stack:
+        stack.callback(served.stop, 0)
+        yield served, lambda said: slow(stack, f"http://127.0.0.1:{port}", said)
+
+
+def echoed(environment, start):
+    start("200 OK", [("Content-Length", "2")])
+    return [b"ok"]
+
+
+def heard(served, line):
+    """All that is answered until the line closes, or nothing more comes."""
+    line.setblocking(False)
+    parts = []
+
+    def more():
+        served.turn()
+        with contextlib.suppress(BlockingIOError):
+            parts.append(line.recv(2**16))
+        return parts and not parts[-1]
+
+    with contextlib.suppress(AssertionError):
+        until(more, 3)
+    return b"".join(parts)
+
+
+def test_of_many_that_are_asked_at_once_one_is_read_at_a_time():
+    """Thousands fit into a packet: to read them all kept everybody else waiting for minutes."""
+    asked, many = [], 300
+
+    def counted(environment, start):
+        asked.append(environment["PATH_INFO"])
+        return echoed(environment, start)
+
+    with alone(counted) as (served, say):
+        say(b"".join(b"GET /%d HTTP/1.1\r\nHost: h\r\n\r\n" % k for k in range(many)))
+
+        def turned():
+            served.turn()
+            assert all(len(each.requests) < 2 and len(each.rest) < 2**14 for each in served.channels())
+            return len(asked) == many
+
+        until(turned)
+    assert asked == [f"/{k}" for k in range(many)]
+
+
+def test_blank_lines_are_no_requests(monkeypatch):
+    made = []
+
+    class Asked(front.Asked):
+        def __init__(self, bounds):
+            made.append(self)
+            super().__init__(bounds)
+
+    monkeypatch.setattr(front, "Asked", Asked)
+    with alone(echoed) as (served, say):
+        said = heard(served, say(9999 * b"\r\n" + b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"))
+    assert said.startswith(b"HTTP/1.1 200 ") and len(made) == 1
+
+
+PIECES = b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+SHORT = {
+    "a byte each": 2700 * b"1\r\nx\r\n",
+    "a size without end": 12_000 * b"0",
+    "an extension without end": b"5" + 6000 * b";a",
+    "a trailer without end": b"0\r\n" + 2000 * b"a: b\r\n",
+}
+
+
+@pytest.mark.parametrize("pieces", SHORT.values(), ids=SHORT)
+def test_a_body_is_refused_that_is_mostly_something_else(pieces):
+    """A megabyte of single bytes took the loop for seconds."""
+    with alone(echoed) as (served, say):
+        said = heard(served, say(PIECES + pieces))
+    assert said.startswith(b"HTTP/1.1 400 ") and b"pieces" in said
+
+
+def test_a_body_in_pieces_of_a_line_is_taken():
+    line = b"40\r\n%b\r\n" % (64 * b"x")
+    with alone(echoed) as (served, say):
+        assert heard(served, say(PIECES + 999 * line + b"0\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+
+
+UNCLEAR = {
+    "two hosts": b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+    "no host": b"GET / HTTP/1.1\r\n\r\n",
+    "two lengths": b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    "a length and pieces": PIECES.replace(b"Host: h", b"Host: h\r\nContent-Length: 4") + b"0\r\n\r\n",
+    "pieces of old": PIECES.replace(b"/1.1", b"/1.0\r\nConnection: keep-alive") + b"0\r\n\r\n",
+    "a length of a book": b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: " + 5000 * b"9" + b"\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("asked", UNCLEAR.values(), ids=UNCLEAR)
+def test_what_two_servers_could_read_in_two_ways_is_refused(asked):
+    """What stands behind it is no request of its own."""
+    with alone(echoed) as (served, say):
+        said = heard(served, say(asked + b"GET / HTTP/1.1\r\nHost: smuggled\r\n\r\n"))
+    assert said.startswith((b"HTTP/1.1 400 ", b"HTTP/1.0 400 ")) and said.count(b"HTTP/1.") == 1
+
+
+def test_what_has_no_body_is_answered_though_it_says_that_one_comes():
+    with alone(echoed) as (served, say):
+        said = heard(served, say(2 * b"GET / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n\r\n"))
+    assert said.count(b"HTTP/1.1 200 ") == 2 and b" 100 " not in said
 
 
 def test_a_body_without_a_length_is_bounded_too(served):

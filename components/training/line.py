@@ -13,7 +13,7 @@ import secrets
 import time
 from typing import Any
 
-from components.training.store import Store
+from components.training.store import Store, told
 
 MOST_WAITING = 8
 MOST_OF_AN_ADDRESS = 4  # several people may share one: a lecture hall
@@ -27,6 +27,8 @@ DONE_KEPT = LINE_KEPT = 86400.0
 STEP = 5.0  # seconds by which two clocks differ after a sleep, or a step of one
 HERE = "here"  # the worker where there is but one
 NOTHING = -1  # the step that a page has seen before the first
+DIGITS = 12  # of a step, at most
+ENTRY = {"order", "owner", "address", "runs", "stop"}
 TICKET = re.compile("[0-9a-f]{32}")
 
 Outcome = dict[str, Any]
@@ -96,8 +98,8 @@ class Line:
         line = self._read()
         if ticket in line:
             self._asked(ticket, seen)
-        step, _, words = (self.store.get(f"news:{ticket}") or b"-1").partition(b" ")
-        if int(step) > seen:
+        step, _, words = (self.store.get(f"news:{ticket}") or b"").partition(b" ")
+        if _step(step) > seen and told(words):
             return words.decode()
         if ticket not in line or line[ticket]["runs"]:
             return None
@@ -116,7 +118,8 @@ class Line:
             found = self.store.get(f"outcome:{ticket}") or b'{"state": "lost"}'  # it may have ended just now
             if known:
                 self.leave(ticket)
-        return None if found is None else json.loads(found)
+        said = told(found) or {}
+        return None if found is None else said if "state" in said else {"state": "lost"}
 
     def stop(self, ticket: str) -> None:
         """Let the worker end, and keep what there is."""
@@ -185,11 +188,11 @@ class Line:
 
     def looked(self, ticket: str) -> dict[str, str]:
         """What `look` has said last."""
-        return json.loads(self.store.get(f"look:{ticket}") or b"{}")
+        return told(self.store.get(f"look:{ticket}")) or {}
 
-    def heard(self, ticket: str, told: int) -> bool:
+    def heard(self, ticket: str, step: int) -> bool:
         """Whether the page has the words that were told of a step."""
-        return int(self.store.get(f"asked:{ticket}") or NOTHING) >= told
+        return _step(self.store.get(f"asked:{ticket}")) >= step
 
     def tell(self, ticket: str, news: dict[str, Any]) -> None:
         words = json.dumps(news, separators=(",", ":"))
@@ -225,15 +228,25 @@ class Line:
         }
 
     def _read(self) -> dict[str, Any]:
-        return json.loads(self.store.get("line") or b"{}")
+        return _line(self.store.get("line"))
 
     def _change(self, change: Any) -> None:
         def changed(data: bytes | None) -> bytes:
-            line = json.loads(data or b"{}")
+            line = _line(data)
             change(line)
             return json.dumps(line).encode()
 
         self.store.change("line", changed, LINE_KEPT)
+
+
+def _line(data: bytes | None) -> dict[str, Any]:
+    """Who waits, in their order; entries that cannot be read, of another version, say, are not there."""
+    found = (told(data) or {}).items()
+    return {name: each for name, each in found if isinstance(each, dict) and each.keys() >= ENTRY}
+
+
+def _step(text: bytes | None) -> int:
+    return int(text) if text and text.isdigit() and len(text) < DIGITS else NOTHING
 
 
 def _offset() -> float:

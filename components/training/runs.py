@@ -27,6 +27,7 @@ HALF = 0.5
 SMALLEST = 2**17  # bytes that a film counts for at least, which bounds their number
 NEARLY = 0.95  # of the bytes, from which on the shelf counts as full
 SHELF = "shelf"
+ENTRY = {"size", "client", "trained", "since"}
 
 Shelf = dict[str, dict[str, Any]]
 
@@ -44,7 +45,7 @@ def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
         raise store.Full("there is no room for this")
     _settle(name, entry)
     store.films().set(_place(name), data, _seconds())
-    if name not in json.loads(store.films().get(SHELF) or b"{}"):  # others came meanwhile
+    if name not in (_shelf(store.films().get(SHELF)) or {}):  # others came meanwhile
         _forget([name])
         raise store.Full("there was no room for this")
     return name
@@ -94,13 +95,14 @@ def full(patience: float) -> bool:
 def _settle(name: str, entry: dict[str, Any] | None) -> None:
     """Put a film onto the shelf, or take it off, and let others go first: a full store takes nothing new."""
     films, most = store.films(), _most()
-    found = films.get(SHELF)
-    before = _adopted() if found is None else json.loads(found)
+    found = _shelf(films.get(SHELF))
+    before = _adopted() if found is None else found
     _forget(_put(dict(before), name, entry, most))
     gone: list[str] = []
 
     def changed(data: bytes | None) -> bytes:
-        shelf = dict(before) if data is None else json.loads(data)
+        now = _shelf(data)
+        shelf = dict(before) if now is None else now
         gone[:] = _put(shelf, name, entry, most)
         return json.dumps(shelf).encode()
 
@@ -143,6 +145,13 @@ def _next(shelf: Shelf, new: str) -> str | None:
     )
 
 
+def _shelf(data: bytes | None) -> Shelf | None:
+    """What a shelf says; None for one that is lost, or cannot be read."""
+    found = store.told(data)
+    whole = found is not None and all(isinstance(e, dict) and e.keys() >= ENTRY for e in found.values())
+    return found if whole else None
+
+
 def _adopted() -> Shelf:
     """A shelf for films that are there without one: it was lost, or they are of an older version."""
     known = {"client": "", "trained": True, "since": time.time()}
@@ -158,7 +167,7 @@ def _forget(names: Iterable[str]) -> None:
 
 
 def _taken(films: store.Store) -> int:
-    return sum(each["size"] for each in json.loads(films.get(SHELF) or b"{}").values())
+    return sum(each["size"] for each in (_shelf(films.get(SHELF)) or {}).values())
 
 
 def _most() -> float:

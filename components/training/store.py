@@ -6,11 +6,13 @@ Nothing is evicted here: what is large, the films, is bounded in `runs`, to a pa
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import shutil
 import sqlite3
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +24,8 @@ from typing import Any, Protocol
 from components.settings import cache_folder, redis_url
 
 PATIENCE = 2.0  # seconds for an answer of Redis
+REST = 1.0  # seconds in which a Redis that did not answer is asked by nobody, then by one
+AT_ONCE, PLACE = 3, 0.2  # threads that Redis may hold of a process; seconds that others wait for a place
 LOCKED = 10.0  # seconds for which another process may be writing to the folder
 MINUTE, YEAR = 60.0, 365 * 86400.0
 PREFIX = "normscape:"
@@ -73,8 +77,17 @@ def films(patience: float = PATIENCE) -> Store:
 
 def clear() -> None:
     """Forget where they are: the environment has changed."""
-    here.cache_clear()
-    films.cache_clear()
+    for kept in (here, films, _gate):
+        kept.cache_clear()
+
+
+def told(data: bytes | None) -> dict[str, Any] | None:
+    """What a value says by name, as JSON; None where there is none, or it cannot be read."""
+    try:
+        found = json.loads(data or b"null")
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 class Disk:
@@ -93,7 +106,9 @@ class Disk:
         import diskcache
 
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.cache = diskcache.Cache(str(self.folder), eviction_policy="none", timeout=LOCKED)
+        self.cache = diskcache.Cache(
+            str(self.folder), eviction_policy="none", timeout=LOCKED, disk=_bytes_alone()
+        )
         self.file = self._file()
 
     def _file(self) -> int:
@@ -114,7 +129,7 @@ class Disk:
 
     def get(self, key: str) -> bytes | None:
         with self._reached() as held:
-            return held.get(key)
+            return _bytes(held.get(key))
 
     def set(self, key: str, value: bytes, seconds: float) -> None:
         with self._reached() as held:
@@ -126,25 +141,40 @@ class Disk:
 
     def change(self, key: str, change: Change, seconds: float) -> None:
         with self._reached() as held, held.transact():
-            held.set(key, change(held.get(key)), expire=seconds)
+            held.set(key, change(_bytes(held.get(key))), expire=seconds)
 
     def drop(self, ended: Callable[[bytes], bool]) -> None:
         """Delete the values that have ended."""
         with self._reached() as held:
             for key in list(held):
                 with held.transact():
-                    if ended(held.get(key, b"")):
+                    if ended(_bytes(held.get(key)) or b""):
                         held.delete(key)
 
     def sizes(self, prefix: str) -> dict[str, int]:
         with self._reached() as held:
             found = [key for key in held if str(key).startswith(prefix)]
-            return {key: len(held.get(key) or b"") for key in found}
+            return {key: len(_bytes(held.get(key)) or b"") for key in found}
 
     def room(self) -> Room:
         with self._reached() as held:
             free = shutil.disk_usage(self.folder).free
             return Room(free + held.volume(), free)
+
+
+@cache
+def _bytes_alone() -> type:
+    """How a folder is read: as bytes. Whoever could write a pickle into it would run in this process."""
+    import diskcache
+
+    class Bytes(diskcache.Disk):
+        def fetch(self, mode: int, *where: Any) -> Any:
+            return None if mode == diskcache.core.MODE_PICKLE else super().fetch(mode, *where)
+
+        def get(self, key: Any, raw: bool) -> Any:
+            return super().get(key, raw) if raw else ""
+
+    return Bytes
 
 
 class Steady:
@@ -178,13 +208,50 @@ class Steady:
         return self.STAMP.pack(time.monotonic() + seconds, seconds) + value
 
     def _value(self, data: bytes | None) -> bytes | None:
-        if not data:
+        if not data or len(data) < self.STAMP.size:
             return None
         end, seconds = self.STAMP.unpack_from(data)
         left = end - time.monotonic()
         return (
             data[self.STAMP.size :] if 0 < left <= seconds else None
         )  # more is of before a restart of the machine
+
+
+class Gate:
+    """How many threads of a process a server may hold that is slow, or silent; for all who ask it.
+
+    Who finds no place in time, as one who hears nothing, says so for all: for a while nobody asks, then one.
+    """
+
+    def __init__(self) -> None:
+        self.places, self.asked, self.rests = threading.BoundedSemaphore(AT_ONCE), threading.Lock(), 0.0
+
+    @contextmanager
+    def held(self, patience: float) -> Iterator[None]:
+        """One place. Raises Away. Whoever hears nothing in it, `shut`s."""
+        with self.asked:
+            if time.monotonic() < self.rests:
+                raise Away("the store did not answer just now")
+            if self.rests:  # this call tries, for all
+                self.rests = time.monotonic() + patience + REST
+        if not self.places.acquire(timeout=PLACE):
+            self.shut()
+            raise Away("the store answers too slowly")
+        try:
+            yield
+        finally:
+            self.places.release()
+
+    def shut(self) -> None:
+        self.rests = time.monotonic() + REST
+
+    def open(self) -> None:
+        self.rests = 0.0
+
+
+@cache
+def _gate(url: str) -> Gate:
+    return Gate()
 
 
 class Redis:
@@ -195,18 +262,33 @@ class Redis:
 
         waits: dict[str, Any] = {"socket_timeout": patience, "socket_connect_timeout": patience}
         self.client = redis.Redis.from_url(url, **waits)
-        self.errors = (redis.RedisError,)
+        self.errors, self.silent = (redis.RedisError,), redis.TimeoutError
+        self.patience, self.gate = patience, _gate(url)
+
+    @contextmanager
+    def _reached(self) -> Iterator[None]:
+        """Who does not answer is left alone for a while: else all threads would wait for it."""
+        with self.gate.held(self.patience):
+            silent = False
+            try:
+                with _reached(self.errors):
+                    yield
+            except Away as away:
+                silent = isinstance(away.__context__, self.silent)
+                raise
+            finally:
+                (self.gate.shut if silent else self.gate.open)()
 
     def get(self, key: str) -> bytes | None:
-        with _reached(self.errors):
+        with self._reached():
             return self.client.get(PREFIX + key)  # type: ignore[return-value]
 
     def set(self, key: str, value: bytes, seconds: float) -> None:
-        with _reached(self.errors):
+        with self._reached():
             self.client.set(PREFIX + key, value, px=int(1000 * seconds))
 
     def delete(self, key: str) -> None:
-        with _reached(self.errors):
+        with self._reached():
             self.client.delete(PREFIX + key)
 
     def change(self, key: str, change: Change, seconds: float) -> None:
@@ -217,17 +299,17 @@ class Redis:
             pipe.multi()
             pipe.set(name, new, px=int(1000 * seconds))
 
-        with _reached(self.errors):
+        with self._reached():
             self.client.transaction(attempt, name)
 
     def sizes(self, prefix: str) -> dict[str, int]:
-        with _reached(self.errors):
+        with self._reached():
             found = [name.decode() for name in self.client.scan_iter(match=f"{PREFIX}{prefix}*", count=1000)]
             return {name.removeprefix(PREFIX): int(self.client.strlen(name)) for name in found}
 
     def room(self) -> Room:
         """By its own bound, or else by the memory of its machine."""
-        with _reached(self.errors):
+        with self._reached():
             says: Any = self.client.info("memory")
         most = float(says.get("maxmemory") or says.get("total_system_memory") or "inf")
         return Room(most, most - says.get("used_memory", 0))
@@ -239,3 +321,8 @@ def _reached(errors: tuple[type[Exception], ...]) -> Iterator[None]:
         yield
     except errors as problem:
         raise Away(f"the store does not answer: {problem}") from None
+
+
+def _bytes(value: Any) -> bytes | None:
+    """A value of ours; what else stands there is none."""
+    return value if isinstance(value, bytes) else None

@@ -18,8 +18,11 @@ from typing import Any
 from gunicorn.workers.base import Worker
 from waitress import create_server, wasyncore
 from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
+from waitress.receiver import ChunkedReceiver
 from waitress.server import BaseWSGIServer
 from waitress.task import ThreadedTaskDispatcher
+from waitress.utilities import BadRequest
 
 from components.web.access_log import logged
 from components.web.security import LARGEST_BODY
@@ -30,6 +33,7 @@ ARENAS = -8  # M_ARENA_MAX of glibc's mallopt
 CONNECTIONS, FILES = 2_000, 3  # of a process; files that one may hold: its socket, a body, an answer
 SPARE = 0.1  # of the connections, kept for who comes: beyond, the oldest that wait go
 HELD = 512 * 2**20  # bytes that all clients of a process may leave unfinished or unread
+BESIDE = 2**13  # bytes of a body in pieces that are none of it, and a tenth of it
 TURN = 1  # second between two looks at what is held, and two signs of life, at most
 BOUNDS: dict[str, Any] = {
     "channel_timeout": 30,  # seconds without a byte
@@ -44,20 +48,101 @@ BOUNDS: dict[str, Any] = {
 }
 
 
-class Line(deque[HTTPChannel]):
+class Chunks(ChunkedReceiver):
+    """A body in pieces. What is none of it, such as the size of each, may have a tenth of its bytes."""
+
+    taken = 0
+
+    def received(self, data: bytes) -> int:
+        used: int = super().received(data)
+        self.taken += used
+        if self.taken > len(self) + len(self) // 10 + BESIDE:
+            self.error = BadRequest("The pieces of this body are too small")
+        return used
+
+
+class Asked(HTTPRequestParser):
+    """A request as it comes. What a proxy before us could read in another way than we is refused."""
+
+    expect_continue: bool
+    body_rcv: Any
+
+    def parse_header(self, text: bytes) -> None:
+        try:
+            super().parse_header(text)
+        except ValueError:
+            raise ParsingError("Content-Length is too long") from None
+        if "TRANSFER_ENCODING" in self.headers or (self.chunked and "CONTENT_LENGTH" in self.headers):
+            raise ParsingError("Transfer-Encoding is not for old clients, nor beside a Content-Length")
+        host = self.headers.get("HOST", "" if self.version == "1.1" else "any")
+        if not host or "," in host:
+            raise ParsingError("One Host is needed")
+        if self.chunked:
+            self.body_rcv = Chunks(self.body_rcv.buf)
+        if self.body_rcv is None:
+            self.expect_continue = False  # what has no body would wait for it for ever
+
+
+class Channel(HTTPChannel):
+    """A connection. One request of it is read at a time: what comes with it waits, as bytes, for its answer.
+
+    So thousands in one packet, or of nothing but blank lines, keep the loop for no longer than one.
+    """
+
+    rest = b""
+    request: Asked | None
+    sent_continue: bool
+
+    def readable(self) -> bool:
+        return not self.rest and bool(super().readable())
+
+    def received(self, data: bytes) -> bool:
+        with self.requests_lock:
+            if self.will_close or self.close_when_flushed:
+                return False
+            while data and not self.requests:
+                data = self._read(data)
+            self.rest = data
+            if self.requests:
+                self.server.add_task(self)
+        return True
+
+    def _read(self, data: bytes) -> bytes:
+        """Take what belongs to this request, or to a new one; what is left."""
+        if self.request is None:
+            data = data.lstrip()  # blank lines may stand before a request
+            self.request = Asked(self.adj) if data else None
+        if self.request is None:
+            return b""
+        data = data[self.request.received(data) :]
+        if self.request.expect_continue and not self.sent_continue:
+            self.send_continue()
+        if self.request.completed:
+            self.sent_continue = False
+            self.requests.append(self.request)
+            self.request = None
+        return data
+
+    def resume(self) -> None:
+        """Go on with what has come, once the answer before is read."""
+        if self.rest and super().readable():
+            self.received(self.rest)
+
+
+class Line(deque[Channel]):
     """Who waits for a thread: those who ask for one thing, then those who ask for many at once."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.many: deque[HTTPChannel] = deque()
+        self.many: deque[Channel] = deque()
 
-    def append(self, channel: HTTPChannel) -> None:
-        if len(channel.requests) > 1:
+    def append(self, channel: Channel) -> None:
+        if channel.rest:
             self.many.append(channel)
         else:
             super().append(channel)
 
-    def popleft(self) -> HTTPChannel:
+    def popleft(self) -> Channel:
         return super().popleft() if super().__len__() else self.many.popleft()
 
     def __len__(self) -> int:
@@ -65,26 +150,23 @@ class Line(deque[HTTPChannel]):
 
 
 class Threads(ThreadedTaskDispatcher):
-    """Threads for those who have read their answers so far: one may ask for much and read nothing."""
-
     def __init__(self, number: int) -> None:
         super().__init__()
         self.queue = Line()
-        self.unread: deque[HTTPChannel] = deque()
+        self.behind: set[Channel] = set()  # those of which more has come than is read
         self.set_thread_count(number)
         self.queue_logger.setLevel(logging.ERROR)  # a queue is no mishap
 
-    def add_task(self, task: HTTPChannel) -> None:
-        if task.total_outbufs_len:
-            self.unread.append(task)
-        else:
-            super().add_task(task)
+    def add_task(self, task: Channel) -> None:
+        if task.rest:
+            self.behind.add(task)
+        super().add_task(task)
 
     def resume(self) -> None:
-        for _ in range(len(self.unread)):
-            channel = self.unread.popleft()
-            if channel.connected:
-                self.add_task(channel)
+        for each in [*self.behind]:
+            each.resume()
+            if not (each.rest and each.connected):
+                self.behind.discard(each)
 
 
 class Front:
@@ -98,9 +180,11 @@ class Front:
         self.most = room()
         bounds = BOUNDS | {"connection_limit": self.most}
         create_server(application, map=self.map, _dispatcher=self.threads, **bounds, **place)
+        for each in self.map.values():
+            each.channel_class = Channel
 
-    def channels(self) -> list[HTTPChannel]:
-        return [each for each in list(self.map.values()) if isinstance(each, HTTPChannel)]
+    def channels(self) -> list[Channel]:
+        return [each for each in list(self.map.values()) if isinstance(each, Channel)]
 
     def turn(self) -> None:
         """Read and send what can be, after a second at the latest."""
@@ -151,17 +235,18 @@ def room() -> int:
     return allowed // FILES
 
 
-def busy(channel: HTTPChannel) -> bool:
-    return bool(channel.requests or channel.request or channel.total_outbufs_len)
+def busy(channel: Channel) -> bool:
+    return bool(channel.requests or channel.request or channel.rest or channel.total_outbufs_len)
 
 
-def held(channel: HTTPChannel) -> int:
+def held(channel: Channel) -> int:
     """Bytes of requests that are not answered, and of answers that are not read."""
     bodies = (request.body_rcv for request in (*channel.requests, channel.request) if request)
-    return channel.total_outbufs_len + sum(len(body) for body in bodies if body is not None)
+    sizes = [len(body) for body in bodies if body is not None]
+    return channel.total_outbufs_len + len(channel.rest) + sum(sizes)
 
 
-def stalled(channels: Iterable[HTTPChannel]) -> None:
+def stalled(channels: Iterable[Channel]) -> None:
     """Let go of those that have read nothing of their answers for a while, whatever else they ask."""
     latest = time.time() - BOUNDS["channel_timeout"]
     for channel in channels:
@@ -169,7 +254,7 @@ def stalled(channels: Iterable[HTTPChannel]) -> None:
             channel.will_close = True
 
 
-def shed(channels: Iterable[HTTPChannel], most: int) -> None:
+def shed(channels: Iterable[Channel], most: int) -> None:
     """Let go of those that hold the most, until the rest holds no more than that."""
     sizes = sorted(((held(channel), channel) for channel in channels), key=lambda pair: pair[0])
     total = sum(size for size, _ in sizes)
@@ -179,7 +264,7 @@ def shed(channels: Iterable[HTTPChannel], most: int) -> None:
         total -= size
 
 
-def thin(channels: list[HTTPChannel], most: int) -> None:
+def thin(channels: list[Channel], most: int) -> None:
     """Let go of the oldest that ask nothing, or do not read, until there are no more than that."""
     waiting = [each for each in channels if not each.requests or each.total_outbufs_len]
     waiting.sort(key=lambda channel: channel.creation_time)

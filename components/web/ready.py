@@ -28,7 +28,10 @@ class Answer(NamedTuple):
 
 
 class Ready:
-    """A WSGI application in front of another; safe for threads. A cookie that is set is one reader's."""
+    """A WSGI application in front of another; safe for threads.
+
+    A cookie that is set is one reader's; what says `no-store` is not what the next one would get.
+    """
 
     def __init__(self, inner: Wsgi, clock: Callable[[], float] = time.monotonic) -> None:
         self.inner, self.clock, self.lock = inner, clock, threading.Lock()
@@ -41,7 +44,7 @@ class Ready:
         answer = self.known.get(key)
         if answer is None or answer.until < self.clock():
             answer = self.made(environment)
-            if answer.status.startswith("200") and "Set-Cookie" not in dict(answer.headers):
+            if shared(answer):
                 self.keep(key, answer)
         start(answer.status, list(answer.headers))
         return [answer.body]
@@ -63,6 +66,13 @@ class Ready:
             self.known[key] = answer
             if sum(map(size, self.known, self.known.values())) > MOST:
                 del self.known[key]
+
+
+def shared(answer: Answer) -> bool:
+    """Whether it is for everybody."""
+    said = dict(answer.headers)
+    fleeting = "no-store" in said.get("Cache-Control", "")
+    return answer.status.startswith("200") and "Set-Cookie" not in said and not fleeting
 
 
 def size(key: tuple[Any, ...], answer: Answer) -> int:

@@ -22,7 +22,7 @@ from components.language import link, text
 from components.language.scene import Choices, Scene, WrongValue, scenes
 from components.training import health
 from components.training.recipes import built
-from components.web import budget, stills
+from components.web import budget, encodings, stills
 from components.web.kept import Kept
 from learning import shipped
 
@@ -30,6 +30,7 @@ LIGHT = shipped.folder("node_modules") / "plotly.js-gl3d-dist-min/plotly-gl3d.mi
 PACKED = LIGHT.with_name(f"{LIGHT.name}.br")
 FULL = Path(plotly.__file__).parent / "package_data/plotly.min.js"
 GZIP = 4  # of 9: 6 takes twice as long and saves nothing of what is mostly base64
+BROTLI = 5  # of 11: a fifth less than 4, for some milliseconds a recipe; more saves nothing before 11
 FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -41,7 +42,11 @@ def add_routes(server: Flask) -> None:
     server.add_url_rule("/theme.css", "theme", lambda: fresh(sheet(), "text/css"))
     add_figures(server)
     keep(server)
-    server.config["COMPRESS_LEVEL"] = GZIP
+    server.config |= {
+        "COMPRESS_LEVEL": GZIP,
+        "COMPRESS_BR_LEVEL": BROTLI,
+        "COMPRESS_ALGORITHM": [*encodings.OURS],
+    }
 
 
 def add_figures(routes: Flask | Blueprint) -> None:
@@ -98,7 +103,7 @@ def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
     """All that a player needs: recipe, choices, text."""
     data = document(built(scene, choices)) | scene.json()
     data |= {"chosen": dict(choices), "text": scene.text.json()}
-    data["formula"] = data["formula"] and text.mathml(data["formula"], display="block")
+    data["formula"] = data["formula"] and text.formula(data["formula"])
     return data
 
 
@@ -153,7 +158,7 @@ def library(name: str) -> Response | tuple[Response, int]:
     known, texts = bundle()
     if name != known:
         return jsonify(WrongValue("name", "there is no such file", [known, *fonts.files()]).json()), 404
-    encoding = next((each for each in texts if each in request.accept_encodings), "identity")
+    encoding = next((each for each in texts if request.accept_encodings.quality(each) > 0), "identity")
     answer = Response(texts[encoding], content_type="text/javascript; charset=utf-8")
     answer.headers["Cache-Control"] = FOREVER
     if encoding != "identity":

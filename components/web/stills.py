@@ -1,16 +1,18 @@
 """Still pictures as they are served: drawn once a version, kept compressed, and named by what they show.
 
 So a browser that has one is told so before anything is drawn, by any worker, also after a restart. The cards
-of the gallery are kept in the store as well, and `python -m components.web.stills` draws them beforehand.
-Those of one reader's own network are drawn for each question.
+of the gallery are drawn beforehand: `python -m components.web.stills` does, into the store, or into a folder
+that an image has. Those of one reader's own network are drawn for each question.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import sys
 import threading
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -29,6 +31,7 @@ from components.web.kept import Kept
 
 ROOT = Path(__file__).parents[2]
 DRAWN_FROM = ("components/**/*.py", "geometry/**/*.py", "learning/**/*.py", "films/*", "normscape/films/*")
+DRAWN_BEFORE = ROOT / "cards"  # those that an image has
 MOST = 16 * 2**20  # bytes kept by a process; those of the gallery are half a megabyte
 MONTH = 30 * 86400.0  # seconds that a card is in the store
 PATIENCE = 0.2  # seconds for an answer of the store, which spares a drawing of about as long
@@ -83,22 +86,56 @@ def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
 
 
 def shared(scene: Scene, query: Mapping[str, str]) -> bytes:
-    """A card that any process has drawn; where no store answers, it is drawn."""
-    key = f"card:{named('card', scene, query, True)}"
+    """A card that is there already, or is drawn for all processes; where no store answers, for this one."""
+    name = named("card", scene, query, True)
     with suppress(store.Away):
-        if body := store.films(PATIENCE).get(key):
+        if body := there(name):
             return body
     body = drawn_card(scene, query)
     with suppress(store.Away):
-        store.films(PATIENCE).set(key, body, MONTH)
+        store.films(PATIENCE).set(f"card:{name}", body, MONTH)
     return body
 
 
-def gallery() -> None:
-    """All cards, before anybody asks."""
-    for look in theme.THEMES:
-        for scene in scenes().values():
-            shared(scene, {"theme": look})
+def there(name: str) -> bytes | None:
+    """A card by its name, of the image or of the store. Raises Away."""
+    with suppress(OSError):
+        if body := whole((DRAWN_BEFORE / name).read_bytes()):
+            return body
+    return whole(store.films(PATIENCE).get(f"card:{name}"))
+
+
+def whole(body: bytes | None) -> bytes | None:
+    """A kept picture; None for what is none, or not all of it: it would stay in every browser."""
+    try:
+        return body if body and gzip.decompress(body) else None
+    except (OSError, EOFError, zlib.error):
+        return None
+
+
+def gallery(folder: Path | None = None) -> None:
+    """All cards, before anybody asks: into a folder, or for all processes."""
+    for name, scene, query in cards():
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(drawn_card(scene, query))
+        else:
+            shared(scene, query)
+
+
+def cards() -> Iterator[tuple[str, Scene, dict[str, str]]]:
+    """The name of each, its scene and its theme; those of one recipe after one another."""
+    for scene in scenes().values():
+        for look in theme.THEMES:
+            query = {"theme": look}
+            yield named("card", scene, query, True), scene, query
+
+
+def missing() -> bool:
+    """Whether a card must be drawn for all processes; not where no store answers."""
+    with suppress(store.Away):
+        return not all(there(name) for name, *_ in cards())
+    return False
 
 
 def drawn(scene: Scene, query: Mapping[str, str]) -> bytes:
@@ -133,4 +170,4 @@ def version() -> str:
 
 
 if __name__ == "__main__":
-    gallery()
+    gallery(*map(Path, sys.argv[1:]))

@@ -127,3 +127,22 @@ def test_the_explorer_answers_the_same_again():
         assert "Content-Security-Policy" in again.headers
     client.set_cookie("theme", "dark")
     assert 'data-scheme="dark"' in client.get("/").text
+
+
+def test_what_somebody_is_refused_the_next_one_is_given(monkeypatch):
+    """The home page has no picture for who owes too much; for a while it had none for anybody."""
+    server = app.create_app().server
+    client, path, greedy = server.test_client(), "/", {"REMOTE_ADDR": "192.0.2.9"}
+    server.extensions["budget"].charge("192.0.2.9", 1000)
+    without = client.get(path, environ_overrides=greedy)
+    with_it = client.get(path, environ_overrides={"REMOTE_ADDR": "192.0.2.1"})
+    assert without.headers["Cache-Control"] == "no-store" and b"<svg" not in without.data
+    assert b"<svg" in with_it.data and with_it.headers["Cache-Control"] == "private, no-cache"
+
+
+@pytest.mark.parametrize("path", ["/story", "/fold", "/fold?progress=1"])
+def test_a_page_without_its_picture_is_kept_by_nobody(path):
+    server = app.create_app().server
+    server.extensions["budget"].charge("192.0.2.9", 1000)
+    answer = server.test_client().get(path, environ_overrides={"REMOTE_ADDR": "192.0.2.9"})
+    assert answer.status_code == 200 and answer.headers["Cache-Control"] == "no-store"
