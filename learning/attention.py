@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from math import pi, prod, sqrt
+from math import prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from array_api_compat import array_namespace
 from geometry.arrays import Array
 from geometry.centering import centering_matrix
 from geometry.pipeline import Affine, Normalize, Pipeline, Step
-from geometry.sphere import to_sphere
 
 # Whether a norm takes the mean off, and the length that it gives, as a power of d; None: it leaves it.
 NORMS: dict[str, tuple[bool, float | None]] = {
@@ -167,10 +166,3 @@ class Attention:
 
     def fields(self) -> dict[str, Any]:
         return {"model": "attention", **asdict(self)}
-
-
-def angles(queries: Array) -> Array:
-    """The angle of each query (…, d) to the line along 1, 0 to 90 degrees; 90 for the zero vector."""
-    xp, d = array_namespace(queries), queries.shape[-1]
-    along = xp.abs(xp.sum(to_sphere(queries), axis=-1)) / sqrt(d)
-    return xp.acos(xp.clip(along, 0, 1)) * (180 / pi)

@@ -122,12 +122,14 @@ def read(
     *,
     attend: Callable[[Array], Array] = causal,
     norm: Callable[..., Array] | None = None,
+    shares: Float[Array, "heads d"] | None = None,
     kept: Sequence[Block] = (),
 ) -> Reading:
     """The model on tokens, n at most its window: embedding and position, then the blocks, then the logits.
 
     x ← x + attention(LayerNorm(x)), x ← x + MLP(LayerNorm(x)); logits LayerNorm(x) @ wteᵀ. norm: what stands
-    for LayerNorm, a function of (weights, its name in them, x, scaled=). Weights may have a last Linear
+    for LayerNorm, a function of (weights, its name in them, x, scaled=). shares: how much of each axis a head
+    sees, as `geometry.windows` has them; without, each head has its own block. Weights may have a last Linear
     "head" of their own, which then stands for wteᵀ. kept: the first blocks of a reading of these tokens,
     whose weights are the same: they stay as they are.
     Raises ValueError for more tokens than the window holds.
@@ -141,7 +143,7 @@ def read(
     for k in range(len(blocks), shape.layers):
         prefix = f"h.{k}."
         own = {name.removeprefix(prefix): w for name, w in weights.items() if name.startswith(prefix)}
-        blocks.append(_block(own, stream, attend, norm, shape))
+        blocks.append(_block(own, stream, attend, norm, shares, shape))
         stream = blocks[-1].out
     last = norm(weights, "ln_f", stream)
     head = _linear(weights, "head", last) if "head.weight" in weights else last @ weights["wte.weight"].mT
@@ -153,15 +155,19 @@ def _block(
     stream: Array,
     attend: Callable[[Array], Array],
     norm: Callable[..., Array],
+    shares: Array | None,
     shape: Shape,
 ) -> Block:
     keys = norm(own, "ln_1", stream, scaled=shape.scaled)
     d = stream.shape[-1]
     every = _linear(own, "attn.c_attn", keys)
-    q, k, v = (cut(every[..., j * d : (j + 1) * d], shape.heads) for j in range(3))
+    whole = [every[..., j * d : (j + 1) * d] for j in range(3)]
+    q, k, v = (cut(x, shape.heads) if shares is None else softly(x, shares) for x in whole)
     scores = q @ k.mT / sqrt(d / shape.heads)
     attention = attend(scores)
-    branch = _linear(own, "attn.c_proj", beside(attention @ v, shape.heads))
+    found = attention @ v
+    joined = beside(found, shape.heads) if shares is None else found.sum(-3)
+    branch = _linear(own, "attn.c_proj", joined)
     read = norm(own, "ln_2", stream + branch)
     hidden = pointwise.apply("gelu_tanh", _linear(own, "mlp.c_fc", read))
     mlp = _linear(own, "mlp.c_proj", hidden)
@@ -186,6 +192,14 @@ def beside(x: Array, heads: int) -> Float[Array, "*batch n d"]:
         return x
     x = array_namespace(x).moveaxis(x, -3, -2)
     return x.reshape(*x.shape[:-2], -1)
+
+
+def softly(x: Float[Array, "*batch n d"], shares: Float[Array, "heads d"]) -> Array:
+    """What each head sees of all axes, its share of each: (*batch, heads, n, d). Their sum is x.
+
+    With shares of 1 in a block and 0 elsewhere scores are those of `cut`. Source: 003, section 5.4.
+    """
+    return x[..., None, :, :] * shares[:, None, :]
 
 
 def _linear(own: Mapping[str, Array], name: str, x: Array) -> Array:

@@ -1,5 +1,6 @@
 """Training of the language model: Adam on windows of a text, drawn by lot. Needs PyTorch."""
 
+from collections.abc import Callable
 from math import cos, pi
 
 import numpy as np
@@ -11,11 +12,20 @@ from learning.language import Shape, initial, losses, read
 BATCH, WARM = 8, 50  # windows a step, and steps until the highest learning rate is reached
 
 
-def learned(shape: Shape, text: str, *, seed: int, steps: int, rate: float = 0.03) -> dict[str, np.ndarray]:
+def learned(
+    shape: Shape,
+    text: str,
+    *,
+    seed: int,
+    steps: int,
+    rate: float = 0.03,
+    norm: Callable[..., torch.Tensor] | None = None,
+    shares: torch.Tensor | None = None,
+) -> dict[str, np.ndarray]:
     """The weights after so many steps; the learning rate rises to `rate`, and falls to 0 by a cosine.
 
-    What comes out depends on what is given here, and on nothing else. Raises ValueError for a text
-    that is no longer than the window.
+    norm, shares: as `read` takes them. What comes out depends on what is given here, and on nothing else.
+    Raises ValueError for a text that is no longer than the window.
     """
     if len(text) <= shape.window:
         raise ValueError(f"a text to learn from has more than {shape.window} characters: got {len(text)}")
@@ -25,7 +35,8 @@ def learned(shape: Shape, text: str, *, seed: int, steps: int, rate: float = 0.0
     for step in range(steps):
         start = torch.from_numpy(rng.integers(0, len(tokens) - shape.window, BATCH))
         windows = tokens[start[:, None] + torch.arange(shape.window)]
-        loss = losses(read(shape, weights, windows, attend=causal).logits, windows).mean()
+        reading = read(shape, weights, windows, attend=causal, norm=norm, shares=shares)
+        loss = losses(reading.logits, windows).mean()
         adam.param_groups[0]["lr"] = rate * min(1, (step + 1) / WARM) * (1 + cos(pi * step / steps)) / 2
         adam.zero_grad()
         loss.backward()

@@ -1,6 +1,6 @@
 """Sequences in which one class is the most frequent, as their counts. Source: 004, 3.1 and E.1."""
 
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -10,6 +10,7 @@ Array = np.ndarray
 
 TOKENS, CLASSES, MARGIN = 50, 20, 6  # as in 004's code: the most frequent class is ahead by so many tokens
 HELD, BATCH = 256, 128  # sequences that are measured, and those of a step
+EXAMPLES = 80_000  # those of 004's training set
 
 
 def majority(n: int, *, seed: int, batch: int) -> Stream:
@@ -27,6 +28,25 @@ def majority(n: int, *, seed: int, batch: int) -> Stream:
         "majority",
         draw=lambda step: _drawn(batch, np.random.default_rng([seed + 1, step])),
     )
+
+
+def epochs(n: int, *, seed: int, batch: int, examples: int = EXAMPLES) -> Stream:
+    """As `majority`, but learned from one set of so many examples, in a new order each time through it.
+
+    What does not fill a batch at the end of an epoch is left out of it. Source: 004, E.1.
+    """
+    of, known = _drawn(n, np.random.default_rng(seed)), _drawn(examples, np.random.default_rng(seed + 1))
+
+    @lru_cache(maxsize=1)
+    def order(epoch: int) -> Array:
+        return np.random.default_rng([seed + 2, epoch]).permutation(examples)
+
+    def draw(step: int) -> DataSet:
+        epoch, k = divmod(step, examples // batch)
+        chosen = order(epoch)[k * batch : (k + 1) * batch]
+        return DataSet(known.points[chosen], known.labels[chosen], CLASSES, "majority")
+
+    return Stream(of.points, of.labels, CLASSES, "majority", draw=draw)
 
 
 def _drawn(n: int, rng: np.random.Generator) -> DataSet:

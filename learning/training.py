@@ -50,6 +50,7 @@ def train(
     seed: int = 0,
     test: DataSet | None = None,
     checkpoints: int = 150,
+    falling: bool = False,
 ) -> Generator[Moment, None, Film]:
     """Adam for the seeds seed … seed + seeds − 1, all on one batch; yields a Moment some six times a second.
 
@@ -57,7 +58,8 @@ def train(
     cross entropy on the logit for two classes, cross entropy for more. Each network starts from its own
     seed (see `initial`). Loss and accuracy are those on `data`, whose `batch` is what a step learns from;
     answers count by their weight. A seed that diverges (see `History`) has ended; the others go on.
-    `test` gives the film its `test_accuracy`. What comes out depends neither on time nor on the other seeds.
+    `test` gives the film its `test_accuracy`. `falling`: the learning rate falls in a line, from lr at the
+    first step to 0 after the last. What comes out depends neither on time nor on the other seeds.
 
     Raises ValueError for numbers outside LIMITS, and for data that the network does not take.
     """
@@ -66,7 +68,7 @@ def train(
     start, breath = perf_counter(), 0.0
     kept = min(checkpoints, most_checkpoints(seeds, network))
     with _one_thread():
-        run = _Run(network, data, test, lr=lr, seeds=range(seed, seed + seeds), steps=steps)
+        run = _Run(network, data, test, lr=lr, seeds=range(seed, seed + seeds), steps=steps, falling=falling)
     while True:
         with _one_thread():
             run.go(breath)
@@ -96,8 +98,9 @@ class _Run:
     another way of multiplying.
     """
 
-    def __init__(self, network, data, test, *, lr, seeds, steps):
+    def __init__(self, network, data, test, *, lr, seeds, steps, falling=False):
         self.network, self.data, self.test, self.step = network, data, test, 0
+        self.lr, self.falling = lr, falling
         self.batch, self.given = data, _tensors(network, data)
         self.history = History(network, len(seeds), steps)
         start = torch.from_numpy(network.initial(range(seeds.start, max(seeds.stop, seeds.start + 2))))
@@ -122,6 +125,8 @@ class _Run:
             if self.history.done:
                 return
             gradients = torch.autograd.grad(loss.sum(), self.leaves)
+            if self.falling:
+                self.adam.lr = self.lr * (1 - self.step / self.history.steps)
             self.adam.step(torch.cat([gradient.flatten() for gradient in gradients]))
             self.step += 1
             if checkpoint and perf_counter() >= end:

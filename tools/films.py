@@ -17,15 +17,18 @@ import numpy as np
 import torch
 
 from geometry import center, gates, layer_norm, rms_norm, softmax
+from geometry.angles import to_mean_line
 from geometry.centering import hyperplane_basis
 from geometry.clouds import gaussian
 from geometry.fates import unbeaten
-from learning.attention import NORMS, Attention, angles
+from geometry.windows import windows
+from learning.attention import NORMS, Attention
 from learning.datasets import SPACES, DataSet, digits, largest, octants, random_labels, spiral, xor
 from learning.drift import along, drift, drifting, written
 from learning.film import Film, score, to_npz
 from learning.history import thinned
 from learning.language import (
+    EPS,
     Shape,
     from_file,
     gain_and_shift,
@@ -37,7 +40,7 @@ from learning.language import (
     to_file,
 )
 from learning.language_training import causal, learned
-from learning.majority import BATCH, HELD, majority
+from learning.majority import BATCH, HELD, epochs, majority
 from learning.network import MIDDLES, Network
 from learning.recording import digest as recording
 from learning.recording.ours import seen
@@ -54,6 +57,9 @@ DEPTHS = range(1, 7)
 STARTS = ((0.03, 4000), (0.01, 4000), (0.01, 20_000))  # learning rates and steps, with many starts
 READERS, READ = 5, 1500  # language models of each kind, and steps that each learns
 RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rates and steps with attention
+FALLING = {"lr": 0.001, "steps": 17_000}  # as 004 trains it, but with 256 sequences a step in place of 6,000
+FALLING_BATCH, FALLING_HELD = 256, 512
+FALLING_SEEDS = dict.fromkeys(NORMS, 2) | {"layer_norm": 4}  # whose first two are far apart
 NUMBERS = (5, 10, 20, 50, 100, 200, 500)  # of Gaussian keys,
 DIMENSIONS = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # theirs,
 SLIDING, SLID, TEN, FEW = (32, 64, 256), 16, 10, 64  # windows that slide, letters followed in them; how many
@@ -62,6 +68,12 @@ PASSAGES, APART = (
     560,
 )  # windows long, with how large a window a model writes; texts, and how far they are apart
 LONG, SHUFFLES = 3000, 100  # steps, and shuffles of a kind, of models with heads
+SOFT = (("box", 0.0), ("box", 1.0), ("triangle", 0.5), ("triangle", 1.0), ("sine", 1.0))  # windows, overlaps
+SURFACES = ("layer_norm", "rms_norm", "layer_norm_ball", "rms_norm_ball")  # what heads of 4 × 4 axes read
+SHIPPED = (("box", 0.0), ("triangle", 1.0))  # of these, of the first seed
+SOFTLY, TAUGHT = 4, 1200  # models of each kind, and their steps
+ASIDE, BRIEF = 6144, 4096  # characters not learned from, and of a text that is learned by heart
+TREMBLE, TREMBLES = 0.5, 8  # noise on what heads read, in its own size, and how often drawn
 SETS = 100  # and how often they are drawn
 ARMS = ("drawn", "centred", "scaled", "layernorm", "eps")  # what becomes of them
 WINDOWS, VECTORS = 8, 600  # of the text that is recorded, and vectors of each norm that are kept
@@ -335,6 +347,123 @@ def shuffles(shape: Shape) -> dict[str, list[np.ndarray]]:
     }
 
 
+def soft_heads() -> None:
+    """Language models whose heads see windows that overlap, or read surfaces of other dimensions.
+
+    Windows: all learn from the same text, for as many steps. Surfaces: of 16 − 2, 15 and 16 dimensions, from
+    a text so short that it is learned by heart, as what regularises shows there. Rows give losses in nats a
+    character on what was learned from and on what was not, and how much noise on what heads read adds to
+    it. Two models of the first seed are shipped.
+    """
+    text, held = soft_texts()
+    shape = Shape("".join(sorted(set(text + held))), width=16, layers=2, window=64, heads=4)
+    rows: list[dict[str, Any]] = []
+    for seed in range(SOFTLY):
+        for window, overlap in SOFT:
+            shares = soft_shares(shape, window, overlap)
+            weights = learned(shape, text, seed=seed, steps=TAUGHT, rate=0.02, shares=shares)
+            row = {"seed": seed, "window": window, "overlap": overlap}
+            rows.append(row | told(shape, weights, text, held, shares=shares))
+            if seed == 0 and (window, overlap) in SHIPPED:
+                about = {"about": "a GPT of Normscape", "seed": "0", "steps": str(TAUGHT)}
+                (FOLDER / f"heads_{window}.safetensors").write_bytes(to_file(shape, weights, **about))
+            if not overlap:
+                for taught, own in ((True, weights), (False, initial(shape, seed))):
+                    rows += [{"seed": seed, "trained": taught} | each for each in regions(shape, own, held)]
+        for surface in SURFACES:
+            norm = surface_of(surface)
+            weights = learned(shape, text[:BRIEF], seed=seed, steps=TAUGHT, rate=0.02, norm=norm)
+            row = {"seed": seed, "surface": surface}
+            rows.append(row | told(shape, weights, text[:BRIEF], held, surface=surface))
+        print(f"  soft heads: seed {seed}", flush=True)
+        write_table("soft_heads", rows)
+
+
+def soft_texts() -> tuple[str, str]:
+    """What is learned from, and what is not: the texts of `heads`, of which more is held back."""
+    text, held = ((FOLDER / f"{name}.txt").read_text("utf-8") for name in ("heads_learned", "heads"))
+    return text[:-ASIDE], text[-ASIDE:] + held
+
+
+def soft_shares(shape: Shape, window: str, overlap: float) -> torch.Tensor | None:
+    """How much of each axis a head sees; None for the usual cut."""
+    if not overlap:
+        return None
+    at = np.arange(1, shape.width + 1)
+    found = windows(at, shape.width, shape.heads, overlap, shape=window)
+    return torch.from_numpy(found.astype(np.float32))
+
+
+def surface_of(name: str, noise: Callable[[torch.Tensor], torch.Tensor] | None = None) -> Callable[..., Any]:
+    """A norm for `read`: LayerNorm; but heads read a sphere, or with ε = 1 a ball, in which a length still
+    counts; of all directions, or of those whose mean is 0. noise: what is done to what they read."""
+    eps = 1.0 if name.endswith("_ball") else EPS
+
+    def norm(own: Mapping[str, torch.Tensor], at: str, x: torch.Tensor, *, scaled: bool = True) -> Any:
+        if at != "ln_1":
+            return layer_norm_of(own, at, x, scaled=scaled)
+        gamma, beta = own["ln_1.weight"], own["ln_1.bias"]
+        centred = name.startswith("layer_norm")
+        unit = layer_norm(x, eps=eps) if centred else rms_norm(x, eps=eps)
+        found = gamma * unit + beta
+        return noise(found) if noise else found
+
+    return norm
+
+
+def told(
+    shape: Shape,
+    weights: Mapping[str, np.ndarray],
+    text: str,
+    held: str,
+    *,
+    surface: str = "layer_norm",
+    shares: torch.Tensor | None = None,
+) -> dict[str, float]:
+    """The mean loss on whole windows of both texts; and how much noise on what heads read adds to it."""
+    tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
+    lot = torch.Generator().manual_seed(0)
+
+    def trembling(x: torch.Tensor) -> torch.Tensor:
+        return x + TREMBLE * (x**2).mean().sqrt() * torch.randn(x.shape, generator=lot)
+
+    def loss(said: str, noise: Callable[[torch.Tensor], torch.Tensor] | None = None) -> float:
+        tokens = in_windows(shape, said)
+        reading = read(shape, tensors, tokens, attend=causal, norm=surface_of(surface, noise), shares=shares)
+        return float(losses(reading.logits, tokens).mean())
+
+    found = {"learned": loss(text), "held": loss(held)}
+    found["noise"] = float(np.mean([loss(held, trembling) for _ in range(TREMBLES)])) - found["held"]
+    return {name: round(value, 5) for name, value in found.items()}
+
+
+def in_windows(shape: Shape, text: str) -> torch.Tensor:
+    """The whole windows of a text."""
+    count = len(text) // shape.window
+    return torch.from_numpy(shape.tokens(text[: count * shape.window])).reshape(count, shape.window)
+
+
+def regions(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Iterator[dict[str, Any]]:
+    """By layer, whether the place of a token on the surface tells which head says most to it.
+
+    said: how often that is so for a linear map of the place, found by least squares on every other window, in
+    the rest; most: the share of the commonest head there.
+    """
+    tensors, d = {name: torch.from_numpy(w) for name, w in weights.items()}, shape.width // shape.heads
+    tokens = in_windows(shape, text)
+    for k, block in enumerate(read(shape, tensors, tokens, attend=causal).blocks):
+        out = tensors[f"h.{k}.attn.c_proj.weight"].reshape(shape.heads, d, shape.width)
+        sizes = torch.linalg.vector_norm(block.weights @ block.v @ out, dim=-1)
+        loudest = torch.argmax(sizes, dim=1)
+        place = torch.cat([block.keys, torch.ones_like(block.keys[..., :1])], -1)
+        wanted = torch.nn.functional.one_hot(loudest, shape.heads).to(place.dtype)
+        fit = torch.linalg.lstsq(place[::2].flatten(0, 1), wanted[::2].flatten(0, 1)).solution
+        rest = loudest[1::2]
+        said = torch.argmax(place[1::2] @ fit, dim=-1) == rest
+        most = torch.bincount(rest.flatten(), minlength=shape.heads).max() / rest.numel()
+        yield {"layer": k, "said": round(float(said.double().mean()), 4), "most": round(float(most), 4)}
+
+
 def norms() -> None:
     """What the norms of the language model see, before its training and after, on the text that it has not
     learned from."""
@@ -397,9 +526,28 @@ def counting() -> None:
             write_table("majority", rows)
 
 
+def falling() -> None:
+    """The same for as many steps as 004 trains, from as many examples, with its rate that falls: a table.
+
+    A row for each norm. Some ten minutes of a core.
+    """
+    rows: list[dict[str, Any]] = []
+    data, options = epochs(FALLING_HELD, seed=0, batch=FALLING_BATCH), FALLING | {"falling": True}
+    for norm in NORMS:
+        run = trained(Attention(norm=norm), data, seeds=FALLING_SEEDS[norm], checkpoints=300, **options)
+        curves = {"loss": run.loss, "accuracy": run.accuracy, "angle": turned(run)}
+        rows.append(
+            {"norm": norm, "seeds": [*range(FALLING_SEEDS[norm])], "batch": FALLING_BATCH}
+            | FALLING
+            | {f"to_{share}": reached(run, share / 100) for share in (50, 90, 99)}
+            | {f"end_{name}": np.round(each[:, -1], 4).tolist() for name, each in curves.items()}
+        )
+        write_table("majority_falling", rows)
+
+
 def turned(film: Film) -> np.ndarray:
     """The mean angle (S, T) of the queries to 1, in degrees."""
-    return angles(film.network.queries(film.weights.astype(float))).mean(-1)
+    return to_mean_line(film.network.queries(film.weights.astype(float))).mean(-1)
 
 
 def reached(film: Film, accuracy: float) -> list[int | None]:
@@ -485,6 +633,7 @@ FILMS: dict[str, Callable[[], Film]] = {
 TABLES = {
     "ffn": filters,
     "majority": counting,
+    "falling": falling,
     "labels": labels,
     "starts": starts,
     "digits": numerals,
@@ -493,6 +642,7 @@ TABLES = {
     "drift": sliding,
     "depth": depth,
     "heads": heads,
+    "soft_heads": soft_heads,
     "symmetrise": symmetrise,
     "norms": norms,
 }

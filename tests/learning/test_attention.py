@@ -5,7 +5,8 @@ import pytest
 import torch
 from torch import nn
 
-from learning.attention import NORMS, Attention, angles
+from geometry.angles import to_mean_line
+from learning.attention import NORMS, Attention
 from learning.film import score
 from learning.majority import majority
 from learning.training import accuracies, losses, train, trained
@@ -122,7 +123,7 @@ def test_a_query_along_1_pays_all_projected_keys_alike():
 
 def test_angles_by_hand():
     one, other = np.ones(4), np.array([1.0, -1, 0, 0])
-    found = angles(np.array([3 * one, -one, other, one / 2 + sqrt(0.5) * other, 0 * one]))
+    found = to_mean_line(np.array([3 * one, -one, other, one / 2 + sqrt(0.5) * other, 0 * one]))
     np.testing.assert_allclose(found, [0, 0, 90, 45, 90], atol=1e-5)  # acos is steep at 0
 
 

@@ -177,6 +177,15 @@ def test_adam_is_that_of_torch():
     torch.testing.assert_close(ours, theirs.detach(), rtol=1e-12, atol=1e-12)
 
 
+def test_a_falling_rate_ends_at_0():
+    """Of two steps the first is whole, the second half as long."""
+    held, fell = (
+        trained(NETWORK, SPIRAL, seeds=2, steps=2, falling=falling).weights for falling in (False, True)
+    )
+    np.testing.assert_array_equal(held[:, :2], fell[:, :2])
+    np.testing.assert_allclose(fell[:, 2] - fell[:, 1], (held[:, 2] - held[:, 1]) / 2, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -1,14 +1,14 @@
 """A GPT-2 from its configuration with a tokenizer and a text, as a reader has them on the disk."""
 
-import tokenizers
-import torch
-import transformers
-
 WORDS = "What do the norms of a model do, and could it go without the centring? " * 40
 
 
 def save(path):
     """Into a folder, with the text as text.txt."""
+    import tokenizers  # these take seconds, and are not for those who collect tests
+    import torch
+    import transformers
+
     words = tokenizers.Tokenizer(tokenizers.models.WordLevel(unk_token="?"))
     words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     trainer = tokenizers.trainers.WordLevelTrainer(special_tokens=["?"], show_progress=False)

@@ -3,34 +3,27 @@
 import numpy as np
 import pytest
 import torch
-import transformers
 
 from learning import shipped
 from learning.language import from_file, read
 from learning.recording import record
 from learning.recording.recording import from_file as recording_of
 from learning.recording.recording import to_file
+from tests.learning.recording.strangers import GATED, SMALL, stranger
 
-SMALL = {"vocab_size": 40, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
-GATED = {
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    **SMALL,
-}
 FEW = {"num_key_value_heads": 1, "head_dim": 16}
 MODELS = {
-    "GPT-2": (transformers.GPT2Config(n_embd=32, n_layer=2, n_head=2, **SMALL), 5, "layer_norm"),
-    "Llama": (transformers.LlamaConfig(**GATED), 5, "rms_norm"),
-    "BERT": (transformers.BertConfig(**GATED), 5, "layer_norm"),
-    "Gemma": (transformers.GemmaConfig(**GATED, **FEW), 5, "rms_norm"),
+    "GPT-2": ("GPT2", {"n_embd": 32, "n_layer": 2, "n_head": 2, **SMALL}, 5, "layer_norm"),
+    "Llama": ("Llama", GATED, 5, "rms_norm"),
+    "BERT": ("Bert", GATED, 5, "layer_norm"),
+    "Gemma": ("Gemma", {**GATED, **FEW}, 5, "rms_norm"),
     "T5": (
-        transformers.T5Config(d_model=32, d_ff=48, num_layers=2, num_heads=2, d_kv=16, **SMALL),
+        "T5",
+        {"d_model": 32, "d_ff": 48, "num_layers": 2, "num_heads": 2, "d_kv": 16, **SMALL},
         12,
         "rms_norm",
     ),
-    "Qwen3": (transformers.Qwen3Config(**GATED, **FEW), 9, "rms_norm"),
+    "Qwen3": ("Qwen3", {**GATED, **FEW}, 9, "rms_norm"),
 }
 IDS = torch.arange(3 * 14).reshape(3, 14) % 37 + 3
 
@@ -40,16 +33,16 @@ def single_precision(double_precision):
     torch.set_default_dtype(torch.float32)
 
 
-@pytest.mark.parametrize(("config", "count", "kind"), MODELS.values(), ids=MODELS)
-def test_every_norm_of_a_model(config, count, kind):
-    model = transformers.AutoModel.from_config(config).eval()
+@pytest.mark.parametrize(("name", "sizes", "count", "kind"), MODELS.values(), ids=MODELS)
+def test_every_norm_of_a_model(name, sizes, count, kind):
+    model = stranger(name, **sizes)
     with torch.no_grad():
         for each in model.parameters():
             if each.ndim == 1:  # gains and shifts as after a training, all different
                 each.add_(0.3 * torch.randn(each.shape))
     mask = torch.ones_like(IDS)
     mask[0, 9:] = 0
-    decoder = {"decoder_input_ids": IDS[:, :10]} if config.is_encoder_decoder else {}
+    decoder = {"decoder_input_ids": IDS[:, :10]} if model.config.is_encoder_decoder else {}
     with record(model, vectors=25) as seen, torch.no_grad():
         model(input_ids=IDS, attention_mask=mask, **decoder)
     found = recording_of(to_file(seen.recording))
@@ -66,14 +59,8 @@ def test_every_norm_of_a_model(config, count, kind):
 def test_the_shipped_language_model_in_their_gpt2():
     """Its weights have GPT-2's names; what their norms see is what ours do."""
     shape, weights = shipped.read("language.safetensors", from_file)
-    config = transformers.GPT2Config(
-        n_embd=shape.width,
-        n_layer=shape.layers,
-        n_head=1,
-        n_positions=shape.window,
-        **{**SMALL, "vocab_size": 87},
-    )
-    model = transformers.GPT2Model(config).eval()
+    sizes = {"n_embd": shape.width, "n_layer": shape.layers, "n_head": 1, "n_positions": shape.window}
+    model = stranger("GPT2", **{**SMALL, **sizes, "vocab_size": 87})
     model.load_state_dict(
         {name: torch.from_numpy(each).float() for name, each in weights.items()}, strict=True
     )

@@ -2,13 +2,13 @@
 
 import pytest
 import torch
-import transformers
 from torch import nn
 
 from learning.recording import record
 from learning.recording.analysis import measured, verdict
 from learning.recording.writers import linear
-from tests.learning.recording.test_transformers import GATED, IDS, MODELS, SMALL
+from tests.learning.recording.strangers import GATED, SMALL, stranger
+from tests.learning.recording.test_transformers import IDS, MODELS
 
 D = 6
 HEAD, TABLE = nn.Linear(D, D), nn.Embedding(9, D)
@@ -53,9 +53,9 @@ def test_without_gradients_it_is_not_known():
 
 @pytest.mark.parametrize(("name", "folds"), [("GPT-2", 5), ("Llama", 0), ("T5", 0)])
 def test_a_model_that_norms_before_it_reads_adds_up_linears(name, folds):
-    config, count, _ = MODELS[name]
-    model = transformers.AutoModel.from_config(config).eval()
-    decoder = {"decoder_input_ids": IDS[:, :10]} if config.is_encoder_decoder else {}
+    own, sizes, count, _ = MODELS[name]
+    model = stranger(own, **sizes)
+    decoder = {"decoder_input_ids": IDS[:, :10]} if model.config.is_encoder_decoder else {}
     with record(model) as seen:
         with seen.looking():
             model(input_ids=IDS[:, :4], **({"decoder_input_ids": IDS[:, :4]} if decoder else {}))
@@ -69,17 +69,15 @@ def test_a_model_that_norms_before_it_reads_adds_up_linears(name, folds):
 
 
 def test_a_model_that_norms_afterwards_does_not():
-    model = transformers.AutoModel.from_config(transformers.BertConfig(**GATED)).eval()
+    model = stranger("Bert", **GATED)
     with record(model) as seen:
         model(input_ids=IDS)
     assert [norm.linear for norm in seen.recording.norms] == [True, False, False, False, False]
 
 
 def test_a_recording_without_gradients_does_not_know():
-    model = transformers.AutoModel.from_config(
-        transformers.GPT2Config(n_embd=32, n_layer=1, n_head=2, **SMALL)
-    )
-    with record(model.eval()) as seen, torch.no_grad():
+    model = stranger("GPT2", n_embd=32, n_layer=1, n_head=2, **SMALL)
+    with record(model) as seen, torch.no_grad():
         model(input_ids=IDS)
     assert {norm.linear for norm in seen.recording.norms} == {None}
     (line,) = [each for each in verdict(measured(seen.recording)) if each.name == "folds"]
@@ -89,8 +87,7 @@ def test_a_recording_without_gradients_does_not_know():
 def test_a_sum_of_linears_without_their_means_comes_centred():
     """What the column promises, on a model of blocks: its outputs stay, and centring has nothing to do."""
     torch.manual_seed(0)
-    config = transformers.GPT2Config(n_embd=32, n_layer=2, n_head=2, **SMALL)
-    model = transformers.AutoModel.from_config(config).eval()
+    model = stranger("GPT2", n_embd=32, n_layer=2, n_head=2, **SMALL)
     with torch.no_grad():
         for each in model.parameters():
             each.add_(0.1 * torch.randn(each.shape))

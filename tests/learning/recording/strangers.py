@@ -1,0 +1,16 @@
+"""Models that nobody here wrote, from their configurations, with weights drawn anew."""
+
+SMALL = {"vocab_size": 40, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+GATED = {
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    **SMALL,
+}
+
+
+def stranger(name, **sizes):
+    import transformers  # it takes seconds, and is not for those who collect tests
+
+    return transformers.AutoModel.from_config(getattr(transformers, f"{name}Config")(**sizes)).eval()
