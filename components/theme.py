@@ -44,7 +44,13 @@ DRAWN = {
     "series-4": ("#2f347e", "#5283df", "a fourth"),
     "series-5": ("#8e8b5c", "#aaa670", "a fifth"),
 }
-ROLES = INTERFACE | {role: (light, dark) for role, (light, dark, _) in DRAWN.items()}
+# role: (light, dark) of words on the sequential scale, and up to where on it, from 0 to 1
+UPON = {
+    "on-pale": ("#1d2330", "#ffffff", 0.24),
+    "on-middle": ("#000000", "#000000", 0.49),
+    "on-deep": ("#ffffff", "#000000", 1.0),
+}
+ROLES = INTERFACE | {role: (light, dark) for role, (light, dark, _) in (DRAWN | UPON).items()}
 
 # Roles that are too faint for words, as they are written (WCAG 2.2, 1.4.3)
 WRITTEN = {
@@ -52,6 +58,7 @@ WRITTEN = {
     "input": ("#165ec2", "#86b9ff"),
     "trail": ("#656d7e", "#7e8899"),
     "mean-direction": ("#a75700", "#f0a463"),
+    "ellipsoid": ("#a03590", "#e07fd0"),
     "class-1": ("#986200", "#f6bd5f"),
     "plateau": ("#7d6b31", "#c7c07f"),
     "series-2": ("#926431", "#e69f12"),
@@ -89,6 +96,11 @@ def colors(theme: str) -> dict[str, str]:
 def word(role: str) -> str:
     """The name of the colour in which a role is written."""
     return f"{role}-text" if role in WRITTEN else role
+
+
+def upon(share: float) -> str:
+    """The role of words on the sequential scale, at a share of it from 0 to 1."""
+    return next((role for role, (_, _, end) in UPON.items() if share < end), "on-deep")
 
 
 def scale(name: str) -> list[list[Any]]:

@@ -50,16 +50,25 @@ LAB = np.array(
 )
 
 
+def parts(color: str) -> np.ndarray:
+    """Red, green and blue of `#rrggbb`, from 0 to 255."""
+    return np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)])
+
+
+def hexed(parts: np.ndarray) -> str:
+    """The inverse, of rounded parts."""
+    return "#" + "".join(f"{round(part):02x}" for part in parts)
+
+
 def linear(color: str) -> np.ndarray:
     """The light of `#rrggbb`, each part from 0 to 1: IEC 61966-2-1."""
-    parts = np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)]) / 255
-    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    own = parts(color) / 255
+    return np.where(own <= 0.04045, own / 12.92, ((own + 0.055) / 1.055) ** 2.4)
 
 
 def written(light: np.ndarray) -> str:
-    parts = np.clip(light, 0, 1)
-    parts = np.where(parts <= 0.0031308, 12.92 * parts, 1.055 * parts ** (1 / 2.4) - 0.055)
-    return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
+    own = np.clip(light, 0, 1)
+    return hexed(255 * np.where(own <= 0.0031308, 12.92 * own, 1.055 * own ** (1 / 2.4) - 0.055))
 
 
 def seen(color: str, vision: str) -> str:

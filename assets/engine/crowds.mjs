@@ -12,6 +12,7 @@ import { opacityOf, pointsOf } from "./marks.mjs";
 const FINE = 1000; // cells along each axis: what is in one, or beside it, stands in one place
 const SHARE = 50; // one point in so many of all makes a crowd, two at least: fewer meet by chance
 const AROUND = 12; // cells, about a mark: there a crowd has at most half as many others, or it is part of a curve
+const LETTER = 0.62; // of its height: how wide a digit is, at most
 const WIDE = 4 * FINE; // numbers of cells that a key has room for: farther out nothing is seen
 
 /** The places where many of the points (k numbers each) stand, the fullest first. @param {ArrayLike<number>} points
@@ -56,6 +57,19 @@ function near(points, place, ranges) {
 
 /** From the key of a cell to those of its neighbours, and its own. @param {number} k @returns {number[]} */
 const beside = (k) => (k ? beside(k - 1).flatMap((by) => [-1, 0, 1].map((step) => by * WIDE + step)) : [0]);
+
+/** Those whose numbers can be read beside one another: none is written over that of one before it. @template {{count: number}} C
+ * @param {C[]} crowds @param {ArrayLike<number>} at x and y of each, in pixels @param {number} tall pixels, their letters
+ * @returns {C[]} */
+export function legible(crowds, at, tall) {
+  const /** @type {[number, number, number][]} */ taken = [];
+  return crowds.filter(({ count }, i) => {
+    const x = at[2 * i], y = at[2 * i + 1], wide = LETTER * tall * (String(count).length + 1);
+    if (taken.some(([u, v, w]) => Math.abs(x - u) < Math.max(wide, w) && Math.abs(y - v) < tall)) return false;
+    taken.push([x, y, wide]);
+    return true;
+  });
+}
 
 /** The crowds of each cloud's points in a view: those that it shows, each once, and no point that is picked out.
  * @param {import("./engine.mjs").View} view @param {import("./marks.mjs").Moment} moment @returns {Crowd[]} */

@@ -19,7 +19,7 @@
  * @typedef {{name: string, points: Packed, place: Step[], steps: Step[], pictures?: Packed | null, labels?: string[] | null}} Cloud
  * @typedef {{stage: number | null, weights: number[] | Entries, offset: number, over: Row | null}} Row
  * @typedef {{name: string, title: string, dims: number, layers: import("./marks.mjs").Mark[], figure: Figure, ranges: [number, number][],
- *   camera: number[], edge: string | null, strip: boolean, room: number[]}} View
+ *   camera: number[], edge: string | null, strip: boolean, wide: boolean, room: number[][], wider: import("./perspective.mjs").Wider[]}} View
  * @typedef {{data: Trace[], layout: Record<string, unknown>}} Figure as Plotly takes it, colours as `var(--role)`
  * @typedef {Record<string, any>} Trace of Plotly: what it has depends on its type, and Plotly itself says what is wrong with it
  * @typedef {{name: string, label: string, about: string, symbol: string, group: string, scale: "linear" | "log", min: number, max: number, step: number,
@@ -116,13 +116,25 @@ function erf(x) {
   return Math.sign(x) * (1 - Math.exp(-a * a) / Math.sqrt(Math.PI) / (a + fraction));
 }
 
+const FINE = 128, ONE = 20; // places from 0 to 1 where the hyperbolic tangent is known; from where it is 1
+const TANH = Float64Array.from({ length: 2 * ONE * FINE + 1 }, (_, k) => Math.tanh(k / FINE - ONE));
+
+/** tanh(a + t) = (tanh a + tanh t)/(1 + tanh a · tanh t), a the nearest place: to some roundings, in a third of the time of
+ * `Math.tanh`. @param {number} x */
+function tanh(x) {
+  if (!(x > -ONE && x < ONE)) return Math.tanh(x);
+  const k = (FINE * x + ONE * FINE + 0.5) | 0, t = x - (k / FINE - ONE), square = t * t, known = TANH[k]; // Math.round takes longer than the rest
+  const rest = t * (1 - square * (1 / 3 - square * (2 / 15)));
+  return (known + rest) / (1 + known * rest);
+}
+
 const LEAST = 1e-12; // what a logarithm takes for all that is smaller
 
 /** @type {Record<string, (x: number) => number>} */
 export const FUNCTIONS = {
   identity: (x) => x,
   abs: Math.abs,
-  tanh: Math.tanh,
+  tanh,
   sigmoid: (x) => 1 / (1 + Math.exp(-x)),
   erf,
   sin: Math.sin,
@@ -133,7 +145,7 @@ export const FUNCTIONS = {
   relu: (x) => (x <= 0 ? 0 : x),
   entr: (x) => (x <= 0 ? 0 : -x * Math.log(x)),
   gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
-  gelu_tanh: (x) => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x))),
+  gelu_tanh: (x) => (x / 2) * (1 + tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x))),
 };
 
 /** Two benches that a cloud goes to and fro on: no memory is asked for in a frame. */
@@ -156,8 +168,9 @@ function levels(A, d) {
   return true;
 }
 
-/** @typedef {{starts: Int32Array, columns: Int32Array, numbers: Float64Array, level: boolean}} Sparse what of each row of a matrix is
- *   not 0: where row r begins, which columns, and their numbers; and whether all rows sum to 0
+/** @typedef {{starts: Int32Array, columns: Int32Array, numbers: Float64Array, twins: Uint8Array, level: boolean, used: Int32Array}} Sparse what of
+ *   each row of a matrix is not 0: where row r begins, which columns, and their numbers; whether the next row has the same columns, two at a
+ *   time; whether all rows sum to 0; each column once
  * @type {WeakMap<Readonly<Float64Array>, Sparse>} */
 const sparser = new WeakMap();
 
@@ -173,33 +186,62 @@ function sparse(A, d) {
     for (let j = 0; j < d; j++) if (A[r * d + j] !== 0) { columns[count] = j; numbers[count++] = A[r * d + j]; }
     starts[r + 1] = count;
   }
-  const found = { starts, columns, numbers, level: levels(A, d) };
+  const found = { starts, columns, numbers, twins: paired(starts, columns), level: levels(A, d), used: Int32Array.from(new Set(columns)) };
   sparser.set(A, found);
   return found;
 }
 
+/** @param {Int32Array} starts @param {Int32Array} columns */
+function paired(starts, columns) {
+  const out = new Uint8Array(starts.length - 1);
+  for (let r = 0; r + 2 < starts.length; r++) {
+    const first = starts[r], count = starts[r + 1] - first;
+    let same = count > 1 && starts[r + 2] - starts[r + 1] === count;
+    for (let k = first; same && k < first + count; k++) same = columns[k] === columns[k + count];
+    if (same) out[r++] = 1;
+  }
+  return out;
+}
+
 const FEW = 4; // points, for which a matrix is not worth a closer look
 
+/** @typedef {{at: Float64Array, from: number, stride: number}} Place where what comes out is written: point by point, so far apart */
+
 /** A·x + b. Where all rows of A sum to 0 (centring), a constant vector goes to b exactly: rounding would give it a
- * direction. Four points at once: a sum waits for each of its terms, four sums do not wait for one another.
- * @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A @param {Readonly<Float64Array> | null} b */
-function affine(x, n, A, b) {
-  if (n < FEW) return dense(x, n, A, b);
-  const d = x.length / n, m = A.length / d, y = room(n * m, x), last = n - 1;
-  const { starts, columns, numbers, level } = sparse(A, d);
+ * direction. Four points at once, and two rows that have the same columns: a sum waits for each of its terms, several do not wait for
+ * one another.
+ * @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A @param {Readonly<Float64Array> | null} b
+ * @param {Place} [place] without one on a bench */
+function affine(x, n, A, b, place) {
+  const d = x.length / n || 1, m = A.length / d, y = place?.at ?? room(n * m, x), stride = place?.stride ?? m, before = place?.from ?? 0;
+  if (n < FEW) return dense(x, n, A, b, y, stride, before);
+  const { starts, columns, numbers, twins, level, used } = sparse(A, d), from = level ? lowered(x, n, d, used) : x, last = n - 1;
   for (let i = 0; i < n; i += 4) {
     const p = i, q = Math.min(i + 1, last), s = Math.min(i + 2, last), t = Math.min(i + 3, last); // the last ones may be one point
-    const pd = p * d, qd = q * d, sd = s * d, td = t * d, pm = p * m, qm = q * m, sm = s * m, tm = t * m;
-    const fp = level ? x[pd] : 0, fq = level ? x[qd] : 0, fs = level ? x[sd] : 0, ft = level ? x[td] : 0;
+    const pd = p * d, qd = q * d, sd = s * d, td = t * d;
+    const pm = before + p * stride, qm = before + q * stride, sm = before + s * stride, tm = before + t * stride;
     for (let r = 0; r < m; r++) {
-      const from = b ? b[r] : 0, end = starts[r + 1];
-      let yp = from, yq = from, ys = from, yt = from;
+      const end = starts[r + 1];
+      let yp = b ? b[r] : 0, yq = yp, ys = yp, yt = yp;
+      if (twins[r]) {
+        const next = end - starts[r];
+        let zp = b ? b[r + 1] : 0, zq = zp, zs = zp, zt = zp;
+        for (let k = starts[r]; k < end; k++) {
+          const a = numbers[k], c = numbers[k + next], j = columns[k], xp = from[pd + j], xq = from[qd + j], xs = from[sd + j], xt = from[td + j];
+          yp += a * xp; yq += a * xq; ys += a * xs; yt += a * xt;
+          zp += c * xp; zq += c * xq; zs += c * xs; zt += c * xt;
+        }
+        y[pm + r] = yp; y[qm + r] = yq; y[sm + r] = ys; y[tm + r] = yt;
+        r++;
+        y[pm + r] = zp; y[qm + r] = zq; y[sm + r] = zs; y[tm + r] = zt;
+        continue;
+      }
       for (let k = starts[r]; k < end; k++) {
         const a = numbers[k], j = columns[k];
-        yp += a * (x[pd + j] - fp);
-        yq += a * (x[qd + j] - fq);
-        ys += a * (x[sd + j] - fs);
-        yt += a * (x[td + j] - ft);
+        yp += a * from[pd + j];
+        yq += a * from[qd + j];
+        ys += a * from[sd + j];
+        yt += a * from[td + j];
       }
       y[pm + r] = yp; y[qm + r] = yq; y[sm + r] = ys; y[tm + r] = yt;
     }
@@ -207,15 +249,28 @@ function affine(x, n, A, b) {
   return y;
 }
 
-/** The same of few points. @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A @param {Readonly<Float64Array> | null} b */
-function dense(x, n, A, b) {
-  const d = x.length / n || 1, m = A.length / d, y = room(n * m, x), level = levels(A, d);
+/** Points less their first coordinate each, in some columns. */
+let low = new Float64Array(0);
+
+/** @param {Float64Array} x @param {number} n @param {number} d @param {Int32Array} columns */
+function lowered(x, n, d, columns) {
+  if (low.length < x.length) low = new Float64Array(x.length);
+  for (let i = 0, at = 0; i < n; i++, at += d) {
+    for (let k = 0; k < columns.length; k++) low[at + columns[k]] = x[at + columns[k]] - x[at];
+  }
+  return low;
+}
+
+/** The same of few points. @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A
+ * @param {Readonly<Float64Array> | null} b @param {Float64Array} y @param {number} stride @param {number} before */
+function dense(x, n, A, b, y, stride, before) {
+  const d = x.length / n || 1, m = A.length / d, level = levels(A, d);
   for (let i = 0; i < n; i++) {
     const from = level ? x[i * d] : 0;
     for (let r = 0; r < m; r++) {
       let sum = b ? b[r] : 0;
       for (let j = 0; j < d; j++) sum += A[r * d + j] * (x[i * d + j] - from);
-      y[i * m + r] = sum;
+      y[before + i * stride + r] = sum;
     }
   }
   return y;
@@ -228,16 +283,28 @@ function dense(x, n, A, b) {
  */
 function normalize(x, n, radius, eps, groups, convention) {
   const d = x.length / n || 1;
-  for (const group of groups ?? [Array.from({ length: d }, (_, j) => j)]) {
-    const size = group.length, beside = convention === "std" ? eps * Math.sqrt(size) : 0;
-    const under = convention === "std" ? 0 : (convention === "pytorch" ? size : 1) * eps;
-    for (let i = 0, at = 0; i < n; i++, at += d) {
+  for (const group of groups ?? [null]) {
+    const size = group ? group.length : d, low = group ? group[0] : 0, beside = convention === "std" ? eps * Math.sqrt(size) : 0;
+    const under = convention === "std" ? 0 : (convention === "pytorch" ? size : 1) * eps, row = !group || group.every((j, g) => j === low + g);
+    for (let i = 0, at = low; i < n; i++, at += d) {
       let squares = 0;
-      for (let g = 0; g < size; g++) { const v = x[at + group[g]]; squares += v * v; }
+      if (row) for (let j = at; j < at + size; j++) squares += x[j] * x[j];
+      else for (let g = 0; g < size; g++) { const v = x[at - low + group[g]]; squares += v * v; }
       const length = Math.sqrt(squares + under) + beside, scale = length > 0 ? radius / length : 0;
-      for (let g = 0; g < size; g++) x[at + group[g]] *= scale;
+      if (row) for (let j = at; j < at + size; j++) x[j] *= scale;
+      else for (let g = 0; g < size; g++) x[at - low + group[g]] *= scale;
     }
   }
+  return x;
+}
+
+/** A function of each coordinate, in place. Those that networks use many times a frame are called by name, as a call of what may be any
+ * function takes longer than they do. @param {Float64Array} x @param {string} name */
+function pointwise(x, name) {
+  const f = FUNCTIONS[name];
+  if (name === "tanh") for (let i = 0; i < x.length; i++) x[i] = tanh(x[i]);
+  else if (name === "relu") for (let i = 0; i < x.length; i++) x[i] = x[i] <= 0 ? 0 : x[i];
+  else for (let i = 0; i < x.length; i++) x[i] = f(x[i]);
   return x;
 }
 
@@ -285,7 +352,7 @@ function matrix({ of, stage, transposed, shape }, all) {
   return out;
 }
 
-/** Where branches come from, and where they are joined: two for each depth of branches within branches.
+/** Where branches come from, and where they are joined: three for each depth of branches within branches.
  * @type {Float64Array[]} */
 const desks = [];
 
@@ -293,6 +360,14 @@ const desks = [];
 function desk(k, length) {
   if (!(desks[k]?.length >= length)) desks[k] = new Float64Array(length);
   return desks[k].subarray(0, length);
+}
+
+/** x where no step changes it: what is on a bench is moved to a desk. @param {Float64Array} x @param {number} k */
+function kept(x, k) {
+  if (!benches.some(({ buffer }) => buffer === x.buffer)) return x;
+  const out = desk(k, x.length);
+  out.set(x);
+  return out;
 }
 
 /** How many coordinates d become. @param {Step[]} steps @param {number} d @returns {number} */
@@ -306,26 +381,47 @@ const wide = (steps, d) => steps.reduce((now, step) => {
   }
 }, d);
 
+/** @type {WeakMap<Step[][], {d: number, widths: number[]}>} of branches */
+const measured = new WeakMap();
+
+/** How many coordinates d become in each of the branches. @param {Step[][]} pipelines @param {number} d */
+function widthsOf(pipelines, d) {
+  const known = measured.get(pipelines);
+  if (known?.d === d) return known.widths;
+  const widths = pipelines.map((steps) => wide(steps, d));
+  measured.set(pipelines, { d, widths });
+  return widths;
+}
+
 /** Each branch from the same x, added or side by side. @param {Float64Array} x @param {number} n @param {Step[][]} pipelines
  * @param {string} join @param {Params} params @param {Stages} all @param {number} first @param {number} depth */
 function branches(x, n, pipelines, join, params, all, first, depth) {
-  const d = x.length / n || 1, concat = join === "concat", widths = pipelines.map((steps) => wide(steps, d));
-  const m = concat ? widths.reduce((a, b) => a + b) : widths[0], start = desk(2 * depth, x.length);
-  start.set(x); // it may be what was joined before, at the same desk
-  const out = desk(2 * depth + 1, n * m);
-  let from = 0;
-  pipelines.forEach((steps, k) => {
-    /** @type {Float64Array} */ let y = start;
-    if (steps.length && INSIDE.has(steps[0].kind)) {
-      y = room(start.length);
-      y.set(start);
-    }
-    for (const step of steps) y = apply(y, n, step, params, all, first, depth + 1);
-    if (!k || concat) into(out, from, m, y, widths[k]);
+  const [only, ...others] = pipelines;
+  if (!others.length && only.length) return branch(x, n, only, only.length, params, all, first, depth);
+  const d = x.length / n || 1, concat = join === "concat", widths = widthsOf(pipelines, d), start = kept(x, 3 * depth);
+  const m = concat ? widths.reduce((a, b) => a + b) : widths[0], joined = 3 * depth + 1; // x may be what was joined before, at the same depth
+  const out = desk(joined + Number(desks[joined]?.buffer === start.buffer), n * m);
+  for (let k = 0, from = 0; k < pipelines.length; k++) {
+    const steps = pipelines[k], last = steps.at(-1), straight = (!k || concat) && last?.kind === "affine" ? last : null; // written where it belongs
+    const y = branch(start, n, steps, straight ? steps.length - 1 : steps.length, params, all, first, depth + 1);
+    if (straight) affine(y, n, ...numbersOf(straight, params, all), { at: out, from, stride: m });
+    else if (!k || concat) into(out, from, m, y, widths[k]);
     else for (let i = 0; i < y.length; i++) out[i] += y[i];
     if (concat) from += widths[k];
-  });
+  }
   return out;
+}
+
+/** x after so many steps, x itself unchanged. @param {Float64Array} x @param {number} n @param {Step[]} steps @param {number} count
+ * @param {Params} params @param {Stages} all @param {number} first @param {number} depth */
+function branch(x, n, steps, count, params, all, first, depth) {
+  let y = x;
+  if (count && INSIDE.has(steps[0].kind)) {
+    y = room(x.length, x);
+    y.set(x);
+  }
+  for (let s = 0; s < count; s++) y = apply(y, n, steps[s], params, all, first, depth);
+  return y;
 }
 
 /** Rows of some length into the rows of m numbers, from one of these on. @param {Float64Array} out @param {number} from
@@ -333,6 +429,10 @@ function branches(x, n, pipelines, join, params, all, first, depth) {
 function into(out, from, m, y, length) {
   for (let at = 0; at < y.length; at += length, from += m) for (let j = 0; j < length; j++) out[from + j] = y[at + j];
 }
+
+/** A and b. @param {Extract<Step, {kind: "affine"}>} step @param {Params} params @param {Stages} all
+ * @returns {[Readonly<Float64Array>, Readonly<Float64Array> | null]} */
+const numbersOf = ({ A, b }, params, all) => ["of" in A ? matrix(A, all) : value(A, params), b && value(b, params)];
 
 /** The steps that change x itself. */
 const INSIDE = new Set(["pointwise", "softmax", "normalize"]);
@@ -342,12 +442,8 @@ const INSIDE = new Set(["pointwise", "softmax", "normalize"]);
  * @param {number} [depth] of the branches that it is in @returns {Float64Array} */
 function apply(x, n, step, params, all, first, depth = 0) {
   switch (step.kind) {
-    case "affine": return affine(x, n, "of" in step.A ? matrix(step.A, all) : value(step.A, params), step.b && value(step.b, params));
-    case "pointwise": {
-      const f = FUNCTIONS[step.function];
-      for (let i = 0; i < x.length; i++) x[i] = f(x[i]);
-      return x;
-    }
+    case "affine": return affine(x, n, ...numbersOf(step, params, all));
+    case "pointwise": return pointwise(x, step.function);
     case "product": return product(x, n, step.groups);
     case "softmax": return softmax(x, n, value(step.temperature, params)[0], step.causal, first);
     case "placed": {
@@ -381,13 +477,21 @@ export function cloudStages(cloud, params, all, point) {
   /** @type {Float64Array} */ let x = room(start.length);
   x.set(start);
   for (const step of cloud.place) x = apply(x, n, step, params, all, first);
-  const out = [x.slice()];
+  const out = /** @type {Float64Array[]} */ ([x.slice()]);
   for (const step of cloud.steps) {
-    const still = rests(step);
-    if (!still) x = apply(x, n, step, params, all, first);
-    out.push(still ? out[out.length - 1] : x.slice());
+    const last = out[out.length - 1];
+    out.push(rests(step) ? last : stage(last, n, step, params, all, first));
   }
   return out;
+}
+
+/** x after a step, in an array of its own. @param {Float64Array} x @param {number} n @param {Step} step @param {Params} params
+ * @param {Stages} all @param {number} first as in `softmax` @returns {Float64Array} */
+function stage(x, n, step, params, all, first) {
+  if (INSIDE.has(step.kind)) return apply(x.slice(), n, step, params, all, first);
+  if (step.kind !== "affine") return apply(x, n, step, params, all, first).slice();
+  const [A, b] = numbersOf(step, params, all), m = A.length / (x.length / n || 1);
+  return affine(x, n, A, b, { at: new Float64Array(n * m), from: 0, stride: m });
 }
 
 /** @typedef {{names: string[], sources: string[], inputs: unknown[], stages: Float64Array[]}} Memory what moves a cloud, and where it was

@@ -7,7 +7,7 @@
  * @typedef {import("./engine.mjs").Packed} Packed
  * @typedef {number[] | "followed" | {kind: "highest", row: Row} | {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated | null} Only
  * @typedef {{kind: "gated", fate: string, before: number, basis: Packed, of: string}} Gated
- * @typedef {Row | {kind: "largestweight", stage: number | null} | {kind: "attention", row: Row}} Measure one number for each point
+ * @typedef {Row | {kind: "largestweight", stage: number | null} | {kind: "attention", row: Row} | {kind: "angle"}} Measure one number for each point
  * @typedef {{scale: string, low: number, high: number, of: Packed | Measure, title: string}} Color
  * @typedef {{kind: "follow"} | {kind: "choose", choice: string, numbers: Packed} | {kind: "drag", x: string, y: string}
  *   | {kind: "open", links: string[]} | {kind: "turn", angle: string} | {kind: "carry", names: string[][]} | Replay} Hand
@@ -162,10 +162,14 @@ const all = ({ cloud, rows }, { recipe, stages, at, params }) => project(rows, s
 function some(mark, moment) {
   if (!mark.only) return all(mark, moment);
   if (counted(mark.only)) return kept(all(mark, moment), mark.rows.length, mark, moment);
-  const { recipe, stages, at, params } = moment, n = sizeOf(recipe, mark.cloud), indices = chosen(mark, moment);
-  const few = (/** @type {Float64Array} */ points) => gather(points, points.length / n, indices);
-  return project(mark.rows, stages[mark.cloud].map(few), few(at[mark.cloud]), indices.length, params);
+  const { recipe, stages, at, params } = moment, n = sizeOf(recipe, mark.cloud), indices = chosen(mark, moment), own = stages[mark.cloud];
+  const used = new Set(mark.rows.flatMap(stagesOf).map((stage) => (stage === null ? null : Math.min(stage, own.length - 1))));
+  const few = (/** @type {Float64Array} */ points, /** @type {number | null} */ stage) => (used.has(stage) ? gather(points, points.length / n, indices) : points);
+  return project(mark.rows, own.map(few), few(at[mark.cloud], null), indices.length, params);
 }
+
+/** The stages that a row looks at; null is the progress. @param {Row} row @returns {(number | null)[]} */
+const stagesOf = ({ stage, over }) => [stage, ...(over ? stagesOf(over) : [])];
 
 /** Whether the number of such points changes with the moment: the others then stay in their places, as gaps. @param {Only} only
  * @returns {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated} */
@@ -173,6 +177,9 @@ const counted = (only) => only !== null && typeof only === "object" && "kind" in
 
 /** @type {WeakMap<Mark, {inputs: unknown[], starts: Float64Array}>} where all points are at each stop, before the progress moves them */
 const starts = new WeakMap();
+
+/** @type {WeakMap<Mark, {inputs: unknown[], stages: Float64Array[]}>} the stages of those that are shown, at each stop */
+const walked = new WeakMap();
 
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} */
 const ways = new WeakMap();
@@ -195,19 +202,27 @@ function startsOf(mark, { recipe, stages, params }) {
 /** Where points are at the stops of a parameter, with all else as it is, each with a gap behind it; found again only if something else
  * has moved. @param {Mark} mark @param {Moment} moment */
 function way(mark, moment) {
-  const { recipe, stages, params, progress } = moment, { [mark.parameter]: _, ...others } = params, indices = chosen(mark, moment);
-  const inputs = [progress, ...indices, ...Object.values(others)], known = ways.get(mark);
+  const { params, progress } = moment, { [mark.parameter]: _, ...others } = params, indices = chosen(mark, moment);
+  const still = [...indices, ...Object.values(others)], inputs = [progress, ...still], known = ways.get(mark);
   if (known && unmoved(known, inputs)) return known.points;
-  const cloud = cloudOf(recipe, mark.cloud), n = cloud.points.shape[0], every = startsOf(mark, moment), count = unpack(mark.stops).length, d = every.length / (n * count) || 1;
-  const k = mark.rows.length, m = indices.length, at = new Float64Array(m * count * d);
-  indices.forEach((index, line) => {
-    for (let v = 0; v < count; v++) for (let j = 0; j < d; j++) at[(line * count + v) * d + j] = every[(v * n + index) * d + j];
-  });
-  const own = cloudStages({ ...cloud, place: [] }, params, stages, { at, index: 0, n: m * count });
+  const m = indices.length, count = unpack(mark.stops).length, k = mark.rows.length, before = walked.get(mark);
+  const own = before && unmoved(before, still) ? before.stages : walk(mark, moment, indices);
+  walked.set(mark, { inputs: still, stages: own });
   const shown = project(mark.rows, own, between(own, m * count, progress), m * count, params), points = new Float32Array(m * (count + 1) * k).fill(NaN);
   for (let line = 0; line < m; line++) points.set(shown.subarray(line * count * k, (line + 1) * count * k), line * (count + 1) * k);
   ways.set(mark, { inputs, points });
   return points;
+}
+
+/** The stages of these points at all stops, point by point: they do not move with the progress. @param {Mark} mark @param {Moment} moment
+ * @param {number[]} indices */
+function walk(mark, moment, indices) {
+  const { recipe, stages, params } = moment, cloud = cloudOf(recipe, mark.cloud), n = cloud.points.shape[0], every = startsOf(mark, moment);
+  const count = unpack(mark.stops).length, d = every.length / (n * count) || 1, m = indices.length, at = new Float64Array(m * count * d);
+  indices.forEach((index, line) => {
+    for (let v = 0; v < count; v++) for (let j = 0; j < d; j++) at[(line * count + v) * d + j] = every[(v * n + index) * d + j];
+  });
+  return cloudStages({ ...cloud, place: [] }, params, stages, { at, index: 0, n: m * count });
 }
 
 /** The numbers of the points to show. @param {{only?: Only, cloud: string}} mark @param {Moment} moment @returns {number[]} */
@@ -314,8 +329,19 @@ export function measured(measure, cloud, moment) {
   const { recipe, stages, at, params } = moment, n = sizeOf(recipe, cloud);
   if (!("kind" in measure)) return project([measure], stages[cloud], at[cloud], n, params);
   if (measure.kind === "attention") return softmax(project([measure.row], stages[cloud], at[cloud], n, params));
+  if (measure.kind === "angle") return toMeanLine(at[cloud], n);
   const points = measure.stage === null ? at[cloud] : stages[cloud][measure.stage];
   return new Float32Array(weightsOf(points, cloud, moment).largest);
+}
+
+/** The angle of each of n points to the line along 1, in degrees; 90 at the origin. @param {Float64Array} points @param {number} n */
+function toMeanLine(points, n) {
+  const d = points.length / n;
+  return Float32Array.from({ length: n }, (_, i) => {
+    let sum = 0, squares = 0;
+    for (let j = i * d; j < (i + 1) * d; j++) { sum += points[j]; squares += points[j] ** 2; }
+    return (Math.acos(squares > 0 ? Math.min(1, Math.abs(sum) / Math.sqrt(squares * d)) : 0) * 180) / Math.PI;
+  });
 }
 
 /** @param {Float32Array} scores */

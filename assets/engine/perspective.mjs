@@ -7,17 +7,44 @@ const NEAREST = 1e-3; // what is nearer than this, or behind the eye, counts as 
 /** @param {number[]} a @param {number[]} b */
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 
-/** How many times as wide as its ranges the axes of a view are: at each stage as it says, straight between them.
- * @param {{room: number[]}} view @param {number} progress */
-export function roomOf({ room }, progress) {
-  const k = Math.min(Math.floor(progress), room.length - 1), next = Math.min(k + 1, room.length - 1), f = progress - k;
-  return room.length ? (1 - f) * room[k] + f * room[next] : 1;
+/** @type {number[]} as wide as ranges, and in their middle */ export const SAME = [1];
+
+/** @typedef {{parameter: string, log: boolean, stops: number[], room: number[][][]}} Wider what a parameter does at each of its stops, by stage */
+/** @typedef {{ranges: unknown[], room: number[][], wider: Wider[]}} View */
+
+/** What a parameter does at a stage: straight between its stops, and as at the last ones beyond.
+ * @param {Wider} wider @param {number} stage @param {number} value */
+function pushed({ log, stops, room }, stage, value) {
+  const k = Math.max(0, Math.min(stops.findLastIndex((stop) => stop <= value), stops.length - 2));
+  const within = Math.max(stops[0], Math.min(value, stops[stops.length - 1]));
+  const [low, high, here] = [stops[k], stops[k + 1], within].map((x) => (log ? Math.log(x) : x)), there = room[k + 1][stage];
+  return room[k][stage].map((x, i) => x + ((here - low) / (high - low)) * (there[i] - x));
 }
 
-/** Ranges so many times as wide, around the same middles. @param {[number, number][]} ranges @param {number} room
- * @returns {[number, number][]} */
-export const widened = (ranges, room) => (room === 1 ? ranges
-  : ranges.map(([low, high]) => [(low + high - room * (high - low)) / 2, (low + high + room * (high - low)) / 2]));
+/** The same at one stage. @param {View} view @param {number} stage @param {Record<string, number>} params */
+function rowOf({ ranges, room, wider }, stage, params) {
+  const [times, ...by] = room[stage] ?? SAME, more = wider.map((each) => pushed(each, stage, params[each.parameter]));
+  return [times * Math.max(1, ...more.map((each) => each[0])), ...ranges.map((_, r) => more.reduce((sum, each) => sum + each[r + 1], by[r] ?? 0))];
+}
+
+/** How many times as wide as its ranges the axes of a view are, and how far their middle is moved along each: at each stage as it says,
+ * and as sliders need, of which the widest counts; between two stages they move evenly, widen in the first half of the way, and narrow
+ * in the second, so that what is on its way stays whole.
+ * @param {View} view @param {number} progress @param {Record<string, number>} params @returns {number[]} */
+export function roomOf(view, progress, params) {
+  const stages = view.room.length || view.wider[0]?.room[0].length;
+  if (!stages) return SAME;
+  const k = Math.min(Math.floor(progress), stages - 1), past = progress - k;
+  const [here, next] = [k, Math.min(k + 1, stages - 1)].map((stage) => rowOf(view, stage, params));
+  const times = next[0] > here[0] ? Math.min(2 * past, 1) : Math.max(2 * past - 1, 0);
+  return here.map((x, i) => x + (i ? past : times) * (next[i] - x));
+}
+
+/** Ranges so many times as wide, and moved. @param {[number, number][]} ranges @param {number[]} room @returns {[number, number][]} */
+export const widened = (ranges, [times, ...by]) => (times === 1 && !by.some(Boolean) ? ranges : ranges.map(([low, high], r) => {
+  const middle = (low + high) / 2 + (by[r] ?? 0), half = (times * (high - low)) / 2;
+  return [middle - half, middle + half];
+}));
 
 /** Where points of a 3D view are in a panel, in pixels from its left top; gaps stay.
  * @param {Float32Array} points interleaved @param {[number, number][]} ranges @param {{eye: number[], center: number[]}} camera

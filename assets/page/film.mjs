@@ -4,6 +4,7 @@
 import { h, pen } from "../player/controls.mjs";
 
 const KIND = "video/webm", BITS = 8e6; // a second
+const PIECE = 100, PATIENCE = 5000; // milliseconds of film in a piece, and until one comes at the latest
 const KEPT = 60_000; // milliseconds in which the browser can take the film
 
 /** @param {import("../player/player.mjs").Player} player */
@@ -17,10 +18,13 @@ export async function film(player) {
   const axes = await Promise.all(panels.map((panel) => panel.axes()));
   const recorder = new MediaRecorder(canvas.captureStream(), { mimeType: KIND, videoBitsPerSecond: BITS });
   /** @type {Blob[]} */ const parts = [];
-  recorder.ondataavailable = ({ data }) => parts.push(data);
+  let seen = () => {};
+  recorder.ondataavailable = ({ data }) => { parts.push(data); if (data.size > 1) seen(); }; // Chromium sends single bytes first
+  /** Until more of the film is there: a recorder takes longer to start, and to end, than a short run. */
+  const filmed = () => new Promise((resolve) => { seen = () => resolve(null); setTimeout(resolve, PATIENCE); });
   const done = new Promise((resolve) => { recorder.onstop = resolve; });
   const draw = () => {
-    if (player.closed || !(player.playing || player.flight) || player.loop) return recorder.stop();
+    if (player.closed || recorder.state === "inactive") return;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = getComputedStyle(document.body).backgroundColor;
     context.fillRect(0, 0, around.width, around.height);
@@ -32,10 +36,15 @@ export async function film(player) {
   };
   player.loop = false;
   player.seek(0);
-  player.play();
   player.notice("Recording a run of the progress …");
-  recorder.start();
+  recorder.start(PIECE);
   draw();
+  await filmed();
+  const whole = () => !player.closed && !player.loop;
+  if (whole()) player.play();
+  while (whole() && (player.playing || player.flight)) await new Promise(requestAnimationFrame);
+  if (whole()) await filmed();
+  recorder.stop();
   await done;
   if (player.closed) return;
   player.notice("");

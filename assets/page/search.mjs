@@ -3,7 +3,7 @@
  * The search: one file of all texts, looked through here. The first half is pure: words in, entries out.
  *
  * @typedef {{kind: string, title: string, of: string, text: string, url: string, also?: string}} Entry
- * @typedef {{entry: Entry, score: number, said: string}} Found
+ * @typedef {{entry: Entry, score: number, said: string, part?: Entry}} Found a scene has the part of it that fits best
  */
 
 import { h } from "../player/controls.mjs";
@@ -14,6 +14,8 @@ const MOST = 12, AROUND = 60; // results; characters on both sides of what was f
 const TITLE = 0.8, ALSO = 0.75, OF = 0.5, TEXT = 0.35, WHOLE = 0.3, PHRASE = 0.7;
 /** @type {Record<string, number>} */ const WEIGHT = { word: 1.1, scene: 1.15, question: 1.05, chapter: 1.05, stop: 0.95, text: 1 };
 const ENOUGH = 0.55; // of what was asked, rare words counting more
+const MOSTLY = 0.7; // of it, in the part of a scene that is named
+const RAREST = 2.5; // a rare word tells more than a common one, but does not outvote several
 
 /** How letters are called that a keyboard has not. @type {Record<string, string>} */
 const GREEK = { alpha: "α", beta: "β", gamma: "γ", epsilon: "ε", theta: "θ", mu: "μ", pi: "π", sigma: "σ", sqrt: "√" };
@@ -68,15 +70,23 @@ export function find(entries, query) {
   if (!words.length) return [];
   const fits = words.map((word) => all.map(({ title, also, of, text, whole }) => Math.max(...(GREEK[word] ? [word, GREEK[word]] : [word]).map((w) =>
     Math.max(title === w ? 1 : TITLE * fit(title, w), ALSO * fit(also, w), pieces(of).includes(w) ? 0.9 : OF * fit(of, w), TEXT * fit(text, w), WHOLE * fit(whole, w))))));
-  const rare = fits.map((of) => Math.log(1 + all.length / Math.max(1, of.filter(Boolean).length)));
-  const most = rare.reduce((a, b) => a + b);
+  const known = fits.map((of) => { const n = of.filter(Boolean).length; return n && Math.min(RAREST, Math.log(1 + all.length / n)); });
+  const usual = known.reduce((a, b) => a + b) / known.filter(Boolean).length; // what a word counts that nobody here uses
+  const rare = known.map((r) => r || usual), most = rare.reduce((a, b) => a + b);
+  if (!(most > 0)) return [];
+  const share = (/** @type {number} */ i) => rare.reduce((sum, r, k) => sum + (fits[k][i] ? r : 0), 0) / most;
   const found = all.map(({ entry, title, also, text }, i) => {
-    const has = rare.reduce((sum, r, k) => sum + (fits[k][i] ? r : 0), 0) / most;
+    const has = share(i);
     const good = rare.reduce((sum, r, k) => sum + r * fits[k][i], 0) / most;
     const phrase = [title, also, text].some((told) => place(told, asked) >= 0) ? PHRASE * (title === asked ? 2 : place(title, asked) >= 0 || place(also, asked) >= 0 ? 1 : 0.3) : 0;
     return { entry, score: has < ENOUGH ? 0 : (good * has ** 2 + phrase) * WEIGHT[entry.kind], said: said(entry.text, text, words) };
   });
-  return found.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score).slice(0, MOST);
+  const part = (/** @type {Entry} */ scene) => { // but for its first section, which is seen at once
+    const own = all.flatMap(({ entry }, i) => (entry.of === scene.title ? [{ entry, has: share(i), good: rare.reduce((sum, r, k) => sum + r * fits[k][i], 0) }] : []));
+    return own.slice(1).filter(({ has }) => has >= MOSTLY).sort((a, b) => b.good - a.good)[0]?.entry;
+  };
+  const best = found.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score).slice(0, MOST);
+  return best.map((one) => (one.entry.kind === "scene" ? { ...one, part: part(one.entry) } : one));
 }
 
 /** What stands around the first word that is found, else the beginning. @param {string} text @param {string} searched @param {string[]} words */
@@ -101,8 +111,9 @@ export function search(source) {
     known = entries ? known : undefined;
     const found = entries ? find(entries, asked) : [];
     words.textContent = entries ? (asked.trim() ? `${found.length === MOST ? "The best " : ""}${found.length} found` : "") : "The texts did not come. Type again to try once more.";
-    list.replaceChildren(...found.map(({ entry, said }) => h("li", {}, h("a", { href: new URL(entry.url, base).href },
-      h("strong", {}, entry.title), h("span", { className: "of" }, `${NAMES[entry.kind]} · ${entry.of}`), h("span", {}, said)))));
+    list.replaceChildren(...found.map(({ entry, said, part }) => h("li", {}, h("a", { href: new URL(entry.url, base).href },
+      h("strong", {}, entry.title), h("span", { className: "of" }, `${NAMES[entry.kind]} · ${entry.of}`), h("span", {}, said)),
+    ...(part ? [h("a", { href: new URL(part.url, base).href, className: "part" }, `There: ${part.title}`)] : []))));
   };
   field.addEventListener("input", show);
   const first = (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter") list.querySelector("a")?.click(); };

@@ -91,14 +91,14 @@ export function deep(source, depth) {
 /** From now on this context draws with depth: what is drawn next looks as `look` says. @param {WebGLRenderingContext} gl
  * @param {Depth} depth @param {Look} look */
 export function deepen(gl, depth, look) {
-  const { shaderSource, useProgram, getUniformLocation } = gl, places = /** @type {WeakMap<WebGLProgram, (WebGLUniformLocation | null)[]>} */ (new WeakMap());
+  const { shaderSource, useProgram, getUniformLocation } = gl, { uniform4f, uniform3fv } = Object.getPrototypeOf(gl), places = /** @type {WeakMap<WebGLProgram, (WebGLUniformLocation | null)[]>} */ (new WeakMap());
   gl.shaderSource = (shader, source) => shaderSource.call(gl, shader, deep(source, depth));
   gl.useProgram = (program) => {
     useProgram.call(gl, program);
     if (!program) return;
     const found = places.get(program) ?? ["deepLook", "deepPaper"].map((name) => getUniformLocation.call(gl, program, name));
     places.set(program, found);
-    if (found[0]) gl.uniform4f(found[0], look.shape, Number(look.square), look.still ? 0 : depth.fade, depth.halo);
-    if (found[1]) gl.uniform3fv(found[1], look.paper);
+    if (found[0]) uniform4f.call(gl, found[0], look.shape, Number(look.square), look.still ? 0 : depth.fade, depth.halo);
+    if (found[1]) uniform3fv.call(gl, found[1], look.paper);
   };
 }

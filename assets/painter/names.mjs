@@ -10,6 +10,9 @@
 import { flat } from "../engine/perspective.mjs";
 
 const GAP = 6; // pixels between a thing and its name
+const SMALL = 6; // pixels: a point that is no larger is its middle
+const LARGE = 1.6; // times its size: what a point takes that stands near the eye
+const FEW = 60; // points of a layer that are so large are kept free
 const FAR = 9; // pixels that are free around a name
 const WAYS = Array.from({ length: 16 }, (_, k) => [Math.cos((k * Math.PI) / 8), Math.sin((k * Math.PI) / 8)]);
 const BESIDE = 2.7; // a direction more than 22° off an axis is that of a corner
@@ -43,14 +46,14 @@ export function spots(at, line) {
 const meet = (a, b) => a[0] < b[0] + b[2] && b[0] < a[0] + a[2] && a[1] < b[1] + b[3] && b[1] < a[1] + a[3];
 
 /** A box for each name: inside of a room, over no point and no other box; null where there is none.
- * @param {{wide: number, tall: number, spots: Spot[]}[]} names @param {Box} room @param {Box[]} taken @param {Float32Array} crowd points
+ * @param {{wide: number, tall: number, spots: Spot[], gap?: number}[]} names each at a gap from its thing @param {Box} room @param {Box[]} taken @param {Float32Array} crowd points
  * @returns {(Box | null)[]} */
 export function placed(names, room, taken, crowd) {
   const full = [...taken];
-  return names.map(({ wide, tall, spots }) => {
+  return names.map(({ wide, tall, spots, gap = GAP }) => {
     for (const [x, y, dx, dy] of spots) {
       const [right, down] = [dx, dy].map((d) => Math.max(-1, Math.min(1, BESIDE * d))); // its nearest corner or side is at the thing
-      const box = /** @type {Box} */ ([x + right * (wide / 2 + GAP) - wide / 2, y + down * (tall / 2 + GAP) - tall / 2, wide, tall]);
+      const box = /** @type {Box} */ ([x + right * (wide / 2 + gap) - wide / 2, y + down * (tall / 2 + gap) - tall / 2, wide, tall]);
       if (box[0] < room[0] || box[1] < room[1] || box[0] + wide > room[0] + room[2] || box[1] + tall > room[1] + room[3]) continue;
       if (full.some((other) => meet(box, other))) continue;
       let free = true;
@@ -82,10 +85,10 @@ export function name(panel) {
   const size = /** @type {[number, number]} */ ([gd.clientWidth, gd.clientHeight]), camera = panel.is3d ? panel.camera() : null;
   const at = view.layers.map((layer, l) => pixels(panel, frame[l], camera, size)), seen = (/** @type {number} */ l) => frame[l].opacity > SEEN;
   const thin = at.map((points, l) => (view.layers[l].draws === "line" ? dense(points) : points));
-  const rows = /** @type {HTMLElement[]} */ ([...legend.children]).map((item) => ({ item, l: Number(item.dataset.layer), own: "named" in item.dataset }));
-  for (const { item } of rows) {
+  const rows = /** @type {HTMLElement[]} */ ([...legend.children]).map((item) => ({ item, l: Number(item.dataset.layer), own: "named" in item.dataset, told: told(item, legend) }));
+  for (const { item, told } of rows) {
     item.classList.remove("named");
-    item.hidden = false;
+    item.hidden = told;
   }
   const own = parseFloat(getComputedStyle(legend).fontSize), whole = gd.parentElement;
   const most = Math.max(ROW * own, Math.min(ROWS * ROW * own, SHARE * whole.clientHeight)), all = Math.min(legend.offsetHeight, most);
@@ -95,9 +98,10 @@ export function name(panel) {
   const crowd = Float32Array.from(view.layers.flatMap((layer, l) => (seen(l) && (layer.draws === "points" || layer.draws === "line") ? few(thin[l]) : [])));
   const wanted = rows.filter(({ item, own }) => own && !item.hidden);
   for (const { item } of wanted) item.classList.add("named");
-  const names = wanted.map(({ item, l }) => ({ wide: item.offsetWidth, tall: item.offsetHeight, spots: spots(thin[l], view.layers[l].draws === "line") }));
+  const names = wanted.map(({ item, l }) => ({ wide: item.offsetWidth, tall: item.offsetHeight, spots: spots(thin[l], view.layers[l].draws === "line"), gap: GAP + Math.max(0, radius(view.layers[l]) - SMALL / 2) }));
   const room = /** @type {Box} */ (panel.is3d ? [2, 2, size[0] - 4, size[1] - 4] : panel.axesBox), found = placed(names, room, taken, crowd);
   found.forEach((box, k) => wanted[k].item.classList.toggle("named", Boolean(box)));
+  for (const { item, told } of rows) if (told && !item.classList.contains("named")) item.hidden = true;
   for (const { item } of rows.filter((row) => !row.item.classList.contains("named")).reverse()) {
     if (legend.offsetHeight <= most) break;
     item.hidden = true; // the figure comes first
@@ -107,11 +111,23 @@ export function name(panel) {
   });
 }
 
-/** What no name may cover: labels, and what stands over the figure. @param {import("./painter.mjs").Panel} panel @param {DOMRect} here
+/** How far a point reaches, in pixels; 0 of what is no point. @param {import("../engine/marks.mjs").Mark} layer */
+const radius = (layer) => (layer.draws === "points" ? (LARGE * layer.size) / 2 : 0);
+
+/** Whether a view before this one tells the same. @param {HTMLElement} item @param {Element} legend */
+function told(item, legend) {
+  const all = [...legend.closest(".views")?.querySelectorAll(".legend") ?? []];
+  const same = (/** @type {Element} */ other) => other.textContent === item.textContent && other.getAttribute("style")?.split(";")[0] === item.getAttribute("style")?.split(";")[0];
+  return all.slice(0, all.indexOf(legend)).some((before) => [...before.children].some((other) => other.getClientRects().length > 0 && same(other)));
+}
+
+/** What no name may cover: large points, labels, and what stands over the figure. @param {import("./painter.mjs").Panel} panel @param {DOMRect} here
  * @param {Float32Array[]} at @param {(l: number) => boolean} seen @returns {Box[]} */
 function boxes({ gd, view }, here, at, seen) {
   const found = /** @type {Box[]} */ ([]);
   view.layers.forEach((layer, l) => {
+    const r = radius(layer);
+    if (seen(l) && 2 * r > LARGE * SMALL && at[l].length <= 2 * FEW) for (let i = 0; i < at[l].length; i += 2) if (at[l][i] === at[l][i]) found.push([at[l][i] - r, at[l][i + 1] - r, 2 * r, 2 * r]);
     if (layer.draws !== "labels" || !seen(l)) return;
     const { text, textfont } = view.figure.data[l], tall = textfont.size;
     for (let i = 0; i < at[l].length / 2; i++) {
@@ -121,7 +137,7 @@ function boxes({ gd, view }, here, at, seen) {
   });
   for (const over of gd.closest(".stage")?.querySelectorAll(".formula, .headline, .edge, .handle, .picture, .guide") ?? []) {
     const { left, top, width, height } = over.getBoundingClientRect();
-    if (width) found.push([left - here.left, top - here.top, width, height]);
+    if (width) found.push([left - here.left, top - here.top, width, Math.max(height, over.scrollHeight)]); // a headline takes no height
   }
   return found;
 }

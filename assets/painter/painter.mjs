@@ -7,7 +7,7 @@
  * stops, so that hover and saved images tell the truth. All that is private to plotly.js 4.1 is in this file.
  *
  * @typedef {{points: Float32Array, opacity: number, values: Float32Array | null, text?: string[]}} Drawn one layer of a frame
- * @typedef {Drawn[] & {room: number}} Frame all layers of a view, and how many times as wide as its ranges its axes are
+ * @typedef {Drawn[] & {room: number[]}} Frame all layers of a view, and where its axes end (`roomOf`)
  * @typedef {{eye: number[], center: number[]}} Camera
  * @typedef {import("../engine/marks.mjs").Mark} Mark
  * @typedef {import("../engine/marks.mjs").Color} Color
@@ -18,7 +18,8 @@
  */
 
 import { follows } from "../engine/marks.mjs";
-import { widened } from "../engine/perspective.mjs";
+import { legible } from "../engine/crowds.mjs";
+import { SAME as AS_WIDE, flat, widened } from "../engine/perspective.mjs";
 import { SHAPES, deepen } from "./depth.mjs";
 import { picking } from "./picking.mjs";
 import { lazily } from "./shaders.mjs";
@@ -47,7 +48,13 @@ const xyz = (vector) => [vector.x, vector.y, vector.z];
 
 /** Just outside a picture, however wide: WebGL wants a place for each marker, draws none there, and scales all to what is farthest away.
  * @param {View} view */
-const outside = ({ ranges, room }) => widened(ranges, Math.max(1, ...room)).map(([low, high]) => 2 * high - low);
+const outside = ({ ranges, room, wider }) => {
+  const most = (/** @type {number[][]} */ rows) => rows.reduce((a, b) => a.map((x, r) => Math.max(x, b[r])));
+  const usual = most([...room, AS_WIDE].map((row) => [row[0], ...ranges.map((_, r) => row[r + 1] ?? 0)]));
+  const more = wider.map((each) => most(each.room.flat())), all = [usual[0] * Math.max(1, ...more.map(([times]) => times))];
+  ranges.forEach((_, r) => all.push(more.reduce((sum, row) => sum + row[r + 1], usual[r + 1])));
+  return widened(ranges, all).map(([low, high]) => 2 * high - low);
+};
 
 /** One coordinate of interleaved points. @param {Float32Array} points @param {number} k @param {number} r @param {number} [gap] in
  * place of a gap */
@@ -97,7 +104,7 @@ export class Panel {
     /** @type {(layer: Mark | null, index: number) => void} */ this.hovered = () => {};
     /** @type {() => void} */ this.plotted = () => {};
     /** @type {() => void} */ this.rested = () => {};
-    /** @type {Frame} the last frame */ this.frame = Object.assign([], { room: 1 });
+    /** @type {Frame} the last frame */ this.frame = Object.assign([], { room: AS_WIDE });
     /** @type {Frame | null} the same while things move, as long as nobody else has drawn */ this.painted = null;
     /** @type {Map<number, Kept>} buffers of each layer, kept from frame to frame */
     this.buffers = new Map();
@@ -114,6 +121,7 @@ export class Panel {
     /** @type {ReturnType<typeof picking> | null} 3D, on the fast way */ this.picking = null;
     /** @type {import("./depth.mjs").Look} */ this.depth = { paper: [1, 1, 1], shape: SHAPES.label, square: false, still: true };
     /** @type {WeakMap<object, object>} of each of Plotly's objects, its part of that */ this.looks = new WeakMap();
+    /** @type {(shader: Plotly) => void} makes a shader quick, on the fast way */ this.mend = () => {};
     this.opened = false;
     this.closed = false;
   }
@@ -195,9 +203,10 @@ export class Panel {
    * @returns {Promise<WebGLRenderingContext | null>} the context of the fast way */
   async #built(build) {
     const { depth } = /** @type {Plotly} */ (this.view.figure.layout).meta, own = (/** @type {WebGLRenderingContext} */ gl) => deepen(gl, depth, this.depth);
-    if (this.fast) return unseen(build, own);
-    await within(build, own);
-    return null;
+    if (!this.fast) return within(build, own).then(() => null);
+    const { gl, mend } = await unseen(build, own);
+    this.mend = mend;
+    return gl;
   }
 
   /** The mark that a click means: in the plane, where several have a point, the one that is drawn last; Plotly takes the smallest.
@@ -281,7 +290,7 @@ export class Panel {
     const data = figure.data.map((trace, l) =>
       this.#filled({ ...trace, uid: `layer-${l}` }, frame[l]));
     if (this.is3d) this.ranges.forEach((range, r) => { figure.layout.scene[`${"xyz"[r]}axis`].range = range; });
-    if (this.crowds.length) data.push(this.#counted(figure.layout.font));
+    if (this.crowds.length) data.push(this.#counted(figure.layout.font, camera));
     if (this.is3d && camera) {
       figure.layout.scene.camera = { ...figure.layout.scene.camera, ...this.#plotlyCamera(camera) };
     }
@@ -289,10 +298,15 @@ export class Panel {
     return { data, layout: { ...figure.layout, width: clientWidth || before?.width, height: clientHeight || before?.height } };
   }
 
-  /** Beside each place that many points share, how many. @param {Plotly} font @returns {Trace} */
-  #counted({ family, color }) {
-    const coordinates = Object.fromEntries([..."xyz"].slice(0, this.view.dims).map((name, r) => [name, this.crowds.map(({ place }) => place[r])]));
-    return { type: this.is3d ? "scatter3d" : "scatter", mode: "text", uid: "crowds", ...coordinates, text: this.crowds.map(({ count }) => `×${count}`),
+  /** Beside each place that many points share, how many, where that can be read. @param {Plotly} font @param {Camera | null} camera
+   * @returns {Trace} */
+  #counted({ family, color }, camera) {
+    const { clientWidth: width, clientHeight: height } = this.gd, all = this.crowds.map(({ place }) => place), [[low, high], [bottom, top]] = this.ranges;
+    const at = this.is3d ? camera && flat(Float32Array.from(all.flat()), this.ranges, camera, width, height)
+      : all.flatMap(([x, y]) => [((x - low) / (high - low)) * width, ((y - bottom) / (top - bottom)) * height]);
+    const crowds = at ? legible(this.crowds, at, CROWDED) : this.crowds;
+    const coordinates = Object.fromEntries([..."xyz"].slice(0, this.view.dims).map((name, r) => [name, crowds.map(({ place }) => place[r])]));
+    return { type: this.is3d ? "scatter3d" : "scatter", mode: "text", uid: "crowds", ...coordinates, text: crowds.map(({ count }) => `×${count}`),
       textposition: "top right", textfont: { size: CROWDED, family, color }, hoverinfo: "skip", showlegend: false, cliponaxis: false };
   }
 
@@ -328,15 +342,18 @@ export class Panel {
       const trace = this.scene?.traces?.[`layer-${l}`];
       for (const object of [trace?.scatterPlot, trace?.linePlot, trace?.textMarkers, trace?.mesh]) {
         if (!object) continue;
+        if (!object.axesProject?.some(Boolean)) object.projectHasAlpha = null; // nothing is projected onto the walls, opaque or not
         object.isOpaque = () => object.opacity >= 1;
         object.isTransparent = () => object.opacity > 0 && object.opacity < 1;
-        const { draw, drawTransparent, drawPick } = Object.getPrototypeOf(object), look = lookOf(layer, this.view.figure.data[l]);
+        const { draw, drawTransparent, drawPick, update } = Object.getPrototypeOf(object), look = lookOf(layer, this.view.figure.data[l]);
         otherwise ||= JSON.stringify(this.looks.get(object)) !== JSON.stringify(look);
         this.looks.set(object, look);
         const drawn = (/** @type {(camera: Plotly) => void} */ own) => (/** @type {Plotly} */ camera) => {
           Object.assign(this.depth, look);
-          own.call(object, camera);
+          this.mend(object.useOrtho ? object.orthoShader : object.shader ?? object.triShader); // which may have no program before it is first drawn
+          if (sharing.has(object)) byNumbers(object, () => own.call(object, camera)); else own.call(object, camera);
         };
+        if (object === trace.mesh) object.update = (/** @type {Plotly} */ given) => { parted(object); update.call(object, given); };
         object.draw = drawn(draw);
         object.drawTransparent = drawn(drawTransparent);
         object.drawPick = drawn((camera) => { if (clickable(layer) && (this.picking?.hovered ?? true)) drawPick.call(object, camera); });
@@ -438,7 +455,7 @@ export class Panel {
       write(object, drawn.points, scene.dataScale, kept, layer, kept.rgb, this.view);
     }
     if (solid && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, kept.rgb);
-    if (solid && live(layer.color) && drawn.values && kept.values !== drawn.values) shadeMesh(object, drawn.values, kept, /** @type {Color} */ (layer.color));
+    if (solid && layer.color && drawn.values && kept.values !== drawn.values) shadeMesh(object, drawn.values, kept, /** @type {Color} */ (layer.color));
     if (layer.draws === "points" && drawn.values && kept.values !== drawn.values) this.#colorPoints(object, drawn.values, layer, kept, l);
     Object.assign(kept, { points: drawn.points, opacity: drawn.opacity, values: drawn.values });
   }
@@ -635,7 +652,7 @@ export class Panel {
 export class NoWebGL extends Error {}
 
 /** Whether two frames look the same. @param {Frame} a @param {Frame | null | undefined} b @param {(keyof Drawn)[]} more to be the same */
-const same = (a, b, ...more) => a.room === b?.room && a.every((drawn, l) => [...PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));
+const same = (a, b, ...more) => a.room.every((x, k) => x === b?.room[k]) && a.every((drawn, l) => [...PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));
 
 /** How a layer's points are drawn; only the followed one never fades. @param {Mark} layer @param {Trace} trace */
 const lookOf = ({ draws, glyph, only }, trace) => ({ shape: draws === "points" ? SHAPES[/** @type {keyof typeof SHAPES} */ (glyph)] : SHAPES.label,
@@ -643,17 +660,17 @@ const lookOf = ({ draws, glyph, only }, trace) => ({ shape: draws === "points" ?
 
 /** Let Plotly build a figure in WebGL without drawing it meanwhile, and compile only what it will draw with.
  * @param {() => Promise<unknown>} build @param {(gl: WebGLRenderingContext) => void} own what else the context is made to do
- * @returns {Promise<WebGLRenderingContext | null>} its context */
+ * @returns {Promise<{gl: WebGLRenderingContext, mend: (shader: Plotly) => void}>} its context */
 async function unseen(build, own) {
-  /** @type {Plotly} */ let gl = null;
+  /** @type {Plotly} */ let gl = null, /** @type {(shader: Plotly) => void} */ mend = () => {};
   await within(build, (context) => {
-    lazily((gl = context));
+    mend = lazily((gl = context));
     own(gl);
     gl.drawArrays = gl.drawElements = () => {};
   });
   delete gl?.drawArrays;
   delete gl?.drawElements;
-  return gl;
+  return { gl, mend };
 }
 
 /** Let Plotly build a figure, and each WebGL context be changed as soon as there is one.
@@ -676,16 +693,19 @@ async function within(build, change) {
   }
 }
 
-/** Draw now, without what Plotly does at each drawing for ticks (ours are hidden) and hover (hidden while things move), which
- * would make the browser lay the page out in every frame, and without its question whether a buffer that it has kept is
- * still one, for whose answer the page would wait until all that was drawn before is done. @param {Plotly} glplot */
+/** Draw now, without what Plotly does at each drawing for axes and ticks (ours are hidden), hover (hidden while things move) and the
+ * size of its canvas (which is ours to tell), which would make the browser lay the page out in every frame, and without its question
+ * whether a buffer that it has kept is still one, for whose answer the page would wait until all that was drawn before is done.
+ * @param {Plotly} glplot */
 function redraw(glplot) {
-  const { onrender, gl } = glplot;
-  glplot.onrender = null;
+  const { onrender, autoResize, gl, axes } = glplot;
+  Object.assign(glplot, { onrender: null, autoResize: false });
+  axes.enable = false;
   gl.isBuffer = () => true;
   glplot.redraw();
   delete gl.isBuffer;
-  glplot.onrender = onrender;
+  axes.enable = true;
+  Object.assign(glplot, { onrender, autoResize });
 }
 
 /** @param {CanvasRenderingContext2D} context @param {Mark} layer @param {Trace} trace @param {Drawn} drawn @param {number} n
@@ -782,49 +802,83 @@ function lineTemplate(n, width, color) {
   return out;
 }
 
-/** Meshes: each triangle's three corners, last first, with smooth normals. @param {Plotly} mesh @param {Float32Array} points
- * @param {number[]} scale @param {Kept} kept */
+/** Meshes that are drawn by the numbers of their vertices, with the buffer of these: Plotly has a vertex for each corner of each triangle, six
+ * times as many. @type {WeakMap<Plotly, WebGLBuffer>} */
+const sharing = new WeakMap();
+
+/** From now on each vertex of a mesh stands once in its buffers, until Plotly fills them. @param {Plotly} mesh
+ * @returns {Uint32Array} the corners of its triangles */
+function shared(mesh) {
+  const { gl } = mesh, cells = Uint32Array.from(mesh.cells.flat()), numbers = gl.createBuffer();
+  if (3 * mesh.triangleCount !== cells.length || !gl.getExtension("OES_element_index_uint")) throw new Error("unexpected triangles");
+  const bind = () => gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, numbers);
+  bind();
+  gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, cells.map((_, c) => cells[c + 2 - 2 * (c % 3)]), gl.STATIC_DRAW); // last first, as Plotly has them
+  gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, null);
+  parted(mesh);
+  arrange(mesh, { bind });
+  sharing.set(mesh, numbers);
+  return cells;
+}
+
+/** A mesh as Plotly has it. @param {Plotly} mesh */
+function parted(mesh) {
+  const numbers = sharing.get(mesh);
+  if (!numbers) return;
+  sharing.delete(mesh);
+  arrange(mesh, null);
+  mesh.gl.deleteBuffer(numbers);
+}
+
+/** What the shader of a mesh reads from which of its buffers, and in which order. @param {Plotly} mesh @param {{bind: () => void} | null} numbers */
+function arrange({ gl, triangleVAO, trianglePositions, triangleIds, triangleColors, triangleUVs, triangleNormals }, numbers) {
+  const floats = (/** @type {Plotly} */ buffer, /** @type {number} */ size) => ({ buffer, type: gl.FLOAT, size });
+  triangleVAO.update([floats(trianglePositions, 3), { buffer: triangleIds, type: gl.UNSIGNED_BYTE, size: 4, normalized: true },
+    floats(triangleColors, 4), floats(triangleUVs, 2), floats(triangleNormals, 3)], numbers);
+}
+
+/** Draw a mesh that shares its vertices. @param {Plotly} mesh @param {() => void} draw as Plotly does */
+function byNumbers({ gl }, draw) {
+  gl.drawArrays = (/** @type {number} */ mode, /** @type {number} */ first, /** @type {number} */ count) => gl.drawElements(mode, count, gl.UNSIGNED_INT, first);
+  draw();
+  delete gl.drawArrays;
+}
+
+/** Meshes: each vertex once, with its smooth normal, the way a mesh is drawn that shares its vertices. @param {Plotly} mesh
+ * @param {Float32Array} points @param {number[]} scale @param {Kept} kept */
 function writeMesh(mesh, points, scale, kept) {
-  const cells = (kept.cells ??= Uint32Array.from(mesh.cells.flat()));
-  if (3 * mesh.triangleCount !== cells.length) throw new Error("unexpected triangles");
-  const out = (kept.array ??= new Float32Array(3 * cells.length)), normals = (kept.normals ??= new Float32Array(3 * cells.length));
-  const sums = (kept.sums ??= new Float32Array(points.length));
+  const cells = (kept.cells ??= shared(mesh)), out = (kept.array ??= new Float32Array(points.length)), sums = (kept.normals ??= new Float32Array(points.length));
+  const [sx, sy, sz] = scale;
+  for (let o = 0; o < points.length; o += 3) { out[o] = points[o] * sx; out[o + 1] = points[o + 1] * sy; out[o + 2] = points[o + 2] * sz; }
   sums.fill(0);
   for (let c = 0; c < cells.length; c += 3) {
     const i = 3 * cells[c], j = 3 * cells[c + 1], k = 3 * cells[c + 2];
-    const ux = (points[j] - points[i]) * scale[0], uy = (points[j + 1] - points[i + 1]) * scale[1], uz = (points[j + 2] - points[i + 2]) * scale[2];
-    const vx = (points[k] - points[i]) * scale[0], vy = (points[k + 1] - points[i + 1]) * scale[1], vz = (points[k + 2] - points[i + 2]) * scale[2];
+    const ux = out[j] - out[i], uy = out[j + 1] - out[i + 1], uz = out[j + 2] - out[i + 2];
+    const vx = out[k] - out[i], vy = out[k + 1] - out[i + 1], vz = out[k + 2] - out[i + 2];
     const nx = uy * vz - uz * vy, ny = uz * vx - ux * vz, nz = ux * vy - uy * vx;
-    for (const o of [i, j, k]) { sums[o] += nx; sums[o + 1] += ny; sums[o + 2] += nz; }
+    sums[i] += nx; sums[i + 1] += ny; sums[i + 2] += nz;
+    sums[j] += nx; sums[j + 1] += ny; sums[j + 2] += nz;
+    sums[k] += nx; sums[k + 1] += ny; sums[k + 2] += nz;
   }
   for (let o = 0; o < sums.length; o += 3) {
     const length = Math.sqrt(sums[o] ** 2 + sums[o + 1] ** 2 + sums[o + 2] ** 2) || 1;
     sums[o] /= length; sums[o + 1] /= length; sums[o + 2] /= length;
   }
-  for (let c = 0, at = 0; c < cells.length; c += 3) {
-    for (let v = 2; v >= 0; v--, at += 3) {
-      const o = 3 * cells[c + v];
-      out[at] = points[o] * scale[0]; out[at + 1] = points[o + 1] * scale[1]; out[at + 2] = points[o + 2] * scale[2];
-      normals[at] = sums[o]; normals[at + 1] = sums[o + 1]; normals[at + 2] = sums[o + 2];
-    }
-  }
   mesh.trianglePositions.update(out, 0);
-  mesh.triangleNormals.update(normals, 0);
+  mesh.triangleNormals.update(sums, 0);
 }
 
-/** Where on its colour scale each corner of a mesh is. @param {Plotly} mesh @param {Float32Array} values @param {Kept} kept
+/** Where on its colour scale each vertex of a mesh is. @param {Plotly} mesh @param {Float32Array} values @param {Kept} kept
  * @param {{low: number, high: number}} color */
 function shadeMesh(mesh, values, kept, { low, high }) {
-  const { cells } = kept, out = (kept.shades ??= new Float32Array(2 * cells.length));
-  for (let c = 0, at = 0; c < cells.length; c += 3) {
-    for (let v = 2; v >= 0; v--, at += 2) out[at] = (values[cells[c + v]] - low) / (high - low);
-  }
+  const out = (kept.shades ??= new Float32Array(2 * values.length));
+  for (let i = 0; i < values.length; i++) out[2 * i] = (values[i] - low) / (high - low);
   mesh.triangleUVs.update(out, 0);
 }
 
 /** A mesh carries its opacity in each vertex. @param {Plotly} mesh @param {number} opacity @param {Kept} kept @param {number[]} color */
 function fadeMesh(mesh, opacity, kept, color) {
-  const colors = (kept.colors ??= new Float32Array(12 * mesh.triangleCount));
+  const colors = (kept.colors ??= new Float32Array((4 * kept.array.length) / 3));
   for (let v = 0; v < colors.length; v += 4) {
     colors[v] = color[0]; colors[v + 1] = color[1]; colors[v + 2] = color[2]; colors[v + 3] = opacity;
   }

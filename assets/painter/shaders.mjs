@@ -11,6 +11,8 @@
  * @typedef {{program: WebGLProgram, name: string, found?: WebGLUniformLocation | null}} Place of a uniform of a program not yet linked
  */
 
+import { uniforms as setters } from "./uniforms.mjs";
+
 const DECLARATION = /^\s*(uniform|attribute)\s+(?:(?:low|medium|high)p\s+)?(\w+)\s+([^;]+);/gm;
 const TYPES = /** @type {Record<string, keyof WebGLRenderingContext>} */ ({ float: "FLOAT", int: "INT", bool: "BOOL", vec2: "FLOAT_VEC2",
   vec3: "FLOAT_VEC3", vec4: "FLOAT_VEC4", mat2: "FLOAT_MAT2", mat3: "FLOAT_MAT3", mat4: "FLOAT_MAT4", sampler2D: "SAMPLER_2D", samplerCube: "SAMPLER_CUBE" });
@@ -26,12 +28,15 @@ export function declared(source, kind) {
     }));
 }
 
-/** From now on this context compiles what it draws with, when it does. @param {WebGLRenderingContext} gl */
+/** From now on this context compiles what it draws with, when it does. @param {WebGLRenderingContext} gl
+ * @returns {(shader: import("./uniforms.mjs").Shader | undefined) => void} makes one of Plotly's shaders set its uniforms where they change */
 export function lazily(gl) {
   const own = /** @type {WebGLRenderingContext} */ (Object.getPrototypeOf(gl));
   const sources = /** @type {WeakMap<WebGLShader, string>} */ (new WeakMap()), raw = /** @type {WeakSet<WebGLShader>} */ (new WeakSet());
   const shaders = /** @type {WeakMap<WebGLProgram, WebGLShader[]>} */ (new WeakMap()), waiting = /** @type {WeakSet<WebGLProgram>} */ (new WeakSet());
-  const alive = /** @type {WeakSet<object>} */ (new WeakSet());
+  const alive = /** @type {WeakSet<object>} */ (new WeakSet()), attributes = /** @type {WeakMap<WebGLProgram, number>} */ (new WeakMap());
+  const { mend, forget } = setters(gl);
+  /** @type {WebGLProgram | null} */ let used = null;
   const made = /** @template {WebGLShader | WebGLProgram | null} T @param {T} object */ (object) => { if (object) alive.add(object); return object; };
 
   /** The program, linked. @param {WebGLProgram} program */
@@ -67,16 +72,21 @@ export function lazily(gl) {
     getProgramParameter: (program, name) => {
       if (waiting.has(program) && name === gl.LINK_STATUS) return true;
       if (waiting.has(program) && name === gl.ACTIVE_UNIFORMS) return uniforms(program).length;
-      return own.getProgramParameter.call(gl, linked(program), name);
+      const counts = name === gl.ACTIVE_ATTRIBUTES, known = counts ? attributes.get(program) : undefined; // asked at each drawing
+      if (known !== undefined) return known;
+      const found = own.getProgramParameter.call(gl, linked(program), name);
+      if (counts) attributes.set(program, found);
+      return found;
     },
     getActiveUniform: (program, i) => (waiting.has(program) ? uniforms(program)[i] : own.getActiveUniform.call(gl, program, i)),
     getUniformLocation: (program, name) => (waiting.has(program) ? /** @type {Place} */ ({ program, name }) : own.getUniformLocation.call(gl, program, name)),
-    useProgram: (program) => own.useProgram.call(gl, program && linked(program)),
+    useProgram: (program) => { own.useProgram.call(gl, (used = program && linked(program))); },
     deleteShader: (shader) => { if (shader) alive.delete(shader); own.deleteShader.call(gl, shader); },
     deleteProgram: (program) => { if (program) { alive.delete(program); waiting.delete(program); } own.deleteProgram.call(gl, program); },
     ...Object.fromEntries(SETTERS.map((name) => {
       const set = /** @type {(place: WebGLUniformLocation | null, ...values: unknown[]) => void} */ (own[name]);
-      return [name, (/** @type {WebGLUniformLocation | Place | null} */ place, /** @type {unknown[]} */ ...values) => set.call(gl, found(place), ...values)];
+      return [name, (/** @type {WebGLUniformLocation | Place | null} */ place, /** @type {unknown[]} */ ...values) => { forget(used); set.call(gl, found(place), ...values); }];
     })),
   }));
+  return mend;
 }

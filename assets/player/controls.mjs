@@ -130,6 +130,7 @@ export function choices(part, recipe, choose) {
 export const whole = new Intl.NumberFormat("en-GB").format;
 const DEPTH = "through the layers"; // where there is another time, that of a training
 const MANY = 6; // stages, on a telephone: of more the number stands, and the name of the present one
+const LONG = 34; // letters of all their names: so is it where these have no room
 const APART = 0.07; // of the clock's way, from one button to the next at least
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
@@ -175,6 +176,7 @@ export function scrubber(part, recipe, player) {
   const stops = recipe.stages.map((/** @type {string} */ name, /** @type {number} */ k) =>
     h("button", { type: "button", className: "stop", onclick: () => player.goTo(k), style: `--at: ${last ? k / last : 0}` },
       ...(name === String(k) ? [] : [h("span", { className: "nth" }, String(k))]), h("span", { className: "name" }, name)));
+  const letters = stops.reduce((/** @type {number} */ sum, /** @type {HTMLElement} */ stop) => sum + (stop.lastElementChild?.textContent?.length ?? 0), 0);
   const button = (/** @type {string} */ name, /** @type {string} */ label, /** @type {() => void} */ onclick, className = "") =>
     h("button", { type: "button", className: `tool ${className}`, title: label, "aria-label": label, onclick, innerHTML: ICONS[name] ? icon(name) : name });
   const play = button("play", "Play (space)", () => player.toggle(), "play");
@@ -192,7 +194,7 @@ export function scrubber(part, recipe, player) {
     button("full", "Full screen (F)", () => player.fullscreen(), "rare"), button("?", "Keys (?)", () => player.help(), "rare"), more);
   part.replaceChildren(...(clock ? [clock.element] : []),
     h("div", { className: "track" }, ...(clock ? [h("span", { className: "caption" }, DEPTH)] : []), range,
-      h("div", { className: `stops ${last > MANY ? "many" : ""}` }, ...stops)), tools);
+      h("div", { className: `stops ${last > MANY ? "many" : ""} ${letters > LONG ? "long" : ""}` }, ...stops)), tools);
   part.hidden = false;
   part.classList.toggle("still", last === 0);
   let words = "", playing = false, looping = !player.loop;

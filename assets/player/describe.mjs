@@ -70,7 +70,7 @@ function moved({ recipe, usual, params }) {
 function followed({ recipe, at, followed }) {
   if (!recipe.table) return "";
   const points = at[recipe.table.cloud], n = cloudOf(recipe, recipe.table.cloud).points.shape[0];
-  const d = points.length / n, i = Math.min(followed, n - 1), numbers = Array.from(points.subarray(i * d, (i + 1) * d), fixed);
+  const d = points.length / n, i = Math.min(followed, n - 1), numbers = Array.from(points.subarray(i * d, (i + 1) * d), (x) => fixed(x));
   return `${n > 1 ? `Point ${i}` : "The point"} is at (${numbers.join(", ")}).`;
 }
 

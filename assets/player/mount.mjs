@@ -71,7 +71,7 @@ export async function open(player, frame, hand) {
   if (!Plotly) return player.notice("The drawing library did not load. Reload the page to try again.");
   const poster = views.querySelector(".poster");
   views.replaceChildren(...(poster ? [poster] : []));
-  views.className = `views views-${recipe.views.length}`;
+  views.className = arranged(recipe);
   views.classList.toggle("waiting", Boolean(poster));
   const built = hand.panels(recipe.views.map((view) => build(player, view, Plotly, hand)));
   views.append(tabs(player));
@@ -117,9 +117,13 @@ async function seen() {
   await new Promise((go) => (globalThis.requestIdleCallback ?? setTimeout)(go, { timeout: IDLE }));
 }
 
+/** How the views of a recipe stand. @param {import("../engine/engine.mjs").Recipe} recipe */
+const arranged = ({ views }) => `views views-${views.length}${views[0].wide ? " wide" : ""}`;
+
 /** The panels that there are, with new views. @param {Player} player @param {import("../painter/painter.mjs").Frame[]} frame */
 async function keep(player, frame) {
   const { panels, recipe, camera } = player;
+  player.need("views").className = arranged(recipe);
   await Promise.all(panels.map((/** @type {Panel} */ panel, /** @type {number} */ v) => {
     panel.show(recipe.views[v]);
     panel.gd.parentElement.querySelector("figcaption").textContent = panel.view.title;

@@ -14,8 +14,19 @@ const HEADS = { mean: "mean μ", std: "σ", norm: "‖·‖", angle: "angle to 1
 /** Kinds of readouts that the progress does not change. */
 const OF_STAGES = ["residual", "lengths", "zeros", "patterns", "ranks", "pieces"];
 
-/** @param {number} x */
-export const fixed = (x) => (Number.isNaN(x) ? "—" : Math.abs(x) < 5e-5 ? "0" : Math.abs(x) >= 1e5 ? x.toExponential(2) : x.toFixed(Math.abs(x) < 0.01 ? 5 : 3)).replace("-", "−");
+const RAISED = Object.fromEntries([..."0123456789-"].map((c, i) => [c, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁻"][i]]));
+
+/** Numbers in a text as people write them: 2e-05 is 2·10⁻⁵, -1 is −1, -0.00 is 0.00. @param {string} text */
+export const typeset = (text) => text.replace(/(?<![\w.])(\d+(?:\.\d+)?)e([+-]\d+)/g, (_, x, power) => `${x}·10${[...String(Number(power))].map((c) => RAISED[c]).join("")}`)
+  .replace(/^-(?=0(\.0*)?$)/, "").replace(/^-(?=\d)/, "−");
+
+/** In some digits after the point; none given: as many as fit. @param {number} x @param {number | null} [digits] */
+export function fixed(x, digits = null) {
+  if (Number.isNaN(x)) return "—";
+  if (digits !== null) return typeset(x.toFixed(digits));
+  const size = Math.abs(x);
+  return size < 5e-5 ? "0" : typeset(size >= 1e5 ? x.toExponential(2) : x.toFixed(size < 0.01 ? 5 : 3));
+}
 
 /** A point of the recipe's own at every stage, as rows of texts. @param {import("../engine/engine.mjs").Recipe} recipe @param {Record<string, number>} params
  * @param {import("../engine/engine.mjs").Stages} all @param {number} followed */
@@ -108,10 +119,10 @@ export function readout(r, recipe, player) {
   const name = r.cloud ?? r.keys ?? r.a, n = count(recipe, name);
   if (r.kind === "residual") {
     const far = residual(ended(player, r.a), ended(player, r.b), n, r.coordinates ?? undefined);
-    return far && far < 1e-3 ? far.toExponential(1) : fixed(far);
+    return far && far < 1e-3 ? typeset(far.toExponential(1)) : fixed(far);
   }
   if (r.kind === "lengths") return semiAxes(ended(player, name), n).map((axis) => fixed(Math.hypot(...axis))).join(", ");
-  if (r.kind === "fate") return fate(certificateOf(name, player.moment));
+  if (r.kind === "fate") return fate(certificateOf(name, player.moment), player.at[name], n, Math.min(player.followed, n - 1));
   if (r.kind === "zeros") return zeros(player.stages[name][r.stage ?? 0], n);
   if (r.kind === "patterns") return signs(patterns(player.stages[name][r.stage ?? 0], n));
   if (r.kind === "ranks") return byRank(fatesOf(r, name, player.moment), n);
@@ -119,14 +130,21 @@ export function readout(r, recipe, player) {
   const values = measured(r.row, name, player.moment);
   if (r.kind === "accuracy") return `${(100 * accuracy(values, unpack(r.classes), r.threshold)).toFixed(1)} %`;
   const x = r.kind === "mean" ? values.reduce((s, v) => s + v, 0) / n : values[Math.min(n - 1, r.index === "followed" ? player.followed : r.index)];
-  return (r.digits === null ? fixed(x) : x.toFixed(r.digits).replace("-", "−")) + r.unit;
+  return fixed(x, r.digits) + r.unit;
 }
 
-/** Whether a key can be selected, and by how much, or how much it gets at most. @param {import("../engine/selection.mjs").Certificate} found */
-function fate({ margin, largest, weights }) {
+const NEAR = 1e-6; // of the length of a key: what lies nearer is where it is
+
+/** Whether the key k of n can be selected, and by how much, or how much it gets at most. @param {import("../engine/selection.mjs").Certificate} found
+ * @param {Float64Array} keys @param {number} n @param {number} k */
+function fate({ margin, largest, weights }, keys, n, k) {
+  if (n === 1) return "can win: there is no other";
   if (largest === 1) return `can win: the best query of length 1 puts it ${fixed(margin)} ahead`;
-  const few = weights.filter((p) => p >= 5e-4).length;
-  return `never wins: ${few === 1 ? "another is where it is" : `${few} others average to it`}; gets at most ${(100 * largest).toFixed(1)} %`;
+  const d = keys.length / n, key = keys.subarray(k * d, (k + 1) * d), near = NEAR * Math.hypot(...key);
+  const others = Array.from(weights.keys()).filter((i) => weights[i] >= 5e-4), many = others.length;
+  const copies = others.every((i) => Math.hypot(...key.map((x, j) => keys[i * d + j] - x)) <= near);
+  const why = !copies ? `${many} others average to it` : many === 1 ? "another is where it is" : `${many} others are where it is`;
+  return `never wins: ${why}; gets at most ${(100 * largest).toFixed(1)} %`;
 }
 
 /** How many coordinates of n points are 0. @param {Float64Array} points @param {number} n */
@@ -155,7 +173,7 @@ function counted(r, player) {
 /** @param {{title: string, columns: string[], rows: string[][], abouts: string[]}} table */
 function facts({ title, columns, rows, abouts }) {
   const name = (/** @type {string} */ head, /** @type {string | undefined} */ about) => about ? h("details", {}, h("summary", {}, head), about) : head;
-  const cells = (/** @type {string[]} */ [head, ...rest], /** @type {number} */ k) => h("tr", {}, h("th", { scope: "row" }, name(head, abouts[k])), ...rest.map((c) => h("td", {}, c)));
+  const cells = (/** @type {string[]} */ [head, ...rest], /** @type {number} */ k) => h("tr", {}, h("th", { scope: "row" }, name(head, abouts[k])), ...rest.map((c) => h("td", {}, typeset(c))));
   return h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": title }, h("table", { className: "facts" }, h("caption", {}, title),
     ...(columns.some(Boolean) ? [h("thead", {}, h("tr", {}, ...columns.map((c) => (c ? h("th", { scope: "col" }, c) : h("td")))))] : []), h("tbody", {}, ...rows.map(cells))));
 }

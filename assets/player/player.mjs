@@ -118,7 +118,7 @@ export class Player {
   get query() { return this.#state.query; }
 
   /** A part of the page; Plotly has classes of the same names, but deeper down. @param {string} name */
-  part(name) { return /** @type {HTMLElement | null} */ (this.root.querySelector(`:scope > .${name}, :scope > * > .${name}`)); }
+  part(name) { return /** @type {HTMLElement | null} */ (this.root.querySelector(`:scope > .${name}, :scope > * > .${name}, :scope > .spread > * > .${name}`)); }
 
   /** A part that the page must have. @param {string} name @returns {HTMLElement} */
   need(name) {
@@ -191,7 +191,7 @@ export class Player {
       this.notice(wrong.length ? `This link could not be followed: ${wrong.join("; ")}. The scene starts from its defaults.` : "");
       this.#take(answer, wrong.length ? read({}, answer.recipe).state : asked.state);
       await this.#mount();
-      if (asked.state.tour && !wrong.length && !stale()) this.#tour?.visit(asked.state.tour - 1);
+      if (asked.state.tour && !wrong.length && !stale()) this.#tour?.open(asked.state.tour - 1);
     });
   }
 

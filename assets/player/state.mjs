@@ -276,7 +276,7 @@ export class State {
       opacity: opacityOf(mark, this.#progress),
       values: valuesOf(mark, moment),
       text: rest && follows(mark) ? this.#texts(mark.cloud) : undefined,
-    })), { room: roomOf(view, this.#progress) }));
+    })), { room: roomOf(view, this.#progress, this.#params) }));
   }
 
   /** For each view, the places that many points share, as the last frame shows them.

@@ -6,6 +6,7 @@ import { fromTrack, h, readable, toTrack, track } from "./controls.mjs";
 /** @typedef {import("../engine/engine.mjs").Parameter} Parameter */
 
 const WIDTH = 240; // pixels of the hand, from one end of a slider to the other
+const FINGER = 20; // pixels from the middle of a letter to where a finger may still be
 const EDGE = 4; // pixels between a bubble and the end of the window
 const KEYS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity });
 
@@ -28,7 +29,22 @@ export function symbols(formula, parameters, player) {
   const bubble = h("output", { className: "dragged", hidden: true });
   const letters = Array.from(formula.querySelectorAll("mi"));
   formula.append(bubble);
-  return [...bySymbol(parameters)].map(([symbol, own]) => handle(letters.filter((l) => l.textContent === symbol), own, bubble, player));
+  const shows = [...bySymbol(parameters)].map(([symbol, own]) => handle(letters.filter((l) => l.textContent === symbol), own, bubble, player));
+  const handles = letters.filter((letter) => letter.classList.contains("symbol"));
+  formula.onpointerdown = (event) => {
+    if (handles.some((letter) => letter === event.target)) return;
+    nearest(handles, event.clientX, event.clientY)?.dispatchEvent(new PointerEvent("pointerdown", event));
+  };
+  return shows;
+}
+
+/** The letter that a finger means beside it: where fingers point, the formula hears them (style.css). @template {Element} E @param {E[]} letters @param {number} x @param {number} y in the window */
+function nearest(letters, x, y) {
+  const near = letters.map((letter) => {
+    const { left, top, width, height } = letter.getBoundingClientRect();
+    return { letter, dx: Math.abs(x - left - width / 2), dy: Math.abs(y - top - height / 2) };
+  }).filter(({ dx, dy }) => dx <= FINGER && dy <= 2 * FINGER);
+  return near.sort((a, b) => Math.hypot(a.dx, a.dy) - Math.hypot(b.dx, b.dy))[0]?.letter;
 }
 
 /** The letters are dragged. Keys and screen readers, to whom a formula is one thing, get a slider that lies over the first.

@@ -34,6 +34,11 @@ export function tour(part, all, player) {
     title.focus({ preventScroll: true });
   }));
 
+  /** The stop that a link names: whoever has pressed nothing yet is at the card. @param {number} k */
+  const open = (k) => {
+    visit(k);
+    if (document.activeElement === document.body) title.focus({ preventScroll: true });
+  };
   const asking = () => current >= 0 && Boolean(all[current].question) && !shown.has(current);
   const visit = (/** @type {number} */ k) => {
     const before = current;
@@ -87,7 +92,7 @@ export function tour(part, all, player) {
     stops.forEach((stop) => stop.classList.remove("current"));
   };
 
-  const own = { card, last, visit, answer, next: () => step(1), back: () => step(-1), get current() { return current; } };
+  const own = { card, last, visit, open, answer, next: () => step(1), back: () => step(-1), get current() { return current; } };
   player.part("controls")?.prepend(card);
   return own;
 }

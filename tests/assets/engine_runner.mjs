@@ -6,7 +6,7 @@ import { Binding, paced, query } from "../../assets/guest/binding.mjs";
 import { recipe } from "../../assets/guest/made.mjs";
 import { side } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
-import { crowds } from "../../assets/engine/crowds.mjs";
+import { crowds, legible } from "../../assets/engine/crowds.mjs";
 import * as marks from "../../assets/engine/marks.mjs";
 import { edgeOn } from "../../assets/engine/geometry.mjs";
 import { hull } from "../../assets/engine/hull.mjs";
@@ -16,13 +16,14 @@ import { flat, roomOf, widened } from "../../assets/engine/perspective.mjs";
 import { placed, spots } from "../../assets/painter/names.mjs";
 import * as motion from "../../assets/player/motion.mjs";
 import { marked } from "../../assets/player/letters.mjs";
-import { readout, rows } from "../../assets/player/numbers.mjs";
+import { readout, rows, typeset } from "../../assets/player/numbers.mjs";
 import * as passages from "../../assets/player/passages.mjs";
 import { pause, poll } from "../../assets/player/poll.mjs";
 import { ask } from "../../assets/player/source.mjs";
 import { State } from "../../assets/player/state.mjs";
 import { deep } from "../../assets/painter/depth.mjs";
 import { declared } from "../../assets/painter/shaders.mjs";
+import { names as uniformNames, uniforms } from "../../assets/painter/uniforms.mjs";
 
 /** Numbers as base64, so that NaN and infinities travel too. */
 const pack = (x) => Buffer.from(Float32Array.from(x).buffer).toString("base64");
@@ -104,10 +105,10 @@ const answers = {
   },
   tooLong: ({ changed, choices }) => link.tooLong(changed, choices),
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
-  widened: ({ view, progress }) => widened(view.ranges, roomOf(view, progress)),
+  widened: ({ view, progress, params }) => widened(view.ranges, roomOf(view, progress, params)),
   flat: ({ points, ranges, camera, size }) => [...flat(Float32Array.from(points), ranges, camera, ...size)],
-  named: ({ sizes, things, room, taken, crowd }) => placed(
-    sizes.map(([wide, tall], k) => ({ wide, tall, spots: spots(Float32Array.from(things[k]), k % 2 === 1) })), room, taken, Float32Array.from(crowd)),
+  named: ({ sizes, things, room, taken, crowd, gap }) => placed(
+    sizes.map(([wide, tall], k) => ({ wide, tall, spots: spots(Float32Array.from(things[k]), k % 2 === 1), gap })), room, taken, Float32Array.from(crowd)),
   passages: ({ name, cases }) => cases.map((all) => passages[name](...all)),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
   /** The progress of points at some places in the row, on each of some legs. */
@@ -125,6 +126,7 @@ const answers = {
     return recipe.readouts.map((r) => marked(r, { recipe, stages, at, params, progress, followed }));
   },
   rows: ({ recipe, params, followed }) => rows(recipe, params, engine.stages(recipe, params), followed),
+  typeset: ({ text }) => typeset(text),
   pauses: ({ cases }) => cases.map(([since, chance]) => pause(since, chance)),
   /** What is asked of such a server, with what it has been heard to say so far, and what is heard. */
   /** What a binding says to properties that come (`props`) and to a figure that moves (`state`), one after the other. */
@@ -189,7 +191,22 @@ const answers = {
     return told;
   },
   declared: ({ source, kind }) => declared(source, kind),
+  uniformNames: ({ types }) => uniformNames(types),
+  uniforms: ({ types, turns }) => { // what reaches WebGL of what a shader is given, turn by turn; null: somebody else sets one
+    /** @type {unknown[]} */ let told = [];
+    const set = Object.fromEntries(["uniform1f", "uniform1i", "uniform3fv", "uniformMatrix4fv"].map((name) => [name, (/** @type {unknown[]} */ ...asked) => told.push([name, ...asked])]));
+    const gl = Object.assign(Object.create(set), { getUniformLocation: (/** @type {unknown} */ _, /** @type {string} */ name) => name });
+    const program = {}, shader = { program, types: { uniforms: types } }, { mend, forget } = uniforms(gl);
+    mend(shader);
+    return turns.map((given) => {
+      told = [];
+      if (given === null) forget(program);
+      else shader.uniforms = given;
+      return told;
+    });
+  },
   crowds: ({ points, ranges }) => crowds(Float32Array.from(points), ranges),
+  legible: ({ counts, at }) => legible(counts.map((count) => ({ count })), at, 13).map(({ count }) => count),
   crowdsTime({ points, ranges }) {
     const all = Float32Array.from(points), start = process.cpuUsage();
     for (let k = 0; k < 20; k++) crowds(all, ranges);

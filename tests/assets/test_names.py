@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.drawing.projection import project
+from components.language.framing import SAME, Wider
+from components.language.packing import packed
 from components.language.recipe import View
 from tests.assets.engine import Node
 
@@ -31,13 +33,27 @@ def test_points_are_where_python_has_them(node, camera, size):
     np.testing.assert_allclose(np.reshape(got, (-1, 2)), want + np.array(size) / 2, rtol=1e-5, atol=SINGLE)
 
 
-@pytest.mark.parametrize("room", [(), (1.0, 2.5, 1.0), (3.0,)])
-def test_axes_end_where_python_has_them(node, room):
+STAGES = ((1.0, 0, 0, 0), (2.5, 3.0, -1.0, 0.5), (0.7, 0, 0, 2.0))
+WIDER = (
+    Wider("a", False, (-1.0, 0.0, 4.0), (STAGES, (SAME,) * 3, STAGES[::-1])),
+    Wider("b", True, (0.01, 1.0, 100.0), ((SAME,) * 3, (SAME,) * 3, (SAME, (4.0, -1.0, 2.0, 0), SAME))),
+)
+
+
+@pytest.mark.parametrize(
+    ("room", "wider"),
+    [((), ()), (STAGES, ()), ((STAGES[1],), ()), (STAGES, WIDER), ((), WIDER), ((), WIDER[1:])],
+)
+def test_axes_end_where_python_has_them(node, room, wider):
     ranges = ((-2.0, 2.0), (-1.0, 3.0), (0.0, 4.0))
-    view = View("v", "", (), ranges, room=room)
+    view, sent = View("v", "", (), ranges, room=room, wider=wider), [packed(each) for each in wider]
     for progress in (0, 0.25, 1, 1.8, 2):
-        got = node.ask("widened", view={"ranges": ranges, "room": room}, progress=progress)
-        np.testing.assert_allclose(got, view.at(progress).ranges, rtol=1e-12, atol=1e-12)
+        for a, b in ((0, 1), (-1, 1), (-2, 0), (1.5, 0.01), (4, 7), (5, 100)) if wider else ((0, 1),):
+            shown = {"ranges": ranges, "room": room, "wider": sent}
+            got = node.ask("widened", view=shown, progress=progress, params={"a": a, "b": b})
+            np.testing.assert_allclose(
+                got, view.at(progress, {"a": a, "b": b}).ranges, rtol=1e-12, atol=1e-12
+            )
 
 
 pixel = st.floats(0, 400)
@@ -76,3 +92,11 @@ def test_where_there_is_room_each_thing_has_its_name_beside_it(node):
     for (x, y, wide, tall), thing in zip(found, (ring, line), strict=True):
         nearest = np.clip(thing, [x, y], [x + wide, y + tall])
         assert np.linalg.norm(nearest - thing, axis=1).min() < 12
+
+
+@pytest.mark.parametrize("gap", [4, 12, 30])
+def test_a_name_is_as_far_from_its_thing_as_that_is_large(node, gap):
+    asked = {"sizes": [(60, 15)], "things": [[200, 200]], "room": (0, 0, 400, 400), "taken": [], "crowd": []}
+    [(x, y, wide, tall)] = node.ask("named", **asked, gap=gap)
+    near = np.clip([200, 200], [x, y], [x + wide, y + tall])
+    assert np.abs(near - 200).max() == pytest.approx(gap)

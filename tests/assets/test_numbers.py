@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.language.cloud import Cloud, Row
+from components.language.cloud import Angle, Cloud, Row
 from components.language.marks import Followed, Highest, Inside, OnHull
 from components.language.packing import packed
 from components.language.recipe import (
     Count,
+    Fate,
     Lengths,
     Letters,
     Mean,
@@ -19,6 +20,7 @@ from components.language.recipe import (
     Pieces,
     Ranks,
     Recipe,
+    Residual,
     Table,
     View,
     Zeros,
@@ -57,6 +59,59 @@ def test_numbers_have_their_digits_and_units(node):
     assert float(got[3].replace("−", "-")) == pytest.approx(values.mean(), abs=6e-4)
 
 
+@pytest.mark.parametrize(
+    ("value", "digits", "word"),
+    [
+        (-0.001, 2, "0.00"),
+        (-0.4, 0, "0"),
+        (-0.006, 2, "−0.01"),
+        (-1.5, None, "−1.500"),
+        (-1e-5, None, "0"),
+        (2_340_000, None, "2.34·10⁶"),
+        (-2_340_000, None, "−2.34·10⁶"),
+    ],
+)
+def test_no_number_is_a_nought_below_nought_or_has_an_e(node, value, digits, word):
+    assert words(node, Number("n", "x", Row((0.0, 0.0), offset=value), digits=digits)) == [word]
+
+
+def test_a_small_distance_is_a_power_of_ten(node):
+    a, b = (Cloud(name, np.full((1, 2), value), Pipeline(())) for name, value in (("a", 0.0), ("b", 3e-6)))
+    views = (View("v", "", (), ((-1, 1),) * 2, 2),)
+    small = Recipe(("x",), (), (a, b), views, readouts=(Residual("far", "a", "b"),))
+    asked = {"recipe": packed(small), "params": {}, "progress": 0, "followed": 0}
+    assert node.ask("readouts", **asked) == ["4.2·10⁻⁶"]
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("3e-05", "3·10⁻⁵"),
+        ("at most 5.8e-05 of it, at h.0.ln_1", "at most 5.8·10⁻⁵ of it, at h.0.ln_1"),
+        ("1.2e+03", "1.2·10³"),
+        ("-0.20", "−0.20"),
+        ("-0.00", "0.00"),
+        ("layer1e-5.norm", "layer1e-5.norm"),
+        ("e2e", "e2e"),
+    ],
+)
+def test_a_table_has_numbers_as_people_write_them(node, word, told):
+    assert node.ask("typeset", text=word) == told
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_angles_to_the_mean_line_are_of_now(node, d):
+    values = recipe(d).moment(PARAMS, PROGRESS).measured("x", Angle())
+    [got] = words(node, Mean("a", "x", Angle(), digits=3), d=d)
+    assert float(got) == pytest.approx(values.mean(), abs=1e-3)
+    points = np.vstack([np.zeros(d), np.ones(d), -np.ones(d), [1, -1, 0][:d]])
+    cloud = Cloud("x", points, Pipeline((Affine(np.eye(d)),)))
+    views = (View("v", "", (), ((-1, 1),) * 2, 2),)
+    small = Recipe(("x", "y"), (), (cloud,), views, readouts=[Number("a", "x", Angle(), k) for k in range(4)])
+    asked = {"recipe": packed(small), "params": {}, "progress": 0, "followed": 0}
+    assert [float(word) for word in node.ask("readouts", **asked)] == pytest.approx([90, 0, 0, 90], abs=1e-4)
+
+
 @pytest.mark.parametrize("stage", [None, 0, 2])
 @pytest.mark.parametrize("d", [2, 3])
 def test_points_on_and_in_a_hull_are_counted_now_or_at_a_stage(node, stage, d):
@@ -65,6 +120,25 @@ def test_points_on_and_in_a_hull_are_counted_now_or_at_a_stage(node, stage, d):
     on, n = len(hull.vertices(points)), len(points)
     got = words(node, *(Count("c", "x", only, stage) for only in (OnHull(), Inside(), Highest(ROW))), d=d)
     assert got == [f"{on} of {n}", f"{n - on} of {n}", f"1 of {n}"] and on > 2
+
+
+@pytest.mark.parametrize(
+    ("keys", "word"),
+    [
+        ([[1, 2]], "can win: there is no other"),
+        ([[1, 2], [1, 2]], "never wins: another is where it is; gets at most 50.0 %"),
+        ([[1, 2], [1, 2], [1, 2], [4, 0]], "never wins: 2 others are where it is; gets at most 33.3 %"),
+        ([[1, 2], [0, 1], [2, 3]], "never wins: 2 others average to it; gets at most 33.3 %"),
+        ([[1, 0], [0, 0]], "can win: the best query of length 1 puts it 1.000 ahead"),
+        ([[0, 0], [0, 0]], "never wins: another is where it is; gets at most 50.0 %"),
+    ],
+)
+def test_the_fate_of_a_key_says_why(node, keys, word):
+    views = (View("v", "", (), ((-9, 9),) * 2, 2),)
+    cloud = Cloud("keys", np.array(keys, float), Pipeline(()))
+    small = Recipe(("x",), (), (cloud,), views, readouts=(Fate("f", "keys"),))
+    asked = {"recipe": packed(small), "params": {}, "progress": 0, "followed": 0}
+    assert node.ask("readouts", **asked) == [word]
 
 
 @pytest.mark.parametrize("stage", [None, 0])

@@ -51,6 +51,8 @@ def test_each_title_and_each_question_finds_its_own(node, entries, scene):
         ("RMSNorm", "/words#rmsnorm"),
         ("is the paper wrong", "/majority#answer-1"),
         ("halved", "/fold#answer-1"),
+        ("exact law", "/unselectable#the-exact-law"),
+        ("how many pieces", "/ffn#how-many-pieces"),
     ],
 )
 def test_symbols_words_and_questions_are_found(node, entries, query, url):
@@ -82,12 +84,36 @@ ASKED = {  # what the sources raise, as a reader types it: where the answer is a
     "can attention replace LayerNorm": "/symmetrise",
     "fold the gain into the weights": "/absorb",
     "my own PyTorch model": "/model",
+    "dimension of the sphere after LayerNorm": "/layernorm",
+    "is LayerNorm invariant to scaling and shifting": "/fibre",
+    "can normalization replace an activation function": "/activation",
+    "how does LayerNorm fold": "/fold",
+    "purpose of the activation in the feed-forward network": "/ffn",
+    "why should keys be orthogonal to the ones vector": "/majority",
+    "do heads break the symmetry of the sphere": "/heads",
+    "does LayerNorm keep representations stable in long contexts": "/drift",
+    "can LayerNorm be learned": "/symmetrise",
+    "why does training go faster with LayerNorm": "/depth",
 }
 
 
 @pytest.mark.parametrize(("query", "url"), ASKED.items(), ids=ASKED)
 def test_what_the_sources_raise_is_found_in_a_readers_words(node, entries, query, url):
     assert url in [each.split("#")[0] for _, each in found(node, entries, query)[:3]]
+
+
+@pytest.mark.parametrize(
+    ("query", "url", "part"),
+    [
+        ("can a key never win, exact law", "/unselectable", "/unselectable#the-exact-law"),
+        ("ReLU pieces", "/ffn", "/ffn#how-many-pieces"),
+    ],
+)
+def test_a_scene_has_the_part_that_fits_best(node, entries, query, url, part):
+    parts = {
+        each["entry"]["url"]: each.get("part") for each in node.ask("find", entries=entries, query=query)
+    }
+    assert parts[url]["url"] == part
 
 
 def test_other_names_are_of_what_there_is():

@@ -39,6 +39,44 @@ def test_uniforms_are_found_with_types_and_sizes(node):
     ]
 
 
+TYPES = {"model": "mat4", "clipBounds": ["vec3", "vec3"], "opacity": "float", "texture": "sampler2D"}
+
+
+def test_uniforms_have_the_names_that_webgl_knows(node):
+    assert node.ask("uniformNames", types=TYPES | {"light": {"place": "vec3"}}) == [
+        ["model", "mat4"],
+        ["clipBounds[0]", "vec3"],
+        ["clipBounds[1]", "vec3"],
+        ["opacity", "float"],
+        ["texture", "sampler2D"],
+        ["light.place", "vec3"],
+    ]
+
+
+def test_a_uniform_is_set_where_it_changes(node):
+    """All at first, what is new later, and all again once somebody else has set one."""
+    model, low, high = list(range(16)), [0, 0, 0], [1, 1, 1]
+    given = {"model": model, "clipBounds": [low, high], "opacity": 1, "texture": 0}
+    moved = given | {"model": [*model[:-1], 99], "clipBounds": [low, [1, 2, 1]], "opacity": 0.5}
+    every = [
+        ["uniformMatrix4fv", "model", False, model],
+        ["uniform3fv", "clipBounds[0]", low],
+        ["uniform3fv", "clipBounds[1]", high],
+        ["uniform1f", "opacity", 1],
+        ["uniform1i", "texture", 0],
+    ]
+    turns = [given, given, moved, {"opacity": 0.5}, None, {"opacity": 0.5}, given]
+    told = node.ask("uniforms", types=TYPES, turns=turns)
+    assert told[:2] == [every, []]
+    assert told[2] == [
+        ["uniformMatrix4fv", "model", False, moved["model"]],
+        ["uniform3fv", "clipBounds[1]", [1, 2, 1]],
+        ["uniform1f", "opacity", 0.5],
+    ]
+    assert told[3:6] == [[], [], [["uniform1f", "opacity", 0.5]]]
+    assert told[6] == every
+
+
 def test_attributes_are_found(node):
     found = node.ask("declared", source=SOURCE, kind="attribute")
     assert [each["name"] for each in found] == ["position", "nextPosition", "arcLength"]

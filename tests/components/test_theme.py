@@ -1,5 +1,5 @@
 import re
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -7,11 +7,25 @@ import pytest
 
 from components.language.marks import color_of
 from components.language.scene import WrongValue, scenes
-from components.theme import DRAWN, ROLES, SCALES, THEMES, WRITTEN, colors, css, resolve, scale, word
+from components.theme import (
+    DRAWN,
+    ROLES,
+    SCALES,
+    THEMES,
+    UPON,
+    WRITTEN,
+    colors,
+    css,
+    resolve,
+    scale,
+    upon,
+    word,
+)
 from components.training.recipes import built, recipe_of
 from tools import colours
-from tools.colours import APART, VISIONS, WITHOUT, contrast, difference, lch, seen, turn
+from tools.colours import APART, VISIONS, WITHOUT, contrast, difference, hexed, lch, parts, seen, turn
 
+STYLE = (Path(__file__).parents[2] / "assets/page/style.css").read_text("utf-8")
 SEEN, READ = 3.0, 4.5  # WCAG 2.2, 1.4.11 for graphics and 1.4.3 for text
 TEXT = ("ink", "soft", "accent", "warning")
 GROUND = ("paper", "panel", "rule")  # surfaces, and lines that carry nothing
@@ -31,7 +45,7 @@ def test_both_themes_have_every_colour():
 
 
 @pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("role", [r for r in ROLES if r not in GROUND])
+@pytest.mark.parametrize("role", [r for r in ROLES if r not in {*GROUND, *UPON}])
 def test_roles_are_seen_on_paper(theme, role):
     found = colors(theme)
     assert contrast(found[role], found["paper"]) >= (READ if role in TEXT else SEEN)
@@ -50,6 +64,29 @@ def test_every_role_has_a_colour_to_be_written_in(theme, role):
     assert all(contrast(found[word(role)], found[ground]) >= READ for ground in ("paper", "panel"))
     if role in WRITTEN and WRITTEN[role] != ROLES[role]:  # it is the same colour, only darker
         assert lch(found[word(role)])[1] < HUED or turn(found[word(role)], found[role]) < 10
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("share", np.linspace(0, 1, 101))
+def test_a_number_is_read_in_its_cell(theme, share):
+    """Anywhere on the scale, which goes straight between its colours."""
+    found = colors(theme)
+    steps = [parts(color) for color in SCALES["sequential"][THEMES.index(theme)]]
+    at = np.linspace(0, 1, len(steps))
+    cell = [np.interp(share, at, each) for each in np.transpose(steps)]
+    assert contrast(found[upon(share)], hexed(cell)) >= READ
+
+
+def test_a_mark_of_the_formula_leaves_it_readable():
+    """Words on a veil of any colour that stands in a formula (`.formula .marked`)."""
+    roles = re.findall(r"\.formula \.role-([\w-]+) \{", STYLE)
+    veil = float(re.search(r"--mark: color-mix\(in srgb, currentColor (\d+)%", STYLE)[1]) / 100
+    assert len(roles) > 3
+    for theme in THEMES:
+        found = colors(theme)
+        for own, under in product(roles, repeat=2):
+            ground = veil * parts(found[word(under)]) + (1 - veil) * parts(found["paper"])
+            assert contrast(found[word(own)], hexed(ground)) >= READ, (theme, own, under)
 
 
 # --- one colour, one meaning
@@ -99,7 +136,7 @@ def company():
             except WrongValue:
                 continue  # it does not go with the other defaults
             for view in recipe.views:
-                plain = [mark for mark in view.layers if color_of(mark) is None]
+                plain = [mark for mark in view.layers if color_of(mark) is None and mark.role not in UPON]
                 for a, b in combinations(plain, 2):
                     if a.role != b.role and form(a) == form(b):
                         found.setdefault(tuple(sorted((a.role, b.role))), set()).add(scene.slug)
