@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 
 import numpy as np
@@ -11,12 +12,14 @@ import app
 from components.drawing.figure import document
 from components.drawing.projection import project
 from components.language.framing import HEROES
-from components.language.marks import Counted, Line, Mesh, Support, SupportDisc
+from components.language.marks import Counted, Line, Mesh, Points, Support, SupportDisc
+from components.language.packing import packed
 from components.language.scene import Choice, Result, Several, Whole, scenes
 from components.training.recipes import recipe_of, state_of
 from tests.assets.engine import Node, as_sent, assert_agrees
 
 LARGEST = 1_500_000  # bytes of JSON, before gzip
+UNREADABLE = re.compile(r"\bnan\b|infin|undefined|\bnull\b|[-−]0(\.0*)?(?![\d.])|\de[-+]?\d", re.IGNORECASE)
 EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 
 
@@ -84,6 +87,22 @@ def test_every_choice(node, scene):
 
 
 @EVERY
+def test_numbers_beside_the_picture_are_numbers_as_people_write_them(node, scene):
+    """Of the readouts, the table of the followed point and that of facts, at the ends of all sliders."""
+    recipe = recipe_of(scene)
+    lows, highs = ({p.name: getattr(p, end) for p in recipe.parameters} for end in ("min", "max"))
+    asked = {"recipe": packed(recipe), "followed": recipe.follow}
+    words = [
+        node.ask("typeset", text=cell) for row in (recipe.facts.rows if recipe.facts else ()) for cell in row
+    ]
+    for params in (recipe.defaults, lows, highs):
+        words += node.ask("readouts", **asked, params=params, progress=len(recipe.stages) - 1)
+        if recipe.table:
+            words += [cell for row in node.ask("rows", **asked, params=params) for cell in row]
+    assert [word for word in words if UNREADABLE.search(word)] == []
+
+
+@EVERY
 def test_a_few_controls_are_open(scene):
     """At most five at the start; a vector is one."""
     recipe = recipe_of(scene)
@@ -139,7 +158,7 @@ def test_the_first_frame_is_whole(scene):
             for mark in (mark for mark in view.layers if mark.opacity_at(state.progress) > 0):
                 if isinstance(mark, Support | SupportDisc):
                     continue
-                flat, _ = project(view, mark.points(at), view.camera, (size, size))
+                flat, _ = project(view.at(state.progress), mark.points(at), view.camera, (size, size))
                 assert np.nanmax(np.abs(flat), initial=0) <= size / 2 - edge, (query, view.name, mark)
 
 
@@ -157,10 +176,32 @@ def test_no_stage_leaves_its_panel(scene):
                 assert np.nanmax(np.abs(flat), initial=0) <= 0.5, (progress, view.name, mark)
 
 
+REACHING = ("layernorm", "majority", "select", "block", "depth", "ffn", "symmetrise", "absorb")
+
+
+@pytest.mark.parametrize("slug", REACHING)
+def test_no_end_of_a_slider_moves_points_out_of_the_hero(slug):
+    """Whatever is chosen, at each stage, one slider at a time; but streams without a norm explode."""
+    for query in ({}, *reachable(scenes()[slug])):
+        recipe = recipe_of(scenes()[slug], **query)
+        view = recipe.views[0]
+        explodes = (slug, query.get("norm")) == ("depth", "none")
+        assert view.reaching == (view.dims == 3 and not explodes), query
+        points = [mark for mark in view.layers if isinstance(mark, Points) and not mark.guide]
+        sliders = [p for p in recipe.parameters if view.reaching and not p.quiet]
+        for name, end in [(p.name, end) for p in sliders for end in (p.min, p.max)]:
+            params = recipe.defaults | {name: end}
+            for progress in range(len(recipe.stages)):  # the clouds remember their stages
+                at = recipe.moment(params, progress, followed=recipe.follow)
+                for mark in (mark for mark in points if mark.opacity_at(progress) > 0):
+                    mark = replace(mark, only=None) if isinstance(mark.only, Counted) else mark
+                    flat = flat_on(view.at(progress, params), mark, at)
+                    assert np.nanmax(np.abs(flat), initial=0) <= 0.5, (query, name, end, progress, mark)
+
+
 # Where the largest sphere or circle of the hero is under 60 % of the panel's smaller side: what is seen
 # with it at first is so much larger, and is whole.
 SMALLER = {
-    "layernorm": 0.45,  # the cloud, which comes to the sphere
     "stretch": 0.30,  # the ellipse, three times as wide
     "fold": 0.55,  # the shifted circle beside it
     "depth": 0.25,  # the stream, which grows out of the sphere

@@ -157,6 +157,8 @@ def _plane_layout(view: View) -> dict[str, Any]:
         axes[0] |= {"constrain": "domain"}
         axes[1] |= {"constrain": "domain"}
     margin = {"l": 60, "r": 12, "t": 10, "b": 44} if view.axes else {"l": 8, "r": 8, "t": 8, "b": 8}
+    if view.axes and not any(view.axes):  # numbers alone
+        margin = {"l": 36, "r": 12, "t": 8, "b": 26}
     return _base_layout() | {"xaxis": axes[0], "yaxis": axes[1], "margin": margin, "dragmode": False}
 
 
@@ -175,7 +177,7 @@ def figure(
     data: list[dict[str, Any]] = []
     layout: dict[str, Any] = _base_layout() | {"paper_bgcolor": "var(--paper)"}
     width = 1 / len(recipe.views)
-    for n, view in enumerate((view.at(progress) for view in recipe.views), 1):
+    for n, view in enumerate((view.at(progress, params) for view in recipe.views), 1):
         template = templates(recipe, view)
         domain = [width * (n - 1), width * n]
         for mark, trace in zip(view.layers, template["data"], strict=True):
@@ -223,5 +225,5 @@ def document(recipe: Recipe) -> dict[str, Any]:
     """The recipe as JSON data with each view's templates in it: what the browser's player needs."""
     data = packed(recipe)
     for view, sent in zip(recipe.views, data["views"], strict=True):
-        sent["figure"] = templates(recipe, view)
+        sent |= {"figure": templates(recipe, view), "wide": view.wide}
     return data

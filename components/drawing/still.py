@@ -68,7 +68,7 @@ def _svg(recipe: Recipe, state: State, style: str, attributes: str) -> str:
 def _panel(recipe: Recipe, view: View, state: State, box: tuple[int, int, int, int]) -> str:
     """A view in the middle of its box; nothing leaves it, or a flat view's axes by more than half a mark."""
     x, y, *room = box
-    view = view.at(state.progress)
+    view = view.at(state.progress, state.params)
     size = paper(view, (room[0], room[1]))
     w, h = (min(whole, part + 2 * BLEED) for whole, part in zip(room, size, strict=True))
     left, top = x + (room[0] - w) / 2, y + (room[1] - h) / 2
@@ -113,14 +113,18 @@ def _counts(
 
 def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
     """(x, y, width, height) of each view, laid out as the style sheet does it."""
-    main, half = WIDTH * 5 // 8, HEIGHT // 2
+    main, half, low = WIDTH * 5 // 8, HEIGHT // 2, HEIGHT * 7 // 10
+    if len(views) > 1 and views[0].wide:
+        high, width = HEIGHT * 3 // 5, WIDTH // (len(views) - 1)
+        below = [(n * width, high, width, HEIGHT - high) for n in range(len(views) - 1)]
+        return [(0, 0, WIDTH, high), *below]
     if len(views) == 2 and views[1].strip:
         return [(0, 0, main, HEIGHT), (main, 0, WIDTH - main, HEIGHT)]
     if len(views) < 3:
         width = WIDTH // len(views)
         return [(n * width, 0, width, HEIGHT) for n in range(len(views))]
     if views[-1].strip:
-        low, wide = HEIGHT * 7 // 10, WIDTH // 2
+        wide = WIDTH // 2
         return [(0, 0, wide, low), (wide, 0, wide, low), (0, low, WIDTH, HEIGHT - low)]
     return [(0, 0, main, HEIGHT), (main, 0, WIDTH - main, half), (main, half, WIDTH - main, HEIGHT - half)]
 
@@ -178,7 +182,7 @@ ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}
 def seen(recipe: Recipe, view: View, state: State, size: Size) -> list[Drawn]:
     """The marks of a view that are not transparent in a state, in the order in which they are drawn."""
     drawn, at = [], recipe.moment(state.params, state.progress, followed=state.follow)
-    camera, view = state.camera or view.camera, view.at(state.progress)
+    camera, view = state.camera or view.camera, view.at(state.progress, state.params)
     far = middle(view, camera)
     for mark in view.layers:
         if (opacity := mark.opacity_at(state.progress)) > 0:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from latex2mathml.converter import convert
 
-from components.language.cloud import Attention, Cloud, LargestWeight, Row
+from components.language.cloud import Angle, Attention, Cloud, LargestWeight, Row
 from components.language.marks import (
     DASHES,
     GLYPHS,
@@ -53,6 +53,7 @@ from components.language.marks import (
     color_of,
     hand_of,
 )
+from components.language.text import pieces
 from components.theme import ROLES, SCALES
 from geometry import Affine
 from geometry.entries import Entries
@@ -214,8 +215,17 @@ def _view(view: View, recipe: Recipe, names: list[str]) -> None:
         _finite(where, pair)
         if not pair[0] < pair[1]:
             refuse(where, f"the range {pair} is empty", "take (low, high)")
-    if view.room and (len(view.room) != len(recipe.stages) or not min(view.room) > 0):
-        refuse(where, f"room for {len(view.room)} stages", "take a factor above 0 for each of them")
+    if view.room and (
+        len(view.room) != len(recipe.stages)
+        or any(len(each) != 1 + view.dims or not each[0] > 0 for each in view.room)
+    ):
+        refuse(
+            where,
+            f"room for {len(view.room)} stages",
+            "take a factor above 0 and a move along each axis for each of them",
+        )
+    if view.reaching and (view.dims != 3 or len(view.camera) != 3):
+        refuse(where, "it is reaching", "only a 3D view that looks at its middle follows sliders")
     if view.axes and (view.dims == 3 or len(view.axes) != 2):
         refuse(where, f"{len(view.axes)} titles of axes", "a 2D view has two or none, a 3D view none")
     if view.dims == 3 and len(view.camera) not in (3, 6):
@@ -338,6 +348,8 @@ def _measure(where: str, measure: Any, cloud: Cloud, recipe: Recipe) -> None:
             _stage(where, stage, cloud)
         case Attention(row):
             _row(where, row, cloud.name, cloud.widths, recipe.defaults)
+        case Angle():
+            pass
         case _:
             _row(where, measure, cloud.name, cloud.widths, recipe.defaults)
 
@@ -545,7 +557,7 @@ def _formula(recipe: Recipe) -> None:
     if recipe.formula.count("{") != recipe.formula.count("}"):
         refuse("formula", "its braces do not match", "close each that opens")
     try:
-        written = convert(recipe.formula) if recipe.formula else ""
+        written = "".join(convert(piece) for piece, _ in pieces(recipe.formula) if piece)
     except Exception as wrong:  # what it raises for braces that do not match is no one type
         refuse("formula", f"it is no LaTeX ({type(wrong).__name__})", "close each brace that opens")
     if unknown := COMMAND.findall(written):

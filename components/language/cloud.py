@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from geometry import selection
+from geometry.angles import to_mean_line
 from geometry.entries import Entries
 from geometry.path import between
 from geometry.pipeline import Pipeline
@@ -108,7 +109,12 @@ class Attention:
     row: Row
 
 
-Measure = Row | LargestWeight | Attention  # one number for each point
+@dataclass(frozen=True)
+class Angle:
+    """The angle of a point, now, to the line along 1: 0 to 90 degrees; 90 at the origin."""
+
+
+Measure = Row | LargestWeight | Attention | Angle  # one number for each point
 
 
 def rows(projection: Any, *, stage: int | None = None, over: Row | None = None) -> tuple[Row, ...]:
@@ -144,6 +150,8 @@ class Moment:
                 return self.largest(cloud, stage)
             case Attention(row):
                 return np.asarray(softmax(self.shown(cloud, (row,))[:, 0]))
+            case Angle():
+                return to_mean_line(self.now(cloud))
         return self.shown(cloud, (measure,))[:, 0]
 
     def largest(self, cloud: str, stage: int | None = None) -> Array:

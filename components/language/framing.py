@@ -2,21 +2,23 @@
 
 A view without `ranges` is framed when its recipe is made. What is seen at first is whole, and in the
 middle. There is more room where the other stages and the ends of the sliders need it, as long as the sphere
-or circle (without one: what is seen at first) keeps the share HERO of the smaller side of the panel. A stage
-of a 3D view that shows more is seen from farther away, it alone: the axes are wider there (`View.room`).
-Guides decide nothing.
+or circle (without one: what is seen at first) keeps the share HERO of the smaller side of the panel. A plane
+that is much wider than high gets axes as wide as the whole stage (`View.wide`). A stage of a 3D view that
+shows more is seen from farther away, and one that would be small from nearer, it alone: the axes are wider
+or narrower there, around the middle of what it shows (`View.room`). So they are where a slider moves
+something out of a view that is `reaching` (`View.wider`). Guides decide nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from components.language.cloud import Cloud, Moment
+from components.language.cloud import Cloud, Moment, Params
 from components.language.marks import (
     Counted,
     Disc,
@@ -29,10 +31,10 @@ from components.language.marks import (
     Support,
     SupportDisc,
 )
-from geometry.perspective import perspective, sides
+from geometry.perspective import NEAREST, perspective, sides
 
 if TYPE_CHECKING:
-    from components.language.recipe import Recipe, View
+    from components.language.recipe import Parameter, Recipe, View
 
 Array = np.ndarray
 
@@ -41,14 +43,43 @@ FAR = 3.3  # how far the eye stands from the middle of the picture, in halves of
 SIGHT = np.tan(np.radians(22.5))  # what Plotly's perspective sees at distance 1, each way
 FULL = 0.94  # of the smaller side of the panel: what is seen at first, at most
 HERO = 0.66  # of it: a sphere or circle, at least, where the first frame lets it be so large
+EASY = 0.82  # of it: points that a slider has moved out, with what is around them
 LETTERS, EDGE = 0.89, 0.95  # of half of it: as far as names and ends of guides reach
 HEROES = ("sphere", "meeting")  # roles
 ROUNDS = 12  # of approximation; each leaves less than a third of the error
 FEW = 200  # directions: what is farthest in one of these stands for all points
-ONE = 1e-12  # of their distance from 0: points that are so near one another are one
-Box = tuple[Array, float]  # its middle, and half its side
+AT_ONCE = 100  # points: so small a product of matrices is left to one thread, and to the nearest memory
+ONE = 1e-9  # of their distance from 0: points that are so near one another are one
+SMALL = 0.52  # of the picture: a stage that shows less is seen from nearer
+SEEN = 0.1  # opacity: less is a hint
+WIDE, STAGE = 1.5, 2.3  # as many times as wide as high: what has the whole width, and a panel that has it
+TALL = 0.8  # of the height of that: a sphere or circle
+Box = tuple[Array, Array]  # its middle, and half of each side
 MANY, GENTLY = 40, 1.4  # steps in which a guide is shortened, and how much in one at most
 LARGEST = 50.0  # times the first frame: farther, nothing is followed
+SAME = (1.0, 0.0, 0.0, 0.0)  # as wide as else, in the same place
+
+
+@dataclass(frozen=True)
+class Wider:
+    """Where a parameter moves the axes of a view: at each of its `stops`, that rise; straight between them.
+
+    log: whether straight in its logarithm. room: for each stop and stage how many times as wide as else they
+    are there, and how far their middle is moved along each axis."""
+
+    parameter: str
+    log: bool
+    stops: Sequence[float]
+    room: Sequence[Sequence[Sequence[float]]]
+
+    def at(self, value: float) -> Array:
+        """(stages, 4): where it has this value."""
+        rows, stops = np.array(self.room), np.array(self.stops)
+        if self.log:  # below the smallest is a notch for 0
+            value, stops = float(np.log(max(value, stops[0]))), np.log(stops)
+        place = float(np.interp(value, stops, range(len(rows))))
+        k = min(int(place), len(rows) - 2)
+        return rows[k] + (place - k) * (rows[k + 1] - rows[k])
 
 
 def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
@@ -62,8 +93,10 @@ def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
             found = fit([_Seen(recipe, view) for view in views])
             boxes |= {view.name: box for view, box in zip(views, found, strict=True)}
     views = [_placed(view, *boxes[view.name]) if view.name in boxes else view for view in recipe.views]
-    room = _room(recipe, [view for view in views if view.dims == 3 and not view.room])
-    views = [replace(view, room=room) if view.dims == 3 and not view.room else view for view in views]
+    spaces = [view for view in views if view.dims == 3 and not view.room]
+    rooms = dict(zip((view.name for view in spaces), _rooms(recipe, spaces, boxes), strict=True))
+    views = [replace(view, room=rooms.get(view.name, view.room)) for view in views]
+    views = [replace(view, wider=_wider(recipe, view)) if view.reaching else view for view in views]
     clouds = {cloud.name: cloud for cloud in recipe.clouds}
     for k, view in enumerate(views):
         if view.name in boxes:
@@ -77,28 +110,123 @@ def eye(camera: Sequence[float]) -> tuple[float, ...]:
     return tuple((away * FAR / (2 * ROOM) / np.linalg.norm(away)).tolist())
 
 
-def _placed(view: View, center: Array, reach: float) -> View:
-    half = reach * (ROOM if view.dims == 3 else 1)
-    ranges = tuple((float(c - half), float(c + half)) for c in center)
+def _placed(view: View, center: Array, reach: Array) -> View:
+    halves = reach * (ROOM if view.dims == 3 else 1)
+    ranges = tuple((float(c - half), float(c + half)) for c, half in zip(center, halves, strict=True))
     return replace(view, ranges=ranges, camera=eye(view.camera) if view.dims == 3 else view.camera)
 
 
-def _room(recipe: Recipe, views: Sequence[View]) -> tuple[float, ...]:
-    """For each stage, how much wider the axes of 3D views have to be for all of it to be seen; none if no
-    stage needs more than there is."""
-    room = np.ones(len(recipe.stages))
-    for view in views:
-        seen = _Seen(recipe, view)
-        for k in range(len(room)):
-            points = seen.at(float(k))
+Moved = tuple[float, Array]  # how many times as wide the axes are, and how far their middle is moved
 
-            def part(wide: float, view: View = view, points: Array = points) -> float:
-                flat, _ = on_paper(replace(view, room=(wide,)).at(0), points, view.camera)
-                return float(np.abs(flat).max(initial=0))
 
-            if part(room[k]) > EDGE:
-                room[k] = _grown(lambda wide: part(wide) / FULL, room[k])
-    return tuple(room.round(3).tolist()) if room.max() > 1 else ()
+def _rooms(
+    recipe: Recipe, views: Sequence[View], framed: Collection[str]
+) -> list[tuple[tuple[float, ...], ...]]:
+    """For each view and each stage, how much wider the axes have to be for all of it to be seen, or narrower
+    for it to be large, if they are framed, and how far their middle has to move; none if nothing has to.
+    All are as wide."""
+    stages = range(len(recipe.stages))
+    found = [[_moved(recipe, view, k, nearer=view.name in framed) for k in stages] for view in views]
+    if not any(own for each in found for own in each):
+        return [()] * len(views)
+    wide = [max((own[0] if own else 1.0) for own in at) for at in zip(*found, strict=True)]
+    at_all = [
+        (times, own[1] if own else np.zeros(3))
+        for each in found
+        for times, own in zip(wide, each, strict=True)
+    ]
+    every = [tuple(round(float(x), 3) for x in (times, *by)) for times, by in at_all]
+    return [tuple(every[len(stages) * v :][: len(stages)]) for v in range(len(views))]
+
+
+def _moved(recipe: Recipe, view: View, stage: int, *, nearer: bool) -> Moved | None:
+    """Where the axes have to be at a stage, if not where they are."""
+    seen, at = _Seen(recipe, view), float(stage)
+    points, heroes = seen.at(at), seen.heroes_at(at)
+    if not len(points):
+        return None
+    flat, _ = on_paper(view, points, view.camera)
+    share, outside = float(np.ptp(flat, axis=0).max()) / 2, np.abs(flat).max() > EDGE
+    if share <= ONE:  # one point
+        return (1.0, points.mean(0) - np.mean(view.ranges, axis=1)) if outside else None
+    if outside:
+        return _aimed(view, points, FULL if len(heroes) else min(share, FULL), heroes)
+    return _aimed(view, points, HERO, heroes) if nearer and share < SMALL else None
+
+
+def _wider(recipe: Recipe, view: View) -> tuple[Wider, ...]:
+    """For each slider whose ends move points out of a 3D view, how the axes follow there."""
+    seen, found = _Seen(recipe, view), []
+    usual = np.array(view.room or [SAME] * len(recipe.stages))
+    for p in recipe.parameters:
+        room = {end: [_out(seen, view, p, end, row) for row in enumerate(usual)] for end in ends(p)}
+        if any(row != SAME for rows in room.values() for row in rows):
+            room[p.value] = [SAME] * len(usual)
+            log = p.scale == "log" and p.min > 0
+            found.append(Wider(p.name, log, *zip(*sorted(room.items()), strict=True)))
+    return tuple(found)
+
+
+def ends(p: Parameter) -> list[float]:
+    """Of a slider, except where it stands; none without one."""
+    return [end for end in (p.min, p.max) if end != p.value and not p.quiet]
+
+
+def _out(seen: _Seen, view: View, p: Parameter, end: float, at: tuple[int, Array]) -> tuple[float, ...]:
+    """How much wider than usual at a stage, and where, the axes hold the points that would leave them."""
+    stage, (times, *by) = at
+    points = seen.held(seen.recipe.defaults | {p.name: end}, float(stage))
+    flat, _ = on_paper(_there(view, times, np.array(by)), points, view.camera)
+    if np.abs(flat).max(initial=0) <= 1:
+        return SAME
+    (low, high), far = np.array(view.ranges, float).T, np.linalg.norm(view.camera)
+    frame = seen.frame
+    scaled = (points - (low + high) / 2) / (high - low)
+    middle, away = _nearest(scaled @ frame.T, EASY)
+    middle, wide = middle @ frame, away / far
+    wide = max(wide, 2 * np.abs(scaled - middle).max(), times)
+    return tuple(round(float(x), 3) for x in (wide / times, *(middle * (high - low) - by)))
+
+
+def _nearest(points: Array, share: float) -> tuple[Array, float]:
+    """For points in the coordinates of an eye (right, up, towards it), what it looks at and from how far to
+    see them in the middle of the paper, as large as a share of it.
+
+    One that is a to the right of that, and c nearer, is at a/(far − c)/SIGHT. So it is inside if far is at
+    least ±a/(share · SIGHT) + c, which is linear in all: far is least where both sides touch."""
+    across, depth = points[:, :2] / (share * SIGHT), points[:, 2:]
+    left, right, near = (depth - across).max(0), (depth + across).max(0), (depth.min() + depth.max()) / 2
+    middle = np.array([*(share * SIGHT * (right - left) / 2), near])
+    return middle, float((left + right).max() / 2 - near)
+
+
+def _frame(away: Array) -> Array:
+    """(3, 3): the coordinates of an eye in this direction: right, up, towards it."""
+    return np.vstack([sides(-away), away])
+
+
+def _there(view: View, times: float, by: Array) -> View:
+    return replace(view, room=((times, *by),)).at(0)
+
+
+def _aimed(view: View, points: Array, share: float, heroes: Array) -> Moved:
+    """So that points are in the middle of the picture, and that share of it; or less, if heroes had more than
+    theirs."""
+    eye, target = np.array(view.camera[:3]), np.array([*view.camera[3:6]] or [0.0] * 3)
+    low, high = np.array(view.ranges, float).T
+    far, side = float(np.linalg.norm(eye - target)), high - low
+    away = (eye - target) / far
+    frame = _frame(away)
+    middle, distance = _nearest((points - (low + high) / 2) / side @ frame.T, share)
+    times = float(np.clip(distance / far, 1 / LARGEST, LARGEST))
+    for _ in range(ROUNDS):
+        by = (middle @ frame - times * target) * side
+        hero = on_paper(_there(view, times, by), heroes, view.camera)[0]
+        large = float(np.ptp(hero, axis=0).max()) / 2 / HERO if len(hero) else 0.0
+        if large <= 1:
+            break
+        times = min(times * large, LARGEST)
+    return times, by
 
 
 def _shortened(recipe: Recipe, view: View, clouds: dict[str, Cloud]) -> View:
@@ -114,7 +242,7 @@ def _shortened(recipe: Recipe, view: View, clouds: dict[str, Cloud]) -> View:
                 continue
             for _ in range(MANY):
                 at = Moment(clouds, recipe.defaults, float(progress), recipe.follow)
-                flat, _ = on_paper(view, mark.points(at), view.camera)
+                flat, _ = on_paper(view.at(progress), mark.points(at), view.camera)
                 out = min(float(np.nanmax(np.abs(flat), initial=0)) / limit, GENTLY)
                 if out <= 1:
                     break
@@ -140,8 +268,13 @@ class _Seen:
     """What a view shows, as few points: at first, at any time, and of a sphere or circle."""
 
     def __init__(self, recipe: Recipe, view: View) -> None:
-        self.recipe, self.dims, self.marks = recipe, view.dims, view.layers
+        self.recipe, self.dims, self.marks, self.reaching = recipe, view.dims, view.layers, view.reaching
         self.away = np.asarray(view.camera[:3], float) / np.linalg.norm(view.camera[:3])
+
+    @cached_property
+    def frame(self) -> Array:
+        """Of the eye of a 3D view."""
+        return _frame(self.away)
 
     @cached_property
     def first(self) -> Array:
@@ -154,17 +287,31 @@ class _Seen:
 
     def at(self, progress: float) -> Array:
         """At a stage, with the sliders as they are, and with the names of points."""
-        return self._points(self.recipe.defaults, progress, names=True)
+        return self._points(self.recipe.defaults, progress, whole=True, names=True)
+
+    def held(self, params: Params, progress: float) -> Array:
+        """Points, and the sphere or circle, at a stage with the sliders elsewhere."""
+        at = self.recipe.moment(params, progress, followed=self.recipe.follow)
+        shown = [mark for mark in self.marks if not mark.guide and mark.opacity_at(progress) > 0]
+        found = [_all_of(mark, at) for mark in shown if isinstance(mark, Points) or _is_hero(mark)]
+        points = np.vstack([np.empty((0, self.dims)), *found])
+        return points[np.isfinite(points).all(-1)]
+
+    def heroes_at(self, progress: float) -> Array:
+        """Of a sphere or circle that is seen at a stage."""
+        at = self.recipe.moment(self.recipe.defaults, progress, followed=self.recipe.follow)
+        shown = [mark for mark in self.marks if _is_hero(mark) and mark.opacity_at(progress) > SEEN]
+        return _few([mark.points(at) for mark in shown], self.dims)
 
     def _moments(self) -> list[float]:
         return [self.recipe.progress, *map(float, range(len(self.recipe.stages)))]
 
     def later(self) -> Iterator[Array]:
-        """At the other stages; then at the ends of the sliders, one moved at a time."""
+        """At the other stages; then, unless axes follow, at the ends of the sliders, one moved at a time."""
         known = self.recipe.defaults
         for progress in self._moments():
             yield self._points(known, progress)
-        for p in self.recipe.parameters:
+        for p in self.recipe.parameters if not self.reaching else ():
             for end in (p.min, p.max) if not p.quiet else ():
                 for progress in {0.0, self.recipe.progress, len(self.recipe.stages) - 1.0}:
                     yield self._points(known | {p.name: end}, progress)
@@ -181,21 +328,30 @@ class _Seen:
             if mark.draws == "labels":
                 found += [mark.points(at)] if names else []
                 continue
-            if isinstance(mark, Points) and isinstance(mark.only, Counted):
-                found.append(at.shown(mark.cloud, mark.rows))
-            elif isinstance(mark, Points | Line | Mesh | Sheet) or (
+            if isinstance(mark, Points | Line | Mesh | Sheet) or (
                 whole and not isinstance(mark, Support | SupportDisc)
             ):
-                found.append(mark.points(at))
+                found.append(_all_of(mark, at))
         return _few(found, self.dims)
 
     def _hero(self, mark: Mark) -> Array:
         """A sphere or circle at the first of its moments; no points for any other mark."""
-        if mark.guide or mark.role not in HEROES or not isinstance(mark, Line | Mesh):
+        if not _is_hero(mark):
             return np.empty((0, self.dims))
         moments = (progress for progress in self._moments() if mark.opacity_at(progress) > 0)
         at = self.recipe.moment(self.recipe.defaults, next(moments, 0.0), followed=self.recipe.follow)
         return _few([mark.points(at)], self.dims)
+
+
+def _all_of(mark: Mark, at: Moment) -> Array:
+    """What a mark shows; where it chooses points by what they are, all that it chooses from."""
+    if isinstance(mark, Points) and isinstance(mark.only, Counted):
+        return at.shown(mark.cloud, mark.rows)
+    return mark.points(at)
+
+
+def _is_hero(mark: Mark) -> bool:
+    return not mark.guide and mark.role in HEROES and isinstance(mark, Line | Mesh)
 
 
 def _few(found: Sequence[Array], dims: int) -> Array:
@@ -204,7 +360,13 @@ def _few(found: Sequence[Array], dims: int) -> Array:
     points = points[np.isfinite(points).all(-1)]
     if len(points) <= FEW:
         return points
-    return points[np.unique(np.argmax(_directions(dims) @ points.T, axis=1))]
+    ways, far, chosen = _directions(dims), np.full(FEW, -np.inf), np.zeros(FEW, int)
+    for start in range(0, len(points), AT_ONCE):
+        along = ways @ points[start : start + AT_ONCE].T
+        best = along.max(1)
+        chosen = np.where(best > far, start + along.argmax(1), chosen)
+        far = np.maximum(far, best)
+    return points[np.unique(chosen)]
 
 
 @cache
@@ -218,63 +380,60 @@ def _directions(dims: int) -> Array:
 
 
 def _in_plane(views: Sequence[_Seen]) -> list[Box]:
+    """A square; or, of what is much wider than high, as high as a sphere or circle has to be large."""
     (seen,) = views
     low, high = seen.first.min(0), seen.first.max(0)
-    center = (low + high) / 2
+    center, spread = (low + high) / 2, (high - low) / 2 / FULL
     most = min(float(np.ptp(hero, axis=0).max()) for hero in seen.heroes) / 2 / HERO
-    reach = float((high - low).max()) / 2 / FULL or 1.0
+    if spread[0] > WIDE * spread[1] > 0:
+        reach = np.maximum(spread, [0, most * HERO / TALL])
+        most_each = np.maximum(reach, [STAGE * reach[1], 0])
+    else:
+        reach = np.full(2, spread.max() or 1.0)
+        most_each = np.maximum(reach, most)
     for points in seen.later():
-        if reach >= most:
+        if (reach >= most_each).all():
             break
-        reach = max(reach, min(most, float(np.abs(points - center).max(initial=0)) / FULL))
+        out = np.abs(points - center).max(0, initial=0) / FULL
+        reach = np.maximum(reach, np.minimum(most_each, out if reach[0] > WIDE * reach[1] else out.max()))
     return [(center, reach)]
 
 
 def _in_space(views: Sequence[_Seen]) -> list[Box]:
     """For one eye, in a direction from the middles."""
-    away = views[0].away
-    across = sides(-away)
+    frame = views[0].frame  # all below is in its coordinates
 
     def flat(points: Array, center: Array, reach: float) -> Array:
         """On paper whose sides are at −1 and 1."""
-        return perspective((points - center) / reach, FAR * away, np.zeros(3))[0] / SIGHT
+        near = (points - center) / reach
+        return near[:, :2] / (SIGHT * np.maximum(FAR - near[:, 2:], NEAREST))
 
     def middle(points: Array, reach: float) -> Array:
-        ends = points @ np.vstack([across, away]).T
-        center = (ends.min(0) + ends.max(0)) / 2 @ np.vstack([across, away])
+        center = (points.min(0) + points.max(0)) / 2
         for _ in range(ROUNDS):
             here = flat(points, center, reach)
-            center = center + (here.min(0) + here.max(0)) / 2 @ across * SIGHT * FAR * reach
+            center[:2] += (here.min(0) + here.max(0)) / 2 * SIGHT * FAR * reach
         return center
 
     def wide(points: Array, share: float) -> float:
         spread = float(np.ptp(points, axis=0).max())
-
-        def part(reach: float) -> float:
-            return float(np.ptp(flat(points, middle(points, reach), reach), axis=0).max()) / 2 / share
-
-        return _grown(part, spread) if spread > ONE * float(np.abs(points).max()) else 1.0
+        return _nearest(points, share)[1] / FAR if spread > ONE * float(np.abs(points).max()) else 1.0
 
     def needed(points: Array, center: Array, start: float) -> float:
-        return _grown(lambda reach: float(np.abs(flat(points, center, reach)).max(initial=0)) / FULL, start)
+        off = points - center
+        far = np.abs(off[:, :2]) / (FULL * SIGHT) + off[:, 2:]
+        return min(float(far.max(initial=0)) / FAR, LARGEST * start)
 
-    reach = max(wide(seen.first, FULL) for seen in views)
-    most = min(wide(hero, HERO) for seen in views for hero in seen.heroes)
-    for seen in views:
-        center, met = middle(seen.first, reach), []
+    firsts = [seen.first @ frame.T for seen in views]
+    reach = max(wide(first, FULL) for first in firsts)
+    most = min(wide(hero @ frame.T, HERO) for seen in views for hero in seen.heroes)
+    for seen, first in zip(views, firsts, strict=True):
+        center, met = middle(first, reach), []
         for points in seen.later():
             if reach >= most:
                 break
-            reach = max(reach, min(most, needed(points, center, reach)))
-            met.append(points)
-        center = middle(seen.first, reach)  # a little elsewhere
+            met.append(points @ frame.T)
+            reach = max(reach, min(most, needed(met[-1], center, reach)))
+        center = middle(first, reach)  # a little elsewhere
         reach = max(reach, min(most, max((needed(each, center, reach) for each in met), default=0)))
-    return [(middle(seen.first, reach), reach) for seen in views]
-
-
-def _grown(share: Callable[[float], float], start: float) -> float:
-    """The size at which a share, which is less the larger that is, becomes 1."""
-    size = start
-    for _ in range(ROUNDS):
-        size = min(size * min(share(size), 2.0), LARGEST * start)
-    return size
+    return [(middle(first, reach) @ frame, np.full(3, reach)) for first in firsts]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from components.language.cloud import Attention, Cloud, LargestWeight
+from components.language.cloud import Angle, Attention, Cloud, LargestWeight
 from components.language.marks import DASHES, Color, Counted, Followed, Hand, Highest, Mark, Stroke
 from components.language.recipe import Readout
 from geometry import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Product, Softmax, arrows
@@ -29,6 +29,7 @@ OF_SEVERAL_KINDS = (
     | Counted
     | LargestWeight
     | Attention
+    | Angle
 )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from components.language.checks import COLUMNS, check
 from components.language.cloud import Array, Cloud, Measure, Moment, Params, Row
-from components.language.framing import framed
+from components.language.framing import SAME, WIDE, Wider, framed
 from components.language.marks import Counted, Followed, Highest, Mark
 
 
@@ -50,8 +50,12 @@ class View:
     One view is full, two stand side by side; of three the first is large. With a `strip` the last is small:
     the second of two narrow, the third of three low.
     camera: its eye, or its eye and what it looks at, in units of the cube's side.
+    axes: what stands at the sides, with numbers; none: no numbers.
     edge: a cloud as of a `Disc`; a button turns the camera until that plane is seen edge on.
-    room: how many times as wide as `ranges` the axes are at each stage, where that is more than once.
+    room: how many times as wide as `ranges` the axes are at each stage, and how far their middle is moved
+    along each; none where they stay.
+    reaching: whether they follow a slider, too, that moves points out, as found in `wider`; of several the
+    widest counts. Else what a slider moves far leaves the picture, and all else keeps its size.
     """
 
     name: str
@@ -64,15 +68,37 @@ class View:
     strip: bool = False
     camera: Sequence[float] = (0.95, -0.75, 0.42)
     edge: str = ""
-    room: Sequence[float] = ()
+    room: Sequence[Sequence[float]] = ()
+    reaching: bool = False
+    wider: Sequence[Wider] = ()
 
-    def at(self, progress: float) -> View:
-        """The view with its axes as wide as they are then, the same in their middles."""
-        if not self.room:
+    def at(self, progress: float, params: Params | None = None) -> View:
+        """The view with its axes as they are then: between two stages they move evenly, widen in the first
+        half of the way, and narrow in the second. Without parameters as with the defaults."""
+        more = np.array([each.at(params[each.parameter]) for each in self.wider] if params else [])
+        if not self.room and not len(more):
             return self
-        wide = float(np.interp(progress, range(len(self.room)), self.room))
-        ends = [((a + b) / 2, wide * (b - a) / 2) for a, b in self.ranges]
-        return replace(self, ranges=tuple((c - half, c + half) for c, half in ends), room=())
+        rows = np.array(self.room) if self.room else np.full_like(more[0], SAME)
+        if len(more):
+            rows[:, 0] *= more[:, :, 0].max(0)
+            rows[:, 1:] += more[:, :, 1:].sum(0)
+        k = min(int(progress), len(rows) - 1)
+        here, there = rows[k], rows[min(k + 1, len(rows) - 1)]
+        past = progress - k
+        times = min(2 * past, 1) if there[0] > here[0] else max(2 * past - 1, 0)
+        now = here + np.array([times, past, past, past]) * (there - here)
+        ends = [
+            ((a + b) / 2 + by, now[0] * (b - a) / 2) for (a, b), by in zip(self.ranges, now[1:], strict=True)
+        ]
+        return replace(self, ranges=tuple((c - half, c + half) for c, half in ends), room=(), wider=())
+
+    @property
+    def wide(self) -> bool:
+        """Whether it has the whole width, as the first of several: what it shows is not as high as wide."""
+        if self.dims == 3 or not self.equal or not self.ranges:
+            return False
+        across, up = (high - low for low, high in self.ranges)
+        return across >= WIDE * up
 
 
 @dataclass(frozen=True)
@@ -203,7 +229,7 @@ class Ranks:
 
 @dataclass(frozen=True)
 class Pieces:
-    """Into how many pieces the signs after a step cut a circle of a radius around the origin: exact, whatever
+    """Into how many arcs the signs after a step cut a circle of a radius around the origin: exact, whatever
     points are shown. before, basis: as in `Gated`, with n = 2."""
 
     label: str
@@ -232,7 +258,8 @@ class Facts:
 class Recipe:
     """One scene for one set of choices. Raises WrongRecipe for what it cannot mean.
 
-    formula: LaTeX; a piece in \\class{stage-k}{…} is marked at k.
+    formula: LaTeX; a piece in \\class{stage-k}{…} is marked at k. A long one goes on in a new line at
+    \\quad or \\allowbreak.
     clock: a parameter that runs by itself, such as the step of a training: a second scrubber.
     """
 

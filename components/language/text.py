@@ -27,6 +27,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 EDGE = re.compile(
     r'(?P<first><mrow class="[^"]*">)?<mo>(?P<sign>&#x(?:02299|0002B|0003D);)</mo>(?(first)|(?=</mrow>))'
 )
+APART = re.compile(r"\\q?quad\b|(\\allowbreak\b)")
 BAR = re.compile("<mo[^>]*>(&#x(?:0007C|02016);)</mo>")
 MOST_ANSWERS = 9  # a digit each
 PASSAGE = re.compile(r"^@(.*)\n((?:.+\n)+)", re.M)  # a line that names stages, and its paragraph
@@ -65,6 +66,23 @@ def mathml(latex: str, *, display: str = "inline") -> str:
         found = found.replace(f"<mi>{bracket}</mi>", f'<mo form="{form}" stretchy="false">{bracket}</mo>')
     found = BAR.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', found)
     return EDGE.sub(r'\g<first><mo form="infix">\g<sign></mo>', found)
+
+
+def formula(latex: str) -> str:
+    r"""LaTeX → MathML of its `pieces`, between which a line may end; what goes on is of class `on`."""
+    found = ((mathml(piece, display="block"), goes_on) for piece, goes_on in pieces(latex))
+    return "".join(each.replace("<math ", '<math class="on" ', 1) if on else each for each, on in found)
+
+
+def pieces(latex: str) -> list[tuple[str, bool]]:
+    r"""What stands between `\quad`, `\qquad`, `\allowbreak` outside of braces, and whether after the last."""
+    found, start, on = [], 0, False
+    for gap in APART.finditer(latex):
+        before = latex[start : gap.start()]
+        if before.count("{") == before.count("}"):
+            found.append((before.strip(), on))
+            start, on = gap.end(), bool(gap[1])
+    return [*found, (latex[start:].strip(), on)]
 
 
 @cache

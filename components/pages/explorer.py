@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from dash import Dash
-from flask import Response, request
+from flask import Response, after_this_request, request
 from markupsafe import Markup
 
 from components.language.link import key
@@ -78,6 +78,7 @@ class Explorer(Dash):
         try:
             return Markup(made(("home", place.root), make).decode())
         except Busy:
+            after_this_request(unkept)
             return Markup(written(home.home(place, None, data)))
 
     def _story(self, place: Place) -> Markup:
@@ -87,6 +88,7 @@ class Explorer(Dash):
         try:
             return Markup(made(("story", place.root), make).decode())
         except Busy:
+            after_this_request(unkept)
             return Markup(written(story.page(place, lambda scene, query: None, data)))
 
     def _main(self, scene: Scene, place: Place) -> tuple[int, Markup]:
@@ -99,6 +101,7 @@ class Explorer(Dash):
             try:
                 return Markup(made(name, make).decode())
             except Busy:
+                after_this_request(unkept)
                 return Markup(written(page.scene_page(scene, None, data, place, below=panel)))
 
         try:
@@ -124,6 +127,12 @@ def answer(
     first = [*place.styles("page/style.css"), *scripts, head, typeface(place)]
     body = [header(place, theme, slug), main, element("noscript", {}, UNMOVED)]
     return Response(document(title, first, body, lead=lead, scheme=theme), status, mimetype="text/html")
+
+
+def unkept(answer: Response) -> Response:
+    """What lacks something for this reader alone: for how much it asked, say."""
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
 
 
 def facts(scene: Scene, place: Place) -> dict[str, str]:

@@ -17,7 +17,7 @@ from components.pages.page import notice, stage, waiting
 from components.pages.shell import Place, to
 from components.theme import THEMES
 
-HERO = {"eps": "0", "gamma1": "1.2", "gamma2": "1.7", "gamma3": "0.7", "camera": "0.53,-0.46,0.22,0,0,0.07"}
+HERO = {"eps": "0", "gamma1": "1.2", "gamma2": "1.7", "gamma3": "0.7", "camera": "0.56,-0.48,0.23,0,0,0.02"}
 TITLE = "See what normalisation does to space"
 SENTENCE = (
     "LayerNorm is usually told as statistics. Here it is geometry, and moves under your hand: points fall"

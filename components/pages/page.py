@@ -19,10 +19,11 @@ from components.language.marks import Choose
 from components.language.recipe import Letters, Parameter, Recipe
 from components.language.scene import Scene
 from components.language.sources import sources
-from components.language.text import Stop, mathml
+from components.language.text import Stop
+from components.language.text import formula as written
 from components.language.words import linked
 from components.pages.markup import attributes
-from components.pages.search import HEADING, anchor
+from components.pages.search import HEADING, LEAD, anchor
 from components.pages.shell import Place, to
 
 
@@ -48,13 +49,16 @@ def scene_page(
     """
     told = scene.json()["choices"] if told is None else told
     first, others = sections(prose(scene.text.html, place))
+    spread = [  # the figure, which stays while the column is read
+        notice(),
+        _head(scene),
+        stage(scene, state),
+        html.Div([*controls(state, told), below], className="controls"),
+        html.Div(Markup(first), className="explained prose"),
+    ]
     return html.Main(
         [
-            notice(),
-            _head(scene),
-            stage(scene, state),
-            html.Div([*controls(state, told), below], className="controls"),
-            html.Div(Markup(first), className="explained prose"),
+            html.Div(spread, className="spread"),
             html.Div(className="numbers"),
             text(scene, others, place),
             end,
@@ -94,8 +98,8 @@ def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.D
     """The formula and the picture, in the places of the figure, and room for the scrubber."""
     views, formula, poster = "views", None, None
     if state:
-        views = f"views views-{len(state.recipe.views)}"
-        formula = state.recipe.formula and Markup(mathml(state.recipe.formula, display="block"))
+        views = f"views views-{len(state.recipe.views)}{' wide' * state.recipe.views[0].wide}"
+        formula = state.recipe.formula and Markup(written(state.recipe.formula))
         poster = Markup(still.inline(state.recipe, state, title=scene.title))
     parts = [
         html.Div(formula, className="formula"),
@@ -206,9 +210,12 @@ def text(scene: Scene, told: str, place: Place) -> html.Article:
 
 
 def prose(html: str, place: Place) -> str:
-    """A text whose headings can be linked to, with links to the page of words."""
-    named = HEADING.sub(lambda found: f'<h2 id="{anchor(found[1])}">{found[1]}</h2>', html)
-    return linked(named, place.page("words"))
+    """A text whose headings can be linked to, and what paragraphs after the first section are about; with
+    links to the page of words.
+    """
+    first, others = sections(HEADING.sub(lambda found: f'<h2 id="{anchor(found[1])}">{found[1]}</h2>', html))
+    named = LEAD.sub(lambda found: f'<p id="{anchor(found[1])}"><strong>{found[1]}</strong>', others)
+    return linked(first + named, place.page("words"))
 
 
 def _stop(number: int, stop: Stop) -> list[Any]:

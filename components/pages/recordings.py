@@ -17,7 +17,7 @@ from components.language.scene import Scene, Stored, WrongValue
 from components.scenes.model import SCENE
 from components.scenes.model.build import SHIPPED
 from components.training import runs, store
-from components.web.budget import work
+from components.web.budget import Busy, work
 from components.web.clients import client
 from components.web.security import body
 from learning import shipped
@@ -29,6 +29,7 @@ from learning.safetensors import FileError
 
 BYTES = "application/octet-stream"  # a form of another site cannot send it
 NORMS = 200  # of a recording that is measured here; the command line knows no such bound
+WAIT = 5  # seconds until it is worth a try again: the largest takes ten
 WORDS = 200  # characters of what is wrong with a file, which may quote it
 ONE = threading.Lock()  # one file is measured at a time: what this takes does not add up
 KINDS = {"csv": "text/csv", "json": "application/json"}
@@ -55,9 +56,14 @@ def opened() -> Response:
         raise WrongValue("recording", f"a recording is sent as {BYTES}", BYTES)
     request.max_content_length = LARGEST_FILE
     data = body(cache=False)
-    with work(), ONE:
-        found = measured(data)
-        return jsonify(choices={"own": kept(found, client=client(request)), "norm": "1"})
+    if not ONE.acquire(blocking=False):  # to wait would hold the place of a picture that takes no time
+        raise Busy(503, "Somebody else's recording is being measured", WAIT)
+    try:
+        with work():
+            found = measured(data)
+            return jsonify(choices={"own": kept(found, client=client(request)), "norm": "1"})
+    finally:
+        ONE.release()
 
 
 def measured(data: bytes) -> Digest:

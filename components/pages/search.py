@@ -17,6 +17,7 @@ from components.language.words import sections
 from components.pages.shell import Place
 
 HEADING = re.compile(r"<h2>(.*?)</h2>")
+LEAD = re.compile(r"<p><strong>(.*?)</strong>")  # what a paragraph is about
 
 
 def index(place: Place) -> str:
@@ -60,8 +61,12 @@ def _scenes(place: Place) -> Iterator[dict[str, str]]:
 def _parts(scene: Scene, url: str) -> Iterator[dict[str, str]]:
     text = scene.text
     _, *named = HEADING.split(text.html)
-    for title, body in zip(named[::2], named[1::2], strict=True):
-        yield _entry("text", title, scene.title, body, f"{url}#{anchor(title)}")
+    for k, (title, body) in enumerate(zip(named[::2], named[1::2], strict=True)):
+        before, *leads = LEAD.split(body) if k else (body,)  # the first is seen at once
+        if before.strip():
+            yield _entry("text", title, scene.title, before, f"{url}#{anchor(title)}")
+        for lead, words in zip(leads[::2], leads[1::2], strict=True):
+            yield _entry("text", lead.rstrip("."), scene.title, lead + words, f"{url}#{anchor(lead)}")
     for k, stop in enumerate(text.tour, start=1):
         yield _entry("stop", stop.title, scene.title, f"{stop.question} {stop.html}", f"{url}?tour={k}")
     for k, (question, answer) in enumerate(text.questions, start=1):

@@ -1,5 +1,7 @@
 """A small recipe with one mark of every kind, in 3D and in 2D."""
 
+from functools import cache
+
 import numpy as np
 
 from components.language.cloud import Attention, Cloud, LargestWeight, Row, rows
@@ -104,7 +106,7 @@ def layers(d):
     )
 
 
-def recipe(d):
+def fresh(d):
     x = np.random.default_rng(1).normal(size=(20, d))
     found = [Cloud("x", x, Pipeline(steps(d))), Cloud("names", np.eye(d), labels=["<a>", "b&b", "c"][:d])]
     found.append(Cloud("frame", np.vstack([np.zeros(d), np.eye(d)]), Pipeline(steps(d))))
@@ -118,3 +120,6 @@ def recipe(d):
     parameters = (Parameter("gain", "g", 1, -2, 2), Parameter("eps", "ε", 1e-5, 1e-8, 10, scale="log"))
     view = View("view", "", layers(d), ((-3, 3),) * d, dims=d, axes=("x", "y") if d == 2 else ())
     return Recipe(("x", "u", "g"), parameters, tuple(found), (view,), table=Table("x"))
+
+
+recipe = cache(fresh)  # which remembers where its points were last

@@ -325,7 +325,7 @@ CLAIMS = {
     "a block in which the last one does not exist: 0, in every digit.": in_the_browser,
     "Set “size of x” to 0.1. The number below the picture is larger than at 2.": small,
     "$\\varepsilon = 0.00001$. When the tokens are 10 times as small, $\\varepsilon$ weighs 100 times as much": small,
-    "The first arrow changes by 0.009 at most": small,
+    "In the block of the tour the first arrow changes by 0.009 at most": small,
     "Whatever its query, its weight is 1": first_token,
     "Is the number of the last stop really 0": in_the_browser,
     "In your browser it is 0 in all digits.": in_the_browser,

@@ -232,6 +232,12 @@ def the_pieces():
     assert max(counts) == 6 * 6 - 6 + 2
 
 
+def pieces_in_several_places():
+    """Six arcs of four pieces."""
+    arcs = gates.arcs(CIRCLE.T, np.full(3, 0.75), RADIUS)
+    assert len(arcs) == 6 and len({tuple(arc.on) for arc in arcs}) == 4
+
+
 def drawn_zeros():
     for norm in SPACES:
         for k in EXPANSIONS:
@@ -464,12 +470,14 @@ CLAIMS = {
     "Mirrored pairs without a shift lose nothing at all, and yet half of all numbers are zeros: "
     "$x = \\max(x, 0) - \\max(-x, 0)$.": mirrored_pairs,
     "A neuron switches at most twice around the circle": a_neuron_switches_at_most_twice,
-    "so $m$ neurons cut it into at most $2m$ pieces: 6, 12, 18, 24 for 3, 6, 9, 12 neurons. Of 4,096 patterns of signs "
+    "so $m$ neurons cut it into at most $2m$ arcs: 6, 12, 18, 24 for 3, 6, 9, 12 neurons. Arcs with the same neurons "
+    "on are one piece. Of 4,096 patterns of signs "
     "that 12 neurons could have, a circle shows 24 at most, 4.58 bits. Great circles cut a sphere into "
     "$m^2 - m + 2$ pieces at most, here 134.": the_pieces,
     "A random neuron without a shift is off on half of the surface, so half of all numbers are zeros at every width. "
     "All $m$ are off on $2^{-m}$ of it, on average: 12.5 % with 3 neurons, 0.02 % with 12. On the circle each of our "
     "draws of 12 neurons keeps all points apart.": drawn_zeros,
+    "that part of the surface is one *piece*, even if it lies in several places": pieces_in_several_places,
     "where ReLU makes a point of arcs that were 1.03 long, GELU leaves curves of 0.35.": after_gelu,
     "Single points can still meet where the curve crosses itself": gelu_meets_itself,
     "and far below 0 it is too small for a computer: in double precision all below −8.4 becomes 0": after_gelu,

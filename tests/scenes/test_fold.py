@@ -267,7 +267,7 @@ CLAIMS = {
     r"For $t > 1$ the outermost rays touch the shifted circle. There $x = -1/t$ and $x' = \sqrt{1 - 1/t^2}$: 0.6 for $t = 1.25$, and 0.866 for $t = 2$.": the_dip_is,
     r"Since $|y|$ is at most $r$, the speed is at most $1/r$: only points that pass close to the origin are fast. At $t = 1$ the circle goes through the origin, and near it $|y|$ is almost $r$.": fast_near_the_origin,
     r"At $t = 1$ the point $(-1, 0)$ comes to rest on it. It has no direction, and stays there. None of our points begins there; of 600 points the nearest is 0.3° away, of 120 it is 1.5°.": the_nearest,
-    r"Half of the upper curve has left the picture; it is still a straight line.": half_have_left,
+    r"Half of the activation curve has left the picture; it is still a straight line.": half_have_left,
     r"### Two on one ray Follow one grey ray from the origin: it enters the shifted circle and leaves it again. Both points on it land on the same place. The curve dips to 0.6, at $x = -0.8$.": two_on_one_ray,
     r"the lowest value is 0.866, at $x = -0.5$. Both ends are at 1.": a_shallow_fold,
     r"At $t = 0.7$ the shifted circle goes around the origin. Will two points still land on one place?": each_its_own,
@@ -278,5 +278,5 @@ CLAIMS = {
     r"Why are angles halved at $t = 1$? The three points $(0, 0)$, $(1, 0)$ and $(x + 1, y)$ form a triangle with two sides of length 1. Its angle at $(1, 0)$ is $180° - \theta$, so the other two are $\theta/2$ each": why_halved,
     r"How large must $t$ be for the dip to be less than 0.01 deep? $1 - \sqrt{1 - 1/t^2} < 0.01$ means $1/t^2 < 1 - 0.99^2 = 0.0199$, so $t > 7.09$. (The slider ends at 3, where the dip is 0.057 deep.)": how_deep,
     r"Near $|t| = 1$ a small step of the weight carries some points from one side of the circle to the other, while others hardly move.": the_jump,
-    r"The points stand at equal angles on the circle, and the upper curve is a diagonal": evenly_around,
+    r"The points stand at equal angles on the circle, and the activation curve is a diagonal": evenly_around,
 }

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from components.language.recipe import Letters
 from components.language.scene import WrongValue
@@ -125,6 +126,20 @@ def most_of_a_long_text():
         assert min(row["before"]) > 0.5 and row["after"] == [0] * 4
 
 
+def a_hair_inside():
+    """One of 200 like letters: an average of its neighbours, a thousandth of the radius away from the nearest. Without
+    ε none is; nor is one, with it, where the text is not one letter over and over."""
+    recipe = recipe_of(SCENE, sentence="own", own="o" * 200)
+    sphere = recipe.cloud("keys").stages(recipe.defaults)[2]
+    (k,) = np.flatnonzero(~selectable(sphere))
+    others = np.delete(sphere, k, axis=0)
+    parts = linprog(np.zeros(199), A_eq=np.vstack([others.T, np.ones(199)]), b_eq=[*sphere[k], 1])
+    assert parts.status == 0 and np.linalg.norm(others - sphere[k], axis=1).min() < 2e-3
+    assert selectable(sphere / np.linalg.norm(sphere, axis=1, keepdims=True)).all()
+    other = recipe_of(SCENE, sentence="own", own="the " * 50)
+    assert selectable(other.cloud("keys").stages(other.defaults)[2]).all()
+
+
 def four_to_three():
     stages = keys()
     centred = [np.linalg.matrix_rank(stage - stage.mean(0), tol=1e-6) for stage in stages[:2]]
@@ -238,7 +253,9 @@ def as_they_are_written():
 
 
 CLAIMS = {
-    "Before LayerNorm most of a long text can win no query's attention; after it, all of it can.": most_of_a_long_text,
+    "Before LayerNorm most of a long text can win no query's attention; after it, as good as all of it can.": most_of_a_long_text,
+    "That matters only where keys all but coincide: type an *o* 200 times, and in the first layer one of its keys still "
+    "cannot win.": a_hair_inside,
     "It is a GPT with four layers, and works with vectors of four numbers": the_model,
     "The keys fall from a space of four dimensions into one of three.": four_to_three,
     "whole windows of 256 characters that no model has learned from, five models of each kind": whole_windows,

@@ -217,6 +217,21 @@ def what_is_lost():
         assert np.allclose(layer_norm(1.7 * x, eps=eps), y) == (eps == 0)
 
 
+def neither_mean_nor_spread():
+    """Whatever is drawn; a point on the line along 1 has no direction, and rounding gives it one."""
+    for recipe in every():
+        known = recipe.defaults | {"eps": 0.0}
+        before = recipe.cloud("points").stages(known)
+        some = np.linalg.norm(before[1], axis=1) > 1e-6
+        for name, moved in (("mean", -2.0), ("mean", 2.0), ("spread", 0.1), ("spread", 2.0)):
+            after = recipe.cloud("points").stages(known | {name: moved})
+            x, y, b, c = before[0], after[0], moved - known["mean"], moved / known["spread"]
+            at = known["mean"]
+            np.testing.assert_allclose(y, x + b if name == "mean" else at + c * (x - at), atol=EXACT)
+            for k in range(2, len(before)):
+                np.testing.assert_allclose(after[k][some], before[k][some], atol=1e-9)
+
+
 def one_flat_direction():
     for recipe in every():
         start, fallen, _, z, *_ = recipe.cloud("points").stages(recipe.defaults | {"eps": 0.0})
@@ -337,7 +352,16 @@ def the_bend():
             np.testing.assert_allclose(layer_norm(x, eps=eps), bent, atol=1e-12)
 
 
+def two_dimensions_are_lost():
+    """In how many directions the result moves when x does: the rank of the derivative, by differences."""
+    for d in (2, 3, 4, 9):
+        x, h = np.random.default_rng(d).standard_normal(d), 1e-4
+        ends = layer_norm(x + h * np.concatenate([np.eye(d), -np.eye(d)]), eps=0.0)
+        assert np.linalg.matrix_rank((ends[:d] - ends[d:]) / (2 * h), tol=1e-5) == d - 2
+
+
 CLAIMS = {
+    r"With $d$ components they fill a sphere of $d - 2$ dimensions: the fall takes one away, the fixed length another.": two_dimensions_are_lost,
     r"$$\mathrm{LN}(x) = \sqrt d \; u_{d\varepsilon}(\Pi x)$$": the_bend,
     r"With $d = 3$ it is a point in space.": a_point_in_space,
     r"the multiples of $𝟏 = (1, 1, \dots, 1)$.": the_line_along_one,
@@ -351,6 +375,7 @@ CLAIMS = {
     r"$$\sum_i z_i^2 = d \, \frac{\sigma^2}{\sigma^2 + \varepsilon}$$ in place of $d$.": what_epsilon_leaves,
     r"Let $v$ lie in the plane, so $\sum_i v_i = 0$, and let no $\gamma_i$ be 0. Then $\sum_i \frac{1}{\gamma_i} (\gamma_i v_i) = 0$: the vector $(1/\gamma_1, \dots, 1/\gamma_d)$ is perpendicular to the new plane.": the_tilted_plane,
     r"| $x + b𝟏$ | the same point | | $c x$, with $c > 0$ and $\varepsilon = 0$ | the same point | | $-x$ | the opposite point |": what_is_lost,
+    r"Two sliders try the first two: **spread** makes every vector $c$ times as long, then **mean** adds $b$ to every component. With $\varepsilon = 0$ neither moves a point from **unit sphere** on.": neither_mean_nor_spread,
     r"**One direction becomes flat, not two.**": one_flat_direction,
     r"The source on the geometry of the block expects two eigenvalues near 0 in the covariance of the results. There is one, whatever the cloud, as long as the points differ in enough directions": one_flat_direction,
     r"What becomes of two points that stand one above the other?": one_place_above_another,

@@ -228,7 +228,7 @@ CLAIMS = {
     r"$5 \cot\theta = 4.92$, so $\theta = 45.4°$: all that began within 45.4° of the $x$ axis. They now share two "
     r"arcs of 11.5° to each side of it, an eighth of the circle.": beyond,
     r"Why do the upper and the lower half give the same curve?": the_halves_agree,
-    r"The points stand at equal angles. On the right each has the same $x$ before and now, so they form a diagonal.": evenly_around,
+    r"The points stand at equal angles. In the curve each has the same $x$ before and now, so they form a diagonal.": evenly_around,
     r"a point slides along it, and its direction does not change. Points far out move most": along_its_ray,
     r"A negative $t$ swaps left and right.": a_mirror,
 }

@@ -245,7 +245,7 @@ CLAIMS = {
     "The same 500 keys in 16 dimensions: only 0.4 % are lost.": more_dimensions,
     "Centred keys lie in a hyperplane, which has one dimension less. Of 50 keys in 4 dimensions now 64.5 % are lost. In 3 dimensions without centring the law says 65.0 %.": centring_alone,
     r"All 63 cells are at 0. This is LayerNorm with $\varepsilon = 0$.": then_scaling,
-    r"With the usual $\varepsilon = 10^{-5}$ the promise breaks in low dimensions. In 3 dimensions all keys lie on a circle, and of 500 of them 18.9 % stay a little inside. In 2 dimensions only the keys at the two ends are left.": the_price,
+    r"With the usual $\varepsilon = 10^{-5}$ the promise breaks in low dimensions. In 3 dimensions all keys stay a little inside a circle, and 18.9 % of 500 far enough to lose. In 2 dimensions only the keys at the two ends are left.": the_price,
     "at most $1/(1 + e^H)$, where $H$ is the entropy of the most even average": largest_weight,
     "With scaling alone, as in RMSNorm, all 63 cells are at 0 too": scaling_alone,
     "As drawn and centred, 88 cells have sets that differ. Their distances from the law, in standard errors, have a mean square of 1.02, where chance alone would give 1. The farthest is at 3.4.": how_near,

@@ -28,7 +28,7 @@ LAYERS = {str(k): f"layer {k}" for k in (1, 2)}
 FILES = (File("language.safetensors", from_file),)
 TEXT = "the model says"  # of the trained model
 TOKENS, NARROW = 8, 3  # drawn tokens, and their numbers
-STAGES = ("as it was", "β absorbed", "γ absorbed", "means removed", "RMSNorm")
+STAGES = ("as it was", "β absorbed", "γ absorbed", "centred", "RMSNorm")
 LAST = len(STAGES) - 1
 
 
@@ -65,7 +65,7 @@ def build(choices: Choices, model: tuple[Shape, Own]) -> Recipe:
 
 FORMULA = (
     r"W(\class{stage-2}{\gamma \odot} \mathrm{LN}(x) \class{stage-1 role-shift}{+ \beta}) + b"
-    r" = \class{stage-2}{(W \mathrm{diag}\,\gamma)}\, \class{stage-4 role-sphere}{\mathrm{RMS}}"
+    r"\allowbreak = \class{stage-2}{(W \mathrm{diag}\,\gamma)}\, \class{stage-4 role-sphere}{\mathrm{RMS}}"
     r"(\class{stage-3 role-hyperplane}{\Pi x}) + \class{stage-1 role-shift}{(b + W \beta)}"
 )
 
@@ -162,7 +162,7 @@ def space_view(own: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
         *followed("stream", show, "the followed token", size=11),
         Points("reads", "followed", show, only=Followed(), size=10, glyph="square"),
     )
-    return space("space", "", layers), around
+    return space("space", "", layers, reaching=True), around
 
 
 def says_view(d: int) -> tuple[View, tuple[Cloud, ...]]:

@@ -286,7 +286,7 @@ def space_view(block: Block, stream: Cloud) -> tuple[View, tuple[Cloud, ...]]:
         Points("branch", "followed", show, only=Followed(), size=10, glyph="square", fade=away()),
     )
     clouds = (branch, values, *updates, *seconds, *guides)
-    return space("space", "", layers), clouds
+    return space("space", "", layers, reaching=True), clouds
 
 
 def away() -> list[float]:

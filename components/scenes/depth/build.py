@@ -144,7 +144,7 @@ def space_view(kind: str, count: int, reach: float) -> tuple[View, tuple[Cloud, 
     ]
     if kind in ("rms_norm", "layer_norm"):
         layers.append(Points("reads", "followed", show, only=Followed(), size=10, glyph="square"))
-    return space("space", "", layers), (*guides, *around)
+    return space("space", "", layers, reaching=kind != "none"), (*guides, *around)
 
 
 # --- the curves
@@ -186,12 +186,17 @@ def values(what: str, row: Found, count: int) -> Array:
     return np.log10(each)
 
 
+def rounded(x: float) -> str:
+    """Three digits, also noughts; all before the point where there are more."""
+    return f"{x:,.0f}" if x >= 100 else f"{x:#.3g}"
+
+
 def facts(found: Sequence[Found], count: int) -> Facts:
     """The medians at the end, with branches of size 1."""
     lines = []
     for kind, label in KINDS.items():
         (row,) = (each for each in found if (each["kind"], each["gain"]) == (kind, 1))
         size, turn, gradient = row["size"][count], row["turn"][count - 1], row["gradient"][count - 1][0]
-        lines.append([label, f"{size:.3g}", f"{turn:.0f}°", f"{gradient:.3g}"])
+        lines.append([label, rounded(size), f"{turn:.0f}°", rounded(gradient)])
     columns = ("", "size at the end", "turned by the last block", "gradient at the start")
     return Facts(f"Medians of 20 draws, with {count} blocks and branches of size 1", columns, lines)

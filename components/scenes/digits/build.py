@@ -43,7 +43,7 @@ def build(choices: Choices, film: Film, found: Rows) -> Recipe:
         stages=("last Linear before", MIDDLES["u_eps"]),
         parameters=clock(film),
         clouds=(*shown, *more),
-        views=(view, beside),
+        views=(view, replace(beside, strip=True)),
         facts=table(film, found),
         progress=1,
         clock="step",

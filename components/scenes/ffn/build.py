@@ -98,10 +98,13 @@ def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[st
     drawn, around = split(*guides(net, through, norm, reach))
     told, more = readouts(choices, film)
     return Recipe(
-        stages=("y", "W₁y + b", FUNCTIONS[function], f"softmax(W₂h) × {LARGER}" if film else "W₂h"),
+        stages=("y", "W₁y + b", FUNCTIONS[function], f"{LARGER} · softmax(W₂h)" if film else "W₂h"),
         parameters=net.parameters,
         clouds=(points, beside, Cloud("y", y), *drawn, *more),
-        views=(space("space", "", (*around, *picture(gate, norm)), camera=CAMERA), replace(view, strip=True)),
+        views=(
+            space("space", "", (*around, *picture(gate, norm)), camera=CAMERA, reaching=True),
+            replace(view, strip=True),
+        ),
         formula=formula(function),
         table=Table("points", columns=("components",)),
         readouts=told,
@@ -274,9 +277,12 @@ def places(y: np.ndarray) -> np.ndarray:
 
 def readouts(choices: Choices, film: Film | None) -> tuple[tuple[Readout, ...], tuple[Cloud, ...]]:
     basis, function = SPACES[choices["norm"]], choices["function"]
-    found: list[Readout] = [Zeros("Zeros a point", "points", 2), Patterns("Sign patterns", "points", 1)]
+    found: list[Readout] = [
+        Zeros("Zeros a point", "points", 2),
+        Patterns("Sign patterns of the points", "points", 1),
+    ]
     if choices["norm"] == "layer_norm":
-        found.append(Pieces("Pieces of the circle", "points", 0, basis, RADIUS))
+        found.append(Pieces("Arcs between switches", "points", 0, basis, RADIUS))
     if function == "relu":
         found.append(Ranks("Points by the rank of their piece", "points", 0, basis))
         lost = {fate: TITLES[fate].capitalize() for fate in ("shared", "collapsed")}

@@ -53,7 +53,7 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], models: Ro
     gamma, beta = (weights[f"h.{layer}.ln_1.{part}"] for part in ("weight", "bias"))
     unit = float(np.linalg.norm(stream @ SHOW.T, axis=-1).max()) / WIDEST or 1.0
     drawn = sphere_in_steps(gamma, beta, unit, scaled=shape.scaled)
-    labels, last = list(text), len(drawn)
+    labels = list(text)
     corners = set(vertices(stream).tolist())
     inside = [k for k, letter in enumerate(text) if letter != " " and k not in corners]
     guides, scenery = split(*around(drawn))
@@ -70,10 +70,9 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], models: Ro
         formula=formula(shape.scaled),
         table=Table("true", columns=("components", "mean", "norm")),
         readouts=(
-            Count("keys that no query can choose, at x", "keys", Unselectable(), 0),
+            Count("Keys that no query can choose", "keys", Unselectable()),
             Letters("no query can choose", "keys", Unselectable()),
             Fate("The followed key", "true"),
-            Count("Keys that no query can choose, at the end", "keys", Unselectable(), last),
         ),
         facts=facts(models),
         follow=inside[0] if inside else 0,
@@ -89,7 +88,9 @@ def sentence(choices: Choices, shape: Shape) -> str:
     """The chosen one, or the reader's own. Raises WrongValue for characters that the model has never read."""
     text = choices[OWN] if choices["sentence"] == OWN else SENTENCES[choices["sentence"]]
     if unknown := sorted(set(text) - set(shape.characters)):
-        few = " ".join(unknown[:FEW]) + (" …" if len(unknown) > FEW else "")
+        few = " ".join(c if c.isprintable() else ascii(c) for c in unknown[:FEW]) + (
+            " …" if len(unknown) > FEW else ""
+        )
         raise WrongValue(OWN, f"{OWN}: the model has never read {few}", shape.characters.replace("\n", ""))
     return text
 

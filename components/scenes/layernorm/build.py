@@ -4,11 +4,13 @@ Display: the mean direction 1 is up, the hyperplane U lies flat; for d = 4 the t
 of U.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Color, Follow, Followed, Line, Mark, Mesh, Points, SemiAxes, Trail
-from components.language.recipe import Facts, Lengths, Number, Parameter, Recipe, Table
+from components.language.recipe import Facts, Lengths, Number, Parameter, Recipe, Table, View
 from components.language.scene import Choices, WrongValue
 from components.scenes.scenery import (
     EPS,
@@ -33,15 +35,20 @@ GIVEN = {"worked": "Worked example", "own": "My own vectors"}
 SUBSCRIPTS = "₁₂₃₄"
 FLAT = {2: "to the line Σx = 0", 3: "to the plane Σx = 0", 4: "to the hyperplane Σx = 0"}
 CAMERA = (1.05, -0.83, 0.47)
+SPREAD = {"gaussian": 0.6}  # so that cloud and sphere are large in one picture
+FLAT_REACH = 3.4  # of the plane: a cloud that is raised as far as it goes is half in it
 SHOWN = 7  # highlighted points, which leave tails
 
 
 def build(choices: Choices) -> Recipe:
     d, centered = int(choices["d"]), choices["variant"] == "layernorm"
     points, steps = sample(choices, d), pipeline(d, centered, choices["convention"])
-    reach = float(max(np.abs(points @ display(d).T).max() * 1.1, 3.2))
+    spread, mean = SPREAD.get(choices["points"], 1), 0 if choices["points"] in GIVEN else 0.8
+    reach = float(max(spread * np.abs(points @ display(d).T).max() * 1.1, 3.2))
     guide_clouds, around = split(*guides(d, centered, steps, reach))
-    place = Affine(np.eye(d), Entries(np.zeros(d), {"mean": np.ones(d)}))
+    place = Affine(
+        Entries(np.zeros((d, d)), {"spread": np.eye(d)}), Entries(np.zeros(d), {"mean": np.ones(d)})
+    )
     # Where the steps land for ε = 0 is the surface: first the hyperplane, or for RMSNorm the space itself.
     exact = [Normalize() if isinstance(step, Normalize) else step for step in steps]
     # What has no direction, and so no place on it, is measured from a point of it.
@@ -51,21 +58,27 @@ def build(choices: Choices) -> Recipe:
     layers = (*around, *hand(d, points, len(steps)))
     return Recipe(
         stages=("x", "centre", *middle, "+ β") if centered else ("x", *middle),
-        parameters=parameters(d, centered, 0 if choices["points"] in GIVEN else 0.8),
+        parameters=parameters(d, centered, spread, mean),
         clouds=(
             Cloud("points", points, Pipeline(steps), Pipeline((place,))),
             Cloud("ideal", points[:1], Pipeline(exact), ideal),
             *guide_clouds,
         ),
-        views=(space("space", "", layers, camera=CAMERA) if d > 2 else square("space", "", layers),),
+        views=(view(d, layers, drawn=choices["points"] not in GIVEN),),
         formula=formula(centered, choices["convention"]),
         table=Table("points", "ideal", FLAT[d] if centered else ""),
         readouts=(
-            Number("mean μ of the red point", "points", Row((1 / d,) * d), Followed()),
-            Lengths("semi-axes", "frame"),
+            Number("Mean μ of the red point", "points", Row((1 / d,) * d), Followed()),
+            Lengths("Semi-axes", "frame"),
         ),
         facts=facts(points) if centered and len(points) > d else None,
     )
+
+
+def view(d: int, layers: Sequence[Mark], *, drawn: bool) -> View:
+    if d > 2:
+        return space("space", "", layers, camera=CAMERA, reaching=True)
+    return square("space", "", layers, FLAT_REACH if drawn else None)
 
 
 def sample(choices: Choices, d: int) -> np.ndarray:
@@ -104,10 +117,12 @@ def facts(points: np.ndarray) -> Facts:
     return Facts(title, ("", *map(str, range(1, len(values) + 1))), [("eigenvalue", *values)])
 
 
-def parameters(d: int, centered: bool, mean: float) -> tuple[Parameter, ...]:
+def parameters(d: int, centered: bool, spread: float, mean: float) -> tuple[Parameter, ...]:
     each = list(enumerate(SUBSCRIPTS[:d], 1))
     about = "added to every component of every point"
     shift = Parameter("mean", "mean", mean, -2, 2, about=about)
+    about = "times every point, before the mean is added"
+    size = Parameter("spread", "spread", spread, 0.1, 2, about=about, folded=True)
     about = "keeps the division safe"
     eps = Parameter("eps", "ε", 1e-5, 1e-8, 10, scale="log", symbol="ε", about=about)
     gains = [
@@ -117,7 +132,7 @@ def parameters(d: int, centered: bool, mean: float) -> tuple[Parameter, ...]:
         Parameter(f"beta{i}", f"β{s}", 0, -1.5, 1.5, symbol="β", group="shift β", vector=True, folded=True)
         for i, s in each
     ]
-    return (shift, eps, *gains, *(shifts if centered else ()))
+    return (shift, eps, *gains, *(shifts if centered else ()), size)
 
 
 def display(d: int) -> np.ndarray:

@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from components.language.cloud import Cloud, Row, rows
+from components.language.cloud import Angle, Cloud, Row, rows
 from components.language.marks import Disc, Follow, Followed, Line, Points, Profile, Rim, Trail
-from components.language.recipe import Facts, Number, Readout, Recipe, View
+from components.language.recipe import Facts, Mean, Number, Readout, Recipe, View
 from components.language.scene import Choices, File, Training
 from components.scenes.curves import FLAT, of_seeds
 from components.scenes.networks import clock
 from components.scenes.scenery import Axis, Part, draw, followed, graph, mean_line, rest, space, split
 from components.scenes.trained import seed_of
 from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Softmax, Track, softmax
+from geometry.angles import to_mean_line
 from geometry.centering import centering_matrix
-from learning.attention import Attention, angles
+from learning.attention import Attention
 from learning.datasets import DataSet
 from learning.film import Film
 from learning.film import rows as rows_of
@@ -172,7 +173,7 @@ def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View
         *followed("keys", show, "of one class", trail=0),
         *followed("queries", show, size=9, trail=0, fade=end, glyph="square"),
     )
-    return space("directions", "", layers, camera=CAMERA), (*guides, arrows)
+    return space("directions", "", layers, camera=CAMERA, reaching=True), (*guides, arrows)
 
 
 # --- what the tokens pay
@@ -205,7 +206,7 @@ def curves(film: Film, seed: int, what: str, medians: Rows) -> tuple[View, tuple
 
 def turned(film: Film) -> np.ndarray:
     """The mean angle (S, T) of the queries to 1, in degrees."""
-    return angles(film.network.queries(film.weights.astype(float))).mean(-1)
+    return to_mean_line(film.network.queries(film.weights.astype(float))).mean(-1)
 
 
 def median(row: Mapping[str, Any], what: str) -> Part:
@@ -219,14 +220,14 @@ def median(row: Mapping[str, Any], what: str) -> Part:
 
 
 def readouts(film: Film, seed: int) -> tuple[tuple[Readout, ...], tuple[Cloud, ...]]:
-    """Loss, accuracy, angle and largest weights of the shown seed, as its checkpoints have them."""
-    told = np.stack([film.loss[seed], film.accuracy[seed], turned(film)[seed], largest(film)[seed]], -1)
+    """The angle of what is drawn; accuracy, loss and largest weights of the seed at its checkpoints."""
+    told = np.stack([film.loss[seed], film.accuracy[seed], largest(film)[seed]], -1)
     numbers = Cloud("numbers", np.ones((1, 1)), place=Pipeline((Affine(moved(film, told[..., None])),)))
-    loss, accuracy, angle, weight = (Row(tuple(map(float, row))) for row in np.eye(4))
+    loss, accuracy, weight = (Row(tuple(map(float, row))) for row in np.eye(3))
     return (
+        Mean(f"Mean angle to 𝟏, seed {seed}", "queries", Angle(), unit="°", digits=1),
         Number(f"Accuracy of seed {seed}", "numbers", accuracy, digits=3),
         Number("Its loss", "numbers", loss, digits=3),
-        Number("Mean angle of its queries to 𝟏", "numbers", angle, unit="°", digits=1),
         Number("Largest weight that a token pays, on average", "numbers", weight, digits=3),
     ), (numbers,)
 

@@ -29,7 +29,7 @@ BESIDE = SHIPPED
 COLOURS = {"position": "place in the sequence", "token": "token"}
 MOST = 98  # percent of the vectors that the picture holds
 LARGE = 2  # times as far as the vectors: a sphere that is larger is left out, so that they are seen
-PITCH, HIGH = 1.45, 0.85  # from strip to strip, and how high one is
+PITCH, HIGH = 1.75, 0.8  # from strip to strip, and how high one is; between two stands a title
 CAMERA = (1.2, -0.95, 0.5)
 
 
@@ -92,10 +92,10 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
         readouts=tuple(
             Number(label, "numbers", Row(tuple(np.eye(4)[i])), Followed(), unit=unit_, digits=digits)
             for i, label, unit_, digits in [
-                (2, "energy along 𝟏 of the red vector", " %", 2),
-                (0, "its place", "", 0),
-                (1, "its σ", "", 3),
-                (3, "weight of ε in it", " %", 4),
+                (2, "Energy along 𝟏 of the red vector", " %", 2),
+                (0, "Its place", "", 0),
+                (1, "Its σ", "", 3),
+                (3, "Weight of ε in it", " %", 4),
             ]
         ),
         facts=facts(first, second, k),
@@ -243,7 +243,7 @@ def depth(first: Digest, second: Digest | None, chosen: int) -> list[Part]:
     base = np.array([[[0.5, -PITCH * s], [n + 0.5, -PITCH * s]] for s in range(len(STRIPS))])
     found.append(draw("base", Line, "axis", show, clouds.segments(base), size=1, opacity=0.5))
     middle = (n + 1) / 2
-    words = np.array([[middle, HIGH + 0.24 - PITCH * s] for s in range(len(STRIPS))])
+    words = np.array([[middle, (HIGH + PITCH) / 2 - PITCH * s] for s in range(len(STRIPS))])
     titles = [
         f"{strip.title}: {shown(strip, low)} … {shown(strip, high)}"
         for strip, (low, high) in zip(STRIPS, scales, strict=True)
@@ -278,7 +278,7 @@ def shown(strip: Strip, value: float) -> str:
 
 
 def ranges(first: Digest) -> tuple[tuple[float, float], tuple[float, float]]:
-    return (0.4, len(first.rows) + 0.6), (-PITCH * (len(STRIPS) - 1) - 0.2, HIGH + 0.55)
+    return (0.4, len(first.rows) + 0.6), (-PITCH * (len(STRIPS) - 1) - 0.2, PITCH)
 
 
 # --- in words

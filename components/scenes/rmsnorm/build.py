@@ -61,7 +61,7 @@ def build(choices: Choices) -> Recipe:
         ),
         formula=FORMULA,
         table=Table("rmsnorm", columns=("components", "mean", "std", "norm", "angle")),
-        readouts=(Residual("Largest distance to the relation", "rmsnorm", "relation"),),
+        readouts=(Residual("Error of the relation", "rmsnorm", "relation"),),
         progress=3,
     )
 

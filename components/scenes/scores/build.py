@@ -87,7 +87,7 @@ def sphere(key: Points, *more: Part) -> tuple[Clouds, View]:
     tip = np.array([[0.0, 0, 0], [0, 0, 1]])
     clouds, layers = split(
         *globe(SOLID, np.eye(3), mesh=0.08, net=0.3),
-        draw("q", Line, "query", SOLID, tip, "q", size=7, arrow=0.12),
+        draw("q", Line, "query", SOLID, tip, size=7, arrow=0.12),
         draw("q name", Labels, "query", SOLID, np.array([[0.09, 0.07, 1.03]]), labels=["q"]),
         *more,
     )
@@ -348,4 +348,4 @@ def fact(d: int) -> list[str]:
 
 def few(share: float) -> str:
     """A share as one in so many."""
-    return f"1 in {1 / share:,.0f}" if share > 1e-6 else f"1 in 10^{-np.log10(share):.0f}"
+    return f"1 in {1 / share:,.0f}" if share > 1e-6 else f"1 in {1 / share:.0e}"

@@ -83,7 +83,7 @@ def build(choices: Choices) -> Recipe:
         *picture(show, color, score, reach, Carry(places) if flat else Follow(), few=len(x) <= 100),
         *arrow,
     )
-    views = [square("keys", "", layers) if flat else space("keys", "", layers)]
+    views = [square("keys", "", layers) if flat else space("keys", "", layers, reaching=True)]
     if not flat:
         views.append(above(d, score, reach))
     views.append(replace(curves(score), strip=flat))

@@ -114,7 +114,7 @@ def curve_view(color: Color, straight: bool) -> View:
         *followed("slice", CURVE, size=12, trail=0),
     )
     x, y = ("x before", -reach, reach), ("x now", -1.2, 1.2)
-    return graph("curve", "The same curve, unrolled", layers, x, y)
+    return replace(graph("curve", "The same curve, unrolled", layers, x, y), strip=not straight)
 
 
 def angle_view() -> View:

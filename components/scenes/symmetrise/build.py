@@ -76,7 +76,7 @@ def build(choices: Choices, trained: Trained, found: Rows, digits: Array) -> Rec
         stages=("x", *map(str, range(1, last + 1))),
         parameters=parameters(trained),
         clouds=(ideal(block, x), *weights, cloud, *measured, *around, *lines, *curves),
-        views=(space("space", "", (*guides, *marks(block, x)), camera=CAMERA), beside, range_),
+        views=(space("space", "", (*guides, *marks(block, x)), camera=CAMERA, reaching=True), beside, range_),
         formula=FORMULA,
         readouts=readouts(block),
         facts=facts(found),
@@ -153,11 +153,9 @@ def surroundings() -> list[Part]:
 def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
     """log₁₀ of the mean error before the block and after each iteration: as one point, and as a curve."""
     n, end = len(cloud.points), cloud.widths[-1]
-    stages = (along(Affine(Of(cloud, k, transposed=True)), pick([end - 1], end)) for k in range(last + 1))
+    each = (along(Affine(Of(cloud, k)), Affine(np.full((1, n), 1 / n))) for k in range(last + 1))
     mean = Cloud(
-        "mean error",
-        np.full((1, n), 1 / n),
-        place=along(Branches(tuple(stages), "concat"), Pointwise("log10")),
+        "mean error", np.eye(end)[-1:], place=along(Branches(tuple(each), "concat"), Pointwise("log10"))
     )
     number = along(Affine(np.arange(last + 1.0)[None]))
     heights = Branches((number, along(Affine(Of(mean)))), "concat")

@@ -18,6 +18,7 @@ from components.language.marks import Cells, Color, Followed, Labels, Line, Open
 from components.language.recipe import Number, Recipe, View
 from components.language.scene import Choices, File
 from components.scenes.scenery import Part, draw, split
+from components.theme import UPON, upon
 from geometry import Affine, Pipeline
 from geometry.clouds import segments
 from geometry.gaussian_hull import unselectable_share
@@ -29,7 +30,6 @@ ARMS = ("drawn", "centred", "layernorm", "eps")  # one a stage
 NUMBERS, DIMENSIONS = (5, 10, 20, 50, 100, 200, 500), (2, 3, 4, 5, 6, 8, 10, 12, 16)
 OPENED = 200, 4  # keys and dimensions: so many the scene of single keys can show
 ERRORS = 2  # standard errors of the mean, up and down
-PALE = 30  # percent: from here on a cell is so dark that its number is in the colour of the paper
 # Where a cell has its numbers: column and row, log₁₀ n, the share that is shown, those of the arms, n and d.
 COLUMN, ROW, LOG, SHOWN, FIRST = 0, 1, 2, 3, 4
 SCALED, N, D = (FIRST + len(ARMS) + k for k in range(3))
@@ -61,7 +61,7 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
     color = Color("sequential", 0, 100, SHARE, "share of keys that no query selects, in percent")
     on_curve = Points("cells", "followed", GRAPH, only=Followed(), size=13, glyph="ring")
     return Recipe(
-        stages=("as drawn", "centred", "LayerNorm", "with ε = 10⁻⁵"),
+        stages=("as drawn", "centred", "LayerNorm", "ε = 10⁻⁵"),
         parameters=(),
         clouds=(cells, *grid_clouds, *curve_clouds),
         views=(
@@ -91,7 +91,7 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
 
 FORMULA = (
     r"\text{share} = 1 - \frac{2}{n} \sum_{m = d,\, d-2,\, \ldots} m \binom{n}{m}\, \beta_m"
-    r" \int \Phi(p)^{n-m} f_m(p)\, dp"
+    r" \allowbreak \int \Phi(p)^{n-m} f_m(p)\, dp"
 )
 
 
@@ -158,13 +158,14 @@ def short(share: float) -> str:
 
 
 def numbers(cells: Cloud, counted: Sequence[Found]) -> list[Part]:
-    """The shares of each stage in the cells, dark on pale and pale on dark."""
+    """The shares of each stage in the cells, in what can be read there."""
     found: list[Part] = []
     for stage, arm in enumerate(ARMS):
         shares = np.array([percent(each, arm) for each in counted])
         fade = [float(stage == k) for k in range(len(ARMS))]
-        for role, own in (("ink", shares < PALE), ("paper", shares >= PALE)):
-            if own.any():
+        roles = np.array([upon(share / 100) for share in shares])
+        for role in UPON:
+            if (own := roles == role).any():
                 texts = [short(share) for share in shares[own]]
                 found.append(
                     draw(f"{arm} in {role}", Labels, role, GRID, cells.points[own], labels=texts, fade=fade)

@@ -78,6 +78,7 @@ def test_the_document_is_the_recipe_with_templates():
     small = recipe(3)
     data = json.loads(json.dumps(document(small), allow_nan=False))
     assert data["views"][0].pop("figure") == json.loads(json.dumps(templates(small, small.views[0])))
+    assert data["views"][0].pop("wide") is small.views[0].wide
     assert data == json.loads(json.dumps(packed(small)))
 
 

@@ -109,12 +109,15 @@ def test_every_scene(scene):
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize("strip", [False, True])
-def test_boxes_fill_the_picture_and_a_strip_is_small(count, strip):
+@pytest.mark.parametrize("wide", [False, True])
+def test_boxes_fill_the_picture_and_a_strip_is_small(count, strip, wide):
     [view] = recipe(2).views
+    view = replace(view, ranges=((-3, 3), (-1, 1)), equal=True) if wide else view
     found = boxes([view] * (count - 1) + [replace(view, strip=strip)])
     sizes = [w * h for _, _, w, h in found]
+    assert view.wide == wide and (not wide or found[0][2] == WIDTH)
     assert sum(sizes) == WIDTH * HEIGHT and all(x + w <= WIDTH and y + h <= HEIGHT for x, y, w, h in found)
-    assert count == 1 or not strip or sizes[-1] < min(sizes[:-1])
+    assert count == 1 or not strip or wide or sizes[-1] < min(sizes[:-1])
 
 
 # --- nothing false in it
@@ -207,7 +210,7 @@ def ball(*, opacity):
     poles = Cloud("poles", 1.01 * np.array([[1.0, 0, 0], [-1, 0, 0]]))
     small = recipe(3)
     view = replace(small.views[0], layers=(globe, Points("poles", "input", show)))
-    view = replace(view, ranges=((-2.0, 2.0),) * 3, camera=(2.0, 0.0, 0.0))
+    view = replace(view, ranges=((-2.0, 2.0),) * 3, room=(), camera=(2.0, 0.0, 0.0))
     found = (Cloud("globe", points), poles)
     return replace(small, stages=("x",), clouds=found, views=(view,), table=None, readouts=())
 
@@ -224,7 +227,9 @@ def bent(*, most):
     points = np.stack([np.where(y > 0, 0.5, -0.5), abs(y), z], -1).reshape(-1, 3)
     sheet = Sheet("sheet", "sphere", rows(np.eye(3)), grid=(9, 9), color=Color("diverging", -1, 1, y.ravel()))
     small = recipe(3)
-    view = replace(small.views[0], layers=(sheet,), ranges=((-2.0, 2.0),) * 3, camera=(2.0, 0.0, 0.0))
+    view = replace(
+        small.views[0], layers=(sheet,), ranges=((-2.0, 2.0),) * 3, room=(), camera=(2.0, 0.0, 0.0)
+    )
     small = replace(
         small, stages=("x",), clouds=(Cloud("sheet", points),), views=(view,), table=None, readouts=()
     )
@@ -261,7 +266,7 @@ def test_a_point_is_larger_the_nearer_it_is_and_paler_the_farther():
     x = np.linspace(-1, 1, 9)[:, None] * [1.0, 0, 0]
     shown = Points("x", "input", rows(np.eye(3)), size=6)
     small = recipe(3)
-    view = replace(small.views[0], layers=(shown,), ranges=((-2, 2),) * 3, camera=(1.0, 0.02, 0.0))
+    view = replace(small.views[0], layers=(shown,), ranges=((-2, 2),) * 3, room=(), camera=(1.0, 0.02, 0.0))
     whole = {"clouds": (Cloud("x", x),), "views": (view,), "stages": ("x",), "progress": 0.0}
     alone = replace(small, readouts=(), table=None, **whole)
     found = checked(svg(alone, state_of(SCENE, {})))

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from components.language.cloud import Cloud, rows
-from components.language.framing import EDGE, FULL, HERO, LETTERS, on_paper
+from components.language.framing import EDGE, FULL, HERO, HEROES, LETTERS, TALL, on_paper
 from components.language.marks import Disc, Labels, Line, Points
 from components.language.recipe import Parameter, Recipe, View
+from components.language.scene import scenes
+from components.training.recipes import state_of
 from geometry import Affine, Entries, Pipeline, clouds
 
 CLOSE = 0.01  # of half a picture: where its extents are found by approximation
+LARGE, FILLED, CENTRED = 0.6, 0.7, 0.08  # of the panel's smaller side
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(60, 3)) + np.array([3.0, -1.0, 0.5])
 
@@ -81,13 +84,91 @@ def test_a_stage_that_shows_more_has_wider_axes_and_it_alone():
     small = cloud(0.1 * RNG.normal(size=(20, 3)), Affine(50 * np.eye(3)), Affine(0.02 * np.eye(3)))
     made = recipe(layers, (cloud(ring[0], name="ring"), small), stages=("one", "far", "back"))
     view = made.views[0]
-    assert view.room[0] == view.room[2] == 1 and view.at(0).ranges == view.ranges
-    np.testing.assert_allclose(np.diff(view.at(1).ranges), view.room[1] * np.diff(view.ranges))
-    np.testing.assert_allclose(np.mean(view.at(0.7).ranges, 1), np.mean(view.ranges, 1))
+    assert view.room[0] == view.room[2] == (1, 0, 0, 0) and view.at(0).ranges == view.ranges
+    times, *by = view.room[1]
+    np.testing.assert_allclose(np.diff(view.at(1).ranges), times * np.diff(view.ranges))
+    np.testing.assert_allclose(np.mean(view.at(0.7).ranges, 1), np.mean(view.ranges, 1) + 0.7 * np.array(by))
     for progress in (0, 0.3, 1, 1.6, 2):
         points = made.layer_points(view.layers[1], made.defaults, progress)
         assert np.abs(on_paper(view.at(progress), points, view.camera)[0]).max() <= FULL + CLOSE
     assert np.abs(on_paper(view, points * 50, view.camera)[0]).max() > 1, "it would leave the panel"
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+@pytest.mark.parametrize("away", [0.0, 20.0])
+def test_axes_follow_a_slider_that_moves_points_out_and_only_there(scale, away):
+    ring = clouds.circle(64, *np.eye(3)[:2])
+    layers = (Line("ring", "sphere", rows(np.eye(3)), order=ring[1]), Points("x", "input", rows(np.eye(3))))
+    shift = np.array([away, -away, 0])
+    times = Affine(Entries(np.zeros((3, 3)), {"k": np.eye(3)}), Entries(-shift, {"k": shift}))
+    small = cloud(0.1 * RNG.normal(size=(20, 3)), times, Affine(0.001 * np.eye(3)))
+    made = recipe(
+        layers,
+        (cloud(ring[0], name="ring"), small),
+        stages=("x", "k", "less"),
+        parameters=(Parameter("k", "k", 1.0, 0.1, 50, scale=scale),),
+        reaching=True,
+    )
+    (view,) = made.views
+    assert not view.room
+    for progress in (0, 1, 2):
+        assert view.at(progress, made.defaults).ranges == view.ranges
+        for k in (0.1, 50.0):
+            points = made.layer_points(view.layers[1], {"k": k}, progress)
+            at = view.at(progress, {"k": k})
+            assert np.abs(on_paper(at, points, at.camera)[0]).max() <= FULL + CLOSE, (progress, k)
+            out = np.abs(on_paper(view, points, view.camera)[0]).max() > 1
+            assert (at.ranges != view.ranges) == out, (progress, k)
+    far = made.layer_points(view.layers[1], {"k": 50.0}, 1)
+    assert np.abs(on_paper(view, far, view.camera)[0]).max() > 1, "it would leave the panel"
+
+
+@pytest.mark.parametrize("away", [0.0, 20.0])
+def test_a_stage_that_shows_more_fills_the_picture_and_is_in_its_middle(away):
+    """However far from the sphere that is."""
+    far = Affine(3 * np.eye(3), np.array([away, 0, -away]))
+    made = recipe(
+        (Points("x", "input", rows(np.eye(3))),), (cloud(X - X.mean(0), far),), stages=("one", "far")
+    )
+    points = made.layer_points(made.views[0].layers[0], made.defaults, 1.0)
+    flat = on_paper(made.views[0].at(1), points, made.views[0].camera)[0]
+    np.testing.assert_allclose((flat.min(0) + flat.max(0)) / 2, 0, atol=CLOSE)
+    np.testing.assert_allclose(np.ptp(flat, axis=0).max(), 2 * FULL, atol=CLOSE)
+
+
+def test_a_stage_that_shows_little_is_seen_from_nearer():
+    """A point that goes away makes the first frame large; before, the sphere has its share."""
+    ring = clouds.circle(64, *np.eye(3)[:2])
+    layers = (Line("ring", "sphere", rows(np.eye(3)), order=ring[1]), Points("x", "input", rows(np.eye(3))))
+    grown = cloud(0.3 * RNG.normal(size=(40, 3)), Affine(12 * np.eye(3)))
+    view = View("v", "", layers)
+    made = Recipe(("one", "far"), (), (cloud(ring[0], name="ring"), grown), (view,), progress=1.0)
+    shares = []
+    for progress in (0.0, 1.0):
+        points = made.layer_points(made.views[0].layers[0], made.defaults, progress)
+        shares.append(
+            np.ptp(on_paper(made.views[0].at(progress), points, made.views[0].camera)[0], axis=0).max() / 2
+        )
+    np.testing.assert_allclose(shares[0], HERO, atol=CLOSE)
+    assert shares[1] < HERO / 2 and made.views[0].room[1] == (1, 0, 0, 0)
+
+
+def test_a_plane_that_is_wide_takes_the_whole_width():
+    ring = clouds.circle(64, *np.eye(2))
+    layers = tuple(
+        Line(name, role, rows(np.eye(2)), order=ring[1]) for name, role in (("a", "sphere"), ("b", "input"))
+    )
+
+    def made(stretch):
+        return recipe(
+            layers, (cloud(ring[0], name="a"), cloud(ring[0] * [stretch, 1], name="b")), dims=2
+        ).views[0]
+
+    assert not made(1.2).wide and np.diff(made(1.2).ranges)[0] == np.diff(made(1.2).ranges)[1]
+    view = made(3)
+    (across,), (up,) = np.diff(view.ranges)
+    assert view.wide
+    np.testing.assert_allclose([across, up], [6 / FULL, 2 / TALL], atol=CLOSE)
 
 
 @pytest.mark.parametrize("kind", ["line", "labels", "disc"])
@@ -133,3 +214,26 @@ def test_one_point_and_tiny_and_huge_clouds_have_a_picture(points):
         low, high = np.array(made.views[0].ranges).T
         assert np.isfinite([low, high]).all() and (low < high).all()
         assert np.abs(seen(made)).max() <= 1
+
+
+@pytest.mark.parametrize("slug", [slug for slug in scenes() if slug != "activation"])  # that is a graph
+def test_the_first_picture_of_a_scene_is_large_whole_and_in_its_middle(slug):
+    """A sphere or circle has its share, unless the rest is so much larger that it fills the panel."""
+    state = state_of(scenes()[slug], {})
+    view, progress = state.recipe.views[0].at(state.progress), state.progress
+    at = state.recipe.moment(state.params, progress, followed=state.follow)
+    seen = [
+        mark
+        for mark in view.layers
+        if not mark.guide and mark.draws != "labels" and mark.opacity_at(progress) > 0
+    ]
+    flat = [on_paper(view, mark.points(at), view.camera)[0] for mark in seen]
+    flat = [each[np.isfinite(each).all(-1)] for each in flat]
+    every = np.vstack(flat)
+    assert np.abs(every).max() <= 1
+    low, high = every.min(0), every.max(0)
+    assert np.abs(low + high).max() / 4 <= CENTRED
+    whole = (high - low).max() / 2
+    heroes = [each for mark, each in zip(seen, flat, strict=True) if mark.role in HEROES and len(each)]
+    share = max((np.ptp(each, axis=0).max() / 2 for each in heroes), default=whole)
+    assert share >= LARGE or whole >= FILLED

@@ -12,7 +12,7 @@ from components.language.packing import pack, packed
 from components.language.recipe import Residual
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Track
 from geometry.distributions import best_threshold, histogram
-from tests.components.recipes import FADE, recipe
+from tests.components.recipes import FADE, fresh, recipe
 
 EXACT = 1e-12  # the same formula in another order
 PARAMS = {"gain": 2.0, "eps": 0.5}
@@ -159,13 +159,13 @@ def test_a_figure_runs_each_pipeline_once(monkeypatch):
         return stages(self, x, params)
 
     monkeypatch.setattr(Pipeline, "stages", counted)
-    small = recipe(3)
+    small = fresh(3)
     figure(small, {"gain": 2.0}, 1.5)
     seen = len(runs)
     assert seen == len(set(runs)) >= 2 * len(small.clouds), "the place and the pipeline of each"
     figure(small, {"gain": 2.0}, 0.5)
     assert len(runs) == seen
-    again, new = (figure(r, {"gain": -1.0}, 1.5).to_json() for r in (small, recipe(3)))
+    again, new = (figure(r, {"gain": -1.0}, 1.5).to_json() for r in (small, fresh(3)))
     assert again == new != figure(small, {"gain": 2.0}, 1.5).to_json()
 
 

@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 import pytest
 
 from components.language.scene import scenes
-from components.language.text import Text, heading, mathml, prose, read
+from components.language.text import Text, formula, heading, mathml, pieces, prose, read
 from components.training.recipes import state_of
 
 TEXT = r"""# Some & more
@@ -162,6 +162,14 @@ def test_operators_at_the_edge_of_a_piece_keep_their_room(latex, edges):
     """Else a browser takes them for signs before or after a thing, which stand close to it."""
     found = ElementTree.fromstring(mathml(latex))
     assert [mo.get("form") for mo in found.iter() if mo.tag.endswith("mo")].count("infix") == edges
+
+
+def test_a_long_formula_is_written_in_pieces():
+    told = r"a \quad \class{stage-1}{b \quad c} \allowbreak = d"
+    assert pieces(told) == [("a", False), (r"\class{stage-1}{b \quad c}", False), ("= d", True)]
+    found = formula(told)
+    assert found.count("<math") == 3 and found.count('<math class="on"') == 1
+    assert formula("x") == mathml("x", display="block")
 
 
 def test_angles_are_brackets():

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -27,6 +28,14 @@ def client():
 
 def opened(client, data=DATA):
     return client.post("/recording", data=data, **BYTES)
+
+
+def test_who_comes_while_another_file_is_measured_is_told_so_at_once(client):
+    """The largest takes ten seconds: who waited for it held one of the two places for work."""
+    with ThreadPoolExecutor(1) as pool, recordings.ONE:
+        answer = pool.submit(opened, client).result(timeout=20)
+    assert answer.status_code == 503 and "measured" in answer.json["error"] and answer.headers["Retry-After"]
+    assert opened(client).status_code == 200
 
 
 def test_from_a_file_to_its_picture_and_its_tables(client):

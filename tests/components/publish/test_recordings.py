@@ -20,6 +20,7 @@ def folder(tmp_path_factory):
     return path
 
 
+@pytest.mark.servers
 def test_from_a_model_to_its_verdict(folder, tmp_path, capsys):
     out = tmp_path / "mine.safetensors"
     asked = ["record", str(folder), "--text", str(folder / "text.txt"), "--out", str(out), "--vectors", "90"]
@@ -47,6 +48,7 @@ def refused(capsys, *arguments):
     return line
 
 
+@pytest.mark.servers
 def test_what_cannot_be_is_said_in_one_line(folder, tmp_path, capsys, monkeypatch):
     own, out = folder / "text.txt", ["--out", tmp_path / "mine.safetensors"]
     assert "No such file" in refused(capsys, "record", folder, "--text", tmp_path / "none", *out)
