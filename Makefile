@@ -9,7 +9,7 @@
 # make locks  pins what is installed, with hashes, in requirements/ (docs/deployment.md); LOCK_ARGS=--upgrade for newer
 # make clean  removes everything that these targets have made
 #
-# WORKERS   how many tests run at the same time
+# WORKERS   how many tests run at the same time; many of them wait, so that three keep two cores busy
 # PYTHON   the interpreter that makes .venv (3.11 or newer)
 # HOST, PORT   where `make run` serves; app.py has the defaults
 # TORCH_INDEX_ARGS   pip arguments for torch alone, say an --index-url with CPU builds: the usual Linux wheel is the
@@ -19,7 +19,7 @@ PYTHON ?= python3
 HOST ?=
 PORT ?=
 TORCH_INDEX_ARGS ?=
-WORKERS ?= 2
+WORKERS ?= 3
 
 # Recipes use .venv/bin/python -m ..., so that nothing needs to be activated.
 VENV = .venv/bin/python
@@ -30,6 +30,8 @@ LOCKED = $(PIP) --quiet --require-hashes --requirement
 WITH_NODE = PATH="$(CURDIR)/.venv/bin:$$PATH"
 # A worker keeps to one part of the tests, with a server and a browser of its own, and helps another when it is done.
 PYTEST = $(WITH_NODE) $(VENV) -m pytest --numprocesses=$(WORKERS) --dist=worksteal
+# It needs a JupyterLab, whose packages take seconds to load.
+NOTEBOOK = tests/browser/test_notebook.py
 UNITS = tests/assets tests/components tests/geometry tests/learning tests/tools
 # A package's install scripts never run. No retries: after a failure the page still works, with a larger bundle.
 NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
@@ -44,10 +46,10 @@ run: .venv/run.stamp node_modules/run.stamp
 # What does not need one another is done side by side.
 test: .venv/test.stamp
 	@$(MAKE) --no-print-directory --jobs=2 .venv/torch.stamp tools lint
-	@$(PYTEST) --durations=20 -m "not notebook"
+	@$(PYTEST) --durations=20 --ignore=$(NOTEBOOK)
 
 notebook: .venv/torch.stamp tools
-	@$(WITH_NODE) $(VENV) -m pytest -m notebook tests/browser/test_notebook.py
+	@$(WITH_NODE) $(VENV) -m pytest $(NOTEBOOK)
 
 check: .venv/torch.stamp lint
 	@$(PYTEST) -m "not servers" $(UNITS)

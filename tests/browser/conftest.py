@@ -2,6 +2,7 @@
 
 A page fails its test at the end if it reported an error, unless the test is marked
 `allow_errors(pattern)`, or if it asked another host than the server for anything.
+WebGL draws for tests that are marked `pixels`.
 """
 
 import os
@@ -29,6 +30,9 @@ ROOT = Path(__file__).resolve().parents[2]
 OFF = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "DestroyProfileOnBrowserClose", "HttpsUpgrades"]
 OFF += ["HttpsFirstBalancedModeAutoEnable", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints"]
 OFF += ["PaintHolding", "PreconnectToSearch", "ThirdPartyStoragePartitioning"]
+# The pages of one reader share a process, which compiles the scripts once; edges in space are not smoothed.
+CHEAP = ("--process-per-site", "--webgl-antialiasing-mode=none")
+EASY = {"viewport", "color_scheme", "reduced_motion"}  # options that a page takes also when it is open
 VIEWPORT = {"width": 1280, "height": 800}
 FAILED = pytest.StashKey[bool]()
 AS_IT_WAS = """window.normscape?.players.length === 1 && normscape.players[0].ready
@@ -37,6 +41,12 @@ AS_IT_WAS = """window.normscape?.players.length === 1 && normscape.players[0].re
   && !document.querySelector("dialog, .presenting")"""
 # A reader who has been everywhere: no scene shows itself first.
 KNOWN = f"try {{ localStorage.visited ??= '{','.join(scenes())}'; }} catch {{}}"
+# Who looks at no pixels has no use for a WebGL in software, which takes more than all the rest.
+BLIND = """window.blind = true;
+for (const call of ["drawArrays", "drawElements", "clear"]) {
+  const draws = WebGLRenderingContext.prototype[call];
+  WebGLRenderingContext.prototype[call] = function (...all) { if (!window.blind) draws.apply(this, all); };
+}"""
 START_SECONDS = 180  # a cold start beside others on two cores, with room to spare
 
 
@@ -44,6 +54,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker("browser")
+    items.sort(key=lambda item: item.path.name != "test_site.py")  # first what takes longest to prepare
 
 
 @pytest.hookimpl(wrapper=True)
@@ -93,7 +104,7 @@ def browser():
     executable = find()
     assert executable, "no browser: run `python tools/browser.py`"
     with sync_playwright() as playwright:
-        arguments = [*ARGUMENTS, f"--disable-features={','.join(OFF)}"]
+        arguments = [*ARGUMENTS, *CHEAP, f"--disable-features={','.join(OFF)}"]
         browser = playwright.chromium.launch(executable_path=executable, args=arguments)
         yield browser
         browser.close()
@@ -111,10 +122,14 @@ class Watch:
     def over(self, context, base):
         context.set_default_timeout(PATIENCE)
         self.known.add(urlsplit(base).netloc)
-        context.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        context.on("console", self._said)
         context.on("weberror", lambda report: self.errors.append(str(report.error)))
         context.on("request", self._asked)
         context.on("page", lambda page: page.on("websocket", self._asked))
+
+    def _said(self, message):
+        if message.type == "error":
+            self.errors.append(f"{message.text} ({message.location['url']})")
 
     def _asked(self, asked):
         url = urlsplit(asked.url)
@@ -130,27 +145,90 @@ class Watch:
             pytest.fail(f"errors on the page: {errors}; requests to other hosts: {strangers}", pytrace=False)
 
 
-@pytest.fixture
-def new_page(browser, server, request):
-    """A function that opens a page of its own; options are those of a Playwright context.
+def reading(browser, watch, *, first=False, draws=False, **options):
+    """A context of a reader, watched; who is there for the first time has visited nothing yet."""
+    context = browser.new_context(**options)
+    if not first:
+        context.add_init_script(KNOWN)
+    if not draws:
+        context.add_init_script(BLIND)
+    watch.over(context, options["base_url"])
+    return context
 
-    first: of a reader who has visited nothing yet.
+
+class Reader:
+    """Whose pages are opened one after another, in one context: nothing is fetched or compiled twice.
+
+    A tab that stays open keeps the process. Between two tests all else is closed and forgotten.
+    """
+
+    def __init__(self, browser, server, *, draws):
+        self.watch = Watch()
+        self.context = reading(browser, self.watch, draws=draws, base_url=server)
+        self.tab = self.context.new_page()
+        self.tab.goto("/words")
+
+    def open(self, viewport=VIEWPORT, **media):
+        page = self.context.new_page()
+        page.set_viewport_size(viewport)
+        if media:
+            page.emulate_media(**media)
+        return page
+
+    def forget(self):
+        for page in self.context.pages:
+            if page != self.tab:
+                page.close()
+        self.context.clear_cookies()
+        self.tab.evaluate("localStorage.clear()")
+
+
+@pytest.fixture
+def draws(request):
+    """Whether the test looks at what WebGL draws."""
+    return request.node.get_closest_marker("pixels") is not None
+
+
+@pytest.fixture(scope="session")
+def readers():
+    """The readers to whom most pages of this run belong, by whether WebGL draws for them."""
+    return {}
+
+
+@pytest.fixture
+def reader(browser, server, readers, draws):
+    if draws not in readers:
+        readers[draws] = Reader(browser, server, draws=draws)
+    return readers[draws]
+
+
+@pytest.fixture
+def new_page(browser, server, reader, draws, request):
+    """A function that opens a page; options are those of a Playwright context.
+
+    The first page of a test is of the reader of all tests, if its options allow it; each other one is of a
+    reader of its own.
+    first: of a reader who has visited nothing yet, and has nothing in store.
     """
     contexts, watch = [], Watch()
+    watch.known.add(urlsplit(server).netloc)  # also in a page of another server
 
     def open_page(*, first=False, **options):
+        if not first and not contexts and options.keys() <= EASY:
+            contexts.append(reader)
+            return reader.open(**options)
         options = {"base_url": server, "viewport": VIEWPORT, **options}
-        context = browser.new_context(**options)
-        if not first:
-            context.add_init_script(KNOWN)
-        contexts.append(context)
-        watch.over(context, options["base_url"])
-        return context.new_page()
+        contexts.append(reading(browser, watch, first=first, draws=draws, **options))
+        return contexts[-1].new_page()
 
     yield open_page
     for context in contexts:
-        context.close()
+        if context is reader:
+            context.forget()
+        else:
+            context.close()
     watch.judge(request.node)
+    reader.watch.judge(request.node)
 
 
 @pytest.fixture
@@ -160,32 +238,32 @@ def page(new_page):
 
 @pytest.fixture(scope="session")
 def shelf():
-    """Where the kept page stands between two tests, with its watch."""
-    return []
+    """Where a kept page stands between two tests, with its watch, by whether WebGL draws for it."""
+    return {}
 
 
 @pytest.fixture
-def kept(browser, server, shelf, request):
+def kept(browser, server, shelf, draws, request):
     """A page that one test hands on to the next: `visit` puts a new player into it, without a load.
 
-    For tests that do what a reader can do, and nothing else. It is given up where a test fails, or leaves
-    more than a scene: a dialog, a theme of the reader's, another page.
+    For tests that do what a reader can do, and nothing else. It is given up where a test fails, makes the page
+    report errors (the next test would have those that come late), or leaves more than a scene: a dialog, a
+    theme of the reader's, another page.
     """
-    if not shelf:
-        context, watch = browser.new_context(base_url=server), Watch()
-        context.add_init_script(KNOWN)
-        watch.over(context, server)
-        shelf.append((context.new_page(), watch))
-    page, watch = shelf.pop()
+    if draws not in shelf:
+        watch = Watch()
+        shelf[draws] = reading(browser, watch, draws=draws, base_url=server).new_page(), watch
+    page, watch = shelf.pop(draws)
     page.set_viewport_size(VIEWPORT)
     page.emulate_media(color_scheme="light", reduced_motion="no-preference")
     page.mouse.move(0, 0)
     page.evaluate("window.kept = true")
     yield page
-    if request.node.stash.get(FAILED, False) or len(page.context.pages) > 1 or not page.evaluate(AS_IT_WAS):
+    as_it_was = len(page.context.pages) == 1 and page.evaluate(AS_IT_WAS)
+    if request.node.stash.get(FAILED, False) or watch.errors or not as_it_was:
         page.context.close()
     else:
-        shelf.append((page, watch))
+        shelf[draws] = page, watch
     watch.judge(request.node)
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -9,7 +10,8 @@ from components.training import recipes
 
 PATIENCE = 60_000  # ms; software WebGL on two busy cores
 HASTE = 10  # times the usual speed
-FEW = "n=60"  # points: enough to see, quick to draw
+SPACE = "n=60"  # points: enough to see, quick to draw
+FEW = f"d=2&{SPACE}"  # for all that is not about space, whose drawing takes half of the time
 
 
 # Into a kept page that shows the scene of a link a new player, which reads the link.
@@ -20,6 +22,7 @@ AGAIN = """async (link) => {
   document.activeElement?.blur();
   scrollTo(0, 0);
   root.remove();
+  for (const card of root.querySelectorAll(".guide")) card.remove(); // of the old one
   await 0; // the old one goes
   history.replaceState(history.state, "", link);
   page.insertBefore(root, next);
@@ -101,7 +104,7 @@ STATE = """JSON.stringify([Object.entries(p.choices).map(([name, value]) => [nam
   Object.entries(p.params).sort(), p.progress, p.followed, p.camera && p.camera.eye])"""
 
 
-def state_of(scene, stop):
+def whole_state(scene, stop):
     """The whole state of a stop, as STATE has it in the browser: what it does not name is the scene's own."""
     state = recipes.state_of(scene, stop.state)
     choices = sorted([name, str(value)] for name, value in state.choices.items())
@@ -117,18 +120,16 @@ def whole(value):
     return int(value) if isinstance(value, float) and value == int(value) else value
 
 
-def walk(page, link, scene, look=lambda page: None):
-    """Take the tour of a scene, to its end, and look at each stop, before and after its answer."""
+def walk(page, link, scene):
+    """Take the tour of a scene, to its end, with the right answers; each stop comes to rest in its state."""
     visit(page, link)
     page.get_by_role("link", name="Take the tour").click()
     stops = scene.text.tour
     for k, stop in enumerate(stops, 1):
         until(page, f"p.ready && p.root.querySelector('.guide .count').textContent === '{k} of {len(stops)}'")
         if stop.question:
-            look(page)
             page.locator(".guide .question button").nth(stop.right).click()
-        rest(page, f"({STATE}) === {json.dumps(state_of(scene, stop))}")
-        look(page)
+        rest(page, f"({STATE}) === {json.dumps(whole_state(scene, stop))}")
         page.locator(".guide .on").click()
     assert page.locator(".guide").is_hidden()
     assert page.locator(".notice").is_hidden()
@@ -169,8 +170,17 @@ def pixels(page, png, width=0):
     return np.frombuffer(base64.b64decode(data), np.uint8).reshape(height, width, 4)[..., :3].astype(float)
 
 
+@contextmanager
+def pixels_drawn(page):
+    """Meanwhile WebGL draws, also in a test that is not marked `pixels`."""
+    page.evaluate("window.blind = false")
+    yield
+    page.evaluate("window.blind = true")
+
+
 def look(page, width=0):
     """The figures of a page as numbers, without the names at things, which stand there at rest only."""
+    assert not page.evaluate("window.blind"), "mark the test `pixels`"
     frames(page)
     return pixels(page, page.locator(".views").screenshot(style=".legend { visibility: hidden }"), width)
 

@@ -96,6 +96,7 @@ def test_the_field_follows_the_resolution(new_page):
         fits(page)
 
 
+@pytest.mark.pixels
 def test_what_is_held_in_motion_follows_the_window(new_page):
     """Also in space, where Plotly itself would draw what had settled before."""
     page = new_page(viewport={"width": 1300, "height": 800})
@@ -113,6 +114,7 @@ def test_what_is_held_in_motion_follows_the_window(new_page):
     assert difference(moving[:half], look(page, BLURRED)[:half]) < SAME_BLURRED
 
 
+@pytest.mark.pixels
 def test_a_saved_picture_has_the_field(page):
     visit(page, PAGE)
     share = """(async () => {

@@ -3,25 +3,7 @@
 import pytest
 
 from components.language.scene import scenes
-from tests.browser.hand import FEW, player, rest, until, visit
-
-WORDS = """() => { // of the text, in formulas too, that stand wholly in the window
-  const walker = document.createTreeWalker(document.querySelector(".explained"), NodeFilter.SHOW_TEXT);
-  const range = document.createRange();
-  let count = 0;
-  while (walker.nextNode()) {
-    const { currentNode: node } = walker;
-    if (node.parentElement.closest("math, .to")) continue;
-    for (const word of node.data.matchAll(/\\p{L}+/gu)) {
-      range.setStart(node, word.index);
-      range.setEnd(node, word.index + word[0].length);
-      count += range.getBoundingClientRect().bottom <= innerHeight;
-    }
-  }
-  return count;
-}"""
-FEWEST = 60  # words of explanation on the first screen
-LAPTOP = {"width": 1440, "height": 900}
+from tests.browser.hand import FEW, SPACE, player, rest, until, visit
 
 
 @pytest.fixture
@@ -34,7 +16,7 @@ def lit(page):
 
 
 def test_a_paragraph_is_lit_at_its_stage_and_leads_there(page):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SPACE}")
     assert "A layer of a network" in page.locator(".passage.lit").inner_text()
     page.locator(".passage", has_text="falls along the orange line").click()
     rest(page)
@@ -68,21 +50,6 @@ def test_what_is_folded_unfolds_when_a_link_or_a_stop_sets_it(page):
     assert more.evaluate("(e) => e.open") and page.locator("#choice-n").is_visible()
 
 
-def test_the_first_screen_explains(new_page):
-    """Where the controls will be there is room before they come: no player is needed to measure."""
-    page, few = new_page(viewport=LAPTOP), {}
-    page.route("**/recipe/**", lambda route: None)  # it is on its way
-    for slug in scenes():
-        page.goto(f"/{slug}", wait_until="domcontentloaded")
-        page.wait_for_function(
-            "() => getComputedStyle(document.querySelector('.stage')).position === 'sticky'"
-        )
-        found = page.evaluate(WORDS)
-        if found < FEWEST:
-            few[slug] = found
-    assert not few
-
-
 def test_a_scene_on_paper(page):
     scene = scenes()["layernorm"]
     visit(page, f"/layernorm?{FEW}")
@@ -102,3 +69,17 @@ def test_a_scene_on_paper(page):
     paper = page.pdf(format="A4")
     assert paper.startswith(b"%PDF") and len(paper) > 50_000
     assert page.evaluate("document.querySelector('.views').style.width") == "", "as before"
+
+
+LEFT = "([x, y]) => document.elementFromPoint(x, y)?.closest('.numbers, .text')?.className"
+
+
+@pytest.mark.parametrize("part", ["numbers", "text"])
+def test_the_figure_leaves_with_its_column(page, part):
+    """What stands below both is read over the whole width: nothing covers it."""
+    page.set_viewport_size({"width": 1440, "height": 900})
+    visit(page, f"/layernorm?{FEW}")
+    below = page.locator(f"main > .{part}")
+    below.evaluate("(e) => e.scrollIntoView()")
+    box = below.bounding_box()
+    assert page.evaluate(LEFT, [box["x"] + 20, box["y"] + 40]) == part

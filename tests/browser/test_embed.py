@@ -11,7 +11,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from components.language.scene import scenes
-from tests.browser.hand import FEW, PATIENCE, difference, frames, look, player, rest, until, visit
+from tests.browser.hand import FEW, PATIENCE, SPACE, difference, frames, look, player, rest, until, visit
 
 LIGHT = 60_000  # bytes, compressed, until a picture is seen
 HOST = """<!DOCTYPE html><title>A blog</title><link rel="icon" href="data:,">
@@ -212,14 +212,15 @@ def test_it_starts_by_itself_unless_one_asked_for_no_motion(new_page, motion, ru
         rest(page, "!p.playing && p.progress === p.last")
 
 
+@pytest.mark.pixels
 def test_the_poster_is_where_the_figure_will_be(new_page):
     """The figure takes the place of a picture much like it: nothing jumps."""
     page = new_page(viewport={"width": 720, "height": 1000})
     page.route("**/embed.mjs", lambda route: route.fulfill(body="", content_type="text/javascript"))
-    page.goto(f"/embed/layernorm?{FEW}&progress=2")
+    page.goto(f"/embed/layernorm?{SPACE}&progress=2")
     poster = look(page, 60)
     page.unroute("**/embed.mjs")
-    visit(page, f"/embed/layernorm?{FEW}&progress=2")
+    visit(page, f"/embed/layernorm?{SPACE}&progress=2")
     rest(page)
     figure = look(page, 60)
     blank = figure * 0 + figure[0, 0]
@@ -256,6 +257,7 @@ def test_the_embed_of_what_is_on_the_screen(new_page, server):
     assert player(guest, "p.params.gamma1") == 1.25
 
 
+@pytest.mark.pixels
 @pytest.mark.parametrize("link", ["/layernorm?n=60", "/activation"])
 def test_a_film_of_the_progress(new_page, link):
     page = new_page()
@@ -266,11 +268,13 @@ def test_a_film_of_the_progress(new_page, link):
         page.get_by_role("button", name="WebM").click()
     film = saved.value.path().read_bytes()
     assert saved.value.suggested_filename.endswith(".webm") and film[:4] == b"\x1a\x45\xdf\xa3"
+    assert len(film) > 1000, "pictures, and not the head of a film alone"
     shades = new_page().evaluate(PLAY, base64.b64encode(film).decode())
     assert max(shades) > 5, "a picture, and not one colour"
     assert len(set(shades)) > 1, "it moves"
 
 
+@pytest.mark.pixels
 @pytest.mark.parametrize("end", ["the figure goes", "it shall loop"])
 def test_a_film_that_is_broken_off_ends(page, end):
     page.add_init_script(WATCH_RECORDERS)

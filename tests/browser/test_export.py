@@ -106,6 +106,7 @@ def test_films(tmp_path):
     assert np.abs(pictures[0] - pictures[-1]).mean() > 0.1
 
 
+@pytest.mark.pixels
 def test_printing_has_the_3d_picture(page):
     """A printer finds WebGL empty; a copy is there while it prints."""
     visit(page, "/layernorm?n=60")

@@ -6,21 +6,36 @@ from tests.browser.hand import PATIENCE
 
 OURS = {"SourceSans3VF", "STIX Two Math"}  # as they call themselves
 LOADED = "() => document.fonts.status === 'loaded' && [...document.fonts].some((f) => f.status === 'loaded')"
-WORDS = "h1, p, button:not(#theme), label, select, summary, td, .stop, .legend li, .headline, math, math *"
+# Marks those elements whose own text has a letter that none before has in the same style, and counts them.
+MARK = """(root) => {
+  const known = new Set();
+  const marked = [...document.querySelectorAll(`${root} *`)].filter((e) => {
+    const own = [...e.childNodes].map((n) => (n instanceof Text ? n.data.trim() : "")).join("");
+    if (!own || !e.checkVisibility() || e.closest("svg, #theme, script, style")) return false;
+    const { fontFamily, fontStyle, fontWeight } = getComputedStyle(e);
+    const letters = [...own].map((letter) => [letter, fontFamily, fontStyle, fontWeight].join());
+    const fresh = letters.some((letter) => !known.has(letter));
+    letters.forEach((letter) => known.add(letter));
+    return fresh;
+  });
+  marked.forEach((e) => e.setAttribute("data-face", root));
+  return known.size;
+}"""
 
 
-def drawn(page, selector):
-    """The typefaces in which text is drawn: name → how many glyphs."""
+def drawn(page, root):
+    """The typefaces in which the text of a page is drawn, and in how many letters and styles it is."""
+    count = page.evaluate(MARK, root)
     tools = page.context.new_cdp_session(page)
     for domain in ("DOM", "CSS"):
         tools.send(f"{domain}.enable")
-    root = tools.send("DOM.getDocument")["root"]["nodeId"]
-    found = {}
-    for node in tools.send("DOM.querySelectorAll", {"nodeId": root, "selector": selector})["nodeIds"]:
+    top, found = tools.send("DOM.getDocument")["root"]["nodeId"], set()
+    marked = {"nodeId": top, "selector": f"[data-face={root}]"}
+    for node in tools.send("DOM.querySelectorAll", marked)["nodeIds"]:
         for face in tools.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]:
             name = face["familyName"] if face["isCustomFont"] else f"the system's {face['familyName']}"
-            found[name] = found.get(name, 0) + face["glyphCount"]
-    return found
+            found.add(name)
+    return found, count
 
 
 @pytest.mark.parametrize("path", ["/", "/layernorm", "/embed/fold"])
@@ -28,7 +43,18 @@ def test_a_page_is_drawn_in_our_typefaces(page, server, path):
     page.goto(f"{server}{path}")
     page.wait_for_function("() => window.normscape?.players[0]?.ready", timeout=PATIENCE)
     page.wait_for_function(LOADED, timeout=PATIENCE)
-    found = drawn(page, WORDS)
-    assert sum(found.values()) > 200
-    assert set(found) == OURS
-    assert set(drawn(page, "math *")) == {"STIX Two Math"}
+    found, count = drawn(page, "body")
+    assert found == OURS and count > 40
+    assert drawn(page, "math")[0] == {"STIX Two Math"}
+
+
+# How far what stands under a root reaches out of it, in pixels.
+BEYOND = """() => [...document.querySelectorAll("main msqrt")].filter((e) => e.checkVisibility()).map((e) =>
+  e.lastElementChild.getBoundingClientRect().right - e.getBoundingClientRect().right)"""
+
+
+def test_a_root_is_as_wide_as_what_stands_under_it(page, server):
+    """Also where it was laid out before its typeface came."""
+    page.goto(f"{server}/layernorm")
+    page.wait_for_function("() => document.documentElement.dataset.letters === 'here'", timeout=PATIENCE)
+    assert max(page.evaluate(BEYOND)) < 0.5

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from components.drawing.projection import project
-from components.language.marks import Disc, Line, Mesh, Points
+from components.language.framing import HEROES, SEEN
+from components.language.marks import Disc, Line, Mesh, Points, Support, SupportDisc
 from components.language.scene import scenes
 from components.training.recipes import state_of
+from tests.browser.hand import frames, player, rest, visit
 from tests.browser.hand import pixels as read
-from tests.browser.hand import player, rest, visit
 
 INK = 10  # of 255: what differs from the paper by more is drawn; the net of the sphere is faint
 ALIKE = 0.02  # of the panel's smaller side: between what is drawn and what is computed
@@ -19,14 +20,59 @@ NAMES = """[...document.querySelectorAll(".view")].map((view) => {
   const seen = (e) => e.getClientRects().length > 0;
   const legend = [...view.querySelectorAll(".legend li:not(.named)")].filter(seen);
   const names = [...view.querySelectorAll(".named")].filter(seen).map(box);
-  return { names, view: box(view.querySelector(".figure")),
+  const told = legend.map((e) => getComputedStyle(e).getPropertyValue("--name") + e.textContent);
+  return { names, told, view: box(view.querySelector(".figure")),
     rows: new Set(legend.map((e) => Math.round(e.getBoundingClientRect().top))).size };
 })"""
+
+
+# Of the hero only some layers, painted as while things move: without Plotly's axes, which a plane has in SVG.
+ONLY = """((kept) => {
+  const [{ view }] = p.panels;
+  view.layers.forEach((layer, l) => {
+    layer.was ??= { opacity: layer.opacity, fade: layer.fade };
+    Object.assign(layer, kept ? { opacity: kept.includes(l) ? 1 : 0, fade: null } : layer.was);
+  });
+  p.pressed = Boolean(kept);
+  p.seek(p.progress);
+})(value)"""
+BARE = f"{ALONE} .view .figure .main-svg * {{ visibility: hidden }}"
+RIM = 2  # pixels
 
 
 @pytest.fixture
 def page(kept):
     return kept
+
+
+def ink(page, kept):
+    """How large some layers of the hero are as they are drawn, and how far from the middle: in parts of the
+    panel's smaller side; and whether they keep off its rim."""
+    player(page, ONLY, kept)
+    frames(page, 3)
+    shot = read(page, page.locator(".view .figure").first.screenshot(style=BARE))
+    drawn = np.abs(shot - shot[0, 0]).max(-1) > INK
+    side = min(drawn.shape)
+    ends = [np.flatnonzero(drawn.any(axis))[[0, -1]] for axis in (0, 1)]
+    share = max(last + 1 - first for first, last in ends) / side
+    off = max(abs(first + last + 1 - n) / 2 for (first, last), n in zip(ends, drawn.shape[::-1], strict=True))
+    inner = drawn[RIM:-RIM, RIM:-RIM]
+    return share, off / side, bool(inner.sum() == drawn.sum())
+
+
+def shares(page, scene):
+    """Of the hero as a scene opens: the share of its sphere or circle (of all, where there is none), and of
+    all that is no guide; how far that is from the middle; whether it is whole."""
+    state = state_of(scene, {})
+    at = [k for k, m in enumerate(state.recipe.views[0].layers) if m.opacity_at(state.progress) >= SEEN]
+    layers = dict(zip(at, (state.recipe.views[0].layers[k] for k in at), strict=True))
+    every = [k for k, m in layers.items() if not m.guide and m.draws != "labels" and m.flat != 0]
+    every = [k for k in every if not isinstance(layers[k], Support | SupportDisc)]
+    round_ = [k for k in every if isinstance(layers[k], Line | Mesh) and layers[k].role in HEROES]
+    large, off, whole = ink(page, every)
+    hero = ink(page, round_)[0] if round_ else large
+    player(page, ONLY)
+    return hero, large, off, whole
 
 
 def computed(slug, size):
@@ -42,6 +88,7 @@ def computed(slug, size):
     return np.array([np.min(found, axis=0), np.max(found, axis=0)])
 
 
+@pytest.mark.pixels
 @pytest.mark.parametrize("size", SIZES)
 def test_what_is_drawn_is_as_large_as_computed(page, size):
     """So that what is computed for every scene is true of its picture."""
@@ -58,7 +105,7 @@ def test_what_is_drawn_is_as_large_as_computed(page, size):
     assert np.abs(got - computed("spiral", (wide, tall))).max() <= ALIKE * min(wide, tall)
 
 
-@pytest.mark.parametrize("slug", ["layernorm", "spiral", "symmetrise"])
+@pytest.mark.parametrize("slug", ["layernorm", "spiral", "symmetrise", "drift"])
 def test_names_never_meet_and_the_legend_is_short(page, slug):
     page.set_viewport_size({"width": 1440, "height": 900})
     visit(page, f"/{slug}")
@@ -68,6 +115,8 @@ def test_names_never_meet_and_the_legend_is_short(page, slug):
         rest(page, f"p.progress === {progress}")
         views = page.evaluate(NAMES)
         assert views[0]["names"]
+        rows = [row for view in views for row in view["told"]]
+        assert len(rows) == len(set(rows)), "told once"
         for view in views:
             assert view["rows"] <= 3
             left, top, right, bottom = view["view"]

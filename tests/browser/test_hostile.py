@@ -165,6 +165,7 @@ def test_a_module_that_does_not_come_is_told_until_it_comes(new_page, path):
     assert page.locator(".notice").is_hidden()
 
 
+@pytest.mark.pixels
 @pytest.mark.allow_errors("status of 400")
 def test_nonsense_vectors_are_named_by_their_line(page):
     visit(page, "/layernorm?points=own")
@@ -192,4 +193,4 @@ def test_a_number_of_points_out_of_range(page):
     page.fill("#choice-n", "20000")
     page.press("#choice-n", "Enter")
     page.wait_for_selector(".notice:has-text('20000')", timeout=PATIENCE)
-    assert player(page, "p.drawn('points').length") == 180
+    assert player(page, "p.drawn('points').length") == 120

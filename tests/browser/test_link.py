@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 
-from tests.browser.hand import FEW, PATIENCE, camera, drag, middle, player, rest, until, visit
+from tests.browser.hand import FEW, PATIENCE, SPACE, camera, drag, middle, player, rest, until, visit
 
 SAME_CAMERA = 2e-3  # of the eye's coordinates: the link carries three digits
 
@@ -33,7 +33,7 @@ COLOUR = "p.panels[0].gd.data.find((trace) => trace.name === 'the followed point
 
 def test_the_link_has_the_whole_state_and_restores_it(new_page):
     page = new_page()
-    visit(page, f"/layernorm?{FEW}&points=ring")
+    visit(page, f"/layernorm?{SPACE}&points=ring")
     drag(page, middle(page, ".figure"), (120, 40))
     written(page, "camera")
     player(page, "p.set('gamma2', -0.73)")
@@ -111,7 +111,7 @@ def test_back_and_forward_lead_through_choices_and_pages(page):
 def test_going_back_at_once_leaves_each_link_as_it_was(new_page):
     """The state of the step before is not written over the link of the step that is being gone to."""
     page = new_page()
-    visit(page, f"/layernorm?{FEW}&points=ring")
+    visit(page, f"/layernorm?{SPACE}&points=ring")
     page.select_option("#choice-d", "2")
     until(page, "p.ready && p.recipe.chosen.d === '2'")
     rest(page)
@@ -128,7 +128,7 @@ def test_going_back_at_once_leaves_each_link_as_it_was(new_page):
 
 
 def test_going_back_turns_the_camera_back(page):
-    visit(page, f"/layernorm?{FEW}&camera=1,0.5,0.4")
+    visit(page, f"/layernorm?{SPACE}&camera=1,0.5,0.4")
     page.select_option("#choice-points", "ring")
     until(page, "p.ready && p.recipe.chosen.points === 'ring'")
     drag(page, middle(page, ".figure"), (120, 40))

@@ -18,6 +18,7 @@ from tests.browser.test_painter import (
 from tests.components.language.test_scene import SCENE
 
 
+@pytest.mark.pixels
 @pytest.mark.parametrize(
     ("d", "wide", "same", "another"),
     [("3", None, SAME_PICTURE, ANOTHER_PICTURE), ("2", BLURRED, SAME_BLURRED, ANOTHER_BLURRED)],

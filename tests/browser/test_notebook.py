@@ -15,8 +15,6 @@ from tests.browser.hand import drag, middle
 from tests.waiting import answers, until
 from tools.ports import free
 
-pytestmark = pytest.mark.notebook
-
 CELLS = [
     'from normscape import Figure\nfig = Figure("layernorm", gamma1=1.5, n=60, progress=1)\nfig',
     "import torch\nfrom normscape import record\n"

@@ -5,7 +5,19 @@ from itertools import pairwise
 import pytest
 
 from components.language.scene import scenes
-from tests.browser.hand import FEW, PATIENCE, difference, frames, pixels, player, rest, strays, until, visit
+from tests.browser.hand import (
+    FEW,
+    PATIENCE,
+    SPACE,
+    difference,
+    frames,
+    pixels,
+    player,
+    rest,
+    strays,
+    until,
+    visit,
+)
 
 FIGURES = 10
 SMALL = {"viewport": {"width": 800, "height": 600}}
@@ -40,7 +52,7 @@ def test_ten_figures_after_one_another_leak_no_webgl_context(new_page):
     page.on("console", lambda message: said.append(message.text))
     page.add_init_script(WATCH_CONTEXTS + "window.kept = true;")
     for k in range(FIGURES):
-        visit(page, f"/rmsnorm?{FEW}&seed={k}")
+        visit(page, f"/rmsnorm?{SPACE}&seed={k}")
     assert page.evaluate("contexts.length") >= 2 * FIGURES, "each view has had one"
     alive = "contexts.map((r) => r.deref()).filter((c) => c && !c.isContextLost()).length"
     assert page.evaluate(alive) == player(page, "p.panels.filter((panel) => panel.is3d).length") == 2
@@ -69,7 +81,7 @@ def test_from_scene_to_scene_through_the_menu(page):
 def test_without_webgl_there_is_a_word_and_a_still_picture(new_page):
     page = new_page()
     page.add_init_script(NO_WEBGL)
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SPACE}")
     assert "no WebGL" in page.locator(".views [role=status]").text_content()
     loaded = "() => (({ complete, naturalWidth: n }) => complete && n)(document.querySelector('.still img'))"
     page.wait_for_function(loaded, timeout=PATIENCE)
@@ -100,7 +112,7 @@ def test_without_webgl_there_is_a_word_and_a_still_picture(new_page):
 
 @pytest.mark.parametrize("slug", ["layernorm", "rmsnorm"])
 def test_everything_has_its_place(page, slug):
-    visit(page, f"/{slug}?{FEW}")
+    visit(page, f"/{slug}?{SPACE}")
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         frames(page, 3)

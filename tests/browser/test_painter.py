@@ -2,7 +2,9 @@
 
 import pytest
 
-from tests.browser.hand import FEW, difference, frames, hold, look, player, rest, until, visit
+from tests.browser.hand import SPACE, difference, frames, hold, look, pixels, player, rest, until, visit
+
+pytestmark = pytest.mark.pixels
 
 # Mean absolute difference of 255 over the figures. The same state differs by the rounding of float32 and by
 # the order in which transparent things are drawn: measured 0.001 to 0.07 where spheres fill their panel.
@@ -17,12 +19,12 @@ BLURRED = 160  # px wide
 SMALL = {"viewport": {"width": 900, "height": 640}}
 
 STATES = {
-    "layernorm": ("/layernorm", FEW, {"mean": -0.5, "gamma1": 1.7, "gamma3": -0.6, "beta2": 0.8}, 2.37),
-    "layernorm late": ("/layernorm", FEW, {"mean": 1.2, "gamma2": 0.4, "beta1": -0.9}, 4.6),
-    "layernorm d=4": ("/layernorm", f"{FEW}&d=4", {"mean": -1, "gamma4": 1.9, "gamma1": 0.3}, 3.4),
-    "RMSNorm": ("/layernorm", f"{FEW}&variant=rmsnorm", {"mean": 0.1, "gamma2": 1.8}, 2.8),
+    "layernorm": ("/layernorm", SPACE, {"mean": -0.5, "gamma1": 1.7, "gamma3": -0.6, "beta2": 0.8}, 2.37),
+    "layernorm late": ("/layernorm", SPACE, {"mean": 1.2, "gamma2": 0.4, "beta1": -0.9}, 4.6),
+    "layernorm d=4": ("/layernorm", f"{SPACE}&d=4", {"mean": -1, "gamma4": 1.9, "gamma1": 0.3}, 3.4),
+    "RMSNorm": ("/layernorm", f"{SPACE}&variant=rmsnorm", {"mean": 0.1, "gamma2": 1.8}, 2.8),
     "many": ("/layernorm", "n=1600", {"mean": 0.1, "gamma1": -1.5}, 3.9),
-    "rmsnorm": ("/rmsnorm", FEW, {"q": 2.5}, 2.8),
+    "rmsnorm": ("/rmsnorm", SPACE, {"q": 2.5}, 2.8),
     "wider axes": ("/surface", "slice=fold", {"t": 1.9}, 1.4),
 }
 OPENED = ("layernorm", "layernorm d=4", "rmsnorm")  # the others beside what they themselves settle to
@@ -119,8 +121,28 @@ def test_ten_thousand_points_move_the_fast_way(page):
 
 def test_colours_that_follow_the_points_settle_as_they_moved(page):
     """d = 4 shows the lost coordinate as colour: live, and after motion in Plotly's own data."""
-    visit(page, f"/layernorm?{FEW}&d=4&progress=0")
+    visit(page, f"/layernorm?{SPACE}&d=4&progress=0")
     move(page, {"mean": 1.5}, 0.4)
     moving = look(page)
     let_go(page, 0.4)
     assert difference(moving, look(page)) < SAME_PICTURE
+
+
+def test_a_sheet_whose_vertices_are_shared_is_drawn_as_plotly_draws_it(page):
+    """Moving, a mesh has each vertex once, with its colour; at rest one for each corner of a triangle."""
+
+    def shown():
+        frames(page)
+        first = page.locator(".views .figure").first
+        return pixels(page, first.screenshot(style=".legend, .headline { visibility: hidden }"))
+
+    visit(page, "/octants?progress=0")
+    rest(page)
+    move(page, {"step": 1000}, 4.4)
+    moving = shown()
+    move(page, {"step": 1000}, 4.5)
+    other = shown()
+    let_go(page, 4.4)
+    still = shown()
+    assert difference(moving, still) < SAME_PICTURE
+    assert difference(other, still) > ANOTHER_PICTURE

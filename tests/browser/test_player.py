@@ -13,6 +13,7 @@ from geometry.plane import along
 from tests.browser.hand import (
     FEW,
     PATIENCE,
+    SPACE,
     STATE,
     camera,
     difference,
@@ -23,9 +24,9 @@ from tests.browser.hand import (
     pixels,
     player,
     rest,
-    state_of,
     until,
     visit,
+    whole_state,
 )
 
 SMALL = {"viewport": {"width": 900, "height": 640}}
@@ -148,7 +149,7 @@ def test_speed_changes_without_a_jump(page):
 
 
 def test_the_camera_stays_where_the_hand_left_it(page):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SPACE}")
     first = camera(page)
     player(page, "(p.loop = true, p.play())")
     until(page, "p.progress > 0.1")
@@ -179,7 +180,7 @@ def test_the_camera_stays_where_the_hand_left_it(page):
 @pytest.mark.parametrize("way", ["", "#public"])
 def test_the_scene_turns_at_once_after_it_has_settled(page, way):
     """Plotly is deaf to the mouse for half a second after an update of its own."""
-    visit(page, f"/layernorm?{FEW}&gamma1=1.2{way}")
+    visit(page, f"/layernorm?{SPACE}&gamma1=1.2{way}")
     player(page, "p.seek(2)")
     rest(page)
     first = camera(page)
@@ -187,8 +188,10 @@ def test_the_scene_turns_at_once_after_it_has_settled(page, way):
     assert np.abs(camera(page) - first).max() > 0.2
 
 
+@pytest.mark.pixels
 def test_cameras_of_one_scene_turn_together(page):
-    visit(page, f"/rmsnorm?{FEW}")
+    visit(page, f"/rmsnorm?{SPACE}")
+    rest(page)
     drag(page, middle(page, ".view:nth-of-type(2) .figure"), (-90, 30))
     page.wait_for_function("() => location.search.includes('camera=')", timeout=PATIENCE)
     frames(page, 3)
@@ -198,7 +201,7 @@ def test_cameras_of_one_scene_turn_together(page):
 
 
 def test_the_wheel_scrolls_the_page_and_comes_closer_with_ctrl(page):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SPACE}")
     first = camera(page)
     page.mouse.move(*middle(page, ".figure"))
     page.mouse.wheel(0, 200)
@@ -211,6 +214,7 @@ def test_the_wheel_scrolls_the_page_and_comes_closer_with_ctrl(page):
     until(page, f"Math.hypot(...p.panels[0].camera().eye) < {0.9 * np.linalg.norm(first)}")
 
 
+@pytest.mark.pixels
 def test_at_rest_hover_and_data_tell_where_the_points_are(page):
     visit(page, "/layernorm?n=12")
     drag_slider(page, "mean", -50)
@@ -224,6 +228,7 @@ def test_at_rest_hover_and_data_tell_where_the_points_are(page):
     assert np.allclose(numbers, at, atol=0.006), "hover shows two digits"
 
 
+@pytest.mark.pixels
 def test_nothing_stale_hovers_over_moving_points(page):
     visit(page, "/layernorm?n=12")
     rest(page)
@@ -232,6 +237,7 @@ def test_nothing_stale_hovers_over_moving_points(page):
     page.wait_for_selector(".hovertext", state="hidden", timeout=PATIENCE)
 
 
+@pytest.mark.pixels
 def test_a_click_on_a_point_follows_it(page):
     visit(page, "/layernorm?n=12")
     rest(page)
@@ -250,6 +256,7 @@ def test_a_click_on_a_point_follows_it(page):
     assert abs(float(first.replace("−", "-")) - player(page, "p.stages.points[0][3 * p.followed]")) < 1e-3
 
 
+@pytest.mark.pixels
 def test_the_saved_picture_shows_the_present_state(new_page):
     def saved(page):
         rest(page)
@@ -301,7 +308,9 @@ def test_a_stop_fixes_the_whole_state(page):
     rest(page)
     for k in (4, 1, 0):
         player(page, "p.tour.visit(value)", k)
-        until(page, f"p.ready && !p.leg && ({STATE}) === {json.dumps(state_of(scene, scene.text.tour[k]))}")
+        until(
+            page, f"p.ready && !p.leg && ({STATE}) === {json.dumps(whole_state(scene, scene.text.tour[k]))}"
+        )
 
 
 def test_a_run_ends_with_the_plane_edge_on(page):

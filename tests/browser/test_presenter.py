@@ -153,10 +153,12 @@ def test_a_teachers_link_shows_some_controls(page, server):
     assert link == f"{server}{PAGE}&controls=d,gamma1&tour=1"
     visit(page, link)
     until(page, "p.tour.current === 0")
-    controls = page.locator(
-        ".controls input[type=range], .controls select, .scrubber button, .scrubber input"
+    controls = ".controls :is(input[type=range], select), .scrubber :is(button, input)"
+    page.wait_for_function(
+        """(controls) => [...document.querySelectorAll(controls)].filter((e) => e.checkVisibility())
+          .map((e) => e.id).join() === "choice-d,parameter-gamma1\"""",
+        arg=controls,
     )
-    assert controls.evaluate_all("(all) => all.map((e) => e.id)") == ["choice-d", "parameter-gamma1"]
     page.focus("#parameter-gamma1")
     page.keyboard.press("ArrowRight")
     rest(page)

@@ -1,23 +1,47 @@
 """Every scene in a browser: it opens, its tour runs, it moves the fast way, it fits a telephone."""
 
+import json
+
 import numpy as np
 import pytest
 
 from components.language.scene import scenes
-from components.training.recipes import recipe_of
+from components.training.recipes import recipe_of, state_of
 from geometry.centering import hyperplane_basis
-from tests.browser.hand import finger, middle, player, rest, visit, walk
+from tests.browser.hand import STATE, finger, middle, pixels_drawn, player, rest, visit, whole_state
 from tests.browser.test_accessibility import barriers, unseen
+from tests.browser.test_framing import shares
 
 STACKED = """[...document.querySelectorAll(".views .figure, .scrubber")].map((e) => e.getBoundingClientRect())
   .filter(({ height }) => height).sort((a, b) => a.top - b.top)
   .every(({ top }, k, all) => k === 0 || top >= all[k - 1].bottom - 1)"""
 
-DESK, TELEPHONE = {"width": 1024, "height": 768}, {"width": 390, "height": 844}
+LAPTOP, DESK, TELEPHONE = [
+    {"width": width, "height": height} for width, height in ((1440, 900), (1024, 768), (390, 844))
+]
+# Of the panel's smaller side: a sphere beside a cloud, and one out of which a stream has grown.
+LEAST = {"layernorm": 0.4, "depth": 0.25}
 MOST = 5  # controls that are open at the start: they stand in nothing that folds
 OPEN = """[...new Set([...document.querySelectorAll(".controls :is(.slider, .choice)")]
   .filter((e) => e.checkVisibility() && !e.closest("details"))
   .map((e) => e.closest(".vector") ?? e))].length"""
+WORDS = """() => { // of the text, in formulas too, that stand wholly in the window
+  const walker = document.createTreeWalker(document.querySelector(".explained"), NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  let count = 0;
+  while (walker.nextNode()) {
+    const { currentNode: node } = walker;
+    if (node.parentElement.closest("math, .to")) continue;
+    for (const word of node.data.matchAll(/\\p{L}+/gu)) {
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      count += range.getBoundingClientRect().bottom <= innerHeight;
+    }
+  }
+  return count;
+}"""
+FEWEST = 60  # words of explanation on the first screen
+CUT = "[...document.querySelectorAll('.formula, html')].filter((e) => e.scrollWidth > e.clientWidth).length"
 # The shares of the hero and of the tour's card that are seen, and what is hidden in the card, in pixels.
 # On a narrow page the scrubber covers what is under it.
 SEEN = """(() => {
@@ -58,37 +82,59 @@ def page(kept):
     return kept
 
 
-def test_the_tour_leads_through_every_stop(page, scene):
-    """From state to state in one cut, the card beside the figure; `test_site` has how it moves."""
-    seen = []
-    page.set_viewport_size(DESK)
+@pytest.fixture
+def opened(page, scene):
+    """The page of a scene, as the test before this one has left it; nothing moves by itself."""
     page.emulate_media(reduced_motion="reduce")
-    walk(page, f"/{scene.slug}", scene, lambda page: seen.append(player(page, SEEN)))
+    if not page.evaluate(f"window.normscape?.players?.[0]?.slug === '{scene.slug}'"):
+        visit(page, f"/{scene.slug}")
+    return page
+
+
+def test_its_first_screen_explains_its_hero_is_large_and_axe_finds_nothing(opened, scene):
+    opened.set_viewport_size(LAPTOP)
+    rest(opened)
+    assert opened.evaluate(OPEN) <= MOST
+    assert opened.evaluate(WORDS) >= FEWEST
+    assert barriers(opened) == []
+    assert unseen(opened) == []
+    with pixels_drawn(opened):
+        hero, every, off, whole = shares(opened, scene)
+    assert hero >= LEAST.get(scene.slug, 0.6) and every >= 0.45 and off <= 0.08 and whole
+
+
+def test_the_tour_stays_beside_the_figure(opened, scene):
+    opened.set_viewport_size(DESK)
+    rest(opened)
+    seen = player(opened, STOPS)
     assert len(seen) >= len(scene.text.tour) and all(together(*each) for each in seen), seen
 
 
-def test_few_controls_are_open_and_axe_finds_nothing(page, scene):
-    page.emulate_media(reduced_motion="reduce")
-    visit(page, f"/{scene.slug}")
-    assert page.evaluate(OPEN) <= MOST
-    assert barriers(page) == []
-    assert unseen(page) == []
+def test_what_the_tour_chooses_is_drawn(opened, scene):
+    """In one cut from stop to stop, each of which chooses something else; `walk` goes through a whole one."""
+    opened.set_viewport_size(DESK)
+    last = {str(state_of(scene, stop.state).choices): stop for stop in scene.text.tour}
+    for stop in last.values():
+        player(opened, "p.go(value)", stop.state)
+        rest(opened, f"({STATE}) === {json.dumps(whole_state(scene, stop))}")
+    assert opened.locator(".notice").is_hidden()
 
 
-def test_it_moves_the_fast_way_in_the_dark_on_a_telephone(page, scene):
-    page.set_viewport_size(TELEPHONE)
-    page.emulate_media(color_scheme="dark")
-    visit(page, f"/{scene.slug}")
+def test_it_moves_the_fast_way_in_the_dark_on_a_telephone(opened, scene):
+    opened.set_viewport_size(TELEPHONE)
+    opened.emulate_media(color_scheme="dark", reduced_motion="no-preference")
+    visit(opened, f"/{scene.slug}")
     for first in recipe_of(scene).parameters[:1]:
-        player(page, "p.set(...value)", [first.name, first.max])
-    player(page, "p.seek(0.4 * p.last)")
-    rest(page)
-    assert player(page, "p.panels.every((panel) => panel.fast)")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.evaluate(STACKED), "nothing lies over another"
-    assert page.locator(".text .prose").inner_text()
-    page.evaluate("scrollTo(0, 1500)")
-    seen = player(page, STOPS)
+        player(opened, "p.set(...value)", [first.name, first.max])
+    player(opened, "p.seek(0.4 * p.last)")
+    rest(opened)
+    assert player(opened, "p.panels.every((panel) => panel.fast)")
+    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert opened.evaluate(CUT) == 0, "formulas are whole"
+    assert opened.evaluate(STACKED), "nothing lies over another"
+    assert opened.locator(".text .prose").inner_text()
+    opened.evaluate("scrollTo(0, 1500)")
+    seen = player(opened, STOPS)
     assert len(seen) >= len(scene.text.tour) and all(together(*each) for each in seen), seen
 
 

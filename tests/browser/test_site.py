@@ -6,6 +6,7 @@ from html import unescape
 from urllib.parse import unquote
 
 import pytest
+from filelock import FileLock
 
 from components.language.scene import scenes
 from components.publish import site
@@ -16,9 +17,13 @@ UNDER = "courses/normscape"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    root = tmp_path_factory.mktemp("site")
-    print(site.write(root / UNDER))
+def folder(tmp_path_factory, worker_id):
+    """It is written once, however many processes run these tests."""
+    own = tmp_path_factory.getbasetemp()
+    root = (own if worker_id == "master" else own.parent) / "site"
+    with FileLock(f"{root}.lock"):
+        if not root.exists():
+            print(site.write(root / UNDER))
     return root
 
 

@@ -69,7 +69,7 @@ def test_it_is_printed_with_its_pictures(new_page):
     words, figure = (
         page.locator(".part").first.locator(f".{name}").bounding_box() for name in ("words-of", "companion")
     )
-    assert words["y"] + words["height"] <= figure["y"] and figure["height"] > 300
+    assert words["y"] + words["height"] <= figure["y"] and figure["height"] > 250
     assert page.evaluate("document.documentElement.scrollWidth") <= WIDE["width"]
 
 
