@@ -11,10 +11,7 @@ import torch
 from learning.stack import KINDS, drawn, streams
 from tools.films.store import digits_of, write_table
 
-GAINS, STREAMS = (
-    (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0),
-    (4, 64),
-)  # branches' sizes, widths of the stream
+GAINS, STREAMS = ((0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0), (4, 64))  # branches' sizes, widths of the stream
 BLOCKS, TOKENS, DRAWS = 12, 16, 20  # in a row, on so many tokens, and how often drawn
 
 
