@@ -44,7 +44,7 @@ SHOWN = 7  # highlighted points, which leave tails
 def build(choices: Choices) -> Recipe:
     d, centered = int(choices["d"]), choices["variant"] == "layernorm"
     points, steps = sample(choices, d), pipeline(d, centered, choices["convention"])
-    unmoved = choices["points"] in GIVEN or d == 4  # there the colour, not the place, is the mean: 0 shows both sides
+    unmoved = choices["points"] in GIVEN or d == 4  # where the mean is told by colours, from both sides of 0
     spread, mean = SPREAD.get(choices["points"], 1), 0 if unmoved else 0.8
     reach = float(max(spread * np.abs(points @ display(d).T).max() * 1.1, 3.2))
     guide_clouds, around = split(*guides(d, centered, steps, reach))
