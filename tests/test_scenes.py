@@ -176,7 +176,7 @@ def test_no_stage_leaves_its_panel(scene):
                 assert np.nanmax(np.abs(flat), initial=0) <= 0.5, (progress, view.name, mark)
 
 
-REACHING = ("layernorm", "majority", "select", "block", "depth", "ffn", "symmetrise", "absorb")
+REACHING = ("layernorm", "majority", "select", "scores", "block", "depth", "ffn", "symmetrise", "absorb")
 
 
 @pytest.mark.parametrize("slug", REACHING)
@@ -186,7 +186,7 @@ def test_no_end_of_a_slider_moves_points_out_of_the_hero(slug):
         recipe = recipe_of(scenes()[slug], **query)
         view = recipe.views[0]
         explodes = (slug, query.get("norm")) == ("depth", "none")
-        assert view.reaching == (view.dims == 3 and not explodes), query
+        assert view.reaching != explodes, query
         points = [mark for mark in view.layers if isinstance(mark, Points) and not mark.guide]
         sliders = [p for p in recipe.parameters if view.reaching and not p.quiet]
         for name, end in [(p.name, end) for p in sliders for end in (p.min, p.max)]:

@@ -62,7 +62,11 @@ TALL = 0.8  # of the height of that: a sphere or circle
 Box = tuple[Array, Array]  # its middle, and half of each side
 MANY, GENTLY = 40, 1.4  # steps in which a guide is shortened, and how much in one at most
 LARGEST = 50.0  # times the first frame: farther, nothing is followed
-SAME = (1.0, 0.0, 0.0, 0.0)  # as wide as else, in the same place
+
+
+def same(dims: int) -> tuple[float, ...]:
+    """As wide as else, in the same place."""
+    return (1.0,) + (0.0,) * dims
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class Wider:
     room: Sequence[Sequence[Sequence[float]]]
 
     def at(self, value: float) -> Array:
-        """(stages, 4): where it has this value."""
+        """(stages, 1 + dims): where it has this value."""
         rows, stops = np.array(self.room), np.array(self.stops)
         if self.log:  # below the smallest is a notch for 0
             value, stops = float(np.log(max(value, stops[0]))), np.log(stops)
@@ -161,9 +165,9 @@ def _moved(seen: _Seen, view: View, stage: int, *, nearer: bool) -> Moved | None
 
 
 def _wider(shown: _Shown, view: View) -> tuple[Wider, ...]:
-    """For each slider whose ends move points out of a 3D view, how the axes follow there."""
-    seen, recipe, found = _Seen(shown, view), shown.recipe, []
-    usual = view.room or [SAME] * len(recipe.stages)
+    """For each slider whose ends move points out of a view, how the axes follow there."""
+    seen, recipe, found, usually = _Seen(shown, view), shown.recipe, [], same(view.dims)
+    usual = view.room or [usually] * len(recipe.stages)
 
     def out(params: Params, stage: int, row: Sequence[float]) -> tuple[float, ...]:
         points = seen.held(params, float(stage))
@@ -172,8 +176,8 @@ def _wider(shown: _Shown, view: View) -> tuple[Wider, ...]:
     for p in recipe.parameters:
         at = {end: recipe.defaults | {p.name: end} for end in ends(p)}
         room = {end: [out(params, *row) for row in enumerate(usual)] for end, params in at.items()}
-        if any(row != SAME for rows in room.values() for row in rows):
-            room[p.value] = [SAME] * len(usual)
+        if any(row != usually for rows in room.values() for row in rows):
+            room[p.value] = [usually] * len(usual)
             log = p.scale == "log" and p.min > 0
             found.append(Wider(p.name, log, *zip(*sorted(room.items()), strict=True)))
     return tuple(found)
@@ -189,13 +193,16 @@ def _out(seen: _Seen, view: View, points: Array, usual: Sequence[float]) -> tupl
     times, *by = usual
     flat, _ = on_paper(_there(view, times, np.array(by)), points, view.camera)
     if np.abs(flat).max(initial=0) <= 1:
-        return SAME
-    (low, high), far = np.array(view.ranges, float).T, np.linalg.norm(view.camera)
-    frame = seen.frame
+        return same(view.dims)
+    low, high = np.array(view.ranges, float).T
     scaled = (points - (low + high) / 2) / (high - low)
-    middle, away = _nearest(scaled @ frame.T, EASY)
-    middle, wide = middle @ frame, float(away / far)
-    wide = max(wide, 2 * float(np.abs(scaled - middle).max()), times)
+    if view.dims == 2:
+        middle, wide = (scaled.min(0) + scaled.max(0)) / 2, float(np.ptp(scaled, axis=0).max()) / EASY
+    else:
+        middle, away = _nearest(scaled @ seen.frame.T, EASY)
+        middle, wide = middle @ seen.frame, away / float(np.linalg.norm(view.camera))
+        wide = max(wide, 2 * float(np.abs(scaled - middle).max()))
+    wide = max(wide, times)
     return tuple(round(float(x), 3) for x in (wide / times, *(middle * (high - low) - by)))
 
 

@@ -36,7 +36,6 @@ SUBSCRIPTS = "₁₂₃₄"
 FLAT = {2: "to the line Σx = 0", 3: "to the plane Σx = 0", 4: "to the hyperplane Σx = 0"}
 CAMERA = (1.05, -0.83, 0.47)
 SPREAD = {"gaussian": 0.6}  # so that cloud and sphere are large in one picture
-FLAT_REACH = 3.4  # of the plane: a cloud that is raised as far as it goes is half in it
 SHOWN = 7  # highlighted points, which leave tails
 
 
@@ -64,7 +63,7 @@ def build(choices: Choices) -> Recipe:
             Cloud("ideal", points[:1], Pipeline(exact), ideal),
             *guide_clouds,
         ),
-        views=(view(d, layers, drawn=choices["points"] not in GIVEN),),
+        views=(view(d, layers),),
         formula=formula(centered, choices["convention"]),
         table=Table("points", "ideal", FLAT[d] if centered else ""),
         readouts=(
@@ -75,10 +74,10 @@ def build(choices: Choices) -> Recipe:
     )
 
 
-def view(d: int, layers: Sequence[Mark], *, drawn: bool) -> View:
+def view(d: int, layers: Sequence[Mark]) -> View:
     if d > 2:
         return space("space", "", layers, camera=CAMERA, reaching=True)
-    return square("space", "", layers, FLAT_REACH if drawn else None)
+    return square("space", "", layers, reaching=True)
 
 
 def sample(choices: Choices, d: int) -> np.ndarray:

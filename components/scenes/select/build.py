@@ -83,7 +83,7 @@ def build(choices: Choices) -> Recipe:
         *picture(show, color, score, reach, Carry(places) if flat else Follow(), few=len(x) <= 100),
         *arrow,
     )
-    views = [square("keys", "", layers) if flat else space("keys", "", layers, reaching=True)]
+    views = [square("keys", "", layers, reaching=True) if flat else space("keys", "", layers, reaching=True)]
     if not flat:
         views.append(above(d, score, reach))
     views.append(replace(curves(score), strip=flat))
@@ -252,7 +252,7 @@ def above(d: int, score: Row, reach: float) -> View:
         Line("query", "query", show, size=5, arrow=0.3),
         Points("tip", "query", show, "q: drag it", size=5, hand=Drag("q1", "q2")),
     )
-    return square("above", "From above: drag q", layers, reach)
+    return square("above", "From above: drag q", layers, reach, reaching=True)
 
 
 def curves(score: Row) -> View:
