@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -420,25 +420,30 @@ class _Seen:
         return self._few([self.shown.at(mark, self.recipe.defaults, next(moments, 0.0))])
 
     def _few(self, found: Sequence[Array]) -> Array:
-        return self.shown.once(lambda: _few(found, self.dims), "few", self.dims, *map(id, found))
+        """Those points that are farthest in some direction; few are all."""
+        found = [each for each in found if len(each)]
+        if sum(map(len, found)) <= FEW:
+            return np.vstack([np.empty((0, self.dims)), *found])
+        each = [self.shown.once(partial(_farthest, points), "farthest", id(points)) for points in found]
+        best = np.argmax([far for far, _ in each], axis=0)
+        return self.shown.once(
+            lambda: np.array([points for _, points in each])[best, range(FEW)], "few", *map(id, found)
+        )
 
 
 def _is_hero(mark: Mark) -> bool:
     return not mark.guide and mark.role in HEROES and isinstance(mark, Line | Mesh)
 
 
-def _few(found: Sequence[Array], dims: int) -> Array:
-    """Those points that are farthest in some direction."""
-    points = np.vstack([np.empty((0, dims)), *found])
-    if len(points) <= FEW:
-        return points
-    ways, far, chosen = _directions(dims), np.full(FEW, -np.inf), np.zeros(FEW, int)
+def _farthest(points: Array) -> tuple[Array, Array]:
+    """How far points reach in each direction, and which does."""
+    ways, far, chosen = _directions(points.shape[1]), np.full(FEW, -np.inf), np.zeros(FEW, int)
     for start in range(0, len(points), AT_ONCE):
         along = ways @ points[start : start + AT_ONCE].T
         best = along.max(1)
         chosen = np.where(best > far, start + along.argmax(1), chosen)
         far = np.maximum(far, best)
-    return points[np.unique(chosen)]
+    return far, points[chosen]
 
 
 @cache
