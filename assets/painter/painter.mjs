@@ -639,32 +639,26 @@ export class Panel {
   print(on) {
     this.gd.querySelector(".printed")?.remove();
     if (!on || !this.is3d) return;
-    this.gd.append(Object.assign(this.#enlarged(Math.max(2, devicePixelRatio)), { className: "motion printed" }));
+    this.gd.append(Object.assign(this.#copied(Math.max(2, devicePixelRatio)), { className: "motion printed" }));
   }
 
   /** A picture of its own, of so many pixels for one; of space as it is drawn here: Plotly's own has no depth.
    * @param {number} ratio @returns {Promise<HTMLCanvasElement | HTMLImageElement>} */
   async picture(ratio) {
-    if (this.is3d) return this.#enlarged(ratio);
+    if (this.is3d) return this.#copied(ratio);
     const { clientWidth: width, clientHeight: height } = this.gd, image = new Image();
     image.src = await this.Plotly.toImage(this.gd, { format: "png", scale: ratio, width, height });
     await image.decode();
     return image;
   }
 
-  /** A 3D view, drawn once in other pixels than the screen's. @param {number} ratio */
-  #enlarged(ratio) {
-    const { glplot } = this.scene, { canvas, pixelRatio } = glplot, { width, height } = canvas, { clientWidth, clientHeight } = this.gd;
-    const drawn = (/** @type {number} */ wide, /** @type {number} */ high, /** @type {number} */ to) => {
-      Object.assign(canvas, { width: wide, height: high });
-      glplot.pixelRatio = to;
-      redraw(glplot);
-    };
-    const copy = Object.assign(document.createElement("canvas"), { width: ratio * clientWidth, height: ratio * clientHeight });
-    drawn(copy.width, copy.height, ratio);
-    /** @type {CanvasRenderingContext2D} */ (copy.getContext("2d")).drawImage(canvas, 0, 0);
-    drawn(width, height, pixelRatio);
-    return copy;
+  /** @param {number} ratio */
+  #copied(ratio) {
+    const { width, height } = this.gd._fullLayout, canvas = document.createElement("canvas"), context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    Object.assign(canvas, { width: width * ratio, height: height * ratio });
+    context.scale(ratio, ratio);
+    this.copy(context, 0, 0, null);
+    return canvas;
   }
 
   /** Frees the figure and its WebGL context. */

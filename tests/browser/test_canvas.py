@@ -143,10 +143,11 @@ def test_a_saved_picture_of_space_is_the_one_that_is_seen(page):
       };
       const seen = () => read((context) => panel.copy(context, 0, 0, null)), before = seen();
       const far = (data) => data.reduce((sum, x, i) => sum + Math.abs(x - before[i]), 0) / data.length;
-      const saved = await panel.picture(1), own = new Image();
-      own.src = await panel.Plotly.toImage(gd, { format: "png", scale: 1, width, height });
+      const saved = await panel.picture(2), own = new Image();
+      own.src = await panel.Plotly.toImage(gd, { format: "png", scale: 2, width, height });
       await own.decode();
-      const [a, b] = [saved, own].map((image) => far(read((context) => context.drawImage(image, 0, 0))));
+      const shown = (image) => read((context) => context.drawImage(image, 0, 0, width, height));
+      const [a, b] = [saved, own].map((image) => far(shown(image)));
       return [a, b, far(seen())];
     })()"""
     saved, plotly, after = player(page, told)
