@@ -240,14 +240,14 @@ export class Panel {
 
   /** 2D: where a point is in the element, in pixels. @param {number} x @param {number} y */
   pixel(x, y) {
-    const { xaxis, yaxis } = this.gd._fullLayout;
-    return [xaxis._offset + xaxis.l2p(x), yaxis._offset + yaxis.l2p(y)];
+    const [left, top, wide, high] = this.axesBox, [[west, east], [south, north]] = this.ranges;
+    return [left + ((x - west) / (east - west)) * wide, top + ((north - y) / (north - south)) * high];
   }
 
   /** 2D: the point at a pixel of the element. @param {number} left @param {number} top */
   point(left, top) {
-    const { xaxis, yaxis } = this.gd._fullLayout;
-    return [xaxis.p2l(left - xaxis._offset), yaxis.p2l(top - yaxis._offset)];
+    const [west, north, wide, high] = this.axesBox, [x, y] = this.ranges;
+    return [x[0] + ((left - west) / wide) * (x[1] - x[0]), y[1] - ((top - north) / high) * (y[1] - y[0])];
   }
 
   /** The figure fits its element, with the camera where it is: Plotly looks at the window only. */
@@ -289,7 +289,7 @@ export class Panel {
     const figure = /** @type {{data: Trace[], layout: Plotly}} */ (resolve(this.view.figure, this.color));
     const data = figure.data.map((trace, l) =>
       this.#filled({ ...trace, uid: `layer-${l}` }, frame[l]));
-    if (this.is3d) this.ranges.forEach((range, r) => { figure.layout.scene[`${"xyz"[r]}axis`].range = range; });
+    this.ranges.forEach((range, r) => { (figure.layout.scene ?? figure.layout)[`${"xyz"[r]}axis`].range = range; });
     if (this.crowds.length) data.push(this.#counted(figure.layout.font, camera));
     if (this.is3d && camera) {
       figure.layout.scene.camera = { ...figure.layout.scene.camera, ...this.#plotlyCamera(camera) };
@@ -513,14 +513,24 @@ export class Panel {
 
   /** 2D: the layers on a canvas over the axes. @param {Frame} frame */
   #paintCanvas(frame) {
-    const canvas = /** @type {HTMLCanvasElement} */ (this.canvas), { xaxis, yaxis } = this.gd._fullLayout;
+    const canvas = /** @type {HTMLCanvasElement} */ (this.canvas);
     this.#paintGround(frame);
-    const context = this.#cleared(canvas);
-    const px = (/** @type {number} */ x) => xaxis._offset + xaxis.l2p(x), py = (/** @type {number} */ y) => yaxis._offset + yaxis.l2p(y);
+    const context = this.#cleared(canvas), [left, top] = this.pixel(0, 0), [right, low] = this.pixel(1, 1);
+    const px = (/** @type {number} */ x) => left + x * (right - left), py = (/** @type {number} */ y) => top + y * (low - top);
+    if (this.view.wider.length) this.#cross(context, left, top);
     frame.forEach((drawn, l) => this.#drawLayer(context, this.view.layers[l], this.view.figure.data[l], drawn, px, py));
     context.restore();
     canvas.hidden = false;
     this.gd.classList.add("moving");
+  }
+
+  /** The lines through 0 of axes that move: Plotly would draw all anew. @param {CanvasRenderingContext2D} context @param {number} x @param {number} y */
+  #cross(context, x, y) {
+    const [left, top, wide, high] = this.axesBox;
+    context.fillStyle = this.color("rule");
+    context.fillRect(Math.round(x), top, 1, high);
+    context.fillRect(left, Math.round(y), wide, 1);
+    this.gd.classList.add("reaching");
   }
 
   /** A canvas as large as Plotly's figure, empty, clipped to the axes; whoever draws restores it. @param {HTMLCanvasElement} canvas */
@@ -544,7 +554,7 @@ export class Panel {
   #paintGround(frame) {
     if (!this.ground) return;
     const { width, height } = this.gd._fullLayout, own = frame.filter((_, l) => grounds(this.view.layers[l]));
-    const showing = [...own.flatMap(({ values, points, opacity }) => [values, points, opacity]), width, height, ...this.axesBox, devicePixelRatio, this.color("paper")];
+    const showing = [...own.flatMap(({ values, points, opacity }) => [values, points, opacity]), ...frame.room, width, height, ...this.axesBox, devicePixelRatio, this.color("paper")];
     if (showing.every((part, i) => part === this.grounded[i])) return;
     this.grounded = showing;
     const context = this.#cleared(this.ground);
@@ -594,7 +604,7 @@ export class Panel {
   /** The polyline of a layer, made anew only when it has moved or the axes have. @param {Mark} layer @param {Float32Array} points
    * @param {(x: number) => number} px @param {(y: number) => number} py @returns {Path2D} */
   #path(layer, points, px, py) {
-    const place = this.axesBox.join(), known = this.paths.get(layer);
+    const place = [px, py].map((at) => [at(0), at(1)]).join(), known = this.paths.get(layer);
     if (known?.points === points && known.place === place) return known.path;
     const path = new Path2D();
     for (let i = 0, pen = false; i < points.length / 2; i++) {
@@ -629,12 +639,26 @@ export class Panel {
   print(on) {
     this.gd.querySelector(".printed")?.remove();
     if (!on || !this.is3d) return;
-    const { width, height } = this.gd._fullLayout, ratio = Math.max(2, devicePixelRatio);
-    const canvas = Object.assign(document.createElement("canvas"), { className: "motion printed", width: width * ratio, height: height * ratio });
-    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    this.gd.append(Object.assign(this.#copied(Math.max(2, devicePixelRatio)), { className: "motion printed" }));
+  }
+
+  /** A picture of its own, of so many pixels for one; of space as it is drawn here: Plotly's own has no depth.
+   * @param {number} ratio @returns {Promise<HTMLCanvasElement | HTMLImageElement>} */
+  async picture(ratio) {
+    if (this.is3d) return this.#copied(ratio);
+    const { clientWidth: width, clientHeight: height } = this.gd, image = new Image();
+    image.src = await this.Plotly.toImage(this.gd, { format: "png", scale: ratio, width, height });
+    await image.decode();
+    return image;
+  }
+
+  /** @param {number} ratio */
+  #copied(ratio) {
+    const { width, height } = this.gd._fullLayout, canvas = document.createElement("canvas"), context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    Object.assign(canvas, { width: width * ratio, height: height * ratio });
     context.scale(ratio, ratio);
     this.copy(context, 0, 0, null);
-    this.gd.append(canvas);
+    return canvas;
   }
 
   /** Frees the figure and its WebGL context. */

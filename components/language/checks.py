@@ -224,8 +224,10 @@ def _view(view: View, recipe: Recipe, names: list[str]) -> None:
             f"room for {len(view.room)} stages",
             "take a factor above 0 and a move along each axis for each of them",
         )
-    if view.reaching and (view.dims != 3 or len(view.camera) != 3):
-        refuse(where, "it is reaching", "only a 3D view that looks at its middle follows sliders")
+    if view.reaching and (view.axes or (view.dims == 3 and len(view.camera) != 3)):
+        refuse(
+            where, "it is reaching", "what follows sliders has no numbers beside it, and looks at its middle"
+        )
     if view.axes and (view.dims == 3 or len(view.axes) != 2):
         refuse(where, f"{len(view.axes)} titles of axes", "a 2D view has two or none, a 3D view none")
     if view.dims == 3 and len(view.camera) not in (3, 6):

@@ -15,7 +15,7 @@ import numpy as np
 
 from components.language.checks import COLUMNS, check
 from components.language.cloud import Array, Cloud, Measure, Moment, Params, Row
-from components.language.framing import SAME, WIDE, Wider, framed
+from components.language.framing import WIDE, Wider, framed, same
 from components.language.marks import Counted, Followed, Highest, Mark
 
 
@@ -78,7 +78,7 @@ class View:
         more = np.array([each.at(params[each.parameter]) for each in self.wider] if params else [])
         if not self.room and not len(more):
             return self
-        rows = np.array(self.room) if self.room else np.full_like(more[0], SAME)
+        rows = np.array(self.room) if self.room else np.full_like(more[0], same(self.dims))
         if len(more):
             rows[:, 0] *= more[:, :, 0].max(0)
             rows[:, 1:] += more[:, :, 1:].sum(0)
@@ -86,7 +86,7 @@ class View:
         here, there = rows[k], rows[min(k + 1, len(rows) - 1)]
         past = progress - k
         times = min(2 * past, 1) if there[0] > here[0] else max(2 * past - 1, 0)
-        now = here + np.array([times, past, past, past]) * (there - here)
+        now = here + np.array([times] + [past] * self.dims) * (there - here)
         ends = [
             ((a + b) / 2 + by, now[0] * (b - a) / 2) for (a, b), by in zip(self.ranges, now[1:], strict=True)
         ]

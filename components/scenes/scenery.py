@@ -242,6 +242,12 @@ def rooted(name: str) -> Steps:
 
 EPS = slider("eps")
 
+
+def fitted(points: np.ndarray, d: int) -> np.ndarray:
+    """Their first d coordinates, and 0 beyond those that they have."""
+    return np.pad(points, ((0, 0), (0, max(d - points.shape[1], 0))))[:, :d]
+
+
 # --- views
 
 
@@ -261,10 +267,17 @@ def space(
 
 
 def square(
-    name: str, title: str, layers: Sequence[Mark], reach: float | None = None, *, strip: bool = False
+    name: str,
+    title: str,
+    layers: Sequence[Mark],
+    reach: float | None = None,
+    *,
+    strip: bool = False,
+    reaching: bool = False,
 ) -> View:
-    """A plane without numbers on its sides, framed to what it shows, or to [−reach, reach]²."""
-    return View(name, title, tuple(layers), ((-reach, reach),) * 2 if reach else (), 2, strip=strip)
+    """A plane without numbers on its sides, framed as `space`."""
+    ranges = ((-reach, reach),) * 2 if reach else ()
+    return View(name, title, tuple(layers), ranges, 2, strip=strip, reaching=reaching)
 
 
 def graph(name: str, title: str, layers: Sequence[Mark], x: Axis, y: Axis, *, equal: bool = False) -> View:

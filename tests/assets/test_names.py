@@ -1,12 +1,14 @@
 """Names at things: where points are on the screen, and where there is room beside them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from components.drawing.projection import project
-from components.language.framing import SAME, Wider
+from components.language.framing import Wider, same
 from components.language.packing import packed
 from components.language.recipe import View
 from tests.assets.engine import Node
@@ -33,6 +35,7 @@ def test_points_are_where_python_has_them(node, camera, size):
     np.testing.assert_allclose(np.reshape(got, (-1, 2)), want + np.array(size) / 2, rtol=1e-5, atol=SINGLE)
 
 
+SAME = same(3)
 STAGES = ((1.0, 0, 0, 0), (2.5, 3.0, -1.0, 0.5), (0.7, 0, 0, 2.0))
 WIDER = (
     Wider("a", False, (-1.0, 0.0, 4.0), (STAGES, (SAME,) * 3, STAGES[::-1])),
@@ -40,13 +43,16 @@ WIDER = (
 )
 
 
+@pytest.mark.parametrize("dims", [2, 3])
 @pytest.mark.parametrize(
     ("room", "wider"),
     [((), ()), (STAGES, ()), ((STAGES[1],), ()), (STAGES, WIDER), ((), WIDER), ((), WIDER[1:])],
 )
-def test_axes_end_where_python_has_them(node, room, wider):
-    ranges = ((-2.0, 2.0), (-1.0, 3.0), (0.0, 4.0))
-    view, sent = View("v", "", (), ranges, room=room, wider=wider), [packed(each) for each in wider]
+def test_axes_end_where_python_has_them(node, room, wider, dims):
+    ranges = ((-2.0, 2.0), (-1.0, 3.0), (0.0, 4.0))[:dims]
+    room = [row[: dims + 1] for row in room]
+    wider = [replace(w, room=[[row[: dims + 1] for row in stop] for stop in w.room]) for w in wider]
+    view, sent = View("v", "", (), ranges, dims, room=room, wider=wider), [packed(each) for each in wider]
     for progress in (0, 0.25, 1, 1.8, 2):
         for a, b in ((0, 1), (-1, 1), (-2, 0), (1.5, 0.01), (4, 7), (5, 100)) if wider else ((0, 1),):
             shown = {"ranges": ranges, "room": room, "wider": sent}

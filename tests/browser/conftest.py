@@ -246,9 +246,9 @@ def shelf():
 def kept(browser, server, shelf, draws, request):
     """A page that one test hands on to the next: `visit` puts a new player into it, without a load.
 
-    For tests that do what a reader can do, and nothing else. It is given up where a test fails, makes the page
-    report errors (the next test would have those that come late), or leaves more than a scene: a dialog, a
-    theme of the reader's, another page.
+    For tests that do what a reader can do, and nothing else. It is given up where a test fails, makes the
+    page report errors (the next test would have those that come late), or leaves more than a scene: a
+    dialog, a theme of the reader's, another page.
     """
     if draws not in shelf:
         watch = Watch()

@@ -8,7 +8,7 @@ import pytest
 from components.language.scene import scenes
 from components.training.recipes import recipe_of, state_of
 from geometry.centering import hyperplane_basis
-from tests.browser.hand import STATE, finger, middle, pixels_drawn, player, rest, visit, whole_state
+from tests.browser.hand import STATE, finger, frames, middle, pixels_drawn, player, rest, visit, whole_state
 from tests.browser.test_accessibility import barriers, unseen
 from tests.browser.test_framing import shares
 
@@ -20,7 +20,7 @@ LAPTOP, DESK, TELEPHONE = [
     {"width": width, "height": height} for width, height in ((1440, 900), (1024, 768), (390, 844))
 ]
 # Of the panel's smaller side: a sphere beside a cloud, and one out of which a stream has grown.
-LEAST = {"layernorm": 0.4, "depth": 0.25}
+LEAST = {"layernorm": 0.4}
 MOST = 5  # controls that are open at the start: they stand in nothing that folds
 OPEN = """[...new Set([...document.querySelectorAll(".controls :is(.slider, .choice)")]
   .filter((e) => e.checkVisibility() && !e.closest("details"))
@@ -172,6 +172,28 @@ def test_v_is_dragged_without_a_request(page):
     assert player(page, "p.choose({ show: 'axes' })") and page.locator(".handle").count() == 1
     drag_v(page, 200)
     assert player(page, "p.params.phi") == pytest.approx(200, abs=2)
+
+
+def test_a_query_that_is_dragged_far_stays_in_the_view_and_under_the_pointer(page):
+    visit(page, "/select?d=2")
+    rest(page)
+    (low, high), *_ = player(page, "p.panels[0].view.ranges")
+    left, top, wide, tall = player(page, "p.panels[0].axesBox")
+    page.locator(".handle").scroll_into_view_if_needed()
+    box = page.locator(".view .figure").first.bounding_box()
+    x, y = box["x"] + left + 0.88 * wide, box["y"] + top + 0.5 * tall
+    page.mouse.move(*middle(page, ".handle"))
+    page.mouse.down()
+    for k in range(20):  # the axes follow from frame to frame
+        page.mouse.move(x, y + k % 2)
+        frames(page)
+    page.mouse.up()
+    rest(page)
+    assert player(page, "p.params.q1") > high
+    (west, east), *_ = player(page, "p.panels[0].ranges")
+    assert east - west > high - low
+    np.testing.assert_allclose(middle(page, ".handle"), (x, y), atol=4)
+    assert player(page, "p.panels[0].gd._fullLayout.xaxis.range") == [west, east], "at rest, too"
 
 
 def test_v_is_dragged_by_a_finger(new_page):

@@ -15,7 +15,7 @@ from learning.language import from_file, read
 from learning.shipped import FOLDER, table
 from learning.shipped import read as read_file
 from tests.scenes.claims import said, stop
-from tools import films
+from tools.films import depth as films
 
 ROWS = table("depth")
 FOUR_DIGITS = 6e-4  # of the numbers in the table

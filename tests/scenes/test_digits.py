@@ -13,7 +13,7 @@ from geometry import Normalize, layer_norm
 from learning.shipped import film as shipped
 from learning.shipped import table
 from tests.scenes.claims import said, stop
-from tools import films
+from tools.films import networks as films
 
 FILM, RECIPE = shipped("digits"), recipe_of(SCENE)
 SAME = 1e-6  # weights are kept in single precision

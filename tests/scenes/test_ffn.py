@@ -19,7 +19,7 @@ from learning.film import rows
 from learning.shipped import film as shipped
 from learning.shipped import read
 from tests.scenes.claims import said, stop
-from tools import films
+from tools.films import ffn as films
 
 SCENE = scenes()["ffn"]
 TABLE = {(row["norm"], row["function"], row["expansion"]): row for row in read("ffn.json", rows)}

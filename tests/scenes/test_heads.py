@@ -18,7 +18,8 @@ from learning.language_training import causal
 from learning.shipped import FOLDER, table
 from learning.shipped import read as read_file
 from tests.scenes.claims import said, stop
-from tools import films
+from tools.films import heads as films
+from tools.films import language, soft_heads
 
 ROUNDING = 1e-12
 TRACK = 3e-3  # between two overlaps a window is drawn on a straight line
@@ -309,7 +310,7 @@ def boxes():
 def mean(place, kind, *, layer=1, measure="loss", trained=True, seed=None):
     """Over the models, or of one."""
     found = rows(trained, layer - 1, place, seed)
-    assert len(found) == (films.READERS if seed is None else 1)
+    assert len(found) == (language.READERS if seed is None else 1)
     return np.mean([row[f"{kind}_{measure}"][0] for row in found])
 
 
@@ -321,7 +322,7 @@ def all_said(place, *words, **options):
 def how_it_was_done():
     shape, _ = read_file("heads.safetensors", from_file)
     assert (shape.heads, shape.width // shape.heads, shape.layers) == (4, 8, 2)
-    assert (films.READERS, films.LONG, films.SHUFFLES) == (5, 3000, 100)
+    assert (language.READERS, films.LONG, films.SHUFFLES) == (5, 3000, 100)
     assert len((FOLDER / "heads.txt").read_text("utf-8")) == 1024 == 16 * shape.window
     assert len(recipe_of(SCENE, picture="test").cloud("trained one").points) == 100 * len(PLACES)
     for kind, permutations in films.shuffles(shape).items():
@@ -411,16 +412,22 @@ def alike():
 def found(name, **of):
     """A number of each model of a kind, in the order of seeds."""
     every = [row for row in table("soft_heads") if all(row.get(key) == value for key, value in of.items())]
-    assert [row["seed"] for row in every] == list(range(films.SOFTLY))
+    assert [row["seed"] for row in every] == list(range(soft_heads.SOFTLY))
     return np.array([row[name] for row in every])
 
 
 def soft_models():
     shape, _ = read_file("heads_triangle.safetensors", from_file)
-    assert (shape.width, shape.heads, shape.layers, films.TAUGHT, films.SOFTLY) == (16, 4, 2, 1200, 4)
+    assert (shape.width, shape.heads, shape.layers, soft_heads.TAUGHT, soft_heads.SOFTLY) == (
+        16,
+        4,
+        2,
+        1200,
+        4,
+    )
     usual = found("held", window="box", overlap=0.0)
     said(usual.mean(), "2.036")
-    more = [found("held", window=w, overlap=o) - usual for w, o in films.SOFT[1:]]
+    more = [found("held", window=w, overlap=o) - usual for w, o in soft_heads.SOFT[1:]]
     said(min(each.mean() for each in more), "0.007")
     said(max(each.mean() for each in more), "0.020")
     said(min(each.std(ddof=1) for each in more), "0.012")
@@ -429,7 +436,7 @@ def soft_models():
 
 def surfaces():
     kinds = ("layer_norm", "rms_norm", "layer_norm_ball", "rms_norm_ball")
-    assert kinds == films.SURFACES and films.TREMBLE == 0.5
+    assert kinds == soft_heads.SURFACES and soft_heads.TREMBLE == 0.5
     gaps = [found("held", surface=kind) - found("learned", surface=kind) for kind in kinds]
     noise = [found("noise", surface=kind) for kind in kinds]
     for each, words in zip(gaps, ("1.56", "1.63", "1.53", "1.53"), strict=True):
@@ -448,12 +455,14 @@ def loudest():
             said(found(name, trained=taught, layer=0).mean(), word)
 
 
-@pytest.mark.parametrize(("window", "overlap"), films.SHIPPED)
+@pytest.mark.parametrize(("window", "overlap"), soft_heads.SHIPPED)
 def test_the_losses_of_soft_heads_are_those_of_the_shipped_models(window, overlap):
     shape, weights = read_file(f"heads_{window}.safetensors", from_file)
-    text, held = films.soft_texts()
+    text, held = soft_heads.soft_texts()
     own = {name: w.astype(np.float32) for name, w in weights.items()}
-    now = films.told(shape, own, text[:4096], held, shares=films.soft_shares(shape, window, overlap))
+    now = soft_heads.told(
+        shape, own, text[:4096], held, shares=soft_heads.soft_shares(shape, window, overlap)
+    )
     known = found("held", window=window, overlap=overlap)[0]
     assert now["held"] == pytest.approx(known, abs=1e-3)
     assert now["noise"] == pytest.approx(found("noise", window=window, overlap=overlap)[0], abs=0.02)

@@ -11,7 +11,7 @@ from learning.shipped import film as shipped
 from learning.shipped import table
 from tests.scenes.claims import stop
 from tests.scenes.layers import covered, folded, layers
-from tools import films
+from tools.films import networks as films
 
 ROWS = {(row["m"], row["depth"]): row for row in table("labels")}
 STARTS = table("starts")

@@ -19,7 +19,7 @@ from learning.language import EPS, from_file, read
 from learning.shipped import FOLDER, table
 from learning.shipped import read as read_file
 from tests.scenes.claims import said, stop
-from tools import films
+from tools.films import language as films
 
 ROWS = table("language")
 

@@ -20,7 +20,7 @@ from learning.shipped import read
 from learning.training import train, trained
 from learning.weights import network_of
 from tests.scenes.claims import said, stop, text
-from tools import films
+from tools.films import majority as films
 
 TABLE = {(row["norm"], row["rate"]): row for row in read("majority.json", rows)}
 LONG = {row["norm"]: row for row in read("majority_falling.json", rows)}

@@ -15,7 +15,7 @@ from learning.recording.digest import from_digest, widest
 from learning.shipped import FOLDER
 from learning.shipped import read as read_file
 from tests.scenes.claims import said, stop
-from tools import films
+from tools.films import language as films
 
 ARMS = ("trained", "start")
 SMALL = 1e-4  # the vectors are shipped in single precision, of sizes near 10

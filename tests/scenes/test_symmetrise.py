@@ -15,7 +15,7 @@ from learning.shipped import FOLDER, read
 from learning.symmetriser import MADE, SPREAD, Symmetriser, errors, from_file, initial, iterates
 from tests.assets.engine import Node
 from tests.scenes.claims import said, stop
-from tools import imitations as films
+from tools.films import symmetrise as films
 
 SCENE = scenes()["symmetrise"]
 TABLE = read("symmetrise.json", rows)

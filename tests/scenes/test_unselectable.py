@@ -13,7 +13,7 @@ from geometry.clouds import gaussian
 from geometry.gaussian_hull import internal, unselectable_share
 from learning.shipped import table
 from tests.scenes.claims import said, stop
-from tools import films
+from tools.films import unselectable as films
 
 ROWS = {(row["n"], row["d"]): row for row in table("unselectable")}
 RECIPE = recipe_of(SCENE)

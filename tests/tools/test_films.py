@@ -10,18 +10,19 @@ from learning.datasets import digits
 from learning.film import from_npz, score
 from learning.shipped import FOLDER, table
 from learning.shipped import film as shipped
-from tools import films
+from tools.films import __main__ as films
+from tools.films import ffn, majority, networks, store
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.npz"))
 SINGLE = 2e-3  # float32 weights and sums, in training, against the same sums in NumPy
 
 
 def test_all_films_are_there_and_small():
-    labels = [f"labels_{m}_{depth}" for m in films.POINTS for depth in films.DEPTHS]
-    counting = [f"majority_{norm}_{rate}" for norm in NORMS for rate in films.RATES]
-    functions = product(films.FILTERS, ("relu", "gelu"), films.EXPANSIONS)
+    labels = [f"labels_{m}_{depth}" for m in networks.POINTS for depth in networks.DEPTHS]
+    counting = [f"majority_{norm}_{rate}" for norm in NORMS for rate in majority.RATES]
+    functions = product(ffn.FILTERS, ("relu", "gelu"), ffn.EXPANSIONS)
     filters = [f"ffn_{norm}_{function}_{k}" for norm, function, k in functions]
-    assert sorted([*films.FILMS, *labels, *counting, *filters, "digits"]) == NAMES
+    assert sorted([*networks.FILMS, *labels, *counting, *filters, "digits"]) == NAMES
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 6 * 2**20
 
 
@@ -45,7 +46,7 @@ def test_so_many_seeds_solve_it(name, share):
 
 
 def test_networks_whose_only_bend_is_u_eps_read_digits():
-    rows = [row for row in table("digits") if row["middle"] == "u_eps" and row["last"] == films.WIDE]
+    rows = [row for row in table("digits") if row["middle"] == "u_eps" and row["last"] == networks.WIDE]
     assert max(min(row["accuracies"]) for row in rows) >= 0.95
     film, (_, test) = shipped("digits"), digits(seed=0)
     assert film.network.middle == "u_eps" and film.network.hidden[-1] == 3
@@ -58,21 +59,21 @@ def test_networks_whose_only_bend_is_u_eps_read_digits():
 
 def test_the_tables_are_whole():
     counting = [(row["rate"], row["norm"]) for row in table("majority")]
-    assert counting == [(rate, norm) for rate in films.RATES for norm in NORMS]
+    assert counting == [(rate, norm) for rate in majority.RATES for norm in NORMS]
     assert [(row["m"], row["depth"]) for row in table("labels")] == [
-        (m, depth) for m in films.POINTS for depth in films.DEPTHS
+        (m, depth) for m in networks.POINTS for depth in networks.DEPTHS
     ]
     assert all(0 <= row["fitted"] <= 1 for row in table("labels"))
     starts = [(row["lr"], row["steps"], row["set"]) for row in table("starts")]
-    assert starts == [(*each, k) for each in films.STARTS for k in range(films.LABELLINGS)]
+    assert starts == [(*each, k) for each in networks.STARTS for k in range(networks.LABELLINGS)]
     assert all(set(row["fitted"]) <= set(range(row["networks"])) for row in table("starts"))
     assert len(table("digits")) == len({(r["middle"], r["depth"], r["last"]) for r in table("digits")}) == 40
 
 
 def test_a_short_film_made_anew(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(films, "FOLDER", tmp_path)
-    film = films.plane(1, 2, seeds=2, steps=300)
-    films.write("short", film)
+    monkeypatch.setattr(store, "FOLDER", tmp_path)
+    film = networks.plane(1, 2, seeds=2, steps=300)
+    store.write("short", film)
     again = from_npz((tmp_path / "short.npz").read_bytes())
     # another machine rounds in another way, but so early that is not yet amplified
     shipped_loss = [np.interp(200, shipped("spiral").steps, shipped("spiral").loss[k]) for k in range(2)]

@@ -91,7 +91,9 @@ def sphere(key: Points, *more: Part) -> tuple[Clouds, View]:
         draw("q name", Labels, "query", SOLID, np.array([[0.09, 0.07, 1.03]]), labels=["q"]),
         *more,
     )
-    return clouds, space("sphere", "", (*layers, key, *followed("pairs", SEEN, "followed", trail=3)))
+    return clouds, space(
+        "sphere", "", (*layers, key, *followed("pairs", SEEN, "followed", trail=3)), reaching=True
+    )
 
 
 def law(

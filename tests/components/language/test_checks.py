@@ -237,7 +237,10 @@ MISTAKES = {
     "a followed point": (changed(follow=N), "no point 20; take 0 to 19"),
     "ranges": (view(ranges=((-1, 1),) * 2), "2 ranges for 3 dimensions"),
     "room": (view(room=((1.0, 0, 0, 0), (2.0, 0, 0, 0))), "room for 2 stages"),
-    "a plane that reaches": (view(reaching=True, dims=2, ranges=((-1, 1),) * 2), "it is reaching"),
+    "a graph that reaches": (
+        view(reaching=True, dims=2, axes=("x", "y"), ranges=((-1, 1),) * 2),
+        "it is reaching.*no numbers",
+    ),
     "no room": (view(room=((1.0, 0, 0, 0), (0.0, 0, 0, 0), (1.0, 0, 0, 0))), "a factor above 0"),
     "an empty range": (view(ranges=((1, 1),) * 3), "is empty"),
     "titles of axes in space": (view(axes=("x", "y")), "titles of axes"),

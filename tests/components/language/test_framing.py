@@ -94,11 +94,12 @@ def test_a_stage_that_shows_more_has_wider_axes_and_it_alone():
     assert np.abs(on_paper(view, points * 50, view.camera)[0]).max() > 1, "it would leave the panel"
 
 
+@pytest.mark.parametrize("dims", [2, 3])
 @pytest.mark.parametrize("scale", ["linear", "log"])
 @pytest.mark.parametrize("away", [0.0, 20.0])
-def test_axes_follow_a_slider_that_moves_points_out_and_only_there(scale, away):
-    ring = clouds.circle(64, *np.eye(3)[:2])
-    layers = (Line("ring", "sphere", rows(np.eye(3)), order=ring[1]), Points("x", "input", rows(np.eye(3))))
+def test_axes_follow_a_slider_that_moves_points_out_and_only_there(scale, away, dims):
+    ring, show = clouds.circle(64, *np.eye(3)[:2]), rows(np.eye(dims, 3))
+    layers = (Line("ring", "sphere", show, order=ring[1]), Points("x", "input", show))
     shift = np.array([away, -away, 0])
     times = Affine(Entries(np.zeros((3, 3)), {"k": np.eye(3)}), Entries(-shift, {"k": shift}))
     small = cloud(0.1 * RNG.normal(size=(20, 3)), times, Affine(0.001 * np.eye(3)))
@@ -107,6 +108,7 @@ def test_axes_follow_a_slider_that_moves_points_out_and_only_there(scale, away):
         (cloud(ring[0], name="ring"), small),
         stages=("x", "k", "less"),
         parameters=(Parameter("k", "k", 1.0, 0.1, 50, scale=scale),),
+        dims=dims,
         reaching=True,
     )
     (view,) = made.views

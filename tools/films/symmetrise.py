@@ -1,4 +1,4 @@
-"""Blocks that imitate LayerNorm, trained and measured for tools/films."""
+"""Blocks that imitate LayerNorm."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from learning.safetensors import to_safetensors
 from learning.shipped import FOLDER
 from learning.symmetriser import MADE, Symmetriser, drawn, errors, iterates, pooled, to_file, turned_by
 from learning.symmetriser_training import Draw, learned
+from tools.films.store import write_table
 
-HEADS, ITERATIONS = (2, 4, 8), (1, 2, 4, 8)  # of blocks that imitate LayerNorm,
+HEADS, ITERATIONS = (2, 4, 8), (1, 2, 4, 8)  # of the blocks
 BLOCKS, LEARNED = 5, 3000  # how many of each, and steps that each learns
 KEPT = (0, 10, 30, 60, 100, 200, 400, 700, 1000, 1500, 2000, LEARNED)  # steps with a checkpoint
 TESTED, BEYOND, SHOWN_DIGITS = 2000, 16, 200  # vectors that test them, iterations, digits that are shown
@@ -135,3 +136,12 @@ def told_of(
 
 def median_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> float:
     return round(float(np.median(far_off(block, parts, iterations, x))), 5)
+
+
+def symmetrise() -> None:
+    """Their table, and a film of each kind."""
+    rows = []
+    for row in imitations():
+        rows.append(row)
+        print(f"  symmetrise: {row}", flush=True)
+        write_table("symmetrise", rows)

@@ -1,0 +1,1 @@
+"""What is shipped in films/: how each is trained, by the scene that shows it."""

@@ -1,0 +1,58 @@
+"""Train the films that are shipped, and write them to films/. `make films`, or with names only those.
+
+What comes out is the same each time, but for rounding that differs between machines.
+"""
+
+from __future__ import annotations
+
+import argparse
+from time import perf_counter
+
+from tools.films.depth import depth
+from tools.films.ffn import filters
+from tools.films.heads import heads
+from tools.films.language import language, norms, sliding
+from tools.films.majority import counting, falling
+from tools.films.networks import FILMS, labels, numerals, starts
+from tools.films.soft_heads import soft_heads
+from tools.films.store import write
+from tools.films.symmetrise import symmetrise
+from tools.films.unselectable import unselectable
+
+TABLES = {
+    "ffn": filters,
+    "majority": counting,
+    "falling": falling,
+    "labels": labels,
+    "starts": starts,
+    "digits": numerals,
+    "unselectable": unselectable,
+    "language": language,
+    "drift": sliding,
+    "depth": depth,
+    "heads": heads,
+    "soft_heads": soft_heads,
+    "symmetrise": symmetrise,
+    "norms": norms,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", help=f"of {', '.join([*FILMS, *TABLES])}; all where none is given"
+    )
+    names = parser.parse_args().names or [*FILMS, *TABLES]
+    if unknown := set(names) - {*FILMS, *TABLES}:
+        parser.error(f"no film {', '.join(sorted(unknown))}: take of {', '.join([*FILMS, *TABLES])}")
+    for name in names:
+        start = perf_counter()
+        if name in FILMS:
+            write(name, FILMS[name]())
+        else:
+            TABLES[name]()
+        print(f"  {name}: {perf_counter() - start:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()

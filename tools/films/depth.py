@@ -1,0 +1,57 @@
+"""Blocks in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise, product
+
+import numpy as np
+import torch
+
+from learning.stack import KINDS, drawn, streams
+from tools.films.store import digits_of, write_table
+
+GAINS, STREAMS = ((0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0), (4, 64))  # branches' sizes, widths of the stream
+BLOCKS, TOKENS, DRAWS = 12, 16, 20  # in a row, on so many tokens, and how often drawn
+
+
+def depth() -> None:
+    """Twelve blocks in a row as they are drawn: medians over draws, by norm, width and size of the branches.
+
+    size: the root mean square of the stream's numbers before the first block and after each; turn: the angle
+    by which each block turns a token, in degrees; gradient: for 1 to 12 blocks, how long ∂⟨r, end⟩/∂stream is
+    at each place beside r, a normal vector; spread: the least and largest of the last sizes and of the first
+    gradients of all twelve.
+    """
+    rows = []
+    for width, kind, gain in product(STREAMS, KINDS, GAINS):
+        draws = [drawn(width, BLOCKS, TOKENS, seed) for seed in range(DRAWS)]
+        blocks = [
+            {name: torch.tensor(np.stack([each[k][name] for each, _ in draws])) for name in draws[0][0][k]}
+            for k in range(BLOCKS)
+        ]
+        x = torch.tensor(np.stack([x for _, x in draws]), requires_grad=True)
+        found = streams(kind, blocks, x, gain)
+        end = torch.tensor(np.random.default_rng(DRAWS).standard_normal(tuple(x.shape)))
+        sizes = rms(found)
+        gradients = [
+            rms(torch.autograd.grad(found[last], found[: last + 1], end, retain_graph=True)) / rms([end])
+            for last in range(1, BLOCKS + 1)
+        ]
+        cosines = [torch.cosine_similarity(a.detach(), b.detach(), dim=-1) for a, b in pairwise(found)]
+        turns = np.degrees(np.arccos(torch.stack(cosines).numpy().clip(-1, 1))).mean(-1)
+        rows.append(
+            {"width": width, "kind": kind, "gain": gain, "size": medians(sizes), "turn": medians(turns)}
+            | {"gradient": [medians(each) for each in gradients]}
+            | {"spread": [digits_of(np.percentile(each, (0, 100))) for each in (sizes[-1], gradients[-1][0])]}
+        )
+    write_table("depth", rows)
+
+
+def rms(arrays: Sequence[torch.Tensor]) -> np.ndarray:
+    """(len, S): root mean squares over tokens and coordinates."""
+    return np.stack([(each.detach() ** 2).mean((-1, -2)).sqrt().numpy() for each in arrays])
+
+
+def medians(values: np.ndarray) -> list[float]:
+    return digits_of(np.median(values, axis=-1))

@@ -1,0 +1,66 @@
+"""Feed-forward networks on the surface of a norm."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from geometry import gates, softmax
+from learning.datasets import SPACES, largest
+from learning.film import Film
+from learning.network import Network
+from learning.training import trained
+from tools.films.store import stored, write, write_table
+
+FILTERS = {"layer_norm": 240, "rms_norm": 600}  # points that feed-forward networks learn from, by their norm
+EXPANSIONS = range(1, 5)
+
+
+def filters() -> None:
+    """Feed-forward networks that say which coordinate is largest in size, by norm, function and expansion.
+
+    A row a film: how each seed ends, and of its first Linear at the start and at the end what `passed` says.
+    """
+    rows = []
+    for norm, function, k in product(FILTERS, ("relu", "gelu"), EXPANSIONS):
+        network = Network(3, 3 * k, 1, 3, function)
+        options: dict[str, Any] = {"seeds": 8, "steps": 2000, "checkpoints": 24}
+        film = trained(network, largest(FILTERS[norm], norm=norm), **options)
+        film = stored(film, film.data, half=True)
+        row: dict[str, Any] = {"norm": norm, "function": function, "expansion": k, "steps": 2000, "lr": 0.01}
+        row |= {"accuracy": [round(float(a), 4) for a in film.accuracy[:, -1]]}
+        for name, at in (("start", 0), ("end", -1)):
+            each = [passed(film, SPACES[norm], seed, at) for seed in range(film.seeds)]
+            row |= {f"{part}_{name}": [round(one[part], 4) for one in each] for part in each[0]}
+        rows.append(row)
+        write(f"ffn_{norm}_{function}_{k}", film, half=True)
+    write_table("ffn", rows)
+
+
+def passed(film: Film, basis: np.ndarray, seed: int, at: int) -> dict[str, float]:
+    """What a seed's first Linear, at a checkpoint, and its function make of the points y.
+
+    off: the share of the numbers that are not above 0; bits: the entropy of their sign patterns; lost: the
+    share of points that share their image, were the function ReLU; back: how far the best affine map from the
+    hidden layer to y misses; hidden, answer: how far y and −y are apart in that layer, and as probabilities.
+    The last three are roots of mean squares, as shares of the spread there.
+    """
+    (A, b), last = film.network.unflatten(film.weights[seed, at].astype(float))
+    net, y = film.network.pipeline([(A, b), last]), film.data.points.astype(float)
+    here, across = ([*net.stages(x), softmax(net.stages(x)[-1])] for x in (y, -y))
+    known = np.column_stack([here[2], np.ones(len(y))])
+    missed = y - known @ np.linalg.lstsq(known, y)[0]
+    return {
+        "off": float(np.mean(here[1] <= 0)),
+        "bits": gates.pattern_entropy(here[1] > 0)[1],
+        "lost": float(np.mean(gates.fates(A @ basis.T, b, y @ basis.T) != gates.APART)),
+        "back": spread(missed) / spread(y),
+        "hidden": spread(here[2] - across[2]) / spread(here[2]),
+        "answer": spread(here[4] - across[4]) / spread(here[4]),
+    }
+
+
+def spread(x: np.ndarray) -> float:
+    return float(np.sqrt(((x - x.mean(0)) ** 2).sum(-1).mean()))

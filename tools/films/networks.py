@@ -1,0 +1,87 @@
+"""Networks that bend a plane, a space or a numeral until a plane separates the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from learning.datasets import digits, octants, random_labels, spiral, xor
+from learning.film import Film
+from learning.network import MIDDLES, Network
+from learning.training import trained
+from tools.films.store import stored, write, write_table
+
+POINTS = (8, 16, 32)  # of random labels
+LABELLINGS, SHOWN = 4, 3  # how often their labels are drawn, and which of these has a film
+DEPTHS = range(1, 7)
+STARTS = ((0.03, 4000), (0.01, 4000), (0.01, 20_000))  # learning rates and steps, with many starts
+WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
+
+
+def plane(turns: float, depth: int, **options: Any) -> Film:
+    return trained(Network(2, 3, depth, 1), spiral(200, turns=turns, noise=0, seed=0), **options)
+
+
+def labels() -> None:
+    """How many of the networks fit all labels of m points, by depth; and a film of one that does, if any."""
+    options: dict[str, Any] = {"steps": 4000, "lr": 0.03}
+    table = []
+    for m in POINTS:
+        for depth in DEPTHS:
+            network = Network(2, 3, depth, 1)
+            runs = [trained(network, random_labels(m, seed=k), seeds=8, **options) for k in range(LABELLINGS)]
+            share = float(np.mean([run.solved(1) for run in runs]))
+            table.append({"m": m, "depth": depth, "networks": 8 * LABELLINGS, "fitted": share})
+            data = runs[SHOWN].data
+            best = trained(network, data, seeds=1, seed=runs[SHOWN].best(), checkpoints=60, **options)
+            film = stored(best, data, half=True)
+            write(f"labels_{m}_{depth}", film, half=True, words=f"{share:.2f} of {8 * LABELLINGS} fit all")
+    write_table("labels", table)
+
+
+def starts() -> None:
+    """Which of 32 starts a set fit all 32 labels at depth 4, by learning rate and steps."""
+    rows = []
+    for lr, steps in STARTS:
+        for k in range(LABELLINGS):
+            data = random_labels(32, seed=k)
+            run = trained(Network(2, 3, 4, 1), data, lr=lr, steps=steps, checkpoints=2)
+            fitted = np.flatnonzero(run.solved(1)).tolist()
+            rows.append({"lr": lr, "steps": steps, "set": k, "networks": run.seeds, "fitted": fitted})
+            print(f"  starts: {rows[-1]}", flush=True)
+    write_table("starts", rows)
+
+
+def digit_network(middle: str, depth: int, last: int) -> Network:
+    return Network(64, WIDE, depth, 10, middle, widths=(*[WIDE] * (depth - 1), last))
+
+
+def numerals() -> None:
+    """Test accuracy by activation, depth and width of the last hidden layer; a film of one on the sphere."""
+    train, test = digits(seed=0)
+    options: dict[str, Any] = {"steps": 600, "test": test}
+    table = []
+    for last in (WIDE, NARROW):
+        for middle in MIDDLES:
+            for depth in range(1, 5):
+                run = trained(digit_network(middle, depth, last), train, seeds=3, **options)
+                assert run.test_accuracy is not None
+                tests = sorted(round(float(accuracy), 4) for accuracy in run.test_accuracy[:, -1])
+                table.append({"middle": middle, "depth": depth, "last": last, "accuracies": tests})
+                print(f"  digits: {middle}, depth {depth}, last {last}: {tests}", flush=True)
+    write_table("digits", table)
+    network = digit_network("u_eps", 4, NARROW)
+    options |= {"steps": 1500}
+    seed = trained(network, train, seeds=4, **options).best()  # by the data that it has learned from
+    film = trained(network, train, seeds=1, seed=seed, checkpoints=50, **options)
+    write("digits", stored(film, test, half=True), half=True, words="on the 360 that it has not learned from")
+
+
+FILMS: dict[str, Callable[[], Film]] = {
+    "spiral": lambda: plane(1, 2),
+    "spiral_15": lambda: plane(1.5, 3, steps=8000),
+    "octants": lambda: trained(Network(3, 3, 4, 1), octants(400, seed=0), steps=6000),
+    "xor": lambda: trained(Network(2, 3, 1, 1), xor(120, noise=0.25, seed=0), seeds=8, steps=1000),
+}

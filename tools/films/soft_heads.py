@@ -1,0 +1,140 @@
+"""Language models whose heads see windows that overlap, or read other surfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from geometry import layer_norm, rms_norm
+from geometry.windows import windows
+from learning.language import EPS, Shape, initial, layer_norm_of, losses, read, to_file
+from learning.language_training import causal, learned
+from learning.shipped import FOLDER
+from tools.films.store import write_table
+
+SOFT = (("box", 0.0), ("box", 1.0), ("triangle", 0.5), ("triangle", 1.0), ("sine", 1.0))  # windows, overlaps
+SURFACES = ("layer_norm", "rms_norm", "layer_norm_ball", "rms_norm_ball")  # what heads of 4 × 4 axes read
+SHIPPED = (("box", 0.0), ("triangle", 1.0))  # of these, of the first seed
+SOFTLY, TAUGHT = 4, 1200  # models of each kind, and their steps
+ASIDE, BRIEF = 6144, 4096  # characters not learned from, and of a text that is learned by heart
+TREMBLE, TREMBLES = 0.5, 8  # noise on what heads read, in its own size, and how often drawn
+
+
+def soft_heads() -> None:
+    """Language models whose heads see windows that overlap, or read surfaces of other dimensions.
+
+    Windows: all learn from the same text, for as many steps. Surfaces: of 16 − 2, 15 and 16 dimensions, from
+    a text so short that it is learned by heart, as what regularises shows there. Rows give losses in nats a
+    character on what was learned from and on what was not, and how much noise on what heads read adds to
+    it. Two models of the first seed are shipped.
+    """
+    text, held = soft_texts()
+    shape = Shape("".join(sorted(set(text + held))), width=16, layers=2, window=64, heads=4)
+    rows: list[dict[str, Any]] = []
+    for seed in range(SOFTLY):
+        for window, overlap in SOFT:
+            shares = soft_shares(shape, window, overlap)
+            weights = learned(shape, text, seed=seed, steps=TAUGHT, rate=0.02, shares=shares)
+            row = {"seed": seed, "window": window, "overlap": overlap}
+            rows.append(row | told(shape, weights, text, held, shares=shares))
+            if seed == 0 and (window, overlap) in SHIPPED:
+                about = {"about": "a GPT of Normscape", "seed": "0", "steps": str(TAUGHT)}
+                (FOLDER / f"heads_{window}.safetensors").write_bytes(to_file(shape, weights, **about))
+            if not overlap:
+                for taught, own in ((True, weights), (False, initial(shape, seed))):
+                    rows += [{"seed": seed, "trained": taught} | each for each in regions(shape, own, held)]
+        for surface in SURFACES:
+            norm = surface_of(surface)
+            weights = learned(shape, text[:BRIEF], seed=seed, steps=TAUGHT, rate=0.02, norm=norm)
+            row = {"seed": seed, "surface": surface}
+            rows.append(row | told(shape, weights, text[:BRIEF], held, surface=surface))
+        print(f"  soft heads: seed {seed}", flush=True)
+        write_table("soft_heads", rows)
+
+
+def soft_texts() -> tuple[str, str]:
+    """What is learned from, and what is not: the texts of `heads`, of which more is held back."""
+    text, held = ((FOLDER / f"{name}.txt").read_text("utf-8") for name in ("heads_learned", "heads"))
+    return text[:-ASIDE], text[-ASIDE:] + held
+
+
+def soft_shares(shape: Shape, window: str, overlap: float) -> torch.Tensor | None:
+    """How much of each axis a head sees; None for the usual cut."""
+    if not overlap:
+        return None
+    at = np.arange(1, shape.width + 1)
+    found = windows(at, shape.width, shape.heads, overlap, shape=window)
+    return torch.from_numpy(found.astype(np.float32))
+
+
+def surface_of(name: str, noise: Callable[[torch.Tensor], torch.Tensor] | None = None) -> Callable[..., Any]:
+    """A norm for `read`: LayerNorm; but heads read a sphere, or with ε = 1 a ball, in which a length still
+    counts; of all directions, or of those whose mean is 0. noise: what is done to what they read."""
+    eps = 1.0 if name.endswith("_ball") else EPS
+
+    def norm(own: Mapping[str, torch.Tensor], at: str, x: torch.Tensor, *, scaled: bool = True) -> Any:
+        if at != "ln_1":
+            return layer_norm_of(own, at, x, scaled=scaled)
+        gamma, beta = own["ln_1.weight"], own["ln_1.bias"]
+        centred = name.startswith("layer_norm")
+        unit = layer_norm(x, eps=eps) if centred else rms_norm(x, eps=eps)
+        found = gamma * unit + beta
+        return noise(found) if noise else found
+
+    return norm
+
+
+def told(
+    shape: Shape,
+    weights: Mapping[str, np.ndarray],
+    text: str,
+    held: str,
+    *,
+    surface: str = "layer_norm",
+    shares: torch.Tensor | None = None,
+) -> dict[str, float]:
+    """The mean loss on whole windows of both texts; and how much noise on what heads read adds to it."""
+    tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
+    lot = torch.Generator().manual_seed(0)
+
+    def trembling(x: torch.Tensor) -> torch.Tensor:
+        return x + TREMBLE * (x**2).mean().sqrt() * torch.randn(x.shape, generator=lot)
+
+    def loss(said: str, noise: Callable[[torch.Tensor], torch.Tensor] | None = None) -> float:
+        tokens = in_windows(shape, said)
+        reading = read(shape, tensors, tokens, attend=causal, norm=surface_of(surface, noise), shares=shares)
+        return float(losses(reading.logits, tokens).mean())
+
+    found = {"learned": loss(text), "held": loss(held)}
+    found["noise"] = float(np.mean([loss(held, trembling) for _ in range(TREMBLES)])) - found["held"]
+    return {name: round(value, 5) for name, value in found.items()}
+
+
+def in_windows(shape: Shape, text: str) -> torch.Tensor:
+    """The whole windows of a text."""
+    count = len(text) // shape.window
+    return torch.from_numpy(shape.tokens(text[: count * shape.window])).reshape(count, shape.window)
+
+
+def regions(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Iterator[dict[str, Any]]:
+    """By layer, whether the place of a token on the surface tells which head says most to it.
+
+    said: how often that is so for a linear map of the place, found by least squares on every other window, in
+    the rest; most: the share of the commonest head there.
+    """
+    tensors, d = {name: torch.from_numpy(w) for name, w in weights.items()}, shape.width // shape.heads
+    tokens = in_windows(shape, text)
+    for k, block in enumerate(read(shape, tensors, tokens, attend=causal).blocks):
+        out = tensors[f"h.{k}.attn.c_proj.weight"].reshape(shape.heads, d, shape.width)
+        sizes = torch.linalg.vector_norm(block.weights @ block.v @ out, dim=-1)
+        loudest = torch.argmax(sizes, dim=1)
+        place = torch.cat([block.keys, torch.ones_like(block.keys[..., :1])], -1)
+        wanted = torch.nn.functional.one_hot(loudest, shape.heads).to(place.dtype)
+        fit = torch.linalg.lstsq(place[::2].flatten(0, 1), wanted[::2].flatten(0, 1)).solution
+        rest = loudest[1::2]
+        said = torch.argmax(place[1::2] @ fit, dim=-1) == rest
+        most = torch.bincount(rest.flatten(), minlength=shape.heads).max() / rest.numel()
+        yield {"layer": k, "said": round(float(said.double().mean()), 4), "most": round(float(most), 4)}

@@ -1,0 +1,47 @@
+"""What is kept of films and tables, and how they are written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from learning.datasets import DataSet
+from learning.film import Film, score, to_npz
+from learning.shipped import FOLDER
+
+
+def stored(film: Film, data: DataSet, *, half: bool) -> Film:
+    """A film as seen on these data, with its weights as they will be stored."""
+    network, weights = (
+        film.network,
+        film.weights.astype(np.float16 if half else np.float32).astype(np.float32),
+    )
+    labels, weight = network.answers(data.points, data.labels, np.ones(len(data.points)))
+    told = [
+        [score(network.logits(network.parts(flat), data.points), labels, weight) for flat in seed]
+        for seed in weights
+    ]
+    loss, accuracy = np.moveaxis(np.array(told), -1, 0)
+    return replace(film, weights=weights, data=data, loss=loss, accuracy=accuracy, test_accuracy=None)
+
+
+def digits_of(values: np.ndarray) -> list[float]:
+    """In four digits."""
+    return [float(f"{value:.4g}") for value in values]
+
+
+def write(name: str, film: Film, *, half: bool = False, words: str = "") -> None:
+    data = to_npz(film, half=half)
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / f"{name}.npz").write_bytes(data)
+    best, solved = film.accuracy[film.best(), -1], int(film.solved().sum())
+    print(f"{name}: accuracy {best:.3f}, {solved} of {film.seeds} pass 0.99, {len(data) >> 10} kB {words}")
+
+
+def write_table(name: str, rows: list[dict[str, Any]]) -> None:
+    """One row a line, so that a change is seen."""
+    text = ",\n".join(json.dumps(row) for row in rows)
+    (FOLDER / f"{name}.json").write_text(f"[\n{text}\n]\n", encoding="utf-8")
