@@ -55,4 +55,4 @@ EXPOSE 8050
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
   CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8050/healthz', timeout=4)"]
 STOPSIGNAL SIGTERM
-CMD ["gunicorn"]
+CMD ["sh", "-c", "python -m components.settings && exec gunicorn"]

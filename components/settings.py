@@ -134,3 +134,10 @@ def _key(text: str, *, several: bool) -> str:
     if text and len(set(text)) < FEWEST:
         raise WrongSetting(f"SECRET_KEY has {len(set(text))} different characters; try openssl rand -hex 32")
     return text or secrets.token_hex(32)
+
+
+if __name__ == "__main__":  # before gunicorn, which reads WEB_CONCURRENCY before anything of ours
+    try:
+        read(os.environ)
+    except WrongSetting as wrong:
+        sys.exit(f"normscape: {wrong}")

@@ -91,6 +91,7 @@ def test_several_processes_need_a_key(several):
         (["app.py", "--port", "0"], {"NORMSCAPE_PREFIX": "/spiral/"}),
         (["-m", "gunicorn"], {"NORMSCAPE_PREFIX": "/recipe/"}),
         (["-m", "gunicorn", "--workers", "2"], {}),
+        (["-m", "components.settings"], {"WEB_CONCURRENCY": "1e3"}),
     ],
 )
 def test_a_server_with_wrong_settings_says_so_and_ends(command, own):
@@ -424,6 +425,12 @@ def test_a_stop_while_the_gallery_is_drawn_stops_that_too(tmp_path):
     process.terminate()
     assert process.wait(timeout=START_SECONDS) == 0
     assert not psutil.wait_procs(drawing, timeout=1)[1]
+
+
+def test_the_image_looks_at_its_settings_before_gunicorn_does():
+    """Which reads WEB_CONCURRENCY by itself, and has fifteen lines for what is no number."""
+    (command,) = re.findall(r"^CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert json.loads(command) == ["sh", "-c", "python -m components.settings && exec gunicorn"]
 
 
 def test_the_image_holds_all_that_the_explorer_needs(tmp_path):
