@@ -605,7 +605,7 @@ export function loose({ clouds, views, readouts }) {
 function alike(a, b) {
   if (a === b || !a || !b || typeof a !== "object" || typeof b !== "object") return a === b;
   const names = Object.keys(a);
-  return names.length === Object.keys(b).length && names.every((name) => alike(/** @type {any} */ (a)[name], /** @type {any} */ (b)[name]));
+  return names.length === Object.keys(b).length && names.every((name) => alike(Reflect.get(a, name), Reflect.get(b, name)));
 }
 
 /**

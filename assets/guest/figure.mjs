@@ -178,7 +178,7 @@ const plotlys = new CSSStyleSheet(); // Plotly's own rules, which it writes for 
  * @param {string} source */
 async function library(source) {
   const page = /** @type {any} */ (window), script = h("script", { src: source });
-  /** @type {any} */ let ours;
+  /** @type {import("../page/globals.mjs").Plotly | undefined} */ let ours;
   let theirs = page.Plotly;
   Object.defineProperty(page, "Plotly", { configurable: true, get: () => theirs, set(value) { if (document.currentScript === script) ours = value; else theirs = value; } });
   const restore = readBack();

@@ -237,7 +237,7 @@ function replays(recipe, player) {
 }
 
 /** The scrubber of a parameter that runs by itself. @param {import("../engine/engine.mjs").Parameter} p @param {import("./player.mjs").Player} player
- * @param {(name: string, label: string, onclick: () => void) => any} button */
+ * @param {(name: string, label: string, onclick: () => void) => HTMLElement} button */
 function clockwork(p, player, button) {
   const id = `parameter-${p.name}`, hand = h("input", { type: "range", id, className: "progress", min: p.min, max: p.max, step: p.step });
   for (const taken of ["pointerdown", "input"]) hand.addEventListener(taken, () => player.stop());

@@ -1,34 +1,39 @@
 // @ts-check
-/** A text beside the picture: the labels of a cloud's points in a row, those of a kind marked, one followed. */
+/**
+ * A text beside the picture: the labels of a cloud's points in a row, those of a kind marked, one followed.
+ *
+ * @typedef {import("../engine/engine.mjs").Readout} Readout
+ * @typedef {import("../engine/engine.mjs").Recipe} Recipe
+ * @typedef {import("./player.mjs").Player} Player
+ */
 
 import { chosen } from "../engine/marks.mjs";
 import { cloudOf } from "../engine/engine.mjs";
 import { h } from "./controls.mjs";
 
-/** The points that a readout marks, now or at its stage. @param {any} r @param {import("../engine/marks.mjs").Moment} moment @returns {number[]} */
+/** The points that a readout marks, now or at its stage. @param {Readout} r @param {import("../engine/marks.mjs").Moment} moment @returns {number[]} */
 export function marked(r, moment) {
   const at = r.stage === null ? moment.at : { ...moment.at, [r.cloud]: moment.stages[r.cloud][r.stage] };
   return chosen(r, { ...moment, at });
 }
 
 /** The texts of a recipe, under the picture. A click follows a letter, the arrow keys the one beside it.
- * @param {HTMLElement} stage @param {any} recipe @param {any} player @returns {(() => void)[]} each shows the player's state */
+ * @param {HTMLElement} stage @param {Recipe} recipe @param {Player} player @returns {(() => void)[]} each shows the player's state */
 export function letters(stage, recipe, player) {
   for (const old of stage.querySelectorAll(":scope > .letters")) old.remove();
-  const texts = recipe.readouts.filter((/** @type {any} */ r) => r.kind === "letters");
-  const all = /** @type {ReturnType<typeof text>[]} */ (texts.map((/** @type {any} */ r) => text(r, recipe, player)));
+  const all = recipe.readouts.filter(({ kind }) => kind === "letters").map((r) => text(r, recipe, player));
   stage.querySelector(":scope > .views")?.after(...all.map(({ element }) => element));
   return all.map(({ show }) => show);
 }
 
-/** @param {any} r @param {any} recipe @param {any} player */
+/** @param {Readout} r @param {Recipe} recipe @param {Player} player */
 function text(r, recipe, player) {
   const labels = /** @type {string[]} */ (cloudOf(recipe, r.cloud).labels), id = (/** @type {number} */ i) => `letter-${r.cloud}-${i}`;
   const each = labels.map((label, i) => h("span", { role: "option", id: id(i), className: label.trim() ? "" : "blank" }, label));
   const last = each.length - 1, beside = /** @type {Record<string, (i: number) => number>} */ (
     { ArrowLeft: (i) => i - 1, ArrowRight: (i) => i + 1, ArrowUp: (i) => i - 1, ArrowDown: (i) => i + 1, Home: () => 0, End: () => last });
   const box = h("div", { role: "listbox", tabIndex: 0, className: "text-of", "aria-label": r.label,
-    onclick: (/** @type {any} */ event) => { const i = each.indexOf(event.target); if (i >= 0) player.follow(i); },
+    onclick: (/** @type {MouseEvent} */ event) => { const i = each.indexOf(/** @type {HTMLSpanElement} */ (event.target)); if (i >= 0) player.follow(i); },
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
       const to = beside[event.key]?.(Math.min(player.followed, last));
       if (to === undefined) return;
@@ -37,13 +42,13 @@ function text(r, recipe, player) {
       player.follow(Math.max(0, Math.min(last, to)));
     } }, ...each);
   const words = h("span", { className: "key" });
-  /** @type {any} */ let known;
+  /** @type {(Float64Array | Float64Array[])[]} */ let known = [];
   let followed = -1, shown = "";
   return {
     element: h("div", { className: "letters" }, box, words),
     show() {
       const inputs = [player.moment.at[r.cloud], player.moment.stages[r.cloud]];
-      if (!known?.every((/** @type {any} */ input, /** @type {number} */ i) => input === inputs[i])) {
+      if (inputs.some((input, i) => input !== known[i])) {
         known = inputs;
         const few = marked(r, player.moment), names = few.join();
         if (names !== shown || !words.textContent) {

@@ -11,17 +11,19 @@ something out of a view that is `reaching` (`View.wider`). Guides decide nothing
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from functools import cache, cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from components.language.cloud import Cloud, Moment, Params
+from components.language.cloud import Cloud, Moment, Params, Row
 from components.language.marks import (
     Counted,
     Disc,
+    Highest,
     Line,
     Mark,
     Mesh,
@@ -31,12 +33,15 @@ from components.language.marks import (
     Support,
     SupportDisc,
 )
+from geometry.entries import Entries
 from geometry.perspective import NEAREST, perspective, sides
 
 if TYPE_CHECKING:
     from components.language.recipe import Parameter, Recipe, View
 
 Array = np.ndarray
+T = TypeVar("T")
+PLAIN = (Points, Line, Mesh, Sheet)  # marks that show points of their cloud, and see no others
 
 ROOM = 2.25  # a 3D box is so many times larger than the picture: what moves out of that is not cut off there
 FAR = 3.3  # how far the eye stands from the middle of the picture, in halves of it
@@ -89,18 +94,18 @@ class Wider:
 def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
     """The clouds and views of a recipe: views without ranges get them, and guides that leave these are
     shortened. 3D views are on one scale, each in its middle."""
-    loose = [view for view in recipe.views if not view.ranges]
+    loose, shown = [view for view in recipe.views if not view.ranges], _Shown(recipe)
     boxes: dict[str, Box] = {}
     for dims, fit in ((2, _in_plane), (3, _in_space)):
         of = [view for view in loose if view.dims == dims]
         for views in [of] if dims == 3 and of else [[view] for view in of]:
-            found = fit([_Seen(recipe, view) for view in views])
+            found = fit([_Seen(shown, view) for view in views])
             boxes |= {view.name: box for view, box in zip(views, found, strict=True)}
     views = [_placed(view, *boxes[view.name]) if view.name in boxes else view for view in recipe.views]
     spaces = [view for view in views if view.dims == 3 and not view.room]
-    rooms = dict(zip((view.name for view in spaces), _rooms(recipe, spaces, boxes), strict=True))
+    rooms = dict(zip((view.name for view in spaces), _rooms(shown, spaces, boxes), strict=True))
     views = [replace(view, room=rooms.get(view.name, view.room)) for view in views]
-    views = [replace(view, wider=_wider(recipe, view)) if view.reaching else view for view in views]
+    views = [replace(view, wider=_wider(shown, view)) if view.reaching else view for view in views]
     clouds = {cloud.name: cloud for cloud in recipe.clouds}
     for k, view in enumerate(views):
         if view.name in boxes:
@@ -124,13 +129,15 @@ Moved = tuple[float, Array]  # how many times as wide the axes are, and how far 
 
 
 def _rooms(
-    recipe: Recipe, views: Sequence[View], framed: Collection[str]
+    shown: _Shown, views: Sequence[View], framed: Collection[str]
 ) -> list[tuple[tuple[float, ...], ...]]:
     """For each view and each stage, how much wider the axes have to be for all of it to be seen, or narrower
     for it to be large, if they are framed, and how far their middle has to move; none if nothing has to.
     All are as wide."""
-    stages = range(len(recipe.stages))
-    found = [[_moved(recipe, view, k, nearer=view.name in framed) for k in stages] for view in views]
+    stages = range(len(shown.recipe.stages))
+    found = [
+        [_moved(_Seen(shown, view), view, k, nearer=view.name in framed) for k in stages] for view in views
+    ]
     if not any(own for each in found for own in each):
         return [()] * len(views)
     wide = [max((own[0] if own else 1.0) for own in at) for at in zip(*found, strict=True)]
@@ -143,10 +150,9 @@ def _rooms(
     return [tuple(every[len(stages) * v :][: len(stages)]) for v in range(len(views))]
 
 
-def _moved(recipe: Recipe, view: View, stage: int, *, nearer: bool) -> Moved | None:
+def _moved(seen: _Seen, view: View, stage: int, *, nearer: bool) -> Moved | None:
     """Where the axes have to be at a stage, if not where they are."""
-    seen, at = _Seen(recipe, view), float(stage)
-    points, heroes = seen.at(at), seen.heroes_at(at)
+    points, heroes = seen.at(float(stage)), seen.heroes_at(float(stage))
     if not len(points):
         return None
     flat, _ = on_paper(view, points, view.camera)
@@ -158,12 +164,18 @@ def _moved(recipe: Recipe, view: View, stage: int, *, nearer: bool) -> Moved | N
     return _aimed(view, points, HERO, heroes) if nearer and share < SMALL else None
 
 
-def _wider(recipe: Recipe, view: View) -> tuple[Wider, ...]:
+def _wider(shown: _Shown, view: View) -> tuple[Wider, ...]:
     """For each slider whose ends move points out of a view, how the axes follow there."""
-    seen, found, usually = _Seen(recipe, view), [], same(view.dims)
-    usual = np.array(view.room or [usually] * len(recipe.stages))
+    seen, recipe, found, usually = _Seen(shown, view), shown.recipe, [], same(view.dims)
+    usual = view.room or [usually] * len(recipe.stages)
+
+    def out(params: Params, stage: int, row: Sequence[float]) -> tuple[float, ...]:
+        points = seen.held(params, float(stage))
+        return shown.once(lambda: _out(seen, view, points, row), "out", view.name, id(points), row)
+
     for p in recipe.parameters:
-        room = {end: [_out(seen, view, p, end, row) for row in enumerate(usual)] for end in ends(p)}
+        at = {end: recipe.defaults | {p.name: end} for end in ends(p)}
+        room = {end: [out(params, *row) for row in enumerate(usual)] for end, params in at.items()}
         if any(row != usually for rows in room.values() for row in rows):
             room[p.value] = [usually] * len(usual)
             log = p.scale == "log" and p.min > 0
@@ -176,10 +188,9 @@ def ends(p: Parameter) -> list[float]:
     return [end for end in (p.min, p.max) if end != p.value and not p.quiet]
 
 
-def _out(seen: _Seen, view: View, p: Parameter, end: float, at: tuple[int, Array]) -> tuple[float, ...]:
-    """How much wider than usual at a stage, and where, the axes hold the points that would leave them."""
-    stage, (times, *by) = at
-    points = seen.held(seen.recipe.defaults | {p.name: end}, float(stage))
+def _out(seen: _Seen, view: View, points: Array, usual: Sequence[float]) -> tuple[float, ...]:
+    """How much wider than usual, and where, the axes hold the points that would leave them."""
+    times, *by = usual
     flat, _ = on_paper(_there(view, times, np.array(by)), points, view.camera)
     if np.abs(flat).max(initial=0) <= 1:
         return same(view.dims)
@@ -190,7 +201,7 @@ def _out(seen: _Seen, view: View, p: Parameter, end: float, at: tuple[int, Array
     else:
         middle, away = _nearest(scaled @ seen.frame.T, EASY)
         middle, wide = middle @ seen.frame, away / float(np.linalg.norm(view.camera))
-        wide = max(wide, 2 * np.abs(scaled - middle).max())
+        wide = max(wide, 2 * float(np.abs(scaled - middle).max()))
     wide = max(wide, times)
     return tuple(round(float(x), 3) for x in (wide / times, *(middle * (high - low) - by)))
 
@@ -239,18 +250,29 @@ def _aimed(view: View, points: Array, share: float, heroes: Array) -> Moved:
 def _shortened(recipe: Recipe, view: View, clouds: dict[str, Cloud]) -> View:
     """The view with shorter guides where they would leave it; the clouds that these are of, too."""
     shared = {mark.cloud for v in recipe.views for mark in v.layers if not mark.guide}
-    layers = list(view.layers)
+    layers, axes = list(view.layers), [view.at(progress) for progress in range(len(recipe.stages))]
+
+    def reach(mark: Mark, stages: Sequence[int]) -> float:
+        """How far out it is drawn, at the stage of these where that is farthest."""
+        moments = [Moment(clouds, recipe.defaults, float(stage), recipe.follow) for stage in stages]
+        points = [mark.points(at) for at in moments]
+        if not view.room:
+            points, stages = [np.vstack(points)], stages[:1]
+        flat = [
+            on_paper(axes[stage], each, view.camera)[0] for stage, each in zip(stages, points, strict=True)
+        ]
+        return max(float(np.nanmax(np.abs(each), initial=0)) for each in flat)
+
     for k, mark in enumerate(layers):
         if not mark.guide or not (isinstance(mark, Disc | Rim) or mark.cloud not in shared):
             continue
         limit = LETTERS if mark.draws == "labels" else EDGE
-        for progress in range(len(recipe.stages)):
-            if mark.opacity_at(progress) <= 0:
-                continue
+        seen = [stage for stage in range(len(axes)) if mark.opacity_at(stage) > 0]
+        if not seen or reach(mark, seen) <= limit:
+            continue
+        for stage in seen:
             for _ in range(MANY):
-                at = Moment(clouds, recipe.defaults, float(progress), recipe.follow)
-                flat, _ = on_paper(view.at(progress), mark.points(at), view.camera)
-                out = min(float(np.nanmax(np.abs(flat), initial=0)) / limit, GENTLY)
+                out = min(reach(mark, [stage]) / limit, GENTLY)
                 if out <= 1:
                     break
                 if isinstance(mark, Disc | Rim):
@@ -271,11 +293,58 @@ def on_paper(view: View, points: Array, camera: Sequence[float]) -> tuple[Array,
     return flat / SIGHT, depth
 
 
+class _Shown:
+    """What the marks of a recipe show, without gaps: the same array while nothing that moves it does."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe, self.clouds = recipe, {cloud.name: cloud for cloud in recipe.clouds}
+        self.known: dict[Any, Any] = {}
+
+    def at(self, mark: Mark, params: Params, progress: float) -> Array:
+        """Where a mark chooses points by what they are, all that it chooses from."""
+        if isinstance(mark, PLAIN):  # a cloud with fewer steps than the recipe rests at its last stage
+            progress = min(progress, len(self.clouds[mark.cloud].pipeline.steps))
+        names = self.once(lambda: self._movers(mark, progress), "movers", id(mark), progress)
+        return self.once(
+            lambda: self._points(mark, params, progress), id(mark), progress, *map(params.get, names)
+        )
+
+    def once(self, find: Callable[[], T], *key: Any) -> T:
+        """What is found for a key: the first time."""
+        if key not in self.known:
+            self.known[key] = find()
+        return self.known[key]
+
+    def _movers(self, mark: Mark, progress: float) -> tuple[str, ...]:
+        """The parameters that may move a mark until then."""
+        if not isinstance(mark, PLAIN):
+            return tuple(p.name for p in self.recipe.parameters)
+        cloud, rows = self.clouds[mark.cloud], list(mark.rows)
+        if isinstance(mark, Points) and isinstance(mark.only, Highest):
+            rows.append(mark.only.row)
+        rows += [over for row in rows for over in _under(row)]
+        steps = cloud.pipeline.steps[: math.ceil(max([progress, *(row.stage or 0 for row in rows)]))]
+        weights = [row.weights for row in rows if isinstance(row.weights, Entries)]
+        return tuple(sorted(cloud.place.parameters.union(*(each.parameters for each in (*steps, *weights)))))
+
+    def _points(self, mark: Mark, params: Params, progress: float) -> Array:
+        at = Moment(self.clouds, params, progress, self.recipe.follow)
+        every = isinstance(mark, Points) and isinstance(mark.only, Counted)
+        points = at.shown(mark.cloud, mark.rows) if every else mark.points(at)
+        return points[np.isfinite(points).all(-1)]
+
+
+def _under(row: Row) -> list[Row]:
+    """The rows that a row is divided by."""
+    return [row.over, *_under(row.over)] if row.over else []
+
+
 class _Seen:
     """What a view shows, as few points: at first, at any time, and of a sphere or circle."""
 
-    def __init__(self, recipe: Recipe, view: View) -> None:
-        self.recipe, self.dims, self.marks, self.reaching = recipe, view.dims, view.layers, view.reaching
+    def __init__(self, shown: _Shown, view: View) -> None:
+        self.shown, self.recipe = shown, shown.recipe
+        self.dims, self.marks, self.reaching = view.dims, view.layers, view.reaching
         self.away = np.asarray(view.camera[:3], float) / np.linalg.norm(view.camera[:3])
 
     @cached_property
@@ -298,17 +367,20 @@ class _Seen:
 
     def held(self, params: Params, progress: float) -> Array:
         """Points, and the sphere or circle, at a stage with the sliders elsewhere."""
-        at = self.recipe.moment(params, progress, followed=self.recipe.follow)
-        shown = [mark for mark in self.marks if not mark.guide and mark.opacity_at(progress) > 0]
-        found = [_all_of(mark, at) for mark in shown if isinstance(mark, Points) or _is_hero(mark)]
-        points = np.vstack([np.empty((0, self.dims)), *found])
-        return points[np.isfinite(points).all(-1)]
+        seen = [mark for mark in self.marks if not mark.guide and mark.opacity_at(progress) > 0]
+        found = [
+            self.shown.at(mark, params, progress)
+            for mark in seen
+            if isinstance(mark, Points) or _is_hero(mark)
+        ]
+        return self.shown.once(
+            lambda: np.vstack([np.empty((0, self.dims)), *found]), "all", self.dims, *map(id, found)
+        )
 
     def heroes_at(self, progress: float) -> Array:
         """Of a sphere or circle that is seen at a stage."""
-        at = self.recipe.moment(self.recipe.defaults, progress, followed=self.recipe.follow)
-        shown = [mark for mark in self.marks if _is_hero(mark) and mark.opacity_at(progress) > SEEN]
-        return _few([mark.points(at) for mark in shown], self.dims)
+        seen = [mark for mark in self.marks if _is_hero(mark) and mark.opacity_at(progress) > SEEN]
+        return self._few([self.shown.at(mark, self.recipe.defaults, progress) for mark in seen])
 
     def _moments(self) -> list[float]:
         return [self.recipe.progress, *map(float, range(len(self.recipe.stages)))]
@@ -327,53 +399,51 @@ class _Seen:
         self, params: dict[str, float], progress: float, *, whole: bool = False, names: bool = False
     ) -> Array:
         """whole: every mark, else those that hold the others; names: labels too."""
-        at = self.recipe.moment(params, progress, followed=self.recipe.follow)
         found = []
         for mark in self.marks:
             if mark.guide or mark.flat == 0 or mark.opacity_at(progress) <= 0:
                 continue
-            if mark.draws == "labels":
-                found += [mark.points(at)] if names else []
-                continue
-            if isinstance(mark, Points | Line | Mesh | Sheet) or (
-                whole and not isinstance(mark, Support | SupportDisc)
+            holds = isinstance(mark, Points | Line | Mesh | Sheet)
+            if (
+                names
+                if mark.draws == "labels"
+                else holds or (whole and not isinstance(mark, Support | SupportDisc))
             ):
-                found.append(_all_of(mark, at))
-        return _few(found, self.dims)
+                found.append(self.shown.at(mark, params, progress))
+        return self._few(found)
 
     def _hero(self, mark: Mark) -> Array:
         """A sphere or circle at the first of its moments; no points for any other mark."""
         if not _is_hero(mark):
             return np.empty((0, self.dims))
         moments = (progress for progress in self._moments() if mark.opacity_at(progress) > 0)
-        at = self.recipe.moment(self.recipe.defaults, next(moments, 0.0), followed=self.recipe.follow)
-        return _few([mark.points(at)], self.dims)
+        return self._few([self.shown.at(mark, self.recipe.defaults, next(moments, 0.0))])
 
-
-def _all_of(mark: Mark, at: Moment) -> Array:
-    """What a mark shows; where it chooses points by what they are, all that it chooses from."""
-    if isinstance(mark, Points) and isinstance(mark.only, Counted):
-        return at.shown(mark.cloud, mark.rows)
-    return mark.points(at)
+    def _few(self, found: Sequence[Array]) -> Array:
+        """Those points that are farthest in some direction; few are all."""
+        found = [each for each in found if len(each)]
+        if sum(map(len, found)) <= FEW:
+            return np.vstack([np.empty((0, self.dims)), *found])
+        each = [self.shown.once(partial(_farthest, points), "farthest", id(points)) for points in found]
+        best = np.argmax([far for far, _ in each], axis=0)
+        return self.shown.once(
+            lambda: np.array([points for _, points in each])[best, range(FEW)], "few", *map(id, found)
+        )
 
 
 def _is_hero(mark: Mark) -> bool:
     return not mark.guide and mark.role in HEROES and isinstance(mark, Line | Mesh)
 
 
-def _few(found: Sequence[Array], dims: int) -> Array:
-    """Those points that are farthest in some direction."""
-    points = np.vstack([np.empty((0, dims)), *found])
-    points = points[np.isfinite(points).all(-1)]
-    if len(points) <= FEW:
-        return points
-    ways, far, chosen = _directions(dims), np.full(FEW, -np.inf), np.zeros(FEW, int)
+def _farthest(points: Array) -> tuple[Array, Array]:
+    """How far points reach in each direction, and which does."""
+    ways, far, chosen = _directions(points.shape[1]), np.full(FEW, -np.inf), np.zeros(FEW, int)
     for start in range(0, len(points), AT_ONCE):
         along = ways @ points[start : start + AT_ONCE].T
         best = along.max(1)
         chosen = np.where(best > far, start + along.argmax(1), chosen)
         far = np.maximum(far, best)
-    return points[np.unique(chosen)]
+    return far, points[chosen]
 
 
 @cache
