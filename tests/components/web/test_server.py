@@ -23,7 +23,7 @@ def client():
 
 
 def run(*arguments):
-    return subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=180)
 
 
 def test_health(client):
