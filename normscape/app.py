@@ -26,7 +26,6 @@ from components.pages import explorer, recordings, run_files
 from components.pages.modules import ASSETS
 from components.publish import commands, embed
 from components.web import budget, encodings, proxy, security, server
-from components.web.ready import Ready
 
 
 def create_app() -> Dash:
@@ -50,7 +49,7 @@ def create_app() -> Dash:
     recordings.add_routes(app.server)
     app.add_pages()
     security.secure(app, setting)
-    app.server.wsgi_app = encodings.plain(Ready(app.server.wsgi_app))
+    app.server.wsgi_app = encodings.plain(app.server.wsgi_app)
     proxy.stand_behind(app.server, setting)
     return app
 
@@ -70,7 +69,8 @@ def serve(host: str, port: int, path: str = "") -> None:
 
     try:
         settings.reach(os.environ)
-        front = Front(wsgi(), host=host, port=port)
+        setting = settings.read(os.environ)
+        front = Front(wsgi(), prefix=setting.prefix, host=host, port=port)
     except settings.WrongSetting as error:
         sys.exit(f"normscape: {error}")
     except (OSError, ValueError) as error:

@@ -77,7 +77,7 @@ def serving(command, around):
         yield until(process.stdout.readline)
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
 
 
 def got(url):

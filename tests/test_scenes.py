@@ -204,7 +204,6 @@ def test_no_end_of_a_slider_moves_points_out_of_the_hero(slug):
 SMALLER = {
     "stretch": 0.30,  # the ellipse, three times as wide
     "fold": 0.55,  # the shifted circle beside it
-    "depth": 0.25,  # the stream, which grows out of the sphere
 }
 
 
@@ -259,3 +258,11 @@ def test_the_first_scene_holds_ten_thousand_points(node, kind):
     recipe = recipe_of(scenes()["layernorm"], n=10_000, points=kind)
     assert recipe.clouds[0].points.shape == (10_000, 3)
     check(node, recipe, [recipe.defaults])
+
+
+@pytest.mark.parametrize(("slug", "name"), [("layernorm", "points"), ("select", "keys")])
+def test_vectors_that_nobody_has_changed_fit_each_dimension(slug, name):
+    scene = scenes()[slug]
+    (dimensions,) = (choice.options for choice in scene.choices if choice.name == "d")
+    for d in dimensions:
+        assert recipe_of(scene, d=d, **{name: "own"}).clouds[0].points.shape[1] == int(d)

@@ -11,7 +11,7 @@ import { h } from "../player/controls.mjs";
 const MOST = 12, AROUND = 60; // results; characters on both sides of what was found
 /** @type {Record<string, string>} */ const NAMES = { chapter: "chapter", word: "word", scene: "scene", text: "text", stop: "tour", question: "question" };
 /** What is found is worth so much, of 1: by where a word stands, and what kind of place that is. */
-const TITLE = 0.8, ALSO = 0.75, OF = 0.5, TEXT = 0.35, WHOLE = 0.3, PHRASE = 0.7;
+const TITLE = 0.8, ALSO = 0.75, OF = 0.5, TEXT = 0.35, WHOLE = 0.3, PHRASE = 0.7, PAIR = 0.3;
 /** @type {Record<string, number>} */ const WEIGHT = { word: 1.1, scene: 1.15, question: 1.05, chapter: 1.05, stop: 0.95, text: 1 };
 const ENOUGH = 0.55; // of what was asked, rare words counting more
 const MOSTLY = 0.7; // of it, in the part of a scene that is named
@@ -20,8 +20,11 @@ const RAREST = 2.5; // a rare word tells more than a common one, but does not ou
 /** How letters are called that a keyboard has not. @type {Record<string, string>} */
 const GREEK = { alpha: "α", beta: "β", gamma: "γ", epsilon: "ε", theta: "θ", mu: "μ", pi: "π", sigma: "σ", sqrt: "√" };
 
+/** What "mean" is where it asks, and is no number. */
+const MEANS = /(?<=\bdo(?:es)?\b.*) mean$/;
+
 /** Words that ask, and say nothing of what is asked for. */
-const LITTLE = new Set(("a about an and any are as at be between by can could do does explain for from get has have how i if in instead into is it its me mean means "
+const LITTLE = new Set(("a about an and any are as at be between by can could do does explain for from get has have how i if in instead into is it its me means "
   + "my not of on or so that the their there these this to versus vs was we what when where which who why will with would you").split(" "));
 
 /** Small letters without accents; one letter for each, so that places stay. American spellings as ours. @param {string} text */
@@ -65,7 +68,7 @@ function prepared(entries) {
 
 /** The entries that have what is asked, or most of it, the best first. @param {Entry[]} entries @param {string} query @returns {Found[]} */
 export function find(entries, query) {
-  const asked = folded(query).trim(), told = [...new Set(pieces(asked))], some = told.filter((word) => !LITTLE.has(word));
+  const asked = folded(query).trim(), told = [...new Set(pieces(asked.replace(/\P{L}+$/u, "").replace(MEANS, "")))], some = told.filter((word) => !LITTLE.has(word));
   const words = some.length ? some : told, all = prepared(entries);
   if (!words.length) return [];
   const fits = words.map((word) => all.map(({ title, also, of, text, whole }) => Math.max(...(GREEK[word] ? [word, GREEK[word]] : [word]).map((w) =>
@@ -75,11 +78,13 @@ export function find(entries, query) {
   const rare = known.map((r) => r || usual), most = rare.reduce((a, b) => a + b);
   if (!(most > 0)) return [];
   const share = (/** @type {number} */ i) => rare.reduce((sum, r, k) => sum + (fits[k][i] ? r : 0), 0) / most;
+  const pairs = words.slice(1).map((word, k) => ({ pair: `${words[k]} ${word}`, worth: rare[k] + rare[k + 1] })).filter(({ pair }) => place(asked, pair) >= 0);
   const found = all.map(({ entry, title, also, text }, i) => {
     const has = share(i);
     const good = rare.reduce((sum, r, k) => sum + r * fits[k][i], 0) / most;
     const phrase = [title, also, text].some((told) => place(told, asked) >= 0) ? PHRASE * (title === asked ? 2 : place(title, asked) >= 0 || place(also, asked) >= 0 ? 1 : 0.3) : 0;
-    return { entry, score: has < ENOUGH ? 0 : (good * has ** 2 + phrase) * WEIGHT[entry.kind], said: said(entry.text, text, words) };
+    const named = pairs.reduce((sum, { pair, worth }) => sum + (place(title, pair) >= 0 || place(also, pair) >= 0 ? worth : 0), 0) / most; // two words of a name
+    return { entry, score: has < ENOUGH ? 0 : (good * has ** 2 + phrase + PAIR * named) * WEIGHT[entry.kind], said: said(entry.text, text, words) };
   });
   const part = (/** @type {Entry} */ scene) => { // but for its first section, which is seen at once
     const own = all.flatMap(({ entry }, i) => (entry.of === scene.title ? [{ entry, has: share(i), good: rare.reduce((sum, r, k) => sum + r * fits[k][i], 0) }] : []));

@@ -649,12 +649,26 @@ export class Panel {
   print(on) {
     this.gd.querySelector(".printed")?.remove();
     if (!on || !this.is3d) return;
-    const { width, height } = this.gd._fullLayout, ratio = Math.max(2, devicePixelRatio);
-    const canvas = Object.assign(document.createElement("canvas"), { className: "motion printed", width: width * ratio, height: height * ratio });
-    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    this.gd.append(Object.assign(this.#copied(Math.max(2, devicePixelRatio)), { className: "motion printed" }));
+  }
+
+  /** A picture of its own, of so many pixels for one; of space as it is drawn here: Plotly's own has no depth.
+   * @param {number} ratio @returns {Promise<HTMLCanvasElement | HTMLImageElement>} */
+  async picture(ratio) {
+    if (this.is3d) return this.#copied(ratio);
+    const { clientWidth: width, clientHeight: height } = this.gd, image = new Image();
+    image.src = await this.Plotly.toImage(this.gd, { format: "png", scale: ratio, width, height });
+    await image.decode();
+    return image;
+  }
+
+  /** @param {number} ratio */
+  #copied(ratio) {
+    const { width, height } = this.gd._fullLayout, canvas = document.createElement("canvas"), context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    Object.assign(canvas, { width: width * ratio, height: height * ratio });
     context.scale(ratio, ratio);
     this.copy(context, 0, 0, null);
-    this.gd.append(canvas);
+    return canvas;
   }
 
   /** Frees the figure and its WebGL context. */

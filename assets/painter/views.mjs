@@ -57,12 +57,7 @@ const stroke = (layer) => `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M
 /** The views as they are now, beside each other. @param {import("./painter.mjs").Panel[]} all @param {string} paper its colour @returns {Promise<HTMLCanvasElement>} */
 export async function collage(all, paper) {
   const panels = all.filter(({ opened }) => opened);
-  const images = await Promise.all(panels.map(async ({ gd, Plotly }) => {
-    const image = new Image();
-    image.src = await Plotly.toImage(gd, { format: "png", scale: 2, width: gd.clientWidth, height: gd.clientHeight });
-    await image.decode();
-    return image;
-  }));
+  const images = await Promise.all(panels.map((panel) => panel.picture(2)));
   const canvas = h("canvas", { width: images.reduce((w, i) => w + i.width, 0), height: Math.max(...images.map((i) => i.height)) });
   const context = pen(canvas);
   context.fillStyle = paper;

@@ -242,6 +242,12 @@ def rooted(name: str) -> Steps:
 
 EPS = slider("eps")
 
+
+def fitted(points: np.ndarray, d: int) -> np.ndarray:
+    """Their first d coordinates, and 0 beyond those that they have."""
+    return np.pad(points, ((0, 0), (0, max(d - points.shape[1], 0))))[:, :d]
+
+
 # --- views
 
 

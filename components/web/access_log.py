@@ -23,10 +23,10 @@ def logged(inner: Wsgi, say: Callable[[str], Any]) -> Wsgi:
 
         def noting(code: str, *rest: Any) -> Any:
             nonlocal status
-            status = code[:3]
+            status = code
             return start(code, *rest)
 
-        asked = f"{environment['REQUEST_METHOD']} {shown(environment['PATH_INFO'])}"
+        method, path = environment["REQUEST_METHOD"], environment["PATH_INFO"]  # as they came
         answer = inner(environment, noting)
         try:
             for piece in answer:
@@ -35,11 +35,14 @@ def logged(inner: Wsgi, say: Callable[[str], Any]) -> Wsgi:
         finally:
             getattr(answer, "close", lambda: None)()
             if not poll(environment, status):
-                took = 1000 * (time.perf_counter() - began)
                 who, how = environment["REMOTE_ADDR"], environment["SERVER_PROTOCOL"]
-                say(f'{who} "{asked} {how}" {status} {size} bytes {took:.0f} ms')
+                say(line(who, method, path, how, status, size, time.perf_counter() - began))
 
     return outer
+
+
+def line(who: str, method: str, path: str, how: str, status: str, size: int, seconds: float) -> str:
+    return f'{who} "{method} {shown(path)} {how}" {status[:3]} {size} bytes {1000 * seconds:.0f} ms'
 
 
 def shown(path: str) -> str:
@@ -52,4 +55,4 @@ def shown(path: str) -> str:
 def poll(environment: dict[str, Any], status: str) -> bool:
     """What is asked again and again, and was answered: how a training goes, whether the server is there."""
     path: str = environment["PATH_INFO"]
-    return status in ("200", "204") and (path.endswith("/healthz") or bool(TRAINING.search(path)))
+    return status[:3] in ("200", "204") and (path.endswith("/healthz") or bool(TRAINING.search(path)))

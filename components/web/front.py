@@ -1,7 +1,7 @@
 """The web server: Waitress, alone or in gunicorn's processes. A slow client holds a socket, never a thread.
 
-One loop reads requests to their end and sends what they are answered; a thread is taken only while the
-application computes. Gunicorn starts the processes, watches and stops them.
+One loop reads requests to their end, gives what is `ready`, and sends what others are answered; a thread is
+taken only while the application computes. Gunicorn starts the processes, watches and stops them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import os
 import resource
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from gunicorn.workers.base import Worker
@@ -21,10 +22,13 @@ from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.receiver import ChunkedReceiver
 from waitress.server import BaseWSGIServer
-from waitress.task import ThreadedTaskDispatcher
+from waitress.task import ThreadedTaskDispatcher, WSGITask
 from waitress.utilities import BadRequest
 
-from components.web.access_log import logged
+from components.settings import read
+from components.web.access_log import line, logged
+from components.web.proxy import believed
+from components.web.ready import Answer, Ready, shared
 from components.web.security import LARGEST_BODY
 from learning.parts import LARGEST_FILE
 
@@ -83,6 +87,43 @@ class Asked(HTTPRequestParser):
             self.expect_continue = False  # what has no body would wait for it for ever
 
 
+class Task(WSGITask):
+    """A request in a thread. What is for everybody is kept as it is sent."""
+
+    key = None
+    head = b""
+
+    def execute(self) -> None:
+        """Ask the application, unless others that waited for a thread have asked the same meanwhile."""
+        self.body: list[bytes] = []
+        self.key = self.channel.ready.question(self.request)
+        if answer := self.channel.ready.get(self.key):
+            self.key, self.wrote_header = None, True
+            self.channel.give(answer, self.request)
+        else:
+            super().execute()
+
+    def build_response_header(self) -> bytes:
+        self.head = super().build_response_header()
+        return self.head
+
+    def write(self, data: bytes) -> None:
+        super().write(data)
+        if self.key:
+            self.body.append(data)
+
+    def finish(self) -> None:
+        super().finish()
+        whole = not self.close_on_finish and not self.chunked_response
+        if self.key and whole and shared(self.status, self.response_headers):
+            self.channel.ready.keep(self.key, self.status, self.head, b"".join(self.body))
+
+    def set_close_on_finish(self) -> None:
+        """Waitress closes after all that has no length: also after 204 and 304, which have no body."""
+        if self.has_body or self.version == "1.0" or self.request.connection_close:
+            super().set_close_on_finish()
+
+
 class Channel(HTTPChannel):
     """A connection. One request of it is read at a time: what comes with it waits, as bytes, for its answer.
 
@@ -92,6 +133,11 @@ class Channel(HTTPChannel):
     rest = b""
     request: Asked | None
     sent_continue: bool
+    task_class = Task
+
+    def __init__(self, front: Front, *where: Any, **options: Any) -> None:
+        self.front, self.ready = front, front.ready
+        super().__init__(*where, **options)
 
     def readable(self) -> bool:
         return not self.rest and bool(super().readable())
@@ -103,9 +149,19 @@ class Channel(HTTPChannel):
             while data and not self.requests:
                 data = self._read(data)
             self.rest = data
-            if self.requests:
+            if not self.requests:
+                return True
+            if answer := self.ready.get(self.ready.question(self.requests[0])):
+                self.give(answer, self.requests.pop())
+                self.front.later(self)
+            else:
                 self.server.add_task(self)
         return True
+
+    def give(self, answer: Answer, request: Asked) -> None:
+        """Send an answer that is ready."""
+        self.write_soon(answer.head + answer.body)
+        self.front.said(self.addr[0], request, answer)
 
     def _read(self, data: bytes) -> bytes:
         """Take what belongs to this request, or to a new one; what is left."""
@@ -170,10 +226,25 @@ class Threads(ThreadedTaskDispatcher):
 
 
 class Front:
-    """A WSGI application at some sockets, or at a host and port."""
+    """A WSGI application at some sockets, or at a host and port.
 
-    def __init__(self, application: Any, *, threads: int = THREADS, **place: Any) -> None:
+    prefix, proxies: as the settings have them. say: what takes a line for each answer.
+    """
+
+    def __init__(
+        self,
+        application: Any,
+        *,
+        prefix: str = "/",
+        proxies: int = 0,
+        threads: int = THREADS,
+        say: Callable[[str], Any] | None = None,
+        **place: Any,
+    ) -> None:
         one_heap()
+        self.ready, self.proxies, self.say = Ready(prefix), proxies, say
+        if say:
+            application = logged(application, say)
         self.map: dict[int, Any] = {}
         self.threads = Threads(threads)
         self.next_look = 0.0
@@ -181,7 +252,7 @@ class Front:
         bounds = BOUNDS | {"connection_limit": self.most}
         create_server(application, map=self.map, _dispatcher=self.threads, **bounds, **place)
         for each in self.map.values():
-            each.channel_class = Channel
+            each.channel_class = partial(Channel, self)
 
     def channels(self) -> list[Channel]:
         return [each for each in list(self.map.values()) if isinstance(each, Channel)]
@@ -193,6 +264,18 @@ class Front:
         if time.monotonic() > self.next_look or len(self.map) > (1 - SPARE) * self.most:
             self.next_look = time.monotonic() + TURN
             self.tidy()
+
+    def later(self, channel: Channel) -> None:
+        """Read on, in the next turn, where more has come."""
+        if channel.rest:
+            self.threads.behind.add(channel)
+            channel.server.pull_trigger()
+
+    def said(self, peer: str, request: Asked, answer: Answer) -> None:
+        """A line of the log for what no application has seen."""
+        if self.say:
+            who = believed(peer, request.headers.get("X_FORWARDED_FOR", ""), self.proxies)
+            self.say(line(who, "GET", request.path, "HTTP/1.1", answer.status, len(answer.body), 0.0))
 
     def tidy(self) -> None:
         """Let go of who holds too much, and for too long, at once: Waitress waits until they would read."""
@@ -276,8 +359,15 @@ class Process(Worker):
     """One process of gunicorn."""
 
     def run(self) -> None:
-        application = logged(self.wsgi, logging.getLogger("gunicorn.access").info)
-        front = Front(application, threads=self.cfg.threads, sockets=[each.sock for each in self.sockets])
+        setting = read(os.environ)
+        front = Front(
+            self.wsgi,
+            prefix=setting.prefix,
+            proxies=setting.proxies,
+            threads=self.cfg.threads,
+            say=logging.getLogger("gunicorn.access").info,
+            sockets=[each.sock for each in self.sockets],
+        )
         while self.alive and self.ppid == os.getppid():
             self.notify()
             front.turn()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from flask import Flask
+from werkzeug.http import parse_list_header
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from components.language.scene import scenes
@@ -38,3 +39,9 @@ def mounted(inner: Wsgi, mount: str) -> Wsgi:
         return inner(environment | {"SCRIPT_NAME": mount, "PATH_INFO": path}, start)
 
     return outer
+
+
+def believed(peer: str, forwarded: str, proxies: int) -> str:
+    """Who asks, as ProxyFix has it, by a connection's other end and X-Forwarded-For."""
+    known = parse_list_header(forwarded) if proxies else []
+    return known[-proxies] if 0 < proxies <= len(known) else peer

@@ -1,90 +1,91 @@
 """What a hall asks for at once: made once, and for some seconds given to all who ask for the same.
 
-The home page, the files of pages, the gallery's pictures: the same for all who send the same headers.
-A question with a condition, or for a part, is the application's, as is all else.
+The home page, the files of pages, the gallery's pictures, recipes: the same bytes, head and body, for all who
+send the same headers, what they have already (If-None-Match) among them. The loop that reads requests gives
+them itself: neither a thread nor the application is asked. All else is the application's.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from components.web.proxy import Wsgi
+from waitress.parser import HTTPRequestParser
 
-HOME, FILES = "/", ("/assets/", "/card/", "/lib/", "/theme.css")
+HOME, FILES = "/", ("/assets/", "/card/", "/lib/", "/recipe/", "/theme.css")
 LASTS = 5.0  # seconds: a hall that comes at once; whoever changes a file sees it soon
-MOST = 8 * 2**20  # bytes of a process
-ASKED = ("SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "wsgi.url_scheme", "HTTP_HOST", "HTTP_COOKIE")
-CONDITIONS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_RANGE", "HTTP_RANGE")
+MOST = 8 * 2**20  # bytes of a process; one answer may have an eighth
+BESIDE = 500  # bytes that an answer takes besides
+ASKED = ("HOST", "COOKIE", "ACCEPT_ENCODING", "IF_NONE_MATCH", "X_FORWARDED_PROTO", "X_FORWARDED_HOST")
+OTHERS = {
+    "CONTENT_LENGTH",
+    "EXPECT",
+    "IF_MATCH",
+    "IF_MODIFIED_SINCE",
+    "IF_RANGE",
+    "IF_UNMODIFIED_SINCE",
+    "RANGE",
+}
+Key = tuple[str | None, ...]
 
 
 class Answer(NamedTuple):
     until: float
     status: str
-    headers: list[tuple[str, str]]
+    head: bytes
     body: bytes
 
 
 class Ready:
-    """A WSGI application in front of another; safe for threads.
+    """Answers by what was asked, the oldest first; safe for threads. prefix: where the application stands."""
 
-    A cookie that is set is one reader's; what says `no-store` is not what the next one would get.
-    """
+    def __init__(self, prefix: str = "/", clock: Callable[[], float] = time.monotonic) -> None:
+        self.mount, self.clock, self.lock = prefix.rstrip("/"), clock, threading.Lock()
+        self.known: OrderedDict[Key, Answer] = OrderedDict()
+        self.size = 0
 
-    def __init__(self, inner: Wsgi, clock: Callable[[], float] = time.monotonic) -> None:
-        self.inner, self.clock, self.lock = inner, clock, threading.Lock()
-        self.known: dict[tuple[Any, ...], Answer] = {}
+    def question(self, request: HTTPRequestParser) -> Key | None:
+        """What an answer depends on; None where it is not for everybody."""
+        said = request.headers
+        if request.error or request.command != "GET" or request.version != "1.1" or request.connection_close:
+            return None
+        path = request.path.removeprefix(self.mount) or HOME
+        if (path != HOME and not path.startswith(FILES)) or request.body_rcv or not OTHERS.isdisjoint(said):
+            return None
+        return (request.request_uri, *map(said.get, ASKED))
 
-    def __call__(self, environment: dict[str, Any], start: Any) -> Iterable[bytes]:
-        key = question(environment)
-        if key is None:
-            return self.inner(environment, start)
-        answer = self.known.get(key)
-        if answer is None or answer.until < self.clock():
-            answer = self.made(environment)
-            if shared(answer):
-                self.keep(key, answer)
-        start(answer.status, list(answer.headers))
-        return [answer.body]
+    def get(self, key: Key | None) -> Answer | None:
+        answer = self.known.get(key) if key else None
+        return answer if answer and answer.until >= self.clock() else None
 
-    def made(self, environment: dict[str, Any]) -> Answer:
-        said: list[Any] = []
-        pieces = self.inner(environment, lambda status, headers, *_: said.extend((status, headers)))
-        try:
-            body = b"".join(pieces)
-        finally:
-            getattr(pieces, "close", lambda: None)()
-        status, headers = said
-        return Answer(self.clock() + LASTS, status, headers, body)
-
-    def keep(self, key: tuple[Any, ...], answer: Answer) -> None:
+    def keep(self, key: Key, status: str, head: bytes, body: bytes) -> None:
+        answer = Answer(self.clock() + LASTS, status, head, body)
+        if size(key, answer) > MOST // 8:
+            return
         with self.lock:
-            now = self.clock()
-            self.known = {key: each for key, each in self.known.items() if each.until > now}
+            self._drop(key)
             self.known[key] = answer
-            if sum(map(size, self.known, self.known.values())) > MOST:
-                del self.known[key]
+            self.size += size(key, answer)
+            while self.size > MOST or next(iter(self.known.values())).until < self.clock():
+                self._drop(next(iter(self.known)))
+
+    def _drop(self, key: Key) -> None:
+        if key in self.known:
+            self.size -= size(key, self.known.pop(key))
 
 
-def shared(answer: Answer) -> bool:
-    """Whether it is for everybody."""
-    said = dict(answer.headers)
-    fleeting = "no-store" in said.get("Cache-Control", "")
-    return answer.status.startswith("200") and "Set-Cookie" not in said and not fleeting
+def shared(status: str, headers: Sequence[tuple[str, str]]) -> bool:
+    """Whether an answer is for everybody: a cookie that is set is one reader's; what says `no-store` is not
+    what the next one would get.
+    """
+    names = {name.lower() for name, _ in headers}
+    fleeting = any("no-store" in value for name, value in headers if name.lower() == "cache-control")
+    return status.startswith(("200", "304")) and "set-cookie" not in names and not fleeting
 
 
-def size(key: tuple[Any, ...], answer: Answer) -> int:
+def size(key: Key, answer: Answer) -> int:
     """Bytes of an answer, and of what was asked, which may be long."""
-    return len(answer.body) + sum(len(part or "") for part in key)
-
-
-def question(environment: dict[str, Any]) -> tuple[Any, ...] | None:
-    """What an answer depends on; None where it is not for everybody."""
-    path = environment["PATH_INFO"]
-    if environment["REQUEST_METHOD"] != "GET" or any(name in environment for name in CONDITIONS):
-        return None
-    if path != HOME and not path.startswith(FILES):
-        return None
-    return (*(environment.get(name) for name in ASKED), environment.get("HTTP_ACCEPT_ENCODING"))
+    return BESIDE + len(answer.head) + len(answer.body) + sum(len(part or "") for part in key)

@@ -35,7 +35,7 @@ class Node:
         return self
 
     def __exit__(self, *_):
-        self.process.communicate(timeout=10)
+        self.process.communicate(timeout=60)
 
     def ask(self, call, **arguments):
         self.process.stdin.write(json.dumps({"call": call, **arguments}) + "\n")

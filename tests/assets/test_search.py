@@ -50,6 +50,7 @@ def test_each_title_and_each_question_finds_its_own(node, entries, scene):
         ("hull convex", "/words#hull"),
         ("RMSNorm", "/words#rmsnorm"),
         ("is the paper wrong", "/majority#answer-1"),
+        ("what does epsilon mean", "/words#epsilon"),
         ("halved", "/fold#answer-1"),
         ("exact law", "/unselectable#the-exact-law"),
         ("how many pieces", "/ffn#how-many-pieces"),
@@ -100,6 +101,11 @@ ASKED = {  # what the sources raise, as a reader types it: where the answer is a
 @pytest.mark.parametrize(("query", "url"), ASKED.items(), ids=ASKED)
 def test_what_the_sources_raise_is_found_in_a_readers_words(node, entries, query, url):
     assert url in [each.split("#")[0] for _, each in found(node, entries, query)[:3]]
+
+
+def test_two_words_that_name_a_thing_count_together_and_a_mean_is_no_question(node, entries):
+    for query in ("is the mean direction special", "Is the mean direction special?"):
+        assert found(node, entries, query)[0][1] == "/words#ones"
 
 
 @pytest.mark.parametrize(

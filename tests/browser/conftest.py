@@ -82,7 +82,7 @@ def serving(folder):
         yield base, process
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=START_SECONDS)
 
 
 @pytest.fixture(scope="session")

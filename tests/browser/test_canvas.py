@@ -127,3 +127,28 @@ def test_a_saved_picture_has_the_field(page):
       return n / (data.length / 4);
     })()"""
     assert player(page, share, FIELD) > 0.95
+
+
+@pytest.mark.pixels
+def test_a_saved_picture_of_space_is_the_one_that_is_seen(page):
+    """With depth, which Plotly's own picture has not, and the figure stays as it is."""
+    visit(page, "/layernorm")
+    rest(page)
+    told = """(async () => {
+      const [panel] = p.panels, { gd } = panel, { clientWidth: width, clientHeight: height } = gd;
+      const read = (draw) => {
+        const context = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
+        draw(context);
+        return context.getImageData(0, 0, width, height).data;
+      };
+      const seen = () => read((context) => panel.copy(context, 0, 0, null)), before = seen();
+      const far = (data) => data.reduce((sum, x, i) => sum + Math.abs(x - before[i]), 0) / data.length;
+      const saved = await panel.picture(2), own = new Image();
+      own.src = await panel.Plotly.toImage(gd, { format: "png", scale: 2, width, height });
+      await own.decode();
+      const shown = (image) => read((context) => context.drawImage(image, 0, 0, width, height));
+      const [a, b] = [saved, own].map((image) => far(shown(image)));
+      return [a, b, far(seen())];
+    })()"""
+    saved, plotly, after = player(page, told)
+    assert saved < plotly / 10 and after == 0, (saved, plotly, after)

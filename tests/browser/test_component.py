@@ -45,7 +45,7 @@ def documented():
         yield address
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=60)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import pytest
 
 from components.language.scene import scenes
-from tests.browser.hand import player, rest, until, visit
+from tests.browser.hand import frames, player, rest, until, visit
 
 DESK, TELEPHONE, LYING = (1024, 768), (390, 844), (844, 390)
 FRAMES = [(640, 420), (720, 720)]  # what hosts give; the second is that of our own snippet
@@ -12,7 +12,10 @@ FINGER = 40  # pixels
 
 
 def resize(page, size):
+    """The window, and what stands in it: the page may hear of it later."""
     page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.wait_for_function("(size) => innerWidth === size[0] && innerHeight === size[1]", arg=size)
+    frames(page)
 
 
 def box(page, selector):

@@ -3,7 +3,7 @@
 import pytest
 
 from components.language.scene import scenes
-from tests.browser.hand import FEW, frames, player, rest, until, visit
+from tests.browser.hand import FEW, PATIENCE, frames, player, rest, until, visit
 
 PAGE = f"/layernorm?{FEW}"
 STOPS = scenes()["layernorm"].text.tour
@@ -29,6 +29,11 @@ SHOWN = (
     """(all) => all.filter((e) => e.checkVisibility({ visibilityProperty: true })).map((e) => e.className)"""
 )
 
+# The answer to the wish for the whole screen.
+TURNED = """window.turned = "";
+for (const kind of ["fullscreenchange", "fullscreenerror"])
+  document.addEventListener(kind, () => { window.turned ||= kind; }, { once: true });"""
+
 
 def test_the_figure_fills_the_screen(page):
     visit(page, f"{PAGE}&tour=1")
@@ -36,9 +41,10 @@ def test_the_figure_fills_the_screen(page):
         page.set_viewport_size({"width": width, "height": height})
         rest(page, f"innerWidth === {width}")
         for _ in range(4):  # a window that has just changed is sometimes refused
+            page.evaluate(TURNED)
             page.keyboard.press("p")
-            page.wait_for_timeout(1500)
-            if page.evaluate("Boolean(document.fullscreenElement)"):
+            page.wait_for_function("() => window.turned", timeout=PATIENCE)
+            if page.evaluate("turned") == "fullscreenchange":
                 break
             page.keyboard.press("Escape")
         page.wait_for_function("() => document.fullscreenElement?.matches('.presenting')")

@@ -20,7 +20,7 @@ LAPTOP, DESK, TELEPHONE = [
     {"width": width, "height": height} for width, height in ((1440, 900), (1024, 768), (390, 844))
 ]
 # Of the panel's smaller side: a sphere beside a cloud, and one out of which a stream has grown.
-LEAST = {"layernorm": 0.4, "depth": 0.25}
+LEAST = {"layernorm": 0.4}
 MOST = 5  # controls that are open at the start: they stand in nothing that folds
 OPEN = """[...new Set([...document.querySelectorAll(".controls :is(.slider, .choice)")]
   .filter((e) => e.checkVisibility() && !e.closest("details"))

@@ -10,6 +10,7 @@ import pytest
 from components.language.scene import scenes
 from components.training.store import Disk, Steady
 from tests import waiting
+from tests.browser.conftest import serving
 from tests.browser.hand import PATIENCE, frames, middle, player, rest, until, visit
 
 START = "/spiral?n=40&depth=1"
@@ -49,13 +50,23 @@ def counted(page):
     )
 
 
+def overheard(page):
+    """Keep in `p.said` what is said of the training: a quick one has said it before anybody looks."""
+    observed = "{ childList: true, characterData: true, subtree: true }"
+    keep = "p.said.push(document.querySelector('#train-words')?.textContent)"
+    training = "document.querySelector('.training')"
+    player(page, f"(p.said = [], new MutationObserver(() => {keep}).observe({training}, {observed}), 0)")
+
+
 def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
     page = new_page()
     visit(page, START)
     before = player(page, DRAWN)
     counted(page)
+    overheard(page)
     order(page, steps=4_000, seeds=8)
-    words(page, r"Step .* of 4,000: median loss .* of 8 solve it, about .+ s left")
+    news = "/Step .* of 4,000: median loss .* of 8 solve it, about .+ s left/"
+    until(page, f"p.said.some((words) => {news}.test(words))")
     until(page, "p.shown > 2")
     assert player(page, "p.params.step") > 0
     assert page.input_value("#choice-seed") == "0", "this training has no seed 8"
@@ -278,11 +289,19 @@ def test_a_training_that_was_left_says_nothing_on_the_next_page(page):
     words(page, "Nothing is trained yet")
 
 
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    """A server whose line is this test's alone, and its folder."""
+    folder = tmp_path_factory.mktemp("own")
+    with serving(folder) as (base, _):
+        yield base, folder
+
+
 @pytest.mark.parametrize("leave", ["another address", "a link in the page"])
-def test_leaving_the_page_ends_its_training(new_page, mortal, tmp_path, leave):
+def test_leaving_the_page_ends_its_training(new_page, own, leave):
     """It is out of the line, and its worker gives no further sign."""
-    base, _ = mortal
-    kept = Steady(Disk(tmp_path / "cache" / "line"))
+    base, folder = own
+    kept = Steady(Disk(folder / "cache" / "line"))
     page = new_page(base_url=base, **NARROW)
     visit(page, LONG)
     order(page, steps=STEPS)
@@ -294,4 +313,3 @@ def test_leaving_the_page_ends_its_training(new_page, mortal, tmp_path, leave):
     else:
         page.click("header a:has-text('Normscape')")
     waiting.until(lambda: ticket not in json.loads(kept.get("line")) and not kept.get(f"beat:{ticket}"))
-    page.close()  # its server goes before it

@@ -180,6 +180,6 @@ def test_without_its_widgets_it_says_what_to_install_and_records_all_the_same():
         "import sys; sys.modules['anywidget'] = None\nfrom normscape import record\n"
         "print(sorted({'dash', 'flask', 'torch'} & set(sys.modules)))\nfrom normscape import Figure"
     )
-    got = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    got = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=180)
     assert got.stdout == "[]\n"
     assert got.stderr.splitlines()[-1].endswith("normscape.Figure needs anywidget: pip install anywidget")

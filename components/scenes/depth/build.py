@@ -11,7 +11,7 @@ import numpy as np
 
 from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Follow, Followed, Line, Mark, Points, Trail
-from components.language.recipe import Facts, Parameter, Recipe, Table, View
+from components.language.recipe import Facts, Number, Parameter, Recipe, Table, View
 from components.language.scene import Choices, File
 from components.scenes import blocks
 from components.scenes.blocks import Steps, sphere, together
@@ -34,6 +34,7 @@ LOOKS = {  # the role and dash of the curves
     "none": ("series-4", "dot"),
 }
 MOST, TOKENS, SEED = 12, 6, 1
+FIRST = 3  # blocks at the opening: the stream has begun to leave the sphere, which is still large
 D = 4
 SHOW = hyperplane_basis(D)
 FILES = (File("depth.json", table),)
@@ -63,8 +64,9 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
         views=(hero, sizes, lower_view),
         formula=FORMULAS[kind],
         table=Table("stream", columns=("mean", "norm")),
+        readouts=(Number("Size of the stream, median", "size now", size_of(own, kind, count), digits=2),),
         facts=facts(own, count),
-        progress=float(count),
+        progress=float(min(FIRST, count)),
         follow=0,
     )
 
@@ -176,6 +178,13 @@ def curve(what: str, found: Sequence[Found], count: int, start: int) -> tuple[Ro
     track = Track([row["gain"] for row in each], heights)
     numbers = np.arange(start, count + 1.0)
     return Row(tuple(numbers.tolist())), Row(Entries(np.zeros(len(numbers)), tracks={"gain": track}))
+
+
+def size_of(found: Sequence[Found], kind: str, count: int) -> Row:
+    """The median size where the mark on its curve is."""
+    each = sorted((row for row in found if row["kind"] == kind), key=lambda row: row["gain"])
+    sizes = np.array([row["size"][: count + 1] for row in each])
+    return Row(Entries(np.zeros(count + 1), tracks={"gain": Track([row["gain"] for row in each], sizes)}))
 
 
 def values(what: str, row: Found, count: int) -> Array:

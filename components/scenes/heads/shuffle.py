@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from components.language.cloud import Row
+from components.language.cloud import Cloud, Row
 from components.language.marks import Labels, Line, Points
-from components.language.recipe import Facts, Recipe, View
+from components.language.recipe import Facts, Number, Recipe, View
 from components.scenes.scenery import Part, draw, rest, split
-from geometry import Affine
+from geometry import Affine, Pipeline
 from geometry.clouds import segments
 
 Array = np.ndarray
@@ -55,14 +55,18 @@ def test(found: Rows, layer: int, measure: str) -> Recipe:
         View(ARMS[arm], f"{ARMS[arm].capitalize()}: {MEASURES[measure]}", marks, box, 2, equal=False)
         for arm, (_, marks) in drawn.items()
     )
+    title, count = f"{MEASURES[measure].capitalize()} at LayerNorm, trained", len(KINDS)
+    now = Cloud("now", np.eye(1, count), Pipeline((Affine(np.eye(count, k=-1)),) * (count - 1)))
+    mean = Row(tuple(float(means(arms[True], "read", kind, measure).mean()) for kind in KINDS))
     return Recipe(
         stages=tuple(KINDS.values()),
         parameters=(),
-        clouds=tuple(cloud for clouds, _ in drawn.values() for cloud in clouds),
+        clouds=(now, *(cloud for clouds, _ in drawn.values() for cloud in clouds)),
         views=tuple(views),
         formula=r"x'_i = x_{\pi(i)}, \qquad \pi = (a_1\, a_2)(a_3\, a_4)(a_5\, a_6)(a_7\, a_8)",
+        readouts=(Number(title, now.name, mean, digits=3),),
         facts=facts(arms, layer, measure),
-        progress=len(KINDS) - 1,
+        progress=count - 1,
     )
 
 

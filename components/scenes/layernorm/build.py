@@ -19,6 +19,7 @@ from components.scenes.scenery import (
     axes,
     draw,
     evenly,
+    fitted,
     followed,
     globe,
     mean_line,
@@ -31,6 +32,7 @@ from geometry import Affine, Entries, Normalize, Pipeline, clouds
 from geometry.centering import centering_matrix, hyperplane_basis, upright_basis
 from geometry.norms import layer_norm
 
+OWN = "5 8 2; 1 0 1; -2 1 4"  # in any dimension, until they are changed
 GIVEN = {"worked": "Worked example", "own": "My own vectors"}
 SUBSCRIPTS = "₁₂₃₄"
 FLAT = {2: "to the line Σx = 0", 3: "to the plane Σx = 0", 4: "to the hyperplane Σx = 0"}
@@ -42,7 +44,8 @@ SHOWN = 7  # highlighted points, which leave tails
 def build(choices: Choices) -> Recipe:
     d, centered = int(choices["d"]), choices["variant"] == "layernorm"
     points, steps = sample(choices, d), pipeline(d, centered, choices["convention"])
-    spread, mean = SPREAD.get(choices["points"], 1), 0 if choices["points"] in GIVEN else 0.8
+    unmoved = choices["points"] in GIVEN or d == 4  # where the mean is told by colours, from both sides of 0
+    spread, mean = SPREAD.get(choices["points"], 1), 0 if unmoved else 0.8
     reach = float(max(spread * np.abs(points @ display(d).T).max() * 1.1, 3.2))
     guide_clouds, around = split(*guides(d, centered, steps, reach))
     place = Affine(
@@ -85,7 +88,8 @@ def sample(choices: Choices, d: int) -> np.ndarray:
     n, kind = choices["n"], choices["points"]
     if kind == "own":
         try:
-            return clouds.parse_vectors(choices["vectors"], d=d)
+            text = choices["vectors"]
+            return fitted(clouds.parse_vectors(text, d=3 if text == OWN else d), d)
         except ValueError as wrong:
             raise WrongValue("vectors", str(wrong), {"a line": f"{d} numbers", "lines": "1 to 500"}) from None
     if kind == "worked":

@@ -1,7 +1,7 @@
 """Which keys attention can select: the hull, the proof for each key, and what LayerNorm does to them."""
 
 from components.language.scene import Choice, Scene, Typed, Whole
-from components.scenes.select.build import COLORS, KEYS, NORMS, build
+from components.scenes.select.build import COLORS, KEYS, NORMS, OWN, build
 
 SCENE = Scene(
     __name__,
@@ -9,7 +9,7 @@ SCENE = Scene(
     order=18,
     choices=(
         Choice("keys", "keys", "gaussian", KEYS),
-        Typed("vectors", "my keys, one a line", "5 8 2; 1 0 1; -2 1 4; 1 3 2", when=("keys", ("own",))),
+        Typed("vectors", "my keys, one a line", OWN, when=("keys", ("own",))),
         Whole("n", "how many", 50, min=3, max=200, step=10, when=("keys", ("gaussian", "ring"))),
         Choice("d", "dimension", "3", {"2": "d = 2", "3": "d = 3", "4": "d = 4"}),
         Whole("seed", "seed", 1, min=0, max=9999, when=("keys", ("gaussian",)), folded=True),

@@ -33,11 +33,24 @@ from components.language.marks import (
 )
 from components.language.recipe import Count, Facts, Fate, Number, Parameter, Recipe, View
 from components.language.scene import Choices, WrongValue
-from components.scenes.scenery import Look, Part, Rows, draw, globe, graph, mean_line, space, split, square
+from components.scenes.scenery import (
+    Look,
+    Part,
+    Rows,
+    draw,
+    fitted,
+    globe,
+    graph,
+    mean_line,
+    space,
+    split,
+    square,
+)
 from geometry import Affine, Entries, Normalize, Pipeline, Placed, clouds
 from geometry.centering import hyperplane_basis, upright_basis
 from geometry.hull import vertices
 
+OWN = "5 8 2; 1 0 1; -2 1 4; 1 3 2"  # in any dimension, until they are changed
 KEYS = {
     "gaussian": "Gaussian",
     "inside": "One inside the others",
@@ -109,7 +122,9 @@ def sample(choices: Choices, d: int) -> np.ndarray:
     match choices["keys"]:
         case "own":
             try:
-                keys = clouds.parse_vectors(choices["vectors"], d=d, most=MOST, largest=1e3)
+                text = choices["vectors"]
+                own = clouds.parse_vectors(text, d=3 if text == OWN else d, most=MOST, largest=1e3)
+                keys = fitted(own, d)
             except ValueError as wrong:
                 raise WrongValue("vectors", str(wrong), {"a line": f"{d} numbers"}) from None
             if len(keys) < 2:

@@ -557,7 +557,7 @@ def test_one_worker_of_a_machine_trains_and_ends_with_its_server(queue, local):
     queue.leave(tickets[0]), queue.leave(tickets[1])
     for each in local:
         each.process.stdin.close()
-        assert each.process.wait(timeout=20) == 0
+        assert each.process.wait(timeout=60) == 0
 
 
 @pytest.mark.servers

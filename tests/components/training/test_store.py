@@ -12,6 +12,7 @@ import pytest
 import app
 from components.training import line, runs, store
 from components.training.line import Line
+from tests.waiting import until
 
 UNREADABLE = [b"\x00", b"{", b"[]", b"1", b'{"a": 1}', b'{"a": {}}', b"\xff\xfe", b"[" * 9000]
 
@@ -151,30 +152,31 @@ def test_a_redis_that_answers_again_is_asked_again(monkeypatch):
 def test_a_redis_that_answers_slowly_holds_a_few_threads_whoever_asks(monkeypatch):
     """Each answer came before the end of patience, so all eight threads waited, all the time."""
     store.clear()
-    url, slow, inside, most = "redis://127.0.0.1:1/1", 0.6, [], []
+    url, inside, most, answers = "redis://127.0.0.1:1/1", [], [], threading.Event()
     stores = [store.Redis(url, patience=patience) for patience in (2.0, 0.5)]
 
     def get(_):
         inside.append(1)
         most.append(len(inside))
-        time.sleep(slow)
+        assert answers.wait(60)
         inside.pop()
 
     def asked(k):
-        start = time.monotonic()
         try:
             stores[k % 2].get("anything")
         except store.Away:
-            return time.monotonic() - start
-        return None
+            refused.append(k)
 
     for each in stores:
         monkeypatch.setattr(each.client, "get", get)
+    refused = []
     with ThreadPoolExecutor(24) as pool:
-        took = list(pool.map(asked, range(24)))
-    refused = [seconds for seconds in took if seconds is not None]
+        everybody = [pool.submit(asked, k) for k in range(24)]
+        until(lambda: len(refused) == 24 - store.AT_ONCE)  # before any answer
+        answers.set()
+    assert [each.result() for each in everybody] == [None] * 24
     assert max(most) == store.AT_ONCE and len(refused) == 24 - store.AT_ONCE
-    assert max(refused) < slow
     stores[0].gate.rests = time.monotonic()  # its rest is over
-    assert asked(0) is None and stores[1].gate.rests == 0.0, "it is asked again, by all"
+    refused.clear(), asked(0)
+    assert not refused and stores[1].gate.rests == 0.0, "it is asked again, by all"
     store.clear()

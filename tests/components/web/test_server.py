@@ -23,7 +23,7 @@ def client():
 
 
 def run(*arguments):
-    return subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=180)
 
 
 def test_health(client):
@@ -33,7 +33,8 @@ def test_health(client):
 
 @pytest.mark.parametrize("name", ["page/style.css", "player/player.mjs"])
 def test_the_files_of_pages_are_there(client, name):
-    assert client.get(f"/assets/{name}").status_code == 200
+    with client.get(f"/assets/{name}") as answer:
+        assert answer.status_code == 200
 
 
 # --- recipes
