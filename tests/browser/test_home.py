@@ -1,5 +1,7 @@
 """The way in: the living figure of the home page, its cards, and the path from scene to scene."""
 
+import re
+
 import pytest
 
 from components.language import course
@@ -121,3 +123,11 @@ def test_the_search_leads_to_a_word_and_to_an_answer(page):
     assert page.locator("#answer-1").is_visible(), "the question is open"
     page.locator("a.word").first.click()
     page.wait_for_url("**/words#*")
+
+
+def test_it_takes_two_pages_of_paper(new_page):
+    """The chapters begin below the figure, on the first."""
+    page = new_page(viewport={"width": 1024, "height": 768}, reduced_motion="reduce")
+    page.goto("/")
+    paper = page.pdf(format="A4", margin=dict.fromkeys(("top", "right", "bottom", "left"), "1cm"))
+    assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 2

@@ -47,8 +47,8 @@ CAMERA = (1.15, -0.95, 0.42)
 SHOWN = 9  # points that leave tails
 FACTORS = np.linspace(-2, 2, 25)  # log₁₀ of the scales and means in the table
 FLAT, SPACE = rows(np.eye(2)), rows(np.eye(3))
-LINE = 0.45  # of these: how high a name is
-LOW, HIGH = -2.2, 2.4  # log₁₀ of the errors that the curves have room for
+LINE = 0.8  # of these: how high a name is
+LOW, HIGH = -2.5, 2.4  # log₁₀ of the errors that the curves have room for
 
 
 def files(choices: Choices) -> tuple[File, ...]:
@@ -199,7 +199,7 @@ def against_iterations(
         parts.append(draw(f"{h} heads", Line, role, FLAT, np.array(ends), title, **look))
     heights = {h: log10(np.median(of(found, h, ITERATIONS[-1])["errors"])) for h in HEADS}
     for h, height in apart(heights, LINE).items():
-        name = np.array([[8.7, height]])
+        name = np.array([[9.5, height]])
         label = f"H = {h}" if h == heads else str(h)
         parts.append(draw(f"name {h}", Labels, "soft", FLAT, name, labels=[label]))
     seeds = np.array([[k, log10(e)] for k in ITERATIONS for e in of(found, heads, k)["errors"]])
@@ -211,7 +211,7 @@ def against_iterations(
         Line("curve", "input", FLAT, "this block, on these vectors", size=4),
         Points("now", "input", FLAT, size=10),
     )
-    axes = ("iterations", -0.3, 9.6), ("log₁₀ error", LOW, HIGH)
+    axes = ("iterations", -0.3, 10.7), ("log₁₀ error", LOW, HIGH)
     return graph("iterations", "Error along the iterations", (*layers, *shown), *axes), lines
 
 
