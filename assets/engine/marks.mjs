@@ -419,10 +419,30 @@ function rests({ mark, rows, only }) {
   return PLAIN.has(mark) && rows.every(fixed) && (!only || only === "followed" || Array.isArray(only));
 }
 
+/** @type {WeakMap<Mark, {still: boolean, names: string[], tinted: string[]}>} */
+const natures = new WeakMap();
+
+/** Whether a mark rests, and the parameters that move its rows, and its colours: as long as it lives. @param {Mark} mark */
+function natureOf(mark) {
+  const known = natures.get(mark);
+  if (known) return known;
+  const row = shading(mark), names = rowMovers(mark.query ? [...mark.rows, mark.query] : mark.rows);
+  const found = { still: rests(mark), names, tinted: row ? rowMovers([row]) : [] };
+  natures.set(mark, found);
+  return found;
+}
+
+/** The row by which a mark is coloured, if it is by one. @param {Mark} mark @returns {Row | null} */
+function shading({ color }) {
+  if (!color || "bdata" in color.of) return null;
+  if (!("kind" in color.of)) return color.of;
+  return "row" in color.of ? color.of.row : null;
+}
+
 /** What a mark shows; where its cloud has not moved, the same array again. @param {Mark} mark @param {Moment} moment */
 export function pointsOf(mark, moment) {
-  const { stages, at, params, followed, progress } = moment, known = shown.get(mark);
-  const inputs = [stages[mark.cloud], rests(mark) ? null : at[mark.cloud], followed, mark.mark === "Trail" ? progress : 0, seenBy(mark, stages), ...rowMovers(mark.query ? [...mark.rows, mark.query] : mark.rows).map((name) => params[name])];
+  const { stages, at, params, followed, progress } = moment, known = shown.get(mark), { still, names } = natureOf(mark);
+  const inputs = [stages[mark.cloud], still ? null : at[mark.cloud], followed, mark.mark === "Trail" ? progress : 0, seenBy(mark, stages), ...names.map((name) => params[name])];
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.points;
   const points = MARKS[mark.mark](mark, moment);
   shown.set(mark, { inputs, points });
@@ -438,9 +458,9 @@ export function valuesOf(mark, moment) {
   if (!mark.color) return null;
   const { recipe, stages, at, params, followed } = moment;
   const { of } = mark.color, live = !("bdata" in of), { cloud } = mark, n = sizeOf(recipe, cloud);
-  const row = live ? ("kind" in of ? ("row" in of ? of.row : null) : of) : null;
+  const row = shading(mark);
   const now = (mark.only && !Array.isArray(mark.only)) || (live && (!row || row.stage === null || row.over)) ? at[cloud] : null;
-  const inputs = [now, of, followed, live ? stages[cloud] : null, seenBy(mark, stages), ...(row ? rowMovers([row]) : []).map((name) => params[name])];
+  const inputs = [now, of, followed, live ? stages[cloud] : null, seenBy(mark, stages), ...natureOf(mark).tinted.map((name) => params[name])];
   const known = tints.get(mark);
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.values;
   const each = live ? measured(of, cloud, moment) : /** @type {Float32Array} */ (unpack(of));

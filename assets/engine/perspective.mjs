@@ -21,8 +21,18 @@ function pushed({ log, stops, room }, stage, value) {
   return room[k][stage].map((x, i) => x + ((here - low) / (high - low)) * (there[i] - x));
 }
 
-/** The same at one stage. @param {View} view @param {number} stage @param {Record<string, number>} params */
-function rowOf({ ranges, room, wider }, stage, params) {
+/** @type {WeakMap<View, {params: Record<string, number>, rows: number[][]}>} of each stage, with the parameters that were asked for last */
+const latest = new WeakMap();
+
+/** The axes at one stage. @param {View} view @param {number} stage @param {Record<string, number>} params */
+function rowOf(view, stage, params) {
+  let known = latest.get(view);
+  if (known?.params !== params) latest.set(view, (known = { params, rows: [] }));
+  return (known.rows[stage] ??= combined(view, stage, params));
+}
+
+/** @param {View} view @param {number} stage @param {Record<string, number>} params */
+function combined({ ranges, room, wider }, stage, params) {
   const [times, ...by] = room[stage] ?? SAME, more = wider.map((each) => pushed(each, stage, params[each.parameter]));
   return [times * Math.max(1, ...more.map((each) => each[0])), ...ranges.map((_, r) => more.reduce((sum, each) => sum + each[r + 1], by[r] ?? 0))];
 }
@@ -35,7 +45,7 @@ export function roomOf(view, progress, params) {
   const stages = view.room.length || view.wider[0]?.room[0].length;
   if (!stages) return SAME;
   const k = Math.min(Math.floor(progress), stages - 1), past = progress - k;
-  const [here, next] = [k, Math.min(k + 1, stages - 1)].map((stage) => rowOf(view, stage, params));
+  const here = rowOf(view, k, params), next = rowOf(view, Math.min(k + 1, stages - 1), params);
   const times = next[0] > here[0] ? Math.min(2 * past, 1) : Math.max(2 * past - 1, 0);
   return here.map((x, i) => x + (i ? past : times) * (next[i] - x));
 }

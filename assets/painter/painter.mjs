@@ -46,15 +46,25 @@ export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 1
 /** @param {Record<"x" | "y" | "z", number>} vector @returns {number[]} */
 const xyz = (vector) => [vector.x, vector.y, vector.z];
 
+/** @type {WeakMap<View, number[]>} where a view is left, however wide it is */
+const exits = new WeakMap();
+
 /** Just outside a picture, however wide: WebGL wants a place for each marker, draws none there, and scales all to what is farthest away.
  * @param {View} view */
-const outside = ({ ranges, room, wider }) => {
+function outside(view) {
+  const known = exits.get(view) ?? exit(view);
+  exits.set(view, known);
+  return known;
+}
+
+/** @param {View} view */
+function exit({ ranges, room, wider }) {
   const most = (/** @type {number[][]} */ rows) => rows.reduce((a, b) => a.map((x, r) => Math.max(x, b[r])));
   const usual = most([...room, AS_WIDE].map((row) => [row[0], ...ranges.map((_, r) => row[r + 1] ?? 0)]));
   const more = wider.map((each) => most(each.room.flat())), all = [usual[0] * Math.max(1, ...more.map(([times]) => times))];
   ranges.forEach((_, r) => all.push(more.reduce((sum, row) => sum + row[r + 1], usual[r + 1])));
   return widened(ranges, all).map(([low, high]) => 2 * high - low);
-};
+}
 
 /** One coordinate of interleaved points. @param {Float32Array} points @param {number} k @param {number} r @param {number} [gap] in
  * place of a gap */
