@@ -1,7 +1,7 @@
 """A lecture hall opens a scene, then everybody plays; another opens the gallery, all at once, of a server
 that has just started: what that asks of the server. `make load`; Markdown.
 
-The viewers are threads of this process, each with a connection of its own; the server is gunicorn as it is
+The viewers are coroutines of this process, each with a connection of its own; the server is gunicorn as it is
 configured, on loopback. Both share one machine: the times are upper bounds. Then the same hall at
 benchmarks/naive_dash.py, where each tick of a slider is a request.
 
@@ -10,8 +10,8 @@ Each server takes the hall twice, without a restart: a cache fills the first tim
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-import http.client
 import json
 import os
 import re
@@ -19,9 +19,9 @@ import secrets
 import statistics
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+import urllib.request
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
@@ -37,6 +37,7 @@ TICKS = 10  # of a slider that is dragged, a second
 PATIENCE = 60  # seconds that a viewer waits for an answer
 SEEDS = 5  # different recipes that the hall asks for after it has played
 KINDS = "gzip, deflate, br, zstd"
+LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)\r\n", re.IGNORECASE)
 LINK = re.compile(r'(?:src|href)="(/[^"]+)"')
 IMPORT = re.compile(r'from "(\.\.?/[\w/-]+\.mjs)"')
 
@@ -56,70 +57,90 @@ class Hall:
 class Viewer:
     """A browser, as the server sees it: one connection, opened again when the server has closed it."""
 
+    line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
     def __init__(self, hall: Hall, number: int) -> None:
         self.hall, self.number = hall, number
-        self.line = http.client.HTTPConnection("127.0.0.1", hall.port, timeout=PATIENCE)
 
-    def ask(self, path: str, into: list[float], body: str | None = None) -> bytes:
-        start = time.perf_counter()
-        headers = {"Accept-Encoding": KINDS, "Content-Type": "application/json"}
-        for fresh in (False, True):
-            try:
-                self.line.request("POST" if body else "GET", path, body, headers)
-                answer = self.line.getresponse()
-                data = answer.read()
-                break
-            except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError) as error:
-                self.line.close()  # the server lets idle connections go; a second time it is an error
-                if fresh:
-                    self.hall.wrong.append(f"{path}: {error!r}")
-                    return b""
-            except OSError as error:
-                self.line.close()
-                self.hall.wrong.append(f"{path}: {error!r}")
-                return b""
+    async def ask(self, path: str, into: list[float], body: str = "") -> None:
+        start, known = time.perf_counter(), self.line is not None
+        try:
+            async with asyncio.timeout(PATIENCE):
+                try:
+                    status = await self._asked(path, body)
+                except (asyncio.IncompleteReadError, ConnectionError):
+                    if not known:
+                        raise
+                    self.leave()  # the server lets idle connections go
+                    status = await self._asked(path, body)
+        except (OSError, EOFError, TimeoutError, LookupError) as error:
+            self.leave()
+            self.hall.wrong.append(f"{path}: {error!r}")
+            return
         into.append(time.perf_counter() - start)
-        if answer.status != 200:
-            self.hall.wrong.append(f"{path}: {answer.status}")
-        return data
+        if status != 200:
+            self.hall.wrong.append(f"{path}: {status}")
+
+    async def _asked(self, path: str, body: str) -> int:
+        """The status of an answer that has come whole. Raises LookupError where it has no length."""
+        self.line = self.line or await asyncio.open_connection("127.0.0.1", self.hall.port)
+        reader, writer = self.line
+        head = [f"{'POST' if body else 'GET'} {path} HTTP/1.1", f"Host: 127.0.0.1:{self.hall.port}"]
+        head += [f"Accept-Encoding: {KINDS}"]
+        head += ["Content-Type: application/json", f"Content-Length: {len(body)}"] if body else []
+        writer.write("\r\n".join([*head, "", body]).encode())
+        answer = await reader.readuntil(b"\r\n\r\n")
+        found = LENGTH.search(answer)
+        if not found:
+            raise LookupError("an answer without a length")
+        await reader.readexactly(int(found[1]))
+        if b"connection: close" in answer.lower():
+            self.leave()
+        return int(answer[9:12])
+
+    def leave(self) -> None:
+        if self.line:
+            self.line[1].close()
+        self.line = None
 
 
-def page(viewer: Viewer, path: str, files: list[str]) -> None:
+async def page(viewer: Viewer, path: str, files: list[str]) -> None:
     """Open a page of ours."""
-    hall = viewer.hall
     for each in (path, *files):
-        viewer.ask(each, hall.took)
+        await viewer.ask(each, viewer.hall.took)
 
 
-def gallery(viewer: Viewer, files: list[str]) -> None:
-    """Open the gallery, with the pictures of the theme that is shown."""
+async def gallery(viewer: Viewer, files: list[str], living: list[str]) -> None:
+    """Open the gallery, with all pictures of the theme that is shown; then its figure comes to life, beside
+    others that still wait for pictures."""
     hall, start = viewer.hall, time.perf_counter()
-    page(viewer, "/", files)
+    await page(viewer, "/", files)
     for slug in scenes():
-        viewer.ask(f"/card/{slug}.svg?theme=light", hall.took)
+        await viewer.ask(f"/card/{slug}.svg?theme=light", hall.took)
     hall.visits.append(time.perf_counter() - start)
+    await page(viewer, "/recipe/layernorm", [each for each in living if each not in files])
 
 
-def ours(viewer: Viewer, files: list[str]) -> None:
+async def ours(viewer: Viewer, files: list[str]) -> None:
     """Open the scene, play without the server, then make another choice."""
     hall = viewer.hall
-    page(viewer, "/layernorm", files)
-    viewer.ask("/recipe/layernorm", hall.took)
-    time.sleep(PLAYING)
-    viewer.ask(f"/recipe/layernorm?seed={viewer.number % SEEDS}", hall.took)
+    await page(viewer, "/layernorm", files)
+    await viewer.ask("/recipe/layernorm", hall.took)
+    await asyncio.sleep(PLAYING)
+    await viewer.ask(f"/recipe/layernorm?seed={viewer.number % SEEDS}", hall.took)
 
 
-def naive(viewer: Viewer, files: list[str]) -> None:
+async def naive(viewer: Viewer, files: list[str]) -> None:
     """Open the page, then drag the slider: a tick is sent when its time has come and the last is answered."""
     hall = viewer.hall
     for path in ("/", *files, "/_dash-layout", "/_dash-dependencies"):
-        viewer.ask(path, hall.took)
+        await viewer.ask(path, hall.took)
     start = time.perf_counter()
     hall.wanted += int(TICKS * PLAYING)
     while (passed := time.perf_counter() - start) < PLAYING:
         gamma = {"id": "gamma", "property": "value", "value": round(passed % 4 - 2, 2)}
-        viewer.ask("/_dash-update-component", hall.played, asked("figure", "figure", gamma))
-        time.sleep(max(0.0, 1 / TICKS - (time.perf_counter() - start - passed)))
+        await viewer.ask("/_dash-update-component", hall.played, asked("figure", "figure", gamma))
+        await asyncio.sleep(max(0.0, 1 / TICKS - (time.perf_counter() - start - passed)))
 
 
 def asked(out: str, prop: str, given: dict) -> str:
@@ -138,9 +159,8 @@ def files_of(port: int, path: str) -> list[str]:
     """The files that a browser fetches for a page: those that it names, and what their modules import."""
 
     def text(path: str) -> str:
-        line = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-        line.request("GET", path, headers={"Accept-Encoding": "identity"})
-        return line.getresponse().read().decode()
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE) as answer:
+            return answer.read().decode()
 
     named = [link for link in LINK.findall(text(path)) if "." in link.partition("?")[0]]
     found = [link for link in named if not link.startswith(("/still/", "/card/"))]  # a theme has half of them
@@ -171,9 +191,9 @@ def gunicorn(application: list[str], workers: int) -> Iterator[tuple[int, psutil
 
 
 def visited(
-    act: Callable[[Viewer, list[str]], None],
+    act: Callable[..., Awaitable[None]],
     application: list[str],
-    path: str,
+    paths: tuple[str, ...],
     workers: int,
     *,
     arriving: float = ARRIVING,
@@ -181,17 +201,17 @@ def visited(
     """What a hall measures that visits a server; a small visit before warms it up, uncounted, unless all
     come at once.
 
-    seconds, processor: of all rounds; memory: before the first and after each.
+    paths: pages whose files the act is given. seconds, processor: of all rounds; memory: before the first and
+    after each.
     """
     with gunicorn(application, workers) as (port, server):
-        files = files_of(port, path)
-        hall = Hall(port)
+        files = [files_of(port, path) for path in paths]
         if arriving:
-            crowd(act, hall, files, viewers=20 * workers, arriving=2)
+            asyncio.run(crowd(act, Hall(port), files, viewers=20 * workers, arriving=2))
         hall = Hall(port)
         sizes, used, start = [memory(server)], processor(server), time.perf_counter()
         for _ in range(ROUNDS):
-            crowd(act, hall, files, viewers=VIEWERS, arriving=arriving)
+            asyncio.run(crowd(act, hall, files, viewers=VIEWERS, arriving=arriving))
             sizes.append(memory(server))
         return {
             "hall": hall,
@@ -201,18 +221,16 @@ def visited(
         }
 
 
-def crowd(
-    act: Callable[[Viewer, list[str]], None], hall: Hall, files: list[str], *, viewers: int, arriving: float
+async def crowd(
+    act: Callable[..., Awaitable[None]], hall: Hall, files: list[list[str]], *, viewers: int, arriving: float
 ) -> None:
-    def come(number: int) -> None:
-        time.sleep(arriving * number / viewers)
-        act(Viewer(hall, number), files)
+    async def come(number: int) -> None:
+        viewer = Viewer(hall, number)
+        await asyncio.sleep(arriving * number / viewers)
+        await act(viewer, *files)
+        viewer.leave()
 
-    threads = [threading.Thread(target=come, args=(number,)) for number in range(viewers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    await asyncio.gather(*(come(number) for number in range(viewers)))
 
 
 def workers_of(server: psutil.Process) -> list[psutil.Process]:
@@ -248,12 +266,12 @@ def main() -> None:
     )
     print("| --- | --- | --- | --- | --- | --- | --- |")
     play = []
-    for name, act, path, application in (
-        ("Normscape", ours, "/layernorm", []),
-        ("naive Dash", naive, "/", ["benchmarks.naive_dash:server"]),
+    for name, act, paths, application in (
+        ("Normscape", ours, ("/layernorm",), []),
+        ("naive Dash", naive, ("/",), ["benchmarks.naive_dash:server"]),
     ):
         for workers in (1, 2):
-            got = visited(act, application, path, workers)
+            got = visited(act, application, paths, workers)
             hall: Hall = got["hall"]
             every = hall.took + hall.played
             sizes = ", ".join(map(" → ".join, zip(*got["memory"], strict=True)))
@@ -289,7 +307,7 @@ def at_once() -> None:
     )
     print("| --- | --- | --- | --- | --- | --- |")
     for workers in (1, 2):
-        got = visited(gallery, [], "/", workers, arriving=0)
+        got = visited(gallery, [], ("/", "/layernorm"), workers, arriving=0)
         hall: Hall = got["hall"]
         times = f"{percentiles(hall.took)} | {percentiles(hall.visits)}"
         each = len(hall.took) / len(hall.visits)

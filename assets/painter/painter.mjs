@@ -538,8 +538,8 @@ export class Panel {
   #cross(context, x, y) {
     const [left, top, wide, high] = this.axesBox;
     context.fillStyle = this.color("rule");
-    context.fillRect(Math.round(x), top, 1, high);
-    context.fillRect(left, Math.round(y), wide, 1);
+    context.fillRect(Math.round(x - 0.5), top, 1, high);
+    context.fillRect(left, Math.round(y - 0.5), wide, 1);
     this.gd.classList.add("reaching");
   }
 

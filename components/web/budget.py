@@ -44,9 +44,10 @@ class Busy(Exception):
 
 @dataclass(eq=False)
 class Place:
-    """Where somebody waits; lost to a client that owes less."""
+    """Where somebody waits, until it is their turn; or lost to a client that owes less."""
 
     who: str
+    called: bool = False
     lost: bool = False
 
 
@@ -84,7 +85,7 @@ class Budget:
         finally:
             with self.lock:
                 self.working.remove(who)
-                self.change.notify_all()
+                self._call()
 
     def _enter(self, who: str) -> Place:
         with self.lock:
@@ -109,16 +110,22 @@ class Budget:
         self.waiting.remove(most)
         self.change.notify_all()
 
+    def _call(self) -> None:
+        """Whose turn it is, decided once: what two clients owe changes from one look at it to the next."""
+        while self.waiting and len(self.working) < self.at_once:
+            first = min(self.waiting, key=lambda each: self._share(each.who))
+            self.waiting.remove(first)
+            self.working.append(first.who)
+            first.called = True
+        self.change.notify_all()
+
     def _wait(self, place: Place) -> None:
         with self.lock:
-            while not place.lost:
-                first = min(self.waiting, key=lambda each: self._share(each.who))
-                if first is place and len(self.working) < self.at_once:
-                    self.waiting.remove(place)
-                    self.working.append(place.who)
-                    return
+            self._call()
+            while not place.called:
+                if place.lost:
+                    raise Busy(503, CROWD, 1)
                 self.change.wait()
-        raise Busy(503, CROWD, 1)
 
 
 def guard(server: Flask, *, proxies: int) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Hashable
+from threading import Lock
+from weakref import WeakValueDictionary
 
 MOST = 32 * 2**20  # bytes of a process
 
@@ -13,8 +14,14 @@ class Kept:
     """Bytes by key; safe for threads."""
 
     def __init__(self, most: int = MOST) -> None:
-        self.most, self.size, self.lock = most, 0, threading.Lock()
+        self.most, self.size, self.lock = most, 0, Lock()
         self.known: OrderedDict[Hashable, bytes] = OrderedDict()
+        self.makers: WeakValueDictionary[Hashable, Lock] = WeakValueDictionary()
+
+    def maker(self, key: Hashable) -> Lock:
+        """What whoever makes a body holds: others who want it wait. Without a key nobody does."""
+        with self.lock:
+            return Lock() if key is None else self.makers.setdefault(key, Lock())
 
     def get(self, key: Hashable) -> bytes | None:
         with self.lock:

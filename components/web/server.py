@@ -84,14 +84,20 @@ def recipe(slug: str) -> Response:
 
 
 def made(key: Hashable, make: Callable[[], str]) -> bytes:
-    """What is kept under a key; else it is made, which is work, and kept, unless the key is None."""
+    """What is kept under a key; else it is made, which is work, and kept, unless the key is None.
+
+    A class that asks for the same at once waits for the first, which alone has to find a place.
+    """
     kept = current_app.extensions["kept"]
-    body = kept.get(key)
-    if body is None:
-        with budget.work():
-            body = kept.get(key) or make().encode()  # others may have made it meanwhile
-        if key is not None:
-            kept.keep(key, body)
+    if body := kept.get(key):
+        return body
+    with kept.maker(key):
+        body = kept.get(key)  # others may have made it meanwhile
+        if body is None:
+            with budget.work():
+                body = make().encode()
+            if key is not None:
+                kept.keep(key, body)
     return body
 
 

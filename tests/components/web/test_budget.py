@@ -1,8 +1,10 @@
 """What clients may cost, and what is kept."""
 
+import random
 import runpy
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
 import pytest
@@ -15,6 +17,7 @@ from components.training.line import Line
 from components.web import budget
 from components.web.budget import AT_ONCE, BURST, CLIENTS, FEW, PLACES, REFILL, Budget, Busy
 from components.web.kept import Kept
+from components.web.server import made
 from tests.waiting import until
 
 DEAREST = "n=5000&d=6&left=groupnorm&right=groupnorm"
@@ -106,7 +109,7 @@ def test_places_end_and_the_last_are_for_those_who_owe_little(clock):
 
 def test_who_owes_least_is_next_and_takes_the_place_of_who_owes_most(clients):
     """A crowd that asks for what is dear, from an address each, does not shut out somebody new."""
-    done, order, lost = threading.Event(), [], []
+    done, order, lost = threading.Semaphore(0), [], []
     for k in range(PLACES):
         clients.charge(f"crowd {k}", 2 + k)
 
@@ -114,7 +117,7 @@ def test_who_owes_least_is_next_and_takes_the_place_of_who_owes_most(clients):
         try:
             with clients.turn(who):
                 order.append(who)
-                done.wait(10)
+                done.acquire(timeout=60)
         except Busy as busy:
             lost.append((who, busy.status))
 
@@ -130,22 +133,24 @@ def test_who_owes_least_is_next_and_takes_the_place_of_who_owes_most(clients):
     assert lost == [(f"crowd {PLACES - 1}", 503)]
     assert len(order) == AT_ONCE and len(clients.waiting) == PLACES - AT_ONCE
     assert asks(clients, "crowd 5").status == 503, "and back it cannot come"
-    done.set()
+    done.release()
+    until(lambda: len(order) > AT_ONCE)
+    assert order[AT_ONCE] == "new"
+    done.release(PLACES)
     for thread in threads:
         thread.join()
-    assert order[AT_ONCE] == "new" and len(order) == PLACES
-    assert not clients.working and not clients.waiting
+    assert len(order) == PLACES and not clients.working and not clients.waiting
 
 
 def test_who_has_many_places_gives_one_to_who_has_none(clients):
     """Two addresses that owe nothing yet and have all places: the third has one of the next turns."""
-    done, order, lost = threading.Event(), [], []
+    done, order, lost = threading.Semaphore(0), [], []
 
     def work(who):
         try:
             with clients.turn(who):
                 order.append(who)
-                done.wait(10)
+                done.acquire(timeout=60)
         except Busy:
             lost.append(who)
 
@@ -156,10 +161,12 @@ def test_who_has_many_places_gives_one_to_who_has_none(clients):
     threads.append(threading.Thread(target=work, args=("new",)))
     threads[-1].start()
     until(lambda: lost)
-    done.set()
+    done.release()
+    until(lambda: len(order) > AT_ONCE)
+    assert order[AT_ONCE] == "new" and len(lost) == 1
+    done.release(PLACES)
     for thread in threads:
         thread.join()
-    assert order[AT_ONCE] == "new" and len(lost) == 1
 
 
 def test_so_many_work_at_once_and_threads_are_left_for_the_rest(clients):
@@ -240,6 +247,33 @@ def test_behind_a_proxy_each_has_a_budget_if_the_proxy_is_known(monkeypatch, cap
     assert [r.getMessage() for r in caplog.records].count(budget.UNTOLD) == (proxies == "0")
 
 
+def test_nobody_waits_while_nobody_works():
+    """What a client owes falls from look to look: two of its threads each took the other for the first."""
+    lot = random.Random(0)
+
+    class Falling(Clock):
+        def __call__(self):
+            self.now += lot.choice((0, 1e-6))
+            return self.now
+
+    for _ in range(20):
+        clients, left = Budget(Falling()), threading.Event()
+        clients.charge("class", BURST / 4)
+
+        def one(clients=clients, left=left):
+            with clients.turn("class"):
+                left.wait(60)
+
+        threads = [threading.Thread(target=one, daemon=True) for _ in range(PLACES)]
+        for thread in threads:
+            thread.start()
+        until(lambda clients=clients: len(clients.waiting) == PLACES - AT_ONCE)
+        left.set()
+        for thread in threads:
+            thread.join(20)
+        assert not clients.waiting
+
+
 # --- what is kept
 
 
@@ -260,6 +294,27 @@ def test_the_size_is_that_of_what_is_kept(pairs):
     for key, body in pairs:
         kept.keep(key, body)
         assert kept.size == sum(map(len, kept.known.values())) <= 100
+
+
+def test_a_class_that_asks_for_the_same_at_once_waits_for_the_first(server):
+    """All but as many as find a place were sent away."""
+    asked, may = [], threading.Event()
+
+    def make():
+        asked.append(1)
+        assert may.wait(60)
+        return "made"
+
+    def ask(_):
+        with server.test_request_context("/recipe/layernorm"):
+            return made("key", make)
+
+    crowd = 3 * PLACES
+    with ThreadPoolExecutor(crowd) as pool:
+        answers = [pool.submit(ask, k) for k in range(crowd)]
+        until(lambda: asked)
+        may.set()
+    assert [each.result() for each in answers] == [b"made"] * crowd and len(asked) == 1
 
 
 def test_recipes_are_kept_within_some_bytes(server):
