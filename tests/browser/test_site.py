@@ -14,22 +14,16 @@ from tests.browser.hand import PATIENCE, player, rest, strays, until, visit, wal
 from tests.browser.test_embed import files
 
 UNDER = "courses/normscape"
-TOGETHER = 8  # of 64: recipes of two and more choices at once, which take half of the time
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, worker_id):
-    """It is written once, however many processes run these tests, with fewer combinations of choices.
-
-    Which ones there are otherwise is tested in tests/components/publish/test_site.py.
-    """
+    """It is written once, however many processes run these tests."""
     own = tmp_path_factory.getbasetemp()
     root = (own if worker_id == "master" else own.parent) / "site"
     with FileLock(f"{root}.lock"):
         if not root.exists():
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(site, "TOGETHER", TOGETHER)
-                print(site.write(root / UNDER))
+            print(site.write(root / UNDER))
     return root
 
 
