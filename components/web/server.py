@@ -80,7 +80,10 @@ def recipe(slug: str) -> Response:
     scene = find(slug)
     choices = scene.choose(once(request.args))
     key = None if scene.private(choices) else ("recipe", slug, *choices.items())
-    return fresh(made(key, lambda: packed(scene, choices)), "application/json")
+    answer = fresh(made(key, lambda: packed(scene, choices)), "application/json")
+    if key is None:
+        answer.headers["Cache-Control"] = "no-store"
+    return answer
 
 
 def made(key: Hashable, make: Callable[[], str]) -> bytes:

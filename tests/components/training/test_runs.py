@@ -94,6 +94,11 @@ def test_a_run_that_cannot_be_read_is_refused_wherever_it_is_asked_for(client, d
         assert "cannot be read" in answer.json["error"]
 
 
+def test_no_cache_keeps_what_a_reader_has_trained(client, small):
+    recipe = client.get(f"/recipe/spiral?n=40&seed=0&run={runs.save(small)}")
+    assert recipe.status_code == 200 and recipe.headers["Cache-Control"] == "no-store"
+
+
 def test_another_process_finds_a_run(small):
     code = f"from components.training import runs; print(runs.load({runs.save(small)!r}).seeds)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
