@@ -381,12 +381,21 @@ function support(mark, moment) {
  * @param {number[]} query @param {[number, number]} span @param {number} count @param {Moment} moment */
 function weightsAlong({ cloud }, query, [low, high], count, { recipe, at, followed }) {
   const n = sizeOf(recipe, cloud), size = Math.hypot(...query) || 1, scores = scoresOf(at[cloud], n, query.map((x) => x / size));
-  const own = scores[Math.min(followed, n - 1)], sums = new Float64Array(count), step = (high - low) / Math.max(count - 1, 1);
-  for (const score of scores) {
-    const factor = Math.exp(step * (score - own));
-    for (let i = 0, term = Math.exp(low * (score - own)); i < count; i++, term *= factor) sums[i] += term;
+  const own = scores[Math.min(followed, n - 1)], step = (high - low) / Math.max(count - 1, 1), out = new Float32Array(2 * count);
+  const sums = exponentials(scores, own, low, step, count);
+  for (let i = 0; i < count; i++) { out[2 * i] = low + step * i; out[2 * i + 1] = 1 / sums[i]; }
+  return out;
+}
+
+/** Σ exp(length·(score − own)) of some lengths at the same distance: a product instead of an exponential for each.
+ * @param {Float64Array} scores @param {number} own @param {number} low @param {number} step @param {number} count */
+function exponentials(scores, own, low, step, count) {
+  const sums = new Float64Array(count);
+  for (let k = 0; k < scores.length; k++) {
+    const over = scores[k] - own, factor = Math.exp(step * over);
+    for (let i = 0, term = Math.exp(low * over); i < count; i++, term *= factor) sums[i] += term;
   }
-  return Float32Array.from({ length: 2 * count }, (_, i) => (i % 2 ? 1 / sums[i >> 1] : low + step * (i >> 1)));
+  return sums;
 }
 
 /** The middle of a disc, and its edge. @param {Mark} mark @param {Moment} moment */

@@ -44,18 +44,20 @@ function fate(keys, all, k, before) {
 /** Whether keys average to the key k with weights above 0, to less than a query could tell.
  * @param {ArrayLike<number>} keys @param {number} d @param {number} k @param {number[]} among */
 function surround(keys, d, k, among) {
-  if (!among.length) return false;
-  /** @type {number[][]} */ const ways = [];
+  const count = among.length, ways = scratch(WAYS, count * d);
+  if (!count) return false;
   let farthest = 0;
-  for (const i of among) {
-    /** @type {number[]} */ const way = [];
-    for (let j = 0; j < d; j++) way.push(keys[i * d + j] - keys[k * d + j]);
-    ways.push(way);
-    farthest = Math.max(farthest, dot(way, way));
+  for (let s = 0, to = 0; s < count; s++) {
+    let squares = 0;
+    for (let j = 0; j < d; j++, to++) {
+      const x = (ways[to] = keys[among[s] * d + j] - keys[k * d + j]);
+      squares += x * x;
+    }
+    farthest = Math.max(farthest, squares);
   }
-  const w = flat(ways);
-  for (let s = 0; s < w.length; s++) if (!(w[s] >= 0)) return false;
-  const rest = mixed(ways, w);
+  const w = flat(ways, count, d);
+  for (let s = 0; s < count; s++) if (!(w[s] >= 0)) return false;
+  const rest = mixed(ways, w, count, d);
   return dot(rest, rest) <= APART * APART * farthest;
 }
 
@@ -91,6 +93,7 @@ export function certificate(keys, n, d, k) {
 
 /** Numbers that are used again, so that a frame asks for no memory. */
 const AWAY = { room: new Float64Array(0) }, P = { room: new Float64Array(0) }, ALL = { room: new Float64Array(0) };
+const WAYS = { room: new Float64Array(0) }, AXES = { room: new Float64Array(0) }, R = { room: new Float64Array(0) };
 
 /** @param {{room: Float64Array}} kept @param {number} length */
 function scratch(kept, length) {
@@ -138,17 +141,22 @@ function others(keys, n, d, k) {
   return { away, size: Math.sqrt(size), n: m, d };
 }
 
-/** @param {Around} around @param {number} i */
-function way({ away, n, d }, i) {
-  /** @type {number[]} */ const out = [];
-  for (let j = 0; j < d; j++) out.push(away[j * n + i]);
-  return out;
+/** The ways to these keys, one after the other. @param {Around} around @param {number[]} kept */
+function waysTo({ away, n, d }, kept) {
+  const ways = scratch(WAYS, kept.length * d);
+  for (let s = 0, to = 0; s < kept.length; s++) for (let j = 0; j < d; j++) ways[to++] = away[j * n + kept[s]];
+  return ways;
 }
 
-/** Σ wᵢ·pointᵢ. @param {number[][]} points @param {number[]} w */
-function mixed(points, w) {
-  const out = new Array(points[0].length).fill(0);
-  for (let i = 0; i < w.length; i++) for (let j = 0; j < out.length; j++) out[j] += w[i] * points[i][j];
+/** Σ wₛ·pointₛ of points that come one after the other. @param {Float64Array} points @param {ArrayLike<number>} w @param {number} count
+ * @param {number} d */
+function mixed(points, w, count, d) {
+  /** @type {number[]} */ const out = [];
+  for (let j = 0; j < d; j++) {
+    let sum = 0;
+    for (let s = 0; s < count; s++) sum += w[s] * points[s * d + j];
+    out.push(sum);
+  }
   return out;
 }
 
@@ -162,14 +170,14 @@ function nearest(around, start = []) {
     for (let j = 0; j < d; j++) squares += away[j * n + i] ** 2;
     if (squares < least) { least = squares; first = i; }
   }
-  let [kept, w] = start.length ? corral(start, start.map(() => 1 / start.length), around) : [[first], [1]], foot = mixed(kept.map((i) => way(around, i)), w);
+  let [kept, w] = start.length ? corral(start, start.map(() => 1 / start.length), around) : [[first], [1]], foot = mixed(waysTo(around, kept), w, kept.length, d);
   for (let step = 0; step < STEPS; step++) {
     scores(away, n, d, foot, p);
     let best = 0;
     for (let i = 1; i < n; i++) if (p[i] < p[best]) best = i;
     const squares = dot(foot, foot);
     if (kept.includes(best) || squares - p[best] <= APART * Math.sqrt(squares * least)) break;
-    const [few, weights] = corral([...kept, best], [...w, 0], around), next = mixed(few.map((i) => way(around, i)), weights);
+    const [few, weights] = corral([...kept, best], [...w, 0], around), next = mixed(waysTo(around, few), weights, few.length, d);
     if (dot(next, next) >= squares) break;
     [kept, w, foot] = [few, weights, next];
   }
@@ -180,7 +188,7 @@ function nearest(around, start = []) {
  * @param {number[]} w @param {Around} around @returns {[number[], number[]]} */
 function corral(kept, w, around) {
   for (;;) {
-    const v = flat(kept.map((i) => way(around, i)));
+    const v = flat(waysTo(around, kept), kept.length, around.d);
     if (v.every((each) => each > 0)) return [kept, v];
     let part = Infinity, gone = -1;
     v.forEach((each, s) => { if (each <= 0) part = Math.min(part, w[s] / Math.max(w[s] - each, TINY)); });
@@ -193,33 +201,39 @@ function corral(kept, w, around) {
 }
 
 /** The weights on points of the nearest point of the flat through them: least squares by modified Gram–Schmidt.
- * @param {number[][]} points */
-function flat(points) {
-  const [first] = points, m = points.length - 1, d = first.length, R = new Array(m * m).fill(0), b = new Array(m).fill(0), w = new Array(m + 1).fill(1);
-  /** @type {number[]} */ const left = [], /** @type {number[][]} */ axes = [];
-  for (let j = 0; j < d; j++) left.push(-first[j]);
-  for (let s = 0; s < m; s++) {
-    /** @type {number[]} */ const axis = [];
-    for (let j = 0; j < d; j++) axis.push(points[s + 1][j] - first[j]);
-    axes.push(axis);
+ * @param {Float64Array} points one after the other @param {number} count @param {number} d */
+function flat(points, count, d) {
+  const m = count - 1, axes = scratch(AXES, m * d), r = scratch(R, m * m), b = new Array(m).fill(0), w = new Array(count).fill(1);
+  /** @type {number[]} */ const left = [];
+  let first = 0;
+  for (let j = 0; j < d; j++) {
+    left.push(-points[j]);
+    first += points[j] * points[j];
+    for (let s = 0; s < m; s++) axes[s * d + j] = points[(s + 1) * d + j] - points[j];
   }
-  const size = Math.sqrt(dot(first, first));
-  for (let s = 0; s < m; s++) {
-    const axis = axes[s], long = Math.sqrt(dot(axis, axis));
-    if (!(long > Number.EPSILON * (size + Math.sqrt(dot(points[s + 1], points[s + 1]))))) continue; // in the flat of those before
-    R[s * m + s] = long;
-    for (let j = 0; j < d; j++) axis[j] /= long;
-    for (let t = s + 1; t < m; t++) {
-      const along = (R[s * m + t] = dot(axis, axes[t]));
-      for (let j = 0; j < d; j++) axes[t][j] -= along * axis[j];
+  for (let s = 0, at = 0; s < m; s++, at += d) {
+    let squares = 0, far = 0;
+    for (let j = 0; j < d; j++) {
+      squares += axes[at + j] * axes[at + j];
+      far += points[at + d + j] * points[at + d + j];
     }
-    b[s] = dot(axis, left);
-    for (let j = 0; j < d; j++) left[j] -= b[s] * axis[j];
+    const long = Math.sqrt(squares);
+    if (!(long > Number.EPSILON * (Math.sqrt(first) + Math.sqrt(far)))) { r[s * m + s] = 0; continue; } // in the flat of those before
+    r[s * m + s] = long;
+    for (let j = 0; j < d; j++) axes[at + j] /= long;
+    for (let t = s + 1, to = at + d; t < m; t++, to += d) {
+      let along = 0;
+      for (let j = 0; j < d; j++) along += axes[at + j] * axes[to + j];
+      for (let j = 0; j < d; j++) axes[to + j] -= along * axes[at + j];
+      r[s * m + t] = along;
+    }
+    for (let j = 0; j < d; j++) b[s] += axes[at + j] * left[j];
+    for (let j = 0; j < d; j++) left[j] -= b[s] * axes[at + j];
   }
   for (let s = m - 1; s >= 0; s--) {
     let sum = b[s];
-    for (let t = s + 1; t < m; t++) sum -= R[s * m + t] * w[t + 1];
-    w[s + 1] = R[s * m + s] ? sum / R[s * m + s] : 0;
+    for (let t = s + 1; t < m; t++) sum -= r[s * m + t] * w[t + 1];
+    w[s + 1] = r[s * m + s] ? sum / r[s * m + s] : 0;
     w[0] -= w[s + 1];
   }
   return w;

@@ -794,45 +794,44 @@ const stays = (before, after, o) => (after[o] === before[o] && after[o + 1] === 
   || (after[o] !== after[o] && before[o] !== before[o]);
 
 /**
- * Lines: a strip of four vertices a segment, each (from, to, arc length, ±width, colour). Over a gap the strip stands
- * still: copies of the vertex before it, then of the vertex after it, so that it draws nothing there. Lengths are those of the
- * picture, a cube of the ranges: Plotly's, which are of its buffers, change with the scale of these, and with them the places of dashes.
+ * Lines: a strip of four vertices a segment, each (from, to, arc length, ±width, colour). Over a gap it is joined by the vertices before and
+ * after it once more, which draw nothing. Lengths are those of the picture, a cube of the ranges: Plotly's, which are of its buffers,
+ * change with the scale of these, and with them the places of dashes.
  * @param {Plotly} line @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {Mark} layer @param {number[]} color
  * @param {View} view
  */
 function writeLine(line, points, scale, kept, layer, color, { ranges }) {
   const n = points.length / 3, [wx, wy, wz] = ranges.map(([low, high], r) => ((high - low) * scale[r]) ** -2);
-  if (kept.array?.length !== 48 * (n - 1)) kept.array = lineTemplate(n, layer.size, color);
+  if (!(kept.array?.length >= 48 * (n - 1))) kept.array = lineTemplate(n, color);
   const out = kept.array;
   const gap = (/** @type {number} */ i) => points[3 * i] !== points[3 * i];
-  let arc = 0;
-  for (let i = 1, at = 0; i < n; i++, at += 48) {
-    if (gap(i - 1) || gap(i)) continue;
-    const a = 3 * i - 3, b = 3 * i, from = arc;
+  let arc = 0, at = 0;
+  for (let i = 1, joined = true; i < n; i++) {
+    if (gap(i - 1) || gap(i)) { joined = at === 0; continue; }
+    const a = 3 * i - 3, b = 3 * i, from = arc, first = joined ? at : at + 24;
     const ax = points[a] * scale[0], ay = points[a + 1] * scale[1], az = points[a + 2] * scale[2];
     const bx = points[b] * scale[0], by = points[b + 1] * scale[1], bz = points[b + 2] * scale[2];
     arc += Math.sqrt(wx * (bx - ax) ** 2 + wy * (by - ay) ** 2 + wz * (bz - az) ** 2);
-    for (let v = 0, o = at; v < 4; v++, o += 12) {
-      const first = v < 2;
-      out[o] = first ? ax : bx; out[o + 1] = first ? ay : by; out[o + 2] = first ? az : bz;
-      out[o + 3] = first ? bx : ax; out[o + 4] = first ? by : ay; out[o + 5] = first ? bz : az;
-      out[o + 6] = first ? from : arc;
+    for (let v = 0, o = first; v < 4; v++, o += 12) {
+      const start = v < 2;
+      out[o] = start ? ax : bx; out[o + 1] = start ? ay : by; out[o + 2] = start ? az : bz;
+      out[o + 3] = start ? bx : ax; out[o + 4] = start ? by : ay; out[o + 5] = start ? bz : az;
+      out[o + 6] = start ? from : arc;
+      out[o + 7] = v === 0 || v === 3 ? layer.size : -layer.size;
     }
+    if (!joined) out.copyWithin(at, at - 12, at).copyWithin(at + 12, first, first + 12);
+    joined = true;
+    at = first + 48;
   }
-  for (let i = 1, at = 0; i < n; i++, at += 48) {
-    if (!gap(i - 1) && !gap(i)) continue;
-    const source = gap(i) && at > 0 ? at - 12 : Math.min(at + 48, out.length - 12);
-    for (let v = 0; v < 4; v++) out.copyWithin(at + 12 * v, source, source + 12);
-  }
-  line.buffer.update(out);
-  line.vertexCount = 4 * (n - 1);
+  line.buffer.update(out.subarray(0, at));
+  line.vertexCount = at / 12;
   line.arcLength = [0, arc || 1];
 }
 
-/** @param {number} n @param {number} width @param {number[]} color */
-function lineTemplate(n, width, color) {
+/** Room for n points. @param {number} n @param {number[]} color */
+function lineTemplate(n, color) {
   const out = new Float32Array(48 * (n - 1));
-  for (let v = 0; v < 4 * (n - 1); v++) out.set([v % 4 === 0 || v % 4 === 3 ? width : -width, ...color, 1], 12 * v + 7);
+  for (let v = 0; v < 4 * (n - 1); v++) out.set([...color, 1], 12 * v + 8);
   return out;
 }
 
