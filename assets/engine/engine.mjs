@@ -170,7 +170,7 @@ function levels(A, d) {
 
 /** @typedef {{starts: Int32Array, columns: Int32Array, numbers: Float64Array, twins: Uint8Array, level: boolean, used: Int32Array}} Sparse what of
  *   each row of a matrix is not 0: where row r begins, which columns, and their numbers; whether the next row has the same columns, two at a
- *   time; whether all rows sum to 0; each column once
+ *   time; whether all rows sum to 0, and if so each column once
  * @type {WeakMap<Readonly<Float64Array>, Sparse>} */
 const sparser = new WeakMap();
 
@@ -186,7 +186,7 @@ function sparse(A, d) {
     for (let j = 0; j < d; j++) if (A[r * d + j] !== 0) { columns[count] = j; numbers[count++] = A[r * d + j]; }
     starts[r + 1] = count;
   }
-  const found = { starts, columns, numbers, twins: paired(starts, columns), level: levels(A, d), used: Int32Array.from(new Set(columns)) };
+  const level = levels(A, d), found = { starts, columns, numbers, twins: paired(starts, columns), level, used: Int32Array.from(level ? new Set(columns) : []) };
   sparser.set(A, found);
   return found;
 }
@@ -203,7 +203,7 @@ function paired(starts, columns) {
   return out;
 }
 
-const FEW = 4; // points, for which a matrix is not worth a closer look
+const FEW = 4; // points, for which a matrix that has not been looked at closely is not worth it
 
 /** @typedef {{at: Float64Array, from: number, stride: number}} Place where what comes out is written: point by point, so far apart */
 
@@ -214,7 +214,7 @@ const FEW = 4; // points, for which a matrix is not worth a closer look
  * @param {Place} [place] without one on a bench */
 function affine(x, n, A, b, place) {
   const d = x.length / n || 1, m = A.length / d, y = place?.at ?? room(n * m, x), stride = place?.stride ?? m, before = place?.from ?? 0;
-  if (n < FEW) return dense(x, n, A, b, y, stride, before);
+  if (n < FEW && !sparser.has(A)) return dense(x, n, A, b, y, stride, before);
   const { starts, columns, numbers, twins, level, used } = sparse(A, d), from = level ? lowered(x, n, d, used) : x, last = n - 1;
   for (let i = 0; i < n; i += 4) {
     const p = i, q = Math.min(i + 1, last), s = Math.min(i + 2, last), t = Math.min(i + 3, last); // the last ones may be one point

@@ -14,7 +14,6 @@ from components.language.recipe import Facts, Mean, Number, Parameter, Recipe, V
 from components.language.scene import Choices, File
 from components.scenes.scenery import Part, draw, evenly, followed, globe, graph, space, split
 from components.scenes.symmetrise.steps import (
-    PLACE,
     RADIUS,
     D,
     along,
@@ -25,7 +24,7 @@ from components.scenes.symmetrise.steps import (
     iteration,
     matrices,
     pick,
-    width,
+    whole_width,
 )
 from geometry import Affine, Branches, Entries, Of, Pipeline, Pointwise, clouds
 from learning.film import rows as table
@@ -241,7 +240,7 @@ def against_factors(mean: Cloud, choices: Choices, last: int, found: Rows) -> tu
 
 
 def readouts(block: Symmetriser) -> tuple[Mean | Number, ...]:
-    v = width(block) + PLACE + 1
+    v = whole_width(block)
     level = Row(tuple((np.arange(v) < D) / D))
     return (
         Mean("Error now, on average", "points", error(block), digits=3),

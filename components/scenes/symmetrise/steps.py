@@ -30,6 +30,11 @@ def width(block: Symmetriser) -> int:
     return 2 * D + block.heads * block.messages
 
 
+def whole_width(block: Symmetriser) -> int:
+    """All coordinates of a point: those, its place, and its error."""
+    return width(block) + PLACE + 1
+
+
 def pick(wanted: Sequence[int] | Array, of: int) -> Affine:
     """Those coordinates of so many, in this order."""
     return Affine(np.eye(of)[np.asarray(wanted, int)])
@@ -117,25 +122,24 @@ def biases(trained: Trained) -> tuple[Entries, Entries]:
 
 def iteration(trained: Trained, weights: tuple[Cloud, Cloud]) -> Step:
     """One iteration of all heads, and the picture of what comes of it."""
-    block, v = trained.block, width(trained.block)
+    block, v, whole = trained.block, width(trained.block), whole_width(trained.block)
     heads, said = block.heads, block.heads * block.messages
     of_head = np.kron(np.eye(heads), np.ones((1, block.own)))  # (H, d): whose axis it is
-    x = np.eye(D, v)
-    means = np.vstack([of_head @ x / block.own, np.eye(v)[D : D + said]])
+    x = np.eye(D, whole)
+    means = np.vstack([of_head @ x / block.own, np.eye(whole)[D : D + said]])
     around = Affine((np.eye(D) - of_head.T @ of_head / block.own) @ x)
     sizes = along(around, *lengths(of_head / sqrt(block.own), TINY))
     seen = Branches((along(Affine(means)), sizes), "concat")
     inner, outer = biases(trained)
     heard = along(seen, Affine(Of(weights[0]), inner), Pointwise("tanh"), Affine(Of(weights[1]), outer))
-    wide = v + 2 * heads + said
+    wide = whole + 2 * heads + said
     less, more = np.eye(D, wide), np.zeros((D, wide))
-    less[:, v : v + heads] = -of_head.T
-    more[:, v + heads : v + 2 * heads] = of_head.T
+    less[:, whole : whole + heads] = -of_head.T
+    more[:, whole + heads : whole + 2 * heads] = of_head.T
     scaled = along(*times(along(Affine(more)), along(Affine(less)), D))
     kept = pick([*range(wide - said, wide), *range(D + said, v)], wide)
     new = Branches((scaled, along(kept)), "concat")
-    drop = pick(range(v), v + PLACE + 1)
-    return Branches((along(drop, Branches((along(), heard), "concat"), new, picture(block)),))
+    return Branches((along(Branches((along(), heard), "concat"), new, picture(block)),))
 
 
 def picture(block: Symmetriser) -> Step:
@@ -143,9 +147,11 @@ def picture(block: Symmetriser) -> Step:
     v = width(block)
     x, ring = np.eye(D, v), 2 * pi * np.arange(D) / D
     circle = np.stack([np.cos(ring), np.sin(ring)]) @ x / sqrt(D / 2)
-    far = along(Affine(centering_matrix(D) @ x), *lengths(np.ones((1, D))), Affine(np.ones((2, 1))))
+    mean = np.ones((1, D)) / D
+    less = Affine(np.hstack([np.eye(D), -np.ones((D, 1))]))  # x and μ ↦ Πx, with fewer numbers than Π has
+    far = along(Affine(np.vstack([x, mean @ x])), less, *lengths(np.ones((1, D))), Affine(np.ones((2, 1))))
     around = along(*times(far, along(Affine(circle), Normalize()), 2))
-    height = Affine(np.ones((1, D)) @ x / sqrt(D))
+    height = Affine(sqrt(D) * mean @ x)
     place = along(Branches((around, along(height)), "concat"), drawn_in(PLACE))
     off = along(Affine(x + np.eye(D, v, k=v - D)), *lengths(np.ones((1, D)) / RADIUS))
     return Branches((along(), place, off), "concat")
@@ -159,8 +165,8 @@ def drawn_in(n: int) -> Normalize:
 def at(block: Symmetriser) -> tuple[Row, ...]:
     """The rows of a point's place."""
     v = width(block)
-    return rows(np.eye(v + PLACE + 1)[v : v + PLACE])
+    return rows(np.eye(whole_width(block))[v : v + PLACE])
 
 
 def error(block: Symmetriser) -> Row:
-    return rows(np.eye(width(block) + PLACE + 1)[-1])[0]
+    return rows(np.eye(whole_width(block))[-1])[0]
