@@ -146,7 +146,7 @@ def space_view(kind: str, count: int, reach: float) -> tuple[View, tuple[Cloud, 
     ]
     if kind in ("rms_norm", "layer_norm"):
         layers.append(Points("reads", "followed", show, only=Followed(), size=10, glyph="square"))
-    return space("space", "", layers, reaching=kind != "none"), (*guides, *around)
+    return space("space", "", layers, reaching=True), (*guides, *around)
 
 
 # --- the curves
