@@ -10,12 +10,12 @@ const HELD = 400; // ms after which a press of the laser's key counts as held
 export function present(player) {
   const { root, tour } = player, stage = player.need("stage"), on = new AbortController(), { signal } = on;
   if (player.apart || root.classList.contains("presenting")) return;
-  const left = document.activeElement, home = tour?.card.parentElement, dot = laser(signal);
+  const left = document.activeElement, home = tour?.card.parentElement, dot = laser(root, signal);
   const close = h("button", { type: "button", className: "leave", "aria-label": "Leave the presentation", onclick: () => leave() }, "×");
   const leave = () => {
     if (signal.aborted) return;
     on.abort();
-    root.classList.remove("presenting");
+    root.classList.remove("presenting", "pointing");
     for (const each of [dot.element, close]) each.remove();
     if (tour?.card.parentElement === stage) home?.prepend(tour.card);
     if (document.fullscreenElement === root) document.exitFullscreen();
@@ -50,17 +50,15 @@ function acts(player, dot, leave) {
     " ": toggle, ".": toggle, b: toggle, l: dot.press, p: leave, f: leave, Escape: leave, ...Object.fromEntries(digits) };
 }
 
-/** A soft red dot in place of the pointer, while its key is held, or from one press to the next. @param {AbortSignal} signal */
-function laser(signal) {
-  const element = h("div", { className: "laser", ariaHidden: "true", hidden: true });
-  let since = 0;
+/** A soft dot in place of the pointer, while its key is held, or from one press to the next.
+ * @param {HTMLElement} root @param {AbortSignal} signal */
+function laser(root, signal) {
+  const element = h("div", { className: "laser", ariaHidden: "true" });
+  let since = Infinity;
   addEventListener("pointermove", ({ clientX, clientY }) => { element.style.translate = `${clientX}px ${clientY}px`; }, { signal });
   addEventListener("keyup", ({ key, timeStamp }) => {
-    if (key.toLowerCase() === "l" && timeStamp - since > HELD) element.hidden = true;
+    if (key.toLowerCase() === "l" && timeStamp - since > HELD) root.classList.remove("pointing");
   }, { signal });
-  const press = () => {
-    element.hidden = !element.hidden;
-    since = element.hidden ? Infinity : performance.now();
-  };
+  const press = () => { since = root.classList.toggle("pointing") ? performance.now() : Infinity; };
   return { element, press };
 }

@@ -16,6 +16,7 @@ from werkzeug.exceptions import BadRequest
 from components.language.scene import WrongValue
 from components.training import store
 from components.training.line import NOTHING, Line, Trust, is_ticket
+from components.web.budget import Busy
 
 GRACE = 6.0  # seconds for the workers' signs of life when the store, or the machine, is back
 LONGEST = 10_000  # bytes of a question
@@ -29,19 +30,29 @@ class Follow:
         self.line, self.workers, self.trust = line, workers, Trust()
 
     def told(self, ticket: str, *, seen: int, stop: bool, look: dict[str, str] | None) -> str:
-        """The outcome, the worker's words, or how many are before it, as JSON; "" if nothing is new."""
+        """The outcome, the worker's words, or how many are before it, as JSON; "" if nothing is new.
+
+        Raises Busy.
+        """
         try:
-            if self.line.knows(ticket):  # any other is no reason to start one
-                self.workers.ready()
-            if look is not None:
-                self.line.look(ticket, look)
-            if stop:
-                self.line.stop(ticket)
-            news = self.line.ask(ticket, seen)
-            outcome = self.line.outcome(ticket) if self.trust.sure(GRACE) else None
+            with self.line.store.held():
+                return self._told(ticket, seen, stop, look)
+        except store.Crowded:
+            raise Busy(503, "Many ask the queue at the moment", 1) from None
         except store.Away:
             self.trust.doubt(GRACE)  # for the workers: they, too, had nowhere to sign
             return '{"away": true}'
+
+    def _told(self, ticket: str, seen: int, stop: bool, look: dict[str, str] | None) -> str:
+        found = self.line.glance(ticket)
+        if ticket in found.line:  # any other is no reason to start one
+            self.workers.ready()
+        if look is not None:
+            self.line.look(ticket, look)
+        if stop:
+            self.line.stop(ticket)
+        news = self.line.ask(ticket, seen, found)
+        outcome = self.line.outcome(ticket, found) if self.trust.sure(GRACE) else None
         if news and news.startswith('{"ahead"'):
             with suppress(store.Away):  # until the next question
                 self.workers.call()

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from components.training import runs, store
 
-PATIENCE = 0.5  # seconds for an answer of Redis: a health check is asked often
+PATIENCE = 0.4  # seconds for an answer of Redis: a health check is asked often
+SLOW = 0.1  # seconds of an answer, beyond which the other questions are spared
 LITTLE = 8 * 2**20  # free bytes, below which the line may soon have no place
 
 
 def degraded() -> list[str]:
     """What does not serve as it should, [] where all does. The pages do in any case."""
+    line = store.here(PATIENCE)
     try:
-        line = store.here(PATIENCE)
-        line.get("line")
-        found = {"store: full": line.room().free < LITTLE, "runs: full": runs.full(PATIENCE)}
+        with line.held():
+            if line.lag() > SLOW:
+                return ["store: slow"]
+            found = {"store: full": line.room().free < LITTLE, "runs: full": runs.full(PATIENCE)}
+    except store.Crowded:
+        return ["store: slow"]
     except store.Away:
         return ["store: away"]
     return [words for words, true in found.items() if true]

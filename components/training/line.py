@@ -11,9 +11,11 @@ import json
 import re
 import secrets
 import time
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from components.training.store import Store, told
+from components.training.store import Lines, Values, told
 
 MOST_WAITING = 8
 MOST_OF_AN_ADDRESS = 4  # several people may share one: a lecture hall
@@ -38,6 +40,16 @@ class Refused(Exception):
     """No place in the line; says why."""
 
 
+@dataclass
+class Glance:
+    """What is known of a ticket, read at once: the line, its signs, the worker's words, how it ended."""
+
+    line: dict[str, Any]
+    alive: bool
+    news: bytes | None
+    outcome: bytes | None
+
+
 class Trust:
     """Whether a missing sign of life means a death: not after the store was away, or the clock stepped."""
 
@@ -56,7 +68,7 @@ class Trust:
 
 
 class Line:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Lines) -> None:
         self.store = store
 
     # what a page does
@@ -65,9 +77,9 @@ class Line:
         """A ticket at the end of the line; the owner's job before is given up. Raises Refused, store.Away."""
         ticket = secrets.token_hex(16)
         entry = {"order": order, "owner": owner, "address": address, "runs": "", "stop": False}
-        self._asked(ticket, NOTHING)
-        self._sign("beat", ticket, PATIENCE)
-        dead = self._dead()
+        self.store.exchange({**_asked(ticket, NOTHING), **_beat(ticket, PATIENCE)}, [])
+        line = self._read()
+        dead = self._dead(line, line)
         others: list[str] = []
 
         def add(line: dict[str, Any]) -> None:
@@ -90,36 +102,41 @@ class Line:
         """Whether a ticket waits, or is being trained."""
         return ticket in self._read()
 
-    def ask(self, ticket: str, seen: int = NOTHING) -> str | None:
+    def glance(self, ticket: str) -> Glance:
+        """Whoever ends leaves word first, then the line, its signs last; so this reads the other way round."""
+        kinds = ("beat", "news", "outcome")
+        line, beat, news, outcome = self.store.exchange({}, ["line", *(f"{kind}:{ticket}" for kind in kinds)])
+        return Glance(_line(line), beat is not None, news, outcome)
+
+    def ask(self, ticket: str, seen: int = NOTHING, found: Glance | None = None) -> str | None:
         """What there is to tell a page: the worker's last words, as JSON; or how many are before it.
 
         An answer may be lost on its way: the words stay until the page has `seen` the step they tell of.
         """
-        line = self._read()
-        if ticket in line:
-            self._asked(ticket, seen)
-        step, _, words = (self.store.get(f"news:{ticket}") or b"").partition(b" ")
-        if _step(step) > seen and told(words):
-            return words.decode()
-        if ticket not in line or line[ticket]["runs"]:
-            return None
-        dead = self._dead() - {ticket}
+        found = found or self.glance(ticket)
+        line, sign = found.line, _asked(ticket, seen) if ticket in found.line else {}
+        step, _, words = (found.news or b"").partition(b" ")
+        new = _step(step) > seen and told(words)
+        if new or ticket not in line or line[ticket]["runs"]:
+            self.store.exchange(sign, [])
+            return words.decode() if new else None
+        dead = self._dead(line, [name for name in line if name != ticket], sign)
         alive = [name for name in line if name not in dead]
         ahead = alive[: alive.index(ticket)]
         if any(line[name]["runs"] for name in ahead):  # a worker is there, and will come to this one
-            self._sign("beat", ticket, PATIENCE)
+            self.store.exchange(_beat(ticket, PATIENCE), [])
+            found.alive = True
         return json.dumps({"ahead": len(ahead)})
 
-    def outcome(self, ticket: str) -> Outcome | None:
+    def outcome(self, ticket: str, found: Glance | None = None) -> Outcome | None:
         """How a job has ended, None while it has not. One that nobody looks after any more is lost."""
-        found = self.store.get(f"outcome:{ticket}")
-        known = self.knows(ticket)
-        if found is None and (not known or self._silent(ticket)):
-            found = self.store.get(f"outcome:{ticket}") or b'{"state": "lost"}'  # it may have ended just now
-            if known:
-                self.leave(ticket)
-        said = told(found) or {}
-        return None if found is None else said if "state" in said else {"state": "lost"}
+        found = found or self.glance(ticket)
+        if found.outcome is None and ticket in found.line:
+            if found.alive:
+                return None
+            self.leave(ticket)
+        said = told(found.outcome) or {}
+        return said if "state" in said else {"state": "lost"}
 
     def stop(self, ticket: str) -> None:
         """Let the worker end, and keep what there is."""
@@ -150,7 +167,8 @@ class Line:
 
     def next(self) -> str | None:
         """The first ticket that waits and whose page still asks."""
-        line, dead = self._read(), self._dead()
+        line = self._read()
+        dead = self._dead(line, line)
         return next((name for name in line if not line[name]["runs"] and name not in dead), None)
 
     def start(self, ticket: str, worker: str = HERE) -> dict[str, Any] | None:
@@ -163,7 +181,7 @@ class Line:
                 line[ticket]["runs"] = worker
                 started.append(line[ticket])
 
-        self._sign("beat", ticket, BEAT)
+        self.store.exchange(_beat(ticket, BEAT), [])
         self._change(mark)
         return started[0] if started else None
 
@@ -175,8 +193,7 @@ class Line:
         entry = self._read().get(ticket)
         if entry is None:
             return "gone"
-        self._sign("beat", ticket, BEAT)
-        if self.store.get(f"asked:{ticket}") is None:
+        if self.store.exchange(_beat(ticket, BEAT), [f"asked:{ticket}"]) == [None]:
             return "silent"
         return "stop" if entry["stop"] else "go"
 
@@ -205,26 +222,18 @@ class Line:
 
     # how it is kept
 
-    def _sign(self, kind: str, ticket: str, seconds: float) -> None:
-        self.store.set(f"{kind}:{ticket}", b"1", seconds)
-
     def _forget(self, ticket: str) -> None:
         for kind in ("asked", "beat", "look"):
             self.store.delete(f"{kind}:{ticket}")
 
-    def _asked(self, ticket: str, seen: int) -> None:
-        """The page's sign of life, which says what the page has."""
-        self.store.set(f"asked:{ticket}", str(seen).encode(), ASKED)
-
-    def _silent(self, ticket: str) -> bool:
-        return self.store.get(f"beat:{ticket}") is None
-
-    def _dead(self) -> set[str]:
-        """Those without a worker, and those that wait without a page."""
+    def _dead(self, line: dict[str, Any], names: Iterable[str], sign: Values | None = None) -> set[str]:
+        """Those without a worker, and those that wait without a page; signed at the same time."""
+        names = list(names)
+        keys = [f"{kind}:{name}" for kind in ("beat", "asked") for name in names]
+        found = self.store.exchange(sign or {}, keys)
+        signs = zip(names, found[: len(names)], found[len(names) :], strict=True)
         return {
-            name
-            for name, each in self._read().items()
-            if self._silent(name) or (not each["runs"] and self.store.get(f"asked:{name}") is None)
+            name for name, beat, asked in signs if beat is None or (not line[name]["runs"] and asked is None)
         }
 
     def _read(self) -> dict[str, Any]:
@@ -243,6 +252,16 @@ def _line(data: bytes | None) -> dict[str, Any]:
     """Who waits, in their order; entries that cannot be read, of another version, say, are not there."""
     found = (told(data) or {}).items()
     return {name: each for name, each in found if isinstance(each, dict) and each.keys() >= ENTRY}
+
+
+def _asked(ticket: str, seen: int) -> Values:
+    """A page's sign of life, which says what the page has."""
+    return {f"asked:{ticket}": (str(seen).encode(), ASKED)}
+
+
+def _beat(ticket: str, seconds: float) -> Values:
+    """The sign of life of whoever looks after a ticket."""
+    return {f"beat:{ticket}": (b"1", seconds)}
 
 
 def _step(text: bytes | None) -> int:

@@ -14,8 +14,8 @@ import sqlite3
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,15 +25,20 @@ from components.settings import cache_folder, redis_url
 
 PATIENCE = 2.0  # seconds for an answer of Redis
 REST = 1.0  # seconds in which a Redis that did not answer is asked by nobody, then by one
-AT_ONCE, PLACE = 3, 0.2  # threads that Redis may hold of a process; seconds that others wait for a place
+AT_ONCE, NEXT = 3, 2  # threads that Redis may hold of a process; that wait until it lets go of one
 LOCKED = 10.0  # seconds for which another process may be writing to the folder
 MINUTE, YEAR = 60.0, 365 * 86400.0
 PREFIX = "normscape:"
 Change = Callable[[bytes | None], bytes]
+Values = Mapping[str, tuple[bytes, float]]  # by key, each for some seconds
 
 
 class Away(Exception):
     """The store does not answer, or cannot: a disk is full, say."""
+
+
+class Crowded(Away):
+    """It answers, but slowly, and others are before this caller."""
 
 
 class Full(Away):
@@ -61,8 +66,21 @@ class Store(Protocol):
     def room(self) -> Room: ...
 
 
+class Lines(Store, Protocol):
+    """Where the line of trainings is: many short questions, some of which belong together."""
+
+    def held(self) -> AbstractContextManager[None]:
+        """One place for all questions inside. Raises Away."""
+
+    def exchange(self, values: Values, keys: Sequence[str]) -> list[bytes | None]:
+        """Set values, then get others, as one question."""
+
+    def lag(self) -> float:
+        """The seconds that a server takes for an answer, 0 where there is none. Raises Away."""
+
+
 @cache
-def here(patience: float = PATIENCE) -> Store:
+def here(patience: float = PATIENCE) -> Lines:
     """Where the line of trainings is, for this process."""
     url = redis_url(os.environ)
     return Redis(url, patience) if url else Steady(Disk(cache_folder(os.environ) / "line"))
@@ -189,6 +207,18 @@ class Steady:
         self.disk, self.delete, self.sizes, self.room = disk, disk.delete, disk.sizes, disk.room
         self.tidied = time.monotonic()
 
+    def held(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def exchange(self, values: Values, keys: Sequence[str]) -> list[bytes | None]:
+        for key, (value, seconds) in values.items():
+            self.set(key, value, seconds)
+        return [self.get(key) for key in keys]
+
+    def lag(self) -> float:
+        self.get("line")
+        return 0.0
+
     def get(self, key: str) -> bytes | None:
         return self._value(self.disk.get(key))
 
@@ -220,33 +250,58 @@ class Steady:
 class Gate:
     """How many threads of a process a server may hold that is slow, or silent; for all who ask it.
 
-    Who finds no place in time, as one who hears nothing, says so for all: for a while nobody asks, then one.
+    Who finds no place is refused, and nobody else. Who hears nothing says so for all who are no more patient:
+    for a while none of them asks, then one.
     """
 
     def __init__(self) -> None:
-        self.places, self.asked, self.rests = threading.BoundedSemaphore(AT_ONCE), threading.Lock(), 0.0
+        self.places, self.line = (threading.BoundedSemaphore(n) for n in (AT_ONCE, AT_ONCE + NEXT))
+        self.rests: dict[float, float] = {}  # by the patience of who heard nothing, until when
+        self.asked, self.mine = threading.Lock(), threading.local()
 
     @contextmanager
     def held(self, patience: float) -> Iterator[None]:
-        """One place. Raises Away. Whoever hears nothing in it, `shut`s."""
-        with self.asked:
-            if time.monotonic() < self.rests:
-                raise Away("the store did not answer just now")
-            if self.rests:  # this call tries, for all
-                self.rests = time.monotonic() + patience + REST
-        if not self.places.acquire(timeout=PLACE):
-            self.shut()
-            raise Away("the store answers too slowly")
-        try:
+        """One place, for all that this thread asks inside. Raises Away. Who hears nothing in it, `shut`s."""
+        if getattr(self.mine, "held", False):
             yield
+            return
+        with self._place(patience):
+            self._try(patience)
+            self.mine.held = True
+            try:
+                yield
+            finally:
+                self.mine.held = False
+
+    @contextmanager
+    def _place(self, patience: float) -> Iterator[None]:
+        if not self.line.acquire(blocking=False):
+            raise Crowded("the store answers slowly, and others wait for it")
+        try:
+            if not self.places.acquire(timeout=patience):
+                raise Crowded("the store answers slowly")
+            try:
+                yield
+            finally:
+                self.places.release()
         finally:
-            self.places.release()
+            self.line.release()
 
-    def shut(self) -> None:
-        self.rests = time.monotonic() + REST
+    def _try(self, patience: float) -> None:
+        with self.asked:
+            now, rests = time.monotonic(), [each for each in self.rests if each >= patience]
+            if any(now < self.rests[each] for each in rests):
+                raise Away("the store did not answer just now")
+            self.rests |= dict.fromkeys(rests, now + patience + REST)  # this call tries, for all
 
-    def open(self) -> None:
-        self.rests = 0.0
+    def shut(self, patience: float) -> None:
+        with self.asked:
+            self.rests[patience] = time.monotonic() + REST
+
+    def open(self, patience: float) -> None:
+        """There was an answer: more patience would have heard it, too."""
+        with self.asked:
+            self.rests = {each: end for each, end in self.rests.items() if each < patience}
 
 
 @cache
@@ -277,7 +332,10 @@ class Redis:
                 silent = isinstance(away.__context__, self.silent)
                 raise
             finally:
-                (self.gate.shut if silent else self.gate.open)()
+                (self.gate.shut if silent else self.gate.open)(self.patience)
+
+    def held(self) -> AbstractContextManager[None]:
+        return self.gate.held(self.patience)
 
     def get(self, key: str) -> bytes | None:
         with self._reached():
@@ -286,6 +344,22 @@ class Redis:
     def set(self, key: str, value: bytes, seconds: float) -> None:
         with self._reached():
             self.client.set(PREFIX + key, value, px=int(1000 * seconds))
+
+    def exchange(self, values: Values, keys: Sequence[str]) -> list[bytes | None]:
+        with self._reached():
+            pipe = self.client.pipeline(transaction=False)
+            for key, (value, seconds) in values.items():
+                pipe.set(PREFIX + key, value, px=int(1000 * seconds))
+            if keys:
+                pipe.mget([PREFIX + key for key in keys])
+            said: list[Any] = pipe.execute()
+            return said[-1] if keys else []
+
+    def lag(self) -> float:
+        with self._reached():
+            start = time.monotonic()
+            self.client.ping()
+            return time.monotonic() - start
 
     def delete(self, key: str) -> None:
         with self._reached():
