@@ -103,7 +103,7 @@ def test_what_the_sources_raise_is_found_in_a_readers_words(node, entries, query
     assert url in [each.split("#")[0] for _, each in found(node, entries, query)[:3]]
 
 
-FIRST = {  # … and what answers it before all else: words with other endings, and some after which nothing is called
+FIRST = {  # … and before all else: words with other endings, and some after which nothing is called
     "why √d": "/scores",
     "why sqrt(d_k)": "/scores",
     "what is u_epsilon": "/words",
