@@ -85,12 +85,16 @@ def page(kept):
 @pytest.fixture
 def opened(page, scene):
     """The page of a scene, as the test before this one has left it; nothing moves by itself."""
-    page.emulate_media(reduced_motion="reduce")
-    if not page.evaluate(f"window.normscape?.players?.[0]?.slug === '{scene.slug}'"):
+    if new := not page.evaluate(f"window.normscape?.players?.[0]?.slug === '{scene.slug}'"):
+        page.evaluate("document.body.replaceChildren()")  # of another scene: nobody looks at it any more
+        page.set_viewport_size(LAPTOP)
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    if new:
         visit(page, f"/{scene.slug}")
     return page
 
 
+@pytest.mark.as_left
 def test_its_first_screen_explains_its_hero_is_large_and_axe_finds_nothing(opened, scene):
     opened.set_viewport_size(LAPTOP)
     rest(opened)
@@ -103,6 +107,7 @@ def test_its_first_screen_explains_its_hero_is_large_and_axe_finds_nothing(opene
     assert hero >= LEAST.get(scene.slug, 0.6) and every >= 0.45 and off <= 0.08 and whole
 
 
+@pytest.mark.as_left
 def test_the_tour_stays_beside_the_figure(opened, scene):
     opened.set_viewport_size(DESK)
     rest(opened)
@@ -110,6 +115,7 @@ def test_the_tour_stays_beside_the_figure(opened, scene):
     assert len(seen) >= len(scene.text.tour) and all(together(*each) for each in seen), seen
 
 
+@pytest.mark.as_left
 def test_what_the_tour_chooses_is_drawn(opened, scene):
     """In one cut from stop to stop, each of which chooses something else; `walk` goes through a whole one."""
     opened.set_viewport_size(DESK)
@@ -120,6 +126,7 @@ def test_what_the_tour_chooses_is_drawn(opened, scene):
     assert opened.locator(".notice").is_hidden()
 
 
+@pytest.mark.as_left
 def test_it_moves_the_fast_way_in_the_dark_on_a_telephone(opened, scene):
     opened.set_viewport_size(TELEPHONE)
     opened.emulate_media(color_scheme="dark", reduced_motion="no-preference")
