@@ -103,7 +103,7 @@ class Line:
         return ticket in self._read()
 
     def glance(self, ticket: str) -> Glance:
-        """Whoever ends leaves word first, then the line, its signs last; so this reads the other way round."""
+        """Whoever ends leaves word first, then the line, its signs last: this reads the other way round."""
         kinds = ("beat", "news", "outcome")
         line, beat, news, outcome = self.store.exchange({}, ["line", *(f"{kind}:{ticket}" for kind in kinds)])
         return Glance(_line(line), beat is not None, news, outcome)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from threading import Lock
 from weakref import WeakValueDictionary
 
@@ -18,10 +18,19 @@ class Kept:
         self.known: OrderedDict[Hashable, bytes] = OrderedDict()
         self.makers: WeakValueDictionary[Hashable, Lock] = WeakValueDictionary()
 
-    def maker(self, key: Hashable) -> Lock:
-        """What whoever makes a body holds: others who want it wait. Without a key nobody does."""
+    def made(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
+        """What is kept under a key; else it is made, and kept, unless the key is None.
+
+        A class that asks for the same at once waits for the first, which alone makes it.
+        """
+        if (body := self.get(key)) is not None:
+            return body
         with self.lock:
-            return Lock() if key is None else self.makers.setdefault(key, Lock())
+            maker = Lock() if key is None else self.makers.setdefault(key, Lock())
+        with maker:
+            if (body := self.get(key)) is not None:  # others have made it meanwhile
+                return body
+            return make() if key is None else self.keep(key, make())
 
     def get(self, key: Hashable) -> bytes | None:
         with self.lock:

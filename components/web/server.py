@@ -87,21 +87,13 @@ def recipe(slug: str) -> Response:
 
 
 def made(key: Hashable, make: Callable[[], str]) -> bytes:
-    """What is kept under a key; else it is made, which is work, and kept, unless the key is None.
+    """What is kept under a key; else it is made, which is work, and kept, unless the key is None."""
 
-    A class that asks for the same at once waits for the first, which alone has to find a place.
-    """
-    kept = current_app.extensions["kept"]
-    if body := kept.get(key):
-        return body
-    with kept.maker(key):
-        body = kept.get(key)  # others may have made it meanwhile
-        if body is None:
-            with budget.work():
-                body = make().encode()
-            if key is not None:
-                kept.keep(key, body)
-    return body
+    def worked() -> bytes:
+        with budget.work():
+            return make().encode()
+
+    return current_app.extensions["kept"].made(key, worked)
 
 
 def packed(scene: Scene, choices: Choices) -> str:

@@ -39,7 +39,7 @@ PATIENCE = 0.2  # seconds for an answer of the store, which spares a drawing of 
 
 @dataclass(frozen=True)
 class Shelf:
-    """What a process keeps. One draws at a time: what a class asks for at once is drawn once."""
+    """What a process keeps. One draws at a time."""
 
     kept: Kept = field(default_factory=lambda: Kept(MOST))
     drawing: threading.Lock = field(default_factory=threading.Lock)
@@ -75,14 +75,15 @@ def answer(scene: Scene, query: Mapping[str, str], kind: str = "still") -> Respo
 def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
     """Gzipped; drawn unless it is kept. The gallery's cost nobody's budget: an image cannot ask again."""
     shelf: Shelf = current_app.extensions["stills"]
-    key = (kind, scene.slug, *sorted(query.items()))
-    if body := shelf.kept.get(key):
-        return body
+    key = None if scene.private(query) else (kind, scene.slug, *sorted(query.items()))
     free = not query or dict(query) in [{"theme": look} for look in THEMES]
-    with nullcontext() if free else work(), shelf.drawing:
-        make = shared if free and kind == "card" else DRAWN[kind]
-        body = shelf.kept.get(key) or make(scene, query)  # others may have made it meanwhile
-    return body if scene.private(query) else shelf.kept.keep(key, body)
+    make = shared if free and kind == "card" else DRAWN[kind]
+
+    def worked() -> bytes:
+        with nullcontext() if free else work(), shelf.drawing:
+            return make(scene, query)
+
+    return shelf.kept.made(key, worked)
 
 
 def shared(scene: Scene, query: Mapping[str, str]) -> bytes:

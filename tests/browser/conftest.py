@@ -254,8 +254,9 @@ def kept(browser, server, shelf, draws, request):
         watch = Watch()
         shelf[draws] = reading(browser, watch, draws=draws, base_url=server).new_page(), watch
     page, watch = shelf.pop(draws)
-    page.set_viewport_size(VIEWPORT)
-    page.emulate_media(color_scheme="light", reduced_motion="no-preference")
+    if not request.node.get_closest_marker("as_left"):
+        page.set_viewport_size(VIEWPORT)
+        page.emulate_media(color_scheme="light", reduced_motion="no-preference")
     page.mouse.move(0, 0)
     page.evaluate("window.kept = true")
     yield page

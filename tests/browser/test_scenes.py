@@ -41,6 +41,12 @@ WORDS = """() => { // of the text, in formulas too, that stand wholly in the win
   return count;
 }"""
 FEWEST = 60  # words of explanation on the first screen
+# Whether the number stands over the figure, though that is nearly a square.
+COVERED = """(() => {
+  const box = (name) => document.querySelector(`.view ${name}`).getBoundingClientRect();
+  const [number, figure] = [box(".headline"), box(".figure")];
+  return number.bottom > figure.top + 1 && figure.width / figure.height < 1.25;
+})()"""
 CUT = "[...document.querySelectorAll('.formula, html')].filter((e) => e.scrollWidth > e.clientWidth).length"
 # The shares of the hero and of the tour's card that are seen, and what is hidden in the card, in pixels.
 # On a narrow page the scrubber covers what is under it.
@@ -85,12 +91,16 @@ def page(kept):
 @pytest.fixture
 def opened(page, scene):
     """The page of a scene, as the test before this one has left it; nothing moves by itself."""
-    page.emulate_media(reduced_motion="reduce")
-    if not page.evaluate(f"window.normscape?.players?.[0]?.slug === '{scene.slug}'"):
+    if new := not page.evaluate(f"window.normscape?.players?.[0]?.slug === '{scene.slug}'"):
+        page.evaluate("document.body.replaceChildren()")  # of another scene: nobody looks at it any more
+        page.set_viewport_size(LAPTOP)
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    if new:
         visit(page, f"/{scene.slug}")
     return page
 
 
+@pytest.mark.as_left
 def test_its_first_screen_explains_its_hero_is_large_and_axe_finds_nothing(opened, scene):
     opened.set_viewport_size(LAPTOP)
     rest(opened)
@@ -98,11 +108,13 @@ def test_its_first_screen_explains_its_hero_is_large_and_axe_finds_nothing(opene
     assert opened.evaluate(WORDS) >= FEWEST
     assert barriers(opened) == []
     assert unseen(opened) == []
+    assert not opened.evaluate(COVERED)
     with pixels_drawn(opened):
         hero, every, off, whole = shares(opened, scene)
     assert hero >= LEAST.get(scene.slug, 0.6) and every >= 0.45 and off <= 0.08 and whole
 
 
+@pytest.mark.as_left
 def test_the_tour_stays_beside_the_figure(opened, scene):
     opened.set_viewport_size(DESK)
     rest(opened)
@@ -110,6 +122,7 @@ def test_the_tour_stays_beside_the_figure(opened, scene):
     assert len(seen) >= len(scene.text.tour) and all(together(*each) for each in seen), seen
 
 
+@pytest.mark.as_left
 def test_what_the_tour_chooses_is_drawn(opened, scene):
     """In one cut from stop to stop, each of which chooses something else; `walk` goes through a whole one."""
     opened.set_viewport_size(DESK)
@@ -120,6 +133,7 @@ def test_what_the_tour_chooses_is_drawn(opened, scene):
     assert opened.locator(".notice").is_hidden()
 
 
+@pytest.mark.as_left
 def test_it_moves_the_fast_way_in_the_dark_on_a_telephone(opened, scene):
     opened.set_viewport_size(TELEPHONE)
     opened.emulate_media(color_scheme="dark", reduced_motion="no-preference")

@@ -13,8 +13,10 @@ from components.drawing import card, still
 from components.language.scene import scenes
 from components.training import store
 from components.web import stills
+from components.web.budget import PLACES
 from components.web.kept import Kept
 from learning.weights import weights_text
+from tests.waiting import until
 
 PATH = "/still/fold.svg?theme=dark"
 GZIP = {"Accept-Encoding": "gzip"}
@@ -44,6 +46,27 @@ def test_a_picture_is_drawn_once(client, drawings):
     assert len(drawings) == 1 and first.data == again.data and first.headers["ETag"] == again.headers["ETag"]
     assert gzip.decompress(first.data) == client.get(PATH).data and len(drawings) == 1
     assert client.get("/still/fold.svg?theme=light").data != client.get(PATH).data and len(drawings) == 2
+
+
+def test_a_class_that_asks_for_one_picture_waits_for_the_first(monkeypatch):
+    """All but as many as find a place were sent away, and an image does not ask again."""
+    server, drawn, may, draw = create_app().server, [], threading.Event(), still.svg
+
+    def slowly(*asked):
+        drawn.append(1)
+        assert may.wait(60)
+        return draw(*asked)
+
+    def ask(_):
+        return server.test_client().get("/still/fold.svg?progress=1").status_code
+
+    monkeypatch.setattr(still, "svg", slowly)
+    crowd = 3 * PLACES
+    with ThreadPoolExecutor(crowd) as pool:
+        answers = [pool.submit(ask, k) for k in range(crowd)]
+        until(lambda: drawn)
+        may.set()
+    assert [each.result() for each in answers] == [200] * crowd and len(drawn) == 1
 
 
 @pytest.mark.parametrize("headers", [{}, GZIP, {"Accept-Encoding": "gzip, br, zstd"}])
