@@ -312,12 +312,9 @@ function pointwise(x, name) {
 function product(x, n, groups) {
   const d = x.length / n || 1, m = groups.length, y = room(n * m, x);
   for (let g = 0; g < m; g++) {
-    const group = groups[g];
-    for (let i = 0; i < n; i++) {
-      let all = x[i * d + group[0]];
-      for (let k = 1; k < group.length; k++) all *= x[i * d + group[k]];
-      y[i * m + g] = all;
-    }
+    const [first, ...others] = groups[g];
+    for (let i = 0; i < n; i++) y[i * m + g] = x[i * d + first];
+    for (const j of others) for (let i = 0; i < n; i++) y[i * m + g] *= x[i * d + j];
   }
   return y;
 }
