@@ -6,6 +6,7 @@ import json
 import re
 import resource
 import socket
+import struct
 import time
 import urllib.error
 import urllib.request
@@ -205,6 +206,31 @@ def test_of_many_that_are_asked_at_once_one_is_read_at_a_time():
 
         until(turned)
     assert asked == [f"/{k}" for k in range(many)]
+
+
+def test_who_goes_in_the_midst_of_many_takes_nobody_along():
+    """What is ready was written to a socket that was gone, and the process ended."""
+    rude = struct.pack("ii", 1, 0)  # closes at once, whatever is still to be read
+    with alone(echoed) as (served, say):
+        for _ in range(3):
+            line = say(50 * b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            until(lambda: (served.turn(), [each for each in served.channels() if each.rest])[1])
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, rude)
+            line.close()
+            until(lambda: (served.turn(), not served.channels())[1])
+
+
+def test_what_cannot_be_read_on_ends_one_connection(monkeypatch, caplog):
+    def broken(*_):
+        raise RuntimeError("a fault of ours")
+
+    with alone(echoed) as (served, say):
+        line = say(2 * b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        until(lambda: (served.turn(), [each for each in served.channels() if each.rest])[1])
+        monkeypatch.setattr(front.Channel, "received", broken)
+        until(lambda: (served.turn(), not served.channels())[1])
+        line.close()
+    assert "a fault of ours" in caplog.text
 
 
 def test_blank_lines_are_no_requests(monkeypatch):

@@ -34,7 +34,7 @@ function rowOf(view, stage, params) {
 /** @param {View} view @param {number} stage @param {Record<string, number>} params */
 function combined({ ranges, room, wider }, stage, params) {
   const [times, ...by] = room[stage] ?? SAME, more = wider.map((each) => pushed(each, stage, params[each.parameter]));
-  return [times * Math.max(1, ...more.map((each) => each[0])), ...ranges.map((_, r) => more.reduce((sum, each) => sum + each[r + 1], by[r] ?? 0))];
+  return [times * (more.length ? Math.max(...more.map((each) => each[0])) : 1), ...ranges.map((_, r) => more.reduce((sum, each) => sum + each[r + 1], by[r] ?? 0))];
 }
 
 /** How many times as wide as its ranges the axes of a view are, and how far their middle is moved along each: at each stage as it says,

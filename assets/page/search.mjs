@@ -16,9 +16,13 @@ const TITLE = 0.8, ALSO = 0.75, OF = 0.5, TEXT = 0.35, WHOLE = 0.3, PHRASE = 0.7
 const ENOUGH = 0.55; // of what was asked, rare words counting more
 const MOSTLY = 0.7; // of it, in the part of a scene that is named
 const RAREST = 2.5; // a rare word tells more than a common one, but does not outvote several
+const NAMELESS = 0.5; // of its worth: a word after which nothing here is called
 
 /** How letters are called that a keyboard has not. @type {Record<string, string>} */
 const GREEK = { alpha: "α", beta: "β", gamma: "γ", epsilon: "ε", theta: "θ", mu: "μ", pi: "π", sigma: "σ", sqrt: "√" };
+
+/** As it is set here: sqrt(d_k) is √dk, u_epsilon uε. @param {string} asked */
+const written = (asked) => asked.replace(/_(\w+)/g, (_, name) => GREEK[name] ?? name).replace(/\bsqrt ?\(?(?=\w)/g, "√");
 
 /** What "mean" is where it asks, and is no number. */
 const MEANS = /(?<=\bdo(?:es)?\b.*) mean$/;
@@ -33,8 +37,15 @@ export const folded = (text) => Array.from(text, (c) => c.normalize("NFD")[0].to
 /** @param {string} text folded @returns {string[]} its words and signs */
 const pieces = (text) => text.match(/[\p{L}\p{N}]+|[^\p{L}\p{N}\p{P}\s]/gu) ?? [];
 
-/** A word without its ending, if enough is left. @param {string} word */
-const stem = (word) => word.replace(/(?<=.{4})(?:isations?|ations?|ising|ised|ises?|ing|ies|ied|ed|es|s|e|y|ly)$/, "");
+/** With which a word goes on and is the same word to a reader: differ, different, differently, difference. */
+const ENDING = "isations?|ations?|ional(?:ly|ity)?|ions?|[ae]n(?:ts?|tly|ces?)|ic(?:al|ally)?|ising|ised|ises?|ings?|ate[ds]?|ies|ied|ers?|ed|es|s|e|y|ly";
+const ENDS = new RegExp(`(?<=.{4})(?:${ENDING})$`), IS_ENDING = new RegExp(`^(?:${ENDING})?$`);
+
+/** A word without its ending, if enough is left, also without the letter that this doubled. @param {string} word */
+function stems(word) {
+  const short = word.replace(ENDS, "");
+  return short === word ? [] : [short, short.replace(/([^aeiou])\1$/, "$1")];
+}
 
 /** Where a word begins in a text: at a word's start if it can, else anywhere; -1. @param {string} text @param {string} word */
 function place(text, word) {
@@ -42,41 +53,46 @@ function place(text, word) {
   return word.length > 2 ? text.indexOf(word) : -1;
 }
 
-/** How well a word stands in a text, from 0 to 1: whole, with another ending, within another word. @param {string} text @param {string} word */
-function fit(text, word) {
-  let best = 0;
-  for (let i = text.indexOf(word); i >= 0 && best < 1; i = text.indexOf(word, i + 1)) {
-    const [before, after] = [text[i - 1] ?? " ", text[i + word.length] ?? " "].map((c) => /[\p{L}\p{N}]/u.test(c));
-    best = Math.max(best, !before && !after ? 1 : !before ? 0.9 : word.length > 3 ? 0.4 : 0);
-  }
-  const short = stem(word);
-  return best || (short !== word && place(text, short) >= 0 ? 0.7 : 0);
+/** How like a word others are, of those that are at all, from 0 to 1: itself, begun, with another ending, within. @param {string} word @param {Set<string>} others */
+function near(word, others) {
+  const short = stems(word), ended = (/** @type {string} */ other) => short.some((stem) => other.startsWith(stem) && IS_ENDING.test(other.slice(stem.length)));
+  const like = (/** @type {string} */ other) => (other === word ? 1 : other.startsWith(word) ? 0.9 : ended(other) ? 0.7 : word.length > 3 && other.includes(word) ? 0.4 : 0);
+  return [...others].map((other) => ({ other, like: like(other) })).filter(({ like }) => like);
 }
 
-/** Entries as they are searched, folded once: a scene has the words of all its parts, too. @type {WeakMap<Entry[], {entry: Entry, title: string, also: string, of: string, text: string, whole: string}[]>} */
+/** How well a word stands among others. @param {Set<string>} words @param {ReturnType<typeof near>} likes */
+const fit = (words, likes) => likes.reduce((best, { other, like }) => (like > best && words.has(other) ? like : best), 0);
+
+/** @typedef {{entry: Entry, title: string, also: string, text: string, words: {title: Set<string>, also: Set<string>, of: Set<string>, text: Set<string>, whole: Set<string>}}} Ready */
+/** Entries as they are searched, folded once: a scene has the words of all its parts, too. @type {WeakMap<Entry[], {all: Ready[], vocabulary: Set<string>}>} */
 const ready = new WeakMap();
 
 /** @param {Entry[]} entries */
 function prepared(entries) {
-  const known = ready.get(entries);
+  const known = ready.get(entries), set = (/** @type {string} */ text) => new Set(pieces(text));
   if (known) return known;
-  const all = entries.map((entry) => ({ entry, title: folded(entry.title), also: folded(entry.also ?? ""), of: folded(entry.of), text: folded(entry.text), whole: "" }));
-  for (const one of all) if (one.entry.kind === "scene") one.whole = all.filter(({ entry }) => entry.of === one.entry.title).map(({ text, title }) => `${title} ${text}`).join(" ");
-  ready.set(entries, all);
-  return all;
+  const all = entries.map((entry) => {
+    const [title, also, of, text] = [entry.title, entry.also ?? "", entry.of, entry.text].map(folded);
+    return { entry, title, also, text, words: { title: set(title), also: set(also), of: set(of), text: set(text), whole: new Set("") } };
+  });
+  for (const { entry, words } of all) if (entry.kind === "scene") words.whole = set(all.filter((one) => one.entry.of === entry.title).map(({ text, title }) => `${title} ${text}`).join(" "));
+  const found = { all, vocabulary: new Set(all.flatMap(({ words }) => Object.values(words).flatMap((each) => [...each]))) };
+  ready.set(entries, found);
+  return found;
 }
 
 /** The entries that have what is asked, or most of it, the best first. @param {Entry[]} entries @param {string} query @returns {Found[]} */
 export function find(entries, query) {
-  const asked = folded(query).trim(), told = [...new Set(pieces(asked.replace(/\P{L}+$/u, "").replace(MEANS, "")))], some = told.filter((word) => !LITTLE.has(word));
-  const words = some.length ? some : told, all = prepared(entries);
+  const asked = written(folded(query)).trim(), told = [...new Set(pieces(asked.replace(/\P{L}+$/u, "").replace(MEANS, "")))], some = told.filter((word) => !LITTLE.has(word));
+  const words = some.length ? some : told, { all, vocabulary } = prepared(entries);
   if (!words.length) return [];
-  const fits = words.map((word) => all.map(({ title, also, of, text, whole }) => Math.max(...(GREEK[word] ? [word, GREEK[word]] : [word]).map((w) =>
-    Math.max(title === w ? 1 : TITLE * fit(title, w), ALSO * fit(also, w), pieces(of).includes(w) ? 0.9 : OF * fit(of, w), TEXT * fit(text, w), WHOLE * fit(whole, w))))));
+  const likes = words.map((word) => [word, GREEK[word]].filter(Boolean).flatMap((each) => near(each, vocabulary)));
+  const names = words.map((word, k) => all.map(({ title, words }) => ([word, GREEK[word]].includes(title) ? 1 : Math.max(TITLE * fit(words.title, likes[k]), ALSO * fit(words.also, likes[k])))));
+  const fits = likes.map((like, k) => all.map(({ words }, i) => Math.max(names[k][i], OF * fit(words.of, like), TEXT * fit(words.text, like), WHOLE * fit(words.whole, like))));
   const known = fits.map((of) => { const n = of.filter(Boolean).length; return n && Math.min(RAREST, Math.log(1 + all.length / n)); });
+  if (!known.some(Boolean)) return [];
   const usual = known.reduce((a, b) => a + b) / known.filter(Boolean).length; // what a word counts that nobody here uses
-  const rare = known.map((r) => r || usual), most = rare.reduce((a, b) => a + b);
-  if (!(most > 0)) return [];
+  const rare = known.map((r, k) => (r || usual) * (names[k].some(Boolean) ? 1 : NAMELESS)), most = rare.reduce((a, b) => a + b);
   const share = (/** @type {number} */ i) => rare.reduce((sum, r, k) => sum + (fits[k][i] ? r : 0), 0) / most;
   const pairs = words.slice(1).map((word, k) => ({ pair: `${words[k]} ${word}`, worth: rare[k] + rare[k + 1] })).filter(({ pair }) => place(asked, pair) >= 0);
   const found = all.map(({ entry, title, also, text }, i) => {

@@ -628,11 +628,12 @@ export class Panel {
     return path;
   }
 
-  /** The axes of a 2D view by themselves, for `copy`. @returns {Promise<HTMLImageElement | null>} */
+  /** The axes of a 2D view by themselves, for `copy`: where they move, without their cross, which moves too. @returns {Promise<HTMLImageElement | null>} */
   async axes() {
     if (this.is3d) return null;
-    const { width, height } = this.gd._fullLayout, image = new Image();
-    image.src = await this.Plotly.toImage({ data: [], layout: this.gd.layout }, { format: "svg", width, height });
+    const { _fullLayout: { width, height }, layout } = this.gd, image = new Image();
+    const [xaxis, yaxis] = [layout.xaxis, layout.yaxis].map((axis) => ({ ...axis, zeroline: axis.zeroline && !this.view.wider.length }));
+    image.src = await this.Plotly.toImage({ data: [], layout: { ...layout, xaxis, yaxis } }, { format: "svg", width, height });
     await image.decode();
     return image;
   }

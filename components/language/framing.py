@@ -174,7 +174,7 @@ def _wider(shown: _Shown, view: View) -> tuple[Wider, ...]:
         return shown.once(lambda: _out(seen, view, points, row), "out", view.name, id(points), row)
 
     for p in recipe.parameters:
-        at = {end: recipe.defaults | {p.name: end} for end in ends(p)}
+        at = {value: recipe.defaults | {p.name: value} for value in (*ends(p), *view.between.get(p.name, ()))}
         room = {end: [out(params, *row) for row in enumerate(usual)] for end, params in at.items()}
         if any(row != usually for rows in room.values() for row in rows):
             room[p.value] = [usually] * len(usual)
@@ -192,7 +192,8 @@ def _out(seen: _Seen, view: View, points: Array, usual: Sequence[float]) -> tupl
     """How much wider than usual, and where, the axes hold the points that would leave them."""
     times, *by = usual
     flat, _ = on_paper(_there(view, times, np.array(by)), points, view.camera)
-    if np.abs(flat).max(initial=0) <= 1:
+    small = bool(view.between) and times > 1 and np.ptp(flat, axis=0).max() / 2 < SMALL
+    if np.abs(flat).max(initial=0) <= 1 and not small:
         return same(view.dims)
     low, high = np.array(view.ranges, float).T
     scaled = (points - (low + high) / 2) / (high - low)
@@ -202,7 +203,7 @@ def _out(seen: _Seen, view: View, points: Array, usual: Sequence[float]) -> tupl
         middle, away = _nearest(scaled @ seen.frame.T, EASY)
         middle, wide = middle @ seen.frame, away / float(np.linalg.norm(view.camera))
         wide = max(wide, 2 * float(np.abs(scaled - middle).max()))
-    wide = max(wide, times)
+    wide = max(wide, min(times, 1.0) if view.between else times)
     return tuple(round(float(x), 3) for x in (wide / times, *(middle * (high - low) - by)))
 
 

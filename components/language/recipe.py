@@ -6,8 +6,8 @@ words are those of docs/design.md; `components.language.packing` is the form in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -56,6 +56,7 @@ class View:
     along each; none where they stay.
     reaching: whether they follow a slider, too, that moves points out, as found in `wider`; of several the
     widest counts. Else what a slider moves far leaves the picture, and all else keeps its size.
+    between: values of sliders where it is framed as at their ends; narrower, too, where little is left.
     """
 
     name: str
@@ -70,6 +71,7 @@ class View:
     edge: str = ""
     room: Sequence[Sequence[float]] = ()
     reaching: bool = False
+    between: Mapping[str, Sequence[float]] = field(default_factory=dict)
     wider: Sequence[Wider] = ()
 
     def at(self, progress: float, params: Params | None = None) -> View:

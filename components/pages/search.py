@@ -47,8 +47,8 @@ def _words(place: Place) -> Iterator[dict[str, str]]:
     for title, some in sections().items():
         for word in some:
             url = f"{place.page('words')}#{word.id}"
-            also = asked().get(f"#{word.id}", "")
-            yield _entry("word", word.name, f"{title} · {word.id}", word.meaning, url, also)
+            also = ", ".join(filter(None, (word.id, asked().get(f"#{word.id}"))))
+            yield _entry("word", word.name, title, word.meaning, url, also)
 
 
 def _scenes(place: Place) -> Iterator[dict[str, str]]:

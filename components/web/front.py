@@ -180,9 +180,12 @@ class Channel(HTTPChannel):
         return data
 
     def resume(self) -> None:
-        """Go on with what has come, once the answer before is read."""
-        if self.rest and super().readable():
-            self.received(self.rest)
+        """Go on with what has come, once the answer before is read. A fault ends this connection alone."""
+        if self.rest and self.connected and super().readable():
+            try:
+                self.received(self.rest)
+            except Exception:  # as wasyncore does around what it calls itself
+                self.handle_error()
 
 
 class Line(deque[Channel]):

@@ -214,6 +214,7 @@ const answers = {
   },
   deep: ({ sources, depth }) => sources.map((source) => deep(source, depth)),
   find: ({ entries, query }) => find(entries, query),
+  "find first": ({ entries, queries }) => queries.map((query) => find(entries, query)[0]?.entry.url ?? ""),
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
 };
 

@@ -46,7 +46,15 @@ WIDER = (
 @pytest.mark.parametrize("dims", [2, 3])
 @pytest.mark.parametrize(
     ("room", "wider"),
-    [((), ()), (STAGES, ()), ((STAGES[1],), ()), (STAGES, WIDER), ((), WIDER), ((), WIDER[1:])],
+    [
+        ((), ()),
+        (STAGES, ()),
+        ((STAGES[1],), ()),
+        (STAGES, WIDER),
+        ((), WIDER),
+        ((), WIDER[:1]),
+        ((), WIDER[1:]),
+    ],
 )
 def test_axes_end_where_python_has_them(node, room, wider, dims):
     ranges = ((-2.0, 2.0), (-1.0, 3.0), (0.0, 4.0))[:dims]

@@ -152,3 +152,14 @@ def test_a_saved_picture_of_space_is_the_one_that_is_seen(page):
     })()"""
     saved, plotly, after = player(page, told)
     assert saved < plotly / 10 and after == 0, (saved, plotly, after)
+
+
+def test_axes_that_move_bring_their_own_cross_into_a_film(page):
+    crosses = """(async (panel) => {
+      const drawn = decodeURIComponent((await panel.axes()).src);
+      return [panel.view.wider.length > 0, drawn.includes("zl crisp"), drawn.includes("<svg")];
+    })(p.panels[0])"""
+    for link, moves in (("/layernorm?d=2&n=60", True), ("/fold", False)):
+        visit(page, link)
+        rest(page)
+        assert player(page, crosses) == [moves, not moves, True]

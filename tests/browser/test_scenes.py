@@ -41,6 +41,12 @@ WORDS = """() => { // of the text, in formulas too, that stand wholly in the win
   return count;
 }"""
 FEWEST = 60  # words of explanation on the first screen
+# Whether the number stands over the figure, though that is nearly a square.
+COVERED = """(() => {
+  const box = (name) => document.querySelector(`.view ${name}`).getBoundingClientRect();
+  const [number, figure] = [box(".headline"), box(".figure")];
+  return number.bottom > figure.top + 1 && figure.width / figure.height < 1.25;
+})()"""
 CUT = "[...document.querySelectorAll('.formula, html')].filter((e) => e.scrollWidth > e.clientWidth).length"
 # The shares of the hero and of the tour's card that are seen, and what is hidden in the card, in pixels.
 # On a narrow page the scrubber covers what is under it.
@@ -107,6 +113,7 @@ def test_its_first_screen_explains_its_hero_is_large_and_axe_finds_nothing(opene
     assert opened.evaluate(WORDS) >= FEWEST
     assert barriers(opened) == []
     assert unseen(opened) == []
+    assert not opened.evaluate(COVERED)
     with pixels_drawn(opened):
         hero, every, off, whole = shares(opened, scene)
     assert hero >= LEAST.get(scene.slug, 0.6) and every >= 0.45 and off <= 0.08 and whole

@@ -5,6 +5,7 @@ table that `make films` writes; between its sizes of the branches they are inter
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ LOOKS = {  # the role and dash of the curves
     "none": ("series-4", "dot"),
 }
 MOST, TOKENS, SEED = 12, 6, 1
+BETWEEN = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.2, 1.4, 1.6, 1.8)  # of the size of the branches
 FIRST = 3  # blocks at the opening: the stream has begun to leave the sphere, which is still large
 D = 4
 SHOW = hyperplane_basis(D)
@@ -146,7 +148,8 @@ def space_view(kind: str, count: int, reach: float) -> tuple[View, tuple[Cloud, 
     ]
     if kind in ("rms_norm", "layer_norm"):
         layers.append(Points("reads", "followed", show, only=Followed(), size=10, glyph="square"))
-    return space("space", "", layers, reaching=kind != "none"), (*guides, *around)
+    view = space("space", "", layers, reaching=True)
+    return replace(view, between={"gain": BETWEEN}), (*guides, *around)
 
 
 # --- the curves

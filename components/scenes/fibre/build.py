@@ -3,6 +3,7 @@
 Points of the plane come as (α, height), in units of length; v turns with φ along a track of directions.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -28,6 +29,7 @@ STEP = np.arange(-2.25, 2.3, 0.3)  # without 0
 GRID = np.stack(np.meshgrid(STEP, STEP), -1).reshape(-1, 2)
 POINT = "The followed point: c·x + b·𝟏"
 PHI = Parameter("phi", "angle of v", 12, 0, 360, 1, about="in degrees: turns v, and the plane with it")
+TURNS = range(30, 360, 30)  # some of the plane comes nearer to the eye
 C = Parameter("c", "scale c", 1, -1.5, 1.5, group=POINT)
 B = Parameter("b", "shift b", 0, -0.8, 0.8, group=POINT)
 IMAGE = r"\class{stage-2 stage-4 role-sphere}{\sqrt 3\; \mathrm{sign}(\alpha)\, v}"
@@ -41,7 +43,9 @@ def build(choices: Choices) -> Recipe:
     level = [layer for layer in layers if layer.role != "mean-direction" and layer.cloud != "ends"]
     above = (*arrow, *seen(level, rows(U), title=""))
     views = (
-        space("space", "", layers, camera=(0.66, -1.06, 0.47)),
+        replace(
+            space("space", "", layers, camera=(0.66, -1.06, 0.47), reaching=True), between={"phi": TURNS}
+        ),
         square("above", "From above: drag v", above, REACH, strip=True),
     )
     if not whole:

@@ -57,7 +57,7 @@ def build(choices: Choices) -> Recipe:
     hint = Affine(np.eye(d), 1e-30 * hyperplane_basis(d)[0])
     ideal = Pipeline((place, *steps[:centered], hint))
     middle = ("unit sphere", f"× √{d}", "⊙ γ")
-    layers = (*around, *hand(d, points, len(steps)))
+    layers = (*around, *hand(d, points, len(steps), spread))
     return Recipe(
         stages=("x", "centre", *middle, "+ β") if centered else ("x", *middle),
         parameters=parameters(d, centered, spread, mean),
@@ -211,7 +211,7 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
     return [*found, draw("frame", SemiAxes, "ellipsoid", show, frame, "semi-axes", steps=surface, fade=fade)]
 
 
-def hand(d: int, points: np.ndarray, last: int) -> tuple[Mark, ...]:
+def hand(d: int, points: np.ndarray, last: int, spread: float) -> tuple[Mark, ...]:
     """The points, the tails of some of them, and the followed one."""
     n, show, start = len(points), rows(display(d)), rows(display(d), stage=0)
     few, size = evenly(n, SHOWN), 9 if n < 50 else 4.5 if n <= 1500 else 2.5
@@ -220,7 +220,8 @@ def hand(d: int, points: np.ndarray, last: int) -> tuple[Mark, ...]:
         color = angle(points @ hyperplane_basis(3)[::-1].T, "direction in the hyperplane")
     if d == 4:
         missing = "the coordinate along 1, which the picture leaves out"
-        color = Color("diverging", -3, 3, of=Row((0.5,) * 4), title=missing)
+        most = round(spread * float(np.sqrt(np.mean(points.sum(1) ** 2))), 1) or 3.0  # two deviations
+        color = Color("diverging", -most, most, of=Row((0.5,) * 4), title=missing)
     return (
         Points("points", "input", show, "a point", color=color, size=size, hand=Follow()),
         Trail("points", "trail", show, only=few, size=2, opacity=0.8),
