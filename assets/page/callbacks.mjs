@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Dash on a page that is served whole: its scripts come once the figure moves, and show the tree of the callbacks in the place
- * of what was served for it. Python names them (components/pages/explorer.py).
+ * Dash on a page that is served whole: its scripts come once the figure moves and the panel is open, and show the tree of the
+ * callbacks in the place of what was served for it. Python names them (components/pages/explorer.py).
  */
 
 import { h } from "../player/controls.mjs";
@@ -37,4 +37,8 @@ async function show() {
   place.hidden = false;
 }
 
-document.addEventListener("normscape:ready", show, { once: true, capture: true }); // it does not bubble
+document.addEventListener("normscape:ready", () => {
+  const panel = /** @type {HTMLDetailsElement} */ (document.querySelector(".training"));
+  if (panel.open) show();
+  else panel.addEventListener("toggle", show, { once: true });
+}, { once: true, capture: true }); // it does not bubble

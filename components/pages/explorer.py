@@ -111,7 +111,6 @@ class Explorer(Dash):
 
     def _callbacks(self) -> list[Any]:
         """What Dash needs to know, and its scripts, which assets/page/callbacks.mjs fetches in its time."""
-        self.training.ready()
         scripts = json.dumps(NEEDED.findall(self._generate_scripts_html()))
         kind = {"type": "application/json", "id": "dash-scripts"}
         return [Markup(self._generate_config_html()), element("script", kind, Markup(scripts))]

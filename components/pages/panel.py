@@ -36,15 +36,10 @@ NO_TORCH = "Training needs PyTorch on the server: python -m pip install torch"
 class Panel:
     """The panel of the scenes that are trained."""
 
-    workers: Any
     trains: bool
 
     def has_callbacks(self, scene: Scene) -> bool:
         return scene.training is not None and self.trains
-
-    def ready(self) -> None:
-        """Somebody looks at the panel, and may soon train."""
-        self.workers.ready()
 
     def tree(self, scene: Scene) -> html.Section | html.Details | None:
         """Folded away: its fields, what Dash will show, as it is until then; room for the files of a run."""
@@ -68,7 +63,15 @@ def add_training(app: Dash) -> Panel:
     app.layout = callbacks()
     _add_callbacks(app, line)
     follow.add_routes(app.server, line, workers)
-    return Panel(workers, _trains())
+    opened = f"{app.config.routes_pathname_prefix}_dash-layout"
+
+    @app.server.before_request
+    def awaited() -> None:
+        """Who opens the panel may soon train."""
+        if request.endpoint == opened:
+            workers.ready()
+
+    return Panel(_trains())
 
 
 def callbacks() -> html.Div:

@@ -243,7 +243,13 @@ def shelf():
 
 
 @pytest.fixture
-def kept(browser, server, shelf, draws, request):
+def window():
+    """The size of a kept page; None: that, and the colours, of the test before: the test sets both."""
+    return VIEWPORT
+
+
+@pytest.fixture
+def kept(browser, server, shelf, draws, window, request):
     """A page that one test hands on to the next: `visit` puts a new player into it, without a load.
 
     For tests that do what a reader can do, and nothing else. It is given up where a test fails, makes the
@@ -254,8 +260,8 @@ def kept(browser, server, shelf, draws, request):
         watch = Watch()
         shelf[draws] = reading(browser, watch, draws=draws, base_url=server).new_page(), watch
     page, watch = shelf.pop(draws)
-    if not request.node.get_closest_marker("as_left"):
-        page.set_viewport_size(VIEWPORT)
+    if window:
+        page.set_viewport_size(window)
         page.emulate_media(color_scheme="light", reduced_motion="no-preference")
     page.mouse.move(0, 0)
     page.evaluate("window.kept = true")

@@ -31,8 +31,12 @@ OPENED = ("layernorm", "layernorm d=4", "rmsnorm")  # the others beside what the
 
 
 @pytest.fixture
+def window():
+    return SMALL["viewport"]
+
+
+@pytest.fixture
 def page(kept):
-    kept.set_viewport_size(SMALL["viewport"])
     return kept
 
 

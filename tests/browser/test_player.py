@@ -61,6 +61,12 @@ PROJECTED = """(() => {
 
 
 @pytest.fixture
+def window(window, draws):
+    """Small where all of it is drawn."""
+    return SMALL["viewport"] if draws else window
+
+
+@pytest.fixture
 def page(kept):
     return kept
 

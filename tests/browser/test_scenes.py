@@ -84,6 +84,12 @@ def scene(request):
 
 
 @pytest.fixture
+def window(window, request):
+    """Figures are drawn for the windows of a scene's tests alone."""
+    return None if "opened" in request.fixturenames else window
+
+
+@pytest.fixture
 def page(kept):
     return kept
 
@@ -100,7 +106,6 @@ def opened(page, scene):
     return page
 
 
-@pytest.mark.as_left
 def test_its_first_screen_explains_its_hero_is_large_and_axe_finds_nothing(opened, scene):
     opened.set_viewport_size(LAPTOP)
     rest(opened)
@@ -114,7 +119,6 @@ def test_its_first_screen_explains_its_hero_is_large_and_axe_finds_nothing(opene
     assert hero >= LEAST.get(scene.slug, 0.6) and every >= 0.45 and off <= 0.08 and whole
 
 
-@pytest.mark.as_left
 def test_the_tour_stays_beside_the_figure(opened, scene):
     opened.set_viewport_size(DESK)
     rest(opened)
@@ -122,7 +126,6 @@ def test_the_tour_stays_beside_the_figure(opened, scene):
     assert len(seen) >= len(scene.text.tour) and all(together(*each) for each in seen), seen
 
 
-@pytest.mark.as_left
 def test_what_the_tour_chooses_is_drawn(opened, scene):
     """In one cut from stop to stop, each of which chooses something else; `walk` goes through a whole one."""
     opened.set_viewport_size(DESK)
@@ -133,7 +136,6 @@ def test_what_the_tour_chooses_is_drawn(opened, scene):
     assert opened.locator(".notice").is_hidden()
 
 
-@pytest.mark.as_left
 def test_it_moves_the_fast_way_in_the_dark_on_a_telephone(opened, scene):
     opened.set_viewport_size(TELEPHONE)
     opened.emulate_media(color_scheme="dark", reduced_motion="no-preference")

@@ -9,6 +9,7 @@ import pytest
 from app import create_app
 from components.language.scene import scenes
 from components.training.recipes import recipe_of
+from components.training.worker import Local
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +65,11 @@ def test_a_text_of_letters_and_a_seed_to_pick_stand_in_the_first_paint(client):
     assert page.count('role="option"') == len(letters) and 'class="key">no query can choose:' in page
     picked = 'class="choice picked"'
     assert picked in client.get("/majority").text and picked not in client.get("/labels").text
+
+
+def test_a_worker_starts_when_the_panel_of_a_training_is_opened(client, monkeypatch):
+    """Not for each page that has one: it imports torch."""
+    started = []
+    monkeypatch.setattr(Local, "ready", lambda worker: started.append(worker))
+    assert client.get("/spiral").status_code == 200 and not started
+    assert client.get("/_dash-layout").status_code == 200 and len(started) == 1
