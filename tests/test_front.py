@@ -7,6 +7,7 @@ import re
 import resource
 import socket
 import struct
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -218,6 +219,24 @@ def test_who_goes_in_the_midst_of_many_takes_nobody_along():
             line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, rude)
             line.close()
             until(lambda: (served.turn(), not served.channels())[1])
+
+
+def test_whoever_asks_how_the_server_is_waits_for_no_work_of_others():
+    """All threads may wait for one picture that takes long."""
+    asked, done = [], threading.Event()
+
+    def long(environment, start):
+        asked.append(environment["PATH_INFO"])
+        assert environment["PATH_INFO"] == "/healthz" or done.wait(HEARD)
+        return echoed(environment, start)
+
+    with alone(long) as (served, say):
+        for _ in range(3):
+            say(b"GET /picture HTTP/1.1\r\nHost: h\r\n\r\n")
+        until(lambda: (served.turn(), len(served.channels()) == 3 and asked)[1])
+        line = say(b"GET /healthz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+        assert heard(served, line).endswith(b"ok") and asked == ["/picture", "/healthz"]
+        done.set()
 
 
 def test_what_cannot_be_read_on_ends_one_connection(monkeypatch, caplog):

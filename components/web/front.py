@@ -33,6 +33,7 @@ from components.web.security import LARGEST_BODY
 from learning.parts import LARGEST_FILE
 
 THREADS = 8
+HEALTH = "/healthz"
 ARENAS = -8  # M_ARENA_MAX of glibc's mallopt
 CONNECTIONS, FILES = 2_000, 3  # of a process; files that one may hold: its socket, a body, an answer
 SPARE = 0.1  # of the connections, kept for who comes: beyond, the oldest that wait go
@@ -209,9 +210,13 @@ class Line(deque[Channel]):
 
 
 class Threads(ThreadedTaskDispatcher):
+    """Some for all that is asked, and one for who asks how the server is, who waits for no work of others."""
+
     def __init__(self, number: int) -> None:
         super().__init__()
         self.queue = Line()
+        self.aside = ThreadedTaskDispatcher()
+        self.aside.set_thread_count(1)
         self.behind: set[Channel] = set()  # those of which more has come than is read
         self.set_thread_count(number)
         self.queue_logger.setLevel(logging.ERROR)  # a queue is no mishap
@@ -219,7 +224,10 @@ class Threads(ThreadedTaskDispatcher):
     def add_task(self, task: Channel) -> None:
         if task.rest:
             self.behind.add(task)
-        super().add_task(task)
+        if task.requests[0].path.endswith(HEALTH):
+            self.aside.add_task(task)
+        else:
+            super().add_task(task)
 
     def resume(self) -> None:
         for each in [*self.behind]:
