@@ -39,6 +39,7 @@ CONNECTIONS, FILES = 2_000, 3  # of a process; files that one may hold: its sock
 SPARE = 0.1  # of the connections, kept for who comes: beyond, the oldest that wait go
 HELD = 512 * 2**20  # bytes that all clients of a process may leave unfinished or unread
 BESIDE = 2**13  # bytes of a body in pieces that are none of it, and a tenth of it
+TRIM = 30  # seconds between two times that free memory is given back
 TURN = 1  # second between two looks at what is held, and two signs of life, at most
 BOUNDS: dict[str, Any] = {
     "channel_timeout": 30,  # seconds without a byte
@@ -258,7 +259,7 @@ class Front:
             application = logged(application, say)
         self.map: dict[int, Any] = {}
         self.threads = Threads(threads)
-        self.next_look = 0.0
+        self.next_look = self.next_trim = 0.0
         self.most = room()
         bounds = BOUNDS | {"connection_limit": self.most}
         create_server(application, map=self.map, _dispatcher=self.threads, **bounds, **place)
@@ -275,6 +276,9 @@ class Front:
         if time.monotonic() > self.next_look or len(self.map) > (1 - SPARE) * self.most:
             self.next_look = time.monotonic() + TURN
             self.tidy()
+        if time.monotonic() > self.next_trim:
+            self.next_trim = time.monotonic() + TRIM
+            give_back()
 
     def later(self, channel: Channel) -> None:
         """Read on, in the next turn, where more has come."""
@@ -317,6 +321,13 @@ def one_heap() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt:
         mallopt(ARENAS, 1)
+
+
+def give_back() -> None:
+    """Give the system what is free in the midst of the heap: glibc alone gives back what lies at its end."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim:
+        trim(0)
 
 
 def room() -> int:
