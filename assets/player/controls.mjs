@@ -56,7 +56,7 @@ export function slider(p, set) {
     "aria-describedby": `${id}-hint`, value: readable(p.value) });
   const hint = h("span", { className: "hint", id: `${id}-hint`, role: "alert" });
   range.addEventListener("input", () => set(fromTrack(p, range.valueAsNumber)));
-  let shown = p.value;
+  let shown = NaN; // nothing yet
   const judge = (/** @type {boolean} */ fine) => {
     entry.setAttribute("aria-invalid", String(!fine));
     hint.textContent = fine ? "" : `a number from ${readable(p.min)} to ${readable(p.max)}${p.scale === "log" ? ", or 0" : ""}`;
@@ -73,11 +73,11 @@ export function slider(p, set) {
   return {
     element,
     show(value) {
+      if (value === shown) return;
+      shown = value;
       range.value = String(toTrack(p, value));
       range.setAttribute("aria-valuetext", readable(value));
-      const moved = value !== shown;
-      shown = value;
-      if (moved && (!entry.matches(":focus") || hint.textContent)) forget();
+      if (!entry.matches(":focus") || hint.textContent) forget();
     },
   };
 }
