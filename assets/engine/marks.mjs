@@ -387,7 +387,8 @@ function weightsAlong({ cloud }, query, [low, high], count, { recipe, at, follow
   return out;
 }
 
-/** Σ exp(length·(score − own)) of some lengths at the same distance: a product instead of an exponential for each.
+/** Σ exp(length·(score − own)) of some lengths at the same distance: a product instead of an exponential for each. By
+ * itself, for in a function with closures V8 threw away what it had compiled in every frame.
  * @param {Float64Array} scores @param {number} own @param {number} low @param {number} step @param {number} count */
 function exponentials(scores, own, low, step, count) {
   const sums = new Float64Array(count);

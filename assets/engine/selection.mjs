@@ -44,8 +44,8 @@ function fate(keys, all, k, before) {
 /** Whether keys average to the key k with weights above 0, to less than a query could tell.
  * @param {ArrayLike<number>} keys @param {number} d @param {number} k @param {number[]} among */
 function surround(keys, d, k, among) {
+  if (!among.length) return false;
   const count = among.length, ways = scratch(WAYS, count * d);
-  if (!count) return false;
   let farthest = 0;
   for (let s = 0, to = 0; s < count; s++) {
     let squares = 0;

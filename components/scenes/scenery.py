@@ -259,11 +259,14 @@ def space(
     camera: Sequence[float] = View.camera,
     reach: float | None = None,
     reaching: bool = False,
+    between: Mapping[str, Sequence[float]] | None = None,
 ) -> View:
-    """A view from a direction, framed to what it shows, with sliders elsewhere (`reaching`) too; or to the
-    cube [−reach, reach]³, where that changes while it is shown."""
+    """A view from a direction, framed to what it shows, with sliders elsewhere (`reaching`, and `between`)
+    too; or to the cube [−reach, reach]³, where that changes while it is shown."""
     ranges = ((-ROOM * reach, ROOM * reach),) * 3 if reach else ()
-    return View(name, title, tuple(layers), ranges, camera=eye(camera), reaching=reaching)
+    return View(
+        name, title, tuple(layers), ranges, camera=eye(camera), reaching=reaching, between=between or {}
+    )
 
 
 def square(

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from components.web.proxy import Wsgi
+from components.web.security import HEALTH
 
 KEYED = ("/run/", "/recording/", "/training/")
 SECRET = re.compile(r"[\w%-]{16,}(?=[/.]|$)")  # what follows these: a run's key, a recording's, a ticket
@@ -55,4 +56,4 @@ def shown(path: str) -> str:
 def poll(environment: dict[str, Any], status: str) -> bool:
     """What is asked again and again, and was answered: how a training goes, whether the server is there."""
     path: str = environment["PATH_INFO"]
-    return status[:3] in ("200", "204") and (path.endswith("/healthz") or bool(TRAINING.search(path)))
+    return status[:3] in ("200", "204") and (path.endswith(HEALTH) or bool(TRAINING.search(path)))

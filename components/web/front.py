@@ -29,11 +29,10 @@ from components.settings import read
 from components.web.access_log import line, logged
 from components.web.proxy import believed
 from components.web.ready import Answer, Ready, shared
-from components.web.security import LARGEST_BODY
+from components.web.security import HEALTH, LARGEST_BODY
 from learning.parts import LARGEST_FILE
 
 THREADS = 8
-HEALTH = "/healthz"
 ARENAS = -8  # M_ARENA_MAX of glibc's mallopt
 CONNECTIONS, FILES = 2_000, 3  # of a process; files that one may hold: its socket, a body, an answer
 SPARE = 0.1  # of the connections, kept for who comes: beyond, the oldest that wait go
@@ -318,16 +317,18 @@ def one_heap() -> None:
     glibc gives each thread a heap of its own, and keeps what each has had at its worst: 200 MB after some
     uploads. Python's threads take turns, so one heap costs no time. Elsewhere there is nothing to do.
     """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt:
-        mallopt(ARENAS, 1)
+    _glibc("mallopt", ARENAS, 1)
 
 
 def give_back() -> None:
     """Give the system what is free in the midst of the heap: glibc alone gives back what lies at its end."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim:
-        trim(0)
+    _glibc("malloc_trim", 0)
+
+
+def _glibc(name: str, *numbers: int) -> None:
+    function = getattr(ctypes.CDLL(None), name, None)
+    if function:
+        function(*numbers)
 
 
 def room() -> int:

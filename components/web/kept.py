@@ -23,14 +23,15 @@ class Kept:
 
         A class that asks for the same at once waits for the first, which alone makes it.
         """
+        if key is None:
+            return make()
         if (body := self.get(key)) is not None:
             return body
         with self.lock:
-            maker = Lock() if key is None else self.makers.setdefault(key, Lock())
+            maker = self.makers.setdefault(key, Lock())
         with maker:
-            if (body := self.get(key)) is not None:  # others have made it meanwhile
-                return body
-            return make() if key is None else self.keep(key, make())
+            body = self.get(key)  # others may have made it meanwhile
+            return self.keep(key, make()) if body is None else body
 
     def get(self, key: Hashable) -> bytes | None:
         with self.lock:

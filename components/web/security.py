@@ -18,6 +18,7 @@ from components.settings import Settings
 
 LONGEST_PATH, LONGEST_QUERY = 300, 8_000  # characters as sent; gunicorn takes 8,190 for the whole line
 LARGEST_BODY = 2**20  # bytes; a film's file may have more
+HEALTH = "/healthz"  # what watches the server asks here, by whatever name it has for it
 EMBED = "/embed/"  # what stands below may stand in a frame of any page
 # What a figure fetches. In a sandboxed frame it has no origin: public, without credentials.
 PUBLIC = ("/assets/", "/lib/", "/recipe/", "/still/")
@@ -83,7 +84,7 @@ def headers(answer: Response) -> Response:
 
 def known(hosts: tuple[str, ...]) -> None:
     """400 for a host that is not ours: links in the answer would lead there. Health has any."""
-    if hosts and request.path != "/healthz" and not host_is_trusted(request.host, hosts):
+    if hosts and request.path != HEALTH and not host_is_trusted(request.host, hosts):
         raise WrongValue("Host", "this server has another name", list(hosts))
 
 

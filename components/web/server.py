@@ -24,6 +24,7 @@ from components.training import health
 from components.training.recipes import built
 from components.web import budget, encodings, stills
 from components.web.kept import Kept
+from components.web.security import HEALTH
 from learning import shipped
 
 LIGHT = shipped.folder("node_modules") / "plotly.js-gl3d-dist-min/plotly-gl3d.min.js"
@@ -35,7 +36,7 @@ FOREVER = "public, max-age=31536000, immutable"
 
 
 def add_routes(server: Flask) -> None:
-    server.add_url_rule("/healthz", "healthz", lambda: jsonify(status="ok", degraded=health.degraded()))
+    server.add_url_rule(HEALTH, "healthz", lambda: jsonify(status="ok", degraded=health.degraded()))
     server.add_url_rule(
         "/card/<slug>.svg", "card", lambda slug: stills.answer(find(slug), once(request.args), "card")
     )

@@ -5,7 +5,6 @@ table that `make films` writes; between its sizes of the branches they are inter
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -148,8 +147,7 @@ def space_view(kind: str, count: int, reach: float) -> tuple[View, tuple[Cloud, 
     ]
     if kind in ("rms_norm", "layer_norm"):
         layers.append(Points("reads", "followed", show, only=Followed(), size=10, glyph="square"))
-    view = space("space", "", layers, reaching=True)
-    return replace(view, between={"gain": BETWEEN}), (*guides, *around)
+    return space("space", "", layers, reaching=True, between={"gain": BETWEEN}), (*guides, *around)
 
 
 # --- the curves

@@ -3,7 +3,6 @@
 Points of the plane come as (α, height), in units of length; v turns with φ along a track of directions.
 """
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -43,9 +42,7 @@ def build(choices: Choices) -> Recipe:
     level = [layer for layer in layers if layer.role != "mean-direction" and layer.cloud != "ends"]
     above = (*arrow, *seen(level, rows(U), title=""))
     views = (
-        replace(
-            space("space", "", layers, camera=(0.66, -1.06, 0.47), reaching=True), between={"phi": TURNS}
-        ),
+        space("space", "", layers, camera=(0.66, -1.06, 0.47), reaching=True, between={"phi": TURNS}),
         square("above", "From above: drag v", above, REACH, strip=True),
     )
     if not whole:
