@@ -209,6 +209,7 @@ def new_page(browser, server, reader, draws, request):
     The first page of a test is of the reader of all tests, if its options allow it; each other one is of a
     reader of its own.
     first: of a reader who has visited nothing yet, and has nothing in store.
+    A server of the test's own is asked for before this, so that it outlives the pages.
     """
     contexts, watch = [], Watch()
     watch.known.add(urlsplit(server).netloc)  # also in a page of another server

@@ -86,7 +86,7 @@ def strange(heard):
 
 
 def test_the_application_of_the_docs_is_moved_by_its_slider_and_told_what_the_hand_moves(
-    new_page, documented
+    documented, new_page
 ):
     page = new_page(base_url=documented)
     page.goto("/")

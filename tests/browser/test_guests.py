@@ -56,7 +56,7 @@ def opened(new_page, address):
     return page
 
 
-def test_markdown_has_a_frame(new_page, folder):
+def test_markdown_has_a_frame(folder, new_page):
     html = MarkdownIt("commonmark").render(block("markdown"))
     (folder / "page.html").write_text(HTML + html, "utf-8")
     page = opened(new_page, (folder / "page.html").as_uri())
@@ -64,13 +64,13 @@ def test_markdown_has_a_frame(new_page, folder):
     assert page.locator("p").all_inner_texts() == ["Watch the circle fold:", "Then move ε."]
 
 
-def test_quarto_hands_on_its_raw_block(new_page, folder):
+def test_quarto_hands_on_its_raw_block(folder, new_page):
     raw = re.search(r"```\{=html\}\n(.*?)\n```", block("quarto"), re.S)[1]
     (folder / "page.html").write_text(HTML + raw, "utf-8")
     lives(opened(new_page, (folder / "page.html").as_uri()))
 
 
-def test_slides_start_the_figure_when_its_slide_comes(new_page, folder):
+def test_slides_start_the_figure_when_its_slide_comes(folder, new_page):
     shutil.copytree(REVEAL, folder / "reveal")
     slides = f"<section>Before</section>{block('slides')}<section>After</section>"
     (folder / "page.html").write_text(
@@ -120,7 +120,7 @@ class Silent(SimpleHTTPRequestHandler):
         pass
 
 
-def test_hugo_has_a_shortcode(new_page, site):
+def test_hugo_has_a_shortcode(site, new_page):
     page = new_page(base_url=site)
     page.goto("/")
     lives(page)

@@ -195,7 +195,7 @@ def worker(process):
     return next(each for each in children if name in each.cmdline())
 
 
-def test_a_worker_that_dies_leaves_a_word_and_a_working_page(new_page, mortal):
+def test_a_worker_that_dies_leaves_a_word_and_a_working_page(mortal, new_page):
     base, process = mortal
     page = new_page(base_url=base, **NARROW)
     visit(page, LONG)
@@ -205,10 +205,11 @@ def test_a_worker_that_dies_leaves_a_word_and_a_working_page(new_page, mortal):
     words(page, "The training was lost")
     order(page, steps=100, seeds=1)
     words(page, "1 of 1 solve it after 100|0 of 1 solve it after 100")
+    until(page, "p.choices.run && p.ready")
 
 
 @pytest.mark.allow_errors("Failed to load resource|did not respond|ERR_CONNECTION")
-def test_a_server_that_goes_leaves_a_word_and_a_moving_picture(new_page, mortal):
+def test_a_server_that_goes_leaves_a_word_and_a_moving_picture(mortal, new_page):
     base, process = mortal
     page = new_page(base_url=base, **NARROW)
     visit(page, "/octants")
@@ -301,7 +302,7 @@ def own(tmp_path_factory):
 
 
 @pytest.mark.parametrize("leave", ["another address", "a link in the page"])
-def test_leaving_the_page_ends_its_training(new_page, own, leave):
+def test_leaving_the_page_ends_its_training(own, new_page, leave):
     """It is out of the line, and its worker gives no further sign."""
     base, folder = own
     kept = Steady(Disk(folder / "cache" / "line"))
