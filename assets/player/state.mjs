@@ -25,6 +25,7 @@ export class State {
   /** @type {Recipe | null} */ #recipe = null;
   /** @type {Record<string, number>} */ #params = {};
   /** @type {Stages} */ #stages = {};
+  /** @type {import("../engine/engine.mjs").Memory} */ #memory = new WeakMap();
   /** @type {Record<string, Float64Array>} */ #at = {};
   /** @type {Link["camera"]} */ #camera = null;
   /** @type {Link["controls"]} */ #controls = null;
@@ -92,7 +93,7 @@ export class State {
   /** @param {Record<string, number>} params */
   #move(params) {
     this.#params = params;
-    this.#stages = stages(this.recipe, params);
+    this.#stages = stages(this.recipe, params, this.#memory);
   }
 
   /** What can be kept with another recipe: what the hand has not moved follows the new scene. @param {Recipe} recipe */
