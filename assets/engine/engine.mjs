@@ -531,15 +531,16 @@ export function stages(recipe, params, memory = new WeakMap()) {
 
 /** Between two stages of n points each, on straight lines; of many progresses each point has its own. A cloud that has fewer
  * steps than the recipe rests at its last stage.
- * @param {ArrayLike<number>[]} stages @param {number} n @param {number | ArrayLike<number>} progress @returns {ArrayLike<number>} */
-export function between(stages, n, progress) {
+ * @param {ArrayLike<number>[]} stages @param {number} n @param {number | ArrayLike<number>} progress @param {Float64Array} [old] whose room
+ * is free @returns {ArrayLike<number>} */
+export function between(stages, n, progress, old) {
   if (typeof progress !== "number") return scattered(stages, n, progress);
   const p = Math.min(progress, stages.length - 1), k = Math.min(Math.floor(p), stages.length - 2), f = p - k;
   if (f === 0 || k < 0) return stages[Math.max(k, 0)];
   if (f === 1) return stages[k + 1];
   if (stages[k] === stages[k + 1]) return stages[k];
   const a = stages[k], b = stages[k + 1], da = a.length / n || 1, db = b.length / n || 1, d = Math.max(da, db);
-  const out = new Float64Array(n * d);
+  const out = fresh(n * d, old);
   if (da === db) for (let i = 0; i < out.length; i++) out[i] = (1 - f) * a[i] + f * b[i];
   else for (let i = 0; i < n; i++) {
     for (let j = 0; j < d; j++) {
@@ -569,18 +570,19 @@ export function positions(recipe, params, progress, own = null) {
 }
 
 /** The same from stages that are known already. @param {Recipe} recipe @param {Stages} all @param {number} progress
- * @param {Progresses | null} [each] @returns {Record<string, Float64Array>} */
-export function now(recipe, all, progress, each = null) {
+ * @param {Progresses | null} [each] @param {Places} [there] @returns {Record<string, Float64Array>} */
+export function now(recipe, all, progress, each = null, there = new WeakMap()) {
   return Object.fromEntries(recipe.clouds.map((cloud) => {
-    const stages = all[cloud.name], own = each?.[cloud.name] ?? progress, known = there.get(stages);
-    const points = known?.progress === own ? known.points : /** @type {Float64Array} */ (between(stages, cloud.points.shape[0], own));
-    there.set(stages, { progress: own, points });
+    const stages = all[cloud.name], own = each?.[cloud.name] ?? progress, known = there.get(cloud);
+    if (known?.stages === stages && known.progress === own) return [cloud.name, known.points];
+    const points = /** @type {Float64Array} */ (between(stages, cloud.points.shape[0], own, known?.way));
+    there.set(cloud, { stages, progress: own, points, way: stages.includes(points) ? known?.way : points });
     return [cloud.name, points];
   }));
 }
 
-/** @type {WeakMap<Float64Array[], {progress: number | Float64Array, points: Float64Array}>} where each cloud was last */
-const there = new WeakMap();
+/** @typedef {WeakMap<Cloud, {stages: Float64Array[], progress: number | Float64Array, points: Float64Array, way: Float64Array | undefined}>} Places
+ *   where each cloud was last, and where it was when it was last on its way: good until it is on its way again */
 
 /** The progress of each point of the clouds that are loose: the first of a cloud has that of place 0, the last that of 1.
  * @param {Recipe} recipe @param {Own} own @returns {Progresses} */

@@ -26,6 +26,7 @@ export class State {
   /** @type {Record<string, number>} */ #params = {};
   /** @type {Stages} */ #stages = {};
   /** @type {import("../engine/engine.mjs").Memory} */ #memory = new WeakMap();
+  /** @type {import("../engine/engine.mjs").Places} */ #there = new WeakMap();
   /** @type {Record<string, Float64Array>} */ #at = {};
   /** @type {Link["camera"]} */ #camera = null;
   /** @type {Link["controls"]} */ #controls = null;
@@ -86,7 +87,7 @@ export class State {
     this.#way = this.#each = null;
     if (link.controls !== undefined) this.#controls = link.controls;
     this.#move(link.params);
-    this.#at = now(recipe, this.#stages, this.#progress);
+    this.#at = now(recipe, this.#stages, this.#progress, null, this.#there);
     this.pause();
   }
 
@@ -270,7 +271,7 @@ export class State {
    * @returns {import("../painter/painter.mjs").Frame[]} */
   frame(rest) {
     this.#each = !rest && this.#way ? progresses(this.recipe, apart(this.#way, this.#parted)) : null;
-    this.#at = now(this.recipe, this.#stages, this.#progress, this.#each);
+    this.#at = now(this.recipe, this.#stages, this.#progress, this.#each, this.#there);
     const { moment } = this;
     return this.recipe.views.map((view) => Object.assign(view.layers.map((mark) => ({
       points: pointsOf(mark, moment),
