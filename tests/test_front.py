@@ -184,7 +184,7 @@ def heard(served, line):
             parts.append(line.recv(2**16))
         return parts and not parts[-1]
 
-    with contextlib.suppress(AssertionError):
+    with contextlib.suppress(AssertionError, ConnectionResetError):
         until(more, 3)
     return b"".join(parts)
 
@@ -305,6 +305,22 @@ def test_what_two_servers_could_read_in_two_ways_is_refused(asked):
     with alone(echoed) as (served, say):
         said = heard(served, say(asked + b"GET / HTTP/1.1\r\nHost: smuggled\r\n\r\n"))
     assert said.startswith((b"HTTP/1.1 400 ", b"HTTP/1.0 400 ")) and said.count(b"HTTP/1.") == 1
+
+
+REFUSED = {
+    "a letter that is none of ASCII": (b"/\xe9", b"", 400),
+    "a name without its colon": (b"/", b"Host\r\n", 400),
+    "a header without an end": (b"/", b"X: " + 40_000 * b"a" + b"\r\n", 431),
+    "an encoding that nobody knows": (b"/", b"Transfer-Encoding: gzip\r\n", 501),
+}
+
+
+@pytest.mark.parametrize(("path", "head", "status"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_request_is_told_so(path, head, status, caplog):
+    """It is refused before its path is known, and is no fault of the server's."""
+    with alone(echoed) as (served, say):
+        said = heard(served, say(b"GET %b HTTP/1.1\r\nHost: h\r\n%b\r\n" % (path, head)))
+    assert re.match(rb"HTTP/1\.[01] %d " % status, said) and not caplog.records
 
 
 def test_what_has_no_body_is_answered_though_it_says_that_one_comes():

@@ -71,6 +71,7 @@ class Asked(HTTPRequestParser):
 
     expect_continue: bool
     body_rcv: Any
+    path = ""  # of what is refused before it is known
 
     def parse_header(self, text: bytes) -> None:
         try:
