@@ -90,8 +90,8 @@ def moved(steps: Array, values: Array) -> Entries:
 def dense(trained: Trained) -> tuple[Array, Array]:
     """W₁ (T, H·w, H·(2 + q)) and W₂ (T, H·(2 + q), H·w) of all heads, with 0 for what a head does not see.
 
-    What is seen: the means of all heads, what they say, their sizes. What comes: c and g of each head, and what
-    all say next.
+    What is seen: the means of all heads, what they say, their sizes. What comes: c and g of each head, then
+    what all say next.
     """
     block, parts = trained.block, trained.parts
     heads, q, w, count = block.heads, block.messages, block.hidden, len(trained.steps)
