@@ -7,6 +7,7 @@ import re
 import resource
 import socket
 import struct
+import sys
 import threading
 import time
 import urllib.error
@@ -237,6 +238,19 @@ def test_whoever_asks_how_the_server_is_waits_for_no_work_of_others():
         line = say(b"GET /healthz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
         assert heard(served, line).endswith(b"ok") and asked == ["/picture", "/healthz"]
         done.set()
+
+
+def test_no_thread_keeps_the_loop_waiting_for_long(monkeypatch):
+    """It needs Python's lock after each socket: at 5 ms, Python's own, hundreds make seconds."""
+    before = sys.getswitchinterval()
+    monkeypatch.setattr(front, "Front", lambda *_, **__: SimpleNamespace(stop=lambda _: None))
+    configured = SimpleNamespace(threads=1, graceful_timeout=1)
+    process = SimpleNamespace(wsgi=echoed, cfg=configured, sockets=[], alive=False)
+    try:
+        front.Process.run(process)
+        assert sys.getswitchinterval() <= 0.001
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_what_cannot_be_read_on_ends_one_connection(monkeypatch, caplog):
