@@ -3,9 +3,6 @@
 import gzip
 import json
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,16 +11,10 @@ import app
 from components.language.scene import scenes
 from learning.weights import weights_text
 
-ROOT = Path(__file__).parents[3]
-
 
 @pytest.fixture(scope="module")
 def client():
     return app.create_app().server.test_client()
-
-
-def run(*arguments):
-    return subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=180)
 
 
 def test_health(client):
@@ -194,16 +185,9 @@ def test_two_applications_in_one_process():
         assert client.get("/nothing").status_code == 404
 
 
-@pytest.mark.servers
-def test_the_explorer_needs_no_torch():
-    got = run("-c", "import app, sys; app.create_app(); print(sorted({'torch'} & set(sys.modules)))")
-    assert (got.returncode, got.stdout) == (0, "[]\n"), got.stderr
-
-
-@pytest.mark.servers
-def test_list_names_the_scenes():
-    got = run("app.py", "list")
-    assert got.returncode == 0 and [line.split()[0] for line in got.stdout.splitlines()] == list(scenes())
+def test_list_names_the_scenes(capsys):
+    app.main(["list"])
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(scenes())
 
 
 @pytest.mark.parametrize("arguments", [["nothing"], ["--port", "x"], ["--port", "99999"], ["--colour"]])
