@@ -384,6 +384,19 @@ def test_each_image_can_be_named_by_its_digest():
     assert images and all(image.startswith("${") for image in images)
 
 
+def test_digests_are_kept_as_documented(tmp_path):
+    """The commands, with a docker that says what it was told; the tags are compose.yaml's."""
+    text = (ROOT / "docs/deployment.md").read_text()
+    (commands,) = re.findall(r"```sh\n([^`]*imagetools.*?)```", text, re.S)
+    docker = tmp_path / "docker"
+    docker.write_text("#!/bin/sh\ncase $1 in buildx) echo sha256:$4 ;; *) echo $PYTHON $REDIS ;; esac\n")
+    docker.chmod(0o755)
+    there = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    said = subprocess.check_output(["sh", "-ec", commands], cwd=tmp_path, env=there, text=True, timeout=60)
+    ours = re.findall(r"\$\{(?:PYTHON|REDIS):-(.+)\}", (ROOT / "compose.yaml").read_text())
+    assert said.split() == [f"{image}@sha256:{image}" for image in ours] and len(ours) == 2
+
+
 def test_the_image_finds_npm_each_time(tmp_path):
     """The step that fetches the drawing library, as a shell runs it, with programs that tell of it."""
     text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")

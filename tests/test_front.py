@@ -7,6 +7,7 @@ import re
 import resource
 import socket
 import struct
+import sys
 import threading
 import time
 import urllib.error
@@ -184,7 +185,7 @@ def heard(served, line):
             parts.append(line.recv(2**16))
         return parts and not parts[-1]
 
-    with contextlib.suppress(AssertionError):
+    with contextlib.suppress(AssertionError, ConnectionResetError):
         until(more, 3)
     return b"".join(parts)
 
@@ -237,6 +238,19 @@ def test_whoever_asks_how_the_server_is_waits_for_no_work_of_others():
         line = say(b"GET /healthz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
         assert heard(served, line).endswith(b"ok") and asked == ["/picture", "/healthz"]
         done.set()
+
+
+def test_no_thread_keeps_the_loop_waiting_for_long(monkeypatch):
+    """It needs Python's lock after each socket: at 5 ms, Python's own, hundreds make seconds."""
+    before = sys.getswitchinterval()
+    monkeypatch.setattr(front, "Front", lambda *_, **__: SimpleNamespace(stop=lambda _: None))
+    configured = SimpleNamespace(threads=1, graceful_timeout=1)
+    process = SimpleNamespace(wsgi=echoed, cfg=configured, sockets=[], alive=False)
+    try:
+        front.Process.run(process)
+        assert sys.getswitchinterval() <= 0.001
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_what_cannot_be_read_on_ends_one_connection(monkeypatch, caplog):
@@ -305,6 +319,22 @@ def test_what_two_servers_could_read_in_two_ways_is_refused(asked):
     with alone(echoed) as (served, say):
         said = heard(served, say(asked + b"GET / HTTP/1.1\r\nHost: smuggled\r\n\r\n"))
     assert said.startswith((b"HTTP/1.1 400 ", b"HTTP/1.0 400 ")) and said.count(b"HTTP/1.") == 1
+
+
+REFUSED = {
+    "a letter that is none of ASCII": (b"/\xe9", b"", 400),
+    "a name without its colon": (b"/", b"Host\r\n", 400),
+    "a header without an end": (b"/", b"X: " + 40_000 * b"a" + b"\r\n", 431),
+    "an encoding that nobody knows": (b"/", b"Transfer-Encoding: gzip\r\n", 501),
+}
+
+
+@pytest.mark.parametrize(("path", "head", "status"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_request_is_told_so(path, head, status, caplog):
+    """It is refused before its path is known, and is no fault of the server's."""
+    with alone(echoed) as (served, say):
+        said = heard(served, say(b"GET %b HTTP/1.1\r\nHost: h\r\n%b\r\n" % (path, head)))
+    assert re.match(rb"HTTP/1\.[01] %d " % status, said) and not caplog.records
 
 
 def test_what_has_no_body_is_answered_though_it_says_that_one_comes():

@@ -468,66 +468,79 @@ function rests(step) {
 
 /** The stages of one cloud, or of one point, or of n, in place of its own. A step that moves nothing gives the same array again.
  * @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds that its steps see
- * @param {{at: Float64Array, index: number, n?: number}} [point] @returns {Float64Array[]} */
-export function cloudStages(cloud, params, all, point) {
+ * @param {{at: Float64Array, index: number, n?: number}} [point] @param {Float64Array[]} [old] stages whose room is free
+ * @returns {Float64Array[]} */
+export function cloudStages(cloud, params, all, point, old = []) {
   const n = point ? point.n ?? 1 : cloud.points.shape[0], start = point?.at ?? unpack(cloud.points), first = point?.index ?? 0;
   /** @type {Float64Array} */ let x = room(start.length);
   x.set(start);
   for (const step of cloud.place) x = apply(x, n, step, params, all, first);
-  const out = /** @type {Float64Array[]} */ ([x.slice()]);
+  const out = [copied(x, old[0])];
   for (const step of cloud.steps) {
     const last = out[out.length - 1];
-    out.push(rests(step) ? last : stage(last, n, step, params, all, first));
+    out.push(rests(step) ? last : stage(last, n, step, params, all, first, old[out.length]));
   }
   return out;
 }
 
-/** x after a step, in an array of its own. @param {Float64Array} x @param {number} n @param {Step} step @param {Params} params
- * @param {Stages} all @param {number} first as in `softmax` @returns {Float64Array} */
-function stage(x, n, step, params, all, first) {
-  if (INSIDE.has(step.kind)) return apply(x.slice(), n, step, params, all, first);
-  if (step.kind !== "affine") return apply(x, n, step, params, all, first).slice();
-  const [A, b] = numbersOf(step, params, all), m = A.length / (x.length / n || 1);
-  return affine(x, n, A, b, { at: new Float64Array(n * m), from: 0, stride: m });
+/** An array of its own, as what is known of points goes by their array; in the room of an old one that is as long.
+ * @param {number} length @param {Float64Array} [old] */
+const fresh = (length, old) => (old?.length === length ? old.subarray() : new Float64Array(length));
+
+/** @param {Float64Array} x @param {Float64Array} [old] */
+function copied(x, old) {
+  const out = fresh(x.length, old);
+  out.set(x);
+  return out;
 }
 
-/** @typedef {{names: string[], sources: string[], inputs: unknown[], stages: Float64Array[]}} Memory what moves a cloud, and where it was
- * @type {WeakMap<Cloud, Memory>} the last stages of each cloud */
-const lately = new WeakMap();
+/** x after a step, in an array of its own. @param {Float64Array} x @param {number} n @param {Step} step @param {Params} params
+ * @param {Stages} all @param {number} first as in `softmax` @param {Float64Array} [old] whose room is free @returns {Float64Array} */
+function stage(x, n, step, params, all, first, old) {
+  if (INSIDE.has(step.kind)) return apply(copied(x, old), n, step, params, all, first);
+  if (step.kind !== "affine") return copied(apply(x, n, step, params, all, first), old);
+  const [A, b] = numbersOf(step, params, all), m = A.length / (x.length / n || 1);
+  return affine(x, n, A, b, { at: fresh(n * m, old), from: 0, stride: m });
+}
+
+/** @typedef {{names: string[], sources: string[], inputs: unknown[], stages: Float64Array[], before: Float64Array[] | undefined}} Known what moves
+ *   a cloud, where it is, and where it was a move before
+ * @typedef {WeakMap<Cloud, Known>} Memory of somebody who moves a recipe: stages are good until their cloud has moved twice */
 
 /** The stages of a cloud, anew only if a parameter that moves it, or a cloud that it sees, has changed. @param {Cloud} cloud
- * @param {Params} params @param {Stages} all of the clouds before it */
-function remembered(cloud, params, all) {
-  let known = lately.get(cloud);
+ * @param {Params} params @param {Stages} all of the clouds before it @param {Memory} memory */
+function remembered(cloud, params, all, memory) {
+  let known = memory.get(cloud);
   const steps = known ? [] : every([...cloud.place, ...cloud.steps]);
   const names = known?.names ?? steps.flatMap((step) => (step.kind === "placed" ? step.names.flat() : Object.values(step).flatMap(movers)));
   const sources = known?.sources ?? steps.flatMap((step) => (step.kind === "affine" && "of" in step.A ? [step.A.of] : []));
   const inputs = [...names.map((name) => params[name]), ...sources.map((name) => all[name])];
   if (!known || !inputs.every((input, i) => input === known?.inputs[i])) {
-    lately.set(cloud, (known = { names, sources, inputs, stages: cloudStages(cloud, params, all) }));
+    memory.set(cloud, (known = { names, sources, inputs, stages: cloudStages(cloud, params, all, undefined, known?.before), before: known?.stages }));
   }
   return known.stages;
 }
 
 /** For each cloud, an array a stage. A cloud sees only those before it. @param {Recipe} recipe @param {Params} params
- * @returns {Stages} */
-export function stages(recipe, params) {
+ * @param {Memory} [memory] @returns {Stages} */
+export function stages(recipe, params, memory = new WeakMap()) {
   /** @type {Stages} */ const all = {};
-  for (const cloud of recipe.clouds) all[cloud.name] = remembered(cloud, params, all);
+  for (const cloud of recipe.clouds) all[cloud.name] = remembered(cloud, params, all, memory);
   return all;
 }
 
 /** Between two stages of n points each, on straight lines; of many progresses each point has its own. A cloud that has fewer
  * steps than the recipe rests at its last stage.
- * @param {ArrayLike<number>[]} stages @param {number} n @param {number | ArrayLike<number>} progress @returns {ArrayLike<number>} */
-export function between(stages, n, progress) {
+ * @param {ArrayLike<number>[]} stages @param {number} n @param {number | ArrayLike<number>} progress @param {Float64Array} [old] whose room
+ * is free @returns {ArrayLike<number>} */
+export function between(stages, n, progress, old) {
   if (typeof progress !== "number") return scattered(stages, n, progress);
   const p = Math.min(progress, stages.length - 1), k = Math.min(Math.floor(p), stages.length - 2), f = p - k;
   if (f === 0 || k < 0) return stages[Math.max(k, 0)];
   if (f === 1) return stages[k + 1];
   if (stages[k] === stages[k + 1]) return stages[k];
   const a = stages[k], b = stages[k + 1], da = a.length / n || 1, db = b.length / n || 1, d = Math.max(da, db);
-  const out = new Float64Array(n * d);
+  const out = fresh(n * d, old);
   if (da === db) for (let i = 0; i < out.length; i++) out[i] = (1 - f) * a[i] + f * b[i];
   else for (let i = 0; i < n; i++) {
     for (let j = 0; j < d; j++) {
@@ -557,18 +570,19 @@ export function positions(recipe, params, progress, own = null) {
 }
 
 /** The same from stages that are known already. @param {Recipe} recipe @param {Stages} all @param {number} progress
- * @param {Progresses | null} [each] @returns {Record<string, Float64Array>} */
-export function now(recipe, all, progress, each = null) {
+ * @param {Progresses | null} [each] @param {Places} [there] @returns {Record<string, Float64Array>} */
+export function now(recipe, all, progress, each = null, there = new WeakMap()) {
   return Object.fromEntries(recipe.clouds.map((cloud) => {
-    const stages = all[cloud.name], own = each?.[cloud.name] ?? progress, known = there.get(stages);
-    const points = known?.progress === own ? known.points : /** @type {Float64Array} */ (between(stages, cloud.points.shape[0], own));
-    there.set(stages, { progress: own, points });
+    const stages = all[cloud.name], own = each?.[cloud.name] ?? progress, known = there.get(cloud);
+    if (known?.stages === stages && known.progress === own) return [cloud.name, known.points];
+    const points = /** @type {Float64Array} */ (between(stages, cloud.points.shape[0], own, known?.way));
+    there.set(cloud, { stages, progress: own, points, way: stages.includes(points) ? known?.way : points });
     return [cloud.name, points];
   }));
 }
 
-/** @type {WeakMap<Float64Array[], {progress: number | Float64Array, points: Float64Array}>} where each cloud was last */
-const there = new WeakMap();
+/** @typedef {WeakMap<Cloud, {stages: Float64Array[], progress: number | Float64Array, points: Float64Array, way: Float64Array | undefined}>} Places
+ *   where each cloud was last, and where it was when it was last on its way: good until it is on its way again */
 
 /** The progress of each point of the clouds that are loose: the first of a cloud has that of place 0, the last that of 1.
  * @param {Recipe} recipe @param {Own} own @returns {Progresses} */

@@ -304,10 +304,11 @@ function remembering(find) {
   };
 }
 
-/** Which of a cloud's points attention can select, and the most that it can give each, where they are or have been. */
-const selectionOf = remembering(selection);
+/** Which of a cloud's points attention can select, and the most that it can give each, where they are or have been. What is compared
+ * with a moment before is a copy: others may be where those points were. */
+const selectionOf = remembering((points, n, d, before) => selection(points.slice(), n, d, before));
 const weightsOf = remembering((points, n, d, /** @type {import("./selection.mjs").Weights | undefined} */ before, name, moment) => weights(selectionOf(points, name, moment), n, d, before));
-const hullThere = remembering(hull);
+const hullThere = remembering((points, n, d, before) => hull(points.slice(), n, d, before));
 
 /** The convex hull of where a cloud's points are now. @param {string} cloud @param {Moment} moment */
 const hullOf = (cloud, moment) => hullThere(moment.at[cloud], cloud, moment);

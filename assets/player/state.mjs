@@ -25,6 +25,8 @@ export class State {
   /** @type {Recipe | null} */ #recipe = null;
   /** @type {Record<string, number>} */ #params = {};
   /** @type {Stages} */ #stages = {};
+  /** @type {import("../engine/engine.mjs").Memory} */ #memory = new WeakMap();
+  /** @type {import("../engine/engine.mjs").Places} */ #there = new WeakMap();
   /** @type {Record<string, Float64Array>} */ #at = {};
   /** @type {Link["camera"]} */ #camera = null;
   /** @type {Link["controls"]} */ #controls = null;
@@ -85,14 +87,14 @@ export class State {
     this.#way = this.#each = null;
     if (link.controls !== undefined) this.#controls = link.controls;
     this.#move(link.params);
-    this.#at = now(recipe, this.#stages, this.#progress);
+    this.#at = now(recipe, this.#stages, this.#progress, null, this.#there);
     this.pause();
   }
 
   /** @param {Record<string, number>} params */
   #move(params) {
     this.#params = params;
-    this.#stages = stages(this.recipe, params);
+    this.#stages = stages(this.recipe, params, this.#memory);
   }
 
   /** What can be kept with another recipe: what the hand has not moved follows the new scene. @param {Recipe} recipe */
@@ -269,7 +271,7 @@ export class State {
    * @returns {import("../painter/painter.mjs").Frame[]} */
   frame(rest) {
     this.#each = !rest && this.#way ? progresses(this.recipe, apart(this.#way, this.#parted)) : null;
-    this.#at = now(this.recipe, this.#stages, this.#progress, this.#each);
+    this.#at = now(this.recipe, this.#stages, this.#progress, this.#each, this.#there);
     const { moment } = this;
     return this.recipe.views.map((view) => Object.assign(view.layers.map((mark) => ({
       points: pointsOf(mark, moment),

@@ -62,13 +62,16 @@ def _run(recipe: Recipe, states: Sequence[State]) -> tuple[Size, Box, list[list[
     """The paper of the first view, the box on it, and what is drawn in each state, as large as fits."""
     view = recipe.views[0]
     size = paper(view, (WIDTH, HEIGHT))
+    whole = [seen(recipe, view, state, size) for state in states]
     for _ in range(2):  # once to see how large it comes out
-        run = [seen(recipe, view, state, size) for state in states]
+        run = whole
         if view.dims == 3:
             zoom = fitting([each.flat for drawn in run for each in drawn], size)
             run = [zoomed(drawn, zoom) for drawn in run]
         box = _box(recipe, run, size)
-        size = (size[0] * WIDTH / box[2], size[1] * WIDTH / box[2])
+        larger = WIDTH / box[2]
+        size = (larger * size[0], larger * size[1])
+        whole = [zoomed(drawn, larger) for drawn in whole]
     return size, box, run
 
 

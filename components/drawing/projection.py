@@ -16,7 +16,7 @@ MARGIN = 24  # pixels around the axes of a 2D view, both sides together
 EDGE = 12  # pixels that a 3D view keeps free where nobody has chosen its camera
 SMALLEST = 0.6  # of its size: a point farther out than that is cut off rather
 TOUCHING = 1e-3  # of a distance: what is no farther behind a surface than this lies on it
-AT_ONCE = 128  # points, compared with all triangles
+AT_ONCE = 32  # points, compared with all triangles: what is between stays in near memory
 
 
 def paper(view: View, box: Size) -> Size:
@@ -55,14 +55,21 @@ def layers(
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
     a, u, v, near, area = (each[area != 0] for each in (a, u, v, 1 / depths, area))
-    counts = []
+    # What is linear on paper, by its weights of x, y and 1: where a point is between a and the two other
+    # corners, and 1/distance.
+    along_u = np.stack([v[:, 1], -v[:, 0], a[:, 1] * v[:, 0] - a[:, 0] * v[:, 1]]) / area
+    along_v = np.stack([-u[:, 1], u[:, 0], a[:, 0] * u[:, 1] - a[:, 1] * u[:, 0]]) / area
+    closeness = along_u * (near[:, 1] - near[:, 0]) + along_v * (near[:, 2] - near[:, 0])
+    closeness[2] += near[:, 0]
+    places, count = np.column_stack([pixels, np.ones(len(pixels))]), np.zeros(len(pixels), int)
     for start in range(0, len(pixels), AT_ONCE):
-        x, y = np.moveaxis(pixels[start : start + AT_ONCE, None] - a, -1, 0)
-        s, t = (x * v[:, 1] - y * v[:, 0]) / area, (y * u[:, 0] - x * u[:, 1]) / area
-        over = (1 - s - t) * near[:, 0] + s * near[:, 1] + t * near[:, 2]  # 1/distance is linear on paper
-        here = depth[start : start + AT_ONCE, None]
-        counts.append(((s >= 0) & (t >= 0) & (s + t <= 1) & (over * here > 1 + touching)).sum(1))
-    return np.concatenate([np.zeros(0, int), *counts])
+        here = places[start : start + AT_ONCE]
+        s, t = here @ along_u, here @ along_v
+        point, triangle = np.nonzero((s >= 0) & (t >= 0) & (s + t <= 1))
+        over = (here[point] * closeness[:, triangle].T).sum(1)
+        hidden = over * depth[start + point] > 1 + touching
+        count[start : start + len(here)] = np.bincount(point[hidden], minlength=len(here))
+    return count
 
 
 def behind(pixels: Array, depth: Array, corners: Array, depths: Array) -> Array:

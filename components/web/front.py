@@ -10,6 +10,7 @@ import ctypes
 import logging
 import os
 import resource
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -39,6 +40,7 @@ SPARE = 0.1  # of the connections, kept for who comes: beyond, the oldest that w
 HELD = 512 * 2**20  # bytes that all clients of a process may leave unfinished or unread
 BESIDE = 2**13  # bytes of a body in pieces that are none of it, and a tenth of it
 TRIM = 30  # seconds between two times that free memory is given back
+SHARE = 0.0005  # seconds that a thread may go on while the loop waits for it; Python's own 0.005
 TURN = 1  # second between two looks at what is held, and two signs of life, at most
 BOUNDS: dict[str, Any] = {
     "channel_timeout": 30,  # seconds without a byte
@@ -71,6 +73,7 @@ class Asked(HTTPRequestParser):
 
     expect_continue: bool
     body_rcv: Any
+    path = ""  # of what is refused before it is known
 
     def parse_header(self, text: bytes) -> None:
         try:
@@ -383,6 +386,7 @@ class Process(Worker):
 
     def run(self) -> None:
         setting = read(os.environ)
+        sys.setswitchinterval(SHARE)  # the loop waits for it after each of hundreds of sockets
         front = Front(
             self.wsgi,
             prefix=setting.prefix,

@@ -172,7 +172,8 @@ const answers = {
     const start = performance.now(), answer = await ask(root, { n: "1" }, { n: "0" }, life.signal);
     return { answer, asked: asked.length, ms: performance.now() - start };
   },
-  /** What a state says after each of some acts, [name, arguments …]; "write" tries to write a field from outside. */
+  /** What a state says after each of some acts, [name, arguments …]; "write" tries to write a field from outside, "moves" sets several
+   * parameters before anything is drawn. */
   state({ recipe, usual, acts }) {
     const state = new State(usual), told = [];
     for (const [name, ...all] of acts) {
@@ -181,12 +182,15 @@ const answers = {
         if (name === "write") state[all[0]] = all[1];
         else if (name === "take") state.take(recipe, usual, link.read({}, recipe).state);
         else if (name === "fast") [state.speed, state.loop] = all;
+        else if (name === "moves") all.forEach(([parameter, value]) => state.set(parameter, value));
         else gave = state[name](...all);
       } catch (error) {
         gave = error.constructor.name;
       }
       const { progress, params, playing, running, followed, growing, moves, query, opening } = state;
-      told.push({ gave, opening, progress, params, playing, running, followed, growing, moves, query, drawn: state.frame(false).flat().map((mark) => pack(mark.points)) });
+      const frame = state.frame(false).flat();
+      told.push({ gave, opening, progress, params, playing, running, followed, growing, moves, query, drawn: frame.map((mark) => pack(mark.points)),
+        colors: frame.map(({ values }) => values && pack(values)) });
     }
     return told;
   },

@@ -1,6 +1,6 @@
 """The state of a player by itself: what it does, and what it lets nobody do."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from components.language.cloud import Cloud, rows
 from components.language.marks import Line, Points
 from components.language.packing import packed
 from components.language.recipe import Recipe, View
+from components.language.scene import scenes
 from components.training.recipes import state_of
 from geometry import Affine, Pipeline
 from tests.assets.engine import Node, unpack
@@ -134,6 +135,21 @@ def test_what_is_seen_together_stays_together(node):
     both = recipe | {"clouds": [free, {**line, "steps": free["steps"]}]}
     with_line = node.ask("scattered", recipe=both, leg={"from": 0, "to": 1, "done": 500.0}, lag=0.25)
     assert "x" not in told["loose"] and with_line["loose"] == []
+
+
+@pytest.mark.parametrize("slug", ["select", "ffn", "spiral", "drift"])
+def test_the_picture_is_that_of_where_things_are_however_they_came_there(node, slug):
+    """The room of a move is used again: what was drawn, found or remembered before has no part in it."""
+    scene = scenes()[slug]
+    recipe = {**scene.json(), **packed(state_of(scene, {}).recipe), "chosen": {}, "text": None}
+    last = len(recipe["stages"]) - 1
+    for parameter, progress in product(recipe["parameters"], (0, last - 0.5, last)):
+        name, low, high = (parameter[key] for key in ("name", "min", "max"))
+        ways = [[name, low + part * (high - low)] for part in (0.9, 0.2, 0.7, 0.4)]
+        many = [["moves", *ways[-times:]] for times in (1, 2, 3, 4)]
+        acts = [each for some in many for each in (["moves", [name, low]], some)]
+        told = node.ask("state", recipe=recipe, usual={}, acts=[["take"], ["seek", progress], many[0], *acts])[2:]
+        assert all((each["drawn"], each["colors"]) == (told[0]["drawn"], told[0]["colors"]) for each in told[::2])
 
 
 def test_what_stands_still_stands_still(node):

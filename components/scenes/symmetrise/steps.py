@@ -90,7 +90,8 @@ def moved(steps: Array, values: Array) -> Entries:
 def dense(trained: Trained) -> tuple[Array, Array]:
     """W₁ (T, H·w, H·(2 + q)) and W₂ (T, H·(2 + q), H·w) of all heads, with 0 for what a head does not see.
 
-    What is seen: the means of all heads, what they say, their sizes. What comes: c, g, what they say next.
+    What is seen: the means of all heads, what they say, their sizes. What comes: c and g of each head, then
+    what all say next.
     """
     block, parts = trained.block, trained.parts
     heads, q, w, count = block.heads, block.messages, block.hidden, len(trained.steps)
@@ -108,7 +109,7 @@ def dense(trained: Trained) -> tuple[Array, Array]:
             start = heads + q * (other % heads)
             inner[:, own, start : start + q] += first[..., 2 + q * k : 2 + q * (k + 1)]
         said = 2 * heads + q * h
-        outer[:, [h, heads + h, *range(said, said + q)], own] = last
+        outer[:, [2 * h, 2 * h + 1, *range(said, said + q)], own] = last
     return inner, outer
 
 
@@ -116,7 +117,7 @@ def biases(trained: Trained) -> tuple[Entries, Entries]:
     """b₁ and b₂ of all heads, in the order of `dense`."""
     first, last = trained.parts["inner.bias"][:, 0], trained.parts["outer.bias"][:, 0]
     count = len(trained.steps)
-    outer = [last[..., 0], last[..., 1], last[..., 2:].reshape(count, -1)]
+    outer = [last[..., :2].reshape(count, -1), last[..., 2:].reshape(count, -1)]
     return moved(trained.steps, first.reshape(count, -1)), moved(trained.steps, np.concatenate(outer, -1))
 
 
@@ -134,8 +135,8 @@ def iteration(trained: Trained, weights: tuple[Cloud, Cloud]) -> Step:
     heard = along(seen, Affine(Of(weights[0]), inner), Pointwise("tanh"), Affine(Of(weights[1]), outer))
     wide = whole + 2 * heads + said
     less, more = np.eye(D, wide), np.zeros((D, wide))
-    less[:, whole : whole + heads] = -of_head.T
-    more[:, whole + heads : whole + 2 * heads] = of_head.T
+    less[:, whole : whole + 2 * heads : 2] = -of_head.T
+    more[:, whole + 1 : whole + 2 * heads : 2] = of_head.T
     scaled = along(*times(along(Affine(more)), along(Affine(less)), D))
     kept = pick([*range(wide - said, wide), *range(D + said, v)], wide)
     new = Branches((scaled, along(kept)), "concat")
