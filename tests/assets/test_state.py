@@ -148,8 +148,12 @@ def test_the_picture_is_that_of_where_things_are_however_they_came_there(node, s
         ways = [[name, low + part * (high - low)] for part in (0.9, 0.2, 0.7, 0.4)]
         many = [["moves", *ways[-times:]] for times in (1, 2, 3, 4)]
         acts = [each for some in many for each in (["moves", [name, low]], some)]
-        told = node.ask("state", recipe=recipe, usual={}, acts=[["take"], ["seek", progress], many[0], *acts])[2:]
-        assert all((each["drawn"], each["colors"]) == (told[0]["drawn"], told[0]["colors"]) for each in told[::2])
+        told = node.ask(
+            "state", recipe=recipe, usual={}, acts=[["take"], ["seek", progress], many[0], *acts]
+        )[2:]
+        assert all(
+            (each["drawn"], each["colors"]) == (told[0]["drawn"], told[0]["colors"]) for each in told[::2]
+        )
 
 
 def test_what_stands_still_stands_still(node):
