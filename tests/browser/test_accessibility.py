@@ -104,7 +104,7 @@ def test_the_figure_is_told_in_words_at_rest(page):
     assert "at the stage unit sphere (2 of 5)." in text and "γ₁ = 1.5." in text
     told = text.split("Point 12 is at (")[1].split(")")[0].split(",")
     np.testing.assert_allclose(np.array(told, float), point, atol=5e-4)
-    assert text.rstrip().endswith("Seen from the front right, slightly above.")
+    assert text.rstrip().endswith("Seen from the front, slightly above.")
     player(page, "p.fly({ eye: [0, 0, -1.4], center: [0, 0, 0] })")
     tells(page, "Seen from straight below.")
     player(page, "p.seek(2.5)")

@@ -48,6 +48,8 @@ def test_what_is_folded_unfolds_when_a_link_or_a_stop_sets_it(page):
     assert not more.evaluate("(e) => e.open"), "the reader has closed it"
     visit(page, f"/layernorm?{FEW}")
     assert more.evaluate("(e) => e.open") and page.locator("#choice-n").is_visible()
+    left = [page.locator(f"#choice-{name}").bounding_box()["x"] for name in ("n", "variant")]
+    assert left[0] == pytest.approx(left[1], abs=1), "numbers stand where menus do"
 
 
 def test_a_scene_on_paper(page):

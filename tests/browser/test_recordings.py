@@ -26,7 +26,7 @@ def test_a_recording_is_opened_and_deleted(page, tmp_path):
     assert player(page, "p.recipe.clouds[0].points.shape[0]") == 30
     page.mouse.click(*player(page, PLACE))
     rest(page, "String(p.choices.norm) === '3'")
-    assert player(page, "p.recipe.views[0].title") == "h.2.ln_1"
+    assert player(page, "p.recipe.views[0].title") == "Norm 3 of 4: h.2.ln_1"
     with page.expect_download() as saved:
         page.locator(".recordings a", has_text=".csv").click()
     assert len(saved.value.path().read_text().splitlines()) == 5

@@ -127,7 +127,7 @@ def guides() -> list[Part]:
     """The hyperplane with the circle that LayerNorm reaches in it, and the line along 𝟏."""
     disc, circle = clouds.turned(clouds.disc_mesh(), 0.92 * HALF * U), clouds.circle(128, *U, radius=ROOT)
     return [
-        draw("hyperplane", Mesh, "hyperplane", SHOW, disc, "the hyperplane Σx = 0", opacity=0.15, guide=True),
+        draw("hyperplane", Mesh, "hyperplane", SHOW, disc, "the plane Σx = 0", opacity=0.15, guide=True),
         draw("circle", Line, "meeting", SHOW, circle, size=3, opacity=0.8),
         *mean_line(SHOW, 3, HALF, 1.05 * HALF, names=("line", "name"), size=3, opacity=0.8),
     ]

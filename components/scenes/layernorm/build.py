@@ -35,8 +35,8 @@ from geometry.norms import layer_norm
 OWN = "5 8 2; 1 0 1; -2 1 4"  # in any dimension, until they are changed
 GIVEN = {"worked": "Worked example", "own": "My own vectors"}
 SUBSCRIPTS = "₁₂₃₄"
-FLAT = {2: "to the line Σx = 0", 3: "to the plane Σx = 0", 4: "to the hyperplane Σx = 0"}
-CAMERA = (1.05, -0.83, 0.47)
+FLAT = {2: "the line Σx = 0", 3: "the plane Σx = 0", 4: "the hyperplane Σx = 0"}
+CAMERA = (0.27, -1.31, 0.47)
 SPREAD = {"gaussian": 0.6}  # so that cloud and sphere are large in one picture
 SHOWN = 7  # highlighted points, which leave tails
 
@@ -68,9 +68,9 @@ def build(choices: Choices) -> Recipe:
         ),
         views=(view(d, layers),),
         formula=formula(centered, choices["convention"]),
-        table=Table("points", "ideal", FLAT[d] if centered else ""),
+        table=Table("points", "ideal", f"to {FLAT[d]}" if centered else ""),
         readouts=(
-            Number("Mean μ of the red point", "points", Row((1 / d,) * d), Followed()),
+            Number("Mean of the red point now", "points", Row((1 / d,) * d), Followed()),
             Lengths("Semi-axes", "frame"),
         ),
         facts=facts(points) if centered and len(points) > d else None,
@@ -154,7 +154,7 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
     surface = (*rest(d, arrival), *steps[arrival:])
     grown = surface[: arrival + 1]  # to the radius √d, and no further
     plane = (*rest(d, arrival + 1), *steps[arrival + 1 :])
-    names, half, title = [f"x{s}" for s in SUBSCRIPTS[:d]], 0.5 * reach, "the hyperplane Σx = 0"
+    names, half, title = [f"x{s}" for s in SUBSCRIPTS[:d]], 0.5 * reach, FLAT[d]
     found = axes(show, names, -half, half, 0.54 * reach, opacity=0.55)
 
     if d < 4:
@@ -191,10 +191,10 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
     appear = [*[0.3] * (arrival - 1), 0.75, *[1.0] * (later + 1)]
     if d == 2:
         role, own, size = ("sphere", grown, 2) if centered else ("meeting", surface, 5)
-        around = (show, clouds.circle(128, *np.eye(2)), "the sphere")
+        around = (show, clouds.circle(128, *np.eye(2)), "the circle")
         found += [draw("circle", Line, role, *around, steps=own, size=size, fade=appear)]
     elif d == 3 and centered:
-        meeting = (show, clouds.circle(128, *u), "the circle where sphere and hyperplane meet")
+        meeting = (show, clouds.circle(128, *u), "the circle where sphere and plane meet")
         found += [draw("circle", Line, "meeting", *meeting, steps=surface, size=5, fade=appear)]
     if d > 2:
         guide, radii = d == 3 and centered, np.eye(3) if d == 3 else u
@@ -206,7 +206,7 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
 
     frame, fade = (
         np.vstack([np.zeros(d), u if centered else np.eye(d)]),
-        [*[0.0] * arrival, 0.3, *[1.0] * later],
+        [*[0.0] * (arrival + 2), *[1.0] * (later - 1)],
     )
     return [*found, draw("frame", SemiAxes, "ellipsoid", show, frame, "semi-axes", steps=surface, fade=fade)]
 
@@ -217,7 +217,7 @@ def hand(d: int, points: np.ndarray, last: int, spread: float) -> tuple[Mark, ..
     few, size = evenly(n, SHOWN), 9 if n < 50 else 4.5 if n <= 1500 else 2.5
     color = None
     if d == 3:
-        color = angle(points @ hyperplane_basis(3)[::-1].T, "direction in the hyperplane")
+        color = angle(points @ hyperplane_basis(3)[::-1].T, "direction in the plane")
     if d == 4:
         missing = "the coordinate along 1, which the picture leaves out"
         most = round(spread * float(np.sqrt(np.mean(points.sum(1) ** 2))), 1) or 3.0  # two deviations

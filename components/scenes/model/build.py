@@ -78,12 +78,13 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
     cloud = Cloud("vectors", norm.points / unit, Pipeline(drawn), labels=names(norm, first.words))
     guides, around = split(*surroundings(norm, drawn, reach))
     paper, strips = split(*depth(first, second, k))
+    title = f"Norm {k + 1} of {len(first.norms)}: {row['path']}"
     return Recipe(
         stages=("x", *(("centre",) if norm.centres else ()), "sphere", "⊙ γ", "+ β"),
         parameters=(),
         clouds=(cloud, numbers(norm), *guides, *paper),
         views=(
-            space("space", str(row["path"]), (*around, *vectors(norm, choices["colour"])), camera=CAMERA),
+            space("space", title, (*around, *vectors(norm, choices["colour"])), camera=CAMERA),
             View(
                 "depth", "All norms, from the first to the last", strips, ranges(first), dims=2, equal=False
             ),

@@ -38,7 +38,7 @@ def build(choices: Choices) -> Recipe:
     rms_norm = Cloud("rmsnorm", points, Pipeline((*rest(D, 1), *out)), place)
     guide_clouds, around = split(*guides())
     closed_form, overlay = relation(centered / sigma, spread)
-    color = angle(centered @ U[::-1].T, "direction in the hyperplane")
+    color = angle(centered @ U[::-1].T, "direction in the plane")
     return Recipe(
         stages=("x", "centre (left only)", "unit sphere", "× √3"),
         parameters=(
