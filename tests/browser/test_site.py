@@ -14,7 +14,6 @@ from tests.browser.hand import PATIENCE, player, rest, strays, until, visit, wal
 from tests.browser.test_embed import files
 
 UNDER = "courses/normscape"
-FEWER = 16  # recipes in all combinations; which there are is seen in tests/components/publish/test_site.py
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +23,7 @@ def folder(tmp_path_factory, worker_id):
     root = (own if worker_id == "master" else own.parent) / "site"
     with FileLock(f"{root}.lock"):
         if not root.exists():
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(site, "TOGETHER", FEWER)
-                print(site.write(root / UNDER))
+            print(site.write(root / UNDER))
     return root
 
 
