@@ -148,8 +148,8 @@ def space_view(kind: str, count: int, reach: float) -> tuple[View, tuple[Cloud, 
     if kind in ("rms_norm", "layer_norm"):
         layers.append(Points("reads", "followed", show, only=Followed(), size=10, glyph="square"))
     if kind == "none":  # they run away together: seen from where they began, the frame follows them evenly
-        start = Cloud("origin", np.zeros((1, D)))
-        layers, around = [*layers, Points(start.name, "axis", show, "the origin", size=6)], [*around, start]
+        around = (*around, Cloud("origin", np.zeros((1, D))))
+        layers.append(Points("origin", "axis", show, "the origin", size=6))
     return space("space", "", layers, reaching=True, between={"gain": BETWEEN}), (*guides, *around)
 
 
