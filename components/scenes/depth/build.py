@@ -34,7 +34,7 @@ LOOKS = {  # the role and dash of the curves
     "none": ("series-4", "dot"),
 }
 MOST, TOKENS, SEED = 12, 6, 1
-BETWEEN = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.2, 1.4, 1.6, 1.8)  # of the size of the branches
+BETWEEN = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.2, 1.4, 1.6, 1.8, 1.9)  # of the size of the branches
 FIRST = 3  # blocks at the opening: the stream has begun to leave the sphere, which is still large
 D = 4
 SHOW = hyperplane_basis(D)
@@ -147,6 +147,9 @@ def space_view(kind: str, count: int, reach: float) -> tuple[View, tuple[Cloud, 
     ]
     if kind in ("rms_norm", "layer_norm"):
         layers.append(Points("reads", "followed", show, only=Followed(), size=10, glyph="square"))
+    if kind == "none":  # they run away together: seen from where they began, the frame follows them evenly
+        around = (*around, Cloud("origin", np.zeros((1, D))))
+        layers.append(Points("origin", "axis", show, "the origin", size=6))
     return space("space", "", layers, reaching=True, between={"gain": BETWEEN}), (*guides, *around)
 
 
