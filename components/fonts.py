@@ -30,7 +30,7 @@ ADJUSTED = "size-adjust: 107%; ascent-override: 93%; descent-override: 22%; line
 FACES = (
     (TEXT, "text", f"font-weight: 400 700; {ADJUSTED}"),
     (TEXT, "italic", f"font-style: italic; {ADJUSTED}"),
-    (TEXT, "mathematics", f"font-weight: 400 700; unicode-range: {SIGNS}"),
+    (TEXT, "signs", f"font-weight: 400 700; unicode-range: {SIGNS}"),
     (MATHEMATICS, "mathematics", ""),
 )
 NOTICE = (

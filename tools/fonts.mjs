@@ -13,10 +13,13 @@ const OF_FORMULAS = [[0x20, 0x7e], [0xa0], [0xac], [0xb0, 0xb4], [0xb7], [0xd7],
 const INVISIBLE = [[0x2061, 0x2064]]; // times, function application
 const SLANTED = [[0x210e], [0x1d434, 0x1d467], [0x1d6e2, 0x1d71b]]; // the letters of formulas
 const BOLD = [[0x1d7ce, 0x1d7d7]];
+const LACKING = [[0x2034], [0x203e], [0x21a6], [0x2207, 0x2208], [0x2217, 0x2218], [0x2223, 0x2228], [0x2295, 0x2299], [0x22a4, 0x22a5],
+  [0x22c5], [0x22ef], [0x27c2], ...BOLD]; // in text: a file of their own, for of a file that two faces share Chromium knows the signs of one alone
 const WEIGHTS = { variationAxes: { wght: { min: 400, max: 700 } } };
 const FACES = {
   text: { source: `${SANS}Upright.ttf.woff2`, ranges: [...LATIN, ...GREEK, ...SMALL, ...SIGNS], ...WEIGHTS },
   italic: { source: `${SANS}Italic.ttf.woff2`, ranges: LATIN, variationAxes: { wght: 400 } },
+  signs: { source: STIX, ranges: LACKING },
   mathematics: { source: STIX, ranges: [...OF_FORMULAS, ...GREEK, ...SMALL, ...SIGNS, ...INVISIBLE, ...SLANTED, ...BOLD], keepFeatures: [] },
 };
 const KEPT = { targetFormat: "woff2", noHinting: true, keepFeatures: ["kern", "liga", "ccmp", "tnum", "locl"], preserveNameIds: [13, 14] };

@@ -22,7 +22,5 @@
     dispatchEvent(new CustomEvent("normscape:theme", { detail: theme }));
     try { document.cookie = `theme=${theme}; path=${path}; max-age=31536000; samesite=lax`; } catch { /* a sandbox keeps nothing */ } // the server reads it, too
   });
-  // Roots are laid out anew once their typeface is there: Chromium keeps the widths of some.
-  addEventListener("load", () => document.fonts.ready.then(() => { root.dataset.letters = "here"; }));
   show();
 })();

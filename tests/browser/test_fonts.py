@@ -53,8 +53,10 @@ BEYOND = """() => [...document.querySelectorAll("main msqrt")].filter((e) => e.c
   e.lastElementChild.getBoundingClientRect().right - e.getBoundingClientRect().right)"""
 
 
-def test_a_root_is_as_wide_as_what_stands_under_it(page, server):
-    """Also where it was laid out before its typeface came."""
-    page.goto(f"{server}/layernorm")
-    page.wait_for_function("() => document.documentElement.dataset.letters === 'here'", timeout=PATIENCE)
+@pytest.mark.parametrize("path", ["/layernorm", "/rmsnorm?tour=3"])
+def test_a_root_is_as_wide_as_what_stands_under_it(page, server, path):
+    """Also where it was laid out before its typeface came, and after words with signs of the same typeface."""
+    page.goto(f"{server}{path}")
+    page.wait_for_function("() => window.normscape?.players[0]?.ready", timeout=PATIENCE)
+    page.wait_for_function(LOADED, timeout=PATIENCE)
     assert max(page.evaluate(BEYOND)) < 0.5
