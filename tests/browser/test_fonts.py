@@ -55,7 +55,7 @@ BEYOND = """() => [...document.querySelectorAll("main msqrt")].filter((e) => e.c
 
 @pytest.mark.parametrize("path", ["/layernorm", "/rmsnorm?tour=3"])
 def test_a_root_is_as_wide_as_what_stands_under_it(page, server, path):
-    """Also where it was laid out before its typeface came, and after words with signs of the same typeface."""
+    """Also where it was laid out before its typeface came, and after words with signs that text lacks."""
     page.goto(f"{server}{path}")
     page.wait_for_function("() => window.normscape?.players[0]?.ready", timeout=PATIENCE)
     page.wait_for_function(LOADED, timeout=PATIENCE)

@@ -64,7 +64,7 @@ def test_letters_of_formulas_are_slanted():
 
 
 def test_there_are_four_and_none_in_two_places(faces):
-    """Chromium finds no root in a typeface of which another place uses a few signs: it draws it over what follows."""
+    """Of a file that two share, Chromium knows the signs of one alone: words are drawn over roots."""
     assert faces.keys() == {"text", "italic", "signs", "mathematics"}
     assert sorted(faces) == sorted(file for _, file, _ in fonts.FACES)
     assert faces["mathematics"][1]

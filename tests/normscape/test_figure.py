@@ -163,13 +163,13 @@ def test_the_file_of_a_recording_is_shown_anywhere(tmp_path):
     recording().save(tmp_path / "mine.safetensors")
     choices = normscape.own(tmp_path / "mine.safetensors")
     assert choices == normscape.own(recording()), "one content, one key"
-    assert opened(Figure("model", **choices)._made)["recipe"]["views"][0]["title"] == "h.0.ln_1"
+    assert opened(Figure("model", **choices)._made)["recipe"]["views"][0]["title"] == "Norm 1 of 2: h.0.ln_1"
     app = Dash(__name__)
     app.layout = html.Div(normscape.Scene("model", choices=choices))
     client = app.server.test_client()
     assert client.get(f"/{PATH}/figure/model", query_string=choices).status_code == 200
     recipe = client.get(f"/{PATH}/recipe/model", query_string=choices).json
-    assert recipe["views"][0]["title"] == "h.0.ln_1"
+    assert recipe["views"][0]["title"] == "Norm 1 of 2: h.0.ln_1"
     (tmp_path / "other.safetensors").write_bytes(bytes(100))
     with pytest.raises(ValueError, match="header"):
         normscape.own(tmp_path / "other.safetensors")

@@ -336,6 +336,13 @@ def still_an_ellipse():
     np.testing.assert_allclose(layer_norm(np.array([2.0, -1, -1]), eps=0), np.array([2, -1, -1]) / np.sqrt(2))
 
 
+def height_tells_the_mean():
+    x = stop("layernorm", "The mean is a height").recipe.cloud("points").points
+    heights, means = x @ np.ones(3) / np.sqrt(3), x.mean(1)
+    assert x.shape[1] == 3 and np.array_equal(np.argsort(heights), np.argsort(means))
+    np.testing.assert_allclose(center(x).mean(1), 0, atol=EXACT)
+
+
 def the_cloud_rises():
     state = stop("layernorm", "The mean is a height")
     before, after = (state.recipe.cloud("points").stages(state.params | {"mean": m})[0] for m in (0.8, -1.0))
@@ -361,6 +368,7 @@ def two_dimensions_are_lost():
 
 
 CLAIMS = {
+    r"Each point is a vector of three numbers. The higher it stands over the teal plane, the larger is their mean; in the plane it is 0.": height_tells_the_mean,
     r"With $d$ components they fill a sphere of $d - 2$ dimensions: the fall takes one away, the fixed length another.": two_dimensions_are_lost,
     r"$$\mathrm{LN}(x) = \sqrt d \; u_{d\varepsilon}(\Pi x)$$": the_bend,
     r"With $d = 3$ it is a point in space.": a_point_in_space,
