@@ -3,7 +3,7 @@
 # TORCH             1: with PyTorch, which training needs; 0: without, less than half as large
 # TORCH_INDEX_ARGS  pip arguments for torch alone, say an --index-url with CPU builds: the usual Linux wheel is the
 #                   CUDA build of several GB
-# PYTHON            the image that both stages stand on; with its digest it is always the same (docs/deployment.md)
+# PYTHON            the image that both stages stand on; compose.yaml has it with its digest, as which it is always the same
 
 ARG PYTHON=python:3.11-slim
 FROM ${PYTHON} AS build
