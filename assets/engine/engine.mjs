@@ -534,7 +534,7 @@ export function stages(recipe, params, memory = new WeakMap()) {
  * @param {ArrayLike<number>[]} stages @param {number} n @param {number | ArrayLike<number>} progress @param {Float64Array} [old] whose room
  * is free @returns {ArrayLike<number>} */
 export function between(stages, n, progress, old) {
-  if (typeof progress !== "number") return scattered(stages, n, progress);
+  if (typeof progress !== "number") return scattered(stages, n, progress, old);
   const p = Math.min(progress, stages.length - 1), k = Math.min(Math.floor(p), stages.length - 2), f = p - k;
   if (f === 0 || k < 0) return stages[Math.max(k, 0)];
   if (f === 1) return stages[k + 1];
@@ -550,9 +550,10 @@ export function between(stages, n, progress, old) {
   return out;
 }
 
-/** The same with a progress of each point. @param {ArrayLike<number>[]} stages @param {number} n @param {ArrayLike<number>} progress */
-function scattered(stages, n, progress) {
-  const last = stages.length - 1, widths = stages.map((points) => points.length / n || 1), d = Math.max(...widths), out = new Float64Array(n * d);
+/** The same with a progress of each point. @param {ArrayLike<number>[]} stages @param {number} n @param {ArrayLike<number>} progress
+ * @param {Float64Array} [old] */
+function scattered(stages, n, progress, old) {
+  const last = stages.length - 1, widths = stages.map((points) => points.length / n || 1), d = Math.max(...widths), out = fresh(n * d, old);
   for (let i = 0; i < n; i++) {
     const p = Math.min(progress[i], last), k = Math.min(Math.floor(p), Math.max(last - 1, 0)), f = p - k, next = Math.min(k + 1, last);
     for (let j = 0; j < d; j++) {
