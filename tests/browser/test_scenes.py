@@ -111,7 +111,7 @@ def test_its_first_screen_explains_its_hero_is_large_and_axe_finds_nothing(opene
     rest(opened)
     assert opened.evaluate(OPEN) <= MOST
     assert opened.evaluate(WORDS) >= FEWEST
-    assert barriers(opened, alike=True) == []
+    assert barriers(opened) == []
     assert unseen(opened) == []
     assert not opened.evaluate(COVERED)
     with pixels_drawn(opened):

@@ -21,6 +21,8 @@ from normscape.app import create_app
 HERE = Path(__file__).parent
 # Signs of buttons and keys, a sign for a space, and small letters that no typeface of text has
 STRANGE = set("◐☀☾⌘␣■━ₖₒᵢ")
+SPANS = [span.strip().removeprefix("U+").split("-") for span in fonts.SIGNS.split(",")]
+TAKEN = {chr(sign) for span in SPANS for sign in range(int(span[0], 16), int(span[-1], 16) + 1)}
 MATH = re.compile(r"<math.*?</math>", re.S)
 OWN = re.compile(r"<mi>([^<]+)</mi>")
 MINUTE = re.compile(r"[\s\u200b]")
@@ -67,7 +69,11 @@ def test_there_are_four_and_none_in_two_places(faces):
     """Of a file that two share, Chromium knows the signs of one alone: words are drawn over roots."""
     assert faces.keys() == {"text", "italic", "signs", "mathematics"}
     assert sorted(faces) == sorted(file for _, file, _ in fonts.FACES)
-    assert faces["mathematics"][1]
+    assert {name for name, (_, mathematics) in faces.items() if mathematics} == {"signs", "mathematics"}
+
+
+def test_the_signs_are_those_that_the_style_sheet_takes_and_the_text_lacks(faces):
+    assert faces["signs"][0] >= TAKEN and not TAKEN & faces["text"][0]
 
 
 def test_formulas_are_written_in_the_typeface_of_mathematics(faces, pages):
@@ -86,17 +92,11 @@ def test_formulas_are_written_in_the_typeface_of_mathematics(faces, pages):
 
 
 def test_words_are_written_in_the_typeface_of_text(faces, pages):
-    signs = faces["text"][0] | {sign for sign in faces["signs"][0] if in_ranges(sign)}
+    signs = faces["text"][0] | TAKEN
     for path, page in pages.items():
         words = re.sub(r"<(script|style)\b.*?</\1>", "", MATH.sub("", page), flags=re.S)
         words = html.unescape(re.sub(r"<[^>]+>", " ", words))
         assert set(MINUTE.sub("", words)) - signs <= STRANGE, path
-
-
-def in_ranges(sign):
-    """Whether the style sheet takes a sign of words from those that the typeface of text has not."""
-    spans = [each.strip().removeprefix("U+").split("-") for each in fonts.SIGNS.split(",")]
-    return any(int(span[0], 16) <= ord(sign) <= int(span[-1], 16) for span in spans)
 
 
 def test_the_style_sheet_names_files_that_are_there(client):
