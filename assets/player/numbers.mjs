@@ -14,6 +14,8 @@ const HEADS = { mean: "mean μ", std: "σ", norm: "‖·‖", angle: "angle to 1
 /** Kinds of readouts that the progress does not change. */
 const OF_STAGES = ["residual", "lengths", "zeros", "patterns", "ranks", "pieces"];
 
+const ROUNDING = 1e-6; // a distance between two ways to the same points: what is less is not theirs
+
 const RAISED = Object.fromEntries([..."0123456789-"].map((c, i) => [c, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁻"][i]]));
 
 /** Numbers in a text as people write them: 2e-05 is 2·10⁻⁵, -1 is −1, -0.00 is 0.00. @param {string} text */
@@ -23,8 +25,8 @@ export const typeset = (text) => text.replace(/(?<![\w.])(\d+(?:\.\d+)?)e([+-]\d
 /** In some digits after the point; none given: as many as fit. @param {number} x @param {number | null} [digits] */
 export function fixed(x, digits = null) {
   if (Number.isNaN(x)) return "—";
-  if (digits !== null) return typeset(x.toFixed(digits));
   const size = Math.abs(x);
+  if (digits !== null) return typeset(size >= 1e6 ? x.toExponential(1) : x.toFixed(digits));
   return size < 5e-5 ? "0" : typeset(size >= 1e5 ? x.toExponential(2) : x.toFixed(size < 0.01 ? 5 : 3));
 }
 
@@ -119,7 +121,8 @@ export function readout(r, recipe, player) {
   const name = r.cloud ?? r.keys ?? r.a, n = count(recipe, name);
   if (r.kind === "residual") {
     const far = residual(ended(player, r.a), ended(player, r.b), n, r.coordinates ?? undefined);
-    return far && far < 1e-3 ? typeset(far.toExponential(1)) : fixed(far);
+    const small = typeset(far.toExponential(1));
+    return !far || far >= 1e-3 ? fixed(far) : far >= ROUNDING ? small : `≈ 0 (${small})`;
   }
   if (r.kind === "lengths") return semiAxes(ended(player, name), n).map((axis) => fixed(Math.hypot(...axis))).join(", ");
   if (r.kind === "fate") return fate(certificateOf(name, player.moment), player.at[name], n, Math.min(player.followed, n - 1));

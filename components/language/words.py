@@ -1,7 +1,7 @@
 """Words and symbols, each explained once, and linked where a text uses it first.
 
 `texts/words.md` holds them in sections. Each is a `### name`, a line `@ id scene: fragments`, and what it
-means. The scene, which may be missing, is where it is shown; texts are searched for the fragments.
+means. The scene, which may be missing, is where it is shown; texts are searched for the fragments, if there are any.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from components.language.text import line, markdown, parts
 
 FILE = Path(__file__).parents[1] / "texts/words.md"
 TAG = re.compile(r"<[^>]+>")
-HEAD = re.compile(r"@ (\w+)(?: (\w+))?: (.+)")
+HEAD = re.compile(r"@ (\w+)(?: (\w+))?:(.*)")
 # What is whole, as a heading, a link or a formula; other tags. What stands between them is text.
 PIECES = re.compile(r'(<span class="math.*?</span>|<(h[1-6]|a|table)\b.*?</\2>|<[^>]+>)', re.S)
 

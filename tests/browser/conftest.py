@@ -30,8 +30,9 @@ ROOT = Path(__file__).resolve().parents[2]
 OFF = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "DestroyProfileOnBrowserClose", "HttpsUpgrades"]
 OFF += ["HttpsFirstBalancedModeAutoEnable", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints"]
 OFF += ["PaintHolding", "PreconnectToSearch", "ThirdPartyStoragePartitioning"]
-# The pages of one reader share a process, which compiles the scripts once; edges in space are not smoothed.
-CHEAP = ("--process-per-site", "--webgl-antialiasing-mode=none")
+# The pages of one reader share a process, which compiles the scripts once, and not with all its might, as no
+# page lives long enough for that to pay; edges in space are not smoothed.
+CHEAP = ("--process-per-site", "--js-flags=--no-opt", "--webgl-antialiasing-mode=none")
 EASY = {"viewport", "color_scheme", "reduced_motion"}  # options that a page takes also when it is open
 VIEWPORT = {"width": 1280, "height": 800}
 FAILED = pytest.StashKey[bool]()

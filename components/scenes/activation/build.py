@@ -41,7 +41,7 @@ def build(choices: Choices) -> Recipe:
         formula=r"u_\varepsilon(x) = \class{stage-1 role-sphere}{\frac{x}{\sqrt{x^2 + \varepsilon}}}",
         table=Table("u_ε", columns=("components",)),
         readouts=(
-            Number("Slope at the red point", "slope of u_ε", SLOPE[1], Followed()),
+            Number("Slope of u_ε at the red point", "slope of u_ε", SLOPE[1], Followed()),
             Number("√ε, where the tangent reaches 1", "tangent", Row((1, 0)), 1),
             Number("Slope at 0, measured from −10⁻⁶ to 10⁻⁶", "slope of u_ε", SLOPE[1], ZERO),
         ),
@@ -60,7 +60,9 @@ def curve(others: dict[str, Pointwise]) -> list[Part]:
             draw(f, Line, ROLES[f], CURVE, NUMBERS, FUNCTIONS[f], steps=(g,), size=4, dash=DASHES[f])
             for f, g in others.items()
         ),
-        draw("u_ε", Line, "input", CURVE, NUMBERS, "x/√(x² + ε)", steps=(Normalize(eps=EPS),), size=6),
+        draw(
+            "u_ε", Line, "input", CURVE, NUMBERS, "x becomes x/√(x² + ε)", steps=(Normalize(eps=EPS),), size=6
+        ),
         draw("tangent", Line, "formula", PLANE, ends, text, size=4, **late),
         draw("tangent end", Points, "formula", PLANE, ends[1:], labels=label, size=9, glyph="ring", **late),
         (Labels("tangent end", "formula", BESIDE, fade=[0, 1]),),

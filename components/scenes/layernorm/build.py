@@ -194,7 +194,7 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
         around = (show, clouds.circle(128, *np.eye(2)), "the circle")
         found += [draw("circle", Line, role, *around, steps=own, size=size, fade=appear)]
     elif d == 3 and centered:
-        meeting = (show, clouds.circle(128, *u), "the circle where sphere and plane meet")
+        meeting = (show, clouds.circle(128, *u), "where sphere and plane meet, and what γ makes of it")
         found += [draw("circle", Line, "meeting", *meeting, steps=surface, size=5, fade=appear)]
     if d > 2:
         guide, radii = d == 3 and centered, np.eye(3) if d == 3 else u

@@ -61,7 +61,7 @@ def build(choices: Choices) -> Recipe:
         ),
         formula=FORMULA,
         table=Table("rmsnorm", columns=("components", "mean", "std", "norm", "angle")),
-        readouts=(Residual("Error of the relation", "rmsnorm", "relation"),),
+        readouts=(Residual("Largest distance, ring to point", "rmsnorm", "relation"),),
         progress=3,
     )
 

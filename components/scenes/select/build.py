@@ -105,7 +105,8 @@ def build(choices: Choices) -> Recipe:
         parameters=(*sliders(d, norm), *moving),
         clouds=(keys, *guide_clouds, *hand_clouds),
         views=tuple(views),
-        formula=r"\frac{e^{\langle q, k \rangle}}{\sum_j e^{\langle q, k_j \rangle}} \le \frac{1}{1 + e^{H}}",
+        formula=r"\frac{e^{\langle q, k \rangle}}{\sum_j e^{\langle q, k_j \rangle}} \le \frac{1}{1 + e^{H}}"
+        r"\;\; \text{inside the hull}",
         readouts=(
             Count("Keys that can never win", "keys", Unselectable()),
             Fate("The followed key", "keys"),

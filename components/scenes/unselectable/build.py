@@ -282,7 +282,7 @@ def readouts() -> tuple[Number, ...]:
 
     kinds = ("centred", "with LayerNorm", "with ε = 10⁻⁵")
     return (
-        of("never selected, as drawn", FIRST),
+        of("never selected, without a norm", FIRST),
         of("Keys n", N, 0, ""),
         of("dimensions d", D, 0, ""),
         *(of(kind, FIRST + k) for k, kind in enumerate(kinds, start=1)),
