@@ -27,6 +27,11 @@ def _entr(x):
     return -p * xp.log(p)
 
 
+def _sqrt(x):
+    xp = array_namespace(x)
+    return xp.where(x <= 0, 0.0, xp.sqrt(xp.where(x <= 0, 1.0, x)))  # no gradient at 0, rather than ∞
+
+
 _erf, _sigmoid = _special("erf", special.erf), _special("sigmoid", special.expit)
 
 
@@ -50,6 +55,7 @@ FUNCTIONS = {
         array_namespace(x).clip(x, -1.0, 1.0)
     ),  # rounding may exceed 1
     "arctan": lambda x: array_namespace(x).atan(x),
+    "sqrt": _sqrt,
     "log10": lambda x: array_namespace(x).log10(array_namespace(x).where(x > LEAST, x, LEAST)),
     "relu": lambda x: array_namespace(x).where(x <= 0, 0.0, x),  # max(x, 0·x) would make NaN of ∞
     "entr": _entr,
@@ -67,10 +73,10 @@ def check_function(name: str) -> None:
 def apply(name: str, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     """The named function of every coordinate of x.
 
-    identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin, arctan, log10 of max(x, LEAST), relu
-    max(x, 0), entr −x·ln x for x > 0, else 0, of which entropy is the sum, gelu x·(1 + erf(x/√2))/2, and
-    gelu_tanh x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, which is within 5e-4 of it: GPT-2's. Raises ValueError
-    for another name.
+    identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin, arctan, sqrt of max(x, 0), log10 of
+    max(x, LEAST), relu max(x, 0), entr −x·ln x for x > 0, else 0, of which entropy is the sum, gelu
+    x·(1 + erf(x/√2))/2, and gelu_tanh x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, which is within 5e-4 of it:
+    GPT-2's. Raises ValueError for another name.
     """
     check_function(name)
     x, back = taken(x, axes=0)

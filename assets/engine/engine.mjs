@@ -141,6 +141,7 @@ export const FUNCTIONS = {
   cos: Math.cos,
   arcsin: (x) => Math.asin(Math.max(-1, Math.min(1, x))),
   arctan: Math.atan,
+  sqrt: (x) => (x <= 0 ? 0 : Math.sqrt(x)),
   log10: (x) => Math.log10(x > LEAST ? x : LEAST),
   relu: (x) => (x <= 0 ? 0 : x),
   entr: (x) => (x <= 0 ? 0 : -x * Math.log(x)),
@@ -168,9 +169,9 @@ function levels(A, d) {
   return true;
 }
 
-/** @typedef {{starts: Int32Array, columns: Int32Array, numbers: Float64Array, twins: Uint8Array, level: boolean, used: Int32Array}} Sparse what of
+/** @typedef {{starts: Int32Array, columns: Int32Array, numbers: Float64Array, twins: Uint8Array, level: boolean, used: Int32Array, picks: boolean}} Sparse what of
  *   each row of a matrix is not 0: where row r begins, which columns, and their numbers; whether the next row has the same columns, two at a
- *   time; whether all rows sum to 0, and if so each column once
+ *   time; whether all rows sum to 0, and if so each column once; whether each row takes one coordinate as it is
  * @type {WeakMap<Readonly<Float64Array>, Sparse>} */
 const sparser = new WeakMap();
 
@@ -186,7 +187,9 @@ function sparse(A, d) {
     for (let j = 0; j < d; j++) if (A[r * d + j] !== 0) { columns[count] = j; numbers[count++] = A[r * d + j]; }
     starts[r + 1] = count;
   }
-  const level = levels(A, d), found = { starts, columns, numbers, twins: paired(starts, columns), level, used: Int32Array.from(level ? new Set(columns) : []) };
+  const level = levels(A, d), used = Int32Array.from(level ? new Set(columns) : []);
+  const picks = starts.every((start, r) => start === r) && numbers.every((a) => a === 1);
+  const found = { starts, columns, numbers, twins: paired(starts, columns), level, used, picks };
   sparser.set(A, found);
   return found;
 }
@@ -215,7 +218,12 @@ const FEW = 4; // points, for which a matrix that has not been looked at closely
 function affine(x, n, A, b, place) {
   const d = x.length / n || 1, m = A.length / d, y = place?.at ?? room(n * m, x), stride = place?.stride ?? m, before = place?.from ?? 0;
   if (n < FEW && !sparser.has(A)) return dense(x, n, A, b, y, stride, before);
-  const { starts, columns, numbers, twins, level, used } = sparse(A, d), from = level ? lowered(x, n, d, used) : x, last = n - 1;
+  const { starts, columns, numbers, twins, level, used, picks } = sparse(A, d);
+  if (picks && !b) {
+    for (let i = 0, at = 0, to = before; i < n; i++, at += d, to += stride) for (let r = 0; r < m; r++) y[to + r] = x[at + columns[r]];
+    return y;
+  }
+  const from = level ? lowered(x, n, d, used) : x, last = n - 1;
   for (let i = 0; i < n; i += 4) {
     const p = i, q = Math.min(i + 1, last), s = Math.min(i + 2, last), t = Math.min(i + 3, last); // the last ones may be one point
     const pd = p * d, qd = q * d, sd = s * d, td = t * d;
@@ -266,11 +274,11 @@ function lowered(x, n, d, columns) {
 function dense(x, n, A, b, y, stride, before) {
   const d = x.length / n || 1, m = A.length / d, level = levels(A, d);
   for (let i = 0; i < n; i++) {
-    const from = level ? x[i * d] : 0;
-    for (let r = 0; r < m; r++) {
-      let sum = b ? b[r] : 0;
-      for (let j = 0; j < d; j++) sum += A[r * d + j] * (x[i * d + j] - from);
-      y[before + i * stride + r] = sum;
+    const from = level ? x[i * d] : 0, to = before + i * stride;
+    for (let r = 0; r < m; r++) y[to + r] = b ? b[r] : 0;
+    for (let j = 0; j < d; j++) {
+      const off = x[i * d + j] - from; // who asks for one coordinate of all the points of a cloud has zeros else
+      if (off !== 0) for (let r = 0; r < m; r++) y[to + r] += A[r * d + j] * off;
     }
   }
   return y;
@@ -312,8 +320,9 @@ function pointwise(x, name) {
 function product(x, n, groups) {
   const d = x.length / n || 1, m = groups.length, y = room(n * m, x);
   for (let g = 0; g < m; g++) {
-    const [first, ...others] = groups[g];
-    for (let i = 0; i < n; i++) y[i * m + g] = x[i * d + first];
+    const [first, second, ...others] = groups[g];
+    if (second === undefined) for (let i = 0; i < n; i++) y[i * m + g] = x[i * d + first];
+    else for (let i = 0, at = 0, to = g; i < n; i++, at += d, to += m) y[to] = x[at + first] * x[at + second];
     for (const j of others) for (let i = 0; i < n; i++) y[i * m + g] *= x[i * d + j];
   }
   return y;

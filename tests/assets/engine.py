@@ -16,13 +16,13 @@ import numpy as np
 
 from components.language.packing import packed
 from geometry.pipeline import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Product, Softmax
-from geometry.pointwise import LEAST
 
 RUNNER = Path(__file__).parent / "engine_runner.mjs"
 ONE_ROUNDING = 2.0**-22  # of a stage to float32 and of what is computed from it: four times half a unit
 DOUBLE = 2.0**-48  # a dot product of a few numbers in float64
 SINGLE = 2.0**-21  # the same in float32
 PAST = 1e100  # a bound that says nothing any more, and can still be squared
+RISING = ("log10", "sqrt")  # without a largest slope
 STEEPEST = 1.13  # slope of gelu and of erf, the largest of the pointwise functions
 
 
@@ -129,8 +129,8 @@ def _bound(step, x, y, error, params, unit):
         return A * (error + unit * length(x)) + unit * b
     if isinstance(step, Pointwise) and step.function == "arcsin":
         return _steep(x, error + unit * length(x)) + unit * length(y)
-    if isinstance(step, Pointwise) and step.function == "log10":
-        return _logarithm(x, error + unit * length(x)) + unit * length(y)
+    if isinstance(step, Pointwise) and step.function in RISING:
+        return _risen(step, x, error + unit * length(x)) + unit * length(y)
     if isinstance(step, Pointwise) and step.function == "entr":
         return _curved(x, error + unit * length(x)) + unit * length(y)
     if isinstance(step, Product):
@@ -149,9 +149,9 @@ def _steep(x, error):
     return np.minimum(slope * error, np.pi / 2 * np.sqrt(2 * error * x.shape[-1]))
 
 
-def _logarithm(x, error):
-    """The logarithm moves as far as from the ends of what x may be."""
-    low, high = (np.log10(np.maximum(x + sign * error[:, None], LEAST)) for sign in (-1, 1))
+def _risen(step: Pointwise, x, error):
+    """A rising function moves at most as far as from the ends of what x may be."""
+    low, high = (step.apply(x + sign * error[:, None], {}) for sign in (-1, 1))
     return length(high - low)
 
 

@@ -17,6 +17,7 @@ REFERENCE = {
     "cos": torch.cos,
     "arcsin": lambda x: torch.asin(torch.clip(x, -1, 1)),
     "arctan": torch.atan,
+    "sqrt": lambda x: torch.sqrt(torch.clip(x, 0)),
     "log10": lambda x: torch.log10(torch.clip(x, 1e-12)),
     "relu": torch.relu,
     "entr": lambda x: torch.special.entr(torch.clip(x, 0)),

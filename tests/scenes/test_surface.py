@@ -64,6 +64,13 @@ def test_the_angle_is_the_arctangent(h, eps):
     np.testing.assert_allclose(angle, np.arctan(x / h), rtol=0, atol=CLOSED)
 
 
+def test_the_line_named_arctan_is_drawn_after_both_its_steps():
+    """x/h, where it is after the first, is the straight line that touches the curve."""
+    view = next(view for view in recipe_of(SCENE, slice="line").views if view.name == "angle")
+    row = next(layer for layer in view.layers if layer.cloud == "arctangent").rows[1]
+    assert row.stage == len(recipe_of(SCENE, slice="line").cloud("arctangent").pipeline.steps)
+
+
 def test_a_line_spans_half_a_circle():
     h = 0.05
     angle = last("line", "angle", h=h)[:, 0]

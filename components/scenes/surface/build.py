@@ -122,7 +122,7 @@ def angle_view() -> View:
     show = (CURVE[0], Row((1,), stage=3))
     layers = (
         Points("angle", "meeting", show, "angle of the image", size=6, fade=[0.15, 1]),
-        Line("arctangent", "formula", (CURVE[0], Row((1,))), "arctan(x / h)", size=3),
+        Line("arctangent", "formula", (CURVE[0], Row((1,), stage=2)), "arctan(x / h)", size=3),
         *followed("angle", show, size=12, trail=0),
     )
     x, y = ("x before", -LONG, LONG), ("angle, radians", -1.8, 1.8)

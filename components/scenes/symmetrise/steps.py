@@ -18,7 +18,7 @@ from components.language.cloud import Cloud, Row, rows
 from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Pointwise, Product, Track
 from geometry.centering import centering_matrix
 from geometry.pipeline import Step
-from learning.symmetriser import TINY, Symmetriser, Trained
+from learning.symmetriser import Symmetriser, Trained
 
 Array = np.ndarray
 D, PLACE = 16, 3  # coordinates of a vector, and in the picture
@@ -49,10 +49,9 @@ def times(a: Pipeline, b: Pipeline, n: int) -> tuple[Step, ...]:
     return Branches((a, b), "concat"), Product([(i, n + i) for i in range(n)])
 
 
-def lengths(blocks: Array, eps: float = 0.0) -> tuple[Step, ...]:
-    """v ↦ the length of its coordinates in each group, which a row of `blocks` marks; times that row."""
-    groups = [np.flatnonzero(row).tolist() for row in blocks]
-    return *times(along(), along(Normalize(eps=eps, groups=groups)), blocks.shape[1]), Affine(blocks)
+def lengths(weights: Array) -> tuple[Step, ...]:
+    """v ↦ √Σ wᵢvᵢ², for each row w of the weights. Learning adds TINY, for a gradient at 0."""
+    return Product([(i, i) for i in range(weights.shape[1])]), Affine(weights), Pointwise("sqrt")
 
 
 def given(block: Symmetriser) -> Pipeline:
@@ -127,20 +126,20 @@ def iteration(trained: Trained, weights: tuple[Cloud, Cloud]) -> Step:
     heads, said = block.heads, block.heads * block.messages
     of_head = np.kron(np.eye(heads), np.ones((1, block.own)))  # (H, d): whose axis it is
     x = np.eye(D, whole)
-    means = np.vstack([of_head @ x / block.own, np.eye(whole)[D : D + said]])
+    means, before = along(Affine(of_head @ x / block.own)), along(pick(range(D, D + said), whole))
     around = Affine((np.eye(D) - of_head.T @ of_head / block.own) @ x)
-    sizes = along(around, *lengths(of_head / sqrt(block.own), TINY))
-    seen = Branches((along(Affine(means)), sizes), "concat")
+    sizes = along(around, *lengths(of_head / block.own))
+    seen = Branches((means, before, sizes), "concat")
     inner, outer = biases(trained)
     heard = along(seen, Affine(Of(weights[0]), inner), Pointwise("tanh"), Affine(Of(weights[1]), outer))
-    wide = whole + 2 * heads + said
+    stays, wide = [*range(D), *range(D + said, v)], 2 * D + 2 * heads + said  # x and the target
     less, more = np.eye(D, wide), np.zeros((D, wide))
-    less[:, whole : whole + 2 * heads : 2] = -of_head.T
-    more[:, whole + 1 : whole + 2 * heads : 2] = of_head.T
+    less[:, 2 * D : wide - said : 2] = -of_head.T
+    more[:, 2 * D + 1 : wide - said : 2] = of_head.T
     scaled = along(*times(along(Affine(more)), along(Affine(less)), D))
-    kept = pick([*range(wide - said, wide), *range(D + said, v)], wide)
+    kept = pick([*range(wide - said, wide), *range(D, 2 * D)], wide)
     new = Branches((scaled, along(kept)), "concat")
-    return Branches((along(Branches((along(), heard), "concat"), new, picture(block)),))
+    return Branches((along(Branches((along(pick(stays, whole)), heard), "concat"), new, picture(block)),))
 
 
 def picture(block: Symmetriser) -> Step:
@@ -150,11 +149,11 @@ def picture(block: Symmetriser) -> Step:
     circle = np.stack([np.cos(ring), np.sin(ring)]) @ x / sqrt(D / 2)
     mean = np.ones((1, D)) / D
     less = Affine(np.hstack([np.eye(D), -np.ones((D, 1))]))  # x and μ ↦ Πx, with fewer numbers than Π has
-    far = along(Affine(np.vstack([x, mean @ x])), less, *lengths(np.ones((1, D))), Affine(np.ones((2, 1))))
+    far = along(Affine(np.vstack([x, mean @ x])), less, *lengths(np.ones((2, D))))
     around = along(*times(far, along(Affine(circle), Normalize()), 2))
     height = Affine(sqrt(D) * mean @ x)
     place = along(Branches((around, along(height)), "concat"), drawn_in(PLACE))
-    off = along(Affine(x + np.eye(D, v, k=v - D)), *lengths(np.ones((1, D)) / RADIUS))
+    off = along(Affine(x + np.eye(D, v, k=v - D)), *lengths(np.ones((1, D)) / D))
     return Branches((along(), place, off), "concat")
 
 
