@@ -33,9 +33,11 @@ def page(
     parts = [_part(part, None if alone else place, shown, data, end) for part in told.parts]
     head = [html.H1(told.title), html.P(told.lead, className="lead"), html.Div(Markup(told.before))]
     cited = dict.fromkeys(key for part in told.parts for key in scenes()[part.slug].text.sources)
+    course = html.A("All scenes, chapter by chapter", href=place.home)
+    onward = [] if alone else [html.P(course, className="open")]
     last = [html.H2("Sources"), html.Ol([html.Li(Markup(sources()[key])) for key in cited])]
     return html.Main(
-        [html.Header(head, className="opening"), *parts, html.Section(last, className="sources")],
+        [html.Header(head, className="opening"), *parts, *onward, html.Section(last, className="sources")],
         className="story",
     )
 

@@ -50,6 +50,19 @@ def test_figures_follow_the_reader_and_hold_few_contexts(new_page):
     assert page.locator(".part").nth(0).locator(".poster").count() == 1, "who is far is a picture again"
 
 
+def test_on_a_telephone_the_hero_has_the_figure_and_a_link_leads_to_its_scene(new_page):
+    page = new_page(viewport=NARROW)
+    page.goto("/story")
+    for k, part in enumerate(story().parts):
+        shows(page, k, len(part.blocks) - 1)
+        section = page.locator(".part").nth(k)
+        views, hero = (section.locator(name).first.bounding_box() for name in (".views", ".view .figure"))
+        flat = section.locator(".view:visible").count() > 1  # twins beside each other, or a curve below
+        assert hero["height"] >= (0.3 if flat else 0.75) * views["height"], part.slug
+        assert section.locator(".open a").bounding_box()["height"] >= 40, part.slug
+    assert page.locator(".story > .open a").bounding_box()["height"] >= 40
+
+
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_it_is_read_without_scripts(new_page, size):
     page = new_page(viewport=size, java_script_enabled=False)
