@@ -1,7 +1,7 @@
 """Words and symbols, each explained once, and linked where a text uses it first.
 
 `texts/words.md` holds them in sections. Each is a `### name`, a line `@ id scene: fragments`, and what it
-means. The scene, which may be missing, is where it is shown; texts are searched for the fragments, if there are any.
+means. The scene, which may be missing, is where it is shown; texts are searched for the fragments, if any.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def curve(others: dict[str, Pointwise]) -> list[Part]:
             for f, g in others.items()
         ),
         draw(
-            "u_ε", Line, "input", CURVE, NUMBERS, "x becomes x/√(x² + ε)", steps=(Normalize(eps=EPS),), size=6
+            "u_ε", Line, "input", CURVE, NUMBERS, "x, then x/√(x² + ε)", steps=(Normalize(eps=EPS),), size=6
         ),
         draw("tangent", Line, "formula", PLANE, ends, text, size=4, **late),
         draw("tangent end", Points, "formula", PLANE, ends[1:], labels=label, size=9, glyph="ring", **late),
