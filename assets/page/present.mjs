@@ -6,8 +6,20 @@ import { elsewhere } from "./keys.mjs";
 
 const HELD = 400; // ms after which a press of the laser's key counts as held
 
-/** From now until it is left: Escape, P, or the end of full screen. @param {import("../player/player.mjs").Player} player */
-export function present(player) {
+const HANDED = "presenting"; // in the store of the window: from the end of a tour it leads into the next
+
+/** Go on presenting, where the tour before led here so. @param {import("../player/player.mjs").Player} player */
+export function goOn(player) {
+  try {
+    if (!sessionStorage.getItem(HANDED)) return;
+    sessionStorage.removeItem(HANDED);
+    present(player, true);
+  } catch { /* a page without a store presents anew */ }
+}
+
+/** From now until it is left: Escape, P, or the end of full screen. @param {import("../player/player.mjs").Player} player
+ * @param {boolean} [handed] from the page before: the screen is filled at the next key, as a browser asks for one */
+export function present(player, handed = false) {
   const { root, tour } = player, stage = player.need("stage"), on = new AbortController(), { signal } = on;
   if (player.apart || root.classList.contains("presenting")) return;
   const left = document.activeElement, home = tour?.card.parentElement, dot = laser(root, signal);
@@ -33,10 +45,14 @@ export function present(player) {
   root.classList.add("presenting");
   root.append(close, dot.element);
   if (tour) stage.append(tour.card);
+  const fill = () => { if (document.fullscreenElement !== root) root.requestFullscreen?.().catch(() => {}); }; // else the window is enough
   addEventListener("keydown", press, { capture: true, signal });
+  root.addEventListener("click", ({ target }) => {
+    try { if (/** @type {Element} */ (target).closest("a.onwards")) sessionStorage.setItem(HANDED, "1"); } catch { /* nothing is kept */ }
+  }, { signal });
   addEventListener("fullscreenchange", () => { if (document.fullscreenElement !== root) leave(); }, { signal });
   player.life.addEventListener("abort", leave, { signal });
-  if (document.fullscreenElement !== root) root.requestFullscreen?.().catch(() => {}); // else the window is enough
+  if (handed) addEventListener("keydown", fill, { once: true, signal }); else fill();
 }
 
 /** What the keys do. Clickers send Page Up and Down, and "." or "b" for a black screen: here that plays.

@@ -13,7 +13,7 @@ import { edgeOn } from "../engine/geometry.mjs";
 import { handles, release } from "../painter/handles.mjs";
 import { collage, home, plotly } from "../painter/views.mjs";
 import { help } from "../page/keys.mjs";
-import { present } from "../page/present.mjs";
+import { goOn, present } from "../page/present.mjs";
 import { share } from "../page/share.mjs";
 import { h } from "./controls.mjs";
 import { description } from "./describe.mjs";
@@ -191,7 +191,10 @@ export class Player {
       this.notice(wrong.length ? `This link could not be followed: ${wrong.join("; ")}. The scene starts from its defaults.` : "");
       this.#take(answer, wrong.length ? read({}, answer.recipe).state : asked.state);
       await this.#mount();
-      if (asked.state.tour && !wrong.length && !stale()) this.#tour?.open(asked.state.tour - 1);
+      if (asked.state.tour && !wrong.length && !stale()) {
+        this.#tour?.open(asked.state.tour - 1);
+        goOn(this);
+      }
     });
   }
 

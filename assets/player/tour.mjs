@@ -83,6 +83,7 @@ export function tour(part, all, player) {
   const step = (/** @type {number} */ by) => {
     if (by > 0 && asking()) show(null);
     else if (current + by >= 0 && current + by <= last) visit(current + by);
+    else if (by > 0) /** @type {HTMLElement | null} */ (card.querySelector("a.onwards"))?.click();
   };
   const close = () => {
     current = -1;

@@ -103,8 +103,12 @@ def test_the_tours_are_chained(page):
     until(page, "p.ready && p.tour.current >= 0")
     if stops[-1].question:
         page.click(".guide .on")
-    page.click(f".guide .words a.onwards:has-text('{SECOND.scene.title}')")
+    assert page.locator(f".guide .words a.onwards:has-text('{SECOND.scene.title}')").is_visible()
+    page.keyboard.press("p")
+    page.keyboard.press("PageDown")  # a click on the link, and the next figure is as large
     until(page, f"p.slug === '{SECOND.scene.slug}' && p.ready && p.tour.current === 0")
+    assert page.locator(".presenting .stage > .guide").is_visible()
+    assert page.evaluate("sessionStorage.length") == 0, "once: whoever opens a page does not present"
 
 
 def test_the_search_leads_to_a_word_and_to_an_answer(page):
