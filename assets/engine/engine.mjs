@@ -19,7 +19,7 @@
  * @typedef {{name: string, points: Packed, place: Step[], steps: Step[], pictures?: Packed | null, labels?: string[] | null}} Cloud
  * @typedef {{stage: number | null, weights: number[] | Entries, offset: number, over: Row | null}} Row
  * @typedef {{name: string, title: string, dims: number, layers: import("./marks.mjs").Mark[], figure: Figure, ranges: [number, number][],
- *   camera: number[], edge: string | null, strip: boolean, wide: boolean, room: number[][], wider: import("./perspective.mjs").Wider[]}} View
+ *   camera: number[], edge: string | null, strip: boolean, rows: number, wide: boolean, room: number[][], wider: import("./perspective.mjs").Wider[]}} View
  * @typedef {{data: Trace[], layout: Record<string, unknown>}} Figure as Plotly takes it, colours as `var(--role)`
  * @typedef {Record<string, any>} Trace of Plotly: what it has depends on its type, and Plotly itself says what is wrong with it
  * @typedef {{name: string, label: string, about: string, symbol: string, group: string, scale: "linear" | "log", min: number, max: number, step: number,

@@ -139,7 +139,7 @@ export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend
 /** @param {Player} player @param {import("../engine/engine.mjs").View} view @param {import("../page/globals.mjs").Plotly} Plotly @param {Hand} hand */
 function build(player, view, Plotly, hand) {
   const element = h("div", { className: "figure", tabIndex: -1 }), fast = !new URLSearchParams(location.hash.slice(1)).has("public");
-  player.need("views").append(h("figure", { className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}`, id: `view-${player.slug}-${view.name}` },
+  player.need("views").append(h("figure", { className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}`, style: `--rows: ${view.rows}`, id: `view-${player.slug}-${view.name}` },
     h("figcaption", {}, view.title), ...(view === player.recipe.views[0] ? [h("p", { className: "headline" })] : []), element, legend(view)));
   const panel = new Panel(element, view, (name) => color(element, name), Plotly, fast, {
     picked: (layer, index) => hand.picked(layer, pointOf(layer, index)), turned: (camera) => hand.turned(camera, panel) });

@@ -209,6 +209,8 @@ def _view(view: View, recipe: Recipe, names: list[str]) -> None:
         refuse(
             where, f"{len(view.ranges)} ranges for {view.dims} dimensions", "dims is 2 or 3, a range for each"
         )
+    if view.rows < 1:
+        refuse(where, f"{view.rows} rows", "a view has one or more")
     if view.dims == 2 and not view.ranges and not view.equal:
         refuse(where, "no ranges for two scales", "give each axis its range, or both one scale")
     for pair in view.ranges:

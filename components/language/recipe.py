@@ -49,6 +49,7 @@ class View:
 
     One view is full, two stand side by side; of three the first is large. With a `strip` the last is small:
     the second of two narrow, the third of three low.
+    rows: how many strips stand one over another in it; a telephone gives each of them room.
     camera: its eye, or its eye and what it looks at, in units of the cube's side.
     axes: what stands at the sides, with numbers; none: no numbers.
     edge: a cloud as of a `Disc`; a button turns the camera until that plane is seen edge on.
@@ -67,6 +68,7 @@ class View:
     axes: Sequence[str] = ()
     equal: bool = True
     strip: bool = False
+    rows: int = 1
     camera: Sequence[float] = (0.95, -0.75, 0.42)
     edge: str = ""
     room: Sequence[Sequence[float]] = ()

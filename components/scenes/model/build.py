@@ -86,7 +86,13 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
         views=(
             space("space", title, (*around, *vectors(norm, choices["colour"])), camera=CAMERA),
             View(
-                "depth", "All norms, from the first to the last", strips, ranges(first), dims=2, equal=False
+                "depth",
+                "All norms, from the first to the last",
+                strips,
+                ranges(first),
+                dims=2,
+                equal=False,
+                rows=len(STRIPS),
             ),
         ),
         formula=formula(norm.centres),

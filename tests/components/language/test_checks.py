@@ -236,6 +236,7 @@ MISTAKES = {
     "a progress": (changed(progress=2.5), "progress: 2.5 .* take 0 to 2"),
     "a followed point": (changed(follow=N), "no point 20; take 0 to 19"),
     "ranges": (view(ranges=((-1, 1),) * 2), "2 ranges for 3 dimensions"),
+    "no rows": (view(rows=0), "0 rows; a view has one or more"),
     "room": (view(room=((1.0, 0, 0, 0), (2.0, 0, 0, 0))), "room for 2 stages"),
     "a graph that reaches": (
         view(reaching=True, dims=2, axes=("x", "y"), ranges=((-1, 1),) * 2),
