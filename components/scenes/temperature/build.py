@@ -43,7 +43,7 @@ def build(choices: Choices) -> Recipe:
         ),
         formula=formula("tx" if hot else "ax + t"),
         readouts=(
-            Accuracy("Days one threshold puts right, once normalised", "days", AFTER, classes),
+            Accuracy("Once normalised, days one threshold puts right", "days", AFTER, classes),
             Accuracy("Before the layer", "days", BEFORE, classes),
             Number("The followed day", "degrees", DEGREES, Followed(), " °C"),
             *(margins if hot else ()),
