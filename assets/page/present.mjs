@@ -47,8 +47,9 @@ export function present(player, handed = false) {
   if (tour) stage.append(tour.card);
   const fill = () => { if (document.fullscreenElement !== root) root.requestFullscreen?.().catch(() => {}); }; // else the window is enough
   addEventListener("keydown", press, { capture: true, signal });
-  root.addEventListener("click", ({ target }) => {
-    try { if (/** @type {Element} */ (target).closest("a.onwards")) sessionStorage.setItem(HANDED, "1"); } catch { /* nothing is kept */ }
+  root.addEventListener("click", ({ target, ctrlKey, metaKey, shiftKey }) => {
+    const here = !ctrlKey && !metaKey && !shiftKey && /** @type {Element} */ (target).closest("a.onwards");
+    try { if (here) sessionStorage.setItem(HANDED, "1"); } catch { /* nothing is kept */ }
   }, { signal });
   addEventListener("fullscreenchange", () => { if (document.fullscreenElement !== root) leave(); }, { signal });
   player.life.addEventListener("abort", leave, { signal });

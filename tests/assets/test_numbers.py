@@ -69,18 +69,20 @@ def test_numbers_have_their_digits_and_units(node):
         (-1e-5, None, "0"),
         (2_340_000, None, "2.34·10⁶"),
         (-2_340_000, None, "−2.34·10⁶"),
+        (5_855_872.5, 2, "5.9·10⁶"),
     ],
 )
 def test_no_number_is_a_nought_below_nought_or_has_an_e(node, value, digits, word):
     assert words(node, Number("n", "x", Row((0.0, 0.0), offset=value), digits=digits)) == [word]
 
 
-def test_a_small_distance_is_a_power_of_ten(node):
-    a, b = (Cloud(name, np.full((1, 2), value), Pipeline(())) for name, value in (("a", 0.0), ("b", 3e-6)))
+@pytest.mark.parametrize(("off", "word"), [(3e-6, "4.2·10⁻⁶"), (3e-9, "≈ 0 (4.2·10⁻⁹)"), (0.0, "0")])
+def test_a_small_distance_is_a_power_of_ten_and_rounding_is_nearly_0(node, off, word):
+    a, b = (Cloud(name, np.full((1, 2), value), Pipeline(())) for name, value in (("a", 0.0), ("b", off)))
     views = (View("v", "", (), ((-1, 1),) * 2, 2),)
     small = Recipe(("x",), (), (a, b), views, readouts=(Residual("far", "a", "b"),))
     asked = {"recipe": packed(small), "params": {}, "progress": 0, "followed": 0}
-    assert node.ask("readouts", **asked) == ["4.2·10⁻⁶"]
+    assert node.ask("readouts", **asked) == [word]
 
 
 @pytest.mark.parametrize(
