@@ -130,7 +130,7 @@ def test_going_back_at_once_leaves_each_link_as_it_was(new_page):
 def test_going_back_turns_the_camera_back(page):
     visit(page, f"/layernorm?{SPACE}&camera=1,0.5,0.4")
     page.select_option("#choice-points", "ring")
-    until(page, "p.ready && p.recipe.chosen.points === 'ring'")
+    rest(page, "p.recipe.chosen.points === 'ring'")
     drag(page, middle(page, ".figure"), (120, 40))
     rest(page)
     assert np.abs(camera(page) - [1, 0.5, 0.4]).max() > 0.1
