@@ -2,6 +2,7 @@
 /** Presenter mode: the figure fills the screen, the tour's stop is its caption, and one hand on a clicker leads. */
 
 import { h } from "../player/controls.mjs";
+import { opensElsewhere } from "../player/tour.mjs";
 import { elsewhere } from "./keys.mjs";
 
 const HELD = 400; // ms after which a press of the laser's key counts as held
@@ -47,9 +48,9 @@ export function present(player, handed = false) {
   if (tour) stage.append(tour.card);
   const fill = () => { if (document.fullscreenElement !== root) root.requestFullscreen?.().catch(() => {}); }; // else the window is enough
   addEventListener("keydown", press, { capture: true, signal });
-  root.addEventListener("click", ({ target, ctrlKey, metaKey, shiftKey }) => {
-    const here = !ctrlKey && !metaKey && !shiftKey && /** @type {Element} */ (target).closest("a.onwards");
-    try { if (here) sessionStorage.setItem(HANDED, "1"); } catch { /* nothing is kept */ }
+  root.addEventListener("click", (event) => {
+    const leads = !opensElsewhere(event) && /** @type {Element} */ (event.target).closest("a.onwards");
+    try { if (leads) sessionStorage.setItem(HANDED, "1"); } catch { /* nothing is kept */ }
   }, { signal });
   addEventListener("fullscreenchange", () => { if (document.fullscreenElement !== root) leave(); }, { signal });
   player.life.addEventListener("abort", leave, { signal });

@@ -121,8 +121,9 @@ export function readout(r, recipe, player) {
   const name = r.cloud ?? r.keys ?? r.a, n = count(recipe, name);
   if (r.kind === "residual") {
     const far = residual(ended(player, r.a), ended(player, r.b), n, r.coordinates ?? undefined);
+    if (!far || far >= 1e-3) return fixed(far);
     const small = typeset(far.toExponential(1));
-    return !far || far >= 1e-3 ? fixed(far) : far >= ROUNDING ? small : `≈ 0 (${small})`;
+    return far >= ROUNDING ? small : `≈ 0 (${small})`;
   }
   if (r.kind === "lengths") return semiAxes(ended(player, name), n).map((axis) => fixed(Math.hypot(...axis))).join(", ");
   if (r.kind === "fate") return fate(certificateOf(name, player.moment), player.at[name], n, Math.min(player.followed, n - 1));

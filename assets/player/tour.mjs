@@ -98,10 +98,13 @@ export function tour(part, all, player) {
   return own;
 }
 
+/** Whether a click on a link is to open it in another tab or window. @param {MouseEvent} event */
+export const opensElsewhere = ({ ctrlKey, metaKey, shiftKey }) => ctrlKey || metaKey || shiftKey;
+
 /** What a link of the page does here, unless it is to open elsewhere. @param {HTMLAnchorElement} a @param {() => void} act */
 function link(a, act) {
   a.addEventListener("click", (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (opensElsewhere(event)) return;
     event.preventDefault();
     act();
   });
