@@ -6,6 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from components.language.framing import on_paper
+from components.language.marks import Points, Trail
 from components.scenes.depth import SCENE
 from components.scenes.depth.build import KINDS, MOST, SHOW, TOKENS, D
 from components.scenes.depth.build import SEED as FIRST
@@ -39,6 +41,17 @@ def test_the_clouds_are_the_stack(kind, gain):
             scale = np.abs(x).max()
             np.testing.assert_allclose(got[k], x, atol=1e-10 * scale)
             np.testing.assert_allclose(reads[k][:, :D], stack.norm(kind, x), atol=1e-10 * scale)
+
+
+@pytest.mark.parametrize("gain", [0.15, 0.95, 1.0, 1.05, 1.1, 1.3, 1.95])
+def test_without_a_norm_the_picture_holds_the_ways_whatever_the_size(gain):
+    recipe = recipe_of(SCENE, norm="none", blocks=MOST)
+    params, view = {"gain": gain}, recipe.views[0]
+    for k in range(MOST + 1):
+        at = recipe.moment(params, k)
+        for mark in (mark for mark in view.layers if isinstance(mark, Points | Trail)):
+            flat, _ = on_paper(view.at(k, params), mark.points(at), view.camera)
+            assert np.nanmax(np.abs(flat)) <= 1, (k, mark)
 
 
 def test_the_table_is_whole():

@@ -34,7 +34,7 @@ LOOKS = {  # the role and dash of the curves
     "none": ("series-4", "dot"),
 }
 MOST, TOKENS, SEED = 12, 6, 1
-BETWEEN = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.2, 1.4, 1.6, 1.8, 1.9)  # of the size of the branches
+BETWEEN = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.2, 1.4, 1.6, 1.8, 1.9, 1.95)  # sizes of the branches
 FIRST = 3  # blocks at the opening: the stream has begun to leave the sphere, which is still large
 D = 4
 SHOW = hyperplane_basis(D)
