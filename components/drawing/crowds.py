@@ -15,8 +15,8 @@ Array = np.ndarray
 
 
 def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
-    """(place, count, cloud) of the points that the view shows, the fullest first: each point where the topmost
-    mark shows it, and none that is picked out. Those of a place share it in their cloud's space, too."""
+    """(place, count, cloud) of the points that the view shows, the fullest first: each point where the top mark
+    shows it, and none that is picked out. Those of a place share it in their cloud's space, too."""
     taken: dict[str, set[int]] = defaultdict(set)
     shown: dict[tuple[str, tuple[int, ...]], list[tuple[Array, Array]]] = defaultdict(list)
     for mark in reversed(view.layers):
