@@ -15,7 +15,7 @@ Array = np.ndarray
 
 
 def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
-    """(place, count, cloud) of the points that the view shows, the fullest first: each point where the top mark
+    """(place, count, cloud) of the points that the view shows, the fullest first: each where the top mark
     shows it, and none that is picked out. Those of a place share it in their cloud's space, too."""
     taken: dict[str, set[int]] = defaultdict(set)
     shown: dict[tuple[str, tuple[int, ...]], list[tuple[Array, Array]]] = defaultdict(list)
