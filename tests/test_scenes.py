@@ -12,7 +12,7 @@ import app
 from components.drawing.figure import document
 from components.drawing.projection import project
 from components.language.framing import HEROES
-from components.language.marks import Counted, Line, Mesh, Points, Support, SupportDisc
+from components.language.marks import Counted, Line, Mesh, Points, Support, SupportDisc, Trail
 from components.language.packing import packed
 from components.language.scene import Choice, Result, Several, Whole, scenes
 from components.training.recipes import recipe_of, state_of
@@ -187,7 +187,7 @@ def test_no_end_of_a_slider_moves_points_out_of_the_hero(slug):
         recipe = recipe_of(scenes()[slug], **query)
         view = recipe.views[0]
         assert view.reaching, query
-        points = [mark for mark in view.layers if isinstance(mark, Points) and not mark.guide]
+        points = [mark for mark in view.layers if isinstance(mark, Points | Trail) and not mark.guide]
         sliders = {
             p.name: (p.min, p.max, *view.between.get(p.name, ())) for p in recipe.parameters if not p.quiet
         }

@@ -32,6 +32,7 @@ from components.language.marks import (
     Sheet,
     Support,
     SupportDisc,
+    Trail,
 )
 from geometry.entries import Entries
 from geometry.perspective import NEAREST, perspective, sides
@@ -61,7 +62,6 @@ WIDE, STAGE = 1.5, 2.3  # as many times as wide as high: what has the whole widt
 TALL = 0.8  # of the height of that: a sphere or circle
 Box = tuple[Array, Array]  # its middle, and half of each side
 MANY, GENTLY = 40, 1.4  # steps in which a guide is shortened, and how much in one at most
-LARGEST = 50.0  # times the first frame: farther, nothing is followed
 
 
 def same(dims: int) -> tuple[float, ...]:
@@ -237,14 +237,14 @@ def _aimed(view: View, points: Array, share: float, heroes: Array) -> Moved:
     away = (eye - target) / far
     frame = _frame(away)
     middle, distance = _nearest((points - (low + high) / 2) / side @ frame.T, share)
-    times = float(np.clip(distance / far, 1 / LARGEST, LARGEST))
+    times = distance / far
     for _ in range(ROUNDS):
         by = (middle @ frame - times * target) * side
         hero = on_paper(_there(view, times, by), heroes, view.camera)[0]
         large = float(np.ptp(hero, axis=0).max()) / 2 / HERO if len(hero) else 0.0
         if large <= 1:
             break
-        times = min(times * large, LARGEST)
+        times *= large
     return times, by
 
 
@@ -367,12 +367,12 @@ class _Seen:
         return self._points(self.recipe.defaults, progress, whole=True, names=True)
 
     def held(self, params: Params, progress: float) -> Array:
-        """Points, and the sphere or circle, at a stage with the sliders elsewhere."""
+        """Points, their ways, and the sphere or circle, at a stage with the sliders elsewhere."""
         seen = [mark for mark in self.marks if not mark.guide and mark.opacity_at(progress) > 0]
         found = [
             self.shown.at(mark, params, progress)
             for mark in seen
-            if isinstance(mark, Points) or _is_hero(mark)
+            if isinstance(mark, Points | Trail) or _is_hero(mark)
         ]
         return self.shown.once(
             lambda: np.vstack([np.empty((0, self.dims)), *found]), "all", self.dims, *map(id, found)
@@ -497,10 +497,10 @@ def _in_space(views: Sequence[_Seen]) -> list[Box]:
         spread = float(np.ptp(points, axis=0).max())
         return _nearest(points, share)[1] / FAR if spread > ONE * float(np.abs(points).max()) else 1.0
 
-    def needed(points: Array, center: Array, start: float) -> float:
+    def needed(points: Array, center: Array) -> float:
         off = points - center
         far = np.abs(off[:, :2]) / (FULL * SIGHT) + off[:, 2:]
-        return min(float(far.max(initial=0)) / FAR, LARGEST * start)
+        return float(far.max(initial=0)) / FAR
 
     firsts = [seen.first @ frame.T for seen in views]
     reach = max(wide(first, FULL) for first in firsts)
@@ -511,7 +511,7 @@ def _in_space(views: Sequence[_Seen]) -> list[Box]:
             if reach >= most:
                 break
             met.append(points @ frame.T)
-            reach = max(reach, min(most, needed(met[-1], center, reach)))
+            reach = max(reach, min(most, needed(met[-1], center)))
         center = middle(first, reach)  # a little elsewhere
-        reach = max(reach, min(most, max((needed(each, center, reach) for each in met), default=0)))
+        reach = max(reach, min(most, max((needed(each, center) for each in met), default=0)))
     return [(middle(first, reach) @ frame, np.full(3, reach)) for first in firsts]

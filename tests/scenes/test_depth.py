@@ -6,6 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from components.language.framing import on_paper
+from components.language.marks import Points, Trail
 from components.scenes.depth import SCENE
 from components.scenes.depth.build import KINDS, MOST, SHOW, TOKENS, D
 from components.scenes.depth.build import SEED as FIRST
@@ -39,6 +41,17 @@ def test_the_clouds_are_the_stack(kind, gain):
             scale = np.abs(x).max()
             np.testing.assert_allclose(got[k], x, atol=1e-10 * scale)
             np.testing.assert_allclose(reads[k][:, :D], stack.norm(kind, x), atol=1e-10 * scale)
+
+
+@pytest.mark.parametrize("gain", [0.15, 0.95, 1.0, 1.05, 1.1, 1.3, 1.95])
+def test_without_a_norm_the_picture_holds_the_ways_whatever_the_size(gain):
+    recipe = recipe_of(SCENE, norm="none", blocks=MOST)
+    params, view = {"gain": gain}, recipe.views[0]
+    for k in range(MOST + 1):
+        at = recipe.moment(params, k)
+        for mark in (mark for mark in view.layers if isinstance(mark, Points | Trail)):
+            flat, _ = on_paper(view.at(k, params), mark.points(at), view.camera)
+            assert np.nanmax(np.abs(flat)) <= 1, (k, mark)
 
 
 def test_the_table_is_whole():
@@ -106,6 +119,16 @@ def test_curves_are_those_of_the_table():
                 assert (np.abs(points - at).max(-1) == 0).any() and at[0] == max(k, points[0, 0])
 
 
+@pytest.mark.parametrize("gain", [0.15, 1.0, 1.05, 1.87])
+def test_the_number_is_that_of_the_mark_on_its_curve(gain):
+    """Between the table's sizes of the branches, too: of 0.05 apart at most 4 % beside it."""
+    recipe = recipe_of(SCENE, norm="none", blocks=MOST)
+    at = recipe.moment({"gain": gain}, MOST)
+    (mark,) = (m for m in recipe.views[1].layers if m.draws == "points")
+    [[number]] = at.shown("size now", [recipe.readouts[0].row])
+    np.testing.assert_allclose(np.log10(number), mark.points(at)[0, 1], atol=np.log10(1.04))
+
+
 # --- the text
 
 
@@ -132,6 +155,12 @@ def sizes():
     squares = np.square(row("layer_norm")["size"])
     assert np.corrcoef(squares, range(13))[0, 1] > 0.995
     assert np.diff(np.log(row("none")["size"]))[3:].min() > 0.4
+
+
+def out_of_its_panel():
+    top = recipe_of(SCENE, norm="none").views[1].ranges[1][1]
+    assert np.log10(row("none", gain=1.4)["size"][12]) > top > np.log10(row("none")["size"][12])
+    test_without_a_norm_the_picture_holds_the_ways_whatever_the_size(1.95)
 
 
 def turns():
@@ -211,6 +240,7 @@ CLAIMS = {
     "The sphere has radius 2": on_the_sphere,
     "tokens with 64 numbers, medians of 20 draws; with **Curves of** you get those with four": the_setup,
     "There are four norms": the_setup,
+    "the picture follows them, while their curve leaves its panel at the top": out_of_its_panel,
     "after 12 blocks the size is 3.6": sizes,
     "after 12 blocks it is 462": sizes,
     "from 40° at the first block to 17° at the last. With the norm after the sums the stream stays at size 1, and the "

@@ -34,7 +34,8 @@ LOOKS = {  # the role and dash of the curves
     "none": ("series-4", "dot"),
 }
 MOST, TOKENS, SEED = 12, 6, 1
-BETWEEN = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.2, 1.4, 1.6, 1.8, 1.9)  # of the size of the branches
+BETWEEN = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.2, 1.4, 1.6, 1.8, 1.9, 1.95)  # sizes of the branches
+FINE = 39  # sizes of the branches, 0.05 apart
 FIRST = 3  # blocks at the opening: the stream has begun to leave the sphere, which is still large
 D = 4
 SHOW = hyperplane_basis(D)
@@ -185,10 +186,12 @@ def curve(what: str, found: Sequence[Found], count: int, start: int) -> tuple[Ro
 
 
 def size_of(found: Sequence[Found], kind: str, count: int) -> Row:
-    """The median size where the mark on its curve is."""
+    """The median size where the mark on its curve is; its logarithm is straight between rows of the table."""
     each = sorted((row for row in found if row["kind"] == kind), key=lambda row: row["gain"])
-    sizes = np.array([row["size"][: count + 1] for row in each])
-    return Row(Entries(np.zeros(count + 1), tracks={"gain": Track([row["gain"] for row in each], sizes)}))
+    gains, logs = [row["gain"] for row in each], np.log([row["size"][: count + 1] for row in each])
+    fine = np.linspace(gains[0], gains[-1], FINE)
+    sizes = np.exp([np.interp(fine, gains, log) for log in logs.T]).T
+    return Row(Entries(np.zeros(count + 1), tracks={"gain": Track(fine, sizes)}))
 
 
 def values(what: str, row: Found, count: int) -> Array:
