@@ -33,6 +33,9 @@ PYTEST = $(WITH_NODE) $(VENV) -m pytest --numprocesses=$(WORKERS) --dist=workste
 # It needs a JupyterLab, whose packages take seconds to load.
 NOTEBOOK = tests/browser/test_notebook.py
 UNITS = tests/assets tests/components tests/geometry tests/learning tests/tools
+# What Python has compiled it keeps, whatever the surroundings say: a run of the tests starts it a hundred times, and to
+# compile PyTorch, SciPy and Dash takes longer than to import them.
+unexport PYTHONDONTWRITEBYTECODE
 # A package's install scripts never run. No retries: after a failure the page still works, with a larger bundle.
 NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 # The drawing library as small as it gets, and the letters of the typefaces that we write: once, for all first visits.
@@ -82,6 +85,7 @@ locks: .venv/run.stamp
 
 clean:
 	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis test-results
+	find . -name __pycache__ -prune -exec rm -r {} +
 
 .venv/run.stamp: requirements/run.txt
 	@[ -x .venv/bin/pip ] || { \

@@ -2,10 +2,12 @@
 
 A property is tested however slow the machine is. Recipes never change: those that the tests of one process
 share are built once. Small matrices are multiplied by one thread each: more of them wait for one another
-busily, where tests run side by side.
+busily, where tests run side by side. Python keeps what it has compiled, also for the servers that start here,
+where an image's settings forbid it.
 """
 
 import os
+import sys
 import tempfile
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is there; also for those that start here
@@ -14,6 +16,8 @@ from hypothesis import settings
 
 from components.training import recipes
 
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 recipes.KEPT = 500

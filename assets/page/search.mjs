@@ -3,7 +3,7 @@
  * The search: one file of all texts, looked through here. The first half is pure: words in, entries out.
  *
  * @typedef {{kind: string, title: string, of: string, text: string, url: string, also?: string}} Entry
- * @typedef {{entry: Entry, score: number, said: string, part?: Entry}} Found a scene has the part of it that fits best
+ * @typedef {{entry: Entry, has: number, score: number, said: string, part?: Entry}} Found a scene has the part of it that fits best
  */
 
 import { h } from "../player/controls.mjs";
@@ -14,9 +14,14 @@ const MOST = 12, AROUND = 60; // results; characters on both sides of what was f
 const TITLE = 0.8, ALSO = 0.75, OF = 0.5, TEXT = 0.35, WHOLE = 0.3, PHRASE = 0.7, PAIR = 0.3;
 /** @type {Record<string, number>} */ const WEIGHT = { word: 1.1, scene: 1.15, question: 1.05, chapter: 1.05, stop: 0.95, text: 1 };
 const ENOUGH = 0.55; // of what was asked, rare words counting more
+const LEAST = 0.3; // … of it, where nothing has enough
 const MOSTLY = 0.7; // of it, in the part of a scene that is named
 const RAREST = 2.5; // a rare word tells more than a common one, but does not outvote several
 const NAMELESS = 0.5; // of its worth: a word after which nothing here is called
+
+/** Words that ask for the same here, and how much one is worth in place of another. */
+const SAME = ("average mean | axis axes coordinate component | big large real | delete drop remove rid | dent dip divot | eps epsilon | explode vanish"
+  + " | identical same | imitate learn mimic | keep preserve | location place position | net network | reorder shuffle permute").split(" | ").map((some) => some.split(" ")), SAID_SO = 0.8;
 
 /** How letters are called that a keyboard has not. @type {Record<string, string>} */
 const GREEK = { alpha: "α", beta: "β", gamma: "γ", epsilon: "ε", theta: "θ", mu: "μ", pi: "π", sigma: "σ", sqrt: "√" };
@@ -28,7 +33,7 @@ const written = (asked) => asked.replace(/_(\w+)/g, (_, name) => GREEK[name] ?? 
 const MEANS = /(?<=\bdo(?:es)?\b.*) mean$/;
 
 /** Words that ask, and say nothing of what is asked for. */
-const LITTLE = new Set(("a about an and any are as at be between by can could do does explain for from get has have how i if in instead into is it its me means "
+const LITTLE = new Set(("a about an and any are as at be between by can could do does explain for from get has have how i if in instead into is it its just me means "
   + "my not of on or so that the their there these this to versus vs was we what when where which who why will with would you").split(" "));
 
 /** Small letters without accents; one letter for each, so that places stay. American spellings as ours. @param {string} text */
@@ -60,6 +65,12 @@ function near(word, others) {
   return [...others].map((other) => ({ other, like: like(other) })).filter(({ like }) => like);
 }
 
+/** The words that ask for the same as one, with any ending. @param {string} word */
+function alike(word) {
+  const root = (/** @type {string} */ one) => stems(one).at(-1) ?? one;
+  return SAME.filter((some) => some.map(root).includes(root(word))).flat().filter((one) => root(one) !== root(word));
+}
+
 /** How well a word stands among others. @param {Set<string>} words @param {ReturnType<typeof near>} likes */
 const fit = (words, likes) => likes.reduce((best, { other, like }) => (like > best && words.has(other) ? like : best), 0);
 
@@ -83,10 +94,13 @@ function prepared(entries) {
 
 /** The entries that have what is asked, or most of it, the best first. @param {Entry[]} entries @param {string} query @returns {Found[]} */
 export function find(entries, query) {
-  const asked = written(folded(query)).trim(), told = [...new Set(pieces(asked.replace(/\P{L}+$/u, "").replace(MEANS, "")))], some = told.filter((word) => !LITTLE.has(word));
+  const asked = written(folded(query)).trim(), told = [...new Set(pieces(asked.replace(/[^\p{L}\p{N}]+$/u, "").replace(MEANS, "")))], some = told.filter((word) => !LITTLE.has(word));
   const words = some.length ? some : told, { all, vocabulary } = prepared(entries);
   if (!words.length) return [];
-  const likes = words.map((word) => [word, GREEK[word]].filter(Boolean).flatMap((each) => near(each, vocabulary)));
+  const likes = words.map((word) => [
+    ...[word, GREEK[word]].filter(Boolean).flatMap((each) => near(each, vocabulary)),
+    ...alike(word).flatMap((each) => near(each, vocabulary)).map(({ other, like }) => ({ other, like: SAID_SO * like })),
+  ]);
   const names = words.map((word, k) => all.map(({ title, words }) => ([word, GREEK[word]].includes(title) ? 1 : Math.max(TITLE * fit(words.title, likes[k]), ALSO * fit(words.also, likes[k])))));
   const fits = likes.map((like, k) => all.map(({ words }, i) => Math.max(names[k][i], OF * fit(words.of, like), TEXT * fit(words.text, like), WHOLE * fit(words.whole, like))));
   const known = fits.map((of) => { const n = of.filter(Boolean).length; return n && Math.min(RAREST, Math.log(1 + all.length / n)); });
@@ -95,12 +109,12 @@ export function find(entries, query) {
   const rare = known.map((r, k) => (r || usual) * (names[k].some(Boolean) ? 1 : NAMELESS)), most = rare.reduce((a, b) => a + b);
   const share = (/** @type {number} */ i) => rare.reduce((sum, r, k) => sum + (fits[k][i] ? r : 0), 0) / most;
   const pairs = words.slice(1).map((word, k) => ({ pair: `${words[k]} ${word}`, worth: rare[k] + rare[k + 1] })).filter(({ pair }) => place(asked, pair) >= 0);
+  const enough = all.some((_, i) => share(i) >= ENOUGH) ? ENOUGH : LEAST;
   const found = all.map(({ entry, title, also, text }, i) => {
-    const has = share(i);
-    const good = rare.reduce((sum, r, k) => sum + r * fits[k][i], 0) / most;
+    const has = share(i), good = rare.reduce((sum, r, k) => sum + r * fits[k][i], 0) / most;
     const phrase = [title, also, text].some((told) => place(told, asked) >= 0) ? PHRASE * (title === asked ? 2 : place(title, asked) >= 0 || place(also, asked) >= 0 ? 1 : 0.3) : 0;
     const named = pairs.reduce((sum, { pair, worth }) => sum + (place(title, pair) >= 0 || place(also, pair) >= 0 ? worth : 0), 0) / most; // two words of a name
-    return { entry, score: has < ENOUGH ? 0 : (good * has ** 2 + phrase + PAIR * named) * WEIGHT[entry.kind], said: said(entry.text, text, words) };
+    return { entry, has, score: has < enough ? 0 : (good * has ** 2 + phrase + PAIR * named) * WEIGHT[entry.kind], said: entry.kind === "question" ? around(entry.text, 0) : said(entry.text, text, words) };
   });
   const part = (/** @type {Entry} */ scene) => { // but for its first section, which is seen at once
     const own = all.flatMap(({ entry }, i) => (entry.of === scene.title ? [{ entry, has: share(i), good: rare.reduce((sum, r, k) => sum + r * fits[k][i], 0) }] : []));
@@ -112,10 +126,17 @@ export function find(entries, query) {
 
 /** What stands around the first word that is found, else the beginning. @param {string} text @param {string} searched @param {string[]} words */
 function said(text, searched, words) {
-  const at = Math.max(0, words.map((word) => place(searched, word)).find((at) => at >= 0) ?? 0);
+  return around(text, Math.max(0, words.map((word) => place(searched, word)).find((at) => at >= 0) ?? 0));
+}
+
+/** A text around a place. @param {string} text @param {number} at */
+function around(text, at) {
   const from = Math.max(0, at - AROUND), to = Math.min(text.length, at + 2 * AROUND);
   return `${from ? "… " : ""}${text.slice(from, to).trim()}${to < text.length ? " …" : ""}`;
 }
+
+/** What is said of what was found. @param {Found[]} found */
+const heard = (found) => (found.some(({ has }) => has >= ENOUGH) || !found.length ? `${found.length === MOST ? "The best " : ""}${found.length} found` : "Nothing has all of it. The nearest:");
 
 /** @type {Promise<Entry[]> | undefined} */ let known;
 
@@ -125,13 +146,13 @@ export function search(source) {
   const get = async () => { const reply = await fetch(base); if (!reply.ok) throw new Error(String(reply.status)); return reply.json(); };
   known ??= get();
   const list = h("ol", { className: "found" }), words = h("p", { className: "said", role: "status" });
-  const field = h("input", { type: "search", "aria-label": "Search titles, texts, questions and symbols", placeholder: "Titles, texts, questions, symbols", autocomplete: "off" });
+  const field = h("input", { type: "search", "aria-label": "Search titles, texts, questions and symbols", placeholder: "Question, word or symbol", autocomplete: "off" });
   const show = async () => {
     const asked = field.value, entries = await (known ?? get()).catch(() => null);
     if (asked !== field.value) return; // it was typed on
     known = entries ? known : undefined;
     const found = entries ? find(entries, asked) : [];
-    words.textContent = entries ? (asked.trim() ? `${found.length === MOST ? "The best " : ""}${found.length} found` : "") : "The texts did not come. Type again to try once more.";
+    words.textContent = entries ? (asked.trim() ? heard(found) : "") : "The texts did not come. Type again to try once more.";
     list.replaceChildren(...found.map(({ entry, said, part }) => h("li", {}, h("a", { href: new URL(entry.url, base).href },
       h("strong", {}, entry.title), h("span", { className: "of" }, `${NAMES[entry.kind]} · ${entry.of}`), h("span", {}, said)),
     ...(part ? [h("a", { href: new URL(part.url, base).href, className: "part" }, `There: ${part.title}`)] : []))));

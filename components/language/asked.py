@@ -1,6 +1,7 @@
 """What readers ask for by other names than ours: `texts/asked.md`, for the search.
 
-A line is `- slug: names` of a scene, or `- #id: names` of a word.
+A line is `- slug: names` of a scene, `- #id: names` of a word, or of the place in a scene that answers:
+`- slug#heading: names`, `- slug?tour=2: names`.
 """
 
 from __future__ import annotations
@@ -13,18 +14,18 @@ from components.language.scene import scenes
 from components.language.words import sections
 
 FILE = Path(__file__).parents[1] / "texts/asked.md"
-LINE = re.compile(r"^- (#?\w+): (.+)$", re.M)
+LINE = re.compile(r"^- (\S+): (.+)$", re.M)
 
 
 @cache
 def asked() -> dict[str, str]:
-    """The names by slug, or by `#id`. Raises ValueError where a line names nothing that there is."""
+    """The names by what they name. Raises ValueError where that is no scene and no word."""
     return read(FILE.read_text("utf-8"))
 
 
 def read(text: str) -> dict[str, str]:
     known = {*scenes(), *(f"#{word.id}" for some in sections().values() for word in some)}
     found = dict(LINE.findall(text))
-    if strangers := found.keys() - known:
+    if strangers := {name for name in found if (re.match(r"\w+", name) or [name])[0] not in known}:
         raise ValueError(f"texts/asked.md names {sorted(strangers)}, which are no scenes and no words")
     return found

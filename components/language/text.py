@@ -29,6 +29,13 @@ EDGE = re.compile(
 )
 APART = re.compile(r"\\q?quad\b|(\\allowbreak\b)")
 BAR = re.compile("<mo[^>]*>(&#x(?:0007C|02016);)</mo>")
+# What is raised, a root, a fraction: one that holds no other.
+POWER = re.compile(r"(<m[ino][^>]*>[^<]*</m[ino]>|<mrow>(?:(?!<mrow|<msqrt).)*?</mrow>)</msu(?:p|bsup)>")
+ROOT = re.compile(r"<msqrt>((?:(?!<msqrt|<mfrac).)*?)</msqrt>")
+FRACTION = re.compile(
+    r"<mfrac><mrow>((?:(?!<mfrac|<msqrt).)*?)</mrow><mrow>((?:(?!<mfrac|<msqrt).)*?)</mrow></mfrac>"
+)
+RAISED = str.maketrans("−+0123456789", "⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹")
 MOST_ANSWERS = 9  # a digit each
 PASSAGE = re.compile(r"^@(.*)\n((?:.+\n)+)", re.M)  # a line that names stages, and its paragraph
 
@@ -126,9 +133,31 @@ def line(text: str) -> str:
 
 
 def plain(html: str) -> str:
-    """HTML as text. Pieces of a formula stay together, blocks are apart."""
-    blocks = re.sub(r"</(?:p|h2|li|td|th)>", " ", html)
-    return " ".join(unescape(re.sub(r"<[^>]+>", "", blocks.replace("<msqrt>", "√"))).split())
+    """HTML as text. Pieces of a formula stay together, blocks are apart: x²/√(σ² + ε)."""
+    blocks, before = re.sub(r"</(?:p|h2|li|td|th)>", " ", html), ""
+    while blocks != before:
+        before = blocks
+        blocks = POWER.sub(lambda power: _raised(_told(power[1])), blocks)
+        blocks = ROOT.sub(lambda root: f"√{_one(_told(root[1]))}", blocks)
+        blocks = FRACTION.sub(lambda part: f"{_one(_told(part[1]))}/{_one(_told(part[2]))}", blocks)
+    return _told(blocks)
+
+
+def _told(html: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", html)).split())
+
+
+def _raised(told: str) -> str:
+    """As a power: small digits where there are any."""
+    if re.fullmatch("[−+0-9]+|′", told):
+        return told.translate(RAISED)
+    return f"^{_one(told)}"
+
+
+def _one(told: str) -> str:
+    """In brackets, if it is a sum or a quotient and has none."""
+    bare = re.search(r"[-+−…·/]", told) and not re.fullmatch(r"√?\([^()]*\)", told)
+    return f"({told})" if bare else told
 
 
 def parts(text: str, mark: str) -> tuple[str, list[tuple[str, str]]]:

@@ -32,7 +32,7 @@ def anchor(heading: str) -> str:
     return re.sub(r"\W+", "-", plain(heading).lower()).strip("-")
 
 
-def _entry(kind: str, title: str, of: str, text: str, url: str, also: str = "") -> dict[str, str]:
+def _entry(kind: str, title: str, of: str, text: str, url: str, also: str | None = "") -> dict[str, str]:
     told = {"kind": kind, "title": plain(title), "of": of, "text": plain(text), "url": url}
     return told | {"also": also} if also else told
 
@@ -54,20 +54,22 @@ def _words(place: Place) -> Iterator[dict[str, str]]:
 def _scenes(place: Place) -> Iterator[dict[str, str]]:
     for scene in scenes().values():
         url = place.scene(scene.slug)
-        yield _entry("scene", scene.title, "Scene", scene.lead, url, asked().get(scene.slug, ""))
-        yield from _parts(scene, url)
+        for kind, title, text, where in [("scene", scene.title, scene.lead, ""), *_parts(scene)]:
+            of = "Scene" if kind == "scene" else scene.title
+            yield _entry(kind, title, of, text, url + where, asked().get(scene.slug + where))
 
 
-def _parts(scene: Scene, url: str) -> Iterator[dict[str, str]]:
+def _parts(scene: Scene) -> Iterator[tuple[str, str, str, str]]:
+    """What a scene has to be found: its kind, title, text, and where in the page it stands."""
     text = scene.text
     _, *named = HEADING.split(text.html)
     for k, (title, body) in enumerate(zip(named[::2], named[1::2], strict=True)):
         before, *leads = LEAD.split(body) if k else (body,)  # the first is seen at once
         if before.strip():
-            yield _entry("text", title, scene.title, before, f"{url}#{anchor(title)}")
+            yield "text", title, before, f"#{anchor(title)}"
         for lead, words in zip(leads[::2], leads[1::2], strict=True):
-            yield _entry("text", lead.rstrip("."), scene.title, lead + words, f"{url}#{anchor(lead)}")
+            yield "text", lead.rstrip("."), lead + words, f"#{anchor(lead)}"
     for k, stop in enumerate(text.tour, start=1):
-        yield _entry("stop", stop.title, scene.title, f"{stop.question} {stop.html}", f"{url}?tour={k}")
+        yield "stop", stop.title, f"{stop.question} {stop.html}", f"?tour={k}"
     for k, (question, answer) in enumerate(text.questions, start=1):
-        yield _entry("question", question, scene.title, answer, f"{url}#answer-{k}")
+        yield "question", question, answer, f"#answer-{k}"

@@ -6,7 +6,7 @@ import pytest
 
 from components.language.asked import asked, read
 from components.language.scene import scenes
-from components.language.text import plain
+from components.language.text import markdown, plain
 from components.pages.search import anchor, index
 from components.pages.shell import Place
 from tests.assets.engine import Node
@@ -120,16 +120,42 @@ FIRST = {  # … and before all else: words with other endings, and some after w
     "do networks encode meaning in axis indices": "/heads",
     "can I undo LayerNorm": "/fibre",
     "does the KV cache need LayerNorm": "/block",
-    "is attention just cosine similarity": "/scores",
     "is one near-zero eigenvalue or two in the covariance": "/layernorm",
     "how does batchnorm differ geometrically": "/norms",
     "how is MNIST solved": "/digits",
 }
 
 
+ANSWERED = {  # … the paragraph, the answer or the stop itself
+    "why divide by √d": "/layernorm#the-deviation-is-a-distance",
+    "is centering needed at all": "/rmsnorm#answer-4",
+    "does the order of γ and the mean matter": "/layernorm#answer-5",
+    "should I normalise before or after multiplying by gamma": "/layernorm#answer-5",
+    "what does epsilon do to tiny vectors": "/layernorm#what-ε-leaves",
+    "does the position of eps matter": "/layernorm#what-ε-leaves",
+    "after gamma do the outputs still sum to zero": "/layernorm#the-gain-tilts-the-plane",
+    "numerical example in 3D": "/layernorm?tour=4",
+    "does centering keep distances and angles": "/layernorm#each-point-falls-by-its-own-height",
+    "does LayerNorm remove two dimensions": "/layernorm#one-direction-becomes-flat-not-two",
+    "does it depend on the batch size": "/norms#answer-1",
+    "why does the loss suddenly drop": "/spiral#why-does-the-loss-drop",
+    "can a network with only LayerNorm solve MNIST": "/digits#answer-4",
+    "does RMSNorm make keys unselectable": "/select#scale-does-it-centring-does-not",
+    "is attention just cosine similarity": "/block#are-scores-cosines-then",
+    "is the KV cache safe": "/block#what-is-past-stays",
+    "vanishing gradients": "/depth#the-gradient",
+    "do heads store meaning in particular axes": "/heads#where-it-is-open-there-is-no-such-difference",
+    "does ReLU throw information away": "/ffn#is-it-a-filter",
+    "can a network learn LayerNorm": "/symmetrise#answer-1",
+    "how do I cite this": "/words#cite",
+}
+
+
 def test_what_answers_a_question_comes_first(node, entries):
-    best = node.ask("find first", entries=entries, queries=list(FIRST))
-    assert {query: url.split("#")[0] for query, url in zip(FIRST, best, strict=True)} == FIRST
+    best = node.ask("find first", entries=entries, queries=[*FIRST, *ANSWERED])
+    told = dict(zip([*FIRST, *ANSWERED], best, strict=True))
+    assert {query: told[query].split("#")[0] for query in FIRST} == FIRST
+    assert {query: told[query] for query in ANSWERED} == ANSWERED
 
 
 def test_two_words_that_name_a_thing_count_together_and_a_mean_is_no_question(node, entries):
@@ -153,18 +179,34 @@ def test_a_scene_has_the_part_that_fits_best(node, entries, query, url, part):
 
 def test_other_names_are_of_what_there_is():
     assert asked()["digits"] and asked()["#gain"]
-    for stranger in ("nowhere", "#nothing"):
+    for stranger in ("nowhere", "#nothing", "nowhere#answer-1"):
         with pytest.raises(ValueError, match=stranger):
             read(f"- {stranger}: MNIST")
 
 
+def test_places_with_other_names_are_of_what_there_is(entries):
+    assert {f"/{name}" for name in asked() if "#" in name[1:] or "?" in name} <= {
+        each["url"] for each in entries
+    }
+
+
 def test_what_is_not_there_is_not_found(node, entries):
     assert found(node, entries, "xylophone") == found(node, entries, " ") == []
-    assert found(node, entries, "softmax xylophone zither marimba") == []
+    assert found(node, entries, "softmax xylophone zither marimba balalaika timpani") == []
 
 
-def test_a_word_that_nobody_here_uses_hides_little(node, entries):
+def test_words_that_nobody_here_uses_hide_little(node, entries):
     assert found(node, entries, "softmax xylophone")[0][1] == "/words#softmax"
+    nearest = node.ask("find", entries=entries, query="softmax xylophone zither marimba")
+    assert nearest[0]["entry"]["url"] == "/words#softmax" and nearest[0]["has"] < 0.5
+    assert node.ask("find", entries=entries, query="softmax")[0]["has"] == 1
+
+
+def test_a_word_is_found_by_another_that_asks_for_the_same(node, entries):
+    assert (
+        found(node, entries, "are angles preserved by centering")[0]
+        == found(node, entries, "does centering keep angles")[0]
+    )
 
 
 def test_the_words_around_what_was_found_are_told(node):
@@ -182,4 +224,6 @@ def test_a_site_has_its_own_addresses(entries):
 
 def test_headings_and_formulas_as_text():
     assert anchor("Why it is so") == "why-it-is-so"
+    formula = plain(markdown(r"$\frac{x^{-2} + 1}{\sqrt{\sigma_i^2 + \frac{1}{\varepsilon}}} e^{a}$"))
+    assert formula == "(x⁻²+1)/√(σi²+1/ε)e^a"
     assert plain("<p>a <math><msqrt><mn>3</mn></msqrt></math></p><p>b &amp; c</p>") == "a √3 b & c"
