@@ -312,7 +312,7 @@ CLAIMS = {
     "the longest key is 2.5 times as long as the shortest": key_lengths,
     "scores and cosines correlate with 0.92 to 0.96, by layer": scores_and_cosines,
     "Six tokens Six tokens, drawn by chance. They have different lengths and heights.": six,
-    "The copies are on the sphere of radius 2. Let the tokens become twice as large, **size of x** 2": twice,
+    "A copy of each goes to the sphere of radius 2. Let the tokens become twice as large, **size of x** 2": twice,
     "The blue points have gone twice as far out": twice,
     "by less than 0.0001": twice,
     "Gain and shift make an ellipsoid of the sphere.": the_sphere,

@@ -237,7 +237,7 @@ def the_triangle():
 
 
 def rises_and_falls():
-    at = state("A longer query")
+    at = state("A bound")
     keys = at.recipe.cloud("keys").at(at.params, at.progress)
     q = np.array([at.params["q1"], at.params["q2"]])
     scores = np.linspace(0, 40, 4001)[:, None] * (keys @ q)
