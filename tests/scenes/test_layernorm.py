@@ -31,6 +31,13 @@ def test_points_go_where_the_norm_sends_them(variant, d):
     np.testing.assert_allclose(end, norm(start, gamma=np.array(AXES[:d]), eps=0.0), rtol=0, atol=EXACT)
 
 
+def test_the_name_of_an_axis_stands_at_its_end_however_short_the_frame_makes_that():
+    recipe = recipe_of(SCENE, points="worked")
+    names, ends = (np.linalg.norm(recipe.cloud(name).points, axis=1) for name in ("axis names", "axes"))
+    assert ends[::2].max() > 2 * ends[::2].min()  # below, where less room is, they are shorter
+    assert (names / ends[1::2] > 1).all() and (names / ends[1::2] < 1.2).all()
+
+
 @EACH
 def test_semi_axes_are_those_of_the_gain(variant, d):
     recipe, params = scene(variant, d)
