@@ -1,4 +1,4 @@
-"""Places that several points share, as far as an eye can tell. The browser's engine mirrors this."""
+"""Places that several points share, in space and to the eye. The browser's engine mirrors this."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ SHARE = 50  # one point in so many of all makes a crowd, two at least: fewer mee
 AROUND = 12  # cells, about a mark: there a crowd has at most half as many others, or it is part of a curve
 
 
-def crowds(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[tuple[np.ndarray, int]]:
+def crowds(
+    points: np.ndarray, low: np.ndarray, high: np.ndarray, space: np.ndarray | None = None
+) -> list[tuple[np.ndarray, int]]:
     """The places where many of the points (N, k) stand, and how many: the fullest first.
 
-    low, high (k,): the ends of the axes. Points that are NaN count nowhere.
+    low, high (k,): the ends of the axes. space (N, d): where the points are of which these are a picture; who
+    is not there where most of a place are is not counted. Points that are NaN count nowhere.
     """
     here = np.asarray(points, np.float32).astype(float)
-    here = here[np.isfinite(here).all(-1)]
+    finite = np.isfinite(here).all(-1)
+    here, space = here[finite], (here if space is None else np.asarray(space))[finite]
+    reach = 3 * np.max(high - low) / FINE
     cells = np.floor((here - low) / (high - low) * FINE).astype(int)
     members: dict[tuple[int, ...], list[int]] = {}
     for i, cell in enumerate(map(tuple, cells.tolist())):
@@ -29,10 +34,14 @@ def crowds(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[tuple[
         own = [i for each in around for i in members.get(each, ())]
         if cell not in members or len(own) < least:
             continue
+        for each in around:
+            members.pop(each, None)
+        most = np.sort(space[own], axis=0)[len(own) // 2]
+        own = [i for i in own if np.abs(space[i] - most).max() <= reach]
+        if len(own) < least:
+            continue
         place = here[own].mean(0)
         near = (np.abs((here - place) / (high - low)) * FINE <= AROUND).all(-1).sum()
         if near <= 1.5 * len(own):
             found.append((place, len(own)))
-        for each in around:
-            members.pop(each, None)
     return sorted(found, key=lambda crowd: -crowd[1])

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Places that several points share, as far as an eye can tell. As geometry/crowds.py and components/drawing/crowds.py; a test
+ * Places that several points share, in space and as far as an eye can tell. As geometry/crowds.py and components/drawing/crowds.py; a test
  * holds them together. Pure.
  *
  * @typedef {{place: number[], count: number, cloud: string}} Crowd
@@ -16,9 +16,11 @@ const LETTER = 0.62; // of its height: how wide a digit is, at most
 const WIDE = 4 * FINE; // numbers of cells that a key has room for: farther out nothing is seen
 
 /** The places where many of the points (k numbers each) stand, the fullest first. @param {ArrayLike<number>} points
- * @param {[number, number][]} ranges @returns {{place: number[], count: number}[]} */
-export function crowds(points, ranges) {
-  const k = ranges.length, members = /** @type {Map<number, number[]>} */ (new Map());
+ * @param {[number, number][]} ranges @param {(i: number) => ArrayLike<number>} [space] where point i is of which these are a picture:
+ * who is not there where most of a place are is not counted
+ * @returns {{place: number[], count: number}[]} */
+export function crowds(points, ranges, space) {
+  const k = ranges.length, reach = (3 * Math.max(...ranges.map(([low, high]) => high - low))) / FINE, members = /** @type {Map<number, number[]>} */ (new Map());
   let all = 0;
   for (let i = 0; i < points.length; i += k) {
     let key = 0;
@@ -33,13 +35,22 @@ export function crowds(points, ranges) {
   }
   const least = Math.max(2, all / SHARE), steps = beside(k), full = [...members].filter(([, own]) => own.length > 1).sort(([, a], [, b]) => b.length - a.length);
   const found = full.flatMap(([key]) => {
-    const own = steps.flatMap((by) => members.get(key + by) ?? []);
-    if (!members.has(key) || own.length < least) return [];
+    const all = steps.flatMap((by) => members.get(key + by) ?? []);
+    if (!members.has(key) || all.length < least) return [];
     for (const by of steps) members.delete(key + by);
+    const own = space ? together(all, (i) => space(i / k), reach) : all;
+    if (own.length < least) return [];
     const place = ranges.map((_, r) => own.reduce((sum, i) => sum + points[i + r], 0) / own.length);
     return near(points, place, ranges) <= 1.5 * own.length ? [{ place, count: own.length }] : [];
   });
   return found.sort((a, b) => b.count - a.count);
+}
+
+/** Those of some points that are where most of them are. @param {number[]} own @param {(i: number) => ArrayLike<number>} space
+ * @param {number} reach */
+function together(own, space, reach) {
+  const all = own.map(space), most = Array.from(all[0], (_, j) => Float64Array.from(all, (x) => x[j]).sort()[all.length >> 1]);
+  return own.filter((_, i) => most.every((m, j) => Math.abs(all[i][j] - m) <= reach));
 }
 
 /** How many points are about as near to a place as a mark is wide. @param {ArrayLike<number>} points @param {number[]} place
@@ -71,22 +82,33 @@ export function legible(crowds, at, tall) {
   });
 }
 
-/** The crowds of each cloud's points in a view: those that it shows, each once, and no point that is picked out.
+/** The crowds of each cloud's points in a view, the fullest first: of those that it shows, each where the topmost mark does, and
+ * of no point that is picked out. Those of a place share it in their cloud's space, not in this picture of it alone.
  * @param {import("./engine.mjs").View} view @param {import("./marks.mjs").Moment} moment @returns {Crowd[]} */
 export function crowdsOf({ layers, dims, ranges }, moment) {
-  const shown = /** @type {Map<string, Set<number>>} */ (new Map()), coordinates = /** @type {Map<string, number[]>} */ (new Map());
-  for (const mark of layers) {
-    const { cloud, only } = mark, picked = only === "followed" || (only && "kind" in only && only.kind === "highest");
-    if (mark.mark !== "Points" || picked || cloudOf(moment.recipe, cloud).points.shape[0] < 2 || !(opacityOf(mark, moment.progress) > 0)) continue;
-    const points = pointsOf(mark, moment), own = shown.get(cloud) ?? new Set(), all = coordinates.get(cloud) ?? [];
+  const taken = /** @type {Map<string, Set<number>>} */ (new Map());
+  const shown = /** @type {Map<string, {cloud: string, known: Float64Array[], numbers: number[], points: number[]}>} */ (new Map());
+  for (const mark of [...layers].reverse()) {
+    const { cloud, only, rows } = mark, picked = only === "followed" || (only && "kind" in only && only.kind === "highest");
+    const n = cloudOf(moment.recipe, cloud).points.shape[0];
+    if (mark.mark !== "Points" || picked || n < 2 || !(opacityOf(mark, moment.progress) > 0)) continue;
+    const stages = [...new Set(rows.map(({ stage }) => stage))].sort(), key = JSON.stringify([cloud, stages]);
+    const points = pointsOf(mark, moment), own = taken.get(cloud) ?? new Set();
+    const known = stages.map((stage) => (stage === null ? moment.at[cloud] : moment.stages[cloud][stage]));
+    const group = shown.get(key) ?? { cloud, known, numbers: [], points: [] };
     for (let i = 0; i < points.length / dims; i++) {
       const index = Array.isArray(only) ? only[i] : i;
       if (own.has(index) || Number.isNaN(points[i * dims])) continue;
       own.add(index);
-      for (let r = 0; r < dims; r++) all.push(points[i * dims + r]);
+      group.numbers.push(index);
+      for (let r = 0; r < dims; r++) group.points.push(points[i * dims + r]);
     }
-    shown.set(cloud, own);
-    coordinates.set(cloud, all);
+    taken.set(cloud, own);
+    shown.set(key, group);
   }
-  return [...coordinates].flatMap(([cloud, points]) => crowds(points, ranges).map((crowd) => ({ ...crowd, cloud })));
+  return [...shown.values()].flatMap(({ cloud, known, numbers, points }) => {
+    const n = cloudOf(moment.recipe, cloud).points.shape[0];
+    const space = (/** @type {number} */ i) => known.flatMap((x) => [...x.subarray((numbers[i] * x.length) / n, ((numbers[i] + 1) * x.length) / n)]);
+    return crowds(points, ranges, space).map((crowd) => ({ ...crowd, cloud }));
+  }).sort((a, b) => b.count - a.count);
 }

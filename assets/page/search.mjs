@@ -16,11 +16,12 @@ const TITLE = 0.8, ALSO = 0.75, OF = 0.5, TEXT = 0.35, WHOLE = 0.3, PHRASE = 0.7
 const ENOUGH = 0.55; // of what was asked, rare words counting more
 const LEAST = 0.3; // … of it, where nothing has enough
 const MOSTLY = 0.7; // of it, in the part of a scene that is named
+const NEARLY = 0.75; // of the worth of its scene: with it, what answers comes before the scene
 const RAREST = 2.5; // a rare word tells more than a common one, but does not outvote several
 const NAMELESS = 0.5; // of its worth: a word after which nothing here is called
 
 /** Words that ask for the same here, and how much one is worth in place of another. */
-const SAME = ("average mean | axis axes coordinate component | big large real | delete drop remove rid | dent dip divot | eps epsilon | explode vanish"
+const SAME = ("another other | average mean | axis axes coordinate component | big large real | delete drop remove rid | dent dip divot | eps epsilon | explode vanish"
   + " | identical same | imitate learn mimic | keep preserve | location place position | net network | reorder shuffle permute").split(" | ").map((some) => some.split(" ")), SAID_SO = 0.8;
 
 /** How letters are called that a keyboard has not. @type {Record<string, string>} */
@@ -116,6 +117,10 @@ export function find(entries, query) {
     const named = pairs.reduce((sum, { pair, worth }) => sum + (place(title, pair) >= 0 || place(also, pair) >= 0 ? worth : 0), 0) / most; // two words of a name
     return { entry, has, score: has < enough ? 0 : (good * has ** 2 + phrase + PAIR * named) * WEIGHT[entry.kind], said: entry.kind === "question" ? around(entry.text, 0) : said(entry.text, text, words) };
   });
+  for (const { entry: scene, score } of found.filter(({ entry }) => entry.kind === "scene")) {
+    const own = found.filter(({ entry }) => entry.of === scene.title).reduce((a, b) => (b.score > a.score ? b : a));
+    if (own.score >= NEARLY * score) own.score = Math.max(own.score, score * 1.001);
+  }
   const part = (/** @type {Entry} */ scene) => { // but for its first section, which is seen at once
     const own = all.flatMap(({ entry }, i) => (entry.of === scene.title ? [{ entry, has: share(i), good: rare.reduce((sum, r, k) => sum + r * fits[k][i], 0) }] : []));
     return own.slice(1).filter(({ has }) => has >= MOSTLY).sort((a, b) => b.good - a.good)[0]?.entry;

@@ -12,6 +12,6 @@ export function question({ question, answers }, guess) {
 
 /** Whether a guess was right; without one, the answer. @param {{question: string, answers: string[], right: number}} stop @param {number | null} answer */
 export function verdict({ question, answers, right }, answer) {
-  const word = answer === null ? "The answer" : answer === right ? "Right" : "No";
+  const word = answer === null ? "The answer" : answer === right ? "Right" : "Not so. It is";
   return h("div", { className: "verdict" }, h("p", { innerHTML: question }), h("p", { innerHTML: `<strong>${word}:</strong> ${answers[right]}.` }));
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
 
 from components.language.cloud import Moment
@@ -13,22 +15,26 @@ Array = np.ndarray
 
 
 def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
-    """(place, count, cloud) of the points that the view shows, each once, and none that is picked out."""
-    shown: dict[str, dict[int, Array]] = {}
-    for mark in view.layers:
+    """(place, count, cloud) of the points that the view shows, the fullest first: each where the top mark
+    shows it, and none that is picked out. Those of a place share it in their cloud's space, too."""
+    taken: dict[str, set[int]] = defaultdict(set)
+    shown: dict[tuple[str, tuple[int, ...]], list[tuple[Array, Array]]] = defaultdict(list)
+    for mark in reversed(view.layers):
         if not isinstance(mark, Points) or isinstance(mark.only, Followed | Highest):
             continue
         if len(at.clouds[mark.cloud].points) < 2 or not mark.opacity_at(at.progress) > 0:
             continue
-        points, own = mark.points(at), shown.setdefault(mark.cloud, {})
+        stages = tuple(sorted({-1 if row.stage is None else row.stage for row in mark.rows}))  # −1 is now
+        known = [at.now(mark.cloud) if k < 0 else at.stages(mark.cloud)[k] for k in stages]
+        points, space, own = mark.points(at), np.hstack(known), taken[mark.cloud]
         numbers = mark.only if isinstance(mark.only, list | tuple) else range(len(points))
         for i, point in zip(numbers, points, strict=True):
-            if not np.isnan(point[0]):
-                own.setdefault(int(i), point)
+            if i not in own and not np.isnan(point[0]):
+                own.add(i)
+                shown[mark.cloud, stages].append((point, space[i]))
     low, high = np.array(view.ranges, float).T
-    return [
-        (place, count, cloud)
-        for cloud, own in shown.items()
-        if own
-        for place, count in crowds(np.array(list(own.values())), low, high)
-    ]
+    found = []
+    for (cloud, _), every in shown.items():
+        points, space = map(np.array, zip(*every, strict=True))
+        found += [(place, count, cloud) for place, count in crowds(points, low, high, space)]
+    return sorted(found, key=lambda crowd: -crowd[1])

@@ -6,7 +6,7 @@ import { Binding, paced, query } from "../../assets/guest/binding.mjs";
 import { recipe } from "../../assets/guest/made.mjs";
 import { side } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
-import { crowds, legible } from "../../assets/engine/crowds.mjs";
+import { crowds, crowdsOf, legible } from "../../assets/engine/crowds.mjs";
 import * as marks from "../../assets/engine/marks.mjs";
 import { edgeOn } from "../../assets/engine/geometry.mjs";
 import { hull } from "../../assets/engine/hull.mjs";
@@ -121,6 +121,11 @@ const answers = {
     const stages = engine.stages(recipe, params), at = engine.positions(recipe, params, progress);
     const player = { recipe, stages, at, params, progress, followed, moment: { recipe, stages, at, params, progress, followed } };
     return recipe.readouts.map((r) => readout(r, recipe, player));
+  },
+  /** The counts that each view of a recipe shows. */
+  counts({ recipe, params, progress, followed }) {
+    const stages = engine.stages(recipe, params), at = engine.positions(recipe, params, progress);
+    return recipe.views.map((view) => crowdsOf(view, { recipe, stages, at, params, progress, followed }));
   },
   /** The points that each text of a recipe marks. */
   letters({ recipe, params, progress, followed }) {

@@ -205,11 +205,13 @@ def trained_model():
 
 
 def twice():
-    assert stop("depth", "Each block turns less").params["gain"] == 1
+    assert stop("depth", "Larger branches").params["gain"] == 2
     said(row("layer_norm")["turn"][-1], "17")
     said(row("layer_norm", gain=2.0)["turn"][-1], "17")
     more = np.array(row("layer_norm", gain=2.0)["turn"]) - row("layer_norm")["turn"]
     assert more[:2].min() > 5 and abs(more[-1]) < 1
+    grown = row("layer_norm", gain=2.0)["size"][-1] / row("layer_norm")["size"][-1]
+    assert 1.9 < grown < 2.1
 
 
 def small_branches():
@@ -253,9 +255,10 @@ CLAIMS = {
     "has four layers, and its stream has the sizes 1.5, 3.7, 4.3, 8.6 and 10.1": trained_model,
     "Its layers turn a token by 100°, 36°, 26° and 20°.": trained_model,
     "### Through twelve blocks The tokens start near the sphere and leave it behind.": on_the_sphere,
-    "Make **size of the branches** 2": twice,
+    "Let all that the blocks add become twice as large, **size of the branches** 2.": twice,
     "about twice as far": twice,
-    "It was 17° and is 17°. Only the first blocks turn more.": twice,
+    "It was 17° and is 17°. Only the first blocks turn more: later the stream has grown "
+    "as much as what is added. Move **size of the branches** back to 1": twice,
     "The size grows to 462, and the gradient with it.": no_norm_stop,
     "It cannot grow, and every block turns it about as far as the last one did.": turns,
     "No norm, but branches of 0.2.": small_branches,

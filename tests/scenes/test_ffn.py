@@ -363,7 +363,7 @@ def one_at_a_time():
 
 @cache
 def zeros_without_a_loss():
-    _, at = at_stop("Zeros without a loss")
+    _, at = at_stop("A larger shift")
     on = at.stages("points")[1] > 0
     assert on.sum(1).min() == 2 and (on.mean(0) < 1).all() and by_hand(0, 0.75)[0] == pytest.approx(1)
     assert np.linalg.matrix_rank(CIRCLE.T[:2]) == np.linalg.matrix_rank(CIRCLE.T[1:]) == 2

@@ -265,7 +265,7 @@ CLAIMS = {
     "Of the 60 keys 32 are hollow. You follow the a of *great*. Thick lines lead to two other letters a that it lies "
     "between: 7 keys average to it. No query can give it more than 26.0 % of the attention.": first,
     "- fewer than 32 - 32, as before - * more than 32 It is 47.": height,
-    "- * none - about half - 47, as before Every key is a corner of the hull.": sphere,
+    "- * none - about half - 47, as before On a sphere no key is an average of others: every one is a corner of the hull.": sphere,
     "Still every key can win.": gain,
     "Of the 60 keys 31 can never win. Taking all four layers together, 45 of the 60 letters can never win in at least "
     "one.": deeper,

@@ -201,6 +201,38 @@ def what_epsilon_leaves():
             assert (half**2).sum() == pytest.approx(d / 2)
 
 
+def with_deviation(sigma):
+    return sigma * np.array([1.0, 1.0, -2.0]) / np.sqrt(2)
+
+
+def tiny_vectors():
+    for eps in (1e-5, 0.1):
+        short = with_deviation(1e-4 * np.sqrt(eps))
+        np.testing.assert_allclose(layer_norm(short, eps=eps), short / np.sqrt(eps), rtol=1e-7)
+        assert (layer_norm(np.zeros(3), eps=eps) == 0).all()
+
+
+def where_it_stands():
+    for convention, half, felt in (("std", 1 / 2, 1e-5), ("pytorch", np.sqrt(1 / 2), 0.003)):
+        for sigma, left in ((felt, half), (100 * felt, 1)):
+            z = layer_norm(with_deviation(sigma), eps=1e-5, convention=convention)
+            assert np.linalg.norm(z) / np.sqrt(3) == pytest.approx(left, abs=0.03)
+
+
+def the_order_of_the_steps():
+    recipe = recipe_of(SCENE, d=3)
+    x, *_ = recipe.cloud("points").stages(recipe.defaults)
+    first = center(np.sqrt(3) * u_eps(x, eps=0.0))
+    q = x.mean(1) / x.std(1)
+    np.testing.assert_allclose(np.linalg.norm(first, axis=1), np.sqrt(3 / (1 + q**2)), rtol=1e-9)
+    for gamma in ((2.0, 1.0, 0.5), (2.0, 2.0, 2.0)):
+        gained = layer_norm(np.array(gamma) * x, eps=0.0)
+        np.testing.assert_allclose(np.linalg.norm(gained, axis=1), np.sqrt(3), atol=1e-9)
+        np.testing.assert_allclose(gained.sum(1), 0, atol=1e-9)
+        same = np.abs(gained - layer_norm(x, eps=0.0)).max() < 1e-9
+        assert same == (len(set(gamma)) == 1)
+
+
 def the_tilted_plane():
     rng = np.random.default_rng(0)
     for d in DIMENSIONS:
@@ -380,6 +412,9 @@ CLAIMS = {
     r"has length 1. The height of $x$ along it is": the_height,
     r"so the cloud does not move as a whole: it is flattened, and two points come nearer to each other unless they were at the same height.": points_come_nearer,
     r"at $\sigma^2 = \varepsilon$ half of the sum is left.": what_epsilon_leaves,
+    r"A vector whose $\sigma$ is far below $\sqrt\varepsilon$ is multiplied by $1/\sqrt\varepsilon$ and no more: it stays short, and 0 stays 0.": tiny_vectors,
+    r"then half of the length is left at $\sigma = \varepsilon$. With $\varepsilon = 10^{-5}$ this is felt by vectors of $\sigma$ about 0.00001 only, PyTorch's by those of about 0.003.": where_it_stands,
+    r"### Does the order of the steps matter? Yes.": the_order_of_the_steps,
     r"$$\sum_i z_i^2 = d \, \frac{\sigma^2}{\sigma^2 + \varepsilon}$$ in place of $d$.": what_epsilon_leaves,
     r"Let $v$ lie in the plane, so $\sum_i v_i = 0$, and let no $\gamma_i$ be 0. Then $\sum_i \frac{1}{\gamma_i} (\gamma_i v_i) = 0$: the vector $(1/\gamma_1, \dots, 1/\gamma_d)$ is perpendicular to the new plane.": the_tilted_plane,
     r"| $x + b𝟏$ | the same point | | $c x$, with $c > 0$ and $\varepsilon = 0$ | the same point | | $-x$ | the opposite point |": what_is_lost,

@@ -338,6 +338,15 @@ def test_a_weight_beyond_half_precision_does_not_fit_into_a_link():
         weights_text(Attention(), np.full(584, 2e3))
 
 
+def no_score_along_any():
+    draw = np.random.default_rng(0)
+    keys, taken = draw.normal(size=(50, 8)), draw.normal(size=(8, 3))  # one direction, or several
+    for some in (taken[:, :1], taken):
+        left = keys - keys @ some @ np.linalg.pinv(some)
+        assert np.abs(left @ some).max() < 1e-12
+        assert np.linalg.matrix_rank(left) == 8 - some.shape[1]
+
+
 CLAIMS = {
     "With as many steps as the paper's, 17,000, from 80,000 sequences, and a rate that falls from 0.001 to 0, but "
     f"with 256 sequences a step and two seeds of each norm, four of LayerNorm, the losses end at {both('layer_norm')} with LayerNorm, "
@@ -356,6 +365,7 @@ CLAIMS = {
     "of ten seeds, with the medians of four **norms before attention**": ten_and_four,
     "LayerNorm takes the mean off each key, so $\\langle \\mathbf 1, k\\rangle = 0$: a query along 𝟏 gives all keys "
     "the score 0": no_score,
+    "a query along it gives all of them the score 0": no_score_along_any,
     "**no projection, length $1/\\sqrt d$** is theirs": eight_times,
     "but for keys of length $1/\\sqrt d$, whose scores are small from the start": the_shares,
     "No projection, and keys of length $1/\\sqrt d$.": the_other_norm,

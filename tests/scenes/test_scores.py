@@ -360,7 +360,7 @@ CLAIMS = {
     "On the sphere the blue hill is under its law again.": mended,
     r"each score is 64 or −64. Now $1/d_k$ is the factor that brings it to 1 or −1.": at_the_poles,
     "### An angle of 60°": a_dozen,
-    "How many of a million random keys are within 60°": a_dozen,
+    "How many of a million random keys are within 60° of $q$, in 64 coordinates": a_dozen,
     "about a quarter million - about a thousand - * about a dozen": a_dozen,
     "The expected number is 13.0, and in 512 coordinates, of which these are one head's, none.": a_dozen,
     "A head of 8 coordinates, of 64: one random key in ten is within 60°.": one_in_ten,

@@ -66,7 +66,7 @@ def fibre() -> list[Part]:
     sheet, quad = np.array([[a, h] for a in (-HALF, 0, HALF) for h in (-HALF, HALF)]), clouds.grid_mesh(2, 2)
     slide = Affine(Entries(np.zeros((2, 2)), {"c": np.eye(2)}), Entries(np.zeros(2), {"b": [0, ROOT]}))
     axis, title = np.column_stack([0 * STEP, STEP]), "α = 0: no direction"
-    ends = 1.22 * ROOT * np.array([[1, 0], [-1, 0]])
+    ends = ROOT * np.array([[1.2, -0.2], [-1.2, -0.2]])  # below the counts at the images
     return [
         half("other", -1, "half-plane α < 0"),
         half("input", 1, "half-plane α > 0"),

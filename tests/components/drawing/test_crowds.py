@@ -1,0 +1,55 @@
+"""Counts are of points that are in one place, not of those that one picture alone puts there."""
+
+import pytest
+
+from components.drawing.crowds import crowds_of
+from components.language.packing import packed
+from components.language.scene import scenes
+from components.training.recipes import recipe_of
+from tests.assets.engine import Node
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+def counts(recipe, view, progress):
+    at = recipe.moment(recipe.defaults, progress)
+    (view,) = (each for each in recipe.views if each.name == view)
+    return [count for _, count, _ in crowds_of(view, at)]
+
+
+def test_who_stands_behind_another_is_not_with_it():
+    """From above, the points of a plane are in sixteen rows; on the sphere each half of them is one point."""
+    recipe = recipe_of(scenes()["fibre"])
+    assert counts(recipe, "above", 0) == []
+    assert counts(recipe, "above", 1) == [16] * 16
+    assert counts(recipe, "above", 2) == [128, 128]
+    assert counts(recipe, "space", 2) == [128, 128, 16]  # and those without a direction
+    assert counts(recipe_of(scenes()["stretch"], n="24"), "curve", 0) == []
+
+
+@pytest.mark.parametrize(
+    ("slug", "choices"),
+    [
+        ("fibre", {}),
+        ("layernorm", {"points": "lattice"}),
+        ("layernorm", {"d": "2"}),
+        ("language", {}),
+        ("norms", {}),
+    ],
+)
+def test_the_browser_counts_alike(node, slug, choices):
+    recipe = recipe_of(scenes()[slug], **choices)
+    for progress in range(len(recipe.stages)):
+        moment = {"params": recipe.defaults, "progress": progress, "followed": recipe.follow}
+        at = recipe.moment(recipe.defaults, progress, followed=recipe.follow)
+        for view, found in zip(
+            recipe.views, node.ask("counts", recipe=packed(recipe), **moment), strict=True
+        ):
+            want = crowds_of(view, at)
+            assert sorted((c["count"], c["cloud"]) for c in found) == sorted(
+                (n, cloud) for _, n, cloud in want
+            )
