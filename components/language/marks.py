@@ -280,7 +280,7 @@ class Way(Stroke):
         return _ways([m.shown(self.cloud, self.rows) for m in moments], indices(self.only, self.cloud, at))
 
 
-def _ways(corners: Sequence[Array], shown: Sequence[int]) -> Array:
+def _ways(corners: Sequence[Array], shown: Array) -> Array:
     """The points shown of the first corner, the second, and so on, joined; a gap after each point's way."""
     gap = np.full_like(corners[0], np.nan)
     return np.stack([*corners, gap], axis=1)[shown].reshape(-1, gap.shape[-1])
