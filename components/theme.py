@@ -73,6 +73,11 @@ SCALES = {
         ("#7b158d", "#b586b8", "#cbc8c2", "#d3ab63", "#c08500"),
         ("#c268cf", "#95638f", "#6a6a70", "#ad905c", "#f6bd5f"),
     ),
+    # the same of points, each of which must be seen on the paper and on a sphere
+    "height": (
+        ("#7b158d", "#8f5a98", "#7d7a74", "#a07a32", "#a87400"),
+        ("#c268cf", "#b184b6", "#a9a9ae", "#c8aa74", "#f6bd5f"),
+    ),
     "sequential": (("#d3def4", "#1b70e6", "#112a5c"), ("#2a3a58", "#86b9ff", "#ecf2ff")),
     # of few points, each of which must be seen on the paper
     "weight": (("#7ea5e6", "#1b70e6", "#112a5c"), ("#4f75bd", "#86b9ff", "#ecf2ff")),

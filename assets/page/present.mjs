@@ -32,7 +32,8 @@ export function present(player, handed = false) {
     for (const each of [dot.element, close]) each.remove();
     if (tour?.card.parentElement === stage) home?.prepend(tour.card);
     if (document.fullscreenElement === root) document.exitFullscreen();
-    if (left?.isConnected) /** @type {HTMLElement} */ (left).focus({ preventScroll: true });
+    const back = tour && tour.current >= 0 && !tour.card.contains(left) ? tour.card.querySelector("h2") : left;
+    if (back?.isConnected) /** @type {HTMLElement} */ (back).focus({ preventScroll: true });
   };
   const press = (/** @type {KeyboardEvent} */ event) => {
     if (elsewhere(event) || event.shiftKey || document.querySelector("dialog[open]")) return;

@@ -41,24 +41,22 @@ function text(r, recipe, player) {
       event.stopPropagation();
       player.follow(Math.max(0, Math.min(last, to)));
     } }, ...each);
-  const words = h("span", { className: "key" });
   /** @type {(Float64Array | Float64Array[])[]} */ let known = [];
-  let followed = -1, shown = "";
+  let followed = -1, shown = "none yet";
   return {
-    element: h("div", { className: "letters" }, box, words),
+    element: h("div", { className: "letters" }, box, h("span", { className: "key" }, `marked: ${r.label}`)),
     show() {
       const inputs = [player.moment.at[r.cloud], player.moment.stages[r.cloud]];
       if (inputs.some((input, i) => input !== known[i])) {
         known = inputs;
         const few = marked(r, player.moment), names = few.join();
-        if (names !== shown || !words.textContent) {
+        if (names !== shown) {
           shown = names;
           const those = new Set(few);
           each.forEach((span, i) => {
             span.classList.toggle("marked", those.has(i));
             span.ariaLabel = `${span.textContent.trim() || "space"}${those.has(i) ? `, ${r.label}` : ""}`;
           });
-          words.textContent = `${r.label}: ${few.length} of ${each.length}`;
         }
       }
       const now = Math.min(player.followed, last);

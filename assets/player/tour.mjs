@@ -51,7 +51,9 @@ export function tour(part, all, player) {
     start.hidden = true;
     stops.forEach((stop, i) => stop.classList.toggle("current", i === k));
     if (!asking()) return reveal(null);
+    const held = card.contains(document.activeElement);
     words.replaceChildren(question(all[k], answer));
+    if (held) title.focus({ preventScroll: true }); // the answers come next: the same key does not pass them by
     near();
     if (k && before !== k - 1) player.go(all[k - 1].state);
   };

@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -264,6 +265,11 @@ def _shortened(recipe: Recipe, view: View, clouds: dict[str, Cloud]) -> View:
         ]
         return max(float(np.nanmax(np.abs(each), initial=0)) for each in flat)
 
+    def each(mark: Mark, stage: int) -> Array:
+        """(N, 1): how far out each point of its cloud is then."""
+        shown = Moment(clouds, recipe.defaults, float(stage), recipe.follow).shown(mark.cloud, mark.rows)
+        return np.abs(on_paper(axes[stage], shown, view.camera)[0]).max(1, keepdims=True)
+
     for k, mark in enumerate(layers):
         if not mark.guide or not (isinstance(mark, Disc | Rim) or mark.cloud not in shared):
             continue
@@ -278,9 +284,23 @@ def _shortened(recipe: Recipe, view: View, clouds: dict[str, Cloud]) -> View:
                     break
                 if isinstance(mark, Disc | Rim):
                     layers[k] = mark = replace(mark, radius=mark.radius / out)
-                else:
-                    clouds[mark.cloud] = replace(clouds[mark.cloud], points=clouds[mark.cloud].points / out)
+                    continue
+                cloud = clouds[mark.cloud]
+                by = each(mark, stage) / limit if _along_rays(mark, cloud.points) else np.array([[out]])
+                clouds[mark.cloud] = replace(cloud, points=cloud.points / by.clip(1, GENTLY))
     return replace(view, layers=tuple(layers))
+
+
+def _along_rays(mark: Mark, points: Array) -> bool:
+    """Whether each point of a guide can come nearer to the origin by itself: names, and lines through it."""
+    if not isinstance(mark, Line):
+        return mark.draws == "labels"
+    ends = [
+        points[[i, j]]
+        for i, j in pairwise(range(len(points)) if mark.order is None else mark.order)
+        if i >= 0 <= j
+    ]
+    return all(abs(a @ b) >= (1 - ONE) * np.linalg.norm(a) * np.linalg.norm(b) for a, b in ends)
 
 
 def on_paper(view: View, points: Array, camera: Sequence[float]) -> tuple[Array, Array]:

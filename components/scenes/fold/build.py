@@ -42,7 +42,7 @@ def build(choices: Choices) -> Recipe:
         formula=circle.formula(first),
         table=Table("points", columns=("components", "norm")),
         readouts=(
-            Number("Speed dx′/dt of the red point", "speed", SPEED[1], Followed()),
+            Number("Speed of the red point when t moves", "speed", SPEED[1], Followed()),
             Residual("Largest distance to the closed form", "points", "closed form", coordinates=1),
         ),
         progress=2,

@@ -221,7 +221,7 @@ def hand(d: int, points: np.ndarray, last: int, spread: float) -> tuple[Mark, ..
     if d == 4:
         missing = "the coordinate along 1, which the picture leaves out"
         most = round(spread * float(np.sqrt(np.mean(points.sum(1) ** 2))), 1) or 3.0  # two deviations
-        color = Color("diverging", -most, most, of=Row((0.5,) * 4), title=missing)
+        color = Color("height", -most, most, of=Row((0.5,) * 4), title=missing)
     return (
         Points("points", "input", show, "a point", color=color, size=size, hand=Follow()),
         Trail("points", "trail", show, only=few, size=2, opacity=0.8),

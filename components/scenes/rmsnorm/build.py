@@ -82,12 +82,13 @@ def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
 def guides() -> list[Part]:
     """The sphere of radius √3, its equator in the hyperplane, and the line along 1 with its poles."""
     equator = clouds.circle(128, *U, radius=ROOT)
+    names = (
+        np.array([[1.6], [1.36]]) * ROOT * POLES
+    )  # letters stand above their place: the lower ones clear of the line
     return [
         draw("mean line", Line, "mean-direction", SHOW, 1.24 * ROOT * POLES, size=4, opacity=0.6, guide=True),
         draw("poles", Points, "mean-direction", SHOW, ROOT * POLES, size=8),
-        draw(
-            "pole names", Labels, "mean-direction", SHOW, 1.36 * ROOT * POLES, labels=["−𝟏", "+𝟏"], guide=True
-        ),
+        draw("pole names", Labels, "mean-direction", SHOW, names, labels=["−𝟏", "+𝟏"], guide=True),
         *globe(SHOW, ROOT * UP, mesh=[0.07, 0.07, 0.12, 0.15]),
         draw("equator", Line, "hyperplane", SHOW, equator, size=4, opacity=0.8),
     ]

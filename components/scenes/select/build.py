@@ -191,7 +191,7 @@ def colors(which: str, score: Row, size: float) -> Color:
         return Color("weight", 0, 0.5, of=LargestWeight(), title=TITLE % "the most it can get")
     if which == "attention":
         return Color("weight", 0, 0.5, of=Attention(score), title=TITLE % "its softmax weight now")
-    return Color("diverging", -1.5 * size, 1.5 * size, of=score, title=TITLE % "its score ⟨q, k⟩")
+    return Color("height", -1.5 * size, 1.5 * size, of=score, title=TITLE % "its score ⟨q, k⟩")
 
 
 def picture(

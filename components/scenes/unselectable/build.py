@@ -54,9 +54,7 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
     cells = cloud(counted)
     grid_clouds, grid = split(*numbers(cells, counted), *names())
     curve_clouds, curve = split(*frame(), *laws(d), *measured([each for each in counted if each["d"] == d]))
-    followed = Points(
-        "cells", "followed", GRID, "the cell in words below", only=Followed(), size=34, glyph="ring"
-    )
+    followed = Points("cells", "followed", GRID, "the chosen cell", only=Followed(), size=34, glyph="ring")
     hand = Points("cells", "input", GRID, size=38, glyph="square", opacity=0, hand=Open(links(counted)))
     color = Color("sequential", 0, 100, SHARE, "share of keys that no query selects, in percent")
     on_curve = Points("cells", "followed", GRAPH, only=Followed(), size=13, glyph="ring")
