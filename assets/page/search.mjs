@@ -134,9 +134,10 @@ function said(text, searched, words) {
   return around(text, Math.max(0, words.map((word) => place(searched, word)).find((at) => at >= 0) ?? 0));
 }
 
-/** A text around a place. @param {string} text @param {number} at */
+/** A text around a place, of whole words. @param {string} text @param {number} at */
 function around(text, at) {
-  const from = Math.max(0, at - AROUND), to = Math.min(text.length, at + 2 * AROUND);
+  const from = at > AROUND ? Math.min(at, text.indexOf(" ", at - AROUND) + 1) : 0, end = at + 2 * AROUND;
+  const to = end < text.length ? Math.max(at, text.lastIndexOf(" ", end)) : text.length;
   return `${from ? "… " : ""}${text.slice(from, to).trim()}${to < text.length ? " …" : ""}`;
 }
 
@@ -151,7 +152,7 @@ export function search(source) {
   const get = async () => { const reply = await fetch(base); if (!reply.ok) throw new Error(String(reply.status)); return reply.json(); };
   known ??= get();
   const list = h("ol", { className: "found" }), words = h("p", { className: "said", role: "status" });
-  const field = h("input", { type: "search", "aria-label": "Search titles, texts, questions and symbols", placeholder: "Question, word or symbol", autocomplete: "off" });
+  const field = h("input", { type: "search", "aria-label": "Search titles, texts, questions and symbols", placeholder: "Question or symbol", autocomplete: "off" });
   const show = async () => {
     const asked = field.value, entries = await (known ?? get()).catch(() => null);
     if (asked !== field.value) return; // it was typed on

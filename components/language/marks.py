@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from math import ceil
 from typing import ClassVar
 
 import numpy as np
@@ -252,11 +253,12 @@ class Trail(Stroke):
     arrow: float = 0.0
 
     def points(self, at: Moment) -> Array:
-        moments = range(len(at.clouds[self.cloud].pipeline.steps) + 1)
-        corners = [at.shown(self.cloud, self.rows, progress=min(k, at.progress)) for k in moments]
-        gap = np.full((1, len(self.rows)), np.nan)
-        ways = [np.vstack([*(c[[i]] for c in corners), gap]) for i in indices(self.only, self.cloud, at)]
-        return with_heads(np.concatenate(ways), self.arrow) if self.arrow else np.concatenate(ways)
+        steps = len(at.clouds[self.cloud].pipeline.steps)
+        behind = range(min(steps, ceil(at.progress)))
+        corners = [at.shown(self.cloud, self.rows, progress=k) for k in behind]
+        corners += [at.shown(self.cloud, self.rows)] * (steps + 1 - len(corners))
+        ways = _ways(corners, indices(self.only, self.cloud, at))
+        return with_heads(ways, self.arrow) if self.arrow else ways
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,9 +277,13 @@ class Way(Stroke):
         now = at.params[self.parameter]
         stops = self.stops if self.whole else np.append(np.minimum(self.stops, now), now)
         moments = [replace(at, params={**at.params, self.parameter: float(stop)}) for stop in stops]
-        shown, own = indices(self.only, self.cloud, at), [m.shown(self.cloud, self.rows) for m in moments]
-        gap = np.full((1, len(self.rows)), np.nan)
-        return np.concatenate([np.vstack([*(each[[i]] for each in own), gap]) for i in shown])
+        return _ways([m.shown(self.cloud, self.rows) for m in moments], indices(self.only, self.cloud, at))
+
+
+def _ways(corners: Sequence[Array], shown: Array) -> Array:
+    """The points shown of the first corner, the second, and so on, joined; a gap after each point's way."""
+    gap = np.full_like(corners[0], np.nan)
+    return np.stack([*corners, gap], axis=1)[shown].reshape(-1, gap.shape[-1])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,6 +42,8 @@ function script(replies) {
   return asked;
 }
 
+/** @type {object[]} */ let searched = [];
+
 const answers = {
   /** Stages, positions and what marks show at each of many (params, progress, followed). */
   run({ recipe, cases, marks: shown }) {
@@ -222,8 +224,10 @@ const answers = {
     return process.cpuUsage(start).user / 20_000;
   },
   deep: ({ sources, depth }) => sources.map((source) => deep(source, depth)),
-  find: ({ entries, query }) => find(entries, query),
-  "find first": ({ entries, queries }) => queries.map((query) => find(entries, query)[0]?.entry.url ?? ""),
+  /** What is searched from now on. */
+  entries: ({ entries }) => (searched = entries).length,
+  find: ({ entries = searched, query }) => find(entries, query),
+  "find first": ({ queries }) => queries.map((query) => find(searched, query)[0]?.entry.url ?? ""),
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
 };
 

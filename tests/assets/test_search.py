@@ -13,28 +13,27 @@ from tests.assets.engine import Node
 
 
 @pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
-
-
-@pytest.fixture(scope="module")
 def entries():
     return json.loads(index(Place("/")))
 
 
-def found(node, entries, query):
-    return [
-        (each["entry"]["title"], each["entry"]["url"])
-        for each in node.ask("find", entries=entries, query=query)
-    ]
+@pytest.fixture(scope="module")
+def node(entries):
+    """It searches these entries, which it prepares once, as a page does."""
+    with Node() as process:
+        process.ask("entries", entries=entries)
+        yield process
+
+
+def found(node, query):
+    return [(each["entry"]["title"], each["entry"]["url"]) for each in node.ask("find", query=query)]
 
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
-def test_each_title_and_each_question_finds_its_own(node, entries, scene):
-    assert found(node, entries, scene.title)[0][1].startswith(f"/{scene.slug}")
+def test_each_title_and_each_question_finds_its_own(node, scene):
+    assert found(node, scene.title)[0][1].startswith(f"/{scene.slug}")
     for k, (question, _) in enumerate(scene.text.questions, start=1):
-        assert f"/{scene.slug}#answer-{k}" in [url for _, url in found(node, entries, plain(question))]
+        assert f"/{scene.slug}#answer-{k}" in [url for _, url in found(node, plain(question))]
 
 
 @pytest.mark.parametrize(
@@ -56,8 +55,8 @@ def test_each_title_and_each_question_finds_its_own(node, entries, scene):
         ("how many pieces", "/ffn#how-many-pieces"),
     ],
 )
-def test_symbols_words_and_questions_are_found(node, entries, query, url):
-    assert url in [each for _, each in found(node, entries, query)[:4]]
+def test_symbols_words_and_questions_are_found(node, query, url):
+    assert url in [each for _, each in found(node, query)[:4]]
 
 
 ASKED = {  # what the sources raise, as a reader types it: where the answer is among the first three
@@ -99,8 +98,8 @@ ASKED = {  # what the sources raise, as a reader types it: where the answer is a
 
 
 @pytest.mark.parametrize(("query", "url"), ASKED.items(), ids=ASKED)
-def test_what_the_sources_raise_is_found_in_a_readers_words(node, entries, query, url):
-    assert url in [each.split("#")[0] for _, each in found(node, entries, query)[:3]]
+def test_what_the_sources_raise_is_found_in_a_readers_words(node, query, url):
+    assert url in [each.split("#")[0] for _, each in found(node, query)[:3]]
 
 
 FIRST = {  # … and before all else: words with other endings, and some after which nothing is called
@@ -151,16 +150,16 @@ ANSWERED = {  # … the paragraph, the answer or the stop itself
 }
 
 
-def test_what_answers_a_question_comes_first(node, entries):
-    best = node.ask("find first", entries=entries, queries=[*FIRST, *ANSWERED])
+def test_what_answers_a_question_comes_first(node):
+    best = node.ask("find first", queries=[*FIRST, *ANSWERED])
     told = dict(zip([*FIRST, *ANSWERED], best, strict=True))
     assert {query: told[query].split("#")[0] for query in FIRST} == FIRST
     assert {query: told[query] for query in ANSWERED} == ANSWERED
 
 
-def test_two_words_that_name_a_thing_count_together_and_a_mean_is_no_question(node, entries):
+def test_two_words_that_name_a_thing_count_together_and_a_mean_is_no_question(node):
     for query in ("the mean direction", "what does the mean direction mean"):
-        assert "/words#ones" in [url for _, url in found(node, entries, query)[:3]]
+        assert "/words#ones" in [url for _, url in found(node, query)[:3]]
 
 
 @pytest.mark.parametrize(
@@ -170,10 +169,8 @@ def test_two_words_that_name_a_thing_count_together_and_a_mean_is_no_question(no
         ("ReLU pieces", "/ffn", "/ffn#how-many-pieces"),
     ],
 )
-def test_a_scene_has_the_part_that_fits_best(node, entries, query, url, part):
-    parts = {
-        each["entry"]["url"]: each.get("part") for each in node.ask("find", entries=entries, query=query)
-    }
+def test_a_scene_has_the_part_that_fits_best(node, query, url, part):
+    parts = {each["entry"]["url"]: each.get("part") for each in node.ask("find", query=query)}
     assert parts[url]["url"] == part
 
 
@@ -190,23 +187,20 @@ def test_places_with_other_names_are_of_what_there_is(entries):
     }
 
 
-def test_what_is_not_there_is_not_found(node, entries):
-    assert found(node, entries, "xylophone") == found(node, entries, " ") == []
-    assert found(node, entries, "softmax xylophone zither marimba balalaika timpani") == []
+def test_what_is_not_there_is_not_found(node):
+    assert found(node, "xylophone") == found(node, " ") == []
+    assert found(node, "softmax xylophone zither marimba balalaika timpani") == []
 
 
-def test_words_that_nobody_here_uses_hide_little(node, entries):
-    assert found(node, entries, "softmax xylophone")[0][1] == "/words#softmax"
-    nearest = node.ask("find", entries=entries, query="softmax xylophone zither marimba")
+def test_words_that_nobody_here_uses_hide_little(node):
+    assert found(node, "softmax xylophone")[0][1] == "/words#softmax"
+    nearest = node.ask("find", query="softmax xylophone zither marimba")
     assert nearest[0]["entry"]["url"] == "/words#softmax" and nearest[0]["has"] < 0.5
-    assert node.ask("find", entries=entries, query="softmax")[0]["has"] == 1
+    assert node.ask("find", query="softmax")[0]["has"] == 1
 
 
-def test_a_word_is_found_by_another_that_asks_for_the_same(node, entries):
-    assert (
-        found(node, entries, "are angles preserved by centering")[0]
-        == found(node, entries, "does centering keep angles")[0]
-    )
+def test_a_word_is_found_by_another_that_asks_for_the_same(node):
+    assert found(node, "are angles preserved by centering")[0] == found(node, "does centering keep angles")[0]
 
 
 def test_the_words_around_what_was_found_are_told(node):
