@@ -43,6 +43,7 @@ LAYERS = {str(k): f"layer {k}" for k in range(1, 5)}
 TEXT, FEWEST = "the keys", 4
 NAMES = "abcdefgh"  # of drawn tokens
 D, WIDE = 4, 16  # coordinates of the stream, and between W₁ and W₂
+NEAR = 4.0  # half of a picture at most, of which the letters stand a part above their points
 SHOW = hyperplane_basis(D)
 STAGES = ("x", "centre", "sphere", "γ, β", "q, k, v", "Σ p v", "Wₒ", "add", "LN₂", "MLP", "add")
 ROUND, GAIN, ASK, OUT, ADD, NORM, MLP, LAST = 2, 3, 4, 6, 7, 8, 9, 10  # some of them by number
@@ -278,7 +279,7 @@ def space_view(block: Block, stream: Cloud) -> tuple[View, tuple[Cloud, ...]]:
         Points("stream", "trail", rows(SHOW, stage=ADD), size=7, glyph="ring", fade=during(LAST)),
         Trail("branch", "trail", show, size=1.5, fade=during(1, ROUND, GAIN)),
         Points("stream", "input", show, "a token in the stream", size=9, hand=Follow()),
-        Labels("stream", "ink", over(show, 0.07 * reach)),
+        Labels("stream", "ink", over(show, 0.07 * min(reach, NEAR))),
         Points("v", "sphere", show, "a value", size=6, glyph="ring", fade=during(ASK, ASK + 1)),
         Points("branch", "hyperplane", show, "its branch", size=7, fade=away(), hand=Follow()),
         *followed("stream", show, "the followed token", size=12, trail=0),
