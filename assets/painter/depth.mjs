@@ -10,8 +10,8 @@
  * @typedef {{paper: number[], shape: number, square: boolean, still: boolean}} Look of the paper, and of the object that is drawn next
  */
 
-/** How an object's points are drawn: as they are, which labels are, or with a rim at which the halo begins. */
-export const SHAPES = /** @type {const} */ ({ label: 0, circle: 1, square: 2, ring: 3 });
+/** How an object's points are drawn: labels as they are; others in front of what they lie on, and some with a rim at which the halo begins. */
+export const SHAPES = /** @type {const} */ ({ label: 0, circle: 1, square: 2, ring: 3, count: 3 });
 
 const DECLARED = `
 uniform vec4 deepLook; // shape, whether its corners are a square's, fade, halo

@@ -343,7 +343,7 @@ export class Panel {
       counts.isOpaque = () => counts.opacity >= 1;
       counts.drawPick = () => {};
       counts.draw = (/** @type {Plotly} */ camera) => {
-        this.depth.shape = SHAPES.label;
+        Object.assign(this.depth, { shape: SHAPES.count, square: false, still: true }); // far away, too, it is to be read
         draw.call(counts, camera);
       };
       otherwise = true;

@@ -150,3 +150,22 @@ def test_a_sheet_whose_vertices_are_shared_is_drawn_as_plotly_draws_it(page):
     still = shown()
     assert difference(moving, still) < SAME_PICTURE
     assert difference(other, still) > ANOTHER_PICTURE
+
+
+def ink(page):
+    """Pixels of the first figure that are as dark as text, and have no colour."""
+    frames(page)
+    seen = pixels(page, page.locator(".figure").first.screenshot(style=".legend { visibility: hidden }"))
+    return int((seen.max(axis=-1) < 120).sum())
+
+
+def test_a_count_stands_in_front_of_the_surface_on_which_its_points_lie(page):
+    visit(page, "/fibre?progress=2")
+    rest(page, "p.panels[0].crowds.length")
+    among = ink(page)
+    surfaces = "Object.values(p.panels[0].scene.traces).flatMap(({ mesh }) => mesh ?? [])"
+    player(
+        page, f"({surfaces}.forEach((mesh) => {{ mesh.opacity = 0; }}), p.panels[0].scene.glplot.redraw(), 0)"
+    )
+    alone = ink(page)
+    assert among > 0.8 * alone > 80

@@ -82,9 +82,8 @@ def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
 def guides() -> list[Part]:
     """The sphere of radius √3, its equator in the hyperplane, and the line along 1 with its poles."""
     equator = clouds.circle(128, *U, radius=ROOT)
-    names = (
-        np.array([[1.6], [1.36]]) * ROOT * POLES
-    )  # letters stand above their place: the lower ones clear of the line
+    # letters stand above their place: the lower ones clear of the line
+    names = np.array([[1.6], [1.36]]) * ROOT * POLES
     return [
         draw("mean line", Line, "mean-direction", SHOW, 1.24 * ROOT * POLES, size=4, opacity=0.6, guide=True),
         draw("poles", Points, "mean-direction", SHOW, ROOT * POLES, size=8),
