@@ -21,7 +21,8 @@ from components.theme import (
     upon,
     word,
 )
-from components.training.recipes import built, recipe_of
+from components.training import recipes
+from components.training.recipes import recipe_of
 from tools import colours
 from tools.colours import APART, VISIONS, WITHOUT, contrast, difference, hexed, lch, parts, seen, turn
 
@@ -126,13 +127,21 @@ def test_red_is_the_followed_point_and_green_the_interface(theme):
 
 @pytest.fixture(scope="module")
 def company():
-    """Pairs of roles in one view and the same form → the scenes: over all choices, one at a time."""
+    """Pairs of roles in one view and the same form → the scenes: over all choices, one at a time. Where axes
+    end is no matter of colours, and not found: these recipes are nobody else's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("components.language.recipe.framed", lambda recipe: (recipe.clouds, recipe.views))
+        patch.setattr(recipes, "kept", recipes.Kept())
+        return _company()
+
+
+def _company():
     found = {}
     for scene in scenes().values():
         options = [{}, *({c.name: o} for c in scene.choices for o in getattr(c, "options", ()))]
         for each in options:
             try:
-                recipe = built(scene, scene.choose(each))
+                recipe = recipes.built(scene, scene.choose(each))
             except WrongValue:
                 continue  # it does not go with the other defaults
             for view in recipe.views:
