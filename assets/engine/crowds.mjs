@@ -35,10 +35,10 @@ export function crowds(points, ranges, space) {
   }
   const least = Math.max(2, all / SHARE), steps = beside(k), full = [...members].filter(([, own]) => own.length > 1).sort(([, a], [, b]) => b.length - a.length);
   const found = full.flatMap(([key]) => {
-    const all = steps.flatMap((by) => members.get(key + by) ?? []);
-    if (!members.has(key) || all.length < least) return [];
+    const here = steps.flatMap((by) => members.get(key + by) ?? []);
+    if (!members.has(key) || here.length < least) return [];
     for (const by of steps) members.delete(key + by);
-    const own = space ? together(all, (i) => space(i / k), reach) : all;
+    const own = space ? together(here, (i) => space(i / k), reach) : here;
     if (own.length < least) return [];
     const place = ranges.map((_, r) => own.reduce((sum, i) => sum + points[i + r], 0) / own.length);
     return near(points, place, ranges) <= 1.5 * own.length ? [{ place, count: own.length }] : [];
@@ -87,7 +87,7 @@ export function legible(crowds, at, tall) {
  * @param {import("./engine.mjs").View} view @param {import("./marks.mjs").Moment} moment @returns {Crowd[]} */
 export function crowdsOf({ layers, dims, ranges }, moment) {
   const taken = /** @type {Map<string, Set<number>>} */ (new Map());
-  const shown = /** @type {Map<string, {cloud: string, known: Float64Array[], numbers: number[], points: number[]}>} */ (new Map());
+  const shown = /** @type {Map<string, {cloud: string, n: number, known: Float64Array[], numbers: number[], points: number[]}>} */ (new Map());
   for (const mark of [...layers].reverse()) {
     const { cloud, only, rows } = mark, picked = only === "followed" || (only && "kind" in only && only.kind === "highest");
     const n = cloudOf(moment.recipe, cloud).points.shape[0];
@@ -95,7 +95,7 @@ export function crowdsOf({ layers, dims, ranges }, moment) {
     const stages = [...new Set(rows.map(({ stage }) => stage))].sort(), key = JSON.stringify([cloud, stages]);
     const points = pointsOf(mark, moment), own = taken.get(cloud) ?? new Set();
     const known = stages.map((stage) => (stage === null ? moment.at[cloud] : moment.stages[cloud][stage]));
-    const group = shown.get(key) ?? { cloud, known, numbers: [], points: [] };
+    const group = shown.get(key) ?? { cloud, n, known, numbers: [], points: [] };
     for (let i = 0; i < points.length / dims; i++) {
       const index = Array.isArray(only) ? only[i] : i;
       if (own.has(index) || Number.isNaN(points[i * dims])) continue;
@@ -106,8 +106,7 @@ export function crowdsOf({ layers, dims, ranges }, moment) {
     taken.set(cloud, own);
     shown.set(key, group);
   }
-  return [...shown.values()].flatMap(({ cloud, known, numbers, points }) => {
-    const n = cloudOf(moment.recipe, cloud).points.shape[0];
+  return [...shown.values()].flatMap(({ cloud, n, known, numbers, points }) => {
     const space = (/** @type {number} */ i) => known.flatMap((x) => [...x.subarray((numbers[i] * x.length) / n, ((numbers[i] + 1) * x.length) / n)]);
     return crowds(points, ranges, space).map((crowd) => ({ ...crowd, cloud }));
   }).sort((a, b) => b.count - a.count);

@@ -118,8 +118,8 @@ export function find(entries, query) {
     return { entry, has, score: has < enough ? 0 : (good * has ** 2 + phrase + PAIR * named) * WEIGHT[entry.kind], said: entry.kind === "question" ? around(entry.text, 0) : said(entry.text, text, words) };
   });
   for (const { entry: scene, score } of found.filter(({ entry }) => entry.kind === "scene")) {
-    const own = found.filter(({ entry }) => entry.of === scene.title).reduce((a, b) => (b.score > a.score ? b : a));
-    if (own.score >= NEARLY * score) own.score = Math.max(own.score, score * 1.001);
+    const [own] = found.filter(({ entry }) => entry.of === scene.title).sort((a, b) => b.score - a.score);
+    if (own?.score >= NEARLY * score) own.score = Math.max(own.score, score * 1.001);
   }
   const part = (/** @type {Entry} */ scene) => { // but for its first section, which is seen at once
     const own = all.flatMap(({ entry }, i) => (entry.of === scene.title ? [{ entry, has: share(i), good: rare.reduce((sum, r, k) => sum + r * fits[k][i], 0) }] : []));

@@ -42,7 +42,7 @@ function text(r, recipe, player) {
       player.follow(Math.max(0, Math.min(last, to)));
     } }, ...each);
   /** @type {(Float64Array | Float64Array[])[]} */ let known = [];
-  let followed = -1, shown = "none yet";
+  let followed = -1, shown = /** @type {string | null} */ (null);
   return {
     element: h("div", { className: "letters" }, box, h("span", { className: "key" }, `marked: ${r.label}`)),
     show() {

@@ -32,7 +32,7 @@ def anchor(heading: str) -> str:
     return re.sub(r"\W+", "-", plain(heading).lower()).strip("-")
 
 
-def _entry(kind: str, title: str, of: str, text: str, url: str, also: str | None = "") -> dict[str, str]:
+def _entry(kind: str, title: str, of: str, text: str, url: str, also: str | None = None) -> dict[str, str]:
     told = {"kind": kind, "title": plain(title), "of": of, "text": plain(text), "url": url}
     return told | {"also": also} if also else told
 

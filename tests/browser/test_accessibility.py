@@ -177,18 +177,18 @@ def test_letters_can_be_turned_off(page):
 FOCUS = "(document.activeElement.closest('.question') ?? document.activeElement).textContent"
 
 
-def test_the_focus_comes_to_each_question_and_is_never_lost(kept):
-    visit(kept, "/layernorm?tour=1")
-    kept.locator(".guide .on").press("Enter")
-    title = kept.locator(".guide h2").text_content()
-    assert kept.evaluate(FOCUS) == title
-    kept.keyboard.press("Tab")
-    assert kept.locator(".guide .question").text_content() in kept.evaluate(FOCUS)
-    kept.keyboard.press("Enter")
-    assert kept.evaluate(FOCUS) == "Next"
-    kept.locator(".guide").get_by_text("Close").press("Enter")
-    assert kept.evaluate(FOCUS) == "Take the tour"
+def test_the_focus_comes_to_each_question_and_is_never_lost(page):
+    visit(page, "/layernorm?tour=1")
+    page.locator(".guide .on").press("Enter")
+    title = page.locator(".guide h2").text_content()
+    assert page.evaluate(FOCUS) == title
+    page.keyboard.press("Tab")
+    assert page.locator(".guide .question").text_content() in page.evaluate(FOCUS)
+    page.keyboard.press("Enter")
+    assert page.evaluate(FOCUS) == "Next"
+    page.locator(".guide").get_by_text("Close").press("Enter")
+    assert page.evaluate(FOCUS) == "Take the tour"
     for key in ("p", "ArrowRight", "Escape"):
-        kept.keyboard.press(key)
-    kept.wait_for_selector(".presenting", state="detached")
-    assert kept.evaluate(FOCUS) == kept.locator(".guide h2").text_content() != title
+        page.keyboard.press(key)
+    page.wait_for_selector(".presenting", state="detached")
+    assert page.evaluate(FOCUS) == page.locator(".guide h2").text_content() != title
