@@ -4,12 +4,12 @@ BIND       where to listen, 0.0.0.0:8050 by default
 LOG_LEVEL  info by default; with debug an error comes with its whole traceback
 """
 
-import contextlib
 import logging
 import os
 import signal
 import subprocess
 import sys
+import time
 import traceback
 
 from components.settings import WrongSetting, reach, read
@@ -78,8 +78,15 @@ def on_starting(server):
         except WrongSetting as wrong:
             sys.exit(f"normscape: {wrong}")
     if stills.missing():
-        signal.signal(
-            signal.SIGTERM, lambda *_: sys.exit()
-        )  # gunicorn's own comes later; what draws goes too
-        with contextlib.suppress(subprocess.TimeoutExpired):  # then they are drawn when they are asked for
-            subprocess.run([sys.executable, "-m", "components.web.stills"], timeout=DRAWING)
+        # As of init_signals: queued, for us or for gunicorn. To raise here could leave a lock of subprocess shut.
+        signal.signal(signal.SIGTERM, server.signal)
+        drawing = subprocess.Popen([sys.executable, "-m", "components.web.stills"])
+        try:
+            end = time.monotonic() + DRAWING  # what is not drawn then is drawn when it is asked for
+            while drawing.poll() is None and server.SIG_QUEUE.empty() and time.monotonic() < end:
+                time.sleep(0.05)
+        finally:
+            drawing.kill()
+            drawing.wait()
+        if not server.SIG_QUEUE.empty():
+            sys.exit()

@@ -442,10 +442,13 @@ def test_a_stop_while_the_gallery_is_drawn_stops_that_too(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "gunicorn"], cwd=ROOT, env=own, stderr=subprocess.DEVNULL
     )
-    drawing = until(lambda: psutil.Process(process.pid).children(), START_SECONDS)
-    process.terminate()
-    assert process.wait(timeout=START_SECONDS) == 0
-    assert not psutil.wait_procs(drawing, timeout=1)[1]
+    try:
+        drawing = until(lambda: psutil.Process(process.pid).children(), START_SECONDS)
+        process.terminate()
+        assert process.wait(timeout=START_SECONDS) == 0
+        assert not psutil.wait_procs(drawing, timeout=1)[1]
+    finally:
+        process.kill()
 
 
 def test_the_image_looks_at_its_settings_before_gunicorn_does():

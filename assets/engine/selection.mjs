@@ -16,6 +16,7 @@ import { image } from "./image.mjs";
 
 const APART = 1e-12, SINGULAR = 1e-12, TINY = 2 ** -1022, STEPS = 100, HALVINGS = 40, SURE = 1e-9;
 const EXACT = 1e-20; // what Newton's step would gain where it is the last one, of one key
+const SMALL = 1e-10; // a weight that is less is what is left of 0: on the edge of a hull the most even weights are a limit
 const LIVE = 1e-5; // of all, of a weight: what three orders along the last step leave
 const NOTHING = 45; // below the highest score: a weight that changes no sum; numbers that are too small are slow, too
 const ROUNDING = 8; // in units of the last place, of a sum of a product; of many, one more of each
@@ -87,7 +88,7 @@ export function certificate(keys, n, d, k) {
   if (margin > 0) return { margin, query: best, weights, largest: 1 };
   const all = seen(keys, n, d, Array.from({ length: d }, (_, j) => keys[k * d + j])), { query, value } = evenest(all, coordinates(all, k), null, EXACT);
   const { p } = softmax(all, query), others = 1 - p[k];
-  for (let i = 0; i < n; i++) if (i !== k) weights[i] = p[i] / others;
+  for (let i = 0; i < n; i++) if (i !== k && p[i] >= SMALL * others) weights[i] = p[i] / others;
   return { margin: 0, query, weights, largest: Math.exp(-value) };
 }
 

@@ -31,6 +31,7 @@ def agrees(node, *sets):
             assert own["largest"] == pytest.approx(want.largest, abs=EXACT)
             assert got["largest"][k] == pytest.approx(want.largest, abs=LIVE)
             np.testing.assert_allclose(own["weights"], want.weights, atol=EXACT)
+            assert [p > 0 for p in own["weights"]] == (want.weights > 0).tolist(), "a line is drawn to each"
             assert n == 1 or own["margin"] == pytest.approx(want.margin, abs=EXACT)
             if want.margin > 0 and n > 1:
                 np.testing.assert_allclose(own["query"], want.query, atol=1e-6)
