@@ -78,7 +78,7 @@ def on_starting(server):
         except WrongSetting as wrong:
             sys.exit(f"normscape: {wrong}")
     if stills.missing():
-        # As of init_signals: queued, for us or for gunicorn. To raise here could leave a lock of subprocess shut.
+        # A handler that raises could leave a lock of subprocess shut: it is queued, for us or for gunicorn.
         signal.signal(signal.SIGTERM, server.signal)
         drawing = subprocess.Popen([sys.executable, "-m", "components.web.stills"])
         try:

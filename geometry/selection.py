@@ -16,7 +16,7 @@ APART = 1e-12  # of the size of the keys: a lead that is smaller is rounding
 ENOUGH = 1e-20  # what Newton's next step would gain where it ends
 SURE = 1e-9  # where that is less, a whole step is right, and rounding hides what it gains
 SINGULAR = 1e-12  # of the mean curvature: less is none, in a direction in which the keys do not spread
-SMALL = 1e-10  # a weight that is less is what is left of 0: on the edge of a hull the most even weights are a limit
+SMALL = 1e-10  # less is what is left of 0: on the edge of a hull the most even weights are a limit
 STEPS = 100  # never reached: on the edge of a hull each gains a factor e, elsewhere it squares
 
 
