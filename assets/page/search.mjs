@@ -166,8 +166,15 @@ export function search(source) {
   field.addEventListener("input", show);
   const first = (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter") list.querySelector("a")?.click(); };
   field.addEventListener("keydown", /** @type {EventListener} */ (first));
+  const along = (/** @type {KeyboardEvent} */ event) => { // from the field to what is found, and back
+    const stops = [field, ...list.querySelectorAll("a")], by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault(); // the page behind does not scroll
+    stops[stops.indexOf(/** @type {HTMLInputElement} */ (document.activeElement)) + by]?.focus();
+  };
   const dialog = h("dialog", { className: "help search", "aria-label": "Search", onclose: () => dialog.remove() },
     h("div", { className: "asked" }, field, h("button", { type: "button", onclick: () => dialog.close() }, "Close")), words, list);
+  dialog.addEventListener("keydown", /** @type {EventListener} */ (along));
   dialog.addEventListener("click", (/** @type {Event} */ event) => {
     const target = /** @type {Element} */ (event.target);
     if (target === dialog || target.closest("a")) dialog.close(); // a link may lead to a place of this page
