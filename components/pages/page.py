@@ -194,8 +194,8 @@ def text(scene: Scene, told: str, place: Place) -> html.Article:
     found = scene.text
     stops = [html.Li(_stop(k, stop)) for k, stop in enumerate(found.tour, start=1)]
     asked = [
-        html.Details([html.Summary(Markup(question)), html.Div(Markup(answer), id=f"answer-{k}")])
-        for k, (question, answer) in enumerate(found.questions, start=1)
+        html.Details([html.Summary(Markup(question)), html.Div(Markup(answer), id=anchor(question))])
+        for question, answer in found.questions
     ]
     return html.Article(
         [

@@ -28,7 +28,7 @@ def index(place: Place) -> str:
 
 
 def anchor(heading: str) -> str:
-    """What a heading is called in a link."""
+    """What a heading, or a question, is called in a link."""
     return re.sub(r"\W+", "-", plain(heading).lower()).strip("-")
 
 
@@ -71,5 +71,5 @@ def _parts(scene: Scene) -> Iterator[tuple[str, str, str, str]]:
             yield "text", lead.rstrip("."), lead + words, f"#{anchor(lead)}"
     for k, stop in enumerate(text.tour, start=1):
         yield "stop", stop.title, f"{stop.question} {stop.html}", f"?tour={k}"
-    for k, (question, answer) in enumerate(text.questions, start=1):
-        yield "question", question, answer, f"#answer-{k}"
+    for question, answer in text.questions:
+        yield "question", question, answer, f"#{anchor(question)}"

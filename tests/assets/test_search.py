@@ -32,8 +32,8 @@ def found(node, query):
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_each_title_and_each_question_finds_its_own(node, scene):
     assert found(node, scene.title)[0][1].startswith(f"/{scene.slug}")
-    for k, (question, _) in enumerate(scene.text.questions, start=1):
-        assert f"/{scene.slug}#answer-{k}" in [url for _, url in found(node, plain(question))]
+    for question, _ in scene.text.questions:
+        assert f"/{scene.slug}#{anchor(question)}" in [url for _, url in found(node, plain(question))]
 
 
 @pytest.mark.parametrize(
@@ -42,15 +42,15 @@ def test_each_title_and_each_question_finds_its_own(node, scene):
         ("epsilon", "/words#epsilon"),
         ("ε", "/words#epsilon"),
         ("gamma", "/words#gamma"),
-        ("epsilon half", "/activation#answer-1"),
+        ("epsilon half", "/activation#for-which-x-is-uε-x-one-half"),
         ("Softmax", "/words#softmax"),
         ("softm", "/words#softmax"),
         ("convex hull", "/words#hull"),
         ("hull convex", "/words#hull"),
         ("RMSNorm", "/words#rmsnorm"),
-        ("is the paper wrong", "/majority#answer-1"),
+        ("is the paper wrong", "/majority#is-the-paper-wrong"),
         ("what does epsilon mean", "/words#epsilon"),
-        ("halved", "/fold#answer-1"),
+        ("halved", "/fold#why-are-angles-halved-at-t-1"),
         ("exact law", "/unselectable#the-exact-law"),
         ("how many pieces", "/ffn#how-many-pieces"),
     ],
@@ -127,25 +127,27 @@ FIRST = {  # … and before all else: words with other endings, and some after w
 
 ANSWERED = {  # … the paragraph, the answer or the stop itself
     "why divide by √d": "/layernorm#the-deviation-is-a-distance",
-    "is centering needed at all": "/rmsnorm#answer-4",
-    "does the order of γ and the mean matter": "/layernorm#answer-5",
-    "should I normalise before or after multiplying by gamma": "/layernorm#answer-5",
+    "is centering needed at all": "/rmsnorm#is-the-centring-needed-at-all",
+    "does the order of γ and the mean matter": "/layernorm#does-the-order-of-the-steps-matter",
+    "should I normalise before or after multiplying by gamma": (
+        "/layernorm#does-the-order-of-the-steps-matter"
+    ),
     "what does epsilon do to tiny vectors": "/layernorm#what-ε-leaves",
     "does the position of eps matter": "/layernorm#what-ε-leaves",
     "after gamma do the outputs still sum to zero": "/layernorm#the-gain-tilts-the-plane",
     "numerical example in 3D": "/layernorm?tour=4",
     "does centering keep distances and angles": "/layernorm#each-point-falls-by-its-own-height",
     "does LayerNorm remove two dimensions": "/layernorm#one-direction-becomes-flat-not-two",
-    "does it depend on the batch size": "/norms#answer-1",
+    "does it depend on the batch size": "/norms#why-does-batchnorm-depend-on-the-other-points",
     "why does the loss suddenly drop": "/spiral#why-does-the-loss-drop",
-    "can a network with only LayerNorm solve MNIST": "/digits#answer-4",
+    "can a network with only LayerNorm solve MNIST": "/digits#can-layernorm-alone-solve-mnist",
     "does RMSNorm make keys unselectable": "/select#scale-does-it-centring-does-not",
     "is attention just cosine similarity": "/block#are-scores-cosines-then",
     "is the KV cache safe": "/block#what-is-past-stays",
     "vanishing gradients": "/depth#the-gradient",
     "do heads store meaning in particular axes": "/heads#where-it-is-open-there-is-no-such-difference",
     "does ReLU throw information away": "/ffn#is-it-a-filter",
-    "can a network learn LayerNorm": "/symmetrise#answer-1",
+    "can a network learn LayerNorm": "/symmetrise#is-it-layernorm-in-the-end",
     "how do I cite this": "/words#cite",
 }
 
@@ -176,9 +178,14 @@ def test_a_scene_has_the_part_that_fits_best(node, query, url, part):
 
 def test_other_names_are_of_what_there_is():
     assert asked()["digits"] and asked()["#gain"]
-    for stranger in ("nowhere", "#nothing", "nowhere#answer-1"):
+    for stranger in ("nowhere", "#nothing", "nowhere#why"):
         with pytest.raises(ValueError, match=stranger):
             read(f"- {stranger}: MNIST")
+
+
+def test_no_two_places_of_a_page_have_one_name(entries):
+    places = [each["url"] for each in entries if "#" in each["url"]]
+    assert len(places) == len(set(places))
 
 
 def test_places_with_other_names_are_of_what_there_is(entries):

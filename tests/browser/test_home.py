@@ -121,10 +121,10 @@ def test_the_search_leads_to_a_word_and_to_an_answer(page):
     page.get_by_role("button", name="Search").click()
     page.wait_for_selector("dialog input:focus")
     page.keyboard.type("are angles halved")
-    page.wait_for_selector(".found a[href$='/fold#answer-1']")
+    page.wait_for_selector(".found a[href$='/fold#why-are-angles-halved-at-t-1']")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/fold#answer-1")
-    assert page.locator("#answer-1").is_visible(), "the question is open"
+    page.wait_for_url("**/fold#why-are-angles-halved-at-t-1")
+    assert page.locator("#why-are-angles-halved-at-t-1").is_visible(), "the question is open"
     page.locator("a.word").first.click()
     page.wait_for_url("**/words#*")
 

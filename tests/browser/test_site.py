@@ -87,8 +87,8 @@ def test_the_search_needs_no_server(new_page, base):
     page.get_by_role("button", name="Search").click()
     page.wait_for_selector("dialog input:focus")
     page.keyboard.type("are angles halved")
-    page.click(f".found a[href$='/{UNDER}/fold/#answer-1']")
-    page.wait_for_selector("#answer-1", state="visible")
+    page.click(f".found a[href$='/{UNDER}/fold/#why-are-angles-halved-at-t-1']")
+    page.wait_for_selector("#why-are-angles-halved-at-t-1", state="visible")
 
 
 @pytest.mark.parametrize("slug", ["layernorm", "shear"])
