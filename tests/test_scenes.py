@@ -176,7 +176,7 @@ def test_no_stage_leaves_its_panel(scene):
                 assert np.nanmax(np.abs(flat), initial=0) <= 0.5, (progress, view.name, mark)
 
 
-REACHING = ["layernorm", "majority", "select", "scores", "block"]
+REACHING = ["layernorm", "stretch", "fold", "majority", "select", "scores", "block"]
 REACHING += ["depth", "ffn", "symmetrise", "absorb", "fibre"]
 
 

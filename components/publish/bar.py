@@ -11,9 +11,10 @@ WIDTH = 30  # characters
 
 
 def over(items: Sequence[T], what: str) -> Iterator[T]:
-    """The items one by one, with a bar of how many are done."""
+    """The items one by one, with a bar of how many are done. A log gets its end alone."""
     for done, item in enumerate(items):
-        _show(done, len(items), what)
+        if sys.stderr.isatty():
+            _show(done, len(items), what)
         yield item
     _show(len(items), len(items), what)
     print(file=sys.stderr)

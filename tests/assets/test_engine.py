@@ -1,5 +1,7 @@
 """Three runtimes, one recipe: the engine of the browser, NumPy, and PyTorch in float32."""
 
+from functools import cache
+
 import array_api_compat.torch as torch
 import numpy as np
 import pytest
@@ -126,10 +128,10 @@ def groupings(draw, d):
 
 
 @st.composite
-def clouds(draw, name, before=()):
+def clouds(draw, name, before=(), *, least=1):
     """Points that float32 holds exactly: of one size, constant, zero, one alone; may see others."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n, d = draw(st.integers(1, 5)), draw(st.integers(1, 4))
+    n, d = draw(st.integers(least, 5)), draw(st.integers(1, 4))
     points = rng.normal(size=(n, d)) * draw(st.sampled_from([1.0, 1e-3, 100.0]))
     if draw(st.booleans()):
         points[0] = draw(st.sampled_from([0.0, 1.0, -3.0]))
@@ -151,9 +153,14 @@ def cases(draw):
     for k in range(draw(st.integers(1, 3))):
         found.append(draw(clouds(f"cloud {k}", tuple(found))))
     recipe = recipe_of(*found)
-    params = {p.name: draw(st.integers(64 * p.min, 64 * p.max)) / 64 for p in recipe.parameters}
-    last = len(recipe.stages) - 1
-    return recipe, params, draw(st.integers(0, last) | st.floats(0, last))
+    return recipe, *draw(moments(len(recipe.stages) - 1))
+
+
+@cache
+def moments(last):
+    """Parameters and a progress."""
+    params = {p.name: st.integers(64 * p.min, 64 * p.max).map(lambda k: k / 64) for p in PARAMETERS}
+    return st.tuples(st.fixed_dictionaries(params), st.integers(0, last) | st.floats(0, last))
 
 
 # --- the law

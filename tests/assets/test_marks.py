@@ -1,6 +1,7 @@
 """Each mark shows the same in both runtimes: drawn from all of them and all their fields, and by hand."""
 
 from dataclasses import fields, replace
+from functools import cache
 from typing import get_type_hints
 
 import numpy as np
@@ -51,9 +52,10 @@ from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Track, hul
 from geometry.gates import FATES
 from geometry.plane import edge_on
 from tests.assets.engine import DOUBLE, ONE_ROUNDING, Node, bound_at, farthest, length, unpack
-from tests.assets.test_engine import EXACT, EXAMPLES, FLOAT32, cases, recipe_of
+from tests.assets.test_engine import EXACT, EXAMPLES, FLOAT32, clouds, moments, recipe_of
 
 NUMBER = st.integers(-128, 128).map(lambda k: k / 64)
+QUERY = st.builds(Row, st.lists(NUMBER, min_size=1, max_size=2).map(tuple))
 HEAD = 0.25
 
 
@@ -66,9 +68,13 @@ def node():
 # --- a strategy for every field that any mark has
 
 
-def row(cloud, widths=None):
+# Made once for each number of points and the widths of their stages: to make a strategy takes longer than to
+# draw from it.
+
+
+@cache
+def row(widths):
     """A row at the progress or at a stage; sometimes over another, which is far from 0."""
-    widths = widths or cloud.widths
 
     def weights(stage):
         most = max(widths) if stage is None else widths[stage]
@@ -79,46 +85,48 @@ def row(cloud, widths=None):
         return st.builds(Row, weights(stage) | moved, st.just(stage), offset, over)
 
     moved = NUMBER.map(lambda k: Entries(np.array([k]), {"p": np.array([0.5])}))
-    return st.sampled_from([None, *range(len(widths))]).flatmap(one)
+    return st.sampled_from([None, *range(len(widths))]).flatmap(cache(one))
 
 
-def colors(cloud):
-    values = st.just(np.linspace(-1, 1, len(cloud.points)))
-    live = st.one_of(row(cloud), st.builds(Attention, row(cloud)))
+def colors(n, widths):
+    values = st.just(np.linspace(-1, 1, n))
+    live = st.one_of(row(widths), st.builds(Attention, row(widths)))
     return st.builds(Color, st.just("diverging"), st.just(-1), st.just(1), st.one_of(live, values))
 
 
-def indices(cloud, low=0):
-    return st.lists(st.integers(low, len(cloud.points) - 1), min_size=1, max_size=8)
+def indices(n, low=0):
+    return st.lists(st.integers(low, n - 1), min_size=1, max_size=8)
 
 
 FIELDS = {
-    "title": lambda cloud: st.sampled_from(["", "a title"]),
-    "opacity": lambda cloud: st.sampled_from([1.0, 0.5]),
-    "guide": lambda cloud: st.booleans(),
-    "fade": lambda cloud: st.none() | st.just(np.linspace(0, 1, len(cloud.pipeline.steps) + 1).tolist()),
-    "only": lambda cloud: st.none() | st.just(Followed()) | indices(cloud) | st.builds(Highest, row(cloud)),
-    "size": lambda cloud: st.sampled_from([2.0, 9.0]),
-    "glyph": lambda cloud: st.sampled_from(GLYPHS),
-    "dash": lambda cloud: st.sampled_from(sorted(DASHES)),
-    "color": lambda cloud: st.none() | colors(cloud),
-    "hand": lambda cloud: st.none() | st.just(Follow()),
-    "order": lambda cloud: st.none() | indices(cloud, -1).map(np.array),
-    "arrow": lambda cloud: st.sampled_from([0.0, HEAD]),
-    "radius": lambda cloud: st.sampled_from([0.5, 1.5]),
-    "corners": lambda cloud: st.sampled_from([3, 16]),
-    "span": lambda cloud: st.sampled_from([(-2.03, 2.01), (0.0, 1.0)]),
-    "count": lambda cloud: st.just(len(cloud.points)),
-    "query": lambda cloud: st.none() | st.builds(Row, st.lists(NUMBER, min_size=1, max_size=2).map(tuple)),
-    "reach": lambda cloud: st.sampled_from([0.5, 3.0]),
-    "bins": lambda cloud: st.integers(1, 9),
-    "classes": lambda cloud: st.just(np.arange(len(cloud.points)) % 2),
-    "triangles": lambda cloud: st.just(np.array([[0, len(cloud.points) - 1, len(cloud.points) // 2]])),
-    "columns": lambda cloud: st.just(2),
-    "parameter": lambda cloud: st.just("p"),
-    "stops": lambda cloud: st.sampled_from([np.array([0.25]), np.array([-1.0, 0.0, 0.3, 1.5])]),
-    "whole": lambda cloud: st.booleans(),
-    "grid": lambda cloud: st.just((2, len(cloud.points) // 2)),
+    "title": lambda n, widths: st.sampled_from(["", "a title"]),
+    "opacity": lambda n, widths: st.sampled_from([1.0, 0.5]),
+    "guide": lambda n, widths: st.booleans(),
+    "fade": lambda n, widths: st.none() | st.just(np.linspace(0, 1, len(widths)).tolist()),
+    "only": lambda n, widths: st.none() | st.just(Followed()) | indices(n) | st.builds(Highest, row(widths)),
+    "size": lambda n, widths: st.sampled_from([2.0, 9.0]),
+    "glyph": lambda n, widths: st.sampled_from(GLYPHS),
+    "dash": lambda n, widths: st.sampled_from(sorted(DASHES)),
+    "color": lambda n, widths: st.none() | colors(n, widths),
+    "hand": lambda n, widths: st.none() | st.just(Follow()),
+    "order": lambda n, widths: st.none() | indices(n, -1).map(np.array),
+    "arrow": lambda n, widths: st.sampled_from([0.0, HEAD]),
+    "radius": lambda n, widths: st.sampled_from([0.5, 1.5]),
+    "corners": lambda n, widths: st.sampled_from([3, 16]),
+    "span": lambda n, widths: st.sampled_from([(-2.03, 2.01), (0.0, 1.0)]),
+    "count": lambda n, widths: st.just(n),
+    "query": lambda n, widths: (
+        st.none() | st.builds(Row, st.lists(NUMBER, min_size=1, max_size=2).map(tuple))
+    ),
+    "reach": lambda n, widths: st.sampled_from([0.5, 3.0]),
+    "bins": lambda n, widths: st.integers(1, 9),
+    "classes": lambda n, widths: st.just(np.arange(n) % 2),
+    "triangles": lambda n, widths: st.just(np.array([[0, n - 1, n // 2]])),
+    "columns": lambda n, widths: st.just(2),
+    "parameter": lambda n, widths: st.just("p"),
+    "stops": lambda n, widths: st.sampled_from([np.array([0.25]), np.array([-1.0, 0.0, 0.3, 1.5])]),
+    "whole": lambda n, widths: st.booleans(),
+    "grid": lambda n, widths: st.just((2, n // 2)),
 }
 
 
@@ -126,45 +134,43 @@ def own_fields(kind):
     return {f.name for f in fields(kind)} - {"cloud", "role", "rows"}
 
 
-@st.composite
-def drawn(draw, kind, cloud):
-    """A mark of a kind on a cloud, with every field drawn."""
-    count = kind.flat if kind.flat is not None else draw(st.sampled_from([2, 3]))
-    widths = None if kind.space is None else [kind.space] * len(cloud.widths)
-    still = (lambda r: not isinstance(r.weights, Entries)) if kind is Way else bool
-    show = tuple(draw(row(cloud, widths).filter(still)) for _ in range(count))
-    own = {name: draw(FIELDS[name](cloud)) for name in own_fields(kind)}
+@cache
+def fields_of(kind, n, widths):
+    """Strategies for the rows and for all other fields of a mark of a kind."""
+    own = {name: FIELDS[name](n, widths) for name in own_fields(kind)}
     if kind in (Field, Cells):
-        own["color"] = draw(colors(cloud))
+        own["color"] = colors(n, widths)
     if kind is WeightNow:
-        own["query"] = draw(FIELDS["query"](cloud).filter(bool))
-    if kind is Points and max(cloud.widths) <= 3:
-        own["only"] = draw(st.sampled_from([OnHull(), Inside(), own["only"]]))
-    return kind(cloud.name, "input", show, **own)
+        own["query"] = own["query"].filter(bool)
+    if kind is Points and max(widths) <= 3:
+        own["only"] |= st.sampled_from([OnHull(), Inside()])
+    still = (lambda r: not isinstance(r.weights, Entries)) if kind is Way else bool
+    show = row(widths if kind.space is None else (kind.space,) * len(widths)).filter(still)
+    count = st.sampled_from([2, 3] if kind.flat is None else [kind.flat])
+    rows = count.flatmap(lambda k: st.tuples(*[show] * k))
+    return rows, st.fixed_dictionaries(own)
 
 
 @st.composite
 def clouds_for(draw, kind):
-    """A recipe, parameters and a progress, with a cloud that a mark of this kind can show."""
-    recipe, params, progress = draw(cases())
-    cloud = recipe.clouds[0]
+    """A cloud that a mark of this kind can show, parameters, and a progress, also beyond its last stage."""
+    rng = np.random.default_rng(draw(st.integers(0, 999)))
+    bent = Affine(np.diag([1.0, -2, 0.5]))
     if kind in (Disc, Rim):  # one number at the origin and at the unit vectors, well apart
-        values = draw(st.permutations([-1.0, 0.5, 2.0, 0.25]))
-        cloud = Cloud("plane", np.array(values, np.float32)[:, None], Pipeline(()))
+        cloud = Cloud("plane", rng.permutation(np.float32([-1.0, 0.5, 2.0, 0.25]))[:, None])
     elif kind in ATTENTION:  # in general position: where keys are on an edge of their hull, rounding decides
         n, d = draw(st.integers(2, 12)), draw(st.sampled_from([2, 3]))
-        x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(n, d)).astype(np.float32)
-        cloud = Cloud("keys", x, Pipeline((Affine(np.diag([1.0, -2, 0.5][:d])),)))
+        step = Affine(np.diag([1.0, -2, 0.5][:d]))
+        cloud = Cloud("keys", rng.normal(size=(n, d)).astype(np.float32), Pipeline((step,)))
     elif kind is Way:  # the parameter moves the place of the points alone
-        x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(5, 3)).astype(np.float32)
         there = Affine(Entries(np.eye(3), {"p": np.diag([0.5, -0.25, 1.0])}))
-        cloud = Cloud(
-            "five", x, Pipeline((Affine(np.diag([1.0, -2, 0.5])), Affine(2 * np.eye(3)))), Pipeline((there,))
-        )
-    elif len(cloud.points) < 2 or kind in (Field, Cells, Sheet, SemiAxes, Hull, HullFaces):
-        x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=(4, 3)).astype(np.float32)
-        cloud = Cloud("four", x, Pipeline((Affine(np.diag([1.0, -2, 0.5])),)))
-    return cloud, params, progress
+        steps = Pipeline((bent, Affine(2 * np.eye(3))))
+        cloud = Cloud("five", rng.normal(size=(5, 3)).astype(np.float32), steps, Pipeline((there,)))
+    elif kind in (Field, Cells, Sheet, SemiAxes, Hull, HullFaces):
+        cloud = Cloud("four", rng.normal(size=(4, 3)).astype(np.float32), Pipeline((bent,)))
+    else:
+        cloud = draw(clouds("any", least=2))
+    return cloud, *draw(moments(len(cloud.pipeline.steps) + 1))
 
 
 # --- how far apart they may be
@@ -342,7 +348,8 @@ def test_every_field_of_every_mark_is_drawn(kind):
 @given(data=st.data())
 def test_a_mark_shows_the_same(node, kind, data):
     cloud, params, progress = data.draw(clouds_for(kind))
-    mark = data.draw(drawn(kind, cloud))
+    show, own = fields_of(kind, len(cloud.points), tuple(cloud.widths))
+    mark = kind(cloud.name, "input", data.draw(show), **data.draw(own))
     followed = data.draw(st.integers(0, 7))
     recipe = recipe_of(cloud)
     at = recipe.moment(params, progress, followed=followed)
