@@ -320,7 +320,8 @@ export class Panel {
     const crowds = at ? legible(this.crowds, at, CROWDED) : this.crowds;
     const coordinates = Object.fromEntries([..."xyz"].slice(0, this.view.dims).map((name, r) => [name, crowds.map(({ place }) => place[r])]));
     return { type: this.is3d ? "scatter3d" : "scatter", mode: "text", uid: "crowds", ...coordinates, text: crowds.map(({ count }) => `×${count}`),
-      textposition: "top right", textfont: { size: CROWDED, family, color }, hoverinfo: "skip", showlegend: false, cliponaxis: false };
+      textposition: this.is3d ? "top right" : crowds.map(({ place: [x, y] }) => beside(x, y, top - bottom)),
+      textfont: { size: CROWDED, family, color }, hoverinfo: "skip", showlegend: false, cliponaxis: false };
   }
 
   /** @param {Trace} trace @param {Drawn} drawn */
@@ -688,6 +689,10 @@ export class Panel {
 
 /** Why there is no picture. */
 export class NoWebGL extends Error {}
+
+/** Where a count stands in a plane: towards the upright axis, and away from the other, so that no line from the origin through its
+ * place, nor the tip of one, is under it. @param {number} x @param {number} y @param {number} high of the picture: a hair is none of it */
+const beside = (x, y, high) => `${y > -high / 100 ? "top" : "bottom"} ${x > 0 ? "left" : "right"}`;
 
 /** Whether two frames look the same. @param {Frame} a @param {Frame | null | undefined} b @param {(keyof Drawn)[]} more to be the same */
 const same = (a, b, ...more) => a.room.every((x, k) => x === b?.room[k]) && a.every((drawn, l) => [...PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));

@@ -169,3 +169,11 @@ def test_a_count_stands_in_front_of_the_surface_on_which_its_points_lie(page):
     )
     alone = ink(page)
     assert among > 0.8 * alone > 80
+
+
+def test_a_count_in_a_plane_stands_beside_the_line_through_its_place(page):
+    visit(page, "/fibre?progress=2&phi=320")
+    rest(page, "p.panels[1].crowds.length")
+    counts = "p.panels[1].gd.data.find(({ uid }) => uid === 'crowds')"
+    places = dict(player(page, f"{counts}.x.map((x, i) => [x > 0, {counts}.textposition[i]])"))
+    assert places == {True: "bottom left", False: "top right"}, "v points to the right and down"

@@ -93,7 +93,9 @@ def test_the_letters_are_those_of_the_model(name, kind):
             every = np.concatenate([recipe.cloud("true").stages({"slide": s})[0] for s in range(17)])
             spread = np.sqrt(((every - every.mean(0)) ** 2).sum(-1).mean())
             np.testing.assert_allclose(numbers[:, FAR], apart / spread, atol=1e-5)
-            assert (numbers[:, GONE] * (1 + 1e-6) + 1e-9 >= apart).all() and (numbers[:, 0] == t).all()
+            assert (numbers[:, GONE] * (1 + 1e-6) + 1e-9 >= apart / spread).all() and (
+                numbers[:, 0] == t
+            ).all()
 
 
 @pytest.mark.parametrize("letters, window, n", [(0, 32, 99), (33, 32, 99), (16, 32, 47)])

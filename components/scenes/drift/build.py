@@ -99,7 +99,7 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], found: Fou
 
 
 NOW, FAR, GONE = 0, 1, 4  # what a letter's numbers are: the step, how far it is, how far it has gone
-LABELS = ("Way of the followed letter so far", "of it, centred", "of what attention reads")
+LABELS = ("Way of the followed letter so far, in spreads", "of it, centred", "of what attention reads")
 
 
 def pick(k: int) -> Row:
@@ -127,11 +127,11 @@ class Slid:
 
     def numbers(self) -> Array:
         """(steps, letters, 7): the step; how far from where it came in, by parts, in spreads; how far it
-        has gone, in their own units."""
+        has gone, in spreads too."""
         t = np.broadcast_to(np.arange(len(self.stream), dtype=float)[:, None], self.stream.shape[:2])
         far = [np.linalg.norm(x - x[0], axis=-1) / spread(x) for x in self.looks]
         gone = [
-            np.pad(np.linalg.norm(np.diff(x, axis=0), axis=-1).cumsum(0), ((1, 0), (0, 0)))
+            np.pad(np.linalg.norm(np.diff(x, axis=0), axis=-1).cumsum(0), ((1, 0), (0, 0))) / spread(x)
             for x in self.looks
         ]
         return np.stack([t, *far, *gone], axis=-1)

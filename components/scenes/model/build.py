@@ -15,6 +15,7 @@ from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Choose, Color, Follow, Followed, Labels, Line, Mark, Points
 from components.language.recipe import Facts, Number, Recipe, View
 from components.language.scene import Choices, File, Stored
+from components.language.text import RAISED
 from components.scenes.scenery import Part, draw, followed, globe, rest, space, split
 from geometry import Affine, Normalize, Pipeline, clouds
 from geometry.pipeline import Step
@@ -281,7 +282,8 @@ def height(each: Digest, name: str, strip: Strip, ends: tuple[float, float], s: 
 
 
 def shown(strip: Strip, value: float) -> str:
-    return format(value, strip.digits)
+    number, _, power = format(value, strip.digits).partition("e")
+    return f"{number}·10{str(int(power)).replace('-', '−').translate(RAISED)}" if power else number
 
 
 def ranges(first: Digest) -> tuple[tuple[float, float], tuple[float, float]]:
