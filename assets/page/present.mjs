@@ -47,6 +47,8 @@ export function present(player, handed = false) {
   root.classList.add("presenting");
   root.append(close, dot.element);
   if (tour) stage.append(tour.card);
+  const focused = tour && !tour.card.hidden ? tour.card.querySelector("h2") : root.querySelector(".figure"); // what had it is hidden, or has moved
+  /** @type {HTMLElement | null} */ (focused)?.focus({ preventScroll: true });
   const fill = () => { if (document.fullscreenElement !== root) root.requestFullscreen?.().catch(() => {}); }; // else the window is enough
   addEventListener("keydown", press, { capture: true, signal });
   root.addEventListener("click", (event) => {

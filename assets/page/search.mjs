@@ -3,142 +3,118 @@
  * The search: one file of all texts, looked through here. The first half is pure: words in, entries out.
  *
  * @typedef {{kind: string, title: string, of: string, text: string, url: string, also?: string}} Entry
- * @typedef {{entry: Entry, has: number, score: number, said: string, part?: Entry}} Found a scene has the part of it that fits best
+ * @typedef {{entry: Entry, has: number, score: number, said: string, more: Entry[]}} Found the best of a page; more of the same page
  */
 
 import { h } from "../player/controls.mjs";
 
-const MOST = 12, AROUND = 60; // results; characters on both sides of what was found
+const MOST = 8, EACH = 2, LINE = 200; // pages; hits on one; letters of what is told of one
 /** @type {Record<string, string>} */ const NAMES = { chapter: "chapter", word: "word", scene: "scene", text: "text", stop: "tour", question: "question" };
-/** What is found is worth so much, of 1: by where a word stands, and what kind of place that is. */
-const TITLE = 0.8, ALSO = 0.75, OF = 0.5, TEXT = 0.35, WHOLE = 0.3, PHRASE = 0.7, PAIR = 0.3;
-/** @type {Record<string, number>} */ const WEIGHT = { word: 1.1, scene: 1.15, question: 1.05, chapter: 1.05, stop: 0.95, text: 1 };
-const ENOUGH = 0.55; // of what was asked, rare words counting more
-const LEAST = 0.3; // … of it, where nothing has enough
-const MOSTLY = 0.7; // of it, in the part of a scene that is named
-const NEARLY = 0.75; // of the worth of its scene: with it, what answers comes before the scene
-const RAREST = 2.5; // a rare word tells more than a common one, but does not outvote several
-const NAMELESS = 0.5; // of its worth: a word after which nothing here is called
+/** BM25: what a word in a name counts beside one in the text, how soon once more tells no more, how much length counts. */
+const NAMED = 4, SOON = 1.2, LONG = 0.7;
+const BEGUN = 0.5, SAID_SO = 0.8; // what a longer word counts in place of the one asked for, and another that asks for the same
+const CALLED = 2 / 3; // as like a name: then it is asked for by it
+const ENOUGH = 0.55, LEAST = 0.2; // of what was asked, rare words counting more: has nothing enough, the nearest are told
 
-/** Words that ask for the same here, and how much one is worth in place of another. */
-const SAME = ("another other | average mean | axis axes coordinate component | big large real | delete drop remove rid | dent dip divot | eps epsilon | explode vanish"
-  + " | identical same | imitate learn mimic | keep preserve | location place position | net network | reorder shuffle permute").split(" | ").map((some) => some.split(" ")), SAID_SO = 0.8;
+/** Words that ask for the same here. */
+const SAME = ("another other | average mean | axis axes coordinate component | big large real | delete drop remove rid | dent dip divot | explode vanish"
+  + " | identical same | imitate learn mimic | keep preserve | location place position | net network | reorder shuffle permute").split(" | ").map((some) => some.split(" ").map(root));
 
 /** How letters are called that a keyboard has not. @type {Record<string, string>} */
-const GREEK = { alpha: "α", beta: "β", gamma: "γ", epsilon: "ε", theta: "θ", mu: "μ", pi: "π", sigma: "σ", sqrt: "√" };
+const GREEK = { alpha: "α", beta: "β", gamma: "γ", epsilon: "ε", eps: "ε", theta: "θ", mu: "μ", pi: "π", sigma: "σ", sqrt: "√" };
 
-/** As it is set here: sqrt(d_k) is √dk, u_epsilon uε. @param {string} asked */
+/** As it is set here: sqrt(d_k) is √dk, u_epsilon uε. @param {string} asked folded */
 const written = (asked) => asked.replace(/_(\w+)/g, (_, name) => GREEK[name] ?? name).replace(/\bsqrt ?\(?(?=\w)/g, "√");
 
 /** What "mean" is where it asks, and is no number. */
-const MEANS = /(?<=\bdo(?:es)?\b.*) mean$/;
+const MEANS = /(?<=\bdo(?:es)?\b.*) mean(?=\W*$)/;
 
 /** Words that ask, and say nothing of what is asked for. */
-const LITTLE = new Set(("a about an and any are as at be between by can could do does explain for from get has have how i if in instead into is it its just me means "
-  + "my not of on or so that the their there these this to versus vs was we what when where which who why will with would you").split(" "));
+const LITTLE = new Set(("a about an and any are as at be between by can come could do does explain for from get happen happens has have how i if in instead into is it its "
+  + "just many me means much my not of on or so that the their there these this to versus vs was we what when where which who why will with would you").split(" "));
 
-/** Small letters without accents; one letter for each, so that places stay. American spellings as ours. @param {string} text */
-export const folded = (text) => Array.from(text, (c) => c.normalize("NFD")[0].toLowerCase()[0] ?? c).join("").replace(/(?<=\p{L}{3})iz(?=[ei]|at)/gu, "is").replaceAll("center", "centre");
+/** Small letters without accents. American spellings as ours. @param {string} text */
+const folded = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replace(/(?<=\p{L}{3})iz(?=[ei]|at)/gu, "is").replaceAll("center", "centre");
 
-/** @param {string} text folded @returns {string[]} its words and signs */
-const pieces = (text) => text.match(/[\p{L}\p{N}]+|[^\p{L}\p{N}\p{P}\s]/gu) ?? [];
-
-/** With which a word goes on and is the same word to a reader: differ, different, differently, difference. */
-const ENDING = "isations?|ations?|ional(?:ly|ity)?|ions?|[ae]n(?:ts?|tly|ces?)|ic(?:al|ally)?|ising|ised|ises?|ings?|ate[ds]?|ies|ied|ers?|ed|es|s|e|y|ly";
-const ENDS = new RegExp(`(?<=.{4})(?:${ENDING})$`), IS_ENDING = new RegExp(`^(?:${ENDING})?$`);
-
-/** A word without its ending, if enough is left, also without the letter that this doubled. @param {string} word */
-function stems(word) {
-  const short = word.replace(ENDS, "");
-  return short === word ? [] : [short, short.replace(/([^aeiou])\1$/, "$1")];
+/** A word without what it may end with and be the same word to a reader: differ, different, differently, difference. @param {string} word */
+function root(word) {
+  const ending = /(?<=.{4})(?:isations?|ations?|ional(?:ly|ity)?|ions?|[ae]n(?:ts?|tly|ces?)|ic(?:al|ally)?|ising|ised|ises?|ings?|ate[ds]?|ies|ied|ers?|ed|es|s|e|y|ly)$/;
+  return word.replace(ending, "").replace(/([^aeiou])\1$/, "$1");
 }
 
-/** Where a word begins in a text: at a word's start if it can, else anywhere; -1. @param {string} text @param {string} word */
-function place(text, word) {
-  for (let i = text.indexOf(word); i >= 0; i = text.indexOf(word, i + 1)) if (!/[\p{L}\p{N}]/u.test(text[i - 1] ?? " ")) return i;
-  return word.length > 2 ? text.indexOf(word) : -1;
-}
+/** The roots of the words and signs of a text that say something. @param {string} text */
+const roots = (text) => (folded(text).match(/[\p{L}\p{N}]+|[^\p{L}\p{N}\p{P}\s]/gu) ?? []).filter((word) => !LITTLE.has(word)).map((word) => root(GREEK[word] ?? word));
 
-/** How like a word others are, of those that are at all, from 0 to 1: itself, begun, with another ending, within. @param {string} word @param {Set<string>} others */
-function near(word, others) {
-  const short = stems(word), ended = (/** @type {string} */ other) => short.some((stem) => other.startsWith(stem) && IS_ENDING.test(other.slice(stem.length)));
-  const like = (/** @type {string} */ other) => (other === word ? 1 : other.startsWith(word) ? 0.9 : ended(other) ? 0.7 : word.length > 3 && other.includes(word) ? 0.4 : 0);
-  return [...others].map((other) => ({ other, like: like(other) })).filter(({ like }) => like);
-}
-
-/** The words that ask for the same as one, with any ending. @param {string} word */
-function alike(word) {
-  const root = (/** @type {string} */ one) => stems(one).at(-1) ?? one;
-  return SAME.filter((some) => some.map(root).includes(root(word))).flat().filter((one) => root(one) !== root(word));
-}
-
-/** How well a word stands among others. @param {Set<string>} words @param {ReturnType<typeof near>} likes */
-const fit = (words, likes) => likes.reduce((best, { other, like }) => (like > best && words.has(other) ? like : best), 0);
-
-/** @typedef {{entry: Entry, title: string, also: string, text: string, words: {title: Set<string>, also: Set<string>, of: Set<string>, text: Set<string>, whole: Set<string>}}} Ready */
-/** Entries as they are searched, folded once: a scene has the words of all its parts, too. @type {WeakMap<Entry[], {all: Ready[], vocabulary: Set<string>}>} */
+/** @typedef {{entry: Entry, names: {name: string, words: Set<string>}[], counts: Map<string, number>}} Ready how often each root stands there */
+/** Entries as they are searched, made once. @type {WeakMap<Entry[], {all: Ready[], rarity: Map<string, number>}>} */
 const ready = new WeakMap();
 
 /** @param {Entry[]} entries */
 function prepared(entries) {
-  const known = ready.get(entries), set = (/** @type {string} */ text) => new Set(pieces(text));
+  const known = ready.get(entries);
   if (known) return known;
-  const all = entries.map((entry) => {
-    const [title, also, of, text] = [entry.title, entry.also ?? "", entry.of, entry.text].map(folded);
-    return { entry, title, also, text, words: { title: set(title), also: set(also), of: set(of), text: set(text), whole: new Set("") } };
+  const read = entries.map((entry) => {
+    const names = [entry.title, ...(entry.also?.split(", ") ?? [])];
+    return { entry, names, fields: [names.flatMap(roots), roots(entry.text)] };
   });
-  for (const { entry, words } of all) if (entry.kind === "scene") words.whole = set(all.filter((one) => one.entry.of === entry.title).map(({ text, title }) => `${title} ${text}`).join(" "));
-  const found = { all, vocabulary: new Set(all.flatMap(({ words }) => Object.values(words).flatMap((each) => [...each]))) };
+  const usual = [0, 1].map((f) => read.reduce((sum, { fields }) => sum + fields[f].length, 0) / read.length);
+  const all = read.map(({ entry, names, fields }) => {
+    const counts = new Map();
+    fields.forEach((field, f) => field.forEach((word) => counts.set(word, (counts.get(word) ?? 0) + (f ? 1 : NAMED) / (1 - LONG + LONG * field.length / usual[f]))));
+    return { entry, names: names.map((name) => ({ name: folded(name), words: new Set(roots(name)) })), counts };
+  });
+  const vocabulary = new Set(all.flatMap(({ counts }) => [...counts.keys()]));
+  const found = { all, rarity: new Map([...vocabulary].map((word) => [word, rare(all.filter(({ counts }) => counts.has(word)).length, all.length)])) };
   ready.set(entries, found);
   return found;
 }
 
-/** The entries that have what is asked, or most of it, the best first. @param {Entry[]} entries @param {string} query @returns {Found[]} */
+/** What a word tells that so many have, of all. @param {number} some @param {number} all */
+const rare = (some, all) => Math.log(1 + (all - some + 0.5) / (some + 0.5));
+
+/** The roots that answer to a word, and how well. @param {string} word @param {Iterable<string>} vocabulary @returns {Map<string, number>} */
+function alike(word, vocabulary) {
+  const begun = word.length > 2 ? [...vocabulary].filter((other) => other.startsWith(word)) : [];
+  const same = SAME.filter((some) => some.includes(word)).flat();
+  return new Map([...begun.map((other) => /** @type {const} */ ([other, BEGUN])), ...same.map((other) => /** @type {const} */ ([other, SAID_SO])), [word, 1]]);
+}
+
+const sum = (/** @type {number[]} */ some) => some.reduce((a, b) => a + b, 0);
+
+/** The entries that have what is asked, or most of it, the best first; those of one page as one. @param {Entry[]} entries @param {string} query @returns {Found[]} */
 export function find(entries, query) {
-  const asked = written(folded(query)).trim(), told = [...new Set(pieces(asked.replace(/[^\p{L}\p{N}]+$/u, "").replace(MEANS, "")))], some = told.filter((word) => !LITTLE.has(word));
-  const words = some.length ? some : told, { all, vocabulary } = prepared(entries);
-  if (!words.length) return [];
-  const likes = words.map((word) => [
-    ...[word, GREEK[word]].filter(Boolean).flatMap((each) => near(each, vocabulary)),
-    ...alike(word).flatMap((each) => near(each, vocabulary)).map(({ other, like }) => ({ other, like: SAID_SO * like })),
-  ]);
-  const names = words.map((word, k) => all.map(({ title, words }) => ([word, GREEK[word]].includes(title) ? 1 : Math.max(TITLE * fit(words.title, likes[k]), ALSO * fit(words.also, likes[k])))));
-  const fits = likes.map((like, k) => all.map(({ words }, i) => Math.max(names[k][i], OF * fit(words.of, like), TEXT * fit(words.text, like), WHOLE * fit(words.whole, like))));
-  const known = fits.map((of) => { const n = of.filter(Boolean).length; return n && Math.min(RAREST, Math.log(1 + all.length / n)); });
-  if (!known.some(Boolean)) return [];
-  const usual = known.reduce((a, b) => a + b) / known.filter(Boolean).length; // what a word counts that nobody here uses
-  const rare = known.map((r, k) => (r || usual) * (names[k].some(Boolean) ? 1 : NAMELESS)), most = rare.reduce((a, b) => a + b);
-  const share = (/** @type {number} */ i) => rare.reduce((sum, r, k) => sum + (fits[k][i] ? r : 0), 0) / most;
-  const pairs = words.slice(1).map((word, k) => ({ pair: `${words[k]} ${word}`, worth: rare[k] + rare[k + 1] })).filter(({ pair }) => place(asked, pair) >= 0);
-  const enough = all.some((_, i) => share(i) >= ENOUGH) ? ENOUGH : LEAST;
-  const found = all.map(({ entry, title, also, text }, i) => {
-    const has = share(i), good = rare.reduce((sum, r, k) => sum + r * fits[k][i], 0) / most;
-    const phrase = [title, also, text].some((told) => place(told, asked) >= 0) ? PHRASE * (title === asked ? 2 : place(title, asked) >= 0 || place(also, asked) >= 0 ? 1 : 0.3) : 0;
-    const named = pairs.reduce((sum, { pair, worth }) => sum + (place(title, pair) >= 0 || place(also, pair) >= 0 ? worth : 0), 0) / most; // two words of a name
-    return { entry, has, score: has < enough ? 0 : (good * has ** 2 + phrase + PAIR * named) * WEIGHT[entry.kind], said: entry.kind === "question" ? around(entry.text, 0) : said(entry.text, text, words) };
-  });
-  for (const { entry: scene, score } of found.filter(({ entry }) => entry.kind === "scene")) {
-    const [own] = found.filter(({ entry }) => entry.of === scene.title).sort((a, b) => b.score - a.score);
-    if (own?.score >= NEARLY * score) own.score = Math.max(own.score, score * 1.001);
-  }
-  const part = (/** @type {Entry} */ scene) => { // but for its first section, which is seen at once
-    const own = all.flatMap(({ entry }, i) => (entry.of === scene.title ? [{ entry, has: share(i), good: rare.reduce((sum, r, k) => sum + r * fits[k][i], 0) }] : []));
-    return own.slice(1).filter(({ has }) => has >= MOSTLY).sort((a, b) => b.good - a.good)[0]?.entry;
+  const { all, rarity } = prepared(entries), asked = folded(query).trim(), words = [...new Set(roots(written(asked).replace(MEANS, "")))];
+  const likes = words.map((word) => alike(word, rarity.keys()));
+  const counts = likes.map((like) => all.map(({ counts }) => sum([...like].map(([word, worth]) => worth * (counts.get(word) ?? 0)))));
+  const known = counts.map((each) => { const n = each.filter(Boolean).length; return n && rare(n, all.length); }), usual = sum(known) / known.filter(Boolean).length;
+  if (!usual) return [];
+  const worth = known.map((each) => each || usual), most = sum(worth); // a word that nobody here uses counts as others do
+  /** How like a name it is: twice what they share, of what both have; just that name is more than like it. */
+  const named = (/** @type {Ready["names"][number]} */ { name, words }) => {
+    const shared = sum(likes.map((like, k) => worth[k] * Math.max(0, ...[...words].map((word) => like.get(word) ?? 0))));
+    return name === asked ? 2 : 2 * shared / (most + sum([...words].map((word) => rarity.get(word) ?? 0)));
   };
-  const best = found.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score).slice(0, MOST);
-  return best.map((one) => (one.entry.kind === "scene" ? { ...one, part: part(one.entry) } : one));
+  const found = all.map(({ entry, names }, i) => {
+    const has = sum(worth.map((each, k) => (counts[k][i] ? each : 0))) / most, good = sum(worth.map((each, k) => each * counts[k][i] / (SOON + counts[k][i]))) / most;
+    const called = Math.max(...names.map(named));
+    return { entry, has, called, score: good * has ** 2 + called ** 2 };
+  });
+  const least = Math.max(LEAST, ...found.map(({ has }) => has / 2));
+  const best = found.filter(({ has }) => has >= least).sort((a, b) => b.score - a.score);
+  const page = (/** @type {{entry: Entry}} */ { entry }) => (entry.kind === "word" ? entry.url : entry.url.split(/[#?]/)[0]);
+  return [...new Set(best.map(page))].slice(0, MOST).map((place) => {
+    const own = best.filter((each) => page(each) === place);
+    const [first, ...more] = own[0].called < CALLED && own[0].entry.kind === "scene" && own[1] ? [own[1], own[0], ...own.slice(2)] : own; // a scene that was not asked for by name
+    return { ...first, said: said(first.entry, likes), more: more.slice(0, EACH - 1).map(({ entry }) => entry) };
+  });
 }
 
-/** What stands around the first word that is found, else the beginning. @param {string} text @param {string} searched @param {string[]} words */
-function said(text, searched, words) {
-  return around(text, Math.max(0, words.map((word) => place(searched, word)).find((at) => at >= 0) ?? 0));
-}
-
-/** A text around a place, of whole words. @param {string} text @param {number} at */
-function around(text, at) {
-  const from = at > AROUND ? Math.min(at, text.indexOf(" ", at - AROUND) + 1) : 0, end = at + 2 * AROUND;
-  const to = end < text.length ? Math.max(at, text.lastIndexOf(" ", end)) : text.length;
-  return `${from ? "… " : ""}${text.slice(from, to).trim()}${to < text.length ? " …" : ""}`;
+/** A text, which an answer is from its beginning, else from the sentence that has most of what is asked; as much as fits. @param {Entry} entry @param {ReturnType<typeof alike>[]} likes */
+function said({ kind, title, text }, likes) {
+  const sentences = text.split(/(?<=[.:?!]) (?=\p{Lu})/u).filter((sentence) => sentence.slice(0, -1) !== title);
+  const has = (/** @type {string} */ sentence) => { const own = roots(sentence); return likes.filter((like) => own.some((word) => like.has(word))).length; };
+  const told = kind === "question" ? text : text.slice(text.indexOf(sentences.reduce((a, b) => (has(b) > has(a) ? b : a), sentences[0] ?? "")));
+  return told.length > LINE ? `${told.slice(0, told.lastIndexOf(" ", LINE))} …` : told;
 }
 
 /** What is said of what was found. @param {Found[]} found */
@@ -159,15 +135,20 @@ export function search(source) {
     known = entries ? known : undefined;
     const found = entries ? find(entries, asked) : [];
     words.textContent = entries ? (asked.trim() ? heard(found) : "") : "The texts did not come. Type again to try once more.";
-    list.replaceChildren(...found.map(({ entry, said, part }) => h("li", {}, h("a", { href: new URL(entry.url, base).href },
-      h("strong", {}, entry.title), h("span", { className: "of" }, `${NAMES[entry.kind]} · ${entry.of}`), h("span", {}, said)),
-    ...(part ? [h("a", { href: new URL(part.url, base).href, className: "part" }, `There: ${part.title}`)] : []))));
+    list.replaceChildren(...found.map(({ entry, said, more }) => h("li", {}, h("a", { href: new URL(entry.url, base).href },
+      h("strong", {}, entry.title), h("span", { className: "of" }, entry.kind === "scene" ? "scene" : `${NAMES[entry.kind]} · ${entry.of}`), h("span", {}, said)),
+    ...more.map((other) => h("a", { href: new URL(other.url, base).href, className: "more" }, other.kind === "scene" ? "The scene, from its beginning" : `There, too: ${other.title}`)))));
   };
   field.addEventListener("input", show);
-  const first = (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter") list.querySelector("a")?.click(); };
-  field.addEventListener("keydown", /** @type {EventListener} */ (first));
+  const keys = (/** @type {KeyboardEvent} */ event) => {
+    const all = /** @type {HTMLElement[]} */ ([field, ...list.querySelectorAll("a")]), step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === "Enter" && event.target === field) all[1]?.click();
+    else if (event.key === "Escape") dialog.close(); // a search field would only empty itself
+    else if (step) { event.preventDefault(); all[all.indexOf(/** @type {HTMLElement} */ (event.target)) + step]?.focus(); }
+  };
   const dialog = h("dialog", { className: "help search", "aria-label": "Search", onclose: () => dialog.remove() },
     h("div", { className: "asked" }, field, h("button", { type: "button", onclick: () => dialog.close() }, "Close")), words, list);
+  dialog.addEventListener("keydown", /** @type {EventListener} */ (keys));
   dialog.addEventListener("click", (/** @type {Event} */ event) => {
     const target = /** @type {Element} */ (event.target);
     if (target === dialog || target.closest("a")) dialog.close(); // a link may lead to a place of this page

@@ -99,7 +99,7 @@ def plane_view(count: int, title: str, *, image: str) -> View:
         Trail("moved", "followed", plane, only=Followed(), size=4, fade=[0, 0, 1]),
         *followed("points", plane, size=12, trail=0),
     )
-    return View("circle", title, layers, dims=2, axes=("", ""))
+    return View("circle", title, layers, dims=2, reaching=True)
 
 
 def curve_view(count: int) -> View:

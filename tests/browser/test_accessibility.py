@@ -190,5 +190,6 @@ def test_the_focus_comes_to_each_question_and_is_never_lost(page):
     assert page.evaluate(FOCUS) == "Take the tour"
     for key in ("p", "ArrowRight", "Escape"):
         page.keyboard.press(key)
+        assert page.evaluate("document.activeElement !== document.body"), key
     page.wait_for_selector(".presenting", state="detached")
     assert page.evaluate(FOCUS) == page.locator(".guide h2").text_content() != title

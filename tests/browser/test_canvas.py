@@ -159,7 +159,7 @@ def test_axes_that_move_bring_their_own_cross_into_a_film(page):
       const drawn = decodeURIComponent((await panel.axes()).src);
       return [panel.view.wider.length > 0, drawn.includes("zl crisp"), drawn.includes("<svg")];
     })(p.panels[0])"""
-    for link, moves in (("/layernorm?d=2&n=60", True), ("/fold", False)):
+    for link, moves in (("/layernorm?d=2&n=60", True), ("/activation", False)):
         visit(page, link)
         rest(page)
         assert player(page, crosses) == [moves, not moves, True]

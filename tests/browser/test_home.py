@@ -116,12 +116,21 @@ def test_the_search_leads_to_a_word_and_to_an_answer(page):
     page.get_by_role("button", name="Search").click()
     page.wait_for_selector("dialog input:focus")  # it comes when it is asked for
     page.keyboard.type("softmax")
+    page.wait_for_selector(".found a[href$='/words#softmax']")
+    page.keyboard.press("Escape")  # at once, though something is typed
+    page.wait_for_selector("dialog", state="detached")
+    page.get_by_role("button", name="Search").click()
+    page.wait_for_selector("dialog input:focus")
+    page.keyboard.type("softmax")
     page.click(".found a[href$='/words#softmax']")
     assert page.locator("dialog").count() == 0 and page.url.endswith("/words#softmax")
     page.get_by_role("button", name="Search").click()
     page.wait_for_selector("dialog input:focus")
     page.keyboard.type("are angles halved")
     page.wait_for_selector(".found a[href$='/fold#why-are-angles-halved-at-t-1']")
+    for key, there in (("ArrowDown", ".found li:first-child a:focus"), ("ArrowUp", "dialog input:focus")):
+        page.keyboard.press(key)
+        assert page.locator(there).count() == 1, key
     page.keyboard.press("Enter")
     page.wait_for_url("**/fold#why-are-angles-halved-at-t-1")
     assert page.locator("#why-are-angles-halved-at-t-1").is_visible(), "the question is open"
