@@ -160,6 +160,9 @@ export class Panel {
   /** Where the axes end now. */
   get ranges() { return widened(this.view.ranges, this.frame.room); }
 
+  /** Whether its axes do. */
+  get moves() { return this.view.wider.length + this.view.room.length > 0; }
+
   get is3d() { return this.view.dims === 3; }
   /** @returns {Plotly} its private scene */
   get scene() { return this.gd._fullLayout?.scene?._scene; }
@@ -527,7 +530,7 @@ export class Panel {
     this.#paintGround(frame);
     const context = this.#cleared(canvas), [left, top] = this.pixel(0, 0), [right, low] = this.pixel(1, 1);
     const px = (/** @type {number} */ x) => left + x * (right - left), py = (/** @type {number} */ y) => top + y * (low - top);
-    if (this.view.wider.length) this.#cross(context, left, top);
+    if (this.moves) this.#cross(context, left, top);
     frame.forEach((drawn, l) => this.#drawLayer(context, this.view.layers[l], this.view.figure.data[l], drawn, px, py));
     context.restore();
     canvas.hidden = false;
@@ -632,7 +635,7 @@ export class Panel {
   async axes() {
     if (this.is3d) return null;
     const { _fullLayout: { width, height }, layout } = this.gd, image = new Image();
-    const [xaxis, yaxis] = [layout.xaxis, layout.yaxis].map((axis) => ({ ...axis, zeroline: axis.zeroline && !this.view.wider.length }));
+    const [xaxis, yaxis] = [layout.xaxis, layout.yaxis].map((axis) => ({ ...axis, zeroline: axis.zeroline && !this.moves }));
     image.src = await this.Plotly.toImage({ data: [], layout: { ...layout, xaxis, yaxis } }, { format: "svg", width, height });
     await image.decode();
     return image;

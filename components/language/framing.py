@@ -3,10 +3,10 @@
 A view without `ranges` is framed when its recipe is made. What is seen at first is whole, and in the
 middle. There is more room where the other stages and the ends of the sliders need it, as long as the sphere
 or circle (without one: what is seen at first) keeps the share HERO of the smaller side of the panel. A plane
-that is much wider than high gets axes as wide as the whole stage (`View.wide`). A stage of a 3D view that
-shows more is seen from farther away, and one that would be small from nearer, it alone: the axes are wider
-or narrower there, around the middle of what it shows (`View.room`). So they are where a slider moves
-something out of a view that is `reaching` (`View.wider`). Guides decide nothing.
+that is much wider than high gets axes as wide as the whole stage (`View.wide`). A stage of a 3D view, or of a
+plane that is `reaching`, that shows more is seen from farther away, and one that would be small from nearer,
+it alone: the axes are wider or narrower there, around the middle of what it shows (`View.room`). So they are
+where a slider moves something out of a view that is `reaching` (`View.wider`). Guides decide nothing.
 """
 
 from __future__ import annotations
@@ -104,7 +104,9 @@ def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
             boxes |= {view.name: box for view, box in zip(views, found, strict=True)}
     views = [_placed(view, *boxes[view.name]) if view.name in boxes else view for view in recipe.views]
     spaces = [view for view in views if view.dims == 3 and not view.room]
-    rooms = dict(zip((view.name for view in spaces), _rooms(shown, spaces, boxes), strict=True))
+    rooms: dict[str, tuple[tuple[float, ...], ...]] = {}
+    for some in (spaces, *([view] for view in views if view.dims == 2 and view.reaching)):
+        rooms |= zip((view.name for view in some), _rooms(shown, some, boxes), strict=True)
     views = [replace(view, room=rooms.get(view.name, view.room)) for view in views]
     views = [replace(view, wider=_wider(shown, view)) if view.reaching else view for view in views]
     clouds = {cloud.name: cloud for cloud in recipe.clouds}
@@ -143,7 +145,7 @@ def _rooms(
         return [()] * len(views)
     wide = [max((own[0] if own else 1.0) for own in at) for at in zip(*found, strict=True)]
     at_all = [
-        (times, own[1] if own else np.zeros(3))
+        (times, own[1] if own else np.zeros(views[0].dims))
         for each in found
         for times, own in zip(wide, each, strict=True)
     ]
@@ -232,6 +234,11 @@ def _there(view: View, times: float, by: Array) -> View:
 def _aimed(view: View, points: Array, share: float, heroes: Array) -> Moved:
     """So that points are in the middle of the picture, and that share of it; or less, if heroes had more than
     theirs."""
+    if view.dims == 2:
+        low, high = np.array(view.ranges).T
+        there = (points.min(0) + points.max(0)) / 2 - (low + high) / 2
+        large = float((np.ptp(heroes, axis=0) / (high - low)).max()) / HERO if len(heroes) else 0.0
+        return max(float((np.ptp(points, axis=0) / (high - low)).max()) / share, large), there
     eye, target = np.array(view.camera[:3]), np.array([*view.camera[3:6]] or [0.0] * 3)
     low, high = np.array(view.ranges, float).T
     far, side = float(np.linalg.norm(eye - target)), high - low
