@@ -41,9 +41,9 @@ def test_the_first_checkpoint_is_the_network_before_training():
 def test_a_seed_trains_alone_as_among_others(middle, data):
     """To the last bit: rounding would grow until the curves differ."""
     network = Network(2, 3, 2, 1, middle)
-    many = trained(network, data, seeds=7, steps=120, lr=0.03)
+    many = trained(network, data, seeds=7, steps=40, lr=0.03)
     for seed, count in ((4, 1), (3, 3)):
-        few = trained(network, data, seeds=count, steps=120, lr=0.03, seed=seed)
+        few = trained(network, data, seeds=count, steps=40, lr=0.03, seed=seed)
         assert np.array_equal(few.weights[4 - seed], many.weights[4])
         assert np.array_equal(few.loss[4 - seed], many.loss[4])
 

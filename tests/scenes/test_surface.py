@@ -146,6 +146,19 @@ def half_a_circle():
         assert np.abs(angle[:, 0]).max() < np.pi / 2 == pytest.approx(np.arctan(1e9 / h), abs=1e-8)
 
 
+def half_a_sphere():
+    normal, h = np.array([2.0, -1.0, 2.0]) / 3, 0.7
+    y = np.random.default_rng(0).normal(size=(500, 3))
+    y *= np.sign(y @ normal)[:, None] / np.linalg.norm(y, axis=1, keepdims=True)  # all over one half
+    plane = y * (h / (y @ normal))[:, None]  # a point of it on each ray of that half, and on no other
+    np.testing.assert_allclose(plane @ normal, h, atol=SLICE)
+    np.testing.assert_allclose(u_eps(plane, eps=0.0), y, atol=SLICE)
+    through = y - np.outer(y @ normal, normal)
+    np.testing.assert_allclose(u_eps(through, eps=0.0) @ normal, 0, atol=1e-9)
+    for size in (0.1, 10.0):  # of a cone: with a point its whole ray
+        np.testing.assert_allclose(u_eps(size * plane, eps=0.0) @ normal, y @ normal, atol=SLICE)
+
+
 def half_have_left():
     state, x, now = at("A shift alone")
     _, high = state.recipe.views[1].ranges[1]
@@ -225,6 +238,7 @@ CLAIMS = {
     r"With $t > 1$ the circle lies beside the origin. Its leftmost and its rightmost point stand on the $x$ axis, both at height 1.": the_dip,
     r"With $\varepsilon = 0$ normalising moves the line onto a circle of radius 1; with a larger $\varepsilon$ each point stops on its ray inside it, and its angle is the same.": half_a_circle,
     r"It nears $\pm\pi/2$ at the far ends: the whole line becomes half a circle, without its ends.": half_a_circle,
+    r"Divide by the length: a plane that misses the origin becomes half a sphere, as the line becomes half a circle.": half_a_sphere,
     r"half of them have left the picture.": half_have_left,
     r"Now the circle goes around the origin, and the curve climbs from $-1$ to $1$. Move **t** slowly to 1.3 and watch the left end of the curve when the circle passes the origin.": around_the_origin,
     r"most of it lies under the two level parts.": under_the_level_parts,
