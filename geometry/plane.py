@@ -6,6 +6,7 @@ from geometry.arrays import Array
 
 STEEP = 0.95  # of its length: how much of a direction may be upright
 NEARLY = 1e-3  # of a distance: what is less has no direction
+TIE = 1e-6  # between coordinates of a unit vector: rounding does not choose the smallest
 
 
 def along(values: Array) -> tuple[float, Array]:
@@ -53,7 +54,8 @@ def facing(middle: Array, normal: Array, radius: float, corners: int) -> Array:
     if len(normal) == 2:
         side = np.array([-unit[1], unit[0]])
         return middle + radius * np.stack([0 * side, -side, side])
-    across = np.cross(unit, np.eye(3)[np.argmin(np.abs(unit))])
+    sizes = np.abs(unit)
+    across = np.cross(unit, np.eye(3)[np.argmax(sizes <= sizes.min() + TIE)])
     across /= float(np.linalg.norm(across)) or 1.0
     turn = np.linspace(0, 2 * np.pi, corners + 1)[:, None]
     edge = np.cos(turn) * across + np.sin(turn) * np.cross(unit, across)

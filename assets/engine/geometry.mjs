@@ -80,7 +80,7 @@ export function facing(middle, vector, radius, corners) {
     const [x, y] = middle, [a, b] = normal;
     return Float32Array.of(x, y, x + radius * b, y - radius * a, x - radius * b, y + radius * a);
   }
-  const least = normal.map(Math.abs).reduce((/** @type {number} */ k, v, i, all) => (v < all[k] ? i : k), 0);
+  const sizes = normal.map(Math.abs), least = sizes.findIndex((x) => x <= Math.min(...sizes) + TIE);
   const across = cross(normal, [0, 1, 2].map((i) => (i === least ? 1 : 0))), long = Math.hypot(...across) || 1;
   const u = across.map((x) => x / long), v = cross(normal, u), out = new Float32Array(3 * (corners + 2));
   for (let i = 0; i < 3; i++) {
@@ -101,7 +101,7 @@ export function plane(values, radius) {
   return { normal: size > 0 ? w.map((x) => x / size) : [0, 0, 1], away };
 }
 
-const STEEP = 0.95, NEARLY = 1e-3; // as in geometry/plane.py
+const STEEP = 0.95, NEARLY = 1e-3, TIE = 1e-6; // as in geometry/plane.py
 
 /** Where on a plane an eye sees it as a line: the nearest place as far from the origin; null: there is none near.
  * @param {ArrayLike<number>} values @param {number[]} eye @returns {number[] | null} */

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from geometry.plane import along, disc, edge_on
+from geometry.plane import along, disc, edge_on, facing
 
 ROUNDING = 1e-12  # of unit-sized numbers in double precision
 RADIUS, CORNERS = 1.4, 24
@@ -36,6 +36,13 @@ def test_a_plane_that_misses_the_ball_is_one_point_of_it(b, w):
     assert np.isfinite(points).all()
     assert abs(points - points[0]).max() == 0
     assert np.linalg.norm(points[0]) <= RADIUS + ROUNDING
+
+
+def test_rounding_turns_no_disc():
+    """Where coordinates of the normal are equally small, the first counts as the smallest."""
+    exact = facing(np.zeros(3), np.array([1.0, 1, 1]), 1.0, CORNERS)
+    for normal in ([1, 1, 1 - 1e-12], [1 + 1e-12, 1, 1]):
+        np.testing.assert_allclose(facing(np.zeros(3), np.array(normal), 1.0, CORNERS), exact, atol=1e-11)
 
 
 EYE = np.array([2.0, -1.5, 1.0])
