@@ -27,11 +27,11 @@ export function present(player, handed = false) {
   const close = h("button", { type: "button", className: "leave", "aria-label": "Leave the presentation", onclick: () => leave() }, "×");
   const leave = () => {
     if (signal.aborted) return;
+    if (document.fullscreenElement === root) return void document.exitFullscreen(); // which leads here again: in between there would be no room for figures
     on.abort();
     root.classList.remove("presenting", "pointing");
     for (const each of [dot.element, close]) each.remove();
     if (tour?.card.parentElement === stage) home?.prepend(tour.card);
-    if (document.fullscreenElement === root) document.exitFullscreen();
     const back = tour && tour.current >= 0 && !tour.card.contains(left) ? tour.card.querySelector("h2") : left;
     if (back?.isConnected) /** @type {HTMLElement} */ (back).focus({ preventScroll: true });
   };

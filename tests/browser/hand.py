@@ -19,6 +19,7 @@ AGAIN = """async (link) => {
   const [player] = (window.kept && window.normscape?.players) || [];
   if (!player?.ready || player.apart || new URL(link, location).pathname !== location.pathname) return false;
   const { root } = player, { parentNode: page, nextSibling: next } = root;
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close(); // else it has the focus
   document.activeElement?.blur();
   scrollTo(0, 0);
   root.remove();
