@@ -20,11 +20,11 @@ const ENOUGH = 0.55, LEAST = 0.2; // of what was asked, rare words counting more
 const SAME = ("another other | average mean | axis axes coordinate component | big large real | delete drop remove rid | dent dip divot | explode vanish"
   + " | identical same | imitate learn mimic | keep preserve | location place position | net network | reorder shuffle permute").split(" | ").map((some) => some.split(" ").map(root));
 
-/** How letters are called that a keyboard has not. @type {Record<string, string>} */
-const GREEK = { alpha: "α", beta: "β", gamma: "γ", epsilon: "ε", eps: "ε", theta: "θ", mu: "μ", pi: "π", sigma: "σ", sqrt: "√" };
+/** How letters are called that a keyboard has not. */
+const GREEK = new Map(Object.entries({ alpha: "α", beta: "β", gamma: "γ", epsilon: "ε", eps: "ε", theta: "θ", mu: "μ", pi: "π", sigma: "σ", sqrt: "√" }));
 
 /** As it is set here: sqrt(d_k) is √dk, u_epsilon uε. @param {string} asked folded */
-const written = (asked) => asked.replace(/_(\w+)/g, (_, name) => GREEK[name] ?? name).replace(/\bsqrt ?\(?(?=\w)/g, "√");
+const written = (asked) => asked.replace(/_(\w+)/g, (_, name) => GREEK.get(name) ?? name).replace(/\bsqrt ?\(?(?=\w)/g, "√");
 
 /** What "mean" is where it asks, and is no number. */
 const MEANS = /(?<=\bdo(?:es)?\b.*) mean(?=\W*$)/;
@@ -43,7 +43,7 @@ function root(word) {
 }
 
 /** The roots of the words and signs of a text that say something. @param {string} text */
-const roots = (text) => (folded(text).match(/[\p{L}\p{N}]+|[^\p{L}\p{N}\p{P}\s]/gu) ?? []).filter((word) => !LITTLE.has(word)).map((word) => root(GREEK[word] ?? word));
+const roots = (text) => (folded(text).match(/[\p{L}\p{N}]+|[^\p{L}\p{N}\p{P}\s]/gu) ?? []).filter((word) => !LITTLE.has(word)).map((word) => root(GREEK.get(word) ?? word));
 
 /** @typedef {{entry: Entry, names: {name: string, words: Set<string>}[], counts: Map<string, number>}} Ready how often each root stands there */
 /** Entries as they are searched, made once. @type {WeakMap<Entry[], {all: Ready[], rarity: Map<string, number>}>} */

@@ -208,7 +208,8 @@ def test_places_with_other_names_are_of_what_there_is(entries):
 
 
 def test_what_is_not_there_is_not_found(node):
-    assert found(node, "xylophone") == found(node, " ") == []
+    for query in ("xylophone", " ", "constructor", "__proto__", "???", "\\", "🙂", "a" * 5000):
+        assert found(node, query) == [], query
     assert found(node, "softmax xylophone zither marimba balalaika timpani") == []
 
 
