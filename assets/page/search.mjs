@@ -63,8 +63,9 @@ function prepared(entries) {
     fields.forEach((field, f) => field.forEach((word) => counts.set(word, (counts.get(word) ?? 0) + (f ? 1 : NAMED) / (1 - LONG + LONG * field.length / usual[f]))));
     return { entry, names: names.map((name) => ({ name: folded(name), words: new Set(roots(name)) })), counts };
   });
-  const vocabulary = new Set(all.flatMap(({ counts }) => [...counts.keys()]));
-  const found = { all, rarity: new Map([...vocabulary].map((word) => [word, rare(all.filter(({ counts }) => counts.has(word)).length, all.length)])) };
+  /** @type {Map<string, number>} */ const having = new Map();
+  for (const { counts } of all) for (const word of counts.keys()) having.set(word, (having.get(word) ?? 0) + 1);
+  const found = { all, rarity: new Map([...having].map(([word, n]) => [word, rare(n, all.length)])) };
   ready.set(entries, found);
   return found;
 }

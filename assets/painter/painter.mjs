@@ -160,8 +160,8 @@ export class Panel {
   /** Where the axes end now. */
   get ranges() { return widened(this.view.ranges, this.frame.room); }
 
-  /** Whether its axes do. */
-  get moves() { return this.view.wider.length + this.view.room.length > 0; }
+  /** Whether they move with the sliders or the stages. */
+  get axesMove() { return this.view.wider.length + this.view.room.length > 0; }
 
   get is3d() { return this.view.dims === 3; }
   /** @returns {Plotly} its private scene */
@@ -531,7 +531,7 @@ export class Panel {
     this.#paintGround(frame);
     const context = this.#cleared(canvas), [left, top] = this.pixel(0, 0), [right, low] = this.pixel(1, 1);
     const px = (/** @type {number} */ x) => left + x * (right - left), py = (/** @type {number} */ y) => top + y * (low - top);
-    if (this.moves) this.#cross(context, left, top);
+    if (this.axesMove) this.#cross(context, left, top);
     frame.forEach((drawn, l) => this.#drawLayer(context, this.view.layers[l], this.view.figure.data[l], drawn, px, py));
     context.restore();
     canvas.hidden = false;
@@ -636,7 +636,7 @@ export class Panel {
   async axes() {
     if (this.is3d) return null;
     const { _fullLayout: { width, height }, layout } = this.gd, image = new Image();
-    const [xaxis, yaxis] = [layout.xaxis, layout.yaxis].map((axis) => ({ ...axis, zeroline: axis.zeroline && !this.moves }));
+    const [xaxis, yaxis] = [layout.xaxis, layout.yaxis].map((axis) => ({ ...axis, zeroline: axis.zeroline && !this.axesMove }));
     image.src = await this.Plotly.toImage({ data: [], layout: { ...layout, xaxis, yaxis } }, { format: "svg", width, height });
     await image.decode();
     return image;

@@ -201,13 +201,19 @@ def _out(seen: _Seen, view: View, points: Array, usual: Sequence[float]) -> tupl
     low, high = np.array(view.ranges, float).T
     scaled = (points - (low + high) / 2) / (high - low)
     if view.dims == 2:
-        middle, wide = (scaled.min(0) + scaled.max(0)) / 2, float(np.ptp(scaled, axis=0).max()) / EASY
+        middle, wide = _midway(scaled, EASY)
     else:
         middle, away = _nearest(scaled @ seen.frame.T, EASY)
         middle, wide = middle @ seen.frame, away / float(np.linalg.norm(view.camera))
         wide = max(wide, 2 * float(np.abs(scaled - middle).max()))
     wide = max(wide, min(times, 1.0) if view.between else times)
     return tuple(round(float(x), 3) for x in (wide / times, *(middle * (high - low) - by)))
+
+
+def _midway(points: Array, share: float) -> tuple[Array, float]:
+    """In a plane: their middle, and how wide axes are of which they take a share."""
+    low, high = points.min(0), points.max(0)
+    return (low + high) / 2, float((high - low).max()) / share
 
 
 def _nearest(points: Array, share: float) -> tuple[Array, float]:
@@ -234,17 +240,17 @@ def _there(view: View, times: float, by: Array) -> View:
 def _aimed(view: View, points: Array, share: float, heroes: Array) -> Moved:
     """So that points are in the middle of the picture, and that share of it; or less, if heroes had more than
     theirs."""
-    if view.dims == 2:
-        low, high = np.array(view.ranges).T
-        there = (points.min(0) + points.max(0)) / 2 - (low + high) / 2
-        large = float((np.ptp(heroes, axis=0) / (high - low)).max()) / HERO if len(heroes) else 0.0
-        return max(float((np.ptp(points, axis=0) / (high - low)).max()) / share, large), there
-    eye, target = np.array(view.camera[:3]), np.array([*view.camera[3:6]] or [0.0] * 3)
     low, high = np.array(view.ranges, float).T
-    far, side = float(np.linalg.norm(eye - target)), high - low
+    side = high - low
+    scaled = (points - (low + high) / 2) / side
+    if view.dims == 2:
+        middle, times = _midway(scaled, share)
+        return max(times, _midway(heroes / side, HERO)[1] if len(heroes) else 0), middle * side
+    eye, target = np.array(view.camera[:3]), np.array([*view.camera[3:6]] or [0.0] * 3)
+    far = float(np.linalg.norm(eye - target))
     away = (eye - target) / far
     frame = _frame(away)
-    middle, distance = _nearest((points - (low + high) / 2) / side @ frame.T, share)
+    middle, distance = _nearest(scaled @ frame.T, share)
     times = distance / far
     for _ in range(ROUNDS):
         by = (middle @ frame - times * target) * side

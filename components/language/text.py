@@ -35,7 +35,7 @@ ROOT = re.compile(r"<msqrt>((?:(?!<msqrt|<mfrac).)*?)</msqrt>")
 FRACTION = re.compile(
     r"<mfrac><mrow>((?:(?!<mfrac|<msqrt).)*?)</mrow><mrow>((?:(?!<mfrac|<msqrt).)*?)</mrow></mfrac>"
 )
-RAISED = str.maketrans("−+0123456789", "⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹")
+RAISED = str.maketrans("-−+0123456789", "⁻⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹")
 MOST_ANSWERS = 9  # a digit each
 PASSAGE = re.compile(r"^@(.*)\n((?:.+\n)+)", re.M)  # a line that names stages, and its paragraph
 

@@ -126,13 +126,13 @@ class Slid:
         return [self.stream, self.stream @ SHOW.T, self.reads]
 
     def numbers(self) -> Array:
-        """(steps, letters, 7): the step; how far from where it came in, by parts, in spreads; how far it
-        has gone, in spreads too."""
+        """(steps, letters, 7): the step; how far from where it came in, by parts; how far it has gone; both
+        in spreads."""
         t = np.broadcast_to(np.arange(len(self.stream), dtype=float)[:, None], self.stream.shape[:2])
-        far = [np.linalg.norm(x - x[0], axis=-1) / spread(x) for x in self.looks]
+        looks = [x / spread(x) for x in self.looks]
+        far = [np.linalg.norm(x - x[0], axis=-1) for x in looks]
         gone = [
-            np.pad(np.linalg.norm(np.diff(x, axis=0), axis=-1).cumsum(0), ((1, 0), (0, 0))) / spread(x)
-            for x in self.looks
+            np.pad(np.linalg.norm(np.diff(x, axis=0), axis=-1).cumsum(0), ((1, 0), (0, 0))) for x in looks
         ]
         return np.stack([t, *far, *gone], axis=-1)
 

@@ -283,7 +283,7 @@ def height(each: Digest, name: str, strip: Strip, ends: tuple[float, float], s: 
 
 def shown(strip: Strip, value: float) -> str:
     number, _, power = format(value, strip.digits).partition("e")
-    return f"{number}·10{str(int(power)).replace('-', '−').translate(RAISED)}" if power else number
+    return f"{number}·10{str(int(power)).translate(RAISED)}" if power else number
 
 
 def ranges(first: Digest) -> tuple[tuple[float, float], tuple[float, float]]:
