@@ -2,7 +2,7 @@
 
 A page fails its test at the end if it reported an error, unless the test is marked
 `allow_errors(pattern)`, or if it asked another host than the server for anything.
-WebGL draws for tests that are marked `pixels`.
+WebGL draws, and the browser paints, for tests that are marked `pixels`.
 """
 
 import os
@@ -42,8 +42,12 @@ AS_IT_WAS = """window.normscape?.players.length === 1 && normscape.players[0].re
   && !document.querySelector("dialog, .presenting")"""
 # A reader who has been everywhere: no scene shows itself first.
 KNOWN = f"try {{ localStorage.visited ??= '{','.join(scenes())}'; }} catch {{}}"
-# Who looks at no pixels has no use for a WebGL in software, which takes more than all the rest.
+# Who looks at no pixels has no use for a WebGL in software, which takes more than all else, nor for paint:
+# what cannot be seen is laid out, found by the pointer and focused as ever.
 BLIND = """window.blind = true;
+window.unseen = new CSSStyleSheet();
+unseen.replaceSync("html { opacity: 0 }");
+document.adoptedStyleSheets.push(unseen);
 for (const call of ["drawArrays", "drawElements", "clear"]) {
   const draws = WebGLRenderingContext.prototype[call];
   WebGLRenderingContext.prototype[call] = function (...all) { if (!window.blind) draws.apply(this, all); };

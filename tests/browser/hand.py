@@ -172,6 +172,14 @@ def pixels(page, png, width=0):
 
 
 @contextmanager
+def painted(page):
+    """Meanwhile the browser paints the page, also in a test that is not marked `pixels`."""
+    page.evaluate("window.unseen && (unseen.disabled = true)")
+    yield
+    page.evaluate("window.unseen && (unseen.disabled = false)")
+
+
+@contextmanager
 def pixels_drawn(page):
     """Meanwhile WebGL draws, also in a test that is not marked `pixels`."""
     page.evaluate("window.blind = false")
@@ -179,11 +187,17 @@ def pixels_drawn(page):
     page.evaluate("window.blind = true")
 
 
+def shot(page, what, style="", width=0):
+    """What stands in an element as numbers, under a style of the test's."""
+    with painted(page):
+        return pixels(page, what.screenshot(style=style), width)
+
+
 def look(page, width=0):
     """The figures of a page as numbers, without the names at things, which stand there at rest only."""
     assert not page.evaluate("window.blind"), "mark the test `pixels`"
     frames(page)
-    return pixels(page, page.locator(".views").screenshot(style=".legend { visibility: hidden }"), width)
+    return shot(page, page.locator(".views"), ".legend { visibility: hidden }", width)
 
 
 def difference(a, b):

@@ -3,7 +3,7 @@
 import pytest
 
 from components.language.scene import scenes
-from tests.browser.hand import FEW, SPACE, player, rest, until, visit
+from tests.browser.hand import FEW, SPACE, painted, player, rest, until, visit
 
 
 @pytest.fixture
@@ -68,7 +68,8 @@ def test_a_scene_on_paper(page):
         assert page.locator(".sources li").count() and page.locator(".figure").first.is_visible()
     finally:
         page.emulate_media(media="screen")
-    paper = page.pdf(format="A4")
+    with painted(page):
+        paper = page.pdf(format="A4")
     assert paper.startswith(b"%PDF") and len(paper) > 50_000
     assert page.evaluate("document.querySelector('.views').style.width") == "", "as before"
 

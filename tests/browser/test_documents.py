@@ -5,7 +5,7 @@ import re
 import pytest
 
 from components.language.scene import scenes
-from tests.browser.hand import PATIENCE, pixels, rest, strays, visit
+from tests.browser.hand import PATIENCE, rest, shot, strays, visit
 
 SCRIPT = re.compile(r"\.m?js(\?|$)")
 PAINTED = "() => performance.getEntriesByName('first-contentful-paint').length"
@@ -28,6 +28,7 @@ def silent(page):
     page.route(SCRIPT, lambda route: None)
 
 
+@pytest.mark.pixels
 @pytest.mark.parametrize(("link", "words"), [("/", "does to space"), ("/layernorm", "moved by hand")])
 def test_the_first_paint_waits_for_no_script(page, link, words):
     silent(page)
@@ -49,6 +50,7 @@ def test_what_the_player_asks_for_first_is_on_its_way(page, link):
     assert asked == [entry["name"]] and entry["initiatorType"] == "link"
 
 
+@pytest.mark.pixels
 def test_an_embed_shows_its_picture_within_60_kb(page):
     sizes = weighed(page)
     silent(page)
@@ -63,7 +65,7 @@ def test_an_embed_shows_its_picture_within_60_kb(page):
 
 def colours(page, selector):
     """How many colours a part of the page has."""
-    shown = pixels(page, page.locator(selector).screenshot())
+    shown = shot(page, page.locator(selector))
     return len({tuple(pixel) for pixel in shown.reshape(-1, 3)})
 
 

@@ -8,8 +8,7 @@ from components.language.framing import HEROES, SEEN
 from components.language.marks import Disc, Line, Mesh, Points, Support, SupportDisc
 from components.language.scene import scenes
 from components.training.recipes import state_of
-from tests.browser.hand import frames, player, rest, visit
-from tests.browser.hand import pixels as read
+from tests.browser.hand import frames, player, rest, shot, visit
 
 INK = 10  # of 255: what differs from the paper by more is drawn; the net of the sphere is faint
 ALIKE = 0.02  # of the panel's smaller side: between what is drawn and what is computed
@@ -50,8 +49,8 @@ def ink(page, kept):
     panel's smaller side; and whether they keep off its rim."""
     player(page, ONLY, kept)
     frames(page, 3)
-    shot = read(page, page.locator(".view .figure").first.screenshot(style=BARE))
-    drawn = np.abs(shot - shot[0, 0]).max(-1) > INK
+    seen = shot(page, page.locator(".view .figure").first, BARE)
+    drawn = np.abs(seen - seen[0, 0]).max(-1) > INK
     side = min(drawn.shape)
     ends = [np.flatnonzero(drawn.any(axis))[[0, -1]] for axis in (0, 1)]
     share = max(last + 1 - first for first, last in ends) / side
@@ -97,8 +96,8 @@ def test_what_is_drawn_is_as_large_as_computed(page, size):
     visit(page, "/spiral")
     rest(page)
     figure = page.locator(".view .figure").first
-    shot = read(page, figure.screenshot(style=ALONE))
-    drawn = np.abs(shot - shot[2, 2]).max(-1) > INK
+    seen = shot(page, figure, ALONE)
+    drawn = np.abs(seen - seen[2, 2]).max(-1) > INK
     rows, columns = np.flatnonzero(drawn.any(1)), np.flatnonzero(drawn.any(0))
     tall, wide = drawn.shape
     got = np.array([[columns[0], rows[0]], [columns[-1], rows[-1]]]) - np.array([wide, tall]) / 2

@@ -11,9 +11,9 @@ from tests.browser.hand import (
     SPACE,
     difference,
     frames,
-    pixels,
     player,
     rest,
+    shot,
     strays,
     until,
     visit,
@@ -85,7 +85,7 @@ def test_without_webgl_there_is_a_word_and_a_still_picture(new_page):
     assert "no WebGL" in page.locator(".views [role=status]").text_content()
     loaded = "() => (({ complete, naturalWidth: n }) => complete && n)(document.querySelector('.still img'))"
     page.wait_for_function(loaded, timeout=PATIENCE)
-    before = pixels(page, page.locator(".still img").screenshot())
+    before = shot(page, page.locator(".still img"))
     page.focus("#parameter-gamma1")
     page.keyboard.press("End")
     page.keyboard.press("4")
@@ -95,7 +95,7 @@ def test_without_webgl_there_is_a_word_and_a_still_picture(new_page):
     page.wait_for_function(loaded, timeout=PATIENCE)
     assert "gamma1=2" in page.get_attribute(".still img", "src")
     frames(page)
-    assert difference(pixels(page, page.locator(".still img").screenshot()), before) > 1
+    assert difference(shot(page, page.locator(".still img")), before) > 1
     with page.expect_download(timeout=PATIENCE) as download:
         page.click("[aria-label='Save the picture']")
     assert download.value.suggested_filename == "layernorm.svg"
@@ -210,6 +210,7 @@ new PerformanceObserver((list) => {
 }).observe({ type: "layout-shift", buffered: true });"""
 
 
+@pytest.mark.pixels
 def test_the_stage_stands_still_while_it_fills(new_page):
     """From the poster to the live figure nothing below or beside it jumps."""
     page = new_page()

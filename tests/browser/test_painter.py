@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.hand import SPACE, difference, frames, hold, look, pixels, player, rest, until, visit
+from tests.browser.hand import SPACE, difference, frames, hold, look, player, rest, shot, until, visit
 
 pytestmark = pytest.mark.pixels
 
@@ -138,7 +138,7 @@ def test_a_sheet_whose_vertices_are_shared_is_drawn_as_plotly_draws_it(page):
     def shown():
         frames(page)
         first = page.locator(".views .figure").first
-        return pixels(page, first.screenshot(style=".legend, .headline { visibility: hidden }"))
+        return shot(page, first, ".legend, .headline { visibility: hidden }")
 
     visit(page, "/octants?progress=0")
     rest(page)
@@ -155,7 +155,7 @@ def test_a_sheet_whose_vertices_are_shared_is_drawn_as_plotly_draws_it(page):
 def ink(page):
     """Pixels of the first figure that are as dark as text, and have no colour."""
     frames(page)
-    seen = pixels(page, page.locator(".figure").first.screenshot(style=".legend { visibility: hidden }"))
+    seen = shot(page, page.locator(".figure").first, ".legend { visibility: hidden }")
     return int((seen.max(axis=-1) < 120).sum())
 
 
