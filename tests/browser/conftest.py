@@ -164,11 +164,12 @@ def reading(browser, watch, *, first=False, draws=False, **options):
 class Reader:
     """Whose pages are opened one after another, in one context: nothing is fetched or compiled twice.
 
-    A tab that stays open keeps the process. Between two tests all else is closed and forgotten.
+    A tab that stays open keeps the process. Between two tests all else is closed and forgotten, but for the
+    page that one test hands on to the next.
     """
 
     def __init__(self, browser, server, *, draws):
-        self.watch = Watch()
+        self.watch, self.kept = Watch(), None
         self.context = reading(browser, self.watch, draws=draws, base_url=server)
         self.tab = self.context.new_page()
         self.tab.goto("/words")
@@ -182,10 +183,10 @@ class Reader:
 
     def forget(self):
         for page in self.context.pages:
-            if page != self.tab:
+            if page not in (self.tab, self.kept):
                 page.close()
         self.context.clear_cookies()
-        self.tab.evaluate("localStorage.clear()")
+        self.tab.evaluate(f"localStorage.clear(); {KNOWN}")
 
 
 @pytest.fixture
@@ -214,12 +215,14 @@ def new_page(browser, server, reader, draws, request):
     The first page of a test is of the reader of all tests, if its options allow it; each other one is of a
     reader of its own.
     first: of a reader who has visited nothing yet, and has nothing in store.
+    known: the address of a server, apart from the explorer's, that is no stranger.
     A server of the test's own is asked for before this, so that it outlives the pages.
     """
     contexts, watch = [], Watch()
     watch.known.add(urlsplit(server).netloc)  # also in a page of another server
 
-    def open_page(*, first=False, **options):
+    def open_page(*, first=False, known="", **options):
+        reader.watch.known.add(urlsplit(known).netloc)
         if not first and not contexts and options.keys() <= EASY:
             contexts.append(reader)
             return reader.open(**options)
@@ -242,12 +245,6 @@ def page(new_page):
     return new_page()
 
 
-@pytest.fixture(scope="session")
-def shelf():
-    """Where a kept page stands between two tests, with its watch, by whether WebGL draws for it."""
-    return {}
-
-
 @pytest.fixture
 def window():
     """The size of a kept page; None: that, and the colours, of the test before: the test sets both."""
@@ -255,29 +252,26 @@ def window():
 
 
 @pytest.fixture
-def kept(browser, server, shelf, draws, window, request):
+def kept(reader, window, request):
     """A page that one test hands on to the next: `visit` puts a new player into it, without a load.
 
     For tests that do what a reader can do, and nothing else. It is given up where a test fails, makes the
     page report errors (the next test would have those that come late), or leaves more than a scene: a
     dialog, a theme of the reader's, another page.
     """
-    if draws not in shelf:
-        watch = Watch()
-        shelf[draws] = reading(browser, watch, draws=draws, base_url=server).new_page(), watch
-    page, watch = shelf.pop(draws)
+    page, reader.kept = reader.kept or reader.open(), None
     if window:
         page.set_viewport_size(window)
         page.emulate_media(color_scheme="light", reduced_motion="no-preference")
     page.mouse.move(0, 0)
     page.evaluate("window.kept = true")
     yield page
-    as_it_was = len(page.context.pages) == 1 and page.evaluate(AS_IT_WAS)
-    if request.node.stash.get(FAILED, False) or watch.errors or not as_it_was:
-        page.context.close()
+    failed = request.node.stash.get(FAILED, False) or reader.watch.errors
+    if not failed and reader.context.pages == [reader.tab, page] and page.evaluate(AS_IT_WAS):
+        reader.kept = page
     else:
-        shelf[draws] = page, watch
-    watch.judge(request.node)
+        reader.forget()
+    reader.watch.judge(request.node)
 
 
 def _becomes_healthy(base, process):

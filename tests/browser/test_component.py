@@ -88,8 +88,8 @@ def strange(heard):
 def test_the_application_of_the_docs_is_moved_by_its_slider_and_told_what_the_hand_moves(
     documented, new_page
 ):
-    page = new_page(base_url=documented)
-    page.goto("/")
+    page = new_page(known=documented)
+    page.goto(documented)
     page.locator("#scene .play").wait_for(timeout=PATIENCE)
     words = page.locator("#words")
     until(lambda: words.inner_text() == "progress 0, ε 0.01")
@@ -105,8 +105,8 @@ def test_the_application_of_the_docs_is_moved_by_its_slider_and_told_what_the_ha
 def test_a_scene_in_a_strange_page_is_set_and_heard_and_goes_and_comes(new_page):
     heard = []
     with served(strange(heard)) as base:
-        page = new_page(base_url=base)
-        page.goto("/lab/")
+        page = new_page(known=base)
+        page.goto(f"{base}/lab/")
         one, two = page.locator("#one"), page.locator("#room > :nth-child(2)")
         for scene in (one, two):
             scene.locator(".handle").or_(scene.locator("canvas.motion")).first.wait_for(timeout=PATIENCE)

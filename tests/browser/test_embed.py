@@ -13,6 +13,7 @@ import pytest
 from components.language.scene import scenes
 from tests.browser.hand import FEW, PATIENCE, SPACE, difference, frames, look, player, rest, until, visit
 
+SMALL = {"width": 900, "height": 640}  # where each picture of a film is drawn
 LIGHT = 60_000  # bytes, compressed, until a picture is seen
 HOST = """<!DOCTYPE html><title>A blog</title><link rel="icon" href="data:,">
 <div style="height: 3000px">Words</div>
@@ -43,13 +44,12 @@ def files(folder):
 @pytest.fixture
 def host(tmp_path, new_page, server):
     """A function: a page of another origin with the embed of a path, far below the fold."""
-    new_page()  # so that the explorer's server is no stranger
     with files(tmp_path) as base:
 
         def open_host(path, **options):
             (tmp_path / "blog.html").write_text(HOST.format(server + path))
-            page = new_page(base_url=base, **options)
-            page.goto("/blog.html")
+            page = new_page(known=base, **options)
+            page.goto(f"{base}/blog.html")
             return page, page.frames[1]
 
         yield open_host
@@ -161,14 +161,13 @@ def test_it_follows_the_system_where_no_host_says(new_page):
 
 def test_it_lives_in_a_sandbox(tmp_path, new_page, server):
     """Where it has no origin and no storage: only scripts are allowed."""
-    new_page()
     source = f'<!DOCTYPE html><link rel="icon" href="data:,"><iframe src="{server}/embed/layernorm?{FEW}"'
     (tmp_path / "blog.html").write_text(
         f'{source} sandbox="allow-scripts" width="640" height="700"></iframe>'
     )
     with files(tmp_path) as base:
-        page = new_page(base_url=base)
-        page.goto("/blog.html")
+        page = new_page(known=base)
+        page.goto(f"{base}/blog.html")
         frame = page.frames[1]
         until(frame, "p.ready")
         assert frame.evaluate("origin") == "null"
@@ -252,15 +251,14 @@ def test_the_embed_of_what_is_on_the_screen(new_page, server):
         "(text) => new DOMParser().parseFromString(text, 'text/html').querySelector('iframe').src", pasted
     )
     assert source == f"{server}/embed/layernorm?{FEW}&gamma1=1.25"
-    guest = new_page()
-    visit(guest, source)
-    assert player(guest, "p.params.gamma1") == 1.25
+    visit(page, source)
+    assert player(page, "p.params.gamma1") == 1.25
 
 
 @pytest.mark.pixels
 @pytest.mark.parametrize("link", ["/layernorm?n=60", "/activation"])
 def test_a_film_of_the_progress(new_page, link):
-    page = new_page()
+    page = new_page(viewport=SMALL)
     visit(page, link)
     player(page, "p.speed = 4")
     page.get_by_role("button", name="Share, embed").click()
@@ -269,16 +267,17 @@ def test_a_film_of_the_progress(new_page, link):
     film = saved.value.path().read_bytes()
     assert saved.value.suggested_filename.endswith(".webm") and film[:4] == b"\x1a\x45\xdf\xa3"
     assert len(film) > 1000, "pictures, and not the head of a film alone"
-    shades = new_page().evaluate(PLAY, base64.b64encode(film).decode())
+    shades = page.context.new_page().evaluate(PLAY, base64.b64encode(film).decode())
     assert max(shades) > 5, "a picture, and not one colour"
     assert len(set(shades)) > 1, "it moves"
 
 
 @pytest.mark.pixels
 @pytest.mark.parametrize("end", ["the figure goes", "it shall loop"])
-def test_a_film_that_is_broken_off_ends(page, end):
+def test_a_film_that_is_broken_off_ends(new_page, end):
+    page = new_page(viewport=SMALL)
     page.add_init_script(WATCH_RECORDERS)
-    visit(page, "/layernorm?n=60")
+    visit(page, f"/layernorm?{FEW}")
     player(page, "(p.speed = 0.25, p.share())")
     saved = []
     page.on("download", lambda download: saved.append(download))

@@ -121,7 +121,7 @@ class Silent(SimpleHTTPRequestHandler):
 
 
 def test_hugo_has_a_shortcode(site, new_page):
-    page = new_page(base_url=site)
-    page.goto("/")
+    page = new_page(known=site)
+    page.goto(site)
     lives(page)
     assert page.locator("p").first.inner_text() == "Watch the circle fold:"

@@ -86,8 +86,8 @@ def test_a_page_left_while_it_loads(new_page):
 @pytest.mark.allow_errors("ERR_CONNECTION_REFUSED|Failed to load resource")
 def test_the_server_dies_under_an_open_page(mortal, new_page):
     base, process = mortal
-    page = new_page(base_url=base)
-    visit(page, f"/layernorm?{FEW}")
+    page = new_page(known=base)
+    visit(page, f"{base}/layernorm?{FEW}")
     rest(page)
     process.kill()
     process.wait(timeout=60)

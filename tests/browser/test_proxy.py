@@ -69,10 +69,10 @@ def test_a_scene_through_a_proxy_on_a_sub_path(new_page, tmp_path):
     """Two workers behind a proxy that strips the path: gallery, scene, choice, menu, and the way back."""
     own = {"WEB_CONCURRENCY": "2", "SECRET_KEY": KEY, "NORMSCAPE_PREFIX": PREFIX, "TRUSTED_PROXIES": "1"}
     with gunicorn(tmp_path, **own) as (base, *_), proxy(base) as outside:
-        page = new_page(base_url=outside)
+        page = new_page(known=outside)
         strays = []
         page.on("response", lambda answer: answer.status >= 400 and strays.append(answer.url))
-        page.goto(PREFIX)
+        page.goto(outside + PREFIX)
         page.click(f"a.card[href='{PREFIX}layernorm']", timeout=PATIENCE)
         until(page, "p.ready && p.panels.length && p.slug === 'layernorm'")
         page.select_option("#choice-d", "2")

@@ -64,8 +64,8 @@ def test_one_change_of_any_choice_is_there(folder, scene):
 
 
 def test_the_gallery_leads_to_scenes(new_page, base):
-    page = new_page(base_url=base)
-    page.goto(f"/{UNDER}/")
+    page = new_page(known=base)
+    page.goto(f"{base}/{UNDER}/")
     assert page.locator(".card").count() == len(scenes()) and strays(page) == []
     seen = "[...document.images].filter((i) => i.checkVisibility())"
     assert page.evaluate(f"{seen}.length") == len(scenes()), "of each, that of one theme"
@@ -82,8 +82,8 @@ def test_the_gallery_leads_to_scenes(new_page, base):
 
 
 def test_the_search_needs_no_server(new_page, base):
-    page = new_page(base_url=base)
-    page.goto(f"/{UNDER}/words/")
+    page = new_page(known=base)
+    page.goto(f"{base}/{UNDER}/words/")
     page.get_by_role("button", name="Search").click()
     page.wait_for_selector("dialog input:focus")
     page.keyboard.type("are angles halved")
@@ -93,12 +93,12 @@ def test_the_search_needs_no_server(new_page, base):
 
 @pytest.mark.parametrize("slug", ["layernorm", "shear"])
 def test_the_tour_runs_without_a_server(new_page, base, slug):
-    walk(new_page(base_url=base), f"/{UNDER}/{slug}/", scenes()[slug])
+    walk(new_page(known=base), f"{base}/{UNDER}/{slug}/", scenes()[slug])
 
 
 def test_sliders_choices_and_links_live(new_page, base):
-    page = new_page(base_url=base)
-    visit(page, f"/{UNDER}/layernorm/?d=2&gamma1=1.5&progress=1")
+    page = new_page(known=base)
+    visit(page, f"{base}/{UNDER}/layernorm/?d=2&gamma1=1.5&progress=1")
     assert player(page, "[p.choices.d, p.params.gamma1, p.progress]") == ["2", 1.5, 1]
     page.locator("#parameter-gamma2").press("ArrowRight")
     rest(page)
@@ -112,8 +112,8 @@ def test_sliders_choices_and_links_live(new_page, base):
 
 
 def test_what_is_not_there_says_so_and_the_picture_stays(new_page, base):
-    page = new_page(base_url=base)
-    visit(page, f"/{UNDER}/layernorm/")
+    page = new_page(known=base)
+    visit(page, f"{base}/{UNDER}/layernorm/")
     before = player(page, "p.drawn(p.recipe.clouds[0].name).length")
     assert player(page, "p.choose({ d: '2', n: '800' })") is False
     assert "needs the server" in page.locator(".notice").inner_text()
@@ -121,6 +121,6 @@ def test_what_is_not_there_says_so_and_the_picture_stays(new_page, base):
         player(page, "p.drawn(p.recipe.clouds[0].name).length") == before
         and player(page, "p.choices.d") == "3"
     )
-    visit(page, f"/{UNDER}/layernorm/?n=77")
+    visit(page, f"{base}/{UNDER}/layernorm/?n=77")
     assert "needs the server" in page.locator(".notice").inner_text()
     assert player(page, "p.ready && p.panels.length > 0")

@@ -1,6 +1,5 @@
 """The story: figures live where they are read, in four contexts; read without scripts, printed, as files."""
 
-import pytest
 
 from components.language.story import story
 from components.publish import site
@@ -63,15 +62,16 @@ def test_on_a_telephone_the_hero_has_the_figure_and_a_link_leads_to_its_scene(ne
     assert page.locator(".story > .open a").bounding_box()["height"] >= 40
 
 
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_it_is_read_without_scripts(new_page, size):
-    page = new_page(viewport=size, java_script_enabled=False)
+def test_it_is_read_without_scripts(new_page):
+    page = new_page(java_script_enabled=False)
     page.goto("/story")
     assert page.locator(".part .poster").count() == len(story().parts)
-    assert page.locator(".passage").last.is_visible() and page.locator(".sources li a").count() > 5
-    for poster in page.locator(".poster").all()[:3]:
-        box = poster.bounding_box()
-        assert box["width"] > 200 and box["height"] > 200
+    for size in (WIDE, NARROW):
+        page.set_viewport_size(size)
+        assert page.locator(".passage").last.is_visible() and page.locator(".sources li a").count() > 5
+        for poster in page.locator(".poster").all()[:3]:
+            box = poster.bounding_box()
+            assert box["width"] > 200 and box["height"] > 200
 
 
 def test_it_is_printed_with_its_pictures(new_page):
@@ -89,10 +89,9 @@ def test_it_is_printed_with_its_pictures(new_page):
 def test_it_lives_in_a_folder_of_anyone_s(new_page, tmp_path):
     print(site.write_story(tmp_path / "read/this"))
     with files(tmp_path) as base:
-        page = new_page(base_url=base, viewport=NARROW)
-        page.goto("/read/this/")
+        page = new_page(known=base, viewport=NARROW)
+        page.goto(f"{base}/read/this/")
         shows(page, 0, 1)
         assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
         hrefs = page.locator("a").evaluate_all("(all) => all.map((a) => a.getAttribute('href'))")
         assert all(href.startswith("https://") for href in hrefs)
-        page.close()

@@ -197,8 +197,8 @@ def worker(process):
 
 def test_a_worker_that_dies_leaves_a_word_and_a_working_page(mortal, new_page):
     base, process = mortal
-    page = new_page(base_url=base, **NARROW)
-    visit(page, LONG)
+    page = new_page(known=base, **NARROW)
+    visit(page, base + LONG)
     order(page, steps=STEPS)
     words(page, "Step [1-9]")
     worker(process).kill()
@@ -211,8 +211,8 @@ def test_a_worker_that_dies_leaves_a_word_and_a_working_page(mortal, new_page):
 @pytest.mark.allow_errors("Failed to load resource|did not respond|ERR_CONNECTION")
 def test_a_server_that_goes_leaves_a_word_and_a_moving_picture(mortal, new_page):
     base, process = mortal
-    page = new_page(base_url=base, **NARROW)
-    visit(page, "/octants")
+    page = new_page(known=base, **NARROW)
+    visit(page, f"{base}/octants")
     order(page, steps=STEPS)
     words(page, "Step [1-9]")
     process.kill()
@@ -306,14 +306,14 @@ def test_leaving_the_page_ends_its_training(own, new_page, leave):
     """It is out of the line, and its worker gives no further sign."""
     base, folder = own
     kept = Steady(Disk(folder / "cache" / "line"))
-    page = new_page(base_url=base, **NARROW)
-    visit(page, LONG)
+    page = new_page(known=base, **NARROW)
+    visit(page, base + LONG)
     order(page, steps=STEPS)
     words(page, "Step [1-9]")
     (ticket,) = json.loads(kept.get("line"))
     assert kept.get(f"beat:{ticket}")
     if leave == "another address":
-        page.goto("/layernorm")
+        page.goto(f"{base}/layernorm")
     else:
         page.click("header a:has-text('Normscape')")
     waiting.until(lambda: ticket not in json.loads(kept.get("line")) and not kept.get(f"beat:{ticket}"))
