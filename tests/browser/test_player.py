@@ -284,7 +284,7 @@ def test_the_saved_picture_shows_the_present_state(new_page):
         with page.expect_download(timeout=PATIENCE) as download:
             page.click("[aria-label='Save the picture']")
         assert download.value.suggested_filename == "layernorm.png"
-        return pixels(page, download.value.path().read_bytes(), 400)
+        return pixels(download.value.path().read_bytes(), 400)
 
     page, other = new_page(**SMALL), new_page(**SMALL)
     visit(page, f"/layernorm?{FEW}")
