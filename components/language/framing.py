@@ -25,6 +25,7 @@ from components.language.marks import (
     Counted,
     Disc,
     Highest,
+    Labels,
     Line,
     Mark,
     Mesh,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 T = TypeVar("T")
-PLAIN = (Points, Line, Mesh, Sheet)  # marks that show points of their cloud, and see no others
+PLAIN = (Points, Line, Mesh, Sheet, Trail, Labels)  # marks that show points of their cloud, and see no others
 
 ROOM = 2.25  # a 3D box is so many times larger than the picture: what moves out of that is not cut off there
 FAR = 3.3  # how far the eye stands from the middle of the picture, in halves of it
@@ -55,7 +56,7 @@ LETTERS, EDGE = 0.89, 0.95  # of half of it: as far as names and ends of guides 
 HEROES = ("sphere", "meeting")  # roles
 ROUNDS = 12  # of approximation; each leaves less than a third of the error
 FEW = 200  # directions: what is farthest in one of these stands for all points
-AT_ONCE = 100  # points: so small a product of matrices is left to one thread, and to the nearest memory
+AT_ONCE = 300  # points: so small a product of matrices is left to one thread, and to the nearest memory
 ONE = 1e-9  # of their distance from 0: points that are so near one another are one
 SMALL = 0.52  # of the picture: a stage that shows less is seen from nearer
 SEEN = 0.1  # opacity: less is a hint
@@ -354,7 +355,7 @@ class _Shown:
         if not isinstance(mark, PLAIN):
             return tuple(p.name for p in self.recipe.parameters)
         cloud, rows = self.clouds[mark.cloud], list(mark.rows)
-        if isinstance(mark, Points) and isinstance(mark.only, Highest):
+        if isinstance(mark, Points | Trail) and isinstance(mark.only, Highest):
             rows.append(mark.only.row)
         rows += [over for row in rows for over in _under(row)]
         steps = cloud.pipeline.steps[: math.ceil(max([progress, *(row.stage or 0 for row in rows)]))]
@@ -365,7 +366,8 @@ class _Shown:
         at = Moment(self.clouds, params, progress, self.recipe.follow)
         every = isinstance(mark, Points) and isinstance(mark.only, Counted)
         points = at.shown(mark.cloud, mark.rows) if every else mark.points(at)
-        return points[np.isfinite(points).all(-1)]
+        finite = np.isfinite(points)
+        return points if finite.all() else points[finite.all(-1)]
 
 
 def _under(row: Row) -> list[Row]:
@@ -471,13 +473,14 @@ def _is_hero(mark: Mark) -> bool:
 
 def _farthest(points: Array) -> tuple[Array, Array]:
     """How far points reach in each direction, and which does."""
-    ways, far, chosen = _directions(points.shape[1]), np.full(FEW, -np.inf), np.zeros(FEW, int)
+    ways, found = _directions(points.shape[1]), []
     for start in range(0, len(points), AT_ONCE):
         along = ways @ points[start : start + AT_ONCE].T
-        best = along.max(1)
-        chosen = np.where(best > far, start + along.argmax(1), chosen)
-        far = np.maximum(far, best)
-    return far, points[chosen]
+        best = along.argmax(1)
+        found.append((along[range(FEW), best], start + best))
+    far, chosen = map(np.array, zip(*found, strict=True))
+    best = far.argmax(0), range(FEW)
+    return far[best], points[chosen[best]]
 
 
 @cache
