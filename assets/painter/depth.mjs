@@ -7,14 +7,14 @@
  * components/drawing/depth.py says how much, and does the same on paper.
  *
  * @typedef {{fade: number, over: number, halo: number, rim: number, pale: number, veil: number, lift: number, least: number, most: number}} Depth
- * @typedef {{paper: number[], shape: number, square: boolean, still: boolean}} Look of the paper, and of the object that is drawn next
+ * @typedef {{paper: number[], shape: number, still: boolean}} Look of the paper, and of the object that is drawn next
  */
 
 /** How an object's points are drawn: labels as they are; others in front of what they lie on, and some with a rim at which the halo begins. */
 export const SHAPES = /** @type {const} */ ({ label: 0, circle: 1, square: 2, ring: 3, count: 3 });
 
 const DECLARED = `
-uniform vec4 deepLook; // shape, whether its corners are a square's, fade, halo
+uniform vec3 deepLook; // shape, fade, halo
 uniform vec3 deepPaper;
 `;
 const VARYING = `
@@ -39,10 +39,9 @@ const vertex = ({ lift, least, most, rim }) => /** @type {[string, string][]} */
       vec4 deepLifted = projection * vec4(viewPosition.xyz * ${float(1 - lift)}, viewPosition.w); // along the ray: in front of its surface
       clipPosition.z = deepLifted.z / deepLifted.w * clipPosition.w;
       if (deepLook.x < 2.5) {
-        float deepSize = deepLook.y > 0.5 ? max(abs(glyph.x), abs(glyph.y)) : length(glyph);
-        deepRim = max(deepSize * scale, 0.01);
-        float deepGrown = 1.0 + min(deepLook.w * pixelRatio / deepRim, ${float(rim)});
-        deepPlace = deepGrown * (deepLook.y > 0.5 ? sign(glyph) : glyph / max(deepSize, 0.0001));
+        deepRim = max(max(abs(glyph.x), abs(glyph.y)) * scale, 0.01);
+        float deepGrown = 1.0 + min(deepLook.z * pixelRatio / deepRim, ${float(rim)});
+        deepPlace = deepGrown * sign(glyph);
         deepGlyph = deepGrown * glyph;
       }
     }
@@ -63,10 +62,10 @@ const fragment = ({ over, rim, pale }) => /** @type {[string, string][]} */ ([
   [MAIN, `${DECLARED}uniform float pixelRatio;${VARYING}${MAIN}`],
   ["gl_FragColor = interpColor * opacity;", `vec4 deepShown = interpColor;
   if (deepLook.x > 0.5) {
-    deepShown.rgb = mix(deepShown.rgb, deepPaper, deepLook.z * clamp((deepAway - 1.0) / ${float(over)}, 0.0, 1.0));
+    deepShown.rgb = mix(deepShown.rgb, deepPaper, deepLook.y * clamp((deepAway - 1.0) / ${float(over)}, 0.0, 1.0));
     if (deepLook.x < 2.5) {
       float deepOut = ((deepLook.x < 1.5 ? length(deepPlace) : max(abs(deepPlace.x), abs(deepPlace.y))) - 1.0) * deepRim;
-      if (deepLook.x < 1.5 && deepLook.y > 0.5 && deepOut > min(deepLook.w * pixelRatio, ${float(rim)} * deepRim)) discard; // a disc out of a square
+      if (deepLook.x < 1.5 && deepOut > min(deepLook.z * pixelRatio, ${float(rim)} * deepRim)) discard; // a disc out of a square
       deepShown.rgb = mix(deepShown.rgb, deepPaper, ${float(pale)} * smoothstep(-0.5, 0.5, deepOut));
     }
   }
@@ -91,14 +90,14 @@ export function deep(source, depth) {
 /** From now on this context draws with depth: what is drawn next looks as `look` says. @param {WebGLRenderingContext} gl
  * @param {Depth} depth @param {Look} look */
 export function deepen(gl, depth, look) {
-  const { shaderSource, useProgram, getUniformLocation } = gl, { uniform4f, uniform3fv } = Object.getPrototypeOf(gl), places = /** @type {WeakMap<WebGLProgram, (WebGLUniformLocation | null)[]>} */ (new WeakMap());
+  const { shaderSource, useProgram, getUniformLocation } = gl, { uniform3f, uniform3fv } = Object.getPrototypeOf(gl), places = /** @type {WeakMap<WebGLProgram, (WebGLUniformLocation | null)[]>} */ (new WeakMap());
   gl.shaderSource = (shader, source) => shaderSource.call(gl, shader, deep(source, depth));
   gl.useProgram = (program) => {
     useProgram.call(gl, program);
     if (!program) return;
     const found = places.get(program) ?? ["deepLook", "deepPaper"].map((name) => getUniformLocation.call(gl, program, name));
     places.set(program, found);
-    if (found[0]) uniform4f.call(gl, found[0], look.shape, Number(look.square), look.still ? 0 : depth.fade, depth.halo);
+    if (found[0]) uniform3f.call(gl, found[0], look.shape, look.still ? 0 : depth.fade, depth.halo);
     if (found[1]) uniform3fv.call(gl, found[1], look.paper);
   };
 }

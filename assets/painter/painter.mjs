@@ -22,6 +22,7 @@ import { legible } from "../engine/crowds.mjs";
 import { SAME as AS_WIDE, flat, widened } from "../engine/perspective.mjs";
 import { SHAPES, deepen } from "./depth.mjs";
 import { picking } from "./picking.mjs";
+import { caught, pulse } from "./pulse.mjs";
 import { lazily } from "./shaders.mjs";
 
 const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: false, doubleClick: false };
@@ -121,7 +122,7 @@ export class Panel {
     /** @type {HTMLCanvasElement | null} */ this.canvas = null;
     /** @type {HTMLCanvasElement | null} */ this.ground = null; // under the axes, for fields
     this.sizes = new ResizeObserver(() => this.#fit());
-    this.watching = new AbortController(); // of the screen's resolution
+    this.watching = new AbortController(); // of the screen, and of what happens to a 3D figure
     /** @type {unknown[]} */ this.grounded = []; // what the ground shows
     /** @type {OffscreenCanvasRenderingContext2D | null} */ this.grid = null; // one pixel a point of the field
     /** @type {WeakMap<Mark, {points: Float32Array, place: string, path: Path2D}>} */ this.paths = new WeakMap(); // of layers on the canvas
@@ -129,7 +130,7 @@ export class Panel {
     /** @type {import("../engine/crowds.mjs").Crowd[]} as the public way showed them last */ this.crowds = [];
     /** @type {{frame: Frame, camera: Camera | null} | null} what the public way showed last */ this.settled = null;
     /** @type {ReturnType<typeof picking> | null} 3D, on the fast way */ this.picking = null;
-    /** @type {import("./depth.mjs").Look} */ this.depth = { paper: [1, 1, 1], shape: SHAPES.label, square: false, still: true };
+    /** @type {import("./depth.mjs").Look} */ this.depth = { paper: [1, 1, 1], shape: SHAPES.label, still: true };
     /** @type {WeakMap<object, object>} of each of Plotly's objects, its part of that */ this.looks = new WeakMap();
     /** @type {(shader: Plotly) => void} makes a shader quick, on the fast way */ this.mend = () => {};
     this.opened = false;
@@ -171,7 +172,8 @@ export class Panel {
   async open(frame, camera) {
     this.frame = frame;
     const { data, layout } = this.#figure(frame, camera), drawn = () => this.Plotly.newPlot(this.gd, data, layout, CONFIG);
-    const gl = await (this.is3d ? this.#built(drawn) : drawn().then(() => null)).catch((/** @type {unknown} */ error) => {
+    const { built, look } = caught(() => (this.is3d ? this.#built(drawn) : drawn().then(() => null)));
+    const gl = await built.catch((/** @type {unknown} */ error) => {
       throw this.is3d && !this.scene?.glplot ? new NoWebGL() : error;
     });
     this.opened = true;
@@ -197,6 +199,7 @@ export class Panel {
       this.#dash(frame);
       this.#keepListening();
       redraw(this.scene.glplot);
+      if (look) pulse(this.gd, look, this.watching.signal);
     } else {
       const canvas = (/** @type {string} */ className) => Object.assign(document.createElement("canvas"), { className });
       this.canvas = this.gd.appendChild(canvas("motion"));
@@ -328,6 +331,7 @@ export class Panel {
   #filled(trace, drawn) {
     const k = this.view.dims;
     for (let r = 0; r < k; r++) trace["xyz"[r]] = column(drawn.points, k, r, k === 3 && trace.mode === "markers" ? outside(this.view)[r] : NaN);
+    if (k === 3 && trace.marker?.symbol === "circle") trace.marker.symbol = "square"; // out of which a disc is cut: sooner made, and moved, than Plotly's
     trace.opacity = drawn.opacity;
     if (drawn.text) trace.hovertext = drawn.text;
     if (drawn.values && trace.type === "mesh3d") trace.intensity = Array.from(drawn.values);
@@ -347,7 +351,7 @@ export class Panel {
       counts.isOpaque = () => counts.opacity >= 1;
       counts.drawPick = () => {};
       counts.draw = (/** @type {Plotly} */ camera) => {
-        Object.assign(this.depth, { shape: SHAPES.count, square: false, still: true }); // far away, too, it is to be read
+        Object.assign(this.depth, { shape: SHAPES.count, still: true }); // far away, too, it is to be read
         draw.call(counts, camera);
       };
       otherwise = true;
@@ -359,7 +363,7 @@ export class Panel {
         if (!object.axesProject?.some(Boolean)) object.projectHasAlpha = null; // nothing is projected onto the walls, opaque or not
         object.isOpaque = () => object.opacity >= 1;
         object.isTransparent = () => object.opacity > 0 && object.opacity < 1;
-        const { draw, drawTransparent, drawPick, update } = Object.getPrototypeOf(object), look = lookOf(layer, this.view.figure.data[l]);
+        const { draw, drawTransparent, drawPick, update } = Object.getPrototypeOf(object), look = lookOf(layer);
         otherwise ||= JSON.stringify(this.looks.get(object)) !== JSON.stringify(look);
         this.looks.set(object, look);
         const drawn = (/** @type {(camera: Plotly) => void} */ own) => (/** @type {Plotly} */ camera) => {
@@ -697,9 +701,8 @@ const beside = (x, y, high) => `${y > -high / 100 ? "top" : "bottom"} ${x > 0 ? 
 /** Whether two frames look the same. @param {Frame} a @param {Frame | null | undefined} b @param {(keyof Drawn)[]} more to be the same */
 const same = (a, b, ...more) => a.room.every((x, k) => x === b?.room[k]) && a.every((drawn, l) => [...PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));
 
-/** How a layer's points are drawn; only the followed one never fades. @param {Mark} layer @param {Trace} trace */
-const lookOf = ({ draws, glyph, only }, trace) => ({ shape: draws === "points" ? SHAPES[/** @type {keyof typeof SHAPES} */ (glyph)] : SHAPES.label,
-  square: trace.marker?.symbol === "square", still: only === "followed" });
+/** How a layer's points are drawn; only the followed one never fades. @param {Mark} layer */
+const lookOf = ({ draws, glyph, only }) => ({ shape: draws === "points" ? SHAPES[/** @type {keyof typeof SHAPES} */ (glyph)] : SHAPES.label, still: only === "followed" });
 
 /** Let Plotly build a figure in WebGL without drawing it meanwhile, and compile only what it will draw with.
  * @param {() => Promise<unknown>} build @param {(gl: WebGLRenderingContext) => void} own what else the context is made to do

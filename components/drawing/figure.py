@@ -35,6 +35,14 @@ from components.language.recipe import Recipe, View
 THINNER = 0.5  # WebGL draws lines at half their width
 LIGHT = {"ambient": 0.72, "diffuse": 0.45, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
 FLAT = {"ambient": 1, "diffuse": 0, "specular": 0}  # of what folds: light would find no one side
+# An axis without anything; of one that is not `visible` Plotly makes meshes of its letter and its numbers.
+OFF = ("showbackground", "showgrid", "showline", "showspikes", "showticklabels", "zeroline", "autorange")
+BARE = dict.fromkeys(OFF, False) | {
+    "title": {"text": ""},
+    "tickmode": "array",
+    "tickvals": [],
+    "type": "linear",
+}
 FEW = 1500  # above this many, markers are squares: a third of the vertices of circles
 
 
@@ -116,10 +124,7 @@ def _base_layout() -> dict[str, Any]:
 
 
 def _scene_layout(view: View) -> dict[str, Any]:
-    axes = [
-        {"visible": False, "type": "linear", "range": list(pair), "autorange": False, "showspikes": False}
-        for pair in view.ranges
-    ]
+    axes = [BARE | {"range": list(pair)} for pair in view.ranges]
     eye, center = view.camera[:3], view.camera[3:] or (0, 0, 0)
     camera = {
         "eye": dict(zip("xyz", eye, strict=True)),

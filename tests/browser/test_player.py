@@ -191,7 +191,20 @@ def test_the_scene_turns_at_once_after_it_has_settled(page, way):
     rest(page)
     first = camera(page)
     drag(page, middle(page, ".figure"), (120, 40))
+    frames(page)  # in which Plotly turns it
     assert np.abs(camera(page) - first).max() > 0.2
+    page.wait_for_function(STILL)
+
+
+# Whether nothing on the page asks for a frame for a while: what is at rest costs nothing.
+STILL = """async () => {
+  const own = window.requestAnimationFrame;
+  let asked = 0;
+  window.requestAnimationFrame = (call) => { asked++; return own(call); };
+  await new Promise((go) => setTimeout(go, 200));
+  window.requestAnimationFrame = own;
+  return !asked;
+}"""
 
 
 @pytest.mark.pixels
