@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -291,6 +291,7 @@ def _shortened(recipe: Recipe, view: View, clouds: dict[str, Cloud]) -> View:
         seen = [stage for stage in range(len(axes)) if mark.opacity_at(stage) > 0]
         if not seen or reach(mark, seen) <= limit:
             continue
+        rays = _along_rays(mark, clouds[mark.cloud].points)  # however much shorter
         for stage in seen:
             for _ in range(MANY):
                 out = min(reach(mark, [stage]) / limit, GENTLY)
@@ -300,7 +301,7 @@ def _shortened(recipe: Recipe, view: View, clouds: dict[str, Cloud]) -> View:
                     layers[k] = mark = replace(mark, radius=mark.radius / out)
                     continue
                 cloud = clouds[mark.cloud]
-                by = each(mark, stage) / limit if _along_rays(mark, cloud.points) else np.array([[out]])
+                by = each(mark, stage) / limit if rays else np.array([[out]])
                 clouds[mark.cloud] = replace(cloud, points=cloud.points / by.clip(1, GENTLY))
     return replace(view, layers=tuple(layers))
 
@@ -328,12 +329,26 @@ def on_paper(view: View, points: Array, camera: Sequence[float]) -> tuple[Array,
     return flat / SIGHT, depth
 
 
+@dataclass(frozen=True)
+class _Known(Moment):
+    """A moment that shares what it finds with all others of the recipe."""
+
+    known: dict[Any, Array] = field(default_factory=dict)
+
+    def shown(self, cloud: str, show: Sequence[Row]) -> Array:
+        key = cloud, self.progress, *map(id, show), *self.params.values()
+        if key not in self.known:
+            self.known[key] = super().shown(cloud, show)
+        return self.known[key]
+
+
 class _Shown:
     """What the marks of a recipe show, without gaps: the same array while nothing that moves it does."""
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe, self.clouds = recipe, {cloud.name: cloud for cloud in recipe.clouds}
         self.known: dict[Any, Any] = {}
+        self.moments: dict[Any, Array] = {}
 
     def at(self, mark: Mark, params: Params, progress: float) -> Array:
         """Where a mark chooses points by what they are, all that it chooses from."""
@@ -363,7 +378,7 @@ class _Shown:
         return tuple(sorted(cloud.place.parameters.union(*(each.parameters for each in (*steps, *weights)))))
 
     def _points(self, mark: Mark, params: Params, progress: float) -> Array:
-        at = Moment(self.clouds, params, progress, self.recipe.follow)
+        at = _Known(self.clouds, params, progress, self.recipe.follow, self.moments)
         every = isinstance(mark, Points) and isinstance(mark.only, Counted)
         points = at.shown(mark.cloud, mark.rows) if every else mark.points(at)
         finite = np.isfinite(points)
