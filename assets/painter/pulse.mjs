@@ -6,7 +6,7 @@
  * @typedef {(time: number) => void} Look
  */
 
-const WHILE = 500; // milliseconds: in which a camera comes to rest
+const WHILE = 100; // milliseconds: in which a camera comes to rest
 const EVENTS = ["mousedown", "mousemove", "mouseup", "mouseenter", "mouseleave", "wheel", "touchstart", "touchmove", "touchend"];
 const OWN = ["plotly_afterplot", "plotly_relayout", "plotly_relayouting"];
 
@@ -22,8 +22,9 @@ export function caught(build) {
 export function pulse(gd, look, signal) {
   let until = 0, looking = false;
   const next = () => {
-    instead((call) => call === look, () => look(performance.now()));
-    looking = !signal.aborted && performance.now() < until;
+    const now = performance.now();
+    instead((call) => call === look, () => look(now));
+    looking = !signal.aborted && now < until;
     if (looking) requestAnimationFrame(next);
   };
   const wake = () => {
