@@ -88,7 +88,7 @@ class Entries:
         Raises ValueError if a name is missing.
         """
         params, x = params or {}, self.base if x is None else x
-        if missing := sorted(self.parameters - set(params)):
+        if missing := sorted({*self.terms, *self.tracks}.difference(params)):
             raise ValueError(f"no value for the parameters {missing}: got only {sorted(params)}")
         value = like(self.base, x)
         for name, term in self.terms.items():

@@ -13,12 +13,14 @@ def between(
     a, back = taken(a)
     b = like(taken(b)[0], a)
     k = max(a.shape[-1], b.shape[-1])
-    return back((1 - f) * _pad(a, k) + f * _pad(b, k))
+    return back((1 - f) * padded(a, k) + f * padded(b, k))
 
 
-def _pad(x, k):
-    xp, missing = array_namespace(x), k - x.shape[-1]
+def padded(x: Float[Array, "*batch m"], k: int) -> Float[Array, "*batch k"]:
+    """With zeros for the coordinates that it lacks."""
+    missing = k - x.shape[-1]
     if not missing:
         return x
+    xp = array_namespace(x)
     zeros = xp.zeros((*x.shape[:-1], missing), dtype=x.dtype, device=device(x))
     return xp.concat([x, zeros], axis=-1)

@@ -86,7 +86,7 @@ class Affine:
         y = A @ x.mT  # points stay the fastest axis in memory: three times the speed of all that follows
         return back((y if b is None else y + b[..., None]).mT)
 
-    @property
+    @cached_property
     def _constant(self) -> bool:
         return isinstance(self.A, Entries) and not self.A.parameters
 

@@ -22,6 +22,7 @@ import { legible } from "../engine/crowds.mjs";
 import { SAME as AS_WIDE, flat, widened } from "../engine/perspective.mjs";
 import { SHAPES, deepen } from "./depth.mjs";
 import { picking } from "./picking.mjs";
+import { caught, pulse } from "./pulse.mjs";
 import { lazily } from "./shaders.mjs";
 
 const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: false, doubleClick: false };
@@ -121,7 +122,7 @@ export class Panel {
     /** @type {HTMLCanvasElement | null} */ this.canvas = null;
     /** @type {HTMLCanvasElement | null} */ this.ground = null; // under the axes, for fields
     this.sizes = new ResizeObserver(() => this.#fit());
-    this.watching = new AbortController(); // of the screen's resolution
+    this.watching = new AbortController(); // of the screen, and of what happens to a 3D figure
     /** @type {unknown[]} */ this.grounded = []; // what the ground shows
     /** @type {OffscreenCanvasRenderingContext2D | null} */ this.grid = null; // one pixel a point of the field
     /** @type {WeakMap<Mark, {points: Float32Array, place: string, path: Path2D}>} */ this.paths = new WeakMap(); // of layers on the canvas
@@ -171,7 +172,8 @@ export class Panel {
   async open(frame, camera) {
     this.frame = frame;
     const { data, layout } = this.#figure(frame, camera), drawn = () => this.Plotly.newPlot(this.gd, data, layout, CONFIG);
-    const gl = await (this.is3d ? this.#built(drawn) : drawn().then(() => null)).catch((/** @type {unknown} */ error) => {
+    const { built, look } = caught(() => (this.is3d ? this.#built(drawn) : drawn().then(() => null)));
+    const gl = await built.catch((/** @type {unknown} */ error) => {
       throw this.is3d && !this.scene?.glplot ? new NoWebGL() : error;
     });
     this.opened = true;
@@ -197,6 +199,7 @@ export class Panel {
       this.#dash(frame);
       this.#keepListening();
       redraw(this.scene.glplot);
+      if (look) pulse(this.gd, look, this.watching.signal);
     } else {
       const canvas = (/** @type {string} */ className) => Object.assign(document.createElement("canvas"), { className });
       this.canvas = this.gd.appendChild(canvas("motion"));

@@ -14,12 +14,15 @@ export function plotly(source) {
   return shared.normscape.plotly;
 }
 
-/** Plotly draws its glyphs on a canvas of 8192 pixels to read them back: kept in memory, not on a graphics card, from which that takes long.
+const WIDE = 8192, LINE = 256; // pixels: of the canvas on which Plotly draws its glyphs, and more than the height of their line
+
+/** Plotly reads its glyphs back from a canvas, all of which it clears for each: kept in memory, not on a graphics card, from which that
+ * takes long, and as high as their line, not 1024 pixels.
  * @returns {() => void} the end of it */
 export function readBack() {
   const { prototype } = HTMLCanvasElement, { getContext } = prototype;
-  prototype.getContext = /** @type {typeof getContext} */ (function (/** @type {"2d"} */ kind, /** @type {object} */ options) {
-    // @ts-ignore: `this` is the canvas
+  prototype.getContext = /** @type {typeof getContext} */ (/** @this {HTMLCanvasElement} @param {"2d"} kind @param {object} options */ function (kind, options) {
+    if (this.width === WIDE) this.height = LINE;
     return getContext.call(this, kind, kind === "2d" ? { willReadFrequently: true, ...options } : options);
   });
   return () => { prototype.getContext = getContext; };

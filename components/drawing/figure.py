@@ -37,7 +37,12 @@ LIGHT = {"ambient": 0.72, "diffuse": 0.45, "specular": 0.05, "roughness": 0.9, "
 FLAT = {"ambient": 1, "diffuse": 0, "specular": 0}  # of what folds: light would find no one side
 # An axis without anything; of one that is not `visible` Plotly makes meshes of its letter and its numbers.
 OFF = ("showbackground", "showgrid", "showline", "showspikes", "showticklabels", "zeroline", "autorange")
-BARE = dict.fromkeys(OFF, False) | {"title": {"text": ""}, "tickmode": "array", "tickvals": [], "type": "linear"}
+BARE = dict.fromkeys(OFF, False) | {
+    "title": {"text": ""},
+    "tickmode": "array",
+    "tickvals": [],
+    "type": "linear",
+}
 FEW = 1500  # above this many, markers are squares: a third of the vertices of circles
 
 

@@ -12,12 +12,13 @@ import numpy as np
 from geometry import selection
 from geometry.angles import to_mean_line
 from geometry.entries import Entries
-from geometry.path import between
+from geometry.path import between, padded
 from geometry.pipeline import Pipeline
 from geometry.softmax import softmax
 
 Array = np.ndarray
 Params = Mapping[str, float]
+KEPT = 50_000  # numbers of a cloud's stages that it remembers, more than those of the last parameters
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,19 @@ class Cloud:
 
     def stages(self, params: Params) -> list[Array]:
         """The cloud before the pipeline and after each of its steps; the last ones are remembered."""
-        values = tuple(params.get(name) for name in sorted(self.parameters))
+        values = tuple(map(params.get, self._names))
         known = self._lately.get(values)
         if known is None:
             start = self.place.stages(self.points.astype(float), params)[-1]
             known = self.pipeline.stages(start, params)
-            self._lately.clear()
+            if len(self._lately) * sum(stage.size for stage in known) >= KEPT:
+                self._lately.clear()
             self._lately[values] = known
         return known
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(sorted(self.parameters))
 
     @cached_property
     def _lately(self) -> dict[tuple[float | None, ...], list[Array]]:
@@ -91,6 +97,14 @@ class Row:
     offset: float = 0.0
     over: Row | None = None
 
+    def vector(self, params: Params | None) -> Array:
+        """Its weights."""
+        return self.weights.value(params) if isinstance(self.weights, Entries) else self._fixed
+
+    @cached_property
+    def _fixed(self) -> Array:
+        return np.asarray(self.weights, float)
+
 
 @dataclass(frozen=True)
 class LargestWeight:
@@ -137,11 +151,15 @@ class Moment:
     def now(self, cloud: str) -> Array:
         return self.clouds[cloud].at(self.params, self.progress)
 
-    def shown(self, cloud: str, show: Sequence[Row], *, progress: float | None = None) -> Array:
-        """Display coordinates (N, k) of a cloud, now or at another progress."""
-        progress = self.progress if progress is None else progress
-        at = self.clouds[cloud].at(self.params, progress)
-        return project(show, at, self.stages(cloud), self.params)
+    def shown(self, cloud: str, show: Sequence[Row]) -> Array:
+        """Display coordinates (N, k) of a cloud."""
+        return project(show, self.now(cloud), self.stages(cloud), self.params)
+
+    def along(self, cloud: str, show: Sequence[Row], way: Sequence[float]) -> Array:
+        """Display coordinates (K, N, k) of a cloud at several progresses."""
+        at = [self.clouds[cloud].at(self.params, progress) for progress in way]
+        widest = max(each.shape[-1] for each in at)
+        return project(show, np.stack([padded(each, widest) for each in at]), self.stages(cloud), self.params)
 
     def measured(self, cloud: str, measure: Measure) -> Array:
         """(N,): the number of each point of a cloud."""
@@ -174,14 +192,20 @@ class Moment:
 def project(
     show: Sequence[Row], points: Array, stages: Sequence[Array] = (), params: Params | None = None
 ) -> Array:
-    """Display coordinates (N, k) of points, which have been at these stages (none: they have not moved)."""
-    return np.stack([coordinate(row, points, stages or [points], params) for row in show], axis=-1)
+    """Display coordinates (*batch, N, k) of points, which have been at these stages (none: they have not
+    moved). Missing coordinates count as zero."""
+    row, weights = show[0], [each.vector(params) for each in show]
+    if len({(each.stage, id(each.over), len(own)) for each, own in zip(show, weights, strict=True)}) > 1:
+        return np.concatenate([project((each,), points, stages, params) for each in show], axis=-1)
+    at = points
+    if row.stage is not None and stages:
+        at = stages[min(row.stage, len(stages) - 1)]
+        at = np.broadcast_to(at, (*points.shape[:-1], at.shape[-1]))
+    m = min(at.shape[-1], len(weights[0]))
+    shown = at[..., :m] @ np.array(weights)[:, :m].T + np.array([each.offset for each in show])
+    return shown if row.over is None else shown / project((row.over,), points, stages, params)
 
 
 def coordinate(row: Row, at: Array, stages: Sequence[Array], params: Params | None = None) -> Array:
-    """The number of a row for each point; missing coordinates count as zero."""
-    points = at if row.stage is None else stages[min(row.stage, len(stages) - 1)]
-    weights = row.weights.value(params) if isinstance(row.weights, Entries) else np.asarray(row.weights)
-    m = min(points.shape[-1], len(weights))
-    value = points[:, :m] @ weights[:m] + row.offset
-    return value if row.over is None else value / coordinate(row.over, at, stages, params)
+    """The number of a row for each point."""
+    return project((row,), at, stages, params)[..., 0]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,6 +25,7 @@ from components.language.marks import (
     Counted,
     Disc,
     Highest,
+    Labels,
     Line,
     Mark,
     Mesh,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 T = TypeVar("T")
-PLAIN = (Points, Line, Mesh, Sheet)  # marks that show points of their cloud, and see no others
+PLAIN = (Points, Line, Mesh, Sheet, Trail, Labels)  # marks that show points of their cloud, and see no others
 
 ROOM = 2.25  # a 3D box is so many times larger than the picture: what moves out of that is not cut off there
 FAR = 3.3  # how far the eye stands from the middle of the picture, in halves of it
@@ -55,7 +56,7 @@ LETTERS, EDGE = 0.89, 0.95  # of half of it: as far as names and ends of guides 
 HEROES = ("sphere", "meeting")  # roles
 ROUNDS = 12  # of approximation; each leaves less than a third of the error
 FEW = 200  # directions: what is farthest in one of these stands for all points
-AT_ONCE = 100  # points: so small a product of matrices is left to one thread, and to the nearest memory
+AT_ONCE = 300  # points: so small a product of matrices is left to one thread, and to the nearest memory
 ONE = 1e-9  # of their distance from 0: points that are so near one another are one
 SMALL = 0.52  # of the picture: a stage that shows less is seen from nearer
 SEEN = 0.1  # opacity: less is a hint
@@ -290,6 +291,7 @@ def _shortened(recipe: Recipe, view: View, clouds: dict[str, Cloud]) -> View:
         seen = [stage for stage in range(len(axes)) if mark.opacity_at(stage) > 0]
         if not seen or reach(mark, seen) <= limit:
             continue
+        rays = _along_rays(mark, clouds[mark.cloud].points)  # however much shorter
         for stage in seen:
             for _ in range(MANY):
                 out = min(reach(mark, [stage]) / limit, GENTLY)
@@ -299,7 +301,7 @@ def _shortened(recipe: Recipe, view: View, clouds: dict[str, Cloud]) -> View:
                     layers[k] = mark = replace(mark, radius=mark.radius / out)
                     continue
                 cloud = clouds[mark.cloud]
-                by = each(mark, stage) / limit if _along_rays(mark, cloud.points) else np.array([[out]])
+                by = each(mark, stage) / limit if rays else np.array([[out]])
                 clouds[mark.cloud] = replace(cloud, points=cloud.points / by.clip(1, GENTLY))
     return replace(view, layers=tuple(layers))
 
@@ -327,12 +329,26 @@ def on_paper(view: View, points: Array, camera: Sequence[float]) -> tuple[Array,
     return flat / SIGHT, depth
 
 
+@dataclass(frozen=True)
+class _Known(Moment):
+    """A moment that shares what it finds with all others of the recipe."""
+
+    known: dict[Any, Array] = field(default_factory=dict)
+
+    def shown(self, cloud: str, show: Sequence[Row]) -> Array:
+        key = cloud, self.progress, *map(id, show), *self.params.values()
+        if key not in self.known:
+            self.known[key] = super().shown(cloud, show)
+        return self.known[key]
+
+
 class _Shown:
     """What the marks of a recipe show, without gaps: the same array while nothing that moves it does."""
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe, self.clouds = recipe, {cloud.name: cloud for cloud in recipe.clouds}
         self.known: dict[Any, Any] = {}
+        self.moments: dict[Any, Array] = {}
 
     def at(self, mark: Mark, params: Params, progress: float) -> Array:
         """Where a mark chooses points by what they are, all that it chooses from."""
@@ -354,7 +370,7 @@ class _Shown:
         if not isinstance(mark, PLAIN):
             return tuple(p.name for p in self.recipe.parameters)
         cloud, rows = self.clouds[mark.cloud], list(mark.rows)
-        if isinstance(mark, Points) and isinstance(mark.only, Highest):
+        if isinstance(mark, Points | Trail) and isinstance(mark.only, Highest):
             rows.append(mark.only.row)
         rows += [over for row in rows for over in _under(row)]
         steps = cloud.pipeline.steps[: math.ceil(max([progress, *(row.stage or 0 for row in rows)]))]
@@ -362,10 +378,11 @@ class _Shown:
         return tuple(sorted(cloud.place.parameters.union(*(each.parameters for each in (*steps, *weights)))))
 
     def _points(self, mark: Mark, params: Params, progress: float) -> Array:
-        at = Moment(self.clouds, params, progress, self.recipe.follow)
+        at = _Known(self.clouds, params, progress, self.recipe.follow, self.moments)
         every = isinstance(mark, Points) and isinstance(mark.only, Counted)
         points = at.shown(mark.cloud, mark.rows) if every else mark.points(at)
-        return points[np.isfinite(points).all(-1)]
+        finite = np.isfinite(points)
+        return points if finite.all() else points[finite.all(-1)]
 
 
 def _under(row: Row) -> list[Row]:
@@ -471,13 +488,14 @@ def _is_hero(mark: Mark) -> bool:
 
 def _farthest(points: Array) -> tuple[Array, Array]:
     """How far points reach in each direction, and which does."""
-    ways, far, chosen = _directions(points.shape[1]), np.full(FEW, -np.inf), np.zeros(FEW, int)
+    ways, found = _directions(points.shape[1]), []
     for start in range(0, len(points), AT_ONCE):
         along = ways @ points[start : start + AT_ONCE].T
-        best = along.max(1)
-        chosen = np.where(best > far, start + along.argmax(1), chosen)
-        far = np.maximum(far, best)
-    return far, points[chosen]
+        best = along.argmax(1)
+        found.append((along[range(FEW), best], start + best))
+    far, chosen = map(np.array, zip(*found, strict=True))
+    best = far.argmax(0), range(FEW)
+    return far[best], points[chosen[best]]
 
 
 @cache

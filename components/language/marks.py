@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from math import ceil
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +18,6 @@ from geometry.arrows import with_heads
 from geometry.clouds import grid_mesh
 from geometry.distributions import best_threshold, histogram
 from geometry.ellipsoid import diameters
-from geometry.entries import Entries
 from geometry.pipeline import Affine
 from geometry.plane import disc, facing
 from geometry.softmax import softmax
@@ -198,8 +196,9 @@ class Mark:
         return color.of if isinstance(color.of, np.ndarray) else at.measured(self.cloud, color.of)
 
     def opacity_at(self, progress: float) -> float:
-        fade = [1.0] if self.fade is None else self.fade
-        return self.opacity * float(np.interp(progress, range(len(fade)), fade))
+        if self.fade is None:
+            return self.opacity
+        return self.opacity * float(np.interp(progress, range(len(self.fade)), self.fade))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,9 +253,7 @@ class Trail(Stroke):
 
     def points(self, at: Moment) -> Array:
         steps = len(at.clouds[self.cloud].pipeline.steps)
-        behind = range(min(steps, ceil(at.progress)))
-        corners = [at.shown(self.cloud, self.rows, progress=k) for k in behind]
-        corners += [at.shown(self.cloud, self.rows)] * (steps + 1 - len(corners))
+        corners = at.along(self.cloud, self.rows, [min(k, at.progress) for k in range(steps + 1)])
         ways = _ways(corners, indices(self.only, self.cloud, at))
         return with_heads(ways, self.arrow) if self.arrow else ways
 
@@ -277,13 +274,15 @@ class Way(Stroke):
         now = at.params[self.parameter]
         stops = self.stops if self.whole else np.append(np.minimum(self.stops, now), now)
         moments = [replace(at, params={**at.params, self.parameter: float(stop)}) for stop in stops]
-        return _ways([m.shown(self.cloud, self.rows) for m in moments], indices(self.only, self.cloud, at))
+        return _ways(
+            np.stack([m.shown(self.cloud, self.rows) for m in moments]), indices(self.only, self.cloud, at)
+        )
 
 
-def _ways(corners: Sequence[Array], shown: Array) -> Array:
-    """The points shown of the first corner, the second, and so on, joined; a gap after each point's way."""
-    gap = np.full_like(corners[0], np.nan)
-    return np.stack([*corners, gap], axis=1)[shown].reshape(-1, gap.shape[-1])
+def _ways(corners: Array, shown: Array) -> Array:
+    """The points shown of the first corner (K, N, k), the second, and so on, joined; a gap after each way."""
+    gap = np.full_like(corners[:1], np.nan)
+    return np.concatenate([corners, gap]).swapaxes(0, 1)[shown].reshape(-1, gap.shape[-1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -443,7 +442,7 @@ class WeightCurve(Stroke):
     flat = 0
 
     def points(self, at: Moment) -> Array:
-        query = vector(self.query, at.params) if self.query else at.certificate(self.cloud).query
+        query = self.query.vector(at.params) if self.query else at.certificate(self.cloud).query
         return weights_along(self.cloud, query, np.linspace(*self.span, self.corners), at)
 
 
@@ -469,7 +468,7 @@ class WeightNow(Mark):
     flat = 0
 
     def points(self, at: Moment) -> Array:
-        query = vector(self.query, at.params)
+        query = self.query.vector(at.params)
         return weights_along(self.cloud, query, np.array([np.linalg.norm(query)]), at)
 
 
@@ -585,11 +584,6 @@ def fan(corners: int) -> Array:
     return np.stack([np.zeros_like(edge), edge, edge + 1], axis=-1)
 
 
-def vector(row: Row, params: Params) -> Array:
-    """The weights of a row: the query whose scores it is."""
-    return row.weights.value(params) if isinstance(row.weights, Entries) else np.asarray(row.weights, float)
-
-
 def supporting(mark: Support | SupportDisc, at: Moment) -> Array:
     """The middle and the edge of a supporting line or plane, shown; where there is none, its middle alone."""
     keys, shown = at.now(mark.cloud), at.shown(mark.cloud, mark.rows)
@@ -597,7 +591,7 @@ def supporting(mark: Support | SupportDisc, at: Moment) -> Array:
         found, best = at.certificate(mark.cloud), min(at.followed, len(keys) - 1)
         query = found.query if found.largest == 1 else 0 * found.query
     else:
-        query = vector(mark.query, at.params)
+        query = mark.query.vector(at.params)
         best = int(np.argmax(keys[:, : len(query)] @ query))
     ends = project(mark.rows, np.stack([0 * query, query]), params=at.params)
     return facing(shown[best], ends[1] - ends[0], mark.radius, mark.corners)

@@ -39,6 +39,8 @@ def packed(value: Any) -> Any:
     Points and colour values travel in single precision, which is enough to draw; entries as they are.
     """
     match value:
+        case None | str() | int() | float() if not isinstance(value, np.generic):  # most of all
+            return value
         case np.ndarray():
             return pack(value)
         case np.generic():
@@ -61,8 +63,6 @@ def packed(value: Any) -> Any:
             return {"kind": type(value).__name__.lower(), **_fields(value)}
         case Mapping():
             return {key: packed(each) for key, each in value.items()}
-        case None | str() | int() | float():
-            return value
         case Sequence():
             return [packed(each) for each in value]
     return _fields(value)

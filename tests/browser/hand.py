@@ -1,10 +1,11 @@
 """What the tests of this folder do on a page: the hand and the eye."""
 
-import base64
+import io
 import json
 from contextlib import contextmanager
 
 import numpy as np
+from PIL import Image
 
 from components.training import recipes
 
@@ -149,26 +150,13 @@ def strays(page):
     )
 
 
-PIXELS = """async ([data, width]) => {
-  const image = await createImageBitmap(new Blob([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))]));
-  const wide = width || image.width;
-  const canvas = new OffscreenCanvas(wide, Math.round(wide * image.height / image.width));
-  const context = canvas.getContext("2d", { willReadFrequently: true });
-  context.fillStyle = "#fff";
-  context.fillRect(0, 0, canvas.width, canvas.height);
-  context.imageSmoothingQuality = "high";
-  context.drawImage(image, 0, 0, canvas.width, canvas.height);
-  const { data: all } = context.getImageData(0, 0, canvas.width, canvas.height);
-  let text = "";
-  for (let i = 0; i < all.length; i += 8192) text += String.fromCharCode(...all.subarray(i, i + 8192));
-  return [canvas.height, canvas.width, btoa(text)];
-}"""
-
-
-def pixels(page, png, width=0):
-    """A PNG as numbers (height, width, 3) from 0 to 255, scaled down to a width if one is given."""
-    height, width, data = page.evaluate(PIXELS, [base64.b64encode(png).decode(), width])
-    return np.frombuffer(base64.b64decode(data), np.uint8).reshape(height, width, 4)[..., :3].astype(float)
+def pixels(png, width=0):
+    """A PNG on white as numbers (height, width, 3) from 0 to 255, scaled down to a width if one is given."""
+    image = Image.open(io.BytesIO(png)).convert("RGBA")
+    image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
+    if width:
+        image = image.resize((width, round(width * image.height / image.width)), Image.Resampling.BOX)
+    return np.asarray(image, float)
 
 
 @contextmanager
@@ -190,7 +178,7 @@ def pixels_drawn(page):
 def shot(page, what, style="", width=0):
     """What stands in an element as numbers, under a style of the test's."""
     with painted(page):
-        return pixels(page, what.screenshot(style=style), width)
+        return pixels(what.screenshot(style=style), width)
 
 
 def look(page, width=0):

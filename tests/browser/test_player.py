@@ -191,7 +191,20 @@ def test_the_scene_turns_at_once_after_it_has_settled(page, way):
     rest(page)
     first = camera(page)
     drag(page, middle(page, ".figure"), (120, 40))
+    frames(page)  # in which Plotly turns it
     assert np.abs(camera(page) - first).max() > 0.2
+    page.wait_for_function(STILL)
+
+
+# Whether nothing on the page asks for a frame for a while: what is at rest costs nothing.
+STILL = """async () => {
+  const own = window.requestAnimationFrame;
+  let asked = 0;
+  window.requestAnimationFrame = (call) => { asked++; return own(call); };
+  await new Promise((go) => setTimeout(go, 200));
+  window.requestAnimationFrame = own;
+  return !asked;
+}"""
 
 
 @pytest.mark.pixels
@@ -271,7 +284,7 @@ def test_the_saved_picture_shows_the_present_state(new_page):
         with page.expect_download(timeout=PATIENCE) as download:
             page.click("[aria-label='Save the picture']")
         assert download.value.suggested_filename == "layernorm.png"
-        return pixels(page, download.value.path().read_bytes(), 400)
+        return pixels(download.value.path().read_bytes(), 400)
 
     page = new_page(**SMALL)
     visit(page, f"/layernorm?{FEW}")
