@@ -34,7 +34,8 @@ def test_a_paragraph_is_lit_at_its_stage_and_leads_there(page):
     page.wait_for_url("**/words#*")
 
 
-def test_what_is_folded_unfolds_when_a_link_or_a_stop_sets_it(page):
+def test_what_is_folded_unfolds_when_a_link_or_a_stop_sets_it(new_page):
+    page = new_page()  # in which nothing has been unfolded
     visit(page, "/layernorm")
     more = page.locator("details.more")
     assert not more.evaluate("(e) => e.open") and page.locator("#parameter-beta1").is_hidden()

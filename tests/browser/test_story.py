@@ -1,6 +1,5 @@
 """The story: figures live where they are read, in four contexts; read without scripts, printed, as files."""
 
-
 from components.language.story import story
 from components.publish import site
 from tests.browser.hand import PATIENCE, frames
