@@ -5,6 +5,7 @@ import { h, pen } from "../player/controls.mjs";
 
 const KIND = "video/webm", BITS = 8e6; // a second
 const PIECE = 100, PATIENCE = 5000; // milliseconds of film in a piece, and until one comes at the latest
+const LEAST = 100; // bytes: the head of a film
 const KEPT = 60_000; // milliseconds in which the browser can take the film
 
 /** @param {import("../player/player.mjs").Player} player */
@@ -47,8 +48,10 @@ export async function film(player) {
   recorder.stop();
   await done;
   if (player.closed) return;
+  const film = new Blob(parts, { type: KIND });
+  if (film.size < LEAST) return player.notice("The browser has recorded nothing. A smaller window may help.");
   player.notice("");
-  const url = URL.createObjectURL(new Blob(parts, { type: KIND }));
+  const url = URL.createObjectURL(film);
   h("a", { href: url, download: `${player.slug}.webm` }).click();
   setTimeout(() => URL.revokeObjectURL(url), KEPT);
 }

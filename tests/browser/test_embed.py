@@ -273,10 +273,10 @@ def test_a_film_of_the_progress(new_page, link):
 
 
 @pytest.mark.pixels
-@pytest.mark.parametrize("end", ["the figure goes", "it shall loop"])
+@pytest.mark.parametrize("end", ["the figure goes", "it shall loop", "nothing comes"])
 def test_a_film_that_is_broken_off_ends(new_page, end):
     page = new_page(viewport=SMALL)
-    page.add_init_script(WATCH_RECORDERS)
+    page.add_init_script(WATCH_RECORDERS + (DEAF if end == "nothing comes" else ""))
     visit(page, f"/layernorm?{FEW}")
     player(page, "(p.speed = 0.25, p.share())")
     saved = []
@@ -290,6 +290,8 @@ def test_a_film_that_is_broken_off_ends(new_page, end):
     page.wait_for_function("() => recorders[0].state === 'inactive'", timeout=PATIENCE)
     page.wait_for_timeout(500)
     assert len(saved) == (end == "it shall loop")
+    if end == "nothing comes":
+        assert "recorded nothing" in page.locator(".notice").inner_text()
 
 
 WATCH_RECORDERS = """
@@ -297,6 +299,8 @@ window.recorders = [];
 window.MediaRecorder = class extends MediaRecorder {
   constructor(...all) { super(...all); recorders.push(this); }
 };"""
+DEAF = """
+Object.defineProperty(MediaRecorder.prototype, "ondataavailable", { set() {} });"""
 
 # How much the pixels of two moments of a film differ among one another, in shades of 255.
 PLAY = """async (data) => {
