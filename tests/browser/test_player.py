@@ -193,15 +193,18 @@ def test_the_scene_turns_at_once_after_it_has_settled(page, way):
     drag(page, middle(page, ".figure"), (120, 40))
     frames(page)  # in which Plotly turns it
     assert np.abs(camera(page) - first).max() > 0.2
-    page.wait_for_function(STILL)
+    assert page.evaluate(STILL, 10_000), "what is at rest asks for no frames"
 
 
-# Whether nothing on the page asks for a frame for a while: what is at rest costs nothing.
-STILL = """async () => {
-  const own = window.requestAnimationFrame;
-  let asked = 0;
+# Whether at last nothing on the page asks for a frame for a while; waited for so many milliseconds.
+STILL = """async (patience) => {
+  const own = window.requestAnimationFrame, end = performance.now() + patience;
+  let asked = 1;
   window.requestAnimationFrame = (call) => { asked++; return own(call); };
-  await new Promise((go) => setTimeout(go, 200));
+  while (asked && performance.now() < end) {
+    asked = 0;
+    await new Promise((go) => setTimeout(go, 200));
+  }
   window.requestAnimationFrame = own;
   return !asked;
 }"""
