@@ -48,10 +48,10 @@ export async function film(player) {
   recorder.stop();
   await done;
   if (player.closed) return;
-  const film = new Blob(parts, { type: KIND });
-  if (film.size < LEAST) return player.notice("The browser has recorded nothing. A smaller window may help.");
+  const saved = new Blob(parts, { type: KIND });
+  if (saved.size < LEAST) return player.notice("The browser has recorded nothing. A smaller window may help.");
   player.notice("");
-  const url = URL.createObjectURL(film);
+  const url = URL.createObjectURL(saved);
   h("a", { href: url, download: `${player.slug}.webm` }).click();
   setTimeout(() => URL.revokeObjectURL(url), KEPT);
 }

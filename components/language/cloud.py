@@ -204,8 +204,3 @@ def project(
     m = min(at.shape[-1], len(weights[0]))
     shown = at[..., :m] @ np.array(weights)[:, :m].T + np.array([each.offset for each in show])
     return shown if row.over is None else shown / project((row.over,), points, stages, params)
-
-
-def coordinate(row: Row, at: Array, stages: Sequence[Array], params: Params | None = None) -> Array:
-    """The number of a row for each point."""
-    return project((row,), at, stages, params)[..., 0]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -329,17 +329,15 @@ def on_paper(view: View, points: Array, camera: Sequence[float]) -> tuple[Array,
     return flat / SIGHT, depth
 
 
-@dataclass(frozen=True)
-class _Known(Moment):
-    """A moment that shares what it finds with all others of the recipe."""
+@dataclass(frozen=True, kw_only=True)
+class _Shared(Moment):
+    """A moment in which what several marks show is found once."""
 
-    known: dict[Any, Array] = field(default_factory=dict)
+    once: Callable[..., Array]
 
     def shown(self, cloud: str, show: Sequence[Row]) -> Array:
-        key = cloud, self.progress, *map(id, show), *self.params.values()
-        if key not in self.known:
-            self.known[key] = super().shown(cloud, show)
-        return self.known[key]
+        find = partial(super().shown, cloud, show)
+        return self.once(find, "shown", cloud, self.progress, *map(id, show), *self.params.values())
 
 
 class _Shown:
@@ -348,7 +346,6 @@ class _Shown:
     def __init__(self, recipe: Recipe) -> None:
         self.recipe, self.clouds = recipe, {cloud.name: cloud for cloud in recipe.clouds}
         self.known: dict[Any, Any] = {}
-        self.moments: dict[Any, Array] = {}
 
     def at(self, mark: Mark, params: Params, progress: float) -> Array:
         """Where a mark chooses points by what they are, all that it chooses from."""
@@ -378,7 +375,7 @@ class _Shown:
         return tuple(sorted(cloud.place.parameters.union(*(each.parameters for each in (*steps, *weights)))))
 
     def _points(self, mark: Mark, params: Params, progress: float) -> Array:
-        at = _Known(self.clouds, params, progress, self.recipe.follow, self.moments)
+        at = _Shared(self.clouds, params, progress, self.recipe.follow, once=self.once)
         every = isinstance(mark, Points) and isinstance(mark.only, Counted)
         points = at.shown(mark.cloud, mark.rows) if every else mark.points(at)
         finite = np.isfinite(points)

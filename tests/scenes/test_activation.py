@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from components.language.cloud import coordinate
+from components.language.cloud import project
 from components.scenes.activation import SCENE
 from components.scenes.activation.build import FUNCTIONS, REACH, ZERO, H
 from components.training.recipes import recipe_of
@@ -53,7 +53,7 @@ def test_tangent_reaches_one_at_the_root_of_epsilon(eps):
 def test_what_is_measured_at_the_jump_is_two_over_the_width():
     number = RECIPE.readouts[2]
     stages = RECIPE.cloud(number.cloud).stages({"eps": 0.0})
-    assert coordinate(number.row, stages[-1], stages)[number.index] == pytest.approx(1 / H)
+    assert project((number.row,), stages[-1], stages)[number.index, 0] == pytest.approx(1 / H)
 
 
 def test_others_have_their_slopes_at_zero():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from components.language.cloud import coordinate
+from components.language.cloud import project
 from components.language.marks import hand_of
 from components.scenes.circle import angles, drawn
 from components.scenes.fold import SCENE
@@ -82,7 +82,7 @@ def test_stretch_and_shift_cross_zero_at_the_ratio():
 def test_the_number_is_the_followed_points_speed():
     number = FOLD.readouts[0]
     stages = FOLD.cloud(number.cloud).stages(FOLD.defaults)
-    value = coordinate(number.row, stages[-1], stages)[FOLD.follow]
+    value = project((number.row,), stages[-1], stages)[FOLD.follow, 0]
     x, y, t = X[FOLD.follow], Y[FOLD.follow], FOLD.defaults["t"]
     assert value == pytest.approx(y**2 / np.hypot(x + t, y) ** 3, rel=1e-8)  # (h/r)² and rounding, r = 0.75
 

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from components.language.cloud import coordinate
+from components.language.cloud import project
 from components.scenes.octants import SCENE
 from components.training.recipes import recipe_of
 from learning.datasets import octants
@@ -264,5 +264,5 @@ def test_a_row_of_the_picture_is_a_point(stage):
     """What the claims compute from is what the folding view draws."""
     [layer] = [x for x in RECIPE.views[0].layers if x.draws == "points" and x.role == "class-0"]
     x = stages()[stage]
-    drawn = np.stack([coordinate(row, x, stages()) for row in layer.rows], -1)
+    drawn = project(layer.rows, x, stages())
     np.testing.assert_allclose(drawn, x)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from components.language.cloud import coordinate
+from components.language.cloud import project
 from components.language.recipe import Mean, Number
 from components.scenes.scores import SCENE
 from components.scenes.scores.build import DIMENSIONS, KEYS, MANY, QUERIES, SEED, SPAN
@@ -307,7 +307,7 @@ def at_the_poles():
 def a_dozen():
     at = stop("scores", "An angle of 60°")
     shown = [r for r in at.recipe.readouts if isinstance(r, Number) and "nearer" in r.cloud]
-    one, all_ = (coordinate(r.row, at.recipe.cloud(r.cloud).at(at.params, 2), []).item() for r in shown)
+    one, all_ = (project((r.row,), at.recipe.cloud(r.cloud).at(at.params, 2)).item() for r in shown)
     said(one, "13.0")
     assert all_ < 1e-20
     assert {f"{m}" for m in (64, 512)} <= set(" ".join(r.label for r in shown).replace(":", "").split())

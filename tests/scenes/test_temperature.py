@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from components.language.cloud import coordinate
+from components.language.cloud import project
 from components.language.recipe import Accuracy
 from components.scenes.temperature import SCENE
 from components.scenes.temperature.build import KINDS
@@ -22,7 +22,7 @@ def right(task, seed, **params):
     stages = recipe.cloud("days").stages(recipe.defaults | params)
     after, before = (r for r in recipe.readouts if isinstance(r, Accuracy))
     shown = before, after
-    return [best_threshold(coordinate(r.row, stages[-1], stages), r.classes)[1] for r in shown]
+    return [best_threshold(project((r.row,), stages[-1], stages)[:, 0], r.classes)[1] for r in shown]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -166,7 +166,7 @@ def more_room():
     before, after = (r for r in state.recipe.readouts[-2:])
     stages = state.recipe.cloud("days").stages(state.params)
     for number, words in ((before, "0.123"), (after, "0.445")):
-        values = coordinate(number.row, stages[-1], stages)
+        values = project((number.row,), stages[-1], stages)[:, 0]
         said(values[number.index], words)
         hot = stages[0][:, 0] > 0
         assert np.mean(values[hot] >= values[number.index]) == pytest.approx(0.9, abs=1 / hot.sum())
