@@ -91,9 +91,15 @@ def serving(folder):
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory):
+def server_folder(tmp_path_factory):
+    """Where the server that all tests share has its log and its cache."""
+    return tmp_path_factory.mktemp("server")
+
+
+@pytest.fixture(scope="session")
+def server(server_folder):
     """The base URL of a server that all tests share."""
-    with serving(tmp_path_factory.mktemp("server")) as (base, _):
+    with serving(server_folder) as (base, _):
         yield base
 
 

@@ -10,7 +10,6 @@ import pytest
 from components.language.scene import scenes
 from components.training.store import Disk, Steady
 from tests import waiting
-from tests.browser.conftest import serving
 from tests.browser.hand import PATIENCE, frames, middle, player, rest, until, visit
 
 START = "/spiral?n=40&depth=1"
@@ -59,20 +58,20 @@ def overheard(page):
 
 
 def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
-    page = new_page()
+    page = new_page(**NARROW)
     visit(page, START)
     before = player(page, DRAWN)
     counted(page)
     overheard(page)
-    order(page, steps=4_000, seeds=8)
-    news = "/Step .* of 4,000: median loss .* of 8 solve it, about .+ s left/"
+    order(page, steps=2_000, seeds=8)
+    news = "/Step .* of 2,000: median loss .* of 8 solve it, about .+ s left/"
     until(page, f"p.said.some((words) => {news}.test(words))")
     until(page, "p.shown > 2")
     assert player(page, "p.params.step") > 0
     assert page.input_value("#choice-seed") == "0", "this training has no seed 8"
     assert player(page, DRAWN) != before
-    words(page, r"of 8 solve it after 4,000 steps")
-    until(page, "p.choices.run && p.ready && p.params.step === 4000")
+    words(page, r"of 8 solve it after 2,000 steps")
+    until(page, "p.choices.run && p.ready && p.params.step === 2000")
     rest(page)
     page.wait_for_url(re.compile(r"run=[0-9a-f]{16}"), timeout=PATIENCE)
     assert "step" not in page.url
@@ -82,14 +81,11 @@ def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
     for kind in ("npz", "json"):
         with page.expect_download() as saved:
             page.click(f".training .files a:has-text('.{kind}')")
-        file = saved.value.path()
-        other.set_input_files(".training .files input", file)
-        until(other, f"p.choices.run === {player(page, 'p.choices.run')!r}")
-    page.click("text=Link with the network")
-    link = page.input_value(".share textarea[aria-label=Link]")
-    assert "net=" in link and "run=" not in link and len(link) < 2000
-    visit(other, link)
-    assert player(other, "p.choices.net") and not other.locator(".notice").is_visible()
+        player(other, "p.choose({ run: '' })")
+        until(other, "p.ready && !p.choices.run")
+        other.set_input_files(".training .files input", saved.value.path())
+        until(other, f"p.ready && p.choices.run === {player(page, 'p.choices.run')!r}")
+    assert page.request.get(link_with_network(page)).ok
 
 
 def test_attention_trains_too_and_its_network_fits_into_a_link(page):
@@ -102,11 +98,15 @@ def test_attention_trains_too_and_its_network_fits_into_a_link(page):
     order(page, steps=100, seeds=2)
     words(page, "of 2 solve it after 100 steps")
     until(page, "p.choices.run && p.ready && p.params.step === 100")
+    visit(page, link_with_network(page))
+    assert player(page, "p.choices.net") and not page.locator(".notice").is_visible()
+
+
+def link_with_network(page):
     page.click("text=Link with the network")
     link = page.input_value(".share textarea[aria-label=Link]")
     assert "net=" in link and "run=" not in link and len(link) < 2000
-    visit(page, link)
-    assert player(page, "p.choices.net") and not page.locator(".notice").is_visible()
+    return link
 
 
 def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
@@ -151,7 +151,7 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
 
 
 @pytest.mark.allow_errors("400")
-def test_a_file_that_is_none_is_refused_and_the_page_lives(page, tmp_path):
+def test_what_is_wrong_is_told_at_its_place_and_nothing_runs(page, tmp_path):
     (tmp_path / "photo.npz").write_bytes(b"PK\x03\x04 nothing of ours")
     visit(page, START)
     unfold(page)
@@ -161,10 +161,6 @@ def test_a_file_that_is_none_is_refused_and_the_page_lives(page, tmp_path):
         page.set_input_files(".training .files input", tmp_path / "photo.npz")
     assert sent.value.status == 400
     page.locator(".training [role=alert]", has_text="This file cannot be opened").wait_for(timeout=PATIENCE)
-
-
-def test_wrong_numbers_are_told_at_their_fields_and_nothing_runs(page):
-    visit(page, START)
     order(page, steps=99, lr=7, seeds=33)
     for text in ("from 100 to 20,000", "from 1e-05 to 1", "from 1 to 32"):
         page.locator(".training", has_text=text).wait_for(timeout=PATIENCE)
@@ -195,7 +191,8 @@ def worker(process):
     return next(each for each in children if name in each.cmdline())
 
 
-def test_a_worker_that_dies_leaves_a_word_and_a_working_page(mortal, new_page):
+@pytest.mark.allow_errors("Failed to load resource|did not respond|ERR_CONNECTION")
+def test_a_worker_that_dies_and_then_its_server_leave_a_word_and_a_working_page(mortal, new_page):
     base, process = mortal
     page = new_page(known=base, **NARROW)
     visit(page, base + LONG)
@@ -206,13 +203,6 @@ def test_a_worker_that_dies_leaves_a_word_and_a_working_page(mortal, new_page):
     order(page, steps=100, seeds=1)
     words(page, "1 of 1 solve it after 100|0 of 1 solve it after 100")
     until(page, "p.choices.run && p.ready")
-
-
-@pytest.mark.allow_errors("Failed to load resource|did not respond|ERR_CONNECTION")
-def test_a_server_that_goes_leaves_a_word_and_a_moving_picture(mortal, new_page):
-    base, process = mortal
-    page = new_page(known=base, **NARROW)
-    visit(page, f"{base}/octants")
     order(page, steps=STEPS)
     words(page, "Step [1-9]")
     process.kill()
@@ -221,12 +211,12 @@ def test_a_server_that_goes_leaves_a_word_and_a_moving_picture(mortal, new_page)
     until(page, "p.progress === 1")
 
 
-FAILED = re.compile("/training/[0-9a-f]{32}$|[?&]cacheKey=")  # a page's questions after its training
+TICKET = re.compile("/training/([0-9a-f]{32})$")
+FAILED = re.compile(f"{TICKET.pattern}|[?&]cacheKey=")  # a page's questions after its training
 
 
 @pytest.mark.allow_errors("Failed to load resource|did not respond|ERR_")
-@pytest.mark.parametrize("late", [False, True], ids=["not asked", "not heard"])
-def test_a_training_outlives_questions_without_an_answer(page, late):
+def test_a_training_outlives_questions_without_an_answer(page):
     """Aborted, or answered by a proxy; half of them reach the server, whose answer is lost on the way."""
     ways, failed = [lambda route: route.abort(), *(partial(answered, status=s) for s in (502, 503, 200))], []
 
@@ -234,7 +224,7 @@ def test_a_training_outlives_questions_without_an_answer(page, late):
         failed.append(route)
         if len(failed) % 3:
             return route.continue_()
-        if late:
+        if len(failed) % 2:
             route.fetch()
         ways[len(failed) // 3 % len(ways)](route)
 
@@ -242,7 +232,7 @@ def test_a_training_outlives_questions_without_an_answer(page, late):
     page.route(FAILED, fail)
     counted(page)
     order(page, steps=STEPS, seeds=4)
-    while len(failed) <= 6:
+    while len(failed) <= 3 * len(ways):
         page.wait_for_event("response", lambda answer: "/training/" in answer.url)
     until(page, "p.shown > 1")
     page.click("#train-stop")
@@ -255,9 +245,14 @@ def answered(route, status):
     route.fulfill(status=status, headers={"Retry-After": "0"}, body="<h1>Not now</h1>")
 
 
-@pytest.mark.allow_errors("Failed to load resource|ERR_")
-def test_a_page_that_was_away_for_a_while_says_so_and_goes_on(page):
+@pytest.mark.allow_errors("Failed to load resource|ERR_|did not respond")
+def test_a_server_out_of_reach_is_told_at_a_click_and_while_it_trains(page):
+    """And both go on when it is back."""
     visit(page, LONG)
+    page.route(re.compile("_dash-update-component"), lambda route: route.abort())
+    order(page, steps=STEPS, seeds=4)
+    words(page, "The server does not answer. Try again")
+    page.unroute_all()
     order(page, steps=STEPS, seeds=4)
     words(page, "Step [1-9]")
     page.context.set_offline(True)
@@ -268,52 +263,37 @@ def test_a_page_that_was_away_for_a_while_says_so_and_goes_on(page):
     words(page, r"of 4 solve it after [\d,]+ steps")
 
 
-@pytest.mark.allow_errors("Failed to load resource|ERR_|did not respond")
-def test_a_click_that_reaches_nobody_is_told(page):
-    visit(page, START)
-    page.route(re.compile("_dash-update-component"), lambda route: route.abort())
-    order(page, steps=100, seeds=1)
-    words(page, "The server does not answer. Try again")
-    page.unroute_all()
-    order(page, steps=100, seeds=1)
-    words(page, "after 100 steps")
-
-
-def test_a_training_that_was_left_says_nothing_on_the_next_page(page):
+def left(page, line, leave):
+    """Leave a page that trains: its training is out of the line, and its worker gives no further sign."""
     visit(page, LONG)
-    order(page, steps=STEPS)
+    with page.expect_request(TICKET) as asked:
+        order(page, steps=STEPS)
     words(page, "Step [1-9]")
-    page.get_by_role("button", name="Scenes").click()
-    page.locator("#scenes").get_by_role("link", name=scenes()["octants"].title).click()
+    ticket = TICKET.search(asked.value.url)[1]
+    assert ticket in json.loads(line.get("line")) and line.get(f"beat:{ticket}")
+    leave()
+    waiting.until(lambda: ticket not in json.loads(line.get("line")) and not line.get(f"beat:{ticket}"))
+
+
+@pytest.fixture
+def line(server_folder):
+    """What the server keeps of trainings under way."""
+    return Steady(Disk(server_folder / "cache" / "line"))
+
+
+def test_leaving_for_another_address_ends_a_training(page, line):
+    left(page, line, lambda: page.goto("/layernorm"))
+
+
+def test_a_training_that_was_left_ends_and_says_nothing_on_the_next_page(page, line):
+    def leave():
+        page.get_by_role("button", name="Scenes").click()
+        page.locator("#scenes").get_by_role("link", name=scenes()["octants"].title).click()
+
+    left(page, line, leave)
     until(page, "p.ready && p.slug === 'octants'")
     page.wait_for_timeout(6000)  # longer than QUIET in assets/player/training.mjs
     unfold(page)
     assert page.inner_text("#train-words") == "" and page.locator("#train").is_visible()
     order(page, steps=99)
     words(page, "Nothing is trained yet")
-
-
-@pytest.fixture(scope="module")
-def own(tmp_path_factory):
-    """A server whose line is this test's alone, and its folder."""
-    folder = tmp_path_factory.mktemp("own")
-    with serving(folder) as (base, _):
-        yield base, folder
-
-
-@pytest.mark.parametrize("leave", ["another address", "a link in the page"])
-def test_leaving_the_page_ends_its_training(own, new_page, leave):
-    """It is out of the line, and its worker gives no further sign."""
-    base, folder = own
-    kept = Steady(Disk(folder / "cache" / "line"))
-    page = new_page(known=base, **NARROW)
-    visit(page, base + LONG)
-    order(page, steps=STEPS)
-    words(page, "Step [1-9]")
-    (ticket,) = json.loads(kept.get("line"))
-    assert kept.get(f"beat:{ticket}")
-    if leave == "another address":
-        page.goto(f"{base}/layernorm")
-    else:
-        page.click("header a:has-text('Normscape')")
-    waiting.until(lambda: ticket not in json.loads(kept.get("line")) and not kept.get(f"beat:{ticket}"))
