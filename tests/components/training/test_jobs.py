@@ -483,18 +483,6 @@ def asking(queue, ticket):
     return news if "step" in news else queue.outcome(ticket)
 
 
-@pytest.mark.servers
-def test_a_worker_that_is_killed_leaves_a_word_and_the_next_one_goes_on(queue, local):
-    ticket, after = join(queue, LONG), join(queue, owner="other")
-    local[0].call()
-    until(lambda: asking(queue, ticket))
-    local[0].process.kill()
-    local[0].process.wait()
-    said = until(lambda: (local[0].ready(), queue.ask(after), queue.outcome(ticket))[2], line.BEAT / 3)
-    assert said == {"state": "lost"}, "the next worker knows, before the signs of life have gone"
-    assert until(lambda: (queue.ask(after), queue.outcome(after))[1])["state"] == "done"
-
-
 def test_a_worker_that_dies_at_its_start_is_given_time(queue, monkeypatch, caplog):
     """A page asks sixteen times a second."""
     local, started, now, real = Local(), [], [1000.0], subprocess.Popen
@@ -532,60 +520,60 @@ def test_a_process_that_cannot_be_started_is_no_error_of_the_page(queue, monkeyp
     assert told(follow.Follow(queue, Local()), join(queue)) == {"ahead": 0}
 
 
+def ended(queue, workers, ticket, seconds=60):
+    """How a training ends whose page asks; a worker that has ended is followed by the next."""
+    return until(lambda: (workers.ready(), queue.ask(ticket), queue.outcome(ticket))[2], seconds)
+
+
 @pytest.mark.servers
-def test_a_worker_whose_folder_is_deleted_makes_room_for_the_next(queue, local, tmp_path):
-    local[0].ready()
-    until((tmp_path / "worker.lock").exists)
-    shutil.rmtree(tmp_path)
-    until(lambda: local[0].process.poll() is not None)
-    ticket = join(queue)
+def test_one_worker_of_a_machine_trains_and_when_it_is_gone_the_next(queue, local, tmp_path):
+    """Who waits ends with its server; one is killed, of the next the folder is deleted, the last ends too."""
+    first, second = (join(queue, order, owner=str(k)) for k, order in enumerate((LONG, SMALL)))
     local[0].call()
-    assert until(lambda: (local[0].ready(), queue.ask(ticket), queue.outcome(ticket))[2])["state"] == "done"
-
-
-@pytest.mark.servers
-def test_one_worker_of_a_machine_trains_and_ends_with_its_server(queue, local):
-    tickets = [join(queue, LONG, owner=str(k)) for k in range(2)]
-    local[0].ready()
-    until(lambda: asking(queue, tickets[0]))
+    until(lambda: asking(queue, first))
     local[1].ready()
     spare = psutil.Process(local[1].process.pid)
     until(lambda: any(file.path.endswith("worker.lock") for file in spare.open_files()))
     time.sleep(1)  # in which it would import torch
-    assert json.loads(queue.ask(tickets[1])) == {"ahead": 1}
+    assert json.loads(queue.ask(second)) == {"ahead": 1}
     assert spare.memory_info().rss < 400e6
-    queue.leave(tickets[0]), queue.leave(tickets[1])
-    for each in local:
-        each.process.stdin.close()
-        assert each.process.wait(timeout=60) == 0
+    ends_with_its_server(local[1])
+
+    local[0].process.kill()
+    local[0].process.wait()
+    said = ended(queue, local[0], first, line.BEAT / 3)
+    assert said == {"state": "lost"}, "the next worker knows, before the signs of life have gone"
+    assert ended(queue, local[0], second)["state"] == "done"
+
+    shutil.rmtree(tmp_path)
+    until(lambda: local[0].process.poll() is not None)
+    assert ended(queue, local[0], join(queue))["state"] == "done"
+    ends_with_its_server(local[0])
+
+
+def ends_with_its_server(workers):
+    workers.process.stdin.close()
+    assert workers.process.wait(timeout=60) == 0
 
 
 @pytest.mark.servers
-def test_the_server_starts_and_serves_without_torch(tmp_path):
-    blocked = (
+def test_the_web_server_never_imports_torch_and_serves_without_it(tmp_path):
+    """What it does not import at its start it need not have there."""
+    late = {"torch", "celery", "sklearn", "redis"}
+    code = (
+        "import app, sys; client = app.create_app().server.test_client()\n"
+        f"print(not {late} & set(sys.modules))\n"
         "from importlib.machinery import PathFinder as P; real = P.find_spec\n"
         "P.find_spec = lambda name, *a: None if name.startswith('torch') else real(name, *a)\n"
-        "import app; client = app.create_app().server.test_client()\n"
         "print(client.get('/spiral').status_code, client.get('/recipe/spiral').status_code)\n"
         "from components.pages import panel; print(panel._trains())"
     )
     environment = os.environ | {"CACHE_DIR": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-c", blocked], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
-    assert done.stdout.split() == ["200", "200", "False"], done.stderr
-    assert "pip install torch" in panel.NO_TORCH
-
-
-@pytest.mark.servers
-def test_the_web_server_never_imports_torch(tmp_path):
-    late = {"torch", "celery", "sklearn", "redis"}
-    code = f"import app, sys; app.create_app(); print(sorted({late} & set(sys.modules)))"
-    environment = os.environ | {"CACHE_DIR": str(tmp_path)}
-    done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True
     )
-    assert done.stdout.strip() == "[]", done.stderr
+    assert done.stdout.split() == ["True", "200", "200", "False"], done.stderr
+    assert "pip install torch" in panel.NO_TORCH
 
 
 def test_the_folder_of_the_store_is_where_the_environment_says():
