@@ -41,6 +41,9 @@ WORDS = """() => { // of the text, in formulas too, that stand wholly in the win
   return count;
 }"""
 FEWEST = 60  # words of explanation on the first screen
+RECIPE = """performance.getEntriesByType("resource").filter(({ name }) => name.includes("/recipe/"))
+  .map(({ encodedBodySize }) => encodedBodySize)"""
+HEAVIEST = 180_000  # bytes, compressed: with all else that a scene fetches (test_documents) within 950 kB
 # Whether the number stands over the figure, though that is nearly a square.
 COVERED = """(() => {
   const box = (name) => document.querySelector(`.view ${name}`).getBoundingClientRect();
@@ -106,9 +109,10 @@ def opened(page, scene):
     return page
 
 
-def test_its_first_screen_explains_its_hero_is_large_and_axe_finds_nothing(opened, scene):
+def test_its_first_screen_is_light_and_explains_its_hero_is_large_and_axe_finds_nothing(opened, scene):
     opened.set_viewport_size(LAPTOP)
     rest(opened)
+    assert 0 < max(opened.evaluate(RECIPE)) <= HEAVIEST
     assert opened.evaluate(OPEN) <= MOST
     assert opened.evaluate(WORDS) >= FEWEST
     assert barriers(opened) == []
