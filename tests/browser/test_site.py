@@ -14,7 +14,7 @@ from tests.browser.hand import PATIENCE, player, rest, strays, until, visit, wal
 from tests.browser.test_embed import files
 
 UNDER = "courses/normscape"
-# Combinations of a scene's choices, whole numbers, and seeds that get a recipe: enough for all that is done here.
+# Combinations of a scene's choices, whole numbers, and seeds that get a recipe: enough for what is done here.
 FEWER = {"TOGETHER": 8, "FEW": 4, "SEEDS": 1}
 
 
