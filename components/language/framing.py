@@ -57,7 +57,8 @@ LETTERS, EDGE = 0.89, 0.95  # of half of it: as far as names and ends of guides 
 HEROES = ("sphere", "meeting")  # roles
 ROUNDS = 12  # of approximation; each leaves less than a third of the error
 FEW = 200  # directions: what is farthest in one of these stands for all points
-AT_ONCE = 300  # points: so small a product of matrices is left to one thread, and to the nearest memory
+EACH = np.arange(FEW)
+AT_ONCE = 200  # points: so small a product of matrices is left to one thread, and to the nearest memory
 ONE = 1e-9  # of their distance from 0: points that are so near one another are one
 SMALL = 0.52  # of the picture: a stage that shows less is seen from nearer
 SEEN = 0.1  # opacity: less is a hint
@@ -349,29 +350,31 @@ class _Shown:
     def at(self, mark: Mark, params: Params, progress: float) -> list[Array]:
         """Without gaps; of a trail its corners, stage by stage. Where a mark chooses points by what they are,
         all that it chooses from."""
-        if not isinstance(mark, PLAIN):
-            return [self._points(mark, params, progress, id(mark), progress, *params.values())]
-        way, only = [progress], getattr(mark, "only", None)
-        if isinstance(mark, Trail):
-            way = [*(float(k) for k in range(self._last(mark.cloud)) if k < progress), progress]
-        every = [self.shown(mark.cloud, mark.rows, params, k) for k in way]
-        if getattr(mark, "arrow", 0) or isinstance(only, Highest):
-            by = self.shown(mark.cloud, (only.row,), params, progress) if isinstance(only, Highest) else None
-            return [self._points(mark, params, progress, id(mark), *map(id, (*every, by)))]
+        moved: Iterable[float | None] = params.values()
+        if isinstance(mark, PLAIN):
+            progress, rows = min(progress, self._last(mark.cloud)), mark.rows
+            if isinstance(mark, Points | Trail) and isinstance(mark.only, Highest):
+                rows = (*rows, mark.only.row)
+            moved = map(params.get, self._movers(mark.cloud, rows, progress))
+        return self.once(lambda: self._found(mark, params, progress), id(mark), progress, *moved)
+
+    def _found(self, mark: Mark, params: Params, progress: float) -> list[Array]:
+        by_what_they_are = isinstance(mark, Points | Trail) and isinstance(mark.only, Highest)
+        if not isinstance(mark, PLAIN) or getattr(mark, "arrow", False) or by_what_they_are:
+            at = _Shared(self.clouds, params, progress, self.recipe.follow, known=self)
+            return [_finite(mark.points(at))]
+        on_its_way = isinstance(mark, Trail) and progress > 0
+        before = self.at(mark, params, math.ceil(progress) - 1.0) if on_its_way else []
+        every = self.shown(mark.cloud, mark.rows, params, progress)
         some = self.once(lambda: self._some(mark), "some", id(mark))
-        return [self.once(partial(_finite, each, some), "finite", id(each), id(some)) for each in every]
+        return [*before, self.once(lambda: _finite(every, some), "finite", id(every), id(some))]
 
     def shown(self, cloud: str, show: Sequence[Row], params: Params, progress: float) -> Array:
         """As of a `Moment`. A cloud with fewer steps than the recipe rests at its last stage."""
-        progress, own = min(progress, self._last(cloud)), tuple(map(id, show))
-        names = self.once(lambda: self._movers(cloud, show, progress), "movers", cloud, progress, *own)
-        return self.once(
-            lambda: Moment(self.clouds, params, progress).shown(cloud, show),
-            cloud,
-            progress,
-            *own,
-            *map(params.get, names),
-        )
+        progress, names = min(progress, self._last(cloud)), self._movers(cloud, show, progress)
+        moved = (*map(id, show), *map(params.get, names))
+        at = Moment(self.clouds, params, progress)
+        return self.once(lambda: at.shown(cloud, show), cloud, progress, *moved)
 
     def once(self, find: Callable[[], T], *key: Any) -> T:
         """What is found for a key: the first time."""
@@ -384,15 +387,9 @@ class _Shown:
 
     def _movers(self, cloud: str, show: Sequence[Row], progress: float) -> tuple[str, ...]:
         """The parameters that may move what is shown of a cloud until then."""
-        rows = [*show, *(over for row in show for over in _under(row))]
-        reached = math.ceil(max([progress, *(row.stage or 0 for row in rows)]))
-        weights = [row.weights for row in rows if isinstance(row.weights, Entries)]
-        moved = (*self.clouds[cloud].pipeline.steps[:reached], *weights)
-        return tuple(sorted(self.clouds[cloud].place.parameters.union(*(each.parameters for each in moved))))
-
-    def _points(self, mark: Mark, params: Params, progress: float, *key: Any) -> Array:
-        at = _Shared(self.clouds, params, progress, self.recipe.follow, known=self)
-        return self.once(lambda: _finite(mark.points(at)), *key)
+        return self.once(
+            lambda: _movers(self.clouds[cloud], show, progress), "movers", cloud, progress, *map(id, show)
+        )
 
     def _some(self, mark: Mark) -> Array | None:
         """The numbers of the points that it shows, if it does not choose from all."""
@@ -409,6 +406,13 @@ def _finite(points: Array, some: Array | None = None) -> Array:
     points = points if some is None else points[some]
     finite = np.isfinite(points)
     return points if finite.all() else points[finite.all(-1)]
+
+
+def _movers(cloud: Cloud, show: Sequence[Row], progress: float) -> tuple[str, ...]:
+    rows = [*show, *(over for row in show for over in _under(row))]
+    steps = cloud.pipeline.steps[: math.ceil(max([progress, *(row.stage or 0 for row in rows)]))]
+    weights = [row.weights for row in rows if isinstance(row.weights, Entries)]
+    return tuple(sorted(cloud.place.parameters.union(*(each.parameters for each in (*steps, *weights)))))
 
 
 def _under(row: Row) -> list[Row]:
@@ -508,7 +512,7 @@ class _Seen:
         each = [self.shown.once(partial(_farthest, points), "farthest", id(points)) for points in found]
         best = np.argmax([far for far, _ in each], axis=0)
         return self.shown.once(
-            lambda: np.array([points for _, points in each])[best, range(FEW)], "few", *map(id, found)
+            lambda: np.array([points for _, points in each])[best, EACH], "few", *map(id, found)
         )
 
 
@@ -522,9 +526,9 @@ def _farthest(points: Array) -> tuple[Array, Array]:
     for start in range(0, len(points), AT_ONCE):
         along = ways @ points[start : start + AT_ONCE].T
         best = along.argmax(1)
-        found.append((along[range(FEW), best], start + best))
+        found.append((along[EACH, best], start + best))
     far, chosen = map(np.array, zip(*found, strict=True))
-    best = far.argmax(0), range(FEW)
+    best = far.argmax(0), EACH
     return far[best], points[chosen[best]]
 
 
