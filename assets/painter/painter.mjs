@@ -110,7 +110,11 @@ export class Panel {
     /** @type {Plotly} */ this.Plotly = Plotly;
     this.fast = fast;
     /** @type {Map<string, string>} */ this.colors = new Map();
-    this.color = (/** @type {string} */ name) => this.colors.get(name) ?? (this.colors.set(name, color(name)), color(name));
+    this.color = (/** @type {string} */ name) => {
+      const known = this.colors.get(name) ?? color(name);
+      this.colors.set(name, known);
+      return known;
+    };
     this.hand = hand;
     /** @type {(layer: Mark | null, index: number) => void} */ this.hovered = () => {};
     /** @type {() => void} */ this.plotted = () => {};

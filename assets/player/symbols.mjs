@@ -105,7 +105,7 @@ function handle(letters, own, bubble, player) {
     say(slider);
   });
   slider.addEventListener("focus", () => lie(slider, letters[0]));
-  slider.addEventListener("blur", hush);
+  slider.addEventListener("blur", () => { hush(); slider.removeAttribute("style"); }); // else it stays there in a narrower window
   return show;
 }
 

@@ -1,4 +1,4 @@
-"""A recipe as it travels: plain data, ready for `json.dumps`; arrays as Plotly packs them.
+"""A recipe as it travels: plain data, ready for `json.dumps`; arrays as Plotly packs them, and halves.
 
 That is `{dtype, shape, bdata}`, base64, little endian.
 """
@@ -15,6 +15,7 @@ from components.language.marks import DASHES, Color, Counted, Followed, Hand, Hi
 from components.language.recipe import Readout
 from geometry import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Product, Softmax, arrows
 
+HALF_MAX = float(np.finfo(np.float16).max)
 OF_SEVERAL_KINDS = (
     Affine
     | Normalize
@@ -87,11 +88,19 @@ def _mark(mark: Mark) -> dict[str, Any]:
 
 
 def pack(array: np.ndarray) -> dict[str, Any]:
-    """`{dtype, shape, bdata}`: base64, little endian, whole numbers in 32 bits, grey in 8."""
-    real = "f4" if array.dtype == np.float32 else "f8"
+    """`{dtype, shape, bdata}`: base64, little endian, whole numbers in 32 bits, grey in 8.
+
+    Numbers in single precision travel in half where none of them loses anything, as weights of our films.
+    """
+    real = "f8" if array.dtype != np.float32 else "f2" if _are_half(array) else "f4"
     kind = {"f": real, "i": "i4", "b": "i4", "u": "u1"}[array.dtype.kind]
     data = base64.b64encode(array.astype("<" + kind).tobytes()).decode()
     return {"dtype": kind, "shape": list(array.shape), "bdata": data}
+
+
+def _are_half(array: np.ndarray) -> bool:
+    """Whether half precision has all of these numbers, each finite."""
+    return bool((np.abs(array) <= HALF_MAX).all() and np.array_equal(array.astype(np.float16), array))
 
 
 def single(array: np.ndarray) -> dict[str, Any]:

@@ -99,6 +99,7 @@ const answers = {
       return [before, cold].map(({ selection, largest }) => ({ wins: selection.wins, largest: Array.from(largest) }));
     });
   },
+  unpack: ({ packed }) => [...engine.unpack(packed)],
   residual: ({ a, b, n }) => engine.residual(Float32Array.from(a), Float32Array.from(b), n),
   measures: ({ points }) => points.map((x) => each(engine.measures(x), (v) => (Number.isNaN(v) ? null : v))),
   read({ search, choices, recipe }) {

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.language.cloud import Cloud
-from components.language.packing import packed
+from components.language.packing import pack, packed
 from components.language.recipe import Parameter, Recipe, View
 from geometry import (
     Affine,
@@ -54,6 +54,14 @@ PARAMETERS = (
 def node():
     with Node() as process:
         yield process
+
+
+def test_the_browser_reads_every_number_of_half_precision(node):
+    halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    x = halves[np.isfinite(halves)].astype(np.float32)
+    sent = pack(x)
+    assert sent["dtype"] == "f2"
+    np.testing.assert_array_equal(node.ask("unpack", packed=sent), x)
 
 
 # --- drawing recipes

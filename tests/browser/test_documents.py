@@ -106,6 +106,16 @@ def test_home_is_light(page):
     page.close()
 
 
+def test_a_scene_is_light(new_page):
+    """The one whose recipe is the heaviest: of each, tests/browser/test_scenes.py."""
+    page = new_page(first=True)
+    sizes = weighed(page)
+    visit(page, "/digits")
+    rest(page)
+    page.wait_for_load_state("networkidle")
+    assert 700_000 < sum(sizes) <= 950_000
+
+
 def test_dash_shows_the_panel_that_was_served_once_it_is_open(page):
     """Not before: on a page that only moves there is nothing of it."""
     page.add_init_script(WATCH)

@@ -19,7 +19,7 @@ PARAMS = {"gain": 2.0, "eps": 0.5}
 
 
 def unpacked(packed):
-    kinds = {"f4": "<f4", "f8": "<f8", "i4": "<i4"}
+    kinds = {"f2": "<f2", "f4": "<f4", "f8": "<f8", "i4": "<i4"}
     return np.frombuffer(base64.b64decode(packed["bdata"]), kinds[packed["dtype"]]).reshape(packed["shape"])
 
 
@@ -28,7 +28,14 @@ def unpacked(packed):
 def test_pack_keeps_numbers_and_shape(dtype, shape):
     x = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
     np.testing.assert_array_equal(unpacked(pack(x)), x)
-    assert pack(x)["dtype"] == {"f4": "f4", "f8": "f8", "i4": "i4", "i8": "i4", "i2": "i4"}[dtype[1:]]
+    assert pack(x)["dtype"] == {"f4": "f2", "f8": "f8", "i4": "i4", "i8": "i4", "i2": "i4"}[dtype[1:]]
+
+
+@pytest.mark.parametrize("other", [0.1, 2049, 65520, 1e30, 2.0**-25, np.inf, np.nan])
+def test_only_what_half_precision_has_travels_in_it(other):
+    x = np.array([1, 0.5, 65504, -(2.0**-24), 0], np.float32)
+    assert pack(x)["dtype"] == "f2" and pack(np.append(x, np.float32(other)))["dtype"] == "f4"
+    np.testing.assert_array_equal(unpacked(pack(np.append(x, np.float32(other))))[:5], x)
 
 
 def test_pack_takes_transposed_arrays():
@@ -40,7 +47,7 @@ def test_pack_takes_transposed_arrays():
 def test_json_is_plain_data(d):
     data = json.loads(json.dumps(packed(recipe(d)), allow_nan=False))
     assert [c["name"] for c in data["clouds"]] == [c.name for c in recipe(d).clouds]
-    assert data["clouds"][0]["points"]["dtype"] == "f4"
+    assert data["clouds"][0]["points"]["dtype"] in ("f2", "f4")
     assert [p["name"] for p in data["parameters"]] == ["gain", "eps"]
 
 
@@ -57,7 +64,7 @@ def test_json_holds_every_part_of_a_step():
     assert sent["place"] == [pointwise]
     np.testing.assert_array_equal(unpacked(affine["A"]["base"]), np.eye(3))
     np.testing.assert_array_equal(unpacked(affine["A"]["terms"]["a"]), np.ones((3, 3)))
-    assert affine["A"]["tracks"]["t"]["values"]["dtype"] == "f4"
+    assert affine["A"]["tracks"]["t"]["values"]["dtype"] == "f2"
     np.testing.assert_array_equal(unpacked(affine["A"]["tracks"]["t"]["at"]), [0, 1])
     np.testing.assert_array_equal(unpacked(affine["b"]["base"]), [1, 2, 3])
     assert (normalize["groups"], normalize["convention"]) == ([[0, 2], [1]], "std")
