@@ -86,6 +86,12 @@ def move(page, state, progress):
     frames(page)
 
 
+def strange(page):
+    """The reader has visited nothing yet."""
+    page.goto("/words")
+    page.evaluate("localStorage.visited = ''")
+
+
 @contextmanager
 def fetching(page, code):
     """Meanwhile the page fetches by a function of the test's, which knows its `own`."""

@@ -239,8 +239,7 @@ def test_who_asks_for_calm_sees_steps_without_motion(page):
     frames(page, 3)
     assert player(page, "[p.playing, p.progress]") == [False, 0]
     player(
-        page,
-        "void (p.seen = [], function f() { if (p.seen?.push(p.progress)) requestAnimationFrame(f); }())",
+        page, "void (p.seen = [], function f() { if (p.seen?.push(p.progress)) requestAnimationFrame(f); }())"
     )
     page.keyboard.press("ArrowRight")
     until(page, "p.progress === 1")

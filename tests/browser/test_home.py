@@ -3,7 +3,7 @@
 import re
 
 from components.language import course
-from tests.browser.hand import OFTEN, PATIENCE, frames, until
+from tests.browser.hand import OFTEN, PATIENCE, frames, strange, until
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 HERO = "const p = window.normscape?.players?.find((each) => each.root.dataset.hero)"
@@ -76,7 +76,8 @@ def test_a_card_moves_under_the_pointer(page):
 
 
 def test_three_clicks_lead_to_the_third_scene_and_what_was_visited_is_marked(new_page):
-    page = new_page(first=True, reduced_motion="reduce")
+    page = new_page(reduced_motion="reduce")
+    strange(page)
     page.goto("/")
     page.click(".start")
     until(page, "p.ready && p.tour.current === 0")

@@ -25,6 +25,7 @@ from tests.browser.hand import (
     pixels,
     player,
     rest,
+    strange,
     until,
     visit,
     whole_state,
@@ -341,14 +342,15 @@ def test_a_run_ends_with_the_plane_edge_on(page):
 
 def test_a_scene_shows_itself_once_until_it_is_touched(new_page):
     """But not where something else is asked for."""
-    page = new_page(first=True)
+    page = new_page()
+    strange(page)
     for link, motion in (("/fold?progress=1", "no-preference"), ("/fold", "reduce")):
         page.emulate_media(reduced_motion=motion)
         page.goto(link)
         until(page, "p.ready")
         assert not player(page, "p.opening || p.playing || p.leg"), link
         assert page.evaluate("localStorage.visited") == "fold"
-        page.evaluate("localStorage.clear()")
+        page.evaluate("localStorage.visited = ''")
     page.emulate_media(reduced_motion="no-preference")
     page.goto("/fold")
     until(page, "p.ready && p.opening && p.progress > 0.2")
