@@ -20,7 +20,7 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_array_api_obj, to_device
+from array_api_compat import array_namespace, device, is_array_api_obj, numpy, to_device
 from jaxtyping import Float
 
 Array = Any  # NumPy, PyTorch, or whatever else follows the array API standard
@@ -28,12 +28,17 @@ Numbers = Any  # an array, a number, or nested lists of numbers
 Scalar = int | float | Float[Array, ""]
 
 
+def namespace(x: Array) -> Any:
+    """x's array library; NumPy, the server's case, is known at a glance."""
+    return numpy if type(x) is np.ndarray else array_namespace(x)
+
+
 def real(x: Numbers, *, axes: int = 0) -> Array:
     """x as an array of a real floating dtype, with at least so many axes; x itself where it is one."""
     x = x if is_array_api_obj(x) else np.asarray(x)
     if np.ma.is_masked(x) or not _dense(x):
         raise ValueError("all numbers of an array are needed: some are masked, or left out")
-    xp = array_namespace(x)
+    xp = namespace(x)
     if len(x.shape) < axes:
         raise ValueError(f"x needs {axes} or more axes, the last for coordinates: got shape {tuple(x.shape)}")
     if x.dtype in (xp.float64, xp.float32) or xp.isdtype(x.dtype, "real floating"):
@@ -51,13 +56,13 @@ def taken(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]
     wide = widened(x)
     if wide is x:
         return x, _same
-    xp, dtype = array_namespace(x), x.dtype
+    xp, dtype = namespace(x), x.dtype
     return wide, lambda y: xp.astype(y, dtype)
 
 
 def widened(x: Array) -> Array:
     """Half precision as float32: eleven bits are too few to add up in, and 65504 is soon passed."""
-    xp = array_namespace(x)
+    xp = namespace(x)
     if x.dtype in (xp.float64, xp.float32) or xp.finfo(x.dtype).bits >= 32:
         return x
     return xp.astype(x, xp.float32)
@@ -68,9 +73,12 @@ def like(value: Numbers, x: Array) -> Array:
 
     The default real dtype where x holds integers.
     """
-    if type(value) is type(x) is np.ndarray and value.dtype == x.dtype and x.dtype.char in "df":
-        return value
-    xp = array_namespace(x)
+    if type(x) is np.ndarray and x.dtype.char in "df":
+        if type(value) is np.ndarray and value.dtype == x.dtype:
+            return value
+        if isinstance(value, int | float):
+            return np.asarray(_float(value), dtype=x.dtype)
+    xp = namespace(x)
     known = x.dtype in (xp.float64, xp.float32) or xp.isdtype(x.dtype, "real floating")
     if type(value) is type(x) and value.dtype == x.dtype and known and device(value) == device(x):
         return value  # the usual case, met many times in each step of a training
@@ -79,7 +87,7 @@ def like(value: Numbers, x: Array) -> Array:
         return xp.asarray(_float(value), dtype=dtype, device=device(x))
     value = real(value)
     # torch.asarray cuts the gradient of a tensor, so only strangers go through asarray
-    if array_namespace(value) is not xp:
+    if namespace(value) is not xp:
         if requires_gradient(value):
             raise ValueError("a tensor that requires a gradient needs x as a tensor too, or to be detached")
         # a copy in C order, native and writable: what every library reads

@@ -1,10 +1,9 @@
 """Centring: the orthogonal projection on the hyperplane U = {Σ xᵢ = 0}."""
 
 import numpy as np
-from array_api_compat import array_namespace
 from jaxtyping import Float
 
-from geometry.arrays import Array, constant, taken
+from geometry.arrays import Array, constant, namespace, taken
 
 
 def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
@@ -19,7 +18,7 @@ def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
 
 def centered(x: Float[Array, "*batch d"]) -> tuple[Float[Array, "*batch d"], Float[Array, "*batch 1"]]:
     """Πx in units that are powers of two, and the units: in these no sum and no difference overflows."""
-    xp, d = array_namespace(x), x.shape[-1]
+    xp, d = namespace(x), x.shape[-1]
     if not d:
         return x, xp.ones_like(x)
     largest = xp.max(xp.abs(constant(x)), axis=-1, keepdims=True)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 from jaxtyping import Float
 
-from geometry.arrays import Array, one_each, real, taken, widened
+from geometry.arrays import Array, namespace, one_each, real, taken, widened
 from geometry.centering import center
 from geometry.sphere import to_sphere
 
@@ -41,7 +41,7 @@ def semi_axes(
     Source: Riechers, arXiv 2405.04134; mathematics.md, section 1.
     """
     gamma, back = _gain(gamma)
-    xp, d = array_namespace(gamma), gamma.shape[0]
+    xp, d = namespace(gamma), gamma.shape[0]
     rows = xp.eye(d, dtype=gamma.dtype, device=device(gamma)) * gamma[:, None]
     u, s, _ = xp.linalg.svd(center(rows) if centered else rows)
     # Rounding leaves a zero singular value near d units in the last place of the largest.
@@ -94,7 +94,7 @@ def normal(gamma: Float[Array, "d"]) -> Float[Array, "d"]:
     Source: Riechers, arXiv 2405.04134.
     """
     gamma, back = _gain(gamma)
-    xp = array_namespace(gamma)
+    xp = namespace(gamma)
     flat, one = gamma == 0, xp.ones_like(gamma)
     smallest = xp.min(xp.abs(gamma), axis=-1, keepdims=True) if gamma.shape[0] else one
     return back(to_sphere(xp.where(flat, one, smallest / xp.where(flat, one, gamma))))
@@ -105,7 +105,7 @@ def _gain(gamma):
     gamma, dtype = real(gamma, axes=1), real(gamma).dtype
     if len(gamma.shape) > 1:
         raise ValueError(f"gamma is one vector, shape (d,): got {tuple(gamma.shape)}")
-    xp = array_namespace(gamma)
+    xp = namespace(gamma)
     wide = xp.astype(gamma, xp.float64) if xp.finfo(dtype).bits > 64 else widened(gamma)
     return wide, lambda y: y if wide is gamma else xp.astype(y, dtype)
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_array_api_obj
+from array_api_compat import is_array_api_obj
 
-from geometry.arrays import Array, Numbers, constant, like, real
+from geometry.arrays import Array, Numbers, constant, like, namespace, real
 
 Params = Mapping[str, Any]  # numbers, or arrays without axes
 
@@ -88,7 +88,7 @@ class Entries:
         Raises ValueError if a name is missing.
         """
         params, x = params or {}, self.base if x is None else x
-        if missing := sorted({*self.terms, *self.tracks}.difference(params)):
+        if missing := sorted(name for name in (*self.terms, *self.tracks) if name not in params):
             raise ValueError(f"no value for the parameters {missing}: got only {sorted(params)}")
         value = like(self.base, x)
         for name, term in self.terms.items():
@@ -131,7 +131,7 @@ def _real(value):
     if (
         is_array_api_obj(value)
         and not isinstance(value, np.generic)
-        and array_namespace(value).isdtype(value.dtype, "real floating")
+        and namespace(value).isdtype(value.dtype, "real floating")
     ):
         return value
     return np.asarray(real(np.asarray(value)), dtype=np.float64)

@@ -8,10 +8,9 @@ Source: 002, section 16; mathematics.md, sections 1 and 6.
 
 from math import sqrt
 
-from array_api_compat import array_namespace
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, like, number, real, taken, whole
+from geometry.arrays import Array, Scalar, like, namespace, number, real, taken, whole
 from geometry.centering import centered
 from geometry.ellipsoid import to_ellipsoid
 from geometry.sphere import check_convention, on_sphere, to_sphere
@@ -64,7 +63,7 @@ def group_norm(
     """
     x, back = taken(x)
     groups = whole(groups, "groups")
-    xp, (*batch, d) = array_namespace(x), x.shape
+    xp, (*batch, d) = namespace(x), x.shape
     if groups < 1 or d % groups:
         raise ValueError(f"{d} axes cannot be cut into {groups} equal groups: take a divisor of {d}")
     blocks = layer_norm(xp.reshape(x, (*batch, groups, d // groups)), eps=eps)
@@ -121,4 +120,4 @@ def dyt(
     """DyT, γ ⊙ tanh(αx) + β: a squash of every coordinate by itself. No sphere."""
     x, back = taken(x)
     alpha = number(alpha, x, "alpha")
-    return back(to_ellipsoid(array_namespace(x).tanh(alpha * x), gamma=gamma, beta=beta))
+    return back(to_ellipsoid(namespace(x).tanh(alpha * x), gamma=gamma, beta=beta))

@@ -1,9 +1,9 @@
 """How a point moves from one stage to the next. The engine in the browser mirrors this file."""
 
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 from jaxtyping import Float
 
-from geometry.arrays import Array, like, taken
+from geometry.arrays import Array, like, namespace, taken
 
 
 def between(
@@ -21,6 +21,6 @@ def padded(x: Float[Array, "*batch m"], k: int) -> Float[Array, "*batch k"]:
     missing = k - x.shape[-1]
     if not missing:
         return x
-    xp = array_namespace(x)
+    xp = namespace(x)
     zeros = xp.zeros((*x.shape[:-1], missing), dtype=x.dtype, device=device(x))
     return xp.concat([x, zeros], axis=-1)

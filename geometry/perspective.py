@@ -26,8 +26,9 @@ def perspective(points: Array, eye: Array, center: Array) -> tuple[Array, Array]
     ⟨x − eye, side⟩ / depth, depth = ⟨x − eye, forward⟩. Raises ValueError for an eye at what it looks at.
     """
     eye, way = np.asarray(eye, float), np.asarray(center, float) - np.asarray(eye, float)
-    if not np.linalg.norm(way) > 0:
+    far = math.sqrt(way @ way)
+    if not far > 0:
         raise ValueError("the eye is where it looks: move it away")
-    forward = way / np.linalg.norm(way)
-    depth = np.maximum((points - eye) @ forward, NEAREST)
-    return (points - eye) @ sides(forward).T / depth[..., None], depth
+    forward, away = way / far, points - eye
+    depth = np.maximum(away @ forward, NEAREST)
+    return away @ sides(forward).T / depth[..., None], depth

@@ -14,11 +14,20 @@ from operator import mul
 from typing import Any, ClassVar
 
 import numpy as np
-from array_api_compat import array_namespace
 from jaxtyping import Float
 
 from geometry import pointwise
-from geometry.arrays import Array, Numbers, has_values, like, number, numbers_of, requires_gradient, taken
+from geometry.arrays import (
+    Array,
+    Numbers,
+    has_values,
+    like,
+    namespace,
+    number,
+    numbers_of,
+    requires_gradient,
+    taken,
+)
 from geometry.entries import Entries, Of, Params, Track
 from geometry.softmax import softmax
 from geometry.sphere import Groups, check_convention, check_groups, on_spheres, take
@@ -338,7 +347,7 @@ Step = Affine | Normalize | Pointwise | Product | Softmax | Placed | Branches
 
 
 def _beside(results):
-    return array_namespace(results[0]).concat(results, axis=-1)
+    return namespace(results[0]).concat(results, axis=-1)
 
 
 def _levels(A):

@@ -3,18 +3,17 @@
 from math import pi, sqrt
 
 import numpy as np
-from array_api_compat import array_namespace
 from jaxtyping import Float
 from scipy import special
 
-from geometry.arrays import Array, like, taken
+from geometry.arrays import Array, like, namespace, taken
 
 
 def _special(name, function):
     """A function that the array API lacks: the library's own, or SciPy's."""
 
     def f(x):
-        own = getattr(array_namespace(x), name, None)
+        own = getattr(namespace(x), name, None)
         # SciPy's know no type wider than float64
         return own(x) if own else like(function(np.asarray(x, dtype=np.float64)), x)
 
@@ -22,13 +21,13 @@ def _special(name, function):
 
 
 def _entr(x):
-    xp = array_namespace(x)
+    xp = namespace(x)
     p = xp.where(x <= 0, 1.0, x)  # 1·ln 1 = 0, with no gradient: rounding may fall below 0
     return -p * xp.log(p)
 
 
 def _sqrt(x):
-    xp = array_namespace(x)
+    xp = namespace(x)
     return xp.where(x <= 0, 0.0, xp.sqrt(xp.where(x <= 0, 1.0, x)))  # no gradient at 0, rather than ∞
 
 
@@ -46,21 +45,19 @@ def _cubic(x):
 FUNCTIONS = {
     "identity": lambda x: x,
     "abs": abs,
-    "tanh": lambda x: array_namespace(x).tanh(x),
+    "tanh": lambda x: namespace(x).tanh(x),
     "sigmoid": _sigmoid,
     "erf": _erf,
-    "sin": lambda x: array_namespace(x).sin(x),
-    "cos": lambda x: array_namespace(x).cos(x),
-    "arcsin": lambda x: array_namespace(x).asin(
-        array_namespace(x).clip(x, -1.0, 1.0)
-    ),  # rounding may exceed 1
-    "arctan": lambda x: array_namespace(x).atan(x),
+    "sin": lambda x: namespace(x).sin(x),
+    "cos": lambda x: namespace(x).cos(x),
+    "arcsin": lambda x: namespace(x).asin(namespace(x).clip(x, -1.0, 1.0)),  # rounding may exceed 1
+    "arctan": lambda x: namespace(x).atan(x),
     "sqrt": _sqrt,
-    "log10": lambda x: array_namespace(x).log10(array_namespace(x).where(x > LEAST, x, LEAST)),
-    "relu": lambda x: array_namespace(x).where(x <= 0, 0.0, x),  # max(x, 0·x) would make NaN of ∞
+    "log10": lambda x: namespace(x).log10(namespace(x).where(x > LEAST, x, LEAST)),
+    "relu": lambda x: namespace(x).where(x <= 0, 0.0, x),  # max(x, 0·x) would make NaN of ∞
     "entr": _entr,
     "gelu": lambda x: x * (1 + _erf(x / sqrt(2))) / 2,
-    "gelu_tanh": lambda x: x * (1 + array_namespace(x).tanh(_cubic(array_namespace(x).clip(x, -20, 20)))) / 2,
+    "gelu_tanh": lambda x: x * (1 + namespace(x).tanh(_cubic(namespace(x).clip(x, -20, 20)))) / 2,
 }
 
 

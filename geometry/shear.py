@@ -1,10 +1,10 @@
 """A shear: linear in space, not linear on a curved surface; as a map, and as steps that parameters move."""
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, constant, like, number, real, taken
+from geometry.arrays import Array, Scalar, constant, like, namespace, number, real, taken
 from geometry.pipeline import Affine, Entries, Pointwise
 
 
@@ -14,7 +14,7 @@ def shear(x: Float[Array, "*batch d"], *, s: Scalar, onto: int = 0, by: int = 2)
     Raises ValueError unless `onto` and `by` are two different axes of x. Source: 003; addendum 11.
     """
     x, back = taken(x)
-    xp, d = array_namespace(x), x.shape[-1]
+    xp, d = namespace(x), x.shape[-1]
     if onto == by or not (0 <= onto < d and 0 <= by < d):
         raise ValueError(f"shear needs two different axes in 0 … {d - 1}: got {onto=}, {by=}")
     e = like(xp.arange(d, device=device(x)) == onto, x)
@@ -31,7 +31,7 @@ def sheared_shadow(
     """
     given = real(x)
     x, back = taken(given, axes=0)
-    xp, y, r = array_namespace(x), like(y, x), number(radius, x, "radius")
+    xp, y, r = namespace(x), like(y, x), number(radius, x, "radius")
     unit = xp.where(r == 0, xp.ones_like(r), xp.abs(constant(r)))  # in units of r no square overflows
     square = (r / unit) ** 2 - (x / unit) ** 2 - (y / unit) ** 2
     # On the rim the three squares cancel; what remains is rounding of what was given, of either sign.

@@ -2,10 +2,10 @@
 
 from math import inf
 
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, constant, like, taken
+from geometry.arrays import Array, Scalar, constant, namespace, taken
 
 
 def softmax(
@@ -17,16 +17,18 @@ def softmax(
     others become 0. Raises ValueError for a temperature below 0. Source: 004, section 3.
     """
     x, back = taken(x, axes=2 if causal else 1)
-    xp = array_namespace(x)
+    xp = namespace(x)
     if not float(constant(temperature)) >= 0:
         raise ValueError(f"a temperature is 0 or more: got {float(constant(temperature))}")
     if not x.shape[-1]:
         return back(x)
-    seen = xp.ones(x.shape[-2:] if causal else (), dtype=xp.bool, device=device(x))
-    if causal:
-        seen = xp.tril(seen)
-    largest = xp.max(xp.where(seen, x, like(-inf, x)), axis=-1, keepdims=True)
-    below = xp.where(seen, x - largest, xp.zeros_like(x))  # at most 0: nothing overflows
+    seen = xp.tril(xp.ones(x.shape[-2:], dtype=xp.bool, device=device(x))) if causal else None
+
+    def hidden(y, value):
+        """y, with a value for what is not seen."""
+        return y if seen is None else xp.where(seen, y, value)
+
+    below = hidden(x - xp.max(hidden(x, -inf), axis=-1, keepdims=True), 0.0)  # at most 0: nothing overflows
     each = xp.exp(below / temperature) if float(constant(temperature)) else xp.astype(below == 0, x.dtype)
-    weights = xp.where(seen, each, xp.zeros_like(x))
+    weights = hidden(each, 0.0)
     return back(weights / xp.sum(weights, axis=-1, keepdims=True))

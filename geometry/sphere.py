@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from math import inf, sqrt
 
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, constant, number, taken
+from geometry.arrays import Array, Scalar, constant, namespace, number, taken
 
 CONVENTIONS = ("bare", "pytorch", "std")
 Groups = Sequence[Sequence[int]]
@@ -72,7 +72,7 @@ def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Gro
     """`to_sphere` of arrays in one dtype. ε may be negative where no divisor is."""
     if groups is None:
         return on_sphere(x, radius, eps, convention)
-    xp, d = array_namespace(x), x.shape[-1]
+    xp, d = namespace(x), x.shape[-1]
     order = check_groups(groups, d)
     rest = tuple(i for i in range(d) if i not in order)
     if len(sizes := {len(group) for group in groups}) == 1:  # all at once
@@ -86,7 +86,7 @@ def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Gro
 
 def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array | None = None) -> Array:
     """`to_sphere` of checked arrays, one group; x may be in units (*batch, 1) of its own, ε never is."""
-    xp, n = array_namespace(x), x.shape[-1]
+    xp, n = namespace(x), x.shape[-1]
     if not n:
         return x
     outside = eps * (sqrt(n) if convention == "std" else 0)
@@ -109,11 +109,11 @@ def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array
 
 def _positive(x):
     """x, and 1 where it is no unit: 0, infinite, or none."""
-    xp = array_namespace(x)
-    return xp.where((x > 0) & (x < inf), x, xp.ones_like(x))
+    xp = namespace(x)
+    return xp.where((x > 0) & (x < inf), x, 1.0)
 
 
 def take(x: Array, indices: Sequence[int]) -> Array:
     """Some coordinates (*batch, n) of points (*batch, d), in their order."""
-    xp = array_namespace(x)
+    xp = namespace(x)
     return xp.take(x, xp.asarray(indices, dtype=xp.int64, device=device(x)), axis=-1)

@@ -1,9 +1,8 @@
 """Stretch and fold: u_ε as an activation function along the first coordinate."""
 
-from array_api_compat import array_namespace
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, constant, number, taken
+from geometry.arrays import Array, Scalar, constant, namespace, number, taken
 from geometry.sphere import on_sphere
 
 
@@ -32,11 +31,11 @@ def fold(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[
 def _units(t, x):
     """Units in which neither t·x nor t + x overflows."""
     t = constant(number(t, x, "t"))
-    size = array_namespace(x).abs(t)
-    return array_namespace(x).where(size > 1, size, 1.0)
+    size = namespace(x).abs(t)
+    return namespace(x).where(size > 1, size, 1.0)
 
 
 def _u_eps(first, others, eps, units):
-    y = array_namespace(first).concat([first, others], axis=-1)
+    y = namespace(first).concat([first, others], axis=-1)
     one, eps = number(1.0, y, "radius"), number(eps, y, "eps", least=0)
     return on_sphere(y, one, eps, "bare", units)

@@ -6,9 +6,8 @@ from math import prod, sqrt
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
-from geometry.arrays import Array
+from geometry.arrays import Array, namespace
 from geometry.centering import centering_matrix
 from geometry.pipeline import Affine, Normalize, Pipeline, Step
 
@@ -83,7 +82,7 @@ class Attention:
 
     def parts(self, flat: Array) -> list[Array]:
         """(…, P) → the parameters (…, *shape), in their order."""
-        xp, (*batch, size) = array_namespace(flat), flat.shape
+        xp, (*batch, size) = namespace(flat), flat.shape
         if size != self.size:
             raise ValueError(f"this network has {self.size} parameters: got {size}")
         found, start = [], 0
@@ -139,7 +138,7 @@ class Attention:
 
         Also of classes that are not there: `answers` gives these no weight.
         """
-        xp, of = array_namespace(counts), dict(zip(self.shapes, parts, strict=True))
+        xp, of = namespace(counts), dict(zip(self.shapes, parts, strict=True))
         e, (count, classes), d = of["embedding"], counts.shape, self.width
         batch, there = e.shape[:-2], counts.mT
         h = self.keys(e)
@@ -161,7 +160,7 @@ class Attention:
 
     def answers(self, counts: Array, labels: Array, weight: Array) -> tuple[Array, Array]:
         """The label (C·N,) of each row of `logits`, and its weight: how many tokens it stands for."""
-        xp = array_namespace(counts)
+        xp = namespace(counts)
         return xp.tile(labels, (self.classes,)), xp.reshape(counts.mT * weight, (-1,))
 
     def fields(self) -> dict[str, Any]:

@@ -13,11 +13,10 @@ from dataclasses import asdict, dataclass
 from math import sqrt
 
 import numpy as np
-from array_api_compat import array_namespace
 from jaxtyping import Float, Int
 
 from geometry import pointwise
-from geometry.arrays import Array
+from geometry.arrays import Array, namespace
 from geometry.centering import center
 from geometry.ellipsoid import to_ellipsoid
 from geometry.hull import vertices
@@ -183,14 +182,14 @@ def cut(x: Float[Array, "*batch n d"], heads: int) -> Array:
     if heads == 1:
         return x
     *batch, n, d = x.shape
-    return array_namespace(x).moveaxis(x.reshape(*batch, n, heads, d // heads), -2, -3)
+    return namespace(x).moveaxis(x.reshape(*batch, n, heads, d // heads), -2, -3)
 
 
 def beside(x: Array, heads: int) -> Float[Array, "*batch n d"]:
     """The blocks of `cut`, side by side again."""
     if heads == 1:
         return x
-    x = array_namespace(x).moveaxis(x, -3, -2)
+    x = namespace(x).moveaxis(x, -3, -2)
     return x.reshape(*x.shape[:-2], -1)
 
 
@@ -221,7 +220,7 @@ def gain_and_shift(own: Mapping[str, Array], name: str, x: Array, *, scaled: boo
 
 def losses(logits: Float[Array, "*batch n k"], tokens: Int[Array, "*batch n"]) -> Float[Array, "*batch n-1"]:
     """The cross entropy of each next character, in nats: log Σ exp(logits) − the logit of what comes."""
-    xp = array_namespace(logits)
+    xp = namespace(logits)
     logits, come = logits[..., :-1, :], tokens[..., 1:, None]
     largest = xp.max(logits, axis=-1, keepdims=True)
     total = largest[..., 0] + xp.log(xp.sum(xp.exp(logits - largest), axis=-1))

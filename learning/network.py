@@ -7,9 +7,8 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
-from geometry.arrays import Array
+from geometry.arrays import Array, namespace
 from geometry.centering import centering_matrix
 from geometry.pipeline import Affine, Normalize, Pipeline, Pointwise
 
@@ -66,7 +65,7 @@ class Network:
 
     def unflatten(self, flat: Array) -> list[tuple[Array, Array]]:
         """(…, P) → for each Linear A (…, m, d) and b (…, m), in this order, A row after row."""
-        xp, (*batch, size) = array_namespace(flat), flat.shape
+        xp, (*batch, size) = namespace(flat), flat.shape
         if size != self.size:
             raise ValueError(f"this network has {self.size} parameters: got {size}")
         parts, start = [], 0

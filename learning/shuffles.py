@@ -7,10 +7,9 @@ and `language.read` reads as ever. Source: 003, section 5.4, which proposes the 
 from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
-from array_api_compat import array_namespace
 from jaxtyping import Float, Int
 
-from geometry.arrays import Array
+from geometry.arrays import Array, namespace
 from learning.language import Shape, causal, losses, read
 
 # place: the arrays that it permutes, as (their name, the part of their last axis, or None for the rows; and
@@ -114,7 +113,7 @@ def harm(
 
 def divergence(a: Float[Array, "*batch k"], b: Float[Array, "*batch k"]) -> Float[Array, "*batch"]:
     """Σ p·log(p/r), in nats, for the softmaxes p of a and r of b: how far off r is where p is true."""
-    xp = array_namespace(a)
+    xp = namespace(a)
 
     def logarithms(x: Array) -> Array:
         x = x - xp.max(x, axis=-1, keepdims=True)

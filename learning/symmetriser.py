@@ -15,10 +15,9 @@ from math import log, prod, sqrt
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
 from geometry.angles import angles
-from geometry.arrays import Array
+from geometry.arrays import Array, namespace
 from geometry.norms import layer_norm
 from learning.safetensors import FileError, from_safetensors, to_safetensors
 
@@ -100,7 +99,7 @@ def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> lis
 
     Parts may have axes before their own, say of seeds: they come out first. NumPy or PyTorch.
     """
-    xp, (n, d) = array_namespace(x), x.shape
+    xp, (n, d) = namespace(x), x.shape
     batch = parts["inner.bias"].shape[:-3]
     at = xp.broadcast_to(_apart(x, block), (*batch, block.heads, n, block.own))
     said, found = 0 * at[..., :1] + xp.zeros((block.messages,), dtype=x.dtype), [x]
@@ -118,7 +117,7 @@ def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> lis
 
 def errors(x: Array, y: Array) -> Array:
     """How far y is from LayerNorm of x, of that one's length √d: (…, N)."""
-    xp, off = array_namespace(y), y - layer_norm(x, eps=0.0)
+    xp, off = namespace(y), y - layer_norm(x, eps=0.0)
     return xp.sqrt(xp.mean(off * off, axis=-1))
 
 
@@ -129,7 +128,7 @@ def turned_by(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def _apart(x: Array, block: Symmetriser) -> Array:
     """(N, d) → (H, N, d/H)."""
-    xp = array_namespace(x)
+    xp = namespace(x)
     return xp.moveaxis(xp.reshape(x, (x.shape[0], block.heads, block.own)), -2, -3)
 
 
@@ -140,7 +139,7 @@ def _layer(parts: Parts, name: str, k: int) -> tuple[Array, Array]:
 
 def _view(at: Array) -> list[Array]:
     """What a head sees of its axes: their mean, and their size around it."""
-    xp = array_namespace(at)
+    xp = namespace(at)
     mean = xp.mean(at, axis=-1, keepdims=True)
     squares = xp.sum((at - mean) ** 2, axis=-1, keepdims=True)
     return [mean, squares / xp.sqrt(at.shape[-1] * (squares + TINY))]  # the root, with a gradient at 0

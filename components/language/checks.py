@@ -11,7 +11,6 @@ from html import unescape
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from latex2mathml.converter import convert
 
 from components.language.cloud import Angle, Attention, Cloud, LargestWeight, Row
 from components.language.marks import (
@@ -53,7 +52,7 @@ from components.language.marks import (
     color_of,
     hand_of,
 )
-from components.language.text import pieces
+from components.language.text import formula
 from components.theme import ROLES, SCALES
 from geometry import Affine
 from geometry.entries import Entries
@@ -561,7 +560,7 @@ def _formula(recipe: Recipe) -> None:
     if recipe.formula.count("{") != recipe.formula.count("}"):
         refuse("formula", "its braces do not match", "close each that opens")
     try:
-        written = "".join(convert(piece) for piece, _ in pieces(recipe.formula) if piece)
+        written = formula(recipe.formula)
     except Exception as wrong:  # what it raises for braces that do not match is no one type
         refuse("formula", f"it is no LaTeX ({type(wrong).__name__})", "close each brace that opens")
     if unknown := COMMAND.findall(written):

@@ -12,7 +12,7 @@ where a slider moves something out of a view that is `reaching` (`View.wider`). 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import pairwise
@@ -35,6 +35,7 @@ from components.language.marks import (
     Support,
     SupportDisc,
     Trail,
+    indices,
 )
 from geometry.entries import Entries
 from geometry.perspective import NEAREST, perspective, sides
@@ -56,7 +57,8 @@ LETTERS, EDGE = 0.89, 0.95  # of half of it: as far as names and ends of guides 
 HEROES = ("sphere", "meeting")  # roles
 ROUNDS = 12  # of approximation; each leaves less than a third of the error
 FEW = 200  # directions: what is farthest in one of these stands for all points
-AT_ONCE = 300  # points: so small a product of matrices is left to one thread, and to the nearest memory
+EACH = np.arange(FEW)
+AT_ONCE = 200  # points: so small a product of matrices is left to one thread, and to the nearest memory
 ONE = 1e-9  # of their distance from 0: points that are so near one another are one
 SMALL = 0.52  # of the picture: a stage that shows less is seen from nearer
 SEEN = 0.1  # opacity: less is a hint
@@ -174,8 +176,8 @@ def _wider(shown: _Shown, view: View) -> tuple[Wider, ...]:
     usual = view.room or [usually] * len(recipe.stages)
 
     def out(params: Params, stage: int, row: Sequence[float]) -> tuple[float, ...]:
-        points = seen.held(params, float(stage))
-        return shown.once(lambda: _out(seen, view, points, row), "out", view.name, id(points), row)
+        held = seen.held(params, float(stage))
+        return shown.once(lambda: _out(seen, view, held, row), "out", view.name, row, *map(id, held))
 
     for p in recipe.parameters:
         at = {value: recipe.defaults | {p.name: value} for value in (*ends(p), *view.between.get(p.name, ()))}
@@ -192,12 +194,15 @@ def ends(p: Parameter) -> list[float]:
     return [end for end in (p.min, p.max) if end != p.value and not p.quiet]
 
 
-def _out(seen: _Seen, view: View, points: Array, usual: Sequence[float]) -> tuple[float, ...]:
+def _out(seen: _Seen, view: View, held: Sequence[Array], usual: Sequence[float]) -> tuple[float, ...]:
     """How much wider than usual, and where, the axes hold the points that would leave them."""
-    times, *by = usual
-    flat, _ = on_paper(_there(view, times, np.array(by)), points, view.camera)
-    small = bool(view.between) and times > 1 and np.ptp(flat, axis=0).max() / 2 < SMALL
-    if np.abs(flat).max(initial=0) <= 1 and not small:
+    if not held:
+        return same(view.dims)
+    (times, *by), points = usual, np.concatenate(held)
+    flat, _ = on_paper(view.moved(times, by), points, view.camera)
+    first, last = flat.min(0), flat.max(0)
+    small = bool(view.between) and times > 1 and (last - first).max() / 2 < SMALL
+    if max(-first.min(), last.max()) <= 1 and not small:
         return same(view.dims)
     low, high = np.array(view.ranges, float).T
     scaled = (points - (low + high) / 2) / (high - low)
@@ -234,10 +239,6 @@ def _frame(away: Array) -> Array:
     return np.vstack([sides(-away), away])
 
 
-def _there(view: View, times: float, by: Array) -> View:
-    return replace(view, room=((times, *by),)).at(0)
-
-
 def _aimed(view: View, points: Array, share: float, heroes: Array) -> Moved:
     """So that points are in the middle of the picture, and that share of it; or less, if heroes had more than
     theirs."""
@@ -255,7 +256,7 @@ def _aimed(view: View, points: Array, share: float, heroes: Array) -> Moved:
     times = distance / far
     for _ in range(ROUNDS):
         by = (middle @ frame - times * target) * side
-        hero = on_paper(_there(view, times, by), heroes, view.camera)[0]
+        hero = on_paper(view.moved(times, by), heroes, view.camera)[0]
         large = float(np.ptp(hero, axis=0).max()) / 2 / HERO if len(hero) else 0.0
         if large <= 1:
             break
@@ -333,28 +334,47 @@ def on_paper(view: View, points: Array, camera: Sequence[float]) -> tuple[Array,
 class _Shared(Moment):
     """A moment in which what several marks show is found once."""
 
-    once: Callable[..., Array]
+    known: _Shown
 
     def shown(self, cloud: str, show: Sequence[Row]) -> Array:
-        find = partial(super().shown, cloud, show)
-        return self.once(find, "shown", cloud, self.progress, *map(id, show), *self.params.values())
+        return self.known.shown(cloud, show, self.params, self.progress)
 
 
 class _Shown:
-    """What the marks of a recipe show, without gaps: the same array while nothing that moves it does."""
+    """What the marks of a recipe show: the same arrays while nothing that moves it does."""
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe, self.clouds = recipe, {cloud.name: cloud for cloud in recipe.clouds}
         self.known: dict[Any, Any] = {}
 
-    def at(self, mark: Mark, params: Params, progress: float) -> Array:
-        """Where a mark chooses points by what they are, all that it chooses from."""
-        if isinstance(mark, PLAIN):  # a cloud with fewer steps than the recipe rests at its last stage
-            progress = min(progress, len(self.clouds[mark.cloud].pipeline.steps))
-        names = self.once(lambda: self._movers(mark, progress), "movers", id(mark), progress)
-        return self.once(
-            lambda: self._points(mark, params, progress), id(mark), progress, *map(params.get, names)
-        )
+    def at(self, mark: Mark, params: Params, progress: float) -> list[Array]:
+        """Without gaps; of a trail its corners, stage by stage. Where a mark chooses points by what they are,
+        all that it chooses from."""
+        moved: Iterable[float | None] = params.values()
+        if isinstance(mark, PLAIN):
+            progress, rows = min(progress, self._last(mark.cloud)), mark.rows
+            if isinstance(mark, Points | Trail) and isinstance(mark.only, Highest):
+                rows = (*rows, mark.only.row)
+            moved = map(params.get, self._movers(mark.cloud, rows, progress))
+        return self.once(lambda: self._found(mark, params, progress), id(mark), progress, *moved)
+
+    def _found(self, mark: Mark, params: Params, progress: float) -> list[Array]:
+        by_what_they_are = isinstance(mark, Points | Trail) and isinstance(mark.only, Highest)
+        if not isinstance(mark, PLAIN) or getattr(mark, "arrow", False) or by_what_they_are:
+            at = _Shared(self.clouds, params, progress, self.recipe.follow, known=self)
+            return [_finite(mark.points(at))]
+        on_its_way = isinstance(mark, Trail) and progress > 0
+        before = self.at(mark, params, math.ceil(progress) - 1.0) if on_its_way else []
+        every = self.shown(mark.cloud, mark.rows, params, progress)
+        some = self.once(lambda: self._some(mark), "some", id(mark))
+        return [*before, self.once(lambda: _finite(every, some), "finite", id(every), id(some))]
+
+    def shown(self, cloud: str, show: Sequence[Row], params: Params, progress: float) -> Array:
+        """As of a `Moment`. A cloud with fewer steps than the recipe rests at its last stage."""
+        progress, names = min(progress, self._last(cloud)), self._movers(cloud, show, progress)
+        moved = (*map(id, show), *map(params.get, names))
+        at = Moment(self.clouds, params, progress)
+        return self.once(lambda: at.shown(cloud, show), cloud, progress, *moved)
 
     def once(self, find: Callable[[], T], *key: Any) -> T:
         """What is found for a key: the first time."""
@@ -362,24 +382,37 @@ class _Shown:
             self.known[key] = find()
         return self.known[key]
 
-    def _movers(self, mark: Mark, progress: float) -> tuple[str, ...]:
-        """The parameters that may move a mark until then."""
-        if not isinstance(mark, PLAIN):
-            return tuple(p.name for p in self.recipe.parameters)
-        cloud, rows = self.clouds[mark.cloud], list(mark.rows)
-        if isinstance(mark, Points | Trail) and isinstance(mark.only, Highest):
-            rows.append(mark.only.row)
-        rows += [over for row in rows for over in _under(row)]
-        steps = cloud.pipeline.steps[: math.ceil(max([progress, *(row.stage or 0 for row in rows)]))]
-        weights = [row.weights for row in rows if isinstance(row.weights, Entries)]
-        return tuple(sorted(cloud.place.parameters.union(*(each.parameters for each in (*steps, *weights)))))
+    def _last(self, cloud: str) -> int:
+        return len(self.clouds[cloud].pipeline.steps)
 
-    def _points(self, mark: Mark, params: Params, progress: float) -> Array:
-        at = _Shared(self.clouds, params, progress, self.recipe.follow, once=self.once)
-        every = isinstance(mark, Points) and isinstance(mark.only, Counted)
-        points = at.shown(mark.cloud, mark.rows) if every else mark.points(at)
-        finite = np.isfinite(points)
-        return points if finite.all() else points[finite.all(-1)]
+    def _movers(self, cloud: str, show: Sequence[Row], progress: float) -> tuple[str, ...]:
+        """The parameters that may move what is shown of a cloud until then."""
+        return self.once(
+            lambda: _movers(self.clouds[cloud], show, progress), "movers", cloud, progress, *map(id, show)
+        )
+
+    def _some(self, mark: Mark) -> Array | None:
+        """The numbers of the points that it shows, if it does not choose from all."""
+        if isinstance(mark, Line):
+            return None if mark.order is None else np.unique(mark.order[mark.order >= 0])
+        only = getattr(mark, "only", None)
+        if only is None or isinstance(only, Counted):
+            return None
+        return indices(only, mark.cloud, Moment(self.clouds, {}, 0.0, self.recipe.follow))
+
+
+def _finite(points: Array, some: Array | None = None) -> Array:
+    """Points without gaps: some of them, by their numbers."""
+    points = points if some is None else points[some]
+    finite = np.isfinite(points)
+    return points if finite.all() else points[finite.all(-1)]
+
+
+def _movers(cloud: Cloud, show: Sequence[Row], progress: float) -> tuple[str, ...]:
+    rows = [*show, *(over for row in show for over in _under(row))]
+    steps = cloud.pipeline.steps[: math.ceil(max([progress, *(row.stage or 0 for row in rows)]))]
+    weights = [row.weights for row in rows if isinstance(row.weights, Entries)]
+    return tuple(sorted(cloud.place.parameters.union(*(each.parameters for each in (*steps, *weights)))))
 
 
 def _under(row: Row) -> list[Row]:
@@ -392,7 +425,7 @@ class _Seen:
 
     def __init__(self, shown: _Shown, view: View) -> None:
         self.shown, self.recipe = shown, shown.recipe
-        self.dims, self.marks, self.reaching = view.dims, view.layers, view.reaching
+        self.name, self.dims, self.marks, self.reaching = view.name, view.dims, view.layers, view.reaching
         self.away = np.asarray(view.camera[:3], float) / np.linalg.norm(view.camera[:3])
 
     @cached_property
@@ -413,22 +446,29 @@ class _Seen:
         """At a stage, with the sliders as they are, and with the names of points."""
         return self._points(self.recipe.defaults, progress, whole=True, names=True)
 
-    def held(self, params: Params, progress: float) -> Array:
+    def held(self, params: Params, progress: float) -> list[Array]:
         """Points, their ways, and the sphere or circle, at a stage with the sliders elsewhere."""
-        seen = [mark for mark in self.marks if not mark.guide and mark.opacity_at(progress) > 0]
-        found = [
-            self.shown.at(mark, params, progress)
-            for mark in seen
-            if isinstance(mark, Points | Trail) or _is_hero(mark)
-        ]
-        return self.shown.once(
-            lambda: np.vstack([np.empty((0, self.dims)), *found]), "all", self.dims, *map(id, found)
-        )
+        seen = (mark for mark in self._lit(progress) if isinstance(mark, Points | Trail) or _is_hero(mark))
+        return self._arrays(seen, params, progress)
 
     def heroes_at(self, progress: float) -> Array:
         """Of a sphere or circle that is seen at a stage."""
         seen = [mark for mark in self.marks if _is_hero(mark) and mark.opacity_at(progress) > SEEN]
-        return self._few([self.shown.at(mark, self.recipe.defaults, progress) for mark in seen])
+        return self._few(self._arrays(seen, self.recipe.defaults, progress))
+
+    def _lit(self, progress: float) -> list[Mark]:
+        """The marks, without guides, that are seen at a stage."""
+        return self.shown.once(
+            lambda: [mark for mark in self.marks if not mark.guide and mark.opacity_at(progress) > 0],
+            "lit",
+            self.name,
+            progress,
+        )
+
+    def _arrays(self, marks: Iterable[Mark], params: Params, progress: float) -> list[Array]:
+        """What they show, each array once."""
+        found = (points for mark in marks for points in self.shown.at(mark, params, progress))
+        return list({id(points): points for points in found if len(points)}.values())
 
     def _moments(self) -> list[float]:
         return [self.recipe.progress, *map(float, range(len(self.recipe.stages)))]
@@ -447,35 +487,32 @@ class _Seen:
         self, params: dict[str, float], progress: float, *, whole: bool = False, names: bool = False
     ) -> Array:
         """whole: every mark, else those that hold the others; names: labels too."""
-        found = []
-        for mark in self.marks:
-            if mark.guide or mark.flat == 0 or mark.opacity_at(progress) <= 0:
-                continue
+        seen = []
+        for mark in self._lit(progress):
             holds = isinstance(mark, Points | Line | Mesh | Sheet)
-            if (
+            if mark.flat != 0 and (
                 names
                 if mark.draws == "labels"
                 else holds or (whole and not isinstance(mark, Support | SupportDisc))
             ):
-                found.append(self.shown.at(mark, params, progress))
-        return self._few(found)
+                seen.append(mark)
+        return self._few(self._arrays(seen, params, progress))
 
     def _hero(self, mark: Mark) -> Array:
         """A sphere or circle at the first of its moments; no points for any other mark."""
         if not _is_hero(mark):
             return np.empty((0, self.dims))
         moments = (progress for progress in self._moments() if mark.opacity_at(progress) > 0)
-        return self._few([self.shown.at(mark, self.recipe.defaults, next(moments, 0.0))])
+        return self._few(self._arrays([mark], self.recipe.defaults, next(moments, 0.0)))
 
     def _few(self, found: Sequence[Array]) -> Array:
         """Those points that are farthest in some direction; few are all."""
-        found = [each for each in found if len(each)]
         if sum(map(len, found)) <= FEW:
             return np.vstack([np.empty((0, self.dims)), *found])
         each = [self.shown.once(partial(_farthest, points), "farthest", id(points)) for points in found]
         best = np.argmax([far for far, _ in each], axis=0)
         return self.shown.once(
-            lambda: np.array([points for _, points in each])[best, range(FEW)], "few", *map(id, found)
+            lambda: np.array([points for _, points in each])[best, EACH], "few", *map(id, found)
         )
 
 
@@ -489,9 +526,9 @@ def _farthest(points: Array) -> tuple[Array, Array]:
     for start in range(0, len(points), AT_ONCE):
         along = ways @ points[start : start + AT_ONCE].T
         best = along.argmax(1)
-        found.append((along[range(FEW), best], start + best))
+        found.append((along[EACH, best], start + best))
     far, chosen = map(np.array, zip(*found, strict=True))
-    best = far.argmax(0), range(FEW)
+    best = far.argmax(0), EACH
     return far[best], points[chosen[best]]
 
 

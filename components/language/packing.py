@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from components.language.cloud import Angle, Attention, Cloud, LargestWeight
+from components.language.cloud import Angle, Attention, Cloud, LargestWeight, Row
 from components.language.marks import DASHES, Color, Counted, Followed, Hand, Highest, Mark, Stroke
 from components.language.recipe import Readout
 from geometry import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Product, Softmax, arrows
@@ -34,6 +34,9 @@ OF_SEVERAL_KINDS = (
 )
 
 
+PLAIN = {str, int, float, bool}  # what JSON has
+
+
 def packed(value: Any) -> Any:
     """Data classes as objects under their fields' names; those of several kinds with their `kind`.
 
@@ -42,6 +45,10 @@ def packed(value: Any) -> Any:
     match value:
         case None | str() | int() | float() if not isinstance(value, np.generic):  # most of all
             return value
+        case Row():
+            return _fields(value)
+        case tuple() | list():
+            return list(value) if set(map(type, value)) <= PLAIN else [packed(each) for each in value]
         case np.ndarray():
             return pack(value)
         case np.generic():

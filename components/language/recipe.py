@@ -90,9 +90,13 @@ class View:
         here, there = rows[k], rows[min(k + 1, len(rows) - 1)]
         past = progress - k
         times = min(2 * past, 1) if there[0] > here[0] else max(2 * past - 1, 0)
-        now = here + np.array([times] + [past] * self.dims) * (there - here)
+        times, *by = here + np.array([times] + [past] * self.dims) * (there - here)
+        return self.moved(times, by)
+
+    def moved(self, times: float, by: Sequence[float]) -> View:
+        """The view with axes so many times as wide, and their middle moved along each; they stay there."""
         ends = [
-            ((a + b) / 2 + by, now[0] * (b - a) / 2) for (a, b), by in zip(self.ranges, now[1:], strict=True)
+            ((a + b) / 2 + each, times * (b - a) / 2) for (a, b), each in zip(self.ranges, by, strict=True)
         ]
         return replace(self, ranges=tuple((c - half, c + half) for c, half in ends), room=(), wider=())
 

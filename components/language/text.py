@@ -13,7 +13,7 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from html import unescape
 from itertools import takewhile
 from pathlib import Path
@@ -36,6 +36,7 @@ FRACTION = re.compile(
     r"<mfrac><mrow>((?:(?!<mfrac|<msqrt).)*?)</mrow><mrow>((?:(?!<mfrac|<msqrt).)*?)</mrow></mfrac>"
 )
 RAISED = str.maketrans("-−+0123456789", "⁻⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹")
+KEPT = 100  # formulas: a scene's choices have few
 MOST_ANSWERS = 9  # a digit each
 PASSAGE = re.compile(r"^@(.*)\n((?:.+\n)+)", re.M)  # a line that names stages, and its paragraph
 
@@ -75,9 +76,10 @@ def mathml(latex: str, *, display: str = "inline") -> str:
     return EDGE.sub(r'\g<first><mo form="infix">\g<sign></mo>', found)
 
 
+@lru_cache(KEPT)
 def formula(latex: str) -> str:
     r"""LaTeX → MathML of its `pieces`, between which a line may end; what goes on is of class `on`."""
-    found = ((mathml(piece, display="block"), goes_on) for piece, goes_on in pieces(latex))
+    found = ((mathml(piece, display="block"), goes_on) for piece, goes_on in pieces(latex) if piece)
     return "".join(each.replace("<math ", '<math class="on" ', 1) if on else each for each, on in found)
 
 
