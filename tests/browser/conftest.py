@@ -33,7 +33,8 @@ OFF += ["PaintHolding", "PreconnectToSearch", "ThirdPartyStoragePartitioning"]
 # The pages of one reader share a process, which compiles the scripts once, and not with all its might, as no
 # page lives long enough for that to pay; edges in space are not smoothed.
 CHEAP = ("--process-per-site", "--js-flags=--no-opt", "--webgl-antialiasing-mode=none")
-EASY = {"viewport", "color_scheme", "reduced_motion"}  # options that a page takes also when it is open
+# Options that a page takes also when it is open.
+EASY = {"viewport", "color_scheme", "reduced_motion", "java_script_enabled", "has_touch"}
 VIEWPORT = {"width": 1280, "height": 800}
 FAILED = pytest.StashKey[bool]()
 AS_IT_WAS = """window.normscape?.players.length === 1 && normscape.players[0].ready
@@ -52,6 +53,7 @@ for (const call of ["drawArrays", "drawElements", "clear"]) {
   const draws = WebGLRenderingContext.prototype[call];
   WebGLRenderingContext.prototype[call] = function (...all) { if (!window.blind) draws.apply(this, all); };
 }"""
+SEES = "window.blind = false; unseen.disabled = true;"
 START_SECONDS = 180  # a cold start beside others on two cores, with room to spare
 
 
@@ -150,13 +152,12 @@ class Watch:
             pytest.fail(f"errors on the page: {errors}; requests to other hosts: {strangers}", pytrace=False)
 
 
-def reading(browser, watch, *, first=False, draws=False, **options):
+def reading(browser, watch, *, first=False, **options):
     """A context of a reader, watched; who is there for the first time has visited nothing yet."""
     context = browser.new_context(**options)
     if not first:
         context.add_init_script(KNOWN)
-    if not draws:
-        context.add_init_script(BLIND)
+    context.add_init_script(BLIND)
     watch.over(context, options["base_url"])
     return context
 
@@ -165,17 +166,22 @@ class Reader:
     """Whose pages are opened one after another, in one context: nothing is fetched or compiled twice.
 
     A tab that stays open keeps the process. Between two tests all else is closed and forgotten, but for the
-    page that one test hands on to the next.
+    pages that one test hands on to the next, by whether they are looked at.
     """
 
-    def __init__(self, browser, server, *, draws):
-        self.watch, self.kept = Watch(), None
-        self.context = reading(browser, self.watch, draws=draws, base_url=server)
+    def __init__(self, browser, server):
+        self.watch, self.kept = Watch(), {}
+        self.context = reading(browser, self.watch, base_url=server)
         self.tab = self.context.new_page()
         self.tab.goto("/words")
 
-    def open(self, viewport=VIEWPORT, **media):
+    def open(self, draws, viewport=VIEWPORT, java_script_enabled=True, has_touch=False, **media):
         page = self.context.new_page()
+        tools = self.context.new_cdp_session(page)
+        tools.send("Emulation.setScriptExecutionDisabled", {"value": not java_script_enabled})
+        tools.send("Emulation.setTouchEmulationEnabled", {"enabled": has_touch})
+        if draws:
+            page.add_init_script(SEES)
         page.set_viewport_size(viewport)
         if media:
             page.emulate_media(**media)
@@ -183,7 +189,7 @@ class Reader:
 
     def forget(self):
         for page in self.context.pages:
-            if page not in (self.tab, self.kept):
+            if page not in (self.tab, *self.kept.values()):
                 page.close()
         self.context.clear_cookies()
         self.tab.evaluate(f"localStorage.clear(); {KNOWN}")
@@ -196,16 +202,9 @@ def draws(request):
 
 
 @pytest.fixture(scope="session")
-def readers():
-    """The readers to whom most pages of this run belong, by whether WebGL draws for them."""
-    return {}
-
-
-@pytest.fixture
-def reader(browser, server, readers, draws):
-    if draws not in readers:
-        readers[draws] = Reader(browser, server, draws=draws)
-    return readers[draws]
+def reader(browser, server):
+    """The reader to whom most pages of this run belong."""
+    return Reader(browser, server)
 
 
 @pytest.fixture
@@ -225,9 +224,11 @@ def new_page(browser, server, reader, draws, request):
         reader.watch.known.add(urlsplit(known).netloc)
         if not first and not contexts and options.keys() <= EASY:
             contexts.append(reader)
-            return reader.open(**options)
+            return reader.open(draws, **options)
         options = {"base_url": server, "viewport": VIEWPORT, **options}
-        contexts.append(reading(browser, watch, first=first, draws=draws, **options))
+        contexts.append(reading(browser, watch, first=first, **options))
+        if draws:
+            contexts[-1].add_init_script(SEES)
         return contexts[-1].new_page()
 
     yield open_page
@@ -252,23 +253,26 @@ def window():
 
 
 @pytest.fixture
-def kept(reader, window, request):
+def kept(reader, window, draws, request):
     """A page that one test hands on to the next: `visit` puts a new player into it, without a load.
 
     For tests that do what a reader can do, and nothing else. It is given up where a test fails, makes the
     page report errors (the next test would have those that come late), or leaves more than a scene: a
     dialog, a theme of the reader's, another page.
     """
-    page, reader.kept = reader.kept or reader.open(), None
+    page = reader.kept.pop(draws, None)
+    if not page:
+        page = reader.open(draws)
+        page.add_init_script("window.kept = true")
     if window:
         page.set_viewport_size(window)
         page.emulate_media(color_scheme="light", reduced_motion="no-preference")
     page.mouse.move(0, 0)
-    page.evaluate("window.kept = true")
     yield page
     failed = request.node.stash.get(FAILED, False) or reader.watch.errors
-    if not failed and reader.context.pages == [reader.tab, page] and page.evaluate(AS_IT_WAS):
-        reader.kept = page
+    known = {reader.tab, page, *reader.kept.values()}
+    if not failed and known.issuperset(reader.context.pages) and page.evaluate(AS_IT_WAS):
+        reader.kept[draws] = page
     else:
         reader.forget()
     reader.watch.judge(request.node)

@@ -11,6 +11,7 @@ from components.training import recipes
 
 PATIENCE = 60_000  # ms; software WebGL on two busy cores
 HASTE = 10  # times the usual speed
+OFTEN = 40  # ms between two looks at a page: at each frame they cost it a frame
 SPACE = "n=60"  # points: enough to see, quick to draw
 FEW = f"d=2&{SPACE}"  # for all that is not about space, whose drawing takes half of the time
 
@@ -21,7 +22,9 @@ AGAIN = """async (link) => {
   if (!player?.ready || player.apart || new URL(link, location).pathname !== location.pathname) return false;
   const { root } = player, { parentNode: page, nextSibling: next } = root;
   for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close(); // else it has the focus
-  document.activeElement?.blur();
+  document.body.tabIndex = -1;
+  document.body.focus(); // the next key Tab begins at the top
+  document.body.removeAttribute("tabindex");
   scrollTo(0, 0);
   root.remove();
   for (const card of root.querySelectorAll(".guide")) card.remove(); // of the old one
@@ -43,7 +46,7 @@ def visit(page, link):
 def until(page, condition):
     """Wait until a JavaScript condition on the player `p` of a scene's page holds."""
     scene = "const p = window.normscape?.players?.[0]; if (!p || p.root.dataset.hero) return false"
-    page.wait_for_function(f"() => {{ {scene}; return ({condition}); }}", timeout=PATIENCE)
+    page.wait_for_function(f"() => {{ {scene}; return ({condition}); }}", timeout=PATIENCE, polling=OFTEN)
 
 
 def player(page, code, value=None):
@@ -72,6 +75,29 @@ def frames(page, count=2):
 def hold(page):
     """A hand rests on the figure: it does not settle, so that what was painted in motion can be looked at."""
     player(page, "p.pressed = true")
+
+
+def move(page, state, progress):
+    """To the state by the hand's way, looked at before it settles."""
+    hold(page)
+    player(page, "Object.entries(value).forEach(([name, x]) => p.set(name, x))", state)
+    player(page, "p.seek(value)", progress)
+    until(page, "!p.scheduled")
+    frames(page)
+
+
+def strange(page):
+    """The reader has visited nothing yet."""
+    page.goto("/words")
+    page.evaluate("localStorage.visited = ''")
+
+
+@contextmanager
+def fetching(page, code):
+    """Meanwhile the page fetches by a function of the test's, which knows its `own`."""
+    page.evaluate(f"window.own = fetch; void (window.fetch = {code})")
+    yield
+    page.evaluate("void (window.fetch = own)")
 
 
 def middle(page, selector):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.hand import difference, frames, hold, look, player, rest, until, visit
+from tests.browser.hand import SPACE, difference, frames, hold, look, player, rest, until, visit
 from tests.browser.test_painter import BLURRED, SAME_BLURRED, let_go
 
 PAGE, FIELD = "/spiral?n=60", 1  # the view with a field
@@ -114,7 +114,6 @@ def test_what_is_held_in_motion_follows_the_window(new_page):
     assert difference(moving[:half], look(page, BLURRED)[:half]) < SAME_BLURRED
 
 
-@pytest.mark.pixels
 def test_a_saved_picture_has_the_field(page):
     visit(page, PAGE)
     share = """(async () => {
@@ -132,7 +131,8 @@ def test_a_saved_picture_has_the_field(page):
 @pytest.mark.pixels
 def test_a_saved_picture_of_space_is_the_one_that_is_seen(page):
     """With depth, which Plotly's own picture has not, and the figure stays as it is."""
-    visit(page, "/layernorm")
+    page.set_viewport_size({"width": 900, "height": 640})
+    visit(page, f"/layernorm?{SPACE}")
     rest(page)
     told = """(async () => {
       const [panel] = p.panels, { gd } = panel, { clientWidth: width, clientHeight: height } = gd;

@@ -78,12 +78,12 @@ def test_a_scene_on_paper(page):
 LEFT = "([x, y]) => document.elementFromPoint(x, y)?.closest('.numbers, .text')?.className"
 
 
-@pytest.mark.parametrize("part", ["numbers", "text"])
-def test_the_figure_leaves_with_its_column(page, part):
+def test_the_figure_leaves_with_its_column(page):
     """What stands below both is read over the whole width: nothing covers it."""
     page.set_viewport_size({"width": 1440, "height": 900})
     visit(page, f"/layernorm?{FEW}")
-    below = page.locator(f"main > .{part}")
-    below.evaluate("(e) => e.scrollIntoView()")
-    box = below.bounding_box()
-    assert page.evaluate(LEFT, [box["x"] + 20, box["y"] + 40]) == part
+    for part in ("numbers", "text"):
+        below = page.locator(f"main > .{part}")
+        below.evaluate("(e) => e.scrollIntoView()")
+        box = below.bounding_box()
+        assert page.evaluate(LEFT, [box["x"] + 20, box["y"] + 40]) == part

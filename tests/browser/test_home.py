@@ -2,10 +2,8 @@
 
 import re
 
-import pytest
-
 from components.language import course
-from tests.browser.hand import PATIENCE, frames, until
+from tests.browser.hand import OFTEN, PATIENCE, frames, strange, until
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 HERO = "const p = window.normscape?.players?.find((each) => each.root.dataset.hero)"
@@ -14,7 +12,7 @@ ASKED = "performance.getEntriesByType('resource').map((each) => each.name)"
 
 
 def living(page, condition="p.ready"):
-    page.wait_for_function(f"() => {{ {HERO}; return p && ({condition}); }}", timeout=PATIENCE)
+    page.wait_for_function(f"() => {{ {HERO}; return p && ({condition}); }}", timeout=PATIENCE, polling=OFTEN)
 
 
 def hero(page, code):
@@ -44,15 +42,23 @@ def test_a_figure_lives_on_the_right_of_the_first_screen(new_page):
     assert not hero(page, "p.playing"), "the keys of the page are not the figure's"
 
 
-@pytest.mark.parametrize("scheme", ["reduce"])
-def test_for_calm_readers_it_is_a_picture(new_page, scheme):
-    page = new_page(reduced_motion=scheme)
+def test_for_calm_readers_it_is_a_picture_short_on_a_telephone_and_of_two_pages_of_paper(new_page):
+    page = new_page(reduced_motion="reduce")
     page.goto("/", wait_until="load")
     page.evaluate("new Promise((go) => requestIdleCallback(go))")
     page.hover(".card")
     frames(page, 5)
     assert page.locator(".hero .poster").is_visible() and page.locator("[data-slug]").count() == 0
     assert not [url for url in page.evaluate(ASKED) if "attend" in url or "moving" in url]
+    page.set_viewport_size(NARROW)
+    page.wait_for_function("(width) => innerWidth === width", arg=NARROW["width"])
+    height, width = page.evaluate("(e => [e.scrollHeight, e.scrollWidth])(document.documentElement)")
+    assert height <= 3000 and width <= NARROW["width"]
+    page.set_viewport_size({"width": 1024, "height": 768})
+    paper = page.pdf(format="A4", margin=dict.fromkeys(("top", "right", "bottom", "left"), "1cm"))
+    assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 2, (
+        "the chapters begin below the figure, on the first"
+    )
 
 
 def test_a_card_moves_under_the_pointer(page):
@@ -69,16 +75,9 @@ def test_a_card_moves_under_the_pointer(page):
     assert "moving=1" in picture.get_attribute("src")
 
 
-def test_home_is_short_on_a_telephone(new_page):
-    page = new_page(viewport=NARROW, reduced_motion="reduce")
-    page.goto("/")
-    page.wait_for_selector(".card")
-    height, width = page.evaluate("(e => [e.scrollHeight, e.scrollWidth])(document.documentElement)")
-    assert height <= 3000 and width <= NARROW["width"]
-
-
 def test_three_clicks_lead_to_the_third_scene_and_what_was_visited_is_marked(new_page):
-    page = new_page(first=True)
+    page = new_page(reduced_motion="reduce")
+    strange(page)
     page.goto("/")
     page.click(".start")
     until(page, "p.ready && p.tour.current === 0")
@@ -136,11 +135,3 @@ def test_the_search_leads_to_a_word_and_to_an_answer(page):
     assert page.locator("#why-are-angles-halved-at-t-1").is_visible(), "the question is open"
     page.locator("a.word").first.click()
     page.wait_for_url("**/words#*")
-
-
-def test_it_takes_two_pages_of_paper(new_page):
-    """The chapters begin below the figure, on the first."""
-    page = new_page(viewport={"width": 1024, "height": 768}, reduced_motion="reduce")
-    page.goto("/")
-    paper = page.pdf(format="A4", margin=dict.fromkeys(("top", "right", "bottom", "left"), "1cm"))
-    assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 2

@@ -3,15 +3,23 @@
 import numpy as np
 import pytest
 
-from tests.browser.hand import FEW, PATIENCE, difference, drag_slider, look, player, rest, until, visit
+from tests.browser.hand import (
+    FEW,
+    PATIENCE,
+    difference,
+    drag_slider,
+    fetching,
+    player,
+    rest,
+    shot,
+    until,
+    visit,
+)
 
 SHIFTED_PICTURE = 1.5  # mean absolute difference of 255
-SLOW_ANSWERS = """(delays) => {
-  const fetch = window.fetch;
-  window.fetch = async (url, options) => {
-    if (String(url).includes("/recipe/")) await new Promise((go) => setTimeout(go, delays.shift() ?? 0));
-    return fetch(url, options);
-  };
+SLOW_ANSWERS = """async (url, options) => {
+  if (String(url).includes("/recipe/")) await new Promise((go) => setTimeout(go, delays.shift() ?? 0));
+  return own(url, options);
 }"""
 CHOOSE = """(pairs) => { for (const [name, value] of pairs) {
   const control = document.getElementById(`choice-${name}`);
@@ -26,14 +34,14 @@ def page(kept):
 
 
 @pytest.mark.parametrize("delays", [[600, 300, 0, 0], [0, 0, 400, 0]])
-def test_of_rapid_choices_the_latest_wins(new_page, delays):
-    page = new_page()
+def test_of_rapid_choices_the_latest_wins(page, delays):
     visit(page, f"/layernorm?{FEW}")
-    page.evaluate(SLOW_ANSWERS, delays)
-    page.evaluate(CHOOSE, [["d", "4"], ["points", "lattice"], ["d", "2"], ["variant", "rmsnorm"]])
-    until(page, "p.ready && p.recipe.chosen.variant === 'rmsnorm'")
-    page.wait_for_timeout(800)  # longer than any answer still on its way
-    rest(page)
+    page.evaluate("(delays) => { window.delays = delays; }", delays)
+    with fetching(page, SLOW_ANSWERS):
+        page.evaluate(CHOOSE, [["d", "4"], ["points", "lattice"], ["d", "2"], ["variant", "rmsnorm"]])
+        until(page, "p.ready && p.recipe.chosen.variant === 'rmsnorm'")
+        page.wait_for_timeout(800)  # longer than any answer still on its way
+        rest(page)
     assert player(page, "[p.recipe.chosen.d, p.recipe.chosen.points, p.panels.length, p.panels[0].is3d]") == [
         "2",
         "lattice",
@@ -72,13 +80,18 @@ def test_choices_while_it_plays_and_while_a_slider_moves(page):
 
 def test_a_page_left_while_it_loads(new_page):
     page = new_page()
-    page.goto("/")
+    page.goto("/words")
+
+    def leave():
+        page.get_by_role("button", name="Scenes").click()
+        page.locator(".menu a[href='/layernorm']").click()
+
     for _ in range(2):
-        page.click("a.card[href='/layernorm']", timeout=PATIENCE)
+        leave()
         until(page, "normscape.players.length === 1")
         page.go_back()
-        page.wait_for_selector(".cards", timeout=PATIENCE)
-    page.click("a.card[href='/layernorm']", timeout=PATIENCE)
+        page.wait_for_selector("#softmax", timeout=PATIENCE)
+    leave()
     until(page, "p.ready")
     assert page.evaluate("normscape.players.length") == 1
 
@@ -126,22 +139,22 @@ def test_a_recipe_that_does_not_come_is_told_until_it_comes(new_page):
 def test_what_was_wrong_is_said_however_long_the_figure_takes(new_page):
     page, held = new_page(), []
     page.route("**/lib/**", lambda route: held.append(route))
-    page.goto(f"/layernorm?{FEW}&gamma1=7", wait_until="commit")
+    page.goto("/fold?t=9", wait_until="commit")
     page.wait_for_selector(".notice:has-text('still on its way')", timeout=PATIENCE)
     for route in held:
         route.continue_()
     until(page, "p.ready")
-    page.wait_for_selector(".notice:has-text('gamma1')", timeout=PATIENCE)
+    page.wait_for_selector(".notice:has-text('t=9')", timeout=PATIENCE)
 
 
 @pytest.mark.allow_errors("ERR_FAILED|ERR_BLOCKED")
 @pytest.mark.parametrize(
     ("module", "link"),
     [
-        ("page/attend.mjs", "/layernorm"),
-        ("engine/engine.mjs", "/layernorm"),
-        ("player/poll.mjs", "/spiral"),
-        ("page/callbacks.mjs", "/spiral"),
+        ("page/attend.mjs", "/fold"),
+        ("engine/engine.mjs", "/fold"),
+        ("player/poll.mjs", "/spiral?n=40&depth=1"),
+        ("page/callbacks.mjs", "/spiral?n=40&depth=1"),
     ],
 )
 def test_a_module_that_is_blocked_is_told(new_page, module, link):
@@ -152,7 +165,7 @@ def test_a_module_that_is_blocked_is_told(new_page, module, link):
     page.wait_for_selector(".unmoved:has-text('reload the page')", timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("path", ["/layernorm", "/embed/layernorm"])
+@pytest.mark.parametrize("path", ["/fold", "/embed/fold"])
 def test_a_module_that_does_not_come_is_told_until_it_comes(new_page, path):
     page = new_page()
     held = []
@@ -165,25 +178,29 @@ def test_a_module_that_does_not_come_is_told_until_it_comes(new_page, path):
     assert page.locator(".notice").is_hidden()
 
 
-@pytest.mark.pixels
+def figure(page):
+    """The figure of a plane as numbers, without the names at things."""
+    return shot(page, page.locator(".views"), ".legend { visibility: hidden }")
+
+
 @pytest.mark.allow_errors("status of 400")
 def test_nonsense_vectors_are_named_by_their_line(page):
-    visit(page, "/layernorm?points=own")
+    visit(page, "/layernorm?points=own&d=2")
     rest(page)
-    before, shown = player(page, "Array.from(p.drawn('points'))"), look(page)
-    for nonsense, line in (("1 2 3\n4 x 6", 2), ("1 2 3\n4 5 6\n7 8", 3), ("hello", 1)):
+    before, shown = player(page, "Array.from(p.drawn('points'))"), figure(page)
+    for nonsense, line in (("1 2\n4 x", 2), ("1 2\n4 5\n7", 3), ("hello", 1)):
         page.fill("#choice-vectors", nonsense)
         page.press("#choice-vectors", "Tab")
         page.wait_for_selector(f".notice:has-text('line {line}')", timeout=PATIENCE)
         assert player(page, "Array.from(p.drawn('points'))") == before
         assert page.input_value("#choice-vectors") == nonsense, "what was typed stays to be mended"
     rest(page)
-    after = look(page)  # the message may shift the figure by a fraction of a pixel
+    after = figure(page)  # the message may shift the figure by a fraction of a pixel
     height, width = np.minimum(after.shape, shown.shape)[:2]
     assert difference(after[:height, :width], shown[:height, :width]) < SHIFTED_PICTURE
-    page.fill("#choice-vectors", "1 2 3\n4 5 6.5")
+    page.fill("#choice-vectors", "1 2\n4 5.5")
     page.press("#choice-vectors", "Tab")
-    until(page, "p.ready && p.drawn('points').length === 6")
+    until(page, "p.ready && p.drawn('points').length === 4")
     assert page.locator(".notice").is_hidden()
 
 

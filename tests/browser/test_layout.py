@@ -3,7 +3,7 @@
 import pytest
 
 from components.language.scene import scenes
-from tests.browser.hand import frames, player, rest, until, visit
+from tests.browser.hand import SPACE, frames, player, rest, until, visit
 
 DESK, TELEPHONE, LYING = (1024, 768), (390, 844), (844, 390)
 FRAMES = [(640, 420), (720, 720)]  # what hosts give; the second is that of our own snippet
@@ -48,8 +48,7 @@ SMALL = """([targets, least]) => [...document.querySelectorAll(targets)].filter(
 def test_other_views_are_tabs_that_are_drawn_when_they_are_chosen(kept):
     page = kept
     resize(page, TELEPHONE)
-    visit(page, "/fold?t=1")
-    page.reload()
+    page.goto("/fold?t=1")
     until(page, "p.ready")
     shown = "[...p.root.querySelectorAll('.views > .view')].map((e) => e.checkVisibility())"
     assert player(page, shown) == [True, True, False]
@@ -91,8 +90,9 @@ SHARE = """() => {
 SERVED = f"""async (slugs) => {{
   const found = [];
   for (const slug of slugs) {{
-    const served = await (await fetch(slug)).text();
-    const {{ documentElement, head, body }} = new DOMParser().parseFromString(served, "text/html");
+    window.served ??= {{}};
+    served[slug] ??= await (await fetch(slug)).text();
+    const {{ documentElement, head, body }} = new DOMParser().parseFromString(served[slug], "text/html");
     head.querySelector("title").remove();
     document.body.replaceWith(body);
     await document.fonts.ready;
@@ -119,10 +119,10 @@ def test_an_embed_scrolls_in_no_frame(page):
         assert [(slug, share) for slug, _, share in found if not fits(share, size)] == []
 
 
-@pytest.mark.parametrize("slug", ["layernorm", "spiral", "language"])
-def test_a_living_embed_scrolls_in_no_frame(page, slug):
+@pytest.mark.parametrize("link", [f"layernorm?{SPACE}", "spiral?n=40&depth=1", "language"])
+def test_a_living_embed_scrolls_in_no_frame(page, link):
     resize(page, FRAMES[0])
-    visit(page, f"/embed/{slug}")
+    visit(page, f"/embed/{link}")
     for size in FRAMES:
         resize(page, size)
         share = page.evaluate(SHARE)

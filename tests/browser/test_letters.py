@@ -9,6 +9,11 @@ BOX = "document.querySelector('.letters [role=listbox]')"
 LETTERS = ".letters [role=option]"
 
 
+@pytest.fixture
+def page(kept):
+    return kept
+
+
 def test_letters_are_followed_and_marked(page):
     visit(page, "/language")
     letters = page.locator(LETTERS)

@@ -4,7 +4,7 @@ import pytest
 
 from components.publish.plain import single_file
 from components.training.recipes import state_of
-from tests.browser.hand import difference, look, player, until
+from tests.browser.hand import difference, look, move, player, until
 from tests.browser.test_painter import (
     ANOTHER_BLURRED,
     ANOTHER_PICTURE,
@@ -13,7 +13,6 @@ from tests.browser.test_painter import (
     SAME_PICTURE,
     SMALL,
     let_go,
-    move,
 )
 from tests.components.language.test_scene import SCENE
 

@@ -66,16 +66,16 @@ def test_ten_figures_after_one_another_leak_no_webgl_context(new_page):
 def test_from_scene_to_scene_through_the_menu(page):
     visit(page, f"/layernorm?{FEW}")
     page.get_by_role("button", name="Scenes").click()
-    page.locator(".menu").get_by_role("link", name="LayerNorm beside RMSNorm").click()
-    until(page, "p.ready && p.slug === 'rmsnorm'")
+    page.locator(".menu a[href='/fold']").click()
+    until(page, "p.ready && p.slug === 'fold'")
     rest(page)
     assert page.evaluate("normscape.players.length") == 1
-    assert page.locator(".view").count() == 2
-    assert page.locator("#parameter-q").is_visible()
+    assert page.locator(".view").count() == 3
+    assert page.locator("#parameter-t").is_visible()
     assert page.locator("#parameter-gamma1").count() == 0
     assert page.locator(".tour").count() == page.locator(".head .on").count() == 1
     assert page.locator(".tour > ol > li").count() == player(page, "p.recipe.text.tour.length")
-    assert page.url.endswith("/rmsnorm")
+    assert page.url.endswith("/fold")
 
 
 def test_without_webgl_there_is_a_word_and_a_still_picture(new_page):
@@ -110,9 +110,9 @@ def test_without_webgl_there_is_a_word_and_a_still_picture(new_page):
     page.wait_for_function(loaded, timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("slug", ["layernorm", "rmsnorm"])
-def test_everything_has_its_place(page, slug):
-    visit(page, f"/{slug}?{SPACE}")
+@pytest.mark.parametrize(("slug", "query"), [("layernorm", FEW), ("rmsnorm", SPACE)])
+def test_everything_has_its_place(page, slug, query):
+    visit(page, f"/{slug}?{query}")
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         frames(page, 3)
@@ -138,15 +138,22 @@ def is_in_its_place(page, width, height):
         assert box["y"] + box["height"] <= height, "picture, scrubber and buttons at one glance"
 
 
+# Scroll to each picture of the light, and wait for it.
+ALL_SEEN = """async () => {
+  for (const picture of document.querySelectorAll(".card img.only-light")) {
+    picture.scrollIntoView();
+    if (!picture.complete) await new Promise((go) => { picture.onload = go; });
+  }
+}"""
+
+
 def test_the_gallery_fetches_the_theme_that_is_shown(new_page):
-    page = new_page()
+    page = new_page(reduced_motion="reduce")
     asked = []
     page.on("request", lambda request: "/card/" in request.url and asked.append(request.url))
     page.goto("/")
     assert strays(page) == []
-    for picture in page.locator(".card img.only-light").all():
-        picture.scroll_into_view_if_needed()
-        page.wait_for_function("(image) => image.naturalWidth", arg=picture.element_handle())
+    page.evaluate(ALL_SEEN)
     assert len(asked) == len(scenes()) and all(url.endswith("?theme=light") for url in asked)
     while page.locator("html").get_attribute("data-scheme") == "light":
         page.click("#theme")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.hand import SPACE, difference, frames, hold, look, player, rest, shot, until, visit
+from tests.browser.hand import SPACE, difference, frames, look, move, player, rest, shot, until, visit
 
 pytestmark = pytest.mark.pixels
 
@@ -21,13 +21,14 @@ SMALL = {"viewport": {"width": 900, "height": 640}}
 STATES = {
     "layernorm": ("/layernorm", SPACE, {"mean": -0.5, "gamma1": 1.7, "gamma3": -0.6, "beta2": 0.8}, 2.37),
     "layernorm late": ("/layernorm", SPACE, {"mean": 1.2, "gamma2": 0.4, "beta1": -0.9}, 4.6),
+    # d = 4 shows the lost coordinate as colour: live, and after motion in Plotly's own data
     "layernorm d=4": ("/layernorm", f"{SPACE}&d=4", {"mean": -1, "gamma4": 1.9, "gamma1": 0.3}, 3.4),
     "RMSNorm": ("/layernorm", f"{SPACE}&variant=rmsnorm", {"mean": 0.1, "gamma2": 1.8}, 2.8),
     "many": ("/layernorm", "n=1600", {"mean": 0.1, "gamma1": -1.5}, 3.9),
     "rmsnorm": ("/rmsnorm", SPACE, {"q": 2.5}, 2.8),
     "wider axes": ("/surface", "slice=fold", {"t": 1.9}, 1.4),
 }
-OPENED = ("layernorm", "layernorm d=4", "rmsnorm")  # the others beside what they themselves settle to
+OPENED = ("layernorm", "layernorm d=4", "rmsnorm")  # beside what the public way opens with, too
 
 
 @pytest.fixture
@@ -40,20 +41,12 @@ def page(kept):
     return kept
 
 
-def open_with(page, path, query, state, progress, *, public):
-    """The page opens with the state."""
+def open_with(page, path, query, state, progress):
+    """The page opens with the state, the public way."""
     params = "".join(f"&{name}={value}" for name, value in state.items())
-    visit(page, f"{path}?{query}{params}&progress={progress}{'#public' if public else ''}")
+    visit(page, f"{path}?{query}{params}&progress={progress}#public")
     rest(page)
-
-
-def move(page, state, progress):
-    """To the state by the hand's way, looked at before it settles."""
-    hold(page)
-    player(page, "Object.entries(value).forEach(([name, x]) => p.set(name, x))", state)
-    player(page, "p.seek(value)", progress)
-    until(page, "!p.scheduled")
-    frames(page)
+    assert not player(page, "p.panels.some((panel) => panel.fast)")
 
 
 UNCOUNTED = """p.panels.forEach((panel) => {
@@ -81,55 +74,37 @@ def test_in_motion_the_buffers_draw_what_plotly_draws(page, name):
     assert player(page, "p.panels.every((panel) => panel.fast && panel.gd.classList.contains('moving'))")
     move(page, state, progress + 0.1)
     other = look(page)
-    if name in OPENED:
-        open_with(page, path, query, state, progress, public=True)
-        assert not player(page, "p.panels.some((panel) => panel.fast)")
     let_go(page, progress)
     still = look(page)
     assert difference(moving, still) < SAME_PICTURE
     assert difference(other, still) > ANOTHER_PICTURE, "the comparison would not see a wrong picture"
+    if name in OPENED:
+        open_with(page, path, query, state, progress)
+        let_go(page, progress)
+        assert difference(moving, look(page)) < SAME_PICTURE
+    if name == "layernorm":
+        move(page, state, progress + 0.1)
+        assert difference(other, look(page)) < SAME_PICTURE, "the public way moves too"
 
 
-def test_the_public_way_moves_too(page):
-    path, query, state, progress = STATES["layernorm"]
-    visit(page, f"{path}?{query}&progress=0#public")
-    move(page, state, progress)
-    moving = look(page)
-    open_with(page, path, query, state, progress, public=False)
-    let_go(page, progress)
-    assert difference(moving, look(page)) < SAME_PICTURE
-
-
-@pytest.mark.parametrize("progress", [0.6, 3.4])
-def test_the_canvas_in_2d_draws_what_plotly_draws(page, progress):
+def test_the_canvas_in_2d_draws_what_plotly_draws(page):
     path, query, state = "/layernorm", "n=60&d=2", {"mean": 0.3, "gamma1": 1.6, "beta2": 0.5}
     visit(page, f"{path}?{query}&progress=0")
-    move(page, state, progress)
-    moving = look(page, BLURRED)
-    assert page.locator("canvas.motion").is_visible()
-    move(page, state, progress + 0.2)
-    other = look(page, BLURRED)
-    open_with(page, path, query, state, progress, public=True)
-    let_go(page, progress)
-    still = look(page, BLURRED)
-    assert difference(moving, still) < SAME_BLURRED
-    assert difference(other, still) > ANOTHER_BLURRED, "the comparison would not see a wrong picture"
-
-
-def test_ten_thousand_points_move_the_fast_way(page):
-    visit(page, "/layernorm?n=10000")
-    move(page, {"mean": 0.2}, 2.5)
-    assert player(page, "p.panels[0].fast")
-    assert player(page, "p.drawn('points').length") == 30_000
-
-
-def test_colours_that_follow_the_points_settle_as_they_moved(page):
-    """d = 4 shows the lost coordinate as colour: live, and after motion in Plotly's own data."""
-    visit(page, f"/layernorm?{SPACE}&d=4&progress=0")
-    move(page, {"mean": 1.5}, 0.4)
-    moving = look(page)
-    let_go(page, 0.4)
-    assert difference(moving, look(page)) < SAME_PICTURE
+    moving, other = {}, {}
+    for progress in (0.6, 3.4):
+        move(page, state, progress)
+        moving[progress] = look(page, BLURRED)
+        assert page.locator("canvas.motion").is_visible()
+        move(page, state, progress + 0.2)
+        other[progress] = look(page, BLURRED)
+    for progress in moving:
+        open_with(page, path, query, state, progress)
+        let_go(page, progress)
+        still = look(page, BLURRED)
+        assert difference(moving[progress], still) < SAME_BLURRED
+        assert difference(other[progress], still) > ANOTHER_BLURRED, (
+            "the comparison would not see a wrong picture"
+        )
 
 
 def test_a_sheet_whose_vertices_are_shared_is_drawn_as_plotly_draws_it(page):
@@ -159,7 +134,8 @@ def ink(page):
     return int((seen.max(axis=-1) < 120).sum())
 
 
-def test_a_count_stands_in_front_of_the_surface_on_which_its_points_lie(page):
+def test_a_count_stands_in_front_of_a_surface_and_beside_a_line(page):
+    """On the surface its points lie; the line goes through its place."""
     visit(page, "/fibre?progress=2")
     rest(page, "p.panels[0].crowds.length")
     among = ink(page)
@@ -169,10 +145,7 @@ def test_a_count_stands_in_front_of_the_surface_on_which_its_points_lie(page):
     )
     alone = ink(page)
     assert among > 0.8 * alone > 80
-
-
-def test_a_count_in_a_plane_stands_beside_the_line_through_its_place(page):
-    visit(page, "/fibre?progress=2&phi=320")
+    player(page, "p.set('phi', 320)")
     rest(page, "p.panels[1].crowds.length")
     counts = "p.panels[1].gd.data.find(({ uid }) => uid === 'crowds')"
     places = dict(player(page, f"{counts}.x.map((x, i) => [x > 0, {counts}.textposition[i]])"))

@@ -21,15 +21,17 @@ from tests.browser.hand import (
     drag_slider,
     frames,
     middle,
+    move,
     pixels,
     player,
     rest,
+    strange,
     until,
     visit,
     whole_state,
 )
 
-SMALL = {"viewport": {"width": 900, "height": 640}}
+SMALL = {"width": 900, "height": 640}
 SAME_CAMERA = 2e-3  # of the eye's coordinates: the link carries three digits
 SAME_IMAGE = 0.1  # mean absolute difference of 255, as in test_painter
 FRAME = 250  # ms of a motion that one frame can take at most: LONGEST in assets/player/motion.mjs
@@ -63,7 +65,7 @@ PROJECTED = """(() => {
 @pytest.fixture
 def window(window, draws):
     """Small where all of it is drawn."""
-    return SMALL["viewport"] if draws else window
+    return SMALL if draws else window
 
 
 @pytest.fixture
@@ -237,7 +239,7 @@ def test_the_wheel_scrolls_the_page_and_comes_closer_with_ctrl(page):
 
 
 @pytest.mark.pixels
-def test_at_rest_hover_and_data_tell_where_the_points_are(page):
+def test_at_rest_hover_and_data_tell_where_the_points_are_and_a_click_follows_one(page):
     visit(page, "/layernorm?n=12")
     drag_slider(page, "mean", -50)
     player(page, "p.seek(3)")
@@ -248,21 +250,9 @@ def test_at_rest_hover_and_data_tell_where_the_points_are(page):
     i, *numbers = (float(x.replace("−", "-")) for x in re.findall(r"[-−]?\d+(?:\.\d+)?", text))
     at = player(page, "Array.from(p.drawn('points'))")[3 * int(i) : 3 * int(i) + 3]
     assert np.allclose(numbers, at, atol=0.006), "hover shows two digits"
-
-
-@pytest.mark.pixels
-def test_nothing_stale_hovers_over_moving_points(page):
-    visit(page, "/layernorm?n=12")
-    rest(page)
-    hover(page, nearest(page))
     player(page, "p.play()")
-    page.wait_for_selector(".hovertext", state="hidden", timeout=PATIENCE)
-
-
-@pytest.mark.pixels
-def test_a_click_on_a_point_follows_it(page):
-    visit(page, "/layernorm?n=12")
-    rest(page)
+    page.wait_for_selector(".hovertext", state="hidden", timeout=PATIENCE)  # nothing stale where points move
+    rest(page, "!p.playing")
     i = nearest(page)
     player(page, "p.follow(value)", (i + 1) % 12)
     rest(page)
@@ -278,8 +268,7 @@ def test_a_click_on_a_point_follows_it(page):
     assert abs(float(first.replace("−", "-")) - player(page, "p.stages.points[0][3 * p.followed]")) < 1e-3
 
 
-@pytest.mark.pixels
-def test_the_saved_picture_shows_the_present_state(new_page):
+def test_the_saved_picture_shows_the_present_state(page):
     def saved(page):
         rest(page)
         if not page.locator("[aria-label='Save the picture']").is_visible():
@@ -289,14 +278,14 @@ def test_the_saved_picture_shows_the_present_state(new_page):
         assert download.value.suggested_filename == "layernorm.png"
         return pixels(download.value.path().read_bytes(), 400)
 
-    page = new_page(**SMALL)
+    page.set_viewport_size(SMALL)
     visit(page, f"/layernorm?{FEW}")
     before = saved(page)
     drag(page, middle(page, ".figure"), (140, 0))  # sideways: from straight above a link keeps no turn
     player(page, "p.set('gamma1', 1.8)")
     player(page, "p.seek(4)")
     after = saved(page)
-    visit(page, page.url)  # a new document: nothing but the link says how it was
+    page.goto(page.url)  # a new document: nothing but the link says how it was
     assert difference(after, saved(page)) < SAME_IMAGE
     assert difference(after, before) > 5 * SAME_IMAGE
 
@@ -352,25 +341,31 @@ def test_a_run_ends_with_the_plane_edge_on(page):
 
 
 def test_a_scene_shows_itself_once_until_it_is_touched(new_page):
-    page = new_page(first=True)
-    page.goto("/rmsnorm")
-    until(page, "p.ready && p.opening && p.progress > 0.2")
-    page.keyboard.press("x")
-    until(page, "!p.opening && !p.leg && !p.playing")
-    where = player(page, "p.progress")
-    rest(page)
-    assert 0 < where < player(page, "p.last") and player(page, "p.progress") == where
-    page.goto("/rmsnorm")
-    until(page, "p.ready")
-    assert not player(page, "p.opening || p.playing"), "once"
-
-
-def test_no_scene_shows_itself_where_something_else_is_asked_for(new_page):
-    page = new_page(first=True)
+    """But not where something else is asked for."""
+    page = new_page()
+    strange(page)
     for link, motion in (("/fold?progress=1", "no-preference"), ("/fold", "reduce")):
         page.emulate_media(reduced_motion=motion)
         page.goto(link)
         until(page, "p.ready")
         assert not player(page, "p.opening || p.playing || p.leg"), link
         assert page.evaluate("localStorage.visited") == "fold"
-        page.evaluate("localStorage.clear()")
+        page.evaluate("localStorage.visited = ''")
+    page.emulate_media(reduced_motion="no-preference")
+    page.goto("/fold")
+    until(page, "p.ready && p.opening && p.progress > 0.2")
+    page.keyboard.press("x")
+    until(page, "!p.opening && !p.leg && !p.playing")
+    where = player(page, "p.progress")
+    rest(page)
+    assert 0 < where < player(page, "p.last") and player(page, "p.progress") == where
+    page.goto("/fold")
+    until(page, "p.ready")
+    assert not player(page, "p.opening || p.playing"), "once"
+
+
+def test_ten_thousand_points_move_the_fast_way(page):
+    visit(page, "/layernorm?n=10000")
+    move(page, {"mean": 0.2}, 2.5)
+    assert player(page, "p.panels[0].fast")
+    assert player(page, "p.drawn('points').length") == 30_000

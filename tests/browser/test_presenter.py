@@ -175,7 +175,7 @@ def test_a_teachers_link_shows_some_controls(page, server):
 
 
 def test_without_controls_the_text_has_their_room(page):
-    visit(page, "/spiral?controls=0")
+    visit(page, "/spiral?n=40&depth=1&controls=0")
     assert page.locator(".scrubber").is_hidden() and page.locator(".training").is_hidden()
     lead, text = page.locator(".head p").bounding_box(), page.locator(".explained").bounding_box()
     assert text["y"] - (lead["y"] + lead["height"]) < 30
@@ -187,6 +187,6 @@ def test_without_controls_the_text_has_their_room(page):
 @pytest.mark.allow_errors("400")
 def test_the_page_of_a_wrong_link_names_the_control(new_page):
     page = new_page()
-    visit(page, "/layernorm?controls=gamma9")
+    visit(page, "/fold?controls=gamma9")
     assert "the scene has no control gamma9" in page.locator(".notice").inner_text()
-    assert page.locator("#parameter-gamma1").is_visible()
+    assert page.locator("#parameter-t").is_visible()
