@@ -22,8 +22,7 @@ from flask import Flask
 
 from components import settings
 from components.language.scene import scenes
-from components.pages import explorer, recordings, run_files
-from components.pages.modules import ASSETS
+from components.pages import explorer, modules, recordings, run_files
 from components.publish import commands, embed
 from components.web import budget, encodings, proxy, security, server
 
@@ -33,7 +32,7 @@ def create_app() -> Dash:
     setting = settings.read(os.environ)
     app = explorer.Explorer(
         __name__,
-        assets_folder=str(ASSETS),
+        assets_folder=str(modules.ASSETS),
         assets_ignore=".*",
         compress=True,
         title="Normscape",
@@ -44,6 +43,7 @@ def create_app() -> Dash:
     app.server.secret_key = setting.secret_key
     budget.guard(app.server, proxies=setting.proxies)
     server.add_routes(app.server)
+    modules.add_routes(app.server)
     embed.add_routes(app.server)
     run_files.add_routes(app.server)
     recordings.add_routes(app.server)

@@ -2,7 +2,7 @@
 (() => {
   const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)");
   const names = { auto: "◐ System", light: "☀ Light", dark: "☾ Dark" };
-  const source = document.currentScript.src, path = source && new URL("../..", source).pathname; // of the explorer
+  const source = document.currentScript.src, path = source && new URL(source).pathname.replace(/assets\/([^/]+\/)?page\/theme\.js$/, ""); // of the explorer
   const cookie = () => { try { return document.cookie; } catch { return ""; } }; // a sandbox has none
   const kept = /(?:^|; )theme=(\w+)/.exec(path && cookie())?.[1];
   let asked = root.dataset.theme ?? new URLSearchParams(location.search).get("theme"); // a figure by itself has its own

@@ -1,16 +1,42 @@
-"""The modules of assets/: their texts, and which ones another needs."""
+"""The modules of assets/: their texts, which ones another needs, and where a server has them."""
 
 from __future__ import annotations
 
+import hashlib
 import posixpath
 import re
 from functools import cache
 
+from flask import Flask, Response, send_from_directory
+
+from components.web.server import FOREVER
 from learning import shipped
 
 ASSETS = shipped.folder("assets")
 IMPORT = re.compile(r'^(?:import|export) [^;]*? from "(\.\.?/[\w/-]+)\.mjs"', re.M)
 MODULE = re.compile(r'"(\.\.?/[\w/-]+)\.mjs"')
+
+
+@cache
+def version() -> str:
+    """Twelve characters that change with what is in assets/, as it was at first."""
+    digest = hashlib.sha256()
+    for path in sorted(each for each in ASSETS.rglob("*") if each.is_file()):
+        data = path.read_bytes()
+        digest.update(f"{path.relative_to(ASSETS).as_posix()} {len(data)}\n".encode() + data)
+    return digest.hexdigest()[:12]
+
+
+def add_routes(server: Flask) -> None:
+    server.add_url_rule("/assets/<string(length=12):known>/<path:name>", "asset", answer)
+
+
+def answer(known: str, name: str) -> Response:
+    """A file of this version for good; of another, which a page of before names, as it is now."""
+    found = send_from_directory(ASSETS, name)
+    if known == version():
+        found.headers["Cache-Control"] = FOREVER
+    return found
 
 
 def asset(name: str) -> str:

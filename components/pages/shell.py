@@ -13,7 +13,7 @@ from components import fonts
 from components.language import course
 from components.language.scene import Scene
 from components.pages.markup import attributes, element, written
-from components.pages.modules import names
+from components.pages.modules import names, version
 from components.theme import ROLES, THEMES
 
 LEAD = (
@@ -58,7 +58,8 @@ class Place:
         return f"{name}.svg?theme={theme}{'&moving=1' if moving else ''}"
 
     def asset(self, name: str) -> str:
-        return f"{self.root}assets/{name}"
+        """A server's are kept for good, and so have an address for each version."""
+        return f"{self.root}assets/{name if self.static else f'{version()}/{name}'}"
 
     def styles(self, *names: str) -> list[Any]:
         """The colours, and style sheets among the assets."""

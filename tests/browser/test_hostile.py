@@ -160,7 +160,7 @@ def test_what_was_wrong_is_said_however_long_the_figure_takes(new_page):
 def test_a_module_that_is_blocked_is_told(new_page, module, link):
     """Also one that only a training needs, on a page that moves without it."""
     page = new_page()
-    page.route(f"**/assets/{module}", lambda route: route.abort())
+    page.route(f"**/assets/*/{module}", lambda route: route.abort())
     page.goto(link)
     page.wait_for_selector(".unmoved:has-text('reload the page')", timeout=PATIENCE)
 
@@ -169,7 +169,7 @@ def test_a_module_that_is_blocked_is_told(new_page, module, link):
 def test_a_module_that_does_not_come_is_told_until_it_comes(new_page, path):
     page = new_page()
     held = []
-    page.route("**/assets/player/player.mjs", lambda route: held.append(route))
+    page.route("**/assets/*/player/player.mjs", lambda route: held.append(route))
     page.goto(path, wait_until="commit")
     page.wait_for_selector(".unmoved, .notice:has-text('still on its way')", timeout=PATIENCE)
     held[0].continue_()

@@ -1,14 +1,14 @@
-"""A scene in a notebook: a real JupyterLab, in which a hand drives code and code drives the figure."""
+"""A scene in a notebook: a real JupyterLab, in which a hand drives code and code drives the figure.
+
+What reads notebooks is imported where it is needed: it takes a second, of each process that collects tests.
+"""
 
 import json
 import os
 import subprocess
 import sys
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
-from nbconvert import HTMLExporter
 
 from tests.browser.conftest import ROOT, VIEWPORT, Watch
 from tests.browser.hand import drag, middle
@@ -41,6 +41,8 @@ DOES = """async (code) => { const { kernel } = jupyterapp.shell.currentWidget.se
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     """A JupyterLab with a notebook of CELLS, a.ipynb: its address, and the folder."""
+    import nbformat
+
     folder, port = tmp_path_factory.mktemp("lab"), free()
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
     book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -124,6 +126,8 @@ def test_a_hand_drives_code_and_code_drives_the_figure(page, lab):
 
 def saved(page, folder):
     """As JupyterLab saves it, the notebook is a page with the pictures of its figures, without a network."""
+    import nbformat
+
     page.evaluate("() => jupyterapp.commands.execute('docmanager:save')")
     book = nbformat.read(folder / "a.ipynb", as_version=4)
     assert len(json.dumps(book)) < 400_000
@@ -132,6 +136,9 @@ def saved(page, folder):
 
 def test_a_notebook_that_nbconvert_runs_is_a_page_with_pictures(browser, tmp_path):
     """It has the state of its widgets, but nothing that draws them: that is in another host."""
+    import nbformat
+    from nbclient import NotebookClient
+
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELLS[0])])
     NotebookClient(book, kernel_name="python3", resources={"metadata": {"path": ROOT}}).execute()
     assert "widgets" in book.metadata
@@ -140,6 +147,8 @@ def test_a_notebook_that_nbconvert_runs_is_a_page_with_pictures(browser, tmp_pat
 
 def as_page(book, browser, folder):
     """The pictures that a reader without a network sees of the page that nbconvert makes of a notebook."""
+    from nbconvert import HTMLExporter
+
     html, _ = HTMLExporter().from_notebook_node(book)
     (folder / "a.html").write_text(html, "utf-8")
     context = browser.new_context(offline=True)

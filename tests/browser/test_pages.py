@@ -76,6 +76,12 @@ def test_from_scene_to_scene_through_the_menu(page):
     assert page.locator(".tour").count() == page.locator(".head .on").count() == 1
     assert page.locator(".tour > ol > li").count() == player(page, "p.recipe.text.tour.length")
     assert page.url.endswith("/fold")
+    fetched = page.evaluate(
+        "performance.getEntriesByType('resource').filter((r) => r.transferSize).map((r) => r.name)"
+    )
+    assert not [name for name in fetched if "/assets/" in name or "/lib/" in name], (
+        "what one page has, all have"
+    )
 
 
 def test_without_webgl_there_is_a_word_and_a_still_picture(new_page):

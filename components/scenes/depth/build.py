@@ -95,7 +95,7 @@ def stack(kind: str, made: Sequence[Mapping[str, Array]], x: Array) -> tuple[Clo
     values. With the norm after the sum a block reads the stream itself."""
     before, after = ((), normed(kind)) if kind == "post_ln" else (normed(kind), ())
     here = Cloud("stream 0", x)
-    under, steps = [here], []
+    under, streams, steps = [here], [here], []
     for k, matrices in enumerate(made, 1):
         start = Affine(Of(here, transposed=True))  # the unit vector i becomes token i
         own = named(matrices)
@@ -105,15 +105,20 @@ def stack(kind: str, made: Sequence[Mapping[str, Array]], x: Array) -> tuple[Clo
         steps.append(together(blocks.added(*first), *after, blocks.added(*second), *after))
         here = Cloud(f"stream {k}", np.eye(TOKENS), place=Pipeline((start, steps[-1])))
         under += [*attention.clouds, here]
+        streams.append(here)
     stream = Cloud("stream", x, Pipeline(steps), labels=[f"token {name}" for name in "abcdef"])
-    return stream, reading(kind, steps, x), under
+    return stream, reading(kind, streams), under
 
 
-def reading(kind: str, steps: Sequence[Branches], x: Array) -> Cloud:
-    """(norm(x), x) at each place; the first is what is drawn."""
-    pair = Branches((Pipeline(normed(kind)), Pipeline(())), "concat")
-    own = Affine(np.eye(2 * D)[D:])
-    return Cloud("reads", x, Pipeline([together(own, step, pair) for step in steps]), Pipeline((pair,)))
+def reading(kind: str, streams: Sequence[Cloud]) -> Cloud:
+    """(norm(x), the token's unit vector) at each place; the first is what is drawn."""
+    first, *later = (
+        Branches((Pipeline((Affine(Of(x, transposed=True)), *normed(kind))), Pipeline(())), "concat")
+        for x in streams
+    )
+    own = Affine(np.eye(D + TOKENS)[D:])
+    steps = [together(own, step) for step in later]
+    return Cloud("reads", np.eye(TOKENS), Pipeline(steps), Pipeline((first,)))
 
 
 def named(matrices: Mapping[str, Array]) -> dict[str, Array]:

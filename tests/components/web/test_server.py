@@ -9,6 +9,7 @@ import pytest
 
 import app
 from components.language.scene import scenes
+from components.pages import modules
 from learning.weights import weights_text
 
 
@@ -26,6 +27,27 @@ def test_health(client):
 def test_the_files_of_pages_are_there(client, name):
     with client.get(f"/assets/{name}") as answer:
         assert answer.status_code == 200
+
+
+def test_a_version_of_them_is_kept_for_good(client):
+    """A page of before an update has another: it gets what is there now, and asks again."""
+    for known, lasting in ((modules.version(), True), ("0123456789ab", False)):
+        with client.get(f"/assets/{known}/player/player.mjs") as answer:
+            assert answer.text == modules.asset("player/player.mjs")
+            assert ("immutable" in answer.headers["Cache-Control"]) is lasting
+            assert ("no-cache" in answer.headers["Cache-Control"]) is not lasting
+        assert client.get(f"/assets/{known}/player/nothing.mjs").status_code == 404
+
+
+def test_the_version_changes_with_any_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(modules, "ASSETS", tmp_path)
+    version = modules.version.__wrapped__
+    found = [version()]
+    for name, text in (("a.mjs", ""), ("a.mjs", "1"), ("b.css", "")):
+        (tmp_path / name).write_text(text)
+        found.append(version())
+    (tmp_path / "b.css").rename(tmp_path / "c.css")
+    assert len({*found, version()}) == 5 and version() == version()
 
 
 # --- recipes
@@ -172,7 +194,15 @@ def test_the_drawing_library_is_kept_forever(client):
 
 
 def test_files_of_the_server_stay_there(client):
-    for path in ("/assets/../app.py", "/assets/%2e%2e/app.py", "/lib/../app.py", "/app.py"):
+    own = f"/assets/{modules.version()}"
+    for path in (
+        "/assets/../app.py",
+        "/assets/%2e%2e/app.py",
+        f"{own}/../../app.py",
+        f"{own}/%2e%2e/app.py",
+        "/lib/../app.py",
+        "/app.py",
+    ):
         assert b"create_app" not in client.get(path).data
 
 
