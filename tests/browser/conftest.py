@@ -267,7 +267,9 @@ def kept(reader, window, draws, request):
     dialog, a theme of the reader's, another page.
     """
     page = reader.kept.pop(draws, None)
-    if not page:
+    if page:
+        page.bring_to_front()  # else it is refused the whole screen
+    else:
         page = reader.open(draws)
         page.add_init_script("window.kept = true")
     if window:

@@ -45,7 +45,7 @@ def test_a_figure_lives_on_the_right_of_the_first_screen(new_page):
 def test_for_calm_readers_it_is_a_picture_short_on_a_telephone_and_of_two_pages_of_paper(new_page):
     page = new_page(reduced_motion="reduce")
     page.goto("/", wait_until="load")
-    page.evaluate("new Promise((go) => requestIdleCallback(go))")
+    page.evaluate("new Promise((go) => requestIdleCallback(go, { timeout: 2000 }))")
     page.hover(".card")
     frames(page, 5)
     assert page.locator(".hero .poster").is_visible() and page.locator("[data-slug]").count() == 0
