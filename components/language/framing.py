@@ -352,15 +352,12 @@ class _Shown:
         all that it chooses from."""
         moved: Iterable[float | None] = params.values()
         if isinstance(mark, PLAIN):
-            progress, rows = min(progress, self._last(mark.cloud)), mark.rows
-            if isinstance(mark, Points | Trail) and isinstance(mark.only, Highest):
-                rows = (*rows, mark.only.row)
-            moved = map(params.get, self._movers(mark.cloud, rows, progress))
+            progress = min(progress, self._last(mark.cloud))
+            moved = map(params.get, self._movers(mark.cloud, (*mark.rows, *_chosen_by(mark)), progress))
         return self.once(lambda: self._found(mark, params, progress), id(mark), progress, *moved)
 
     def _found(self, mark: Mark, params: Params, progress: float) -> list[Array]:
-        by_what_they_are = isinstance(mark, Points | Trail) and isinstance(mark.only, Highest)
-        if not isinstance(mark, PLAIN) or getattr(mark, "arrow", False) or by_what_they_are:
+        if not isinstance(mark, PLAIN) or getattr(mark, "arrow", False) or _chosen_by(mark):
             at = _Shared(self.clouds, params, progress, self.recipe.follow, known=self)
             return [_finite(mark.points(at))]
         on_its_way = isinstance(mark, Trail) and progress > 0
@@ -399,6 +396,12 @@ class _Shown:
         if only is None or isinstance(only, Counted):
             return None
         return indices(only, mark.cloud, Moment(self.clouds, {}, 0.0, self.recipe.follow))
+
+
+def _chosen_by(mark: Mark) -> tuple[Row, ...]:
+    """The row by which a mark chooses the highest points, if it does."""
+    only = getattr(mark, "only", None)
+    return (only.row,) if isinstance(only, Highest) else ()
 
 
 def _finite(points: Array, some: Array | None = None) -> Array:

@@ -16,6 +16,7 @@ from components.language.recipe import Readout
 from geometry import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Product, Softmax, arrows
 
 HALF_MAX = float(np.finfo(np.float16).max)
+PLAIN = {str, int, float, bool}  # what JSON has
 OF_SEVERAL_KINDS = (
     Affine
     | Normalize
@@ -32,9 +33,6 @@ OF_SEVERAL_KINDS = (
     | Attention
     | Angle
 )
-
-
-PLAIN = {str, int, float, bool}  # what JSON has
 
 
 def packed(value: Any) -> Any:

@@ -211,6 +211,11 @@ def look(page, width=0):
     """The figures of a page as numbers, without the names at things, which stand there at rest only."""
     assert not page.evaluate("window.blind"), "mark the test `pixels`"
     frames(page)
+    return planes(page, width)
+
+
+def planes(page, width=0):
+    """The same of planes, in which WebGL has no part."""
     return shot(page, page.locator(".views"), ".legend { visibility: hidden }", width)
 
 

@@ -9,9 +9,9 @@ from tests.browser.hand import (
     difference,
     drag_slider,
     fetching,
+    planes,
     player,
     rest,
-    shot,
     until,
     visit,
 )
@@ -178,16 +178,11 @@ def test_a_module_that_does_not_come_is_told_until_it_comes(new_page, path):
     assert page.locator(".notice").is_hidden()
 
 
-def figure(page):
-    """The figure of a plane as numbers, without the names at things."""
-    return shot(page, page.locator(".views"), ".legend { visibility: hidden }")
-
-
 @pytest.mark.allow_errors("status of 400")
 def test_nonsense_vectors_are_named_by_their_line(page):
     visit(page, "/layernorm?points=own&d=2")
     rest(page)
-    before, shown = player(page, "Array.from(p.drawn('points'))"), figure(page)
+    before, shown = player(page, "Array.from(p.drawn('points'))"), planes(page)
     for nonsense, line in (("1 2\n4 x", 2), ("1 2\n4 5\n7", 3), ("hello", 1)):
         page.fill("#choice-vectors", nonsense)
         page.press("#choice-vectors", "Tab")
@@ -195,7 +190,7 @@ def test_nonsense_vectors_are_named_by_their_line(page):
         assert player(page, "Array.from(p.drawn('points'))") == before
         assert page.input_value("#choice-vectors") == nonsense, "what was typed stays to be mended"
     rest(page)
-    after = figure(page)  # the message may shift the figure by a fraction of a pixel
+    after = planes(page)  # the message may shift the figure by a fraction of a pixel
     height, width = np.minimum(after.shape, shown.shape)[:2]
     assert difference(after[:height, :width], shown[:height, :width]) < SHIFTED_PICTURE
     page.fill("#choice-vectors", "1 2\n4 5.5")
