@@ -88,6 +88,8 @@ class Entries:
         Raises ValueError if a name is missing.
         """
         params, x = params or {}, self.base if x is None else x
+        if not (self.terms or self.tracks):
+            return like(self.base, x)
         if missing := sorted(name for name in (*self.terms, *self.tracks) if name not in params):
             raise ValueError(f"no value for the parameters {missing}: got only {sorted(params)}")
         value = like(self.base, x)
