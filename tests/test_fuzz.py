@@ -8,6 +8,7 @@ import itertools
 import json
 import time
 import zipfile
+from functools import cache
 from urllib.parse import quote, urlencode
 
 import numpy as np
@@ -61,12 +62,12 @@ def escaped(text):
     return quote(text.encode("utf-8", "surrogatepass"), safe="")
 
 
-@st.composite
-def queries(draw, slug):
+@cache  # to make it takes longer than to draw from it
+def queries(slug):
     """A few names, known ones mostly, some twice, with values of their kind and others."""
     names = st.sampled_from(known_names(slug)) | VALUES
-    pairs = draw(st.lists(st.tuples(names, VALUES | options(slug)), max_size=5))
-    return "&".join(f"{escaped(name)}={escaped(value)}" for name, value in pairs)
+    pairs = st.lists(st.tuples(names, VALUES | options(slug)), max_size=5)
+    return pairs.map(lambda each: "&".join(f"{escaped(name)}={escaped(value)}" for name, value in each))
 
 
 def options(slug):
@@ -77,17 +78,19 @@ def options(slug):
     return st.sampled_from([*known, *bounds, RUN, NET])
 
 
+@cache
+def parts_of(slug):
+    return st.sampled_from([slug, slug, f"{slug}.svg", RUN, RUN, "player/player.mjs", "dash"]) | VALUES
+
+
 @st.composite
 def addresses(draw, rule):
     """A path of a rule, its parts being slugs, files or anything, and a query."""
     slug = draw(SLUGS)
-    parts = st.one_of(
-        st.sampled_from([slug, slug, f"{slug}.svg", RUN, RUN, "player/player.mjs", "dash"]), VALUES
-    )
     path = rule.rule
     for _ in rule.arguments:
         before, _, rest = path.partition("<")
-        path = before + escaped(draw(parts)) + rest.partition(">")[2]
+        path = before + escaped(draw(parts_of(slug))) + rest.partition(">")[2]
     return f"{path}?{draw(queries(slug))}"
 
 

@@ -40,11 +40,11 @@ def coarse(grid: tuple[int, int], most: int) -> tuple[slice, slice]:
     return step, step
 
 
-def dot(at: np.ndarray, radius: float, square: bool, fill: str) -> str:
+def dot(at: Sequence[float], radius: float, square: bool, fill: str) -> str:
     if square:
         side = f"{2 * radius:.0f}"
         return f'<path d="M{at[0] - radius:.0f} {at[1] - radius:.0f}h{side}v{side}h-{side}z"{fill}/>'
-    return f'<circle cx="{at[0]:.0f}" cy="{at[1]:.0f}" r="{round(radius, 1):g}"{fill}/>'
+    return f'<circle cx="{at[0]:.0f}" cy="{at[1]:.0f}" r="{radius:g}"{fill}/>'
 
 
 def path(flat: np.ndarray) -> str:

@@ -339,10 +339,10 @@ def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str
     ring = mark.glyph == "ring"
     own = [colors(i).replace("fill", "stroke") if ring else colors(i) for i in chosen]
     sizes = depth.size(away[chosen] / drawn.middle) if drawn.deep else np.ones(len(chosen))
-    dots = [
-        dot(flat[i], mark.size * 0.55 * size, mark.glyph == "square", paint)
-        for i, size, paint in zip(chosen, sizes, own, strict=True)
-    ]
+    square, radii = mark.glyph == "square", mark.size * 0.55 * sizes
+    radii = radii if square else np.round(radii, 1)
+    each = zip(flat[chosen].tolist(), radii.tolist(), own, strict=True)
+    dots = [dot(at, radius, square, paint) for at, radius, paint in each]
     paint = f'fill="none" stroke="{color}" stroke-width="1.5"' if ring else f'fill="{color}"'
     if drawn.deep and not ring:
         width = 2 * depth.halo(mark.size * 0.55)
