@@ -5,7 +5,7 @@ import re
 import pytest
 
 from components.language.scene import scenes
-from tests.browser.hand import PATIENCE, rest, shot, strays, visit
+from tests.browser.hand import PATIENCE, rest, shot, strays, until, visit
 
 SCRIPT = re.compile(r"\.m?js(\?|$)")
 PAINTED = "() => performance.getEntriesByName('first-contentful-paint').length"
@@ -39,11 +39,12 @@ def test_the_first_paint_waits_for_no_script(page, link, words):
 
 
 @pytest.mark.parametrize("link", ["/fold", "/layernorm?d=2&n=60&gamma1=1.5"])
-def test_what_the_player_asks_for_first_is_on_its_way(page, link):
+def test_what_the_player_asks_for_first_is_on_its_way(kept, link):
     """Once, before any script has come."""
-    asked = []
+    page, asked = kept, []
     page.on("request", lambda request: asked.append(request.url) if "/recipe/" in request.url else None)
-    visit(page, link)
+    page.goto(link)
+    until(page, "p.ready")
     (entry,) = page.evaluate(
         "performance.getEntriesByType('resource').filter((r) => r.name.includes('/recipe/'))"
     )
