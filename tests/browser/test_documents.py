@@ -70,8 +70,8 @@ def colours(page, selector):
     return len({tuple(pixel) for pixel in shown.reshape(-1, 3)})
 
 
-def test_without_scripts_the_gallery_shows_and_leads(new_page):
-    page = new_page(java_script_enabled=False)
+def test_without_scripts_the_gallery_shows_and_leads_and_a_scene_is_read(new_page):
+    page, scene = new_page(java_script_enabled=False), scenes()["layernorm"]
     page.goto("/")
     for theme in ("dark", "light"):
         page.emulate_media(color_scheme=theme)
@@ -79,10 +79,6 @@ def test_without_scripts_the_gallery_shows_and_leads(new_page):
     page.get_by_role("button", name="Scenes").click()
     page.get_by_role("listitem").get_by_role("link", name=scenes()["fold"].title).click()
     assert page.locator("h1").inner_text() == scenes()["fold"].title
-
-
-def test_without_scripts_a_scene_is_read(new_page):
-    page, scene = new_page(java_script_enabled=False), scenes()["layernorm"]
     page.goto("/layernorm?d=2")
     assert colours(page, ".poster") > 50
     assert page.locator(".formula math").is_visible() and "What you see" in page.inner_text(".prose")
