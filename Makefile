@@ -25,7 +25,8 @@ WORKERS ?= 3
 VENV = .venv/bin/python
 # Python compiles what it imports, which is a small part of what is installed.
 PIP = $(VENV) -m pip install --disable-pip-version-check --no-compile
-LOCKED = $(PIP) --quiet --require-hashes --requirement
+# What is locked is all that is needed.
+LOCKED = $(PIP) --quiet --no-deps --require-hashes --requirement
 # The tests bring their own node and npm from PyPI; `make run` uses an npm only if there happens to be one.
 WITH_NODE = PATH="$(CURDIR)/.venv/bin:$$PATH"
 # A worker keeps to one part of the tests, with a server and a browser of its own, and helps another when it is done.
@@ -47,7 +48,7 @@ run: .venv/run.stamp node_modules/run.stamp
 	@$(VENV) app.py $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
 
 # What does not need one another is done side by side.
-test: .venv/test.stamp
+test: .venv/run.stamp
 	@$(MAKE) --no-print-directory --jobs=2 .venv/torch.stamp tools lint
 	@$(PYTEST) --durations=20 --ignore=$(NOTEBOOK)
 
@@ -96,7 +97,12 @@ clean:
 	@$(LOCKED) requirements/run.txt
 	@touch $@
 
-.venv/test.stamp: .venv/run.stamp requirements/test.txt pyproject.toml
+# First of all the node and npm of the tests, so that npm works beside pip.
+.venv/node.stamp: .venv/run.stamp requirements/node.txt
+	@$(LOCKED) requirements/node.txt
+	@touch $@
+
+.venv/test.stamp: .venv/node.stamp requirements/test.txt pyproject.toml
 	@echo "Installing the test packages into .venv (once, a few minutes)"
 	@$(LOCKED) requirements/test.txt
 	@touch $@
@@ -114,7 +120,7 @@ node_modules/run.stamp: package.json package-lock.json tools/fonts.mjs
 	  else echo "The light Plotly bundle could not be fetched; going on with the full one."; fi; fi
 
 # npm ci empties node_modules: one full installation serves both targets, so that they do not undo each other.
-node_modules/test.stamp: package.json package-lock.json tools/fonts.mjs .venv/test.stamp
+node_modules/test.stamp: package.json package-lock.json tools/fonts.mjs .venv/node.stamp
 	$(NPM_CI)
 	@$(NPM_PACK)
 	@touch node_modules/run.stamp $@

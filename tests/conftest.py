@@ -12,9 +12,11 @@ import tempfile
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is there; also for those that start here
 
+import pytest
 from hypothesis import settings
 
 from components.training import recipes
+from components.training.worker import Local
 
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -30,3 +32,9 @@ def pytest_configure():
 
 def pytest_unconfigure():
     FOLDER.cleanup()
+
+
+@pytest.fixture
+def idle(monkeypatch):
+    """No worker is started: it would import PyTorch to train what nobody waits for."""
+    monkeypatch.setattr(Local, "ready", lambda _: None)

@@ -20,12 +20,12 @@ from components.language.scene import scenes
 from components.training import jobs, runs, store
 from components.training.line import Line
 from components.training.recipes import at_rest, recipe_of
-from components.training.worker import Local
 from learning.film import Film, to_json, to_npz
 from learning.network import initial
 from learning.parts import MOST
 from learning.weights import weights_text
 
+pytestmark = pytest.mark.usefixtures("idle")
 SLOWEST = 2.0  # seconds of processor time for one answer
 BRIEF = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 NUMBERED = itertools.count()
@@ -309,15 +309,9 @@ def test_a_run_with_hostile_words(word):
     assert opened(json.dumps(film).encode())
 
 
-@pytest.fixture
-def idle(monkeypatch):
-    """No worker is started: it would import PyTorch to train what nobody waits for."""
-    monkeypatch.setattr(Local, "ready", lambda _: None)
-
-
 @BRIEF
 @given(data=st.data())
-def test_whatever_a_page_wants_to_see_its_training_goes_on(idle, data):
+def test_whatever_a_page_wants_to_see_its_training_goes_on(data):
     line = Line(store.here())
     ticket = line.join(vars(jobs.order({"slug": "spiral", "choices": SMALL, **ASKED})), owner="", address="")
     wish = data.draw(st.dictionaries(st.sampled_from(known_names("spiral")) | VALUES, VALUES, max_size=3))

@@ -10,6 +10,7 @@ from flask import session
 import app
 from components.language.scene import scenes
 
+pytestmark = pytest.mark.usefixtures("idle")
 PAGES = ["/", "/layernorm", "/spiral", "/nothing", "/layernorm?d=9"]
 OTHERS = ["/recipe/layernorm", "/recipe/nothing", "/still/layernorm.svg", "/healthz", "/theme.css"]
 OTHERS += [

@@ -77,6 +77,20 @@ function dense(at) {
   return Float32Array.from(out);
 }
 
+/** Room for all of a legend, whatever of it is seen: the figure keeps its size, from before it is drawn.
+ * @param {HTMLElement} legend */
+export function room(legend) {
+  const rows = /** @type {HTMLElement[]} */ ([...legend.children]).map((item) => ({ item, l: Number(item.dataset.layer), own: "named" in item.dataset, told: told(item, legend) }));
+  for (const { item, told } of rows) {
+    item.classList.remove("named");
+    item.hidden = told;
+  }
+  const own = parseFloat(getComputedStyle(legend).fontSize), whole = /** @type {HTMLElement} */ (legend.parentElement);
+  const most = Math.max(ROW * own, Math.min(ROWS * ROW * own, SHARE * whole.clientHeight)), all = Math.min(legend.offsetHeight, most);
+  if (all > ROW * own) whole.style.paddingBottom = `${all}px`;
+  return { rows, most };
+}
+
 /** The legend of a panel, whose names stand at their things. @param {import("./painter.mjs").Panel} panel */
 export function name(panel) {
   const { gd, view, frame } = panel, legend = gd.parentElement.querySelector(".legend");
@@ -85,21 +99,14 @@ export function name(panel) {
   const size = /** @type {[number, number]} */ ([gd.clientWidth, gd.clientHeight]), camera = panel.is3d ? panel.camera() : null;
   const at = view.layers.map((layer, l) => pixels(panel, frame[l], camera, size)), seen = (/** @type {number} */ l) => frame[l].opacity > SEEN;
   const thin = at.map((points, l) => (view.layers[l].draws === "line" ? dense(points) : points));
-  const rows = /** @type {HTMLElement[]} */ ([...legend.children]).map((item) => ({ item, l: Number(item.dataset.layer), own: "named" in item.dataset, told: told(item, legend) }));
-  for (const { item, told } of rows) {
-    item.classList.remove("named");
-    item.hidden = told;
-  }
-  const own = parseFloat(getComputedStyle(legend).fontSize), whole = gd.parentElement;
-  const most = Math.max(ROW * own, Math.min(ROWS * ROW * own, SHARE * whole.clientHeight)), all = Math.min(legend.offsetHeight, most);
-  if (all > ROW * own) whole.style.paddingBottom = `${all}px`; // room for all, whatever is seen: the figure keeps its size
+  const { rows, most } = room(legend);
   for (const { item, l } of rows) item.hidden = !seen(l);
   const here = gd.getBoundingClientRect(), taken = boxes(panel, here, at, seen);
   const crowd = Float32Array.from(view.layers.flatMap((layer, l) => (seen(l) && (layer.draws === "points" || layer.draws === "line") ? few(thin[l]) : [])));
   const wanted = rows.filter(({ item, own }) => own && !item.hidden);
   for (const { item } of wanted) item.classList.add("named");
   const names = wanted.map(({ item, l }) => ({ wide: item.offsetWidth, tall: item.offsetHeight, spots: spots(thin[l], view.layers[l].draws === "line"), gap: GAP + Math.max(0, radius(view.layers[l]) - SMALL / 2) }));
-  const room = /** @type {Box} */ (panel.is3d ? [2, 2, size[0] - 4, size[1] - 4] : panel.axesBox), found = placed(names, room, taken, crowd);
+  const free = /** @type {Box} */ (panel.is3d ? [2, 2, size[0] - 4, size[1] - 4] : panel.axesBox), found = placed(names, free, taken, crowd);
   found.forEach((box, k) => wanted[k].item.classList.toggle("named", Boolean(box)));
   for (const { item, told } of rows) if (told && !item.classList.contains("named")) item.hidden = true;
   for (const { item } of rows.filter((row) => !row.item.classList.contains("named")).reverse()) {

@@ -395,10 +395,15 @@ export class Panel {
     return this.fast && dashed.length > 0;
   }
 
-  /** With every update Plotly sets the camera's mode anew, and a mode just set is deaf to the hand for half a second. */
+  /** With every update Plotly sets the camera's mode anew, and a camera whose mode has just been set sways for half a second, in which
+   * it is deaf to the hand: as it opens it is where it will be, long since; later its mode stays. */
   #keepListening() {
     const scene = this.scene, set = scene?.updateFx;
     if (!set || !scene.camera) return;
+    const { eye, center } = this.gd._fullLayout.scene.camera;
+    scene.camera.lookAt(xyz(eye), xyz(center), xyz(UP));
+    scene.camera.view.flush(Infinity);
+    for (const part of Object.values(scene.camera.view._active)) part?._time?.fill(0);
     scene.updateFx = (/** @type {string} */ dragmode, /** @type {string} */ hovermode) => {
       if (scene.camera.mode === dragmode) scene.fullSceneLayout.hovermode = hovermode;
       else set.call(scene, dragmode, hovermode);

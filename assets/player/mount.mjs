@@ -12,7 +12,7 @@ import { NoWebGL, Panel } from "../painter/painter.mjs";
 import { picture } from "../painter/pictures.mjs";
 import { rename, tabs } from "./tabs.mjs";
 import { tour } from "./tour.mjs";
-import { name } from "../painter/names.mjs";
+import { name, room } from "../painter/names.mjs";
 import { home, legend, plotly } from "../painter/views.mjs";
 
 const IDLE = 300; // milliseconds at most
@@ -79,6 +79,7 @@ export async function open(player, frame, hand) {
   try {
     for (const [v, panel] of built.entries()) {
       if (v && !panel.gd.clientWidth) { whenSeen(panel.gd, () => late(player, panel, v, frame)); continue; }
+      room(panel.gd.parentElement.querySelector(".legend"));
       await panel.open(frame()[v], player.camera);
       if (player.closed || player.panels !== built) return;
       if (v) continue;

@@ -31,6 +31,7 @@ GLANCE = 0.1  # seconds between two looks at the line
 SPARE = 1.0  # seconds between two looks of one that waits to work
 BRIEF = 10.0  # seconds of work, before which an end with an error is one at the start
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds until the next one
+MODEST = 5  # what serves pages goes first (see `os.nice`)
 LAZY = 900.0  # seconds without work after which the process ends, and gives its memory back
 
 
@@ -106,6 +107,7 @@ def _serve(lock: IO[str]) -> None:
         line.bury()  # who holds the lock is the only one
     with suppress(ImportError):  # each job will say so
         importlib.import_module("learning.training")
+    os.nice(MODEST)
     while idle < LAZY and _there(lock) and not _ended(GLANCE):
         with suppress(store.Away):
             ticket = line.next()

@@ -34,10 +34,10 @@ PAGES = {  # the scenes' own are seen to in test_scenes
     "words": "/words",
     "story": "/story",
     "unknown": "/nowhere",
-    "refused": "/fold?t=9",
-    "stop": "/fold?tour=5",
-    "embed": "/embed/fold",
-    "bare": "/embed/norms?controls=0",
+    "refused": "/language?progress=99",
+    "stop": "/language?tour=3",
+    "embed": "/embed/language",
+    "bare": "/embed/language?controls=0",
 }
 
 

@@ -5,7 +5,7 @@ import re
 import threading
 import urllib.request
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -17,7 +17,7 @@ SMALL = {"width": 900, "height": 640}  # where each picture of a film is drawn
 LIGHT = 60_000  # bytes, compressed, until a picture is seen
 HOST = """<!DOCTYPE html><title>A blog</title><link rel="icon" href="data:,">
 <div style="height: 3000px">Words</div>
-<iframe src="{}" width="640" height="300" loading="eager"></iframe>
+{}
 <script>
 addEventListener("message", ({{ data, source }}) => {{
   if (data?.type !== "normscape:height") return;
@@ -25,6 +25,7 @@ addEventListener("message", ({{ data, source }}) => {{
   if (frame) frame.height = data.height;
 }});
 </script>"""
+FRAME = '<iframe src="{}" width="640" height="300" loading="eager"></iframe>'
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -43,18 +44,19 @@ def files(folder):
 
 @pytest.fixture
 def host(tmp_path, new_page, server):
-    """A function: a page of another origin with the embed of a path, far below the fold."""
+    """A function: a page of another origin with the embeds of paths, far below the fold."""
     with files(tmp_path) as base:
 
-        def open_host(path, **options):
-            (tmp_path / "blog.html").write_text(HOST.format(server + path))
+        def open_host(*paths, **options):
+            (tmp_path / "blog.html").write_text(HOST.format("".join(FRAME.format(server + p) for p in paths)))
             page = new_page(known=base, **options)
             page.goto(f"{base}/blog.html")
-            return page, page.frames[1]
+            return page, *page.frames[1:]
 
         yield open_host
 
 
+@cache
 def fetched(url):
     asked = urllib.request.Request(url, headers={"Accept-Encoding": "br, gzip"})
     with urllib.request.urlopen(asked) as answer:
@@ -115,30 +117,33 @@ def test_it_waits_to_be_seen_and_then_lives(host):
     ]  # fmt: skip
 
 
-def wait_for_height(page):
-    """Until the frame is as high as what stands in it."""
-    frame = page.frames[1]
+def wait_for_height(page, k=0):
+    """Until a frame is as high as what stands in it."""
+    frame = page.frames[1 + k]
     for _ in range(50):
         high = frame.evaluate("document.body.getBoundingClientRect().height")
-        if abs(int(page.eval_on_selector("iframe", "(f) => f.height")) - high) <= 1:
+        if abs(heights(page)[k] - high) <= 1:
             return
         page.wait_for_timeout(100)
     pytest.fail("the host was not told the height")
 
 
-@pytest.mark.parametrize(
-    "path", [f"layernorm?{FEW}&controls=0", f"layernorm?{FEW}&controls=gamma1", f"layernorm?{FEW}", "spiral"]
-)
-def test_the_height_comes_to_rest(host, path):
+def heights(page):
+    return page.locator("iframe").evaluate_all("(all) => all.map((frame) => Number(frame.height))")
+
+
+def test_the_height_comes_to_rest(host):
     """What follows the frame must not grow with it."""
-    page, frame = host(f"/embed/{path}")
-    page.locator("iframe").scroll_into_view_if_needed()
-    until(frame, "p.ready")
-    rest(frame)
-    wait_for_height(page)
-    before = page.eval_on_selector("iframe", "(f) => f.height")
-    page.wait_for_timeout(600)
-    assert page.eval_on_selector("iframe", "(f) => f.height") == before
+    paths = (f"layernorm?{FEW}&controls=0", f"layernorm?{FEW}&controls=gamma1", f"layernorm?{FEW}", "spiral")
+    page, *embeds = host(*(f"/embed/{path}" for path in paths))
+    for k, frame in enumerate(embeds):
+        page.locator("iframe").nth(k).scroll_into_view_if_needed()
+        until(frame, "p.ready")
+        rest(frame)
+        wait_for_height(page, k)
+        before = heights(page)
+        page.wait_for_timeout(600)
+        assert heights(page) == before, paths[k]
 
 
 def test_it_follows_the_theme_of_its_host(host):
@@ -201,14 +206,14 @@ def test_only_the_named_controls_are_there(page):
     assert player(page, "p.progress") == 1
 
 
-@pytest.mark.parametrize(("motion", "runs"), [("no-preference", True), ("reduce", False)])
-def test_it_starts_by_itself_unless_one_asked_for_no_motion(new_page, motion, runs):
-    page = new_page(reduced_motion=motion)
-    visit(page, "/embed/activation?controls=0&autoplay=1&progress=0")
-    frames(page)
-    assert player(page, "p.playing") == runs
-    if runs:
-        rest(page, "!p.playing && p.progress === p.last")
+def test_it_starts_by_itself_unless_one_asked_for_no_motion(page):
+    for motion, runs in (("no-preference", True), ("reduce", False)):
+        page.emulate_media(reduced_motion=motion)
+        visit(page, "/embed/activation?controls=0&autoplay=1&progress=0")
+        frames(page)
+        assert player(page, "p.playing") == runs
+        if runs:
+            rest(page, "!p.playing && p.progress === p.last")
 
 
 @pytest.mark.pixels

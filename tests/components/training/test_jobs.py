@@ -534,6 +534,7 @@ def test_one_worker_of_a_machine_trains_and_when_it_is_gone_the_next(queue, loca
     first, second = (join(queue, order, owner=str(k)) for k, order in enumerate((LONG, SMALL)))
     local[0].call()
     until(lambda: (queue.ask(second), asking(queue, first))[1])
+    assert psutil.Process(local[0].process.pid).nice() > psutil.Process().nice(), "pages go first"
     local[1].ready()
     spare = psutil.Process(local[1].process.pid)
     until(lambda: any(file.path.endswith("worker.lock") for file in spare.open_files()))
