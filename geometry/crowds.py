@@ -8,6 +8,7 @@ import numpy as np
 
 FINE = 1000  # cells along each axis: what is in one, or beside it, stands in one place
 SHARE = 50  # one point in so many of all makes a crowd, two at least: fewer meet by chance
+WIDE = 1 << 20  # cells along each axis that a key has room for: farther out nothing is seen
 AROUND = 12  # cells, about a mark: there a crowd has at most half as many others, or it is part of a curve
 
 
@@ -24,20 +25,22 @@ def crowds(
     here, space = here[finite], (here if space is None else np.asarray(space))[finite]
     reach = 3 * np.max(high - low) / FINE
     cells = np.floor((here - low) / (high - low) * FINE).astype(int)
-    members: dict[tuple[int, ...], list[int]] = {}
-    for i, cell in enumerate(map(tuple, cells.tolist())):
+    size = WIDE ** np.arange(cells.shape[-1])
+    beside = [int(size @ by) for by in product((-1, 0, 1), repeat=len(size))]
+    members: dict[int, list[int]] = {}
+    for i, cell in enumerate((cells @ size).tolist()):
         members.setdefault(cell, []).append(i)
     full = sorted((cell for cell, own in members.items() if len(own) > 1), key=lambda c: -len(members[c]))
     least, found = max(2, len(here) / SHARE), []
     for cell in full:
-        around = [tuple(map(sum, zip(cell, by, strict=True))) for by in product((-1, 0, 1), repeat=len(cell))]
-        own = [i for each in around for i in members.get(each, ())]
+        around = [cell + by for by in beside]
+        own = np.array([i for each in around for i in members.get(each, ())])
         if cell not in members or len(own) < least:
             continue
         for each in around:
             members.pop(each, None)
         most = np.sort(space[own], axis=0)[len(own) // 2]
-        own = [i for i in own if np.abs(space[i] - most).max() <= reach]
+        own = own[(np.abs(space[own] - most) <= reach).all(-1)]
         if len(own) < least:
             continue
         place = here[own].mean(0)

@@ -129,7 +129,11 @@ def _corners(flat: _Flat) -> Array:
     normals, offsets, candidates = _faces(flat)
     on = np.abs(flat.coordinates[candidates] @ normals.T + offsets) <= flat.rounding
     independent = 1e-7  # sine between normals: two faces that meet flatter are one
-    full = [np.linalg.matrix_rank(normals[active], tol=independent) == flat.dimension for active in on]
+    faces, full = on.sum(axis=-1), np.zeros(len(on), dtype=bool)
+    for count in np.unique(faces):  # points with as many, at once
+        some = faces == count
+        own = np.nonzero(on[some])[1].reshape(some.sum(), count)
+        full[some] = np.linalg.matrix_rank(normals[own], tol=independent) == flat.dimension
     return candidates[full]
 
 

@@ -113,10 +113,10 @@ def nearest(points: Float[Array, "n d"]) -> Float[Array, " d"]:
 def _corral(kept: list[int], w: Array, points: Array) -> tuple[list[int], Array]:
     """Of these points those around the nearest point of the flat through them, and its weights on these."""
     while True:
-        first, *rest = points[kept]
-        if not rest:
+        if len(kept) == 1:
             return kept, np.ones(1)
-        c = np.linalg.lstsq(np.asarray(rest).T - first[:, None], -first, rcond=None)[0]
+        first, rest = points[kept[0]], points[kept[1:]]
+        c = np.linalg.lstsq((rest - first).T, -first, rcond=None)[0]
         v = np.concatenate([[1 - c.sum()], c])
         if (v > 0).all():
             return kept, v

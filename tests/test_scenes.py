@@ -154,11 +154,11 @@ def test_the_first_frame_is_whole(scene):
     for query in ({}, *reachable(scene)):
         state = state_of(scene, {name: str(value) for name, value in query.items()})
         at = state.recipe.moment(state.params, state.progress, followed=state.follow)
-        for view in (view for view in state.recipe.views if view.dims == 3):
+        for view in (view.at(state.progress) for view in state.recipe.views if view.dims == 3):
             for mark in (mark for mark in view.layers if mark.opacity_at(state.progress) > 0):
                 if isinstance(mark, Support | SupportDisc):
                     continue
-                flat, _ = project(view.at(state.progress), mark.points(at), view.camera, (size, size))
+                flat, _ = project(view, mark.points(at), view.camera, (size, size))
                 assert np.nanmax(np.abs(flat), initial=0) <= size / 2 - edge, (query, view.name, mark)
 
 
@@ -168,11 +168,11 @@ def test_no_stage_leaves_its_panel(scene):
     state = state_of(scene, {})
     for progress in np.arange(0, len(state.recipe.stages) - 0.75, 0.5):
         at = state.recipe.moment(state.params, progress, followed=state.follow)
-        for view in (view for view in state.recipe.views if view.dims == 3):
+        for view in (view.at(progress) for view in state.recipe.views if view.dims == 3):
             for mark in (mark for mark in view.layers if mark.opacity_at(progress) > 0):
                 if mark.guide or mark.flat == 0 or isinstance(mark, Support | SupportDisc):
                     continue
-                flat = flat_on(view.at(progress), mark, at)
+                flat = flat_on(view, mark, at)
                 assert np.nanmax(np.abs(flat), initial=0) <= 0.5, (progress, view.name, mark)
 
 
@@ -201,11 +201,11 @@ def test_no_end_of_a_slider_moves_points_out_of_the_hero(slug):
         for name, end in [as_it_is, *((name, end) for name, some in sliders.items() for end in some)]:
             params = recipe.defaults | ({name: end} if name else {})
             for progress in range(len(recipe.stages)):  # the clouds remember their stages
-                at = recipe.moment(params, progress, followed=recipe.follow)
+                at, here = recipe.moment(params, progress, followed=recipe.follow), view.at(progress, params)
                 for mark in (mark for mark in points if mark.opacity_at(progress) > 0):
                     if isinstance(mark, Points) and isinstance(mark.only, Counted):
                         mark = replace(mark, only=None)
-                    flat = flat_on(view.at(progress, params), mark, at)
+                    flat = flat_on(here, mark, at)
                     assert np.nanmax(np.abs(flat), initial=0) <= 0.5, (query, name, end, progress, mark)
 
 

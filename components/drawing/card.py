@@ -14,7 +14,7 @@ import numpy as np
 
 from components import fonts
 from components.drawing.projection import Size, fitting, paper
-from components.drawing.still import LARGEST, LETTER, ORDER, Drawn, layers_of, seen, style, zoomed
+from components.drawing.still import LARGEST, LETTER, ORDER, Drawn, layers_of, moment, seen, style, zoomed
 from components.language.link import State
 from components.language.recipe import Recipe
 
@@ -62,7 +62,7 @@ def _run(recipe: Recipe, states: Sequence[State]) -> tuple[Size, Box, list[list[
     """The paper of the first view, the box on it, and what is drawn in each state, as large as fits."""
     view = recipe.views[0]
     size = paper(view, (WIDTH, HEIGHT))
-    whole = [seen(recipe, view, state, size) for state in states]
+    whole = [seen(view, state, moment(recipe, state), size) for state in states]
     for _ in range(2):  # once to see how large it comes out
         run = whole
         if view.dims == 3:

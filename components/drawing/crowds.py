@@ -17,7 +17,7 @@ Array = np.ndarray
 def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
     """(place, count, cloud) of the points that the view shows, the fullest first: each where the top mark
     shows it, and none that is picked out. Those of a place share it in their cloud's space, too."""
-    taken: dict[str, set[int]] = defaultdict(set)
+    taken: dict[str, Array] = {}
     shown: dict[tuple[str, tuple[int, ...]], list[tuple[Array, Array]]] = defaultdict(list)
     for mark in reversed(view.layers):
         if not isinstance(mark, Points) or isinstance(mark.only, Followed | Highest):
@@ -26,15 +26,15 @@ def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
             continue
         stages = tuple(sorted({-1 if row.stage is None else row.stage for row in mark.rows}))  # −1 is now
         known = [at.now(mark.cloud) if k < 0 else at.stages(mark.cloud)[k] for k in stages]
-        points, space, own = mark.points(at), np.hstack(known), taken[mark.cloud]
-        numbers = mark.only if isinstance(mark.only, list | tuple) else range(len(points))
-        for i, point in zip(numbers, points, strict=True):
-            if i not in own and not np.isnan(point[0]):
-                own.add(i)
-                shown[mark.cloud, stages].append((point, space[i]))
+        points, space = mark.points(at), np.hstack(known)
+        numbers = np.array(mark.only) if isinstance(mark.only, list | tuple) else np.arange(len(points))
+        own = taken.setdefault(mark.cloud, np.zeros(len(space), bool))
+        new = ~(own[numbers] | np.isnan(points[:, 0]))
+        own[numbers[new]] = True
+        shown[mark.cloud, stages].append((points[new], space[numbers[new]]))
     low, high = np.array(view.ranges, float).T
     found = []
     for (cloud, _), every in shown.items():
-        points, space = map(np.array, zip(*every, strict=True))
+        points, space = map(np.concatenate, zip(*every, strict=True))
         found += [(place, count, cloud) for place, count in crowds(points, low, high, space)]
     return sorted(found, key=lambda crowd: -crowd[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 
 import numpy as np
 
@@ -49,8 +50,8 @@ def dot(at: np.ndarray, radius: float, square: bool, fill: str) -> str:
 def path(flat: np.ndarray) -> str:
     """Lines through points, gaps NaN; what stays in its pixel is no point of its own."""
     out, pen, last = [], "M", ""
-    for x, y in flat:
-        if np.isnan(x):
+    for x, y in flat.tolist():
+        if isnan(x):
             pen = "M"
         elif (place := f"{x:.0f} {y:.0f}") != last or pen == "M":
             out.append(pen + place)
@@ -74,15 +75,8 @@ def triangles(corners: np.ndarray) -> str:
     area = areas(corners)
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     u[area < 0], v[area < 0] = v[area < 0], u[area < 0]
-    return short(
-        "".join(
-            f"M{x} {y}l{s} {t} {p - s} {q - t}z"
-            for (x, y), (s, t), (p, q), seen in zip(
-                a.tolist(), u.tolist(), v.tolist(), area != 0, strict=True
-            )
-            if seen
-        )
-    )
+    seen = np.hstack([a, u, v - u])[area != 0]
+    return short("M%d %dl%d %d %d %dz" * len(seen) % tuple(seen.ravel().tolist()))
 
 
 def short(way: str) -> str:

@@ -56,8 +56,10 @@ def inline(recipe: Recipe, state: State, *, title: str) -> str:
 
 
 def _svg(recipe: Recipe, state: State, style: str, attributes: str) -> str:
+    at = moment(recipe, state)
     panels = [
-        _panel(recipe, view, state, box) for view, box in zip(recipe.views, boxes(recipe.views), strict=True)
+        _panel(recipe, view, state, at, box)
+        for view, box in zip(recipe.views, boxes(recipe.views), strict=True)
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" {attributes}>{style}'
@@ -65,7 +67,7 @@ def _svg(recipe: Recipe, state: State, style: str, attributes: str) -> str:
     )
 
 
-def _panel(recipe: Recipe, view: View, state: State, box: tuple[int, int, int, int]) -> str:
+def _panel(recipe: Recipe, view: View, state: State, at: Moment, box: tuple[int, int, int, int]) -> str:
     """A view in the middle of its box; nothing leaves it, or a flat view's axes by more than half a mark."""
     x, y, *room = box
     view = view.at(state.progress, state.params)
@@ -73,7 +75,7 @@ def _panel(recipe: Recipe, view: View, state: State, box: tuple[int, int, int, i
     w, h = (min(whole, part + 2 * BLEED) for whole, part in zip(room, size, strict=True))
     left, top = x + (room[0] - w) / 2, y + (room[1] - h) / 2
     place = f'x="{left:.1f}" y="{top:.1f}" width="{w:.1f}" height="{h:.1f}"'
-    drawn, zoom = seen(recipe, view, state, size), 1.0
+    drawn, zoom = seen(view, state, at, size), 1.0
     if view.dims == 3 and state.camera is None:
         zoom = fitting([each.flat for each in drawn], size)
         drawn = zoomed(drawn, zoom)
@@ -179,10 +181,14 @@ class Drawn:
 ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}  # what is drawn over what
 
 
-def seen(recipe: Recipe, view: View, state: State, size: Size) -> list[Drawn]:
+def moment(recipe: Recipe, state: State) -> Moment:
+    """That of a state, for all views: what it remembers they share."""
+    return recipe.moment(state.params, state.progress, followed=state.follow)
+
+
+def seen(view: View, state: State, at: Moment, size: Size) -> list[Drawn]:
     """The marks of a view that are not transparent in a state, in the order in which they are drawn."""
-    drawn, at = [], recipe.moment(state.params, state.progress, followed=state.follow)
-    camera, view = state.camera or view.camera, view.at(state.progress, state.params)
+    drawn, camera, view = [], state.camera or view.camera, view.at(state.progress, state.params)
     far = middle(view, camera)
     for mark in view.layers:
         if (opacity := mark.opacity_at(state.progress)) > 0:

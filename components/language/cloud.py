@@ -181,11 +181,17 @@ class Moment:
 
     def certificate(self, cloud: str) -> selection.Certificate:
         """What attention can give the followed point, and why."""
-        keys = self.now(cloud)
-        return selection.certificate(keys, min(self.followed, len(keys) - 1))
+        if cloud not in self._certificates:
+            keys = self.now(cloud)
+            self._certificates[cloud] = selection.certificate(keys, min(self.followed, len(keys) - 1))
+        return self._certificates[cloud]
 
     @cached_property
     def _known(self) -> dict[tuple[str, int | None], Array]:
+        return {}
+
+    @cached_property
+    def _certificates(self) -> dict[str, selection.Certificate]:
         return {}
 
 

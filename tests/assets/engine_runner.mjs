@@ -45,12 +45,14 @@ function script(replies) {
 /** @type {object[]} */ let searched = [];
 
 const answers = {
-  /** Stages, positions and what marks show at each of many (params, progress, followed). */
+  /** Stages, positions and what marks show at each of many (params, progress, followed); stages once while params stay. */
   run({ recipe, cases, marks: shown }) {
+    let last = "";
     return cases.map(({ params, progress, followed }) => {
       const all = engine.stages(recipe, params), at = engine.positions(recipe, params, progress);
       const moment = { recipe, stages: all, at, params, progress, followed };
-      const out = { stages: each(all, (stages) => stages.map(pack)), positions: each(at, pack) };
+      const known = last === (last = JSON.stringify(params));
+      const out = { stages: known ? null : each(all, (stages) => stages.map(pack)), positions: each(at, pack) };
       return { ...out, marks: shown.map((mark) => ({
         points: pack(marks.pointsOf(mark, moment)),
         opacity: marks.opacityOf(mark, progress),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from components.drawing.projection import paper
-from components.drawing.still import BLEED, HEIGHT, LETTER, MOST, WIDTH, boxes, layers_of, seen, svg
+from components.drawing.still import BLEED, HEIGHT, LETTER, MOST, WIDTH, boxes, layers_of, moment, seen, svg
 from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Color, Mesh, Points, Sheet
 from components.language.scene import scenes
@@ -234,7 +234,7 @@ def bent(*, most):
         small, stages=("x",), clouds=(Cloud("sheet", points),), views=(view,), table=None, readouts=()
     )
     state = state_of(SCENE, {})
-    drawn = seen(small, view, state, (400, 400))
+    drawn = seen(view, state, moment(small, state), (400, 400))
     [text] = layers_of(small, drawn, (400, 400), most=most)
     return [
         (path.get("color")[-2], path.get("d").count("z"))
