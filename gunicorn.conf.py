@@ -13,8 +13,6 @@ import time
 import traceback
 
 from components.settings import WrongSetting, reach, read
-from components.web import stills
-from components.web.front import THREADS, Process
 
 DRAWING = 60  # seconds that the start waits for pictures at most
 
@@ -23,6 +21,10 @@ try:
     reach(os.environ)
 except WrongSetting as wrong:
     sys.exit(f"normscape: {wrong}")
+
+# All else takes a second to load, which whoever has set something wrong need not wait for.
+from components.web import stills  # noqa: E402
+from components.web.front import THREADS, Process  # noqa: E402
 
 wsgi_app = "app:wsgi()"
 bind = os.environ.get("BIND") or "0.0.0.0:8050"

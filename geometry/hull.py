@@ -6,8 +6,8 @@ Points may be doubled, in a line, in a plane, or one: all is asked in the smalle
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # whose rooms are loaded when they are asked for
 from jaxtyping import Bool, Float, Int
-from scipy.spatial import ConvexHull
 
 from geometry.arrays import Numbers, real
 
@@ -68,7 +68,7 @@ def triangles(points: Float[Array, "n 3"]) -> Int[Array, "faces 3"]:
         around = polygon(flat.coordinates)
         first, *rest = np.roll(around, -np.argmin(around))
         return np.column_stack([np.full(len(rest) - 1, first), rest[:-1], rest[1:]])
-    hull = ConvexHull(flat.coordinates)
+    hull = scipy.spatial.ConvexHull(flat.coordinates)
     a, b, c = np.moveaxis(points[hull.simplices], 1, 0)
     outward = np.sum(np.cross(b - a, c - a) * (a - points[hull.vertices].mean(axis=0)), axis=-1) > 0
     return np.where(outward[:, None], hull.simplices, hull.simplices[:, ::-1])
@@ -120,7 +120,7 @@ def _faces(flat: _Flat) -> tuple[Array, Array, Array]:
     if r == 1:
         ends = np.asarray([np.argmax(x), np.argmin(x)])
         return np.asarray([[1.0], [-1.0]]), np.asarray([-np.max(x), np.min(x)]), ends
-    hull = ConvexHull(x)
+    hull = scipy.spatial.ConvexHull(x)
     return hull.equations[:, :-1], hull.equations[:, -1], hull.vertices
 
 

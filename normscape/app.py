@@ -15,20 +15,23 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Any, NoReturn
-
-from dash import Dash
-from flask import Flask
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from components import settings
 from components.language.scene import scenes
-from components.pages import explorer, modules, recordings, run_files
-from components.publish import commands, embed
-from components.web import budget, encodings, proxy, security, server
+from components.publish import commands
+
+if TYPE_CHECKING:
+    from dash import Dash
+    from flask import Flask
 
 
 def create_app() -> Dash:
     """The Dash application with its pages and routes; `create_app().server` is the WSGI application."""
+    from components.pages import explorer, modules, recordings, run_files
+    from components.publish import embed
+    from components.web import budget, encodings, proxy, security, server
+
     setting = settings.read(os.environ)
     app = explorer.Explorer(
         __name__,
@@ -65,11 +68,11 @@ def wsgi() -> Flask:
 
 
 def serve(host: str, port: int, path: str = "") -> None:
-    from components.web.front import Front
-
     try:
         settings.reach(os.environ)
         setting = settings.read(os.environ)
+        from components.web.front import Front
+
         front = Front(wsgi(), prefix=setting.prefix, host=host, port=port)
     except settings.WrongSetting as error:
         sys.exit(f"normscape: {error}")

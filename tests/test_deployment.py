@@ -198,8 +198,9 @@ def test_every_link_stays_below_the_prefix():
     assert all(link.startswith(PREFIX) for link in found), found
     assert {link.replace(PREFIX, "/", 1) for link in found} == root
     dear = [link for link in sorted(found) if "moving=1" in link][1:]  # one of the pictures that move will do
-    for link in found - {f"{PREFIX}run", *dear}:  # to which the player adds a name
-        with client.get(link.replace("{slug}", "fold")) as answer:  # which the player puts in
+    followed = found - {f"{PREFIX}run", *dear}  # to which the player adds a name
+    for link in {link.partition("#")[0].replace("{slug}", "fold") for link in followed}:  # which it puts in
+        with client.get(link) as answer:
             assert answer.status_code == 200, link
 
 
@@ -296,8 +297,10 @@ def fetch(url, **headers):
         return None
 
 
-def test_two_workers_log_in_single_lines_and_believe_their_proxy(tmp_path):
+def test_two_workers_log_in_single_lines_believe_their_proxy_and_let_a_request_finish(tmp_path):
+    """SIGTERM while a request is under way: its answer comes whole, the process ends with 0, and soon."""
     own = {"WEB_CONCURRENCY": "2", "SECRET_KEY": KEY, "TRUSTED_PROXIES": "1"}
+    asked = b"POST /run/spiral HTTP/1.1\r\nHost: here\r\nContent-Type: application/octet-stream\r\n"
     with gunicorn(tmp_path, **own) as (base, process, out, err):
         master = psutil.Process(process.pid)
         deadline = time.monotonic() + START_SECONDS
@@ -307,21 +310,38 @@ def test_two_workers_log_in_single_lines_and_believe_their_proxy(tmp_path):
         assert fetch(f"{base}/recipe/rmsnorm", **{"X-Forwarded-For": "192.0.2.7"})[0] == 200
         assert fetch(f"{base}/recipe/rmsnorm?{'x' * 8050}")[0] == 414
         assert fetch(f"{base}/recipe/rmsnorm?{'x' * 9000}")[0] == 414, "gunicorn's own bound"
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=START_SECONDS) == 0
+        with socket.create_connection(("127.0.0.1", urlsplit(base).port), START_SECONDS) as line:
+            line.sendall(asked + b"Content-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+            assert line.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"  # a thread waits for the body
+            start = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            until(lambda: "Handling signal: term" in out.read_text() + err.read_text())
+            line.sendall(b"{}")
+            head, _, body = b"".join(iter(lambda: line.recv(10_000), b"")).partition(b"\r\n\r\n")
+        assert process.wait(timeout=START_SECONDS) == 0 and time.monotonic() - start < 10
+    assert head.startswith(b"HTTP/1.1 400 ") and "no film" in json.loads(body)["error"]
     lines = out.read_text().splitlines()
     assert sum('192.0.2.7 "GET /recipe/rmsnorm HTTP/1.1" 200' in line for line in lines) == 1
     assert all(
-        re.search(r'"GET /(healthz|recipe)\S* HTTP/1.1" \d{3} \d+ bytes \d+ ms$', line) for line in lines
+        re.search(r'"(GET /(healthz|recipe)|POST /run/)\S* HTTP/1.1" \d{3} \d+ bytes \d+ ms$', line)
+        for line in lines
     )
     assert "Traceback" not in err.read_text()
 
 
-def test_the_dearest_pictures_twenty_a_second_leave_the_rest_quick(tmp_path):
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """A server with a store of its own, behind a proxy: base URL and process."""
+    folder = tmp_path_factory.mktemp("alone")
+    with gunicorn(folder, CACHE_DIR=str(folder / "cache"), TRUSTED_PROXIES="1") as (base, process, *_):
+        yield base, process
+
+
+def test_the_dearest_pictures_twenty_a_second_leave_the_rest_quick(alone):
     """From as many clients: none has spent its budget. What there is no place for is told to come again."""
     dearest, asked = "/still/norms.svg?n=5000&d=6&left=groupnorm&right=groupnorm", 30
-    with gunicorn(tmp_path, TRUSTED_PROXIES="1") as (base, *_), ThreadPoolExecutor(asked + 1) as pool:
-        answers, took = [], []
+    base, answers, took = alone[0], [], []
+    with ThreadPoolExecutor(asked + 1) as pool:
         for k in range(asked):
             answers.append(
                 pool.submit(fetch, f"{base}{dearest}&seed={k}", **{"X-Forwarded-For": f"192.0.2.{k}"})
@@ -333,22 +353,6 @@ def test_the_dearest_pictures_twenty_a_second_leave_the_rest_quick(tmp_path):
             time.sleep(max(0, 0.05 - (time.monotonic() - start)))
         assert statistics.median(took) < 1, took  # one may be late where others compute too
         assert {answer.result()[0] for answer in answers} == {200, 503}
-
-
-def test_a_stop_lets_a_request_finish(tmp_path):
-    """SIGTERM while a request is under way: its answer comes whole, the process ends with 0, and soon."""
-    asked = b"POST /run/spiral HTTP/1.1\r\nHost: here\r\nContent-Type: application/octet-stream\r\n"
-    with gunicorn(tmp_path) as (base, process, out, err):
-        with socket.create_connection(("127.0.0.1", urlsplit(base).port), START_SECONDS) as line:
-            line.sendall(asked + b"Content-Length: 2\r\nExpect: 100-continue\r\n\r\n")
-            assert line.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"  # a thread waits for the body
-            start = time.monotonic()
-            process.send_signal(signal.SIGTERM)
-            until(lambda: "Handling signal: term" in out.read_text() + err.read_text())
-            line.sendall(b"{}")
-            head, _, body = b"".join(iter(lambda: line.recv(10_000), b"")).partition(b"\r\n\r\n")
-        assert process.wait(timeout=START_SECONDS) == 0 and time.monotonic() - start < 10
-    assert head.startswith(b"HTTP/1.1 400 ") and "no film" in json.loads(body)["error"]
 
 
 def test_an_error_is_one_line(monkeypatch):
@@ -428,14 +432,14 @@ def test_the_image_has_the_gallery_s_pictures():
     assert last.index("components.web.stills") > last.rindex("COPY")
 
 
-def test_whoever_comes_first_finds_the_gallery_drawn(tmp_path):
+def test_whoever_comes_first_finds_the_gallery_drawn(alone):
     """All cards are there before the first request is heard: a class needs no place to have them drawn."""
-    with gunicorn(tmp_path, CACHE_DIR=str(tmp_path / "cache")) as (base, process, *_):
-        spent = sum(worker.cpu_times().user for worker in workers_of(psutil.Process(process.pid)))
-        for slug in scenes():
-            assert fetch(f"{base}/card/{slug}.svg?theme=dark")[0] == 200
-        spent = sum(worker.cpu_times().user for worker in workers_of(psutil.Process(process.pid))) - spent
-        assert spent < 1, "seconds; to draw them takes two or more"
+    base, process = alone
+    spent = sum(worker.cpu_times().user for worker in workers_of(psutil.Process(process.pid)))
+    for slug in scenes():
+        assert fetch(f"{base}/card/{slug}.svg?theme=dark")[0] == 200
+    spent = sum(worker.cpu_times().user for worker in workers_of(psutil.Process(process.pid))) - spent
+    assert spent < 1, "seconds; to draw them takes two or more"
 
 
 def test_a_stop_while_the_gallery_is_drawn_stops_that_too(tmp_path):

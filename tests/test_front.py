@@ -47,11 +47,12 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """Base URL of one process, and the path of the largest file of a page; sockets enough on this side."""
+    """Base URL of a server, the path of the largest file of a page, its one process; sockets on this side."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8 * SLOW)), hard))
-    with gunicorn(tmp_path_factory.mktemp("front")) as (base, *_):
-        yield base, re.search(rb'href="(/lib/[^"]+)"', fetch(f"{base}/layernorm")[1])[1]
+    with gunicorn(tmp_path_factory.mktemp("front")) as (base, process, *_):
+        (worker,) = workers_of(psutil.Process(process.pid))
+        yield base, re.search(rb'href="(/lib/[^"]+)"', fetch(f"{base}/layernorm")[1])[1], worker
 
 
 def slow(stack, base, said):
@@ -353,8 +354,9 @@ def test_a_body_without_a_length_is_bounded_too(served):
     line.close()
 
 
-def test_memory_comes_back_after_files_that_are_refused(tmp_path):
+def test_memory_comes_back_after_files_that_are_refused(served):
     bombs, more = [bomb() for bomb in BOMBS.values()], 60 * 2**20  # bytes
+    base, _, worker = served
 
     def refused(data):
         with pytest.raises(urllib.error.HTTPError) as answer:
@@ -362,13 +364,11 @@ def test_memory_comes_back_after_files_that_are_refused(tmp_path):
         answer.value.close()
         return answer.value.code
 
-    with gunicorn(tmp_path) as (base, process, *_):
-        fetch(f"{base}/recipe/spiral")
-        (worker,) = workers_of(psutil.Process(process.pid))
-        before = worker.memory_info().rss
-        with ThreadPoolExecutor(8) as pool:
-            assert set(pool.map(refused, 2 * bombs)) == {400}
-        until(lambda: worker.memory_info().rss < before + more, 10)
+    fetch(f"{base}/recipe/spiral")
+    before = worker.memory_info().rss
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(refused, 2 * bombs)) == {400}
+    until(lambda: worker.memory_info().rss < before + more, 10)
 
 
 def test_memory_between_what_is_kept_goes_back():
@@ -392,7 +392,7 @@ def test_no_answer_names_the_server(served):
 
 @pytest.mark.parametrize("kinds", [[kind] for kind in KINDS] + [[*KINDS]], ids=[*KINDS, "all"])
 def test_slow_clients_keep_nobody_waiting(served, kinds):
-    base, large = served
+    base, large, _ = served
     with contextlib.ExitStack() as stack:
         for kind in kinds:
             lines = [slow(stack, base, KINDS[kind].replace(b"%b", large)) for _ in range(SLOW)]

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from dash import Dash
-from flask import Response, after_this_request, request
+from flask import Response, after_this_request, current_app, request
 from markupsafe import Markup
 
 from components.language.link import key
@@ -60,7 +60,9 @@ class Explorer(Dash):
             told = story.story()
             return answer(200, f"{told.title} · Normscape", head, self._story(place), place, lead=told.lead)
         if slug in shell.PAGES:
-            return answer(200, f"{words.TITLE} · Normscape", [], words.page(place), place, lead=words.LEAD)
+            make = lambda: written(words.page(place)).encode()  # noqa: E731
+            main = Markup(current_app.extensions["kept"].made(("words", place.root), make).decode())
+            return answer(200, f"{words.TITLE} · Normscape", [], main, place, lead=words.LEAD)
         if slug not in scenes():
             return answer(404, "Normscape", [], page.unknown(slug, place), place)
         scene = scenes()[slug]

@@ -1,4 +1,7 @@
-"""The command line: `export`, `site`, `story`, recordings: arguments, and what goes wrong, as one line."""
+"""The command line: `export`, `site`, `story`, recordings: arguments, and what goes wrong, as one line.
+
+What writes pages is loaded by those who ask for it: with Dash, it takes as long as all else together.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,7 @@ from typing import Any
 
 from components.language.scene import WrongValue
 from components.publish import recordings
-from components.publish.export import FEWEST, MOST, Look, Missing, export
-from components.publish.site import write, write_story
-from components.publish.studio import NoBrowser
+from components.publish.studio import FEWEST, MOST, Look, Missing, NoBrowser
 from learning.safetensors import FileError
 
 WRONG = (WrongValue, Missing, NoBrowser, FileError, recordings.NotRecorded, OSError)
@@ -24,10 +25,10 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
     _add_export(commands.add_parser("export", help="a scene as a file"))
     one = commands.add_parser("site", help="the whole explorer as static files")
     one.add_argument("folder", type=Path, metavar="DIR")
-    one.set_defaults(run=lambda asked: print(write(asked.folder)))
+    one.set_defaults(run=_site)
     one = commands.add_parser("story", help="the story as files, for anyone's site")
     one.add_argument("folder", type=Path, metavar="DIR")
-    one.set_defaults(run=lambda asked: print(write_story(asked.folder)))
+    one.set_defaults(run=_story)
     recordings.add(commands, serve)
 
 
@@ -56,7 +57,21 @@ def _add_export(one: argparse.ArgumentParser) -> None:
     one.set_defaults(run=_export)
 
 
+def _site(asked: argparse.Namespace) -> None:
+    from components.publish.site import write
+
+    print(write(asked.folder))
+
+
+def _story(asked: argparse.Namespace) -> None:
+    from components.publish.site import write_story
+
+    print(write_story(asked.folder))
+
+
 def _export(asked: argparse.Namespace) -> None:
+    from components.publish.export import export
+
     values = dict(asked.set)
     values |= {
         name: getattr(asked, name) for name in ("progress", "theme") if getattr(asked, name) is not None

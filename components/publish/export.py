@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from components.language.scene import Result, Scene, WrongValue
 from components.publish import bar
 from components.publish.plain import beside, common, single_file
 from components.publish.site import TOGETHER, offered, values
-from components.publish.studio import Sheet, showing
+from components.publish.studio import Look, Missing, Sheet, showing
 from components.training.recipes import state_of
 from components.web.server import contents, find
 
@@ -30,24 +30,7 @@ PICTURES, FILMS = (".png", ".pdf"), (".gif", ".mp4")
 KINDS = (".html", ".svg", *PICTURES, *FILMS)
 NEEDED = ("choreographer", "PIL", "imageio_ffmpeg")
 MOVING = 0.7  # of a leg's time; the rest is a pause at the stage
-FEWEST, MOST = 16, 8192  # pixels of a side
 FASTEST_GIF = 50  # frames a second; browsers show faster ones at 10
-
-
-class Missing(RuntimeError):
-    """The packages of the group `export` are not installed."""
-
-
-@dataclass(frozen=True)
-class Look:
-    """How large and how long. `turn`: a parameter that moves, from, to; without it the progress runs."""
-
-    width: int = 960
-    height: int = 640
-    scale: float = 2.0
-    seconds: float = 6.0
-    fps: int = 20
-    turn: tuple[str, float, float] | None = None
 
 
 def export(

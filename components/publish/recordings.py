@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from components.pages import recordings
 from learning.recording.analysis import Row, measured
 from learning.recording.digest import Digest, digest, opened
 from learning.recording.recording import VECTORS, Recording
@@ -81,6 +80,8 @@ def _report(asked: argparse.Namespace) -> None:
 
 
 def _model(asked: argparse.Namespace, serve: Callable[..., None]) -> None:
+    from components.pages import recordings
+
     found = opened(asked.file)
     if not isinstance(found, Digest):
         found = digest(found, _counting(len(found.norms)))

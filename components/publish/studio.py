@@ -18,10 +18,27 @@ from typing import Any
 PATIENCE = 60.0  # seconds until a page is ready; software WebGL on a busy machine
 INCH = 96  # CSS pixels
 LAID_OUT = 800  # CSS pixels; a narrower picture is one of this width made smaller
+FEWEST, MOST = 16, 8192  # pixels of a side
+
+
+class Missing(RuntimeError):
+    """The packages of the group `export` are not installed."""
 
 
 class NoBrowser(RuntimeError):
     """There is nothing to draw with; says in one line what is missing."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How large and how long. `turn`: a parameter that moves, from, to; without it the progress runs."""
+
+    width: int = 960
+    height: int = 640
+    scale: float = 2.0
+    seconds: float = 6.0
+    fps: int = 20
+    turn: tuple[str, float, float] | None = None
 
 
 @dataclass(frozen=True)

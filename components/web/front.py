@@ -15,10 +15,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
+from io import BytesIO
 from typing import Any
 
 from gunicorn.workers.base import Worker
 from waitress import create_server, wasyncore
+from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.receiver import ChunkedReceiver
@@ -38,6 +40,7 @@ ARENAS = -8  # M_ARENA_MAX of glibc's mallopt
 CONNECTIONS, FILES = 2_000, 3  # of a process; files that one may hold: its socket, a body, an answer
 SPARE = 0.1  # of the connections, kept for who comes: beyond, the oldest that wait go
 HELD = 512 * 2**20  # bytes that all clients of a process may leave unfinished or unread
+LARGE = 2**16  # bytes of an answer that is sent from where it is
 BESIDE = 2**13  # bytes of a body in pieces that are none of it, and a tenth of it
 TRIM = 30  # seconds between two times that free memory is given back
 SHARE = 0.0005  # seconds that a thread may go on while the loop waits for it; Python's own 0.005
@@ -161,6 +164,14 @@ class Channel(HTTPChannel):
             else:
                 self.server.add_task(self)
         return True
+
+    def write_soon(self, data: Any) -> int:
+        """Send these bytes; what is large from where it is, for Waitress would copy it for each client."""
+        if len(data) > LARGE and not isinstance(data, ReadOnlyFileBasedBuffer):
+            data = ReadOnlyFileBasedBuffer(BytesIO(data))
+            data.prepare()
+        sent: int = super().write_soon(data)
+        return sent
 
     def give(self, answer: Answer, request: Asked) -> None:
         """Send an answer that is ready."""

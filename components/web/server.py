@@ -139,16 +139,16 @@ def library_code() -> str:
 
 
 @cache
-def bundle() -> tuple[str, dict[str, bytes]]:
+def bundle() -> tuple[str, dict[str, Callable[[], bytes]]]:
     """Name, with a fingerprint, of the drawing library, and its text by encoding, the smallest first.
 
     The light one where npm is; packed by Brotli where that was done when it was set up (package.json), for it
-    takes seconds.
+    takes seconds; by gzip for the first who takes no Brotli.
     """
     code = library_code().encode()
     name = f"plotly-{hashlib.sha256(code).hexdigest()[:12]}.js"
-    packed = {"br": PACKED.read_bytes()} if LIGHT.exists() and PACKED.exists() else {}
-    return name, packed | {"gzip": gzip.compress(code, 9), "identity": code}
+    packed = {"br": cache(PACKED.read_bytes)} if LIGHT.exists() and PACKED.exists() else {}
+    return name, packed | {"gzip": cache(lambda: gzip.compress(code, 9)), "identity": lambda: code}
 
 
 def library(name: str) -> Response | tuple[Response, int]:
@@ -161,7 +161,7 @@ def library(name: str) -> Response | tuple[Response, int]:
     if name != known:
         return jsonify(WrongValue("name", "there is no such file", [known, *fonts.files()]).json()), 404
     encoding = next((each for each in texts if request.accept_encodings.quality(each) > 0), "identity")
-    answer = Response(texts[encoding], content_type="text/javascript; charset=utf-8")
+    answer = Response(texts[encoding](), content_type="text/javascript; charset=utf-8")
     answer.headers["Cache-Control"] = FOREVER
     if encoding != "identity":
         answer.headers["Content-Encoding"] = encoding

@@ -15,13 +15,14 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from flask import Flask, Response, current_app, request
 
 from components import theme
 from components.drawing import card, still
+from components.drawing.still import dressed
 from components.language.link import THEMES
 from components.language.scene import Scene, WrongValue, scenes
 from components.training import store
@@ -148,9 +149,15 @@ def drawn_card(scene: Scene, query: Mapping[str, str]) -> bytes:
     for name, value in query.items():
         if name not in CARDS or value not in CARDS[name]:
             raise WrongValue(name, f"a card has no {name}={value}", CARDS)
-    state = state_of(scene, {"theme": query["theme"]} if "theme" in query else {})
-    draw = card.moving if "moving" in query else card.card
-    return gzip.compress(draw(state.recipe, state).encode(), mtime=0)
+    text = dressed(undressed(scene.slug, "moving" in query), query.get("theme", "auto"))
+    return gzip.compress(text.encode(), mtime=0)
+
+
+@lru_cache(maxsize=1)
+def undressed(slug: str, moving: bool) -> str:
+    """A card in the theme "auto", which others follow at once: they have the same shapes."""
+    state = state_of(scenes()[slug], {}, tour=False)
+    return (card.moving if moving else card.card)(state.recipe, state)
 
 
 CARDS = {"theme": list(THEMES), "moving": ["1"]}

@@ -97,9 +97,9 @@ def test_the_field_follows_the_resolution(new_page):
 
 
 @pytest.mark.pixels
-def test_what_is_held_in_motion_follows_the_window(new_page):
+def test_what_is_held_in_motion_follows_the_window(page):
     """Also in space, where Plotly itself would draw what had settled before."""
-    page = new_page(viewport={"width": 1300, "height": 800})
+    resize(page, 1300, 800)
     visit(page, "/spiral?progress=0")
     rest(page)  # its legend has its room
     hold(page)

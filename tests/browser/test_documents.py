@@ -5,7 +5,7 @@ import re
 import pytest
 
 from components.language.scene import scenes
-from tests.browser.hand import PATIENCE, rest, shot, strays, visit
+from tests.browser.hand import PATIENCE, rest, shot, strays, until, visit
 
 SCRIPT = re.compile(r"\.m?js(\?|$)")
 PAINTED = "() => performance.getEntriesByName('first-contentful-paint').length"
@@ -39,11 +39,12 @@ def test_the_first_paint_waits_for_no_script(page, link, words):
 
 
 @pytest.mark.parametrize("link", ["/fold", "/layernorm?d=2&n=60&gamma1=1.5"])
-def test_what_the_player_asks_for_first_is_on_its_way(page, link):
+def test_what_the_player_asks_for_first_is_on_its_way(kept, link):
     """Once, before any script has come."""
-    asked = []
+    page, asked = kept, []
     page.on("request", lambda request: asked.append(request.url) if "/recipe/" in request.url else None)
-    visit(page, link)
+    page.goto(link)
+    until(page, "p.ready")
     (entry,) = page.evaluate(
         "performance.getEntriesByType('resource').filter((r) => r.name.includes('/recipe/'))"
     )
@@ -69,8 +70,8 @@ def colours(page, selector):
     return len({tuple(pixel) for pixel in shown.reshape(-1, 3)})
 
 
-def test_without_scripts_the_gallery_shows_and_leads(new_page):
-    page = new_page(java_script_enabled=False)
+def test_without_scripts_the_gallery_shows_and_leads_and_a_scene_is_read(new_page):
+    page, scene = new_page(java_script_enabled=False), scenes()["layernorm"]
     page.goto("/")
     for theme in ("dark", "light"):
         page.emulate_media(color_scheme=theme)
@@ -78,10 +79,6 @@ def test_without_scripts_the_gallery_shows_and_leads(new_page):
     page.get_by_role("button", name="Scenes").click()
     page.get_by_role("listitem").get_by_role("link", name=scenes()["fold"].title).click()
     assert page.locator("h1").inner_text() == scenes()["fold"].title
-
-
-def test_without_scripts_a_scene_is_read(new_page):
-    page, scene = new_page(java_script_enabled=False), scenes()["layernorm"]
     page.goto("/layernorm?d=2")
     assert colours(page, ".poster") > 50
     assert page.locator(".formula math").is_visible() and "What you see" in page.inner_text(".prose")

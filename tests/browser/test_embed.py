@@ -146,22 +146,21 @@ def test_the_height_comes_to_rest(host):
         assert heights(page) == before, paths[k]
 
 
-def test_it_follows_the_theme_of_its_host(host):
-    page, frame = host(f"/embed/layernorm?{FEW}", color_scheme="light")
-    scheme = "document.documentElement.dataset.scheme"
-    assert frame.evaluate(scheme) == "light"
-    tell = "(theme) => frames[0].postMessage({ type: 'normscape:theme', theme }, '*')"
+SCHEME = "document.documentElement.dataset.scheme"
+
+
+def test_it_follows_the_theme_of_its_host_but_one_in_the_link_holds(host):
+    path = f"/embed/layernorm?{FEW}"
+    page, frame, held = host(path, f"{path}&theme=light", color_scheme="light")
+    assert frame.evaluate(SCHEME) == "light"
+    tell = "(theme) => [0, 1].forEach((k) => frames[k].postMessage({ type: 'normscape:theme', theme }, '*'))"
     page.evaluate(tell, "dark")
-    frame.wait_for_function(f"() => {scheme} === 'dark'")
+    frame.wait_for_function(f"() => {SCHEME} === 'dark'")
+    page.wait_for_timeout(200)
+    assert held.evaluate(SCHEME) == "light"
     page.evaluate(tell, "<b>")
     page.evaluate(tell, "auto")
-    frame.wait_for_function(f"() => {scheme} === 'light'")
-
-
-def test_it_follows_the_system_where_no_host_says(new_page):
-    page = new_page(color_scheme="dark")
-    page.goto(f"/embed/layernorm?{FEW}")
-    assert page.evaluate("document.documentElement.dataset.scheme") == "dark"
+    frame.wait_for_function(f"() => {SCHEME} === 'light'")
 
 
 def test_it_lives_in_a_sandbox(tmp_path, new_page, server):
@@ -185,14 +184,15 @@ def test_it_lives_in_a_sandbox(tmp_path, new_page, server):
         assert frame.locator(".notice").is_hidden() and frame.locator("svg.poster").count() == 0
 
 
-def test_a_theme_in_the_link_holds(host):
-    page, frame = host(f"/embed/layernorm?{FEW}&theme=light", color_scheme="dark")
-    page.evaluate("() => frames[0].postMessage({ type: 'normscape:theme', theme: 'dark' }, '*')")
-    page.wait_for_timeout(200)
-    assert frame.evaluate("document.documentElement.dataset.scheme") == "light"
+def test_without_a_host_that_says_it_follows_the_system_but_its_link(kept):
+    kept.emulate_media(color_scheme="dark")
+    for theme, scheme in (("", "dark"), ("&theme=light", "light")):
+        visit(kept, f"/embed/layernorm?{FEW}{theme}")
+        assert kept.evaluate(SCHEME) == scheme
 
 
-def test_only_the_named_controls_are_there(page):
+def test_only_the_named_controls_are_there(kept):
+    page = kept
     visit(page, f"/embed/layernorm?{FEW}&controls=gamma1,d")
     assert page.locator("input[type=range]").evaluate_all("(all) => all.map((r) => r.id)") == [
         "parameter-gamma1"
@@ -206,7 +206,8 @@ def test_only_the_named_controls_are_there(page):
     assert player(page, "p.progress") == 1
 
 
-def test_it_starts_by_itself_unless_one_asked_for_no_motion(page):
+def test_it_starts_by_itself_unless_one_asked_for_no_motion(kept):
+    page = kept
     for motion, runs in (("no-preference", True), ("reduce", False)):
         page.emulate_media(reduced_motion=motion)
         visit(page, "/embed/activation?controls=0&autoplay=1&progress=0")

@@ -19,8 +19,9 @@ def hero(page, code):
     return page.evaluate(f"() => {{ {HERO}; return {code}; }}")
 
 
-def test_a_figure_lives_on_the_right_of_the_first_screen(new_page):
-    page = new_page(viewport=WIDE)
+def test_a_figure_lives_on_the_right_of_the_first_screen(kept):
+    page = kept
+    page.set_viewport_size(WIDE)
     page.goto("/")
     living(page, "p.ready && p.playing && p.progress > 0")
     box, words = (page.locator(name).bounding_box() for name in (".hero", ".intro"))
@@ -61,7 +62,8 @@ def test_for_calm_readers_it_is_a_picture_short_on_a_telephone_and_of_two_pages_
     )
 
 
-def test_a_card_moves_under_the_pointer(page):
+def test_a_card_moves_under_the_pointer(kept):
+    page = kept
     page.goto("/")
     card = page.locator(".card").nth(1)
     picture = card.locator("img.only-light")

@@ -120,7 +120,8 @@ def test_an_embed_scrolls_in_no_frame(page):
 
 
 @pytest.mark.parametrize("link", [f"layernorm?{SPACE}", "spiral?n=40&depth=1", "language"])
-def test_a_living_embed_scrolls_in_no_frame(page, link):
+def test_a_living_embed_scrolls_in_no_frame(kept, link):
+    page = kept
     resize(page, FRAMES[0])
     visit(page, f"/embed/{link}")
     for size in FRAMES:

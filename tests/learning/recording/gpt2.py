@@ -1,23 +1,48 @@
-"""A GPT-2 from its configuration with a tokenizer and a text, as a reader has them on the disk."""
+"""A GPT-2 with a tokenizer and a text, as a reader has them on the disk; written without its library."""
+
+import json
+import re
+
+import numpy as np
+
+from learning.safetensors import to_safetensors
 
 WORDS = "What do the norms of a model do, and could it go without the centring? " * 40
+LONGEST, WIDE, LAYERS = 64, 32, 2
+MATRICES = {"attn.c_attn": (WIDE, 3 * WIDE), "attn.c_proj": (WIDE, WIDE)}
+MATRICES |= {"mlp.c_fc": (WIDE, 4 * WIDE), "mlp.c_proj": (4 * WIDE, WIDE)}
 
 
 def save(path):
     """Into a folder, with the text as text.txt."""
-    import tokenizers  # these take seconds, and are not for those who collect tests
-    import torch
-    import transformers
-
-    words = tokenizers.Tokenizer(tokenizers.models.WordLevel(unk_token="?"))
-    words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    trainer = tokenizers.trainers.WordLevelTrainer(special_tokens=["?"], show_progress=False)
-    words.train_from_iterator([WORDS], trainer)
-    transformers.PreTrainedTokenizerFast(tokenizer_object=words, unk_token="?").save_pretrained(path)
-    torch.manual_seed(0)
-    size = {"vocab_size": 64, "bos_token_id": 1, "eos_token_id": 2}
-    config = transformers.GPT2Config(n_embd=32, n_layer=2, n_head=2, n_positions=64, **size)
-    transformers.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    transformers.GPT2LMHeadModel(config).save_pretrained(path)
+    words = ["?", *sorted({*re.findall(r"\w+|,", WORDS)})]
+    known = {"type": "WordLevel", "vocab": {word: k for k, word in enumerate(words)}, "unk_token": "?"}
+    tokenizer = {
+        "version": "1.0",
+        "added_tokens": [],
+        "model": known,
+        "pre_tokenizer": {"type": "Whitespace"},
+    }
+    config = {"model_type": "gpt2", "vocab_size": LONGEST, "bos_token_id": 1, "eos_token_id": 2}
+    config |= {"n_embd": WIDE, "n_layer": LAYERS, "n_head": 2, "n_positions": LONGEST}
+    told = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "?"}
+    files = {"tokenizer": tokenizer, "tokenizer_config": told, "config": config}
+    for name, text in files.items():
+        (path / f"{name}.json").write_text(json.dumps(text))
+    (path / "model.safetensors").write_bytes(to_safetensors(weights(), {"format": "pt"}))
     (path / "text.txt").write_text(WORDS)
+
+
+def weights():
+    """As they are before any training."""
+    lot = np.random.default_rng(0)
+    drawn = lambda *shape: lot.normal(0, 0.02, shape).astype(np.float32)  # noqa: E731
+    own = {"wte.weight": drawn(LONGEST, WIDE), "wpe.weight": drawn(LONGEST, WIDE)}
+    norms = ["ln_f"]
+    for k in range(LAYERS):
+        norms += [f"h.{k}.ln_1", f"h.{k}.ln_2"]
+        for name, shape in MATRICES.items():
+            own |= {f"h.{k}.{name}.weight": drawn(*shape), f"h.{k}.{name}.bias": 0 * drawn(shape[1])}
+    for name in norms:
+        own |= {f"{name}.weight": np.ones(WIDE, np.float32), f"{name}.bias": np.zeros(WIDE, np.float32)}
+    return {f"transformer.{name}": each for name, each in own.items()}
