@@ -29,6 +29,7 @@ from learning.weights import weights_text
 pytestmark = pytest.mark.usefixtures("idle")
 SLOWEST = 2.0  # seconds of processor time for one answer
 BRIEF = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+HERE = "http://localhost"  # else a client takes what follows two slashes for a host
 NUMBERED = itertools.count()
 APP = app.create_app()
 APP.server.test_client().get("/")  # Dash completes its callbacks with the first request
@@ -99,7 +100,7 @@ def answer(method, path, **body):
     client, address = APP.server.test_client(), f"10.{'.'.join(map(str, next(NUMBERED).to_bytes(3)))}"
     body["environ_overrides"] = {"REMOTE_ADDR": address}
     start = time.thread_time()
-    got = client.open(path, method=method, **body)
+    got = client.open(path, HERE, method=method, **body)
     taken = time.thread_time() - start
     got.get_data()
     got.close()
