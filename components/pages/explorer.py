@@ -60,9 +60,9 @@ class Explorer(Dash):
             told = story.story()
             return answer(200, f"{told.title} · Normscape", head, self._story(place), place, lead=told.lead)
         if slug in shell.PAGES:
-            make = lambda: written(words.page(place)).encode()  # noqa: E731
-            main = Markup(current_app.extensions["kept"].made(("words", place.root), make).decode())
-            return answer(200, f"{words.TITLE} · Normscape", [], main, place, lead=words.LEAD)
+            kept = current_app.extensions["kept"]
+            main = kept.made(("words", place.root), lambda: written(words.page(place)).encode()).decode()
+            return answer(200, f"{words.TITLE} · Normscape", [], Markup(main), place, lead=words.LEAD)
         if slug not in scenes():
             return answer(404, "Normscape", [], page.unknown(slug, place), place)
         scene = scenes()[slug]

@@ -212,6 +212,25 @@ STILL = """async (patience) => {
 }"""
 
 
+# How far the camera goes within some milliseconds, in which nobody touches it.
+SWAY = """async (time) => {
+  const { view } = normscape.players[0].panels[0].scene.camera;
+  const first = [...view.computedMatrix], end = performance.now() + time;
+  let far = 0;
+  while (performance.now() < end) {
+    await new Promise((go) => setTimeout(go, 20));
+    far = Math.max(far, ...first.map((x, i) => Math.abs(x - view.computedMatrix[i])));
+  }
+  return far;
+}"""
+
+
+def test_a_space_opens_where_it_stays(page):
+    """Plotly's camera would come there within half a second, in which it is deaf to the hand."""
+    visit(page, f"/layernorm?{SPACE}")
+    assert page.evaluate(SWAY, 400) == 0
+
+
 @pytest.mark.pixels
 def test_cameras_of_one_scene_turn_together(page):
     visit(page, f"/rmsnorm?{SPACE}")
