@@ -70,7 +70,7 @@ def test_axes_end_where_python_has_them(node, room, wider, dims):
             )
 
 
-pixel = st.floats(0, 400)
+pixel = st.floats(0, 400, width=32)  # as those of points are
 cloud = st.lists(st.tuples(pixel, pixel), min_size=1, max_size=40)
 
 
