@@ -79,8 +79,7 @@ export async function open(player, frame, hand) {
   try {
     for (const [v, panel] of built.entries()) {
       if (v && !panel.gd.clientWidth) { whenSeen(panel.gd, () => late(player, panel, v, frame)); continue; }
-      room(panel.gd.parentElement.querySelector(".legend"));
-      await panel.open(frame()[v], player.camera);
+      await begin(player, panel, frame()[v]);
       if (player.closed || player.panels !== built) return;
       if (v) continue;
       hand.living();
@@ -98,8 +97,14 @@ export async function open(player, frame, hand) {
  * @param {() => import("../painter/painter.mjs").Frame[]} frame */
 async function late(player, panel, v, frame) {
   if (player.closed || player.panels[v] !== panel) return;
-  await panel.open(frame()[v], player.camera);
+  await begin(player, panel, frame()[v]);
   if (player.panels[v] === panel) panel.plotted();
+}
+
+/** A panel is drawn where its legend leaves it room. @param {Player} player @param {Panel} panel @param {import("../painter/painter.mjs").Frame} frame */
+function begin(player, panel, frame) {
+  room(panel.gd.parentElement.querySelector(".legend"));
+  return panel.open(frame, player.camera);
 }
 
 /** Once an element has a size. @param {Element} element @param {() => void} act */
