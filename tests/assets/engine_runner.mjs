@@ -47,11 +47,10 @@ function script(replies) {
 const answers = {
   /** Stages, positions and what marks show at each of many (params, progress, followed); stages once while params stay. */
   run({ recipe, cases, marks: shown }) {
-    let last = "";
-    return cases.map(({ params, progress, followed }) => {
+    return cases.map(({ params, progress, followed }, k) => {
       const all = engine.stages(recipe, params), at = engine.positions(recipe, params, progress);
       const moment = { recipe, stages: all, at, params, progress, followed };
-      const known = last === (last = JSON.stringify(params));
+      const known = k > 0 && JSON.stringify(params) === JSON.stringify(cases[k - 1].params);
       const out = { stages: known ? null : each(all, (stages) => stages.map(pack)), positions: each(at, pack) };
       return { ...out, marks: shown.map((mark) => ({
         points: pack(marks.pointsOf(mark, moment)),
