@@ -18,7 +18,6 @@ from typing import Any
 from dash import html
 
 from components import fonts, theme
-from components.drawing import card
 from components.drawing.still import dressed
 from components.language import story as long_text
 from components.language.link import key
@@ -31,6 +30,7 @@ from components.publish import bar
 from components.publish.plain import data_block
 from components.training.recipes import state_of
 from components.web.server import bundle, contents, library_code, sheet
+from components.web.stills import undressed
 
 HOME, BELOW = Place("", static=True), Place("../", static=True)
 ENTRY = "page/attend"
@@ -98,9 +98,8 @@ def _put(path: Path, text: str) -> None:
 
 def _scene(folder: Path, scene: Scene) -> dict[str, str]:
     """A scene's page, the pictures of its card, and a file for each recipe: their names by `key`."""
-    state = state_of(scene, {"theme": "auto"})
-    for moves, draw in ((False, card.card), (True, card.moving)):
-        picture = draw(state.recipe, state)
+    for moves in (False, True):
+        picture = undressed(scene.slug, moves)
         for scheme in theme.THEMES:
             name = Place("", static=True).card(scene.slug, scheme, moving=moves)
             _put(folder / name, dressed(picture, scheme))

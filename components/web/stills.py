@@ -22,7 +22,6 @@ from flask import Flask, Response, current_app, request
 
 from components import theme
 from components.drawing import card, still
-from components.drawing.still import dressed
 from components.language.link import THEMES
 from components.language.scene import Scene, WrongValue, scenes
 from components.training import store
@@ -149,7 +148,7 @@ def drawn_card(scene: Scene, query: Mapping[str, str]) -> bytes:
     for name, value in query.items():
         if name not in CARDS or value not in CARDS[name]:
             raise WrongValue(name, f"a card has no {name}={value}", CARDS)
-    text = dressed(undressed(scene.slug, "moving" in query), query.get("theme", "auto"))
+    text = still.dressed(undressed(scene.slug, "moving" in query), query.get("theme", "auto"))
     return gzip.compress(text.encode(), mtime=0)
 
 
