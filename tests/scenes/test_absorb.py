@@ -10,7 +10,7 @@ from torch.nn import functional
 from components.scenes.absorb import SCENE
 from components.scenes.absorb.build import LAST, STAGES, TEXT, drawn
 from components.training.recipes import recipe_of
-from geometry.centering import centering_matrix
+from geometry.centering import center, centering_matrix
 from learning import absorb
 from learning.language import EPS, from_file, read
 from learning.shipped import read as shipped
@@ -137,7 +137,19 @@ def a_zero_gain():
     assert not got["attn.c_attn.weight"][0].any() and got["attn.c_attn.weight"][1].any()
 
 
+def one_matrix_twice():
+    """The head is the embedding turned over; an embedding written without means reads other logits."""
+    shape, weights = shipped("language.safetensors", from_file)
+    tokens, own = shape.tokens(TEXT), absorb.untied(weights)
+    np.testing.assert_array_equal(own["head.weight"], weights["wte.weight"].T)
+    other = own | {"head.weight": center(weights["wte.weight"]).T}
+    said_before, said_after = (read(shape, each, tokens).logits for each in (own, other))
+    assert np.abs(said_before - said_after).max() > 0.1
+
+
 CLAIMS = {
+    "A language model often uses its embedding twice": one_matrix_twice,
+    "So the two must be taken apart first.": one_matrix_twice,
     "Here one is turned into the other, step by step.": the_numbers,
     "has tokens of three numbers, so all of it is seen. Those of the trained model have four; one direction": the_numbers,
     "as one matrix would that was forgotten at step 3": forgotten,
@@ -156,8 +168,4 @@ CLAIMS = {
     "What can a model with LayerNorm do that one with RMSNorm cannot?": the_whole_model,
     "but a step of the gradient in $\\gamma$, $W$ and $b$ is another one": the_numbers,
     "Could a gain of 0 be absorbed? Yes: a column of the matrix becomes 0.": a_zero_gain,
-}
-UNCOMPUTED = {
-    "A language model often uses its embedding twice": "what is usual",
-    "So the two must be taken apart first.": "the two uses of one matrix",
 }

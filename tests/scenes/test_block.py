@@ -194,7 +194,11 @@ def test_all_is_finite_at_the_ends_of_the_sliders(choices):
 def the_shapes():
     stream = stages("stream")[0]
     assert stream.shape == (6, D) == (6, 4) and stages("hidden")[0].shape == (6, WIDE) == (6, 16)
-    assert np.linalg.matrix_rank(SHOW) == 3 and np.abs(SHOW.sum(-1)).max() < ROUNDING
+    assert (
+        np.linalg.matrix_rank(SHOW) == 3
+        and np.abs(SHOW @ [1, 1, 1, 1]).max() < ROUNDING
+        and np.abs(SHOW.sum(-1)).max() < ROUNDING
+    )
     shapes = {row[0]: row[2] for row in recipe().facts.rows}
     own = drawn({"seed": 1, "n": 6})[0]
     for name, x in {
@@ -301,7 +305,8 @@ def a_trained_one():
 
 CLAIMS = {
     "a token is a vector of $d = 4$ numbers": the_shapes,
-    "whose components sum to zero, which has three dimensions. The fourth, the height": the_shapes,
+    "whose components sum to zero, which has three dimensions. The fourth, the height "
+    "along $𝟏 = (1, 1, 1, 1)$, is left out.": the_shapes,
     "with 16 numbers between them": the_shapes,
     "a network of two matrices": the_shapes,
     "The curves below are the 16 numbers between the two matrices": the_shapes,
@@ -330,4 +335,3 @@ CLAIMS = {
     "Is the number of the last stop really 0": in_the_browser,
     "In your browser it is 0 in all digits.": in_the_browser,
 }
-UNCOMPUTED = {"$𝟏 = (1, 1, 1, 1)$": "a definition", "or add one to all components": "no count"}

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from components.language.cloud import project
 from components.language.framing import on_paper
 from components.language.marks import Points, Trail
 from components.scenes.depth import SCENE
@@ -235,7 +236,18 @@ def no_norm_stop():
     sizes()
 
 
+def logarithms():
+    """The curve of sizes is log₁₀ of the table's, from size 1 at the start."""
+    recipe = recipe_of(SCENE, blocks=MOST)
+    (own,) = (mark for mark in recipe.views[1].layers if mark.cloud == "size" and mark.size == 5)
+    heights = project(own.rows, recipe.cloud("size").points, params=recipe.defaults)[:, 1]
+    np.testing.assert_allclose(10**heights, row("layer_norm")["size"], rtol=1e-6)
+    said(10 ** heights[0], "1.0")
+
+
 CLAIMS = {
+    "on a logarithmic scale: 1 is ten times the size at the start": logarithms,
+    "$$\\text{size}_L^2 \\approx 1 + L \\cdot c\\, g^2$$": sizes,
     "Twelve blocks in a row, each adds to the stream.": the_setup,
     "Here are up to 12 blocks in a row": the_setup,
     "Large: six tokens of four numbers.": the_setup,
@@ -266,9 +278,4 @@ CLAIMS = {
     "It grows to 1.22 times its size, with LayerNorm to 1.16 times.": small_branches,
     "With four numbers and $g = 0.1$ the angle is 28°.": first_turn,
     "With 4 blocks it is 2.4 times as long at the start as at the end, with 12 it is 4.5 times.": by_number,
-}
-UNCOMPUTED = {
-    "1 is ten times the size at the start": "a property of the logarithm",
-    "$$\\text{size}_L^2 \\approx 1 + L \\cdot c\\, g^2$$": "a formula, whose growth is computed below it",
-    "One block only, and the norm after the sums": "no count",
 }

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from components.scenes.digits import SCENE
 from components.scenes.digits.build import OUT, accuracies
 from components.training.recipes import recipe_of
-from geometry import Normalize, layer_norm
+from geometry import Normalize, Pipeline, layer_norm
 from learning.shipped import film as shipped
 from learning.shipped import table
 from tests.scenes.claims import said, stop
@@ -31,7 +31,7 @@ def hits(shares):
 
 
 def small_pictures():
-    assert FILM.data.images.shape == (PICTURES, 8, 8)
+    assert FILM.data.images.shape == (PICTURES, 8, 8) and 8 < 28
 
 
 def last_layer():
@@ -159,7 +159,17 @@ def the_answer():
     assert "best of four" in RECIPE.facts.title and FILM.steps[-1] > 600
 
 
+def no_special_part():
+    """The division scales each vector by one number, its part along 1 like all others; LayerNorm takes that off."""
+    x = np.random.default_rng(0).normal(size=(99, 3))
+    divided = Pipeline((Normalize(),)).stages(x)[-1]
+    np.testing.assert_allclose(divided / x, (divided / x)[:, :1] * np.ones(3))
+    np.testing.assert_allclose(layer_norm(x, eps=0.0) @ np.ones(3), 0, atol=1e-9)
+
+
 CLAIMS = {
+    "of 8 × 8 where MNIST has 28 × 28": small_pictures,
+    "### Where is 1 in the picture?": no_special_part,
     "eight by eight grey pixels each": small_pictures,
     "Its last hidden layer has three neurons": last_layer,
     "with layers of 32 neurons: the median of three starts, and thin, from the worst of them to the best": wide_layers,
@@ -180,10 +190,6 @@ CLAIMS = {
     "depth 4, the one reads 97.2 %, the other 94.2 %. The network shown reads 96.1 %; it was trained longer than "
     "these, and is the best of four": the_answer,
     "97.2 % of 360 pictures that were not learned are read rightly": the_answer,
-}
-UNCOMPUTED = {
-    "These are smaller pictures, of 8 × 8 where MNIST has 28 × 28": "names how large pictures are",
-    "Where is 1 in the picture?": "names the direction 𝟏",
 }
 
 

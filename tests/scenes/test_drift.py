@@ -265,7 +265,16 @@ def test_readouts_are_the_followed_letters():
     assert replace(recipe, readouts=()).clock == "slide"
 
 
+def upwards():
+    """The side view's height is that along 1, which the large picture leaves out."""
+    view = recipe_of(SCENE).views[1]
+    up = np.array(next(mark for mark in view.layers if mark.cloud == "letters").rows[1].weights)
+    np.testing.assert_allclose(up, np.array([1, 1, 1, 1]) / 2)
+    assert np.abs(SHOW @ [1, 1, 1, 1]).max() < ROUNDING
+
+
 CLAIMS = {
+    "upwards is the height along $𝟏 = (1, 1, 1, 1)$": upwards,
     "from a **window** of the last ones, 256 at most": the_setup,
     "The picture follows the 16 letters of *carry no meaning*": the_setup,
     "Vectors have four numbers here.": the_setup,
@@ -301,4 +310,3 @@ CLAIMS = {
     "No more than 0.5 % of the variance": shares,
     "Without norms it is 1.0 % at most.": shares,
 }
-UNCOMPUTED = {"$𝟏 = (1, 1, 1, 1)$": "a definition", "the height along $𝟏": "a name"}

@@ -524,4 +524,3 @@ CLAIMS = {
     "They cost 0.24 nats in the first layer.": by_arithmetic,
     "Why is so little lost in the second layer? Its attention adds little. Without it the loss of the first model grows by 0.03 nats, without that of the first layer by 1.63.": attention_off,
 }
-UNCOMPUTED = {}

@@ -152,6 +152,7 @@ def smaller_steps():
 
 
 CLAIMS = {
+    "showed in 2024 that width three is enough": sixteen,
     "how many layers of three neurons does it take": width,
     "It has three neurons a layer": width,
     "In the end a plane parts the two labels": width,
@@ -178,4 +179,3 @@ CLAIMS = {
     "20,000. Much hangs on the labels: the 4 are all of one of the four sets, which is the one shown here, and two "
     "of the sets none ever fits.": smaller_steps,
 }
-UNCOMPUTED = {"showed in 2024 that width three is enough": "a date, and a theorem"}

@@ -347,7 +347,15 @@ def no_score_along_any():
         assert np.linalg.matrix_rank(left) == 8 - some.shape[1]
 
 
+def the_papers_training():
+    """Source: 004, E.1, and its code."""
+    assert {film.seeds for film in every_film().values()} == {10}
+    assert (films.FALLING["steps"], EXAMPLES) == (17_000, 80_000) and EXAMPLES > 6_000 > films.FALLING_BATCH
+
+
 CLAIMS = {
+    "ten runs each, and without projection the network took three times the steps": the_papers_training,
+    "They train 17,000 steps of 6,000 sequences out of 80,000": the_papers_training,
     "With as many steps as the paper's, 17,000, from 80,000 sequences, and a rate that falls from 0.001 to 0, but "
     f"with 256 sequences a step and two seeds of each norm, four of LayerNorm, the losses end at {both('layer_norm')} with LayerNorm, "
     f"{both('rms_norm')} at its length without projection, {both('short')} at theirs, and {both('none')} without a "
@@ -399,8 +407,4 @@ CLAIMS = {
     "Of the four, its median is far above LayerNorm's.": the_other_norm,
     "The loss falls as fast as with LayerNorm, and the queries have not turned.": as_long,
     "the lines beside are ragged": ragged,
-}
-UNCOMPUTED = {
-    "ten runs each, and without projection the network took three times the steps": "what the paper reports",
-    "They train 17,000 steps of 6,000 sequences out of 80,000": "what the paper says of its training",
 }

@@ -1,14 +1,17 @@
 """What the text of the recorded model says, computed from the recordings that are shipped."""
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import components.scenes
 from components.scenes.model import SCENE
 from components.scenes.model.build import STRIPS
 from components.training.recipes import recipe_of
-from geometry.norms import layer_norm
+from geometry.centering import center
+from geometry.norms import layer_norm, rms_norm
 from learning.language import EPS, from_file, initial, read
 from learning.recording.analysis import verdict
 from learning.recording.digest import from_digest, widest
@@ -126,7 +129,49 @@ def turned():
     said(found["turn_median"].value, "15")
 
 
+def the_axes():
+    """1 is upright and the other two lie in the hyperplane: three directions of seven numbers or fewer."""
+    (points,) = {
+        mark.rows for mark in recipe_of(SCENE).views[0].layers if mark.cloud == "vectors" and mark.rows
+    }
+    axes = np.array([row.weights for row in points])
+    np.testing.assert_array_equal(axes, np.eye(3, axes.shape[1]))
+    np.testing.assert_allclose(recipe_of(SCENE).cloud("vectors").stages({})[1][:, 2], 0, atol=SMALL)
+
+
+def the_spread():
+    """`share_high` has 95 of 100 vectors below it; the plain strip has the middle one."""
+    x = shipped().norms[0].points.astype(float)
+    share = x[:, 2] ** 2 / (x**2).sum(1)
+    assert np.mean(share < shipped().rows[0]["share_high"]) == pytest.approx(0.95, abs=0.02)
+
+
+def the_lines():
+    """Of the program below the sentence."""
+    source = (Path(components.scenes.__path__[0]) / "model" / "text.md").read_text("utf-8")
+    program = next(part for part in source.split("```") if part.startswith("python"))
+    assert len([line for line in program.splitlines()[1:] if line]) == 4
+
+
+def the_turn():
+    """Between what the first norm gives and what it would without its centring, of the trained model."""
+    blocks, weights = stream()
+    x = blocks[0].stream.reshape(-1, 4)
+    gamma, beta = (weights[f"h.0.ln_1.{part}"] for part in ("weight", "bias"))
+    a, b = (gamma * norm(x, eps=EPS) + beta for norm in (layer_norm, rms_norm))
+    angle = np.degrees(np.arccos((a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)))
+    assert np.median(angle) == pytest.approx(shipped().rows[0]["turn"], rel=0.1)
+    assert np.abs(center(x).sum(1)).max() < SMALL
+
+
 CLAIMS = {
+    "the value that 95 of 100 vectors stay below": the_spread,
+    "Three directions are drawn: $𝟏$, the vector of ones, upright, and the two in which the normalised vectors spread "
+    "most.": the_axes,
+    "along the three directions": the_axes,
+    "Your own model takes four lines": the_lines,
+    "so that every vector falls onto the hyperplane $\\sum x = 0$": the_turn,
+    "The turn is the angle between the two outputs": the_turn,
     "which has four layers and works with vectors of four numbers": the_model,
     "You see 600 vectors of the first norm": first,
     "Equal letters stand above each other.": first,
@@ -136,15 +181,4 @@ CLAIMS = {
     "There every gain was 1, and no semi-axis differed from another.": before,
     "Without it the outputs of a typical norm would turn by 15°.": turned,
     "Such a small model has only 4 directions, of which centring takes one": the_model,
-}
-UNCOMPUTED = {
-    "the value that 95 of 100 vectors stay below": "a definition",
-    "Three directions are drawn": "the axes of the picture",
-    "and the two in which": "two axes of the picture",
-    "and the two in which the normalised vectors spread most": "two axes of the picture",
-    "Your own model takes four lines": "the lines of the README",
-    "along the three directions": "the axes of the picture",
-    "$\\sum x = 0$": "a definition",
-    "is the angle between the two outputs": "with and without centring",
-    "the hyperplane $\\sum x = 0$": "a definition",
 }

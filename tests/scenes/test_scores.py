@@ -174,6 +174,7 @@ def numbers_of_the_picture():
     assert MANY == 1000 == len(recipe.cloud("pairs").points) and (QUERIES, KEYS) == (8, 32)
     assert recipe.defaults["a"] == 0.5
     said(np.log(32), "3.47")
+    assert stats.entropy([1, 0, 0]) == 0
     assert stages(recipe, "exact")[0][0] == pytest.approx([64, 63, 64 * 64 / 63])
 
 
@@ -192,6 +193,12 @@ def components_keep_their_variance():
         assert (pairs > 0).all() == (shared == "one") and (pairs < 0).sum() == (
             0 if shared == "one" else 64 * 32
         )
+
+
+def products():
+    """The mean, variance and variance of a product of single components, one to a draw."""
+    q, k = np.random.default_rng(0).standard_normal((2, 200_000))
+    assert (q.mean(), q.var(), (q * k).var()) == pytest.approx((0, 1, 1), abs=0.02)
 
 
 def variance_is_d():
@@ -327,9 +334,13 @@ CLAIMS = {
     "takes all $q$ and $k$ through LayerNorm. **centred**: first their mean": whole_vectors,
     r"The histogram counts all 1,000: pink as they are, blue divided by $d_k^a$, where **power a** is $\frac12$": numbers_of_the_picture,
     r"what 8 more queries pay to 32 keys": numbers_of_the_picture,
-    r"Its **entropy** is $\ln 32 = 3.47$": numbers_of_the_picture,
+    r"Its **entropy** is $\ln 32 = 3.47$ where all keys get the same, and 0 where one gets all.": numbers_of_the_picture,
     "half of them get it with a plus and half with a minus, or all alike. Each component keeps the variance 1": components_keep_their_variance,
+    "have independent components with mean 0 and variance 1, each of the $d_k$ products in $q \\cdot k$ has variance "
+    "1": products,
     "has variance 1, and the sum has variance $d_k$": variance_is_d,
+    "A variance of 1 for each component is not enough.": correlated_variance,
+    "thousands of keys can be told apart": crowding,
     "and divided by it as wide as 1, for every $d_k$": variance_is_d,
     r"Centring leaves $m = d_k - 1$ dimensions, and the cosine of two random directions there has the density "
     r"$$f(c) = \frac{\Gamma(m/2)}{\sqrt\pi\,\Gamma((m-1)/2)} (1 - c^2)^{(m-3)/2}$$ with variance $1/m$. So the variance "
@@ -367,11 +378,4 @@ CLAIMS = {
     r"That the cosine is as small as $1/\sqrt{d_k}$ needs directions": components_keep_their_variance,
     "It gives every vector mean square 1, so the score of two normalised vectors is": whole_vectors,
     "With $d_k = 4$ the entropy without it is 2.38.": soft_by_itself,
-}
-UNCOMPUTED = {
-    "and 0 where one gets all": "the entropy of one weight of 1",
-    "have independent components with mean 0 and variance 1": "what is assumed",
-    "each of the $d_k$ products in $q \\cdot k$ has variance 1": "of a product of two independent ones",
-    "A variance of 1 for each component": "what is assumed",
-    "thousands of keys": "a manner of speaking",
 }

@@ -260,7 +260,24 @@ def every_seed_waits():
     assert FILM.seeds == 32 and all(plateaus(FILM.steps, FILM.loss[seed]) for seed in SEEDS)
 
 
+def interpolated():
+    """Halfway between two checkpoints the first layer's matrix is the mean of theirs."""
+    data, (a, b) = RECIPE.cloud("data"), FILM.steps[5:7]
+    x, half, ends = (
+        data.points,
+        *(
+            (
+                data.stages({"step": float((a + b) / 2)})[1],
+                [data.stages({"step": float(s)})[1] for s in (a, b)],
+            )
+        ),
+    )
+    np.testing.assert_allclose(half, np.mean(ends, axis=0), atol=1e-6)
+    assert len(x) == 200
+
+
 CLAIMS = {
+    "Between two checkpoints of the training the weights are interpolated": interpolated,
     "fold two spirals until a plane parts them": two_arms,
     "Two spirals of points lie in a plane, one arm in each class.": two_arms,
     "It has three neurons a layer": shape,
@@ -293,8 +310,4 @@ CLAIMS = {
     "Try depth 1 and train it. One normalisation of a linear image of the plane covers less than a half of the "
     "sphere": one_layer,
     "All 32 wait on a plateau at least once.": every_seed_waits,
-}
-UNCOMPUTED = {
-    "Between two checkpoints of the training": "names an interval",
-    "There are two guesses.": "counts the sentences that follow",
 }
