@@ -114,7 +114,7 @@ export const MARKS = {
   },
 
   BestQuery(mark, moment) {
-    const { query, largest } = certificateOf(mark.cloud, moment), size = Math.hypot(...query), d = query.length;
+    const { query, largest } = certificateOf(mark.cloud, moment), size = Math.hypot(...query);
     const scale = (largest === 1 ? mark.reach : Math.min(size, mark.reach)) / (size || 1);
     const ends = [...query.map(() => 0), ...query.map((x) => scale * x)];
     return withHeads(still(mark.rows, ends, 2, moment.params), mark.rows.length, mark.arrow);
@@ -467,8 +467,8 @@ const tints = new WeakMap();
  * @param {Mark} mark @param {Moment} moment */
 export function valuesOf(mark, moment) {
   if (!mark.color) return null;
-  const { recipe, stages, at, params, followed } = moment;
-  const { of } = mark.color, live = !("bdata" in of), { cloud } = mark, n = sizeOf(recipe, cloud);
+  const { stages, at, params, followed } = moment;
+  const { of } = mark.color, live = !("bdata" in of), { cloud } = mark;
   const row = shading(mark);
   const now = (mark.only && !Array.isArray(mark.only)) || (live && (!row || row.stage === null || row.over)) ? at[cloud] : null;
   const inputs = [now, of, followed, live ? stages[cloud] : null, seenBy(mark, stages), ...natureOf(mark).tinted.map((name) => params[name])];

@@ -5,7 +5,8 @@
  * notebook (kernel.mjs).
  */
 
-import { h } from "../player/controls.mjs";
+import { h } from "../dom.mjs";
+import { commands } from "../page/commands.mjs";
 import { key } from "../page/keys.mjs";
 import { home, readBack } from "../painter/views.mjs";
 import { read } from "../player/link.mjs";
@@ -79,7 +80,7 @@ export class Figure {
     const root = /** @type {HTMLElement} */ (this.page.querySelector(":scope > [data-slug]"));
     const source = this.giver.dress(root);
     await (drawing ??= library(source));
-    const player = new Player(root);
+    const player = new Player(root, commands);
     this.player = player;
     player.whenShown(() => this.pace.ask());
     for (const news of ["normscape:ready", "normscape:state"]) root.addEventListener(news, () => this.pace.ask());
@@ -178,7 +179,7 @@ const plotlys = new CSSStyleSheet(); // Plotly's own rules, which it writes for 
  * @param {string} source */
 async function library(source) {
   const page = /** @type {any} */ (window), script = h("script", { src: source });
-  /** @type {import("../page/globals.mjs").Plotly | undefined} */ let ours;
+  /** @type {import("../globals.mjs").Plotly | undefined} */ let ours;
   let theirs = page.Plotly;
   Object.defineProperty(page, "Plotly", { configurable: true, get: () => theirs, set(value) { if (document.currentScript === script) ours = value; else theirs = value; } });
   const restore = readBack();

@@ -8,8 +8,8 @@
  *   address of the drawing library, and what opens that which is packed
  */
 
-import { shared } from "../page/globals.mjs";
-import { h } from "../player/controls.mjs";
+import { shared } from "../globals.mjs";
+import { h } from "../dom.mjs";
 import { supply } from "../player/source.mjs";
 import { NAMES } from "./binding.mjs";
 import { Figure } from "./figure.mjs";

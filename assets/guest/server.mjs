@@ -2,7 +2,7 @@
 /** A figure in a Dash application (normscape/scene.js), whose server has routes for it (components/publish/component.py). */
 
 import { Figure } from "./figure.mjs";
-import { h } from "../player/controls.mjs";
+import { h } from "../dom.mjs";
 
 const AWAY = "The server does not answer. Reload the page to try again.";
 const MISSING = "This server has no scenes: import normscape.Scene where the application is made, or call normscape.register(app).";

@@ -2,7 +2,8 @@
 /** The entry: every `[data-slug]` element that appears on the page gets a player, which goes with it. The keys are theirs; where none
  * has the focus, they are those of the page's own scene. */
 
-import { shared } from "./globals.mjs";
+import { shared } from "../globals.mjs";
+import { commands } from "./commands.mjs";
 import { key } from "./keys.mjs";
 import { Player } from "../player/player.mjs";
 
@@ -17,7 +18,7 @@ function attend() {
   }
   for (const root of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-slug]"))) {
     if (players.some((player) => player.root === root)) continue;
-    const player = new Player(root);
+    const player = new Player(root, commands);
     players.push(player);
     player.start();
   }

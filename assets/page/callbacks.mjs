@@ -4,7 +4,7 @@
  * callbacks in the place of what was served for it. Python names them (components/pages/explorer.py).
  */
 
-import { h } from "../player/controls.mjs";
+import { h } from "../dom.mjs";
 
 const FAILED = "This part of the page did not load. Reload the page to try again.";
 

@@ -5,7 +5,7 @@
  * {type: "normscape:height", slug, height}, and may tell its theme, {type: "normscape:theme", theme}.
  */
 
-import { shared } from "./globals.mjs";
+import { shared } from "../globals.mjs";
 
 const SLOW = 4000; // milliseconds
 shared.normscape ??= { players: [] }; // the page is alive (watch.js); the players come later

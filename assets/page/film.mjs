@@ -1,7 +1,7 @@
 // @ts-check
 /** A film of the progress, made in the browser: the panels are drawn onto one canvas, which is recorded. */
 
-import { h, pen } from "../player/controls.mjs";
+import { h, pen } from "../dom.mjs";
 
 const KIND = "video/webm", BITS = 8e6; // a second
 const PIECE = 100, PATIENCE = 5000; // milliseconds of film in a piece, and until one comes at the latest

@@ -4,7 +4,7 @@
  * moves under the pointer. For readers who save data, or asked for calm, both stay still pictures.
  */
 
-import { shared } from "./globals.mjs";
+import { shared } from "../globals.mjs";
 import { calmly, painted, sparing } from "./reading.mjs";
 
 const still = () => calmly() || sparing();

@@ -1,7 +1,7 @@
 // @ts-check
 /** The keys: what each does, and the list of them. */
 
-import { h } from "../player/controls.mjs";
+import { h } from "../dom.mjs";
 import { follows } from "../engine/marks.mjs";
 import { pointCount } from "../player/link.mjs";
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** Presenter mode: the figure fills the screen, the tour's stop is its caption, and one hand on a clicker leads. */
 
-import { h } from "../player/controls.mjs";
+import { h } from "../dom.mjs";
 import { opensElsewhere } from "../player/tour.mjs";
 import { elsewhere } from "./keys.mjs";
 

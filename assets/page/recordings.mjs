@@ -1,8 +1,8 @@
 // @ts-check
 /** Beside the scene of a recorded model: a file to open, a recording beside it, tables to save, and what was opened to delete. */
 
-import { h } from "../player/controls.mjs";
-import { shared } from "./globals.mjs";
+import { h } from "../dom.mjs";
+import { shared } from "../globals.mjs";
 
 /** @param {HTMLElement} part @param {import("../player/player.mjs").Player} shown the player */
 function offer(part, shown) {

@@ -6,7 +6,7 @@
  * @typedef {{entry: Entry, has: number, score: number, said: string, more: Entry[]}} Found the best of a page; more of the same page
  */
 
-import { h } from "../player/controls.mjs";
+import { h } from "../dom.mjs";
 
 const MOST = 8, EACH = 2, LINE = 200; // pages; hits on one; letters of what is told of one
 /** @type {Record<string, string>} */ const NAMES = { chapter: "chapter", word: "word", scene: "scene", text: "text", stop: "tour", question: "question" };

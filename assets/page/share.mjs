@@ -1,7 +1,7 @@
 // @ts-check
 /** What one takes along: the link, the line for another page, and files of what is on the screen. */
 
-import { h } from "../player/controls.mjs";
+import { h } from "../dom.mjs";
 import { canFilm, film } from "./film.mjs";
 import { teaching } from "./teacher.mjs";
 

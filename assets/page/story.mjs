@@ -4,7 +4,7 @@
  * contexts: at most four are held at once, by the figures nearest to the middle of the window; the others are pictures.
  */
 
-import { shared } from "./globals.mjs";
+import { shared } from "../globals.mjs";
 import { painted, sparing } from "./reading.mjs";
 
 const CONTEXTS = 4, NEAR = 1.2, LINE = 0.55; // of the height of the window: how far a living figure may be; where one reads

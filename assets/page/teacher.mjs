@@ -1,7 +1,7 @@
 // @ts-check
 /** A teacher's link: what is on the screen, with the controls for today only, opened at a stop of the tour. */
 
-import { h } from "../player/controls.mjs";
+import { h } from "../dom.mjs";
 import { write } from "../player/link.mjs";
 
 /** Names of controls under the words that a check box has; what computes results is one box. @param {import("../engine/engine.mjs").Recipe} recipe @returns {{label: string, names: string[]}[]} */

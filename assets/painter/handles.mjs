@@ -8,7 +8,7 @@
  */
 
 import { parameterOf } from "../engine/engine.mjs";
-import { h } from "../player/controls.mjs";
+import { h } from "../dom.mjs";
 import { pointsOf } from "../engine/marks.mjs";
 
 const NEAR = 14; // pixels from a point: still on it

@@ -12,7 +12,7 @@
  * @typedef {import("../engine/marks.mjs").Mark} Mark
  * @typedef {import("../engine/marks.mjs").Color} Color
  * @typedef {import("../engine/engine.mjs").Trace} Trace
- * @typedef {import("../page/globals.mjs").Plotly} Plotly or what is private to it, such as its scene or a buffer
+ * @typedef {import("../globals.mjs").Plotly} Plotly or what is private to it, such as its scene or a buffer
  * @typedef {Record<string, any>} Kept buffers of a layer from frame to frame: which, its writer knows
  * @typedef {import("../engine/engine.mjs").View} View
  */

@@ -2,7 +2,7 @@
 /** The picture that a point stands for, such as a handwritten digit: of the point under the pointer, else of the followed one. */
 
 import { unpack } from "../engine/engine.mjs";
-import { h, pen } from "../player/controls.mjs";
+import { h, pen } from "../dom.mjs";
 import { rgb } from "./painter.mjs";
 
 /** @param {import("../engine/engine.mjs").Cloud} cloud one with pictures @param {() => string} ink the colour of full strength

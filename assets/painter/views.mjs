@@ -1,10 +1,10 @@
 // @ts-check
 /** What the figures of a scene need beside their panels: the drawing library, WebGL, a legend, all views as one picture. */
 
-import { shared } from "../page/globals.mjs";
-import { h, pen, readable } from "../player/controls.mjs";
+import { shared } from "../globals.mjs";
+import { h, pen, readable } from "../dom.mjs";
 
-/** @param {string} source @returns {Promise<import("../page/globals.mjs").Plotly>} Plotly, loaded once, when a figure first needs it */
+/** @param {string} source @returns {Promise<import("../globals.mjs").Plotly>} Plotly, loaded once, when a figure first needs it */
 export function plotly(source) {
   shared.normscape.plotly ??= shared.Plotly ? Promise.resolve(shared.Plotly) : new Promise((resolve, reject) => {
     const restore = readBack();

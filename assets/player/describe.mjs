@@ -1,7 +1,7 @@
 // @ts-check
 /** The present state of a scene in plain words, for those who do not see the figure, or want it in words. */
 
-import { h, readable } from "./controls.mjs";
+import { h, readable } from "../dom.mjs";
 import { cloudOf } from "../engine/engine.mjs";
 import { pointCount } from "./link.mjs";
 import { fixed, readout } from "./numbers.mjs";

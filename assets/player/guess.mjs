@@ -1,7 +1,7 @@
 // @ts-check
 /** Predict, then see: a stop of the tour may ask a question first. */
 
-import { h } from "./controls.mjs";
+import { h } from "../dom.mjs";
 
 /** The question of a stop with a button for each answer. @param {{question: string, answers: string[], right: number}} stop
  * @param {(answer: number) => void} guess */

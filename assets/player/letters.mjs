@@ -9,7 +9,7 @@
 
 import { chosen } from "../engine/marks.mjs";
 import { cloudOf } from "../engine/engine.mjs";
-import { h } from "./controls.mjs";
+import { h } from "../dom.mjs";
 
 /** The points that a readout marks, now or at its stage. @param {Readout} r @param {import("../engine/marks.mjs").Moment} moment @returns {number[]} */
 export function marked(r, moment) {

@@ -1,7 +1,8 @@
 // @ts-check
 /** A recipe onto the page: the parts that the player's element has are filled, and a panel is opened for each view. */
 
-import { h, scrubber } from "./controls.mjs";
+import { h } from "../dom.mjs";
+import { scrubber } from "./controls.mjs";
 import { unpack } from "../engine/engine.mjs";
 import { controls } from "./fold.mjs";
 import { letters } from "./letters.mjs";
@@ -142,7 +143,7 @@ async function keep(player, frame) {
 /** A panel's legend, as its view is now. @param {Panel} panel */
 export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend").replaceWith(legend(view));
 
-/** @param {Player} player @param {import("../engine/engine.mjs").View} view @param {import("../page/globals.mjs").Plotly} Plotly @param {Hand} hand */
+/** @param {Player} player @param {import("../engine/engine.mjs").View} view @param {import("../globals.mjs").Plotly} Plotly @param {Hand} hand */
 function build(player, view, Plotly, hand) {
   const element = h("div", { className: "figure", tabIndex: -1 }), fast = !new URLSearchParams(location.hash.slice(1)).has("public");
   player.need("views").append(h("figure", { className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}`, style: `--rows: ${view.rows}`, id: `view-${player.slug}-${view.name}` },

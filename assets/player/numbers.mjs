@@ -5,7 +5,7 @@ import { cloudOf, cloudStages, measures, residual, stages, unpack } from "../eng
 import { accuracy, semiAxes } from "../engine/geometry.mjs";
 import { patterns, pieces } from "../engine/gates.mjs";
 import { certificateOf, fatesOf, follows, layer, measured } from "../engine/marks.mjs";
-import { h } from "./controls.mjs";
+import { h } from "../dom.mjs";
 import { marked } from "./letters.mjs";
 import { defaults } from "./link.mjs";
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** The paragraphs of a text that name stages: lit while one of these is shown; a click goes there. */
 
-import { h, unset } from "./controls.mjs";
+import { h, unset } from "../dom.mjs";
 
 /** The stage that a progress is on its way to, or at. @param {number} progress */
 export const towards = (progress) => Math.ceil(progress - 0.02);

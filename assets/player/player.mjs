@@ -12,10 +12,7 @@ import { unpack } from "../engine/engine.mjs";
 import { edgeOn } from "../engine/geometry.mjs";
 import { handles, release } from "../painter/handles.mjs";
 import { collage, home, plotly } from "../painter/views.mjs";
-import { help } from "../page/keys.mjs";
-import { goOn, present } from "../page/present.mjs";
-import { share } from "../page/share.mjs";
-import { h } from "./controls.mjs";
+import { h } from "../dom.mjs";
 import { description } from "./describe.mjs";
 import { Growth } from "./growth.mjs";
 import { read, split, tooLong, write } from "./link.mjs";
@@ -26,7 +23,15 @@ import { opening } from "./opening.mjs";
 import { ask } from "./source.mjs";
 import { State } from "./state.mjs";
 
-/** @typedef {import("../painter/painter.mjs").Panel} Panel */
+/**
+ * @typedef {import("../painter/painter.mjs").Panel} Panel
+ *
+ * @typedef {object} Commands what the page does for a player
+ * @property {(player: Player) => void} share
+ * @property {(page: Element) => void} help
+ * @property {(player: Player) => void} present
+ * @property {(player: Player) => void} goOn presents again, after a step from one scene to the next
+ */
 
 const PAPER = 660; // pixels of a line on paper
 const REST = 250, NEWS = 2000, SLOW = 4000; // milliseconds
@@ -60,9 +65,10 @@ export class Player {
   #resting = 0;
   /** Whether a hand holds something: nothing settles until it lets go. */ pressed = false;
 
-  /** @param {HTMLElement} root */
-  constructor(root) {
+  /** @param {HTMLElement} root @param {Commands} commands */
+  constructor(root, commands) {
     this.root = root;
+    this.commands = commands;
     this.slug = root.dataset.slug ?? "";
     this.path = location.pathname;
     this.#state = new State(JSON.parse(root.dataset.choices ?? "{}"));
@@ -193,7 +199,7 @@ export class Player {
       await this.#mount();
       if (asked.state.tour && !wrong.length && !stale()) {
         this.#tour?.open(asked.state.tour - 1);
-        goOn(this);
+        this.commands.goOn(this);
       }
     });
   }
@@ -441,11 +447,11 @@ export class Player {
     else this.root.requestFullscreen?.().catch(() => {}); // where a page may not, it stays as it is
   }
 
-  share() { share(this); }
+  share() { this.commands.share(this); }
 
-  help() { help(this.root.closest(".page") ?? document.body); }
+  help() { this.commands.help(this.root.closest(".page") ?? document.body); }
 
-  present() { present(this); }
+  present() { this.commands.present(this); }
 
   /** The picture as it is now, all views beside each other. */
   async save() {

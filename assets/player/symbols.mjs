@@ -1,7 +1,8 @@
 // @ts-check
 /** Letters of the formula that a hand moves: each is a slider, and so are those of its name beside the figure. */
 
-import { fromTrack, h, readable, toTrack, track } from "./controls.mjs";
+import { h, readable } from "../dom.mjs";
+import { fromTrack, toTrack, track } from "./controls.mjs";
 
 /** @typedef {import("../engine/engine.mjs").Parameter} Parameter */
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** On a telephone the views beside the hero, and the numbers, are tabs: one is shown at a time, and drawn when it is. Wide pages show all. */
 
-import { h } from "./controls.mjs";
+import { h } from "../dom.mjs";
 
 /** @typedef {import("./player.mjs").Player} Player */
 

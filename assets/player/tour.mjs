@@ -5,7 +5,7 @@
  * @typedef {{title: string, state: Record<string, string>, html: string, question: string, answers: string[], right: number}} Stop
  */
 
-import { h } from "./controls.mjs";
+import { h } from "../dom.mjs";
 import { question, verdict } from "./guess.mjs";
 
 /** @typedef {ReturnType<typeof tour>} Tour */

@@ -4,8 +4,9 @@
  * with the training: what the worker sends is the recipe of the film so far, of which it leaves out what it has sent.
  */
 
-import { shared } from "../page/globals.mjs";
-import { h, whole } from "./controls.mjs";
+import { shared } from "../globals.mjs";
+import { h } from "../dom.mjs";
+import { whole } from "./controls.mjs";
 import { poll } from "./poll.mjs";
 
 const QUIET = 3000; // milliseconds without an answer after which the page says so

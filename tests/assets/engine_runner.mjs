@@ -30,6 +30,23 @@ const pack = (x) => Buffer.from(Float32Array.from(x).buffer).toString("base64");
 const each = (object, f) => Object.fromEntries(Object.entries(object).map(([name, x]) => [name, f(x)]));
 
 /** A server that answers as it is told, one after the other; "error" is no answer, "hang" one that never comes. */
+/** Run timers on a virtual clock, to the last. */
+function virtually(act) {
+  const { setTimeout } = globalThis, { now } = performance, waiting = [];
+  let time = 0;
+  globalThis.setTimeout = (call, ms = 0) => waiting.push({ time: time + ms, call });
+  performance.now = () => time;
+  act(performance.now);
+  while (waiting.length) {
+    const next = waiting.reduce((first, each) => (each.time < first.time ? each : first));
+    waiting.splice(waiting.indexOf(next), 1);
+    time = next.time;
+    next.call();
+  }
+  Object.assign(globalThis, { setTimeout });
+  performance.now = now;
+}
+
 function script(replies) {
   const asked = [];
   globalThis.fetch = async (url, { body, signal }) => {
@@ -159,10 +176,12 @@ const answers = {
     const found = await recipe(model, unpack, query, life.signal);
     return { found, sent, ears: Object.values(ears).flat().length };
   },
-  async paced({ every, at }) {
-    const calls = [], start = performance.now(), { ask } = paced(() => calls.push(performance.now() - start), every);
-    for (const ms of at) setTimeout(ask, ms);
-    await new Promise((go) => setTimeout(go, at.at(-1) + 3 * every));
+  paced({ every, at }) {
+    const calls = [];
+    virtually((now) => {
+      const { ask } = paced(() => calls.push(now()), every);
+      for (const ms of at) setTimeout(ask, ms);
+    });
     return calls;
   },
   async poll({ replies, end, wrong }) {

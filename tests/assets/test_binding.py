@@ -1,7 +1,5 @@
 """Properties that code sets, and a figure that people move: neither hears its own news; recipes."""
 
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,11 +101,9 @@ def test_a_camera_is_told_where_there_is_one(node):
 
 
 def test_news_is_paced_and_the_last_is_never_lost(node):
-    every = 60
-    calls = node.ask("paced", every=every, at=list(range(0, 400, 7)))
-    assert calls[0] < every and 5 <= len(calls) <= 9
-    assert min(b - a for a, b in pairwise(calls)) > every - 5
-    assert calls[-1] >= 392
+    every, asked = 60, list(range(0, 400, 7))
+    calls = node.ask("paced", every=every, at=asked)
+    assert calls == [0, 60, 120, 180, 240, 300, 360, 420] and calls[-1] >= asked[-1]
 
 
 OLD, NEW = {"key": "", "recipe": "old"}, {"key": "n=7", "recipe": "new"}
