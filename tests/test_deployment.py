@@ -86,6 +86,9 @@ def test_several_processes_need_a_key(several):
     assert settings.read(several | {"SECRET_KEY": KEY}).secret_key == KEY
 
 
+WORKER = ["-m", "celery", "--app", "components.training.celery_app", "worker"]
+
+
 @pytest.mark.parametrize(
     ("command", "own"),
     [
@@ -93,6 +96,8 @@ def test_several_processes_need_a_key(several):
         (["-m", "gunicorn"], {"NORMSCAPE_PREFIX": "/recipe/"}),
         (["-m", "gunicorn", "--workers", "2"], {}),
         (["-m", "components.settings"], {"WEB_CONCURRENCY": "1e3"}),
+        (WORKER, {"REDIS_URL": ""}),
+        (WORKER, {"REDIS_URL": "amqp://broker"}),
     ],
 )
 def test_a_server_with_wrong_settings_says_so_and_ends(command, own):

@@ -2,8 +2,8 @@
 
 import json
 import os
+import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -18,7 +18,7 @@ from flask import Flask
 from components.language.scene import WrongValue
 from components.pages import panel
 from components.pages.follow import Follow
-from components.training import celery_app, jobs, line, runs, store
+from components.training import celery_app, health, jobs, runs, store
 from components.training.celery_app import Queue
 from components.training.line import NOTHING, Line
 from components.web import budget
@@ -31,6 +31,7 @@ SMALL = {"slug": "spiral", "choices": {"n": "40"}, "steps": 100, "lr": 0.01, "se
 LONG = SMALL | {"choices": {"n": "400", "depth": "6"}, "steps": 20_000, "seeds": 32}
 SERVER = shutil.which("redis-server")
 WITHOUT = "no redis-server here: tools/redis_server.py installs it where it may"
+SOON = 15  # seconds within which a page hears that its worker is dead
 SEEN = {}  # by ticket, the step that its page has
 pytestmark = [pytest.mark.servers, pytest.mark.skipif(SERVER is None, reason=WITHOUT)]
 
@@ -70,27 +71,41 @@ def redis(tmp_path_factory):
     server.kill()
 
 
+class Worker:
+    """A Celery worker as compose.yaml starts it, but with quick heartbeats."""
+
+    QUICK = (
+        "from components.training import heartbeat, line\n"
+        "heartbeat.INTERVAL, line.WORKER_TIMEOUT = 0.5, 4.0\n"
+        "from celery.__main__ import main; main()"
+    )
+    COMMAND = ("--app", "components.training.celery_app", "worker", "--concurrency", "1")
+
+    def __init__(self, url, folder):
+        self.folder = folder
+        self.environment = os.environ | {"REDIS_URL": url, "C_FORCE_ROOT": "1", "CACHE_DIR": str(folder)}
+        self.start()
+
+    def start(self):
+        with (self.folder / "log").open("a") as log:
+            command = [sys.executable, "-c", self.QUICK, *self.COMMAND]
+            self.process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log)
+
+    def trainers(self):
+        """The processes that train, which are forks of the main one."""
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def kill(self):
+        for each in [*self.trainers(), self.process]:
+            each.kill()
+        self.process.wait()
+
+
 @pytest.fixture(scope="module")
 def worker(redis, tmp_path_factory):
-    """A Celery worker as compose.yaml starts it: its main process."""
-    log = (tmp_path_factory.mktemp("worker") / "log").open("w")
-    command = [
-        sys.executable,
-        "-m",
-        "celery",
-        "--app",
-        "components.training.celery_app",
-        "worker",
-        "--concurrency",
-        "1",
-    ]
-    environment = os.environ | {"REDIS_URL": redis.url, "C_FORCE_ROOT": "1"}
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
-    yield process
-    for each in [*psutil.Process(process.pid).children(recursive=True), process]:
-        each.kill()
-    process.wait()
-    log.close()
+    worker = Worker(redis.url, tmp_path_factory.mktemp("worker"))
+    yield worker
+    worker.kill()
 
 
 @pytest.fixture
@@ -157,11 +172,43 @@ def test_a_training_goes_through_the_queue_and_the_line_is_shared(queue):
 def test_a_worker_killed_in_the_middle_leaves_a_word_and_the_next_one_trains(queue, worker):
     ticket = join(queue, LONG)
     until(lambda: trains(queue, ticket))
-    for child in psutil.Process(worker.pid).children():
-        child.send_signal(signal.SIGKILL)
-    assert ends(queue, ticket, line.BEAT / 3) == {"state": "lost"}, "Celery knows, before all signs have gone"
+    for child in worker.trainers():
+        child.kill()
+    assert ends(queue, ticket, SOON) == {"state": "lost"}
     after = join(queue, SMALL)
     assert ends(queue, after)["state"] == "done"
+
+
+def healthy(worker):
+    """What the health check of compose.yaml says, and the processor's seconds that it takes."""
+    service = (ROOT / "compose.yaml").read_text().partition("\n  worker:\n")[2]
+    (check,) = re.findall(r"^      test: (.*)$", service.partition("\n  redis:\n")[0], re.M)
+    before = os.times()
+    code = subprocess.run(
+        ["sh", "-c", check.replace("$$", "$").replace("/cache", str(worker.folder))]
+    ).returncode
+    after = os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    return code == 0, spent
+
+
+def test_without_any_worker_page_and_health_say_so_and_go_on_when_one_comes(queue, worker):
+    ticket = join(queue, LONG)
+    until(lambda: trains(queue, ticket))
+    assert health.degraded() == [] and healthy(worker)[0]
+    worker.kill()
+    assert ends(queue, ticket, SOON) == {"state": "lost"}
+    after = join(queue, SMALL)
+    until(lambda: told(queue, after) == {"ahead": 0, "worker": False}, SOON)
+    assert health.degraded() == ["training: no worker"]
+    later = time.time() - 60
+    os.utime(worker.folder / "worker.beat", (later, later))
+    assert not healthy(worker)[0]
+    worker.start()
+    assert ends(queue, after)["state"] == "done"
+    assert health.degraded() == []
+    well, spent = healthy(worker)
+    assert well and spent < 0.1, "seconds of the processor; a question to Celery takes nearly two"
 
 
 def test_redis_away_and_back_loses_nothing_that_was_saved(queue, redis):
@@ -181,7 +228,7 @@ def test_redis_away_and_back_loses_nothing_that_was_saved(queue, redis):
     outcome = ends(queue, ticket)
     assert outcome["state"] == "done" and runs.load(outcome["run"]).seeds == LONG["seeds"]
     later = join(queue, SMALL, "later")
-    assert ends(queue, later)["state"] == "done"
+    assert ends(queue, later)["state"] == "done" and health.degraded() == []
 
 
 def test_redis_away_between_the_ticket_and_the_start_is_no_error(queue, redis):

@@ -12,6 +12,7 @@ import { poll } from "./poll.mjs";
 const QUIET = 3000; // milliseconds without an answer after which the page says so
 const LOST = "The server does not answer at the moment. This page goes on asking; the training goes on where it runs.";
 const SILENT = "The server does not answer. Try again in a moment.";
+const NO_WORKER = "No training worker is running on the server. The training waits, and starts as soon as a worker is there.";
 
 const player = () => shared.normscape.players[0];
 const duration = (/** @type {number} */ s) => (s < 60 ? `${Math.ceil(s)} s` : `${Math.floor(s / 60)} min ${Math.ceil(s % 60)} s`);
@@ -126,6 +127,7 @@ function heard(answer) {
 function under(news) {
   if (!followed) return said;
   if (news.away) return ["running", said[1], "The queue does not answer at the moment. The training goes on where it runs."];
+  if (news.worker === false) return ["running", 0, NO_WORKER];
   if ("ahead" in news) return ["running", 0, news.ahead ? `${news.ahead} before you` : "Starting …"];
   followed.seeds = news.seeds;
   followed.seen = news.step;

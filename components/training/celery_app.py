@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from contextlib import suppress
 from typing import Any
 
-from celery import Celery, Task
-from celery.signals import task_failure, worker_init
+from celery import Celery, Task, bootsteps
+from celery.signals import celeryd_init, task_failure, worker_init
 from kombu.exceptions import OperationalError
 from redis import RedisError
 
-from components.settings import redis_url
+from components.settings import WrongSetting, cache_folder, reach, redis_url
 from components.training import jobs, store
+from components.training.heartbeat import INTERVAL
 from components.training.line import Line
 from components.training.store import PATIENCE
 
 TASK = "normscape.train"
 WAITS = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
 
-celery = Celery("normscape", broker=redis_url(os.environ))
+try:
+    celery = Celery("normscape", broker=redis_url(os.environ))
+except WrongSetting as wrong:
+    sys.exit(f"normscape: {wrong}")
 celery.conf.update(
     task_ignore_result=True,  # the line knows how a training ended
     worker_disable_prefetch=True,  # a call is for whoever is idle
@@ -43,6 +48,43 @@ def bury(task_id: str, **_: object) -> None:
     """Celery sees a process die that trains: its page need not wait until the signs of life have gone."""
     with suppress(store.Away):
         Line(store.here()).bury(task_id)
+
+
+@celeryd_init.connect
+def check(**_: object) -> None:
+    """End a worker's start with one line if it has no Redis; Celery by itself would look for RabbitMQ."""
+    if not redis_url(os.environ):
+        sys.exit("normscape: REDIS_URL is missing: a training worker needs the Redis of its web server")
+    try:
+        reach(os.environ)
+    except WrongSetting as wrong:
+        sys.exit(f"normscape: {wrong}")
+
+
+class Heartbeat(bootsteps.StartStopStep):
+    """The worker's heartbeat while it is connected: in the store, and as a file for a health check.
+
+    A timer of Celery's main loop, and no thread: this process forks.
+    """
+
+    requires = ("celery.worker.consumer.tasks:Tasks",)
+    timer: Any = None  # None until the first connection
+
+    def start(self, consumer: Any) -> None:
+        self.beat()
+        self.timer = consumer.timer.call_repeatedly(INTERVAL, self.beat)
+
+    def stop(self, consumer: Any) -> None:
+        if self.timer:
+            self.timer.cancel()
+
+    def beat(self) -> None:
+        with suppress(store.Away, OSError):
+            Line(store.here()).sign_worker()
+            (cache_folder(os.environ) / "worker.beat").touch()
+
+
+celery.steps["consumer"].add(Heartbeat)
 
 
 @worker_init.connect

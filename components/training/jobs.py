@@ -19,6 +19,7 @@ from components.drawing.figure import document
 from components.language.scene import Choices, Scene, WrongValue, scenes
 from components.scenes.trained import SEEDS
 from components.training import runs, store
+from components.training.heartbeat import beating
 from components.training.line import ASKED, HERE, NOTHING, Line, Trust
 from components.training.recipes import shown
 from learning.film import Film
@@ -116,8 +117,9 @@ def work(ticket: str, worker: str = HERE) -> None:
     if entry is None:
         return
     try:
-        film = _train(line, ticket, Order(**entry["order"]))
-        outcome = film and _kept(film, entry["address"])
+        with beating(lambda: line.beat(ticket)):
+            film = _train(line, ticket, Order(**entry["order"]))
+            outcome = film and _kept(film, entry["address"])
     except store.Away as problem:
         logging.getLogger(__name__).error("a run cannot be kept: %s", problem)
         outcome = {"state": "failed", "words": UNKEPT}

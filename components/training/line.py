@@ -1,8 +1,8 @@
 """The line of trainings: who waits, who is being trained, what their pages are told.
 
-A job is known by its ticket, a text that nobody can guess. Two signs of life decide: its page asks, and
-somebody looks after it: the queue while it waits, then the worker. Both are values that go by themselves, but
-survive a minute of silence. A dead worker is mostly known sooner: by the next one, or by Celery.
+A job is known by its ticket, a text that nobody can guess. Two signs of life decide, values in the store
+that expire by themselves: its page asks, and may be silent for a minute; the heartbeat of its worker expires
+after WORKER_TIMEOUT, that of a job that waits after PATIENCE. One more key exists while any worker is alive.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ MOST_OF_AN_ADDRESS = 4  # several people may share one: a lecture hall
 ASKED = (
     90.0  # seconds without a question after which the page counts as closed; a hidden page asks once a minute
 )
-BEAT = 75.0  # seconds without a sign of life after which a worker counts as dead
+WORKER_TIMEOUT = 10.0  # seconds without a heartbeat after which a worker counts as dead
 PATIENCE = 900.0  # seconds within which a job that waits, and no longer for others, must find a worker
 KEPT = 120.0  # seconds that news wait for their page
 DONE_KEPT = LINE_KEPT = 86400.0
 STEP = 5.0  # seconds by which two clocks differ after a sleep, or a step of one
 HERE = "here"  # the worker where there is but one
+WORKER = "worker"  # the key that exists while any worker is alive
 NOTHING = -1  # the step that a page has seen before the first
 DIGITS = 12  # of a step, at most
 ENTRY = {"order", "owner", "address", "runs", "stop"}
@@ -126,7 +127,8 @@ class Line:
         if any(line[name]["runs"] for name in ahead):  # a worker is there, and will come to this one
             self.store.exchange(_beat(ticket, PATIENCE), [])
             found.alive = True
-        return json.dumps({"ahead": len(ahead)})
+            return json.dumps({"ahead": len(ahead)})
+        return json.dumps({"ahead": len(ahead)} | ({} if self.has_worker() else {"worker": False}))
 
     def outcome(self, ticket: str, found: Glance | None = None) -> Outcome | None:
         """How a job has ended, None while it has not. One that nobody looks after any more is lost."""
@@ -181,19 +183,30 @@ class Line:
                 line[ticket]["runs"] = worker
                 started.append(line[ticket])
 
-        self.store.exchange(_beat(ticket, BEAT), [])
+        self.beat(ticket)
         self._change(mark)
         return started[0] if started else None
 
+    def beat(self, ticket: str) -> None:
+        """Heartbeat of the worker that trains a ticket."""
+        self.store.exchange(_beat(ticket, WORKER_TIMEOUT), [])
+
+    def sign_worker(self) -> None:
+        """Heartbeat of any worker, idle or not."""
+        self.store.set(WORKER, b"1", WORKER_TIMEOUT)
+
+    def has_worker(self) -> bool:
+        return self.store.get(WORKER) is not None
+
     def pulse(self, ticket: str) -> str:
-        """A sign of life of the worker; what it should do: "go", "stop", or "gone" if it is given up.
+        """What the worker should do: "go", "stop", or "gone" if the job is given up.
 
         "silent" if the page has not asked for a while: it may come back.
         """
         entry = self._read().get(ticket)
         if entry is None:
             return "gone"
-        if self.store.exchange(_beat(ticket, BEAT), [f"asked:{ticket}"]) == [None]:
+        if self.store.get(f"asked:{ticket}") is None:
             return "silent"
         return "stop" if entry["stop"] else "go"
 

@@ -24,6 +24,7 @@ from typing import IO
 
 from components.settings import cache_folder
 from components.training import jobs, store
+from components.training.heartbeat import beating
 from components.training.line import Line
 
 ROOT = Path(__file__).parents[2]
@@ -67,6 +68,9 @@ class Local:
             self.ending = weakref.finalize(self, _end, self.process)  # it goes with its application
         except OSError as problem:  # no memory, or too many processes
             self._ended(str(problem))
+        if not self.wait:  # no failure just before: the process will sign by itself in a moment
+            with suppress(store.Away):
+                Line(store.here()).sign_worker()
 
     def _ended(self, why: object) -> None:
         """Tidy up, and say when the next one comes."""
@@ -105,15 +109,16 @@ def _serve(lock: IO[str]) -> None:
     line, idle = Line(store.here()), 0.0
     with suppress(store.Away):
         line.bury()  # who holds the lock is the only one
-    with suppress(ImportError):  # each job will say so
-        importlib.import_module("learning.training")
-    os.nice(MODEST)
-    while idle < LAZY and _there(lock) and not _ended(GLANCE):
-        with suppress(store.Away):
-            ticket = line.next()
-            idle = 0.0 if ticket else idle + GLANCE
-            if ticket:
-                jobs.work(ticket)
+    with beating(line.sign_worker):
+        with suppress(ImportError):  # each job will say so
+            importlib.import_module("learning.training")
+        os.nice(MODEST)
+        while idle < LAZY and _there(lock) and not _ended(GLANCE):
+            with suppress(store.Away):
+                ticket = line.next()
+                idle = 0.0 if ticket else idle + GLANCE
+                if ticket:
+                    jobs.work(ticket)
 
 
 def _there(lock: IO[str]) -> bool:

@@ -246,8 +246,8 @@ def answered(route, status):
 
 
 @pytest.mark.allow_errors("Failed to load resource|ERR_|did not respond")
-def test_a_server_out_of_reach_is_told_at_a_click_and_while_it_trains(page):
-    """And both go on when it is back."""
+def test_a_server_or_worker_out_of_reach_is_told_at_a_click_and_while_it_trains(page):
+    """And all go on when it is back."""
     visit(page, LONG)
     page.route(re.compile("_dash-update-component"), lambda route: route.abort())
     order(page, steps=STEPS, seeds=4)
@@ -258,6 +258,10 @@ def test_a_server_out_of_reach_is_told_at_a_click_and_while_it_trains(page):
     page.context.set_offline(True)
     words(page, "The server does not answer at the moment")
     page.context.set_offline(False)
+    words(page, "Step [1-9]")
+    page.route(TICKET, lambda route: route.fulfill(json={"ahead": 0, "worker": False}))
+    words(page, "No training worker is running")
+    page.unroute_all()
     words(page, "Step [1-9]")
     page.click("#train-stop")
     words(page, r"of 4 solve it after [\d,]+ steps")

@@ -20,7 +20,7 @@ from components.drawing.figure import document
 from components.language.scene import WrongValue, scenes
 from components.pages import follow, panel
 from components.settings import cache_folder
-from components.training import jobs, line, runs, store
+from components.training import health, heartbeat, jobs, line, runs, store
 from components.training.line import MOST_OF_AN_ADDRESS, MOST_WAITING, Line, Refused
 from components.training.recipes import recipe_of, shown
 from components.training.worker import Local
@@ -40,10 +40,12 @@ JUNK = st.recursive(
 
 @pytest.fixture
 def queue(tmp_path, monkeypatch):
-    """A line of the test's own; what runs in this process uses its store too."""
+    """A line of the test's own with a worker; what runs in this process uses its store too."""
     monkeypatch.setenv("CACHE_DIR", str(tmp_path))
     store.clear()
-    yield Line(store.here())
+    queue = Line(store.here())
+    queue.store.set(line.WORKER, b"1", 3600)
+    yield queue
     store.clear()
 
 
@@ -155,6 +157,58 @@ def test_a_job_without_a_sign_of_life_is_lost(queue):
     assert queue.pulse(ticket) == "gone"
 
 
+def later(monkeypatch, seconds):
+    """Let both clocks be later, and stand still then."""
+    now, wall = time.monotonic(), time.time()
+    monkeypatch.setattr(time, "monotonic", lambda: now + seconds)
+    monkeypatch.setattr(time, "time", lambda: wall + seconds)
+
+
+def test_a_dead_worker_is_known_within_fifteen_seconds_and_a_short_pause_is_no_death(queue, monkeypatch):
+    page, ticket = follow.Follow(queue, Idle()), join(queue)
+    queue.start(ticket)
+    later(monkeypatch, 8)
+    assert told(page, ticket) is None
+    later(monkeypatch, 4)
+    assert told(page, ticket) == {"end": {"state": "lost"}}
+
+
+def test_a_step_that_takes_longer_than_a_heartbeat_is_no_death(queue, monkeypatch):
+    """Nor is one that is longer than the worker may be silent: a thread signs meanwhile."""
+    real, seen = training.train, []
+    monkeypatch.setattr(line, "WORKER_TIMEOUT", 0.4)
+    monkeypatch.setattr(heartbeat, "INTERVAL", 0.05)
+
+    def train(*task, **numbers):
+        time.sleep(1)
+        seen.append(queue.outcome(ticket))
+        yield from real(*task, **numbers)
+
+    monkeypatch.setattr(training, "train", train)
+    ticket = join(queue)
+    jobs.work(ticket)
+    assert seen == [None] and queue.outcome(ticket)["state"] == "done"
+
+
+def test_without_a_worker_page_and_health_say_so_until_one_comes(queue, monkeypatch):
+    ticket, page = join(queue), follow.Follow(queue, Idle())
+    queue.sign_worker()
+    assert told(page, ticket) == {"ahead": 0} and health.degraded() == []
+    later(monkeypatch, 15)
+    assert told(page, ticket) == {"ahead": 0, "worker": False}
+    assert health.degraded() == ["training: no worker"]
+    queue.sign_worker()
+    assert told(page, ticket) == {"ahead": 0} and health.degraded() == []
+
+
+def test_a_worker_that_nobody_needs_is_not_missed(queue):
+    """The own process ends after a while without work."""
+    queue.store.delete(line.WORKER)
+    assert health.degraded() == []
+    queue.close(join(queue))
+    assert health.degraded() == []
+
+
 STRANGE = ["f" * 32, "nobody's", "", "\ud800", "x" * 10**6]
 
 
@@ -170,9 +224,10 @@ def test_a_ticket_that_nobody_gave_out_moves_nothing(queue, monkeypatch, ticket)
 
 
 def test_a_page_that_is_silent_for_a_minute_is_there(queue, monkeypatch):
-    ticket, now = join(queue), time.monotonic()
+    ticket = join(queue)
     queue.start(ticket)
-    monkeypatch.setattr(time, "monotonic", lambda: now + 60)
+    later(monkeypatch, 60)
+    queue.beat(ticket)
     assert queue.pulse(ticket) == "go" and queue.outcome(ticket) is None
 
 
@@ -195,8 +250,7 @@ def test_the_folder_of_the_line_does_not_grow(queue, monkeypatch):
     for k in range(40):
         with suppress(Refused):
             join(queue, owner=f"other {k}", address="one")
-    now = time.monotonic()
-    monkeypatch.setattr(time, "monotonic", lambda: now + line.PATIENCE + 1)
+    later(monkeypatch, 3600)
     ticket = join(queue, owner="last")
     assert set(queue.store.sizes("")) <= {"line", f"asked:{ticket}", f"beat:{ticket}"}
 
@@ -502,6 +556,22 @@ def test_a_worker_that_dies_at_its_start_is_given_time(queue, monkeypatch, caplo
     assert len(caplog.messages) == len(started) and "ended at its start: 1" in caplog.messages[0]
 
 
+def test_a_worker_that_always_dies_at_its_start_is_said_within_fifteen_seconds(queue, monkeypatch):
+    """At first it is expected, and the page is told nothing of it."""
+    queue.store.delete(line.WORKER)
+    now, real, said = [1000.0], subprocess.Popen, []
+    monkeypatch.setattr(subprocess, "Popen", lambda _, **options: real(["false"], **options))
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    page, ticket = follow.Follow(queue, Local()), join(queue)
+    for _ in range(15):
+        said.append("worker" in told(page, ticket))
+        if page.workers.process:
+            page.workers.process.wait()
+        now[0] += 1
+    assert said == sorted(said) and not said[0] and said[-1], said
+    assert health.degraded() == ["training: no worker"]
+
+
 @pytest.mark.servers
 def test_a_worker_goes_with_its_application(queue):
     local = Local()
@@ -517,10 +587,12 @@ def test_a_process_that_cannot_be_started_is_no_error_of_the_page(queue, monkeyp
         raise OSError("too many processes")
 
     monkeypatch.setattr(subprocess, "Popen", popen)
-    assert told(follow.Follow(queue, Local()), join(queue)) == {"ahead": 0}
+    queue.store.delete(line.WORKER)
+    assert told(follow.Follow(queue, Local()), join(queue)) == {"ahead": 0, "worker": False}
+    assert health.degraded() == ["training: no worker"]
 
 
-SOON = 60  # seconds; signs of life last longer
+SOON = 60  # seconds
 
 
 def ended(queue, workers, ticket):
@@ -545,7 +617,6 @@ def test_one_worker_of_a_machine_trains_and_when_it_is_gone_the_next(queue, loca
 
     local[0].process.kill()
     local[0].process.wait()
-    assert SOON < line.BEAT, "the next worker knows, before the signs of life have gone"
     assert ended(queue, local[0], first) == {"state": "lost"}
     assert ended(queue, local[0], second)["state"] == "done"
 
