@@ -1,4 +1,4 @@
-"""What a recipe cannot mean is refused when it is made, in a line: the part, what is wrong, what would do."""
+"""Checks of a recipe: what it cannot mean is refused in a line: the part, what is wrong, what would do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
 from html import unescape
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -52,20 +52,17 @@ from components.language.marks import (
     color_of,
     hand_of,
 )
+from components.language.recipe import COLUMNS, Recipe, View
 from components.language.text import formula
 from components.theme import ROLES, SCALES
 from geometry import Affine
 from geometry.entries import Entries
 from geometry.gates import FATES
 
-if TYPE_CHECKING:
-    from components.language.recipe import Recipe, View
-
 FEW = 6  # names that a message shows, the likeliest first
 MOST_SEEN = 512  # points that each point of another cloud sees
 MOST_GATES = 52  # neurons, whose signs the browser keeps in one number
 MOST_KEYS = 256  # of which each is held against all others, in each frame
-COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")
 COMMAND = re.compile(r"\\[a-zA-Z]+")  # what the converter leaves of a command that it does not know
 LINK = re.compile(r"[a-z]+(\?[^\s#?]*)?")  # of this site: it leads nowhere else
 LETTER = re.compile(r"<mi>([^<]+)</mi>")

@@ -1,12 +1,13 @@
-"""Where a view's axes end: what it shows decides that, in one place for all scenes.
+"""Framing: the ranges of a view's axes, computed from what the view shows, in one place for all scenes.
 
-A view without `ranges` is framed when its recipe is made. What is seen at first is whole, and in the
-middle. There is more room where the other stages and the ends of the sliders need it, as long as the sphere
-or circle (without one: what is seen at first) keeps the share HERO of the smaller side of the panel. A plane
-that is much wider than high gets axes as wide as the whole stage (`View.wide`). A stage of a 3D view, or of a
-plane that is `reaching`, that shows more is seen from farther away, and one that would be small from nearer,
-it alone: the axes are wider or narrower there, around the middle of what it shows (`View.room`). So they are
-where a slider moves something out of a view that is `reaching` (`View.wider`). Guides decide nothing.
+A view without `ranges` is framed when its recipe is finished (`components.language.finish`). What is seen at
+first is whole, and in the middle. There is more room where the other stages and the ends of the sliders need
+it, as long as the sphere or circle (without one: what is seen at first) keeps the share HERO of the smaller
+side of the panel. A plane that is much wider than high gets axes as wide as the whole stage (`View.wide`). A
+stage of a 3D view, or of a plane that is `reaching`, that shows more is seen from farther away, and one that
+would be small from nearer, it alone: the axes are wider or narrower there, around the middle of what it shows
+(`View.room`). So they are where a slider moves something out of a view that is `reaching` (`View.wider`).
+Guides decide nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -37,11 +38,9 @@ from components.language.marks import (
     Trail,
     indices,
 )
+from components.language.recipe import WIDE_ASPECT, Parameter, Recipe, View, Wider, identity_zoom
 from geometry.entries import Entries
 from geometry.perspective import NEAREST, perspective, sides
-
-if TYPE_CHECKING:
-    from components.language.recipe import Parameter, Recipe, View
 
 Array = np.ndarray
 T = TypeVar("T")
@@ -62,37 +61,10 @@ AT_ONCE = 200  # points: so small a product of matrices is left to one thread, a
 ONE = 1e-9  # of their distance from 0: points that are so near one another are one
 SMALL = 0.52  # of the picture: a stage that shows less is seen from nearer
 SEEN = 0.1  # opacity: less is a hint
-WIDE, STAGE = 1.5, 2.3  # as many times as wide as high: what has the whole width, and a panel that has it
+STAGE = 2.3  # as many times as wide as high: a panel that has the whole width
 TALL = 0.8  # of the height of that: a sphere or circle
 Box = tuple[Array, Array]  # its middle, and half of each side
 MANY, GENTLY = 40, 1.4  # steps in which a guide is shortened, and how much in one at most
-
-
-def same(dims: int) -> tuple[float, ...]:
-    """As wide as else, in the same place."""
-    return (1.0,) + (0.0,) * dims
-
-
-@dataclass(frozen=True)
-class Wider:
-    """Where a parameter moves the axes of a view: at each of its `stops`, that rise; straight between them.
-
-    log: whether straight in its logarithm. room: for each stop and stage how many times as wide as else they
-    are there, and how far their middle is moved along each axis."""
-
-    parameter: str
-    log: bool
-    stops: Sequence[float]
-    room: Sequence[Sequence[Sequence[float]]]
-
-    def at(self, value: float) -> Array:
-        """(stages, 1 + dims): where it has this value."""
-        rows, stops = np.array(self.room), np.array(self.stops)
-        if self.log:  # below the smallest is a notch for 0
-            value, stops = float(np.log(max(value, stops[0]))), np.log(stops)
-        place = float(np.interp(value, stops, range(len(rows))))
-        k = min(int(place), len(rows) - 2)
-        return rows[k] + (place - k) * (rows[k + 1] - rows[k])
 
 
 def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
@@ -172,7 +144,7 @@ def _moved(seen: _Seen, view: View, stage: int, *, nearer: bool) -> Moved | None
 
 def _wider(shown: _Shown, view: View) -> tuple[Wider, ...]:
     """For each slider whose ends move points out of a view, how the axes follow there."""
-    seen, recipe, found, usually = _Seen(shown, view), shown.recipe, [], same(view.dims)
+    seen, recipe, found, usually = _Seen(shown, view), shown.recipe, [], identity_zoom(view.dims)
     usual = view.room or [usually] * len(recipe.stages)
 
     def out(params: Params, stage: int, row: Sequence[float]) -> tuple[float, ...]:
@@ -197,13 +169,13 @@ def ends(p: Parameter) -> list[float]:
 def _out(seen: _Seen, view: View, held: Sequence[Array], usual: Sequence[float]) -> tuple[float, ...]:
     """How much wider than usual, and where, the axes hold the points that would leave them."""
     if not held:
-        return same(view.dims)
+        return identity_zoom(view.dims)
     (times, *by), points = usual, np.concatenate(held)
     flat, _ = on_paper(view.moved(times, by), points, view.camera)
     first, last = flat.min(0), flat.max(0)
     small = bool(view.between) and times > 1 and (last - first).max() / 2 < SMALL
     if max(-first.min(), last.max()) <= 1 and not small:
-        return same(view.dims)
+        return identity_zoom(view.dims)
     low, high = np.array(view.ranges, float).T
     scaled = (points - (low + high) / 2) / (high - low)
     if view.dims == 2:
@@ -551,7 +523,7 @@ def _in_plane(views: Sequence[_Seen]) -> list[Box]:
     low, high = seen.first.min(0), seen.first.max(0)
     center, spread = (low + high) / 2, (high - low) / 2 / FULL
     most = min(float(np.ptp(hero, axis=0).max()) for hero in seen.heroes) / 2 / HERO
-    if spread[0] > WIDE * spread[1] > 0:
+    if spread[0] > WIDE_ASPECT * spread[1] > 0:
         reach = np.maximum(spread, [0, most * HERO / TALL])
         most_each = np.maximum(reach, [STAGE * reach[1], 0])
     else:
@@ -561,7 +533,9 @@ def _in_plane(views: Sequence[_Seen]) -> list[Box]:
         if (reach >= most_each).all():
             break
         out = np.abs(points - center).max(0, initial=0) / FULL
-        reach = np.maximum(reach, np.minimum(most_each, out if reach[0] > WIDE * reach[1] else out.max()))
+        reach = np.maximum(
+            reach, np.minimum(most_each, out if reach[0] > WIDE_ASPECT * reach[1] else out.max())
+        )
     return [(center, reach)]
 
 

@@ -1,6 +1,7 @@
 """A recipe: the parameters, clouds, pipelines and views of one scene for one set of choices, as data.
 
-Whoever holds a recipe can run it: `components.drawing.figure` in Python, `engine.mjs` in the browser. The
+Scenes write recipes; `components.language.finish` checks and frames them before they are shown. Whoever holds
+a finished recipe can run it: `components.drawing.figure` in Python, `engine.mjs` in the browser. The
 words are those of docs/design.md; `components.language.packing` is the form in which it travels.
 """
 
@@ -13,10 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from components.language.checks import COLUMNS, check
 from components.language.cloud import Array, Cloud, Measure, Moment, Params, Row
-from components.language.framing import WIDE, Wider, framed, same
 from components.language.marks import Counted, Followed, Highest, Mark
+
+WIDE_ASPECT = 1.5  # width over height: a first view at least this wide takes the whole width of the figure
+COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")  # that a table can have
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,37 @@ class Parameter:
     vector: bool = False
 
 
+def identity_zoom(dims: int) -> tuple[float, ...]:
+    """Scale 1 and no offset along each axis."""
+    return (1.0,) + (0.0,) * dims
+
+
+@dataclass(frozen=True)
+class Wider:
+    """How a parameter zooms the axes of a view: at each of its `stops`, that rise; straight between them.
+
+    log: whether straight in its logarithm. room: for each stop and stage the scale of the axes, relative to
+    where they are else, and the offset of their middle along each axis."""
+
+    parameter: str
+    log: bool
+    stops: Sequence[float]
+    room: Sequence[Sequence[Sequence[float]]]
+
+    def at(self, value: float) -> Array:
+        """(stages, 1 + dims): scale and offsets at this value of the parameter."""
+        rows, stops = np.array(self.room), np.array(self.stops)
+        if self.log:  # below the smallest is a notch for 0
+            value, stops = float(np.log(max(value, stops[0]))), np.log(stops)
+        place = float(np.interp(value, stops, range(len(rows))))
+        k = min(int(place), len(rows) - 2)
+        return rows[k] + (place - k) * (rows[k + 1] - rows[k])
+
+
 @dataclass(frozen=True)
 class View:
-    """A panel with layers and fixed axes; `ranges` is one (low, high) a display axis; none: the recipe frames
-    the view to what it shows (`components.language.framing`), and of `camera` counts the direction.
+    """A panel with layers and fixed axes; `ranges` is one (low, high) a display axis; none: they are
+    computed from what the view shows (`components.language.framing`), and of `camera` counts the direction.
 
     One view is full, two stand side by side; of three the first is large. With a `strip` the last is small:
     the second of two narrow, the third of three low.
@@ -82,7 +111,7 @@ class View:
         more = np.array([each.at(params[each.parameter]) for each in self.wider] if params else [])
         if not self.room and not len(more):
             return self
-        rows = np.array(self.room) if self.room else np.full_like(more[0], same(self.dims))
+        rows = np.array(self.room) if self.room else np.full_like(more[0], identity_zoom(self.dims))
         if len(more):
             rows[:, 0] *= more[:, :, 0].max(0)
             rows[:, 1:] += more[:, :, 1:].sum(0)
@@ -106,7 +135,7 @@ class View:
         if self.dims == 3 or not self.equal or not self.ranges:
             return False
         across, up = (high - low for low, high in self.ranges)
-        return across >= WIDE * up
+        return across >= WIDE_ASPECT * up
 
 
 @dataclass(frozen=True)
@@ -264,7 +293,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Recipe:
-    """One scene for one set of choices. Raises WrongRecipe for what it cannot mean.
+    """One scene for one set of choices, as plain data.
 
     formula: LaTeX; a piece in \\class{stage-k}{…} is marked at k. A long one goes on in a new line at
     \\quad or \\allowbreak.
@@ -282,11 +311,6 @@ class Recipe:
     progress: float = 0.0
     follow: int = 0
     clock: str = ""
-
-    def __post_init__(self) -> None:
-        check(self)
-        for name, value in zip(("clouds", "views"), framed(self), strict=True):
-            object.__setattr__(self, name, value)
 
     @cached_property
     def defaults(self) -> dict[str, float]:

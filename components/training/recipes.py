@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from components.language.finish import finished
 from components.language.link import State, parse
 from components.language.recipe import Recipe
 from components.language.scene import Choices, File, Scene, WrongValue
@@ -55,14 +56,14 @@ def built(scene: Scene, choices: Choices) -> Recipe:
 
 def _built(scene: Scene, choices: Choices) -> Recipe:
     if scene.training is None:
-        return scene.build(choices, *given(scene, choices))
+        return finished(scene.build(choices, *given(scene, choices)))
     task, films = scene.training.task(choices), scene.training.films(choices)
     return shown(scene, choices, film_for(choices, *task, films))
 
 
 def shown(scene: Scene, choices: Choices, film: Film) -> Recipe:
     """The recipe of a film of a scene that is trained, wherever the film comes from."""
-    return scene.build(choices, film, *given(scene, choices))
+    return finished(scene.build(choices, film, *given(scene, choices)))
 
 
 def recipe_of(scene: Scene, **choices: Any) -> Recipe:

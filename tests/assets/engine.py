@@ -9,7 +9,6 @@ import base64
 import json
 import shutil
 import subprocess
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,9 +71,7 @@ def as_sent(recipe):
             Pipeline(tuple(_seeing(step, sent) for step in p.steps)) for p in (c.place, c.pipeline)
         )
         sent[c.name] = replace(c, points=c.points.astype(np.float32), place=place, pipeline=pipeline)
-    found = copy(recipe)  # with the views that are sent: nothing is framed anew
-    object.__setattr__(found, "clouds", tuple(sent.values()))
-    return found
+    return replace(recipe, clouds=tuple(sent.values()))
 
 
 def _seeing(step, clouds):

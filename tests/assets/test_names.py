@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.drawing.projection import project
-from components.language.framing import Wider, same
 from components.language.packing import packed
-from components.language.recipe import View
+from components.language.recipe import View, Wider, identity_zoom
 from tests.assets.engine import Node
 
 RNG = np.random.default_rng(4)
@@ -35,7 +34,7 @@ def test_points_are_where_python_has_them(node, camera, size):
     np.testing.assert_allclose(np.reshape(got, (-1, 2)), want + np.array(size) / 2, rtol=1e-5, atol=SINGLE)
 
 
-SAME = same(3)
+SAME = identity_zoom(3)
 STAGES = ((1.0, 0, 0, 0), (2.5, 3.0, -1.0, 0.5), (0.7, 0, 0, 2.0))
 WIDER = (
     Wider("a", False, (-1.0, 0.0, 4.0), (STAGES, (SAME,) * 3, STAGES[::-1])),

@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 
 from components.language.cloud import Attention, Cloud, LargestWeight, Row, rows
+from components.language.finish import finished
 from components.language.marks import (
     Average,
     BestQuery,
@@ -119,7 +120,7 @@ def fresh(d):
         found.append(Cloud("cells", grid / 3 - 1))
     parameters = (Parameter("gain", "g", 1, -2, 2), Parameter("eps", "ε", 1e-5, 1e-8, 10, scale="log"))
     view = View("view", "", layers(d), ((-3, 3),) * d, dims=d, axes=("x", "y") if d == 2 else ())
-    return Recipe(("x", "u", "g"), parameters, tuple(found), (view,), table=Table("x"))
+    return finished(Recipe(("x", "u", "g"), parameters, tuple(found), (view,), table=Table("x")))
 
 
 recipe = cache(fresh)  # which remembers where its points were last

@@ -8,6 +8,7 @@ import pytest
 
 from components.language.checks import WrongRecipe
 from components.language.cloud import Cloud, LargestWeight, Row, rows
+from components.language.finish import finished
 from components.language.marks import (
     Carry,
     Cells,
@@ -253,7 +254,7 @@ MISTAKES = {
 def test_a_mistake_is_one_helpful_line(name):
     make, message = MISTAKES[name]
     with pytest.raises(WrongRecipe) as refused:
-        make()
+        finished(make())
     text = str(refused.value)
     assert re.search(message, text) and "\n" not in text and len(text) < 300, text
     assert re.fullmatch(".+: .+; .+", text), "the part, what is wrong, what would do"
@@ -269,14 +270,14 @@ def test_the_recipe_itself_is_fine():
 def test_a_slider_has_finite_numbers(field, value):
     assert {"value", "min", "max", "step"} <= {f.name for f in fields(Parameter)}
     with pytest.raises(WrongRecipe, match="not finite"):
-        changed(parameters=(replace(PARAMETER, **{field: value}),))()
+        finished(changed(parameters=(replace(PARAMETER, **{field: value}),))())
 
 
 def test_a_view_has_two_dimensions_or_three():
     with pytest.raises(WrongRecipe, match="dims is 2 or 3"):
-        replace(recipe(3), views=(View("v", "", (), ((-1, 1),), dims=1),))
+        finished(replace(recipe(3), views=(View("v", "", (), ((-1, 1),), dims=1),)))
 
 
 def test_a_camera_is_an_eye_or_an_eye_and_what_it_looks_at():
     with pytest.raises(WrongRecipe, match="a camera of 4 numbers"):
-        replace(recipe(3), views=(View("v", "", (), ((-1, 1),) * 3, camera=(1, 1, 1, 0)),))
+        finished(replace(recipe(3), views=(View("v", "", (), ((-1, 1),) * 3, camera=(1, 1, 1, 0)),)))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from components.language.cloud import Cloud, rows
+from components.language.finish import finished
 from components.language.framing import EDGE, FULL, HERO, HEROES, LETTERS, TALL, on_paper
 from components.language.marks import Disc, Labels, Line, Points
 from components.language.recipe import Parameter, Recipe, View
@@ -20,7 +21,7 @@ X = RNG.normal(size=(60, 3)) + np.array([3.0, -1.0, 0.5])
 
 
 def recipe(layers, made, *, dims=3, stages=("one",), parameters=(), **view):
-    return Recipe(stages, parameters, made, (View("v", "", layers, dims=dims, **view),))
+    return finished(Recipe(stages, parameters, made, (View("v", "", layers, dims=dims, **view),)))
 
 
 def seen(made, mark=0, progress=0.0, **params):
@@ -144,7 +145,8 @@ def test_a_stage_that_shows_little_is_seen_from_nearer():
     layers = (Line("ring", "sphere", rows(np.eye(3)), order=ring[1]), Points("x", "input", rows(np.eye(3))))
     grown = cloud(0.3 * RNG.normal(size=(40, 3)), Affine(12 * np.eye(3)))
     view = View("v", "", layers)
-    made = Recipe(("one", "far"), (), (cloud(ring[0], name="ring"), grown), (view,), progress=1.0)
+    clouds_ = (cloud(ring[0], name="ring"), grown)
+    made = finished(Recipe(("one", "far"), (), clouds_, (view,), progress=1.0))
     shares = []
     for progress in (0.0, 1.0):
         points = made.layer_points(made.views[0].layers[0], made.defaults, progress)
@@ -203,7 +205,7 @@ def test_ranges_that_are_given_stay():
 def test_views_in_space_have_one_scale_and_own_middles():
     marks = [Points(name, "input", rows(np.eye(3))) for name in ("x", "y")]
     views = tuple(View(mark.cloud, "", (mark,)) for mark in marks)
-    made = Recipe(("one",), (), (cloud(X), cloud(2 * X + 8, name="y")), views)
+    made = finished(Recipe(("one",), (), (cloud(X), cloud(2 * X + 8, name="y")), views))
     one, other = (np.array(view.ranges) for view in made.views)
     np.testing.assert_allclose(np.ptp(one, axis=1), np.ptp(other, axis=1))
     assert np.abs(one.mean(1) - other.mean(1)).min() > 1

@@ -7,9 +7,10 @@ import pytest
 
 from components.drawing.figure import figure
 from components.language.cloud import Cloud, Row, rows
+from components.language.finish import finished
 from components.language.marks import Followed, Points, Trail
 from components.language.packing import pack, packed
-from components.language.recipe import Residual
+from components.language.recipe import Recipe, Residual, View
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Track
 from geometry.distributions import best_threshold, histogram
 from tests.components.recipes import FADE, fresh, recipe
@@ -149,6 +150,23 @@ def test_histogram_counts_what_is_outside_in_the_outermost_bins():
 )
 def test_best_threshold(values, classes, want):
     assert best_threshold(np.array(values, float), np.array(classes)) == pytest.approx(want, rel=EXACT)
+
+
+def test_a_recipe_is_plain_data_until_it_is_finished():
+    """Neither its checks nor its framing run when it is made; `finished` gives another, and leaves it."""
+    points, show = Cloud("x", np.array([[0.0, 1.0], [2.0, 3.0]])), rows(np.eye(2))
+    views = (View("v", "", (Points("x", "input", show),), dims=2),)
+    made = Recipe(("one",), (), (points,), views)
+    assert made.views is views and made.clouds[0] is points
+    assert finished(made).views[0].ranges and not made.views[0].ranges
+    wrong = replace(made, follow=9)
+    with pytest.raises(ValueError, match="there is no point 9"):
+        finished(wrong)
+
+
+def test_a_finished_recipe_is_finished():
+    once = finished(fresh(3))
+    assert json.dumps(packed(once)) == json.dumps(packed(finished(once)))
 
 
 def test_readouts_travel():

@@ -1,0 +1,14 @@
+"""Finish a recipe: check what its scene has written, then frame its views."""
+
+from dataclasses import replace
+
+from components.language.checks import check
+from components.language.framing import framed
+from components.language.recipe import Recipe
+
+
+def finished(recipe: Recipe) -> Recipe:
+    """The recipe with framed views, ready to be shown. Raises WrongRecipe for what it cannot mean."""
+    check(recipe)
+    clouds, views = framed(recipe)
+    return replace(recipe, clouds=clouds, views=views)
