@@ -172,6 +172,13 @@ def mere_rounding():
             assert np.abs(a - b).max() < 1e-3
 
 
+def test_the_number_in_the_corner_speaks_of_what_is_on_the_screen():
+    """The rings are drawn at the last stage only, the formula at all."""
+    [ring] = [mark for mark in RECIPE.views[1].layers if mark.cloud == "relation"]
+    assert list(ring.fade) == [0, 0, 0, 0.9]
+    assert "ring" not in RECIPE.readouts[0].label and "formula" in RECIPE.readouts[0].label
+
+
 def a_little_epsilon():
     title = "A little ε"
     said(stop("rmsnorm", title).params["eps"], "0.02")
@@ -230,10 +237,10 @@ CLAIMS = {
     r"Both clouds are now at the distance $\sqrt 3$. On the left that is the equator, on the right a band higher up. The red point's own $q$ is almost exactly 1: read its angle in the last row of the table, 45°.": forty_five,
     r"With the slider at $q = 0$ the band lies around the equator, broad because each point has its own $q$. The red point, whose own $q$ is now almost 0, is in the same place in both pictures: where the mean is 0, the fall has nothing to do.": little_difference,
     r"At $q = 4$ RMSNorm has gathered the whole cloud near the pole $𝟏$.": to_the_pole,
-    r"The largest distance, in the corner of the picture, is mere rounding. It stays so wherever you move **q**.": mere_rounding,
+    r"The largest distance between the two, in the corner of the picture, is mere rounding. It stays so wherever you move **q**.": mere_rounding,
     r"With $\varepsilon = 0.02$ under both roots the points lie inside the sphere. The rings still show the relation for $\varepsilon = 0$, and the points have left them. Move **ε** down towards 0 and watch them return.": a_little_epsilon,
     r"At the pole, two points that were far apart come close. Take two vectors with the same q = 3 and opposite directions in the plane. How far apart are their outputs, left and right? On the left they are opposite points of the equator: $2\sqrt 3 \approx 3.46$. On the right the heights are equal and the distance from the orange line is divided by $\sqrt{1 + q^2} = \sqrt{10}$, so they are $3.46 / 3.16 \approx 1.10$ apart. In the picture at $q = 3$ the patch is somewhat wider than that": how_far_apart,
     r"Which of the two outputs tells you more about x?": which_tells_more,
     r"since $\mathrm{RMS}(x)$ is $x$ times a positive number (with $\varepsilon = 0$).": which_tells_more,
-    r"Set ε to 0.02 and compare q = 0 with q = 5. At which of them have most points left their rings further, and why? At $q = 0$. Under RMSNorm's root stands the mean of the squares plus $\varepsilon$, that is $\sigma^2 (1 + q^2) + \varepsilon$. The larger $q$ is, the less the same $\varepsilon$ weighs in the sum. A few points with a very small $\sigma$ stay far inside even at $q = 5$; they set the largest distance under the pictures.": most_left_further,
+    r"Set ε to 0.02 and compare q = 0 with q = 5. At which of them have most points left their rings further, and why? At $q = 0$. Under RMSNorm's root stands the mean of the squares plus $\varepsilon$, that is $\sigma^2 (1 + q^2) + \varepsilon$. The larger $q$ is, the less the same $\varepsilon$ weighs in the sum. A few points with a very small $\sigma$ stay far inside even at $q = 5$; they set the largest distance, in the corner of the picture.": most_left_further,
 }

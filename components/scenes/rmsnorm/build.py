@@ -61,7 +61,7 @@ def build(choices: Choices) -> Recipe:
         ),
         formula=FORMULA,
         table=Table("rmsnorm", columns=("components", "mean", "std", "norm", "angle")),
-        readouts=(Residual("Largest distance, ring to point", "rmsnorm", "relation"),),
+        readouts=(Residual("Largest distance to the formula", "rmsnorm", "relation"),),
         progress=3,
     )
 
