@@ -13,6 +13,8 @@ from components.scenes.depth import SCENE
 from components.scenes.depth.build import KINDS, MOST, SHOW, TOKENS, D
 from components.scenes.depth.build import SEED as FIRST
 from components.training.recipes import recipe_of
+from geometry import center, layer_norm
+from geometry.angles import angles
 from learning import stack
 from learning.language import from_file, read
 from learning.shipped import FOLDER, table
@@ -169,11 +171,15 @@ def turns():
         said(row(kind)["turn"][0], first)
         said(row(kind)["turn"][-1], last)
     assert max(row("post_ln")["size"][1:]) < 1.001
+    turned = row("post_ln")["turn"]
+    assert min(turned[6:]) > max(turned[:3])
+    assert (np.diff(row("layer_norm")["turn"]) < 0).all()
 
 
 def gradients():
     said(row("none")["gradient"][-1][0], "5041")
     said(row("layer_norm")["gradient"][-1][0], "4.5")
+    said(row("layer_norm")["size"][-1], "3.6")
     said(row("post_ln")["gradient"][-1][0], "0.93")
     low, high = row("post_ln")["spread"][1]
     said(low, "0.47")
@@ -224,6 +230,8 @@ def small_branches():
 def first_turn():
     said(row("post_ln", 4, 0.1)["turn"][0], "28")
     assert row("layer_norm", 4, 0.1)["turn"][0] < 6
+    x = np.random.default_rng(0).standard_normal((20_000, 4))
+    said(np.degrees(angles(x, center(x))).mean(), "27")
 
 
 def by_number():
@@ -245,7 +253,19 @@ def logarithms():
     said(10 ** heights[0], "1.0")
 
 
+def of_a_number_over_tokens():
+    """LayerNorm fixes the mean over a vector's numbers, not that of one number over the vectors."""
+    x = np.random.default_rng(0).standard_normal((2000, 16))
+    shifted = x + 2 * np.eye(16)[0]
+    plain, moved = (layer_norm(each, eps=0) for each in (x, shifted))
+    np.testing.assert_allclose([plain.mean(1), moved.mean(1)], 0, atol=1e-9)
+    np.testing.assert_allclose([plain.std(1), moved.std(1)], 1)
+    assert abs(plain[:, 0].mean()) < 0.1 and moved[:, 0].mean() > 1
+
+
 CLAIMS = {
+    "How one of these numbers is distributed over many tokens it leaves open: shift a number in all tokens, and its mean "
+    "over the tokens is still shifted after LayerNorm.": of_a_number_over_tokens,
     "on a logarithmic scale: 1 is ten times the size at the start": logarithms,
     "$$\\text{size}_L^2 \\approx 1 + L \\cdot c\\, g^2$$": sizes,
     "Twelve blocks in a row, each adds to the stream.": the_setup,
@@ -258,12 +278,13 @@ CLAIMS = {
     "after 12 blocks the size is 3.6": sizes,
     "after 12 blocks it is 462": sizes,
     "from 40° at the first block to 17° at the last. With the norm after the sums the stream stays at size 1, and the "
-    "last block turns as far as the first: 42° and 52°.": turns,
-    "is 5,041 times that at the last. With LayerNorm in the branch it is 4.5 times": gradients,
+    "last block turns no less far than the first: 42° and 52°.": turns,
+    "is 5,041 times that at the last. With LayerNorm in the branch it is 4.5 times: not constant, but it grows "
+    "little more than the stream does, which ends at 3.6 times its size.": gradients,
     "the median is 0.93, but single draws lie between 0.47 and 3.3; with tokens of four numbers between 0.01 and 185": (
         gradients
     ),
-    "Its curves lie on those of LayerNorm.": the_same,
+    "With 64 numbers its curves lie on those of LayerNorm": the_same,
     "has four layers, and its stream has the sizes 1.5, 3.7, 4.3, 8.6 and 10.1": trained_model,
     "Its layers turn a token by 100°, 36°, 26° and 20°.": trained_model,
     "### Through twelve blocks The tokens start near the sphere and leave it behind.": on_the_sphere,
@@ -272,10 +293,11 @@ CLAIMS = {
     "It was 17° and is 17°. Only the first blocks turn more: later the stream has grown "
     "as much as what is added. Move **size of the branches** back to 1": twice,
     "The size grows to 462, and the gradient with it.": no_norm_stop,
-    "It cannot grow, and every block turns it about as far as the last one did.": turns,
+    "It cannot grow, and later blocks turn it no less than earlier ones.": turns,
     "No norm, but branches of 0.2.": small_branches,
     "in 12 blocks it hardly grows": small_branches,
     "It grows to 1.22 times its size, with LayerNorm to 1.16 times.": small_branches,
-    "With four numbers and $g = 0.1$ the angle is 28°.": first_turn,
+    "With four numbers and $g = 0.1$ the angle is 28°. Most of it is the height of the tokens, which goes at once, for the "
+    "stream itself is centred: that alone turns random vectors of four numbers by 27° on average.": first_turn,
     "With 4 blocks it is 2.4 times as long at the start as at the end, with 12 it is 4.5 times.": by_number,
 }

@@ -234,11 +234,11 @@ CLAIMS = {
     "with three neurons in each layer": width,
     "points of your own, three coordinates and a label on each line. They are moved to have their mean at the "
     "origin and scaled until the farthest has length 1": own_points,
-    "Eight parts in two classes take several such folds": eight_parts,
+    "After three such folds a plane is enough to part its eight parts.": third_fold,
     "Of 32 seeds, 13 find all eight parts: they end with at least 99 % of the points right.": seeds_that_solve,
     "Eight parts, two classes.": eight_parts,
     "the best of all planes gets 64.5 % of these 400 points right": on_the_input,
-    "So the sheet lies in two layers after one $u_\\varepsilon$, and after two, over most of what it covers, in "
+    "So in the network that you see first the sheet lies in two layers after one $u_\\varepsilon$, and after two, over most of what it covers, in "
     "four.": in_layers,
     "folded onto one side: two of its points share each place. The sheet covers a quarter of the sphere, in two layers "
     "everywhere. A plane parts the classes hardly better than "
@@ -249,7 +249,7 @@ CLAIMS = {
     "Step 0: 48.5 % are right": at_the_beginning,
     "The end of the deepest drop, on the third sphere. The 76 marked points have turned there by more than 90° "
     "since step 1,116; on the second sphere 13 have, on the first none. The gradient does not tell this drop from "
-    "the plateau before: it is longer there, 13.4 at most, than here, 10.2.": the_drop,
+    "the plateau before: it is longer there, 13.4 at most, than here, 10.2 (this network).": the_drop,
     "their 6,000 steps end with a folding that gets most of the points right, but not all: the 19 that fail end "
     "between 75 and 99 %. That is no plateau: on the way 5 of them wait on one, in the end none does.": failing_seeds,
     "seed 15 has one eighth wholly wrong": seed_15,

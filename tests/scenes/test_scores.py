@@ -1,5 +1,7 @@
 """Dot products of random vectors: their laws, and that the few numbers of the recipe hold all of them."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -12,7 +14,7 @@ from components.scenes.scores.sample import variances
 from components.training.recipes import recipe_of
 from geometry import center, layer_norm, softmax
 from geometry.dot_products import cosine_density, cosine_tail, gaussian_density
-from tests.scenes.claims import said, stop
+from tests.scenes.claims import said, stop, text
 
 EXACT = 1e-8  # double precision, of scores up to some thousands
 ALIKE = 1e-3  # the p value below which the pairs would not be of their law; the seed is fixed
@@ -222,6 +224,41 @@ def entropies():
     assert raw == sorted(raw, reverse=True)
 
 
+@cache
+def mean_entropy(d, a, draws=200_000):
+    """Of the weights that a query pays to 32 random keys, on the sphere: by the exact law of the cosine."""
+    m, rng, found = d - 1, np.random.default_rng(0), []
+    for _ in range(10):
+        cosine = 2 * rng.beta((m - 1) / 2, (m - 1) / 2, size=(draws // 10, KEYS)) - 1
+        found.append(stats.entropy(softmax(d ** (1 - a) * cosine), axis=1).mean())
+    return np.mean(found)
+
+
+def mean_entropies():
+    for d, raw, divided in ((64, "0.50", "3.01"), (512, "0.16", "3.01")):
+        said(mean_entropy(d, 0), raw)
+        said(mean_entropy(d, 0.5), divided)
+    assert f"{200_000:,}" in text("scores")
+
+
+def test_the_law_of_the_cosine_gives_the_entropy_of_drawn_keys():
+    rng = np.random.default_rng(0)
+    q, k = (layer_norm(rng.standard_normal((2000, n, 64)), eps=0.0) for n in (1, KEYS))
+    drawn = stats.entropy(softmax((q @ k.swapaxes(1, 2))[:, 0]), axis=1)
+    assert drawn.mean() == pytest.approx(mean_entropy(64, 0), abs=4 * drawn.std() / np.sqrt(2000))
+
+
+def one_side_is_enough():
+    """Var(q·k) = tr(Σ_q Σ_k): where the queries prefer no direction it is d, whatever the keys' correlation."""
+    rng, d = np.random.default_rng(0), 16
+    q, k = rng.standard_normal((200_000, d)), rng.standard_normal((200_000, d))
+    k = np.sqrt(0.3) * k + np.sqrt(0.7) * rng.standard_normal((200_000, 1))
+    assert np.sum(q * k, -1).var() == pytest.approx(d, rel=0.02)
+    both = np.sqrt(0.3) * q + np.sqrt(0.7) * rng.standard_normal((200_000, 1))
+    covariance = 0.3 * np.eye(d) + 0.7
+    assert np.sum(both * k, -1).var() == pytest.approx(np.trace(covariance @ covariance), rel=0.03)
+
+
 def correlated_variance():
     for rho in (0.0, 0.3, 1.0):
         for shared in ("across", "one"):
@@ -240,6 +277,7 @@ def lengths_after_a_matrix():
 
 def aligned():
     assert variances(64, "across", np.array(1.0)) == pytest.approx([64**2] * 3)
+    said(mean_entropy(64, 1), "3.46")
     said(entropy(64, a=1.0)[1], "3.46")
 
 
@@ -327,7 +365,7 @@ def one_in_ten():
 
 
 def soft_by_itself():
-    said(entropy(4)[0], "2.38")
+    said(mean_entropy(4, 0), "2.40")
 
 
 CLAIMS = {
@@ -345,14 +383,17 @@ CLAIMS = {
     r"Centring leaves $m = d_k - 1$ dimensions, and the cosine of two random directions there has the density "
     r"$$f(c) = \frac{\Gamma(m/2)}{\sqrt\pi\,\Gamma((m-1)/2)} (1 - c^2)^{(m-3)/2}$$ with variance $1/m$. So the variance "
     "of the score is $d_k^2 / (d_k - 1)$: 65.0 for $d_k = 64$, where it was 64 before.": the_density,
-    "With $d_k = 64$, on the sphere, the entropy is 0.77 without the factor and 3.06 with it; with $d_k = 512$ it "
-    "is 0.23 and 2.98.": entropies,
+    "With $d_k = 64$, on the sphere, the mean entropy for 32 random keys is 0.50 without the factor and 3.01 with it; with "
+    "$d_k = 512$ it is 0.16 and 3.01 (means of 200,000 draws).": mean_entropies,
+    "The 8 queries of the picture have 0.77 and 3.06 for $d_k = 64$, and 0.23 and 2.98 for $d_k = 512$ (one draw)": entropies,
+    "It is enough that the queries, or the keys, prefer no direction; the variance is the trace of the product of both "
+    "covariances.": one_side_is_enough,
     r"the variance of $q \cdot k$ is $d_k + d_k (d_k - 1) \rho^2$": correlated_variance,
     r"For $d_k = 64$ and $\rho = 0.3$ it is 427.": correlated_variance,
     "and LayerNorm takes it off: 65.0 again. If half of them have it with a minus, LayerNorm cannot see it: 262 are left": correlated_variance,
     "with a random matrix from 512 coordinates to 64, lengths still vary by 9 %": lengths_after_a_matrix,
     r"at $\rho = 1$, the variance is $d_k^2$, and the factor that brings it back to 1 is $1/d_k$: $a = 1$": aligned,
-    "the entropy at $d_k = 64$ is 3.46": aligned,
+    "the mean entropy at $d_k = 64$ is 3.46": aligned,
     r"the chord is $\sqrt{2 - 2\,q \cdot k}$. Both fall as the dot product grows, so all three put keys in the same order. "
     "None of the two distances is linear in the dot product; the square of the chord is.": one_order,
     "with $d_k = 512$, from the nearest of 1,000 random keys to the farthest it is 18 % of the mean distance": crowding,
@@ -364,7 +405,7 @@ CLAIMS = {
     "### Four coordinates": boxes,
     "Now $d_k = 512$, and nothing is divided. How many of 32 keys": without,
     "about half of them - * mostly one": without,
-    "The spikes are weights near 1: the entropy is 0.23. Move **a** up to 0.5.": without,
+    "The spikes are weights near 1: the entropy is 0.23 (one draw). Move **a** up to 0.5.": without,
     "Each component still has variance 1, but any two have the correlation ±0.3.": components_keep_their_variance,
     "no, the scores stay wider than 1": wider,
     "the blue hill is wider than its law": wider,
@@ -377,5 +418,5 @@ CLAIMS = {
     "A head of 8 coordinates, of 64: one random key in ten is within 60°.": one_in_ten,
     r"That the cosine is as small as $1/\sqrt{d_k}$ needs directions": components_keep_their_variance,
     "It gives every vector mean square 1, so the score of two normalised vectors is": whole_vectors,
-    "With $d_k = 4$ the entropy without it is 2.38.": soft_by_itself,
+    "With $d_k = 4$ the mean entropy without it is 2.40 (200,000 draws).": soft_by_itself,
 }

@@ -221,7 +221,8 @@ def how_near():
 
 
 def from_which_dimension():
-    assert max(share(n, 4, "eps") for n in NUMBERS) <= 0.02 and max(NUMBERS) == 500
+    said(max(share(n, 4, "eps") for n in NUMBERS), "0.012")
+    assert max(NUMBERS) == 500
     assert share(500, 4, "eps") > 0 and not any(share(n, d, "eps") for n, d in ROWS if d >= 5)
     x = gaussian(500, 5, seed=0)
     lost = [1 - fates.unbeaten(layer_norm(x, eps=eps)).mean() for eps in (1e-5, 1e-1)]
@@ -238,7 +239,8 @@ def low_dimensions():
 
 CLAIMS = {
     "by Efron in 1965 for $d = 2$ and $d = 3$": low_dimensions,
-    "most can win under no query at all when there are few dimensions. LayerNorm gives every key its chance.": most_in_few_dimensions,
+    "Of many keys drawn at random in few dimensions, most can win under no query at all. LayerNorm gives every key its "
+    "chance, from three dimensions on.": most_in_few_dimensions,
     "the mean of 100 sets": a_mean_of_100_sets,
     "opens the first of its 100 sets as a picture of single keys, where $d$ is at most 4 and $n$ at most 200.": opens,
     "The dark bars are two standard errors of the mean up and down": bars,
@@ -258,5 +260,5 @@ CLAIMS = {
     "at most $1/(1 + e^H)$, where $H$ is the entropy of the most even average": largest_weight,
     "With scaling alone, as in RMSNorm, all 63 cells are at 0 too": scaling_alone,
     "As drawn and centred, 88 cells have sets that differ. Their distances from the law, in standard errors, have a mean square of 1.02, where chance alone would give 1. The farthest is at 3.4.": how_near,
-    r"With $\varepsilon = 10^{-5}$, and up to 500 keys, a share of 0.02 % is lost in 4 dimensions at most, and from 5 on none in our sets. A larger $\varepsilon$ reaches farther.": from_which_dimension,
+    r"With $\varepsilon = 10^{-5}$, and up to 500 keys, at most 0.012 % are lost in 4 dimensions (mean of 100 sets), and from 5 on none in our sets. A larger $\varepsilon$ reaches farther.": from_which_dimension,
 }
