@@ -28,7 +28,7 @@ export function slider(p, set) {
   const id = `parameter-${p.name}`;
   const range = h("input", { type: "range", id, ...track(p), ondblclick: () => set(p.value),
     title: "Double click: back to the default" });
-  const entry = h("input", { type: "text", inputMode: "decimal", className: "entry", "aria-label": `${p.label}, value`,
+  const entry = h("input", { type: "text", id: `${id}-value`, inputMode: "decimal", className: "entry", "aria-label": `${p.label}, value`,
     "aria-describedby": `${id}-hint`, value: readable(p.value) });
   const hint = h("span", { className: "hint", id: `${id}-hint`, role: "alert" });
   range.addEventListener("input", () => set(fromTrack(p, range.valueAsNumber)));

@@ -8,8 +8,9 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 export function opening(player) {
   const { first } = player.root.dataset;
   delete player.root.dataset.first;
-  if (first === undefined || player.apart || location.search || calm.matches || document.hidden || !player.last) return;
+  if (first === undefined || player.pressed || player.apart || location.search || calm.matches || document.hidden || !player.last) return;
   player.begin();
+  if (!player.opening) return; // the reader was first
   const touched = new AbortController(), signal = AbortSignal.any([touched.signal, player.life]);
   for (const kind of TOUCHES) addEventListener(kind, (event) => {
     const own = event.target instanceof Element && event.target.closest(".play"); // which stops it by itself

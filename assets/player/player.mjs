@@ -14,6 +14,7 @@ import { handles, release } from "../painter/handles.mjs";
 import { collage, home, plotly } from "../painter/views.mjs";
 import { h } from "../dom.mjs";
 import { description } from "./describe.mjs";
+import { Grip } from "./grip.mjs";
 import { Growth } from "./growth.mjs";
 import { read, split, tooLong, write } from "./link.mjs";
 import { FLIGHT, LONGEST, inFlight } from "./motion.mjs";
@@ -59,10 +60,12 @@ export class Player {
   #closed = false;
   #living = false; // whether the first panel shows the recipe
   #ready = false; // whether all panels do
+  #linked = 0; // the stop of the tour that the link names, until it is called; 0 for none
   #following = false; // a link that is not yet shown, hence not to be written over
   #scheduled = 0;
   #time = 0;
   #resting = 0;
+  #grip;
   /** Whether a hand holds something: nothing settles until it lets go. */ pressed = false;
 
   /** @param {HTMLElement} root @param {Commands} commands */
@@ -72,6 +75,7 @@ export class Player {
     this.slug = root.dataset.slug ?? "";
     this.path = location.pathname;
     this.#state = new State(JSON.parse(root.dataset.choices ?? "{}"));
+    this.#grip = new Grip(root, this.#listen.signal);
     this.#growth = new Growth({ state: this.#state, panels: () => (this.#ready ? this.#panels : []), count: () => this.#count(), draw: () => this.#schedule() });
   }
 
@@ -134,7 +138,7 @@ export class Player {
   }
 
   async start() {
-    const { signal } = this.#listen, held = ".figure, input[type=range]";
+    const { signal } = this.#listen, held = ".figure, .formula, input[type=range]";
     const released = () => { this.pressed = false; this.#growth.release(); this.#rest(); };
     addEventListener("popstate", () => { if (!this.apart && location.pathname === this.path) this.restore(); }, { signal });
     for (const when of ["beforeprint", "afterprint"]) {
@@ -180,6 +184,8 @@ export class Player {
   restore() {
     this.#wanted = null;
     this.#following = true;
+    this.#linked = 0;
+    this.#state.begin();
     return this.#next(async (stale) => {
       const usual = { ...this.usual }, { chosen, rest, wrong } = split(this.root.dataset.query ?? location.search, this.usual);
       let answer = await this.#ask({ ...usual, ...chosen });
@@ -191,16 +197,17 @@ export class Player {
       const asked = answer.recipe && read(rest, answer.recipe);
       wrong.push(...(asked?.wrong ?? []));
       if (wrong.length && !refused && answer.recipe) answer = await this.#ask(usual);
+      await this.#grip.free();
       if (stale()) return;
       this.#following = false;
       if (!asked || !answer.recipe) return this.notice(this.known ? `${AWAY}.` : "The server does not answer. Reload the page to try again.");
       this.notice(wrong.length ? `This link could not be followed: ${wrong.join("; ")}. The scene starts from its defaults.` : "");
+      this.#linked = wrong.length ? 0 : asked.state.tour;
       this.#take(answer, wrong.length ? read({}, answer.recipe).state : asked.state);
       await this.#mount();
-      if (asked.state.tour && !wrong.length && !stale()) {
-        this.#tour?.open(asked.state.tour - 1);
-        this.commands.goOn(this);
-      }
+      if (!this.#linked || this.#closed) return;
+      this.#tour?.open(this.#linked - 1);
+      this.commands.goOn(this);
     });
   }
 
@@ -286,6 +293,12 @@ export class Player {
 
   /** The camera to where a view's plane is seen edge on, on this side of it. @param {Panel} panel */
   edgeOn(panel) {
+    this.#state.touch("camera");
+    this.#flyEdgeOn(panel);
+  }
+
+  /** @param {Panel} panel */
+  #flyEdgeOn(panel) {
     const { view: { edge }, ranges } = panel, sides = ranges.map(([low, high]) => high - low), { eye } = panel.camera();
     const seen = edgeOn(this.at[/** @type {string} */ (edge)], eye.map((e, i) => e * sides[i]));
     if (seen) this.fly({ eye: seen.map((e, i) => e / sides[i]), center: [0, 0, 0] });
@@ -362,25 +375,36 @@ export class Player {
    * @returns {Promise<boolean>} whether the scene has them now */
   async choose(changed) {
     if (!this.known) return false;
+    if (!this.#wanted && !this.#linked && !this.#state.arriving) this.#state.begin();
+    for (const name of Object.keys(changed)) this.#state.touch(name);
+    return this.#change(changed);
+  }
+
+  /** A new recipe, and then the stop of the tour that is on its way. @param {Record<string, string>} changed @returns {Promise<boolean>} */
+  async #change(changed) {
     const long = tooLong(changed, this.recipe.choices);
     if (long) return this.#refuse(`${long}. The picture is as it was.`);
-    if (!this.#wanted && this.#growth.takes(changed)) return true;
+    if (!this.#wanted && this.#growth.takes(changed)) return this.#arrive();
     const choices = (this.#wanted = { ...(this.#wanted ?? this.choices), ...this.#given(changed), ...changed });
     const done = await this.#next(async (stale) => {
       if (Object.entries(choices).every(([name, value]) => String(value) === String(this.choices[name]))) {
+        await this.#grip.free();
+        if (stale()) return false;
         this.#wanted = null;
-        return true;
+        return this.#arrive();
       }
       const answer = await this.#ask(choices), { recipe } = answer;
+      await this.#grip.free();
       if (stale()) return false;
       this.#wanted = null;
+      if (!recipe) this.#state.begin();
       if (!recipe) return this.#refuse(answer.refused ? `${answer.refused}. The picture is as it was.` : `${AWAY}; a new choice has to wait.`);
       this.notice("");
       this.#write();
       this.#take(answer, this.#state.kept(recipe));
       this.#write(true);
       await this.#mount();
-      return !stale();
+      return !stale() && this.#arrive();
     });
     return done ?? false;
   }
@@ -413,15 +437,23 @@ export class Player {
     return false;
   }
 
-  /** To a stop of the tour, which fixes the whole state: what it does not name is as the scene has it.
-   * @param {Record<string, string>} stop */
-  async go(stop) {
+  /** To a stop of the tour, which fixes the whole state: what it does not name is as the scene has it, and what the reader sets before it
+   * has arrived is as the reader has it.
+   * @param {Record<string, string>} stop @param {boolean} [linked] whether the page's link asks for it */
+  async go(stop, linked = false) {
     const { chosen, rest } = split(new URLSearchParams(stop).toString(), this.usual), present = this.#wanted ?? this.choices;
-    const other = Object.entries({ ...this.usual, ...chosen }).filter(([name, value]) => String(value) !== String(present[name]));
-    if (!(await this.choose(Object.fromEntries(other)))) return;
-    const { progress, camera } = this.#state.turnTo(rest);
-    this.goTo(progress);
-    this.fly(camera);
+    this.#linked = 0;
+    this.#state.call(rest, linked);
+    const other = Object.entries({ ...this.usual, ...chosen }).filter(([name, value]) => String(value) !== String(present[name]) && !this.#state.touched(name));
+    await this.#change(Object.fromEntries(other));
+  }
+
+  /** The stop of the tour that is on its way, if one is: its recipe is there. */
+  #arrive() {
+    const to = this.#state.arrive(calm.matches);
+    if (to) this.fly(to.camera);
+    this.#schedule();
+    return true;
   }
 
   /** The camera, along the sphere, to a place; null is the scene's own. @param {import("./link.mjs").State["camera"]} camera */
@@ -503,10 +535,10 @@ export class Player {
     if (moving) this.#schedule(); else this.#rest();
   }
 
-  /** The end of a run: what a plane has parted is turned until the plane is seen edge on. */
+  /** The end of a run: what a plane has parted is turned until the plane is seen edge on, unless the reader has turned it. */
   #end() {
     const panel = this.#panels.find(({ view }) => view.edge);
-    if (panel) this.edgeOn(panel);
+    if (panel && !this.#state.turned) this.#flyEdgeOn(panel);
   }
 
   /** @param {import("./motion.mjs").Flight} flight @param {number} passed */
@@ -556,7 +588,7 @@ export class Player {
   #turned(camera, by) {
     const known = this.camera ?? home(by.view), far = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.some((x, i) => Math.abs(x - b[i]) > 1e-4);
     if (!far(camera.eye, known.eye) && !far(camera.center, known.center)) return; // a click turns nothing
-    this.#state.look(camera);
+    this.#state.turn(camera);
     this.#by = by;
     this.#flight = null;
     for (const panel of this.#panels) if (panel !== by) panel.setCamera(camera);

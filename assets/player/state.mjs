@@ -3,6 +3,9 @@
  * The state of a scene: its recipe, the choices, where everything is, and what moves by itself. Pure: it knows no page and no
  * Plotly, and no clock but the milliseconds that it is told. Others read it, and call what changes it.
  *
+ * A link, a new choice and a stop of the tour arrive in steps: the recipe has to be fetched first. Whatever the reader sets in the
+ * meantime stays as the reader has set it.
+ *
  * @typedef {import("../engine/engine.mjs").Recipe} Recipe
  * @typedef {import("../engine/engine.mjs").Stages} Stages
  * @typedef {import("./link.mjs").State} Link
@@ -31,6 +34,10 @@ export class State {
   /** @type {Link["camera"]} */ #camera = null;
   /** @type {Link["controls"]} */ #controls = null;
   /** @type {import("./motion.mjs").Leg | null} */ #leg = null;
+  /** @type {Set<string>} parameters, "progress", "follow", "camera": what the reader has set since the change under way was asked for */
+  #touched = new Set();
+  /** @type {Record<string, string> | null} the stop of the tour that is on its way, as a link has it */ #stop = null;
+  #turned = false; // whether the reader has turned the camera in this run
   #progress = 0;
   #followed = 0;
   #theme = "";
@@ -74,21 +81,60 @@ export class State {
   get moves() { return Boolean(this.#leg || this.#running || this.#way); }
   /** Whether this is the scene's first run, which shows what there is. */
   get opening() { return this.#opening; }
+  /** Whether the reader has turned the camera since the run began. */
+  get turned() { return this.#turned; }
+  /** Whether a stop of the tour is on its way. */
+  get arriving() { return this.#stop !== null; }
+
+  /** Whether the reader has set something since the change under way was asked for. @param {string} name */
+  touched(name) { return this.#touched.has(name); }
+
+  /** The reader has set something. @param {string} name */
+  touch(name) { this.#touched.add(name); }
+
+  /** A change is asked for: of what is set from now on, it changes nothing. */
+  begin() {
+    this.#touched.clear();
+    this.#stop = null;
+  }
+
+  /** A stop of the tour is asked for; `arrive` brings it. @param {Record<string, string>} stop as a link has it
+   * @param {boolean} linked whether the page's link asks for it, and so did when its recipe was asked for */
+  call(stop, linked = false) {
+    if (!linked) this.begin();
+    this.#stop = stop;
+  }
 
   /** Another recipe, and where things are in it. @param {Recipe} recipe @param {Record<string, string>} choices
    * @param {Partial<Link> & Pick<Link, "params" | "progress" | "follow" | "camera">} link */
   take(recipe, choices, link) {
+    const own = this.#touched, last = recipe.stages.length - 1, params = this.#touchedOver(link.params, recipe);
     this.#recipe = recipe;
     this.#choices = { ...choices, ...texts(recipe.chosen) };
-    this.#progress = link.progress;
-    this.#followed = link.follow;
-    this.#camera = link.camera;
+    this.#progress = own.has("progress") ? Math.min(this.#progress, last) : link.progress;
+    this.#followed = own.has("follow") && this.#followed < pointCount(recipe) ? this.#followed : link.follow;
+    if (!own.has("camera")) this.#camera = link.camera;
     this.#growing = false;
     this.#way = this.#each = null;
     if (link.controls !== undefined) this.#controls = link.controls;
-    this.#move(link.params);
+    this.#move(params);
     this.#at = now(recipe, this.#stages, this.#progress, null, this.#there);
-    this.pause();
+    if (!own.has("progress")) this.#stand();
+    else if (this.#leg && Math.max(this.#leg.from, this.#leg.to) > last) this.#leg = null;
+    if (this.#span) this.#running = false; // a part of another clock's way
+    this.#stopUntouchedClock();
+  }
+
+  /** The clock stands still, unless the reader has started it since. */
+  #stopUntouchedClock() {
+    const clock = clockOf(this.recipe);
+    if (!clock || !this.touched(clock.name)) this.#running = false;
+  }
+
+  /** Parameters, but those that the reader has set as they are, where the recipe can have them. @param {Record<string, number>} params @param {Recipe} recipe */
+  #touchedOver(params, recipe) {
+    const own = recipe.parameters.filter((p) => this.#touched.has(p.name) && within(p, this.#params[p.name] ?? NaN));
+    return { ...params, ...Object.fromEntries(own.map(({ name }) => [name, this.#params[name]])) };
   }
 
   /** @param {Record<string, number>} params */
@@ -104,7 +150,8 @@ export class State {
       const value = this.#params[p.name];
       if (value !== usual[p.name] && within(p, value ?? NaN)) params[p.name] = value;
     }
-    return { params, progress: Math.min(this.#progress, recipe.stages.length - 1), camera: this.#camera,
+    const progress = this.#leg && !this.#playing ? this.#leg.to : this.#progress; // a stage that was on its way is reached
+    return { params, progress: Math.min(progress, recipe.stages.length - 1), camera: this.#camera,
       follow: this.#followed < pointCount(recipe) ? this.#followed : recipe.follow };
   }
 
@@ -123,6 +170,7 @@ export class State {
   set(name, value) {
     const parameter = this.recipe.parameters.find((p) => p.name === name);
     if (!parameter || typeof value !== "number" || !within(parameter, value)) throw new RangeError(`${name} = ${value} is not a value of this scene`);
+    this.touch(name);
     if (this.#params[name] === value) return false;
     this.#move({ ...this.#params, [name]: value });
     return true;
@@ -131,37 +179,66 @@ export class State {
   /** @param {number} progress */
   seek(progress) {
     if (!(progress >= 0 && progress <= this.last)) throw new RangeError(`progress ${progress} is not from 0 to ${this.last}`);
+    this.touch("progress");
     this.#progress = progress;
-    if (this.#opening) this.pause();
+    if (this.#opening) this.#halt();
     this.#leg = this.#way = null;
   }
 
   /** @param {number} index */
-  follow(index) { this.#followed = index; }
+  follow(index) {
+    this.touch("follow");
+    this.#followed = index;
+  }
 
   /** @param {Link["camera"]} camera null is the scene's own */
   look(camera) { this.#camera = camera; }
+
+  /** The reader has turned the camera. @param {Link["camera"]} camera */
+  turn(camera) {
+    this.touch("camera");
+    this.#turned = true;
+    this.look(camera);
+  }
 
   /** @param {string} theme */
   paint(theme) { this.#theme = theme; }
 
   play() {
     if (this.#playing || !this.last) return;
+    this.touch("progress");
+    this.#start();
+  }
+
+  #start() {
     if (this.#progress >= this.last) this.#progress = 0;
     this.#playing = true;
+    this.#turned = false;
     this.#leg = this.#way = null;
   }
 
-  /** The first run: once from the first stage to the last, and to where the scene opens. */
+  /** The first run: once from the first stage to the last, and to where the scene opens; not if the reader has set something already. */
   open() {
-    this.pause();
+    if (this.#touched.size || !this.last) return;
+    this.#halt();
     this.#progress = 0;
-    this.play();
-    this.#opening = this.#playing;
+    this.#start();
+    this.#opening = true;
   }
 
   pause() {
-    this.#playing = this.#running = this.#opening = false;
+    this.touch("progress");
+    this.#halt();
+  }
+
+  #halt() {
+    this.#running = false;
+    this.#stand();
+  }
+
+  /** Progress stands still. */
+  #stand() {
+    this.#playing = this.#opening = false;
     this.#leg = null;
   }
 
@@ -169,12 +246,17 @@ export class State {
   run() {
     const p = clockOf(this.recipe);
     if (!p) return;
+    this.touch(p.name);
     this.#running = !this.#running;
     this.#span = null;
     if (this.#running && this.#params[p.name] >= p.max) this.#move({ ...this.#params, [p.name]: p.min });
   }
 
-  stop() { this.#running = false; }
+  stop() {
+    const p = clockOf(this.recipe);
+    if (p) this.touch(p.name);
+    this.#running = false;
+  }
 
   /** The clock runs through a part of its way. @param {number} min @param {number} max */
   replay(min, max) {
@@ -188,9 +270,16 @@ export class State {
 
   /** To a stage: a move, or a cut. @param {number} stage @param {boolean} cut */
   goTo(stage, cut) {
-    this.pause();
+    this.touch("progress");
+    this.#running = false;
+    this.#to(stage, cut);
+  }
+
+  /** @param {number} stage @param {boolean} cut */
+  #to(stage, cut) {
+    this.#stand();
     this.#way = null;
-    if (cut) this.seek(stage);
+    if (cut) this.#progress = stage;
     else this.#leg = { from: this.#progress, to: stage, done: 0 };
   }
 
@@ -201,16 +290,22 @@ export class State {
     this.#move(defaults(this.recipe));
     this.#progress = this.recipe.progress;
     this.#followed = this.recipe.follow;
+    for (const name of [...Object.keys(this.#params), "follow", "camera"]) this.touch(name);
     this.pause();
   }
 
-  /** What a link with these names asks for, at once but for the progress and the camera, which are told.
-   * @param {Record<string, string>} rest */
-  turnTo(rest) {
-    const { params, progress, follow, camera } = read(rest, this.recipe).state;
-    this.#move(params);
-    this.#followed = follow;
-    return { progress, camera };
+  /** The stop of the tour that was called, now that its recipe is there: whatever it does not name is as the scene has it, and what the
+   * reader has set since is as the reader has it. @param {boolean} cut for those who asked for no motion
+   * @returns {{camera: Link["camera"]} | null} where the camera goes, where it goes anywhere */
+  arrive(cut) {
+    if (!this.#stop) return null;
+    const { params, progress, follow, camera } = read(this.#stop, this.recipe).state;
+    this.#stop = null;
+    this.#move(this.#touchedOver(params, this.recipe));
+    if (!this.touched("follow")) this.#followed = follow;
+    this.#stopUntouchedClock();
+    if (!this.touched("progress")) this.#to(progress, cut);
+    return this.touched("camera") ? null : { camera };
   }
 
   /** Time passes: progress runs leg by leg, with a pause at each stage, and the clock.
@@ -259,7 +354,7 @@ export class State {
     const p = /** @type {import("../engine/engine.mjs").Parameter} */ (clockOf(this.recipe)), span = this.#span ?? p;
     const to = clockAfter(span, this.#params[p.name], this.#span ? ms * CLOSER : ms), over = to >= span.max;
     this.#move({ ...this.#params, [p.name]: over && this.loop ? span.min : to });
-    if (over && !this.loop) this.stop();
+    if (over && !this.loop) this.#running = false;
   }
 
   /** What is known when a frame is drawn. @returns {import("../engine/marks.mjs").Moment} */

@@ -36,11 +36,11 @@ export function tour(part, all, player) {
 
   /** The stop that a link names: whoever has pressed nothing yet is at the card. @param {number} k */
   const open = (k) => {
-    visit(k);
+    visit(k, true);
     if (document.activeElement === document.body) title.focus({ preventScroll: true });
   };
   const asking = () => current >= 0 && Boolean(all[current].question) && !shown.has(current);
-  const visit = (/** @type {number} */ k) => {
+  const visit = (/** @type {number} */ k, linked = false) => {
     const before = current;
     current = k;
     count.textContent = `${k + 1} of ${last + 1}`;
@@ -50,20 +50,20 @@ export function tour(part, all, player) {
     card.hidden = false;
     start.hidden = true;
     stops.forEach((stop, i) => stop.classList.toggle("current", i === k));
-    if (!asking()) return reveal(null);
+    if (!asking()) return reveal(null, linked);
     const held = card.contains(document.activeElement);
     words.replaceChildren(question(all[k], answer));
     if (held) title.focus({ preventScroll: true }); // the answers come next: the same key does not pass them by
     near();
-    if (k && before !== k - 1) player.go(all[k - 1].state);
+    if (k && before !== k - 1) player.go(all[k - 1].state, linked);
   };
-  const reveal = (/** @type {Node | null} */ judged) => {
+  const reveal = (/** @type {Node | null} */ judged, linked = false) => {
     words.innerHTML = all[current].html;
     if (current === last) words.append(...onwards(part));
     if (judged) words.prepend(judged);
     on.textContent = current < last ? "Next" : "Done";
     near();
-    player.go(all[current].state);
+    player.go(all[current].state, linked);
   };
   const near = () => { // the card and the figure are seen together
     card.scrollTop = 0;

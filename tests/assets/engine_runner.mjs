@@ -222,6 +222,30 @@ const answers = {
     }
     return told;
   },
+  /** What a state says just after the reader's acts at some moments, and at the end. Acts are [milliseconds, name, arguments …], of which
+   * "take" has the number of a recipe and a link, or null for what is kept; there is a frame every 50 ms. As on the page, any act of
+   * the reader's stops a first run. */
+  courses({ recipes, usual, acts, hand, moments, end }) {
+    const tell = ({ progress, params, playing, followed, moves, query, camera, opening }) => ({ progress, params, playing, followed, moves, query, camera, opening });
+    const act = (state, [name, ...all]) => {
+      if (name !== "take") return state[name](...all);
+      const recipe = recipes[all[0]];
+      state.take(recipe, { ...usual, ...link.texts(recipe.chosen) }, all[1] ? link.read(all[1], recipe).state : state.kept(recipe));
+    };
+    return moments.map((moment) => {
+      const state = new State(usual), told = [];
+      for (let now = 0; now <= end; now += 50) {
+        for (const [, ...each] of acts.filter(([at]) => at === now)) act(state, each);
+        if (now === moment) {
+          if (state.opening) state.pause();
+          for (const each of hand) act(state, each);
+          told.push(tell(state));
+        }
+        state.advance(50, false);
+      }
+      return [...told, tell(state)];
+    });
+  },
   declared: ({ source, kind }) => declared(source, kind),
   uniformNames: ({ types }) => uniformNames(types),
   uniforms: ({ types, turns }) => { // what reaches WebGL of what a shader is given, turn by turn; null: somebody else sets one

@@ -73,14 +73,14 @@ def test_who_asked_for_no_motion_sees_stages_only(node):
 
 def test_a_first_run_shows_all_stages_once_and_rests_where_the_scene_opens(node):
     home = RECIPE["progress"]
-    told = after(node, ["seek", home], ["open"], *[["advance", 20.0, False]] * MANY)
-    progress = [each["progress"] for each in told[1:]]
+    told = after(node, ["open"], *[["advance", 20.0, False]] * MANY)
+    progress = [each["progress"] for each in told]
     top = progress.index(LAST)
     assert progress[0] == 0 and progress[: top + 1] == sorted(progress[: top + 1])
     assert progress[top:] == sorted(progress[top:], reverse=True) and progress[-1] == home
     assert not told[-1]["moves"] and not told[-1]["opening"]
     assert not any(each.get("gave") for each in told), "no run has ended that somebody had started"
-    still = next(k for k, each in enumerate(told[1:]) if not each["moves"])
+    still = next(k for k, each in enumerate(told) if not each["moves"])
     assert still * 20.0 <= 6200
 
 
@@ -203,3 +203,94 @@ def test_news_of_a_training_keep_what_the_hand_has_set(node):
     )
     assert told[2]["growing"] and told[2]["params"][NAME] == LEAST
     assert told[3]["drawn"] == told[2]["drawn"]
+
+
+# What is asked of a state while it opens, with the milliseconds; a frame is drawn every 50.
+OPENED = [[0, "begin"], [0, "take", 0, {"gain": "1.5", "follow": "3", "progress": "1"}]]
+STOP = {"gain": "0.5", "eps": "0.1", "progress": "2", "camera": "1,1,1", "follow": "4"}
+COURSES = {
+    "a link": OPENED,
+    "a first run": [[0, "begin"], [0, "take", 0, {}], [300, "open"]],
+    "a run": [*OPENED, [0, "play"]],
+    "a choice": [*OPENED, [0, "begin"], [900, "take", 1, None]],
+    "a choice while a stage is on its way": [
+        *OPENED,
+        [0, "goTo", 2, False],
+        [0, "begin"],
+        [300, "take", 1, None],
+    ],
+    "the back button": [*OPENED, [0, "begin"], [900, "take", 1, {"gain": "-1", "follow": "2"}]],
+    "a link's stop": [*OPENED, [300, "call", STOP, True], [300, "arrive", False]],
+    "a link's stop, with a recipe of its own": [
+        *OPENED,
+        [300, "call", STOP, True],
+        [900, "take", 1, None],
+        [1500, "arrive", False],
+    ],
+    "a stop": [*OPENED, [0, "call", STOP], [900, "take", 1, None], [1500, "arrive", False]],
+    "a stop for those who asked for no motion": [*OPENED, [0, "call", STOP], [1500, "arrive", True]],
+}
+EYE = {"eye": [0.5, -1, 0.25], "center": [0, 0, 0]}
+# What the reader does, what of the state is then the reader's, and how the link says it.
+HANDS = {
+    "a slider": ([["set", "gain", 0.9], ["set", "gain", 1.01]], {"gain": 1.01}, "gain=1.01"),
+    "a slider, at its default": ([["set", "gain", 1]], {"gain": 1}, ""),
+    "a handle": ([["set", "gain", -1.25], ["set", "eps", 3]], {"gain": -1.25, "eps": 3}, "gain=-1.25&eps=3"),
+    "the scrubber": ([["pause"], ["seek", 0.25]], {"progress": 0.25}, "progress=0.25"),
+    "a stage": ([["goTo", 1, False]], {"progress": 1}, "progress=1"),
+    "a point": ([["follow", 7]], {"followed": 7}, "follow=7"),
+    "the camera": ([["turn", EYE]], {"camera": EYE}, "camera=0.5,-1,0.25"),
+    "the defaults": ([["reset"], ["look", None]], {"gain": 1, "progress": 0, "camera": None}, ""),
+}  # fmt: skip
+MOMENTS = list(range(0, 3001, 50))
+
+
+def course(node, way, hand, moments=MOMENTS):
+    """Of each moment, what the state says just after the reader's acts and at the end."""
+    usual = {"d": "3"}
+    recipes = [
+        {**SCENE.json(), **packed(state_of(SCENE, {"d": d}).recipe), "chosen": {"d": d}, "text": None}
+        for d in ("3", "2")
+    ]
+    return node.ask(
+        "courses", recipes=recipes, usual=usual, acts=COURSES[way], hand=hand, moments=moments, end=9000
+    )
+
+
+def values(told):
+    return {name: told[name] for name in ("progress", "followed", "camera")} | told["params"]
+
+
+@pytest.mark.parametrize("way", COURSES)
+@pytest.mark.parametrize("hand", HANDS)
+def test_what_the_reader_sets_while_something_arrives_stays_as_set(node, way, hand):
+    """At any moment of the first three seconds, and all else arrives as ever."""
+    acts, own, words = HANDS[hand]
+    [[_, alone]] = course(node, way, [], [9000])
+    for moment, (_, end) in zip(MOMENTS, course(node, way, acts), strict=True):
+        assert {name: values(end)[name] for name in own} == own, moment
+        assert words in end["query"] and not (set(own) - {"camera"}) & unsaid(end["query"], words), moment
+        assert not end["playing"] or way == "a run"
+        others = {name: x for name, x in values(end).items() if name not in own}
+        if way == "a first run":
+            others.pop("progress", None)  # which any touch stops
+        assert others == {name: values(alone)[name] for name in others} or hand == "the defaults", moment
+
+
+def unsaid(query, words):
+    """The names in a query that are not in some words of it."""
+    said = {each.split("=")[0] for each in words.split("&")}
+    return {each.split("=")[0] for each in query.lstrip("?").split("&")} - said
+
+
+def test_a_run_that_the_reader_starts_while_a_stop_arrives_goes_on_to_its_end(node):
+    for way in ("a link's stop, with a recipe of its own", "a choice"):
+        for moment, (just, end) in zip(MOMENTS, course(node, way, [["play"]]), strict=True):
+            assert just["playing"] and end["progress"] == LAST and not end["playing"], (way, moment)
+
+
+def test_a_first_run_does_not_begin_once_the_reader_has_set_something(node):
+    early = [moment for moment in MOMENTS if moment < 300]
+    for hand, (acts, _, _) in HANDS.items():
+        for just, end in course(node, "a first run", acts, early):
+            assert not just["opening"] and not end["opening"] and not end["moves"], hand

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from components.language.scene import scenes
+from components.training import recipes
 from components.training.recipes import recipe_of
 from geometry.plane import along
 from tests.browser.hand import (
@@ -19,6 +20,7 @@ from tests.browser.hand import (
     difference,
     drag,
     drag_slider,
+    fetching,
     frames,
     middle,
     move,
@@ -60,6 +62,13 @@ PROJECTED = """(() => {
     return [box.x + (0.5 + u / depth / 2) * box.width, box.y + (0.5 - v / depth / 2) * box.height, depth];
   });
 })()"""
+
+# The recipe of a stop comes when the test says so.
+HELD_UP = """async (url, ...all) => {
+  const another = String(url).includes("/recipe/") && !String(url).includes("d=2");
+  if (another) await new Promise((go) => { window.letGo = go; });
+  return own(url, ...all);
+}"""
 
 
 @pytest.fixture
@@ -341,6 +350,34 @@ def test_a_stop_fixes_the_whole_state(page):
         until(
             page, f"p.ready && !p.leg && ({STATE}) === {json.dumps(whole_state(scene, scene.text.tour[k]))}"
         )
+
+
+def test_what_the_reader_sets_while_a_stop_arrives_stays_as_set(page):
+    """By a key, a typed number, one half typed, and a slider that is held: the recipe waits for these two."""
+    visit(page, f"/layernorm?{FEW}")
+    with fetching(page, HELD_UP):
+        visit(page, f"/layernorm?{FEW}&tour=1")
+        until(page, "p.tour.current === 0 && window.letGo")
+        page.focus("#parameter-gamma1")
+        page.keyboard.press("ArrowRight")
+        page.fill("#parameter-beta1-value", "0.3")
+        page.keyboard.press("Enter")
+        page.fill("#parameter-beta2-value", "0.2")
+        player(page, "letGo()")
+        page.wait_for_timeout(300)
+        x, y = middle(page, "#parameter-mean")
+        page.mouse.move(x, y)
+        page.mouse.down()  # which takes the number
+        page.wait_for_timeout(300)
+        page.mouse.move(x + 20, y, steps=3)
+        held = player(page, "[p.params.mean, p.choices.d]")
+        page.mouse.up()
+    rest(page, "p.choices.d === '3'")
+    stop = recipes.state_of(scenes()["layernorm"], scenes()["layernorm"].text.tour[0].state)
+    own = {"gamma1": 1.01, "beta1": 0.3, "beta2": 0.2, "mean": held[0]}
+    assert held[1] == "2" and held[0] != stop.params["mean"]
+    assert player(page, "p.params") == {**stop.params, **own} and player(page, "p.followed") == stop.follow
+    page.wait_for_function("() => location.search.includes('gamma1=1.01')")
 
 
 def test_a_run_ends_with_the_plane_edge_on(page):
