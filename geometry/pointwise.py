@@ -31,7 +31,8 @@ def _sqrt(x):
     return xp.where(x <= 0, 0.0, xp.sqrt(xp.where(x <= 0, 1.0, x)))  # no gradient at 0, rather than ∞
 
 
-_erf, _sigmoid = _special("erf", special.erf), _special("sigmoid", special.expit)
+_erf, _erfc = _special("erf", special.erf), _special("erfc", special.erfc)
+_sigmoid = _special("sigmoid", special.expit)
 
 
 LEAST = 1e-12  # what a logarithm takes for all that is smaller
@@ -56,7 +57,7 @@ FUNCTIONS = {
     "log10": lambda x: namespace(x).log10(namespace(x).where(x > LEAST, x, LEAST)),
     "relu": lambda x: namespace(x).where(x <= 0, 0.0, x),  # max(x, 0·x) would make NaN of ∞
     "entr": _entr,
-    "gelu": lambda x: x * (1 + _erf(x / sqrt(2))) / 2,
+    "gelu": lambda x: x * _erfc(-x / sqrt(2)) / 2,  # 1 + erf would round to 0 below −8.4
     "gelu_tanh": lambda x: x * (1 + namespace(x).tanh(_cubic(namespace(x).clip(x, -20, 20)))) / 2,
 }
 
@@ -72,7 +73,7 @@ def apply(name: str, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
 
     identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin, arctan, sqrt of max(x, 0), log10 of
     max(x, LEAST), relu max(x, 0), entr −x·ln x for x > 0, else 0, of which entropy is the sum, gelu
-    x·(1 + erf(x/√2))/2, and gelu_tanh x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, which is within 5e-4 of it:
+    x·erfc(−x/√2)/2, and gelu_tanh x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, which is within 5e-4 of it:
     GPT-2's. Raises ValueError for another name.
     """
     check_function(name)

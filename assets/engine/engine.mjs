@@ -109,23 +109,32 @@ function evaluated(entries, params) {
   return out;
 }
 
-/** Abramowitz and Stegun 7.1.26 falls short of float32; this series and continued fraction do not. @param {number} x */
+/** erf of 0 ≤ a < 2: a power series of positive terms times a Gaussian, so nothing cancels. @param {number} a */
+function erfSeries(a) {
+  let term = a, sum = a;
+  for (let n = 1, before = 0; sum !== before; n++) {
+    before = sum;
+    term *= (2 * a * a) / (2 * n + 1);
+    sum += term;
+  }
+  return (2 / Math.sqrt(Math.PI)) * Math.exp(-a * a) * sum;
+}
+
+/** erfc of a ≥ 2: Laplace's continued fraction, exact in the far tail too, where 1 − erf is 0. @param {number} a */
+function erfcFraction(a) {
+  let fraction = 0;
+  for (let k = 50; k > 0; k--) fraction = k / 2 / (a + fraction);
+  return Math.exp(-a * a) / Math.sqrt(Math.PI) / (a + fraction);
+}
+
+/** @param {number} x */
 function erf(x) {
   const a = Math.abs(x);
-  if (a > 6) return Math.sign(x);
-  if (a < 2.5) {
-    let term = a, sum = a;
-    for (let n = 1, before = 0; n < 60 && sum !== before; n++) {
-      before = sum;
-      term *= (-a * a) / n;
-      sum += term / (2 * n + 1);
-    }
-    return Math.sign(x) * (2 / Math.sqrt(Math.PI)) * sum;
-  }
-  let fraction = 0;
-  for (let k = 40; k > 0; k--) fraction = k / 2 / (a + fraction);
-  return Math.sign(x) * (1 - Math.exp(-a * a) / Math.sqrt(Math.PI) / (a + fraction));
+  return Math.sign(x) * (a < 2 ? erfSeries(a) : 1 - erfcFraction(a));
 }
+
+/** The complementary error function 1 − erf(x). @param {number} x */
+const erfc = (x) => (x < 2 ? 1 - erf(x) : erfcFraction(x));
 
 const FINE = 128, ONE = 20; // places from 0 to 1 where the hyperbolic tangent is known; from where it is 1
 const TANH = Float64Array.from({ length: 2 * ONE * FINE + 1 }, (_, k) => Math.tanh(k / FINE - ONE));
@@ -156,7 +165,7 @@ export const FUNCTIONS = {
   log10: (x) => Math.log10(x > LEAST ? x : LEAST),
   relu: (x) => (x <= 0 ? 0 : x),
   entr: (x) => (x <= 0 ? 0 : -x * Math.log(x)),
-  gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
+  gelu: (x) => (x / 2) * erfc(-x / Math.SQRT2),
   gelu_tanh: (x) => (x / 2) * (1 + tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x))),
 };
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import log_ndtr
 
 from components.language.cloud import Cloud
 from components.language.packing import pack, packed
@@ -271,6 +272,17 @@ def test_degenerate_points_are_never_nan(node, convention, eps, d):
     progresses = [0, 0.5, 1.5, 4.25, len(chain) - 0.5, len(chain)]
     for progress, answer in zip(progresses, node.run(recipe, [({}, p) for p in progresses]), strict=True):
         assert_agrees(recipe, {}, progress, answer)
+
+
+def test_gelu_keeps_its_digits_in_the_far_tail(node):
+    """Relative, to one rounding of the float32 that is sent, in NumPy, PyTorch and the browser."""
+    x = np.array([[-12.0], [-8.4], [-6.0], [-3.0], [-2.0], [-1.0], [2.0]], np.float32)
+    cloud = Cloud("x", x, Pipeline((Pointwise("gelu"),)))
+    [answer] = node.run(recipe_of(cloud), [({}, 1)])
+    want = x * np.exp(log_ndtr(x.astype(float)))
+    torchs = cloud.pipeline.stages(torch.asarray(x.astype(float)))[-1].numpy()
+    for got in (answer["stages"]["x"][-1], cloud.stages({})[-1], torchs):
+        np.testing.assert_allclose(got, want, rtol=2.0**-23)
 
 
 def test_no_points(node):

@@ -3,6 +3,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from scipy.special import log_ndtr
 
 from geometry.pointwise import FUNCTIONS, apply
 
@@ -72,6 +73,14 @@ def test_infinity_and_tails_as_in_pytorch(name, dtype):
     for y in got:
         assert y.dtype == x.dtype
         np.testing.assert_allclose(y.double(), want, rtol=2 * eps, atol=lost)
+
+
+def test_gelu_keeps_its_digits_in_the_far_tail(xp):
+    """x·Φ(x), by the logarithm of Φ; PyTorch's own gelu, which adds 1 + erf, is 0 at −8.4."""
+    x = np.array([-20.0, -8.4, -6.0, -3.0, -1.0])
+    want = x * np.exp(log_ndtr(x))
+    assert torch.nn.functional.gelu(torch.tensor(-8.4, dtype=torch.float64)) == 0
+    np.testing.assert_allclose(np.asarray(apply("gelu", xp.asarray(x))), want, rtol=1e-12)
 
 
 def test_relu_is_pytorchs_in_value_and_gradient(xp):
