@@ -249,8 +249,24 @@ def drawn_zeros():
     said(100 * 2**-12, "0.02")
     gone = [gates.shares(drawn_weights(s)[:3] @ CIRCLE.T, np.zeros(3), RADIUS)[2] for s in range(300)]
     assert abs(np.mean(gone) - 1 / 8) < 5 * np.std(gone) / sqrt(300)
-    for seed in range(SEEDS):
-        assert gates.shares(drawn_weights(seed) @ CIRCLE.T, np.zeros(12), RADIUS)[0] == pytest.approx(1)
+
+
+@cache
+def drawn_and_wide():
+    def lost(norm, k):
+        """Of each draw, in percent of the points."""
+        y, basis = normed(FINE, norm=norm), SPACES[norm]
+        each = (
+            gates.fates(drawn_weights(s)[: 3 * k] @ basis.T, np.zeros(3 * k), y @ basis.T)
+            for s in range(SEEDS)
+        )
+        return np.array([100 * (fate != gates.APART).mean() for fate in each])
+
+    assert SEEDS == 8 and not lost("layer_norm", 4).any()
+    assert (lost("rms_norm", 4) > 0).sum() == 4
+    said(lost("rms_norm", 4).max(), "1.9")
+    for norm in SPACES:
+        assert (np.diff([lost(norm, k).mean() for k in EXPANSIONS]) < 0).all()
 
 
 def lengths_of_the_black_arcs():
@@ -278,7 +294,8 @@ def after_gelu():
             assert (recipe.cloud("points").stages(recipe.defaults)[2] != 0).all()
     trained = recipe_of(SCENE, weights="trained", function="gelu")
     _, before, after, _ = trained.cloud("points").stages(trained.defaults)
-    assert (after[before < -8.4] == 0).all() and (before < -8.4).any() and (after[before > -8.3] != 0).all()
+    assert before.min() < -8.4 and (after != 0).all()
+    said(apply("gelu", np.array([-8.4])).item() / 1e-16, "-2")
 
 
 def gelu_meets_itself():
@@ -306,10 +323,38 @@ def more_zeros():
             assert middle("off", norm, "relu", k, "end") > middle("off", norm, "relu", k, "start")
 
 
-def no_fewer_bits():
-    for k, start, end in ((4, "3.86", "3.83"), (2, "2.94", "3.07")):
-        said(middle("bits", "layer_norm", "relu", k, "start"), start)
-        said(middle("bits", "layer_norm", "relu", k, "end"), end)
+def hardly_fewer_bits():
+    for norm, k, start, end in (
+        ("layer_norm", 4, "3.86", "3.83"),
+        ("layer_norm", 2, "2.94", "3.07"),
+        ("rms_norm", 1, "2.19", "1.78"),
+    ):
+        said(middle("bits", norm, "relu", k, "start"), start)
+        said(middle("bits", norm, "relu", k, "end"), end)
+    for norm in SPACES:
+        for k in EXPANSIONS:
+            more = middle("bits", norm, "relu", k, "end") - middle("bits", norm, "relu", k, "start")
+            assert more > -0.04 or (norm, k) == ("rms_norm", 1)
+
+
+def what_wide_ones_lose():
+    circle, nine, twelve = (
+        TABLE[key] for key in (("layer_norm", "relu", 4), ("rms_norm", "relu", 3), ("rms_norm", "relu", 4))
+    )
+    assert [median(row["accuracy"]) for row in (circle, nine, twelve)] == [1, 1, 1]
+    film = shipped("ffn_layer_norm_relu_4")
+    first = [film.network.unflatten(film.weights[seed, -1].astype(float))[0] for seed in range(8)]
+    lost = sorted(100 * (1 - gates.shares(A @ CIRCLE.T, b, RADIUS)[0]) for A, b in first)
+    assert lost[5] < 1e-9
+    for found, words in zip(lost[6:], ("1.2", "10.4"), strict=True):
+        said(found, words)
+    assert min(nine["lost_end"]) > 0
+    assert sum(lost > 0 for lost in twelve["lost_end"]) == 6
+    said(100 * min(nine["lost_end"]), "1.3")
+    said(100 * max(nine["lost_end"]), "21")
+    said(100 * max(twelve["lost_end"]), "21")
+    said(100 * median(nine["lost_start"]), "0.4")
+    said(100 * median(nine["lost_end"]), "7.6")
 
 
 def nothing_lost_with_nine():
@@ -475,20 +520,26 @@ CLAIMS = {
     "that 12 neurons could have, a circle shows 24 at most, 4.58 bits. Great circles cut a sphere into "
     "$m^2 - m + 2$ pieces at most, here 134.": the_pieces,
     "A random neuron without a shift is off on half of the surface, so half of all numbers are zeros at every width. "
-    "All $m$ are off on $2^{-m}$ of it, on average: 12.5 % with 3 neurons, 0.02 % with 12. On the circle each of our "
-    "draws of 12 neurons keeps all points apart.": drawn_zeros,
+    "All $m$ are off on $2^{-m}$ of it, on average: 12.5 % with 3 neurons, 0.02 % with 12.": drawn_zeros,
+    "Wider layers lose less. On the circle each of our 8 draws of 12 neurons keeps all points apart; on the sphere 4 of "
+    "the 8 lose something, 1.9 % at most.": drawn_and_wide,
     "that part of the surface is one *piece*, even if it lies in several places": pieces_in_several_places,
     "where ReLU makes a point of arcs that were 1.03 long, GELU leaves curves of 0.35.": after_gelu,
     "Single points can still meet where the curve crosses itself": gelu_meets_itself,
-    "and far below 0 it is too small for a computer: in double precision all below −8.4 becomes 0": after_gelu,
+    "Far below 0 its values are tiny but not 0: at −8.4 the value is about $-2 \\cdot 10^{-16}$.": after_gelu,
     "Each width has 8 trainings": the_task,
-    "with ReLU and 12 neurons from 47 % to 57 %.": more_zeros,
-    "their entropy goes from 3.86 to 3.83 bits with 12 neurons, and from 2.94 to 3.07 with 6.": no_fewer_bits,
-    "With 9 neurons ReLU loses nothing in any of 8 networks. In the hidden layer the images of $y$ and $-y$ lie 1.84 "
+    "on the circle, with ReLU and 12 neurons, from 47 % to 57 % (median of 8 seeds).": more_zeros,
+    "On the circle the entropy of the patterns goes from 3.86 to 3.83 bits with 12 neurons, and from 2.94 to 3.07 with 6 "
+    "(median of 8 seeds). On the sphere it falls with 3 neurons only, from 2.19 to 1.78.": hardly_fewer_bits,
+    "on the sphere with 9 neurons the share of lost points goes from 0.4 % to 7.6 % (median of 8 seeds).": what_wide_ones_lose,
+    "On the circle with 12 neurons 2 of 8 networks lose 1.2 and 10.4 % of it. On the sphere with 9 neurons all 8 lose "
+    "between 1.3 and 21 %, and with 12 neurons 6 of 8 lose up to 21 %. In all three cases the median accuracy is 100 "
+    "%.": what_wide_ones_lose,
+    "On the circle with 9 neurons ReLU loses nothing in any of 8 networks. In the hidden layer the images of $y$ and $-y$ lie 1.84 "
     "times the spread of all images apart, where 2 is the most for opposite points; the answers are 0.02 "
     "apart.": nothing_lost_with_nine,
-    "With 3 neurons ReLU has to lose, and it loses too much: 50 % of the circle, and 75 % of the answers are right. "
-    "GELU, which collapses nothing, has 98 % right.": narrow,
+    "With 3 neurons on the circle ReLU loses too much: 50 % of the points, and 75 % of the answers are right (median of 8 "
+    "seeds). With GELU, which collapses no arc, 98 % are right.": narrow,
     "At half that length the shift that you see first takes 53 % of the circle to one point; at the norm's length 9 %; "
     "at twice that length nothing.": other_lengths,
     "Pink ones lie on an axis, and another point has fallen onto each. Both black arcs are in the "

@@ -12,7 +12,7 @@ from tools.films.depth import depth
 from tools.films.ffn import filters
 from tools.films.heads import heads
 from tools.films.language import language, norms, sliding
-from tools.films.majority import counting, falling
+from tools.films.majority import counting, falling, lengths
 from tools.films.networks import FILMS, labels, numerals, starts
 from tools.films.soft_heads import soft_heads
 from tools.films.store import write
@@ -23,6 +23,7 @@ TABLES = {
     "ffn": filters,
     "majority": counting,
     "falling": falling,
+    "lengths": lengths,
     "labels": labels,
     "starts": starts,
     "digits": numerals,

@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from geometry.angles import to_mean_line
+from geometry.arrays import Array
 from learning.attention import NORMS, Attention
 from learning.film import Film
 from learning.history import thinned
 from learning.majority import BATCH, HELD, epochs, majority
-from learning.training import trained
+from learning.training import train, trained
 from tools.films.store import stored, write, write_table
 
 RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rates and steps with attention
-FALLING = {"lr": 0.001, "steps": 17_000}  # as 004 trains it, but with 256 sequences a step in place of 6,000
+FALLING = {"lr": 0.001, "steps": 17_000}  # the number of steps of 004; its own rate is at 0.0009 by then
 FALLING_BATCH, FALLING_HELD = 256, 512
 FALLING_SEEDS = dict.fromkeys(NORMS, 2) | {"layer_norm": 4}  # whose first two are far apart
+LENGTHS_BATCH, LENGTHS_SEEDS, SHORT = (
+    64,
+    3,
+    1 / 8,
+)  # SHORT: of the length √d, as 004's norm without projection has it
+LENGTHS = {"long": (1.0, 1.0), "keys": (SHORT, 1.0), "values": (1.0, SHORT), "short": (SHORT, SHORT)}
+
+
+@dataclass(frozen=True)
+class Lengths(Attention):
+    """Attention without projection whose keys and values have lengths of their own.
+
+    asked, valued: the length of what keys and queries are made of, and values, in units of √d.
+    """
+
+    norm: str = "rms_norm"
+    asked: float = 1.0
+    valued: float = 1.0
+
+    def logits(self, parts: Sequence[Array], counts: Array) -> Array:
+        by = {"query": self.asked, "key": self.asked, "value": self.valued}
+        scaled = [by.get(name, 1.0) * part for name, part in zip(self.shapes, parts, strict=True)]
+        return super().logits(scaled, counts)
 
 
 def counting() -> None:
@@ -63,6 +88,17 @@ def falling() -> None:
             | {f"end_{name}": np.round(each[:, -1], 4).tolist() for name, each in curves.items()}
         )
         write_table("majority_falling", rows)
+
+
+def lengths() -> None:
+    """Steps to half of the tokens, by the length of keys (and queries) and of values."""
+    data, rows = majority(HELD, seed=0, batch=LENGTHS_BATCH), []
+    for name, (asked, valued) in LENGTHS.items():
+        network = Lengths(asked=asked, valued=valued)
+        run = train(network, data, seeds=LENGTHS_SEEDS, steps=2000, lr=RATES["slow"][0])
+        film = next(moment for moment in run if (moment.accuracy > 0.55).all() or moment.done).film()
+        rows.append({"short": name, "batch": LENGTHS_BATCH, "to_50": reached(film, 0.5)})
+        write_table("majority_lengths", rows)
 
 
 def turned(film: Film) -> np.ndarray:
