@@ -420,7 +420,7 @@ CLAIMS = {
     r"so the cloud does not move as a whole: it is flattened, and two points come nearer to each other unless they were at the same height.": points_come_nearer,
     r"at $\sigma^2 = \varepsilon$ half of the sum is left.": what_epsilon_leaves,
     r"A vector whose $\sigma$ is far below $\sqrt\varepsilon$ is multiplied by $1/\sqrt\varepsilon$ and no more: it stays short, and 0 stays 0.": tiny_vectors,
-    r"then half of the length is left at $\sigma = \varepsilon$. With $\varepsilon = 10^{-5}$ this is felt by vectors of $\sigma$ about 0.00001 only, PyTorch's by those of about 0.003.": where_it_stands,
+    r"then half of the length is left at $\sigma = \varepsilon$. With $\varepsilon = 10^{-5}$ this is felt by vectors of $\sigma$ near or below 0.00001, PyTorch's by those near or below 0.003.": where_it_stands,
     r"### Does the order of the steps matter? Yes.": the_order_of_the_steps,
     r"$$\sum_i z_i^2 = d \, \frac{\sigma^2}{\sigma^2 + \varepsilon}$$ in place of $d$.": what_epsilon_leaves,
     r"Let $v$ lie in the plane, so $\sum_i v_i = 0$, and let no $\gamma_i$ be 0. Then $\sum_i \frac{1}{\gamma_i} (\gamma_i v_i) = 0$: the vector $(1/\gamma_1, \dots, 1/\gamma_d)$ is perpendicular to the new plane.": the_tilted_plane,
