@@ -306,7 +306,7 @@ CLAIMS = {
     "Blocks for 8 iterations go astray more slowly: four heads are at 0.14 after 16.": it_does_not_settle,
     "the result of four heads differs by 0.47 after 1 iteration, by 0.24 after 2, by 0.06 after 4.": symmetry_is_learned,
     r"It has learned from vectors with scales between $\frac{1}{2}$ and $2$. Multiply all by 100 and its error is 89; divide them by 100 and it is 0.97, as if nothing came out. With means 100 times as large it is 110.": out_of_range,
-    "The table below has five kinds of blocks: what each has learned from, and its error on other vectors. From normal vectors it goes well to digits, 0.034, but with axes of uneven width the error is three times that at home. From digits, where it gets to 0.009, it goes nowhere: 0.453 or worse. A block that learns from all four kinds has between 0.024 and 0.071. So one chip": chips,
+    "The table below has five kinds of blocks: what each has learned from, and its error on other vectors. From normal vectors it goes well to digits, 0.034, but with axes of uneven width the error is three times that at home. From digits, where it gets to 0.009, it goes nowhere: 0.453 or worse. A block that learns from all four kinds has between 0.024 and 0.071. So one of these blocks serves several kinds of vectors if it has learned from all of them, and none of the five is exact.": chips,
     "Here the heads stand alone, $d$ is 16": a_vector,
     "The networks are random. After four iterations the vectors lie anywhere.": before_it_has_learned,
     "### Four iterations After 3,000 steps of learning they are on the circle or near it. Move the lower scrubber: they do not go straight. The last iteration does most of it.": four_iterations,
