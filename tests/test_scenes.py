@@ -11,7 +11,7 @@ import pytest
 import app
 from components.drawing.figure import document
 from components.drawing.projection import project
-from components.language.framing import HEROES
+from components.language.framing.extent import SPHERE_ROLES
 from components.language.marks import Counted, Line, Mesh, Points, Support, SupportDisc, Trail
 from components.language.packing import packed
 from components.language.scene import Choice, Result, Several, Whole, scenes
@@ -191,7 +191,8 @@ def test_no_end_of_a_slider_moves_points_out_of_the_hero(slug):
         points = [
             mark
             for mark in view.layers
-            if isinstance(mark, Points | Trail) or (isinstance(mark, Line | Mesh) and mark.role in HEROES)
+            if isinstance(mark, Points | Trail)
+            or (isinstance(mark, Line | Mesh) and mark.role in SPHERE_ROLES)
             if not mark.guide
         ]
         sliders = {
@@ -225,7 +226,7 @@ def test_the_hero_fills_its_panel_and_is_in_its_middle(scene):
     for progress in [state.progress, *range(len(state.recipe.stages))]:
         at = state.recipe.moment(state.params, progress, followed=state.follow)
         for mark in view.layers:
-            if isinstance(mark, Line | Mesh) and mark.role in HEROES and mark.opacity_at(progress) > 0:
+            if isinstance(mark, Line | Mesh) and mark.role in SPHERE_ROLES and mark.opacity_at(progress) > 0:
                 flat = flat_on(view, mark, at)
                 widths.append((np.nanmax(flat, axis=0) - np.nanmin(flat, axis=0)).max())
     at = state.recipe.moment(state.params, state.progress, followed=state.follow)

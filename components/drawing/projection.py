@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from components.language.framing import on_paper
+from components.language.framing.paper import on_paper
 from components.language.recipe import View
 
 Array = np.ndarray

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from components.language.cloud import Cloud, Row
-from components.language.framing import ROOM, eye
+from components.language.framing.paper import BOX_TO_PICTURE, eye
 from components.language.marks import (
     Color,
     Follow,
@@ -263,7 +263,7 @@ def space(
 ) -> View:
     """A view from a direction, framed to what it shows, with sliders elsewhere (`reaching`, and `between`)
     too; or to the cube [−reach, reach]³, where that changes while it is shown."""
-    ranges = ((-ROOM * reach, ROOM * reach),) * 3 if reach else ()
+    ranges = ((-BOX_TO_PICTURE * reach, BOX_TO_PICTURE * reach),) * 3 if reach else ()
     return View(
         name, title, tuple(layers), ranges, camera=eye(camera), reaching=reaching, between=between or {}
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from components.drawing.projection import project
-from components.language.framing import HEROES, SEEN
+from components.language.framing.extent import MIN_VISIBLE_OPACITY, SPHERE_ROLES
 from components.language.marks import Disc, Line, Mesh, Points, Support, SupportDisc
 from components.language.scene import scenes
 from components.training.recipes import state_of
@@ -64,11 +64,15 @@ def shares(page, scene):
     """Of the hero as a scene opens: the share of its sphere or circle (of all, where there is none), and of
     all that is no guide; how far that is from the middle; whether it is whole."""
     state = state_of(scene, {})
-    at = [k for k, m in enumerate(state.recipe.views[0].layers) if m.opacity_at(state.progress) >= SEEN]
+    at = [
+        k
+        for k, m in enumerate(state.recipe.views[0].layers)
+        if m.opacity_at(state.progress) >= MIN_VISIBLE_OPACITY
+    ]
     layers = dict(zip(at, (state.recipe.views[0].layers[k] for k in at), strict=True))
     every = [k for k, m in layers.items() if not m.guide and m.draws != "labels" and m.flat != 0]
     every = [k for k in every if not isinstance(layers[k], Support | SupportDisc)]
-    round_ = [k for k in every if isinstance(layers[k], Line | Mesh) and layers[k].role in HEROES]
+    round_ = [k for k in every if isinstance(layers[k], Line | Mesh) and layers[k].role in SPHERE_ROLES]
     large, off, whole = ink(page, every)
     hero = ink(page, round_)[0] if round_ else large
     player(page, ONLY)

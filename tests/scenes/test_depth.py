@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from components.language.cloud import project
-from components.language.framing import on_paper
+from components.language.framing.paper import on_paper
 from components.language.marks import Points, Trail
 from components.scenes.depth import SCENE
 from components.scenes.depth.build import KINDS, MOST, SHOW, TOKENS, D

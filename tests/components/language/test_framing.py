@@ -7,7 +7,10 @@ import pytest
 
 from components.language.cloud import Cloud, rows
 from components.language.finish import finished
-from components.language.framing import EDGE, FULL, HERO, HEROES, LETTERS, TALL, on_paper
+from components.language.framing.boxes import MAX_FIRST_FRACTION, MIN_SPHERE_FRACTION, WIDE_SPHERE_FRACTION
+from components.language.framing.extent import SPHERE_ROLES
+from components.language.framing.guides import MAX_GUIDE_RADIUS, MAX_LABEL_RADIUS
+from components.language.framing.paper import on_paper
 from components.language.marks import Disc, Labels, Line, Points
 from components.language.recipe import Parameter, Recipe, View
 from components.language.scene import scenes
@@ -38,7 +41,7 @@ def cloud(points, *steps, name="x"):
 def test_the_first_frame_fills_the_picture_and_is_in_its_middle(dims):
     made = recipe((Points("x", "input", rows(np.eye(dims, 3))),), (cloud(X),), dims=dims)
     flat = seen(made)
-    np.testing.assert_allclose(np.ptp(flat, axis=0).max(), 2 * FULL, atol=CLOSE)
+    np.testing.assert_allclose(np.ptp(flat, axis=0).max(), 2 * MAX_FIRST_FRACTION, atol=CLOSE)
     np.testing.assert_allclose((flat.min(0) + flat.max(0)) / 2, 0, atol=CLOSE)
 
 
@@ -63,8 +66,8 @@ def test_there_is_room_for_what_comes_later(dims, how):
         grown = Cloud("x", centred, place=Pipeline((step,)))
         made = recipe(layers, (grown,), dims=dims, parameters=slider)
         later = seen(made, k=1.15)
-    assert np.abs(later).max() <= FULL + CLOSE
-    assert np.ptp(seen(made), axis=0).max() < 2 * FULL - 0.1
+    assert np.abs(later).max() <= MAX_FIRST_FRACTION + CLOSE
+    assert np.ptp(seen(made), axis=0).max() < 2 * MAX_FIRST_FRACTION - 0.1
 
 
 @pytest.mark.parametrize("dims", [2, 3])
@@ -76,7 +79,7 @@ def test_a_sphere_stays_large_however_far_points_go(dims):
     )
     small = cloud(0.1 * RNG.normal(size=(20, 3)), Affine(1e3 * np.eye(3)))
     made = recipe(layers, (cloud(ring[0], name="ring"), small), dims=dims, stages=("one", "far"))
-    np.testing.assert_allclose(np.ptp(seen(made), axis=0).max(), 2 * HERO, atol=CLOSE)
+    np.testing.assert_allclose(np.ptp(seen(made), axis=0).max(), 2 * MIN_SPHERE_FRACTION, atol=CLOSE)
 
 
 def test_a_stage_that_shows_more_has_wider_axes_and_it_alone():
@@ -91,7 +94,7 @@ def test_a_stage_that_shows_more_has_wider_axes_and_it_alone():
     np.testing.assert_allclose(np.mean(view.at(0.7).ranges, 1), np.mean(view.ranges, 1) + 0.7 * np.array(by))
     for progress in (0, 0.3, 1, 1.6, 2):
         points = made.layer_points(view.layers[1], made.defaults, progress)
-        assert np.abs(on_paper(view.at(progress), points, view.camera)[0]).max() <= FULL + CLOSE
+        assert np.abs(on_paper(view.at(progress), points, view.camera)[0]).max() <= MAX_FIRST_FRACTION + CLOSE
     assert np.abs(on_paper(view, points * 50, view.camera)[0]).max() > 1, "it would leave the panel"
 
 
@@ -119,7 +122,10 @@ def test_axes_follow_a_slider_that_moves_points_out_and_only_there(scale, away, 
         for k in (0.1, 50.0):
             points = made.layer_points(view.layers[1], {"k": k}, progress)
             at = view.at(progress, {"k": k})
-            assert np.abs(on_paper(at, points, at.camera)[0]).max() <= FULL + CLOSE, (progress, k)
+            assert np.abs(on_paper(at, points, at.camera)[0]).max() <= MAX_FIRST_FRACTION + CLOSE, (
+                progress,
+                k,
+            )
             out = np.abs(on_paper(view, points, view.camera)[0]).max() > 1
             assert (at.ranges != view.ranges) == out, (progress, k)
     far = made.layer_points(view.layers[1], {"k": 50.0}, 1)
@@ -136,7 +142,7 @@ def test_a_stage_that_shows_more_fills_the_picture_and_is_in_its_middle(away):
     points = made.layer_points(made.views[0].layers[0], made.defaults, 1.0)
     flat = on_paper(made.views[0].at(1), points, made.views[0].camera)[0]
     np.testing.assert_allclose((flat.min(0) + flat.max(0)) / 2, 0, atol=CLOSE)
-    np.testing.assert_allclose(np.ptp(flat, axis=0).max(), 2 * FULL, atol=CLOSE)
+    np.testing.assert_allclose(np.ptp(flat, axis=0).max(), 2 * MAX_FIRST_FRACTION, atol=CLOSE)
 
 
 def test_a_stage_that_shows_little_is_seen_from_nearer():
@@ -153,8 +159,8 @@ def test_a_stage_that_shows_little_is_seen_from_nearer():
         shares.append(
             np.ptp(on_paper(made.views[0].at(progress), points, made.views[0].camera)[0], axis=0).max() / 2
         )
-    np.testing.assert_allclose(shares[0], HERO, atol=CLOSE)
-    assert shares[1] < HERO / 2 and made.views[0].room[1] == (1, 0, 0, 0)
+    np.testing.assert_allclose(shares[0], MIN_SPHERE_FRACTION, atol=CLOSE)
+    assert shares[1] < MIN_SPHERE_FRACTION / 2 and made.views[0].room[1] == (1, 0, 0, 0)
 
 
 def test_a_plane_that_is_wide_takes_the_whole_width():
@@ -172,7 +178,7 @@ def test_a_plane_that_is_wide_takes_the_whole_width():
     view = made(3)
     (across,), (up,) = np.diff(view.ranges)
     assert view.wide
-    np.testing.assert_allclose([across, up], [6 / FULL, 2 / TALL], atol=CLOSE)
+    np.testing.assert_allclose([across, up], [6 / MAX_FIRST_FRACTION, 2 / WIDE_SPHERE_FRACTION], atol=CLOSE)
 
 
 @pytest.mark.parametrize("kind", ["line", "labels", "disc"])
@@ -192,7 +198,7 @@ def test_guides_decide_nothing_and_are_shortened(kind):
     small = X - X.mean(0)
     alone, made = recipe((points,), (cloud(small),)), recipe((points, mark), (cloud(small), around))
     assert made.views[0].ranges == alone.views[0].ranges
-    limit = LETTERS if kind == "labels" else EDGE
+    limit = MAX_LABEL_RADIUS if kind == "labels" else MAX_GUIDE_RADIUS
     assert limit - 0.05 < np.abs(seen(made, 1)).max() <= limit + CLOSE
 
 
@@ -238,6 +244,6 @@ def test_the_first_picture_of_a_scene_is_large_whole_and_in_its_middle(slug):
     low, high = every.min(0), every.max(0)
     assert np.abs(low + high).max() / 4 <= CENTRED
     whole = (high - low).max() / 2
-    heroes = [each for mark, each in zip(seen, flat, strict=True) if mark.role in HEROES and len(each)]
+    heroes = [each for mark, each in zip(seen, flat, strict=True) if mark.role in SPHERE_ROLES and len(each)]
     share = max((np.ptp(each, axis=0).max() / 2 for each in heroes), default=whole)
     assert share >= LARGE or whole >= FILLED

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from components.language.framing import eye
+from components.language.framing.paper import eye
 from components.language.marks import Disc, Replay, Rim, Sheet
 from components.language.scene import scenes
 from components.scenes.curves import curves, snapping

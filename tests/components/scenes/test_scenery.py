@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from components.language.cloud import Cloud, rows
-from components.language.framing import FAR, ROOM
+from components.language.framing.paper import BOX_TO_PICTURE, EYE_DISTANCE
 from components.language.marks import Follow, Followed, Labels, Line, Mesh, Points, Trail
 from components.scenes import scenery
 from geometry import Pipeline
@@ -81,8 +81,8 @@ def test_many_points_are_drawn_small():
 
 def test_a_space_has_room_and_its_camera_a_distance_of_its_own():
     view = scenery.space("s", "", (), camera=(3, 0, 4), reach=2.0)
-    assert view.ranges == ((-2 * ROOM, 2 * ROOM),) * 3
-    assert view.camera == pytest.approx(np.array([0.6, 0, 0.8]) * FAR / 2 / ROOM)
+    assert view.ranges == ((-2 * BOX_TO_PICTURE, 2 * BOX_TO_PICTURE),) * 3
+    assert view.camera == pytest.approx(np.array([0.6, 0, 0.8]) * EYE_DISTANCE / 2 / BOX_TO_PICTURE)
     assert scenery.space("s", "", ()).ranges == ()  # until the recipe is made
 
 

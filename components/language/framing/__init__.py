@@ -1,0 +1,66 @@
+"""Framing: the ranges of a view's axes, computed from what the view shows, in one place for all scenes.
+
+A view without `ranges` is framed when its recipe is finished (`components.language.finish`). What is seen at
+first is whole, and in the middle. There is more room where the other stages and the ends of the sliders need
+it, as long as the sphere or circle (without one: what is seen at first) keeps `MIN_SPHERE_FRACTION` of the
+smaller side of the panel. A plane that is much wider than high gets axes as wide as the whole stage
+(`View.wide`). A stage of a 3D view, or of a plane that is `reaching`, that shows more is seen from farther
+away, and one that would be small from nearer, it alone: the axes are wider or narrower there, around the
+middle of what it shows (`View.room`). So they are where a slider moves something out of a view that is
+`reaching` (`View.wider`). Guides decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from components.language.cloud import Cloud
+from components.language.framing.boxes import Array, Box, box_in_plane, boxes_in_space
+from components.language.framing.extent import ViewExtent
+from components.language.framing.guides import GuideShortener
+from components.language.framing.paper import BOX_TO_PICTURE, eye
+from components.language.framing.shown_points import ShownPoints
+from components.language.framing.zooms import slider_zooms, stage_zooms
+from components.language.recipe import Recipe, View
+
+
+def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
+    """The clouds and views of a recipe: views without ranges get them, and guides that leave these are
+    shortened. 3D views are on one scale, each in its middle."""
+    shown, clouds = ShownPoints(recipe), {cloud.name: cloud for cloud in recipe.clouds}
+    boxes = _boxes(shown)
+    views = [_placed(view, *boxes[view.name]) if view.name in boxes else view for view in recipe.views]
+    views = _zooming(shown, views, boxes)
+    guides = GuideShortener(recipe, clouds)
+    views = [guides.shortened(view) if view.name in boxes else view for view in views]
+    return tuple(clouds.values()), tuple(views)
+
+
+def _boxes(shown: ShownPoints) -> dict[str, Box]:
+    """The boxes of the views that have no ranges, by name."""
+    open_views = [view for view in shown.recipe.views if not view.ranges]
+    deep = [view for view in open_views if view.dims == 3]
+    boxes = {v.name: box_in_plane(ViewExtent(shown, v)) for v in open_views if v.dims == 2}
+    if deep:
+        found = boxes_in_space([ViewExtent(shown, view) for view in deep])
+        boxes |= {view.name: box for view, box in zip(deep, found, strict=True)}
+    return boxes
+
+
+def _placed(view: View, center: Array, half: Array) -> View:
+    """The view with axes that show a box."""
+    larger = BOX_TO_PICTURE if view.dims == 3 else 1
+    ranges = tuple((float(c - larger * h), float(c + larger * h)) for c, h in zip(center, half, strict=True))
+    return replace(view, ranges=ranges, camera=eye(view.camera) if view.dims == 3 else view.camera)
+
+
+def _zooming(shown: ShownPoints, views: Sequence[View], boxes: dict[str, Box]) -> list[View]:
+    """The views with what moves their axes: at stages, all 3D views alike, and by sliders."""
+    spaces = [view for view in views if view.dims == 3 and not view.room]
+    planes = [[view] for view in views if view.dims == 2 and view.reaching]
+    rooms: dict[str, tuple[tuple[float, ...], ...]] = {}
+    for some in (spaces, *planes):
+        rooms |= zip((view.name for view in some), stage_zooms(shown, some, boxes), strict=True)
+    views = [replace(view, room=rooms.get(view.name, view.room)) for view in views]
+    return [replace(view, wider=slider_zooms(shown, view)) if view.reaching else view for view in views]

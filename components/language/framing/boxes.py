@@ -1,0 +1,93 @@
+"""The first frame: the axes that show what is seen at first, and leave room for what comes later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from components.language.framing.extent import ViewExtent
+from components.language.framing.paper import EYE_DISTANCE, HALF_VIEW_TANGENT, target_and_distance
+from components.language.recipe import WIDE_ASPECT
+from geometry.perspective import NEAREST
+
+Array = np.ndarray
+Box = tuple[Array, Array]  # its middle, and half of each side, in display coordinates
+
+MAX_FIRST_FRACTION = 0.94  # of the panel's smaller side: what is seen at first
+MIN_SPHERE_FRACTION = 0.66  # of the panel's smaller side: a sphere or circle, where the first frame allows it
+WIDE_PANEL_ASPECT = 2.3  # width over height of a panel that has the whole width of the figure
+WIDE_SPHERE_FRACTION = 0.8  # of the height of such a panel: a sphere or circle
+CENTRING_ITERATIONS = 12  # each leaves less than a third of the error
+COINCIDENT = 1e-9  # of their distance from 0: points that are so near one another are one point
+
+
+def box_in_plane(extent: ViewExtent) -> Box:
+    """The box of a 2D view: a square; or, of what is much wider than high, as high as a sphere or circle has
+    to be large."""
+    low, high = extent.first.min(0), extent.first.max(0)
+    center, spread = (low + high) / 2, (high - low) / 2 / MAX_FIRST_FRACTION
+    diameter = min(float(np.ptp(sphere, axis=0).max()) for sphere in extent.spheres)
+    largest_half = diameter / 2 / MIN_SPHERE_FRACTION
+    if spread[0] > WIDE_ASPECT * spread[1] > 0:
+        half = np.maximum(spread, [0, largest_half * MIN_SPHERE_FRACTION / WIDE_SPHERE_FRACTION])
+        largest = np.maximum(half, [WIDE_PANEL_ASPECT * half[1], 0])
+    else:
+        half = np.full(2, spread.max() or 1.0)
+        largest = np.maximum(half, largest_half)
+    for points in extent.later():
+        if (half >= largest).all():
+            break
+        needed = np.abs(points - center).max(0, initial=0) / MAX_FIRST_FRACTION
+        wide = half[0] > WIDE_ASPECT * half[1]
+        half = np.maximum(half, np.minimum(largest, needed if wide else needed.max()))
+    return center, half
+
+
+def boxes_in_space(extents: Sequence[ViewExtent]) -> list[Box]:
+    """The boxes of 3D views, which share one scale and one eye, in a direction from their middles."""
+    basis = extents[0].basis  # all below is in its coordinates
+    firsts = [extent.first @ basis.T for extent in extents]
+    half = max(_half_for(first, MAX_FIRST_FRACTION) for first in firsts)
+    largest = min(
+        _half_for(sphere @ basis.T, MIN_SPHERE_FRACTION) for extent in extents for sphere in extent.spheres
+    )
+    for extent, first in zip(extents, firsts, strict=True):
+        center, met = _middle(first, half), []
+        for points in extent.later():
+            if half >= largest:
+                break
+            met.append(points @ basis.T)
+            half = max(half, min(largest, _half_needed(met[-1], center)))
+        center = _middle(first, half)  # a little elsewhere, now that the box is larger
+        half = max(half, min(largest, max((_half_needed(points, center) for points in met), default=0)))
+    return [(_middle(first, half) @ basis, np.full(3, half)) for first in firsts]
+
+
+def _on_paper(points: Array, center: Array, half: float) -> Array:
+    """(N, 2) positions on paper whose sides are at −1 and 1, of points in the coordinates of the eye."""
+    near = (points - center) / half
+    return near[:, :2] / (HALF_VIEW_TANGENT * np.maximum(EYE_DISTANCE - near[:, 2:], NEAREST))
+
+
+def _middle(points: Array, half: float) -> Array:
+    """(3,): the middle of a box of a given half side for which points are in the middle of the paper."""
+    center = (points.min(0) + points.max(0)) / 2
+    for _ in range(CENTRING_ITERATIONS):
+        here = _on_paper(points, center, half)
+        center[:2] += (here.min(0) + here.max(0)) / 2 * HALF_VIEW_TANGENT * EYE_DISTANCE * half
+    return center
+
+
+def _half_for(points: Array, fraction: float) -> float:
+    """Half the side of a box in which points take a fraction of the paper; 1 for one point."""
+    if float(np.ptp(points, axis=0).max()) <= COINCIDENT * float(np.abs(points).max()):
+        return 1.0
+    return target_and_distance(points, fraction)[1] / EYE_DISTANCE
+
+
+def _half_needed(points: Array, center: Array) -> float:
+    """Half the side of a box around a middle in which points stay within the first frame."""
+    off = points - center
+    far = np.abs(off[:, :2]) / (MAX_FIRST_FRACTION * HALF_VIEW_TANGENT) + off[:, 2:]
+    return float(far.max(initial=0)) / EYE_DISTANCE

@@ -1,0 +1,157 @@
+"""The extent of a view: few points that stand for all that it shows at first, later, and of its sphere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, cached_property, partial
+
+import numpy as np
+
+from components.language.cloud import Params
+from components.language.framing.paper import eye_basis
+from components.language.framing.shown_points import ShownPoints
+from components.language.marks import Line, Mark, Mesh, Points, Sheet, Support, SupportDisc, Trail
+from components.language.recipe import View
+
+Array = np.ndarray
+
+SPHERE_ROLES = ("sphere", "meeting")  # roles of the spheres and circles that a frame keeps large
+MIN_VISIBLE_OPACITY = 0.1  # below it a sphere is only hinted at, and has no claim to be large
+DIRECTION_COUNT = 200  # directions; the farthest point in each stands for all points
+DIRECTION_INDICES = np.arange(DIRECTION_COUNT)
+POINTS_PER_PRODUCT = 200  # points: NumPy computes so small a matrix product in one thread, and in cache
+
+
+class ViewExtent:
+    """What a view shows, as few points: at first, at any time, and of its sphere or circle."""
+
+    def __init__(self, shown: ShownPoints, view: View) -> None:
+        self.shown, self.recipe = shown, shown.recipe
+        self.name, self.dims, self.marks, self.reaching = view.name, view.dims, view.layers, view.reaching
+        self.away = np.asarray(view.camera[:3], float) / np.linalg.norm(view.camera[:3])
+
+    @cached_property
+    def basis(self) -> Array:
+        """(3, 3): the coordinates of the eye of a 3D view."""
+        return eye_basis(self.away)
+
+    @cached_property
+    def first(self) -> Array:
+        """All that is seen at first; without any points the ends of a unit box."""
+        found = self._points(self.recipe.defaults, self.recipe.progress, whole=True)
+        return found if len(found) else np.vstack([-np.ones(self.dims), np.ones(self.dims)])
+
+    @cached_property
+    def spheres(self) -> list[Array]:
+        """Its spheres and circles; without any, what is seen at first."""
+        return [points for mark in self.marks if len(points := self._sphere(mark))] or [self.first]
+
+    def at(self, progress: float) -> Array:
+        """All that is seen at a stage, with the sliders as they are, and with the labels of points."""
+        return self._points(self.recipe.defaults, progress, whole=True, labels=True)
+
+    def held(self, params: Params, progress: float) -> list[Array]:
+        """Points, their ways, and the sphere or circle, at a stage with the sliders elsewhere."""
+        seen = (
+            mark for mark in self._visible(progress) if isinstance(mark, Points | Trail) or _is_sphere(mark)
+        )
+        return self._arrays(seen, params, progress)
+
+    def spheres_at(self, progress: float) -> Array:
+        """The spheres and circles that are seen at a stage."""
+        seen = [
+            mark
+            for mark in self.marks
+            if _is_sphere(mark) and mark.opacity_at(progress) > MIN_VISIBLE_OPACITY
+        ]
+        return self._farthest(self._arrays(seen, self.recipe.defaults, progress))
+
+    def later(self) -> Iterator[Array]:
+        """What is seen at the other stages; then, unless axes follow, at the end of each slider."""
+        defaults = self.recipe.defaults
+        for progress in self._moments():
+            yield self._points(defaults, progress)
+        for p in self.recipe.parameters if not self.reaching else ():
+            for end in (p.min, p.max) if not p.quiet else ():
+                for progress in {0.0, self.recipe.progress, len(self.recipe.stages) - 1.0}:
+                    yield self._points(defaults | {p.name: end}, progress)
+
+    def _visible(self, progress: float) -> list[Mark]:
+        """The marks, without guides, that are seen at a stage."""
+        return self.shown.memoised(
+            lambda: [mark for mark in self.marks if not mark.guide and mark.opacity_at(progress) > 0],
+            "visible",
+            self.name,
+            progress,
+        )
+
+    def _arrays(self, marks: Iterable[Mark], params: Params, progress: float) -> list[Array]:
+        """What they show, each array once."""
+        found = (points for mark in marks for points in self.shown.at(mark, params, progress))
+        return list({id(points): points for points in found if len(points)}.values())
+
+    def _moments(self) -> list[float]:
+        return [self.recipe.progress, *map(float, range(len(self.recipe.stages)))]
+
+    def _points(
+        self, params: dict[str, float], progress: float, *, whole: bool = False, labels: bool = False
+    ) -> Array:
+        """whole: every mark, else those that hold the others; labels: labels too."""
+        seen = []
+        for mark in self._visible(progress):
+            holds = isinstance(mark, Points | Line | Mesh | Sheet)
+            if mark.flat != 0 and (
+                labels
+                if mark.draws == "labels"
+                else holds or (whole and not isinstance(mark, Support | SupportDisc))
+            ):
+                seen.append(mark)
+        return self._farthest(self._arrays(seen, params, progress))
+
+    def _sphere(self, mark: Mark) -> Array:
+        """A sphere or circle at the first of its moments; no points for any other mark."""
+        if not _is_sphere(mark):
+            return np.empty((0, self.dims))
+        moments = (progress for progress in self._moments() if mark.opacity_at(progress) > 0)
+        return self._farthest(self._arrays([mark], self.recipe.defaults, next(moments, 0.0)))
+
+    def _farthest(self, arrays: Sequence[Array]) -> Array:
+        """Of many points those that are farthest in some direction; few points are all kept."""
+        if sum(map(len, arrays)) <= DIRECTION_COUNT:
+            return np.vstack([np.empty((0, self.dims)), *arrays])
+        found = [
+            self.shown.memoised(partial(_farthest_points, points), "farthest", id(points))
+            for points in arrays
+        ]
+        best = np.argmax([far for far, _ in found], axis=0)
+        return self.shown.memoised(
+            lambda: np.array([points for _, points in found])[best, DIRECTION_INDICES],
+            "farthest of",
+            *map(id, arrays),
+        )
+
+
+def _is_sphere(mark: Mark) -> bool:
+    return not mark.guide and mark.role in SPHERE_ROLES and isinstance(mark, Line | Mesh)
+
+
+def _farthest_points(points: Array) -> tuple[Array, Array]:
+    """(directions,) how far points reach in each direction, and (directions, k) the points that do."""
+    directions, found = _directions(points.shape[1]), []
+    for start in range(0, len(points), POINTS_PER_PRODUCT):
+        along = directions @ points[start : start + POINTS_PER_PRODUCT].T
+        best = along.argmax(1)
+        found.append((along[DIRECTION_INDICES, best], start + best))
+    far, chosen = map(np.array, zip(*found, strict=True))
+    top = far.argmax(0), DIRECTION_INDICES
+    return far[top], points[chosen[top]]
+
+
+@cache
+def _directions(dims: int) -> Array:
+    """(DIRECTION_COUNT, dims) unit vectors, evenly spread: on a circle, or as a Fibonacci sphere."""
+    k = DIRECTION_INDICES + 0.5
+    turn = np.pi * (1 + 5**0.5) * k if dims == 3 else 2 * np.pi * k / DIRECTION_COUNT
+    height = 1 - 2 * k / DIRECTION_COUNT if dims == 3 else 0 * k
+    flat = np.sqrt(1 - height**2)[:, None] * np.column_stack([np.cos(turn), np.sin(turn)])
+    return np.column_stack([flat, height]) if dims == 3 else flat

@@ -1,0 +1,90 @@
+"""Guides: axes, planes and their names, shortened where they would leave the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from components.language.cloud import Cloud, Moment
+from components.language.framing.boxes import COINCIDENT
+from components.language.framing.paper import on_paper
+from components.language.marks import Disc, Line, Mark, Rim
+from components.language.recipe import Recipe, View
+
+Array = np.ndarray
+
+MAX_LABEL_RADIUS = 0.89  # of half the panel's side: names at the ends of guides
+MAX_GUIDE_RADIUS = 0.95  # of half the panel's side: the ends of guides
+SHORTENING_STEPS = 40
+MAX_FACTOR_PER_STEP = 1.4  # by which a guide is shortened: perspective bends what is much too long
+
+
+class GuideShortener:
+    """Shortens the guides of the views of a recipe, and of `clouds` those that guides are drawn of."""
+
+    def __init__(self, recipe: Recipe, clouds: dict[str, Cloud]) -> None:
+        self.recipe, self.clouds = recipe, clouds
+        self._shared = {mark.cloud for v in recipe.views for mark in v.layers if not mark.guide}
+
+    def shortened(self, view: View) -> View:
+        """The view with guides that end within its picture at each stage."""
+        layers = (self._within(mark, view) if self._may_shorten(mark) else mark for mark in view.layers)
+        return replace(view, layers=tuple(layers))
+
+    def _may_shorten(self, mark: Mark) -> bool:
+        """Whether it is a guide whose cloud nothing else shows, or that has a radius of its own."""
+        return mark.guide and (isinstance(mark, Disc | Rim) or mark.cloud not in self._shared)
+
+    def _within(self, mark: Mark, view: View) -> Mark:
+        limit = MAX_LABEL_RADIUS if mark.draws == "labels" else MAX_GUIDE_RADIUS
+        stages = [stage for stage in range(len(self.recipe.stages)) if mark.opacity_at(stage) > 0]
+        if not stages or self._radius(mark, view, stages) <= limit:
+            return mark
+        rays = _along_rays(mark, self.clouds[mark.cloud].points)  # however much shorter
+        for stage in stages:
+            for _ in range(SHORTENING_STEPS):
+                factor = min(self._radius(mark, view, [stage]) / limit, MAX_FACTOR_PER_STEP)
+                if factor <= 1:
+                    break
+                if isinstance(mark, Disc | Rim):
+                    mark = replace(mark, radius=mark.radius / factor)
+                    continue
+                by = self._point_radii(mark, view, stage) / limit if rays else np.array([[factor]])
+                cloud = self.clouds[mark.cloud]
+                self.clouds[mark.cloud] = replace(
+                    cloud, points=cloud.points / by.clip(1, MAX_FACTOR_PER_STEP)
+                )
+        return mark
+
+    def _radius(self, mark: Mark, view: View, stages: Sequence[int]) -> float:
+        """How far out it is drawn, at the stage of these where that is farthest."""
+        points = [mark.points(self._moment(stage)) for stage in stages]
+        if not view.room:
+            points, stages = [np.vstack(points)], stages[:1]
+        flat = [
+            on_paper(view.at(stage), some, view.camera)[0] for stage, some in zip(stages, points, strict=True)
+        ]
+        return max(float(np.nanmax(np.abs(some), initial=0)) for some in flat)
+
+    def _point_radii(self, mark: Mark, view: View, stage: int) -> Array:
+        """(N, 1): how far out each point of its cloud is at a stage."""
+        shown = self._moment(stage).shown(mark.cloud, mark.rows)
+        return np.abs(on_paper(view.at(stage), shown, view.camera)[0]).max(1, keepdims=True)
+
+    def _moment(self, stage: int) -> Moment:
+        return Moment(self.clouds, self.recipe.defaults, float(stage), self.recipe.follow)
+
+
+def _along_rays(mark: Mark, points: Array) -> bool:
+    """Whether each point of a guide can come nearer to the origin by itself: names, and lines through it."""
+    if not isinstance(mark, Line):
+        return mark.draws == "labels"
+    ends = [
+        points[[i, j]]
+        for i, j in pairwise(range(len(points)) if mark.order is None else mark.order)
+        if i >= 0 <= j
+    ]
+    return all(abs(a @ b) >= (1 - COINCIDENT) * np.linalg.norm(a) * np.linalg.norm(b) for a, b in ends)

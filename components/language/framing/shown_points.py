@@ -1,0 +1,124 @@
+"""What the marks of a recipe show, memoised: only what has moved is computed again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from components.language.cloud import Cloud, Moment, Params, Row
+from components.language.marks import (
+    Counted,
+    Highest,
+    Labels,
+    Line,
+    Mark,
+    Mesh,
+    Points,
+    Sheet,
+    Trail,
+    indices,
+)
+from components.language.recipe import Recipe
+from geometry.entries import Entries
+
+Array = np.ndarray
+T = TypeVar("T")
+PLAIN = (Points, Line, Mesh, Sheet, Trail, Labels)  # marks that show points of their cloud, and see no others
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SharedMoment(Moment):
+    """A moment in which display coordinates that several marks show are computed once."""
+
+    memory: ShownPoints
+
+    def shown(self, cloud: str, show: Sequence[Row]) -> Array:
+        return self.memory.shown(cloud, show, self.params, self.progress)
+
+
+class ShownPoints:
+    """The points that each mark of a recipe shows at given parameters and progress, memoised."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe, self.clouds = recipe, {cloud.name: cloud for cloud in recipe.clouds}
+        self._memory: dict[Any, Any] = {}
+
+    def at(self, mark: Mark, params: Params, progress: float) -> list[Array]:
+        """The points of a mark without gaps; of a trail its corners, stage by stage. Where a mark chooses
+        points by what they are, all that it chooses from."""
+        moved: Iterable[float | None] = params.values()
+        if isinstance(mark, PLAIN):
+            progress = min(progress, self._last_stage(mark.cloud))
+            moved = map(params.get, self._movers(mark.cloud, (*mark.rows, *_choosing_rows(mark)), progress))
+        return self.memoised(lambda: self._points(mark, params, progress), id(mark), progress, *moved)
+
+    def _points(self, mark: Mark, params: Params, progress: float) -> list[Array]:
+        if not isinstance(mark, PLAIN) or getattr(mark, "arrow", False) or _choosing_rows(mark):
+            at = _SharedMoment(self.clouds, params, progress, self.recipe.follow, memory=self)
+            return [_finite(mark.points(at))]
+        on_its_way = isinstance(mark, Trail) and progress > 0
+        before = self.at(mark, params, math.ceil(progress) - 1.0) if on_its_way else []
+        every = self.shown(mark.cloud, mark.rows, params, progress)
+        some = self.memoised(lambda: self._fixed_indices(mark), "some", id(mark))
+        return [*before, self.memoised(lambda: _finite(every, some), "finite", id(every), id(some))]
+
+    def shown(self, cloud: str, show: Sequence[Row], params: Params, progress: float) -> Array:
+        """Display coordinates, as `Moment.shown`. A cloud with fewer steps than the recipe rests at its last
+        stage."""
+        progress, names = min(progress, self._last_stage(cloud)), self._movers(cloud, show, progress)
+        moved = (*map(id, show), *map(params.get, names))
+        at = Moment(self.clouds, params, progress)
+        return self.memoised(lambda: at.shown(cloud, show), cloud, progress, *moved)
+
+    def memoised(self, compute: Callable[[], T], *key: Any) -> T:
+        """The value of `compute()`, memoised by key."""
+        if key not in self._memory:
+            self._memory[key] = compute()
+        return self._memory[key]
+
+    def _last_stage(self, cloud: str) -> int:
+        return len(self.clouds[cloud].pipeline.steps)
+
+    def _movers(self, cloud: str, show: Sequence[Row], progress: float) -> tuple[str, ...]:
+        """The parameters that may move what is shown of a cloud until then."""
+        return self.memoised(
+            lambda: _movers(self.clouds[cloud], show, progress), "movers", cloud, progress, *map(id, show)
+        )
+
+    def _fixed_indices(self, mark: Mark) -> Array | None:
+        """The numbers of the points that it shows, if it does not choose from all."""
+        if isinstance(mark, Line):
+            return None if mark.order is None else np.unique(mark.order[mark.order >= 0])
+        only = getattr(mark, "only", None)
+        if only is None or isinstance(only, Counted):
+            return None
+        return indices(only, mark.cloud, Moment(self.clouds, {}, 0.0, self.recipe.follow))
+
+
+def _choosing_rows(mark: Mark) -> tuple[Row, ...]:
+    """The row by which a mark chooses the highest points, if it does."""
+    only = getattr(mark, "only", None)
+    return (only.row,) if isinstance(only, Highest) else ()
+
+
+def _finite(points: Array, some: Array | None = None) -> Array:
+    """Points without gaps: some of them, by their numbers."""
+    points = points if some is None else points[some]
+    finite = np.isfinite(points)
+    return points if finite.all() else points[finite.all(-1)]
+
+
+def _movers(cloud: Cloud, show: Sequence[Row], progress: float) -> tuple[str, ...]:
+    rows = [*show, *(divisor for row in show for divisor in _divisors(row))]
+    steps = cloud.pipeline.steps[: math.ceil(max([progress, *(row.stage or 0 for row in rows)]))]
+    weights = [row.weights for row in rows if isinstance(row.weights, Entries)]
+    return tuple(sorted(cloud.place.parameters.union(*(own.parameters for own in (*steps, *weights)))))
+
+
+def _divisors(row: Row) -> list[Row]:
+    """The rows that a row is divided by."""
+    return [row.over, *_divisors(row.over)] if row.over else []

@@ -1,0 +1,156 @@
+"""How the axes of a view zoom and move: at stages (`View.room`), and where a slider moves points out
+(`View.wider`). A row of zooms is the scale of the axes and the offset of their middle along each axis."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from components.language.cloud import Params
+from components.language.framing.boxes import (
+    CENTRING_ITERATIONS,
+    COINCIDENT,
+    MAX_FIRST_FRACTION,
+    MIN_SPHERE_FRACTION,
+)
+from components.language.framing.extent import ViewExtent
+from components.language.framing.paper import (
+    eye_basis,
+    middle_and_width,
+    on_paper,
+    target_and_distance,
+    target_of,
+)
+from components.language.framing.shown_points import ShownPoints
+from components.language.recipe import Parameter, View, Wider, identity_zoom
+
+Array = np.ndarray
+Zoom = tuple[float, Array]  # the scale of the axes, and the offset of their middle in display coordinates
+ZoomRow = tuple[float, ...]  # the same, as it travels in a recipe
+
+MAX_STAGE_RADIUS = 0.95  # of half the panel's side: points farther out at a stage zoom its axes
+MIN_STAGE_FRACTION = 0.52  # of the picture: a stage that shows less is seen from nearer
+MOVED_FRACTION = 0.82  # of the picture: points that a slider has moved out, with what is around them
+DECIMALS = 3  # of a zoom
+
+
+def stage_zooms(
+    shown: ShownPoints, views: Sequence[View], framed: Collection[str]
+) -> list[tuple[ZoomRow, ...]]:
+    """For each view a zoom for each stage, or none if no axes have to move.
+
+    Axes widen for all of a stage to be seen, and narrow, in views that are framed, for it to be large. The
+    views share their scales.
+    """
+    stages = range(len(shown.recipe.stages))
+    found = [
+        [_stage_zoom(ViewExtent(shown, view), view, k, nearer=view.name in framed) for k in stages]
+        for view in views
+    ]
+    if not any(zoom for zooms in found for zoom in zooms):
+        return [()] * len(views)
+    scales = [max((zoom[0] if zoom else 1.0) for zoom in at) for at in zip(*found, strict=True)]
+    still = np.zeros(views[0].dims)
+    return [
+        tuple(_row(scale, zoom[1] if zoom else still) for scale, zoom in zip(scales, zooms, strict=True))
+        for zooms in found
+    ]
+
+
+def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
+    """For each slider whose ends move points out of a view, how the axes follow there."""
+    extent, recipe, found, identity = ViewExtent(shown, view), shown.recipe, [], identity_zoom(view.dims)
+    usual = view.room or [identity] * len(recipe.stages)
+
+    def zoom(params: Params, stage: int, row: Sequence[float]) -> ZoomRow:
+        held = extent.held(params, float(stage))
+        return shown.memoised(
+            lambda: _holding_zoom(extent, view, held, row), "holding", view.name, row, *map(id, held)
+        )
+
+    for p in recipe.parameters:
+        stops = {*slider_ends(p), *view.between.get(p.name, ())}
+        at = {value: recipe.defaults | {p.name: value} for value in stops}
+        room = {value: [zoom(params, *row) for row in enumerate(usual)] for value, params in at.items()}
+        if any(row != identity for rows in room.values() for row in rows):
+            room[p.value] = [identity] * len(usual)
+            log = p.scale == "log" and p.min > 0
+            found.append(Wider(p.name, log, *zip(*sorted(room.items()), strict=True)))
+    return tuple(found)
+
+
+def slider_ends(p: Parameter) -> list[float]:
+    """The ends of a slider, except where it stands; none for a parameter without a slider."""
+    return [end for end in (p.min, p.max) if end != p.value and not p.quiet]
+
+
+def _row(scale: float, offset: Sequence[float] | Array) -> ZoomRow:
+    return tuple(round(float(x), DECIMALS) for x in (scale, *offset))
+
+
+def _stage_zoom(extent: ViewExtent, view: View, stage: int, *, nearer: bool) -> Zoom | None:
+    """The zoom at a stage; None where the axes stay."""
+    points, spheres = extent.at(float(stage)), extent.spheres_at(float(stage))
+    if not len(points):
+        return None
+    flat, _ = on_paper(view, points, view.camera)
+    fraction, outside = float(np.ptp(flat, axis=0).max()) / 2, np.abs(flat).max() > MAX_STAGE_RADIUS
+    if fraction <= COINCIDENT:  # one point
+        return (1.0, points.mean(0) - np.mean(view.ranges, axis=1)) if outside else None
+    if outside:
+        own = MAX_FIRST_FRACTION if len(spheres) else min(fraction, MAX_FIRST_FRACTION)
+        return _centring_zoom(view, points, own, spheres)
+    if nearer and fraction < MIN_STAGE_FRACTION:
+        return _centring_zoom(view, points, MIN_SPHERE_FRACTION, spheres)
+    return None
+
+
+def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: Sequence[float]) -> ZoomRow:
+    """The zoom, relative to the usual one, that holds points that would leave the axes."""
+    if not held:
+        return identity_zoom(view.dims)
+    (scale, *offset), points = usual, np.concatenate(held)
+    flat, _ = on_paper(view.moved(scale, offset), points, view.camera)
+    first, last = flat.min(0), flat.max(0)
+    small = bool(view.between) and scale > 1 and (last - first).max() / 2 < MIN_STAGE_FRACTION
+    if max(-first.min(), last.max()) <= 1 and not small:
+        return identity_zoom(view.dims)
+    low, high = np.array(view.ranges, float).T
+    middle, width = _middle_and_width(extent, view, (points - (low + high) / 2) / (high - low))
+    width = max(width, min(scale, 1.0) if view.between else scale)
+    return _row(width / scale, middle * (high - low) - offset)
+
+
+def _middle_and_width(extent: ViewExtent, view: View, scaled: Array) -> tuple[Array, float]:
+    """The middle and the width of axes that hold points, in units of the sides that the axes have."""
+    if view.dims == 2:
+        return middle_and_width(scaled, MOVED_FRACTION)
+    target, distance = target_and_distance(scaled @ extent.basis.T, MOVED_FRACTION)
+    middle, width = target @ extent.basis, distance / float(np.linalg.norm(view.camera))
+    return middle, max(width, 2 * float(np.abs(scaled - middle).max()))
+
+
+def _centring_zoom(view: View, points: Array, fraction: float, spheres: Array) -> Zoom:
+    """The zoom at which points are in the middle of the picture and take a fraction of it; or less, if
+    spheres would take more than theirs."""
+    low, high = np.array(view.ranges, float).T
+    side = high - low
+    scaled = (points - (low + high) / 2) / side
+    if view.dims == 2:
+        middle, scale = middle_and_width(scaled, fraction)
+        own = middle_and_width(spheres / side, MIN_SPHERE_FRACTION)[1] if len(spheres) else 0
+        return max(scale, own), middle * side
+    eye, target = np.array(view.camera[:3]), target_of(view.camera)
+    far = float(np.linalg.norm(eye - target))
+    basis = eye_basis((eye - target) / far)
+    middle, distance = target_and_distance(scaled @ basis.T, fraction)
+    scale = distance / far
+    for _ in range(CENTRING_ITERATIONS):
+        offset = (middle @ basis - scale * target) * side
+        flat = on_paper(view.moved(scale, offset), spheres, view.camera)[0]
+        excess = float(np.ptp(flat, axis=0).max()) / 2 / MIN_SPHERE_FRACTION if len(flat) else 0.0
+        if excess <= 1:
+            break
+        scale *= excess
+    return scale, offset
