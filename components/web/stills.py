@@ -1,8 +1,8 @@
 """Still pictures as they are served: drawn once a version, kept compressed, and named by what they show.
 
 So a browser that has one is told so before anything is drawn, by any worker, also after a restart. The cards
-of the gallery are drawn beforehand: `python -m components.web.stills` does, into the store; or, with previews,
-into a folder that an image has. Those of one reader's own network are drawn for each question.
+of the gallery are drawn beforehand: `python -m components.web.stills` does, into the store; or, with
+previews, into a folder that an image has. Those of one reader's own network are drawn for each question.
 """
 
 from __future__ import annotations
