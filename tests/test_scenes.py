@@ -20,6 +20,7 @@ from tests.assets.engine import Node, as_sent, assert_agrees
 
 LARGEST = 1_500_000  # bytes of JSON, before gzip
 UNREADABLE = re.compile(r"\bnan\b|infin|undefined|\bnull\b|[-−]0(\.0*)?(?![\d.])|\de[-+]?\d", re.IGNORECASE)
+INSTRUCTION = re.compile(r"\b(click|drag|press|tap|touch|hover)\b", re.IGNORECASE)  # is a mark's hint
 EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 
 
@@ -78,11 +79,17 @@ def test_defaults_and_the_ends_of_every_slider(node, scene):
     check(node, recipe, [recipe.defaults, lows, highs, *one_moved])
 
 
+def titles(recipe):
+    """What a picture of the recipe writes at its views and their layers."""
+    return [each.title for view in recipe.views for each in (view, *view.layers)]
+
+
 @EVERY
 def test_every_choice(node, scene):
     for choices in reachable(scene):
         recipe = recipe_of(scene, **choices)
         assert len(recipe.stages) > 1 and recipe.views, choices
+        assert not INSTRUCTION.search(" ".join(titles(recipe))), choices
         check(node, recipe, [recipe.defaults])
 
 

@@ -12,7 +12,7 @@
  * @typedef {{kind: "follow"} | {kind: "choose", choice: string, numbers: Packed} | {kind: "drag", x: string, y: string}
  *   | {kind: "open", links: string[]} | {kind: "turn", angle: string} | {kind: "carry", names: string[][]} | Replay} Hand
  * @typedef {{kind: "replay", spans: Packed, follow: Packed, progress: Packed}} Replay
- * @typedef {{mark: string, draws: string, cloud: string, role: string, rows: Row[], title: string, opacity: number,
+ * @typedef {{mark: string, draws: string, cloud: string, role: string, rows: Row[], title: string, hint: string, opacity: number,
  *   fade: number[] | null, color: Color | null, hand: Hand | null, [field: string]: any}} Mark
  * @typedef {{recipe: import("./engine.mjs").Recipe, stages: import("./engine.mjs").Stages, at: Record<string, Float64Array>,
  *   params: Record<string, number>, progress: number, followed: number, each?: import("./engine.mjs").Progresses | null}} Moment what is

@@ -43,7 +43,7 @@ export function release(panels) {
 
 /** @param {import("../player/player.mjs").Player} player @param {Panel} panel @param {import("../engine/marks.mjs").Mark} layer @returns {() => void} */
 function handle(player, panel, layer) {
-  const element = h("div", { className: "handle", title: layer.title || "drag", ariaHidden: "true", style: `color: var(--${layer.role})` });
+  const element = h("div", { className: "handle", title: [layer.title, layer.hint].filter(Boolean).join(": ") || "drag", ariaHidden: "true", style: `color: var(--${layer.role})` });
   element.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
     event.preventDefault(); // no selection of text
     element.setPointerCapture(event.pointerId);

@@ -667,7 +667,9 @@ export class Panel {
   print(on) {
     this.gd.querySelector(".printed")?.remove();
     if (!on || !this.is3d) return;
-    this.gd.append(Object.assign(this.#copied(Math.max(2, devicePixelRatio)), { className: "motion printed" }));
+    const { width, height } = this.gd._fullLayout, copy = Object.assign(this.#copied(Math.max(2, devicePixelRatio)), { className: "motion printed" });
+    Object.assign(copy.style, { width: `${width}px`, height: `${height}px` }); // not the figure's: on paper it may be a little narrower
+    this.gd.append(copy);
   }
 
   /** A picture of its own, of so many pixels for one; of space as it is drawn here: Plotly's own has no depth.

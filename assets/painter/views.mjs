@@ -41,7 +41,7 @@ export function legend(view) {
     const dashed = layer.pattern?.length > 0;
     const swatch = h("span", dashed ? { className: "swatch dashed", innerHTML: stroke(layer) } : { className: `swatch ${layer.draws} ${layer.glyph ?? ""}`,
       style: `background: var(--${layer.role}); border-color: var(--${layer.role})` });
-    const own = layer.title && !layer.color ? [marked(h("li", { style: `--name: var(--${layer.role})` }, swatch, layer.title), l, true)] : [];
+    const own = layer.title && !layer.color ? [marked(h("li", { style: `--name: var(--${layer.role})` }, swatch, titled(layer)), l, true)] : [];
     if (!layer.color?.title) return own;
     const { title, low, high, scale } = layer.color, trace = view.figure.data[l];
     const steps = (trace.marker ?? trace).colorscale.map((/** @type {[number, string]} */ [, step]) => step);
@@ -53,6 +53,9 @@ export function legend(view) {
 
 /** Where a view's camera stands at first, and what it looks at. @param {import("../engine/engine.mjs").View} view */
 export const home = ({ camera }) => ({ eye: camera.slice(0, 3), center: camera.length > 3 ? camera.slice(3) : [0, 0, 0] });
+
+/** A layer by its title, and what a hand can do with it, which pictures leave out. */
+const titled = (/** @type {import("../engine/marks.mjs").Mark} */ { title, hint }) => (hint ? h("span", {}, title, h("span", { className: "hint" }, `: ${hint}`)) : title);
 
 /** A short piece of a dashed line. @param {import("../engine/marks.mjs").Mark} layer */
 const stroke = (layer) => `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;

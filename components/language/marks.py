@@ -169,7 +169,8 @@ Hand = Follow | Choose | Open | Drag | Turn | Carry | Replay
 class Mark:
     """What all marks have. role: the mathematical role, which the theme knows the colour of; fade: opacity at
     each stage, linear between them, times `opacity`. guide: it stands around what is shown, as an
-    axis or a plane; the picture need not hold it."""
+    axis or a plane; the picture need not hold it. hint: what a hand can do with it, as "click to see it"; it
+    stands after the title in a live figure, never in a picture, a film or on paper."""
 
     cloud: str
     role: str
@@ -179,6 +180,7 @@ class Mark:
     opacity: float = 1.0
     fade: Sequence[float] | None = None
     guide: bool = False
+    hint: str = ""
     draws: ClassVar[str]
     closed: ClassVar[bool] = False  # whether it is the surface of something, and hides what is behind it
     flat: ClassVar[int | None] = None  # the number of its rows; None: those of the view

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -135,16 +135,24 @@ def _within(state: State, name: str, value: float) -> None:
 async def _drawn(
     scene: Scene, state: State, out: Path, look: Look, moments: Sequence[tuple[dict[str, float], float]]
 ) -> None:
+    async with plate(scene, state, look) as sheet:
+        if out.suffix in PICTURES:
+            out.write_bytes(await (sheet.png() if out.suffix == ".png" else sheet.pdf()))
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            write, film = _gif if out.suffix == ".gif" else _mp4, Path(folder) / out.name
+            await write(film, _pictures(sheet, moments), look.fps)
+            shutil.copyfile(film, out)
+
+
+@asynccontextmanager
+async def plate(scene: Scene, state: State, look: Look) -> AsyncIterator[Sheet]:
+    """The figure and its words without any controls, open in a browser, ready to be photographed."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "figure.html"
         page.write_text(single_file(scene, replace(state, controls=()), kind="embed plate"), "utf-8")
         async with showing(page, look.width, look.height, look.scale) as sheet:
-            if out.suffix in PICTURES:
-                out.write_bytes(await (sheet.png() if out.suffix == ".png" else sheet.pdf()))
-            else:
-                write, film = _gif if out.suffix == ".gif" else _mp4, Path(folder) / out.name
-                await write(film, _pictures(sheet, moments), look.fps)
-                shutil.copyfile(film, out)
+            yield sheet
 
 
 async def _pictures(sheet: Sheet, moments: Sequence[tuple[dict[str, float], float]]) -> AsyncIterator[bytes]:

@@ -20,6 +20,7 @@ from learning.network import MIDDLES
 from learning.swings import ACROSS, Swing, swing, turns
 
 FLAT = rows(np.eye(2))
+SEE = "click to see it"
 SCALES: dict[str, Axis] = {
     "loss": ("log₁₀ loss", -3.0, 0.3),
     "accuracy": ("accuracy", 0.35, 1.03),
@@ -98,8 +99,8 @@ def _events(film: Film, seed: int, own: np.ndarray, shown: int | None) -> list[P
         parts.append(draw("plateau", Line, "plateau", FLAT, _lines(flat), "plateau", size=9, dash="dot"))
     if steep:
         shape, hand = np.concatenate(steep), replay(film, seed, falls, [len(each) for each in steep], shown)
-        look: dict[str, Any] = {"size": 7, "glyph": "square", "hand": hand}
-        parts.append(draw("drop", Points, "drop", FLAT, shape, "drop: click to see it", **look))
+        look: dict[str, Any] = {"size": 7, "glyph": "square", "hand": hand, "hint": SEE}
+        parts.append(draw("drop", Points, "drop", FLAT, shape, "drop", **look))
     return parts
 
 
@@ -135,9 +136,8 @@ def _lines(lines: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 def _all_seeds(values: np.ndarray, steps: np.ndarray) -> Part:
     shape = _lines([np.stack([steps, each], -1) for each in values])
     hand = Choose("seed", np.repeat(np.arange(len(values)), len(steps)))
-    return draw(
-        "seeds", Line, "trail", FLAT, shape, "every seed: click to see it", size=2, opacity=0.6, hand=hand
-    )
+    look: dict[str, Any] = {"size": 2, "opacity": 0.6, "hand": hand, "hint": SEE}
+    return draw("seeds", Line, "trail", FLAT, shape, "every seed", **look)
 
 
 def _now(film: Film, values: np.ndarray, low: float, high: float, name: str) -> list[Part]:

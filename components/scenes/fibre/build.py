@@ -43,7 +43,7 @@ def build(choices: Choices) -> Recipe:
     above = (*arrow, *seen(level, rows(U), title=""))
     views = (
         space("space", "", layers, camera=(0.66, -1.06, 0.47), reaching=True, between={"phi": TURNS}),
-        square("above", "From above: drag v", above, REACH, strip=True),
+        square("above", "From above", above, REACH, strip=True),
     )
     if not whole:
         stages, formula = ("x", "Πx", "ΠΠx"), r"\Pi = I - \tfrac{1}{3}𝟏𝟏^\top, \quad " + PROJECTION
@@ -118,7 +118,7 @@ def handle() -> list[Part]:
     show, tip = rows(U), np.array([[TIP, 0.0]])
     return [
         draw("v arrow", Line, "query", show, np.vstack([0 * tip, tip]), place=ON, size=5, arrow=0.3),
-        draw("v tip", Points, "query", show, tip, "v: drag it", place=ON, size=4, hand=Turn("phi")),
+        draw("v tip", Points, "query", show, tip, "v", place=ON, size=4, hand=Turn("phi"), hint="drag it"),
         draw("v name", Labels, "query", show, 1.18 * tip, place=ON, labels=["v"]),
     ]
 

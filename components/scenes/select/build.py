@@ -5,6 +5,7 @@ notice. The picture has the first three; for d = 4 that is the hyperplane, and 1
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -250,10 +251,10 @@ def guides(x: np.ndarray, d: int, norm: str, turn: np.ndarray, reach: float) -> 
 def arrows(d: int, show: Rows) -> list[Part]:
     """The query as an arrow from the origin, and its tip to be dragged."""
     q = Affine(Entries(np.zeros((d, 1)), {f"q{i + 1}": np.eye(d)[:, [i]] for i in range(min(d, 3))}))
-    title, hand = ("the query q: drag it", Drag("q1", "q2")) if d == 2 else ("the query q", None)
+    look: dict[str, Any] = {"hand": Drag("q1", "q2"), "hint": "drag it"} if d == 2 else {}
     return [
         draw("query", Line, "query", show, np.array([[0.0], [1]]), place=(q,), size=6, arrow=0.25),
-        draw("tip", Points, "query", show, np.array([[1.0]]), title, place=(q,), size=7, hand=hand),
+        draw("tip", Points, "query", show, np.array([[1.0]]), "the query q", place=(q,), size=7, **look),
     ]
 
 
@@ -266,9 +267,9 @@ def above(d: int, score: Row, reach: float) -> View:
         Points("keys", "query", show, only=Highest(score), glyph="ring", size=14),
         Points("keys", "followed", show, only=Followed(), size=8),
         Line("query", "query", show, size=5, arrow=0.3),
-        Points("tip", "query", show, "q: drag it", size=5, hand=Drag("q1", "q2")),
+        Points("tip", "query", show, "q", size=5, hand=Drag("q1", "q2"), hint="drag it"),
     )
-    return square("above", "From above: drag q", layers, reach, reaching=True)
+    return square("above", "From above", layers, reach, reaching=True)
 
 
 def curves(score: Row) -> View:

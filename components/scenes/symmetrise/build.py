@@ -203,8 +203,8 @@ def against_iterations(
         parts.append(draw(f"name {h}", Labels, "soft", FLAT, name, labels=[label]))
     seeds = np.array([[k, log10(e)] for k in ITERATIONS for e in of(found, heads, k)["errors"]])
     numbers = np.array([k for k in ITERATIONS for _ in of(found, heads, k)["errors"]])
-    hand = Choose("iterations", numbers)
-    parts.append(draw("seeds", Points, "series-1", FLAT, seeds, "five seeds each: click", size=5, hand=hand))
+    look = {"size": 5, "hand": Choose("iterations", numbers), "hint": "click to see it"}
+    parts.append(draw("seeds", Points, "series-1", FLAT, seeds, "five seeds each", **look))
     lines, layers = split(*parts)
     shown = (
         Line("curve", "input", FLAT, "this block, on these vectors", size=4),

@@ -195,7 +195,7 @@ def test_events_of_the_loss_differ_without_colour():
         layer.title: (type(layer), getattr(layer, "dash", ""), getattr(layer, "glyph", ""))
         for layer in layers
     }
-    assert len({looks[name] for name in ("this seed", "plateau", "drop: click to see it")}) == 3
+    assert len({looks[name] for name in ("this seed", "plateau", "drop")}) == 3
 
 
 def test_curves_without_a_training_say_so(film):
