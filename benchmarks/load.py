@@ -39,7 +39,7 @@ SEEDS = 5  # different recipes that the hall asks for after it has played
 KINDS = "gzip, deflate, br, zstd"
 LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)\r\n", re.IGNORECASE)
 LINK = re.compile(r'(?:src|href)="(/[^"]+)"')
-IMPORT = re.compile(r'from "(\.\.?/[\w/-]+\.mjs)"')
+IMPORT = re.compile(r'from "(\.{1,2}/[\w./-]+\.mjs)"')
 
 
 @dataclass

@@ -413,6 +413,9 @@ const still = (rows, points, n, params) => project(rows, [points], points, n, pa
 /** Whether a click on a mark follows the point. @param {{hand: Hand | null}} mark */
 export const follows = ({ hand }) => ["follow", "carry", "open"].includes(hand?.kind ?? "");
 
+/** Whether a click on a mark does something. @param {{hand: Hand | null}} mark */
+export const clickable = (mark) => follows(mark) || ["choose", "replay"].includes(mark.hand?.kind ?? "");
+
 // What a frame shows
 
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} what each mark showed last */

@@ -8,7 +8,8 @@
 import { h } from "../dom.mjs";
 import { commands } from "../page/commands.mjs";
 import { key } from "../page/keys.mjs";
-import { home, readBack } from "../painter/views.mjs";
+import { readBack } from "../painter/plotly/context.mjs";
+import { home } from "../painter/views.mjs";
 import { read } from "../player/link.mjs";
 import { Player } from "../player/player.mjs";
 import { ask } from "../player/source.mjs";

@@ -3,7 +3,7 @@
 
 import { unpack } from "../engine/engine.mjs";
 import { h, pen } from "../dom.mjs";
-import { rgb } from "./painter.mjs";
+import { rgb } from "./colors.mjs";
 
 /** @param {import("../engine/engine.mjs").Cloud} cloud one with pictures @param {() => string} ink the colour of full strength
  * @returns {{element: HTMLElement, show: (point: number) => void}} */

@@ -3,6 +3,7 @@
 
 import { shared } from "../globals.mjs";
 import { h, pen, readable } from "../dom.mjs";
+import { readBack } from "./plotly/context.mjs";
 
 /** @param {string} source @returns {Promise<import("../globals.mjs").Plotly>} Plotly, loaded once, when a figure first needs it */
 export function plotly(source) {
@@ -12,20 +13,6 @@ export function plotly(source) {
       onerror: () => { restore(); reject(new Error("Plotly did not load")); } }));
   });
   return shared.normscape.plotly;
-}
-
-const WIDE = 8192, LINE = 256; // pixels: of the canvas on which Plotly draws its glyphs, and more than the height of their line
-
-/** Plotly reads its glyphs back from a canvas, all of which it clears for each: kept in memory, not on a graphics card, from which that
- * takes long, and as high as their line, not 1024 pixels.
- * @returns {() => void} the end of it */
-export function readBack() {
-  const { prototype } = HTMLCanvasElement, { getContext } = prototype;
-  prototype.getContext = /** @type {typeof getContext} */ (/** @this {HTMLCanvasElement} @param {"2d"} kind @param {object} options */ function (kind, options) {
-    if (this.width === WIDE) this.height = LINE;
-    return getContext.call(this, kind, kind === "2d" ? { willReadFrequently: true, ...options } : options);
-  });
-  return () => { prototype.getContext = getContext; };
 }
 
 /** @param {HTMLElement} item @param {number} layer which it is of @param {boolean} own whether it may stand at the thing, in its colour */

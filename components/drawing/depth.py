@@ -1,4 +1,4 @@
-"""How depth is seen in a 3D view: what assets/painter/depth.mjs draws with, and stills on paper.
+"""How depth is seen in a 3D view: what assets/painter/plotly/depth.mjs draws with, and stills on paper.
 
 A point is as large as a ball would be, relative to the middle of the axes; beyond it, it fades into the
 paper; a halo of the paper's colour parts it from what is behind; and a translucent mesh veils that.

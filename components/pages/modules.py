@@ -13,8 +13,8 @@ from components.web.server import FOREVER
 from learning import shipped
 
 ASSETS = shipped.folder("assets")
-IMPORT = re.compile(r'^(?:import|export) [^;]*? from "(\.\.?/[\w/-]+)\.mjs"', re.M)
-MODULE = re.compile(r'"(\.\.?/[\w/-]+)\.mjs"')
+IMPORT = re.compile(r'^(?:import|export) [^;]*? from "(\.{1,2}/[\w./-]+)\.mjs"', re.M)
+MODULE = re.compile(r'"(\.{1,2}/[\w./-]+)\.mjs"')
 
 
 @cache

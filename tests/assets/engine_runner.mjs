@@ -21,9 +21,9 @@ import * as passages from "../../assets/player/passages.mjs";
 import { pause, poll } from "../../assets/player/poll.mjs";
 import { ask } from "../../assets/player/source.mjs";
 import { State } from "../../assets/player/state.mjs";
-import { deep } from "../../assets/painter/depth.mjs";
-import { declared } from "../../assets/painter/shaders.mjs";
-import { names as uniformNames, uniforms } from "../../assets/painter/uniforms.mjs";
+import { deep } from "../../assets/painter/plotly/depth.mjs";
+import { declared } from "../../assets/painter/plotly/shaders.mjs";
+import { names as uniformNames, uniforms } from "../../assets/painter/plotly/uniforms.mjs";
 
 /** Numbers as base64, so that NaN and infinities travel too. */
 const pack = (x) => Buffer.from(Float32Array.from(x).buffer).toString("base64");

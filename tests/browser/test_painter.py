@@ -150,3 +150,21 @@ def test_a_count_stands_in_front_of_a_surface_and_beside_a_line(page):
     counts = "p.panels[1].gd.data.find(({ uid }) => uid === 'crowds')"
     places = dict(player(page, f"{counts}.x.map((x, i) => [x > 0, {counts}.textposition[i]])"))
     assert places == {True: "bottom left", False: "top right"}, "v points to the right and down"
+
+
+def test_an_unknown_plotly_is_reported_once_and_the_public_way_goes_on(page):
+    warnings = []
+    page.on("console", lambda said: said.type == "warning" and warnings.append(said.text))
+    path, query, state, progress = STATES["layernorm"]
+    visit(page, f"{path}?{query}&progress=0")
+    rest(page)
+    first = player(page, "p.panels[0].gd.data.map(({ x }) => [...x])")
+    clouds = "Object.values(p.panels[0].scene.traces).filter((trace) => trace.scatterPlot)"
+    player(page, f"({clouds}.forEach((trace) => {{ trace.scatterPlot = null; }}), 0)")
+    for further in (0, 0.1):
+        move(page, state, progress + further)
+    let_go(page, progress)
+    assert not player(page, "p.panels[0].fast")
+    assert player(page, "p.panels[0].gd.data.map(({ x }) => [...x])") != first
+    told = [text for text in warnings if "Normscape" in text]
+    assert len(told) == 1 and '"buffers"' in told[0]

@@ -88,10 +88,14 @@ export function deep(source, depth) {
 }
 
 /** From now on this context draws with depth: what is drawn next looks as `look` says. @param {WebGLRenderingContext} gl
- * @param {Depth} depth @param {Look} look */
-export function deepen(gl, depth, look) {
+ * @param {Depth} depth @param {Look} look @param {() => void} found told of each shader that has depth */
+export function deepen(gl, depth, look, found) {
   const { shaderSource, useProgram, getUniformLocation } = gl, { uniform3f, uniform3fv } = Object.getPrototypeOf(gl), places = /** @type {WeakMap<WebGLProgram, (WebGLUniformLocation | null)[]>} */ (new WeakMap());
-  gl.shaderSource = (shader, source) => shaderSource.call(gl, shader, deep(source, depth));
+  gl.shaderSource = (shader, source) => {
+    const text = deep(source, depth);
+    if (text !== source) found();
+    shaderSource.call(gl, shader, text);
+  };
   gl.useProgram = (program) => {
     useProgram.call(gl, program);
     if (!program) return;

@@ -17,7 +17,7 @@ export function caught(build) {
   return { built, look };
 }
 
-/** Let a figure look again: from now on, after what happens to it. @param {import("../globals.mjs").Plotly} gd @param {Look} look
+/** Let a figure look again: from now on, after what happens to it. @param {import("../../globals.mjs").Plotly} gd @param {Look} look
  * @param {AbortSignal} signal of its end */
 export function pulse(gd, look, signal) {
   let until = 0, looking = false;

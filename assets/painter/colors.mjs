@@ -1,0 +1,34 @@
+// @ts-check
+/** Colours of a figure: roles as the theme has them, and 64 steps of a colour scale. */
+
+/** @typedef {import("../engine/marks.mjs").Color} Color */
+
+/** Every `var(--role)` as a colour. @template T @param {T} data @param {(name: string) => string} color @returns {T} */
+export function resolve(data, color) {
+  const found = /** @param {unknown} part @returns {unknown} */ (part) => {
+    if (typeof part === "string") return part.startsWith("var(--") ? color(part.slice(6, -1)) : part;
+    if (Array.isArray(part)) return typeof part.at(-1) === "number" ? part : part.map(found);
+    if (part && typeof part === "object") return Object.fromEntries(Object.entries(part).map(([key, v]) => [key, found(v)]));
+    return part;
+  };
+  return /** @type {T} */ (found(data));
+}
+
+/** @param {string} hex @returns {number[]} red, green, blue from 0 to 1 */
+export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255);
+
+/** 64 colours between the steps of a scale, red green blue each. @param {[number, string][]} scale */
+export function palette(scale) {
+  const stops = scale.map(([, hex]) => rgb(hex));
+  return Array.from({ length: 64 }, (_, i) => {
+    const p = (i / 63) * (stops.length - 1), k = Math.min(Math.floor(p), stops.length - 2), f = p - k;
+    return stops[k].map((c, j) => (1 - f) * c + f * stops[k + 1][j]);
+  });
+}
+
+/** @param {number} value @param {{low: number, high: number}} color which of the 64 colours */
+export const shade = (value, color) =>
+  Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;
+
+/** Whether its colours change. @param {Color | null} color */
+export const live = (color) => color && !("bdata" in color.of);

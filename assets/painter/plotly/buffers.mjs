@@ -1,0 +1,80 @@
+// @ts-check
+/**
+ * Positions of markers and lines, written into the vertex buffers that Plotly has built.
+ *
+ * @typedef {import("../../globals.mjs").Plotly} Plotly
+ * @typedef {import("../../engine/marks.mjs").Mark} Mark
+ * @typedef {import("../../engine/engine.mjs").View} View
+ * @typedef {Record<string, any>} Kept buffers of a layer from frame to frame: which, its writer knows
+ */
+
+import { outside } from "../traces.mjs";
+
+/** Markers: each point's position once per vertex of its glyph, first those of all faces, then those of all edges; what has not moved
+ * since the frame before stays as it is. @param {Plotly} cloud @param {Float32Array} points @param {number[]} scale
+ * @param {Kept} kept @param {Mark} layer @param {number[]} color @param {View} view */
+export function writePoints(cloud, points, scale, kept, layer, color, view) {
+  const away = outside(view), n = points.length / 3, faces = cloud.vertexCount / n, edges = cloud.lineVertexCount / n;
+  if (!Number.isInteger(faces) || !Number.isInteger(edges)) throw new Error("unexpected glyphs");
+  const before = kept.array ? kept.points : null, out = (kept.array ??= new Float32Array(3 * n * (faces + edges)));
+  let low = n, high = -1;
+  for (let i = 0; i < n; i++) {
+    if (before && stays(before, points, 3 * i)) continue;
+    const gap = points[3 * i] !== points[3 * i], from = gap ? away : points, o = gap ? 0 : 3 * i;
+    const x = from[o] * scale[0], y = from[o + 1] * scale[1], z = from[o + 2] * scale[2];
+    for (let at = 3 * i * faces, end = at + 3 * faces; at < end; at += 3) { out[at] = x; out[at + 1] = y; out[at + 2] = z; }
+    for (let at = 3 * (n * faces + i * edges), end = at + 3 * edges; at < end; at += 3) { out[at] = x; out[at + 1] = y; out[at + 2] = z; }
+    low = Math.min(low, i);
+    high = i;
+  }
+  for (const [from, each] of [[0, faces], [n * faces, edges]]) {
+    const first = 3 * (from + low * each), end = 3 * (from + (high + 1) * each);
+    if (end > first) cloud.pointBuffer.update(out.subarray(first, end), first * out.BYTES_PER_ELEMENT);
+  }
+}
+
+/** Whether a point is where it was, or still a gap. @param {Float32Array} before @param {Float32Array} after @param {number} o its first number */
+const stays = (before, after, o) => (after[o] === before[o] && after[o + 1] === before[o + 1] && after[o + 2] === before[o + 2])
+  || (after[o] !== after[o] && before[o] !== before[o]);
+
+/**
+ * Lines: a strip of four vertices a segment, each (from, to, arc length, ±width, colour). Over a gap it is joined by the vertices before and
+ * after it once more, which draw nothing. Lengths are those of the picture, a cube of the ranges: Plotly's, which are of its buffers,
+ * change with the scale of these, and with them the places of dashes.
+ * @param {Plotly} line @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {Mark} layer @param {number[]} color
+ * @param {View} view
+ */
+export function writeLine(line, points, scale, kept, layer, color, { ranges }) {
+  const n = points.length / 3, [wx, wy, wz] = ranges.map(([low, high], r) => ((high - low) * scale[r]) ** -2);
+  if (!(kept.array?.length >= 48 * (n - 1))) kept.array = lineTemplate(n, color);
+  const out = kept.array;
+  const gap = (/** @type {number} */ i) => points[3 * i] !== points[3 * i];
+  let arc = 0, at = 0;
+  for (let i = 1, joined = true; i < n; i++) {
+    if (gap(i - 1) || gap(i)) { joined = at === 0; continue; }
+    const a = 3 * i - 3, b = 3 * i, from = arc, first = joined ? at : at + 24;
+    const ax = points[a] * scale[0], ay = points[a + 1] * scale[1], az = points[a + 2] * scale[2];
+    const bx = points[b] * scale[0], by = points[b + 1] * scale[1], bz = points[b + 2] * scale[2];
+    arc += Math.sqrt(wx * (bx - ax) ** 2 + wy * (by - ay) ** 2 + wz * (bz - az) ** 2);
+    for (let v = 0, o = first; v < 4; v++, o += 12) {
+      const start = v < 2;
+      out[o] = start ? ax : bx; out[o + 1] = start ? ay : by; out[o + 2] = start ? az : bz;
+      out[o + 3] = start ? bx : ax; out[o + 4] = start ? by : ay; out[o + 5] = start ? bz : az;
+      out[o + 6] = start ? from : arc;
+      out[o + 7] = v === 0 || v === 3 ? layer.size : -layer.size;
+    }
+    if (!joined) out.copyWithin(at, at - 12, at).copyWithin(at + 12, first, first + 12);
+    joined = true;
+    at = first + 48;
+  }
+  line.buffer.update(out.subarray(0, at));
+  line.vertexCount = at / 12;
+  line.arcLength = [0, arc || 1];
+}
+
+/** Room for n points. @param {number} n @param {number[]} color */
+function lineTemplate(n, color) {
+  const out = new Float32Array(48 * (n - 1));
+  for (let v = 0; v < 4 * (n - 1); v++) out.set([...color, 1], 12 * v + 8);
+  return out;
+}

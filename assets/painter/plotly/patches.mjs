@@ -1,0 +1,29 @@
+// @ts-check
+/**
+ * The patches to what is private to Plotly, by name (docs/plotly.md). One that fails is reported once, and the public way goes on. A
+ * page's address turns patches off, to measure what each gains: `#without=shaders,pulse`.
+ *
+ * @typedef {"buffers" | "camera" | "depth" | "glyphs" | "layers" | "picking" | "pulse" | "redraw" | "shaders" | "uniforms"} Name
+ */
+
+const off = new URLSearchParams(globalThis.location?.hash.slice(1)).get("without")?.split(",") ?? [];
+const reported = /** @type {Set<Name>} */ (new Set());
+
+/** Whether a patch is to be used. @param {Name} name */
+export const wanted = (name) => !off.includes(name);
+
+/** Report that Plotly is not as a patch expects, once. @param {Name} name @param {unknown} reason */
+export function report(name, reason) {
+  if (reported.has(name)) return;
+  reported.add(name);
+  console.warn(`Normscape: this plotly.js is not as the patch "${name}" expects, so its public way is used.`, reason);
+}
+
+/** Apply a patch; report what it throws. @template T @param {Name} name @param {() => T} act @returns {T | undefined} */
+export function guarded(name, act) {
+  try {
+    return act();
+  } catch (reason) {
+    report(name, reason);
+  }
+}

@@ -1,0 +1,260 @@
+// @ts-check
+/**
+ * A 3D figure on its fast way: what moves is written into the buffers that Plotly has built, and drawn at once; the camera is never touched.
+ * What fails is reported, and from then on the painter takes the public way.
+ *
+ * @typedef {import("../painter.mjs").Drawn} Drawn
+ * @typedef {import("../painter.mjs").Frame} Frame
+ * @typedef {import("../painter.mjs").Camera} Camera
+ * @typedef {import("../../engine/marks.mjs").Mark} Mark
+ * @typedef {import("../../engine/marks.mjs").Color} Color
+ * @typedef {import("../../engine/engine.mjs").Trace} Trace
+ * @typedef {import("../../engine/engine.mjs").View} View
+ * @typedef {import("../../globals.mjs").Plotly} Plotly or what is private to it, such as its scene or a buffer
+ * @typedef {import("./buffers.mjs").Kept} Kept
+ */
+
+import { clickable } from "../../engine/marks.mjs";
+import { live, palette, resolve, rgb, shade } from "../colors.mjs";
+import { writeLine, writePoints } from "./buffers.mjs";
+import { redraw, unseen, within } from "./context.mjs";
+import { SHAPES, deepen } from "./depth.mjs";
+import { layoutCamera, sceneOf } from "./layout.mjs";
+import { byNumbers, fadeMesh, parted, shadeMesh, sharing, writeMesh } from "./meshes.mjs";
+import { guarded, report, wanted } from "./patches.mjs";
+import { picking } from "./picking.mjs";
+import { caught, pulse } from "./pulse.mjs";
+
+const UP = [0, 0, 1];
+
+/** Why there is no picture. */
+export class NoWebGL extends Error {}
+
+/** @param {Record<"x" | "y" | "z", number>} vector @returns {number[]} */
+const xyz = ({ x, y, z }) => [x, y, z];
+
+export class Space {
+  #gd;
+  #color;
+  /** @type {View} */ #view;
+  /** @type {import("./depth.mjs").Look} */ #depth = { paper: [1, 1, 1], shape: SHAPES.label, still: true };
+  /** @type {WeakMap<object, object>} of each of Plotly's objects, its part of that */ #looks = new WeakMap();
+  /** @type {Map<number, Kept>} buffers of each layer, kept from frame to frame */ #buffers = new Map();
+  /** @type {ReturnType<typeof picking> | null} */ #picking = null;
+  /** @type {(shader: Plotly) => void} makes a shader set its uniforms where they change */ #mend = () => {};
+  /** @type {WebGLRenderingContext | null} */ #gl = null;
+  /** @type {import("./pulse.mjs").Look | null} */ #look = null;
+
+  /** @param {Plotly} gd @param {View} view @param {(name: string) => string} color @param {boolean} fast whether buffers are written */
+  constructor(gd, view, color, fast) {
+    this.#gd = gd;
+    this.#view = view;
+    this.#color = color;
+    this.fast = fast && wanted("buffers");
+  }
+
+  /** @returns {Plotly} Plotly's own scene */
+  get scene() { return sceneOf(this.#gd); }
+
+  /** Whether there is a picture. */
+  get living() { return Boolean(this.scene?.glplot); }
+
+  /** The picture as it was drawn last. @returns {HTMLCanvasElement | undefined} */
+  get canvas() { return this.scene?.glplot?.canvas; }
+
+  /** Another view of the same kind. @param {View} view */
+  show(view) { this.#view = view; }
+
+  /** The colour that far points fade into. @param {string} color */
+  paper(color) { this.#depth.paper = rgb(color); }
+
+  /** Build the figure, with depth; on the fast way without drawing it meanwhile. @param {() => Promise<unknown>} draw */
+  async build(draw) {
+    const { depth } = /** @type {Plotly} */ (this.#view.figure.layout).meta;
+    let deepened = !wanted("depth");
+    const own = (/** @type {WebGLRenderingContext} */ gl) => {
+      if (!deepened) deepen(gl, depth, this.#depth, () => { deepened = true; });
+    };
+    const build = () => (this.fast ? unseen(draw, own) : within(draw, own).then(() => null));
+    const { built, look } = wanted("pulse") ? caught(build) : { built: build(), look: null };
+    const made = await built.catch((error) => { throw this.living ? error : new NoWebGL(); });
+    if (!look && wanted("pulse")) report("pulse", "the loop of frames was not found");
+    if (!deepened) report("depth", "the shaders of markers and meshes have other texts");
+    this.#look = look;
+    if (!made) return;
+    this.#gl = made.gl;
+    this.#mend = made.mend;
+  }
+
+  /** Draw for the first time. @param {Frame} frame @param {AbortSignal} signal of its end */
+  open(frame, signal) {
+    if (this.#gl && wanted("picking")) this.#pickOnDemand(this.#gl);
+    this.prepare();
+    this.dash(frame);
+    if (wanted("camera")) guarded("camera", () => this.#keepListening());
+    this.redraw();
+    if (this.#look) pulse(this.#gd, this.#look, signal);
+  }
+
+  redraw() { redraw(this.scene.glplot); }
+
+  /** Plotly has filled its buffers anew. */
+  forget() { this.#buffers.clear(); }
+
+  /** Points are there to be picked as soon as the pointer is. @param {WebGLRenderingContext} gl */
+  #pickOnDemand(gl) {
+    const { scene } = this, own = (this.#picking = picking(gl));
+    this.#gd.addEventListener("pointerenter", () => own.come(() => { scene.glplot.update({}); this.redraw(); }));
+    this.#gd.addEventListener("pointerleave", () => own.leave());
+  }
+
+  /** What Plotly's objects do not do by themselves: those at opacity 0 are not drawn at all, only layers to be picked take part in
+   * hover and clicks (a sphere never hides the points behind it), and points know how they look from afar.
+   * @returns {boolean} whether Plotly has drawn some otherwise */
+  prepare() {
+    return Boolean(guarded("layers", () => this.#prepared()));
+  }
+
+  #prepared() {
+    let otherwise = false;
+    const counts = this.scene?.traces?.crowds?.textMarkers;
+    if (counts) {
+      const { draw } = Object.getPrototypeOf(counts);
+      counts.isTransparent = () => false;
+      counts.isOpaque = () => counts.opacity >= 1;
+      counts.drawPick = () => {};
+      counts.draw = (/** @type {Plotly} */ camera) => {
+        Object.assign(this.#depth, { shape: SHAPES.count, still: true }); // far away, too, it is to be read
+        draw.call(counts, camera);
+      };
+      otherwise = true;
+    }
+    this.#view.layers.forEach((layer, l) => {
+      const trace = this.scene?.traces?.[`layer-${l}`];
+      for (const object of [trace?.scatterPlot, trace?.linePlot, trace?.textMarkers, trace?.mesh]) {
+        if (!object) continue;
+        if (!object.axesProject?.some(Boolean)) object.projectHasAlpha = null; // nothing is projected onto the walls, opaque or not
+        object.isOpaque = () => object.opacity >= 1;
+        object.isTransparent = () => object.opacity > 0 && object.opacity < 1;
+        const { draw, drawTransparent, drawPick, update } = Object.getPrototypeOf(object), look = lookOf(layer);
+        if (!draw) throw new Error("an object that draws otherwise");
+        otherwise ||= JSON.stringify(this.#looks.get(object)) !== JSON.stringify(look);
+        this.#looks.set(object, look);
+        const drawn = (/** @type {(camera: Plotly) => void} */ own) => (/** @type {Plotly} */ camera) => {
+          Object.assign(this.#depth, look);
+          this.#mend(object.useOrtho ? object.orthoShader : object.shader ?? object.triShader); // which may have no program before it is first drawn
+          if (sharing.has(object)) byNumbers(object, () => own.call(object, camera)); else own.call(object, camera);
+        };
+        if (object === trace.mesh) object.update = (/** @type {Plotly} */ given) => { parted(object); update.call(object, given); };
+        object.draw = drawn(draw);
+        object.drawTransparent = drawn(drawTransparent);
+        object.drawPick = drawn((camera) => { if (clickable(layer) && (this.#picking?.hovered ?? true)) drawPick.call(object, camera); });
+      }
+    });
+    return otherwise;
+  }
+
+  /** Dashes where they are in motion: at rest they would stand elsewhere. @param {Frame} frame @returns {boolean} whether there are some */
+  dash(frame) {
+    const dashed = this.#view.layers.flatMap((layer, l) => (layer.pattern?.length ? [l] : []));
+    return this.fast && this.living && dashed.length > 0 && this.#written(frame, dashed);
+  }
+
+  /** With every update Plotly sets the camera's mode anew, and a camera whose mode has just been set sways for half a second, in which
+   * it is deaf to the hand: as it opens it is where it will be, long since; later its mode stays. */
+  #keepListening() {
+    const scene = this.scene, set = scene?.updateFx;
+    if (!set || !scene.camera) throw new Error("no camera whose mode is set");
+    const { eye, center } = layoutCamera(this.#gd);
+    scene.camera.lookAt(xyz(eye), xyz(center), UP);
+    scene.camera.view.flush(Infinity);
+    for (const part of Object.values(scene.camera.view._active)) part?._time?.fill(0);
+    scene.updateFx = (/** @type {string} */ dragmode, /** @type {string} */ hovermode) => {
+      if (scene.camera.mode === dragmode) scene.fullSceneLayout.hovermode = hovermode;
+      else set.call(scene, dragmode, hovermode);
+    };
+  }
+
+  /** Show a frame while things move. @param {Frame} frame @param {number[][]} ranges of the axes
+   * @returns {boolean} whether Plotly is as expected */
+  paint(frame, ranges) {
+    const { scene } = this;
+    if (!this.fast || !scene?.glplot || !scene.traces || !this.#written(frame, frame.keys())) return false;
+    ranges.forEach(([low, high], r) => scene.glplot.setBounds(r, { min: low * scene.dataScale[r], max: high * scene.dataScale[r] }));
+    if (scene.traces.crowds?.textMarkers) scene.traces.crowds.textMarkers.opacity = 0; // who stood together goes apart
+    this.redraw();
+    return true;
+  }
+
+  /** Write layers into their buffers. @param {Frame} frame @param {Iterable<number>} layers @returns {boolean} whether Plotly is as expected */
+  #written(frame, layers) {
+    try {
+      for (const l of layers) this.#write(this.scene, this.scene.traces[`layer-${l}`], this.#view.layers[l], frame[l], l);
+    } catch (error) {
+      report("buffers", error);
+      this.fast = false;
+    }
+    return this.fast;
+  }
+
+  /** @param {Plotly} scene @param {Plotly} trace @param {Mark} layer @param {Drawn} drawn @param {number} l */
+  #write(scene, trace, layer, drawn, l) {
+    let kept = this.#buffers.get(l);
+    const solid = Boolean(trace.mesh);
+    if (!kept) this.#buffers.set(l, (kept = { rgb: solid && layer.color ? [1, 1, 1] : rgb(this.#color(layer.role)) }));
+    const object = trace.mesh ?? (layer.draws === "labels" ? trace.textMarkers : trace.scatterPlot ?? trace.linePlot);
+    if (!solid && kept.opacity !== drawn.opacity) {
+      object.opacity = drawn.opacity;
+      object.hasAlpha = drawn.opacity < 1;
+    }
+    if (layer.draws === "labels") return;
+    if (kept.points !== drawn.points) {
+      const write = solid ? writeMesh : layer.draws === "points" ? writePoints : writeLine;
+      write(object, drawn.points, scene.dataScale, kept, layer, kept.rgb, this.#view);
+    }
+    if (solid && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, kept.rgb);
+    if (solid && layer.color && drawn.values && kept.values !== drawn.values) shadeMesh(object, drawn.values, kept, /** @type {Color} */ (layer.color));
+    if (layer.draws === "points" && drawn.values && kept.values !== drawn.values) this.#colorPoints(object, drawn.values, layer, kept, l);
+    Object.assign(kept, { points: drawn.points, opacity: drawn.opacity, values: drawn.values });
+  }
+
+  /** @param {Plotly} cloud @param {Float32Array} values @param {Mark} layer @param {Kept} kept @param {number} l */
+  #colorPoints(cloud, values, layer, kept, l) {
+    if (!live(layer.color)) return;
+    kept.palette ??= palette(resolve(this.#view.figure.data[l].marker.colorscale, this.#color));
+    const each = cloud.vertexCount / values.length;
+    kept.colors ??= new Float32Array(4 * cloud.vertexCount).fill(1);
+    for (let i = 0, at = 0; i < values.length; i++) {
+      const [r, g, b] = kept.palette[shade(values[i], /** @type {Color} */ (layer.color))];
+      for (let v = 0; v < each; v++, at += 4) {
+        kept.colors[at] = r; kept.colors[at + 1] = g; kept.colors[at + 2] = b;
+      }
+    }
+    cloud.colorBuffer.update(kept.colors, 0);
+  }
+
+  /** The camera as it is now. @returns {Camera} */
+  camera() {
+    const { eye, center } = this.scene?.getCamera?.() ?? layoutCamera(this.#gd);
+    return { eye: xyz(eye), center: xyz(center) };
+  }
+
+  /** Turn the camera at once. @param {Camera} camera @returns {boolean} whether that could be done */
+  turn({ eye, center }) {
+    const { scene } = this;
+    if (!this.fast || !scene?.camera?.lookAt) return false;
+    scene.camera.lookAt(eye, center, UP);
+    this.redraw();
+    return true;
+  }
+
+  /** Free the WebGL context, after the figure. @param {() => void} purge */
+  close(purge) {
+    const gl = this.scene?.glplot?.gl;
+    purge();
+    gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  }
+}
+
+/** How a layer's points are drawn; only the followed one never fades. @param {Mark} layer */
+const lookOf = ({ draws, glyph, only }) => ({ shape: draws === "points" ? SHAPES[/** @type {keyof typeof SHAPES} */ (glyph)] : SHAPES.label, still: only === "followed" });

@@ -1,0 +1,94 @@
+// @ts-check
+/**
+ * A view's frame as Plotly's traces and layout, for the public way.
+ *
+ * @typedef {import("./painter.mjs").Drawn} Drawn
+ * @typedef {import("./painter.mjs").Frame} Frame
+ * @typedef {import("./painter.mjs").Camera} Camera
+ * @typedef {import("../engine/crowds.mjs").Crowd} Crowd
+ * @typedef {import("../engine/engine.mjs").Trace} Trace
+ * @typedef {import("../engine/engine.mjs").View} View
+ * @typedef {{width: number, height: number}} Size pixels
+ */
+
+import { legible } from "../engine/crowds.mjs";
+import { SAME as AS_WIDE, flat, widened } from "../engine/perspective.mjs";
+import { resolve } from "./colors.mjs";
+
+const COUNT = 13; // pixels, the height of letters that say how many points share a place
+
+/** @type {WeakMap<View, number[]>} where a view is left, however wide it is */
+const exits = new WeakMap();
+
+/** Just outside a picture, however wide: WebGL wants a place for each marker, draws none there, and scales all to what is farthest away.
+ * @param {View} view */
+export function outside(view) {
+  const known = exits.get(view) ?? exit(view);
+  exits.set(view, known);
+  return known;
+}
+
+/** @param {View} view */
+function exit({ ranges, room, wider }) {
+  const most = (/** @type {number[][]} */ rows) => rows.reduce((a, b) => a.map((x, r) => Math.max(x, b[r])));
+  const usual = most([...room, AS_WIDE].map((row) => [row[0], ...ranges.map((_, r) => row[r + 1] ?? 0)]));
+  const more = wider.map((each) => most(each.room.flat())), all = [usual[0] * Math.max(1, ...more.map(([times]) => times))];
+  ranges.forEach((_, r) => all.push(more.reduce((sum, row) => sum + row[r + 1], usual[r + 1])));
+  return widened(ranges, all).map(([low, high]) => 2 * high - low);
+}
+
+/** One coordinate of interleaved points. @param {Float32Array} points @param {number} k @param {number} r @param {number} [gap] in
+ * place of a gap */
+function column(points, k, r, gap = NaN) {
+  const out = new Array(points.length / k);
+  for (let i = 0; i < out.length; i++) { const x = points[i * k + r]; out[i] = x === x ? x : gap; }
+  return out;
+}
+
+/** @param {number[]} vector */
+const named = ([x, y, z]) => ({ x, y, z });
+
+/** A camera as Plotly has it, upright. @param {Camera} camera */
+export const plotlyCamera = ({ eye, center }) => ({ eye: named(eye), center: named(center), up: named([0, 0, 1]) });
+
+/** Traces and layout with a frame's positions. @param {View} view @param {Frame} frame @param {Camera | null} camera
+ * @param {Crowd[]} crowds places that many points share, told beside them @param {(name: string) => string} color @param {Size} size of the figure
+ * @returns {{data: Trace[], layout: Record<string, any>}} */
+export function figure(view, frame, camera, crowds, color, size) {
+  const { data, layout } = /** @type {{data: Trace[], layout: Record<string, any>}} */ (resolve(view.figure, color));
+  const ranges = widened(view.ranges, frame.room), axes = layout.scene ?? layout;
+  const traces = data.map((trace, l) => filled(view, { ...trace, uid: `layer-${l}` }, frame[l]));
+  ranges.forEach((range, r) => { axes[`${"xyz"[r]}axis`].range = range; });
+  if (crowds.length) traces.push(counted(view, ranges, camera, crowds, layout.font, size));
+  if (layout.scene && camera) layout.scene.camera = { ...layout.scene.camera, ...plotlyCamera(camera) };
+  return { data: traces, layout: { ...layout, ...size } };
+}
+
+/** Beside each place that many points share, how many, where that can be read. @param {View} view @param {[number, number][]} ranges
+ * @param {Camera | null} camera @param {Crowd[]} all @param {Record<string, any>} font @param {Size} size @returns {Trace} */
+function counted({ dims }, ranges, camera, all, { family, color }, { width, height }) {
+  const space = dims === 3, places = all.map(({ place }) => place), [[low, high], [bottom, top]] = ranges;
+  const at = space ? camera && flat(Float32Array.from(places.flat()), ranges, camera, width, height)
+    : places.flatMap(([x, y]) => [((x - low) / (high - low)) * width, ((y - bottom) / (top - bottom)) * height]);
+  const crowds = at ? legible(all, at, COUNT) : all;
+  const coordinates = Object.fromEntries([..."xyz"].slice(0, dims).map((name, r) => [name, crowds.map(({ place }) => place[r])]));
+  return { type: space ? "scatter3d" : "scatter", mode: "text", uid: "crowds", ...coordinates, text: crowds.map(({ count }) => `×${count}`),
+    textposition: space ? "top right" : crowds.map(({ place: [x, y] }) => beside(x, y, top - bottom)),
+    textfont: { size: COUNT, family, color }, hoverinfo: "skip", showlegend: false, cliponaxis: false };
+}
+
+/** @param {View} view @param {Trace} trace @param {Drawn} drawn */
+function filled(view, trace, drawn) {
+  const k = view.dims;
+  for (let r = 0; r < k; r++) trace["xyz"[r]] = column(drawn.points, k, r, k === 3 && trace.mode === "markers" ? outside(view)[r] : NaN);
+  if (k === 3 && trace.marker?.symbol === "circle") trace.marker.symbol = "square"; // out of which a disc is cut: sooner made, and moved, than Plotly's
+  trace.opacity = drawn.opacity;
+  if (drawn.text) trace.hovertext = drawn.text;
+  if (drawn.values && trace.type === "mesh3d") trace.intensity = Array.from(drawn.values);
+  else if (drawn.values && trace.marker) trace.marker.color = Array.from(drawn.values);
+  return trace;
+}
+
+/** Where a count stands in a plane: towards the upright axis, and away from the other, so that no line from the origin through its
+ * place, nor the tip of one, is under it. @param {number} x @param {number} y @param {number} high of the picture: a hair is none of it */
+const beside = (x, y, high) => `${y > -high / 100 ? "top" : "bottom"} ${x > 0 ? "left" : "right"}`;
