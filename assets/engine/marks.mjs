@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Marks: what is drawn of a cloud, as in components/language/marks.py. One function for each, of the same name: its points in display
+ * Marks: what is drawn of a cloud, as in components/language/marks/. One function for each, of the same name: its points in display
  * coordinates, in drawing order, with gaps as NaN. Pure. A test holds the names, and the points of each, together.
  *
  * @typedef {import("./engine.mjs").Row} Row

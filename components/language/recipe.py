@@ -10,12 +10,51 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
-from components.language.cloud import Array, Cloud, Measure, Moment, Params, Row
-from components.language.marks import Counted, Followed, Highest, Mark
+from components.language.cloud import Array, Cloud, Moment, Params
+from components.language.marks import Mark
+from components.language.readouts import (
+    Accuracy,
+    Count,
+    Fate,
+    Lengths,
+    Letters,
+    Mean,
+    Number,
+    Patterns,
+    Pieces,
+    Ranks,
+    Readout,
+    Residual,
+    Zeros,
+)
+
+__all__ = [
+    "COLUMNS",
+    "WIDE_ASPECT",
+    "Accuracy",
+    "Count",
+    "Facts",
+    "Fate",
+    "Lengths",
+    "Letters",
+    "Mean",
+    "Number",
+    "Parameter",
+    "Patterns",
+    "Pieces",
+    "Ranks",
+    "Readout",
+    "Recipe",
+    "Residual",
+    "Table",
+    "View",
+    "Wider",
+    "Zeros",
+    "identity_zoom",
+]
 
 WIDE_ASPECT = 1.5  # width over height: a first view at least this wide takes the whole width of the figure
 COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")  # that a table can have
@@ -147,138 +186,6 @@ class Table:
     ideal: str = ""
     first: str = ""
     columns: Sequence[str] = COLUMNS
-
-
-@dataclass(frozen=True)
-class Residual:
-    """The largest distance between the last stages of two clouds, in their first `coordinates`."""
-
-    label: str
-    a: str
-    b: str
-    coordinates: int | None = None
-
-
-@dataclass(frozen=True)
-class Number:
-    """One number of one point of a cloud, in some digits after the point; None: as many as fit."""
-
-    label: str
-    cloud: str
-    row: Measure
-    index: int | Followed = 0
-    unit: str = ""
-    digits: int | None = None
-
-
-@dataclass(frozen=True)
-class Mean:
-    """The mean over a cloud's points of one number."""
-
-    label: str
-    cloud: str
-    row: Measure
-    unit: str = ""
-    digits: int | None = None
-
-
-@dataclass(frozen=True)
-class Count:
-    """How many points of a cloud a mark with this `only` shows, now or at a stage, and of how many."""
-
-    label: str
-    cloud: str
-    only: Counted | Highest
-    stage: int | None = None
-
-
-@dataclass(frozen=True)
-class Lengths:
-    """Those of the semi-axes of the ellipsoid that a cloud spans at its last stage, as in `SemiAxes`."""
-
-    label: str
-    cloud: str
-
-
-@dataclass(frozen=True)
-class Accuracy:
-    """The share of points that a threshold on a row, or the best, puts in the right one of two `classes`."""
-
-    label: str
-    cloud: str
-    row: Row
-    classes: Array
-    threshold: float | None = None
-
-
-@dataclass(frozen=True)
-class Letters:
-    """The labels of a cloud's points as a text beside the picture. What a mark with this `only` shows, now
-    or at a stage, is marked in it, which the label names; a click follows a letter's point."""
-
-    label: str
-    cloud: str
-    only: Counted | Highest
-    stage: int | None = None
-    spells: ClassVar[bool] = True  # its cloud has labels
-
-
-@dataclass(frozen=True)
-class Fate:
-    """Whether the followed point can be selected as a key: how far ahead a query of length 1 can put it.
-
-    Or else how many others average to it, and the largest weight that it can get.
-    """
-
-    label: str
-    keys: str
-
-
-@dataclass(frozen=True)
-class Zeros:
-    """How many coordinates of a point are exactly 0 at a stage, in the mean over a cloud; and of how many."""
-
-    label: str
-    cloud: str
-    stage: int
-
-
-@dataclass(frozen=True)
-class Patterns:
-    """How many patterns of signs a cloud's points have at a stage (0 counts as −), and the entropy of their
-    shares in bits."""
-
-    label: str
-    cloud: str
-    stage: int
-
-
-@dataclass(frozen=True)
-class Ranks:
-    """What shares of a cloud's points are in pieces of each rank after max(x, 0): of how many directions the
-    neurons see that are on. before, basis: as in `Gated`."""
-
-    label: str
-    cloud: str
-    before: int
-    basis: Array
-
-
-@dataclass(frozen=True)
-class Pieces:
-    """Into how many arcs the signs after a step cut a circle of a radius around the origin: exact, whatever
-    points are shown. before, basis: as in `Gated`, with n = 2."""
-
-    label: str
-    cloud: str
-    before: int
-    basis: Array
-    radius: float
-
-
-Readout = (
-    Residual | Number | Mean | Count | Lengths | Accuracy | Fate | Letters | Zeros | Patterns | Ranks | Pieces
-)
 
 
 @dataclass(frozen=True)

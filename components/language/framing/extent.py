@@ -10,7 +10,7 @@ import numpy as np
 from components.language.cloud import Params
 from components.language.framing.paper import eye_basis
 from components.language.framing.shown_points import ShownPoints
-from components.language.marks import Line, Mark, Mesh, Points, Sheet, Support, SupportDisc, Trail
+from components.language.marks import Mark
 from components.language.recipe import View
 
 Array = np.ndarray
@@ -52,9 +52,7 @@ class ViewExtent:
 
     def held(self, params: Params, progress: float) -> list[Array]:
         """Points, their ways, and the sphere or circle, at a stage with the sliders elsewhere."""
-        seen = (
-            mark for mark in self._visible(progress) if isinstance(mark, Points | Trail) or _is_sphere(mark)
-        )
+        seen = (mark for mark in self._visible(progress) if mark.moves_axes or _is_sphere(mark))
         return self._arrays(seen, params, progress)
 
     def spheres_at(self, progress: float) -> Array:
@@ -97,15 +95,8 @@ class ViewExtent:
         self, params: dict[str, float], progress: float, *, whole: bool = False, labels: bool = False
     ) -> Array:
         """whole: every mark, else those that hold the others; labels: labels too."""
-        seen = []
-        for mark in self._visible(progress):
-            holds = isinstance(mark, Points | Line | Mesh | Sheet)
-            if mark.flat != 0 and (
-                labels
-                if mark.draws == "labels"
-                else holds or (whole and not isinstance(mark, Support | SupportDisc))
-            ):
-                seen.append(mark)
+        kinds = {"always", *(["whole"] * whole), *(["labels"] * labels)}
+        seen = (mark for mark in self._visible(progress) if mark.in_frame in kinds)
         return self._farthest(self._arrays(seen, params, progress))
 
     def _sphere(self, mark: Mark) -> Array:
@@ -132,7 +123,7 @@ class ViewExtent:
 
 
 def _is_sphere(mark: Mark) -> bool:
-    return not mark.guide and mark.role in SPHERE_ROLES and isinstance(mark, Line | Mesh)
+    return not mark.guide and mark.role in SPHERE_ROLES and mark.spherical
 
 
 def _farthest_points(points: Array) -> tuple[Array, Array]:

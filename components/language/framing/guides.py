@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 
 from components.language.cloud import Cloud, Moment
-from components.language.framing.boxes import COINCIDENT
 from components.language.framing.paper import on_paper
-from components.language.marks import Disc, Line, Mark, Rim
+from components.language.marks import Mark
 from components.language.recipe import Recipe, View
 
 Array = np.ndarray
@@ -36,21 +34,21 @@ class GuideShortener:
 
     def _may_shorten(self, mark: Mark) -> bool:
         """Whether it is a guide whose cloud nothing else shows, or that has a radius of its own."""
-        return mark.guide and (isinstance(mark, Disc | Rim) or mark.cloud not in self._shared)
+        return mark.guide and (mark.own_size or mark.cloud not in self._shared)
 
     def _within(self, mark: Mark, view: View) -> Mark:
         limit = MAX_LABEL_RADIUS if mark.draws == "labels" else MAX_GUIDE_RADIUS
         stages = [stage for stage in range(len(self.recipe.stages)) if mark.opacity_at(stage) > 0]
         if not stages or self._radius(mark, view, stages) <= limit:
             return mark
-        rays = _along_rays(mark, self.clouds[mark.cloud].points)  # however much shorter
+        rays = mark.along_rays(self.clouds[mark.cloud].points)  # however much shorter
         for stage in stages:
             for _ in range(SHORTENING_STEPS):
                 factor = min(self._radius(mark, view, [stage]) / limit, MAX_FACTOR_PER_STEP)
                 if factor <= 1:
                     break
-                if isinstance(mark, Disc | Rim):
-                    mark = replace(mark, radius=mark.radius / factor)
+                if mark.own_size:
+                    mark = mark.shortened(factor)
                     continue
                 by = self._point_radii(mark, view, stage) / limit if rays else np.array([[factor]])
                 cloud = self.clouds[mark.cloud]
@@ -76,15 +74,3 @@ class GuideShortener:
 
     def _moment(self, stage: int) -> Moment:
         return Moment(self.clouds, self.recipe.defaults, float(stage), self.recipe.follow)
-
-
-def _along_rays(mark: Mark, points: Array) -> bool:
-    """Whether each point of a guide can come nearer to the origin by itself: names, and lines through it."""
-    if not isinstance(mark, Line):
-        return mark.draws == "labels"
-    ends = [
-        points[[i, j]]
-        for i, j in pairwise(range(len(points)) if mark.order is None else mark.order)
-        if i >= 0 <= j
-    ]
-    return all(abs(a @ b) >= (1 - COINCIDENT) * np.linalg.norm(a) * np.linalg.norm(b) for a, b in ends)

@@ -10,24 +10,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from components.language.cloud import Cloud, Moment, Params, Row
-from components.language.marks import (
-    Counted,
-    Highest,
-    Labels,
-    Line,
-    Mark,
-    Mesh,
-    Points,
-    Sheet,
-    Trail,
-    indices,
-)
+from components.language.marks import Mark
 from components.language.recipe import Recipe
 from geometry.entries import Entries
 
 Array = np.ndarray
 T = TypeVar("T")
-PLAIN = (Points, Line, Mesh, Sheet, Trail, Labels)  # marks that show points of their cloud, and see no others
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,19 +39,20 @@ class ShownPoints:
         """The points of a mark without gaps; of a trail its corners, stage by stage. Where a mark chooses
         points by what they are, all that it chooses from."""
         moved: Iterable[float | None] = params.values()
-        if isinstance(mark, PLAIN):
+        if mark.own_points:
             progress = min(progress, self._last_stage(mark.cloud))
-            moved = map(params.get, self._movers(mark.cloud, (*mark.rows, *_choosing_rows(mark)), progress))
+            moved = map(params.get, self._movers(mark.cloud, (*mark.rows, *mark.choosing_rows()), progress))
         return self.memoised(lambda: self._points(mark, params, progress), id(mark), progress, *moved)
 
     def _points(self, mark: Mark, params: Params, progress: float) -> list[Array]:
-        if not isinstance(mark, PLAIN) or getattr(mark, "arrow", False) or _choosing_rows(mark):
+        if not mark.own_points or mark.has_heads() or mark.choosing_rows():
             at = _SharedMoment(self.clouds, params, progress, self.recipe.follow, memory=self)
             return [_finite(mark.points(at))]
-        on_its_way = isinstance(mark, Trail) and progress > 0
+        on_its_way = mark.keeps_way and progress > 0
         before = self.at(mark, params, math.ceil(progress) - 1.0) if on_its_way else []
         every = self.shown(mark.cloud, mark.rows, params, progress)
-        some = self.memoised(lambda: self._fixed_indices(mark), "some", id(mark))
+        resting = Moment(self.clouds, {}, 0.0, self.recipe.follow)
+        some = self.memoised(lambda: mark.fixed_indices(resting), "some", id(mark))
         return [*before, self.memoised(lambda: _finite(every, some), "finite", id(every), id(some))]
 
     def shown(self, cloud: str, show: Sequence[Row], params: Params, progress: float) -> Array:
@@ -88,21 +77,6 @@ class ShownPoints:
         return self.memoised(
             lambda: _movers(self.clouds[cloud], show, progress), "movers", cloud, progress, *map(id, show)
         )
-
-    def _fixed_indices(self, mark: Mark) -> Array | None:
-        """The numbers of the points that it shows, if it does not choose from all."""
-        if isinstance(mark, Line):
-            return None if mark.order is None else np.unique(mark.order[mark.order >= 0])
-        only = getattr(mark, "only", None)
-        if only is None or isinstance(only, Counted):
-            return None
-        return indices(only, mark.cloud, Moment(self.clouds, {}, 0.0, self.recipe.follow))
-
-
-def _choosing_rows(mark: Mark) -> tuple[Row, ...]:
-    """The row by which a mark chooses the highest points, if it does."""
-    only = getattr(mark, "only", None)
-    return (only.row,) if isinstance(only, Highest) else ()
 
 
 def _finite(points: Array, some: Array | None = None) -> Array:

@@ -6,7 +6,6 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from components.language.checks import WrongRecipe
 from components.language.cloud import Cloud, LargestWeight, Row, rows
 from components.language.finish import finished
 from components.language.marks import (
@@ -48,6 +47,7 @@ from components.language.recipe import (
     View,
     Zeros,
 )
+from components.language.refusal import WrongRecipe
 from geometry import Affine, Entries, Pipeline
 from tests.components.recipes import recipe
 

@@ -1,0 +1,108 @@
+"""Marks: what is drawn of a cloud. Each is one class with its own fields, and a function in marks.mjs.
+
+A mark says where its points are at a moment, in display coordinates, and which primitive `draws` them:
+points, line, mesh, labels, field or cells. Whoever draws knows the primitives alone. Its class also says what
+of it decides the frame of a view (`Mark.in_frame` and what follows), and what it needs (`check`).
+"""
+
+from components.language.marks.attention import (
+    Average,
+    BestQuery,
+    Support,
+    SupportDisc,
+    WeightCurve,
+    WeightLimit,
+    WeightNow,
+)
+from components.language.marks.hands import Carry, Choose, Drag, Follow, Hand, Open, Replay, Turn
+from components.language.marks.mark import DASHES, GLYPHS, Color, Mark, Stroke, color_of, hand_of
+from components.language.marks.measures import Cells, Field, Histogram, Profile, Threshold
+from components.language.marks.selections import (
+    Counted,
+    Followed,
+    Gated,
+    Highest,
+    Inside,
+    One,
+    OnHull,
+    Only,
+    Selectable,
+    Unselectable,
+    indices,
+)
+from components.language.marks.shapes import (
+    Disc,
+    Hull,
+    HullFaces,
+    Labels,
+    Line,
+    Mesh,
+    Points,
+    Rim,
+    SemiAxes,
+    Sheet,
+    Trail,
+    Way,
+)
+
+SHAPES = (Points, Line, Trail, Way, SemiAxes, Rim, Hull, Mesh, Sheet, HullFaces, Disc, Labels)
+MEASURES = (Histogram, Profile, Threshold, Field, Cells)
+ATTENTION = (Average, BestQuery, Support, SupportDisc, WeightCurve, WeightLimit, WeightNow)
+MARKS = SHAPES + MEASURES + ATTENTION
+
+__all__ = [
+    "ATTENTION",
+    "DASHES",
+    "GLYPHS",
+    "MARKS",
+    "MEASURES",
+    "SHAPES",
+    "Average",
+    "BestQuery",
+    "Carry",
+    "Cells",
+    "Choose",
+    "Color",
+    "Counted",
+    "Disc",
+    "Drag",
+    "Field",
+    "Follow",
+    "Followed",
+    "Gated",
+    "Hand",
+    "Highest",
+    "Histogram",
+    "Hull",
+    "HullFaces",
+    "Inside",
+    "Labels",
+    "Line",
+    "Mark",
+    "Mesh",
+    "OnHull",
+    "One",
+    "Only",
+    "Open",
+    "Points",
+    "Profile",
+    "Replay",
+    "Rim",
+    "Selectable",
+    "SemiAxes",
+    "Sheet",
+    "Stroke",
+    "Support",
+    "SupportDisc",
+    "Threshold",
+    "Trail",
+    "Turn",
+    "Unselectable",
+    "Way",
+    "WeightCurve",
+    "WeightLimit",
+    "WeightNow",
+    "color_of",
+    "hand_of",
+    "indices",
+]

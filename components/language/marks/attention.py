@@ -1,0 +1,201 @@
+"""Marks of what attention can give a point as a key: bounds, queries, supports, weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from components.language.cloud import Array, Moment, Row, project
+from components.language.marks.mark import GLYPHS, Mark, Stroke
+from components.language.marks.shapes import fan
+from components.language.scope import Scope
+from geometry.arrows import with_heads
+from geometry.plane import facing
+from geometry.softmax import softmax
+
+ROUNDING = 1e-9  # of a count
+
+
+@dataclass(frozen=True, kw_only=True)
+class Average(Stroke):
+    """Lines from the followed point, where it can never be selected, to those that average to it.
+
+    The most even weights count: shown are those in `span`, low ≤ p < high; there is room for 1/low of them,
+    as many as can be.
+    """
+
+    span: tuple[float, float]
+
+    def points(self, at: Moment) -> Array:
+        shown, p = at.shown(self.cloud, self.rows), at.certificate(self.cloud).weights
+        low, high = self.span
+        drawn = np.flatnonzero((p > 0) & (p >= low) & (p < high))
+        most = min(len(p), int(1 / low + ROUNDING)) if low > 0 else len(p)
+        lines = np.full((most, 3, len(self.rows)), np.nan)
+        lines[: len(drawn), 0] = shown[min(at.followed, len(shown) - 1)]
+        lines[: len(drawn), 1] = shown[drawn]
+        return lines.reshape(-1, len(self.rows))
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        scope.keys(cloud)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestQuery(Stroke):
+    """An arrow from the origin: the query at which the followed point's weight is largest, cut to `reach`.
+
+    Where that weight grows for ever it has that length, and the direction that leads by most.
+    """
+
+    reach: float
+    arrow: float = 0.0
+
+    def points(self, at: Moment) -> Array:
+        found = at.certificate(self.cloud)
+        size = float(np.linalg.norm(found.query))
+        length = self.reach if found.largest == 1 else min(size, self.reach)
+        query = found.query * (length / size if size > 0 else 0)
+        ends = project(self.rows, np.stack([0 * query, query]), params=at.params)
+        return with_heads(ends, self.arrow) if self.arrow else ends
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        scope.keys(cloud)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Support(Stroke):
+    """Where a query scores as high as the highest key: a line in 2D, in 3D the rim of a disc, around it.
+
+    No key lies beyond. Without a query, of one that selects the followed point, where there is one.
+    """
+
+    query: Row | None
+    radius: float
+    corners: int = 48
+    in_frame = "never"
+
+    def points(self, at: Moment) -> Array:
+        return supporting(self, at)[1:]
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        if self.query:
+            scope.row(self.query, cloud)
+        scope.keys(cloud)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupportDisc(Mark):
+    """The disc of a `Support` in 3D."""
+
+    query: Row | None
+    radius: float
+    corners: int = 48
+    draws = "mesh"
+    in_frame = "never"
+
+    def points(self, at: Moment) -> Array:
+        return supporting(self, at)
+
+    @property
+    def triangles(self) -> Array:
+        return fan(self.corners)
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        if self.query:
+            scope.row(self.query, cloud)
+        scope.keys(cloud)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightCurve(Stroke):
+    """The softmax weight of the followed point against the length of a query, over `span`.
+
+    The query's direction counts; without one, that of the best query of the point.
+    """
+
+    query: Row | None
+    span: tuple[float, float]
+    corners: int = 96
+    flat = 0
+    in_frame = "never"
+
+    def points(self, at: Moment) -> Array:
+        query = self.query.vector(at.params) if self.query else at.certificate(self.cloud).query
+        return weights_along(self.cloud, query, np.linspace(*self.span, self.corners), at)
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        if self.query:
+            scope.row(self.query, cloud)
+        scope.keys(cloud)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightLimit(Stroke):
+    """The largest weight that any query can give the followed point, over `span`."""
+
+    span: tuple[float, float]
+    flat = 0
+    in_frame = "never"
+
+    def points(self, at: Moment) -> Array:
+        return np.column_stack([self.span, 2 * [at.certificate(self.cloud).largest]])
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        scope.keys(cloud)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightNow(Mark):
+    """The length of a query and the followed point's weight there, as a glyph: a point of a `WeightCurve`."""
+
+    query: Row
+    size: float = 9.0
+    glyph: str = "circle"
+    draws = "points"
+    flat = 0
+    in_frame = "never"
+
+    def points(self, at: Moment) -> Array:
+        query = self.query.vector(at.params)
+        return weights_along(self.cloud, query, np.array([np.linalg.norm(query)]), at)
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        scope.known("glyph", self.glyph, GLYPHS)
+        scope.row(self.query, cloud)
+        scope.keys(cloud)
+
+
+def supporting(mark: Support | SupportDisc, at: Moment) -> Array:
+    """The middle and the edge of a supporting line or plane, shown; where there is none, its middle alone."""
+    keys, shown = at.now(mark.cloud), at.shown(mark.cloud, mark.rows)
+    if mark.query is None:
+        found, best = at.certificate(mark.cloud), min(at.followed, len(keys) - 1)
+        query = found.query if found.largest == 1 else 0 * found.query
+    else:
+        query = mark.query.vector(at.params)
+        best = int(np.argmax(keys[:, : len(query)] @ query))
+    ends = project(mark.rows, np.stack([0 * query, query]), params=at.params)
+    return facing(shown[best], ends[1] - ends[0], mark.radius, mark.corners)
+
+
+def weights_along(cloud: str, query: Array, lengths: Array, at: Moment) -> Array:
+    """(length, weight) of the followed point for queries of these lengths in the direction of one."""
+    keys, size = at.now(cloud), float(np.linalg.norm(query))
+    scores = keys[:, : len(query)] @ query / (size if size > 0 else 1)
+    weights = softmax(np.outer(lengths, scores))
+    return np.column_stack([lengths, weights[:, min(at.followed, len(keys) - 1)]])

@@ -1,0 +1,128 @@
+"""Hands: what a click, or a drag, does with the points of a mark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from components.language.cloud import Array, Cloud
+from components.language.refusal import refuse
+from components.language.scope import Scope
+
+SITE_LINK = re.compile(r"[a-z]+(\?[^\s#?]*)?")  # a scene of this site with its state: it leads nowhere else
+
+
+@dataclass(frozen=True)
+class Follow:
+    """A click follows the point."""
+
+    def check(self, cloud: Cloud, scope: Scope) -> None:
+        """Any mark can have it."""
+
+
+@dataclass(frozen=True)
+class Choose:
+    """A click sets a choice to the whole number that each point of the cloud has."""
+
+    choice: str
+    numbers: Array
+
+    def check(self, cloud: Cloud, scope: Scope) -> None:
+        scope.length("numbers to choose", self.numbers, len(cloud.points))
+
+
+@dataclass(frozen=True)
+class Drag:
+    """In a 2D view the hand takes hold of the first point, and sets these parameters to its x and y."""
+
+    x: str
+    y: str
+
+    def check(self, cloud: Cloud, scope: Scope) -> None:
+        check_handle((self.x, self.y), scope)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The same, for the pointer's angle around the origin, in degrees."""
+
+    angle: str
+
+    def check(self, cloud: Cloud, scope: Scope) -> None:
+        check_handle((self.angle,), scope)
+
+
+@dataclass(frozen=True)
+class Open:
+    """A click follows the point, and opens what it stands for.
+
+    links: of each point of the cloud a scene of this site with its state, as "shear?s=2"; "" for nothing.
+    """
+
+    links: Sequence[str]
+
+    def check(self, cloud: Cloud, scope: Scope) -> None:
+        scope.length("links to open", self.links, len(cloud.points))
+        for link in self.links:
+            if link and not SITE_LINK.fullmatch(link):
+                wrong = f"{link!r} is no scene with its state"
+                scope.refuse(wrong, 'take a slug and a query, as "shear?s=2", or ""')
+
+
+@dataclass(frozen=True)
+class Carry:
+    """In a 2D view the hand takes hold of any point and sets its own two parameters to its x and y."""
+
+    names: Sequence[Sequence[str]]
+
+    def check(self, cloud: Cloud, scope: Scope) -> None:
+        names = np.array(self.names, dtype=object)
+        scope.length("names of parameters", names, len(cloud.points))
+        if names.ndim != 2 or names.shape[1] != 2 or scope.dims != 2:
+            scope.refuse("a hand carries points of 2D views, each by two parameters", "give a pair a point")
+        for name in names.reshape(-1):
+            scope.parameter(name)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A click sets the clock to where the point's span begins, and runs it to its end, to show what happens.
+
+    Of each of the cloud's points: spans (N, 2), values of the clock; follow (N,), the point of the scene to
+    whom it happens; progress (N,), where that is seen. −1 in these leaves things as they are.
+    """
+
+    spans: Array
+    follow: Array
+    progress: Array
+
+    def check(self, cloud: Cloud, scope: Scope) -> None:
+        if scope.clock is None:
+            refuse(
+                scope.where,
+                "it plays a clock, but the recipe has none",
+                "name the parameter that runs by itself",
+            )
+        points, (first, end), last = len(cloud.points), scope.clock, scope.stages - 1
+        for name, values in vars(self).items():
+            scope.length(f"{name} to play", values, points)
+        if self.spans.shape != (points, 2) or not (self.spans[:, 0] <= self.spans[:, 1]).all():
+            scope.refuse("its spans are no pairs", "take a beginning and an end of each point")
+        if points and not (first <= self.spans.min() and self.spans.max() <= end):
+            scope.refuse("its spans leave the clock", f"take values from {first} to {end}")
+        if points and not (self.progress.min() >= -1 and self.progress.max() <= last):
+            scope.refuse(f"there is no stage {self.progress.max():g}", f"take 0 to {last}, or -1")
+
+
+Hand = Follow | Choose | Open | Drag | Turn | Carry | Replay
+
+
+def check_handle(names: Sequence[str], scope: Scope) -> None:
+    """Refuse to drag in space, or by a parameter that is not there."""
+    if scope.dims != 2:
+        scope.refuse("a hand drags in 2D views only", "show the same in a view of 2 dimensions")
+    for name in names:
+        scope.parameter(name)

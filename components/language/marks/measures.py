@@ -1,0 +1,113 @@
+"""Marks that show numbers of a cloud: histograms, profiles, thresholds, fields of colour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from components.language.cloud import Array, Cloud, Moment
+from components.language.marks.mark import Color, Mark, Stroke
+from components.language.marks.selections import One, check_only, indices
+from components.language.scope import Scope
+from geometry.distributions import best_threshold, histogram
+
+
+@dataclass(frozen=True, kw_only=True)
+class Histogram(Stroke):
+    """Of its one row: `bins` of equal width over `span`, counts upwards."""
+
+    span: tuple[float, float]
+    bins: int
+    only: One = None
+    flat = 1
+
+    def points(self, at: Moment) -> Array:
+        values = at.shown(self.cloud, self.rows)[:, 0]
+        return histogram(values[indices(self.only, self.cloud, at)], self.span, self.bins)
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        check_only(self.only, cloud, scope)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile(Stroke):
+    """The coordinates of each point as a line over their numbers, from 1 on. It has no rows."""
+
+    only: One = None
+    flat = 0
+    in_frame = "never"
+
+    def points(self, at: Moment) -> Array:
+        values = at.now(self.cloud)[indices(self.only, self.cloud, at)]
+        numbers = np.broadcast_to(np.arange(1.0, values.shape[1] + 1), values.shape)
+        lines = np.stack([numbers, values], axis=-1)
+        return np.pad(lines, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2)
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        check_only(self.only, cloud, scope)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Threshold(Stroke):
+    """The best single threshold on its one row between the two `classes`, as a line over `span`."""
+
+    span: tuple[float, float]
+    classes: Array
+    flat = 1
+
+    def points(self, at: Moment) -> Array:
+        cut = best_threshold(at.shown(self.cloud, self.rows)[:, 0], self.classes)[0]
+        return np.array([[cut, self.span[0]], [cut, self.span[1]]])
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        scope.length("classes", self.classes, len(cloud.points))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field(Mark):
+    """The colour of a cloud that is a grid over the whole 2D view, row by row from below. It has no rows."""
+
+    columns: int
+    color: Color
+    draws = "field"
+    flat = 0
+    in_frame = "never"
+
+    def points(self, at: Moment) -> Array:
+        return np.empty((0, 2))
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        check_grid(self.columns, cloud, scope)
+        self.color.check(cloud, scope)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells(Mark):
+    """The colour of a cloud that is an even grid of a 2D view, row by row from below: a rectangle a point."""
+
+    columns: int
+    color: Color
+    draws = "cells"
+    flat = 2
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        check_grid(self.columns, cloud, scope)
+        self.color.check(cloud, scope)
+
+
+def check_grid(columns: int, cloud: Cloud, scope: Scope) -> None:
+    """Refuse points that are no grid of so many columns."""
+    n = len(cloud.points)
+    if columns < 2 or n % columns or n // columns < 2:
+        scope.refuse(f"{n} points in {columns} columns are no grid", "let the columns divide the points")

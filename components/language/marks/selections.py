@@ -1,0 +1,152 @@
+"""Selections: which points of a cloud a mark shows, by number or by what they are at a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from components.language.cloud import Array, Cloud, Moment, Params, Row
+from components.language.scope import Scope
+from geometry import gates, hull
+from geometry.gates import FATES
+from geometry.pipeline import Affine
+
+
+@dataclass(frozen=True)
+class Followed:
+    """The followed point alone."""
+
+    def check(self, cloud: Cloud, scope: Scope) -> None:
+        """Any mark can have it."""
+
+
+@dataclass(frozen=True)
+class Highest:
+    """The point whose row is the largest now; the first of several."""
+
+    row: Row
+
+    def check(self, cloud: Cloud, scope: Scope) -> None:
+        scope.row(self.row, cloud)
+
+
+@dataclass(frozen=True)
+class OnHull:
+    """The corners of the convex hull of where the points are now."""
+
+    def check(self, cloud: Cloud, scope: Scope) -> None:
+        scope.hull(cloud)
+
+
+@dataclass(frozen=True)
+class Inside:
+    """The points that are no corner of it."""
+
+    def check(self, cloud: Cloud, scope: Scope) -> None:
+        scope.hull(cloud)
+
+
+@dataclass(frozen=True)
+class Selectable:
+    """The points that, as keys, some query scores higher than every other."""
+
+    def check(self, cloud: Cloud, scope: Scope) -> None:
+        scope.keys(cloud)
+
+
+@dataclass(frozen=True)
+class Unselectable:
+    """The points that no query does: combinations of the others, doubled ones too. In any dimension."""
+
+    def check(self, cloud: Cloud, scope: Scope) -> None:
+        scope.keys(cloud)
+
+
+@dataclass(frozen=True)
+class Gated:
+    """The points of one fate after max(x, 0): "apart", no other point of their sphere has their image;
+    "shared", some have; "collapsed", their whole piece is one point.
+
+    before: the number of the Affine that stands before it in the cloud's pipeline; basis (n, d): an
+    orthonormal one of the space in which the points lie there, on a circle or a sphere around the origin.
+    of: another cloud with as many points, whose fates count.
+    """
+
+    fate: str
+    before: int
+    basis: Array
+    of: str = ""
+
+    def check(self, cloud: Cloud, scope: Scope) -> None:
+        scope.known("fate", self.fate, FATES)
+        decides = scope.cloud(self.of or cloud.name)
+        scope.length(repr(decides.name), decides.points, len(cloud.points), f"point of {cloud.name!r}")
+        scope.gates(self.before, self.basis, decides)
+
+
+One = Sequence[int] | Followed | Highest | None  # points of a cloud whose number is known; None: all
+Counted = OnHull | Inside | Selectable | Unselectable | Gated  # how many there are changes with the moment
+Only = One | Counted
+
+
+def check_only(only: Only, cloud: Cloud, scope: Scope) -> None:
+    """Refuse a selection that a cloud cannot have."""
+    if isinstance(only, Followed | Highest | Counted):
+        only.check(cloud, scope)
+    elif only is not None:
+        scope.indices("only", list(only), len(cloud.points))
+
+
+def choosing_rows(only: Only) -> tuple[Row, ...]:
+    """The row by which a selection chooses the highest point."""
+    return (only.row,) if isinstance(only, Highest) else ()
+
+
+def fixed_indices(only: Only, cloud: str, at: Moment) -> Array | None:
+    """The numbers of a selection that no moment changes; None: it is of all points, or chosen by what they
+    are."""
+    return None if only is None or isinstance(only, Counted) else indices(only, cloud, at)
+
+
+def indices(only: Only, cloud: str, at: Moment) -> Array:
+    """The numbers of a cloud's points to show."""
+    match only:
+        case None:
+            return np.arange(len(at.clouds[cloud].points))
+        case Followed():
+            return np.array([min(at.followed, len(at.clouds[cloud].points) - 1)])
+        case Highest(row):
+            return np.array([np.argmax(at.shown(cloud, (row,))[:, 0])])
+        case OnHull():
+            return hull.vertices(at.now(cloud))
+        case Inside():
+            return np.setdiff1d(indices(None, cloud, at), hull.vertices(at.now(cloud)))
+        case Selectable():
+            return np.flatnonzero(at.largest(cloud) == 1)
+        case Unselectable():
+            return np.flatnonzero(at.largest(cloud) < 1)
+        case Gated(fate, before, basis, of):
+            W, b = layer(at.clouds[of or cloud], before, basis, at.params)
+            fates = gates.fates(W, b, at.stages(of or cloud)[before] @ basis.T)
+            return np.flatnonzero(fates == gates.FATES.index(fate))
+    return np.array(only, dtype=int)
+
+
+def layer(cloud: Cloud, before: int, basis: Array, params: Params) -> tuple[Array, Array]:
+    """W (m, n) and b (m,) of an Affine of a cloud's pipeline, on the space of a basis."""
+    step = cloud.pipeline.steps[before]
+    assert isinstance(step, Affine)
+    W = step.A.value(params) @ basis.T
+    return W, np.zeros(len(W)) if step.b is None else step.b.value(params)
+
+
+def chosen(every: Array, only: Only, cloud: str, at: Moment) -> Array:
+    """Those points of all; where their number changes with the moment, the others stay in place as gaps."""
+    shown = indices(only, cloud, at)
+    if not isinstance(only, Counted):
+        return every[shown]
+    hidden = np.ones(len(every), dtype=bool)
+    hidden[shown] = False
+    return np.where(hidden.reshape(-1, *[1] * (every.ndim - 1)), np.nan, every)

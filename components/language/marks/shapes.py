@@ -1,0 +1,370 @@
+"""Marks that show points of a cloud, and what they span: glyphs, lines, surfaces, hulls, names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from components.language.cloud import Array, Cloud, Moment, Row, project
+from components.language.marks.hands import Choose, Hand
+from components.language.marks.mark import GLYPHS, Color, Mark, Stroke
+from components.language.marks.selections import (
+    One,
+    Only,
+    check_only,
+    choosing_rows,
+    chosen,
+    fixed_indices,
+    indices,
+)
+from components.language.scope import Scope
+from geometry import hull
+from geometry.arrows import with_heads
+from geometry.clouds import grid_mesh
+from geometry.ellipsoid import diameters
+from geometry.entries import Entries
+from geometry.plane import disc
+
+ROUNDING = 1e-9  # relative: of a line that goes through the origin
+
+
+@dataclass(frozen=True, kw_only=True)
+class Points(Mark):
+    """Points of the cloud as glyphs."""
+
+    only: Only = None
+    size: float = 4.0
+    glyph: str = "circle"
+    color: Color | None = None
+    hand: Hand | None = None
+    draws = "points"
+    in_frame = "always"
+    moves_axes = True
+    own_points = True
+
+    def points(self, at: Moment) -> Array:
+        return chosen(at.shown(self.cloud, self.rows), self.only, self.cloud, at)
+
+    def values(self, at: Moment) -> Array:
+        return chosen(super().values(at), self.only, self.cloud, at)
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        scope.known("glyph", self.glyph, GLYPHS)
+        check_only(self.only, cloud, scope)
+        if self.color:
+            self.color.check(cloud, scope)
+        if self.hand:
+            self.hand.check(cloud, scope)
+
+    def fixed_indices(self, at: Moment) -> Array | None:
+        return fixed_indices(self.only, self.cloud, at)
+
+    def choosing_rows(self) -> tuple[Row, ...]:
+        return choosing_rows(self.only)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line(Stroke):
+    """The cloud's points joined in an order (indices, −1 is a gap). arrow: the length of a head at the end of
+    each piece."""
+
+    order: Array | None = None
+    arrow: float = 0.0
+    hand: Choose | None = None
+    in_frame = "always"
+    spherical = True
+    own_points = True
+
+    def points(self, at: Moment) -> Array:
+        shown = at.shown(self.cloud, self.rows)
+        if self.order is not None:
+            shown = np.where(self.order[:, None] < 0, np.nan, shown[self.order])
+        return with_heads(shown, self.arrow) if self.arrow else shown
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        if self.order is not None:
+            scope.indices("order", self.order, len(cloud.points), low=-1)
+        if self.hand:
+            self.hand.check(cloud, scope)
+
+    def fixed_indices(self, at: Moment) -> Array | None:
+        return None if self.order is None else np.unique(self.order[self.order >= 0])
+
+    def has_heads(self) -> bool:
+        return self.arrow > 0
+
+    def along_rays(self, points: Array) -> bool:
+        """Its pieces lie on lines through the origin."""
+        order = range(len(points)) if self.order is None else self.order
+        ends = [points[[i, j]] for i, j in pairwise(order) if i >= 0 <= j]
+        lengths = [np.linalg.norm(a) * np.linalg.norm(b) for a, b in ends]
+        return all(
+            abs(a @ b) >= (1 - ROUNDING) * length for (a, b), length in zip(ends, lengths, strict=True)
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trail(Stroke):
+    """The way of points, from each stage to where they are."""
+
+    only: One = None
+    arrow: float = 0.0
+    moves_axes = True
+    own_points = True
+    keeps_way = True
+
+    def points(self, at: Moment) -> Array:
+        steps = len(at.clouds[self.cloud].pipeline.steps)
+        corners = at.along(self.cloud, self.rows, [min(k, at.progress) for k in range(steps + 1)])
+        ways = _ways(corners, indices(self.only, self.cloud, at))
+        return with_heads(ways, self.arrow) if self.arrow else ways
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        check_only(self.only, cloud, scope)
+
+    def fixed_indices(self, at: Moment) -> Array | None:
+        return fixed_indices(self.only, self.cloud, at)
+
+    def choosing_rows(self) -> tuple[Row, ...]:
+        return choosing_rows(self.only)
+
+    def has_heads(self) -> bool:
+        return self.arrow > 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way(Stroke):
+    """The way of points as a parameter runs: where they are at its `stops`, with all else as it is.
+
+    whole: also what is still ahead; else the way goes to where they are now.
+    """
+
+    parameter: str
+    stops: Array
+    only: One = None
+    whole: bool = False
+
+    def points(self, at: Moment) -> Array:
+        now = at.params[self.parameter]
+        stops = self.stops if self.whole else np.append(np.minimum(self.stops, now), now)
+        moments = [replace(at, params={**at.params, self.parameter: float(stop)}) for stop in stops]
+        return _ways(
+            np.stack([m.shown(self.cloud, self.rows) for m in moments]), indices(self.only, self.cloud, at)
+        )
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        scope.parameter(self.parameter)
+        check_only(self.only, cloud, scope)
+        stops = np.asarray(self.stops)
+        if stops.ndim != 1 or not stops.size or not (np.isfinite(stops).all() and np.all(np.diff(stops) > 0)):
+            scope.refuse(f"its stops are {stops}", "take finite numbers that increase")
+        # The browser sends the points of all stops through the pipeline at once.
+        seen = [*(s.parameters for s in cloud.sources), cloud.pipeline.parameters]
+        if any(self.parameter in names for names in seen):
+            wrong = f"{self.parameter!r} moves the pipeline of {cloud.name!r}, or what it sees"
+            scope.refuse(wrong, "let it move the place of the points alone")
+        weights = [row.weights for row in self.rows if isinstance(row.weights, Entries)]
+        if any(self.parameter in entries.parameters for entries in weights):
+            scope.refuse(f"{self.parameter!r} moves a row", "take rows that stay")
+
+
+def _ways(corners: Array, shown: Array) -> Array:
+    """The points shown of the first corner (K, N, k), the second, and so on, joined; a gap after each way."""
+    gap = np.full_like(corners[:1], np.nan)
+    return np.concatenate([corners, gap]).swapaxes(0, 1)[shown].reshape(-1, gap.shape[-1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class SemiAxes(Stroke):
+    """Those of the ellipsoid that the cloud spans: its middle, then the images of orthonormal radii."""
+
+    def points(self, at: Moment) -> Array:
+        return project(self.rows, diameters(at.now(self.cloud)), params=at.params)
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        if len(cloud.points) < 2:
+            scope.refuse(f"its cloud has {len(cloud.points)} points", "take a middle and the ends of radii")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rim(Stroke):
+    """The edge of a `Disc`."""
+
+    radius: float
+    corners: int = 48
+    space = 3
+    own_size = True
+
+    def points(self, at: Moment) -> Array:
+        return project(
+            self.rows, disc(at.now(self.cloud)[:, 0], self.radius, self.corners)[1:], params=at.params
+        )
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        check_affine(cloud, scope)
+
+    def shortened(self, factor: float) -> Mark:
+        return replace(self, radius=self.radius / factor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hull(Stroke):
+    """The edges of the convex hull of where the points are now: in the plane its outline."""
+
+    def points(self, at: Moment) -> Array:
+        order = hull.outline(at.now(self.cloud))
+        return np.where(order[:, None] < 0, np.nan, at.shown(self.cloud, self.rows)[order])
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        scope.hull(cloud)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HullFaces(Mark):
+    """Its faces, in space. A hull of n points, the `count`, has at most 2n − 4; the rest has no size."""
+
+    count: int
+    draws = "mesh"
+    closed = True
+
+    def points(self, at: Moment) -> Array:
+        shown, faces = at.shown(self.cloud, self.rows), hull.triangles(at.now(self.cloud)).reshape(-1)
+        return shown[np.pad(faces, (0, 3 * len(self.triangles) - len(faces)))]
+
+    @property
+    def triangles(self) -> Array:
+        return np.arange(3 * max(2 * self.count - 4, 1)).reshape(-1, 3)
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        scope.hull(cloud)
+        if self.count != len(cloud.points):
+            scope.refuse(
+                f"its count is {self.count}", f"take {len(cloud.points)}, the points of {cloud.name!r}"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mesh(Mark):
+    """Triangles (F, 3) between the cloud's points."""
+
+    triangles: Array
+    color: Color | None = None
+    draws = "mesh"
+    closed = True
+    in_frame = "always"
+    spherical = True
+    own_points = True
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        shape = np.shape(self.triangles)
+        if len(shape) != 2 or shape[1] != 3:
+            scope.refuse(f"triangles have the shape {shape}", "take (F, 3)")
+        scope.indices("triangles", self.triangles, len(cloud.points))
+        if self.color:
+            self.color.check(cloud, scope)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet(Mark):
+    """A cloud that is a grid of (rows, columns), row by row, as a surface between its points.
+
+    It may fold: both of its sides are seen, and it hides nothing.
+    """
+
+    grid: tuple[int, int]
+    color: Color | None = None
+    draws = "mesh"
+    in_frame = "always"
+    own_points = True
+
+    @property
+    def triangles(self) -> Array:
+        return grid_mesh(*self.grid)
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        rows, columns = self.grid
+        if rows * columns != len(cloud.points) or min(self.grid) < 2:
+            wrong = f"{len(cloud.points)} points are no grid of {rows} rows and {columns} columns"
+            scope.refuse(wrong, "let rows times columns be the number of points, at least 2 of each")
+        if self.color:
+            self.color.check(cloud, scope)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disc(Mark):
+    """Where a number affine in space is 0, within the ball of a radius. The cloud's points are that number at
+    the origin and at the ends of the unit vectors."""
+
+    radius: float
+    corners: int = 48
+    draws = "mesh"
+    space = 3
+    own_size = True
+
+    def points(self, at: Moment) -> Array:
+        return project(self.rows, disc(at.now(self.cloud)[:, 0], self.radius, self.corners), params=at.params)
+
+    @property
+    def triangles(self) -> Array:
+        return fan(self.corners)
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        check_affine(cloud, scope)
+
+    def shortened(self, factor: float) -> Mark:
+        return replace(self, radius=self.radius / factor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels(Mark):
+    """The cloud's labels at its points."""
+
+    draws = "labels"
+    in_frame = "labels"
+    own_points = True
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        if cloud.labels is None:
+            scope.refuse("its cloud has no labels", "give the cloud labels")
+
+    def along_rays(self, points: Array) -> bool:
+        return True
+
+
+def fan(corners: int) -> Array:
+    """The triangles of a disc: its middle is point 0, its edge the points after it, closed."""
+    edge = np.arange(1, corners + 1)
+    return np.stack([np.zeros_like(edge), edge, edge + 1], axis=-1)
+
+
+def check_affine(cloud: Cloud, scope: Scope) -> None:
+    """Refuse a cloud that is not one affine number at the origin and at the ends of the unit vectors."""
+    shape = (len(cloud.points), cloud.widths[-1])
+    if shape not in ((3, 1), (4, 1)):
+        scope.refuse(f"its cloud has the shape {shape}", "take one number at the origin and each unit vector")

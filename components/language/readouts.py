@@ -1,0 +1,204 @@
+"""Readouts: numbers and texts beside the picture. Each is one class, and a function in numbers.mjs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from components.language.cloud import Array, Measure, Row
+from components.language.marks.selections import Counted, Followed, Highest, check_only
+from components.language.scope import Scope
+
+
+@dataclass(frozen=True)
+class Readout:
+    """What all readouts have."""
+
+    label: str
+
+    def check(self, scope: Scope) -> None:
+        """Refuse what it cannot mean in a recipe."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class CloudReadout(Readout):
+    """A readout of one cloud."""
+
+    cloud: str
+
+    def check(self, scope: Scope) -> None:
+        scope.cloud(self.cloud)
+
+
+@dataclass(frozen=True)
+class Residual(Readout):
+    """The largest distance between the last stages of two clouds, in their first `coordinates`."""
+
+    a: str
+    b: str
+    coordinates: int | None = None
+
+    def check(self, scope: Scope) -> None:
+        a, b = scope.cloud(self.a), scope.cloud(self.b)
+        scope.length(repr(self.b), b.points, len(a.points), f"point of {self.a!r}")
+        wide, most = self.coordinates or a.widths[-1], min(a.widths[-1], b.widths[-1])
+        if wide > most:
+            scope.refuse(
+                f"the clouds do not both have {wide} coordinates", f"take coordinates={most} or fewer"
+            )
+
+
+@dataclass(frozen=True)
+class Number(CloudReadout):
+    """One number of one point of a cloud, in some digits after the point; None: as many as fit."""
+
+    row: Measure
+    index: int | Followed = 0
+    unit: str = ""
+    digits: int | None = None
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        scope.measure(self.row, cloud)
+        if isinstance(self.index, int):
+            scope.indices("index", self.index, len(cloud.points))
+
+
+@dataclass(frozen=True)
+class Mean(CloudReadout):
+    """The mean over a cloud's points of one number."""
+
+    row: Measure
+    unit: str = ""
+    digits: int | None = None
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        scope.measure(self.row, cloud)
+
+
+@dataclass(frozen=True)
+class Count(CloudReadout):
+    """How many points of a cloud a mark with this `only` shows, now or at a stage, and of how many."""
+
+    only: Counted | Highest
+    stage: int | None = None
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        check_only(self.only, cloud, scope)
+        scope.stage(self.stage, cloud)
+
+
+@dataclass(frozen=True)
+class Lengths(CloudReadout):
+    """Those of the semi-axes of the ellipsoid that a cloud spans at its last stage, as in `SemiAxes`."""
+
+
+@dataclass(frozen=True)
+class Accuracy(CloudReadout):
+    """The share of points that a threshold on a row, or the best, puts in the right one of two `classes`."""
+
+    row: Row
+    classes: Array
+    threshold: float | None = None
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        scope.row(self.row, cloud)
+        scope.length("classes", self.classes, len(cloud.points))
+
+
+@dataclass(frozen=True)
+class Letters(CloudReadout):
+    """The labels of a cloud's points as a text beside the picture. What a mark with this `only` shows, now
+    or at a stage, is marked in it, which the label names; a click follows a letter's point."""
+
+    only: Counted | Highest
+    stage: int | None = None
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        check_only(self.only, cloud, scope)
+        scope.stage(self.stage, cloud)
+        if cloud.labels is None:
+            wrong = f"{cloud.name!r} has no labels"
+            scope.refuse(wrong, "give the cloud labels, a letter for each point")
+
+
+@dataclass(frozen=True)
+class Fate(Readout):
+    """Whether the followed point can be selected as a key: how far ahead a query of length 1 can put it.
+
+    Or else how many others average to it, and the largest weight that it can get.
+    """
+
+    keys: str
+
+    def check(self, scope: Scope) -> None:
+        scope.keys(scope.cloud(self.keys))
+
+
+@dataclass(frozen=True)
+class Zeros(CloudReadout):
+    """How many coordinates of a point are exactly 0 at a stage, in the mean over a cloud; and of how many."""
+
+    stage: int
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        scope.stage(self.stage, cloud)
+
+
+@dataclass(frozen=True)
+class Patterns(CloudReadout):
+    """How many patterns of signs a cloud's points have at a stage (0 counts as −), and the entropy of their
+    shares in bits."""
+
+    stage: int
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        scope.stage(self.stage, cloud)
+
+
+@dataclass(frozen=True)
+class Ranks(CloudReadout):
+    """What shares of a cloud's points are in pieces of each rank after max(x, 0): of how many directions the
+    neurons see that are on. before, basis: as in `Gated`."""
+
+    before: int
+    basis: Array
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        scope.gates(self.before, self.basis, cloud)
+
+
+@dataclass(frozen=True)
+class Pieces(CloudReadout):
+    """Into how many arcs the signs after a step cut a circle of a radius around the origin: exact, whatever
+    points are shown. before, basis: as in `Gated`, with n = 2."""
+
+    before: int
+    basis: Array
+    radius: float
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        cloud = scope.cloud(self.cloud)
+        scope.gates(self.before, self.basis, cloud)
+        if len(self.basis) != 2 or not self.radius > 0:
+            wrong = f"a space of {len(self.basis)} dimensions, a radius of {self.radius}"
+            scope.refuse(wrong, "a circle has 2, and a radius above 0")
+
+
+READOUTS = (Residual, Number, Mean, Count, Lengths, Accuracy, Letters, Fate, Zeros, Patterns, Ranks, Pieces)

@@ -1,0 +1,60 @@
+"""Refusals: what is wrong with a recipe, in one line: the part, what is wrong, what would do."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+import numpy as np
+
+MAX_NAMES_SHOWN = 6  # names in a message, the likeliest first
+
+
+class WrongRecipe(ValueError):
+    """A recipe that cannot be shown."""
+
+
+def refuse(where: str, wrong: str, remedy: str) -> NoReturn:
+    raise WrongRecipe(f"{where}: {wrong}; {remedy}")
+
+
+def check_known(where: str, kind: str, name: Any, names: Collection[str]) -> None:
+    """Refuse a name that is none of these."""
+    if name in names:
+        return
+    many = len(names) > MAX_NAMES_SHOWN
+    near = list(get_close_matches(str(name), map(str, names), MAX_NAMES_SHOWN) if many else names)
+    shown = [*near, *(other for other in names if other not in near)][: max(MAX_NAMES_SHOWN, len(near))]
+    more = ", …" if len(names) > len(shown) else ""
+    refuse(where, f"there is no {kind} {name!r}", f"take one of {', '.join(map(repr, shown))}{more}")
+
+
+def check_unique(kind: str, names: Sequence[str]) -> list[str]:
+    """Refuse a name that two things have; else the names."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            refuse(f"{kind} {name!r}", f"there are {count} of this name", "a name is one thing")
+    return list(names)
+
+
+def check_finite(where: str, numbers: Iterable[float]) -> None:
+    if not all(math.isfinite(x) for x in numbers):
+        refuse(where, "a number is not finite", "take finite numbers")
+
+
+def check_indices(where: str, what: str, numbers: Any, low: int, count: int) -> None:
+    """Refuse anything but whole numbers from `low` to `count` − 1."""
+    array = np.asarray(numbers)
+    if array.size and (array.dtype.kind not in "iu" or array.min() < low or array.max() >= count):
+        refuse(
+            where, f"{what} has numbers that are no points", f"take whole numbers from {low} to {count - 1}"
+        )
+
+
+def check_length(where: str, what: str, found: Any, count: int, of: str) -> None:
+    """Refuse a sequence that has not one entry for each of something."""
+    if len(found) != count:
+        refuse(where, f"{what} has {len(found)} entries", f"take {count}, one for each {of}")

@@ -1,0 +1,119 @@
+"""The scope of a check: the clouds, parameters and stages of a recipe to which one part of it may refer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Angle, Attention, Cloud, LargestWeight, Measure, Row
+from components.language.refusal import check_finite, check_indices, check_known, check_length, refuse
+from geometry import Affine
+from geometry.entries import Entries
+
+MAX_SEEN_POINTS = 512  # that each point of another cloud sees, and of a hull: all are compared in each frame
+MAX_NEURONS = 52  # whose signs the browser keeps in one number
+MAX_KEYS = 256  # each of which is compared with all others in each frame
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a mark or readout may refer to. Each method refuses, in a line that begins with `where`.
+
+    stages: how many the recipe has. dims: of the view of a mark. clock: the ends of the parameter that runs
+    by itself, if there is one.
+    """
+
+    where: str
+    clouds: Sequence[Cloud]
+    parameters: Collection[str]
+    stages: int
+    dims: int = 0
+    clock: tuple[float, float] | None = None
+
+    def refuse(self, wrong: str, remedy: str) -> None:
+        refuse(self.where, wrong, remedy)
+
+    def known(self, kind: str, name: Any, names: Collection[str]) -> None:
+        check_known(self.where, kind, name, names)
+
+    def cloud(self, name: str) -> Cloud:
+        """The cloud of a name."""
+        self.known("cloud", name, [c.name for c in self.clouds])
+        return next(c for c in self.clouds if c.name == name)
+
+    def parameter(self, name: str) -> None:
+        self.known("parameter", name, self.parameters)
+
+    def length(self, what: str, found: Any, count: int, of: str = "point") -> None:
+        check_length(self.where, what, found, count, of)
+
+    def indices(self, what: str, numbers: Any, count: int, *, low: int = 0) -> None:
+        check_indices(self.where, what, numbers, low, count)
+
+    def stage(self, stage: int | None, cloud: Cloud) -> None:
+        last = len(cloud.widths) - 1
+        if stage is not None and not 0 <= stage <= last:
+            self.refuse(f"there is no stage {stage}", f"take 0 to {last}")
+
+    def row(self, row: Row, cloud: Cloud, space: int | None = None) -> None:
+        """A row has weights for points that have that many coordinates; space: else those of the cloud."""
+        widths = cloud.widths if space is None else [space]
+        if isinstance(row.weights, Entries):
+            count = row.weights.shape[0]
+            for name in sorted(row.weights.parameters):
+                self.parameter(name)
+        else:
+            count = len(row.weights)
+            check_finite(self.where, (*row.weights, row.offset))
+        if row.stage is not None and not 0 <= row.stage < len(widths):
+            last = len(widths) - 1
+            self.refuse(
+                f"{cloud.name!r} has no stage {row.stage}",
+                f"take 0 to {last}, or None for where the points are",
+            )
+        seen = max(widths) if row.stage is None else widths[row.stage]
+        if count > seen:
+            self.refuse(f"a row has {count} weights for points of {seen} coordinates", f"take at most {seen}")
+        if row.over is not None:
+            self.row(row.over, cloud, space)
+
+    def measure(self, measure: Measure, cloud: Cloud) -> None:
+        match measure:
+            case LargestWeight(stage):
+                self.keys(cloud)
+                self.stage(stage, cloud)
+            case Attention(row) | (Row() as row):
+                self.row(row, cloud)
+            case Angle():
+                pass
+
+    def keys(self, cloud: Cloud) -> None:
+        """Attention compares each key with all others in each frame."""
+        n = len(cloud.points)
+        if not 1 <= n <= MAX_KEYS:
+            self.refuse(f"{cloud.name!r} has {n} points", f"attention is shown between 1 to {MAX_KEYS} keys")
+
+    def hull(self, cloud: Cloud) -> None:
+        """The browser's hull is of at most three dimensions, and made anew in each frame."""
+        n = len(cloud.points)
+        if max(cloud.widths) > 3:
+            self.refuse(f"{cloud.name!r} has {max(cloud.widths)} coordinates", "a hull is of at most 3")
+        if n > MAX_SEEN_POINTS:
+            self.refuse(f"{cloud.name!r} has {n} points", f"a hull is of at most {MAX_SEEN_POINTS}")
+
+    def gates(self, before: int, basis: Any, cloud: Cloud) -> None:
+        """An Affine with its own numbers, and orthonormal directions of the space before it."""
+        steps = cloud.pipeline.steps
+        affine = [
+            k for k, step in enumerate(steps) if isinstance(step, Affine) and isinstance(step.A, Entries)
+        ]
+        if before not in affine:
+            self.refuse(f"step {before} of {cloud.name!r} is no Affine", f"take one of {affine}")
+        if cloud.widths[before + 1] > MAX_NEURONS:
+            self.refuse(f"it has {cloud.widths[before + 1]} neurons", f"take at most {MAX_NEURONS}")
+        d, shape = cloud.widths[before], np.shape(basis)
+        if len(shape) != 2 or shape[1] != d or not np.allclose(basis @ basis.T, np.eye(shape[0])):
+            self.refuse(f"its basis has the shape {shape}", f"take orthonormal rows of {d} numbers")
