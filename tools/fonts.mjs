@@ -1,4 +1,4 @@
-// The typefaces that pages load, cut from their packages to the letters and signs that we write, and their licences: node_modules/.fonts
+// The typefaces that pages load and previews are written in, cut from their packages to the letters and signs that we write, and their licences: node_modules/.fonts
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import subset from "subset-font";
 
@@ -22,6 +22,7 @@ const FACES = {
   signs: { source: STIX, ranges: LACKING },
   mathematics: { source: STIX, ranges: [...OF_FORMULAS, ...GREEK, ...SMALL, ...SIGNS, ...INVISIBLE, ...SLANTED, ...BOLD], keepFeatures: [] },
 };
+const PREVIEW = { text: { ...FACES.text, variationAxes: { wght: 600 } }, signs: FACES.signs }; // for the pictures that Python paints: one weight, no WOFF2
 const KEPT = { targetFormat: "woff2", noHinting: true, keepFeatures: ["kern", "liga", "ccmp", "tnum", "locl"], preserveNameIds: [13, 14] };
 
 const letters = (/** @type {number[][]} */ ranges) =>
@@ -31,6 +32,10 @@ mkdirSync(new URL(".fonts/", HOME), { recursive: true });
 for (const [name, { source, ranges, ...own }] of Object.entries(FACES)) {
   const cut = await subset(readFileSync(new URL(source, HOME)), letters(ranges), { ...KEPT, ...own });
   writeFileSync(new URL(`.fonts/${name}.woff2`, HOME), cut);
+}
+for (const [name, { source, ranges, ...own }] of Object.entries(PREVIEW)) {
+  const cut = await subset(readFileSync(new URL(source, HOME)), letters(ranges), { ...KEPT, ...own, targetFormat: "sfnt" });
+  writeFileSync(new URL(`.fonts/preview-${name}.ttf`, HOME), cut);
 }
 copyFileSync(new URL("source-sans/LICENSE.md", HOME), new URL(".fonts/LICENSE-text.md", HOME));
 copyFileSync(new URL("@fontsource/stix-two-math/LICENSE", HOME), new URL(".fonts/LICENSE-mathematics.md", HOME));

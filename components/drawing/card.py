@@ -28,8 +28,13 @@ Box = tuple[float, float, float, float]  # left, top, width, height
 
 def card(recipe: Recipe, state: State) -> str:
     """The picture of a state."""
+    return _document(state.theme, *first_view(recipe, state))
+
+
+def first_view(recipe: Recipe, state: State) -> tuple[Box, str]:
+    """The first view of a state: what an SVG shows of its paper, and the shapes."""
     size, box, (drawn,) = _run(recipe, [state])
-    return _document(state.theme, box, "".join(layers_of(recipe, drawn, size, most=MOST)))
+    return box, "".join(layers_of(recipe, drawn, size, most=MOST))
 
 
 def moving(recipe: Recipe, state: State) -> str:

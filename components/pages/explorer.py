@@ -16,6 +16,7 @@ from dash import Dash
 from flask import Response, after_this_request, current_app, request
 from markupsafe import Markup
 
+from components.language.front import HERO, front_pages
 from components.language.link import key
 from components.language.scene import Scene, WrongValue, scenes
 from components.pages import home, page, recordings, search, shell, story, words
@@ -53,30 +54,32 @@ class Explorer(Dash):
         """The page at a path: 404 where there is none, 400 for a link with a wrong value."""
         place, slug = Place(self.config.requests_pathname_prefix), path.strip("/")
         if not slug:
-            head = module(place.asset("page/home.mjs"))
+            head = [front_preview("home", "", LEAD), module(place.asset("page/home.mjs"))]
             return answer(200, "Normscape", head, self._home(place), place, lead=LEAD)
         if slug == "story":
-            head = module(place.asset("page/story.mjs"))
-            told = story.story()
-            return answer(200, f"{told.title} · Normscape", head, self._story(place), place, lead=told.lead)
+            long = story.story()
+            head = [front_preview("story", "story", long.lead), module(place.asset("page/story.mjs"))]
+            return answer(200, f"{long.title} · Normscape", head, self._story(place), place, lead=long.lead)
         if slug in shell.PAGES:
             kept = current_app.extensions["kept"]
             main = kept.made(("words", place.root), lambda: written(words.page(place)).encode()).decode()
-            return answer(200, f"{words.TITLE} · Normscape", [], Markup(main), place, lead=words.LEAD)
+            head = front_preview("words", slug, words.LEAD)
+            return answer(200, f"{words.TITLE} · Normscape", head, Markup(main), place, lead=words.LEAD)
         if slug not in scenes():
             return answer(404, "Normscape", [], page.unknown(slug, place), place)
         scene = scenes()[slug]
         status, main = self._main(scene, place)
         callbacks = self._callbacks() if self.training.has_callbacks(scene) else []
-        head = [scene_head(scene, place, trained=self.training.has_callbacks(scene)), discovery(scene)]
+        told = discovery(scene, shown=status == 200)
+        head = [told, scene_head(scene, place, trained=self.training.has_callbacks(scene))]
         title = f"{scene.title} · Normscape"
         return answer(status, title, head, [main, callbacks], place, lead=scene.lead, slug=slug)
 
     def _home(self, place: Place) -> Markup:
         """The home page, without the picture of its figure where there is too much to do at the moment."""
         scene = home.hero()
-        data = facts(scene, place) | page.apart(home.HERO, "progress")
-        make = lambda: written(home.home(place, state_of(scene, home.HERO), data))  # noqa: E731
+        data = facts(scene, place) | page.apart(HERO, "progress")
+        make = lambda: written(home.home(place, state_of(scene, HERO), data))  # noqa: E731
         try:
             return Markup(made(("home", place.root), make).decode())
         except Busy:
@@ -170,14 +173,22 @@ def first_recipe(scene: Scene, place: Place) -> str:
     return f"{place.root}recipe/{scene.slug}?{key(scene, chosen)}"
 
 
-def discovery(scene: Scene) -> list[Any]:
-    """For the head of a scene's page: where its oEmbed is, and what a preview shows."""
+def front_preview(name: str, path: str, lead: str) -> list[Any]:
+    """What networks show of a page that is not a scene. name: as `front_pages` has it."""
+    image = f"{request.url_root}preview/{name}.png"
+    return shell.preview(front_pages()[name].title, lead, url=f"{request.url_root}{path}", image=image)
+
+
+def discovery(scene: Scene, *, shown: bool) -> list[Any]:
+    """For the head of a scene's page: where its oEmbed is, and what networks show.
+
+    shown: whether the page shows the state of its link; else its preview is that of the scene.
+    """
     query = request.query_string.decode("latin-1")
     here = f"{request.url_root}{scene.slug}" + (f"?{query}" if query else "")
-    own = urlencode({name: text for name, text in request.args.items() if name not in ("controls", "tour")})
-    still = f"{request.url_root}still/{scene.slug}.svg" + (f"?{own}" if own else "")
+    state = {name: text for name, text in request.args.items() if name not in ("controls", "tour")}
+    own = f"?{urlencode(state)}" if state and shown else ""
     found = f"{request.url_root}oembed?format=json&url={quote(here, safe='')}"
     link = {"rel": "alternate", "type": "application/json+oembed", "href": found, "title": scene.title}
-    meta = {"title": scene.title, "description": scene.lead, "type": "website", "url": here, "image": still}
-    told = [element("meta", {"property": f"og:{name}", "content": text}) for name, text in meta.items()]
-    return [element("link", link), *told]
+    image = f"{request.url_root}preview/{scene.slug}.png{own}"
+    return [*shell.preview(scene.title, scene.lead, url=here, image=image), element("link", link)]

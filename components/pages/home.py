@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from components.language import course
 from components.language.course import Chapter, Step
+from components.language.front import TITLE
 from components.language.link import State
 from components.language.scene import Scene, scenes
 from components.pages.markup import attributes, element
@@ -17,8 +18,6 @@ from components.pages.page import notice, stage, waiting
 from components.pages.shell import Place, to
 from components.theme import THEMES
 
-HERO = {"eps": "0", "gamma1": "1.2", "gamma2": "1.7", "gamma3": "0.7", "camera": "0.56,-0.48,0.23,0,0,0.02"}
-TITLE = "See what normalisation does to space"
 SENTENCE = (
     "LayerNorm is usually told as statistics. Here it is geometry, and moves under your hand: points fall"
     " onto a plane, fly out to a sphere, and stretch into an ellipsoid."
@@ -26,7 +25,7 @@ SENTENCE = (
 
 
 def hero() -> Scene:
-    """The scene that lives on the home page, in the state HERO."""
+    """The scene that lives on the home page, in the state `front.HERO`."""
     return scenes()["layernorm"]
 
 

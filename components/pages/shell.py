@@ -10,6 +10,8 @@ from urllib.parse import quote
 from dash import html
 
 from components import fonts
+from components.drawing.preview import HEIGHT as PREVIEW_HEIGHT
+from components.drawing.preview import WIDTH as PREVIEW_WIDTH
 from components.language import course
 from components.language.scene import Scene
 from components.pages.markup import attributes, element, written
@@ -94,6 +96,28 @@ def document(
     own = {"lang": "en", "class": kind} | attributes(data_theme=asked, data_scheme=known)
     tree = element("html", own, [element("head", {}, [first, head]), element("body", {}, body)])
     return f"<!DOCTYPE html>\n{written(tree)}\n"
+
+
+def preview(title: str, lead: str, *, url: str = "", image: str = "") -> list[Any]:
+    """What networks show beside a link to a page. url, image: whole addresses, where they are known.
+
+    image: a PNG of components/drawing/preview.py.
+    """
+    told = {"og:title": title, "og:description": lead, "og:type": "website", "og:site_name": "Normscape"}
+    told |= {"og:url": url} if url else {}
+    if image:
+        told |= {
+            "og:image": image,
+            "og:image:type": "image/png",
+            "og:image:width": str(PREVIEW_WIDTH),
+            "og:image:height": str(PREVIEW_HEIGHT),
+            "og:image:alt": f"“{title}”, beside a picture of points in space",
+        }
+    named = {"twitter:card": "summary_large_image" if image else "summary"}
+    return [
+        *(element("meta", {"property": name, "content": text}) for name, text in told.items()),
+        *(element("meta", {"name": name, "content": text}) for name, text in named.items()),
+    ]
 
 
 def script(source: str, **others: Any) -> Any:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dash import html
 from markupsafe import Markup
 
+from components.language.front import WORDS as TITLE
 from components.language.scene import scenes
 from components.language.sources import sources
 from components.language.words import Word, sections
 from components.pages.shell import Place, to
 
-TITLE = "Words and symbols"
 LEAD = "What each word and sign of these pages means, and where it can be seen."
 
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from components.language.scene import WrongValue
 from components.publish import recordings
@@ -25,6 +26,7 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
     _add_export(commands.add_parser("export", help="a scene as a file"))
     one = commands.add_parser("site", help="the whole explorer as static files")
     one.add_argument("folder", type=Path, metavar="DIR")
+    one.add_argument("--url", type=_url, default="", help="where the folder will stand: https://…")
     one.set_defaults(run=_site)
     one = commands.add_parser("story", help="the story as files, for anyone's site")
     one.add_argument("folder", type=Path, metavar="DIR")
@@ -60,7 +62,7 @@ def _add_export(one: argparse.ArgumentParser) -> None:
 def _site(asked: argparse.Namespace) -> None:
     from components.publish.site import write
 
-    print(write(asked.folder))
+    print(write(asked.folder, asked.url))
 
 
 def _story(asked: argparse.Namespace) -> None:
@@ -78,6 +80,13 @@ def _export(asked: argparse.Namespace) -> None:
     }
     look = Look(asked.width, asked.height, asked.scale, asked.seconds, asked.fps, asked.turn)
     export(asked.slug, asked.out, values, look, assets=asked.assets, alive=list(dict.fromkeys(asked.choice)))
+
+
+def _url(text: str) -> str:
+    there = urlsplit(text)
+    if there.scheme not in ("http", "https") or not there.netloc or there.query or there.fragment:
+        raise argparse.ArgumentTypeError(f"{text!r} is not the https://… of a folder")
+    return text
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from dash import html as tags
 from flask import Flask, Response, jsonify, request
 
-from components.drawing.still import HEIGHT as STILL_HEIGHT
-from components.drawing.still import WIDTH as STILL_WIDTH
+from components.drawing import preview
 from components.language import link
 from components.language.link import State, write
 from components.language.scene import Scene, WrongValue, scenes
@@ -22,13 +22,13 @@ from components.pages.markup import element
 from components.pages.modules import names
 from components.pages.page import facts
 from components.pages.shell import Place, module, script
+from components.publish import heights
 from components.publish.plain import body, figure, linked, page
 from components.training.recipes import state_of
 from components.web import budget
 from components.web.server import UnknownScene, bundle, find, fresh, made, once
 
-WIDTH, HEIGHT = 720, 720  # of an iframe, where nobody says; the page tells its true height
-LARGEST = 10_000  # pixels that a host may ask for
+WIDTH = 720  # pixels of an iframe, at most: a host has more room than that, or says less
 SWITCH = ("0", "1")
 ABOVE = Place("../")  # where an embed stands, under whatever path
 
@@ -117,8 +117,9 @@ def oembed() -> Response | tuple[Response, int]:
     if shown is None:
         wrong = WrongValue("url", "this is no link to a scene of ours", list(scenes()))
         return jsonify(wrong.json()), 404
-    scene = shown.state.scene
-    width, height = _size(asked, "maxwidth", WIDTH), _size(asked, "maxheight", HEIGHT)
+    scene, most = shown.state.scene, (_most(asked, "maxwidth"), _most(asked, "maxheight"))
+    width = min(WIDTH, most[0])
+    height = min(heights.height(shown.state, width), most[1])
     return jsonify(
         type="rich",
         version="1.0",
@@ -128,9 +129,7 @@ def oembed() -> Response | tuple[Response, int]:
         width=width,
         height=height,
         html=snippet(scene, f"{request.url_root}embed/{scene.slug}{shown.query}", width, height),
-        thumbnail_url=f"{request.url_root}still/{scene.slug}.svg{figure(shown.state)['query']}",
-        thumbnail_width=STILL_WIDTH,
-        thumbnail_height=STILL_HEIGHT,
+        **_thumbnail(most, f"{request.url_root}preview/{scene.slug}.png{figure(shown.state)['query']}"),
     )
 
 
@@ -153,12 +152,19 @@ def _shown(url: str) -> Shown | None:
         return Shown(replace(state_of(scene, query), tour=0))
 
 
-def _size(asked: Mapping[str, str], name: str, usual: int) -> int:
-    """What the host has room for, at most what we like."""
-    text = asked.get(name, str(usual))
+def _most(asked: Mapping[str, str], name: str) -> int:
+    """The pixels that the host has, without a bound where it says nothing."""
+    text = asked.get(name, "99999999")
     if not (text.isascii() and text.isdecimal() and len(text) < 9 and int(text) > 0):
         raise WrongValue(name, f"{name}={text} is not a whole number above 0", {"min": 1, "whole": True})
-    return min(usual, int(text))
+    return int(text)
+
+
+def _thumbnail(most: tuple[int, int], url: str) -> dict[str, Any]:
+    """The preview, where the host has room for it: oEmbed wants thumbnails within the same bounds."""
+    if most[0] < preview.WIDTH or most[1] < preview.HEIGHT:
+        return {}
+    return {"thumbnail_url": url, "thumbnail_width": preview.WIDTH, "thumbnail_height": preview.HEIGHT}
 
 
 def snippet(scene: Scene, source: str, width: int, height: int) -> str:

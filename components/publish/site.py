@@ -18,11 +18,13 @@ from typing import Any
 from dash import html
 
 from components import fonts, theme
+from components.drawing import preview
 from components.drawing.still import dressed
 from components.language import story as long_text
+from components.language.front import HERO, FrontPage, front_pages
 from components.language.link import key
 from components.language.scene import Choice, Scene, Sentence, Several, Typed, Whole, WrongValue, scenes
-from components.pages import home, page, search, story, words
+from components.pages import home, page, search, shell, story, words
 from components.pages.markup import element
 from components.pages.modules import ASSETS, names
 from components.pages.shell import LEAD, Place, document, header, module, preloads
@@ -42,16 +44,23 @@ FEW = 32  # whole numbers that all get a recipe, such as the seeds of a training
 SMALL, SEEDS = 10, 4  # a default below the first is that of a seed: any other will do, a few are enough
 
 
-def write(folder: Path) -> str:
-    """Write the site into a folder; says how large it is. Raises OSError."""
+def write(folder: Path, url: str = "") -> str:
+    """Write the site into a folder; says how large it is. Raises OSError.
+
+    url: where the folder will stand. Pictures for previews need it, for networks follow whole addresses only.
+    """
+    url = f"{url.rstrip('/')}/" if url else ""
     _shared(folder, ENTRIES)
-    files = {scene.slug: _scene(folder, scene) for scene in scenes().values()}
+    if url:
+        _previews(folder / "preview")
+    files = {scene.slug: _scene(folder, scene, url) for scene in scenes().values()}
     usual = {slug: each[""] for slug, each in files.items()}
     _put(folder / "search.json", search.index(HOME))
-    read = _page(f"{words.TITLE} · Normscape", BELOW, [], words.page(BELOW), words.LEAD)
+    told = front_preview("words", "words/", words.LEAD, url)
+    read = _page(f"{words.TITLE} · Normscape", BELOW, told, words.page(BELOW), words.LEAD)
     _put(folder / "words/index.html", read)
-    _put(folder / "story/index.html", long_read(BELOW, usual))
-    _put(folder / "index.html", front(usual[home.hero().slug]))
+    _put(folder / "story/index.html", long_read(BELOW, usual, url=url))
+    _put(folder / "index.html", front(usual[home.hero().slug], url))
     return _size(folder)
 
 
@@ -79,6 +88,26 @@ def _shared(folder: Path, entries: Sequence[str]) -> None:
         (folder / "lib" / name).write_bytes(data)
 
 
+def _previews(folder: Path) -> None:
+    """The pictures that networks show beside links, a PNG for each page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    opened = {scene.slug: FrontPage(scene.title, scene.slug, {}) for scene in scenes().values()}
+    for name, shown in (opened | front_pages()).items():
+        state = state_of(scenes()[shown.slug], shown.query)
+        (folder / f"{name}.png").write_bytes(preview.png(state.recipe, state, shown.title))
+
+
+def front_preview(name: str, path: str, lead: str, url: str) -> list[Any]:
+    """What networks show of a page that is not a scene. name: as `front_pages` has it. url: of the site."""
+    return _preview(name, path, front_pages()[name].title, lead, url)
+
+
+def _preview(name: str, path: str, title: str, lead: str, url: str) -> list[Any]:
+    if not url:
+        return shell.preview(title, lead)
+    return shell.preview(title, lead, url=f"{url}{path}", image=f"{url}preview/{name}.png")
+
+
 def _recipe(folder: Path, slug: str, text: str) -> str:
     """The name of a recipe's file."""
     name = f"recipes/{slug}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
@@ -96,7 +125,7 @@ def _put(path: Path, text: str) -> None:
     path.write_text(text, "utf-8")
 
 
-def _scene(folder: Path, scene: Scene) -> dict[str, str]:
+def _scene(folder: Path, scene: Scene, url: str = "") -> dict[str, str]:
     """A scene's page, the pictures of its card, and a file for each recipe: their names by `key`."""
     for moves in (False, True):
         picture = undressed(scene.slug, moves)
@@ -111,7 +140,7 @@ def _scene(folder: Path, scene: Scene) -> dict[str, str]:
     for chosen, recipe in made:
         text = json.dumps(recipe | {"choices": choices}, separators=(",", ":"))
         files[key(scene, chosen)] = _recipe(folder, scene.slug, text)
-    _put(folder / scene.slug / "index.html", scene_page(scene, files, choices))
+    _put(folder / scene.slug / "index.html", scene_page(scene, files, choices, url))
     return files
 
 
@@ -199,28 +228,32 @@ def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
 # --- pages
 
 
-def long_read(place: Place, files: Mapping[str, str], *, alone: bool = False) -> str:
+def long_read(place: Place, files: Mapping[str, str], *, alone: bool = False, url: str = "") -> str:
     """The story. files: of each scene, the recipe. alone: no other page of ours is there."""
     data = lambda scene: page.facts(scene, plotly=f"{place.root}lib/{bundle()[0]}")  # noqa: E731
     end = lambda scene: data_block({"": f"{place.root}{files[scene.slug]}"})  # noqa: E731
     main = story.page(place, state_of, data, end=end, alone=alone)
-    head = module(place.asset("page/story.mjs"))
+    told = front_preview("story", "story/", long_text.story().lead, url)
+    head = [told, module(place.asset("page/story.mjs"))]
     return _page(
         f"{long_text.story().title} · Normscape", place, head, main, long_text.story().lead, alone=alone
     )
 
 
-def front(recipe: str) -> str:
+def front(recipe: str, url: str = "") -> str:
     """recipe: the file of the scene that lives there."""
     scene = home.hero()
-    data = page.facts(scene, plotly=f"lib/{bundle()[0]}") | page.apart(home.HERO, "progress")
+    data = page.facts(scene, plotly=f"lib/{bundle()[0]}") | page.apart(HERO, "progress")
     block = data_block({"": recipe})
-    main = home.home(HOME, state_of(scene, home.HERO), data, end=block)
-    return _page("Normscape", HOME, module(HOME.asset("page/home.mjs")), main, LEAD)
+    main = home.home(HOME, state_of(scene, HERO), data, end=block)
+    head = [front_preview("home", "", LEAD, url), module(HOME.asset("page/home.mjs"))]
+    return _page("Normscape", HOME, head, main, LEAD)
 
 
-def scene_page(scene: Scene, files: Mapping[str, str], choices: Sequence[Mapping[str, Any]]) -> str:
-    """choices: those that have recipes."""
+def scene_page(
+    scene: Scene, files: Mapping[str, str], choices: Sequence[Mapping[str, Any]], url: str = ""
+) -> str:
+    """choices: those that have recipes. url: of the site, where it is known."""
     data = page.facts(scene, page=BELOW.scene("{slug}"), plotly=f"{BELOW.root}lib/{bundle()[0]}")
     needs = html.Section(html.P("To train a network of your own needs the server."), className="training")
     main = page.scene_page(
@@ -233,7 +266,8 @@ def scene_page(scene: Scene, files: Mapping[str, str], choices: Sequence[Mapping
         end=data_block({chosen: f"{BELOW.root}{name}" for chosen, name in files.items()}),
     )
     early = preloads(BELOW, [ENTRY], data["data-plotly"])
-    more = [module(BELOW.asset(f"{ENTRY}.mjs")), early]
+    told = _preview(scene.slug, f"{scene.slug}/", scene.title, scene.lead, url)
+    more = [told, module(BELOW.asset(f"{ENTRY}.mjs")), early]
     return _page(f"{scene.title} · Normscape", BELOW, more, main, scene.lead, scene.slug)
 
 

@@ -19,6 +19,7 @@ from flask import Blueprint, Flask, Response, current_app, jsonify, request
 from components import fonts, theme
 from components.drawing.figure import document
 from components.language import link, text
+from components.language.front import front_pages
 from components.language.scene import Choices, Scene, WrongValue, scenes
 from components.training import health
 from components.training.recipes import built
@@ -40,6 +41,7 @@ def add_routes(server: Flask) -> None:
     server.add_url_rule(
         "/card/<slug>.svg", "card", lambda slug: stills.answer(find(slug), once(request.args), "card")
     )
+    server.add_url_rule("/preview/<name>.png", "preview", preview)
     server.add_url_rule("/theme.css", "theme", lambda: fresh(sheet(), "text/css"))
     add_figures(server)
     keep(server)
@@ -112,6 +114,12 @@ def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
 def picture(slug: str) -> Response:
     """A still picture of a scene in any state, drawn on the server."""
     return stills.answer(find(slug), once(request.args))
+
+
+def preview(name: str) -> Response:
+    """The PNG that networks show beside a link: of a scene in any state, or of a page that is not a scene."""
+    page = front_pages().get(name)
+    return stills.answer(find(page.slug if page else name), once(request.args), name if page else "preview")
 
 
 def once(query) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """Still pictures as they are served: drawn once a version, kept compressed, and named by what they show.
 
 So a browser that has one is told so before anything is drawn, by any worker, also after a restart. The cards
-of the gallery are drawn beforehand: `python -m components.web.stills` does, into the store, or into a folder
-that an image has. Those of one reader's own network are drawn for each question.
+of the gallery are drawn beforehand: `python -m components.web.stills` does, into the store; or, with
+previews, into a folder that an image has. Those of one reader's own network are drawn for each question.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ import hashlib
 import sys
 import threading
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 from flask import Flask, Response, current_app, request
 
 from components import theme
-from components.drawing import card, still
+from components.drawing import card, preview, still
+from components.language.front import front_pages
 from components.language.link import THEMES
 from components.language.scene import Scene, WrongValue, scenes
 from components.training import store
@@ -31,10 +32,13 @@ from components.web.kept import Kept
 
 ROOT = Path(__file__).parents[2]
 DRAWN_FROM = ("components/**/*.py", "geometry/**/*.py", "learning/**/*.py", "films/*", "normscape/films/*")
-DRAWN_BEFORE = ROOT / "cards"  # those that an image has
-MOST = 16 * 2**20  # bytes kept by a process; those of the gallery are half a megabyte
+DRAWN_BEFORE = ROOT / "cards"  # the pictures that an image has
+MOST = 16 * 2**20  # bytes kept by a process; those of the gallery are half a megabyte, previews 2.5
 MONTH = 30 * 86400.0  # seconds that a card is in the store
 PATIENCE = 0.2  # seconds for an answer of the store, which spares a drawing of about as long
+SVG, PNG = "image/svg+xml; charset=utf-8", "image/png"
+Draw = Callable[[Scene, Mapping[str, str]], bytes]  # gzipped
+Wanted = tuple[str, Scene, dict[str, str], Draw]  # kind, scene, query, and what draws it
 
 
 @dataclass(frozen=True)
@@ -52,23 +56,24 @@ def keep_stills(server: Flask) -> None:
 def answer(scene: Scene, query: Mapping[str, str], kind: str = "still") -> Response:
     """The picture that a query asks for, or 304 where the browser has it. Raises WrongValue.
 
-    kind: "still", of any state; or "card", for the home page, in a theme, at rest or `moving=1`.
+    kind: "still", of any state; "card", for the home page, in a theme, at rest or `moving=1`; "preview", a
+    PNG of any state; or the name of a front page, for its preview.
     """
-    packed = request.accept_encodings.quality("gzip") > 0
+    painted = kind not in ("still", "card")
+    packed = not painted and request.accept_encodings.quality("gzip") > 0
     name = named(kind, scene, query, packed)
     known = request.if_none_match
     if not known.star_tag and known.contains_weak(name):
         reply = Response(status=304)
     else:
         body = picture(kind, scene, query)
-        reply = Response(
-            body if packed else gzip.decompress(body), content_type="image/svg+xml; charset=utf-8"
-        )
+        reply = Response(body if packed else gzip.decompress(body), content_type=PNG if painted else SVG)
         if packed:
             reply.headers["Content-Encoding"] = "gzip"
     reply.set_etag(name)
     reply.headers["Cache-Control"] = "no-cache"
-    reply.headers["Vary"] = "Accept-Encoding"
+    if not painted:
+        reply.headers["Vary"] = "Accept-Encoding"
     return reply
 
 
@@ -77,29 +82,30 @@ def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
     shelf: Shelf = current_app.extensions["stills"]
     key = None if scene.private(query) else (kind, scene.slug, *sorted(query.items()))
     free = not query or dict(query) in [{"theme": look} for look in THEMES]
-    make = shared if free and kind == "card" else DRAWN[kind]
+    before = free and (kind == "card" or not query)
+    make = DRAWN.get(kind) or partial(drawn_front, kind)
 
     def worked() -> bytes:
         with nullcontext() if free else work(), shelf.drawing:
-            return make(scene, query)
+            return shared(kind, scene, query, make) if before else make(scene, query)
 
     return shelf.kept.made(key, worked)
 
 
-def shared(scene: Scene, query: Mapping[str, str]) -> bytes:
-    """A card that is there already, or is drawn for all processes; where no store answers, for this one."""
-    name = named("card", scene, query, True)
+def shared(kind: str, scene: Scene, query: Mapping[str, str], make: Draw) -> bytes:
+    """A picture that is there already, or is drawn for all processes; without a store, for this one."""
+    name = named(kind, scene, query, True)
     with suppress(store.Away):
         if body := there(name):
             return body
-    body = drawn_card(scene, query)
+    body = make(scene, query)
     with suppress(store.Away):
         store.films(PATIENCE).set(f"card:{name}", body, MONTH)
     return body
 
 
 def there(name: str) -> bytes | None:
-    """A card by its name, of the image or of the store. Raises Away."""
+    """A picture by its name, of the image or of the store. Raises Away."""
     with suppress(OSError):
         if body := whole((DRAWN_BEFORE / name).read_bytes()):
             return body
@@ -115,27 +121,35 @@ def whole(body: bytes | None) -> bytes | None:
 
 
 def gallery(folder: Path | None = None) -> None:
-    """All cards, before anybody asks: into a folder, or for all processes."""
-    for name, scene, query in cards():
-        if folder:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(drawn_card(scene, query))
-        else:
-            shared(scene, query)
+    """Pictures before anybody asks: cards and previews into a folder, or cards alone for all processes."""
+    if folder:
+        folder.mkdir(parents=True, exist_ok=True)
+        for kind, scene, query, make in (*cards(), *previews()):
+            (folder / named(kind, scene, query, True)).write_bytes(make(scene, query))
+    else:
+        for wanted in cards():
+            shared(*wanted)
 
 
-def cards() -> Iterator[tuple[str, Scene, dict[str, str]]]:
-    """The name of each, its scene and its theme; those of one recipe after one another."""
+def cards() -> Iterator[Wanted]:
+    """The cards of each scene; those of one recipe after one another."""
     for scene in scenes().values():
         for look in theme.THEMES:
-            query = {"theme": look}
-            yield named("card", scene, query, True), scene, query
+            yield "card", scene, {"theme": look}, drawn_card
+
+
+def previews() -> Iterator[Wanted]:
+    """The previews of scenes as they open, and of front pages."""
+    for scene in scenes().values():
+        yield "preview", scene, {}, drawn_preview
+    for name, page in front_pages().items():
+        yield name, scenes()[page.slug], {}, partial(drawn_front, name)
 
 
 def missing() -> bool:
     """Whether a card must be drawn for all processes; not where no store answers."""
     with suppress(store.Away):
-        return not all(there(name) for name, *_ in cards())
+        return not all(there(named(kind, scene, query, True)) for kind, scene, query, _ in cards())
     return False
 
 
@@ -152,6 +166,20 @@ def drawn_card(scene: Scene, query: Mapping[str, str]) -> bytes:
     return gzip.compress(text.encode(), mtime=0)
 
 
+def drawn_preview(scene: Scene, query: Mapping[str, str]) -> bytes:
+    state = state_of(scene, query)
+    return gzip.compress(preview.png(state.recipe, state, scene.title), mtime=0)
+
+
+def drawn_front(name: str, scene: Scene, query: Mapping[str, str]) -> bytes:
+    """The preview of a page that is not a scene; it takes no query."""
+    for wrong in query:
+        raise WrongValue(wrong, f"this picture has no {wrong!r}", [])
+    page = front_pages()[name]
+    state = state_of(scene, page.query)
+    return gzip.compress(preview.png(state.recipe, state, page.title), mtime=0)
+
+
 @lru_cache(maxsize=1)
 def undressed(slug: str, moving: bool) -> str:
     """A card in the theme "auto", which others follow at once: they have the same shapes."""
@@ -160,7 +188,7 @@ def undressed(slug: str, moving: bool) -> str:
 
 
 CARDS = {"theme": list(THEMES), "moving": ["1"]}
-DRAWN = {"still": drawn, "card": drawn_card}
+DRAWN: dict[str, Draw] = {"still": drawn, "card": drawn_card, "preview": drawn_preview}
 
 
 def named(kind: str, scene: Scene, query: Mapping[str, str], packed: bool) -> str:
@@ -171,8 +199,9 @@ def named(kind: str, scene: Scene, query: Mapping[str, str], packed: bool) -> st
 
 @cache
 def version() -> str:
-    """A fingerprint of all that pictures are drawn from: the code, and the films that are shipped."""
+    """A fingerprint of all that pictures are drawn from: the code, the films that are shipped, typefaces."""
     files = sorted(path for pattern in DRAWN_FROM for path in ROOT.glob(pattern) if path.is_file())
+    files += preview.FACES
     return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in files)).hexdigest()
 
 

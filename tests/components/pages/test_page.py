@@ -24,7 +24,7 @@ def test_a_teachers_link_is_followed(client):
     page = client.get(LINK)
     assert page.status_code == 200
     picture = unescape(re.search('og:image" content="http://localhost([^"]+)', page.text).group(1))
-    assert picture == "/still/layernorm.svg?n=60" and client.get(picture).status_code == 200
+    assert picture == "/preview/layernorm.png?n=60" and client.get(picture).status_code == 200
 
 
 def test_its_embed_has_the_same_controls_and_no_tour(client):

@@ -96,7 +96,8 @@ def test_oembed_gives_the_figure_of_the_link(client):
     assert got["type"] == "rich" and got["version"] == "1.0" and got["title"] == scenes()["layernorm"].title
     source = unescape(re.search(r'src="([^"]+)"', got["html"]).group(1))
     assert source == "http://localhost/embed/layernorm?d=2&progress=1.5"
-    for address, kind in ((source, "text/html"), (got["thumbnail_url"], "image/svg+xml")):
+    assert (got["thumbnail_width"], got["thumbnail_height"]) == (1200, 630)
+    for address, kind in ((source, "text/html"), (got["thumbnail_url"], "image/png")):
         answer = client.get(address.removeprefix("http://localhost"))
         assert answer.status_code == 200 and answer.mimetype == kind
 
@@ -109,8 +110,34 @@ def test_oembed_takes_the_embed_itself_with_its_controls(client):
 def test_oembed_fits_what_the_host_has_room_for(client):
     got = ask(client, maxwidth=300, maxheight=200).json
     assert (got["width"], got["height"]) == (300, 200) and 'width="300" height="200"' in got["html"]
+    assert "thumbnail_url" not in got, "it must be within the same bounds"
     large = ask(client, maxwidth=99999).json
-    assert large["width"] < 2000
+    assert large["width"] < 2000 and "thumbnail_url" in large
+
+
+# Pixels that Chromium gives figures at widths: whole ones, parts of them
+MEASURED = {
+    "layernorm": {280: 357, 400: 459, 720: 499},
+    "fold": {280: 702, 400: 906, 720: 666},
+    "language": {280: 449, 480: 619, 720: 561},
+    "spiral": {280: 725, 400: 929, 720: 689},
+    "layernorm?controls=0": {300: 283, 400: 368},
+    "layernorm?controls=progress": {300: 379, 720: 503},
+    "fold?controls=t": {400: 878, 720: 677},
+}
+
+
+@pytest.mark.parametrize("path", MEASURED)
+def test_oembed_has_the_height_that_the_figure_takes_at_its_width(client, path):
+    for width, height in MEASURED[path].items():
+        got = ask(client, f"http://localhost/embed/{path}", maxwidth=width).json
+        assert got["width"] == width and got["height"] == pytest.approx(height, abs=2)
+
+
+@EVERY
+def test_oembed_knows_the_height_of_each_scene(client, slug):
+    narrow, wide = (ask(client, f"http://localhost/{slug}", maxwidth=w).json["height"] for w in (320, 720))
+    assert 300 < narrow < 1000 and 400 < wide < 800
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,7 @@ def test_a_card_that_an_image_has_is_drawn_by_nobody(monkeypatch, tmp_path):
     monkeypatch.setenv("CACHE_DIR", str(tmp_path / "cache"))
     store.clear()
     monkeypatch.setattr(stills, "scenes", lambda: {"fold": scenes()["fold"]})
+    monkeypatch.setattr(stills, "front_pages", dict)
     monkeypatch.setattr(stills, "DRAWN_BEFORE", tmp_path / "cards")
     assert stills.missing()
     stills.gallery(stills.DRAWN_BEFORE)

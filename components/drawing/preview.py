@@ -1,0 +1,77 @@
+"""The picture of a page in a chat or a feed: its title beside the first view of a state, as a PNG.
+
+Networks show pictures of 1200 × 630 pixels, and no SVG. resvg paints them: a wheel of 1.4 MB for each system,
+which needs no browser and no other library. It knows no custom properties, so that colours are put in here,
+and reads no WOFF2: `tools/fonts.mjs` writes faces for it, without which the system's stand in.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from textwrap import wrap
+
+from components import fonts, theme
+from components.drawing.card import first_view
+from components.language.link import State
+from components.language.recipe import Recipe
+
+WIDTH, HEIGHT = 1200, 630
+FACES = sorted(fonts.FOLDER.glob("preview-*.ttf"))
+FAMILY = "SourceSans3VF"  # as the face of text calls itself
+LEFT, COLUMN = 64, 500  # pixels: where words begin, and the room that they have
+LETTER = 0.53  # of its height: how wide a letter of a title is, or less
+SIZES = (76, 68, 60, 52)  # pixels of a title's letters, the largest that leaves so many lines
+LINES = 5
+PICTURE = (590, 24, 586, 582)  # left, top, width, height
+COLOR = re.compile(r"var\(--([\w-]+)\)")
+
+
+def png(recipe: Recipe, state: State, title: str) -> bytes:
+    """The PNG of `svg`."""
+    import resvg_py
+
+    return bytes(
+        resvg_py.svg_to_bytes(
+            svg_string=svg(recipe, state, title),
+            skip_system_fonts=bool(FACES),
+            font_files=list(map(str, FACES)) or None,
+        )
+    )
+
+
+def svg(recipe: Recipe, state: State, title: str) -> str:
+    """Title and first view, in the colours of the state's theme, the light one unless it says dark."""
+    (x, y, w, h), shapes = first_view(recipe, state)
+    left, top, width, height = PICTURE
+    place = f'x="{left}" y="{top}" width="{width}" height="{height}"'
+    picture = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
+        f' font-family="{FAMILY}, {fonts.OTHERS}">'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="var(--paper)"/>{_words(title)}'
+        f'<svg {place} viewBox="{x:.1f} {y:.1f} {w:.1f} {h:.1f}">{shapes}</svg></svg>'
+    )
+    colors = theme.colors("dark" if state.theme == "dark" else "light")
+    return COLOR.sub(lambda found: colors[found[1]], picture)
+
+
+def _words(title: str) -> str:
+    """The title in lines, in the middle, and above it the name of the explorer."""
+    size, lines = _set(title)
+    step = 1.14 * size
+    first = HEIGHT / 2 - step * (len(lines) - 1) / 2 + size / 3
+    told = [
+        f'<text x="{LEFT}" y="{first + step * n:.0f}">{escape(line)}</text>' for n, line in enumerate(lines)
+    ]
+    name = f'<text x="{LEFT}" y="86" font-size="34" fill="var(--accent)">Normscape</text>'
+    return f'{name}<g font-size="{size}" fill="var(--ink)">{"".join(told)}</g>'
+
+
+def _set(title: str) -> tuple[int, list[str]]:
+    """The largest size at which a title has its room, and its lines."""
+    for size in SIZES:
+        wide = int(COLUMN / (LETTER * size))
+        lines = wrap(title, wide, break_long_words=False)
+        if len(lines) * size <= LINES * SIZES[-1] and max(map(len, lines)) <= wide:
+            break
+    return size, lines

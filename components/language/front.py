@@ -1,0 +1,33 @@
+"""The pages that are not scenes: the title of each, and the scene and state that its picture shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from components.language.story import story
+
+TITLE = "See what normalisation does to space"
+HERO = {"eps": "0", "gamma1": "1.2", "gamma2": "1.7", "gamma3": "0.7", "camera": "0.56,-0.48,0.23,0,0,0.02"}
+WORDS = "Words and symbols"
+SPHERE = {"eps": "0", "progress": "3"}  # of the scene of LayerNorm: the points are on the sphere
+
+
+@dataclass(frozen=True)
+class FrontPage:
+    title: str
+    slug: str
+    query: Mapping[str, str]
+
+
+@cache
+def front_pages() -> dict[str, FrontPage]:
+    """By the name that the page has in an address; the home page is `home`."""
+    told = story()
+    opening = told.parts[0]
+    return {
+        "home": FrontPage(TITLE, "layernorm", HERO),
+        "story": FrontPage(told.title, opening.slug, opening.blocks[1].state),
+        "words": FrontPage(WORDS, "layernorm", SPHERE),
+    }

@@ -1,0 +1,85 @@
+"""Pixels that an embedded figure takes at a width, for hosts that ask before there is a browser (oEmbed).
+
+The parts are those of assets/page/embed.css: views as high as the width lets them be, the scrubber, the line
+below; and `ABOVE`, the formula and the text under the views, whose lines only a browser breaks: measured in
+Chromium, as the figures open.
+"""
+
+from __future__ import annotations
+
+from math import ceil, inf
+
+from components.language.link import State
+from components.language.marks import Replay
+from components.language.recipe import Recipe
+
+NARROW, WIDE = 480, 700  # pixels: the last width of one column, and of three views side by side
+SCRUBBER, CLOCK, EVENTS = {True: 96, False: 58}, 59, 22  # narrow or not; what each has besides
+FOLDED, LINE, ROW = 23, 28, 63  # the line with folded controls, without; a row of controls
+COLUMN = 256  # pixels of a control, at least
+# Slug → pixels at any width, or up to the width of each pair
+ABOVE: dict[str, int | list[tuple[float, int]]] = {
+    "layernorm": 0,
+    "rmsnorm": 70,
+    "activation": 50,
+    "stretch": 66,
+    "fold": 66,
+    "surface": 66,
+    "temperature": 66,
+    "shear": 46,
+    "fibre": 32,
+    "norms": [(479, 92), (inf, 46)],
+    "select": 62,
+    "unselectable": [(479, 104), (inf, 54)],
+    "spiral": 8,
+    "octants": 8,
+    "labels": 8,
+    "digits": 8,
+    "majority": 8,
+    "language": [(599, 92), (inf, 62)],
+    "scores": 26,
+    "block": [(479, 50), (inf, 26)],
+    "depth": 28,
+    "ffn": 26,
+    "heads": [(399, 114), (699, 90), (inf, 54)],
+    "drift": 116,
+    "symmetrise": [(479, 60), (inf, 30)],
+    "absorb": [(479, 50), (inf, 26)],
+    "model": 54,
+}
+
+
+def height(state: State, width: int) -> int:
+    """Pixels that the figure of a state takes at a width; rows of controls that are named are estimated."""
+    return round(views(len(state.recipe.views), width) + above(state.scene.slug, width) + below(state, width))
+
+
+def views(count: int, width: int) -> float:
+    """`--tall`, the height of so many views."""
+    if width <= NARROW:
+        return (0.85 if count == 1 else 1.7) * width + (40 if count > 2 else 0)
+    if count > 2 and width > WIDE:
+        return min(0.72 * width, 704)
+    return min(0.58 * width, 640)
+
+
+def above(slug: str, width: int) -> int:
+    found = ABOVE[slug]
+    return found if isinstance(found, int) else next(pixels for last, pixels in found if width <= last)
+
+
+def below(state: State, width: int) -> int:
+    """The scrubber, and the line that ends the figure, with its controls."""
+    names = state.controls
+    if names is None:
+        return scrubber(state.recipe, width) + FOLDED
+    vectors = {each.name: each.group for each in state.recipe.parameters if each.vector and each.group}
+    others = {vectors.get(name, name) for name in names} - {"progress"}
+    rows = ceil(len(others) / max(1, width // COLUMN))
+    return (scrubber(state.recipe, width) if "progress" in names else 0) + LINE + ROW * rows
+
+
+def scrubber(recipe: Recipe, width: int) -> int:
+    hands = [getattr(mark, "hand", None) for view in recipe.views for mark in view.layers]
+    eventful = any(isinstance(hand, Replay) and len(hand.spans) for hand in hands)
+    return SCRUBBER[width <= NARROW] + (CLOCK if recipe.clock else 0) + (EVENTS if eventful else 0)
