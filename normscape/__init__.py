@@ -15,6 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from normscape.dash_comm import import_dash_quietly
+
 if TYPE_CHECKING:
     from normscape.figure import Figure
     from normscape.recording import own, record
@@ -35,6 +37,8 @@ def __getattr__(name: str) -> Any:
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     _check_rooms()
+    if name != "record":
+        import_dash_quietly()
     try:
         return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
     except ModuleNotFoundError as missing:

@@ -1,0 +1,38 @@
+"""`import dash` in a notebook without a warning of the front end.
+
+In a kernel, Dash opens a comm (a channel to the front end) as soon as it is imported, and a front end without
+Dash's own extension warns that it does not know the target. A figure needs Dash's HTML components only.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+
+def import_dash_quietly() -> None:
+    """Import Dash; its comm opens with its first message, which only Dash applications in notebooks send."""
+    if "dash" in sys.modules:
+        return
+    try:
+        import comm
+    except ModuleNotFoundError:  # then Dash opens none
+        import_module("dash")
+        return
+    create = comm.create_comm
+    comm.create_comm = lambda *args, **named: _opened_by_first_message(create(*args, primary=False, **named))
+    try:
+        import_module("dash")
+    finally:
+        comm.create_comm = create
+
+
+def _opened_by_first_message(channel: Any) -> Any:
+    def send(*args: Any, **named: Any) -> None:
+        del channel.send
+        channel.open()
+        channel.send(*args, **named)
+
+    channel.send = send
+    return channel

@@ -1,0 +1,43 @@
+"""`import normscape` in a notebook's kernel, without a browser: what the front end hears of it."""
+
+from collections.abc import Iterator
+
+import pytest
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import start_new_kernel
+
+WAIT = 120  # seconds for one cell on a busy machine
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[BlockingKernelClient]:
+    manager, client = start_new_kernel(kernel_name="python3")
+    yield client
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+def comm_targets(kernel: BlockingKernelClient, code: str) -> list[str]:
+    """Run a cell; the targets of the comms that it opens in the front end."""
+    opened: list[str] = []
+
+    def hear(message):
+        if message["msg_type"] == "comm_open":
+            opened.append(message["content"]["target_name"])
+
+    reply = kernel.execute_interactive(code, timeout=WAIT, output_hook=hear)
+    assert reply["content"]["status"] == "ok", reply["content"].get("evalue")
+    return opened
+
+
+def test_a_figure_opens_comms_for_widgets_only(kernel):
+    """A front end without Dash's extension warns of the comm that `import dash` opens."""
+    assert comm_targets(kernel, "import normscape; from normscape import Figure, own, record") == []
+    assert set(comm_targets(kernel, "figure = Figure('fold')")) == {"jupyter.widget"}
+
+
+def test_dash_in_the_same_kernel_still_has_its_comm(kernel):
+    assert comm_targets(kernel, "import normscape; normscape.Figure; import dash") == []
+    first = "dash._jupyter._dash_comm.send({'type': 'base_url_request'})"
+    assert comm_targets(kernel, first) == ["dash"], "opened by its first message"
+    assert comm_targets(kernel, first) == []
