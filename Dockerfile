@@ -53,6 +53,6 @@ USER 10001
 VOLUME /cache
 EXPOSE 8050
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
-  CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8050/healthz', timeout=4)"]
+  CMD ["python", "-m", "components.web.health"]
 STOPSIGNAL SIGTERM
 CMD ["sh", "-c", "python -m components.settings && exec gunicorn"]

@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
+import yaml
 from dash import Dash
 
 import app
@@ -380,12 +381,48 @@ def test_an_error_is_one_line(monkeypatch):
 # --- the image
 
 
-def test_every_service_turns_its_log_over():
-    text = (ROOT / "compose.yaml").read_text()
-    shared, services = text.partition("\nservices:\n")[::2]
-    services = re.split(r"^  \w+:\n", services.partition("\nvolumes:")[0], flags=re.M)[1:]
-    assert len(services) == 3 and "max-size" in shared and "\n  logging: *logging\n" in shared
-    assert all("<<: *normscape\n" in each or "logging: *logging\n" in each for each in services)
+def services():
+    """Each service of compose.yaml with its settings, those that it shares written out."""
+    return yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+
+
+@pytest.mark.parametrize("name", ["web", "worker", "redis"])
+def test_every_service_is_confined(name):
+    """Read-only files, no capability, a bounded log, and limits of memory and processor."""
+    service = services()[name]
+    assert service["read_only"] is True and service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["logging"]["options"] == {"max-size": "10m", "max-file": "5"}
+    assert re.fullmatch(r"\dg|\$\{\w+_MEMORY:-\dg\}", service["mem_limit"])
+    # With more than the machine has, Docker refuses to start.
+    assert re.fullmatch(r"1|\$\{\w+_CPUS:-1\}", str(service["cpus"]))
+
+
+def test_redis_has_more_memory_than_it_fills():
+    """A child process rewrites its file, and copies each page that changes meanwhile."""
+    redis = services()["redis"]
+    filled = redis["command"][redis["command"].index("--maxmemory") + 1]
+    assert int(redis["mem_limit"].removesuffix("g")) == 2 * int(filled.removesuffix("gb"))
+
+
+def test_redis_runs_as_its_own_user_without_capabilities():
+    """As root, the entrypoint of the image changes owners and switches users, which needs capabilities."""
+    redis = services()["redis"]
+    assert redis["user"] == "999:1000" and redis["volumes"] == ["redis:/data"]
+
+
+def test_the_health_check_of_the_image_follows_the_address(alone):
+    """The command of the Dockerfile, beside a server at another address than the default."""
+    (command,) = re.findall(r"^HEALTHCHECK .*\\\n  CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(), re.M)
+    program, *arguments = json.loads(command)
+    assert program == "python"
+    status = {
+        port: subprocess.run(
+            [sys.executable, *arguments], cwd=ROOT, env=environment(BIND=f"0.0.0.0:{port}"), timeout=60
+        ).returncode
+        for port in (urlsplit(alone[0]).port, free())
+    }
+    assert list(status.values()) == [0, 1]
 
 
 DIGEST = r"\w+:[\w.-]+@sha256:[0-9a-f]{64}"
