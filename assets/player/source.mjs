@@ -39,8 +39,15 @@ async function get(url, choices, signal) {
     await sleep(1000 * (Number(reply.headers.get("Retry-After")) || 1), patience);
     reply = await once();
   }
-  const body = await reply?.json().catch(() => null);
+  const body = await reply?.arrayBuffer().then(inflated).then(JSON.parse).catch(() => null);
   return { choices, recipe: reply?.ok && body ? body : undefined, refused: reply?.ok ? undefined : body?.error };
+}
+
+/** The text of a file that is UTF-8, or UTF-8 in gzip: the static site's recipes are, and some file servers inflate them themselves
+ * (`Content-Encoding`), so that its name says nothing. @param {ArrayBuffer} data @returns {Promise<string>} */
+function inflated(data) {
+  const [first, second] = new Uint8Array(data, 0, Math.min(2, data.byteLength)), packed = first === 0x1f && second === 0x8b;
+  return new Response(packed ? new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip")) : data).text();
 }
 
 /** @param {number} ms @param {AbortSignal} signal which ends it early @returns {Promise<void>} */

@@ -26,7 +26,7 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
     _add_export(commands.add_parser("export", help="a scene as a file"))
     one = commands.add_parser("site", help="the whole explorer as static files")
     one.add_argument("folder", type=Path, metavar="DIR")
-    one.add_argument("--url", type=_url, default="", help="where the folder will stand: https://…")
+    one.add_argument("--url", type=_url, help="where the folder will stand: https://…")
     one.set_defaults(run=_site)
     one = commands.add_parser("story", help="the story as files, for anyone's site")
     one.add_argument("folder", type=Path, metavar="DIR")
@@ -62,7 +62,7 @@ def _add_export(one: argparse.ArgumentParser) -> None:
 def _site(asked: argparse.Namespace) -> None:
     from components.publish.site import write
 
-    print(write(asked.folder, asked.url))
+    print(write(asked.folder, asked.url or ""))
 
 
 def _story(asked: argparse.Namespace) -> None:

@@ -5,6 +5,7 @@ Everything that needs no server is alive. All links are relative, so that the fo
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import itertools
 import json
@@ -38,6 +39,7 @@ HOME, BELOW = Place("", static=True), Place("../", static=True)
 ENTRY = "page/attend"
 ENTRIES = (ENTRY, "page/reader", "page/home", "page/story")
 OWN = ("page/theme.js", "page/style.css")
+GZIP_LEVEL = 6  # of 9: 9 takes longer and saves 0.4 % of what is mostly base64
 TOGETHER = 64  # recipes of a scene's choices in all combinations; of the other choices, one at a time
 SUBSETS = 5  # options of which any may be ticked
 FEW = 32  # whole numbers that all get a recipe, such as the seeds of a training
@@ -109,9 +111,13 @@ def _preview(name: str, path: str, title: str, lead: str, url: str) -> list[Any]
 
 
 def _recipe(folder: Path, slug: str, text: str) -> str:
-    """The name of a recipe's file."""
-    name = f"recipes/{slug}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
-    _put(folder / name, text)
+    """Write a recipe as a gzip file, which the page inflates itself (assets/player/source.mjs): any file server will do.
+
+    Returns its name. The same text gives the same bytes.
+    """
+    name = f"recipes/{slug}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json.gz"
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(gzip.compress(text.encode(), GZIP_LEVEL, mtime=0))
     return name
 
 

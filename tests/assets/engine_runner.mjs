@@ -49,12 +49,13 @@ function virtually(act) {
 
 function script(replies) {
   const asked = [];
-  globalThis.fetch = async (url, { body, signal }) => {
-    asked.push({ url, body: body && JSON.parse(body) });
+  globalThis.fetch = async (url, { body: sent, signal }) => {
+    asked.push({ url, body: sent && JSON.parse(sent) });
     const reply = replies.shift() ?? "error";
     if (reply === "error") throw new TypeError("Failed to fetch");
     if (reply === "hang") await new Promise((_, no) => signal.addEventListener("abort", () => no(signal.reason)));
-    return new Response(reply.status === 204 ? null : reply.text, { status: reply.status, headers: reply.headers });
+    const body = reply.base64 ? Buffer.from(reply.base64, "base64") : reply.text;
+    return new Response(reply.status === 204 ? null : body, { status: reply.status, headers: reply.headers });
   };
   return asked;
 }

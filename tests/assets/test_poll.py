@@ -1,5 +1,7 @@
 """A question that is asked over and over, and a recipe that is waited for."""
 
+import base64
+import gzip
 import json
 
 import pytest
@@ -19,6 +21,8 @@ LOST = [
     {"status": 200, "text": "<h1>Log in to this net</h1>"},
     {"status": 200, "text": '{"step": 4, "recipe": {"clou'},
 ]
+
+BROKEN = {"status": 200, "base64": base64.b64encode(gzip.compress(b"{}" * 900)[:20]).decode()}
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +75,18 @@ def test_a_recipe_of_a_busy_server_is_asked_for_again(node):
     assert got["answer"]["recipe"] == {"step": 1} and got["asked"] == 3
 
 
-@pytest.mark.parametrize("reply", ["error", {"status": 502, "text": "<h1>"}, {"status": 200, "text": "{"}])
+def packed(text):
+    return {"status": 200, "base64": base64.b64encode(gzip.compress(text.encode())).decode()}
+
+
+def test_a_recipe_in_a_gzip_file_is_inflated_here_unless_the_server_did(node):
+    """A plain file server sends the bytes; one that adds Content-Encoding has the browser inflate them."""
+    text = json.dumps({"title": "β · ε", "numbers": list(range(1000))})
+    for reply in (packed(text), {"status": 200, "text": text}):
+        assert node.ask("recipe", replies=[reply])["answer"]["recipe"] == json.loads(text)
+
+
+@pytest.mark.parametrize("reply", ["error", {"status": 502, "text": "<h1>"}, {"status": 200, "text": "{"}, BROKEN], ids=str)
 def test_a_recipe_that_does_not_come_is_neither_one_nor_refused(node, reply):
     got = node.ask("recipe", replies=[reply])
     assert got["answer"] == {"choices": {"n": "1"}} and got["asked"] == 1

@@ -1,5 +1,6 @@
 """The explorer as static files, from a plain file server, under a sub-path."""
 
+import gzip
 import json
 import re
 from html import unescape
@@ -58,7 +59,7 @@ def test_every_link_and_recipe_is_there(folder):
 def test_one_change_of_any_choice_is_there(folder, scene):
     text = (folder / UNDER / scene.slug / "index.html").read_text("utf-8")
     recipes = json.loads(re.search(r'class="recipes">(.*?)</script>', text).group(1))
-    home = json.loads((folder / UNDER / scene.slug / recipes[""]).read_text("utf-8"))
+    home = json.loads(gzip.decompress((folder / UNDER / scene.slug / recipes[""]).read_bytes()))
     usual = {c.name: str(c.default) for c in scene.choices}
     for choice in home["choices"]:
         if choice["kind"] == "one" and not choice["when"]:
