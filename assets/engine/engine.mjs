@@ -17,23 +17,17 @@
  * @typedef {{of: string, stage: number | null, transposed: boolean, shape: number[]}} Of the points of another cloud as a matrix
  * @typedef {Record<string, Float64Array[]>} Stages of each cloud
  * @typedef {{name: string, points: Packed, place: Step[], steps: Step[], pictures?: Packed | null, labels?: string[] | null}} Cloud
- * @typedef {{stage: number | null, weights: number[] | Entries, offset: number, over: Row | null}} Row
- * @typedef {{name: string, title: string, dims: number, layers: import("./marks.mjs").Mark[], figure: Figure, ranges: [number, number][],
- *   camera: number[], edge: string | null, strip: boolean, rows: number, wide: boolean, room: number[][], wider: import("./perspective.mjs").Wider[]}} View
+ * @typedef {import("./recipe.d.ts").Row} Row
+ * @typedef {import("./recipe.d.ts").Parameter} Parameter
+ * @typedef {import("./recipe.d.ts").Readout} Readout
+ * @typedef {import("./recipe.d.ts").View & {figure: Figure, wide: boolean}} View
  * @typedef {{data: Trace[], layout: Record<string, unknown>}} Figure as Plotly takes it, colours as `var(--role)`
  * @typedef {Record<string, any>} Trace of Plotly: what it has depends on its type, and Plotly itself says what is wrong with it
- * @typedef {{name: string, label: string, about: string, symbol: string, group: string, scale: "linear" | "log", min: number, max: number, step: number,
- *   value: number, quiet: boolean, folded: boolean, vector: boolean}} Parameter
  * @typedef {{name: string, kind: string, label: string, default: string | number, options: Record<string, string>, of?: string[],
  *   when?: [string, string[]] | null, min?: number, max?: number, folded?: boolean}} Choice
- * @typedef {{kind: string, label: string, cloud: string, a: string, b: string, keys: string, row: Row, classes: Packed, threshold: number | null,
- *   coordinates: number | null, index: number | "followed", stage: number | null, digits: number | null, unit: string,
- *   only: import("./marks.mjs").Only, before: number, basis: Packed, radius: number}} Readout each kind has some of these
  * @typedef {{html: string, questions: string, tour: import("../player/tour.mjs").Stop[]}} Text
- * @typedef {{title: string, stages: string[], clouds: Cloud[], views: View[], parameters: Parameter[], choices: Choice[],
- *   chosen: Record<string, string | number>, clock: string | null, progress: number, follow: number, formula: string, text: Text | null,
- *   table: {cloud: string, ideal: string | null, first: string, columns: string[]} | null, readouts: Readout[],
- *   facts: {title: string, columns: string[], rows: string[][], abouts: string[]} | null}} Recipe
+ * @typedef {Omit<import("./recipe.d.ts").Recipe, "views"> & {title: string, views: View[], choices: Choice[],
+ *   chosen: Record<string, string | number>, text: Text | null}} Recipe
  * @typedef {Record<string, number>} Params
  * @typedef {(part: number) => number} Own the progress of a point, by its place in the row, from 0 (the first) to 1
  * @typedef {Record<string, Float64Array>} Progresses of each point of some clouds

@@ -3,17 +3,17 @@
  * Marks: what is drawn of a cloud, as in components/language/marks/. One function for each, of the same name: its points in display
  * coordinates, in drawing order, with gaps as NaN. Pure. A test holds the names, and the points of each, together.
  *
- * @typedef {import("./engine.mjs").Row} Row
+ * The types are written from the dataclasses of Python (tools/browser_types.py).
+ *
+ * @typedef {import("./recipe.d.ts").Row} Row
+ * @typedef {import("./recipe.d.ts").Only} Only
+ * @typedef {import("./recipe.d.ts").Gated} Gated
+ * @typedef {import("./recipe.d.ts").Measure} Measure
+ * @typedef {import("./recipe.d.ts").Color} Color
+ * @typedef {import("./recipe.d.ts").Hand} Hand
+ * @typedef {import("./recipe.d.ts").Replay} Replay
+ * @typedef {import("./recipe.d.ts").Mark} Mark
  * @typedef {import("./engine.mjs").Packed} Packed
- * @typedef {number[] | "followed" | {kind: "highest", row: Row} | {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated | null} Only
- * @typedef {{kind: "gated", fate: string, before: number, basis: Packed, of: string}} Gated
- * @typedef {Row | {kind: "largestweight", stage: number | null} | {kind: "attention", row: Row} | {kind: "angle"}} Measure one number for each point
- * @typedef {{scale: string, low: number, high: number, of: Packed | Measure, title: string}} Color
- * @typedef {{kind: "follow"} | {kind: "choose", choice: string, numbers: Packed} | {kind: "drag", x: string, y: string}
- *   | {kind: "open", links: string[]} | {kind: "turn", angle: string} | {kind: "carry", names: string[][]} | Replay} Hand
- * @typedef {{kind: "replay", spans: Packed, follow: Packed, progress: Packed}} Replay
- * @typedef {{mark: string, draws: string, cloud: string, role: string, rows: Row[], title: string, hint: string, opacity: number,
- *   fade: number[] | null, color: Color | null, hand: Hand | null, [field: string]: any}} Mark
  * @typedef {{recipe: import("./engine.mjs").Recipe, stages: import("./engine.mjs").Stages, at: Record<string, Float64Array>,
  *   params: Record<string, number>, progress: number, followed: number, each?: import("./engine.mjs").Progresses | null}} Moment what is
  *   known when a frame is drawn; each: the progress of each point of the clouds in which they differ
@@ -135,7 +135,7 @@ export const MARKS = {
   },
 
   WeightNow(mark, moment) {
-    const query = vector(mark.query, moment.params), long = Math.hypot(...query);
+    const query = vector(/** @type {Row} */ (mark.query), moment.params), long = Math.hypot(...query);
     return weightsAlong(mark, query, [long, long], 1, moment);
   },
 
@@ -422,7 +422,10 @@ export const clickable = (mark) => follows(mark) || ["choose", "replay"].include
 const shown = new WeakMap();
 
 /** The stages of another cloud that decides which points a mark shows. @param {Mark} mark @param {import("./engine.mjs").Stages} stages */
-const seenBy = ({ only }, stages) => (only?.of ? stages[only.of] : null);
+function seenBy({ only }, stages) {
+  const of = only && typeof only === "object" && "of" in only ? only.of : "";
+  return of ? stages[of] : null;
+}
 
 /** The marks that show points of their cloud and see no others. */
 const PLAIN = new Set(["Points", "Line", "Mesh", "Sheet", "Labels"]);

@@ -1,0 +1,42 @@
+"""The types of a recipe in the browser are those of the dataclasses, and of what is sent."""
+
+import re
+from dataclasses import make_dataclass
+
+import pytest
+
+from components.language.cloud import Array, Row
+from components.language.packing import packed
+from tests.components.recipes import recipe
+from tools import browser_types
+
+
+def test_the_types_for_the_browser_are_up_to_date():
+    written = browser_types.FILE.read_text("utf-8")
+    assert written == browser_types.text(), "run `python -m tools.browser_types`"
+
+
+def test_no_field_is_of_any_type():
+    text = browser_types.text()
+    assert not re.search(r"\bany\b|\[field", re.sub(r"/\*\*.*?\*/", "", text))
+
+
+def declared(name):
+    [body] = re.findall(rf"interface {name} {{\n(.*?)\n}}", browser_types.text(), re.S)
+    return {line.split(":")[0].strip() for line in body.splitlines()}
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_what_is_sent_has_the_declared_fields(d):
+    sent = packed(recipe(d))
+    assert set(sent) == declared("Recipe") and set(sent["table"]) == declared("Table")
+    assert set(sent["parameters"][0]) == declared("Parameter")
+    for view in sent["views"]:
+        assert set(view) == declared("View")
+        assert all(set(mark) <= declared("Mark") for mark in view["layers"])
+
+
+def test_a_new_field_has_the_type_of_what_it_packs_to():
+    own = [("numbers", Array), ("pairs", tuple[tuple[float, str], ...]), ("row", Row | None)]
+    want = {"numbers": "Packed", "pairs": "[number, string][]", "row": "Row | null"}
+    assert browser_types.members(make_dataclass("Kind", own)) == want

@@ -1,0 +1,121 @@
+"""Write assets/engine/recipe.d.ts: the types of a recipe as it travels, for the JSDoc in assets/.
+
+`python -m tools.browser_types`, after a change of a dataclass in components/language. A test compares.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from components.language import cloud, packing, recipe
+from components.language.marks import MARKS, Color, Mark, hands, selections
+from components.language.readouts import READOUTS
+from geometry import Entries
+
+FILE = Path(__file__).resolve().parent.parent / "assets/engine/recipe.d.ts"
+HEADER = """// The types of a recipe as it travels. Written by tools/browser_types.py from the dataclasses of
+// components/language: edit those.
+
+import type { Cloud, Entries, Packed } from "./engine.mjs";
+
+/** The head of an arrow, as geometry/arrows.py says; 0: none. */
+export type Arrow = { length: number; width: number; least: number; steep: number };
+"""
+SCALARS = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
+# Written by hand in engine.mjs, as what they pack to is not their fields
+PACKED_OTHERWISE = {np.ndarray: "Packed", Entries: "Entries", cloud.Cloud: "Cloud"}
+PACKED_OTHERWISE |= {selections.Followed: '"followed"', Mark: "Mark"}
+ALIASES = {"Measure": cloud.Measure, "Hand": hands.Hand, "Only": selections.Only}
+DATA = (
+    cloud.Row, cloud.LargestWeight, cloud.Attention, cloud.Angle, Color, recipe.Parameter, recipe.Wider,
+    recipe.Table, recipe.Facts, recipe.View, recipe.Recipe,
+)  # fmt: skip
+
+
+def type_of(hint: Any) -> str:
+    """The TypeScript type of what a value of this Python type packs to."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint in SCALARS:
+        return SCALARS[hint]
+    if isinstance(hint, type) and hint in PACKED_OTHERWISE:
+        return PACKED_OTHERWISE[hint]
+    if origin in (Union, types.UnionType):
+        return " | ".join(dict.fromkeys(map(type_of, arguments)))
+    if origin is np.ndarray:
+        return "Packed"
+    if origin is Mapping:
+        return f"Record<string, {type_of(arguments[1])}>"
+    if origin is Sequence or (origin is tuple and arguments[-1] is Ellipsis):
+        inner = type_of(arguments[0])
+        return f"({inner})[]" if "|" in inner else f"{inner}[]"
+    if origin is tuple:
+        return f"[{', '.join(map(type_of, arguments))}]"
+    if hint is recipe.Readout:
+        return "Readout"
+    return str(hint.__name__)
+
+
+def members(kind: type) -> dict[str, str]:
+    """The fields of a dataclass, each with its type as it travels."""
+    hints = get_type_hints(kind)
+    return {field.name: type_of(hints[field.name]) for field in fields(kind)}
+
+
+def interface(name: str, own: Mapping[str, str], doc: str) -> str:
+    lines = [f"  {field}: {kind};" for field, kind in own.items()]
+    return "\n".join([f"/** {doc} */", f"export interface {name} {{", *lines, "}", ""])
+
+
+def data(kind: type) -> str:
+    several = issubclass(kind, packing.OF_SEVERAL_KINDS)
+    tag = {"kind": f'"{kind.__name__.lower()}"'} if several else {}
+    return interface(kind.__name__, tag | members(kind), first_line(kind))
+
+
+def first_line(kind: type) -> str:
+    return (kind.__doc__ or "").split("\n")[0]
+
+
+def joined(kinds: Sequence[type], tags: Mapping[str, str]) -> dict[str, str]:
+    """The fields of several dataclasses; where they differ, each type that one has."""
+    found: dict[str, list[str]] = {}
+    for kind in kinds:
+        for name, own in members(kind).items():
+            found.setdefault(name, []).extend(own.split(" | "))
+    return dict(tags) | {name: " | ".join(dict.fromkeys(own)) for name, own in found.items()}
+
+
+def mark() -> str:
+    """What any mark has, with what packing adds (`packing._mark`)."""
+    names = " | ".join(f'"{kind.__name__}"' for kind in MARKS)
+    draws = " | ".join(dict.fromkeys(f'"{kind.draws}"' for kind in MARKS))
+    own = joined(MARKS, {"mark": names, "draws": draws})
+    own |= {"color": "Color | null", "hand": "Hand | null", "arrow": "Arrow | 0", "pattern": "number[]"}
+    del own["guide"]
+    doc = "Any mark. All have the fields of `Mark`; `mark` says which others it has."
+    return interface("Mark", own, doc)
+
+
+def readout() -> str:
+    kinds = " | ".join(f'"{kind.__name__.lower()}"' for kind in READOUTS)
+    doc = "Any readout. `kind` says which of these fields it has."
+    return interface("Readout", joined(READOUTS, {"kind": kinds}), doc)
+
+
+def text() -> str:
+    """The file."""
+    parts = [data(kind) for kind in DATA]
+    parts += [data(kind) for kind in get_args(hands.Hand)]
+    parts += [data(kind) for kind in (selections.Highest, *get_args(selections.Counted))]
+    parts += [f"export type {name} = {type_of(alias)};\n" for name, alias in ALIASES.items()]
+    return "\n".join([HEADER, *parts, mark(), readout()])
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), "utf-8")
