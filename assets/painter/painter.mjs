@@ -237,10 +237,12 @@ export class Panel {
     this.settled = { frame, camera };
     await this.Plotly.react(this.gd, data, layout, CONFIG);
     if (this.closed) return;
-    if (this.space) {
-      const otherwise = this.space.prepare();
-      if (this.space.dash(frame) || otherwise) this.space.redraw();
+    const otherwise = this.space?.prepare();
+    if (this.painted) { // it has moved meanwhile, and settles when it rests
+      this.#forget();
+      return this.paint(this.frame);
     }
+    if (this.space && (this.space.dash(frame) || otherwise)) this.space.redraw();
     if (this.flat) this.flat.over.hidden = true;
     this.gd.classList.remove("moving");
     this.#follow();

@@ -86,7 +86,9 @@ def test_a_recipe_in_a_gzip_file_is_inflated_here_unless_the_server_did(node):
         assert node.ask("recipe", replies=[reply])["answer"]["recipe"] == json.loads(text)
 
 
-@pytest.mark.parametrize("reply", ["error", {"status": 502, "text": "<h1>"}, {"status": 200, "text": "{"}, BROKEN], ids=str)
+@pytest.mark.parametrize(
+    "reply", ["error", {"status": 502, "text": "<h1>"}, {"status": 200, "text": "{"}, BROKEN], ids=str
+)
 def test_a_recipe_that_does_not_come_is_neither_one_nor_refused(node, reply):
     got = node.ask("recipe", replies=[reply])
     assert got["answer"] == {"choices": {"n": "1"}} and got["asked"] == 1

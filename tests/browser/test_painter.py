@@ -168,3 +168,26 @@ def test_an_unknown_plotly_is_reported_once_and_the_public_way_goes_on(page):
     assert player(page, "p.panels[0].gd.data.map(({ x }) => [...x])") != first
     told = [text for text in warnings if "Normscape" in text]
     assert len(told) == 1 and '"buffers"' in told[0]
+
+
+@pytest.mark.parametrize("path", [f"/layernorm?{SPACE}", "/layernorm?n=60&d=2"])
+def test_what_moves_while_a_figure_settles_stays_on_the_screen(page, path):
+    visit(page, f"{path}&progress=2")
+    rest(page)
+    moved = player(
+        page,
+        """(async () => {
+          const [panel] = p.panels, { frame } = panel;
+          const moved = (points, by) => points.map((x) => x + by);
+          const shifted = (by) => Object.assign(
+            frame.map((drawn) => ({ ...drawn, points: moved(drawn.points, by) })), { room: frame.room });
+          const done = panel.settle(shifted(0.1));
+          panel.paint(shifted(0.2));
+          await done;
+          const by = panel.frame[0].points[0] - frame[0].points[0];
+          return [panel.moving, by, panel.flat?.over.hidden ?? false];
+        })()""",
+    )
+    assert moved == [True, pytest.approx(0.2, abs=1e-6), False]
+    player(page, "(p.panels[0].settle(p.panels[0].frame), 0)")
+    until(page, "!p.panels[0].moving")

@@ -27,7 +27,9 @@ def test_the_first_choices_are_there_in_all_combinations(scene):
         assert key(scene, chosen) in keys or site.typed(scene, chosen), chosen
 
 
-@pytest.mark.parametrize("words, url", [([], ""), (["--url", "https://uni.example/n"], "https://uni.example/n")])
+@pytest.mark.parametrize(
+    "words, url", [([], ""), (["--url", "https://uni.example/n"], "https://uni.example/n")]
+)
 def test_the_command_writes_with_or_without_an_address(monkeypatch, tmp_path, capsys, words, url):
     monkeypatch.setattr(site, "write", lambda folder, at: f"{folder} {at}")
     app.main(["site", str(tmp_path), *words])
