@@ -8,12 +8,13 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from components.language.scene import WrongValue
-from components.publish import recordings
+from components.publish import gif, recordings
 from components.publish.studio import FEWEST, MOST, Look, Missing, NoBrowser
 from learning.safetensors import FileError
 
@@ -35,17 +36,16 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
 
 
 def _add_export(one: argparse.ArgumentParser) -> None:
-    usual = Look()
     one.add_argument("slug", metavar="SLUG")
     one.add_argument("--out", type=Path, required=True, help="FILE.html, .svg, .png, .pdf, .gif or .mp4")
     one.add_argument("--set", type=_pair, nargs="+", action="extend", default=[], metavar="name=value")
     one.add_argument("--progress")
     one.add_argument("--theme", choices=["auto", "light", "dark"])
-    one.add_argument("--width", type=_number(int, FEWEST, MOST), default=usual.width)
-    one.add_argument("--height", type=_number(int, FEWEST, MOST), default=usual.height)
-    one.add_argument("--scale", type=_number(float, 0.1, LARGEST), default=usual.scale)
-    one.add_argument("--seconds", type=_number(float, 0.1, LONGEST), default=usual.seconds)
-    one.add_argument("--fps", type=_number(int, 1, FASTEST), default=usual.fps)
+    one.add_argument("--width", type=_number(int, FEWEST, MOST))
+    one.add_argument("--height", type=_number(int, FEWEST, MOST))
+    one.add_argument("--scale", type=_number(float, 0.1, LARGEST))
+    one.add_argument("--seconds", type=_number(float, 0.1, LONGEST))
+    one.add_argument("--fps", type=_number(int, 1, FASTEST))
     one.add_argument("--turn", type=_turn, metavar="name=from:to", help="a film of a parameter")
     one.add_argument("--assets", type=Path, metavar="DIR", help="what .html figures share, one copy of it")
     one.add_argument(
@@ -78,8 +78,21 @@ def _export(asked: argparse.Namespace) -> None:
     values |= {
         name: getattr(asked, name) for name in ("progress", "theme") if getattr(asked, name) is not None
     }
-    look = Look(asked.width, asked.height, asked.scale, asked.seconds, asked.fps, asked.turn)
-    export(asked.slug, asked.out, values, look, assets=asked.assets, alive=list(dict.fromkeys(asked.choice)))
+    export(
+        asked.slug,
+        asked.out,
+        values,
+        _look(asked),
+        assets=asked.assets,
+        alive=list(dict.fromkeys(asked.choice)),
+    )
+
+
+def _look(asked: argparse.Namespace) -> Look:
+    names = ("width", "height", "scale", "seconds", "fps", "turn")
+    given = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
+    usual = gif.LOOK if asked.out.suffix == ".gif" else Look()
+    return replace(usual, **given, fixed=frozenset(given))
 
 
 def _url(text: str) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 from components.drawing import still
 from components.language.link import State, key, within
 from components.language.scene import Result, Scene, WrongValue
-from components.publish import bar
+from components.publish import bar, gif
 from components.publish.plain import beside, common, single_file
 from components.publish.site import TOGETHER, offered, values
 from components.publish.studio import Look, Missing, Sheet, showing
@@ -140,8 +140,8 @@ async def _drawn(
             out.write_bytes(await (sheet.png() if out.suffix == ".png" else sheet.pdf()))
             return
         with tempfile.TemporaryDirectory() as folder:
-            write, film = _gif if out.suffix == ".gif" else _mp4, Path(folder) / out.name
-            await write(film, _pictures(sheet, moments), look.fps)
+            write, film = gif.write if out.suffix == ".gif" else _mp4, Path(folder) / out.name
+            await write(film, _pictures(sheet, moments), look)
             shutil.copyfile(film, out)
 
 
@@ -161,23 +161,13 @@ async def _pictures(sheet: Sheet, moments: Sequence[tuple[dict[str, float], floa
         yield await sheet.png()
 
 
-async def _gif(out: Path, pictures: AsyncIterator[bytes], fps: int) -> None:
-    """Times are whole hundredths of a second: frames of unequal length keep the speed."""
-    from PIL import Image
-
-    first, *rest = [_opened(png).quantize(128, dither=Image.Dither.NONE) async for png in pictures]
-    ends = [round(100 * k / fps) for k in range(len(rest) + 2)]
-    times = [10 * (end - start) for start, end in itertools.pairwise(ends)]
-    first.save(out, save_all=True, append_images=rest, duration=times, loop=0, optimize=True)
-
-
-async def _mp4(out: Path, pictures: AsyncIterator[bytes], fps: int) -> None:
+async def _mp4(out: Path, pictures: AsyncIterator[bytes], look: Look) -> None:
     """H.264 as every player reads it: even sides, half the resolution for colours. One picture at a time."""
     import imageio_ffmpeg
 
     first = _opened(await anext(pictures))
     size = first.width - first.width % 2, first.height - first.height % 2
-    whole = imageio_ffmpeg.write_frames(str(out), size, fps=fps, quality=8, macro_block_size=2)
+    whole = imageio_ffmpeg.write_frames(str(out), size, fps=look.fps, quality=8, macro_block_size=2)
     with closing(whole) as film:
         film.send(None)
         film.send(first.crop((0, 0, *size)).tobytes())

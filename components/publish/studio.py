@@ -31,7 +31,11 @@ class NoBrowser(RuntimeError):
 
 @dataclass(frozen=True)
 class Look:
-    """How large and how long. `turn`: a parameter that moves, from, to; without it the progress runs."""
+    """How large and how long.
+
+    turn: a parameter that moves, from, to; without it the progress runs. fixed: the names of the fields that
+    were asked for, so that a GIF keeps them.
+    """
 
     width: int = 960
     height: int = 640
@@ -39,6 +43,7 @@ class Look:
     seconds: float = 6.0
     fps: int = 20
     turn: tuple[str, float, float] | None = None
+    fixed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

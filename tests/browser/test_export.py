@@ -16,7 +16,7 @@ from PIL import Image
 
 import app
 from components.language.scene import scenes
-from components.publish import export
+from components.publish import export, gif
 from components.training.recipes import state_of
 from tests.browser.hand import player, rest, until, visit
 from tests.browser.test_pages import NO_WEBGL
@@ -127,6 +127,14 @@ def finished(coroutine):
     """In a thread of its own: in this one the loop of the browser's tests may be running."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()
+
+
+def test_a_gif_is_small_by_default(tmp_path):
+    """One second of the six, of the scene whose GIF was the largest, with 10 MB."""
+    command(tmp_path, "spiral", "--out", "a.gif", "--seconds", "1")
+    assert (tmp_path / "a.gif").stat().st_size < gif.MAX_BYTES / 6
+    with Image.open(tmp_path / "a.gif") as film:
+        assert film.size == (gif.LOOK.width, gif.LOOK.height), "not made smaller"
 
 
 def test_films(tmp_path):

@@ -9,10 +9,12 @@ import subprocess
 import sys
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import imageio_ffmpeg
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +23,7 @@ from PIL import Image
 import app
 from components.language.link import key
 from components.language.scene import scenes
-from components.publish import export
+from components.publish import export, gif
 from components.publish.plain import common, inside, modules, player
 from components.publish.site import values
 from components.training.recipes import state_of
@@ -206,11 +208,50 @@ async def colours(count):
 
 @pytest.mark.parametrize("fps", [1, 20, 30, 45, 50])
 def test_a_gif_keeps_its_speed(tmp_path, fps):
-    finished(export._gif(tmp_path / "a.gif", colours(18), fps))
+    finished(gif.write(tmp_path / "a.gif", colours(18), export.Look(fps=fps)))
     with Image.open(tmp_path / "a.gif") as film:
         times = [(film.seek(k), film.info["duration"])[1] for k in range(film.n_frames)]
     assert len(times) == 18 and min(times) >= 20, "browsers slow down what is faster"
     assert sum(times) == pytest.approx(18 * 1000 / fps, abs=5)
+
+
+async def noise(count):
+    """Frames that hardly compress: 17 kB each in a GIF."""
+    random = np.random.default_rng(0)
+    for _ in range(count):
+        file = io.BytesIO()
+        Image.fromarray(random.integers(0, 256, (100, 125), np.uint8)).save(file, "png")
+        yield file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("limit", "fixed", "size", "frames", "said"),
+    [
+        (150_000, [], (100, 80), 12, "made smaller"),
+        (30_000, [], (75, 60), 4, "5 frames a second"),
+        (120_000, ["height"], (125, 100), 6, "7.5 frames a second"),
+        (100_000, ["fps"], (75, 60), 12, "15 frames a second"),
+        (30_000, ["scale", "fps"], (125, 100), 12, "fewer --seconds"),
+    ],
+)
+def test_a_gif_is_made_smaller_until_it_fits(tmp_path, monkeypatch, capsys, limit, fixed, size, frames, said):
+    monkeypatch.setattr(gif, "MAX_BYTES", limit)
+    out = tmp_path / "a.gif"
+    finished(gif.write(out, noise(12), replace(gif.LOOK, fixed=frozenset(fixed))))
+    with Image.open(out) as film:
+        assert (film.size, film.n_frames) == (size, frames)
+    assert said in capsys.readouterr().err
+    assert (out.stat().st_size <= limit) == (said != "fewer --seconds")
+
+
+def test_what_is_asked_for_is_fixed(monkeypatch):
+    looks = []
+    monkeypatch.setattr(export, "export", lambda slug, out, values, look, **more: looks.append(look))
+    app.main(["export", "fold", "--out", "a.gif"])
+    app.main(["export", "fold", "--out", "a.gif", "--fps", "20", "--scale", "2"])
+    app.main(["export", "fold", "--out", "a.mp4"])
+    asked = replace(gif.LOOK, fps=20, scale=2.0, fixed=frozenset({"fps", "scale"}))
+    assert looks == [gif.LOOK, asked, export.Look()]
 
 
 def test_a_film_holds_one_picture_at_a_time(tmp_path, monkeypatch):
@@ -223,6 +264,6 @@ def test_a_film_holds_one_picture_at_a_time(tmp_path, monkeypatch):
         return image
 
     monkeypatch.setattr(export, "_opened", watched)
-    finished(export._mp4(tmp_path / "a.mp4", colours(12), 6))
+    finished(export._mp4(tmp_path / "a.mp4", colours(12), export.Look(fps=6)))
     assert imageio_ffmpeg.count_frames_and_secs(tmp_path / "a.mp4") == (12, pytest.approx(2))
     assert len(held) == 12 and max(held) <= 2, "the first, whose size is that of all, and the present one"
