@@ -1,20 +1,41 @@
 // @ts-check
-/** What one takes along: the link, the line for another page, and files of what is on the screen. */
+/** What one takes along: the link, the iframe for another page, and files of what is on the screen. */
 
 import { h } from "../dom.mjs";
+import { write } from "../player/link.mjs";
 import { canFilm, film } from "./film.mjs";
 import { teaching } from "./teacher.mjs";
 
 const HEIGHT = 720; // pixels of an embed, until it tells its own height
+const EMBED_THEMES = { auto: "auto: that of the page around it", light: "light", dark: "dark" };
 
 /** @param {string} text */
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
-/** The line that another page pastes. @param {import("../player/player.mjs").Player} player @param {string} query of the state, with its ? */
-function snippet(player, query) {
+/** What a page of another site needs once for its frames to follow the height of their figures; docs/pages.md has the same text. */
+const HEIGHT_SCRIPT = `<script>
+addEventListener("message", ({ data, source }) => {
+  if (data?.type === "normscape:height")
+    for (const f of document.querySelectorAll("iframe")) if (f.contentWindow === source) f.height = data.height;
+});
+</script>`;
+
+/** What another page pastes: an iframe, and the script that follows its height. @param {import("../player/player.mjs").Player} player @param {string} theme auto, light or dark */
+function snippet(player, theme) {
+  const query = write({ ...player.state, theme: theme === "auto" ? "" : theme }, player.usual, player.recipe);
   const source = new URL(player.root.dataset.embed + query, location.href).href;
   return `<iframe src="${escaped(source)}" title="${escaped(player.recipe.title)}" width="100%" height="${HEIGHT}" loading="lazy"`
-    + ` allow="fullscreen" style="border: 0"></iframe>`;
+    + ` allow="fullscreen" style="border: 0"></iframe>\n${HEIGHT_SCRIPT}`;
+}
+
+/** The snippet with a choice of its theme. @param {import("../player/player.mjs").Player} player @param {HTMLElement} said */
+function embedded(player, said) {
+  const theme = h("select", { id: "embed-theme" }, ...Object.entries(EMBED_THEMES).map(([value, label]) =>
+    h("option", { value, selected: value === (player.state.theme || "auto") }, label)));
+  const part = taken("Embed", snippet(player, theme.value), said), field = /** @type {HTMLTextAreaElement} */ (part.querySelector("textarea"));
+  theme.onchange = () => { field.value = snippet(player, theme.value); };
+  field.after(h("p", {}, h("label", { htmlFor: theme.id }, "Theme "), theme));
+  return part;
 }
 
 /** A text with a button that copies it; where that is not allowed, it is selected for the hand. @param {string} label @param {string} text @param {HTMLElement} said */
@@ -37,7 +58,7 @@ export function share(player) {
   if (canFilm(player)) files.push(file("WebM, a run of the progress", () => { dialog.close(); film(player); }));
   const dialog = h("dialog", { className: "help share", "aria-labelledby": "share-title", onclose: () => dialog.remove() },
     h("h2", { id: "share-title" }, "Share what is on the screen"), taken("Link", new URL(query || player.path, location.href).href, said),
-    ...(embed ? [taken("Embed", snippet(player, query), said)] : []),
+    ...(embed ? [embedded(player, said)] : []),
     teaching(player, taken("Teacher's link", "", said)),
     h("h3", {}, "Save as"), h("div", { className: "files" }, ...files),
     said, h("button", { type: "button", onclick: () => dialog.close() }, "Close"));

@@ -7,6 +7,7 @@ import urllib.request
 from contextlib import contextmanager
 from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -15,16 +16,11 @@ from tests.browser.hand import FEW, PATIENCE, SPACE, difference, frames, look, p
 
 SMALL = {"width": 900, "height": 640}  # where each picture of a film is drawn
 LIGHT = 60_000  # bytes, compressed, until a picture is seen
+# The script of the documentation, which pages paste.
+(SCRIPT,) = re.findall(r"## Height\n.*?```html\n(.*?)\n```", Path("docs/pages.md").read_text("utf-8"), re.S)
 HOST = """<!DOCTYPE html><title>A blog</title><link rel="icon" href="data:,">
 <div style="height: 3000px">Words</div>
-{}
-<script>
-addEventListener("message", ({{ data, source }}) => {{
-  if (data?.type !== "normscape:height") return;
-  const frame = [...document.querySelectorAll("iframe")].find((each) => each.contentWindow === source);
-  if (frame) frame.height = data.height;
-}});
-</script>"""
+"""
 FRAME = '<iframe src="{}" width="640" height="300" loading="eager"></iframe>'
 
 
@@ -48,7 +44,9 @@ def host(tmp_path, new_page, server):
     with files(tmp_path) as base:
 
         def open_host(*paths, **options):
-            (tmp_path / "blog.html").write_text(HOST.format("".join(FRAME.format(server + p) for p in paths)))
+            (tmp_path / "blog.html").write_text(
+                HOST + "".join(FRAME.format(server + p) for p in paths) + SCRIPT
+            )
             page = new_page(known=base, **options)
             page.goto(f"{base}/blog.html")
             return page, *page.frames[1:]
@@ -163,6 +161,17 @@ def test_it_follows_the_theme_of_its_host_but_one_in_the_link_holds(host):
     frame.wait_for_function(f"() => {SCHEME} === 'light'")
 
 
+def test_it_follows_the_color_scheme_of_its_host_but_a_theme_in_the_link_holds(host):
+    """Also in a frame of another origin; without an emulated scheme, which would hold for all frames."""
+    path = f"/embed/layernorm?{FEW}"
+    page, frame, held = host(path, f"{path}&theme=light", color_scheme="null")
+    page.locator("iframe").first.scroll_into_view_if_needed()  # far below the fold a frame hears of it later
+    for scheme in ("dark", "light"):
+        page.evaluate("(scheme) => { document.documentElement.style.colorScheme = scheme; }", scheme)
+        frame.wait_for_function(f"(scheme) => {SCHEME} === scheme", arg=scheme)
+        assert held.evaluate(SCHEME) == "light"
+
+
 def test_it_lives_in_a_sandbox(tmp_path, new_page, server):
     """Where it has no origin and no storage: only scripts are allowed."""
     source = f'<!DOCTYPE html><link rel="icon" href="data:,"><iframe src="{server}/embed/layernorm?{FEW}"'
@@ -251,12 +260,15 @@ def test_the_embed_of_what_is_on_the_screen(kept, server):
         "(document.activeElement)"
     )
     assert 'loading="lazy"' in pasted and "title=" in pasted
+    page.get_by_label("Theme").select_option("dark")
+    assert '&amp;gamma1=1.25&amp;theme=dark"' in page.get_by_label("Embed", exact=True).input_value()
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached")
     source = page.evaluate(
         "(text) => new DOMParser().parseFromString(text, 'text/html').querySelector('iframe').src", pasted
     )
     assert source == f"{server}/embed/layernorm?{FEW}&gamma1=1.25"
+    assert pasted.endswith(f"</iframe>\n{SCRIPT}")
     visit(page, source)
     assert player(page, "p.params.gamma1") == 1.25
 
