@@ -1,13 +1,17 @@
-"""Which choices a folder of static files has recipes for; tests/browser/test_site.py writes one."""
+"""A folder of static files: its choices and previews; tests/browser/test_site.py writes a whole one."""
 
 import gzip
 import itertools
 import json
+import re
 
 import pytest
+from PIL import Image
 
 from components.language.link import key
 from components.language.scene import Choice, Several, scenes
+from components.language.story import story
+from components.pages.home import hero
 from components.publish import site
 from components.web.server import contents
 from normscape import app
@@ -45,3 +49,38 @@ def test_recipe_files_are_gzip_and_the_same_each_time(tmp_path, slug):
     assert len(data) < len(text) * 0.6
     assert site._recipe(tmp_path / "again", slug, text) == name
     assert (tmp_path / "again" / name).read_bytes() == data
+
+
+URL = "https://uni.example/normscape"
+
+
+def test_a_site_with_an_address_has_previews(tmp_path, monkeypatch):
+    """Networks follow whole addresses only. Recipes and cards, which take a minute, are left out."""
+    few = {part.slug for part in story().parts} | {hero().slug}
+    monkeypatch.setattr(site, "scenes", lambda: {slug: scenes()[slug] for slug in few})
+    monkeypatch.setattr(site, "variants", lambda scene: [{c.name: c.default for c in scene.choices}])
+    monkeypatch.setattr(site, "contents", lambda *_: {})
+    monkeypatch.setattr(site, "undressed", lambda *_: "")
+    app.main(["site", str(tmp_path), "--url", f"{URL}/"])
+    pages = {"": "home", "story/": "story", "words/": "words"} | {f"{slug}/": slug for slug in few}
+    for path, name in pages.items():
+        told = tags((tmp_path / path / "index.html").read_text("utf-8"))
+        assert told["og:url"] == f"{URL}/{path}" and told["og:image"] == f"{URL}/preview/{name}.png"
+        with Image.open(tmp_path / f"preview/{name}.png") as picture:
+            assert (picture.format, picture.size) == ("PNG", (1200, 630))
+
+
+def test_a_site_without_an_address_names_no_picture():
+    told = tags(site.front("recipes/one.json"))
+    assert told["og:title"] and not {"og:url", "og:image"} & set(told)
+
+
+@pytest.mark.parametrize("url", ["uni.example", "/normscape", "ftp://uni.example", f"{URL}?a=1", f"{URL}#a"])
+def test_an_address_that_is_not_of_a_folder_is_refused(tmp_path, capsys, url):
+    with pytest.raises(SystemExit):
+        app.main(["site", str(tmp_path), "--url", url])
+    assert "is not the https://" in capsys.readouterr().err
+
+
+def tags(page):
+    return dict(re.findall(r'<meta property="(og:[a-z:_]+)" content="([^"]*)"', page))
