@@ -111,7 +111,7 @@ def _preview(name: str, path: str, title: str, lead: str, url: str) -> list[Any]
 
 
 def _recipe(folder: Path, slug: str, text: str) -> str:
-    """Write a recipe as a gzip file, which the page inflates itself (assets/player/source.mjs): any file server will do.
+    """Write a recipe as a gzip file, which assets/player/source.mjs inflates: any file server will do.
 
     Returns its name. The same text gives the same bytes.
     """
