@@ -3,7 +3,7 @@
 
 import { h } from "../dom.mjs";
 import { write } from "../player/link.mjs";
-import { canFilm, film } from "./film.mjs";
+import { film, filmFormat } from "./film.mjs";
 import { teaching } from "./teacher.mjs";
 
 const HEIGHT = 720; // pixels of an embed, until it tells its own height
@@ -55,7 +55,8 @@ export function share(player) {
   const file = (/** @type {string} */ label, /** @type {() => void} */ onclick) => h("button", { type: "button", onclick }, label);
   const files = /** @type {HTMLElement[]} */ ([file("PNG", () => player.save())]);
   if (still) files.push(h("a", { href: player.picture(), download: `${player.slug}.svg` }, "SVG"));
-  if (canFilm(player)) files.push(file("WebM, a run of the progress", () => { dialog.close(); film(player); }));
+  const format = filmFormat(player);
+  if (format) files.push(file(`${format.name}, a run of the progress`, () => { dialog.close(); film(player, format); }));
   const dialog = h("dialog", { className: "help share", "aria-labelledby": "share-title", onclose: () => dialog.remove() },
     h("h2", { id: "share-title" }, "Share what is on the screen"), taken("Link", new URL(query || player.path, location.href).href, said),
     ...(embed ? [embedded(player, said)] : []),

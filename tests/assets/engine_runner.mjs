@@ -1,5 +1,6 @@
 /** Runs the pure modules of assets/ for the tests: a JSON line in, a JSON line out. */
 
+import { recorded } from "../../assets/page/film.mjs";
 import { find } from "../../assets/page/search.mjs";
 import { createInterface } from "node:readline";
 import { Binding, paced, query } from "../../assets/guest/binding.mjs";
@@ -274,6 +275,11 @@ const answers = {
   entries: ({ entries }) => (searched = entries).length,
   find: ({ entries = searched, query }) => find(entries, query),
   "find first": ({ queries }) => queries.map((query) => find(searched, query)[0]?.entry.url ?? ""),
+  /** The film's format in a browser that records some types; null: in one without a recorder. */
+  recorded({ types }) {
+    globalThis.MediaRecorder = types && { isTypeSupported: (/** @type {string} */ type) => types.includes(type) };
+    return recorded() ?? null;
+  },
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
 };
 
