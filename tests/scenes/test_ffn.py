@@ -181,6 +181,8 @@ def the_ranks():
     turn = np.linspace(0, 0.5, 9)
     around = np.column_stack([np.full(9, 0.8), -0.6 * np.cos(turn), -0.6 * np.sin(turn)])[1:]
     assert np.ptp(np.maximum(around @ np.diag([1.0, 2, 3]), 0), axis=0).max() < 1e-12
+    others = around * [1, -1, 1]  # on the same circle, in another piece
+    assert np.ptp(np.maximum(others @ np.diag([1.0, 2, 3]), 0), axis=0).max() > 0.1
 
 
 def the_condition():
@@ -283,6 +285,7 @@ def lengths_of_the_black_arcs():
 @cache
 def after_gelu():
     before, relu, gelu = lengths_of_the_black_arcs()
+    assert recipe_of(SCENE).defaults == FIRST == {"tilt": 25, "shift": -0.6}
     said(before, "1.03")
     said(gelu, "0.35")
     assert relu == 0
@@ -508,7 +511,7 @@ CLAIMS = {
     "Of more than three neurons space shows three: the first ones, or of trained ones those that vary most.": what_space_shows,
     "So two points share their image only if the same neurons are on at both": the_ranks,
     "All directions of the surface's space, two for the circle and three for the sphere: the piece is kept apart.": the_ranks,
-    "One of the sphere's three: all points of a circle around that direction meet.": the_ranks,
+    "One of the sphere's three: points of the piece that lie on one circle around that direction meet.": the_ranks,
     "Nothing is lost just if no piece has two points that its own neurons cannot tell apart.": the_ranks,
     "the circle is safe from the shift $1/\\sqrt 2 = 0.71$ on, though until $\\sqrt 2 = 1.41$ each neuron is off "
     "somewhere; the sphere is safe from $\\sqrt{3/2} = 1.22$ on.": the_condition,
@@ -524,7 +527,7 @@ CLAIMS = {
     "Wider layers lose less. On the circle each of our 8 draws of 12 neurons keeps all points apart; on the sphere 4 of "
     "the 8 lose something, 1.9 % at most.": drawn_and_wide,
     "that part of the surface is one *piece*, even if it lies in several places": pieces_in_several_places,
-    "where ReLU makes a point of arcs that were 1.03 long, GELU leaves curves of 0.35.": after_gelu,
+    "at the tilt and shift that you see first, ReLU makes a point of arcs that were 1.03 long, and GELU leaves curves of 0.35.": after_gelu,
     "Single points can still meet where the curve crosses itself": gelu_meets_itself,
     "Far below 0 its values are tiny but not 0: at −8.4 the value is about $-2 \\cdot 10^{-16}$.": after_gelu,
     "Each width has 8 trainings": the_task,

@@ -315,6 +315,16 @@ def both_means_are_gone():
         np.testing.assert_allclose(np.linalg.norm(after, axis=1), np.sqrt(3), atol=ROUNDING)
 
 
+def whose_sliders():
+    """Shift and scale place the cloud before any norm; g and α are in the steps of one norm each."""
+    for norm in NORMS:
+        recipe = recipe_of(SCENE, left=norm, right=norm)
+        left = recipe.cloud("left")
+        own = {"weightnorm": {"g"}, "dyt": {"alpha"}}.get(norm, set())
+        assert set(left.place.parameters) == {"b", "c"} and set(left.pipeline.parameters) == own
+        assert {p.name for p in recipe.parameters} == own | {"b", "c"}
+
+
 def walls_and_a_sphere():
     state, _, cube = at("A cube, and a sphere of any size")
     assert np.mean(np.abs(cube).max(1) > 0.95) > 0.8 and np.abs(cube).max() <= 1
@@ -324,6 +334,7 @@ def walls_and_a_sphere():
 
 
 CLAIMS = {
+    r"**shift** and **scale** move the cloud itself, $g$ belongs to WeightNorm and $\alpha$ to DyT.": whose_sliders,
     r"One cloud, two norms.": two_norms,
     r"One cloud of vectors goes through two norms, which you choose.": two_norms,
     r"The third picture is a table of numbers": two_norms,

@@ -196,7 +196,14 @@ def whole_again():
     state = stop("shear", "Back on the sphere")
     before, _, after = at("Back on the sphere", "net")
     np.testing.assert_allclose(np.linalg.norm(after, axis=1), state.params["r"], atol=ROUNDING)
-    assert np.abs(after - before).max() > 0.3
+    before, after = (x.reshape(13, -1, 3) for x in (before, after))  # 6 of longitude, 7 of latitude
+    normals = np.linalg.svd(before[:6])[2][:, 2]
+    left = np.abs(np.einsum("kni,ki->kn", after[:6], normals)).max(1)  # their planes
+    left = np.append(left, np.abs(after - before)[6:, :, 2].max(1))  # their heights
+    assert [k for k in range(13) if left[k] < 0.1] == [0, 9]
+    np.testing.assert_allclose(after[0, :, 1], 0, atol=ROUNDING)
+    np.testing.assert_allclose(after[9], before[9], atol=ROUNDING)
+    assert not before[9, :, 2].round(9).any()  # the equator
     before, _, after = (x[state.follow] for x in at("Back on the sphere", "dots"))
     assert np.linalg.norm(after - before) > 0.1
 
@@ -224,6 +231,6 @@ CLAIMS = {
     r"At height $y$ the sum $x + s z$ reaches $\pm\sqrt{1 + s^2}\,\sqrt{r^2 - y^2}$. So the outline is an ellipse, longer than the circle by the factor $\sqrt{1 + s^2}$ along $x$.": the_outline,
     r"Blue has gone one way, pink the other. Look at the blue and pink shadows: they no longer lie on each other.": one_way_and_the_other,
     r"At the right the arcs turn back over each other. A point that was further to the right can now have its shadow further to the left.": back_over_each_other,
-    r"Normalising brings every point back to distance $r$. The sphere is whole again, but its lines of longitude and latitude are not where they were. Compare the red point's numbers before and after.": whole_again,
+    r"Normalising brings every point back to distance $r$. The sphere is whole again. Of its circles of longitude and latitude only two are where they were: the equator, and the one in the plane $y = 0$. Compare the red point's numbers before and after.": whole_again,
     r"Now $z$ slides by $x$. The light falls along $x$, so the shadow stands on a wall and shows $z$ against $y$.": the_same_map,
 }

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from components.language.marks import Line
 from components.scenes.surface import SCENE, SLICES
 from components.scenes.surface.build import LONG, THETA, N
 from components.training.recipes import recipe_of
@@ -184,6 +185,8 @@ def nearly_half():
     state, _, now = at("Half a circle")
     angle = state.recipe.cloud("angle").stages(state.params)[-1][:, 0]
     assert 0.95 < np.ptp(angle) / np.pi < 1
+    lines = {mark.role: mark.size for mark in state.recipe.views[0].layers if isinstance(mark, Line)}
+    assert max(lines, key=lines.__getitem__) == "meeting"  # the thick one
     np.testing.assert_allclose(np.linalg.norm(now[:, :2], axis=1), 1, atol=SLICE)
 
 
@@ -242,7 +245,7 @@ CLAIMS = {
     r"half of them have left the picture.": half_have_left,
     r"Now the circle goes around the origin, and the curve climbs from $-1$ to $1$. Move **t** slowly to 1.3 and watch the left end of the curve when the circle passes the origin.": around_the_origin,
     r"most of it lies under the two level parts.": under_the_level_parts,
-    r"### Half a circle": nearly_half,
+    r"### Half a circle Look at the thick violet arc on the floor.": nearly_half,
     r"It is where the line goes: nearly half of the unit circle.": nearly_half,
     r"With $\varepsilon = 0.1$ the cliff over the origin is rounded. The points now leave the brown line, which is for $\varepsilon = 0$.": rounded,
     r"Where on the floor does the sheet have height 0? On the whole $y$ axis, where $x = 0$.": height_zero,

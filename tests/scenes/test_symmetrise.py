@@ -182,7 +182,7 @@ def seeds_agree_where_heads_are_not_heard():
     for heads, iterations in ((h, k) for h in HEADS for k in ITERATIONS):
         found = ENDS["ring", heads, iterations]["errors"]
         spread = (max(found) - min(found)) / np.median(found)
-        assert spread < 0.01 if iterations - 1 < heads // 2 else spread > 0.08
+        assert spread < 0.01 if iterations - 1 < heads // 2 else spread > 0.11
 
 
 def what_makes_it_work():
@@ -238,6 +238,12 @@ def chips():
     every = [chip("all", kind) for kind in VECTORS]
     said(min(every), "0.024")
     said(max(every), "0.071")
+    heavy = [chip("heavy", kind) for kind in VECTORS]
+    said(min(heavy), "0.045")
+    said(max(heavy), "0.101")
+    most = [max(chip(own, kind) for kind in VECTORS) for own in ("gaussian", "uneven", "digits")]
+    said(min(most), "0.140")
+    assert min(min(row[kind]) for row in CHIPS.values() for kind in VECTORS) > 0.005  # none is exact
     assert len(CHIPS) == 5 and recipe().facts.rows[0][1] == f"{chip('gaussian', 'gaussian'):.3f}"
 
 
@@ -258,6 +264,14 @@ def four_iterations():
     far, state = shown_at("Four iterations")
     curve = 10 ** state.recipe.cloud("curve").stages(state.params)[0][:, 1]
     assert far < 0.06 and curve[3] - curve[4] > max(-np.diff(curve)[:3]) and films.LEARNED == 3000
+
+
+def some_go_astray():
+    """At the last step of the first state: errors of single vectors on their way, and their mean."""
+    block, x = film(4, 4), recipe().cloud("points").points.astype(float)
+    found = np.array([errors(x, way) for way in iterates(block.block, block.at(-1), x, 4)])
+    assert (np.diff(found.mean(1)) < 0).all() and len(x) == 120
+    assert (np.diff(found, axis=0) > 0).any(0).sum() == 48
 
 
 def one_iteration():
@@ -298,22 +312,23 @@ CLAIMS = {
     "LayerNorm's is 0 everywhere.": out_of_range,
     "A word goes one head far in one iteration. In the first nothing has been said, so": reach,
     "Four heads need 3 iterations to hear all, eight need 5. With four heads the error ends at 0.460, 0.187, 0.046 and 0.037 for 1, 2, 4 and 8 iterations, and the angle to the right direction at 26°, 9.6°, 1.6° and 1.2°. With eight heads the errors are 0.614, 0.370, 0.146 and 0.065 (median of 5 seeds).": reach,
-    "all five seeds end within 1 % of one another: what is left looks like what cannot be known. Where all are heard, they differ by 8 % and more.": seeds_agree_where_heads_are_not_heard,
+    "all five seeds end within 1 % of one another: what is left looks like what cannot be known. Where all are heard, they differ by 11 % and more.": seeds_agree_where_heads_are_not_heard,
     "Heads that say nothing end at 0.46, after 4 iterations as after 8. Heads as here, but with other weights in each iteration, end at 0.025 and 0.010": what_makes_it_work,
     "They have 2,784 and 5,568 weights, 4 and 8 times the 696 of a block that repeats": what_makes_it_work,
     "end at 0.057 and 0.033 (median of 5 seeds). They have 6,528 and 13,056 weights.": what_makes_it_work,
-    "LayerNorm done twice is LayerNorm. A block that has learned to be done after 4 iterations has an error of 0.33 after the fifth, and of 0.74 after the eighth.": it_does_not_settle,
+    "LayerNorm done twice is LayerNorm. A block that has learned to be done after 4 iterations has an error of 0.33 after the fifth, and of 0.74 after the eighth (four heads, median of 5 seeds).": it_does_not_settle,
     "Blocks for 8 iterations go astray more slowly: four heads are at 0.14 after 16.": it_does_not_settle,
-    "the result of four heads differs by 0.47 after 1 iteration, by 0.24 after 2, by 0.06 after 4.": symmetry_is_learned,
-    r"It has learned from vectors with scales between $\frac{1}{2}$ and $2$. Multiply all by 100 and its error is 89; divide them by 100 and it is 0.97, as if nothing came out. With means 100 times as large it is 110.": out_of_range,
-    "The table below has five kinds of blocks: what each has learned from, and its error on other vectors. From normal vectors it goes well to digits, 0.034, but with axes of uneven width the error is three times that at home. From digits, where it gets to 0.009, it goes nowhere: 0.453 or worse. A block that learns from all four kinds has between 0.024 and 0.071. So one of these blocks serves several kinds of vectors if it has learned from all of them, and none of the five is exact.": chips,
+    "the result of four heads differs by 0.47 after 1 iteration, by 0.24 after 2, by 0.06 after 4 (median of 5 seeds).": symmetry_is_learned,
+    r"It has learned from vectors with scales between $\frac{1}{2}$ and $2$. Multiply all by 100 and its error is 89; divide them by 100 and it is 0.97, as if nothing came out. With means 100 times as large it is 110 (four heads, four iterations, median of 5 seeds).": out_of_range,
+    "The table below has five kinds of blocks: what each has learned from, and its error on other vectors (four heads, four iterations, median of 5 seeds). From normal vectors it goes well to digits, 0.034, but with axes of uneven width the error is three times that at home. From digits, where it gets to 0.009, it goes nowhere: 0.453 or worse. A block that learns from all four kinds has between 0.024 and 0.071. Of the four that learn from one kind, the one with heavy tails comes nearest to that, with 0.045 to 0.101; each other one has 0.140 or more on some kind. None of the five is exact.": chips,
     "Here the heads stand alone, $d$ is 16": a_vector,
     "The networks are random. After four iterations the vectors lie anywhere.": before_it_has_learned,
-    "### Four iterations After 3,000 steps of learning they are on the circle or near it. Move the lower scrubber: they do not go straight. The last iteration does most of it.": four_iterations,
+    "### Four iterations After 3,000 steps of learning they are on the circle or near it. Move the lower scrubber: they do not go straight. The last iteration lowers the mean error more than any other.": four_iterations,
     "Now there is one iteration, and no head hears any other.": one_iteration,
     "That helps a little: the error stays at 0.46 for all seeds.": one_iteration,
     "Eight heads in four iterations: each hears seven of the eight. The one across the ring is missing, and most points stay beside the circle.": more_heads,
     "### A hundred times as large ? All vectors are multiplied by 100.": a_hundred_times,
     "The error is above 90.": a_hundred_times,
     "Pictures of digits, as 4 × 4 tiles.": handwritten_digits,
+    "With four heads and four iterations the mean error of the shown vectors falls each time, but 48 of the 120 go farther from LayerNorm in some iteration.": some_go_astray,
 }
