@@ -358,6 +358,9 @@ def even_shares():
 
 def the_other_norm():
     others = [loss(norm, "slow") for norm in NORMS if norm != "short"]
+    film = shipped("majority_short_slow")
+    keys = film.network.keys(film.network.named(film.weights.astype(float))["embedding"])
+    np.testing.assert_allclose(np.linalg.norm(keys, axis=-1), 1 / np.sqrt(8))
     assert stop("majority", "Short vectors").choices["norm"] == "short"
     assert loss("short", "slow") > 1.5 * max(others)
 
@@ -465,7 +468,7 @@ CLAIMS = {
     "a query along it gives all of them the score 0": no_score_along_any,
     "**no projection, length $1/\\sqrt d$** is theirs": eight_times,
     "At length $1/\\sqrt d$ the scores are small from the start, and there the queries grow.": short_queries_grow,
-    "No projection, and keys and values of length $1/\\sqrt d$.": the_other_norm,
+    "No projection, and the vectors of which keys and values are made have the length $1/\\sqrt d$.": the_other_norm,
     "No norm before attention. It learns to count nearly as well.": no_norm,
     "its vectors are 8 times as short. So two things were changed at once.": eight_times,
     "If these are 8 times as short, the attention adds 8 times less to each token": eight_times,

@@ -139,6 +139,13 @@ def left_onto_right():
         assert (got[:, 0] > 0).all()
 
 
+def well_below():
+    assert SCENE.choices[1].default == 5
+    said(100 * right("extreme", 5, shrink=0.3, shift=1.0)[1], "98.1")
+    before, after = right("extreme", 5, shrink=0.9, shift=1.0)
+    assert after == before
+
+
 def farther_from_the_mean():
     for a, t, words in ((0.5, 1, "3"), (0.3, 1, "1.9")):
         said((t + a) / (t - a), words)
@@ -229,6 +236,7 @@ CLAIMS = {
     r"On a thermometer the extremes are two heaps, with the typical days between them. One threshold can cut off one heap only. So at best one of the two is found: 79.5 % of the days come out right in the first year shown.": one_of_two_heaps,
     r"After the layer, with $\varepsilon = 0$ and $t > a$, the first coordinate is $$x' = \frac{a x + t}{\sqrt{(a x + t)^2 + y^2}}$$": the_first_coordinate,
     r"The left half of the circle is folded onto the right half.": left_onto_right,
+    r"Now one threshold finds both heaps, if $a$ is well below $t$. With $t = 1$ it puts 98.1 % of the days right for $a = 0.3$, but for $a = 0.9$ no more than before the layer (the first year shown).": well_below,
     r"Far out, the factor is $(t + a)/(t - a)$: 3 for $a = 0.5, t = 1$, about 1.9 for $a = 0.3$.": farther_from_the_mean,
     r"for $t > 0$, after it: 100 % both times.": a_hundred_percent,
     r"The last two numbers show this room.": a_hundred_percent,
