@@ -2,7 +2,7 @@
 /**
  * Where recipes come from: a server; files beside the page; the page itself; or whom its page names (`supply`). A page
  * without a server has a `script.recipes` in the scene: for each set of choices, as a query of what differs from the
- * defaults, the recipe or its file.
+ * defaults, the recipe or its file; a file refers to parts of that with the defaults.
  *
  * @typedef {{choices: Record<string, string>, recipe?: import("../engine/engine.mjs").Recipe, refused?: string}} Answer neither recipe nor refused: no answer
  */
@@ -27,7 +27,19 @@ export async function ask(root, choices, usual, signal) {
   if (!here) return get(`${root.dataset.recipe}?${query}`, choices, signal);
   const known = JSON.parse(here.textContent ?? "{}");
   if (!Object.hasOwn(known, query)) return { choices, refused: AWAY };
-  return typeof known[query] === "string" ? get(known[query], choices, signal) : { choices, recipe: known[query] };
+  if (typeof known[query] !== "string") return { choices, recipe: known[query] };
+  const [answer, whole] = await Promise.all((query ? [query, ""] : [""]).map((each) => get(known[each], choices, signal)));
+  if (!whole || !answer.recipe) return answer;
+  return whole.recipe ? { choices, recipe: restored(answer.recipe, whole.recipe) } : whole;
+}
+
+/** A recipe with the parts to which it refers; each is a copy, for Plotly writes into what it draws (components/publish/shared_parts.py).
+ * @param {any} part @param {object} whole the recipe with the defaults @returns {any} */
+function restored(part, whole) {
+  if (typeof part !== "object" || !part) return part;
+  if (Array.isArray(part)) return part.map((each) => restored(each, whole));
+  if (part.$same) return structuredClone(part.$same.reduce((/** @type {any} */ at, /** @type {string | number} */ name) => at[name], whole));
+  return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, restored(each, whole)]));
 }
 
 /** @param {string} url @param {Record<string, string>} choices @param {AbortSignal} signal @returns {Promise<Answer>} */

@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import itertools
-import json
 import math
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +30,7 @@ from components.pages.modules import ASSETS, names
 from components.pages.shell import LEAD, Place, document, header, module, preloads
 from components.publish import bar
 from components.publish.plain import data_block
+from components.publish.shared_parts import compact, parts, referring
 from components.training.recipes import state_of
 from components.web.server import bundle, contents, library_code, sheet
 from components.web.stills import undressed
@@ -71,9 +71,7 @@ def write_story(folder: Path) -> str:
     _shared(folder, ENTRIES[-1:])
     slugs = dict.fromkeys(part.slug for part in long_text.story().parts)
     made = {slug: contents(scenes()[slug], scenes()[slug].choose({})) | {"choices": []} for slug in slugs}
-    files = {
-        slug: _recipe(folder, slug, json.dumps(each, separators=(",", ":"))) for slug, each in made.items()
-    }
+    files = {slug: _recipe(folder, slug, compact(each)) for slug, each in made.items()}
     _put(folder / "index.html", long_read(HOME, files, alone=True))
     return _size(folder)
 
@@ -111,9 +109,9 @@ def _preview(name: str, path: str, title: str, lead: str, url: str) -> list[Any]
 
 
 def _recipe(folder: Path, slug: str, text: str) -> str:
-    """Write a recipe as a gzip file, which assets/player/source.mjs inflates: any file server will do.
+    """Write a recipe as a gzip file; returns its name. The same text gives the same bytes.
 
-    Returns its name. The same text gives the same bytes.
+    The page inflates it by itself (assets/player/source.mjs), so any file server will do.
     """
     name = f"recipes/{slug}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json.gz"
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -143,9 +141,11 @@ def _scene(folder: Path, scene: Scene, url: str = "") -> dict[str, str]:
         with suppress(WrongValue):  # choices that do not go together
             made.append((chosen, contents(scene, chosen)))
     choices = offered(scene, [chosen for chosen, _ in made])
+    known: dict[str, Any] = {}
     for chosen, recipe in made:
-        text = json.dumps(recipe | {"choices": choices}, separators=(",", ":"))
-        files[key(scene, chosen)] = _recipe(folder, scene.slug, text)
+        whole = recipe | {"choices": choices}
+        files[key(scene, chosen)] = _recipe(folder, scene.slug, compact(referring(whole, known)))
+        known = known or parts(whole)  # the first has the defaults
     _put(folder / scene.slug / "index.html", scene_page(scene, files, choices, url))
     return files
 

@@ -196,8 +196,9 @@ const answers = {
     }, { signal: life.signal, sleep: async (ms) => { slept.push(ms); if (slept.length > 50) life.abort(); } });
     return { asked, heard, slept };
   },
-  async recipe({ replies, abort }) {
-    const asked = script(replies), root = { dataset: { recipe: "/recipe/x" }, querySelector: () => null }, life = new AbortController();
+  async recipe({ replies, abort, known }) {
+    const asked = script(replies), life = new AbortController();
+    const root = { dataset: { recipe: "/recipe/x" }, querySelector: () => known && { textContent: JSON.stringify(known) } };
     if (abort) setTimeout(() => life.abort(), abort);
     const start = performance.now(), answer = await ask(root, { n: "1" }, { n: "0" }, life.signal);
     return { answer, asked: asked.length, ms: performance.now() - start };
