@@ -38,7 +38,8 @@ from components.web.stills import undressed
 HOME, BELOW = Place("", static=True), Place("../", static=True)
 ENTRY = "page/attend"
 ENTRIES = (ENTRY, "page/reader", "page/home", "page/story")
-OWN = ("page/theme.js", "page/style.css")
+FIRST = ("page/theme.js", "page/watch.js")  # scripts before the first paint
+OWN = (*FIRST, "page/style.css")
 GZIP_LEVEL = 6  # of 9: 9 takes longer and saves 0.4 % of what is mostly base64
 TOGETHER = 64  # recipes of a scene's choices in all combinations; of the other choices, one at a time
 SUBSETS = 5  # options of which any may be ticked
@@ -280,8 +281,8 @@ def scene_page(
 def _page(
     title: str, place: Place, more: Any, main: html.Main, lead: str, slug: str = "", *, alone: bool = False
 ) -> str:
-    """No server knows the reader's theme: the script that does comes before the first paint."""
-    theme = element("script", {"src": place.asset("page/theme.js")})
+    """A page; `FIRST` knows the theme, as no server does, and tells of modules that are blocked."""
+    first = [element("script", {"src": place.asset(name)}) for name in FIRST]
     reader = [] if alone else [module(place.asset("page/reader.mjs"))]
-    head = [theme, *reader, *place.styles("page/style.css"), more]
+    head = [*first, *reader, *place.styles("page/style.css"), more]
     return document(title, head, [None if alone else header(place, slug=slug), main], lead=lead)

@@ -3,6 +3,8 @@
 import gzip
 import json
 import re
+import shutil
+import urllib.request
 from html import unescape
 from urllib.parse import unquote
 
@@ -10,6 +12,7 @@ import pytest
 from filelock import FileLock
 
 from components.language.scene import scenes
+from components.pages.modules import ASSETS
 from components.publish import site
 from tests.browser.hand import PATIENCE, player, rest, strays, until, visit, walk
 from tests.browser.test_embed import files
@@ -67,6 +70,31 @@ def test_one_change_of_any_choice_is_there(folder, scene):
                 query = "" if value == usual[choice["name"]] else f"{choice['name']}={value}"
                 assert query.replace(",", "%2C") in recipes, (choice["name"], value)
     assert not [c for c in home["choices"] if c["kind"] in ("typed", "whole", "result")]
+
+
+@pytest.mark.allow_errors("file://")
+@pytest.mark.parametrize("path", ["index.html", "fold/index.html", "story/index.html", "words/index.html"])
+def test_a_page_from_the_disk_says_what_to_do(new_page, folder, path):
+    """Browsers block its modules."""
+    page = new_page()
+    page.goto((folder / UNDER / path).as_uri())
+    page.wait_for_selector(".unmoved:has-text('python -m http.server')")
+    assert "normscape export" in page.locator(".unmoved").inner_text()
+
+
+@pytest.mark.allow_errors("file://")
+def test_a_saved_page_of_the_server_says_what_to_do(new_page, server, tmp_path):
+    """As a browser saves it: the page beside a folder with its scripts."""
+    with urllib.request.urlopen(f"{server}/fold") as answer:
+        text = answer.read().decode()
+    saved = re.sub(r'src="[^"]*/(\w+\.m?js)"', r'src="./fold_files/\1"', text)
+    (tmp_path / "fold_files").mkdir()
+    for name in re.findall(r'src="\./fold_files/(\w+\.m?js)"', saved):
+        shutil.copy(ASSETS / "page" / name, tmp_path / "fold_files")
+    (tmp_path / "fold.html").write_text(saved, "utf-8")
+    page = new_page()
+    page.goto((tmp_path / "fold.html").as_uri())
+    page.wait_for_selector(".unmoved:has-text('own address')")
 
 
 def test_the_gallery_leads_to_scenes(new_page, base):
