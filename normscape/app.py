@@ -72,6 +72,7 @@ def serve(host: str, port: int, path: str = "") -> None:
         settings.reach(os.environ)
         setting = settings.read(os.environ)
         from components.web.front import Front
+        from components.web.server import full_bundle_notice
 
         front = Front(wsgi(), prefix=setting.prefix, host=host, port=port)
     except settings.WrongSetting as error:
@@ -79,6 +80,8 @@ def serve(host: str, port: int, path: str = "") -> None:
     except (OSError, ValueError) as error:
         sys.exit(f"normscape: cannot serve on {host}:{port}: {error}")
     print(f"Normscape is on http://{host}:{port}/{path}  (Ctrl+C stops it)", flush=True)
+    if notice := full_bundle_notice():
+        print(f"normscape: {notice}", file=sys.stderr)
     try:
         while True:
             front.turn()

@@ -146,6 +146,17 @@ def library_code() -> str:
     return (LIGHT if LIGHT.exists() else FULL).read_text("utf-8")
 
 
+def full_bundle_notice() -> str:
+    """One line if the full Plotly bundle is used, with how to get the small one; empty otherwise."""
+    if LIGHT.exists():
+        return ""
+    size = FULL.stat().st_size / 1e6
+    return (
+        f"Pages load the full Plotly bundle ({size:.1f} MB), for npm's small one is not here:"
+        " run “npm ci --omit=dev --ignore-scripts && npm run pack” in the checkout before “pip install .”"
+    )
+
+
 @cache
 def bundle() -> tuple[str, dict[str, Callable[[], bytes]]]:
     """Name, with a fingerprint, of the drawing library, and its text by encoding, the smallest first.

@@ -215,6 +215,31 @@ def test_two_applications_in_one_process():
         assert client.get("/nothing").status_code == 404
 
 
+class Stopped:
+    """A front that is stopped at once."""
+
+    def __init__(self, *_, **__):
+        pass
+
+    def turn(self):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("fetched", [False, True])
+def test_the_start_says_that_the_full_bundle_is_used(monkeypatch, tmp_path, capsys, fetched):
+    light = tmp_path / "plotly.js"
+    if fetched:
+        light.touch()
+    monkeypatch.setattr("components.web.server.LIGHT", light)
+    monkeypatch.setattr("components.web.front.Front", Stopped)
+    monkeypatch.setattr(app, "wsgi", lambda: None)
+    app.main(["serve"])
+    said, notice = capsys.readouterr()
+    assert said.startswith("Normscape is on")
+    assert len(notice.splitlines()) == (0 if fetched else 1)
+    assert fetched or ("full Plotly bundle" in notice and "npm run pack" in notice)
+
+
 def test_list_names_the_scenes(capsys):
     app.main(["list"])
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(scenes())
