@@ -290,6 +290,14 @@ def twice():
     assert np.abs(before - after).max() < 1e-3
 
 
+def the_second_branch():
+    """It reads x plus what the first branch adds: with x twice as large that is another mixture."""
+    plain, larger, higher = (stages("stream", **at) for at in ({}, {"scale": 2}, {"mean": 2}))
+    arrows = [x[LAST] - x[ADD] for x in (plain, larger, higher)]
+    said(100 * (size(arrows[0] - arrows[1]) / size(arrows[0])).max(), "59")
+    np.testing.assert_allclose(arrows[2], arrows[0], atol=1e-9)
+
+
 def small():
     assert EPS == 0.00001 and moved_by(scale=0.1).max() > moved_by(scale=2).max()
     said(moved_by(scale=0.1).max(), "0.009")
@@ -353,6 +361,7 @@ CLAIMS = {
     "Six tokens Six tokens, drawn by chance. They have different lengths and heights.": six,
     "A copy of each goes to the sphere of radius 2. Let the tokens become twice as large, **size of x** 2": twice,
     "The blue points have gone twice as far out": twice,
+    "The second reads a sum, of which only one part has grown: at size 2 its arrows change by up to 59 % of their length (the block of the tour).": the_second_branch,
     "by less than 0.0001": twice,
     "Gain and shift make an ellipsoid of the sphere. The copy of every token of every text lands on it.": the_sphere,
     "The same block with what a small GPT has learned.": a_trained_one,

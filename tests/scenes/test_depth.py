@@ -160,6 +160,19 @@ def sizes():
     assert np.diff(np.log(row("none")["size"]))[3:].min() > 0.4
 
 
+def in_proportion():
+    """What a block adds beside what it reads: root mean squares, the median of the draws."""
+    shares = []
+    for seed in range(films.DRAWS):
+        stream = np.array(stack.streams("none", *stack.drawn(64, films.BLOCKS, films.TOKENS, seed), 1.0))
+        added, seen = (np.sqrt((x**2).mean((1, 2))) for x in (np.diff(stream, axis=0), stream[:-1]))
+        shares.append(added / seen)
+    found = np.median(shares, axis=0)
+    assert films.DRAWS == 20 and (found[:2] < 1.25).all()
+    np.testing.assert_allclose(found[2:], 1.4, rtol=0.1)
+    sizes()
+
+
 def out_of_its_panel():
     top = recipe_of(SCENE, norm="none").views[1].ranges[1][1]
     assert np.log10(row("none", gain=1.4)["size"][12]) > top > np.log10(row("none")["size"][12])
@@ -172,7 +185,12 @@ def turns():
         said(row(kind)["turn"][-1], last)
     assert max(row("post_ln")["size"][1:]) < 1.001
     turned = row("post_ln")["turn"]
-    assert min(turned[6:]) > max(turned[:3])
+    said(min(turned[:3]), "42")
+    said(max(turned[:3]), "45")
+    said(min(turned[6:]), "51")
+    said(max(turned[6:]), "54")
+    few = row("post_ln", 4)["turn"]
+    assert min(few[6:]) < min(few[:3]) and max(few[6:]) > max(few[:3])
     assert (np.diff(row("layer_norm")["turn"]) < 0).all()
 
 
@@ -276,7 +294,8 @@ CLAIMS = {
     "There are four norms": the_setup,
     "the picture follows them, while their curve leaves its panel at the top": out_of_its_panel,
     "after 12 blocks the size is 3.6": sizes,
-    "after 12 blocks it is 462": sizes,
+    "Without a norm a block adds in proportion to what it reads, from the third block on about 1.4 times as much (medians "
+    "of 20 draws), and sizes multiply: after 12 blocks it is 462.": in_proportion,
     "from 40° at the first block to 17° at the last. With the norm after the sums the stream stays at size 1, and the "
     "last block turns no less far than the first: 42° and 52°.": turns,
     "is 5,041 times that at the last. With LayerNorm in the branch it is 4.5 times: not constant, but it grows "
@@ -293,7 +312,8 @@ CLAIMS = {
     "It was 17° and is 17°. Only the first blocks turn more: later the stream has grown "
     "as much as what is added. Move **size of the branches** back to 1": twice,
     "The size grows to 462, and the gradient with it.": no_norm_stop,
-    "It cannot grow, and later blocks turn it no less than earlier ones.": turns,
+    "It cannot grow, and its turns do not become smaller: in the median of 20 draws each of the first three blocks turns it "
+    "by 42° to 45°, each of the last six by 51° to 54°. With tokens of four numbers there is no such order.": turns,
     "No norm, but branches of 0.2.": small_branches,
     "in 12 blocks it hardly grows": small_branches,
     "It grows to 1.22 times its size, with LayerNorm to 1.16 times.": small_branches,

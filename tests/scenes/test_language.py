@@ -141,6 +141,18 @@ def a_hair_inside():
     assert selectable(other.cloud("keys").stages(other.defaults)[2]).all()
 
 
+def heights_come_back():
+    """After the gain keys have heights again; the corners of the shadow are those of the keys."""
+    for model in ARMS:
+        for layer in range(1, 5):
+            recipe = recipe_of(SCENE, model=model, layer=layer)
+            whole, flat = (recipe.cloud(name).stages({}) for name in ("keys", "shadow"))
+            gain = recipe.stages.index("⊙ γ")
+            for k in range(1, len(whole)):
+                assert (np.abs(whole[k].sum(-1)).max() > 0.01) == (k >= gain)
+                assert set(vertices(whole[k])) == set(vertices(flat[k]))
+
+
 def four_to_three():
     stages = keys()
     centred = [np.linalg.matrix_rank(stage - stage.mean(0), tol=1e-6) for stage in stages[:2]]
@@ -286,6 +298,8 @@ CLAIMS = {
     "In the windows that we counted this costs no key its chance. It can where keys all but coincide: type an *o* 200 "
     "times, and in the first layer one of its keys still cannot win.": a_hair_inside,
     "It is a GPT with four layers, and works with vectors of four numbers": the_model,
+    "At **centre** no key has a height any more, and it shows everything.": heights_come_back,
+    "They give keys a height again, which the picture leaves out; who is a corner of the hull is seen all the same.": heights_come_back,
     "The keys fall from a space of four dimensions into one of three.": four_to_three,
     "whole windows of 256 characters that no model has learned from, five models of each kind": whole_windows,
     "Without the division 77 to 90 % of the keys can never win, in each layer of each model": without_the_division,

@@ -119,6 +119,7 @@ def own_points():
 
 def seeds_that_solve():
     assert (FILM.seeds, FILM.solved(0.99).sum()) == (32, 13)
+    assert ((FILM.accuracy.max(1) >= 0.99) & ~FILM.solved(0.99)).sum() == 10
 
 
 def on_the_input():
@@ -204,12 +205,13 @@ def the_drop():
 def failing_seeds():
     failing = np.flatnonzero(~FILM.solved(0.99))
     assert len(failing) == 19 and FILM.settings["steps"] == FILM.steps[-1] == 6000
-    ends = FILM.accuracy[failing, -1]
-    said(100 * ends.min(), "75")
-    said(100 * ends.max(), "99")
-    waits = [plateaus(FILM.steps, FILM.loss[k]) for k in failing]
-    assert sum(map(bool, waits)) == 5
-    assert all(event.end < LAST / 2 for found in waits for event in found)
+    reached = [np.flatnonzero(FILM.accuracy[k] >= 0.99) for k in failing]
+    lost = [(k, there[-1]) for k, there in zip(failing, reached, strict=True) if len(there)]
+    assert len(lost) == 10
+    assert all(FILM.steps[last] > 5400 and FILM.loss[k, -1] > FILM.loss[k, last] for k, last in lost)
+    never = FILM.loss[[k for k, there in zip(failing, reached, strict=True) if not len(there)]]
+    late = never[:, FILM.steps >= 6000 - 500]
+    assert len(never) == 9 and (late.max(1) < 1.26 * late.min(1)).sum() == 4
 
 
 def seed_15():
@@ -235,7 +237,8 @@ CLAIMS = {
     "points of your own, three coordinates and a label on each line. They are moved to have their mean at the "
     "origin and scaled until the farthest has length 1": own_points,
     "After three such folds a plane is enough to part its eight parts.": third_fold,
-    "Of 32 seeds, 13 find all eight parts: they end with at least 99 % of the points right.": seeds_that_solve,
+    "Of 32 seeds, 13 end with at least 99 % of the points right; 10 others had as many at an earlier checkpoint, and lost "
+    "them again.": seeds_that_solve,
     "Eight parts, two classes.": eight_parts,
     "the best of all planes gets 64.5 % of these 400 points right": on_the_input,
     "So in the network that you see first the sheet lies in two layers after one $u_\\varepsilon$, and after two, over most of what it covers, in "
@@ -250,8 +253,9 @@ CLAIMS = {
     "The end of the deepest drop, on the third sphere. The 76 marked points have turned there by more than 90° "
     "since step 1,116; on the second sphere 13 have, on the first none. The gradient does not tell this drop from "
     "the plateau before: it is longer there, 13.4 at most, than here, 10.2 (this network).": the_drop,
-    "their 6,000 steps end with a folding that gets most of the points right, but not all: the 19 that fail end "
-    "between 75 and 99 %. That is no plateau: on the way 5 of them wait on one, in the end none does.": failing_seeds,
+    "19 end with fewer than 99 % of the points right. Of these, 10 had reached 99 % at a checkpoint after step 5,400, before "
+    "their loss rose again. The other 9 never reach it. The loss of 4 of them is at rest, "
+    "within a factor of 1.26 over the last 500 of the 6,000 steps; that of the other 5 still moves.": failing_seeds,
     "seed 15 has one eighth wholly wrong": seed_15,
     "the best plane gets 64.5 % of 400 points right; between 64.1 and 72.5 % of fewer points": fewer_points,
     "very nearly 1, but 0.95 where $\\lVert x\\rVert = 0.1$, and 0.71 where $\\lVert x\\rVert = "

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from components.language.marks import Unselectable
+from components.language.marks import Hull, HullFaces, Unselectable
 from components.language.recipe import Count
 from components.language.scene import WrongValue
 from components.scenes.select import SCENE
@@ -137,6 +137,8 @@ def the_picture_by_dimension():
     assert [mark.fade for mark in recipe_of(SCENE, d=4).views[0].layers if mark.cloud == "shadow"] == 2 * [
         [0, 1, 1, 1, 1]
     ]
+    marks = recipe_of(SCENE, d=4, norm="rmsnorm").views[0].layers
+    assert not any(isinstance(mark, Hull | HullFaces) for mark in marks)
 
 
 def carried():
@@ -305,7 +307,7 @@ CLAIMS = {
     "in a small language model with eight dimensions and found many": eight_dimensions,
     "A hollow point can never win": fates,
     "as long as no two keys share a corner": copies,
-    "With $d = 3$ the keys fall onto a plane and go out to a circle; with $d = 4$": the_picture_by_dimension,
+    "With $d = 3$ LayerNorm takes the keys onto a plane and out to a circle. With $d = 4$ the picture is the hyperplane itself, and the hull is drawn from **centre** on; without centring it is not drawn.": the_picture_by_dimension,
     "With $d = 2$ take hold of any key and carry it about.": carried,
     "Write the weight of $h$ as $1 / (1 + e^{L(q)})$": the_bound,
     r"\frac{1}{1 + e^{H}}": the_bound,
