@@ -1,5 +1,6 @@
 """Every number that a scene's text has is computed by a test of the scene, over all that the page offers."""
 
+import re
 from importlib import import_module
 
 import pytest
@@ -35,6 +36,12 @@ def test_every_stop_is_claimed(slug):
 def test_every_claim_stands_in_the_text(slug):
     keys = OWN[slug].CLAIMS
     assert [key for key in keys if not places(slug, key)] == []
+
+
+@pytest.mark.parametrize("slug", OWN)
+def test_no_colour_is_called_dark(slug):
+    """What is dark in the light theme is pale in the dark one."""
+    assert not re.search(r"\b(dark|darker|darkest|brighter|lighter)\b", text(slug))
 
 
 @pytest.mark.parametrize(("slug", "key"), KEYS)

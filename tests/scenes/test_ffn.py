@@ -421,12 +421,10 @@ def a_mirror_image():
     state, at = at_stop("A mirror image for each neuron")
     assert (at.stages("points")[2] == 0).mean() == 0.5
     np.testing.assert_allclose(at.now("points"), at.stages("points")[0], atol=1e-12)
-    pairs, found = np.vstack([turned(25), -turned(25)]) @ CIRCLE.T, []
-    for shift in (-0.56, -0.57, -1.06, -1.07):
-        assert state.params["tilt"] == 25
-        found.append((gates.shares(pairs, np.full(6, shift), RADIUS) > 1e-9).tolist())
-    apart, shared, collapsed = map(list, zip(*found, strict=True))
-    assert all(apart) and shared == [False, True, True, True] and collapsed == [False, False, False, True]
+    assert state.params["tilt"] == 25
+    found = [fates(state.recipe, {"tilt": 25, "shift": s}) > 0 for s in (-0.56, -0.57, -1.07, -1.08)]
+    _, shared, collapsed = np.transpose(found).tolist()
+    assert shared == [False, True, True, True] and collapsed == [False, False, False, True]
     mirrored_pairs()
 
 
@@ -557,7 +555,7 @@ CLAIMS = {
     "At every point two neurons or more are on, and two see the whole plane of the circle. Look at the curves: parts "
     "of them are flat, but never two at the same angle.": zeros_without_a_loss,
     "Half of all numbers are zeros, and nothing is lost: $W_2$ brings the whole circle home. Move the shift "
-    "below 0: down to −0.56 still nothing is lost; then points turn pink, and from −1.07 on some are black.": a_mirror_image,
+    "below 0: down to −0.56 still nothing is lost; then points turn pink, and from −1.08 on some are black.": a_mirror_image,
     "a small loop stands where the black point was, and there is no zero at all.": the_gelu_stop,
     "An eighth of the sphere is in the corner. Three eighths became three axes: on each of these only one neuron is on. "
     "What lies on the planes, another three eighths, was pressed flat but not folded": the_sphere,
