@@ -147,6 +147,14 @@ def one_matrix_twice():
     assert np.abs(said_before - said_after).max() > 0.1
 
 
+def nowhere_to_go():
+    """Readers without a bias have one once a shift is absorbed."""
+    own = drawn(1)[0]
+    own["attn.c_attn.bias"] = 0 * own["attn.c_attn.bias"]
+    assert np.abs(absorb.shifts_absorbed(own)["attn.c_attn.bias"]).max() > 0.1
+    the_whole_model()
+
+
 CLAIMS = {
     "A language model often uses its embedding twice": one_matrix_twice,
     "So the two must be taken apart first.": one_matrix_twice,
@@ -165,6 +173,7 @@ CLAIMS = {
     "### One that was forgotten ? Somebody still writes a mean of 1 to the stream. Which of the two goes wrong?": forgotten,
     "the farthest by 3.07 of at most 3.46": forgotten,
     "The same with four numbers and with what training has found.": the_numbers,
+    "without biases the shift $\\beta$ has nowhere to go": nowhere_to_go,
     "What can a model with LayerNorm do that one with RMSNorm cannot?": the_whole_model,
     "but a step of the gradient in $\\gamma$, $W$ and $b$ is another one": the_numbers,
     "Could a gain of 0 be absorbed? Yes: a column of the matrix becomes 0.": a_zero_gain,

@@ -375,6 +375,6 @@ CLAIMS = {
     "$\\varepsilon = 0.00001$. When the tokens are 10 times as small, $\\varepsilon$ weighs 100 times as much": small,
     "In the block of the tour the first arrow changes by 0.009 at most": small,
     "Whatever its query, its weight is 1": first_token,
-    "Is the number of the last stop really 0": in_the_browser,
+    "Is the change of the earlier tokens really 0": in_the_browser,
     "In your browser it is 0 in all digits.": in_the_browser,
 }

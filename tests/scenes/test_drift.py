@@ -313,7 +313,7 @@ CLAIMS = {
     "The picture follows the 16 letters of *carry no meaning*": the_setup,
     "Vectors have four numbers here.": the_setup,
     "which has three dimensions": the_setup,
-    "There are three models of each kind of five": the_setup,
+    "There are three kinds of models, five models of each": the_setup,
     "The table has the medians of the five.": the_setup,
     "In a window of 64 the stream into layer 1 has gone 11.1 spreads": along_one,
     "Without its height it has gone 0.8.": along_one,

@@ -286,6 +286,17 @@ def two_shadows():
     assert shown[:2] == pytest.approx([2, 1])  # in the picture the shorter one has 1
 
 
+def one_direction():
+    """Of the picture: of four axes the blocks share none, whatever the points are."""
+    blocks, along = np.eye(D)[:, :2], SHOW @ [1, 1, 0, 0]
+    for shown, common in ((np.eye(D), 0), (SHOW, 1)):
+        a, b = shown[:, :2], shown[:, 2:]
+        assert 4 - np.linalg.matrix_rank(np.hstack([a, b]), tol=ROUNDING) == common
+    np.testing.assert_allclose(SHOW @ [0, 0, -1, -1], along, atol=ROUNDING)
+    parts = points()[:, :2] @ blocks.T, points() - points()[:, :2] @ blocks.T
+    np.testing.assert_allclose(*(part @ SHOW.T @ along for part in parts), atol=ROUNDING)
+
+
 def added_up():
     recipe, params, state = at("Added up")
     assert state.progress == 3
@@ -547,6 +558,7 @@ CLAIMS = {
     "After LayerNorm all points have length 2.": two_shadows,
     "### Two shadows A head sees two of the four axes, and of the sphere a shadow: an ellipse that is filled, for what these two lack in length": two_shadows,
     "what head 1 sees of them, brown what head 2 sees": two_shadows,
+    "The ellipses share one direction, for the picture leaves out $𝟏$, and by that alone $(1, 1, 0, 0)$ and $(0, 0, -1, -1)$ differ. Both parts of a point reach equally far in it": one_direction,
     "The semi-axes are 2 and 1.41; the picture leaves out a part of the shorter one.": two_shadows,
     "The two arrows lead to the followed point": added_up,
     "### Four heads Each head sees one axis, and of the sphere a piece of it, from −1.73 to 1.73.": four_heads,

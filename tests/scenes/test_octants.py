@@ -4,10 +4,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from components.language.cloud import project
 from components.scenes.octants import SCENE
 from components.training.recipes import recipe_of
+from geometry.clouds import sphere_mesh
 from learning.datasets import octants
 from learning.events import drops, plateaus
 from learning.gradient import gradients
@@ -214,12 +217,37 @@ def failing_seeds():
     assert len(never) == 9 and (late.max(1) < 1.26 * late.min(1)).sum() == 4
 
 
+def one_boundary_or_none():
+    """At the start the answer's sign has two regions of the sphere at most; at the end of the seed that is shown, more."""
+    points, triangles = sphere_mesh()
+    places, same = np.unique(points.round(9) + 0.0, axis=0, return_inverse=True)
+    sides = same.ravel()[np.asarray(triangles)][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+
+    def regions(seed, step):
+        logit = recipe_of(SCENE, seed=seed).cloud("logit").place
+        answers = logit.stages(places, {"step": step})[-1][:, 0] > 0
+        a, b = sides[answers[sides[:, 0]] == answers[sides[:, 1]]].T
+        return connected_components(coo_array((np.ones(len(a)), (a, b)), shape=2 * (len(places),)))[0]
+
+    assert {regions(seed, 0.0) for seed in range(FILM.seeds)} == {1, 2} and regions(SEED, LAST) > 2
+
+
 def seed_15():
     logit = recipe_of(SCENE, seed=15).cloud("logit").at({"step": LAST}, 0)[:, 0]
     hit = (logit > 0) == (LABELS == 1)
     eighth = (FILM.data.points > 0) @ np.array([1, 2, 4])
     wrong = [not hit[eighth == k].any() for k in range(8)]
     assert sum(wrong) == 1
+
+
+def two_answers():
+    """Whatever the seed has learned; the classes only where all answers are right."""
+    for seed, right in ((SEED, True), (15, False)):
+        recipe = recipe_of(SCENE, seed=seed)
+        (normal,), (shift,) = FILM.network.unflatten(FILM.weights[seed, -1].astype(float))[-1]
+        sides = recipe.cloud("data").stages({"step": LAST})[8] @ normal + shift > 0
+        np.testing.assert_array_equal(sides, recipe.cloud("logit").at({"step": LAST}, 0)[:, 0] > 0)
+        assert (sides == (LABELS == 1)).all() == right
 
 
 def lengths():
@@ -230,6 +258,8 @@ def lengths():
 
 
 CLAIMS = {
+    "at the start it has one boundary or none, whichever seed": one_boundary_or_none,
+    "In the end a plane parts the two answers, seen edge on.": two_answers,
     "# A sphere cut in eight Neighbouring eighths of a sphere are opposite classes": neighbours_differ,
     "Points of a sphere, cut in eight by three planes through its middle. Neighbouring eighths are in opposite "
     "classes": neighbours_differ,

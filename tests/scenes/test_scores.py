@@ -254,6 +254,8 @@ def one_side_is_enough():
     q, k = rng.standard_normal((200_000, d)), rng.standard_normal((200_000, d))
     k = np.sqrt(0.3) * k + np.sqrt(0.7) * rng.standard_normal((200_000, 1))
     assert np.sum(q * k, -1).var() == pytest.approx(d, rel=0.02)
+    cosine = np.sum(q * k, -1) / np.linalg.norm(q, axis=-1) / np.linalg.norm(k, axis=-1)
+    assert cosine.std() == pytest.approx(d**-0.5, rel=0.02)
     both = np.sqrt(0.3) * q + np.sqrt(0.7) * rng.standard_normal((200_000, 1))
     covariance = 0.3 * np.eye(d) + 0.7
     assert np.sum(both * k, -1).var() == pytest.approx(np.trace(covariance @ covariance), rel=0.03)
@@ -416,7 +418,7 @@ CLAIMS = {
     "about a quarter million - about a thousand - * about a dozen": a_dozen,
     "The expected number is 13.0, and in 512 coordinates, of which these are one head's, none.": a_dozen,
     "A head of 8 coordinates, of 64: one random key in ten is within 60°.": one_in_ten,
-    r"That the cosine is as small as $1/\sqrt{d_k}$ needs directions": components_keep_their_variance,
+    r"The cosine is as wide as $1/\sqrt{d_k}$ if the queries, or the keys, are spread to all sides.": one_side_is_enough,
     "It gives every vector mean square 1, so the score of two normalised vectors is": whole_vectors,
     "With $d_k = 4$ the mean entropy without it is 2.40 (200,000 draws).": soft_by_itself,
 }

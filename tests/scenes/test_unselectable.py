@@ -195,6 +195,13 @@ def the_price():
     assert max(ends.values()) < 1e-6 and len(ends) == len(NUMBERS)
 
 
+def the_smallest_deviation():
+    """And not the shortest: of two keys the longer one, nearly along 1, stays farther inside."""
+    x = np.array([[5.0, 5.01, 4.99], [0.3, -0.1, 0.2]])
+    short, inside = np.linalg.norm(x, axis=1), np.linalg.norm(layer_norm(x, eps=1e-5), axis=1)
+    assert short.argmin() == 1 and inside.argmin() == x.std(1).argmin() == 0
+
+
 def largest_weight():
     """1/(1 + e^H): of the midpoint of two keys 1/3, as the scene of single keys has it."""
     from geometry.selection import certificate
@@ -238,6 +245,7 @@ def low_dimensions():
 
 
 CLAIMS = {
+    "keys stay a little inside, those with the smallest deviation $\\sigma$ the most.": the_smallest_deviation,
     "by Efron in 1965 for $d = 2$ and $d = 3$": low_dimensions,
     "Of many keys drawn at random in few dimensions, most can win under no query at all. LayerNorm gives every key its "
     "chance, from three dimensions on.": most_in_few_dimensions,
