@@ -497,6 +497,13 @@ def pairs_in_any_dimension():
         assert (on.sum(1) == d).all() and {np.linalg.matrix_rank(np.vstack([A, -A])[row]) for row in on} == {
             d
         }
+        if d > 1:  # where a pair is exactly 0, those that are on see one direction less
+            y = x - np.outer(x @ A[0], A[0]) / (A[0] @ A[0])
+            z = np.hstack([y @ A.T, -y @ A.T])
+            z[:, [0, d]] = 0
+            for seen, rank in ((z > 0, d - 1), (z >= 0, d)):
+                assert {np.linalg.matrix_rank(np.vstack([A, -A])[row]) for row in seen} == {rank}
+    assert fates(recipe_of(SCENE, weights="mirrored"), {"tilt": 25, "shift": -0.6})[1:].any()  # with a shift
 
 
 def a_neuron_switches_at_most_twice():
@@ -566,6 +573,7 @@ CLAIMS = {
     "Two tokens with one image get the same added, so they stay as far apart as they were.": in_the_stream,
     "at shift 0.75 each neuron is 0 on 32 % of the circle, so the image is bent at 6 places; but no two points meet "
     "there.": bent_and_whole,
-    "With a mirror image for each of $d$ neurons that see all directions, $2d$ neurons do that: of each pair one is on, "
-    "except where both are 0.": pairs_in_any_dimension,
+    "One in which at every point the neurons that are on, or exactly 0 before ReLU, see all directions. $d$ neurons that "
+    "see all directions and have no shift, with a mirror image for each, do that: of each of these pairs one is on, or "
+    "both are exactly 0.": pairs_in_any_dimension,
 }

@@ -11,6 +11,7 @@ from components.scenes.fold.build import H
 from components.training.recipes import recipe_of
 from tests.assets.engine import as_sent
 from tests.scenes.claims import said, stop
+from tests.scenes.test_temperature import SEEDS, right
 
 EXACT = 1e-10  # double precision; nothing cancels, not even at |t| = |a|
 FOLD, BOTH = recipe_of(SCENE), recipe_of(SCENE, map="both")
@@ -233,6 +234,17 @@ def a_step_where_you_want_it():
     one_way_only()
 
 
+def what_a_fold_tells():
+    """Where it is lowest; and days put right by one threshold, without a fold and with it."""
+    x = np.linspace(-1, 1, 2001)
+    for t in (1.05, 1.25, 2, 3):
+        assert x[through(x, t).argmin()] == pytest.approx(-1 / t, abs=1e-3)
+    for seed in SEEDS:
+        for a, t, better in ((1, 1.25, False), (1, 2, True), (0.3, 1, True)):
+            after, before = right("extreme", seed, shrink=a, shift=t)[::-1]
+            assert (after > before + 0.1) if better else (after == before)
+
+
 def why_halved():
     for x, y in zip(X[HALF], Y[HALF], strict=True):
         assert np.hypot(x + 1 - 1, y) == pytest.approx(1)
@@ -275,6 +287,8 @@ CLAIMS = {
     r"### Half of every angle The circle passes through the origin. Every angle is halved, so the points fill the right half of the circle evenly. Look at the speed: towards $x = -1$ it leaves the picture.": half_of_every_angle,
     r"Move $t$ slowly up to 1.02 and watch it rush to the other side, while the points on the right hardly move.": the_jump,
     r"Stretched by $a = 4$, then shifted by 2: the ellipse contains the origin again, and the curve is a step. It crosses 0 at $x = -t/a = -0.5$.": a_step_where_you_want_it,
+    r"But the lowest point is at $x = -1/t$, not at 0: for a $t$ just above 1 it is a rather cold day. To tell extreme "
+    r"days from typical ones by one threshold, the shift must be well above the factor on $x$": what_a_fold_tells,
     r"Why are angles halved at $t = 1$? The three points $(0, 0)$, $(1, 0)$ and $(x + 1, y)$ form a triangle with two sides of length 1. Its angle at $(1, 0)$ is $180° - \theta$, so the other two are $\theta/2$ each": why_halved,
     r"How large must $t$ be for the dip to be less than 0.01 deep? $1 - \sqrt{1 - 1/t^2} < 0.01$ means $1/t^2 < 1 - 0.99^2 = 0.0199$, so $t > 7.09$. (The slider ends at 3, where the dip is 0.057 deep.)": how_deep,
     r"Near $|t| = 1$ a small step of the weight carries some points from one side of the circle to the other, while others hardly move.": the_jump,

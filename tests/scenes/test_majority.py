@@ -479,6 +479,7 @@ CLAIMS = {
     f"half of its tokens are right after {steps_to('rms_norm', 'slow', 50):,.0f} steps, of LayerNorm's after "
     f"{steps_to('layer_norm', 'slow', 50):,.0f}, of theirs after {steps_to('short', 'slow', 50):,.0f} (median of 10 "
     "seeds).": the_half,
+    "with the length matched no clear lead is left": no_difference,
     f"With the learning rate 0.01 the losses end at {loss('layer_norm', 'fast'):.3f} for LayerNorm, "
     f"{loss('rms_norm', 'fast'):.3f} for the same length without projection, {loss('short', 'fast'):.3f} for theirs "
     f"and {loss('none', 'fast'):.3f} without a norm (median of 10 seeds).": the_fast_losses,

@@ -185,6 +185,18 @@ def one_way_and_the_other():
     assert up[0] > 0.3 and low[0] < -0.3
 
 
+def both_cover_the_circle():
+    """At each height, what a half covers goes from one rim of the circle to beyond the other."""
+    params = stop("shear", "The shear").params
+    one_way_and_the_other()
+    for y in np.linspace(-1.1, 1.1, 9):
+        w = np.sqrt(params["r"] ** 2 - y**2)
+        x = np.linspace(-w, w, 501)
+        up, low = (half[:, 0] for half in sheared_shadow(x, y + 0 * x, s=params["s"], radius=params["r"]))
+        np.testing.assert_allclose([up.min(), low.max()], [-w, w], atol=RIM)
+        assert up.max() > 1.2 * w and low.min() < -1.2 * w
+
+
 def back_over_each_other():
     state = stop("shear", "A fold")
     x = np.linspace(0, state.params["r"], 200)
@@ -229,7 +241,7 @@ CLAIMS = {
     r"Change **s** to $-0.8$ and they trade places.": they_trade_places,
     r"The point $(0, 0)$ would have to stay where it is; here the middle of the shadow moves by $s r$.": the_map,
     r"At height $y$ the sum $x + s z$ reaches $\pm\sqrt{1 + s^2}\,\sqrt{r^2 - y^2}$. So the outline is an ellipse, longer than the circle by the factor $\sqrt{1 + s^2}$ along $x$.": the_outline,
-    r"Blue has gone one way, pink the other. Look at the blue and pink shadows: they no longer lie on each other.": one_way_and_the_other,
+    r"Blue has gone one way, pink the other. Look at the blue and pink shadows: they are no longer the same. Both cover the grey circle, and each reaches beyond it on its own side.": both_cover_the_circle,
     r"At the right the arcs turn back over each other. A point that was further to the right can now have its shadow further to the left.": back_over_each_other,
     r"Normalising brings every point back to distance $r$. The sphere is whole again. Of its circles of longitude and latitude only two are where they were: the equator, and the one in the plane $y = 0$. Compare the red point's numbers before and after.": whole_again,
     r"Now $z$ slides by $x$. The light falls along $x$, so the shadow stands on a wall and shows $z$ against $y$.": the_same_map,

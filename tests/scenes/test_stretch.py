@@ -135,6 +135,12 @@ def most_are_near_one():
 
 def above_and_below():
     assert np.mean(np.abs(at("The other way")[-1][:, 1]) > np.sqrt(0.5)) > 0.8
+    h = 1e-6
+    for t in (0.05, 0.25, 0.8):
+        assert np.mean(np.abs(last("points", t=t)[:, 1]) > np.sqrt(0.5)) > 0.5
+        low, mid, high = through(np.array([-h, 1 - h, 1]), t)
+        assert -low / h < 1 < (high - mid) / h
+    assert np.mean(np.abs(last("points", t=-3)[:, 1]) > np.sqrt(0.5)) < 0.5  # not below 0
 
 
 def short_of_the_circle():
@@ -209,7 +215,8 @@ CLAIMS = {
     r"$x$ is multiplied by 1.6": only_a_line,
     r"### Two crowds": most_are_near_one,
     r"most points are near 1 or $-1$": most_are_near_one,
-    r"For $t$ below 1 the crowds stand above and below.": above_and_below,
+    r"For $t$ between 0 and 1 the crowds stand above and below. The curve is flat in the middle, and steep at its "
+    r"ends.": above_and_below,
     r"With $t = 0$ all points are in two places, $(0, 1)$ and $(0, -1)$. The curve lies flat on 0.": nothing_left,
     r"Now $\varepsilon = 0.3$, and the points stop short of the circle: most where the ellipse is nearest to the "
     r"origin. They leave the brown line, which is for $\varepsilon = 0$.": short_of_the_circle,

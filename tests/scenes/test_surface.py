@@ -176,6 +176,18 @@ def around_the_origin():
     assert left[1] < -0.8 and left[2] > 0.8 and left[3] > 0.99
 
 
+def level_around_the_axis():
+    """Within 20° of it; and on each ray the slope falls with the distance from the origin."""
+    phi, far = np.radians(np.arange(-20, 21, 5))[:, None], np.array([0.1, 1, 3])
+    for side in (1, -1):
+        heights = side * height(side * far * np.cos(phi), far * np.sin(phi))
+        assert heights.min() > 0.93 and heights.max() <= 1
+    phi, h = np.radians([30, 90, 150])[:, None], 1e-6
+    x, y = far * np.cos(phi), far * np.sin(phi)
+    across = [height(x - step * np.sin(phi), y + step * np.cos(phi)) for step in (-h, h)]
+    assert (np.diff(np.abs(across[1] - across[0])) < 0).all()
+
+
 def under_the_level_parts():
     _, _, now = at("The stretch, on the same sheet")
     assert np.mean(np.abs(now[:, 0]) > 0.8) > 0.6
@@ -244,6 +256,7 @@ CLAIMS = {
     r"Divide by the length: a plane that misses the origin becomes half a sphere, as the line becomes half a circle.": half_a_sphere,
     r"half of them have left the picture.": half_have_left,
     r"Now the circle goes around the origin, and the curve climbs from $-1$ to $1$. Move **t** slowly to 1.3 and watch the left end of the curve when the circle passes the origin.": around_the_origin,
+    r"Around the right half of the $x$ axis it is high and nearly level, around the left half low and nearly level. Between them it climbs, and the nearer to the origin, the more steeply.": level_around_the_axis,
     r"most of it lies under the two level parts.": under_the_level_parts,
     r"### Half a circle Look at the thick violet arc on the floor.": nearly_half,
     r"It is where the line goes: nearly half of the unit circle.": nearly_half,

@@ -3,13 +3,17 @@
 import re
 from importlib import import_module
 
+import numpy as np
 import pytest
 
 from components.language.scene import scenes
 from components.language.story import FILE, read, story
 from components.language.text import plain
 from components.training.recipes import state_of
+from geometry import layer_norm, u_eps
+from geometry.selection import selectable
 from tests.scenes.claims import DIGITS
+from tests.scenes.test_fold import what_a_fold_tells
 from tests.scenes.test_layernorm import the_bend
 
 BLOCKS = [(part.slug, k, block) for part in story().parts for k, block in enumerate(part.blocks)]
@@ -75,6 +79,40 @@ def test_the_scene_s_own_claim_holds(slug, fragment):
 def test_the_bridge_is_the_scene_s():
     assert r"\mathrm{LN}(x) = \sqrt d\; u_{d\varepsilon}(\Pi x)" in TEXT
     the_bend()
+
+
+def test_a_gain_hides_a_key_only_with_two_zeros():
+    """Centred keys sum to zero, so a single lost component is known from the others."""
+    assert "just as round in this sense, unless two of its factors are zero." in TEXT
+    for d in (3, 4, 6):
+        sphere = layer_norm(np.random.default_rng(d).standard_normal((40, d)), eps=0.0)
+        for zeros in range(3):
+            gain = np.append(np.zeros(zeros), np.linspace(0.5, 2, d - zeros))
+            assert selectable(gain * sphere).all() == (zeros < 2)
+
+
+def test_a_fold_tells_extreme_from_typical_if_its_shift_is_large():
+    assert (
+        "If the shift is large enough, this answers the question “extreme or typical?” for most points."
+        in TEXT
+    )
+    what_a_fold_tells()
+
+
+def test_a_line_from_left_to_right_gives_the_sigmoid():
+    """And no other: across, its first coordinate climbs and comes down again."""
+    assert (
+        "A straight line from left to right gives the sigmoid, and the nearer it passes the middle, the"
+        in TEXT
+    )
+    x = np.linspace(-50, 50, 401)
+    slopes = []
+    for h in (0.2, 0.5, 1.2):
+        climb = np.diff(u_eps(np.stack([x, 0 * x + h], -1), eps=0.0)[:, 0])
+        across = np.diff(u_eps(np.stack([0 * x + h, x], -1), eps=0.0)[:, 0])
+        assert (climb > 0).all() and across[0] > 0 > across[-1]
+        slopes.append(climb.max())
+    assert slopes == sorted(slopes, reverse=True)
 
 
 @pytest.mark.parametrize("body", ["Words.", "@ progress=1\nWords.", "Words.\n\n@ fold t=1\nMore."])
