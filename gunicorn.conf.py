@@ -13,6 +13,7 @@ import time
 import traceback
 
 from components.settings import WrongSetting, reach, read
+from components.web.memory import one_blas_thread
 
 DRAWING = 60  # seconds that the start waits for pictures at most
 
@@ -22,6 +23,7 @@ try:
 except WrongSetting as wrong:
     sys.exit(f"normscape: {wrong}")
 
+one_blas_thread()  # before NumPy is there
 # All else takes a second to load, which whoever has set something wrong need not wait for.
 from components.web import stills  # noqa: E402
 from components.web.front import THREADS, Process  # noqa: E402

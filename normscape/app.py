@@ -17,9 +17,13 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from components import settings
-from components.language.scene import scenes
-from components.publish import commands
+from components.web.memory import one_blas_thread
+
+one_blas_thread()  # before NumPy is there
+
+from components import settings  # noqa: E402
+from components.language.scene import scenes  # noqa: E402
+from components.publish import commands  # noqa: E402
 
 if TYPE_CHECKING:
     from dash import Dash

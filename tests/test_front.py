@@ -7,6 +7,7 @@ import re
 import resource
 import socket
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -18,12 +19,14 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
+from waitress import wasyncore
+from waitress.buffers import TempfileBasedBuffer
 
 from benchmarks.load import workers_of
 from components.web import front
 from learning.parts import LARGEST_FILE
 from tests.learning.test_parts import BOMBS
-from tests.test_deployment import fetch, gunicorn
+from tests.test_deployment import ROOT, environment, fetch, gunicorn
 from tests.waiting import until
 
 pytestmark = pytest.mark.servers
@@ -166,6 +169,7 @@ def alone(application):
     served = front.Front(application, threads=1, host="127.0.0.1", port=0)
     port = next(each.effective_port for each in served.map.values() if hasattr(each, "effective_port"))
     with contextlib.ExitStack() as stack:
+        stack.callback(wasyncore.close_all, served.map, ignore_all=True)
         stack.callback(served.stop, 0)
         yield served, lambda said: slow(stack, f"http://127.0.0.1:{port}", said)
 
@@ -379,6 +383,72 @@ def test_memory_between_what_is_kept_goes_back():
     before = psutil.Process().memory_info().rss
     front.give_back()
     assert before - psutil.Process().memory_info().rss > 50 * 2**20 and len(kept) == 100
+
+
+@pytest.mark.parametrize("kind", ["half a body", "half a chunk", "half a header"])
+def test_what_is_half_sent_holds_no_stop(kind):
+    """Gunicorn's worker notices the signal within a second; an upload that stalls held it for seven more."""
+    with alone(echoed) as (served, say):
+        say(KINDS[kind])
+        until(lambda: (served.turn(), any(each.request for each in served.channels()))[1])
+        start = time.monotonic()
+        served.stop(7)
+        assert time.monotonic() - start < 1
+
+
+def test_a_stop_waits_for_what_is_asked_whole():
+    def slowly(environment, start):
+        time.sleep(1.2)
+        return echoed(environment, start)
+
+    with alone(slowly) as (served, say):
+        line = say(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+        until(lambda: (served.turn(), any(each.requests for each in served.channels()))[1])
+        served.stop(7)
+        assert line.recv(1000).endswith(b"ok")
+
+
+LONG = 3 * 2**20
+BODIES = {
+    "with a length": b"Content-Length: %d\r\n\r\n" % LONG + bytes(LONG),
+    "in pieces": b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % LONG + bytes(LONG) + b"\r\n0\r\n\r\n",
+}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # /dev/full, when it closes
+@pytest.mark.parametrize("full", ["/dev/full", "/nowhere/file"])
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_a_full_temporary_folder_is_told(monkeypatch, body, full):
+    """The connection was reset, as soon as the body came to the disk."""
+    monkeypatch.setattr(TempfileBasedBuffer, "newfile", lambda _: open(full, "r+b"))  # noqa: SIM115
+    with alone(echoed) as (served, say), ThreadPoolExecutor(1) as pool:
+        line = pool.submit(say, b"POST / HTTP/1.1\r\n" + HEAD + body)
+        end, begun, comes = time.monotonic() + HEARD, False, False
+        while comes or not begun:
+            assert time.monotonic() < end
+            served.turn()
+            comes = any(each.request for each in served.channels())
+            begun = begun or comes
+        answer = heard(served, line.result())
+    assert answer.startswith(b"HTTP/1.1 507 Insufficient Storage\r\n") and b"no room" in answer
+
+
+BOTH_TIMES = """
+import runpy, time
+runpy.run_path("gunicorn.conf.py")
+import numpy as np
+x = np.ones((1500, 1500)); x @ x
+own, all_ = time.thread_time(), time.process_time()
+for _ in range(4): x @ x
+print((time.process_time() - all_) / (time.thread_time() - own))
+"""
+
+
+def test_all_processor_time_of_a_request_is_its_threads():
+    """So that all of it is charged to its client: a product of matrices took other threads too."""
+    own = {name: text for name, text in environment().items() if not name.endswith("_NUM_THREADS")}
+    run = [sys.executable, "-c", BOTH_TIMES]
+    assert float(subprocess.check_output(run, cwd=ROOT, env=own, text=True)) < 1.3
 
 
 def test_no_answer_names_the_server(served):

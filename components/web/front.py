@@ -6,7 +6,6 @@ taken only while the application computes. Gunicorn starts the processes, watche
 
 from __future__ import annotations
 
-import ctypes
 import logging
 import os
 import resource
@@ -14,29 +13,30 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from typing import Any
 
 from gunicorn.workers.base import Worker
 from waitress import create_server, wasyncore
-from waitress.buffers import ReadOnlyFileBasedBuffer
+from waitress.buffers import OverflowableBuffer, ReadOnlyFileBasedBuffer
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.receiver import ChunkedReceiver
 from waitress.server import BaseWSGIServer
 from waitress.task import ThreadedTaskDispatcher, WSGITask
-from waitress.utilities import BadRequest
+from waitress.utilities import BadRequest, Error
 
 from components.settings import read
 from components.web.access_log import line, logged
+from components.web.memory import give_back, one_heap
 from components.web.proxy import believed
 from components.web.ready import Answer, Ready, shared
 from components.web.security import HEALTH, LARGEST_BODY
 from learning.parts import LARGEST_FILE
 
 THREADS = 8
-ARENAS = -8  # M_ARENA_MAX of glibc's mallopt
 CONNECTIONS, FILES = 2_000, 3  # of a process; files that one may hold: its socket, a body, an answer
 SPARE = 0.1  # of the connections, kept for who comes: beyond, the oldest that wait go
 HELD = 512 * 2**20  # bytes that all clients of a process may leave unfinished or unread
@@ -44,6 +44,8 @@ LARGE = 2**16  # bytes of an answer that is sent from where it is
 BESIDE = 2**13  # bytes of a body in pieces that are none of it, and a tenth of it
 TRIM = 30  # seconds between two times that free memory is given back
 SHARE = 0.0005  # seconds that a thread may go on while the loop waits for it; Python's own 0.005
+HALF_SENT = 0.5  # seconds at the end for the rest of a request: slow clients would hold the stop
+STOPPING = 0.1  # seconds between two looks whether all is answered
 TURN = 1  # second between two looks at what is held, and two signs of life, at most
 BOUNDS: dict[str, Any] = {
     "channel_timeout": 30,  # seconds without a byte
@@ -56,6 +58,32 @@ BOUNDS: dict[str, Any] = {
     "clear_untrusted_proxy_headers": False,  # the application decides whom to believe: TRUSTED_PROXIES
     "ident": None,
 }
+
+
+class NoRoom(Error):
+    code = 507
+    reason = "Insufficient Storage"
+
+
+class Body(OverflowableBuffer):
+    """A body as it comes, in memory and then in a temporary file. Where the disk is full it is read to its
+    end all the same, and only counted: a client that is still sending would not hear why it was cut off."""
+
+    dropped = 0  # bytes, of a body that no disk could take
+
+    def __len__(self) -> int:
+        return self.dropped or int(super().__len__())
+
+    def append(self, data: bytes) -> None:
+        if not self.dropped:
+            before = len(self)
+            try:
+                return super().append(data)
+            except OSError:
+                self.dropped = before
+                with suppress(OSError):
+                    self.close()
+        self.dropped += len(data)
 
 
 class Chunks(ChunkedReceiver):
@@ -76,6 +104,7 @@ class Asked(HTTPRequestParser):
 
     expect_continue: bool
     body_rcv: Any
+    error: Any
     path = ""  # of what is refused before it is known
 
     def parse_header(self, text: bytes) -> None:
@@ -88,10 +117,20 @@ class Asked(HTTPRequestParser):
         host = self.headers.get("HOST", "" if self.version == "1.1" else "any")
         if not host or "," in host:
             raise ParsingError("One Host is needed")
-        if self.chunked:
-            self.body_rcv = Chunks(self.body_rcv.buf)
         if self.body_rcv is None:
             self.expect_continue = False  # what has no body would wait for it for ever
+            return
+        body = Body(self.adj.inbuf_overflow)
+        if self.chunked:
+            self.body_rcv = Chunks(body)
+        else:
+            self.body_rcv.buf = body
+
+    def received(self, data: bytes) -> int:
+        used: int = super().received(data)
+        if self.completed and not self.error and self.body_rcv is not None and self.body_rcv.buf.dropped:
+            self.error = NoRoom("The server has no room for this at the moment. Try again later.")
+        return used
 
 
 class Task(WSGITask):
@@ -282,9 +321,9 @@ class Front:
     def channels(self) -> list[Channel]:
         return [each for each in list(self.map.values()) if isinstance(each, Channel)]
 
-    def turn(self) -> None:
-        """Read and send what can be, after a second at the latest."""
-        wasyncore.loop(timeout=TURN, use_poll=True, map=self.map, count=1)
+    def turn(self, seconds: float = TURN) -> None:
+        """Read and send what can be, after some seconds at the latest."""
+        wasyncore.loop(timeout=seconds, use_poll=True, map=self.map, count=1)
         self.threads.resume()
         if time.monotonic() > self.next_look or len(self.map) > (1 - SPARE) * self.most:
             self.next_look = time.monotonic() + TURN
@@ -316,33 +355,16 @@ class Front:
                 each.handle_close()
 
     def stop(self, seconds: float) -> None:
-        """Answer what has been asked, for some seconds, and nobody new."""
+        """Answer what has been asked, for some seconds, and nobody new; what is half sent, for HALF_SENT."""
         for each in list(self.map.values()):
             if isinstance(each, BaseWSGIServer):
                 wasyncore.dispatcher.close(each)
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline and any(map(busy, self.channels())):
-            self.turn()
-
-
-def one_heap() -> None:
-    """Memory that all threads share, before there are any: what one has freed goes back, or to the next.
-
-    glibc gives each thread a heap of its own, and keeps what each has had at its worst: 200 MB after some
-    uploads. Python's threads take turns, so one heap costs no time. Elsewhere there is nothing to do.
-    """
-    _glibc("mallopt", ARENAS, 1)
-
-
-def give_back() -> None:
-    """Give the system what is free in the midst of the heap: glibc alone gives back what lies at its end."""
-    _glibc("malloc_trim", 0)
-
-
-def _glibc(name: str, *numbers: int) -> None:
-    function = getattr(ctypes.CDLL(None), name, None)
-    if function:
-        function(*numbers)
+        start = time.monotonic()
+        while (passed := time.monotonic() - start) < seconds:
+            waits = half_sent if passed < HALF_SENT else answering
+            if not any(waits(each) or answering(each) for each in self.channels()):
+                return
+            self.turn(STOPPING)
 
 
 def room() -> int:
@@ -355,8 +377,13 @@ def room() -> int:
     return allowed // FILES
 
 
-def busy(channel: Channel) -> bool:
-    return bool(channel.requests or channel.request or channel.rest or channel.total_outbufs_len)
+def answering(channel: Channel) -> bool:
+    """Whether a whole request is not answered yet, or its answer not sent."""
+    return bool(channel.requests or channel.total_outbufs_len)
+
+
+def half_sent(channel: Channel) -> bool:
+    return bool(channel.request or channel.rest)
 
 
 def held(channel: Channel) -> int:
