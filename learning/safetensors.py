@@ -52,17 +52,17 @@ def from_safetensors(data: bytes | mmap) -> tuple[Arrays, dict[str, str]]:
     Nothing of the file is believed: no array is built that the bytes do not hold.
     """
     if len(data) < LENGTH.size:
-        raise FileError("this file is too short to be of this format")
+        raise FileError("this is not a safetensors file: it is too short")
     (length,) = LENGTH.unpack_from(data)
     if length > min(HEADER, len(data) - LENGTH.size):
-        raise FileError(f"the header of this file would have {length} bytes")
+        raise FileError(f"this is not a safetensors file: its header would have {length} bytes")
     body = memoryview(data)[LENGTH.size + length :]
     try:
         header = json.loads(data[LENGTH.size : LENGTH.size + length].decode())
     except (ValueError, RecursionError) as problem:
-        raise FileError(f"the header of this file is no JSON: {problem}") from None
+        raise FileError(f"this is not a safetensors file: its header is no JSON: {problem}") from None
     if not isinstance(header, dict):
-        raise FileError("the header of this file has no names")
+        raise FileError("this is not a safetensors file: its header has no names")
     meta = header.pop(META, {})
     if not (isinstance(meta, dict) and all(isinstance(text, str) for text in meta.values())):
         raise FileError("what this file says of itself is no text")

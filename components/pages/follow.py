@@ -16,11 +16,12 @@ from werkzeug.exceptions import BadRequest
 from components.language.scene import WrongValue
 from components.training import store
 from components.training.line import NOTHING, Line, Trust, is_ticket
-from components.web.budget import Busy
+from components.web.budget import Busy, guessed
 
 GRACE = 6.0  # seconds for the workers' signs of life when the store, or the machine, is back
 LONGEST = 10_000  # bytes of a question
 LATEST = 10**9  # step
+LOST = '{"end": {"state": "lost"}}'  # also the answer to a ticket that nobody has
 
 
 class Follow:
@@ -69,6 +70,8 @@ def add_routes(server: Flask, line: Line, workers: Any) -> None:
 def answer(follow: Follow, ticket: str) -> Response:
     """204 if nothing is new."""
     text = follow.told(_known(ticket), **question())
+    if text == LOST:
+        guessed()
     reply = Response(text, 200 if text else 204, content_type="application/json")
     reply.headers["Cache-Control"] = "no-store"
     return reply

@@ -24,7 +24,9 @@ from components.training.line import Line, Refused
 from components.training.worker import Local
 from components.web.budget import TRAINING, Busy, work
 from components.web.clients import client
+from learning.parts import LARGEST_FILE
 
+MAX_BYTES: dict[str, Any] = {"data-max-bytes": str(LARGEST_FILE)}  # of an upload, for the page
 PANEL, TRAIN, STOP, BAR, WORDS = "train-panel", "train", "train-stop", "train-bar", "train-words"
 ASKED, TOLD = "data-asked", "data-told"  # of the panel: what the page asks, what it is told
 WRONG = "Nothing is trained yet: see what the fields say."
@@ -52,7 +54,7 @@ class Panel:
             html.Div([_field(number) for number in jobs.NUMBERS], className="fields"),
             element("div", {"class": "until", "inert": True}, callbacks()),
             html.Div(id="react-entry-point", hidden=True),
-            html.Div(className="files"),
+            html.Div(className="files", **MAX_BYTES),
         ]
         return html.Details(parts, className="training")
 

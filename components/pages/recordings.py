@@ -1,14 +1,15 @@
 """Recordings that a reader opens: the panel beside the scene that shows them, and their routes.
 
-A file is measured and reduced when it comes. Only that is kept, as long as runs are, under the hash of its
-contents, and who has the link sees it.
+A file is measured and reduced when it comes. Only that is kept, as long as runs are, under a random key: only
+its uploader and those who have the link can see or delete it. Two uploads of one file are two recordings.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
+import secrets
 import threading
+from typing import Any
 
 from dash import html
 from flask import Flask, Response, jsonify, request
@@ -19,7 +20,8 @@ from components.scenes.model.build import SHIPPED
 from components.training import runs, store
 from components.web.budget import Busy, work
 from components.web.clients import client
-from components.web.security import body
+from components.web.memory import give_back
+from components.web.security import body, from_own_page
 from learning import shipped
 from learning.parts import LARGEST_FILE
 from learning.recording.digest import Digest, digest, from_digest, to_file
@@ -27,7 +29,7 @@ from learning.recording.recording import from_file
 from learning.recording.report import to_csv, to_json
 from learning.safetensors import FileError
 
-BYTES = "application/octet-stream"  # a form of another site cannot send it
+MAX_BYTES: dict[str, Any] = {"data-max-bytes": str(LARGEST_FILE)}  # of an upload, for the page
 NORMS = 200  # of a recording that is measured here; the command line knows no such bound
 WAIT = 5  # seconds until it is worth a try again: the largest takes ten
 WORDS = 200  # characters of what is wrong with a file, which may quote it
@@ -46,14 +48,13 @@ def tree(scene: Scene) -> html.Section | None:
     if scene.slug != SCENE.slug:
         return None
     return html.Section(
-        [html.H2("Your own model"), html.Div(className="files recordings")], className="training"
+        [html.H2("Your own model"), html.Div(className="files recordings", **MAX_BYTES)], className="training"
     )
 
 
 def opened() -> Response:
     """Measure and keep the recording in the body; the choices that show it."""
-    if request.mimetype != BYTES:
-        raise WrongValue("recording", f"a recording is sent as {BYTES}", BYTES)
+    from_own_page("recording")
     request.max_content_length = LARGEST_FILE
     data = body(cache=False)
     if not ONE.acquire(blocking=False):  # to wait would hold the place of a picture that takes no time
@@ -64,6 +65,7 @@ def opened() -> Response:
             return jsonify(choices={"own": kept(found, client=client(request)), "norm": "1"})
     finally:
         ONE.release()
+        give_back()  # what the arrays of a file took, of which the digest is a small part
 
 
 def measured(data: bytes) -> Digest:
@@ -82,7 +84,7 @@ def kept(found: Digest, *, client: str) -> str:
     """Store a digest; its key. Raises WrongValue where that cannot be."""
     data = to_file(found)
     try:
-        return runs.keep(hashlib.sha256(data).hexdigest()[:16], data, client=client)
+        return runs.keep(secrets.token_hex(16), data, client=client)
     except store.Away:
         words = "recordings cannot be stored at the moment"
         raise WrongValue("recording", words, "try again in a while") from None
@@ -90,6 +92,7 @@ def kept(found: Digest, *, client: str) -> str:
 
 def deleted(name: str) -> Response:
     """Let a recording go, on the wish of somebody who has its link."""
+    from_own_page("recording")
     with work():
         _found(name)  # what is no recording stays
         try:

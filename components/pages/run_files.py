@@ -17,12 +17,11 @@ from components.training.jobs import CHOICE, RESULTS, trainable
 from components.training.recipes import fitting, shown
 from components.web.budget import work
 from components.web.clients import client
-from components.web.security import body
+from components.web.security import BYTES, body, from_own_page
 from components.web.server import find, once
 from learning.film import Film, FilmError, from_json, from_npz, json_text, key, to_npz, weights_text
 from learning.parts import LARGEST_FILE
 
-BYTES = "application/octet-stream"  # a form of another site cannot send it
 WORDS = 200  # characters of what is wrong with a file, which may quote it
 ONE = threading.Lock()  # one file is unpacked at a time: what this takes does not add up
 
@@ -77,8 +76,7 @@ def opened(slug: str) -> Response:
     scene = find(slug)
     if scene.training is None:
         raise WrongValue("slug", "this scene shows no runs", trainable())
-    if request.mimetype != BYTES:
-        raise WrongValue("film", f"a film is sent as {BYTES}", BYTES)
+    from_own_page("film")
     request.max_content_length = LARGEST_FILE
     data = body(cache=False)  # which may take as long as the client likes
     with work():

@@ -21,7 +21,7 @@ from learning.film import Film, FilmError, from_npz, key, to_npz
 from learning.safetensors import FileError
 
 KEPT_DAYS = 30
-KEY = re.compile("[0-9a-f]{16}")
+KEY = re.compile("[0-9a-f]{16}|[0-9a-f]{32}")  # of contents; drawn at random
 LARGEST = 500 * 2**20  # bytes of all films
 HALF = 0.5
 SMALLEST = 2**17  # bytes that a film counts for at least, which bounds their number
@@ -30,6 +30,10 @@ SHELF = "shelf"
 ENTRY = {"size", "client", "trained", "since"}
 
 Shelf = dict[str, dict[str, Any]]
+
+
+class UnknownKey(WrongValue):
+    """A key under which nothing is kept: it is too old, or a guess."""
 
 
 def save(film: Film, *, client: str = "", trained: bool = False) -> str:
@@ -60,14 +64,14 @@ def read(stored: Stored) -> Any:
     """What the bytes of a key say. Raises WrongValue as `load`."""
     name, run = stored.choice, stored.key
     if not KEY.fullmatch(run):
-        raise WrongValue(name, f"{name}={run[:40]!r} is not the key of a run", "16 digits, 0-9 and a-f")
+        raise WrongValue(name, f"{name}={run[:40]!r} is not the key of a run", "16 or 32 digits, 0-9 and a-f")
     try:
         data = store.films().get(_place(run))
     except store.Away:
         raise WrongValue(name, "what was opened or trained cannot be reached now", "try again") from None
     if data is None:
         gone = f"{name} {run} is not here, or no longer: it is kept {KEPT_DAYS} days"
-        raise WrongValue(name, f"{gone}; open its file, or train again", "a key that is kept")
+        raise UnknownKey(name, f"{gone}; open its file, or train again", "a key that is kept")
     try:
         return stored.read(data)
     except (FilmError, FileError) as problem:  # of another kind or version, say

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 from flask import Blueprint, Flask, Response, current_app, jsonify, request
 
+from components.training.runs import UnknownKey
 from components.web.clients import client
 
 BURST, REFILL = 20.0, 0.25  # seconds of one processor
@@ -30,6 +31,7 @@ PLACES, FEW, AT_ONCE = 6, 2, 2  # threads that wait or work; for those who owe h
 EACH = 0.5  # seconds that a place counts, until it is known what it has cost
 CROWD = "There is a lot to do at the moment"
 CLIENTS = 10_000  # that are remembered
+GUESS = 0.1  # seconds that an unknown key costs: 200 guesses at once, then 2.5 a second
 TRAINING = 0.5  # what it costs to ask for a training, in seconds: others do the work
 UNTOLD = "requests come through a proxy: set TRUSTED_PROXIES, or all who do count as one client"
 
@@ -87,11 +89,16 @@ class Budget:
                 self.working.remove(who)
                 self._call()
 
+    def check(self, who: str) -> float:
+        """What a client owes. Raises Busy for one that has no budget left."""
+        owed = self.owed(who)
+        if owed >= BURST:
+            raise Busy(429, "This address has asked for a lot", (owed - BURST) / REFILL)
+        return owed
+
     def _enter(self, who: str) -> Place:
         with self.lock:
-            owed = self.owed(who)
-            if owed >= BURST:
-                raise Busy(429, "This address has asked for a lot", (owed - BURST) / REFILL)
+            owed = self.check(who)
             if len(self.waiting) + len(self.working) >= (PLACES if owed < BURST / 2 else FEW):
                 self._make_room(who)
             place = Place(who)
@@ -149,8 +156,21 @@ def refuse(routes: Flask | Blueprint) -> None:
 @contextmanager
 def work(price: float = 0.0) -> Iterator[None]:
     """Work for the client of this request. Raises Busy."""
-    with current_app.extensions["budget"].turn(client(request), price):
-        yield
+    owed, who = current_app.extensions["budget"], client(request)
+    with owed.turn(who, price):
+        try:
+            yield
+        except UnknownKey:
+            owed.charge(who, GUESS)
+            raise
+
+
+def guessed() -> None:
+    """Charge the client of this request for a ticket that nobody has. Raises Busy, and never waits."""
+    owed, who = current_app.extensions["budget"], client(request)
+    with owed.lock:
+        owed.check(who)
+    owed.charge(who, GUESS)
 
 
 def refused(busy: Busy) -> Response:

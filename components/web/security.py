@@ -18,6 +18,7 @@ from components.settings import Settings
 
 LONGEST_PATH, LONGEST_QUERY = 300, 8_000  # characters as sent; gunicorn takes 8,190 for the whole line
 LARGEST_BODY = 2**20  # bytes; a film's file may have more
+BYTES = "application/octet-stream"  # a form of another site cannot send it
 HEALTH = "/healthz"  # what watches the server asks here, by whatever name it has for it
 EMBED = "/embed/"  # what stands below may stand in a frame of any page
 # What a figure fetches. In a sandboxed frame it has no origin: public, without credentials.
@@ -84,7 +85,7 @@ def headers(answer: Response) -> Response:
 
 def known(hosts: tuple[str, ...]) -> None:
     """400 for a host that is not ours: links in the answer would lead there. Health has any."""
-    if hosts and request.path != HEALTH and not host_is_trusted(request.host, hosts):
+    if hosts and request.path != HEALTH and not host_is_trusted(request.host.lower(), hosts):
         raise WrongValue("Host", "this server has another name", list(hosts))
 
 
@@ -95,6 +96,21 @@ def bounded() -> tuple[Response, int] | None:
     if len(request.query_string) > LONGEST_QUERY:
         return too_large("query", LONGEST_QUERY, 414)
     return None
+
+
+def from_own_page(what: str) -> None:
+    """400 for a POST that a page of another site could have its visitor send. Raises WrongValue.
+
+    A form cannot have this content type, and a script of another site must ask first, which nothing allows.
+    What a browser says of the page that asks is checked as well.
+    """
+    if request.mimetype != BYTES:
+        raise WrongValue(what, f"this needs the content type {BYTES}", BYTES)
+    site = request.headers.get("Sec-Fetch-Site")
+    origin = request.headers.get("Origin")
+    foreign = origin is not None and origin.partition("://")[2].lower() != request.host.lower()
+    if site not in (None, "same-origin", "none") or (site is None and foreign):
+        raise WrongValue(what, "this is for the explorer's own pages, not for those of another site", "")
 
 
 def body(*, cache: bool = True) -> bytes:

@@ -17,6 +17,7 @@ from geometry import selection
 from geometry.angles import angles
 from geometry.ellipsoid import lengths, shorter
 from learning.recording.recording import KINDS, Norm, Recording
+from learning.safetensors import FileError
 
 Array = np.ndarray
 FLAT = 0.01  # of the longest semi-axis: what is shorter counts as flat
@@ -110,7 +111,14 @@ def measured(recording: Recording, tell: Callable[[int], None] = lambda done: No
 
 
 def row(norm: Norm) -> Row:
-    """The numbers of COLUMNS for one norm."""
+    """The numbers of COLUMNS for one norm.
+
+    Raises FileError for numbers beyond single precision: their squares could overflow, and a decomposition
+    of what is not finite may never end.
+    """
+    largest = max(float(np.abs(part).max()) for part in (norm.x, norm.gamma, norm.beta))
+    if largest > np.finfo(np.float32).max:
+        raise FileError(f"{norm.path!r} has numbers that are too large to be measured")
     blocks = norm.blocks(norm.x)
     size, means = np.linalg.norm(blocks, axis=(-2, -1)), blocks.mean(axis=-1)
     centred = blocks - means[..., None]

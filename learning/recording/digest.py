@@ -64,9 +64,28 @@ class Digest:
 
 
 def digest(recording: Recording, tell: Callable[[int], None] = lambda done: None) -> Digest:
-    """The numbers and the coordinates of a recording. tell: as in `measured`."""
-    norms = [reduced(norm) for norm in recording.norms]
-    return Digest(recording.name, measured(recording, tell), norms, recording.words, recording.skipped)
+    """The numbers and the coordinates of a recording. tell: as in `measured`.
+
+    Raises FileError for a norm whose numbers are too large to be measured in double precision, or to be shown
+    in single precision.
+    """
+    try:
+        with np.errstate(all="ignore"):  # what overflows is refused below
+            rows, norms = measured(recording, tell), [reduced(norm) for norm in recording.norms]
+    except np.linalg.LinAlgError:
+        raise FileError("this recording has numbers that are too large to be measured") from None
+    for norm, row in zip(norms, rows, strict=True):
+        if not _finite(norm, row):
+            raise FileError(f"{row['path']!r} has numbers that are too large to be measured")
+    return Digest(recording.name, rows, norms, recording.words, recording.skipped)
+
+
+def _finite(norm: Reduced, row: Row) -> bool:
+    """Whether all numbers of a norm are finite, also in single precision, in which they are drawn."""
+    numbers = [value for value in row.values() if isinstance(value, float)]
+    with np.errstate(over="ignore"):
+        parts = [np.asarray(part, np.float32) for part in (numbers, norm.points, norm.gain, norm.shift)]
+    return all(np.isfinite(part).all() for part in parts)
 
 
 def reduced(norm: Norm) -> Reduced:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -25,6 +26,7 @@ SHORT = (
     "turn",
     "turn_high",
 )
+FORMULA = {*"=+-@−"}  # signs that begin a formula in a spreadsheet
 LONGEST = 34  # characters of a path; the end says which norm it is
 
 
@@ -71,7 +73,19 @@ def to_csv(rows: Sequence[Row]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" else value
+    """The value; a text that a spreadsheet could run as a formula gets an apostrophe in front.
+
+    Spreadsheets skip white space and invisible characters before the sign; some take a fullwidth sign for
+    its ASCII one, as NFKC does.
+    """
+    if not isinstance(value, str):
+        return value
+    first = next((each for each in unicodedata.normalize("NFKC", value) if _visible(each)), "")
+    return f"'{value}" if first in FORMULA or value[:1] in "\t\r\n" else value
+
+
+def _visible(character: str) -> bool:
+    return not character.isspace() and character.isprintable()
 
 
 def to_json(name: str, rows: Sequence[Row], skipped: Sequence[str] = ()) -> str:

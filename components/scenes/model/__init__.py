@@ -10,9 +10,9 @@ SCENE = Scene(
     order=480,
     choices=(
         Choice("recording", "recording", "trained", SHIPPED),
-        Result("own", "Your recording", of=("recording",), longest=16),
+        Result("own", "Your recording", of=("recording",), longest=32),
         Choice("beside", "beside it", "none", {"none": "nothing"} | BESIDE),
-        Result("other", "Your recording beside it", of=("beside",), longest=16),
+        Result("other", "Your recording beside it", of=("beside",), longest=32),
         Whole("norm", "norm, in the order of depth", 1, min=1, max=NORMS),
         Choice("colour", "colour", "position", COLOURS),
     ),

@@ -12,12 +12,18 @@ from hypothesis import strategies as st
 import app
 from components.pages import recordings
 from components.publish import recordings as commands
+from components.training import runs
+from components.web import security
+from learning.parts import LARGEST_FILE
+from learning.recording.digest import digest
+from learning.recording.digest import to_file as to_file_of_digest
 from learning.recording.recording import Recording, to_file
+from learning.safetensors import from_safetensors, to_safetensors
 from tests.learning.recording.norms import norm, recording
 from tests.learning.recording.test_recording import HOSTILE
 
 DATA = to_file(recording())
-BYTES = {"content_type": recordings.BYTES}
+BYTES = {"content_type": security.BYTES}
 WIDE = norm("wide", n=40, d=200)
 
 
@@ -41,7 +47,7 @@ def test_who_comes_while_another_file_is_measured_is_told_so_at_once(client):
 def test_from_a_file_to_its_picture_and_its_tables(client):
     choices = opened(client, to_file(Recording([*recording().norms, WIDE], "mine"))).json["choices"]
     key = choices["own"]
-    assert len(key) == 16 and choices["norm"] == "1"
+    assert choices["norm"] == "1"
     for norm_, points in (("1", 9), ("3", 40)):
         recipe = client.get(f"/recipe/model?own={key}&norm={norm_}&beside=start").json
         assert recipe["clouds"][0]["points"]["shape"][0] == points
@@ -68,10 +74,91 @@ def test_two_beside_each_other_of_which_one_has_fewer_norms(client):
 def test_it_goes_when_somebody_with_the_link_wants_it_to(client):
     key = opened(client, to_file(recording(norm(seed=5)))).json["choices"]["own"]
     assert client.get(f"/recipe/model?own={key}").status_code == 200
-    assert client.post(f"/recording/{key}/delete").json == {"gone": key}
+    assert client.post(f"/recording/{key}/delete", **BYTES).json == {"gone": key}
     for path in (f"/recipe/model?own={key}", f"/recording/{key}.csv", f"/embed/model?own={key}"):
         assert client.get(path).status_code == 400
-    assert client.post(f"/recording/{key}/delete").status_code == 400
+    assert client.post(f"/recording/{key}/delete", **BYTES).status_code == 400
+
+
+HUGE = {
+    "single precision": ("f4", 3.4e38),
+    "beyond single precision": ("f8", 1e39),
+    "squares overflow": ("f8", 1e200),
+    "double precision": ("f8", 1e308),
+}
+
+
+def with_huge(part, dtype, size, kind="layer_norm"):
+    """The file of a norm one of whose arrays has one huge number."""
+    plain = norm("h", kind)
+    array = getattr(plain, part).astype(dtype)
+    array.flat[0] = size
+    arrays, meta = from_safetensors(to_file(Recording([plain], "huge")))
+    return to_safetensors({**arrays, f"h/{part}": array}, meta)
+
+
+@pytest.mark.parametrize(("dtype", "size"), HUGE.values(), ids=HUGE)
+@pytest.mark.parametrize("kind", ["layer_norm", "rms_norm"])
+@pytest.mark.parametrize("part", ["x", "gamma", "beta"])
+def test_huge_numbers_are_refused_in_one_line_or_shown(client, part, kind, dtype, size):
+    for number in (size, -size):
+        client.application.extensions["budget"].debts.clear()
+        got = opened(client, with_huge(part, dtype, number, kind))
+        if got.status_code == 200:
+            query = f"own={got.json['choices']['own']}"
+            paths = [f"/{place}?{query}" for place in ("recipe/model", "model", "still/model.svg")]
+            assert [client.get(path).status_code for path in paths] == [200, 200, 200]
+        else:
+            assert got.status_code == 400 and "\n" not in got.json["error"]
+            assert "too large to be measured" in got.json["error"]
+
+
+def test_two_uploads_of_one_file_are_two_recordings(client):
+    """Anyone may have the same file, such as that of a public model: it is no key to another's recording."""
+    mine, yours = (opened(client).json["choices"]["own"] for _ in range(2))
+    assert mine != yours and len(mine) == 32
+    assert client.post(f"/recording/{yours}/delete", **BYTES).status_code == 200
+    assert client.get(f"/recipe/model?own={mine}").status_code == 200
+
+
+def test_a_recording_that_was_kept_under_the_hash_of_its_contents_still_opens(client):
+    key = runs.keep("0123456789abcdef", to_file_of_digest(digest(recording())), client="")
+    assert client.get(f"/recipe/model?own={key}").status_code == 200
+    assert client.post(f"/recording/{key}/delete", **BYTES).status_code == 200
+
+
+OTHER_SITES = {
+    "a form": {"content_type": "text/plain"},
+    "no content type": {},
+    "another origin": {**BYTES, "headers": {"Origin": "https://evil.example"}},
+    "a sandboxed page": {**BYTES, "headers": {"Origin": "null"}},
+    "another site": {**BYTES, "headers": {"Sec-Fetch-Site": "cross-site"}},
+    "a neighbouring host": {**BYTES, "headers": {"Sec-Fetch-Site": "same-site"}},
+}
+
+
+@pytest.mark.parametrize("asked", OTHER_SITES.values(), ids=OTHER_SITES)
+def test_no_other_site_deletes_or_uploads(client, asked):
+    key = opened(client).json["choices"]["own"]
+    assert client.post(f"/recording/{key}/delete", **asked).status_code == 400
+    assert client.post("/recording", data=DATA, **asked).status_code == 400
+    assert client.post("/run/spiral", data=b"{}", **asked).json["parameter"] == "film"
+    assert client.get(f"/recipe/model?own={key}").status_code == 200
+
+
+@pytest.mark.parametrize("said", [{"Origin": "http://LOCALHOST"}, {"Sec-Fetch-Site": "same-origin"}])
+def test_the_explorers_own_page_deletes(client, said):
+    key = opened(client).json["choices"]["own"]
+    assert client.post(f"/recording/{key}/delete", headers=said, **BYTES).status_code == 200
+
+
+def test_a_text_is_told_to_be_no_safetensors_file(client):
+    assert "not a safetensors file" in opened(client, b"Dear reader, this is a text.\n").json["error"]
+
+
+def test_the_page_knows_the_servers_bound(client):
+    for page in ("/model", "/spiral"):
+        assert f'data-max-bytes="{LARGEST_FILE}"' in client.get(page).text
 
 
 @pytest.mark.parametrize("data", [data for data, _ in HOSTILE.values()], ids=HOSTILE)
@@ -90,7 +177,7 @@ def test_what_is_no_file_of_ours_or_too_large_is_refused(client, monkeypatch):
     monkeypatch.setattr(recordings, "LARGEST_FILE", 100)
     assert opened(client).status_code == 413
     for key in ("0" * 16, "trained", "x"):
-        assert client.post(f"/recording/{key}/delete").status_code == 400
+        assert client.post(f"/recording/{key}/delete", **BYTES).status_code == 400
     assert client.get("/recipe/model?own=0000000000000000").json["parameter"] == "own"
 
 

@@ -222,6 +222,46 @@ def test_an_upload_and_an_order_are_charged(server):
         assert "Try again in" in words
 
 
+KEYS = [
+    "/run/{}.npz", "/run/{}.json", "/run/{}/net", "/recording/{}.csv", "/recipe/model?own={}",
+    "/model?own={}", "/embed/model?own={}", "/still/model.svg?own={}", "/recipe/spiral?run={}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", KEYS)
+def test_a_guess_of_a_key_costs_more_than_its_work(server, path):
+    server.extensions["budget"].clock = Clock()  # nothing is paid back meanwhile
+    client = server.test_client()
+    for k in range(2):
+        assert client.get(path.format(f"{k:016x}")).status_code == 400
+    assert 2 * budget.GUESS <= server.extensions["budget"].owed("127.0.0.1") < 1
+
+
+def test_guesses_are_bounded_for_each_client(server):
+    """A class that opens a link to something that is gone is served: 40 readers, of three questions each."""
+    server.extensions["budget"].clock = Clock()
+    client, octets = server.test_client(), {"content_type": "application/octet-stream"}
+    guesses = [client.post(f"/recording/{k:032x}/delete", **octets).status_code for k in range(250)]
+    found = guesses.index(429)
+    assert (
+        120 <= found <= BURST / budget.GUESS
+        and set(guesses[:found]) == {400}
+        and set(guesses[found:]) == {429}
+    )
+
+
+def test_guesses_of_tickets_are_bounded(server):
+    server.extensions["budget"].clock = Clock()
+    client = server.test_client()
+    guesses = [client.post(f"/training/{k:032x}", json={}).status_code for k in range(250)]
+    found = guesses.index(429)
+    assert (
+        120 <= found <= BURST / budget.GUESS
+        and set(guesses[:found]) == {200}
+        and set(guesses[found:]) == {429}
+    )
+
+
 def test_what_is_kept_or_cheap_is_for_those_who_owe_too(server):
     client = server.test_client()
     assert client.get("/recipe/layernorm?n=7").status_code == 200

@@ -137,5 +137,14 @@ def test_a_report_has_every_number_and_its_definition():
     assert all(told(column, rows[0][column.name]) for column in COLUMNS)
 
 
-def test_a_path_is_no_formula_of_a_spreadsheet():
-    assert to_csv([row(norm(path="=1+1"))]).splitlines()[1].startswith("'=1+1,")
+@pytest.mark.parametrize("before", ["", " ", "  \u00a0", "\t", "\r", "\u3000", "\u200b", "\ufeff"], ids=ascii)
+@pytest.mark.parametrize("sign", "=+-@＝＋－＠−﹢﹣﹦﹫")
+def test_a_path_is_no_formula_of_a_spreadsheet(before, sign):
+    path = f"{before}{sign}1+1"
+    line = to_csv([{**row(norm()), "path": path}]).partition("\n")[2]
+    assert line.lstrip('"').startswith(f"'{path}")
+
+
+@pytest.mark.parametrize("path", ["h.0.ln_1", " h", "ｈ", "1", "π=3"])
+def test_any_other_path_stays_as_it_is(path):
+    assert to_csv([{**row(norm()), "path": path}]).splitlines()[1].startswith(f"{path},")

@@ -72,8 +72,8 @@ def zipped(data):
 BIG = "h.0.ln_1/x"
 HOSTILE = {
     "nothing": (b"", "too short"),
-    "a zip bomb": (zipped(bytes(10**7)), "header of this file would have"),
-    "a pickle": (b"\x80\x04\x95" + bytes(100), "header of this file would have"),
+    "a zip bomb": (zipped(bytes(10**7)), "not a safetensors file: its header would have"),
+    "a pickle": (b"\x80\x04\x95" + bytes(100), "not a safetensors file: its header would have"),
     "a bomb": (struct.pack("<Q", 2**21) + b'{"a":' + b"[" * (2**21 - 5), "no JSON"),
     "truncated": (DATA[:-1], "not where they should be"),
     "more": (DATA + b"\0", "belong to nothing"),
