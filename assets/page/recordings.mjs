@@ -3,23 +3,24 @@
 
 import { h } from "../dom.mjs";
 import { shared } from "../globals.mjs";
+import { asked, upload } from "../player/upload.mjs";
 
 /** @param {HTMLElement} part @param {import("../player/player.mjs").Player} shown the player */
 function offer(part, shown) {
   const place = String(shown.root.dataset.run).replace(/run$/, "recording"), { own, other, recording } = shown.choices;
   const words = h("p", { role: "alert" }, "");
-  /** @param {string} url @param {RequestInit} options */
-  const ask = async (url, options) => {
-    words.textContent = "The file is measured …";
-    const reply = await fetch(url, options).catch(() => null), body = await reply?.json().catch(() => null);
-    words.textContent = reply?.ok ? "" : body?.error ?? "The server does not answer.";
-    return reply?.ok ? body : null;
+  /** Show what is under way, then what went wrong. @param {string} meanwhile @param {Promise<import("../player/upload.mjs").Asked>} request */
+  const told = async (meanwhile, request) => {
+    words.textContent = meanwhile;
+    const found = await request;
+    words.textContent = found.words;
+    return found.answer;
   };
   /** A button that opens a file for a choice. @param {string} title @param {string} choice */
   const opens = (title, choice) => {
     const input = h("input", { type: "file", accept: ".safetensors", hidden: true, onchange: async () => {
       const [file] = input.files ?? [];
-      const answer = file && await ask(place, { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } });
+      const answer = file && await told("The file is measured …", upload(place, file, Number(part.dataset.maxBytes)));
       input.value = "";
       if (answer?.choices) shown.choose(choice === "own" ? answer.choices : { [choice]: answer.choices.own });
     } });
@@ -27,7 +28,7 @@ function offer(part, shown) {
   };
   const link = (/** @type {string} */ kind) => h("a", { href: `${place}/${own || recording}.${kind}`, download: "" }, `.${kind}`);
   const remove = async () => {
-    if (await ask(`${place}/${own}/delete`, { method: "POST" })) shown.choose({ own: "", norm: "1" });
+    if (await told("", asked(`${place}/${own}/delete`, { method: "POST" }))) shown.choose({ own: "", norm: "1" });
   };
   part.replaceChildren(
     ...opens("Open a recording …", "own"), ...opens("Open one beside it …", "other"),

@@ -7,8 +7,13 @@ import { pointCount } from "./link.mjs";
 import { fixed, readout } from "./numbers.mjs";
 import { home } from "../painter/views.mjs";
 
-/** The words of a piece of HTML, where it is more than words. @param {string} html */
-const plain = (html) => (/[<&]/.test(html) ? new DOMParser().parseFromString(html, "text/html").body.textContent ?? "" : html).trim();
+const TAG = /<\/?[a-z][^>]*>/gi, ENTITY = /&(?:#(\d{1,6})|#x([\da-f]{1,5})|([a-z]+));/gi;
+/** @type {Record<string, string>} */ const ENTITIES = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: "\u00a0" };
+
+/** The words of a label's HTML, without its tags. Nothing is parsed as a document: a name of a reader's file may hold anything.
+ * @param {string} html */
+export const plain = (html) => html.replace(TAG, "").replace(ENTITY, (whole, ten, sixteen, name) =>
+  name ? ENTITIES[name] ?? whole : String.fromCodePoint(ten ? Number(ten) : parseInt(sixteen, 16))).trim();
 
 /** Sentences: what and where; what differs from the defaults; the followed point; the readouts; the camera. @param {import("./player.mjs").Player} player @returns {string[]} */
 function sentences(player) {

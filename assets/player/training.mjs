@@ -8,6 +8,7 @@ import { shared } from "../globals.mjs";
 import { h } from "../dom.mjs";
 import { whole } from "./controls.mjs";
 import { poll } from "./poll.mjs";
+import { asked, upload } from "./upload.mjs";
 
 const QUIET = 3000; // milliseconds without an answer after which the page says so
 const LOST = "The server does not answer at the moment. This page goes on asking; the training goes on where it runs.";
@@ -222,18 +223,18 @@ function files(part, shown) {
   const open = h("input", { type: "file", accept: ".npz,.json", hidden: true, onchange: async () => {
     const [file] = open.files ?? [];
     const query = new URLSearchParams(Object.entries(shown.choices).filter(([name, value]) => String(value) !== String(shown.usual[name])));
-    const answer = file && await ask(`${place}/${shown.slug}?${query}`, { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } });
+    const answer = file && await told(upload(`${place}/${shown.slug}?${query}`, file, Number(part.dataset.maxBytes)));
     open.value = "";
     if (answer?.choices) shown.choose({ net: "", ...answer.choices });
   } });
-  /** @param {string} url @param {RequestInit} [options] */
-  const ask = async (url, options) => {
-    const reply = await fetch(url, options).catch(() => null), body = await reply?.json().catch(() => null);
-    words.textContent = reply?.ok ? "" : body?.error ?? "The server does not answer.";
-    return reply?.ok ? body : null;
+  /** Show what went wrong. @param {Promise<import("./upload.mjs").Asked>} request */
+  const told = async (request) => {
+    const found = await request;
+    words.textContent = found.words;
+    return found.answer;
   };
   const carry = async () => {
-    const answer = await ask(`${place}/${run}/net?seed=${seed}`);
+    const answer = await told(asked(`${place}/${run}/net?seed=${seed}`));
     if (answer && await shown.choose({ run: "", net: answer.net })) shown.share();
   };
   const link = (/** @type {string} */ kind) => h("a", { href: `${place}/${run}.${kind}`, download: "" }, `.${kind}`);

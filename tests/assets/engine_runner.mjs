@@ -5,7 +5,7 @@ import { find } from "../../assets/page/search.mjs";
 import { createInterface } from "node:readline";
 import { Binding, paced, query } from "../../assets/guest/binding.mjs";
 import { recipe } from "../../assets/guest/made.mjs";
-import { side } from "../../assets/player/describe.mjs";
+import { plain, side } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
 import { crowds, crowdsOf, legible } from "../../assets/engine/crowds.mjs";
 import * as marks from "../../assets/engine/marks.mjs";
@@ -20,6 +20,7 @@ import { marked } from "../../assets/player/letters.mjs";
 import { readout, rows, typeset } from "../../assets/player/numbers.mjs";
 import * as passages from "../../assets/player/passages.mjs";
 import { pause, poll } from "../../assets/player/poll.mjs";
+import { upload } from "../../assets/player/upload.mjs";
 import { ask } from "../../assets/player/source.mjs";
 import { State } from "../../assets/player/state.mjs";
 import { deep } from "../../assets/painter/plotly/depth.mjs";
@@ -51,7 +52,7 @@ function virtually(act) {
 function script(replies) {
   const asked = [];
   globalThis.fetch = async (url, { body: sent, signal }) => {
-    asked.push({ url, body: sent && JSON.parse(sent) });
+    asked.push({ url, body: typeof sent === "string" ? JSON.parse(sent) : null });
     const reply = replies.shift() ?? "error";
     if (reply === "error") throw new TypeError("Failed to fetch");
     if (reply === "hang") await new Promise((_, no) => signal.addEventListener("abort", () => no(signal.reason)));
@@ -137,6 +138,12 @@ const answers = {
   /** The progress of points at some places in the row, on each of some legs. */
   apart: ({ cases, parts }) => cases.map(([leg, lag]) => parts.map(motion.apart(leg, lag))),
   sides: ({ cameras }) => cameras.map(side),
+  plain: ({ labels }) => labels.map(plain),
+  /** What the page says of a file of some bytes, whose server takes `most`, and how often that was asked. */
+  async upload({ size, most, reply }) {
+    const asked = script([reply]), found = await upload("/recording", { size }, most);
+    return { ...found, asked: asked.length };
+  },
   /** The words of every readout of a recipe. */
   readouts({ recipe, params, progress, followed }) {
     const stages = engine.stages(recipe, params), at = engine.positions(recipe, params, progress);

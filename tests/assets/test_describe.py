@@ -63,3 +63,15 @@ numbers = st.floats(-50, 50)
 )
 def test_only_the_direction_to_what_it_looks_at_counts(node, azimuth, height, far, center):
     assert sides(node, [eye(azimuth, height, far)], center) == sides(node, [eye(azimuth, height)])
+
+
+def test_labels_lose_their_tags_without_a_parser_of_documents(node):
+    labels = {
+        "γ<sub>1</sub>": "γ1",
+        "a &lt; b &amp;&amp; c": "a < b && c",
+        "1 < 2 > 0": "1 < 2 > 0",
+        "&#x27;h&#39; &quot;&nosuch; ": "'h' \"&nosuch;",
+        '<img src=x onerror="alert(1)">h.0': "h.0",
+        "&lt;b&gt;bold&lt;/b&gt;": "<b>bold</b>",
+    }
+    assert node.ask("plain", labels=[*labels]) == [*labels.values()]

@@ -1,0 +1,27 @@
+// @ts-check
+/** Requests about a reader's own files: the upload, its bound, and what goes wrong, in words. */
+
+const SILENT = "The server does not answer.";
+const mebibytes = (/** @type {number} */ bytes) => Math.ceil((bytes / 2 ** 20) * 10) / 10;
+
+/** @typedef {{answer?: any, words: string}} Asked the server's answer, or what went wrong, in words */
+
+/** Send a file. most: the largest that the server takes, in bytes: it may cut off a larger one unheard.
+ * @param {string} url @param {File} file @param {number} most @returns {Promise<Asked>} */
+export async function upload(url, file, most) {
+  const size = `This file has ${mebibytes(file.size)} MB`;
+  if (file.size > most) return { words: `${size}: at most ${mebibytes(most)} MB can be opened here.` };
+  return asked(url, { method: "POST", body: file }, {
+    507: "The server has no room for a file at the moment. Try again later.",
+    413: `${size}: that is more than this server takes.`,
+    0: `The connection broke off while the file was sent. ${size}, which may be more than this server takes; or it does not answer.`,
+  });
+}
+
+/** Ask the server. meant: what a status means where the answer does not say it; 0 stands for none.
+ * @param {string} url @param {RequestInit} [options] @param {Record<number, string>} [meant] @returns {Promise<Asked>} */
+export async function asked(url, options = {}, meant = {}) {
+  const headers = options.method === "POST" ? { "Content-Type": "application/octet-stream" } : undefined; // no form can send it
+  const reply = await fetch(url, { ...options, headers }).catch(() => null), body = await reply?.json().catch(() => null);
+  return reply?.ok && body ? { answer: body, words: "" } : { words: body?.error ?? meant[reply?.status ?? 0] ?? SILENT };
+}

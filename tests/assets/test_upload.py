@@ -1,0 +1,42 @@
+"""What the page says of a reader's file that its server does not take."""
+
+import json
+
+import pytest
+
+from tests.assets.engine import Node
+
+MOST = 34 * 2**20
+SIZE = 3 * 2**20
+WORDS = {
+    "accepted": ({"status": 200, "text": json.dumps({"choices": {}})}, ""),
+    "the server's own words": ({"status": 400, "text": json.dumps({"error": "no"})}, "no"),
+    "a proxy's bound": (
+        {"status": 413, "text": "<h1>413</h1>"},
+        "This file has 3 MB: that is more than this server takes.",
+    ),
+    "another fault": ({"status": 502, "text": "<h1>502</h1>"}, "The server does not answer."),
+}
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+@pytest.mark.parametrize(("size", "shown"), [(MOST + 1, "34.1"), (50 * 2**20, "50")])
+def test_a_file_that_is_too_large_is_not_sent(node, size, shown):
+    got = node.ask("upload", size=size, most=MOST, reply="error")
+    assert got == {"words": f"This file has {shown} MB: at most 34 MB can be opened here.", "asked": 0}
+
+
+@pytest.mark.parametrize(("reply", "words"), WORDS.values(), ids=WORDS)
+def test_an_answer_says_what_is_wrong(node, reply, words):
+    got = node.ask("upload", size=SIZE, most=MOST, reply=reply)
+    assert got["words"] == words and got["asked"] == 1 and ("answer" in got) == (words == "")
+
+
+def test_a_connection_that_is_cut_off_is_told_with_the_size(node):
+    words = node.ask("upload", size=MOST, most=MOST, reply="error")["words"]
+    assert "broke off" in words and "34 MB" in words
