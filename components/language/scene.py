@@ -41,10 +41,12 @@ def whole(name: str, text: str, low: int, high: int) -> int:
 
 
 def short(name: str, text: str, longest: int) -> str:
-    """The text, if it is not too long. Raises WrongValue."""
+    """The text, if it is not too long and is Unicode text. Raises WrongValue."""
     if len(text) > longest:
         words = f"{name} has {len(text)} characters, at most {longest} fit in a link"
         raise WrongValue(name, words, {"longest": longest})
+    if any("\ud800" <= each <= "\udfff" for each in text):
+        raise WrongValue(name, f"{name} has half of a surrogate pair, which is no character", "Unicode text")
     return text
 
 

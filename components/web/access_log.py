@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import quote
 
@@ -43,7 +44,16 @@ def logged(inner: Wsgi, say: Callable[[str], Any]) -> Wsgi:
 
 
 def line(who: str, method: str, path: str, how: str, status: str, size: int, seconds: float) -> str:
-    return f'{who} "{method} {shown(path)} {how}" {status[:3]} {size} bytes {1000 * seconds:.0f} ms'
+    asked = f"{quote(method, safe='')} {shown(path)} {how}"
+    return f'{address(who)} "{asked}" {status[:3]} {size} bytes {1000 * seconds:.0f} ms'
+
+
+def address(who: str) -> str:
+    """An IP address without its zone; "-" for anything else that stood in X-Forwarded-For."""
+    try:
+        return str(ip_address(who.partition("%")[0]))
+    except ValueError:
+        return "-"
 
 
 def shown(path: str) -> str:

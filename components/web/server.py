@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import plotly
 from flask import Blueprint, Flask, Response, current_app, jsonify, request
@@ -123,7 +124,12 @@ def preview(name: str) -> Response:
 
 
 def once(query) -> dict[str, str]:
-    """A query as a mapping; a name given twice is an error."""
+    """The query of this request as a mapping. Raises WrongValue for a name that is given twice, and for bytes
+    that are not UTF-8: Werkzeug would pass them on as the text %FF."""
+    try:
+        unquote_to_bytes(request.query_string).decode()
+    except UnicodeDecodeError:
+        raise WrongValue("query", "the query of this address is not UTF-8", "UTF-8") from None
     return link.once(query.items(multi=True))
 
 

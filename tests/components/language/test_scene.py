@@ -57,6 +57,7 @@ def test_defaults_stand_where_nothing_is_asked():
         ("made", "1234", {"longest": 3}),
         ("text", "123456", {"longest": 5}),
         *[("line", text, {"longest": 6}) for text in ("1234567", "x" * 100_000, "", " ", "\n")],
+        *[(name, "a\ud800", "Unicode text") for name in ("line", "text")],
         *[("heads", text, ["a", "b"]) for text in ("a,c", "a,,b", ",a", "a,", "a,a", ",")],
         ("colour", "1", ["d", "n", "text", "line", "heads", "made", "pick"]),
     ],

@@ -100,6 +100,8 @@ WRONG = [
     ("/still/layernorm.svg?gamma1=99", "gamma1"),
     ("/still/layernorm.svg?progress=nan", "progress"),
     ("/still/layernorm.svg?camera=1,1,1,1,1,1", "camera"),
+    ("/recipe/language?sentence=own&own=a%ED%A0%80", "query"),
+    ("/still/language.svg?sentence=own&own=%FF", "query"),
     ("/still/layernorm.svg?theme=blue", "theme"),
     ("/still/layernorm.svg?theme=dark&theme=light", "theme"),
 ]
