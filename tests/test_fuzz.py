@@ -320,7 +320,7 @@ def test_whatever_a_page_wants_to_see_its_training_goes_on(data):
     ticket = line.join(vars(jobs.order({"slug": "spiral", "choices": SMALL, **ASKED})), owner="", address="")
     wish = data.draw(st.dictionaries(st.sampled_from(known_names("spiral")) | VALUES, VALUES, max_size=3))
     told = answer("POST", f"/training/{ticket}", json={"seen": 0, "look": wish})
-    assert told.json == {"ahead": 0}
+    assert told.json == {"ahead": 0, "worker": False}, "no worker runs here"
     pictures = jobs.Pictures(scenes()["spiral"], scenes()["spiral"].choose(SMALL))
     pictures.look(line.looked(ticket))
     assert pictures.news(FILM)["views"]

@@ -160,9 +160,11 @@ class Task(WSGITask):
 
     def finish(self) -> None:
         super().finish()
-        whole = not self.close_on_finish and not self.chunked_response
+        body = b"".join(self.body)
+        known = self.content_length in (None, len(body))  # a file is sent from where it is, past us
+        whole = known and not self.close_on_finish and not self.chunked_response
         if self.key and whole and shared(self.status, self.response_headers):
-            self.channel.ready.keep(self.key, self.status, self.head, b"".join(self.body))
+            self.channel.ready.keep(self.key, self.status, self.head, body)
 
     def set_close_on_finish(self) -> None:
         """Waitress closes after all that has no length: also after 204 and 304, which have no body."""

@@ -130,7 +130,7 @@ def company():
     """Pairs of roles in one view and the same form → the scenes: over all choices, one at a time. Where axes
     end is no matter of colours, and not found: these recipes are nobody else's."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("components.language.recipe.framed", lambda recipe: (recipe.clouds, recipe.views))
+        patch.setattr("components.language.finish.framed", lambda recipe: (recipe.clouds, recipe.views))
         patch.setattr(recipes, "kept", recipes.Kept())
         return _company()
 

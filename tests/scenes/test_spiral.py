@@ -306,7 +306,7 @@ CLAIMS = {
     "The 20 marked points have turned by more than 90° since step 984, when they passed the origin; on the first "
     "sphere none has.": the_fold,
     "The gradient, too, is at its longest of the drop there: 2.7, against 0.05 in the middle of the plateau.": the_fold,
-    "the marked points bring only 19 % of the fall, the others the rest (this network).": their_share,
+    "the marked points bring only 19 % of the fall (this network).": their_share,
     "Try depth 1 and train it. One normalisation of a linear image of the plane covers less than a half of the "
     "sphere": one_layer,
     "All 32 wait on a plateau at least once.": every_seed_waits,

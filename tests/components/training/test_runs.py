@@ -242,7 +242,7 @@ def test_films_leave_half_of_a_small_disk_to_the_line(small, shelf, monkeypatch,
     for k in range(40):
         save(small, str(k), client=str(k % 3))
     assert 3 < len(shelf()) < 11 and store.films().cache.volume() - before < 0.7 * most
-    assert json.loads(queue.ask(ticket)) == {"ahead": 0}
+    assert json.loads(queue.ask(ticket)) == {"ahead": 0, "worker": False}
     assert any("runs are full" in said for said in caplog.messages)
     assert "runs: full" in health.degraded()
 
