@@ -389,10 +389,10 @@ def test_a_file_too_small_to_compress_is_whole_each_time(served):
     """It is sent from the disk, so it was kept for the next visitor without its body."""
     base, _, _ = served
     small = min((ROOT / "assets").rglob("*.mjs"), key=lambda path: path.stat().st_size)
-    connection = http.client.HTTPConnection(urlsplit(base).netloc, timeout=20)
-    for _ in range(3):
-        connection.request("GET", f"/assets/{small.relative_to(ROOT / 'assets')}")
-        assert connection.getresponse().read() == small.read_bytes()
+    with contextlib.closing(http.client.HTTPConnection(urlsplit(base).netloc, timeout=20)) as connection:
+        for _ in range(3):
+            connection.request("GET", f"/assets/{small.relative_to(ROOT / 'assets')}")
+            assert connection.getresponse().read() == small.read_bytes()
 
 
 @pytest.mark.parametrize("kind", ["half a body", "half a chunk", "half a header"])
