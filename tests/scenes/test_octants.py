@@ -282,7 +282,7 @@ CLAIMS = {
     "Step 0: 48.5 % are right": at_the_beginning,
     "The end of the deepest drop, on the third sphere. The 76 marked points have turned there by more than 90° "
     "since step 1,116; on the second sphere 13 have, on the first none. The gradient does not tell this drop from "
-    "the plateau before: it is longer there, 13.4 at most, than here, 10.2 (this network).": the_drop,
+    "the plateau before: it is longer on the plateau, 13.4 at most, than in the drop, 10.2 at most (this network).": the_drop,
     "19 end with fewer than 99 % of the points right. Of these, 10 had reached 99 % at a checkpoint after step 5,400, before "
     "their loss rose again. The other 9 never reach it. The loss of 4 of them is at rest, "
     "within a factor of 1.26 over the last 500 of the 6,000 steps; that of the other 5 still moves.": failing_seeds,

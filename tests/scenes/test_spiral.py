@@ -230,7 +230,12 @@ def the_fold():
     before = [np.linalg.norm(stages(SEED, step)[3], axis=-1) for step in FILM.steps[shown]]
     crossing = np.min(before, axis=0)[turned()[1] > ACROSS]
     assert crossing.max() < 0.5 * np.median(before[0])  # nearer to the origin than most
+    ends = (FILM.weights[SEED, checkpoint(step)] for step in (drop().start, 1044))
+    early = turns(FILM.network, *ends, FILM.data.points)[1] > ACROSS
+    assert (early & (turned()[1] > ACROSS)).sum() == 15
     said(slopes()[shown].max(), "2.7")
+    assert FILM.steps[shown][slopes()[shown].argmax()] == 1008
+    said(slopes()[shown][-1], "0.03")
     on_plateau = slopes()[checkpoint(plateau().start) : checkpoint(plateau().end) + 1]
     said(np.median(on_plateau), "0.05")
 
@@ -303,9 +308,10 @@ CLAIMS = {
     "the answers are right.": while_it_learns,
     "The peak near step 3,600 is another matter: the loss jumps from 0.01 to 0.88, where the gradient is longer "
     "than anywhere else, and is back below 0.1 after 12 steps.": the_peak,
-    "The 20 marked points have turned by more than 90° since step 984, when they passed the origin; on the first "
-    "sphere none has.": the_fold,
-    "The gradient, too, is at its longest of the drop there: 2.7, against 0.05 in the middle of the plateau.": the_fold,
+    "The 20 marked points have turned by more than 90° since step 984, passing near the origin; on the first sphere "
+    "none has.": the_fold,
+    "by step 1,044, 15 of them have turned. In those steps the gradient, too, is longest: 2.7 at step 1,008, against "
+    "0.05 on the plateau (the median) and 0.03 at the end of the drop.": the_fold,
     "the marked points bring only 19 % of the fall (this network).": their_share,
     "Try depth 1 and train it. One normalisation of a linear image of the plane covers less than a half of the "
     "sphere": one_layer,
