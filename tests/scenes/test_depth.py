@@ -148,7 +148,7 @@ def on_the_sphere():
         np.testing.assert_allclose(np.linalg.norm(x[:, :4], axis=-1), 2, atol=1e-3)
     stream = recipe_of(SCENE).cloud("stream").stages({"gain": 1.0})
     away = [np.linalg.norm(x @ SHOW.T, axis=-1) for x in stream]
-    assert away[0].mean() < 2.5 and away[-1].min() > 2.5
+    assert away[0].max() < 2 and away[-1].min() > 2.5
 
 
 def sizes():
@@ -306,7 +306,7 @@ CLAIMS = {
     "With 64 numbers its curves lie on those of LayerNorm": the_same,
     "has four layers, and its stream has the sizes 1.5, 3.7, 4.3, 8.6 and 10.1": trained_model,
     "Its layers turn a token by 100°, 36°, 26° and 20°.": trained_model,
-    "### Through twelve blocks The tokens start near the sphere and leave it behind.": on_the_sphere,
+    "### Through twelve blocks The tokens start inside the sphere and leave it behind.": on_the_sphere,
     "Let all that the blocks add become twice as large, **size of the branches** 2.": twice,
     "about twice as far": twice,
     "It was 17° and is 17°. Only the first blocks turn more: later the stream has grown "
