@@ -56,7 +56,7 @@ def said(shape, start, stop, dtype="F32"):
     ("data", "words"),
     [
         (b"", "too short"),
-        (struct.pack("<Q", 2**63) + b"{}", "header of this file would have"),
+        (struct.pack("<Q", 2**63) + b"{}", "its header would have"),
         (packed(b"{"), "no JSON"),
         (packed(b"\xff"), "no JSON"),
         (packed(b"[" * 100_000), "no JSON"),

@@ -16,11 +16,10 @@
 
 import { clickable } from "../../engine/marks.mjs";
 import { live, palette, resolve, rgb, shade } from "../colors.mjs";
-import { writeLine, writePoints } from "./buffers.mjs";
+import { byNumbers, fadeMesh, parted, shadeMesh, sharing, writeLine, writeMesh, writePoints } from "./buffers.mjs";
 import { redraw, unseen, within } from "./context.mjs";
 import { SHAPES, deepen } from "./depth.mjs";
 import { layoutCamera, sceneOf } from "./layout.mjs";
-import { byNumbers, fadeMesh, parted, shadeMesh, sharing, writeMesh } from "./meshes.mjs";
 import { guarded, report, wanted } from "./patches.mjs";
 import { picking } from "./picking.mjs";
 import { caught, pulse } from "./pulse.mjs";
