@@ -84,10 +84,7 @@ class Support(Stroke):
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        if self.query:
-            scope.row(self.query, cloud)
-        scope.keys(cloud)
+        check_query(self, scope)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,10 +106,7 @@ class SupportDisc(Mark):
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        if self.query:
-            scope.row(self.query, cloud)
-        scope.keys(cloud)
+        check_query(self, scope)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,10 +128,7 @@ class WeightCurve(Stroke):
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        if self.query:
-            scope.row(self.query, cloud)
-        scope.keys(cloud)
+        check_query(self, scope)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,6 +169,14 @@ class WeightNow(Mark):
         scope.known("glyph", self.glyph, GLYPHS)
         scope.row(self.query, cloud)
         scope.keys(cloud)
+
+
+def check_query(mark: Support | SupportDisc | WeightCurve, scope: Scope) -> None:
+    """Refuse a query that is no row of the mark's cloud, and a cloud that has no keys."""
+    cloud = scope.cloud(mark.cloud)
+    if mark.query:
+        scope.row(mark.query, cloud)
+    scope.keys(cloud)
 
 
 def supporting(mark: Support | SupportDisc, at: Moment) -> Array:
