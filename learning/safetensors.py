@@ -1,90 +1,59 @@
-"""Arrays in a file that is opened without running anything: the safetensors format, as far as it is needed
-here.
-
-Eight bytes: the length of the header, little-endian. The header: JSON, for each array its dtype, shape, and
-where its bytes begin and end; `__metadata__`, texts by name. Then the bytes, C order, little-endian, without
-gaps. Source: the format's own description, huggingface.co/docs/safetensors.
-"""
+"""Safetensors files: read without copying their numbers, and refused in one line where they are broken."""
 
 import json
-import struct
 from collections.abc import Mapping
-from math import prod
-from mmap import mmap
-from typing import Any
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
 
 import numpy as np
+from safetensors import SafetensorError, deserialize, safe_open
+from safetensors.numpy import save
 
 DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8"}
-LENGTH = struct.Struct("<Q")
-HEADER, AXES = 2**22, 8  # bytes of the header, and axes of an array, that are read at most
-META = "__metadata__"
+MAX_HEADER_BYTES, MAX_REASON_LENGTH = 2**22, 200
 
 Arrays = dict[str, np.ndarray]
 
 
 class FileError(ValueError):
-    """A file that is not whole, or none of this format; the message says why."""
+    """A file that is broken or of another format; the message says why."""
 
 
 def to_safetensors(arrays: Mapping[str, np.ndarray], meta: Mapping[str, str] | None = None) -> bytes:
-    """The file of some arrays by name, and texts about them. Raises ValueError for a dtype that is not in
-    DTYPES."""
-    names = {dtype: name for name, dtype in DTYPES.items()}
-    header: dict[str, Any] = {META: dict(meta)} if meta else {}
-    parts, end = [], 0
-    for name, array in arrays.items():
-        dtype = array.dtype.newbyteorder("<").str
-        if dtype not in names:
-            raise ValueError(f"{name} has the dtype {array.dtype}: take one of {', '.join(DTYPES.values())}")
-        parts.append(array.astype(dtype).tobytes())
-        start, end = end, end + len(parts[-1])
-        header[name] = {"dtype": names[dtype], "shape": list(array.shape), "data_offsets": [start, end]}
-    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
-    text += b" " * (-len(text) % LENGTH.size)  # the numbers begin at a multiple of eight
-    return LENGTH.pack(len(text)) + text + b"".join(parts)
+    """The file of some arrays by name, and texts about them."""
+    return save(
+        {name: np.asarray(array, order="C") for name, array in arrays.items()}, dict(meta or {}) or None
+    )
 
 
-def from_safetensors(data: bytes | mmap) -> tuple[Arrays, dict[str, str]]:
-    """The arrays of a file, and the texts about them. Raises FileError for what is not whole or not of this
-    format.
+def from_safetensors(source: bytes | Path) -> tuple[Arrays, dict[str, str]]:
+    """The arrays and the metadata of a file's bytes, or of the file at a path, which is mapped into memory.
 
-    Nothing of the file is believed: no array is built that the bytes do not hold.
+    The arrays are views. Raises FileError; for a path OSError too.
     """
-    if len(data) < LENGTH.size:
-        raise FileError("this is not a safetensors file: it is too short")
-    (length,) = LENGTH.unpack_from(data)
-    if length > min(HEADER, len(data) - LENGTH.size):
-        raise FileError(f"this is not a safetensors file: its header would have {length} bytes")
-    body = memoryview(data)[LENGTH.size + length :]
+    data = source if isinstance(source, bytes) else _mapped(source)
+    start = 8 + int.from_bytes(data[:8], "little")
+    if start > MAX_HEADER_BYTES:
+        raise FileError(f"this is not a safetensors file: its header would have {start - 8} bytes")
     try:
-        header = json.loads(data[LENGTH.size : LENGTH.size + length].decode())
-    except (ValueError, RecursionError) as problem:
-        raise FileError(f"this is not a safetensors file: its header is no JSON: {problem}") from None
-    if not isinstance(header, dict):
-        raise FileError("this is not a safetensors file: its header has no names")
-    meta = header.pop(META, {})
-    if not (isinstance(meta, dict) and all(isinstance(text, str) for text in meta.values())):
-        raise FileError("what this file says of itself is no text")
-    parts = sorted(((_part(name, each), name) for name, each in header.items()), key=lambda part: part[0][0])
-    end, arrays = 0, {}
-    for (start, stop, dtype, shape), name in parts:
-        if start != end or stop > len(body):
-            raise FileError(f"the numbers of {name!r} are not where they should be")
-        arrays[name] = np.frombuffer(body[start:stop], dtype=dtype).reshape(shape)
-        end = stop
-    if end != len(body):
-        raise FileError(f"{len(body) - end} bytes of this file belong to nothing")
-    return {name: arrays[name] for name in header}, meta
+        deserialize(data) if isinstance(data, bytes) else safe_open(source, "numpy")  # refuse a broken header
+        header, body = json.loads(data[8:start]), memoryview(data)[start:]
+        meta = header.pop("__metadata__", None) or {}
+        return {name: _array(body, **entry) for name, entry in header.items()}, meta
+    except (SafetensorError, KeyError, ValueError, OverflowError) as problem:
+        reason = " ".join(str(problem).split())[:MAX_REASON_LENGTH]
+        raise FileError(f"this safetensors file cannot be read: {reason}") from None
 
 
-def _part(name: str, said: Any) -> tuple[int, int, str, tuple[int, ...]]:
-    """Where the bytes of an array begin and end, its dtype and its shape, which fit together."""
-    try:
-        dtype, shape, (start, stop) = DTYPES[said["dtype"]], tuple(said["shape"]), said["data_offsets"]
-    except (KeyError, TypeError, ValueError):
-        raise FileError(f"the header does not say what {name!r} is, or it is no array of ours") from None
-    whole = all(type(number) is int and number >= 0 for number in (*shape, start, stop))
-    if not whole or len(shape) > AXES or stop - start != prod(shape) * np.dtype(dtype).itemsize:
-        raise FileError(f"{name!r} has the shape {shape} in {start} … {stop}, which cannot be")
-    return start, stop, dtype, shape
+def _mapped(path: Path) -> mmap:
+    with path.open("rb") as file:
+        try:
+            return mmap(file.fileno(), 0, access=ACCESS_READ)
+        except ValueError:
+            raise FileError("this file is empty") from None
+
+
+def _array(body: memoryview, dtype: str, shape: list[int], data_offsets: list[int]) -> np.ndarray:
+    if dtype not in DTYPES:
+        raise FileError(f"numbers of the type {dtype} are not read here: take one of {', '.join(DTYPES)}")
+    return np.frombuffer(body[slice(*data_offsets)], DTYPES[dtype]).reshape(shape)

@@ -12,7 +12,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from mmap import mmap
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from jaxtyping import Float, Int
 
 from geometry.norms import layer_norm, rms_norm
 from learning.recording.analysis import FOLDS, Row, measured
-from learning.recording.recording import Norm, Recording, from_file, mapped
+from learning.recording.recording import Norm, Recording, from_file
 from learning.safetensors import FileError, from_safetensors, to_safetensors
 
 Array = np.ndarray
@@ -147,9 +146,9 @@ def to_file(found: Digest) -> bytes:
     return to_safetensors(arrays, {"format": FORMAT, "about": json.dumps(about, ensure_ascii=False)})
 
 
-def from_digest(data: bytes | mmap) -> Digest:
+def from_digest(source: bytes | Path) -> Digest:
     """The digest of `to_file`, which is ours. Raises FileError for a file of something else."""
-    arrays, meta = from_safetensors(data)
+    arrays, meta = from_safetensors(source)
     if meta.get("format") != FORMAT:
         raise FileError("this file is no digest of ours")
     about: dict[str, Any] = json.loads(meta["about"])
@@ -164,6 +163,6 @@ def from_digest(data: bytes | mmap) -> Digest:
 
 def opened(path: str | Path) -> Recording | Digest:
     """What a file of a reader's is, on the reader's own machine. Raises FileError, OSError."""
-    data = mapped(path)
-    is_ours = from_safetensors(data)[1].get("format") == FORMAT
-    return from_digest(data) if is_ours else from_file(data)
+    path = Path(path)
+    is_ours = from_safetensors(path)[1].get("format") == FORMAT
+    return from_digest(path) if is_ours else from_file(path)

@@ -7,7 +7,6 @@ metadata `format` and `about`, a JSON text. Nothing of a file is believed.
 from __future__ import annotations
 
 import json
-import mmap
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -146,9 +145,9 @@ def to_file(recording: Recording) -> bytes:
     return to_safetensors(arrays, {"format": FORMAT, "about": json.dumps(about, ensure_ascii=False)})
 
 
-def from_file(data: bytes | mmap.mmap) -> Recording:
+def from_file(source: bytes | Path) -> Recording:
     """The recording of `to_file`. Raises FileError for a file of something else, in one line."""
-    arrays, meta = from_safetensors(data)
+    arrays, meta = from_safetensors(source)
     if meta.get("format") != FORMAT:
         raise FileError("this file is no recording of ours")
     about = said(meta.get("about", ""))
@@ -178,16 +177,7 @@ def _norm(said: Mapping[str, Any], arrays: Arrays) -> Norm:
 
 def opened(path: str | Path) -> Recording:
     """The recording of a file. Raises FileError, OSError."""
-    return from_file(mapped(path))
-
-
-def mapped(path: str | Path) -> mmap.mmap:
-    """The bytes of a file, which are read when they are wanted. Raises FileError, OSError."""
-    with open(path, "rb") as file:
-        try:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except ValueError:
-            raise FileError("this file is empty") from None
+    return from_file(Path(path))
 
 
 def said(text: str) -> Mapping[str, Any]:

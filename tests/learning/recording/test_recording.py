@@ -71,12 +71,12 @@ def zipped(data):
 
 BIG = "h.0.ln_1/x"
 HOSTILE = {
-    "nothing": (b"", "too short"),
+    "nothing": (b"", "too small"),
     "a zip bomb": (zipped(bytes(10**7)), "not a safetensors file: its header would have"),
     "a pickle": (b"\x80\x04\x95" + bytes(100), "not a safetensors file: its header would have"),
-    "a bomb": (struct.pack("<Q", 2**21) + b'{"a":' + b"[" * (2**21 - 5), "no JSON"),
-    "truncated": (DATA[:-1], "not where they should be"),
-    "more": (DATA + b"\0", "belong to nothing"),
+    "a bomb": (struct.pack("<Q", 2**21) + b'{"a":' + b"[" * (2**21 - 5), "recursion limit"),
+    "truncated": (DATA[:-1], "not fully covered"),
+    "more": (DATA + b"\0", "not fully covered"),
     "weights": (safetensors.numpy.save({"w": np.zeros(3)}), "no recording of ours"),
     "a billion vectors": (
         to_file(recording()).replace(b'"shape":[9,6],"data', b'"shape":[999999999,6],"data', 1),
