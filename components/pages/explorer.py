@@ -61,8 +61,8 @@ class Explorer(Dash):
             head = [front_preview("story", "story", long.lead), module(place.asset("page/story.mjs"))]
             return answer(200, f"{long.title} · Normscape", head, self._story(place), place, lead=long.lead)
         if slug in shell.PAGES:
-            kept = current_app.extensions["kept"]
-            main = kept.made(("words", place.root), lambda: written(words.page(place)).encode()).decode()
+            cached = current_app.extensions["answers"]
+            main = cached(("words", place.root), lambda: written(words.page(place)).encode()).decode()
             head = front_preview("words", slug, words.LEAD)
             return answer(200, f"{words.TITLE} · Normscape", head, Markup(main), place, lead=words.LEAD)
         if slug not in scenes():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from threading import Condition
 from typing import Any
 
 import numpy as np
+from cachetools import LRUCache, cached
 
 from components.language.finish import finished
 from components.language.link import State, parse
@@ -21,37 +21,22 @@ from learning.film import Film, FilmError, score
 from learning.models import Model
 from learning.weights import network_of
 
-KEPT = 8  # recipes of a process, some MB at most each: links differ in all else more than in choices
-
-
-class Kept:
-    """The recipes that were asked for last. They never change; safe for threads."""
-
-    def __init__(self) -> None:
-        self.known: OrderedDict[Hashable, Recipe] = OrderedDict()
-        self.lock = threading.Lock()
-
-    def get(self, key: Hashable, make: Callable[[], Recipe]) -> Recipe:
-        with self.lock:
-            recipe = self.known.pop(key, None)
-        recipe = recipe or make()
-        with self.lock:
-            self.known[key] = recipe
-            while len(self.known) > KEPT:
-                self.known.popitem(last=False)
-        return recipe
-
-
-kept = Kept()
+MAX_CACHED_RECIPES = 8  # of a process, some MB each at most: links differ in choices less than in all else
 
 
 def built(scene: Scene, choices: Choices) -> Recipe:
     """The recipe of a scene for its choices. Raises WrongValue."""
-    if scene.private(choices):
-        return _built(scene, choices)
-    return kept.get(
-        (scene.slug, scene.build, scene.training, *choices.items()), lambda: _built(scene, choices)
-    )
+    return _built(scene, choices) if scene.private(choices) else cached_recipe(scene, choices)
+
+
+def _key(scene: Scene, choices: Choices) -> Hashable:
+    return scene.slug, scene.build, scene.training, *choices.items()
+
+
+@cached(LRUCache(MAX_CACHED_RECIPES), key=_key, condition=Condition())
+def cached_recipe(scene: Scene, choices: Choices) -> Recipe:
+    """The recipe for choices that many may ask for; who asks at the same time waits for the first."""
+    return _built(scene, choices)
 
 
 def _built(scene: Scene, choices: Choices) -> Recipe:

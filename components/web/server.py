@@ -1,6 +1,7 @@
 """The HTTP routes beside Dash: recipes, still pictures, the drawing library, health. All are GET.
 
-What takes the processor for long is made in its turn (`budget`), and what many ask for is kept (`kept`).
+What takes the processor for long is made in its turn (`budget`), and what many ask for is cached
+(`answer_cache`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from components.language.scene import Choices, Scene, WrongValue, scenes
 from components.training import health
 from components.training.recipes import built
 from components.web import budget, encodings, stills
-from components.web.kept import Kept
+from components.web.answer_cache import answer_cache
 from components.web.security import HEALTH
 from learning import shipped
 
@@ -65,7 +66,7 @@ def add_figures(routes: Flask | Blueprint) -> None:
 def keep(server: Flask) -> None:
     """Room for what is asked for again."""
     stills.keep_stills(server)
-    server.extensions["kept"] = Kept()
+    server.extensions["answers"] = answer_cache()
 
 
 class UnknownScene(WrongValue):
@@ -91,13 +92,13 @@ def recipe(slug: str) -> Response:
 
 
 def made(key: Hashable, make: Callable[[], str]) -> bytes:
-    """What is kept under a key; else it is made, which is work, and kept, unless the key is None."""
+    """The cached answer, or one computed within the client's budget, cached unless the key is None."""
 
     def worked() -> bytes:
         with budget.work():
             return make().encode()
 
-    return current_app.extensions["kept"].made(key, worked)
+    return worked() if key is None else current_app.extensions["answers"](key, worked)
 
 
 def packed(scene: Scene, choices: Choices) -> str:

@@ -27,13 +27,15 @@ from components.language.link import THEMES
 from components.language.scene import Scene, WrongValue, scenes
 from components.training import store
 from components.training.recipes import state_of
+from components.web.answer_cache import answer_cache
 from components.web.budget import work
-from components.web.kept import Kept
 
 ROOT = Path(__file__).parents[2]
 DRAWN_FROM = ("components/**/*.py", "geometry/**/*.py", "learning/**/*.py", "films/*", "normscape/films/*")
 DRAWN_BEFORE = ROOT / "cards"  # the pictures that an image has
-MOST = 16 * 2**20  # bytes kept by a process; those of the gallery are half a megabyte, previews 2.5
+MAX_STILL_BYTES = (
+    16 * 2**20
+)  # bytes cached by a process; those of the gallery are half a megabyte, previews 2.5
 MONTH = 30 * 86400.0  # seconds that a card is in the store
 PATIENCE = 0.2  # seconds for an answer of the store, which spares a drawing of about as long
 SVG, PNG = "image/svg+xml; charset=utf-8", "image/png"
@@ -43,9 +45,9 @@ Wanted = tuple[str, Scene, dict[str, str], Draw]  # kind, scene, query, and what
 
 @dataclass(frozen=True)
 class Shelf:
-    """What a process keeps. One draws at a time."""
+    """The pictures that a process has cached. One is drawn at a time."""
 
-    kept: Kept = field(default_factory=lambda: Kept(MOST))
+    cached: Callable[..., bytes] = field(default_factory=lambda: answer_cache(MAX_STILL_BYTES))
     drawing: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -89,7 +91,7 @@ def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
         with nullcontext() if free else work(), shelf.drawing:
             return shared(kind, scene, query, make) if before else make(scene, query)
 
-    return shelf.kept.made(key, worked)
+    return worked() if key is None else shelf.cached(key, worked)
 
 
 def shared(kind: str, scene: Scene, query: Mapping[str, str], make: Draw) -> bytes:

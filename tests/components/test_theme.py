@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cachetools import LRUCache
 
 from components.language.marks import color_of
 from components.language.scene import WrongValue, scenes
@@ -131,7 +132,7 @@ def company():
     end is no matter of colours, and not found: these recipes are nobody else's."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("components.language.finish.framed", lambda recipe: (recipe.clouds, recipe.views))
-        patch.setattr(recipes, "kept", recipes.Kept())
+        patch.setattr(recipes.cached_recipe, "cache", LRUCache(1))
         return _company()
 
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from cachetools import LRUCache
 
 from components.language.scene import WrongValue, scenes
 from components.training import recipes
@@ -28,20 +29,21 @@ def test_links_that_differ_in_all_but_choices_build_once_refused_or_not():
 
 
 def test_no_more_are_kept_than_there_is_room_for(monkeypatch):
-    monkeypatch.setattr(recipes, "kept", recipes.Kept())
-    monkeypatch.setattr(recipes, "KEPT", ROOM)
+    monkeypatch.setattr(recipes.cached_recipe, "cache", LRUCache(ROOM))
     scene = replace(
         scenes()["stretch"], build=lambda choices: scenes()["stretch"].build(choices | {"n": "24"})
     )
     for k in range(3 * ROOM):
         built(scene, {"n": str(k)})
-    assert len(recipes.kept.known) == ROOM
-    assert [dict(key[3:])["n"] for key in recipes.kept.known] == [str(k) for k in range(2 * ROOM, 3 * ROOM)]
+    assert len(recipes.cached_recipe.cache) == ROOM
+    assert [dict(key[3:])["n"] for key in recipes.cached_recipe.cache] == [
+        str(k) for k in range(2 * ROOM, 3 * ROOM)
+    ]
 
 
 def test_what_one_reader_brings_is_not_kept(monkeypatch):
-    monkeypatch.setattr(recipes, "kept", recipes.Kept())
+    monkeypatch.setattr(recipes.cached_recipe, "cache", LRUCache(ROOM))
     scene = scenes()["spiral"]
     with pytest.raises(WrongValue):
         built(scene, scene.choose({"run": "0123456789abcdef"}))
-    assert not recipes.kept.known
+    assert not recipes.cached_recipe.cache

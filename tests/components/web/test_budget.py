@@ -15,8 +15,8 @@ import app
 from components.pages import panel
 from components.training.line import Line
 from components.web import budget
+from components.web.answer_cache import answer_cache
 from components.web.budget import AT_ONCE, BURST, CLIENTS, FEW, PLACES, REFILL, Budget, Busy
-from components.web.kept import Kept
 from components.web.server import made
 from tests.waiting import until
 
@@ -314,26 +314,32 @@ def test_nobody_waits_while_nobody_works():
         assert not clients.waiting
 
 
-# --- what is kept
+# --- what is cached
 
 
-def test_as_much_is_kept_as_fits_and_what_was_asked_for_last():
-    kept = Kept(100)
-    for key in "abc":
-        assert kept.keep(key, key.encode() * 40) == key.encode() * 40
-    assert kept.get("a") is None and kept.get("b") == b"b" * 40
-    kept.keep("d", b"d" * 40)
-    assert kept.get("c") is None and kept.get("b")
-    kept.keep("large", b"x" * 101)
-    assert kept.get("large") is None and kept.size == 80, "the others stay"
+def test_answers_are_cached_within_some_bytes_and_the_oldest_goes_first():
+    cached, computed = answer_cache(100), []
+
+    def ask(key, size=40):
+        return cached(key, lambda: computed.append(key) or key.encode() * size)
+
+    for key in "abcbb":
+        assert ask(key) == key.encode() * 40
+    assert computed == ["a", "b", "c"], "b is cached, a has gone"
+    ask("d"), ask("b"), ask("c")
+    assert computed == ["a", "b", "c", "d", "c"], "c was asked for before b"
+    assert len(ask("large", 101)) == 505 and "large" not in cached.cache and cached.cache.currsize == 80
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.binary(max_size=60)), max_size=30))
-def test_the_size_is_that_of_what_is_kept(pairs):
-    kept = Kept(100)
-    for key, body in pairs:
-        kept.keep(key, body)
-        assert kept.size == sum(map(len, kept.known.values())) <= 100
+def test_after_a_failure_the_next_one_computes():
+    cached = answer_cache()
+
+    def fail():
+        raise Busy(503, "no", 1)
+
+    with pytest.raises(Busy):
+        cached("key", fail)
+    assert cached("key", lambda: b"made") == b"made"
 
 
 def test_a_class_that_asks_for_the_same_at_once_waits_for_the_first(server):
@@ -357,9 +363,8 @@ def test_a_class_that_asks_for_the_same_at_once_waits_for_the_first(server):
     assert [each.result() for each in answers] == [b"made"] * crowd and len(asked) == 1
 
 
-def test_recipes_are_kept_within_some_bytes(server):
-    kept, client = server.extensions["kept"], server.test_client()
-    kept.most = 2**20
+def test_recipes_are_cached_within_some_bytes(server):
+    server.extensions["answers"] = cached = answer_cache(2**20)
     for seed in range(4):
-        assert client.get(f"/recipe/norms?n=2000&seed={seed}").status_code == 200
-        assert 0 < kept.size <= kept.most
+        assert server.test_client().get(f"/recipe/norms?n=2000&seed={seed}").status_code == 200
+        assert 0 < cached.cache.currsize <= 2**20

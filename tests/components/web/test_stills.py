@@ -14,7 +14,6 @@ from components.language.scene import scenes
 from components.training import store
 from components.web import stills
 from components.web.budget import PLACES
-from components.web.kept import Kept
 from learning.weights import weights_text
 from tests.waiting import until
 
@@ -194,14 +193,3 @@ def test_a_new_version_has_new_names(tmp_path, monkeypatch):
         (tmp_path / "films" / name).write_text(text)
         found.append(stills.version.__wrapped__())
     assert len(set(found)) == 3 and found[-1] == stills.version.__wrapped__()
-
-
-def test_what_is_kept_is_bounded_in_bytes_and_the_oldest_goes():
-    kept = Kept(10)
-    for key in "abc":
-        kept.keep(key, bytes(4))
-    assert kept.get("a") is None and kept.size == 8
-    kept.get("b")
-    kept.keep("d", bytes(4))
-    assert kept.get("c") is None and kept.get("b") and kept.get("d")
-    assert kept.keep("e", bytes(11)) == bytes(11) and kept.get("e") is None and kept.size == 8
