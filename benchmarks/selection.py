@@ -17,7 +17,7 @@ from geometry.clouds import gaussian
 
 SIZES = ((50, 4), (200, 4), (100, 8), (500, 8))
 ROUNDS = 3  # sets of each size
-LARGEST = 5  # dimensions of a hull
+MAX_DIMENSION = 5  # dimensions of a hull
 
 
 def programmes(keys: np.ndarray) -> np.ndarray:
@@ -42,7 +42,7 @@ def main() -> None:
     print("| keys, dimensions | a programme a key, ms | Qhull, ms | ours, ms |\n| --- | --- | --- | --- |")
     for n, d in SIZES:
         ours, found = timed(fates.unbeaten, n, d)
-        ways = {"programmes": programmes} | ({"hull": by_hull} if d <= LARGEST else {})
+        ways = {"programmes": programmes} | ({"hull": by_hull} if d <= MAX_DIMENSION else {})
         others = {name: timed(way, n, d) for name, way in ways.items()}
         for name, (_, theirs) in others.items():
             if not np.array_equal(theirs, found):

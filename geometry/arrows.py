@@ -3,10 +3,10 @@
 import numpy as np
 
 Array = np.ndarray
-WIDTH = 0.4  # of a head, from its middle, in units of its length
-LEAST = 1e-3  # in units of a head: a leg shorter than this is rounding and has no direction
-STEEP = 0.9  # cosine to the third axis from which on barbs are put around the first
-HEAD = {"width": WIDTH, "least": LEAST, "steep": STEEP}  # as the browser is told
+HEAD_WIDTH = 0.4  # of a head, from its middle, in units of its length
+MIN_LEG = 1e-3  # in units of a head: a leg shorter than this is rounding and has no direction
+STEEP_COSINE = 0.9  # cosine to the third axis from which on barbs are put around the first
+HEAD = {"width": HEAD_WIDTH, "least": MIN_LEG, "steep": STEEP_COSINE}  # as the browser is told
 
 
 def with_heads(points: Array, length: float) -> Array:
@@ -26,12 +26,12 @@ def head(piece: Array, length: float) -> Array:
         return points
     legs = np.diff(points, axis=0)
     lengths = np.linalg.norm(legs, axis=1)
-    moved = np.flatnonzero(lengths > LEAST * length)
+    moved = np.flatnonzero(lengths > MIN_LEG * length)
     back = 0 * points[-1]
     if moved.size:
         back = min(length, lengths.sum() / 2) * legs[moved[-1]] / lengths[moved[-1]]
     tip = points[-1]
-    barbs = [tip - back + WIDTH * side for side in sides(back)]
+    barbs = [tip - back + HEAD_WIDTH * side for side in sides(back)]
     return np.array([corner for barb in barbs for corner in (barb, tip)][:-1])
 
 
@@ -41,7 +41,7 @@ def sides(back: Array) -> list[Array]:
         turned = np.array([-back[1], back[0]])
         return [turned, -turned]
     size = float(np.linalg.norm(back)) or 1.0
-    across = np.cross(back, np.eye(3)[0 if abs(back[2]) > STEEP * size else 2])
+    across = np.cross(back, np.eye(3)[0 if abs(back[2]) > STEEP_COSINE * size else 2])
     first = size * across / (float(np.linalg.norm(across)) or 1.0)
     second = np.cross(back, first) / size
     return [first, -first, second, -second]

@@ -9,7 +9,7 @@ from geometry.arrays import Array, constant, namespace, taken
 def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
     """Project on U along the all-ones direction: Πx = x − μ·1, with μ = mean(x).
 
-    A constant vector goes to zero exactly. Source: 002; 004, section 3; mathematics.md, 1.
+    A constant vector goes to zero exactly. Source: projection2025; brody2023, section 3.
     """
     x, back = taken(x)
     y, unit = centered(x)
@@ -35,7 +35,7 @@ def centered(x: Float[Array, "*batch d"]) -> tuple[Float[Array, "*batch d"], Flo
 def centering_matrix(d: int) -> Float[np.ndarray, "{d} {d}"]:
     """Π = I − 11ᵀ/d: (d−1)/d on the diagonal, −1/d elsewhere.
 
-    Source: 004, equation 28.
+    Source: brody2023, equation 28.
     """
     return np.where(np.eye(d) == 1, (d - 1) / d, -1 / d)
 

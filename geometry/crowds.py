@@ -6,10 +6,10 @@ from itertools import product
 
 import numpy as np
 
-FINE = 1000  # cells along each axis: what is in one, or beside it, stands in one place
-SHARE = 50  # one point in so many of all makes a crowd, two at least: fewer meet by chance
-WIDE = 1 << 20  # cells along each axis that a key has room for: farther out nothing is seen
-AROUND = 12  # cells, about a mark: there a crowd has at most half as many others, or it is part of a curve
+CELLS_PER_AXIS = 1000  # cells along each axis: what is in one, or beside it, stands in one place
+CROWD_DIVISOR = 50  # one point in so many of all makes a crowd, two at least: fewer meet by chance
+MAX_CELL_INDEX = 1 << 20  # cells along each axis that a key has room for: farther out nothing is seen
+NEIGHBOURHOOD_CELLS = 12  # about a mark; a crowd with more than half as many others there is part of a curve
 
 
 def crowds(
@@ -23,15 +23,15 @@ def crowds(
     here = np.asarray(points, np.float32).astype(float)
     finite = np.isfinite(here).all(-1)
     here, space = here[finite], (here if space is None else np.asarray(space))[finite]
-    reach = 3 * np.max(high - low) / FINE
-    cells = np.floor((here - low) / (high - low) * FINE).astype(int)
-    size = WIDE ** np.arange(cells.shape[-1])
+    reach = 3 * np.max(high - low) / CELLS_PER_AXIS
+    cells = np.floor((here - low) / (high - low) * CELLS_PER_AXIS).astype(int)
+    size = MAX_CELL_INDEX ** np.arange(cells.shape[-1])
     beside = [int(size @ by) for by in product((-1, 0, 1), repeat=len(size))]
     members: dict[int, list[int]] = {}
     for i, cell in enumerate((cells @ size).tolist()):
         members.setdefault(cell, []).append(i)
     full = sorted((cell for cell, own in members.items() if len(own) > 1), key=lambda c: -len(members[c]))
-    least, found = max(2, len(here) / SHARE), []
+    least, found = max(2, len(here) / CROWD_DIVISOR), []
     for cell in full:
         around = [cell + by for by in beside]
         own = np.array([i for each in around for i in members.get(each, ())])
@@ -44,7 +44,7 @@ def crowds(
         if len(own) < least:
             continue
         place = here[own].mean(0)
-        near = (np.abs((here - place) / (high - low)) * FINE <= AROUND).all(-1).sum()
+        near = (np.abs((here - place) / (high - low)) * CELLS_PER_AXIS <= NEIGHBOURHOOD_CELLS).all(-1).sum()
         if near <= 1.5 * len(own):
             found.append((place, len(own)))
     return sorted(found, key=lambda crowd: -crowd[1])

@@ -8,7 +8,7 @@ from geometry.entries import Entries, Of
 from geometry.pipeline import Affine
 
 Array = np.ndarray
-FLAT = 1e-6  # of the largest slope: a direction with less is one that the map forgets
+FLAT_SLOPE_FRACTION = 1e-6  # of the largest slope: a direction with less is one that the map forgets
 
 
 def nudged(step: Affine, h: float) -> Affine:
@@ -37,4 +37,4 @@ def quotient(m: int, h: float) -> Affine:
 def image_dimension(f: Callable[[Array], Array], x: Array, *, step: float = 1e-4) -> int:
     """In how many directions f goes on from x (d,): the rank of its Jacobian by central differences."""
     slopes = [(f(x + e) - f(x - e)) / (2 * step) for e in step * np.eye(len(x))]
-    return int(np.sum(np.linalg.svd(np.array(slopes))[1] > FLAT))
+    return int(np.sum(np.linalg.svd(np.array(slopes))[1] > FLAT_SLOPE_FRACTION))

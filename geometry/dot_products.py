@@ -1,7 +1,7 @@
 """Dot products of random vectors: their exact laws, of Gaussian vectors and on a sphere.
 
 q and k are independent and alike. On a sphere their cosine alone counts, and its law has one number, the
-dimension m of the space that the sphere is in. Source: 003, sections 3.2 and 5.2; mathematics.md, section 5.
+dimension m of the space that the sphere is in. Source: symmetrize2025, sections 3.2 and 5.2.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ from jaxtyping import Float
 from scipy import special
 
 Array = np.ndarray
-NODES = 1000  # of a quadrature, many more than double precision needs; a test has half of them
+QUADRATURE_NODES = 1000  # of a quadrature, many more than double precision needs; a test has half of them
 
 
 def cosine_density(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
@@ -48,9 +48,9 @@ def gaussian_density(s: Float[Array, " n"], d: int) -> Float[Array, " n"]:
         return special.k0(s) / np.pi
     some = np.where(s > 0, s, 1.0)[:, None]
     far = np.arcsinh(nu / some) + 5  # behind the peak of what is added up, where nothing is left of it
-    t = far * (np.arange(NODES) + 0.5) / NODES
+    t = far * (np.arange(QUADRATURE_NODES) + 0.5) / QUADRATURE_NODES
     logs = nu * (np.log(some / 2) + t) - some * np.cosh(t) + np.log1p(np.exp(-2 * nu * t)) - np.log(2)
-    density = np.exp(special.logsumexp(logs, axis=1) - special.gammaln(d / 2)) * far[:, 0] / NODES
+    density = np.exp(special.logsumexp(logs, axis=1) - special.gammaln(d / 2)) * far[:, 0] / QUADRATURE_NODES
     middle = np.exp(special.gammaln(nu) - special.gammaln(d / 2)) / 2
     return np.where(s > 0, density, middle) / np.sqrt(np.pi)
 
@@ -64,7 +64,7 @@ def shares(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> F
     a = np.asarray(variances, dtype=float)[..., None, :]
     mean = np.sum(a * counts, axis=-1, keepdims=True) / np.sum(counts)
     a = np.divide(a, mean, out=np.zeros_like(a), where=mean > 0)
-    nodes, weights = special.roots_legendre(NODES // 4)
+    nodes, weights = special.roots_legendre(QUADRATURE_NODES // 4)
     v = ((nodes + 1) / 2)[:, None]  # 2u = (v/(1 − v))²: even where one variance is far above the others
     u, du = (v / (1 - v)) ** 2, v / (1 - v) ** 3 * weights[:, None] / 2
     rest = -0.5 * np.sum(counts * np.log1p(u * a), axis=-1, keepdims=True)

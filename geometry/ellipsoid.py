@@ -11,7 +11,7 @@ from geometry.arrays import Array, namespace, one_each, real, taken, widened
 from geometry.centering import center
 from geometry.sphere import to_sphere
 
-HALVINGS = 200  # as often as double precision can be halved between two neighbours, and between one and 0
+BISECTION_STEPS = 200  # enough to reach neighbouring doubles
 
 
 def to_ellipsoid(
@@ -38,7 +38,7 @@ def semi_axes(
     √d times the non-zero singular values of diag(γ)Π (of diag(γ)), descending, and the left
     singular vectors as rows, each up to its sign. There are d−1 axes, and one fewer for every
     zero in γ after the first (d axes, and one fewer for every zero).
-    Source: Riechers, arXiv 2405.04134; mathematics.md, section 1.
+    Source: riechers2024.
     """
     gamma, back = _gain(gamma)
     xp, d = namespace(gamma), gamma.shape[0]
@@ -66,7 +66,7 @@ def lengths(
         return np.sqrt(d * squares[::-1][list(ranks)])
     low, high = squares[:-1][::-1][list(ranks)], squares[1:][::-1][list(ranks)]
     with np.errstate(all="ignore"):  # at a zero of γ, and where two are the same
-        for _ in range(HALVINGS):
+        for _ in range(BISECTION_STEPS):
             middle = (low + high) / 2
             above = np.sum(1 / (squares - middle[:, None]), axis=-1) > 0
             low, high = np.where(above, low, middle), np.where(above, middle, high)

@@ -13,13 +13,13 @@ from scipy.spatial import cKDTree
 from geometry.selection import checked
 
 Array = np.ndarray
-PLACE = (
+FATE_LABELS = (
     2 * np.finfo(float).eps ** 0.5
 )  # of the size of keys: on a sphere, nearer ones have the same scores but for rounding
-NEAR = 1e-9  # a lead, or a distance from an average to the key, that is no more is rounding
-STEPS = 30  # of Newton's method: what it has not shown by then is on an edge, for the linear programme
-SINGULAR = 1e-12  # of the mean curvature: keeps it solvable where keys lie in a flat
-LONGEST = 8.0  # of one step, in units of the spread of scores: far away the quadratic is no guide
+LEAD_TOLERANCE = 1e-9  # a lead, or a distance from an average to the key, that is no more is rounding
+MAX_NEWTON_STEPS = 30  # what is undecided by then lies on an edge: the linear programme decides
+CURVATURE_FLOOR = 1e-12  # of the mean curvature: keeps it solvable where keys lie in a flat
+MAX_NEWTON_STEP = 8.0  # of one step, in units of the spread of scores: far away the quadratic is no guide
 
 
 def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
@@ -36,7 +36,7 @@ def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
     # a power of two, which rounds nothing: what ties goes on doing so
     keys = keys / 2.0 ** np.ceil(np.log2(np.max(np.linalg.norm(keys, axis=-1)) or 1.0))
     copy_of = np.arange(len(keys))
-    for i, j in sorted(cKDTree(keys).query_pairs(PLACE)):
+    for i, j in sorted(cKDTree(keys).query_pairs(FATE_LABELS)):
         copy_of[j] = min(copy_of[j], copy_of[i])
     first, place = np.unique(copy_of, return_inverse=True)
     return _distinct(keys[first])[place]
@@ -46,7 +46,7 @@ def _distinct(keys: Array) -> Array:
     """The same of keys in different places, of size 1/2 to 1."""
     if len(keys) == 1:
         return np.ones(1, dtype=bool)
-    found = (leads(keys, keys) > 0) | (leads(keys - keys.mean(axis=0), keys) > NEAR)
+    found = (leads(keys, keys) > 0) | (leads(keys - keys.mean(axis=0), keys) > LEAD_TOLERANCE)
     left = np.flatnonzero(~found)
     won, lost = newton(keys, left)
     found[left[won]] = True
@@ -67,7 +67,7 @@ def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Boo
     """Of each of the keys ks: whether a query that selects it was found, whether an average of the others."""
     d, m = keys.shape[1], len(ks)
     won, lost, q = np.zeros(m, dtype=bool), np.zeros(m, dtype=bool), np.zeros((m, d))
-    for _ in range(STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         open_ = np.flatnonzero(~won & ~lost)
         if not len(open_):
             break
@@ -75,11 +75,11 @@ def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Boo
         scores = at @ keys.T - np.sum(at * own, axis=-1, keepdims=True)
         scores[np.arange(len(open_)), ks[open_]] = -np.inf  # the others only
         highest = scores.max(axis=-1)
-        won[open_] = highest < -NEAR * np.linalg.norm(at, axis=-1)
+        won[open_] = highest < -LEAD_TOLERANCE * np.linalg.norm(at, axis=-1)
         p = np.exp(scores - highest[:, None])
         p /= p.sum(axis=-1, keepdims=True)
         mean = p @ keys
-        lost[open_] = np.linalg.norm(mean - own, axis=-1) < NEAR
+        lost[open_] = np.linalg.norm(mean - own, axis=-1) < LEAD_TOLERANCE
         q[open_] += damped(keys, p, mean, mean - own)
     return won, lost
 
@@ -89,10 +89,10 @@ def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
     d = keys.shape[1]
     squares = (keys[:, :, None] * keys[:, None, :]).reshape(len(keys), -1)
     curvature = (p @ squares).reshape(-1, d, d) - mean[:, :, None] * mean[:, None, :]
-    ridge = SINGULAR * np.trace(curvature, axis1=1, axis2=2) / d + np.finfo(float).tiny
+    ridge = CURVATURE_FLOOR * np.trace(curvature, axis1=1, axis2=2) / d + np.finfo(float).tiny
     steps = -np.linalg.solve(curvature + ridge[:, None, None] * np.eye(d), gradient[..., None])[..., 0]
     moved = np.max(steps @ keys.T - np.sum(steps * mean, axis=-1, keepdims=True), axis=-1)
-    return steps / np.maximum(1, moved / LONGEST)[:, None]
+    return steps / np.maximum(1, moved / MAX_NEWTON_STEP)[:, None]
 
 
 def programme(keys: Float[Array, "n d"], k: int) -> bool:
@@ -103,4 +103,4 @@ def programme(keys: Float[Array, "n d"], k: int) -> bool:
     found = linprog(aim, A_ub=leads, b_ub=np.zeros(len(others)), bounds=bounds, method="highs")
     if found.status != 0:
         raise RuntimeError(f"HiGHS has not decided key {k}: {found.message}")
-    return bool(found.x[-1] > NEAR)
+    return bool(found.x[-1] > LEAD_TOLERANCE)

@@ -4,7 +4,7 @@ Two points have one image just if the same neurons are on at both, with the same
 which the same are on, those with the weights W_A, keeps its points apart if the rank of W_A is that of the
 space; it goes to one point if the rank is 0; in between, points that differ by what W_A does not see meet.
 Coordinates are orthonormal ones of the surface's space: x (N, n), W (m, n), n = 2 for a circle.
-Source: 003, section 4; Puthawala et al., Globally Injective ReLU Networks (2022), lemma 1.
+Source: symmetrize2025, section 4; Puthawala et al., Globally Injective ReLU Networks (2022), lemma 1.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Array = np.ndarray
 
 FATES = ("apart", "shared", "collapsed")  # of a point: no other has its image; some have; its whole piece
 APART, SHARED, COLLAPSED = range(3)
-SMALL = 1e-9  # of the largest weights: what is less is rounding
+WEIGHT_TOLERANCE = 1e-9  # of the largest weights: what is less is rounding
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ def breaks(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Floa
     cut = np.abs(b) < far
     half = np.arccos(-b[cut] / far[cut])
     every = np.sort(np.concatenate([toward[cut] - half, toward[cut] + half]) % (2 * np.pi))
-    once = every[np.diff(every, prepend=-1) > SMALL]
-    return once[:-1] if len(once) > 1 and once[0] + 2 * np.pi - once[-1] <= SMALL else once
+    once = every[np.diff(every, prepend=-1) > WEIGHT_TOLERANCE]
+    return once[:-1] if len(once) > 1 and once[0] + 2 * np.pi - once[-1] <= WEIGHT_TOLERANCE else once
 
 
 def arcs(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> list[Arc]:
@@ -96,7 +96,7 @@ def shares(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Floa
     found = np.zeros(3)
     pieces = arcs(W, b, radius)
     for arc in pieces:
-        seen = directions(W[arc.on], SMALL * size(W))
+        seen = directions(W[arc.on], WEIGHT_TOLERANCE * size(W))
         if len(seen) == 1:
             angle = np.arctan2(seen[0, 1], seen[0, 0])
             same = [other for other in pieces if (other.on == arc.on).all()]
@@ -126,7 +126,7 @@ def _pieces(W, b, x):
     """For each pattern: itself, which points have it, and the directions that its neurons see."""
     on = x @ W.T + b > 0
     for pattern in np.unique(on, axis=0):
-        yield pattern, (on == pattern).all(-1), directions(W[pattern], SMALL * size(W))
+        yield pattern, (on == pattern).all(-1), directions(W[pattern], WEIGHT_TOLERANCE * size(W))
 
 
 def _on(W, b, radius, angle):

@@ -13,16 +13,16 @@ from functools import cache, lru_cache
 import numpy as np
 from scipy import special
 
-REACH, NODES = (
+QUADRATURE_REACH, QUADRATURE_NODES = (
     40.0,
     4001,
 )  # of the trapezoidal rule, exact to rounding: integrands are analytic, and 0 at its ends
-X = np.linspace(-REACH, REACH, NODES)
-H = 2 * REACH / (NODES - 1)
-LARGEST = (
+QUADRATURE_POINTS = np.linspace(-QUADRATURE_REACH, QUADRATURE_REACH, QUADRATURE_NODES)
+QUADRATURE_STEP = 2 * QUADRATURE_REACH / (QUADRATURE_NODES - 1)
+MAX_DIMENSION = (
     20  # dimensions: internal angles are so small that rounding takes 1e-9 of them at 16, and 1e-6 at 20
 )
-PHI = special.ndtr(X)
+NORMAL_CDF = special.ndtr(QUADRATURE_POINTS)
 
 
 def expected_vertices(n: int, d: int) -> float:
@@ -32,8 +32,8 @@ def expected_vertices(n: int, d: int) -> float:
     d = 3 it is 2 + F/2, F = 2·C(n, 3)·∫Φ(p)ⁿ⁻³ f(p) dp, f of N(0, 1/3) (Efron, Euler).
     Raises ValueError unless n and d are at least 1, and d at most LARGEST.
     """
-    if n < 1 or not 1 <= d <= LARGEST:
-        raise ValueError(f"points are at least 1, dimensions 1 to {LARGEST}: got n = {n}, d = {d}")
+    if n < 1 or not 1 <= d <= MAX_DIMENSION:
+        raise ValueError(f"points are at least 1, dimensions 1 to {MAX_DIMENSION}: got n = {n}, d = {d}")
     if n <= d + 1:
         return float(n)
     terms = [2 * m * special.comb(n, m) * internal(m) * external(m, n) for m in range(d, 0, -2)]
@@ -48,8 +48,8 @@ def unselectable_share(n: int, d: int) -> float:
 @lru_cache(4096)
 def external(m: int, n: int) -> float:
     """Angle outside a regular simplex with n vertices at a face of m: ∫Φ(p)ⁿ⁻ᵐ f(p) dp, f of N(0, 1/m)."""
-    f = np.sqrt(m / (2 * np.pi)) * np.exp(-m * X**2 / 2)
-    return float(H * np.sum(PHI ** (n - m) * f))
+    f = np.sqrt(m / (2 * np.pi)) * np.exp(-m * QUADRATURE_POINTS**2 / 2)
+    return float(QUADRATURE_STEP * np.sum(NORMAL_CDF ** (n - m) * f))
 
 
 @cache
@@ -58,8 +58,8 @@ def internal(m: int) -> float:
 
     E Φ(iZ/√m)ᵐ⁻¹ over a standard Gaussian Z, with Φ(iy) = 1/2 + i/√(2π) ∫₀ʸ exp(t²/2) dt.
     """
-    y = X / np.sqrt(m)
+    y = QUADRATURE_POINTS / np.sqrt(m)
     # exp(−y²/2)·∫₀ʸ exp(t²/2) dt is √2 times Dawson's function: what grows is kept apart
     scaled = np.exp(-(y**2) / 2) / 2 + 1j * special.dawsn(y / np.sqrt(2)) / np.sqrt(np.pi)
     left = np.exp(-(y**2) / 2)  # of the density exp(−X²/2), X = √m·y, once m − 1 such factors are taken out
-    return float(H * np.sum((scaled ** (m - 1)).real * left) / np.sqrt(2 * np.pi))
+    return float(QUADRATURE_STEP * np.sum((scaled ** (m - 1)).real * left) / np.sqrt(2 * np.pi))

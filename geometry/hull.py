@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 from geometry.arrays import Numbers, real
 
 Array = np.ndarray
-FLAT = 1e-10  # of the size of the cloud: what is thinner is rounding
+FLATNESS_TOLERANCE = 1e-10  # of the size of the cloud: what is thinner is rounding
 
 
 def vertices(points: Float[Array, "n d"]) -> Int[Array, "k"]:
@@ -107,7 +107,9 @@ def _flat(points: Array) -> _Flat:
     away = points - origin
     _, sizes, directions = np.linalg.svd(away, full_matrices=False)
     size = float(np.max(np.linalg.norm(away, axis=-1)))
-    rounding = FLAT * size + 8 * float(np.finfo(float).eps) * float(np.max(np.abs(points), initial=0))
+    rounding = FLATNESS_TOLERANCE * size + 8 * float(np.finfo(float).eps) * float(
+        np.max(np.abs(points), initial=0)
+    )
     basis = directions[sizes > rounding * np.sqrt(len(points))]
     return _Flat(origin, basis, away @ basis.T, rounding)
 

@@ -3,7 +3,7 @@
 They agree with `torch.nn.functional`. Vectors are on the last axis. What an input may be: see `arrays`.
 Each raises ValueError for a γ or β without just one number for each coordinate, and for an ε that is not one
 number, 0 or more.
-Source: 002, section 16; mathematics.md, sections 1 and 6.
+Source: projection2025, section 16.
 """
 
 from math import sqrt

@@ -8,7 +8,7 @@ import numpy as np
 
 Array = np.ndarray
 
-NEAREST = 1e-3  # what is nearer than this, or behind the eye, counts as so near
+MIN_EYE_DISTANCE = 1e-3  # what is nearer than this, or behind the eye, counts as so near
 
 
 def sides(forward: Array) -> Array:
@@ -30,5 +30,5 @@ def perspective(points: Array, eye: Array, center: Array) -> tuple[Array, Array]
     if not far > 0:
         raise ValueError("the eye is where it looks: move it away")
     forward, away = way / far, points - eye
-    depth = np.maximum(away @ forward, NEAREST)
+    depth = np.maximum(away @ forward, MIN_EYE_DISTANCE)
     return away @ sides(forward).T / depth[..., None], depth

@@ -215,7 +215,8 @@ class Softmax:
     """x ↦ exp(xᵢ/T) / Σⱼ exp(xⱼ/T) over the coordinates; T = 0 is the argmax, which several may share.
 
     causal: the point k sees its first k + 1 coordinates alone, the others become 0. The temperature is
-    entries without axes. Raises ValueError for another shape, and for a temperature below 0. Source: 004.
+    entries without axes. Raises ValueError for another shape, and for a temperature below 0.
+    Source: brody2023.
     """
 
     temperature: Entries | Numbers = 1.0
@@ -266,7 +267,8 @@ class Branches:
     """x through each of several pipelines, and their results added (`join="sum"`) or side by side ("concat").
 
     The empty pipeline is x: a residual is `Branches((Pipeline(()), block))`. Raises ValueError for no branch,
-    another join, and for results of different widths that are to be added. Source: 002; 003.
+    another join, and for results of different widths that are to be added.
+    Source: projection2025; symmetrize2025.
     """
 
     pipelines: Sequence["Pipeline"]

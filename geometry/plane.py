@@ -4,9 +4,9 @@ import numpy as np
 
 from geometry.arrays import Array
 
-STEEP = 0.95  # of its length: how much of a direction may be upright
-NEARLY = 1e-3  # of a distance: what is less has no direction
-TIE = 1e-6  # between coordinates of a unit vector: rounding does not choose the smallest
+MAX_UPRIGHT_COSINE = 0.95  # of its length: how much of a direction may be upright
+DIRECTION_TOLERANCE = 1e-3  # of a distance: what is less has no direction
+TIE_TOLERANCE = 1e-6  # between coordinates of a unit vector: rounding does not choose the smallest
 
 
 def along(values: Array) -> tuple[float, Array]:
@@ -36,11 +36,11 @@ def edge_on(values: Array, eye: Array) -> Array:
     """
     far, (away, normal) = float(np.linalg.norm(eye)), along(values)
     flat = eye - (eye @ normal) * normal
-    if abs(flat[2]) > STEEP * np.linalg.norm(flat):
+    if abs(flat[2]) > MAX_UPRIGHT_COSINE * np.linalg.norm(flat):
         level = np.array([-normal[1], normal[0], 0.0])
         flat = level * np.where(level @ eye < 0, -1, 1)
     length = float(np.linalg.norm(flat))
-    if not (length > NEARLY * far and abs(away) < far):
+    if not (length > DIRECTION_TOLERANCE * far and abs(away) < far):
         return eye
     return away * normal + np.sqrt(far**2 - away**2) / length * flat
 
@@ -55,7 +55,7 @@ def facing(middle: Array, normal: Array, radius: float, corners: int) -> Array:
         side = np.array([-unit[1], unit[0]])
         return middle + radius * np.stack([0 * side, -side, side])
     sizes = np.abs(unit)
-    across = np.cross(unit, np.eye(3)[np.argmax(sizes <= sizes.min() + TIE)])
+    across = np.cross(unit, np.eye(3)[np.argmax(sizes <= sizes.min() + TIE_TOLERANCE)])
     across /= float(np.linalg.norm(across)) or 1.0
     turn = np.linspace(0, 2 * np.pi, corners + 1)[:, None]
     edge = np.cos(turn) * across + np.sin(turn) * np.cross(unit, across)

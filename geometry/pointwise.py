@@ -35,7 +35,7 @@ _erf, _erfc = _special("erf", special.erf), _special("erfc", special.erfc)
 _sigmoid = _special("sigmoid", special.expit)
 
 
-LEAST = 1e-12  # what a logarithm takes for all that is smaller
+LOG_FLOOR = 1e-12  # what a logarithm takes for all that is smaller
 
 
 def _cubic(x):
@@ -54,7 +54,7 @@ FUNCTIONS = {
     "arcsin": lambda x: namespace(x).asin(namespace(x).clip(x, -1.0, 1.0)),  # rounding may exceed 1
     "arctan": lambda x: namespace(x).atan(x),
     "sqrt": _sqrt,
-    "log10": lambda x: namespace(x).log10(namespace(x).where(x > LEAST, x, LEAST)),
+    "log10": lambda x: namespace(x).log10(namespace(x).where(x > LOG_FLOOR, x, LOG_FLOOR)),
     "relu": lambda x: namespace(x).where(x <= 0, 0.0, x),  # max(x, 0·x) would make NaN of ∞
     "entr": _entr,
     "gelu": lambda x: x * _erfc(-x / sqrt(2)) / 2,  # 1 + erf would round to 0 below −8.4

@@ -12,12 +12,12 @@ from jaxtyping import Bool, Float
 from geometry.arrays import Numbers, real
 
 Array = np.ndarray
-APART = 1e-12  # of the size of the keys: a lead that is smaller is rounding
-ENOUGH = 1e-20  # what Newton's next step would gain where it ends
-SURE = 1e-9  # where that is less, a whole step is right, and rounding hides what it gains
-SINGULAR = 1e-12  # of the mean curvature: less is none, in a direction in which the keys do not spread
-SMALL = 1e-10  # less is what is left of 0: on the edge of a hull the most even weights are a limit
-STEPS = 100  # never reached: on the edge of a hull each gains a factor e, elsewhere it squares
+LEAD_TOLERANCE = 1e-12  # of the size of the keys: a lead that is smaller is rounding
+CONVERGED_GAIN = 1e-20  # what Newton's next step would gain where it ends
+FULL_STEP_GAIN = 1e-9  # where that is less, a whole step is right, and rounding hides what it gains
+CURVATURE_FLOOR = 1e-12  # of the mean curvature: less is none, in a direction in which the keys do not spread
+WEIGHT_FLOOR = 1e-10  # less is what is left of 0: on the edge of a hull the most even weights are a limit
+MAX_NEWTON_STEPS = 100  # never reached: on the edge of a hull each gains a factor e, elsewhere it squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,8 @@ class Certificate:
 def certificate(keys: Float[Array, "n d"], k: int) -> Certificate:
     """The certificate of the key k: a query that selects it, or weights with which others average to it.
 
-    Raises ValueError unless the keys are finite numbers (n, d). Source: mathematics.md, section 5.
+    Raises ValueError unless the keys are finite numbers (n, d).
+    By Farkas' lemma exactly one of the two exists.
     """
     keys = checked(keys)
     away, others = np.delete(keys, k, axis=0) - keys[k], np.delete(np.arange(len(keys)), k)
@@ -52,7 +53,7 @@ def certificate(keys: Float[Array, "n d"], k: int) -> Certificate:
     if (lead := _lead(foot, away, size)) > 0:
         return Certificate(lead, -foot / np.linalg.norm(foot), weights, 1.0)
     query, p = evenest(away)
-    weights[others] = np.where(p < SMALL, 0, p)
+    weights[others] = np.where(p < WEIGHT_FLOOR, 0, p)
     return Certificate(0.0, query, weights, largest_weight(p))
 
 
@@ -97,10 +98,10 @@ def nearest(points: Float[Array, "n d"]) -> Float[Array, " d"]:
     points = points / scale
     kept = [int(np.argmin(np.sum(points**2, axis=-1)))]
     w, x = np.ones(1), points[kept[0]]
-    for _ in range(STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         heights = points @ x
         best = int(np.argmin(heights))
-        if best in kept or x @ x - heights[best] <= APART * np.sqrt(x @ x):
+        if best in kept or x @ x - heights[best] <= LEAD_TOLERANCE * np.sqrt(x @ x):
             break
         kept, w = _corral([*kept, best], np.append(w, 0.0), points)
         before, x = x, w @ points[kept]
@@ -137,16 +138,16 @@ def evenest(points: Float[Array, "n d"]) -> tuple[Float[Array, " d"], Float[Arra
     scale = _size(points) or 1.0
     a, d = points / scale, points.shape[1]
     q, (value, p) = np.zeros(d), _log_sum(a @ np.zeros(d))
-    for _ in range(STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         gradient = p @ a
         curvature = (a * p[:, None]).T @ a - np.outer(gradient, gradient)
-        ridge = SINGULAR * np.trace(curvature) / d + np.finfo(float).tiny
+        ridge = CURVATURE_FLOOR * np.trace(curvature) / d + np.finfo(float).tiny
         step = -np.linalg.solve(curvature + ridge * np.eye(d), gradient)
         gain, part = -float(gradient @ step) / 2, 1.0
-        if gain <= ENOUGH:
+        if gain <= CONVERGED_GAIN:
             break
         after, weights = _log_sum(a @ (q + step))
-        while gain > SURE and after > value - part * gain / 2:
+        while gain > FULL_STEP_GAIN and after > value - part * gain / 2:
             part /= 2
             after, weights = _log_sum(a @ (q + part * step))
         q, value, p = q + part * step, after, weights
@@ -166,7 +167,7 @@ def _lead(foot: Array, away: Array, size: float) -> float:
         return np.inf
     length = float(np.linalg.norm(foot))
     lead = float(np.min(away @ foot)) / length if length > 0 else 0.0
-    return lead if lead > APART * size else 0.0
+    return lead if lead > LEAD_TOLERANCE * size else 0.0
 
 
 def _size(points: Array) -> float:

@@ -11,7 +11,7 @@ from geometry.pipeline import Affine, Entries, Pointwise
 def shear(x: Float[Array, "*batch d"], *, s: Scalar, onto: int = 0, by: int = 2) -> Float[Array, "*batch d"]:
     """Slide every point along one axis by s times its coordinate on another: x + s·x_by·e_onto.
 
-    Raises ValueError unless `onto` and `by` are two different axes of x. Source: 003; addendum 11.
+    Raises ValueError unless `onto` and `by` are two different axes of x. Source: symmetrize2025, addendum 11.
     """
     x, back = taken(x)
     xp, d = namespace(x), x.shape[-1]
@@ -27,7 +27,7 @@ def sheared_shadow(
     """Where the sheared sphere x² + y² + z² = r² casts the points above and below (x, y).
 
     (x ± s·√(r² − x² − y²), y): the upper hemisphere first. NaN outside the disc.
-    Source: 003; addendum 11; mathematics.md, section 4.
+    Source: symmetrize2025, addendum 11.
     """
     given = real(x)
     x, back = taken(given, axes=0)

@@ -14,7 +14,7 @@ def softmax(
     """exp(xᵢ/T) / Σⱼ exp(xⱼ/T), with the largest xⱼ taken off first; T = 0 is the limit, the argmax.
 
     Several largest share the argmax evenly. causal: the point k sees its first k + 1 coordinates alone, the
-    others become 0. Raises ValueError for a temperature below 0. Source: 004, section 3.
+    others become 0. Raises ValueError for a temperature below 0. Source: brody2023, section 3.
     """
     x, back = taken(x, axes=2 if causal else 1)
     xp = namespace(x)

@@ -36,7 +36,7 @@ def to_sphere(
 
     Raises ValueError for an unknown convention, for a radius or ε that is not one number, for a negative
     ε, and for groups that overlap or leave the axis.
-    Source: 000 ("std"), 001 ("bare"); mathematics.md, sections 1 and 2.
+    Source: naiff2023 ("std"), winsor2022 ("bare").
     """
     check_convention(convention)
     x, back = taken(x)

@@ -9,7 +9,7 @@ from geometry.sphere import on_sphere
 def stretch(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[Array, "*batch d"]:
     """Scale the first coordinate, then normalise: u_ε(t·x₁, x₂, …); near sign(x₁) for large t.
 
-    Source: 001; mathematics.md, section 2.
+    Source: winsor2022.
     """
     x, back = taken(x)
     t, units, k = number(t, x, "t"), _units(t, x), min(1, x.shape[-1])
@@ -21,7 +21,7 @@ def fold(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[
 
     For t > 1 both ends ±e₁ go to e₁ and what is between stays behind: near |x₁| on the sphere.
 
-    Source: 001; mathematics.md, section 2.
+    Source: winsor2022.
     """
     x, back = taken(x)
     t, units, k = number(t, x, "t"), _units(t, x), min(1, x.shape[-1])

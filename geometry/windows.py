@@ -1,4 +1,4 @@
-"""Windows over axes: how much of each axis a head sees. Source: 003, section 5.4."""
+"""Windows over axes: how much of each axis a head sees. Source: symmetrize2025, section 5.4."""
 
 import numpy as np
 from jaxtyping import Float

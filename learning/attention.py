@@ -1,4 +1,4 @@
-"""A transformer of one layer and one head, for sequences without positions. Source: 004, 3 and E.1."""
+"""A transformer of one layer and one head, for sequences without positions. Source: brody2023, 3 and E.1."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -18,11 +18,11 @@ NORMS: dict[str, tuple[bool, float | None]] = {
     "short": (False, -0.5),
     "none": (False, None),
 }
-MOST_CLASSES, WIDEST = 64, 64  # what a film file may ask for
+MAX_CLASSES, MAX_WIDTH = 64, 64  # what a film file may ask for
 
 
 @dataclass(frozen=True)
-class Attention:
+class AttentionClassifier:
     """One block of attention and one of a feed-forward network, each reads a norm and adds to what it read.
 
     With eᵢ ∈ ℝᵈ the embedding of class i, N one of NORMS, n_c how often class c is in the sequence, and LN
@@ -31,7 +31,8 @@ class Attention:
         a = eᵢ + b_O + Σ_c p_ic W_O W_V N(e_c),   p_ic ∝ n_c · exp(⟨W_Q N(eᵢ), W_K N(e_c)⟩/√d),
         y = a + b₂ + W₂ relu(b₁ + W₁ LN(a)),      and the logit of class k is ⟨y, e_k⟩.
 
-    That is attention over tokens: n equal keys get n equal weights. The query of 004 is W_Kᵀ W_Q N(eᵢ)/√d.
+    That is attention over tokens: n equal keys get n equal weights. The query in brody2023 is
+    W_Kᵀ W_Q N(eᵢ)/√d.
     Raises ValueError for numbers outside, and for a norm that is not there.
     """
 
@@ -40,7 +41,7 @@ class Attention:
     norm: str = "layer_norm"
 
     def __post_init__(self):
-        for name, most in (("classes", MOST_CLASSES), ("width", WIDEST)):
+        for name, most in (("classes", MAX_CLASSES), ("width", MAX_WIDTH)):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or not 2 <= value <= most:
                 raise ValueError(f"{name} is a whole number, 2 … {most}: got {value}")

@@ -13,7 +13,7 @@ Array = np.ndarray
 
 # orthonormal directions of the space in which all lies that a norm gives for d = 3, on a sphere of radius √3
 SPACES = {"layer_norm": hyperplane_basis(3), "rms_norm": np.eye(3)}
-FEWEST, MOST, LARGEST = 4, 500, 1e3  # what `parse` takes: points, and the size of a coordinate
+MIN_POINTS, MAX_POINTS, MAX_COORDINATE = (4, 500, 1e3)  # accepted by `parse`
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +154,10 @@ def parse(text: str) -> DataSet:
     ]
     if lines and not any(map(_is_number, lines[0][1])):
         lines = lines[1:]
-    if not FEWEST <= len(lines) <= MOST:
-        raise ValueError(f"{len(lines)} points: give {FEWEST} to {MOST}, one a line, such as 0.5, -1.2, red")
+    if not MIN_POINTS <= len(lines) <= MAX_POINTS:
+        raise ValueError(
+            f"{len(lines)} points: give {MIN_POINTS} to {MAX_POINTS}, one a line, such as 0.5, -1.2, red"
+        )
     width = len(lines[0][1])
     points = np.array([_point(k, cells, width) for k, cells in lines])
     labels = _two([(k, cells[-1]) for k, cells in lines])
@@ -194,8 +196,8 @@ def _point(k: int, cells: Sequence[str], width: int) -> list[float]:
     for cell in cells[:-1]:
         if not _is_number(cell):
             raise ValueError(f"line {k}: {cell[:20]!r} is not a number; the label comes last")
-        if not abs(float(cell)) <= LARGEST:
-            raise ValueError(f"line {k}: {cell[:20]} is not within ±{LARGEST:g}; scale the column")
+        if not abs(float(cell)) <= MAX_COORDINATE:
+            raise ValueError(f"line {k}: {cell[:20]} is not within ±{MAX_COORDINATE:g}; scale the column")
     return [float(cell) for cell in cells[:-1]]
 
 

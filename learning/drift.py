@@ -1,7 +1,7 @@
 """Drift: how the vectors of tokens change as the window that a model reads slides on over a text.
 
 Where the window is read anew for each new token, the tokens in it come to other places, and their past grows
-shorter. Source: 003, section 3.3.
+shorter. Source: symmetrize2025, section 3.3.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import numpy as np
 
 Array = np.ndarray
 
-FLOOR = 1e-9  # a loss below, also 0, counts as this one
+LOSS_FLOOR = 1e-9  # a loss below, also 0, counts as this one
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def _curve(steps: Array, loss: Array) -> tuple[Array, Array]:
     """Steps and log10 of the losses before the first that is not finite."""
     loss = np.asarray(loss, dtype=float)
     end = int(np.argmin([*np.isfinite(loss), False]))
-    return np.asarray(steps)[:end], np.log10(np.maximum(loss[:end], FLOOR))
+    return np.asarray(steps)[:end], np.log10(np.maximum(loss[:end], LOSS_FLOOR))
 
 
 def _within(level: Array, above: Array, band: float) -> list[tuple[int, int]]:

@@ -17,7 +17,7 @@ from geometry.entries import Entries, Track
 from geometry.pipeline import Pipeline
 from learning.datasets import DataSet
 from learning.models import model
-from learning.parts import MOST, json_parts, npz_parts
+from learning.parts import MAX_NUMBERS, json_parts, npz_parts
 from learning.weights import FilmError, bounded, finite, network_of, weights_text
 
 __all__ = [
@@ -38,7 +38,7 @@ __all__ = [
 Array = np.ndarray
 
 FORMAT, VERSION = "normscape-film", 1
-MOST_STEPS = 1_000_000  # that a training may have been asked for
+MAX_STEPS = 1_000_000  # that a training may have been asked for
 OPTIONAL = ("images", "test_accuracy")
 
 
@@ -169,7 +169,7 @@ def score(logits: Array, labels: Array, weight: Array | None = None) -> tuple[fl
 def _arrays(film: Film) -> dict[str, Array]:
     """The arrays of a film by the names in MOST; what it does not have is left out."""
     data = {"points": film.data.points, "labels": film.data.labels, "images": film.data.images}
-    arrays = data | {name: getattr(film, name) for name in MOST if name not in data}
+    arrays = data | {name: getattr(film, name) for name in MAX_NUMBERS if name not in data}
     return {name: array for name, array in arrays.items() if array is not None}
 
 
@@ -191,7 +191,7 @@ def _film(meta: Any, arrays: dict[str, Array]) -> Film:
         raise FilmError("this file is no film of ours")
     if meta.get("version") != VERSION:
         raise FilmError(f"this film has another version; this one reads {VERSION}")
-    if missing := [name for name in MOST if name not in arrays and name not in OPTIONAL]:
+    if missing := [name for name in MAX_NUMBERS if name not in arrays and name not in OPTIONAL]:
         raise FilmError(f"this film has no {', '.join(missing)}")
     if not isinstance(meta.get("ended"), list):
         raise FilmError("this film does not say how its seeds ended")
@@ -232,8 +232,8 @@ def _check(film: Film) -> None:
     for name, (array, shape) in shapes.items():
         if array is not None and (array.shape != shape or not array.size or len(count) != 1):
             raise FilmError(f"{name} of this film has the shape {array.shape}: {shape} would fit")
-    if film.steps[0] < 0 or (np.diff(film.steps) <= 0).any() or film.steps[-1] > MOST_STEPS:
-        raise FilmError(f"the steps of a film increase, from 0 on to {MOST_STEPS:,} at most")
+    if film.steps[0] < 0 or (np.diff(film.steps) <= 0).any() or film.steps[-1] > MAX_STEPS:
+        raise FilmError(f"the steps of a film increase, from 0 on to {MAX_STEPS:,} at most")
     for accuracy in (film.accuracy, film.test_accuracy):
         if accuracy is not None and not ((accuracy >= 0) & (accuracy <= 1)).all():
             raise FilmError("the accuracies of a film are numbers, 0 … 1")
@@ -244,8 +244,8 @@ def _check(film: Film) -> None:
     if not isinstance(film.settings, Mapping) or not all(map(_plain, film.settings.values())):
         raise FilmError("the settings of a film are names with a number or a word each")
     steps = film.settings.get("steps", 0)
-    if type(steps) is not int or not 0 <= steps <= MOST_STEPS:
-        raise FilmError(f"the steps in the settings of a film are a whole number, 0 … {MOST_STEPS:,}")
+    if type(steps) is not int or not 0 <= steps <= MAX_STEPS:
+        raise FilmError(f"the steps in the settings of a film are a whole number, 0 … {MAX_STEPS:,}")
     outputs = 1 if film.data.classes == 2 else film.data.classes
     if (film.network.inputs, film.network.outputs) != (film.data.points.shape[1], outputs):
         raise FilmError(

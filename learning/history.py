@@ -13,8 +13,8 @@ from learning.weights import LARGEST_WEIGHT
 
 Array = np.ndarray
 
-FINEST, BYTES = 1000, 128 * 2**20  # checkpoints, and bytes of weights, that are kept until they are thinned
-FLOOR = 1e-6  # a loss below counts as this one: what moves there is not seen
+MAX_CHECKPOINTS, MAX_HISTORY_BYTES = (1000, 128 * 2**20)  # kept before thinning
+LOSS_FLOOR = 1e-6  # a loss below counts as this one: what moves there is not seen
 
 
 class History:
@@ -25,7 +25,7 @@ class History:
     """
 
     def __init__(self, network: Network, seeds: int, steps: int):
-        kept = min(FINEST, BYTES // (4 * seeds * network.size))
+        kept = min(MAX_CHECKPOINTS, MAX_HISTORY_BYTES // (4 * seeds * network.size))
         self.network, self.steps, self.count = network, steps, 0
         self.stride = ceil(steps / max(kept, 2))
         self.ended = [""] * seeds
@@ -92,7 +92,7 @@ def thinned(loss: Array, most: int) -> Array:
     count = len(loss)
     if count <= most:
         return np.arange(count)
-    moved = np.abs(np.diff(np.log10(np.maximum(loss, FLOOR)), axis=0)).mean(-1)
+    moved = np.abs(np.diff(np.log10(np.maximum(loss, LOSS_FLOOR)), axis=0)).mean(-1)
     path = np.concatenate([[0.0], np.cumsum(moved / max(moved.sum(), 1e-12) + 1 / len(moved))])
     keep = np.searchsorted(path, np.linspace(0, path[-1], most) - 1e-12)
     return np.unique(np.clip(keep, 0, count - 1))

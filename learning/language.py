@@ -1,8 +1,8 @@
 """A language model that is small enough to see: a GPT over characters whose every stage is given.
 
 `read` runs it on NumPy or PyTorch, whichever its weights are. The weights have the names and shapes of
-GPT-2's, so that what reads GPT-2 reads the arm with whole LayerNorms. Source: 004, section 4.2 and appendix
-E.2.
+GPT-2's, so that what reads GPT-2 reads the arm with whole LayerNorms.
+Source: brody2023, section 4.2 and appendix E.2.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Shape:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class BlockActivations:
     """The stages of one layer, each (*batch, n, …) with the positions before the last axis.
 
     stream: what comes in; keys: what attention reads, its LayerNorm; q, k, v; scores ⟨q, k⟩/√d; weights:
@@ -104,7 +104,7 @@ class Block:
 class Reading:
     """What a model makes of a text: its blocks, the last LayerNorm, and logits (*batch, n, characters)."""
 
-    blocks: Sequence[Block]
+    blocks: Sequence[BlockActivations]
     last: Array
     logits: Array
 
@@ -122,7 +122,7 @@ def read(
     attend: Callable[[Array], Array] = causal,
     norm: Callable[..., Array] | None = None,
     shares: Float[Array, "heads d"] | None = None,
-    kept: Sequence[Block] = (),
+    kept: Sequence[BlockActivations] = (),
 ) -> Reading:
     """The model on tokens, n at most its window: embedding and position, then the blocks, then the logits.
 
@@ -156,7 +156,7 @@ def _block(
     norm: Callable[..., Array],
     shares: Array | None,
     shape: Shape,
-) -> Block:
+) -> BlockActivations:
     keys = norm(own, "ln_1", stream, scaled=shape.scaled)
     d = stream.shape[-1]
     every = _linear(own, "attn.c_attn", keys)
@@ -171,11 +171,12 @@ def _block(
     hidden = pointwise.apply("gelu_tanh", _linear(own, "mlp.c_fc", read))
     mlp = _linear(own, "mlp.c_proj", hidden)
     out = stream + branch + mlp
-    return Block(stream, keys, q, k, v, scores, attention, branch, read, hidden, mlp, out)
+    return BlockActivations(stream, keys, q, k, v, scores, attention, branch, read, hidden, mlp, out)
 
 
 def cut(x: Float[Array, "*batch n d"], heads: int) -> Array:
-    """The axes in blocks, one a head: (*batch, heads, n, d/heads); with one head x itself. Source: 003, 5.2.
+    """The axes in blocks, one a head: (*batch, heads, n, d/heads); with one head x itself.
+    Source: symmetrize2025, 5.2.
 
     Head h has the axes h·d/heads up to (h + 1)·d/heads.
     """
@@ -196,7 +197,8 @@ def beside(x: Array, heads: int) -> Float[Array, "*batch n d"]:
 def softly(x: Float[Array, "*batch n d"], shares: Float[Array, "heads d"]) -> Array:
     """What each head sees of all axes, its share of each: (*batch, heads, n, d). Their sum is x.
 
-    With shares of 1 in a block and 0 elsewhere scores are those of `cut`. Source: 003, section 5.4.
+    With shares of 1 in a block and 0 elsewhere scores are those of `cut`.
+    Source: symmetrize2025, section 5.4.
     """
     return x[..., None, :, :] * shares[:, None, :]
 

@@ -1,4 +1,4 @@
-"""Sequences in which one class is the most frequent, as their counts. Source: 004, 3.1 and E.1."""
+"""Sequences in which one class is the most frequent, as their counts. Source: brody2023, 3.1 and E.1."""
 
 from functools import cache, lru_cache
 
@@ -8,9 +8,13 @@ from learning.datasets import DataSet, Stream
 
 Array = np.ndarray
 
-TOKENS, CLASSES, MARGIN = 50, 20, 6  # as in 004's code: the most frequent class is ahead by so many tokens
+TOKENS, CLASSES, MARGIN = (
+    50,
+    20,
+    6,
+)  # as in the code of brody2023: the most frequent class leads by MARGIN tokens
 HELD, BATCH = 256, 128  # sequences that are measured, and those of a step
-EXAMPLES = 80_000  # those of 004's training set
+EXAMPLES = 80_000  # in the training set of brody2023
 
 
 def majority(n: int, *, seed: int, batch: int) -> Stream:
@@ -33,7 +37,7 @@ def majority(n: int, *, seed: int, batch: int) -> Stream:
 def epochs(n: int, *, seed: int, batch: int, examples: int = EXAMPLES) -> Stream:
     """As `majority`, but learned from one set of so many examples, in a new order each time through it.
 
-    What does not fill a batch at the end of an epoch is left out of it. Source: 004, E.1.
+    What does not fill a batch at the end of an epoch is left out of it. Source: brody2023, E.1.
     """
     of, known = _drawn(n, np.random.default_rng(seed)), _drawn(examples, np.random.default_rng(seed + 1))
 

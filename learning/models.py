@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from geometry.arrays import Array
-from learning.attention import Attention
+from learning.attention import AttentionClassifier
 from learning.network import Network
 
 
@@ -41,7 +41,7 @@ class Model(Protocol):
         """What `model` makes the same of: numbers and words; "model" is its kind, where it is no Network."""
 
 
-MODELS: Mapping[str, Callable[..., Any]] = {"network": Network, "attention": Attention}
+MODELS: Mapping[str, Callable[..., Any]] = {"network": Network, "attention": AttentionClassifier}
 
 
 def model(fields: Mapping[str, Any]) -> Any:

@@ -14,7 +14,7 @@ from geometry.pipeline import Affine, Normalize, Pipeline, Pointwise
 
 MIDDLES = {"u_eps": "u<sub>ε</sub>", "layer_norm": "LayerNorm", "tanh": "tanh", "relu": "ReLU", "none": ""}
 HIDDEN = {**MIDDLES, "gelu": "GELU"}  # what a network can have; scenes offer the middle steps above
-WIDEST, DEEPEST = 64, 12  # what a film file may ask for
+MAX_WIDTH, MAX_DEPTH = 64, 12  # what a film file may ask for
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ class Network:
             object.__setattr__(self, "widths", tuple(self.widths))
         if self.middle not in HIDDEN:
             raise ValueError(f"no middle step {self.middle!r}: take one of {', '.join(HIDDEN)}")
-        if not _whole(self.depth, 0, DEEPEST):
-            raise ValueError(f"depth is a whole number, 0 … {DEEPEST}: got {self.depth}")
+        if not _whole(self.depth, 0, MAX_DEPTH):
+            raise ValueError(f"depth is a whole number, 0 … {MAX_DEPTH}: got {self.depth}")
         if len(self.hidden) != self.depth:
             raise ValueError(f"a depth of {self.depth} needs as many widths: got {self.widths}")
         for size in (self.width, *self.sizes):
-            if not _whole(size, 1, WIDEST):
-                raise ValueError(f"each width is a whole number, 1 … {WIDEST}: got {size}")
+            if not _whole(size, 1, MAX_WIDTH):
+                raise ValueError(f"each width is a whole number, 1 … {MAX_WIDTH}: got {size}")
         if isinstance(self.eps, bool) or not 0 <= self.eps <= 1:
             raise ValueError(f"eps is a number, 0 … 1: got {self.eps}")
 

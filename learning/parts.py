@@ -18,30 +18,30 @@ from learning.weights import FilmError
 Array = np.ndarray
 Parts = tuple[Any, dict[str, Array]]
 
-LARGEST_FILE = 34 * 2**20  # bytes; so many hold any film of these bounds as JSON, 16 a number
-META = 64 * 2**10  # bytes of all that is no array
-CURVE, DATA = 50_000, 2**16  # numbers of a curve of all seeds; of points and pictures
-MOST: Mapping[str, int] = {  # numbers; scenes train 32 networks of up to 401 with 150 checkpoints
+MAX_UPLOAD_BYTES = 34 * 2**20  # bytes; so many hold any film of these bounds as JSON, 16 a number
+MAX_META_BYTES = 64 * 2**10  # bytes of all that is no array
+MAX_CURVE_NUMBERS, MAX_DATA_NUMBERS = 50_000, 2**16  # numbers of a curve of all seeds; of points and pictures
+MAX_NUMBERS: Mapping[str, int] = {  # numbers; scenes train 32 networks of up to 401 with 150 checkpoints
     "steps": 300,
     "weights": 1_925_000,
-    "loss": CURVE,
-    "accuracy": CURVE,
-    "points": DATA,
+    "loss": MAX_CURVE_NUMBERS,
+    "accuracy": MAX_CURVE_NUMBERS,
+    "points": MAX_DATA_NUMBERS,
     "labels": 10_000,
-    "images": DATA,
-    "test_accuracy": CURVE,
+    "images": MAX_DATA_NUMBERS,
+    "test_accuracy": MAX_CURVE_NUMBERS,
 }
-NAMES = {name.encode(): name for name in MOST}
-LISTS, ROW = 2**16, 2**16  # of numbers in JSON: so many, of so many numbers each
-MEMBERS = 20  # an archive of ours has nine; in packed numbers the mark of a member may stand by chance
-HEADER = 512  # bytes before the numbers of an array; ours take 128
-NUMBER = 8  # bytes of the widest number
+NAMES = {name.encode(): name for name in MAX_NUMBERS}
+MAX_JSON_LISTS, MAX_LIST_LENGTH = 2**16, 2**16  # of numbers in JSON: so many, of so many numbers each
+MAX_ARCHIVE_MEMBERS = 20  # ours have nine; packed numbers may contain a member's mark by chance
+MAX_ARRAY_HEADER_BYTES = 512  # bytes before the numbers of an array; ours take 128
+MAX_BYTES_PER_NUMBER = 8  # bytes of the widest number
 
 
 def npz_parts(data: bytes) -> Parts:
     """Meta and arrays of an archive. Raises FilmError for what is none, or holds too much."""
     _small(data)
-    if data.count(b"PK\x01\x02") > MEMBERS:
+    if data.count(b"PK\x01\x02") > MAX_ARCHIVE_MEMBERS:
         raise FilmError("this archive holds other things than a film")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -49,7 +49,7 @@ def npz_parts(data: bytes) -> Parts:
             names = {member.filename.removesuffix(".npy"): member for member in members}
             if sorted(m.filename for m in members) != sorted(f"{name}.npy" for name in names):
                 raise FilmError("this archive holds other things than a film")
-            if not names.keys() <= {*MOST, "meta"} or "meta" not in names:
+            if not names.keys() <= {*MAX_NUMBERS, "meta"} or "meta" not in names:
                 raise FilmError("this archive holds other things than a film")
             arrays = {name: _member(archive, member, name) for name, member in names.items()}
     except FilmError:
@@ -65,7 +65,7 @@ def json_parts(data: bytes) -> Parts:
     Numbers have no quotes: an array is what stands between its name and the next quote.
     """
     _small(data)
-    if data.count(b'"') > META:
+    if data.count(b'"') > MAX_META_BYTES:
         raise FilmError("this is not a JSON text of a film")
     pieces, arrays = data.split(b'"'), dict[str, Array]()
     for k, (before, piece) in enumerate(pairwise(pieces), 1):
@@ -77,18 +77,20 @@ def json_parts(data: bytes) -> Parts:
 
 
 def _small(data: bytes) -> None:
-    if len(data) > LARGEST_FILE:
-        raise FilmError(f"this file has more than {LARGEST_FILE >> 20} MB")
+    if len(data) > MAX_UPLOAD_BYTES:
+        raise FilmError(f"this file has more than {MAX_UPLOAD_BYTES >> 20} MB")
 
 
 def _count(name: str, count: int) -> None:
-    if not 0 < count <= MOST[name]:
-        raise FilmError(f"{name} of this film has {count:,} numbers: 1 … {MOST[name]:,} can be shown")
+    if not 0 < count <= MAX_NUMBERS[name]:
+        raise FilmError(f"{name} of this film has {count:,} numbers: 1 … {MAX_NUMBERS[name]:,} can be shown")
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Array:
     """One array. A member unpacks to what it wants, not to what it says: no more than that is read."""
-    if member.file_size > HEADER + (META if name == "meta" else NUMBER * MOST[name]):
+    if member.file_size > MAX_ARRAY_HEADER_BYTES + (
+        MAX_META_BYTES if name == "meta" else MAX_BYTES_PER_NUMBER * MAX_NUMBERS[name]
+    ):
         raise FilmError(f"{name} of this film is too large")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise FilmError("this archive is compressed in another way than ours")
@@ -102,10 +104,10 @@ def _array(data: bytes, name: str) -> Array:
     try:
         version = np.lib.format.read_magic(file)
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-        shape, fortran, dtype = read[version](file, max_header_size=HEADER)
+        shape, fortran, dtype = read[version](file, max_header_size=MAX_ARRAY_HEADER_BYTES)
     except Exception as problem:  # Python's own parser reads the header
         raise FilmError(f"{name} of this film is not a NumPy array: {problem}") from None
-    if dtype.kind not in "fiu" or dtype.itemsize > NUMBER:
+    if dtype.kind not in "fiu" or dtype.itemsize > MAX_BYTES_PER_NUMBER:
         raise FilmError(f"{name} of this film are no numbers")
     if name != "meta":
         _count(name, prod(shape))
@@ -118,14 +120,14 @@ def _array(data: bytes, name: str) -> Array:
 def _nested(text: bytes, name: str) -> Array:
     """The array of nested lists of numbers, row by row; `frame` is what remains with a 0 for each row."""
     _count(name, text.count(b",") + 1)
-    if text.count(b"[") > LISTS:
-        raise FilmError(f"{name} of this film has more than {LISTS:,} lists")
+    if text.count(b"[") > MAX_JSON_LISTS:
+        raise FilmError(f"{name} of this film has more than {MAX_JSON_LISTS:,} lists")
     frame, rows = [], []
     try:
         for piece in text[:-1].split(b"]"):
             head, bracket, row = piece.rpartition(b"[")
-            if row.count(b",") >= ROW:
-                raise ValueError(f"a list has more than {ROW:,} numbers")
+            if row.count(b",") >= MAX_LIST_LENGTH:
+                raise ValueError(f"a list has more than {MAX_LIST_LENGTH:,} numbers")
             rows += [np.asarray(_loads(b"[%b]" % row), dtype=np.float64)] * bool(bracket)
             frame.append(head + b"0" if bracket else piece + b"]")
         shape = np.shape(_loads(b"".join(frame)))
@@ -137,8 +139,8 @@ def _nested(text: bytes, name: str) -> Array:
 
 
 def _json(data: bytes) -> Any:
-    if len(data) > META:
-        raise FilmError(f"this film has more than {META >> 10} kB beside its numbers")
+    if len(data) > MAX_META_BYTES:
+        raise FilmError(f"this film has more than {MAX_META_BYTES >> 10} kB beside its numbers")
     try:
         return _loads(data)
     except (ValueError, RecursionError):

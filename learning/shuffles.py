@@ -1,7 +1,7 @@
 """Shuffles of axes inside attention: what a language model loses when pairs of axes are swapped.
 
 A permutation of axes at some place is a permutation of the weights beside it, so `shuffled` changes weights
-and `language.read` reads as ever. Source: 003, section 5.4, which proposes the test.
+and `language.read` reads as ever. Source: symmetrize2025, section 5.4, which proposes the test.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -50,7 +50,7 @@ def across(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]
             return swapped(d, drawn)
 
 
-KINDS = {"one": one, "each": each, "across": across}
+SHUFFLES = {"one": one, "each": each, "across": across}
 
 
 def some(d: int, heads: int, rng: np.random.Generator) -> list[Int[np.ndarray, "k"]]:

@@ -1,6 +1,6 @@
 """Blocks in a row, before training: what a norm does to the stream, and to the gradient that comes back.
 
-Source: 002 and 003; where the norm stands, Xiong et al., ICML 2020.
+Source: projection2025, symmetrize2025; where the norm stands, Xiong et al., ICML 2020.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from geometry.arrays import Array
 from geometry.norms import layer_norm, rms_norm
 from geometry.softmax import softmax
 
-KINDS = ("none", "rms_norm", "layer_norm", "post_ln")
+STREAM_KINDS = ("none", "rms_norm", "layer_norm", "post_ln")
 EPS = 1e-5
 Own = Mapping[str, Array]  # the matrices of one block
 

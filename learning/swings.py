@@ -11,7 +11,7 @@ from learning.network import Network
 
 Array = np.ndarray
 
-ACROSS = 90.0  # degrees; a point that turns further has changed its side of the sphere
+SIDE_CHANGE_DEGREES = 90.0  # degrees; a point that turns further has changed its side of the sphere
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | No
 
     None without a sphere. What has turned on one sphere comes turned to the next.
     """
-    across = turns(network, before, after, x) > ACROSS
+    across = turns(network, before, after, x) > SIDE_CHANGE_DEGREES
     if not len(across):
         return None
     layer = int(across.sum(-1).argmax())

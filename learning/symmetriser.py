@@ -1,9 +1,9 @@
-"""A LayerNorm that is learned: heads in a ring that repeat one step, each on its own axes. Source: 003,
-section 9.
+"""A LayerNorm that is learned: heads in a ring that repeat one step, each on its own axes.
 
-003 gives no formulas. Here a head subtracts one number from its axes and multiplies them by another, and says
-a few numbers to its two neighbours. It finds them all by a small network of its own, from the mean and the
-size of its axes and from what it and its neighbours said a step before.
+Source: symmetrize2025, section 9, which gives no formulas. Here a head subtracts one number from its axes
+and multiplies them by another, and says a few numbers to its two neighbours. It finds them all by a small
+network of its own, from the mean and the size of its axes and from what it and its neighbours said a step
+before.
 """
 
 from __future__ import annotations

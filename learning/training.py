@@ -19,10 +19,10 @@ from learning.datasets import DataSet
 from learning.film import Film
 from learning.history import History
 from learning.models import Model
-from learning.parts import MOST
+from learning.parts import MAX_NUMBERS
 
-BREATH = 0.15  # seconds of training between two moments
-LANES = 32  # numbers that vector instructions take at once, or a multiple
+CHECKPOINT_SECONDS = 0.15  # seconds of training between two moments
+VECTOR_LANES = 32  # numbers that vector instructions take at once, or a multiple
 LIMITS = {"seeds": (1, 256), "steps": (1, 100_000), "seed": (0, 2**31), "checkpoints": (2, 1000)}
 
 
@@ -76,12 +76,12 @@ def train(
         yield moment
         if moment.done:
             return moment.film()
-        breath = BREATH
+        breath = CHECKPOINT_SECONDS
 
 
 def most_checkpoints(seeds: int, network: Model) -> int:
     """How many a file takes of so many seeds."""
-    return MOST["weights"] // (seeds * network.size)
+    return MAX_NUMBERS["weights"] // (seeds * network.size)
 
 
 def trained(network: Model, data: DataSet, **options: Any) -> Film:
@@ -218,7 +218,7 @@ def _tensors(network: Model, data: DataSet) -> Tensors:
     So many numbers of one seed leave no rest that would be computed in another way than the others.
     """
     count = len(data.points)
-    more = -count % LANES
+    more = -count % VECTOR_LANES
     points = np.concatenate([data.points, data.points[:1].repeat(more, axis=0)])
     labels = np.concatenate([data.labels, data.labels[:1].repeat(more)])
     there = (np.arange(count + more) < count).astype(np.float32)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from learning.attention import NORMS, Attention
+from learning.attention import NORMS, AttentionClassifier
 from learning.network import MIDDLES, Network
 
 Array = np.ndarray
@@ -16,9 +16,9 @@ Array = np.ndarray
 LINEARS, ATTENTION = 1, 2  # the first byte: which kind of network it is
 HEAD = struct.Struct("<BBBBBd")  # kind, middle, inputs, outputs, depth, eps
 HEAD_ATTENTION = struct.Struct("<BBBB")  # kind, classes, width, norm
-HALF = 1000.0  # a weight that half precision has to three digits; ours are below 10
+MAX_HALF_PRECISION = 1000.0  # a weight that half precision has to three digits; ours are below 10
 LARGEST_WEIGHT = 1e6  # products of a few of them can still be drawn in single precision
-LONGEST = 3000  # characters; servers cut a request's first line at some 4,000
+MAX_LINK_CHARACTERS = 3000  # characters; servers cut a request's first line at some 4,000
 
 
 class FilmError(ValueError):
@@ -32,10 +32,12 @@ def weights_text(network: Any, flat: Array) -> str:
     """
     if np.shape(flat) != (network.size,):
         raise FilmError(f"this network has {network.size} parameters: got an array of shape {np.shape(flat)}")
-    data = _attention(network, flat) if isinstance(network, Attention) else _linears(network, flat)
+    data = _attention(network, flat) if isinstance(network, AttentionClassifier) else _linears(network, flat)
     text = base64.urlsafe_b64encode(data + struct.pack("<I", zlib.crc32(data))).decode().rstrip("=")
-    if len(text) > LONGEST:
-        raise FilmError(f"this network is too large for a link: {len(text)} characters, {LONGEST} fit")
+    if len(text) > MAX_LINK_CHARACTERS:
+        raise FilmError(
+            f"this network is too large for a link: {len(text)} characters, {MAX_LINK_CHARACTERS} fit"
+        )
     return text
 
 
@@ -45,18 +47,21 @@ def _linears(network: Network, flat: Array) -> bytes:
     return head + bytes(network.hidden) + finite(flat, "weights").astype("<f4").tobytes()
 
 
-def _attention(network: Attention, flat: Array) -> bytes:
+def _attention(network: AttentionClassifier, flat: Array) -> bytes:
     flat = finite(flat, "weights")
-    if (abs(flat) > HALF).any():
-        raise FilmError(f"a weight beyond ±{HALF:g} does not fit into a link: save the run as a file instead")
+    if (abs(flat) > MAX_HALF_PRECISION).any():
+        raise FilmError(
+            f"a weight beyond ±{MAX_HALF_PRECISION:g} does not fit into a link: "
+            "save the run as a file instead"
+        )
     head = HEAD_ATTENTION.pack(ATTENTION, network.classes, network.width, list(NORMS).index(network.norm))
     return head + flat.astype("<f2").tobytes()
 
 
-def network_of(text: str) -> tuple[Network | Attention, Array]:
+def network_of(text: str) -> tuple[Network | AttentionClassifier, Array]:
     """The network of `weights_text` and its parameters (P,). Raises FilmError for any other text."""
-    if len(text) > LONGEST:
-        raise FilmError(f"a network in a link has at most {LONGEST} characters: got {len(text)}")
+    if len(text) > MAX_LINK_CHARACTERS:
+        raise FilmError(f"a network in a link has at most {MAX_LINK_CHARACTERS} characters: got {len(text)}")
     try:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
@@ -67,7 +72,7 @@ def network_of(text: str) -> tuple[Network | Attention, Array]:
         raise FilmError("this network is not whole: the link was cut or changed")
     if body[0] not in (LINEARS, ATTENTION):
         raise FilmError(f"this network comes from another version: no kind {body[0]} is known here")
-    network: Network | Attention
+    network: Network | AttentionClassifier
     network, kind, flat = _attention_of(body) if body[0] == ATTENTION else _linears_of(body)
     if len(flat) != kind.itemsize * network.size:
         numbers = f"{len(flat) / kind.itemsize:g}"
@@ -83,12 +88,12 @@ def _linears_of(body: bytes) -> tuple[Network, np.dtype, bytes]:
     return named(inputs, outputs, depth, list(MIDDLES)[middle], eps, widths), np.dtype("<f4"), flat
 
 
-def _attention_of(body: bytes) -> tuple[Attention, np.dtype, bytes]:
+def _attention_of(body: bytes) -> tuple[AttentionClassifier, np.dtype, bytes]:
     _, classes, width, norm = HEAD_ATTENTION.unpack_from(body)
     if norm >= len(NORMS):
         raise FilmError(f"this network comes from another version: no norm {norm} is known here")
     try:
-        network = Attention(classes, width, list(NORMS)[norm])
+        network = AttentionClassifier(classes, width, list(NORMS)[norm])
     except ValueError as problem:
         raise FilmError(f"the network is none of ours: {problem}") from None
     return network, np.dtype("<f2"), body[HEAD_ATTENTION.size :]

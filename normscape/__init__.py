@@ -30,13 +30,13 @@ _js_dist = [{"relative_package_path": "scene.js", "namespace": "normscape"}]
 _css_dist: list[dict[str, str]] = []
 
 HOMES = {"Figure": "figure", "Scene": "scene", "own": "recording", "record": "recording", "register": "scene"}
-ROOMS = ("components", "geometry", "learning")
+PACKAGES = ("components", "geometry", "learning")
 
 
 def __getattr__(name: str) -> Any:
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    _check_rooms()
+    _check_own_packages()
     if name != "record":
         import_dash_quietly()
     try:
@@ -47,11 +47,13 @@ def __getattr__(name: str) -> Any:
         raise ImportError(f"normscape.{name} needs anywidget: pip install anywidget") from None
 
 
-def _check_rooms() -> None:
+def _check_own_packages() -> None:
     """ImportError where another package has the name of one of ours."""
     here = Path(__file__).parents[1]
-    for room in ROOMS:
-        found = find_spec(room)
+    for package in PACKAGES:
+        found = find_spec(package)
         place = Path(found.origin).parent if found and found.origin else None
-        if place != here / room:
-            raise ImportError(f"normscape needs its own package {room!r}, which {place or 'nothing'} hides")
+        if place != here / package:
+            raise ImportError(
+                f"normscape needs its own package {package!r}, which {place or 'nothing'} hides"
+            )

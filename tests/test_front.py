@@ -25,7 +25,7 @@ from waitress.buffers import TempfileBasedBuffer
 
 from benchmarks.load import workers_of
 from components.web import front
-from learning.parts import LARGEST_FILE
+from learning.parts import MAX_UPLOAD_BYTES
 from tests.learning.test_parts import BOMBS
 from tests.test_deployment import ROOT, environment, fetch, gunicorn
 from tests.waiting import until
@@ -352,7 +352,7 @@ def test_what_has_no_body_is_answered_though_it_says_that_one_comes():
 def test_a_body_without_a_length_is_bounded_too(served):
     """In chunks, it would come to the application cut off."""
     line = http.client.HTTPConnection(urlsplit(served[0]).netloc, timeout=60)
-    chunks = (bytes(2**20) for _ in range(LARGEST_FILE // 2**20 + 1))
+    chunks = (bytes(2**20) for _ in range(MAX_UPLOAD_BYTES // 2**20 + 1))
     line.request("POST", "/run/spiral", chunks, {"Content-Type": "application/octet-stream"})
     answer = line.getresponse()
     assert answer.status == 413 and json.loads(answer.read())["parameter"] == "body"

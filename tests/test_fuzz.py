@@ -23,7 +23,7 @@ from components.training.line import Line
 from components.training.recipes import at_rest, recipe_of
 from learning.film import Film, to_json, to_npz
 from learning.network import initial
-from learning.parts import MOST
+from learning.parts import MAX_NUMBERS
 from learning.weights import weights_text
 
 pytestmark = pytest.mark.usefixtures("idle")
@@ -301,7 +301,7 @@ def long(seeds, count):
 
 
 def test_the_largest_run_that_opens_is_shown_soon_and_a_larger_one_is_refused():
-    most, all_ = MOST["steps"], MOST["loss"]
+    most, all_ = MAX_NUMBERS["steps"], MAX_NUMBERS["loss"]
     assert opened(to_npz(long(all_ // most, most))) and opened(to_npz(long(all_ // 10, 10)))
     for seeds, count in ((1, most + 1), (1, 200_000), (all_ + 1, 1)):
         assert not opened(to_npz(long(seeds, count))), (seeds, count)

@@ -33,7 +33,7 @@ PACKED_OTHERWISE = {np.ndarray: "Packed", Entries: "Entries", cloud.Cloud: "Clou
 PACKED_OTHERWISE |= {selections.Followed: '"followed"', Mark: "Mark"}
 ALIASES = {"Measure": cloud.Measure, "Hand": hands.Hand, "Only": selections.Only}
 DATA = (
-    cloud.Row, cloud.LargestWeight, cloud.Attention, cloud.Angle, Color, recipe.Parameter, recipe.Wider,
+    cloud.Row, cloud.LargestWeight, cloud.SoftmaxWeight, cloud.Angle, Color, recipe.Parameter, recipe.Wider,
     recipe.Table, recipe.Facts, recipe.View, recipe.Recipe,
 )  # fmt: skip
 
@@ -73,7 +73,7 @@ def interface(name: str, own: Mapping[str, str], doc: str) -> str:
 
 
 def data(kind: type) -> str:
-    several = issubclass(kind, packing.OF_SEVERAL_KINDS)
+    several = issubclass(kind, packing.UNION_FIELDS)
     tag = {"kind": f'"{kind.__name__.lower()}"'} if several else {}
     return interface(kind.__name__, tag | members(kind), first_line(kind))
 

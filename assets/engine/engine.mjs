@@ -166,8 +166,8 @@ export const FUNCTIONS = {
 /** Two benches that a cloud goes to and fro on: no memory is asked for in a frame. */
 const benches = [new Float64Array(0), new Float64Array(0)];
 
-/** Room for so many numbers, on the bench that x is not on. @param {number} length @param {Float64Array} [x] */
-function room(length, x) {
+/** A scratch array of so many numbers, on the bench that x is not on. @param {number} length @param {Float64Array} [x] */
+function scratch(length, x) {
   const k = x?.buffer === benches[0].buffer ? 1 : 0;
   if (benches[k].length < length) benches[k] = new Float64Array(length);
   return benches[k].subarray(0, length);
@@ -230,7 +230,7 @@ const FEW = 4; // points, for which a matrix that has not been looked at closely
  * @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A @param {Readonly<Float64Array> | null} b
  * @param {Place} [place] without one on a bench */
 function affine(x, n, A, b, place) {
-  const d = x.length / n || 1, m = A.length / d, y = place?.at ?? room(n * m, x), stride = place?.stride ?? m, before = place?.from ?? 0;
+  const d = x.length / n || 1, m = A.length / d, y = place?.at ?? scratch(n * m, x), stride = place?.stride ?? m, before = place?.from ?? 0;
   if (n < FEW && !sparser.has(A)) return dense(x, n, A, b, y, stride, before);
   const { starts, columns, numbers, twins, level, used, picks } = sparse(A, d);
   if (picks && !b) {
@@ -332,7 +332,7 @@ function pointwise(x, name) {
 
 /** The product of the coordinates of each group. @param {Float64Array} x @param {number} n @param {number[][]} groups */
 function product(x, n, groups) {
-  const d = x.length / n || 1, m = groups.length, y = room(n * m, x);
+  const d = x.length / n || 1, m = groups.length, y = scratch(n * m, x);
   for (let g = 0; g < m; g++) {
     const [first, second, ...others] = groups[g];
     if (second === undefined) for (let i = 0; i < n; i++) y[i * m + g] = x[i * d + first];
@@ -437,7 +437,7 @@ function branches(x, n, pipelines, join, params, all, first, depth) {
 function branch(x, n, steps, count, params, all, first, depth) {
   let y = x;
   if (count && INSIDE.has(steps[0].kind)) {
-    y = room(x.length, x);
+    y = scratch(x.length, x);
     y.set(x);
   }
   for (let s = 0; s < count; s++) y = apply(y, n, steps[s], params, all, first, depth);
@@ -467,7 +467,7 @@ function apply(x, n, step, params, all, first, depth = 0) {
     case "product": return product(x, n, step.groups);
     case "softmax": return softmax(x, n, value(step.temperature, params)[0], step.causal, first);
     case "placed": {
-      const m = step.names[0].length, out = room(n * m, x);
+      const m = step.names[0].length, out = scratch(n * m, x);
       for (let i = 0; i < n * m; i++) out[i] = params[step.names[first + Math.floor(i / m)][i % m]];
       return out;
     }
@@ -491,11 +491,11 @@ function rests(step) {
 
 /** The stages of one cloud, or of one point, or of n, in place of its own. A step that moves nothing gives the same array again.
  * @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds that its steps see
- * @param {{at: Float64Array, index: number, n?: number}} [point] @param {Float64Array[]} [old] stages whose room is free
+ * @param {{at: Float64Array, index: number, n?: number}} [point] @param {Float64Array[]} [old] stages whose memory is free
  * @returns {Float64Array[]} */
 export function cloudStages(cloud, params, all, point, old = []) {
   const n = point ? point.n ?? 1 : cloud.points.shape[0], start = point?.at ?? unpack(cloud.points), first = point?.index ?? 0;
-  /** @type {Float64Array} */ let x = room(start.length);
+  /** @type {Float64Array} */ let x = scratch(start.length);
   x.set(start);
   for (const step of cloud.place) x = apply(x, n, step, params, all, first);
   const out = [copied(x, old[0])];
@@ -506,7 +506,7 @@ export function cloudStages(cloud, params, all, point, old = []) {
   return out;
 }
 
-/** An array of its own, as what is known of points goes by their array; in the room of an old one that is as long.
+/** An array of its own, as what is known of points goes by their array; in the memory of an old one that is as long.
  * @param {number} length @param {Float64Array} [old] */
 const fresh = (length, old) => (old?.length === length ? old.subarray() : new Float64Array(length));
 
@@ -518,7 +518,7 @@ function copied(x, old) {
 }
 
 /** x after a step, in an array of its own. @param {Float64Array} x @param {number} n @param {Step} step @param {Params} params
- * @param {Stages} all @param {number} first as in `softmax` @param {Float64Array} [old] whose room is free @returns {Float64Array} */
+ * @param {Stages} all @param {number} first as in `softmax` @param {Float64Array} [old] whose memory is free @returns {Float64Array} */
 function stage(x, n, step, params, all, first, old) {
   if (INSIDE.has(step.kind)) return apply(copied(x, old), n, step, params, all, first);
   if (step.kind !== "affine") return copied(apply(x, n, step, params, all, first), old);
@@ -554,7 +554,7 @@ export function stages(recipe, params, memory = new WeakMap()) {
 
 /** Between two stages of n points each, on straight lines; of many progresses each point has its own. A cloud that has fewer
  * steps than the recipe rests at its last stage.
- * @param {ArrayLike<number>[]} stages @param {number} n @param {number | ArrayLike<number>} progress @param {Float64Array} [old] whose room
+ * @param {ArrayLike<number>[]} stages @param {number} n @param {number | ArrayLike<number>} progress @param {Float64Array} [old] whose memory
  * is free @returns {ArrayLike<number>} */
 export function between(stages, n, progress, old) {
   if (typeof progress !== "number") return scattered(stages, n, progress, old);

@@ -329,7 +329,7 @@ export function certificateOf(cloud, { recipe, at, followed }) {
 export function measured(measure, cloud, moment) {
   const { recipe, stages, at, params } = moment, n = sizeOf(recipe, cloud);
   if (!("kind" in measure)) return project([measure], stages[cloud], at[cloud], n, params);
-  if (measure.kind === "attention") return softmax(project([measure.row], stages[cloud], at[cloud], n, params));
+  if (measure.kind === "softmaxweight") return softmax(project([measure.row], stages[cloud], at[cloud], n, params));
   if (measure.kind === "angle") return toMeanLine(at[cloud], n);
   const points = measure.stage === null ? at[cloud] : stages[cloud][measure.stage];
   return new Float32Array(weightsOf(points, cloud, moment).largest);

@@ -9,16 +9,16 @@ const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 
 /** @type {number[]} as wide as ranges, and in their middle */ export const SAME = [1];
 
-/** @typedef {{parameter: string, log: boolean, stops: number[], room: number[][][]}} Wider what a parameter does at each of its stops, by stage */
-/** @typedef {{ranges: unknown[], room: number[][], wider: Wider[]}} View */
+/** @typedef {{parameter: string, log: boolean, stops: number[], zooms: number[][][]}} Wider what a parameter does at each of its stops, by stage */
+/** @typedef {{ranges: unknown[], zooms: number[][], wider: Wider[]}} View */
 
 /** What a parameter does at a stage: straight between its stops, and as at the last ones beyond.
  * @param {Wider} wider @param {number} stage @param {number} value */
-function pushed({ log, stops, room }, stage, value) {
+function pushed({ log, stops, zooms }, stage, value) {
   const k = Math.max(0, Math.min(stops.findLastIndex((stop) => stop <= value), stops.length - 2));
   const within = Math.max(stops[0], Math.min(value, stops[stops.length - 1]));
-  const [low, high, here] = [stops[k], stops[k + 1], within].map((x) => (log ? Math.log(x) : x)), there = room[k + 1][stage];
-  return room[k][stage].map((x, i) => x + ((here - low) / (high - low)) * (there[i] - x));
+  const [low, high, here] = [stops[k], stops[k + 1], within].map((x) => (log ? Math.log(x) : x)), there = zooms[k + 1][stage];
+  return zooms[k][stage].map((x, i) => x + ((here - low) / (high - low)) * (there[i] - x));
 }
 
 /** @type {WeakMap<View, {params: Record<string, number>, rows: number[][]}>} of each stage, with the parameters that were asked for last */
@@ -32,8 +32,8 @@ function rowOf(view, stage, params) {
 }
 
 /** @param {View} view @param {number} stage @param {Record<string, number>} params */
-function combined({ ranges, room, wider }, stage, params) {
-  const [times, ...by] = room[stage] ?? SAME, more = wider.map((each) => pushed(each, stage, params[each.parameter]));
+function combined({ ranges, zooms, wider }, stage, params) {
+  const [times, ...by] = zooms[stage] ?? SAME, more = wider.map((each) => pushed(each, stage, params[each.parameter]));
   return [times * (more.length ? Math.max(...more.map((each) => each[0])) : 1), ...ranges.map((_, r) => more.reduce((sum, each) => sum + each[r + 1], by[r] ?? 0))];
 }
 
@@ -41,8 +41,8 @@ function combined({ ranges, room, wider }, stage, params) {
  * and as sliders need, of which the widest counts; between two stages they move evenly, widen in the first half of the way, and narrow
  * in the second, so that what is on its way stays whole.
  * @param {View} view @param {number} progress @param {Record<string, number>} params @returns {number[]} */
-export function roomOf(view, progress, params) {
-  const stages = view.room.length || view.wider[0]?.room[0].length;
+export function zoomOf(view, progress, params) {
+  const stages = view.zooms.length || view.wider[0]?.zooms[0].length;
   if (!stages) return SAME;
   const k = Math.min(Math.floor(progress), stages - 1), past = progress - k;
   const here = rowOf(view, k, params), next = rowOf(view, Math.min(k + 1, stages - 1), params);
@@ -50,7 +50,7 @@ export function roomOf(view, progress, params) {
   return here.map((x, i) => x + (i ? past : times) * (next[i] - x));
 }
 
-/** Ranges so many times as wide, and moved. @param {[number, number][]} ranges @param {number[]} room @returns {[number, number][]} */
+/** Ranges so many times as wide, and moved. @param {[number, number][]} ranges @param {number[]} zooms @returns {[number, number][]} */
 export const widened = (ranges, [times, ...by]) => (times === 1 && !by.some(Boolean) ? ranges : ranges.map(([low, high], r) => {
   const middle = (low + high) / 2 + (by[r] ?? 0), half = (times * (high - low)) / 2;
   return [middle - half, middle + half];

@@ -21,8 +21,8 @@ export interface LargestWeight {
 }
 
 /** The softmax weight of a point among the cloud's points, whose scores are the row. */
-export interface Attention {
-  kind: "attention";
+export interface SoftmaxWeight {
+  kind: "softmaxweight";
   row: Row;
 }
 
@@ -36,7 +36,7 @@ export interface Color {
   scale: string;
   low: number;
   high: number;
-  of: Packed | Row | LargestWeight | Attention | Angle;
+  of: Packed | Row | LargestWeight | SoftmaxWeight | Angle;
   title: string;
 }
 
@@ -62,7 +62,7 @@ export interface Wider {
   parameter: string;
   log: boolean;
   stops: number[];
-  room: number[][][];
+  zooms: number[][][];
 }
 
 /** Numbers of the followed point at every stage. `ideal`: the cloud whose stages are the surfaces' points */
@@ -94,7 +94,7 @@ export interface View {
   rows: number;
   camera: number[];
   edge: string;
-  room: number[][];
+  zooms: number[][];
   reaching: boolean;
   between: Record<string, number[]>;
   wider: Wider[];
@@ -195,7 +195,7 @@ export interface Gated {
   of: string;
 }
 
-export type Measure = Row | LargestWeight | Attention | Angle;
+export type Measure = Row | LargestWeight | SoftmaxWeight | Angle;
 
 export type Hand = Follow | Choose | Open | Drag | Turn | Carry | Replay;
 
@@ -245,7 +245,7 @@ export interface Readout {
   b: string;
   coordinates: number | null;
   cloud: string;
-  row: Row | LargestWeight | Attention | Angle;
+  row: Row | LargestWeight | SoftmaxWeight | Angle;
   index: number | "followed";
   unit: string;
   digits: number | null;

@@ -93,13 +93,13 @@ export function certificate(keys, n, d, k) {
 }
 
 /** Numbers that are used again, so that a frame asks for no memory. */
-const AWAY = { room: new Float64Array(0) }, P = { room: new Float64Array(0) }, ALL = { room: new Float64Array(0) };
-const WAYS = { room: new Float64Array(0) }, AXES = { room: new Float64Array(0) }, R = { room: new Float64Array(0) };
+const AWAY = { buffer: new Float64Array(0) }, P = { buffer: new Float64Array(0) }, ALL = { buffer: new Float64Array(0) };
+const WAYS = { buffer: new Float64Array(0) }, AXES = { buffer: new Float64Array(0) }, R = { buffer: new Float64Array(0) };
 
-/** @param {{room: Float64Array}} kept @param {number} length */
+/** @param {{buffer: Float64Array}} kept @param {number} length */
 function scratch(kept, length) {
-  if (kept.room.length < length) kept.room = new Float64Array(length);
-  return kept.room;
+  if (kept.buffer.length < length) kept.buffer = new Float64Array(length);
+  return kept.buffer;
 }
 
 /** @param {number[]} x @param {number[]} y */
@@ -319,7 +319,7 @@ function less(x, part, y) {
 /** How far the step takes a score from the mean of all at most, and the mean cube of it: the third order of L along the step. The softmax is in `P`.
  * @param {Seen} all @param {number[]} move @param {number[]} mean */
 function beyond({ rows, n, d }, move, mean) {
-  const { room: p } = P, from = dot(move, mean);
+  const { buffer: p } = P, from = dot(move, mean);
   let far = 0, cubes = 0;
   for (let i = 0; i < n; i++) {
     let along = -from;

@@ -54,7 +54,7 @@ export class Canvas {
   /** Draw the layers over the axes. @param {Frame} frame @param {boolean} cross whether the lines through 0 move, too */
   paint(frame, cross) {
     this.paintGround(frame);
-    const ranges = widened(this.view.ranges, frame.room), [left, top] = this.pixel(ranges, 0, 0), [right, low] = this.pixel(ranges, 1, 1);
+    const ranges = widened(this.view.ranges, frame.zoom), [left, top] = this.pixel(ranges, 0, 0), [right, low] = this.pixel(ranges, 1, 1);
     const context = this.#cleared(this.over);
     const px = (/** @type {number} */ x) => left + x * (right - left), py = (/** @type {number} */ y) => top + y * (low - top);
     if (cross) this.#cross(context, left, top);
@@ -91,9 +91,9 @@ export class Canvas {
   /** Fields and cells, under the axes. @param {Frame} frame */
   paintGround(frame) {
     if (!this.ground) return;
-    const ranges = widened(this.view.ranges, frame.room);
+    const ranges = widened(this.view.ranges, frame.zoom);
     const { width, height } = size(this.#gd), own = frame.filter((_, l) => grounds(this.view.layers[l]));
-    const showing = [...own.flatMap(({ values, points, opacity }) => [values, points, opacity]), ...frame.room, width, height, ...axesBox(this.#gd), devicePixelRatio, this.#color("paper")];
+    const showing = [...own.flatMap(({ values, points, opacity }) => [values, points, opacity]), ...frame.zoom, width, height, ...axesBox(this.#gd), devicePixelRatio, this.#color("paper")];
     if (showing.every((part, i) => part === this.#grounded[i])) return;
     this.#grounded = showing;
     const context = this.#cleared(this.ground);

@@ -79,7 +79,7 @@ function dense(at) {
 
 /** Room for all of a legend, whatever of it is seen: the figure keeps its size, from before it is drawn.
  * @param {HTMLElement} legend */
-export function room(legend) {
+export function reserveLegend(legend) {
   const rows = /** @type {HTMLElement[]} */ ([...legend.children]).map((item) => ({ item, l: Number(item.dataset.layer), own: "named" in item.dataset, told: told(item, legend) }));
   for (const { item, told } of rows) {
     item.classList.remove("named");
@@ -99,7 +99,7 @@ export function name(panel) {
   const size = /** @type {[number, number]} */ ([gd.clientWidth, gd.clientHeight]), camera = panel.is3d ? panel.camera() : null;
   const at = view.layers.map((layer, l) => pixels(panel, frame[l], camera, size)), seen = (/** @type {number} */ l) => frame[l].opacity > SEEN;
   const thin = at.map((points, l) => (view.layers[l].draws === "line" ? dense(points) : points));
-  const { rows, most } = room(legend);
+  const { rows, most } = reserveLegend(legend);
   for (const { item, l } of rows) item.hidden = !seen(l);
   const here = gd.getBoundingClientRect(), taken = boxes(panel, here, at, seen);
   const crowd = Float32Array.from(view.layers.flatMap((layer, l) => (seen(l) && (layer.draws === "points" || layer.draws === "line") ? few(thin[l]) : [])));

@@ -7,7 +7,7 @@
  * stops, so that hover and saved images tell the truth. All that is private to plotly.js is in plotly/.
  *
  * @typedef {{points: Float32Array, opacity: number, values: Float32Array | null, text?: string[]}} Drawn one layer of a frame
- * @typedef {Drawn[] & {room: number[]}} Frame all layers of a view, and where its axes end (`roomOf`)
+ * @typedef {Drawn[] & {zoom: number[]}} Frame all layers of a view, and where its axes end (`zoomOf`)
  * @typedef {{eye: number[], center: number[]}} Camera
  * @typedef {import("../engine/marks.mjs").Mark} Mark
  * @typedef {import("../globals.mjs").Plotly} Plotly
@@ -52,7 +52,7 @@ export class Panel {
     /** @type {(layer: Mark | null, index: number) => void} */ this.hovered = () => {};
     /** @type {() => void} */ this.plotted = () => {};
     /** @type {() => void} */ this.rested = () => {};
-    /** @type {Frame} the last frame */ this.frame = Object.assign([], { room: AS_WIDE });
+    /** @type {Frame} the last frame */ this.frame = Object.assign([], { zoom: AS_WIDE });
     /** @type {Frame | null} the same while things move, as long as nobody else has drawn */ this.painted = null;
     /** @type {Space | null} */ this.space = view.dims === 3 ? new Space(element, view, this.color, fast) : null;
     /** @type {Canvas | null} */ this.flat = null;
@@ -89,10 +89,10 @@ export class Panel {
   }
 
   /** Where the axes end now. */
-  get ranges() { return widened(this.view.ranges, this.frame.room); }
+  get ranges() { return widened(this.view.ranges, this.frame.zoom); }
 
   /** Whether they move with the sliders or the stages. */
-  get axesMove() { return this.view.wider.length + this.view.room.length > 0; }
+  get axesMove() { return this.view.wider.length + this.view.zooms.length > 0; }
 
   get is3d() { return this.space !== null; }
 
@@ -335,5 +335,5 @@ export class Panel {
 }
 
 /** Whether two frames look the same. @param {Frame} a @param {Frame | null | undefined} b @param {(keyof Drawn)[]} more to be the same */
-const same = (a, b, ...more) => a.room.every((x, k) => x === b?.room[k]) && a.every((drawn, l) => [...PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));
+const same = (a, b, ...more) => a.zoom.every((x, k) => x === b?.zoom[k]) && a.every((drawn, l) => [...PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));
 

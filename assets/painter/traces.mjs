@@ -29,10 +29,10 @@ export function outside(view) {
 }
 
 /** @param {View} view */
-function exit({ ranges, room, wider }) {
+function exit({ ranges, zooms, wider }) {
   const most = (/** @type {number[][]} */ rows) => rows.reduce((a, b) => a.map((x, r) => Math.max(x, b[r])));
-  const usual = most([...room, AS_WIDE].map((row) => [row[0], ...ranges.map((_, r) => row[r + 1] ?? 0)]));
-  const more = wider.map((each) => most(each.room.flat())), all = [usual[0] * Math.max(1, ...more.map(([times]) => times))];
+  const usual = most([...zooms, AS_WIDE].map((row) => [row[0], ...ranges.map((_, r) => row[r + 1] ?? 0)]));
+  const more = wider.map((each) => most(each.zooms.flat())), all = [usual[0] * Math.max(1, ...more.map(([times]) => times))];
   ranges.forEach((_, r) => all.push(more.reduce((sum, row) => sum + row[r + 1], usual[r + 1])));
   return widened(ranges, all).map(([low, high]) => 2 * high - low);
 }
@@ -56,7 +56,7 @@ export const plotlyCamera = ({ eye, center }) => ({ eye: named(eye), center: nam
  * @returns {{data: Trace[], layout: Record<string, any>}} */
 export function figure(view, frame, camera, crowds, color, size) {
   const { data, layout } = /** @type {{data: Trace[], layout: Record<string, any>}} */ (resolve(view.figure, color));
-  const ranges = widened(view.ranges, frame.room), axes = layout.scene ?? layout;
+  const ranges = widened(view.ranges, frame.zoom), axes = layout.scene ?? layout;
   const traces = data.map((trace, l) => filled(view, { ...trace, uid: `layer-${l}` }, frame[l]));
   ranges.forEach((range, r) => { axes[`${"xyz"[r]}axis`].range = range; });
   if (crowds.length) traces.push(counted(view, ranges, camera, crowds, layout.font, size));

@@ -33,7 +33,7 @@ export class Growth {
     const { state } = this.#shown, panels = this.#shown.panels();
     if (this.#held || !panels.length || recipe.views.length !== panels.length || !panels.every((panel, v) => panel.view.dims === recipe.views[v].dims)) return;
     const words = (/** @type {Recipe} */ { readouts, facts }) => JSON.stringify([readouts.map((r) => r.label), facts]), before = words(state.recipe);
-    const axes = (/** @type {import("../engine/engine.mjs").View} */ { ranges, room, wider }) => JSON.stringify([ranges, room, wider]);
+    const axes = (/** @type {import("../engine/engine.mjs").View} */ { ranges, zooms, wider }) => JSON.stringify([ranges, zooms, wider]);
     const moved = panels.some((panel, v) => axes(panel.view) !== axes(recipe.views[v]));
     state.grow(recipe);
     if (words(recipe) !== before) this.#shown.count();

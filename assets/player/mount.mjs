@@ -13,7 +13,7 @@ import { NoWebGL, Panel } from "../painter/painter.mjs";
 import { picture } from "../painter/pictures.mjs";
 import { rename, tabs } from "./tabs.mjs";
 import { tour } from "./tour.mjs";
-import { name, room } from "../painter/names.mjs";
+import { name, reserveLegend } from "../painter/names.mjs";
 import { home, legend, plotly } from "../painter/views.mjs";
 
 const IDLE = 300; // milliseconds at most
@@ -104,7 +104,7 @@ async function late(player, panel, v, frame) {
 
 /** A panel is drawn where its legend leaves it room. @param {Player} player @param {Panel} panel @param {import("../painter/painter.mjs").Frame} frame */
 function begin(player, panel, frame) {
-  room(panel.gd.parentElement.querySelector(".legend"));
+  reserveLegend(panel.gd.parentElement.querySelector(".legend"));
   return panel.open(frame, player.camera);
 }
 

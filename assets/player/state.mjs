@@ -14,7 +14,7 @@
 import { clockOf, cloudOf, now, progresses, stages } from "../engine/engine.mjs";
 import { crowdsOf } from "../engine/crowds.mjs";
 import { follows, opacityOf, pointsOf, valuesOf } from "../engine/marks.mjs";
-import { roomOf } from "../engine/perspective.mjs";
+import { zoomOf } from "../engine/perspective.mjs";
 import { defaults, pointCount, read, texts, within, write } from "./link.mjs";
 import { APART, CLOSING, along, apart, clockAfter, hurry, isOver, nextLeg, stageBeside } from "./motion.mjs";
 
@@ -373,7 +373,7 @@ export class State {
       opacity: opacityOf(mark, this.#progress),
       values: valuesOf(mark, moment),
       text: rest && follows(mark) ? this.#texts(mark.cloud) : undefined,
-    })), { room: roomOf(view, this.#progress, this.#params) }));
+    })), { zoom: zoomOf(view, this.#progress, this.#params) }));
   }
 
   /** For each view, the places that many points share, as the last frame shows them.

@@ -14,15 +14,25 @@ import numpy as np
 
 from components import fonts
 from components.drawing.projection import Size, fitting, paper
-from components.drawing.still import LARGEST, LETTER, ORDER, Drawn, layers_of, moment, seen, style, zoomed
+from components.drawing.still import (
+    CHARACTER_WIDTH_EM,
+    DRAWING_ORDER,
+    MAX_LABEL_PX,
+    Drawn,
+    layers_of,
+    moment,
+    seen,
+    style,
+    zoomed,
+)
 from components.language.link import State
 from components.language.recipe import Recipe
 
 WIDTH, HEIGHT = 320, 240
-EDGE = 6  # pixels between what is drawn and the edge
-MOST, FEW = 300, 120  # points of a mark, at rest and in motion
-FRAMES = 24  # about so many in a run
-FRAME, REST = 0.1, 0.8  # seconds of a frame; how much longer the last one stays
+EDGE_PX = 6  # pixels between what is drawn and the edge
+MAX_POINTS_AT_REST, MAX_POINTS_MOVING = 300, 120  # points of a mark, at rest and in motion
+FRAMES_PER_RUN = 24  # about so many in a run
+FRAME_SECONDS, LAST_FRAME_SECONDS = 0.1, 0.8  # seconds of a frame; how much longer the last one stays
 Box = tuple[float, float, float, float]  # left, top, width, height
 
 
@@ -34,7 +44,7 @@ def card(recipe: Recipe, state: State) -> str:
 def first_view(recipe: Recipe, state: State) -> tuple[Box, str]:
     """The first view of a state: what an SVG shows of its paper, and the shapes."""
     size, box, (drawn,) = _run(recipe, [state])
-    return box, "".join(layers_of(recipe, drawn, size, most=MOST))
+    return box, "".join(layers_of(recipe, drawn, size, most=MAX_POINTS_AT_REST))
 
 
 def moving(recipe: Recipe, state: State) -> str:
@@ -42,11 +52,17 @@ def moving(recipe: Recipe, state: State) -> str:
     states = [replace(state, progress=float(p)) for p in eased(len(recipe.stages) - 1)]
     size, box, run = _run(recipe, states)
     shapes = [
-        dict(zip((id(each.mark) for each in drawn), layers_of(recipe, drawn, size, most=FEW), strict=True))
+        dict(
+            zip(
+                (id(each.mark) for each in drawn),
+                layers_of(recipe, drawn, size, most=MAX_POINTS_MOVING),
+                strict=True,
+            )
+        )
         for drawn in run
     ]
     pieces, times = [], set()
-    for mark in sorted(recipe.views[0].layers, key=lambda mark: ORDER[mark.draws]):
+    for mark in sorted(recipe.views[0].layers, key=lambda mark: DRAWING_ORDER[mark.draws]):
         end = 0
         for shape, same in groupby(frame.get(id(mark), "") for frame in shapes):
             first, end = end, end + len(list(same))
@@ -58,7 +74,7 @@ def moving(recipe: Recipe, state: State) -> str:
 
 def eased(last: int) -> np.ndarray:
     """The progress at each frame: slow at each stage, as the player has it."""
-    t = np.linspace(0, 1, FRAMES // max(last, 1) + 1)[1:]
+    t = np.linspace(0, 1, FRAMES_PER_RUN // max(last, 1) + 1)[1:]
     leg = np.where(t < 0.5, 4 * t**3, 1 - (2 - 2 * t) ** 3 / 2)
     return np.concatenate([[0.0], *(k + leg for k in range(last))])
 
@@ -83,7 +99,7 @@ def _run(recipe: Recipe, states: Sequence[State]) -> tuple[Size, Box, list[list[
 def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
     """Around all that is drawn on the paper, in the proportions of a card."""
     ends = np.concatenate([_ends(recipe, each, size) for drawn in run for each in drawn])
-    low, high = np.nanmin(ends, 0) - EDGE, np.nanmax(ends, 0) + EDGE
+    low, high = np.nanmin(ends, 0) - EDGE_PX, np.nanmax(ends, 0) + EDGE_PX
     wide, tall = high - low
     wide, tall = max(wide, tall * WIDTH / HEIGHT), max(tall, wide * HEIGHT / WIDTH)
     x, y = (low + high) / 2
@@ -95,7 +111,7 @@ def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
     mark, around = drawn.mark, np.zeros(2)
     if mark.draws == "labels":
         longest = max(map(len, recipe.cloud(mark.cloud).labels or ("",)))
-        around = np.array([LETTER * LARGEST * longest / 2, LARGEST / 2])
+        around = np.array([CHARACTER_WIDTH_EM * MAX_LABEL_PX * longest / 2, MAX_LABEL_PX / 2])
     if mark.draws == "cells":
         around = np.abs(drawn.flat[mark.columns + 1] - drawn.flat[0]) / 2
     half = np.array(size) / 2 + around
@@ -104,8 +120,8 @@ def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
 
 def _shown(first: int, end: int, count: int) -> str:
     """The style of what is seen from one frame to another; what is in the last frame stays for the rest."""
-    whole = count * FRAME + REST
-    a, b = 100 * first * FRAME / whole, 100 * end * FRAME / whole if end < count else 100
+    whole = count * FRAME_SECONDS + LAST_FRAME_SECONDS
+    a, b = 100 * first * FRAME_SECONDS / whole, 100 * end * FRAME_SECONDS / whole if end < count else 100
     name = f"f{first}-{end}"
     steps = f"0%{{visibility:{'hidden' if first else 'visible'}}}"
     steps += f"{a:.2f}%{{visibility:visible}}" if first else ""

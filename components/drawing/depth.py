@@ -10,43 +10,43 @@ import numpy as np
 
 Array = np.ndarray
 
-LEAST, MOST = 0.6, 1.7  # of the distance of the middle: nearer or farther, a point changes its size no more
-FADE = 0.5  # of its colour, that the farthest point loses
-OVER = 0.35  # of the distance of the middle: how far beyond it that is
-HALO, RIM = 0.75, 0.16  # pixels; of the radius of its point at most
-PALE = 0.6  # how much paper is in its colour: with all, points in a dense row would be hidden by halos
-VEIL = 0.3  # of the colour of what is behind a translucent surface: each takes so much away
-LIFT = 0.012  # of its distance: so much nearer a point is drawn, not to be cut by the surface that it lies on
+MIN_RELATIVE_DISTANCE, MAX_RELATIVE_DISTANCE = (0.6, 1.7)  # clip, in distances of the middle
+MAX_COLOUR_LOSS = 0.5  # of its colour, that the farthest point loses
+FADE_DEPTH = 0.35  # of the distance of the middle: how far beyond it that is
+HALO_PX, MAX_HALO_FRACTION = 0.75, 0.16  # pixels; of the radius of its point at most
+HALO_PAPER_FRACTION = 0.6  # all paper would hide points in a dense row
+VEIL_COLOUR_LOSS = 0.3  # of the colour of what is behind a translucent surface: each takes so much away
+POINT_LIFT = 0.012  # of its distance, towards the eye: the surface that a point lies on does not cut it
 
 # what the painter is told, with the layout of a 3D view
 TOLD = {
-    "fade": FADE,
-    "over": OVER,
-    "halo": HALO,
-    "rim": RIM,
-    "pale": PALE,
-    "veil": VEIL,
-    "lift": LIFT,
-    "least": LEAST,
-    "most": MOST,
+    "fade": MAX_COLOUR_LOSS,
+    "over": FADE_DEPTH,
+    "halo": HALO_PX,
+    "rim": MAX_HALO_FRACTION,
+    "pale": HALO_PAPER_FRACTION,
+    "veil": VEIL_COLOUR_LOSS,
+    "lift": POINT_LIFT,
+    "least": MIN_RELATIVE_DISTANCE,
+    "most": MAX_RELATIVE_DISTANCE,
 }
 
 
 def size(away: Array) -> Array:
     """How large points are, by their distance, of which that of the middle is 1."""
-    return 1 / np.clip(away, LEAST, MOST)
+    return 1 / np.clip(away, MIN_RELATIVE_DISTANCE, MAX_RELATIVE_DISTANCE)
 
 
 def halo(radius: float) -> float:
     """How wide it is around a point."""
-    return min(HALO, RIM * radius)
+    return min(HALO_PX, MAX_HALO_FRACTION * radius)
 
 
 def strength(away: Array) -> Array:
     """What is left of their colour."""
-    return 1 - FADE * np.clip((away - 1) / OVER, 0, 1)
+    return 1 - MAX_COLOUR_LOSS * np.clip((away - 1) / FADE_DEPTH, 0, 1)
 
 
 def veil(opacity: float) -> float:
     """What a surface of an opacity takes away of the colour behind it, beside its own."""
-    return (1 - opacity) * min(VEIL, 3 * opacity)
+    return (1 - opacity) * min(VEIL_COLOUR_LOSS, 3 * opacity)

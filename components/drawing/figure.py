@@ -43,7 +43,7 @@ BARE = dict.fromkeys(OFF, False) | {
     "tickvals": [],
     "type": "linear",
 }
-FEW = 1500  # above this many, markers are squares: a third of the vertices of circles
+MAX_CIRCLE_MARKERS = 1500  # above this many, markers are squares: a third of the vertices of circles
 
 
 def templates(recipe: Recipe, view: View) -> dict[str, Any]:
@@ -68,7 +68,11 @@ def _trace(recipe: Recipe, view: View, mark: Mark) -> dict[str, Any]:
 
 
 def _markers(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
-    many = isinstance(mark, Points) and mark.only is None and len(recipe.cloud(mark.cloud).points) > FEW
+    many = (
+        isinstance(mark, Points)
+        and mark.only is None
+        and len(recipe.cloud(mark.cloud).points) > MAX_CIRCLE_MARKERS
+    )
     symbol = {"ring": "circle-open", "square": "square"}.get(mark.glyph, "square" if many else "circle")
     marker = {"size": mark.size, "color": f"var(--{mark.role})", "symbol": symbol, "line": {"width": 0}}
     return {"mode": "markers", "marker": marker | (_scale(color) if (color := color_of(mark)) else {})}

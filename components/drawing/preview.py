@@ -17,12 +17,12 @@ from components.language.link import State
 from components.language.recipe import Recipe
 
 WIDTH, HEIGHT = 1200, 630
-FACES = sorted(fonts.FOLDER.glob("preview-*.ttf"))
-FAMILY = "SourceSans3VF"  # as the face of text calls itself
+FONT_FILES = sorted(fonts.FOLDER.glob("preview-*.ttf"))
+FONT_FAMILY = "SourceSans3VF"  # as the face of text calls itself
 LEFT, COLUMN = 64, 500  # pixels: where words begin, and the room that they have
-LETTER = 0.53  # of its height: how wide a letter of a title is, or less
-SIZES = (76, 68, 60, 52)  # pixels of a title's letters, the largest that leaves so many lines
-LINES = 5
+CHARACTER_WIDTH_EM = 0.53  # of its height: how wide a letter of a title is, or less
+TITLE_SIZES_PX = (76, 68, 60, 52)  # pixels of a title's letters, the largest that leaves so many lines
+MAX_TITLE_LINES = 5
 PICTURE = (590, 24, 586, 582)  # left, top, width, height
 COLOR = re.compile(r"var\(--([\w-]+)\)")
 
@@ -34,8 +34,8 @@ def png(recipe: Recipe, state: State, title: str) -> bytes:
     return bytes(
         resvg_py.svg_to_bytes(
             svg_string=svg(recipe, state, title),
-            skip_system_fonts=bool(FACES),
-            font_files=list(map(str, FACES)) or None,
+            skip_system_fonts=bool(FONT_FILES),
+            font_files=list(map(str, FONT_FILES)) or None,
         )
     )
 
@@ -47,7 +47,7 @@ def svg(recipe: Recipe, state: State, title: str) -> str:
     place = f'x="{left}" y="{top}" width="{width}" height="{height}"'
     picture = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
-        f' font-family="{FAMILY}, {fonts.OTHERS}">'
+        f' font-family="{FONT_FAMILY}, {fonts.OTHERS}">'
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="var(--paper)"/>{_words(title)}'
         f'<svg {place} viewBox="{x:.1f} {y:.1f} {w:.1f} {h:.1f}">{shapes}</svg></svg>'
     )
@@ -69,9 +69,9 @@ def _words(title: str) -> str:
 
 def _set(title: str) -> tuple[int, list[str]]:
     """The largest size at which a title has its room, and its lines."""
-    for size in SIZES:
-        wide = int(COLUMN / (LETTER * size))
+    for size in TITLE_SIZES_PX:
+        wide = int(COLUMN / (CHARACTER_WIDTH_EM * size))
         lines = wrap(title, wide, break_long_words=False)
-        if len(lines) * size <= LINES * SIZES[-1] and max(map(len, lines)) <= wide:
+        if len(lines) * size <= MAX_TITLE_LINES * TITLE_SIZES_PX[-1] and max(map(len, lines)) <= wide:
             break
     return size, lines

@@ -12,11 +12,11 @@ from components.language.recipe import View
 Array = np.ndarray
 Size = tuple[float, float]  # width and height, pixels
 
-MARGIN = 24  # pixels around the axes of a 2D view, both sides together
-EDGE = 12  # pixels that a 3D view keeps free where nobody has chosen its camera
-SMALLEST = 0.6  # of its size: a point farther out than that is cut off rather
-TOUCHING = 1e-3  # of a distance: what is no farther behind a surface than this lies on it
-AT_ONCE = 32  # points, compared with all triangles: what is between stays in near memory
+MARGIN_PX = 24  # pixels around the axes of a 2D view, both sides together
+EDGE_PX = 12  # pixels that a 3D view keeps free where nobody has chosen its camera
+MIN_SHRINK = 0.6  # of its size: a point farther out than that is cut off rather
+TOUCHING_FRACTION = 1e-3  # of a distance: what is no farther behind a surface than this lies on it
+POINTS_PER_BATCH = 32  # points, compared with all triangles: what is between stays in near memory
 
 
 def paper(view: View, box: Size) -> Size:
@@ -24,7 +24,7 @@ def paper(view: View, box: Size) -> Size:
     if view.dims == 3:
         return box
     low, high = np.array(view.ranges, float).T
-    size = np.array(box, float) - MARGIN
+    size = np.array(box, float) - MARGIN_PX
     width, height = (size / (high - low)).min() * (high - low) if view.equal else size
     return float(width), float(height)
 
@@ -39,7 +39,7 @@ def project(view: View, points: Array, camera: Sequence[float], size: Size) -> t
 def fitting(pixels: Sequence[Array], size: Size) -> float:
     """How much smaller a picture has to be for all of its points to be on the paper; 1 where they are."""
     reach = np.max([np.ones(2), *(np.nanmax(np.abs(each), axis=0, initial=1) for each in pixels)], axis=0)
-    return float(np.clip(((np.array(size) / 2 - EDGE) / reach).min(), SMALLEST, 1))
+    return float(np.clip(((np.array(size) / 2 - EDGE_PX) / reach).min(), MIN_SHRINK, 1))
 
 
 def middle(view: View, camera: Sequence[float]) -> float:
@@ -49,7 +49,7 @@ def middle(view: View, camera: Sequence[float]) -> float:
 
 
 def layers(
-    pixels: Array, depth: Array, corners: Array, depths: Array, *, touching: float = TOUCHING
+    pixels: Array, depth: Array, corners: Array, depths: Array, *, touching: float = TOUCHING_FRACTION
 ) -> Array:
     """Behind how many triangles each point is: corners (F, 3, 2) in pixels, depths (F, 3) of them."""
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
@@ -62,8 +62,8 @@ def layers(
     closeness = along_u * (near[:, 1] - near[:, 0]) + along_v * (near[:, 2] - near[:, 0])
     closeness[2] += near[:, 0]
     places, count = np.column_stack([pixels, np.ones(len(pixels))]), np.zeros(len(pixels), int)
-    for start in range(0, len(pixels), AT_ONCE):
-        here = places[start : start + AT_ONCE]
+    for start in range(0, len(pixels), POINTS_PER_BATCH):
+        here = places[start : start + POINTS_PER_BATCH]
         s, t = here @ along_u, here @ along_v
         point, triangle = np.nonzero((s >= 0) & (t >= 0) & (s + t <= 1))
         over = (here[point] * closeness[:, triangle].T).sum(1)

@@ -31,13 +31,13 @@ from components.language.recipe import Recipe, View
 
 WIDTH, HEIGHT = 640, 440
 DASHES = {"dash": "6", "dot": "2", "dashdot": "6 2 2 2", "longdash": "10 4", "longdashdot": "10 4 2 4"}
-PIECES = 330  # points of a sheet
-MOST = 1500  # points drawn; more would only make the file large
-BLEED = 6  # pixels: half a mark, for one that lies on the edge of its axes
-LARGEST, LEAST = 15, 9  # pixels, of letters: as large as can be without two labels in one place
-STEP = 0.2  # of the strength of faded points: so many at once
-SMALL, BESIDE = 11, 4  # pixels: letters of counts, and how far they stand from their place
-LETTER = 0.6  # of its height: how wide a letter is, with some room
+MAX_SHEET_POINTS = 330  # points of a sheet
+MAX_DRAWN_POINTS = 1500  # points drawn; more would only make the file large
+BLEED_PX = 6  # pixels: half a mark, for one that lies on the edge of its axes
+MAX_LABEL_PX, MIN_LABEL_PX = 15, 9  # pixels, of letters: as large as can be without two labels in one place
+OPACITY_STEP = 0.2  # of the strength of faded points: so many at once
+COUNT_LABEL_PX, COUNT_OFFSET_PX = 11, 4  # pixels: letters of counts, and how far they stand from their place
+CHARACTER_WIDTH_EM = 0.6  # of its height: how wide a letter is, with some room
 
 
 def svg(recipe: Recipe, state: State) -> str:
@@ -72,7 +72,7 @@ def _panel(recipe: Recipe, view: View, state: State, at: Moment, box: tuple[int,
     x, y, *room = box
     view = view.at(state.progress, state.params)
     size = paper(view, (room[0], room[1]))
-    w, h = (min(whole, part + 2 * BLEED) for whole, part in zip(room, size, strict=True))
+    w, h = (min(whole, part + 2 * BLEED_PX) for whole, part in zip(room, size, strict=True))
     left, top = x + (room[0] - w) / 2, y + (room[1] - h) / 2
     place = f'x="{left:.1f}" y="{top:.1f}" width="{w:.1f}" height="{h:.1f}"'
     drawn, zoom = seen(view, state, at, size), 1.0
@@ -98,18 +98,21 @@ def _counts(
         return ""
     flat, _ = project(view, np.array([place for place, _, _ in found]), camera or view.camera, size)
     taken = [
-        (x, y, max(LARGEST, LETTER * LARGEST * len(label)))
+        (x, y, max(MAX_LABEL_PX, CHARACTER_WIDTH_EM * MAX_LABEL_PX * len(label)))
         for each in drawn
         if each.mark.draws == "labels"
         for (x, y), label in zip(each.flat, recipe.cloud(each.mark.cloud).labels or (), strict=True)
     ]
     texts = []
     for (x, y), (_, count, _) in zip(zoom * flat, found, strict=True):
-        at, wide = (x + BESIDE, y - BESIDE), LETTER * SMALL * (len(str(count)) + 1)
-        if all(abs(at[0] - u) > (wide + w) / 2 + 2 or abs(at[1] - v) > LARGEST for u, v, w in taken):
+        at, wide = (
+            (x + COUNT_OFFSET_PX, y - COUNT_OFFSET_PX),
+            CHARACTER_WIDTH_EM * COUNT_LABEL_PX * (len(str(count)) + 1),
+        )
+        if all(abs(at[0] - u) > (wide + w) / 2 + 2 or abs(at[1] - v) > MAX_LABEL_PX for u, v, w in taken):
             taken.append((*at, wide))
             texts.append(f'<text x="{at[0]:.0f}" y="{at[1]:.0f}">×{count}</text>')
-    look = f'font-size="{SMALL}" stroke="var(--paper)" stroke-width="2"'
+    look = f'font-size="{COUNT_LABEL_PX}" stroke="var(--paper)" stroke-width="2"'
     return f'<g fill="var(--ink)" paint-order="stroke" {look}>{"".join(texts)}</g>'
 
 
@@ -178,7 +181,7 @@ class Drawn:
         return len(self.mark.rows) == 3
 
 
-ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}  # what is drawn over what
+DRAWING_ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}  # higher is on top
 
 
 def moment(recipe: Recipe, state: State) -> Moment:
@@ -194,14 +197,16 @@ def seen(view: View, state: State, at: Moment, size: Size) -> list[Drawn]:
         if (opacity := mark.opacity_at(state.progress)) > 0:
             flat, away = project(view, mark.points(at), camera, size)
             drawn.append(Drawn(mark, at, opacity, flat, away, far))
-    return sorted(drawn, key=lambda each: ORDER[each.mark.draws])
+    return sorted(drawn, key=lambda each: DRAWING_ORDER[each.mark.draws])
 
 
 def zoomed(drawn: Sequence[Drawn], zoom: float) -> list[Drawn]:
     return [replace(each, flat=zoom * each.flat) for each in drawn]
 
 
-def layers_of(recipe: Recipe, drawn: Sequence[Drawn], size: Size, *, most: int = MOST) -> list[str]:
+def layers_of(
+    recipe: Recipe, drawn: Sequence[Drawn], size: Size, *, most: int = MAX_DRAWN_POINTS
+) -> list[str]:
     """The SVG of each. most: points drawn of one."""
     letters = _letters(recipe, drawn)
     return [_faded(_shape(recipe, each, size, drawn, letters, most), each.opacity) for each in drawn]
@@ -212,12 +217,12 @@ def _letters(recipe: Recipe, drawn: Sequence[Drawn]) -> float:
     labels = [each for each in drawn if each.mark.draws == "labels"]
     texts = [text for each in labels for text in recipe.cloud(each.mark.cloud).labels or ()]
     if len(texts) < 2:
-        return LARGEST
+        return MAX_LABEL_PX
     at, (i, j) = np.concatenate([each.flat for each in labels]), np.triu_indices(len(texts), 1)
     across, down = np.abs(at[i] - at[j]).T
     lengths = np.array([len(text) for text in texts])
-    fits = np.maximum(down, 2 * across / (LETTER * (lengths[i] + lengths[j])))
-    return float(np.clip(fits.min(), LEAST, LARGEST))
+    fits = np.maximum(down, 2 * across / (CHARACTER_WIDTH_EM * (lengths[i] + lengths[j])))
+    return float(np.clip(fits.min(), MIN_LABEL_PX, MAX_LABEL_PX))
 
 
 def _shape(
@@ -233,7 +238,7 @@ def _shape(
             return _labels(recipe, drawn, f"var(--{themes.word(mark.role)})", letters)
         case "mesh":
             if isinstance(mark, Sheet) and mark.color:
-                return _cloth(drawn, min(most, PIECES))
+                return _cloth(drawn, min(most, MAX_SHEET_POINTS))
             if color_of(mark):
                 return _painted(drawn)
             return f'<path fill="{color}" d="{triangles(drawn.flat[mark.triangles])}"/>'
@@ -346,7 +351,9 @@ def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str
     paint = f'fill="none" stroke="{color}" stroke-width="1.5"' if ring else f'fill="{color}"'
     if drawn.deep and not ring:
         width = 2 * depth.halo(mark.size * 0.55)
-        paint += f' stroke="var(--paper)" stroke-opacity="{depth.PALE}" stroke-width="{width:.2g}"'
+        paint += (
+            f' stroke="var(--paper)" stroke-opacity="{depth.HALO_PAPER_FRACTION}" stroke-width="{width:.2g}"'
+        )
         paint += ' paint-order="stroke"'
     left = _left(drawn, chosen, others)
     runs = [list(run) for _, run in groupby(range(len(dots)), key=left.__getitem__)]
@@ -363,9 +370,9 @@ def _left(drawn: Drawn, chosen: np.ndarray, others: Sequence[Drawn]) -> np.ndarr
     for veil in (each for each in others if each.veil):
         every = veil.mark.triangles
         corners, depths = veil.flat[every], veil.depth[every]
-        count = layers(drawn.flat[chosen], drawn.depth[chosen], corners, depths, touching=depth.LIFT)
+        count = layers(drawn.flat[chosen], drawn.depth[chosen], corners, depths, touching=depth.POINT_LIFT)
         left = left * (1 - depth.veil(veil.opacity)) ** count
-    return np.asarray(np.round(left / STEP) * STEP)
+    return np.asarray(np.round(left / OPACITY_STEP) * OPACITY_STEP)
 
 
 def _faded(shape: str, left: float, *, single: bool = False) -> str:

@@ -13,19 +13,19 @@ from pathlib import Path
 from components.language.scene import scenes
 from components.language.words import sections
 
-FILE = Path(__file__).parents[1] / "texts/asked.md"
-LINE = re.compile(r"^- (\S+): (.+)$", re.M)
+ASKED_FILE = Path(__file__).parents[1] / "texts/asked.md"
+ASKED_LINE = re.compile(r"^- (\S+): (.+)$", re.M)
 
 
 @cache
 def asked() -> dict[str, str]:
     """The names by what they name. Raises ValueError where that is no scene and no word."""
-    return read(FILE.read_text("utf-8"))
+    return read(ASKED_FILE.read_text("utf-8"))
 
 
 def read(text: str) -> dict[str, str]:
     known = {*scenes(), *(f"#{word.id}" for some in sections().values() for word in some)}
-    found = dict(LINE.findall(text))
+    found = dict(ASKED_LINE.findall(text))
     if strangers := {name for name in found if (re.match(r"\w+", name) or [name])[0] not in known}:
         raise ValueError(f"texts/asked.md names {sorted(strangers)}, which are no scenes and no words")
     return found

@@ -17,9 +17,9 @@ from components.language.scope import MAX_SEEN_POINTS, Scope
 from components.language.text import formula
 from components.theme import ROLES
 
-COMMAND = re.compile(r"\\[a-zA-Z]+")  # what the converter leaves of a command that it does not know
-LETTER = re.compile(r"<mi>([^<]+)</mi>")
-CLASS = re.compile(r"\\class\{([^}]*)\}")
+TEX_COMMAND = re.compile(r"\\[a-zA-Z]+")  # what the converter leaves of a command that it does not know
+MATHML_LETTER = re.compile(r"<mi>([^<]+)</mi>")
+TEX_CLASS = re.compile(r"\\class\{([^}]*)\}")
 
 
 def check(recipe: Recipe) -> None:
@@ -128,13 +128,13 @@ def _view(view: View, recipe: Recipe, names: list[str]) -> None:
         check_finite(where, pair)
         if not pair[0] < pair[1]:
             refuse(where, f"the range {pair} is empty", "take (low, high)")
-    if view.room and (
-        len(view.room) != len(recipe.stages)
-        or any(len(each) != 1 + view.dims or not each[0] > 0 for each in view.room)
+    if view.zooms and (
+        len(view.zooms) != len(recipe.stages)
+        or any(len(each) != 1 + view.dims or not each[0] > 0 for each in view.zooms)
     ):
         refuse(
             where,
-            f"room for {len(view.room)} stages",
+            f"zooms for {len(view.zooms)} stages",
             "take a factor above 0 and a move along each axis for each of them",
         )
     if view.reaching and (view.axes or (view.dims == 3 and len(view.camera) != 3)):
@@ -167,7 +167,7 @@ def _table(recipe: Recipe, names: list[str]) -> None:
 
 
 def _formula(recipe: Recipe) -> None:
-    for classes in CLASS.findall(recipe.formula):
+    for classes in TEX_CLASS.findall(recipe.formula):
         for name in classes.split():
             kind, _, of = name.partition("-")
             stages = [str(k) for k in range(len(recipe.stages))]
@@ -180,9 +180,9 @@ def _formula(recipe: Recipe) -> None:
         written = formula(recipe.formula)
     except Exception as wrong:  # what it raises for braces that do not match is no one type
         refuse("formula", f"it is no LaTeX ({type(wrong).__name__})", "close each brace that opens")
-    if unknown := COMMAND.findall(written):
+    if unknown := TEX_COMMAND.findall(written):
         refuse("formula", f"{unknown[0]} is not known LaTeX", "take a command that latex2mathml has")
-    letters = {unescape(letter) for letter in LETTER.findall(written)}
+    letters = {unescape(letter) for letter in MATHML_LETTER.findall(written)}
     for parameter in recipe.parameters:
         if parameter.symbol and parameter.symbol not in letters:
             missing = f"{parameter.symbol!r} is no letter of the formula"

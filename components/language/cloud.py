@@ -18,7 +18,7 @@ from geometry.softmax import softmax
 
 Array = np.ndarray
 Params = Mapping[str, float]
-KEPT = 50_000  # numbers of a cloud's stages that it remembers, more than those of the last parameters
+MAX_CACHED_NUMBERS = 50_000  # of a cloud's stages, besides those of the last parameters
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Cloud:
         if known is None:
             start = self.place.stages(self.points.astype(float), params)[-1]
             known = self.pipeline.stages(start, params)
-            if len(self._lately) * sum(stage.size for stage in known) >= KEPT:
+            if len(self._lately) * sum(stage.size for stage in known) >= MAX_CACHED_NUMBERS:
                 self._lately.clear()
             self._lately[values] = known
         return known
@@ -117,7 +117,7 @@ class LargestWeight:
 
 
 @dataclass(frozen=True)
-class Attention:
+class SoftmaxWeight:
     """The softmax weight of a point among the cloud's points, whose scores are the row."""
 
     row: Row
@@ -128,7 +128,7 @@ class Angle:
     """The angle of a point, now, to the line along 1: 0 to 90 degrees; 90 at the origin."""
 
 
-Measure = Row | LargestWeight | Attention | Angle  # one number for each point
+Measure = Row | LargestWeight | SoftmaxWeight | Angle  # one number for each point
 
 
 def rows(projection: Any, *, stage: int | None = None, over: Row | None = None) -> tuple[Row, ...]:
@@ -166,7 +166,7 @@ class Moment:
         match measure:
             case LargestWeight(stage):
                 return self.largest(cloud, stage)
-            case Attention(row):
+            case SoftmaxWeight(row):
                 return np.asarray(softmax(self.shown(cloud, (row,))[:, 0]))
             case Angle():
                 return to_mean_line(self.now(cloud))

@@ -14,8 +14,8 @@ from pathlib import Path
 from components.language.scene import Scene, scenes
 from components.language.text import line, parts
 
-FILE = Path(__file__).parents[1] / "texts/course.md"
-STEP = re.compile(r"^- (\w+): (.+)$", re.M)
+COURSE_FILE = Path(__file__).parents[1] / "texts/course.md"
+COURSE_LINE = re.compile(r"^- (\w+): (.+)$", re.M)
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,14 @@ class Chapter:
 @cache
 def chapters() -> tuple[Chapter, ...]:
     """The chapters that have scenes. Raises ValueError where a line names no scene, or one that was named."""
-    return read(FILE.read_text("utf-8"), scenes())
+    return read(COURSE_FILE.read_text("utf-8"), scenes())
 
 
 def read(text: str, known: dict[str, Scene]) -> tuple[Chapter, ...]:
-    told = [(title, STEP.sub("", body).strip(), STEP.findall(body)) for title, body in parts(text, "##")[1]]
+    told = [
+        (title, COURSE_LINE.sub("", body).strip(), COURSE_LINE.findall(body))
+        for title, body in parts(text, "##")[1]
+    ]
     named = [slug for _, _, lines in told for slug, _ in lines]
     for slug in named:
         if slug not in known or named.count(slug) > 1:

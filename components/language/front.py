@@ -8,10 +8,16 @@ from functools import cache
 
 from components.language.story import story
 
-TITLE = "See what normalisation does to space"
-HERO = {"eps": "0", "gamma1": "1.2", "gamma2": "1.7", "gamma3": "0.7", "camera": "0.56,-0.48,0.23,0,0,0.02"}
-WORDS = "Words and symbols"
-SPHERE = {"eps": "0", "progress": "3"}  # of the scene of LayerNorm: the points are on the sphere
+HOME_TITLE = "See what normalisation does to space"
+HOME_STATE = {
+    "eps": "0",
+    "gamma1": "1.2",
+    "gamma2": "1.7",
+    "gamma3": "0.7",
+    "camera": "0.56,-0.48,0.23,0,0,0.02",
+}
+WORDS_TITLE = "Words and symbols"
+SPHERE_STATE = {"eps": "0", "progress": "3"}  # of the scene of LayerNorm: the points are on the sphere
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,7 @@ def front_pages() -> dict[str, FrontPage]:
     told = story()
     opening = told.parts[0]
     return {
-        "home": FrontPage(TITLE, "layernorm", HERO),
+        "home": FrontPage(HOME_TITLE, "layernorm", HOME_STATE),
         "story": FrontPage(told.title, opening.slug, opening.blocks[1].state),
-        "words": FrontPage(WORDS, "layernorm", SPHERE),
+        "words": FrontPage(WORDS_TITLE, "layernorm", SPHERE_STATE),
     }

@@ -20,11 +20,13 @@ from components.language.recipe import Parameter, Recipe
 from components.language.scene import Choices, Scene, WrongValue
 
 THEMES = ("auto", "light", "dark")
-FARTHEST = 100.0  # of the camera, in scene units; the scene's cube is 1 wide
-NEAREST = 1e-3  # of its eye to what it looks at
-PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)  # as in link.mjs
+MAX_CAMERA_DISTANCE = 100.0  # of the camera, in scene units; the scene's cube is 1 wide
+MIN_CAMERA_DISTANCE = 1e-3  # of its eye to what it looks at
+DECIMAL_NUMBER = re.compile(
+    r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE
+)  # as in link.mjs
 FIVE_DIGITS = Context(prec=5, rounding=ROUND_HALF_UP)
-DECIMALS = Decimal("0.0001")  # of the camera
+CAMERA_DECIMALS = Decimal("0.0001")  # of the camera
 Build = Callable[[Scene, Choices], Recipe]
 
 
@@ -101,7 +103,7 @@ def last_point(recipe: Recipe) -> int:
 
 def _number(text: str) -> float:
     """NaN unless the text is a plain number."""
-    return float(text) if PLAIN.fullmatch(text) else float("nan")
+    return float(text) if DECIMAL_NUMBER.fullmatch(text) else float("nan")
 
 
 def within(parameter: Parameter, x: float) -> bool:
@@ -133,16 +135,16 @@ def _whole(name: str, low: int, high: int, text: str) -> int:
 def _camera(text: str) -> tuple[float, ...]:
     numbers = tuple(map(_number, text.split(",")))
     if not _is_camera(numbers):
-        words = f"camera={text} is not three numbers, or six, within ±{FARTHEST:g}"
+        words = f"camera={text} is not three numbers, or six, within ±{MAX_CAMERA_DISTANCE:g}"
         raise WrongValue("camera", words, "x,y,z of the eye, and of what it looks at")
     return numbers
 
 
 def _is_camera(numbers: Sequence[float]) -> bool:
-    if len(numbers) not in (3, 6) or not all(abs(x) <= FARTHEST for x in numbers):
+    if len(numbers) not in (3, 6) or not all(abs(x) <= MAX_CAMERA_DISTANCE for x in numbers):
         return False
     x, y, z = (a - b for a, b in zip(numbers, numbers[3:] or (0, 0, 0), strict=False))
-    return x * x + y * y + z * z >= NEAREST * NEAREST
+    return x * x + y * y + z * z >= MIN_CAMERA_DISTANCE * MIN_CAMERA_DISTANCE
 
 
 def _theme(text: str) -> str:
@@ -204,7 +206,7 @@ def _put(name: str, x: float, usual: float, fits: Callable[[float], bool] = lamb
 
 def _seen(camera: Sequence[float]) -> dict[str, str]:
     """Four decimals, or all where the eye would be too near with four; nothing if no link may have it."""
-    few = tuple(float(Decimal(x).quantize(DECIMALS, ROUND_HALF_UP)) for x in camera)
+    few = tuple(float(Decimal(x).quantize(CAMERA_DECIMALS, ROUND_HALF_UP)) for x in camera)
     short = (each if any(each[3:]) else each[:3] for each in (few, camera))
     found = next(filter(_is_camera, short), None)
     return {"camera": ",".join(map(_text, found))} if found else {}

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from components.language.cloud import Angle, Attention, Cloud, LargestWeight, Row
+from components.language.cloud import Angle, Cloud, LargestWeight, Row, SoftmaxWeight
 from components.language.marks import DASHES, Color, Counted, Followed, Hand, Highest, Mark, Stroke
 from components.language.recipe import Readout
 from geometry import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Product, Softmax, arrows
 
 HALF_MAX = float(np.finfo(np.float16).max)
-PLAIN = {str, int, float, bool}  # what JSON has
-OF_SEVERAL_KINDS = (
+JSON_SCALARS = {str, int, float, bool}  # what JSON has
+UNION_FIELDS = (
     Affine
     | Normalize
     | Pointwise
@@ -30,7 +30,7 @@ OF_SEVERAL_KINDS = (
     | Highest
     | Counted
     | LargestWeight
-    | Attention
+    | SoftmaxWeight
     | Angle
 )
 
@@ -46,7 +46,7 @@ def packed(value: Any) -> Any:
         case Row():
             return _fields(value)
         case tuple() | list():
-            return list(value) if set(map(type, value)) <= PLAIN else [packed(each) for each in value]
+            return list(value) if set(map(type, value)) <= JSON_SCALARS else [packed(each) for each in value]
         case np.ndarray():
             return pack(value)
         case np.generic():
@@ -65,7 +65,7 @@ def packed(value: Any) -> Any:
             return {"of": source.name, "stage": stage, "transposed": transposed, "shape": list(value.shape)}
         case Followed():
             return "followed"
-        case _ if isinstance(value, OF_SEVERAL_KINDS):
+        case _ if isinstance(value, UNION_FIELDS):
             return {"kind": type(value).__name__.lower(), **_fields(value)}
         case Mapping():
             return {key: packed(each) for key, each in value.items()}

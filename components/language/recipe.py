@@ -92,17 +92,17 @@ def identity_zoom(dims: int) -> tuple[float, ...]:
 class Wider:
     """How a parameter zooms the axes of a view: at each of its `stops`, that rise; straight between them.
 
-    log: whether straight in its logarithm. room: for each stop and stage the scale of the axes, relative to
+    log: whether straight in its logarithm. zooms: for each stop and stage the scale of the axes, relative to
     where they are else, and the offset of their middle along each axis."""
 
     parameter: str
     log: bool
     stops: Sequence[float]
-    room: Sequence[Sequence[Sequence[float]]]
+    zooms: Sequence[Sequence[Sequence[float]]]
 
     def at(self, value: float) -> Array:
         """(stages, 1 + dims): scale and offsets at this value of the parameter."""
-        rows, stops = np.array(self.room), np.array(self.stops)
+        rows, stops = np.array(self.zooms), np.array(self.stops)
         if self.log:  # below the smallest is a notch for 0
             value, stops = float(np.log(max(value, stops[0]))), np.log(stops)
         place = float(np.interp(value, stops, range(len(rows))))
@@ -121,7 +121,7 @@ class View:
     camera: its eye, or its eye and what it looks at, in units of the cube's side.
     axes: what stands at the sides, with numbers; none: no numbers.
     edge: a cloud as of a `Disc`; a button turns the camera until that plane is seen edge on.
-    room: how many times as wide as `ranges` the axes are at each stage, and how far their middle is moved
+    zooms: how many times as wide as `ranges` the axes are at each stage, and how far their middle is moved
     along each; none where they stay.
     reaching: whether they follow a slider, too, that moves points out, as found in `wider`; of several the
     widest counts. Else what a slider moves far leaves the picture, and all else keeps its size.
@@ -139,7 +139,7 @@ class View:
     rows: int = 1
     camera: Sequence[float] = (0.95, -0.75, 0.42)
     edge: str = ""
-    room: Sequence[Sequence[float]] = ()
+    zooms: Sequence[Sequence[float]] = ()
     reaching: bool = False
     between: Mapping[str, Sequence[float]] = field(default_factory=dict)
     wider: Sequence[Wider] = ()
@@ -148,9 +148,9 @@ class View:
         """The view with its axes as they are then: between two stages they move evenly, widen in the first
         half of the way, and narrow in the second. Without parameters as with the defaults."""
         more = np.array([each.at(params[each.parameter]) for each in self.wider] if params else [])
-        if not self.room and not len(more):
+        if not self.zooms and not len(more):
             return self
-        rows = np.array(self.room) if self.room else np.full_like(more[0], identity_zoom(self.dims))
+        rows = np.array(self.zooms) if self.zooms else np.full_like(more[0], identity_zoom(self.dims))
         if len(more):
             rows[:, 0] *= more[:, :, 0].max(0)
             rows[:, 1:] += more[:, :, 1:].sum(0)
@@ -166,7 +166,7 @@ class View:
         ends = [
             ((a + b) / 2 + each, times * (b - a) / 2) for (a, b), each in zip(self.ranges, by, strict=True)
         ]
-        return replace(self, ranges=tuple((c - half, c + half) for c, half in ends), room=(), wider=())
+        return replace(self, ranges=tuple((c - half, c + half) for c, half in ends), zooms=(), wider=())
 
     @property
     def wide(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from components.language.cloud import Angle, Attention, Cloud, LargestWeight, Measure, Row
+from components.language.cloud import Angle, Cloud, LargestWeight, Measure, Row, SoftmaxWeight
 from components.language.refusal import check_finite, check_indices, check_known, check_length, refuse
 from geometry import Affine
 from geometry.entries import Entries
@@ -85,7 +85,7 @@ class Scope:
             case LargestWeight(stage):
                 self.keys(cloud)
                 self.stage(stage, cloud)
-            case Attention(row) | (Row() as row):
+            case SoftmaxWeight(row) | (Row() as row):
                 self.row(row, cloud)
             case Angle():
                 pass

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from components.language.text import line, parts
 
-FILE = Path(__file__).parents[1] / "texts/sources.md"
+SOURCES_FILE = Path(__file__).parents[1] / "texts/sources.md"
 
 
 @cache
 def sources() -> dict[str, str]:
     """Key → authors, title, venue, year and address, as HTML."""
-    return {key: line(body) for key, body in parts(FILE.read_text("utf-8"), "###")[1]}
+    return {key: line(body) for key, body in parts(SOURCES_FILE.read_text("utf-8"), "###")[1]}

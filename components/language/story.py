@@ -14,12 +14,12 @@ from pathlib import Path
 
 from components.language.text import markdown, parts
 
-FILE = Path(__file__).parents[1] / "texts/story.md"
-STATE = re.compile(r"^@ ?(.*)$", re.M)
+STORY_FILE = Path(__file__).parents[1] / "texts/story.md"
+STATE_LINE = re.compile(r"^@ ?(.*)$", re.M)
 
 
 @dataclass(frozen=True)
-class Block:
+class StoryBlock:
     """Paragraphs, as HTML, and what the figure beside them shows."""
 
     state: dict[str, str]
@@ -30,7 +30,7 @@ class Block:
 class Part:
     title: str
     slug: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[StoryBlock, ...]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Story:
 
 @cache
 def story() -> Story:
-    return read(FILE.read_text("utf-8"))
+    return read(STORY_FILE.read_text("utf-8"))
 
 
 def read(text: str) -> Story:
@@ -54,7 +54,7 @@ def read(text: str) -> Story:
 
 
 def _part(title: str, body: str) -> Part:
-    before, *told = STATE.split(body)
+    before, *told = STATE_LINE.split(body)
     slug, _, first = told[0].partition(" ") if told else ("", "", "")
     if before.strip() or not slug or "=" in slug:
         raise ValueError(f"the part {title!r} begins with a line '@ slug name=value …'")
@@ -62,5 +62,5 @@ def _part(title: str, body: str) -> Part:
     blocks = []
     for line, html in zip([first, *told[2::2]], told[1::2], strict=True):
         state = state | dict(item.split("=", 1) for item in line.split())
-        blocks.append(Block(state, markdown(html)))
+        blocks.append(StoryBlock(state, markdown(html)))
     return Part(title, slug, tuple(blocks))

@@ -24,21 +24,23 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 # ⊙ or + first or last in a piece that has a class
-EDGE = re.compile(
+MATHML_EDGE_SPACE = re.compile(
     r'(?P<first><mrow class="[^"]*">)?<mo>(?P<sign>&#x(?:02299|0002B|0003D);)</mo>(?(first)|(?=</mrow>))'
 )
-APART = re.compile(r"\\q?quad\b|(\\allowbreak\b)")
-BAR = re.compile("<mo[^>]*>(&#x(?:0007C|02016);)</mo>")
+TEX_SPACE = re.compile(r"\\q?quad\b|(\\allowbreak\b)")
+MATHML_BAR = re.compile("<mo[^>]*>(&#x(?:0007C|02016);)</mo>")
 # What is raised, a root, a fraction: one that holds no other.
-POWER = re.compile(r"(<m[ino][^>]*>[^<]*</m[ino]>|<mrow>(?:(?!<mrow|<msqrt).)*?</mrow>)</msu(?:p|bsup)>")
-ROOT = re.compile(r"<msqrt>((?:(?!<msqrt|<mfrac).)*?)</msqrt>")
-FRACTION = re.compile(
+MATHML_POWER = re.compile(
+    r"(<m[ino][^>]*>[^<]*</m[ino]>|<mrow>(?:(?!<mrow|<msqrt).)*?</mrow>)</msu(?:p|bsup)>"
+)
+MATHML_ROOT = re.compile(r"<msqrt>((?:(?!<msqrt|<mfrac).)*?)</msqrt>")
+MATHML_FRACTION = re.compile(
     r"<mfrac><mrow>((?:(?!<mfrac|<msqrt).)*?)</mrow><mrow>((?:(?!<mfrac|<msqrt).)*?)</mrow></mfrac>"
 )
-RAISED = str.maketrans("-−+0123456789", "⁻⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹")
-KEPT = 100  # formulas: a scene's choices have few
+SUPERSCRIPTS = str.maketrans("-−+0123456789", "⁻⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹")
+MAX_CACHED_FORMULAS = 100  # formulas: a scene's choices have few
 MOST_ANSWERS = 9  # a digit each
-PASSAGE = re.compile(r"^@(.*)\n((?:.+\n)+)", re.M)  # a line that names stages, and its paragraph
+STAGE_PASSAGE = re.compile(r"^@(.*)\n((?:.+\n)+)", re.M)  # a line that names stages, and its paragraph
 
 
 @dataclass(frozen=True)
@@ -72,11 +74,11 @@ def mathml(latex: str, *, display: str = "inline") -> str:
     found = convert(latex, display=display)
     for bracket, form in (("&#x027E8;", "prefix"), ("&#x027E9;", "postfix")):
         found = found.replace(f"<mi>{bracket}</mi>", f'<mo form="{form}" stretchy="false">{bracket}</mo>')
-    found = BAR.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', found)
-    return EDGE.sub(r'\g<first><mo form="infix">\g<sign></mo>', found)
+    found = MATHML_BAR.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', found)
+    return MATHML_EDGE_SPACE.sub(r'\g<first><mo form="infix">\g<sign></mo>', found)
 
 
-@lru_cache(KEPT)
+@lru_cache(MAX_CACHED_FORMULAS)
 def formula(latex: str) -> str:
     r"""LaTeX → MathML of its `pieces`, between which a line may end; what goes on is of class `on`."""
     found = ((mathml(piece, display="block"), goes_on) for piece, goes_on in pieces(latex) if piece)
@@ -86,7 +88,7 @@ def formula(latex: str) -> str:
 def pieces(latex: str) -> list[tuple[str, bool]]:
     r"""What stands between `\quad`, `\qquad`, `\allowbreak` outside of braces, and whether after the last."""
     found, start, on = [], 0, False
-    for gap in APART.finditer(latex):
+    for gap in TEX_SPACE.finditer(latex):
         before = latex[start : gap.start()]
         if before.count("{") == before.count("}"):
             found.append((before.strip(), on))
@@ -110,7 +112,7 @@ def prose(text: str) -> str:
 
     Raises ValueError for a line '@ …' that does not name any.
     """
-    before, *rest = PASSAGE.split(text)
+    before, *rest = STAGE_PASSAGE.split(text)
     found = (
         markdown(before),
         *(_passage(*three) for three in zip(*(rest[k::3] for k in range(3)), strict=True)),
@@ -139,9 +141,9 @@ def plain(html: str) -> str:
     blocks, before = re.sub(r"</(?:p|h2|li|td|th)>", " ", html), ""
     while blocks != before:
         before = blocks
-        blocks = POWER.sub(lambda power: _raised(_told(power[1])), blocks)
-        blocks = ROOT.sub(lambda root: f"√{_one(_told(root[1]))}", blocks)
-        blocks = FRACTION.sub(lambda part: f"{_one(_told(part[1]))}/{_one(_told(part[2]))}", blocks)
+        blocks = MATHML_POWER.sub(lambda power: _raised(_told(power[1])), blocks)
+        blocks = MATHML_ROOT.sub(lambda root: f"√{_one(_told(root[1]))}", blocks)
+        blocks = MATHML_FRACTION.sub(lambda part: f"{_one(_told(part[1]))}/{_one(_told(part[2]))}", blocks)
     return _told(blocks)
 
 
@@ -152,7 +154,7 @@ def _told(html: str) -> str:
 def _raised(told: str) -> str:
     """As a power: small digits where there are any."""
     if re.fullmatch("[−+0-9]+|′", told):
-        return told.translate(RAISED)
+        return told.translate(SUPERSCRIPTS)
     return f"^{_one(told)}"
 
 

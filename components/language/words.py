@@ -14,11 +14,11 @@ from pathlib import Path
 
 from components.language.text import line, markdown, parts
 
-FILE = Path(__file__).parents[1] / "texts/words.md"
-TAG = re.compile(r"<[^>]+>")
-HEAD = re.compile(r"@ (\w+)(?: (\w+))?:(.*)")
+WORDS_FILE = Path(__file__).parents[1] / "texts/words.md"
+HTML_TAG = re.compile(r"<[^>]+>")
+ENTRY_HEAD = re.compile(r"@ (\w+)(?: (\w+))?:(.*)")
 # What is whole, as a heading, a link or a formula; other tags. What stands between them is text.
-PIECES = re.compile(r'(<span class="math.*?</span>|<(h[1-6]|a|table)\b.*?</\2>|<[^>]+>)', re.S)
+HTML_PIECES = re.compile(r'(<span class="math.*?</span>|<(h[1-6]|a|table)\b.*?</\2>|<[^>]+>)', re.S)
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class Word:
 @cache
 def sections() -> dict[str, tuple[Word, ...]]:
     """The words by the title of their section. Raises ValueError for one without its line."""
-    told = parts(FILE.read_text("utf-8"), "##")[1]
+    told = parts(WORDS_FILE.read_text("utf-8"), "##")[1]
     return {title: tuple(_word(*each) for each in parts(body, "###")[1]) for title, body in told}
 
 
 def _word(name: str, body: str) -> Word:
     first, _, meaning = body.partition("\n")
-    head = HEAD.fullmatch(first)
+    head = ENTRY_HEAD.fullmatch(first)
     if head is None:
         raise ValueError(f"the word {name!r} begins with a line '@ id scene: fragments'")
     # a comma parts two fragments, unless it stands in a formula
@@ -53,7 +53,7 @@ def _word(name: str, body: str) -> Word:
 
 def linked(html: str, page: str) -> str:
     """A text with a link to `page`, the page of words, where each is used first."""
-    pieces = re.split(PIECES, html)  # text, what is whole, the name of its tag, text, …
+    pieces = re.split(HTML_PIECES, html)  # text, what is whole, the name of its tag, text, …
     texts, tags = pieces[::3], [*pieces[1::3], ""]
     for word in (word for some in sections().values() for word in some):
         _link(word, texts, tags, page)
@@ -75,5 +75,5 @@ def _link(word: Word, texts: list[str], tags: list[str], page: str) -> None:
 def _anchor(word: Word, inner: str, page: str) -> str:
     name = ""
     if inner.startswith("<"):  # a formula has no name of its own
-        name = f'aria-label="{escape(unescape(TAG.sub("", inner)))}, {word.id}" '
+        name = f'aria-label="{escape(unescape(HTML_TAG.sub("", inner)))}, {word.id}" '
     return f'<a {name}class="word" href="{escape(page)}#{word.id}">{inner}</a>'

@@ -16,7 +16,7 @@ from dash import Dash
 from flask import Response, after_this_request, current_app, request
 from markupsafe import Markup
 
-from components.language.front import HERO, front_pages
+from components.language.front import HOME_STATE, front_pages
 from components.language.link import key
 from components.language.scene import Scene, WrongValue, scenes
 from components.pages import home, page, recordings, search, shell, story, words
@@ -64,7 +64,7 @@ class Explorer(Dash):
             cached = current_app.extensions["answers"]
             main = cached(("words", place.root), lambda: written(words.page(place)).encode()).decode()
             head = front_preview("words", slug, words.LEAD)
-            return answer(200, f"{words.TITLE} · Normscape", head, Markup(main), place, lead=words.LEAD)
+            return answer(200, f"{words.WORDS_TITLE} · Normscape", head, Markup(main), place, lead=words.LEAD)
         if slug not in scenes():
             return answer(404, "Normscape", [], page.unknown(slug, place), place)
         scene = scenes()[slug]
@@ -78,8 +78,8 @@ class Explorer(Dash):
     def _home(self, place: Place) -> Markup:
         """The home page, without the picture of its figure where there is too much to do at the moment."""
         scene = home.hero()
-        data = facts(scene, place) | page.apart(HERO, "progress")
-        make = lambda: written(home.home(place, state_of(scene, HERO), data))  # noqa: E731
+        data = facts(scene, place) | page.apart(HOME_STATE, "progress")
+        make = lambda: written(home.home(place, state_of(scene, HOME_STATE), data))  # noqa: E731
         try:
             return Markup(made(("home", place.root), make).decode())
         except Busy:

@@ -18,10 +18,10 @@ from components.training import store
 from components.training.line import NOTHING, Line, Trust, is_ticket
 from components.web.budget import Busy, guessed
 
-GRACE = 6.0  # seconds for the workers' signs of life when the store, or the machine, is back
-LONGEST = 10_000  # bytes of a question
-LATEST = 10**9  # step
-LOST = '{"end": {"state": "lost"}}'  # also the answer to a ticket that nobody has
+HEARTBEAT_GRACE_SECONDS = 6.0  # for the workers' signs of life when the store, or the machine, is back
+MAX_REQUEST_BYTES = 10_000  # bytes of a question
+MAX_STEP = 10**9  # step
+LOST_ANSWER = '{"end": {"state": "lost"}}'  # also the answer to a ticket that nobody has
 
 
 class Follow:
@@ -41,7 +41,7 @@ class Follow:
         except store.Crowded:
             raise Busy(503, "Many ask the queue at the moment", 1) from None
         except store.Away:
-            self.trust.doubt(GRACE)  # for the workers: they, too, had nowhere to sign
+            self.trust.doubt(HEARTBEAT_GRACE_SECONDS)  # for the workers: they, too, had nowhere to sign
             return '{"away": true}'
 
     def _told(self, ticket: str, seen: int, stop: bool, look: dict[str, str] | None) -> str:
@@ -53,7 +53,7 @@ class Follow:
         if stop:
             self.line.stop(ticket)
         news = self.line.ask(ticket, seen, found)
-        outcome = self.line.outcome(ticket, found) if self.trust.sure(GRACE) else None
+        outcome = self.line.outcome(ticket, found) if self.trust.sure(HEARTBEAT_GRACE_SECONDS) else None
         if news and news.startswith('{"ahead"'):
             with suppress(store.Away):  # until the next question
                 self.workers.call()
@@ -70,7 +70,7 @@ def add_routes(server: Flask, line: Line, workers: Any) -> None:
 def answer(follow: Follow, ticket: str) -> Response:
     """204 if nothing is new."""
     text = follow.told(_known(ticket), **question())
-    if text == LOST:
+    if text == LOST_ANSWER:
         guessed()
     reply = Response(text, 200 if text else 204, content_type="application/json")
     reply.headers["Cache-Control"] = "no-store"
@@ -86,7 +86,7 @@ def close(line: Line, ticket: str) -> tuple[str, int]:
 
 def question() -> dict[str, Any]:
     """What the page sends: the step that it has `seen`, whether to `stop`, and the choices to `look` at."""
-    request.max_content_length = LONGEST
+    request.max_content_length = MAX_REQUEST_BYTES
     try:
         asked = request.get_json()
     except (BadRequest, RecursionError):
@@ -94,7 +94,7 @@ def question() -> dict[str, Any]:
     if not isinstance(asked, dict):
         raise WrongValue("body", "this is no question of a page", {"seen": "a step"})
     seen, stop, look = asked.get("seen", NOTHING), asked.get("stop", False), asked.get("look")
-    if type(seen) is not int or not NOTHING <= seen <= LATEST or not isinstance(stop, bool):
+    if type(seen) is not int or not NOTHING <= seen <= MAX_STEP or not isinstance(stop, bool):
         raise WrongValue("seen", "seen is no step, or stop neither true nor false", {"seen": "a step"})
     if look is not None and not _texts(look):
         raise WrongValue("look", "look has no texts", {"look": {"seed": "0"}})

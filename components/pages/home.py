@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from components.language import course
 from components.language.course import Chapter, Step
-from components.language.front import TITLE
+from components.language.front import HOME_TITLE
 from components.language.link import State
 from components.language.scene import Scene, scenes
 from components.pages.markup import attributes, element
@@ -36,7 +36,7 @@ def home(place: Place, state: State | None, data: Mapping[str, Any], *, end: Any
     """
     start = to(place, hero(), "Start: three minutes", tour=True, className="start")
     story = html.A("or read it as a story", href=place.page("story"))
-    words = html.Div([html.H1(TITLE), html.P(SENTENCE), start, " ", story], className="intro")
+    words = html.Div([html.H1(HOME_TITLE), html.P(SENTENCE), start, " ", story], className="intro")
     told = waiting(data, "hero") | attributes(aria_label="LayerNorm, alive")
     living = html.Section([notice(), stage(hero(), state), end], className="scene hero", **told)
     forget = html.P(

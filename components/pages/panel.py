@@ -24,9 +24,9 @@ from components.training.line import Line, Refused
 from components.training.worker import Local
 from components.web.budget import TRAINING, Busy, work
 from components.web.clients import client
-from learning.parts import LARGEST_FILE
+from learning.parts import MAX_UPLOAD_BYTES
 
-MAX_BYTES: dict[str, Any] = {"data-max-bytes": str(LARGEST_FILE)}  # of an upload, for the page
+MAX_BYTES: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}  # of an upload, for the page
 PANEL, TRAIN, STOP, BAR, WORDS = "train-panel", "train", "train-stop", "train-bar", "train-words"
 ASKED, TOLD = "data-asked", "data-told"  # of the panel: what the page asks, what it is told
 WRONG = "Nothing is trained yet: see what the fields say."

@@ -23,18 +23,18 @@ from components.web.clients import client
 from components.web.memory import give_back
 from components.web.security import body, from_own_page
 from learning import shipped
-from learning.parts import LARGEST_FILE
+from learning.parts import MAX_UPLOAD_BYTES
 from learning.recording.digest import Digest, digest, from_digest, to_file
 from learning.recording.recording import from_file
 from learning.recording.report import to_csv, to_json
 from learning.safetensors import FileError
 
-MAX_BYTES: dict[str, Any] = {"data-max-bytes": str(LARGEST_FILE)}  # of an upload, for the page
+MAX_BYTES: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}  # of an upload, for the page
 NORMS = 200  # of a recording that is measured here; the command line knows no such bound
 WAIT = 5  # seconds until it is worth a try again: the largest takes ten
 WORDS = 200  # characters of what is wrong with a file, which may quote it
-ONE = threading.Lock()  # one file is measured at a time: what this takes does not add up
-KINDS = {"csv": "text/csv", "json": "application/json"}
+MEASURING_LOCK = threading.Lock()  # one file is measured at a time: what this takes does not add up
+REPORT_MIME_TYPES = {"csv": "text/csv", "json": "application/json"}
 
 
 def add_routes(server: Flask) -> None:
@@ -55,16 +55,16 @@ def tree(scene: Scene) -> html.Section | None:
 def opened() -> Response:
     """Measure and keep the recording in the body; the choices that show it."""
     from_own_page("recording")
-    request.max_content_length = LARGEST_FILE
+    request.max_content_length = MAX_UPLOAD_BYTES
     data = body(cache=False)
-    if not ONE.acquire(blocking=False):  # to wait would hold the place of a picture that takes no time
+    if not MEASURING_LOCK.acquire(blocking=False):  # waiting would hold a place of quick pictures
         raise Busy(503, "Somebody else's recording is being measured", WAIT)
     try:
         with work():
             found = measured(data)
             return jsonify(choices={"own": kept(found, client=client(request)), "norm": "1"})
     finally:
-        ONE.release()
+        MEASURING_LOCK.release()
         give_back()  # what the arrays of a file took, of which the digest is a small part
 
 
@@ -107,7 +107,7 @@ def table(name: str, kind: str) -> Response:
     with work():
         found = _found(name)
         text = to_csv(found.rows) if kind == "csv" else to_json(found.name, found.rows, found.skipped)
-    answer = Response(text, mimetype=KINDS[kind])
+    answer = Response(text, mimetype=REPORT_MIME_TYPES[kind])
     plain = re.sub("[^a-z0-9]", "", found.name.lower())[:20] or "model"
     answer.headers["Content-Disposition"] = f'attachment; filename="normscape-{plain}.{kind}"'
     return answer

@@ -20,10 +20,10 @@ from components.web.clients import client
 from components.web.security import BYTES, body, from_own_page
 from components.web.server import find, once
 from learning.film import Film, FilmError, from_json, from_npz, json_text, key, to_npz, weights_text
-from learning.parts import LARGEST_FILE
+from learning.parts import MAX_UPLOAD_BYTES
 
 WORDS = 200  # characters of what is wrong with a file, which may quote it
-ONE = threading.Lock()  # one file is unpacked at a time: what this takes does not add up
+UNPACKING_LOCK = threading.Lock()  # one file is unpacked at a time: what this takes does not add up
 
 
 def add_routes(server: Flask) -> None:
@@ -77,7 +77,7 @@ def opened(slug: str) -> Response:
     if scene.training is None:
         raise WrongValue("slug", "this scene shows no runs", trainable())
     from_own_page("film")
-    request.max_content_length = LARGEST_FILE
+    request.max_content_length = MAX_UPLOAD_BYTES
     data = body(cache=False)  # which may take as long as the client likes
     with work():
         return jsonify(choices=_kept(scene, data))
@@ -98,7 +98,7 @@ def _kept(scene: Scene, data: bytes) -> dict[str, str]:
 
 def _read(data: bytes) -> Film:
     try:
-        with ONE:
+        with UNPACKING_LOCK:
             return from_npz(data) if data.startswith(b"PK") else from_json(data)
     except FilmError as problem:
         words = f"This file cannot be opened: {str(problem)[:WORDS]}"

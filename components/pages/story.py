@@ -12,7 +12,7 @@ from markupsafe import Markup
 from components.language.link import State
 from components.language.scene import Scene, scenes
 from components.language.sources import sources
-from components.language.story import Block, Part, story
+from components.language.story import Part, StoryBlock, story
 from components.pages.markup import attributes
 from components.pages.page import apart, notice, stage, waiting
 from components.pages.shell import Place
@@ -60,7 +60,7 @@ def _part(part: Part, place: Place | None, shown: Shown, data: Data, end: End) -
     return html.Section([words, beside], className="part")
 
 
-def _block(block: Block) -> html.Div:
+def _block(block: StoryBlock) -> html.Div:
     return html.Div(
         Markup(block.html), className="passage", **attributes(data_state=f"?{urlencode(block.state)}")
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dash import html
 from markupsafe import Markup
 
-from components.language.front import WORDS as TITLE
+from components.language.front import WORDS_TITLE
 from components.language.scene import scenes
 from components.language.sources import sources
 from components.language.words import Word, sections
@@ -21,7 +21,7 @@ def page(place: Place) -> html.Main:
     ]
     cited = [html.Li([Markup(text), *_users(key, place)], id=key) for key, text in sources().items()]
     last = html.Section([html.H2("Sources"), html.Ol(cited)], className="sources")
-    return html.Main([html.H1(TITLE), html.P(LEAD), *parts, last], className="glossary")
+    return html.Main([html.H1(WORDS_TITLE), html.P(LEAD), *parts, last], className="glossary")
 
 
 def _row(word: Word, place: Place) -> html.Div:

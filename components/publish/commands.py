@@ -15,11 +15,15 @@ from urllib.parse import urlsplit
 
 from components.language.scene import WrongValue
 from components.publish import gif, recordings
-from components.publish.studio import FEWEST, MOST, Look, Missing, NoBrowser
+from components.publish.studio import MAX_SIDE_PX, MIN_SIDE_PX, Look, Missing, NoBrowser
 from learning.safetensors import FileError
 
 WRONG = (WrongValue, Missing, NoBrowser, FileError, recordings.NotRecorded, OSError)
-LONGEST, FASTEST, LARGEST = 120.0, 60, 4.0  # seconds, frames a second, pixels for one of CSS
+MAX_FILM_SECONDS, MAX_FRAME_RATE, MAX_PIXEL_RATIO = (
+    120.0,
+    60,
+    4.0,
+)  # seconds, frames a second, pixels for one of CSS
 
 
 def add(commands: Any, serve: Callable[..., None]) -> None:
@@ -41,11 +45,11 @@ def _add_export(one: argparse.ArgumentParser) -> None:
     one.add_argument("--set", type=_pair, nargs="+", action="extend", default=[], metavar="name=value")
     one.add_argument("--progress")
     one.add_argument("--theme", choices=["auto", "light", "dark"])
-    one.add_argument("--width", type=_number(int, FEWEST, MOST))
-    one.add_argument("--height", type=_number(int, FEWEST, MOST))
-    one.add_argument("--scale", type=_number(float, 0.1, LARGEST))
-    one.add_argument("--seconds", type=_number(float, 0.1, LONGEST))
-    one.add_argument("--fps", type=_number(int, 1, FASTEST))
+    one.add_argument("--width", type=_number(int, MIN_SIDE_PX, MAX_SIDE_PX))
+    one.add_argument("--height", type=_number(int, MIN_SIDE_PX, MAX_SIDE_PX))
+    one.add_argument("--scale", type=_number(float, 0.1, MAX_PIXEL_RATIO))
+    one.add_argument("--seconds", type=_number(float, 0.1, MAX_FILM_SECONDS))
+    one.add_argument("--fps", type=_number(int, 1, MAX_FRAME_RATE))
     one.add_argument("--turn", type=_turn, metavar="name=from:to", help="a film of a parameter")
     one.add_argument("--assets", type=Path, metavar="DIR", help="what .html figures share, one copy of it")
     one.add_argument(

@@ -27,7 +27,7 @@ from components.training.recipes import state_of
 from components.web.server import contents, find
 
 PICTURES, FILMS = (".png", ".pdf"), (".gif", ".mp4")
-KINDS = (".html", ".svg", *PICTURES, *FILMS)
+EXPORT_SUFFIXES = (".html", ".svg", *PICTURES, *FILMS)
 NEEDED = ("choreographer", "PIL", "imageio_ffmpeg")
 MOVING = 0.7  # of a leg's time; the rest is a pause at the stage
 FASTEST_GIF = 50  # frames a second; browsers show faster ones at 10
@@ -48,8 +48,8 @@ def export(
     Raises WrongValue, UnknownScene, Missing, NoBrowser, OSError.
     """
     scene = find(slug)
-    if out.suffix not in KINDS:
-        raise WrongValue("out", f"{out.name} is none of {', '.join(KINDS)}", list(KINDS))
+    if out.suffix not in EXPORT_SUFFIXES:
+        raise WrongValue("out", f"{out.name} is none of {', '.join(EXPORT_SUFFIXES)}", list(EXPORT_SUFFIXES))
     state = state_of(scene, query, tour=False)
     if out.suffix == ".gif" and look.fps > FASTEST_GIF:
         words = f"fps={look.fps}: a .gif has at most {FASTEST_GIF} frames a second, a .mp4 more"

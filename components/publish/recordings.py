@@ -14,7 +14,7 @@ from learning.recording.recording import VECTORS, Recording
 from learning.recording.report import text, to_csv, to_json
 
 NEEDED = "to record a model PyTorch and transformers are needed: pip install torch transformers"
-LONGEST = 64 * 2**20  # bytes of a text
+MAX_TEXT_BYTES = 64 * 2**20  # bytes of a text
 
 
 class NotRecorded(RuntimeError):
@@ -46,9 +46,9 @@ def _record(asked: argparse.Namespace) -> None:
         from learning.recording.pretrained import recorded
     except ImportError:
         raise NotRecorded(NEEDED) from None
-    if asked.text.stat().st_size > LONGEST:
+    if asked.text.stat().st_size > MAX_TEXT_BYTES:
         raise NotRecorded(
-            f"{asked.text} has more than {LONGEST >> 20} MB: cut it, only its beginning is read"
+            f"{asked.text} has more than {MAX_TEXT_BYTES >> 20} MB: cut it, only its beginning is read"
         )
     words = asked.text.read_text(encoding="utf-8", errors="replace")
     try:

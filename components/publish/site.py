@@ -21,7 +21,7 @@ from components import fonts, theme
 from components.drawing import preview
 from components.drawing.still import dressed
 from components.language import story as long_text
-from components.language.front import HERO, FrontPage, front_pages
+from components.language.front import HOME_STATE, FrontPage, front_pages
 from components.language.link import key
 from components.language.scene import Choice, Scene, Sentence, Several, Typed, Whole, WrongValue, scenes
 from components.pages import home, page, search, shell, story, words
@@ -43,8 +43,11 @@ OWN = (*FIRST, "page/style.css")
 GZIP_LEVEL = 6  # of 9: 9 takes longer and saves 0.4 % of what is mostly base64
 TOGETHER = 64  # recipes of a scene's choices in all combinations; of the other choices, one at a time
 SUBSETS = 5  # options of which any may be ticked
-FEW = 32  # whole numbers that all get a recipe, such as the seeds of a training
-SMALL, SEEDS = 10, 4  # a default below the first is that of a seed: any other will do, a few are enough
+MAX_EXPORTED_VALUES = 32  # whole numbers that all get a recipe, such as the seeds of a training
+SEED_DEFAULT_BOUND, EXPORTED_SEEDS = (
+    10,
+    4,
+)  # a default below the first is that of a seed: any other will do, a few are enough
 
 
 def write(folder: Path, url: str = "") -> str:
@@ -60,7 +63,7 @@ def write(folder: Path, url: str = "") -> str:
     usual = {slug: each[""] for slug, each in files.items()}
     _put(folder / "search.json", search.index(HOME))
     told = front_preview("words", "words/", words.LEAD, url)
-    read = _page(f"{words.TITLE} · Normscape", BELOW, told, words.page(BELOW), words.LEAD)
+    read = _page(f"{words.WORDS_TITLE} · Normscape", BELOW, told, words.page(BELOW), words.LEAD)
     _put(folder / "words/index.html", read)
     _put(folder / "story/index.html", long_read(BELOW, usual, url=url))
     _put(folder / "index.html", front(usual[home.hero().slug], url))
@@ -181,10 +184,10 @@ def values(choice: Any) -> Sequence[Any]:
         case Several() if len(choice.options) <= SUBSETS:
             sizes = range(len(choice.options) + 1)
             return [",".join(words) for n in sizes for words in itertools.combinations(choice.options, n)]
-        case Whole() if choice.max - choice.min <= FEW:
+        case Whole() if choice.max - choice.min <= MAX_EXPORTED_VALUES:
             return list(range(choice.min, choice.max + 1, choice.step))
-        case Whole() if choice.default < SMALL:
-            return sorted({choice.default, *range(choice.min, choice.min + SEEDS)})
+        case Whole() if choice.default < SEED_DEFAULT_BOUND:
+            return sorted({choice.default, *range(choice.min, choice.min + EXPORTED_SEEDS)})
         case Whole():
             return sorted(
                 {max(choice.min, choice.default // 4), choice.default, min(choice.max, choice.default * 2)}
@@ -250,9 +253,9 @@ def long_read(place: Place, files: Mapping[str, str], *, alone: bool = False, ur
 def front(recipe: str, url: str = "") -> str:
     """recipe: the file of the scene that lives there."""
     scene = home.hero()
-    data = page.facts(scene, plotly=f"lib/{bundle()[0]}") | page.apart(HERO, "progress")
+    data = page.facts(scene, plotly=f"lib/{bundle()[0]}") | page.apart(HOME_STATE, "progress")
     block = data_block({"": recipe})
-    main = home.home(HOME, state_of(scene, HERO), data, end=block)
+    main = home.home(HOME, state_of(scene, HOME_STATE), data, end=block)
     head = [front_preview("home", "", LEAD, url), module(HOME.asset("page/home.mjs"))]
     return _page("Normscape", HOME, head, main, LEAD)
 

@@ -18,7 +18,7 @@ from typing import Any
 PATIENCE = 60.0  # seconds until a page is ready; software WebGL on a busy machine
 INCH = 96  # CSS pixels
 LAID_OUT = 800  # CSS pixels; a narrower picture is one of this width made smaller
-FEWEST, MOST = 16, 8192  # pixels of a side
+MIN_SIDE_PX, MAX_SIDE_PX = 16, 8192  # pixels of a side
 
 
 class Missing(RuntimeError):

@@ -1,7 +1,8 @@
 """A block of a transformer as steps and clouds, for the scenes of blocks, stacks of them, and rewritten ones.
 
 Weights have GPT-2's names within a block ("ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc",
-"mlp.c_proj"), as `learning.language` has them; a Linear is x @ weight + bias. Source: 003, section 10.
+"mlp.c_proj"), as `learning.language` has them; a Linear is x @ weight + bias.
+Source: symmetrize2025, section 10.
 """
 
 from collections.abc import Mapping, Sequence
@@ -77,7 +78,7 @@ def linear(own: Own, name: str, part: slice = slice(None), by: float = 1.0) -> A
 
 
 @dataclass(frozen=True)
-class Attention:
+class AttentionClouds:
     """Attention with its clouds: the keys, values and weights of each head. `step` takes what it reads to all
     heads' sums side by side, before W_O."""
 
@@ -92,7 +93,9 @@ class Attention:
         return *self.keys, *self.values
 
 
-def attention(own: Own, points: Array, before: Sequence[Step], heads: int = 1, name: str = "") -> Attention:
+def attention(
+    own: Own, points: Array, before: Sequence[Step], heads: int = 1, name: str = ""
+) -> AttentionClouds:
     """Causal attention of tokens: `points` (T, ·), which the steps `before` take to what it reads.
 
     Head h has the coordinates h·d/H … (h + 1)·d/H − 1 of q, k and v: p = softmax(⟨q, k⟩/√(d/H)), then Σ p v.
@@ -116,7 +119,7 @@ def attention(own: Own, points: Array, before: Sequence[Step], heads: int = 1, n
         pay: Steps = (ask, Affine(Of(keys[-1])), Softmax(causal=True))
         weights.append(Cloud(f"{name}weights {head + 1}", points, place=Pipeline((*before, *pay))))
         sums.append(Pipeline((*pay, Affine(Of(values[-1], transposed=True)))))
-    return Attention(tuple(keys), tuple(values), tuple(weights), Branches(sums, "concat"))
+    return AttentionClouds(tuple(keys), tuple(values), tuple(weights), Branches(sums, "concat"))
 
 
 def feed_forward(own: Own, function: str) -> Steps:

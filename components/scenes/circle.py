@@ -2,7 +2,7 @@
 
 Every point (x, y) of the circle goes to u_ε(a·x + t, y). One view has the circle, one the activation curve:
 the first coordinate before against the first coordinate after. `stretch` and `shift` name the parameters a
-and t; without a `stretch`, a = 1, without a `shift`, t = 0. Source: 001; mathematics.md, section 2.
+and t; without a `stretch`, a = 1, without a `shift`, t = 0. Source: winsor2022.
 """
 
 from typing import Any

@@ -17,7 +17,7 @@ from learning.events import Event, drops, plateaus
 from learning.film import Film
 from learning.gradient import gradients
 from learning.network import MIDDLES
-from learning.swings import ACROSS, Swing, swing, turns
+from learning.swings import SIDE_CHANGE_DEGREES, Swing, swing, turns
 
 FLAT = rows(np.eye(2))
 SEE = "click to see it"
@@ -171,7 +171,7 @@ def folds(film: Film, seed: int) -> str:
         fold, words = during(film, seed, event), ""
         if fold and len(fold.points):
             points = f"{len(fold.points)} point{'s' * (len(fold.points) > 1)}"
-            words = f", with {points} turning by over {ACROSS:.0f}° at {middle} {fold.layer}"
+            words = f", with {points} turning by over {SIDE_CHANGE_DEGREES:.0f}° at {middle} {fold.layer}"
         told.append(spans([event]) + words)
     return "; ".join(told) or "none"
 

@@ -1,7 +1,7 @@
 """What the scenes of trained networks show: points that fold, a field, and the numbers beside `curves`.
 
 The points go through the Linears and middle steps of one seed, as its training stands at the parameter
-"step"; the last Linear is the plane that should part them. Source: 001; mathematics.md, section 3.
+"step"; the last Linear is the plane that should part them. Source: winsor2022.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ Steps = Sequence[Step]
 Part = tuple[Cloud | Mark, ...]
 Look = dict[str, Any]  # fields of a mark, and what else `draw` takes
 Axis = tuple[str, float, float]  # its title, and from where to where
-MANY = 1500  # points; from here on they are drawn small
+MAX_LARGE_POINTS = 1500  # points; from here on they are drawn small
 
 
 # --- parts
@@ -198,7 +198,7 @@ def evenly(n: int, count: int) -> list[int]:
 def crowd(cloud: Cloud, show: Rows, color: Color | None) -> tuple[Mark, ...]:
     """Many points that can be picked, the trails of a few, and the followed one."""
     n = len(cloud.points)
-    size = 5 if n <= MANY else 2.5
+    size = 5 if n <= MAX_LARGE_POINTS else 2.5
     few = evenly(n, 5)
     return (
         Points(cloud.name, "input", show, "a point", color=color, size=size, hand=Follow()),

@@ -1,7 +1,7 @@
 """The space from which a network's points come, as a sheet that goes with them and folds.
 
 Each of its places has the colour of what the network answers there, wherever that place is now; the lines of
-a grid on it show how it is stretched, pressed and folded. Source: 001; mathematics.md, section 3.
+a grid on it show how it is stretched, pressed and folded. Source: winsor2022.
 """
 
 from __future__ import annotations

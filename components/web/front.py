@@ -34,7 +34,7 @@ from components.web.memory import give_back, one_heap
 from components.web.proxy import believed
 from components.web.ready import Answer, Ready, shared
 from components.web.security import HEALTH, LARGEST_BODY
-from learning.parts import LARGEST_FILE
+from learning.parts import MAX_UPLOAD_BYTES
 
 THREADS = 8
 CONNECTIONS, FILES = 2_000, 3  # of a process; files that one may hold: its socket, a body, an answer
@@ -51,9 +51,9 @@ BOUNDS: dict[str, Any] = {
     "channel_timeout": 30,  # seconds without a byte
     "cleanup_interval": 5,
     "max_request_header_size": 32 * 2**10,
-    "max_request_body_size": LARGEST_FILE
+    "max_request_body_size": MAX_UPLOAD_BYTES
     + 4 * LARGEST_BODY,  # up to here the application says what is too much
-    "outbuf_high_watermark": LARGEST_FILE + 4 * LARGEST_BODY,  # no answer is as large: a thread would wait
+    "outbuf_high_watermark": MAX_UPLOAD_BYTES + 4 * LARGEST_BODY,  # larger than any answer
     "asyncore_use_poll": True,
     "clear_untrusted_proxy_headers": False,  # the application decides whom to believe: TRUSTED_PROXIES
     "ident": None,

@@ -203,7 +203,7 @@ def named(kind: str, scene: Scene, query: Mapping[str, str], packed: bool) -> st
 def version() -> str:
     """A fingerprint of all that pictures are drawn from: the code, the films that are shipped, typefaces."""
     files = sorted(path for pattern in DRAWN_FROM for path in ROOT.glob(pattern) if path.is_file())
-    files += preview.FACES
+    files += preview.FONT_FILES
     return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in files)).hexdigest()
 
 

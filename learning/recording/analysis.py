@@ -16,14 +16,14 @@ from jaxtyping import Float
 from geometry import selection
 from geometry.angles import angles
 from geometry.ellipsoid import lengths, shorter
-from learning.recording.recording import KINDS, Norm, Recording
+from learning.recording.recording import NORM_KINDS, Norm, Recording
 from learning.safetensors import FileError
 
 Array = np.ndarray
-FLAT = 0.01  # of the longest semi-axis: what is shorter counts as flat
-SMALL = 1.0  # degrees: a centring that turns 95 of 100 outputs by less hardly matters
-KEYS = 60  # vectors that are taken for keys, of each norm
-ROUNDING = 1e-12  # of the keys' size: in directions in which they spread less, they do not
+FLAT_AXIS_FRACTION = 0.01  # of the longest semi-axis: what is shorter counts as flat
+SMALL_TURN_DEGREES = 1.0  # degrees: a centring that turns 95 of 100 outputs by less hardly matters
+MAX_SAMPLED_KEYS = 60  # vectors that are taken for keys, of each norm
+SPREAD_TOLERANCE = 1e-12  # of the keys' size: in directions in which they spread less, they do not
 SAMPLE = "the sampled vectors"
 FOLDS = {True: "yes", False: "no", None: "unknown"}
 
@@ -72,7 +72,7 @@ COLUMNS = (
     Column(
         "flat",
         "flat directions",
-        f"Semi-axes below {FLAT:.0%} of the longest, and what centring flattens.",
+        f"Semi-axes below {FLAT_AXIS_FRACTION:.0%} of the longest, and what centring flattens.",
         "d",
     ),
     Column("eps", "ε", "What the norm adds below its root."),
@@ -95,7 +95,12 @@ COLUMNS = (
         "Unknown where the recording ran without gradients.",
         "",
     ),
-    Column("keys", "keys", f"How many of the vectors were taken for keys: {KEYS} at most, evenly.", "d"),
+    Column(
+        "keys",
+        "keys",
+        f"How many of the vectors were taken for keys: {MAX_SAMPLED_KEYS} at most, evenly.",
+        "d",
+    ),
     Column("lost_before", "lost before", "How many of these keys no query can choose, as they come.", "d"),
     Column("lost_after", "lost after", "The same, as the norm gives them.", "d"),
 )
@@ -127,7 +132,12 @@ def row(norm: Norm) -> Row:
     sigma = np.sqrt(variance.mean(axis=-1))
     small = _over(norm.eps, variance + norm.eps).max(axis=-1)
     turn = np.degrees(angles(norm.output(norm.x, centres=True), norm.output(norm.x, centres=False)))
-    found: dict[str, Any] = {"path": norm.path, "kind": KINDS[norm.kind], "d": norm.d, "vectors": len(norm.x)}
+    found: dict[str, Any] = {
+        "path": norm.path,
+        "kind": NORM_KINDS[norm.kind],
+        "d": norm.d,
+        "vectors": len(norm.x),
+    }
     found |= _quantiles("share", share, {"": 50, "_high": 95})
     found |= _quantiles("sigma", sigma, {"": 50, "_low": 25, "_high": 75})
     found |= _quantiles("size", size, {"": 50, "_low": 25, "_high": 75})
@@ -162,7 +172,7 @@ def gains(norm: Norm) -> dict[str, Any]:
     size, each = np.abs(norm.gamma.astype(float)), blocks.shape[-1]
     last = each - norm.centres
     axes = np.array([lengths(g, [0, last // 2, last - 1], centered=norm.centres) for g in blocks])
-    flat = sum(norm.centres + shorter(g, FLAT, centered=norm.centres) for g in blocks)
+    flat = sum(norm.centres + shorter(g, FLAT_AXIS_FRACTION, centered=norm.centres) for g in blocks)
     return {
         "gain": float(size.mean()),
         "gain_spread": float(_over(size.std(), size.mean())),
@@ -175,7 +185,7 @@ def gains(norm: Norm) -> dict[str, Any]:
 
 def keys(norm: Norm) -> dict[str, Any]:
     """How many of some vectors no query can choose among them, before and after the norm."""
-    few = norm.x[np.unique(np.linspace(0, len(norm.x) - 1, KEYS).astype(int))].astype(float)
+    few = norm.x[np.unique(np.linspace(0, len(norm.x) - 1, MAX_SAMPLED_KEYS).astype(int))].astype(float)
     before, after = few / np.abs(few).max(initial=1e-30), norm.output(few)
     return {"keys": len(few), "lost_before": lost(before), "lost_after": lost(after)}
 
@@ -184,7 +194,7 @@ def lost(keys: Float[Array, "n d"]) -> int:
     """How many keys no query can choose, asked in the smallest flat that holds them."""
     away = keys - keys.mean(axis=0)
     u, s, _ = np.linalg.svd(away, full_matrices=False)
-    spread = s > ROUNDING * max(s[0], np.abs(keys).max())
+    spread = s > SPREAD_TOLERANCE * max(s[0], np.abs(keys).max())
     if spread.sum() == len(keys) - 1:  # corners of a simplex
         return 0
     return int(np.sum(~selection.selectable((u * s)[:, spread])))
@@ -215,8 +225,8 @@ class Finding:
 def verdict(rows: Sequence[Row]) -> list[Finding]:
     """What follows from the rows of a recording for its model."""
     turns, high = ([row[name] for row in rows] for name in ("turn", "turn_high"))
-    small = sum(each < SMALL for each in high)
-    centre = [row for row in rows if row["kind"] != KINDS["rms_norm"]]
+    small = sum(each < SMALL_TURN_DEGREES for each in high)
+    centre = [row for row in rows if row["kind"] != NORM_KINDS["rms_norm"]]
     shares, rounding = [row["share_high"] for row in rows], 1e-10
     level = sum(each < rounding for each in shares)
     most = max(rows, key=lambda row: row["eps_high"])
@@ -230,7 +240,8 @@ def verdict(rows: Sequence[Row]) -> list[Finding]:
             "Could the centring go?" if centre else "What would centring change?",
             f"in {small} of {n} norms it hardly matters",
             small / n,
-            f"A norm counts where 95 of 100 outputs turn by less than {SMALL:g}° without centring. The turn "
+            f"A norm counts where 95 of 100 outputs turn by less than {SMALL_TURN_DEGREES:g}° "
+            "without centring. The turn "
             "says nothing of what the model makes of it.",
         ),
         Finding(
@@ -269,7 +280,8 @@ def verdict(rows: Sequence[Row]) -> list[Finding]:
             "How many keys could never be chosen?",
             f"{before} of {sets} before the norms, {after} after",
             before / sets,
-            f"Of each norm up to {KEYS} vectors are taken for one set of keys. One that is a combination of "
+            f"Of each norm up to {MAX_SAMPLED_KEYS} vectors are taken for one set of keys. "
+            "One that is a combination of "
             "the others never has the highest score. In many dimensions few are.",
         ),
     ]

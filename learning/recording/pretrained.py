@@ -14,10 +14,10 @@ import transformers
 from learning.recording.recorder import Recorder, bar, record
 from learning.recording.recording import WORD, Recording
 
-WINDOW = 512  # tokens that are read at a time, where the model can
-TOKENS = 16_384  # that are read of a text
-FEW = 4  # tokens that show what is added up before each norm
-SPARE = 1.2  # of the weights: what a model takes beside them
+WINDOW_TOKENS = 512  # tokens that are read at a time, where the model can
+MAX_TOKENS = 16_384  # that are read of a text
+PROBE_TOKENS = 4  # tokens that show what is added up before each norm
+MEMORY_FACTOR = 1.2  # of the weights: what a model takes beside them
 
 
 class NoModel(ValueError):
@@ -25,7 +25,7 @@ class NoModel(ValueError):
 
 
 def recorded(
-    name: str, text: str, *, vectors: int, seed: int, tokens: int = TOKENS, tell: Callable[[str], None]
+    name: str, text: str, *, vectors: int, seed: int, tokens: int = MAX_TOKENS, tell: Callable[[str], None]
 ) -> Recording:
     """What the norms of a model see while it reads the first tokens of a text. tell: as in `record`.
 
@@ -39,11 +39,11 @@ def recorded(
     ids = tokenizer(text, truncation=True, max_length=tokens, verbose=False)["input_ids"]
     if not ids:
         raise NoModel("this text has no tokens")
-    window = min(WINDOW, getattr(model.config, "max_position_embeddings", None) or WINDOW)
+    window = min(WINDOW_TOKENS, getattr(model.config, "max_position_embeddings", None) or WINDOW_TOKENS)
     pieces = [ids[k : k + window] for k in range(0, len(ids), window)]
     with record(model, vectors=vectors, seed=seed, tell=_counted(tell, len(pieces))) as seen:
         with seen.looking():
-            _read(model, torch.tensor([ids[:FEW]]))
+            _read(model, torch.tensor([ids[:PROBE_TOKENS]]))
         with torch.no_grad():
             for piece in pieces:
                 _read(model, torch.tensor([piece]))
@@ -58,7 +58,7 @@ def _loaded(name: str) -> tuple[Any, Any]:
         config = transformers.AutoConfig.from_pretrained(name)
         with torch.device("meta"):
             outline = transformers.AutoModel.from_config(config)
-        wanted = SPARE * sum(each.numel() * each.element_size() for each in outline.parameters())
+        wanted = MEMORY_FACTOR * sum(each.numel() * each.element_size() for each in outline.parameters())
         free = _free()
         if wanted > free:
             raise NoModel(f"{name} takes some {wanted / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free")

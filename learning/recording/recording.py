@@ -22,7 +22,7 @@ from learning.safetensors import Arrays, FileError, from_safetensors, to_safeten
 Array = np.ndarray
 
 FORMAT = "normscape-recording-1"
-KINDS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm", "group_norm": "GroupNorm"}
+NORM_KINDS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm", "group_norm": "GroupNorm"}
 NORMS, VECTORS, WIDEST = 1000, 2000, 8192  # norms; vectors of each, and their coordinates, at most
 LARGEST_EPS = 1e6
 PATH, WORD, WORDS = 200, 40, 20_000  # characters of a module's path and of a token; tokens with a text
@@ -60,8 +60,8 @@ class Norm:
         name = repr(self.path[:PATH]) if isinstance(self.path, str) else "a norm"
         if not isinstance(self.path, str) or not 0 < len(self.path) <= PATH or not self.path.isprintable():
             raise FileError(f"a norm's path has 1 … {PATH} printable characters: got {name}")
-        if not (isinstance(self.kind, str) and self.kind in KINDS):
-            raise FileError(f"{name} is of the kind {str(self.kind)[:WORD]!r}: take {', '.join(KINDS)}")
+        if not (isinstance(self.kind, str) and self.kind in NORM_KINDS):
+            raise FileError(f"{name} is of the kind {str(self.kind)[:WORD]!r}: take {', '.join(NORM_KINDS)}")
         if not (type(self.eps) in (int, float) and 0 <= self.eps <= LARGEST_EPS):
             raise FileError(f"ε of {name} is not a number from 0 to {LARGEST_EPS:g}")
         if self.gamma.ndim != 1 or not 2 <= len(self.gamma) <= WIDEST:

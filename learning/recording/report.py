@@ -13,7 +13,7 @@ from typing import Any
 from learning.recording.analysis import COLUMNS, Column, Row, verdict
 
 # what a terminal has room for
-SHORT = (
+SUMMARY_COLUMNS = (
     "path",
     "kind",
     "d",
@@ -26,8 +26,8 @@ SHORT = (
     "turn",
     "turn_high",
 )
-FORMULA = {*"=+-@−"}  # signs that begin a formula in a spreadsheet
-LONGEST = 34  # characters of a path; the end says which norm it is
+FORMULA_SIGNS = {*"=+-@−"}  # signs that begin a formula in a spreadsheet
+MAX_PATH_CHARACTERS = 34  # characters of a path; the end says which norm it is
 
 
 def told(column: Column, value: Any) -> str:
@@ -35,7 +35,7 @@ def told(column: Column, value: Any) -> str:
     return format(value, column.digits) if column.digits else str(value)
 
 
-def table(rows: Sequence[Row], names: Sequence[str] = SHORT) -> str:
+def table(rows: Sequence[Row], names: Sequence[str] = SUMMARY_COLUMNS) -> str:
     """Rows as lines of text with aligned columns."""
     shown = [column for column in COLUMNS if column.name in names]
     cells = [[column.label for column in shown]]
@@ -52,7 +52,7 @@ def table(rows: Sequence[Row], names: Sequence[str] = SHORT) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else "…" + text[1 - LONGEST :]
+    return text if len(text) <= MAX_PATH_CHARACTERS else "…" + text[1 - MAX_PATH_CHARACTERS :]
 
 
 def text(name: str, rows: Sequence[Row], skipped: Sequence[str] = ()) -> str:
@@ -81,7 +81,7 @@ def _plain(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     first = next((each for each in unicodedata.normalize("NFKC", value) if _visible(each)), "")
-    return f"'{value}" if first in FORMULA or value[:1] in "\t\r\n" else value
+    return f"'{value}" if first in FORMULA_SIGNS or value[:1] in "\t\r\n" else value
 
 
 def _visible(character: str) -> bool:

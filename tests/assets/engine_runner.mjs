@@ -13,7 +13,7 @@ import { edgeOn } from "../../assets/engine/geometry.mjs";
 import { hull } from "../../assets/engine/hull.mjs";
 import { certificate, selection, weights } from "../../assets/engine/selection.mjs";
 import * as link from "../../assets/player/link.mjs";
-import { flat, roomOf, widened } from "../../assets/engine/perspective.mjs";
+import { flat, zoomOf, widened } from "../../assets/engine/perspective.mjs";
 import { placed, spots } from "../../assets/painter/names.mjs";
 import * as motion from "../../assets/player/motion.mjs";
 import { marked } from "../../assets/player/letters.mjs";
@@ -129,7 +129,7 @@ const answers = {
   },
   tooLong: ({ changed, choices }) => link.tooLong(changed, choices),
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
-  widened: ({ view, progress, params }) => widened(view.ranges, roomOf(view, progress, params)),
+  widened: ({ view, progress, params }) => widened(view.ranges, zoomOf(view, progress, params)),
   flat: ({ points, ranges, camera, size }) => [...flat(Float32Array.from(points), ranges, camera, ...size)],
   named: ({ sizes, things, room, taken, crowd, gap }) => placed(
     sizes.map(([wide, tall], k) => ({ wide, tall, spots: spots(Float32Array.from(things[k]), k % 2 === 1), gap })), room, taken, Float32Array.from(crowd)),

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from components.language.cloud import Attention, Cloud, LargestWeight, Row, rows
+from components.language.cloud import Cloud, LargestWeight, Row, SoftmaxWeight, rows
 from components.language.marks import (
     ATTENTION,
     DASHES,
@@ -90,7 +90,7 @@ def row(widths):
 
 def colors(n, widths):
     values = st.just(np.linspace(-1, 1, n))
-    live = st.one_of(row(widths), st.builds(Attention, row(widths)))
+    live = st.one_of(row(widths), st.builds(SoftmaxWeight, row(widths)))
     return st.builds(Color, st.just("diverging"), st.just(-1), st.just(1), st.one_of(live, values))
 
 
@@ -365,7 +365,7 @@ def test_a_mark_shows_the_same(node, kind, data):
     if getattr(mark, "color", None):
         values = mark.values(at)
         of = mark.color.of
-        size = reach(of) if isinstance(of, Row) else reach(of.row) if isinstance(of, Attention) else 0
+        size = reach(of) if isinstance(of, Row) else reach(of.row) if isinstance(of, SoftmaxWeight) else 0
         values, found = values[sure], unpack(got["values"], len(values))[:, 0][sure]
         assert (np.isnan(found) == np.isnan(values)).all()
         assert np.all(np.nan_to_num(np.abs(found - values)) <= off * size + ONE_ROUNDING)

@@ -44,7 +44,7 @@ WIDER = (
 
 @pytest.mark.parametrize("dims", [2, 3])
 @pytest.mark.parametrize(
-    ("room", "wider"),
+    ("zooms", "wider"),
     [
         ((), ()),
         (STAGES, ()),
@@ -55,14 +55,14 @@ WIDER = (
         ((), WIDER[1:]),
     ],
 )
-def test_axes_end_where_python_has_them(node, room, wider, dims):
+def test_axes_end_where_python_has_them(node, zooms, wider, dims):
     ranges = ((-2.0, 2.0), (-1.0, 3.0), (0.0, 4.0))[:dims]
-    room = [row[: dims + 1] for row in room]
-    wider = [replace(w, room=[[row[: dims + 1] for row in stop] for stop in w.room]) for w in wider]
-    view, sent = View("v", "", (), ranges, dims, room=room, wider=wider), [packed(each) for each in wider]
+    zooms = [row[: dims + 1] for row in zooms]
+    wider = [replace(w, zooms=[[row[: dims + 1] for row in stop] for stop in w.zooms]) for w in wider]
+    view, sent = View("v", "", (), ranges, dims, zooms=zooms, wider=wider), [packed(each) for each in wider]
     for progress in (0, 0.25, 1, 1.8, 2):
         for a, b in ((0, 1), (-1, 1), (-2, 0), (1.5, 0.01), (4, 7), (5, 100)) if wider else ((0, 1),):
-            shown = {"ranges": ranges, "room": room, "wider": sent}
+            shown = {"ranges": ranges, "zooms": zooms, "wider": sent}
             got = node.ask("widened", view=shown, progress=progress, params={"a": a, "b": b})
             np.testing.assert_allclose(
                 got, view.at(progress, {"a": a, "b": b}).ranges, rtol=1e-12, atol=1e-12

@@ -180,7 +180,7 @@ def test_what_moves_while_a_figure_settles_stays_on_the_screen(page, path):
           const [panel] = p.panels, { frame } = panel;
           const moved = (points, by) => points.map((x) => x + by);
           const shifted = (by) => Object.assign(
-            frame.map((drawn) => ({ ...drawn, points: moved(drawn.points, by) })), { room: frame.room });
+            frame.map((drawn) => ({ ...drawn, points: moved(drawn.points, by) })), { zoom: frame.zoom });
           const done = panel.settle(shifted(0.1));
           panel.paint(shifted(0.2));
           await done;

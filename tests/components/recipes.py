@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from components.language.cloud import Attention, Cloud, LargestWeight, Row, rows
+from components.language.cloud import Cloud, LargestWeight, Row, SoftmaxWeight, rows
 from components.language.finish import finished
 from components.language.marks import (
     Average,
@@ -46,7 +46,7 @@ from geometry import Affine, Entries, Normalize, Pipeline, clouds
 FADE = (1.0, 0.5, 0.25)
 QUERY = Row((1.0, -0.5))
 HEIGHT = Color("diverging", -1, 1, of=Row((0.0, 1.0)))
-MOST, NOW = (Color("sequential", 0, 1, of=of) for of in (LargestWeight(), Attention(QUERY)))
+MOST, NOW = (Color("sequential", 0, 1, of=of) for of in (LargestWeight(), SoftmaxWeight(QUERY)))
 
 
 def steps(d):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from geometry.arrows import WIDTH, head, sides, with_heads
+from geometry.arrows import HEAD_WIDTH, head, sides, with_heads
 
 ROUNDING = 1e-12  # double precision
 GAP = {k: np.full((1, k), np.nan) for k in (2, 3)}
@@ -24,7 +24,7 @@ def test_a_head_reaches_back_by_its_length(k):
     piece = np.vstack([np.zeros(k), 4 * np.eye(k)[0]])
     barbs = head(piece, 0.5)[::2]
     np.testing.assert_allclose(barbs[:, 0], 3.5, rtol=ROUNDING)
-    np.testing.assert_allclose(np.linalg.norm(barbs[:, 1:], axis=1), WIDTH * 0.5, rtol=ROUNDING)
+    np.testing.assert_allclose(np.linalg.norm(barbs[:, 1:], axis=1), HEAD_WIDTH * 0.5, rtol=ROUNDING)
     np.testing.assert_array_equal(head(piece, 0.5)[1::2], np.broadcast_to(piece[1], (len(barbs) - 1, k)))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from geometry.crowds import AROUND, FINE, crowds
+from geometry.crowds import CELLS_PER_AXIS, NEIGHBOURHOOD_CELLS, crowds
 from tests.assets.engine import Node
 
 ENDS = {k: (np.full(k, -2.0), np.full(k, 3.0)) for k in (2, 3)}
@@ -28,7 +28,7 @@ def test_each_place_has_as_many_as_stand_there(node, k, jitter):
     counts = np.array([40, 17, 12, 1, 1, 1, 1])
     places = apart(k, len(counts), rng)
     points = np.repeat(places, counts, axis=0)
-    points += jitter * 5 / FINE * rng.uniform(-0.5, 0.5, points.shape)  # cells of 5 / FINE
+    points += jitter * 5 / CELLS_PER_AXIS * rng.uniform(-0.5, 0.5, points.shape)  # cells of 5 / FINE
     points = rng.permutation(points).astype(np.float32)
     found = crowds(points, *ENDS[k])
     assert [count for _, count in found] == [40, 17, 12]
@@ -62,7 +62,7 @@ def test_what_is_not_shown_counts_nowhere(node):
 
 
 def test_two_crowds_under_one_mark_are_one_place_or_none():
-    near = AROUND / 2 * 5 / FINE
+    near = NEIGHBOURHOOD_CELLS / 2 * 5 / CELLS_PER_AXIS
     points = np.repeat([[0.0, 0.0], [near, 0.0]], [10, 2], axis=0)
     assert [count for _, count in crowds(points, *ENDS[2])] == [10]
     points = np.repeat([[0.0, 0.0], [near, 0.0]], [10, 9], axis=0)

@@ -84,7 +84,7 @@ def test_the_gaussian_law_has_variance_d_and_kurtosis_3_and_6_over_d(d):
 def test_the_quadrature_has_nodes_to_spare(monkeypatch):
     s = np.array([1e-3, 0.5, 20.0, 90.0])
     fine = [gaussian_density(s, d) for d in (2, 64, 512)], shares([[300.0, 0.01]], [1, 511])
-    monkeypatch.setattr(dot_products, "NODES", dot_products.NODES // 2)
+    monkeypatch.setattr(dot_products, "QUADRATURE_NODES", dot_products.QUADRATURE_NODES // 2)
     coarse = [gaussian_density(s, d) for d in (2, 64, 512)], shares([[300.0, 0.01]], [1, 511])
     for a, b in zip(fine, coarse, strict=True):
         np.testing.assert_allclose(a, b, rtol=ROUNDING)

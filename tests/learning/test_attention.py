@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from geometry.angles import to_mean_line
-from learning.attention import NORMS, Attention
+from learning.attention import NORMS, AttentionClassifier
 from learning.film import score
 from learning.majority import majority
 from learning.training import accuracies, losses, train, trained
@@ -34,7 +34,7 @@ class Plain(nn.Module):
         return nn.functional.layer_norm(x, (8,), eps=0.0)
 
 
-def torch_layer(model: Attention, flat: np.ndarray) -> tuple[nn.Module, torch.Tensor]:
+def torch_layer(model: AttentionClassifier, flat: np.ndarray) -> tuple[nn.Module, torch.Tensor]:
     """PyTorch's own layer with these parameters, over sequences of tokens, and the embeddings."""
     of = {name: torch.from_numpy(part) for name, part in model.named(flat).items()}
     layer = nn.TransformerEncoderLayer(
@@ -62,7 +62,7 @@ def torch_layer(model: Attention, flat: np.ndarray) -> tuple[nn.Module, torch.Te
 @each_norm
 def test_counts_are_the_same_model_as_tokens(norm):
     """Each token of each sequence, in any order, gets the logits that its class has from the counts."""
-    model, rng = Attention(norm=norm), np.random.default_rng(0)
+    model, rng = AttentionClassifier(norm=norm), np.random.default_rng(0)
     flat = model.initial([4])[0].astype(float) + 0.3 * rng.normal(size=584)
     layer, embedding = torch_layer(model, flat)
     tokens = np.array([rng.permutation(np.repeat(np.arange(20), row.astype(int))) for row in COUNTS])
@@ -83,7 +83,7 @@ def test_counts_are_the_same_model_as_tokens(norm):
 
 
 def test_it_has_as_many_parameters_as_in_the_paper():
-    model = Attention()
+    model = AttentionClassifier()
     flat = np.arange(584.0)
     assert model.size == 584
     np.testing.assert_array_equal(np.concatenate([part.ravel() for part in model.parts(flat)]), flat)
@@ -94,15 +94,15 @@ def test_it_has_as_many_parameters_as_in_the_paper():
 
 @each_norm
 def test_all_norms_start_alike_and_a_seed_has_its_own(norm):
-    start = Attention(norm=norm).initial([3, 4])
-    np.testing.assert_array_equal(start, Attention().initial([3, 4]))
+    start = AttentionClassifier(norm=norm).initial([3, 4])
+    np.testing.assert_array_equal(start, AttentionClassifier().initial([3, 4]))
     assert start.dtype == np.float32 and (start[0] != start[1]).mean() > 0.9
 
 
 @each_norm
 def test_keys_and_queries_are_what_scores(norm):
     """⟨query, key⟩ is the score; keys are as long as the norm says, and without a mean where it projects."""
-    model = Attention(norm=norm)
+    model = AttentionClassifier(norm=norm)
     flat = model.initial([0])[0].astype(float)
     of = model.named(flat)
     keys, queries = model.keys(of["embedding"]), model.queries(flat)
@@ -115,9 +115,9 @@ def test_keys_and_queries_are_what_scores(norm):
 
 
 def test_a_query_along_1_pays_all_projected_keys_alike():
-    keys = Attention().keys(np.random.default_rng(1).normal(size=(20, 8)))
+    keys = AttentionClassifier().keys(np.random.default_rng(1).normal(size=(20, 8)))
     assert abs(keys @ np.full(8, 7.0)).max() < ROUNDING
-    raw = Attention(norm="rms_norm").keys(np.random.default_rng(1).normal(size=(20, 8)))
+    raw = AttentionClassifier(norm="rms_norm").keys(np.random.default_rng(1).normal(size=(20, 8)))
     assert abs(raw @ np.full(8, 7.0)).max() > 1
 
 
@@ -130,7 +130,7 @@ def test_angles_by_hand():
 @each_norm
 def test_a_seed_trains_alone_as_among_others(norm):
     """To the last bit, as a network of Linears does."""
-    data, model = majority(40, seed=0, batch=32), Attention(norm=norm)
+    data, model = majority(40, seed=0, batch=32), AttentionClassifier(norm=norm)
     many = trained(model, data, seeds=5, steps=12, lr=0.03)
     few = trained(model, data, seeds=1, steps=12, lr=0.03, seed=3)
     np.testing.assert_array_equal(few.weights[0], many.weights[3])
@@ -139,7 +139,7 @@ def test_a_seed_trains_alone_as_among_others(norm):
 
 
 def test_the_film_has_the_loss_of_its_weights_on_the_data_that_are_measured():
-    data, model = majority(40, seed=0, batch=32), Attention()
+    data, model = majority(40, seed=0, batch=32), AttentionClassifier()
     film = trained(model, data, seeds=2, steps=5)
     labels, weight = model.answers(data.points, data.labels, np.ones(40, np.float32))
     for seed in range(2):
@@ -152,7 +152,7 @@ def test_the_film_has_the_loss_of_its_weights_on_the_data_that_are_measured():
 def test_the_gradient_is_that_of_pytorchs_layer():
     """Of the loss by the embeddings, which stand in the keys, the values, the residual and the logits."""
     torch.set_default_dtype(torch.float64)
-    model = Attention()
+    model = AttentionClassifier()
     flat = torch.from_numpy(model.initial([1])[0].astype(float)).requires_grad_()
     counts, labels = torch.from_numpy(COUNTS), torch.from_numpy(COUNTS.argmax(-1))
     answers, weight = model.answers(counts, labels, torch.ones(8))
@@ -171,7 +171,7 @@ def test_the_gradient_is_that_of_pytorchs_layer():
 
 
 def test_a_file_keeps_no_more_checkpoints_than_it_takes():
-    film = list(train(Attention(), majority(32, seed=0, batch=32), seeds=200, steps=20))[-1].film()
+    film = list(train(AttentionClassifier(), majority(32, seed=0, batch=32), seeds=200, steps=20))[-1].film()
     assert len(film.steps) == 1_925_000 // (200 * 584) and film.steps[-1] == 20
 
 
@@ -180,4 +180,4 @@ def test_a_file_keeps_no_more_checkpoints_than_it_takes():
 )
 def test_what_is_no_model_is_refused(wrong):
     with pytest.raises(ValueError):
-        Attention(**wrong)
+        AttentionClassifier(**wrong)

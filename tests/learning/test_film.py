@@ -9,7 +9,7 @@ import pytest
 from learning.datasets import DataSet, spiral
 from learning.film import Film, FilmError, from_json, from_npz, key, network_of, to_json, to_npz, weights_text
 from learning.network import MIDDLES, Network
-from learning.weights import LONGEST
+from learning.weights import MAX_LINK_CHARACTERS
 
 NETWORK, STEPS = Network(2, 3, 2, 1), np.array([0, 10, 25, 100])
 FORMS = {"npz": (to_npz, from_npz), "json": (to_json, from_json)}
@@ -256,6 +256,6 @@ def test_what_is_no_network_in_a_link():
     text = weights_text(NETWORK, np.ones(25))
     cut = [text[:k] for k in range(len(text))]
     changed = [text[:k] + ("A" if text[k] != "A" else "B") + text[k + 1 :] for k in range(len(text) - 1)]
-    for bad in [*cut, *changed, "ä" * 100, "=" * 8, " " + text, text + "\n", "A" * (LONGEST + 1)]:
+    for bad in [*cut, *changed, "ä" * 100, "=" * 8, " " + text, text + "\n", "A" * (MAX_LINK_CHARACTERS + 1)]:
         with pytest.raises(FilmError):
             network_of(bad)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from learning.datasets import spiral
-from learning.history import BYTES, FINEST, History, thinned
+from learning.history import MAX_CHECKPOINTS, MAX_HISTORY_BYTES, History, thinned
 from learning.network import Network
 
 NETWORK, DATA = Network(2, 3, 2, 1), spiral(10, turns=1, noise=0, seed=0)
@@ -51,8 +51,10 @@ def test_what_is_kept_is_bounded_and_the_last_step_always_wanted(seeds, steps):
     for network in (NETWORK, Network(64, 64, 4, 10)):
         history = History(network, seeds, steps)
         wanted = [step for step in range(steps + 1) if history.wants(step)]
-        assert wanted[0] == 0 and wanted[-1] == steps and len(wanted) <= len(history.at) <= FINEST + 2
-        assert history.weights.nbytes <= BYTES + 2 * history.weights[0].nbytes
+        assert (
+            wanted[0] == 0 and wanted[-1] == steps and len(wanted) <= len(history.at) <= MAX_CHECKPOINTS + 2
+        )
+        assert history.weights.nbytes <= MAX_HISTORY_BYTES + 2 * history.weights[0].nbytes
 
 
 def test_thinning_keeps_ends_order_and_number():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from learning.film import FilmError, from_json, from_npz, to_json, to_npz
-from learning.parts import META, MOST
+from learning.parts import MAX_META_BYTES, MAX_NUMBERS
 from tests.learning.test_film import archive, made, meta
 
 MB = 2**20
@@ -82,7 +82,7 @@ BOMBS = {
     "lists of one": lambda: document(weights=many("[1]")),
     "empty lists": lambda: document(weights=many("[]")),
     "objects for numbers": lambda: document(weights=many("{}")),
-    "one long list": lambda: document(weights=f"[{','.join(['{}'] * (MOST['weights'] - 1))}]"),
+    "one long list": lambda: document(weights=f"[{','.join(['{}'] * (MAX_NUMBERS['weights'] - 1))}]"),
     "a deep list": lambda: document(weights="[" * COUNT + "]" * COUNT),
     "pictures as text": lambda: document(images=json.dumps(np.zeros((20, 400, 400), int).tolist())),
     "a long version": lambda: document(version=f'"{"a" * COUNT}"'),
@@ -163,7 +163,7 @@ FAULTS = {
     "numbers among lists": lambda: document(steps="[[0,10],25]"),
     "lists of several lengths": lambda: document(steps="[[0,10],[25]]"),
     "no list at all": lambda: document(steps="[]"),
-    "too much beside the numbers": lambda: document(settings=json.dumps({"a": "b" * META})),
+    "too much beside the numbers": lambda: document(settings=json.dumps({"a": "b" * MAX_META_BYTES})),
     "JSON in UTF-16": lambda: to_json(made()).decode().encode("utf-16"),
 }
 

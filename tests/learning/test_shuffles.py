@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from learning import language_training
 from learning.language import Shape, initial, losses, read
-from learning.shuffles import KINDS, PLACES, SAME, across, divergence, each, harm, one, shuffled
+from learning.shuffles import PLACES, SAME, SHUFFLES, across, divergence, each, harm, one, shuffled
 
 SHAPE = Shape("abcdefgh ", width=32, layers=2, window=12, heads=4)
 TOKENS = np.random.default_rng(3).integers(0, 9, (2, 12))
@@ -26,7 +26,7 @@ def drawn(kind, count=50):
     return [kind(SHAPE.width, SHAPE.heads, rng) for _ in range(count)]
 
 
-@pytest.mark.parametrize("kind", KINDS.values())
+@pytest.mark.parametrize("kind", SHUFFLES.values())
 def test_a_shuffle_is_four_swaps(kind):
     """So each kind is another with the axes renumbered."""
     for permutation in drawn(kind):
@@ -46,7 +46,7 @@ def test_which_heads_they_touch():
 
 
 def test_they_differ():
-    for kind in KINDS.values():
+    for kind in SHUFFLES.values():
         assert len({tuple(permutation) for permutation in drawn(kind)}) > 40
 
 
@@ -82,7 +82,7 @@ def test_shuffled_weights_are_shuffled_axes(place):
     """Also of a permutation that is not its own inverse."""
     weights = model()
     turned = np.random.default_rng(5).permutation(SHAPE.width)
-    for permutation in (*(kind(32, 4, np.random.default_rng(2)) for kind in KINDS.values()), turned):
+    for permutation in (*(kind(32, 4, np.random.default_rng(2)) for kind in SHUFFLES.values()), turned):
         for layer in range(SHAPE.layers):
             changed = read(SHAPE, shuffled(weights, layer, place, permutation), TOKENS)
             wanted = branch(weights, layer, place, permutation)
@@ -93,7 +93,7 @@ def test_shuffled_weights_are_shuffled_axes(place):
 def test_where_a_shuffle_within_heads_changes_nothing(place):
     """Whatever the weights; and a shuffle across heads changes something everywhere."""
     weights = model()
-    for kind in KINDS.values():
+    for kind in SHUFFLES.values():
         found = harm(SHAPE, weights, TOKENS, 0, place, drawn(kind, 3))
         if place in SAME and kind is not across:
             assert np.abs(found).max() < DOUBLE

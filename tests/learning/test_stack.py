@@ -12,7 +12,7 @@ def test_other_codes_block():
     """PyTorch's functions, a draw of eight numbers, in each place of the norm."""
     (own,), x = stack.drawn(8, 1, 5, seed=3)
     t = {name: torch.from_numpy(w) for name, w in own.items()}
-    for kind in stack.KINDS:
+    for kind in stack.STREAM_KINDS:
         norm = {"none": lambda x: x, "rms_norm": lambda x: functional.rms_norm(x, (8,), eps=stack.EPS)}.get(
             kind, lambda x: functional.layer_norm(x, (8,), eps=stack.EPS)
         )
@@ -47,7 +47,7 @@ def test_a_later_token_changes_no_earlier_one_and_fewer_blocks_are_the_first():
     blocks, x = stack.drawn(8, 3, 5, seed=5)
     other = x.copy()
     other[-1] += 1
-    for kind in stack.KINDS:
+    for kind in stack.STREAM_KINDS:
         a, b = stack.streams(kind, blocks, x), stack.streams(kind, blocks, other)
         assert all((one[:-1] == two[:-1]).all() for one, two in zip(a, b, strict=True))
     fewer, same = stack.drawn(8, 2, 5, seed=5)

@@ -10,7 +10,7 @@ from components.language.cloud import project
 from components.language.framing.paper import on_paper
 from components.language.marks import Points, Trail
 from components.scenes.depth import SCENE
-from components.scenes.depth.build import KINDS, MOST, SHOW, TOKENS, D
+from components.scenes.depth.build import MAX_DEPTH, NORM_LABELS, SHOW, TOKENS, D
 from components.scenes.depth.build import SEED as FIRST
 from components.training.recipes import recipe_of
 from geometry import center, layer_norm
@@ -32,10 +32,10 @@ def row(kind, width=64, gain=1.0):
     return found
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", NORM_LABELS)
 @pytest.mark.parametrize("gain", [0.1, 1.0, 2.0])
 def test_the_clouds_are_the_stack(kind, gain):
-    for count in (1, 5, MOST):
+    for count in (1, 5, MAX_DEPTH):
         recipe = recipe_of(SCENE, norm=kind, blocks=count)
         want = stack.streams(kind, *stack.drawn(D, count, TOKENS, FIRST), gain)
         got = recipe.cloud("stream").stages({"gain": gain})
@@ -48,9 +48,9 @@ def test_the_clouds_are_the_stack(kind, gain):
 
 @pytest.mark.parametrize("gain", [0.15, 0.95, 1.0, 1.05, 1.1, 1.3, 1.95])
 def test_without_a_norm_the_picture_holds_the_ways_whatever_the_size(gain):
-    recipe = recipe_of(SCENE, norm="none", blocks=MOST)
+    recipe = recipe_of(SCENE, norm="none", blocks=MAX_DEPTH)
     params, view = {"gain": gain}, recipe.views[0]
-    for k in range(MOST + 1):
+    for k in range(MAX_DEPTH + 1):
         at = recipe.moment(params, k)
         for mark in (mark for mark in view.layers if isinstance(mark, Points | Trail)):
             flat, _ = on_paper(view.at(k, params), mark.points(at), view.camera)
@@ -58,14 +58,14 @@ def test_without_a_norm_the_picture_holds_the_ways_whatever_the_size(gain):
 
 
 def test_the_table_is_whole():
-    want = [(w, k, g) for w in films.STREAMS for k in stack.KINDS for g in films.GAINS]
+    want = [(w, k, g) for w in films.STREAMS for k in stack.STREAM_KINDS for g in films.GAINS]
     assert [(r["width"], r["kind"], r["gain"]) for r in ROWS] == want
-    assert all(len(r["size"]) == MOST + 1 and len(r["turn"]) == MOST for r in ROWS)
-    assert all([len(each) for each in r["gradient"]] == list(range(2, MOST + 2)) for r in ROWS)
+    assert all(len(r["size"]) == MAX_DEPTH + 1 and len(r["turn"]) == MAX_DEPTH for r in ROWS)
+    assert all([len(each) for each in r["gradient"]] == list(range(2, MAX_DEPTH + 2)) for r in ROWS)
     assert all(each[-1] == 1 for r in ROWS for each in r["gradient"])
 
 
-@pytest.mark.parametrize("kind", stack.KINDS)
+@pytest.mark.parametrize("kind", stack.STREAM_KINDS)
 def test_the_table_anew(kind):
     """Sizes and turns of tokens with four numbers; the gradient from differences, with no PyTorch."""
     found, gain = row(kind, 4, 0.5), 0.5
@@ -102,7 +102,7 @@ def test_curves_are_those_of_the_table():
                 [m for v in recipe.views[1:] for m in v.layers if m.draws == "line"],
             )
             for mark, (what, kind) in zip(
-                lines, [(w, k) for w in ("size", below) for k in KINDS], strict=True
+                lines, [(w, k) for w in ("size", below) for k in NORM_LABELS], strict=True
             ):
                 found, shown = row(kind, 64, gain), recipe.layer_points(mark, params, 0)
                 want = (
@@ -111,8 +111,8 @@ def test_curves_are_those_of_the_table():
                     else np.log10(found[what] if what == "size" else found[what][-1])
                 )
                 np.testing.assert_allclose(shown[:, 1], want, atol=1e-12)
-                assert shown[:, 0].tolist() == list(range(MOST + 1 - len(want), MOST + 1))
-        for k in range(MOST + 1):
+                assert shown[:, 0].tolist() == list(range(MAX_DEPTH + 1 - len(want), MAX_DEPTH + 1))
+        for k in range(MAX_DEPTH + 1):
             now = recipe.moment({"gain": 1.0}, k)
             for view in recipe.views[1:]:
                 (mark,) = (m for m in view.layers if m.draws == "points")
@@ -125,8 +125,8 @@ def test_curves_are_those_of_the_table():
 @pytest.mark.parametrize("gain", [0.15, 1.0, 1.05, 1.87])
 def test_the_number_is_that_of_the_mark_on_its_curve(gain):
     """Between the table's sizes of the branches, too: of 0.05 apart at most 4 % beside it."""
-    recipe = recipe_of(SCENE, norm="none", blocks=MOST)
-    at = recipe.moment({"gain": gain}, MOST)
+    recipe = recipe_of(SCENE, norm="none", blocks=MAX_DEPTH)
+    at = recipe.moment({"gain": gain}, MAX_DEPTH)
     (mark,) = (m for m in recipe.views[1].layers if m.draws == "points")
     [[number]] = at.shown("size now", [recipe.readouts[0].row])
     np.testing.assert_allclose(np.log10(number), mark.points(at)[0, 1], atol=np.log10(1.04))
@@ -136,10 +136,10 @@ def test_the_number_is_that_of_the_mark_on_its_curve(gain):
 
 
 def the_setup():
-    assert MOST == films.BLOCKS == 12 and films.DRAWS == 20 and films.STREAMS == (4, 64)
+    assert MAX_DEPTH == films.BLOCKS == 12 and films.DRAWS == 20 and films.STREAMS == (4, 64)
     stream = recipe_of(SCENE).cloud("stream").points
     assert stream.shape == (6, 4) and SHOW.shape == (3, 4)
-    assert len(KINDS) == 4
+    assert len(NORM_LABELS) == 4
 
 
 def on_the_sphere():
@@ -264,7 +264,7 @@ def no_norm_stop():
 
 def logarithms():
     """The curve of sizes is log₁₀ of the table's, from size 1 at the start."""
-    recipe = recipe_of(SCENE, blocks=MOST)
+    recipe = recipe_of(SCENE, blocks=MAX_DEPTH)
     (own,) = (mark for mark in recipe.views[1].layers if mark.cloud == "size" and mark.size == 5)
     heights = project(own.rows, recipe.cloud("size").points, params=recipe.defaults)[:, 1]
     np.testing.assert_allclose(10**heights, row("layer_norm")["size"], rtol=1e-6)

@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 
 from components.scenes.drift import SCENE
-from components.scenes.drift.build import FAR, GONE, KINDS, LABELS, MODELS, PARTS, PHRASE, SHOW, WINDOWS
+from components.scenes.drift.build import (
+    DISTANCE,
+    FORGETTING_LABELS,
+    LABELS,
+    MODELS,
+    PARTS,
+    PATH_LENGTH,
+    PHRASE,
+    SHOW,
+    WINDOWS,
+)
 from components.training.recipes import recipe_of
 from geometry import layer_norm
 from geometry.angles import angles
@@ -69,7 +79,7 @@ def test_the_table_anew(name, kind):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FORGETTING_LABELS)
 def test_the_letters_are_those_of_the_model(name, kind):
     """At each step and stage what the model itself makes of that window, alone; and the numbers beside them."""
     shape, weights, tokens = model(name)
@@ -93,8 +103,8 @@ def test_the_letters_are_those_of_the_model(name, kind):
             numbers = recipe.cloud("ways").stages({"slide": t})[0]
             every = np.concatenate([recipe.cloud("true").stages({"slide": s})[0] for s in range(17)])
             spread = np.sqrt(((every - every.mean(0)) ** 2).sum(-1).mean())
-            np.testing.assert_allclose(numbers[:, FAR], apart / spread, atol=1e-5)
-            assert (numbers[:, GONE] * (1 + 1e-6) + 1e-9 >= apart / spread).all() and (
+            np.testing.assert_allclose(numbers[:, DISTANCE], apart / spread, atol=1e-5)
+            assert (numbers[:, PATH_LENGTH] * (1 + 1e-6) + 1e-9 >= apart / spread).all() and (
                 numbers[:, 0] == t
             ).all()
 
@@ -268,7 +278,7 @@ def nothing():
     for name in MODELS:
         numbers = recipe_of(SCENE, model=name, kind="kept", layer=2).cloud("ways")
         for t in (0, 10, 48):
-            assert not numbers.stages({"slide": t})[0][:, FAR:].any()
+            assert not numbers.stages({"slide": t})[0][:, DISTANCE:].any()
     assert recipe_of(SCENE, kind="kept").facts.rows[0][1:5] == ["0"] * 4
 
 

@@ -10,7 +10,16 @@ from scipy.stats import norm as gaussian
 
 from components.language.marks import Gated, indices
 from components.language.scene import scenes
-from components.scenes.ffn.build import EXPANSIONS, LARGER, MOST, RADIUS, SEEDS, drawn_weights, places, turned
+from components.scenes.ffn.build import (
+    EXPANSIONS,
+    LARGER,
+    MAX_NEURONS,
+    RADIUS,
+    SEEDS,
+    drawn_weights,
+    places,
+    turned,
+)
 from components.training.recipes import recipe_of
 from geometry import gates, layer_norm, rms_norm, softmax
 from geometry.pointwise import apply
@@ -213,7 +222,7 @@ def mirrored_pairs():
 
 @cache
 def the_pieces():
-    assert MOST == 12 and 2**12 == 4096 and [3 * k for k in EXPANSIONS] == [3, 6, 9, 12]
+    assert MAX_NEURONS == 12 and 2**12 == 4096 and [3 * k for k in EXPANSIONS] == [3, 6, 9, 12]
     for k in EXPANSIONS:
         found = [
             len(gates.breaks(drawn_weights(s)[: 3 * k] @ CIRCLE.T, np.zeros(3 * k), RADIUS))

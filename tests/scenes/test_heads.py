@@ -8,7 +8,7 @@ from scipy.stats import f_oneway
 from components.scenes.heads import SCENE
 from components.scenes.heads.build import HEADS, LAYERS, MEASURES, WINDOWS
 from components.scenes.heads.cut import FOLLOW, SHOW, D
-from components.scenes.heads.shuffle import KINDS, PLACES, scale
+from components.scenes.heads.shuffle import PLACES, SHUFFLE_LABELS, scale
 from components.training.recipes import recipe_of
 from geometry import layer_norm, rms_norm
 from geometry.centering import hyperplane_basis
@@ -151,13 +151,13 @@ def test_the_table_is_what_the_shipped_model_does(trained, place):
 
 
 def test_the_picture_has_the_table():
-    assert set(PLACES) == set(shuffles.PLACES) and list(KINDS) == list(shuffles.KINDS)
+    assert set(PLACES) == set(shuffles.PLACES) and list(SHUFFLE_LABELS) == list(shuffles.SHUFFLES)
     for layer in LAYERS:
         for measure in MEASURES:
             recipe = recipe_of(SCENE, picture="test", layer=layer, measure=measure)
             for trained, name in ((True, "trained"), (False, "untrained")):
                 own = {row["place"]: row for row in rows(trained, int(layer) - 1, seed=0)}
-                for k, kind in enumerate(KINDS):
+                for k, kind in enumerate(SHUFFLE_LABELS):
                     found = recipe.cloud(f"{name} {kind}").stages({})[k][:, 0].reshape(len(PLACES), -1)
                     np.testing.assert_allclose(
                         found, [own[place][f"{kind}_{measure}_all"] for place in PLACES]
@@ -337,14 +337,14 @@ def mean(place, kind, *, layer=1, measure="loss", trained=True, seed=None):
 
 
 def all_said(place, *words, **options):
-    for kind, word in zip(KINDS, words, strict=True):
+    for kind, word in zip(SHUFFLE_LABELS, words, strict=True):
         said(mean(place, kind, **options), word)
 
 
 def how_it_was_done():
     shape, _ = read_file("heads.safetensors", from_file)
     assert (shape.heads, shape.width // shape.heads, shape.layers) == (4, 8, 2)
-    assert (language.READERS, films.LONG, films.SHUFFLES) == (5, 3000, 100)
+    assert (language.READERS, films.STEPS_LEARNED, films.SHUFFLES) == (5, 3000, 100)
     assert len((FOLDER / "heads.txt").read_text("utf-8")) == 1024 == 16 * shape.window
     assert len(recipe_of(SCENE, picture="test").cloud("trained one").points) == 100 * len(PLACES)
     for kind, permutations in films.shuffles(shape).items():

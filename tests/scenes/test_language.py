@@ -275,7 +275,7 @@ def an_average():
 
 
 def the_papers_table():
-    """Percent of keys inside in four layers: before LayerNorm, and without scaling. Source: 004, tables 1 and 2."""
+    """Percent of keys inside in four layers: before LayerNorm, and without scaling. Source: brody2023, tables 1 and 2."""
     before, unscaled = (44.8, 28.5, 22.3, 26.1), (51.0, 32.2, 34.7, 36.8)
     for shares, low, high in ((before, "22", "45"), (unscaled, "32", "51")):
         said(min(shares), low)

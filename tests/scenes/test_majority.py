@@ -15,7 +15,7 @@ from components.scenes.majority.build import largest, turned
 from components.training import jobs
 from components.training.recipes import film_for, fitting, recipe_of, shown
 from geometry import layer_norm
-from learning.attention import NORMS, Attention
+from learning.attention import NORMS, AttentionClassifier
 from learning.film import FilmError, from_json, from_npz, key, rows, to_json, to_npz, weights_text
 from learning.majority import BATCH, CLASSES, EXAMPLES, MARGIN, TOKENS, epochs, majority
 from learning.shipped import film as shipped
@@ -61,7 +61,7 @@ def test_the_films_are_those_of_the_table():
     data = majority(films.HELD, seed=0, batch=BATCH)
     for (norm, rate), film in every_film().items():
         row = TABLE[norm, rate]
-        assert film.network == Attention(norm=norm) and film.seeds == 10
+        assert film.network == AttentionClassifier(norm=norm) and film.seeds == 10
         assert (film.settings["lr"], film.settings["steps"], BATCH) == (row["lr"], row["steps"], row["batch"])
         np.testing.assert_array_equal(film.data.points, data.points)
         np.testing.assert_allclose(film.loss[:, -1], row["end_loss"], atol=HALF)
@@ -75,7 +75,7 @@ def test_the_long_table_is_of_this_training():
     processors round otherwise."""
     data, row = epochs(films.FALLING_HELD, seed=0, batch=films.FALLING_BATCH), LONG["layer_norm"]
     options = {"seeds": 2, "checkpoints": 300, "falling": True}
-    run = train(Attention(norm="layer_norm"), data, **options, **films.FALLING)
+    run = train(AttentionClassifier(norm="layer_norm"), data, **options, **films.FALLING)
     film = next(moment for moment in run if moment.step > max(row["to_50"][:2])).film()
     np.testing.assert_allclose(film.steps_to(0.5), row["to_50"][:2], atol=film.steps[1])
     assert film.steps[1] < 20
@@ -127,13 +127,13 @@ def test_the_number_in_the_corner_is_the_angle_of_what_is_drawn():
 
 
 def the_task():
-    model = Attention()
+    model = AttentionClassifier()
     assert (TOKENS, CLASSES, model.classes, model.width, model.size) == (50, 20, 20, 8, 584)
 
 
 def the_picture():
     recipe = recipe_of(scenes()["majority"])
-    assert len(recipe.views[0].ranges) == 3 and Attention().width - 3 == 5
+    assert len(recipe.views[0].ranges) == 3 and AttentionClassifier().width - 3 == 5
     np.testing.assert_allclose(recipe.cloud("even").points[:, 1], 1 / 20)
 
 
@@ -200,7 +200,7 @@ def no_gradient_along_one():
     data = majority(32, seed=3, batch=8)
     counts, labels = torch.tensor(data.points, dtype=torch.float64), torch.tensor(data.labels)
     for norm, flat in (("layer_norm", True), ("rms_norm", False)):
-        network = Attention(norm=norm)
+        network = AttentionClassifier(norm=norm)
         weights = torch.tensor(network.initial([0, 1])[0], dtype=torch.float64)
         parts = [part.clone().requires_grad_() for part in network.parts(weights)]
         rows_, weight = network.answers(counts, labels, torch.ones(len(counts), dtype=torch.float64))
@@ -265,7 +265,7 @@ def the_angles():
 def by_chance():
     """A random direction in d dimensions is at t to a line with a density ∝ sin(t)^(d − 2)."""
     t = np.linspace(0, 90, 9001)
-    density = np.sin(np.radians(t)) ** (Attention().width - 2)
+    density = np.sin(np.radians(t)) ** (AttentionClassifier().width - 2)
     said((t * density).sum() / density.sum(), "73")
     for norm, rate in TABLE:
         assert norm == "layer_norm" or abs(angle(norm, rate) - 73) < 2
@@ -392,7 +392,7 @@ def test_it_trains_live():
     document(shown(order.scene, order.chosen, first))
     film = trained(*task, seeds=3, steps=4, lr=0.01, seed=4)
     again = fitting("run", from_npz(to_npz(film)), *task)
-    assert again.network == Attention(norm="none") and key(again) == key(film)
+    assert again.network == AttentionClassifier(norm="none") and key(again) == key(film)
     assert key(from_json(to_json(film))) == key(film)
     recipe = shown(order.scene, order.chosen | {"run": "a run"}, again)
     assert recipe.clock == "step" and recipe.parameters[0].max == 4
@@ -408,7 +408,7 @@ def test_a_link_carries_a_network_in_half_precision(norm):
     film = shipped(f"majority_{norm}_slow")
     text = weights_text(film.network, film.weights[0, -1])
     found = film_for({"run": "", "net": text}, *task, ())
-    assert len(text) < 1600 and found.network == Attention(norm=norm)
+    assert len(text) < 1600 and found.network == AttentionClassifier(norm=norm)
     np.testing.assert_array_equal(found.weights[0, 0], film.weights[0, -1])
     assert found.accuracy[0, 0] == pytest.approx(film.accuracy[0, -1], abs=1e-3)
     assert recipe_of(scenes()["majority"], norm=norm, net=text).clock == ""
@@ -417,14 +417,14 @@ def test_a_link_carries_a_network_in_half_precision(norm):
 @given(st.integers(0, 2**32 - 1))
 def test_half_precision_moves_a_weight_by_a_thousandth(seed):
     flat = np.random.default_rng(seed).normal(size=584, scale=3).astype(np.float32)
-    network, found = network_of(weights_text(Attention(), flat))
-    assert network == Attention()
+    network, found = network_of(weights_text(AttentionClassifier(), flat))
+    assert network == AttentionClassifier()
     np.testing.assert_allclose(found, flat, rtol=2**-11, atol=2**-25)
 
 
 def test_a_weight_beyond_half_precision_does_not_fit_into_a_link():
     with pytest.raises(FilmError, match="save the run as a file"):
-        weights_text(Attention(), np.full(584, 2e3))
+        weights_text(AttentionClassifier(), np.full(584, 2e3))
 
 
 def no_score_along_any():
@@ -437,7 +437,7 @@ def no_score_along_any():
 
 
 def the_papers_training():
-    """Source: 004, E.1, and its code."""
+    """Source: brody2023, E.1, and its code."""
     assert {film.seeds for film in every_film().values()} == {10}
     assert (films.FALLING["steps"], EXAMPLES) == (17_000, 80_000) and EXAMPLES > 6_000 > films.FALLING_BATCH
 

@@ -13,7 +13,7 @@ from components.training.recipes import recipe_of
 from geometry.centering import center
 from geometry.norms import layer_norm, rms_norm
 from learning.language import EPS, from_file, initial, read
-from learning.recording.analysis import SMALL as SURE
+from learning.recording.analysis import SMALL_TURN_DEGREES as SURE
 from learning.recording.analysis import effective_rank, verdict
 from learning.recording.digest import from_digest, widest
 from learning.shipped import FOLDER

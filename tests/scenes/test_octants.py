@@ -15,7 +15,7 @@ from learning.datasets import octants
 from learning.events import drops, plateaus
 from learning.gradient import gradients
 from learning.shipped import film as shipped
-from learning.swings import ACROSS, turns
+from learning.swings import SIDE_CHANGE_DEGREES, turns
 from tests.scenes.claims import said, stop
 from tests.scenes.layers import covered, folded, layers
 
@@ -194,7 +194,7 @@ def at_the_beginning():
 def the_drop():
     state, (drop, degrees) = stop("octants", "The drop"), turned()
     assert (drop.start, drop.end) == (1116, state.params["step"]) and state.choices["seed"] == SEED
-    across = (degrees > ACROSS).sum(-1)
+    across = (degrees > SIDE_CHANGE_DEGREES).sum(-1)
     assert across[:3].tolist() == [0, 13, 76] and across.argmax() == 2
     assert RECIPE.stages[int(state.progress)] == "u<sub>ε</sub>" and state.progress == 2 * 3
     [marks] = [each for each in state.recipe.views[0].layers if each.role == "drop"]

@@ -9,7 +9,7 @@ from scipy import stats
 from components.language.cloud import project
 from components.language.recipe import Mean, Number
 from components.scenes.scores import SCENE
-from components.scenes.scores.build import DIMENSIONS, KEYS, MANY, QUERIES, SEED, SPAN
+from components.scenes.scores.build import DIMENSIONS, KEYS, PAIRS, QUERIES, SEED, SPAN
 from components.scenes.scores.sample import variances
 from components.training.recipes import recipe_of
 from geometry import center, layer_norm, softmax
@@ -43,7 +43,7 @@ def whole(turned, g, d, shared, rho):
 def drawn(d, shared, rho):
     """q and k of the pairs, whole."""
     rng = np.random.default_rng(SEED)
-    turned, g = rng.standard_normal((2, MANY, d)), rng.standard_normal((2, MANY))
+    turned, g = rng.standard_normal((2, PAIRS, d)), rng.standard_normal((2, PAIRS))
     return [whole(turned[i], g[i], d, shared, rho) for i in (0, 1)]
 
 
@@ -123,13 +123,13 @@ def test_the_curves_are_the_laws():
     recipe = recipe_of(SCENE, d="16")
     bin_, s = (SPAN[1] - SPAN[0]) / 48, recipe.cloud("law 0").points[:, 0]
     for stage, law in enumerate((16, 15)):
-        want = MANY * bin_ * gaussian_density(s, law)
+        want = PAIRS * bin_ * gaussian_density(s, law)
         np.testing.assert_allclose(recipe.cloud(f"law {stage}").points[:, 1], want)
         np.testing.assert_allclose(
-            recipe.cloud(f"divided law {stage}").points[:, 1], 4 * MANY * bin_ * gaussian_density(4 * s, law)
+            recipe.cloud(f"divided law {stage}").points[:, 1], 4 * PAIRS * bin_ * gaussian_density(4 * s, law)
         )
     np.testing.assert_allclose(
-        recipe.cloud("law 2").points[:, 1], MANY * bin_ * cosine_density(s / 16, 15) / 16
+        recipe.cloud("law 2").points[:, 1], PAIRS * bin_ * cosine_density(s / 16, 15) / 16
     )
 
 
@@ -173,7 +173,7 @@ def entropy(d, stage=-1, **params):
 
 def numbers_of_the_picture():
     recipe = recipe_of(SCENE)
-    assert MANY == 1000 == len(recipe.cloud("pairs").points) and (QUERIES, KEYS) == (8, 32)
+    assert PAIRS == 1000 == len(recipe.cloud("pairs").points) and (QUERIES, KEYS) == (8, 32)
     assert recipe.defaults["a"] == 0.5
     said(np.log(32), "3.47")
     assert stats.entropy([1, 0, 0]) == 0

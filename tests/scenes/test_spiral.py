@@ -12,7 +12,7 @@ from geometry.clouds import sphere_mesh
 from learning.events import drops, plateaus
 from learning.gradient import gradients
 from learning.shipped import film as shipped
-from learning.swings import ACROSS, turns
+from learning.swings import SIDE_CHANGE_DEGREES, turns
 from tests.scenes.claims import said, stop
 from tests.scenes.layers import covered, folded, layers
 
@@ -114,7 +114,10 @@ def definitions():
 def marked():
     recipe = recipe_of(SCENE, curve="gradient")
     [marks] = [each for each in recipe.views[0].layers if each.role == "drop"]
-    assert ACROSS == 90 and list(marks.only) == np.flatnonzero(turned()[1] > ACROSS).tolist()
+    assert (
+        SIDE_CHANGE_DEGREES == 90
+        and list(marks.only) == np.flatnonzero(turned()[1] > SIDE_CHANGE_DEGREES).tolist()
+    )
 
 
 @cache
@@ -127,7 +130,7 @@ def turned():
 def rate(seed, event):
     """How many points turn across on one sphere in 100 steps of an event."""
     first, last = (FILM.weights[seed, checkpoint(step)] for step in (event.start, event.end))
-    across = turns(FILM.network, first, last, FILM.data.points) > ACROSS
+    across = turns(FILM.network, first, last, FILM.data.points) > SIDE_CHANGE_DEGREES
     return 100 * across.sum(-1).max() / (event.end - event.start)
 
 
@@ -225,14 +228,14 @@ def the_peak():
 def the_fold():
     state = stop("spiral", "The fold that snaps")
     assert state.params["step"] == drop().end and drop().start == 984 and state.progress == 2 * 2
-    assert (turned() > ACROSS).sum(-1).tolist() == [0, 20]
+    assert (turned() > SIDE_CHANGE_DEGREES).sum(-1).tolist() == [0, 20]
     shown = slice(checkpoint(drop().start), checkpoint(drop().end) + 1)
     before = [np.linalg.norm(stages(SEED, step)[3], axis=-1) for step in FILM.steps[shown]]
-    crossing = np.min(before, axis=0)[turned()[1] > ACROSS]
+    crossing = np.min(before, axis=0)[turned()[1] > SIDE_CHANGE_DEGREES]
     assert crossing.max() < 0.5 * np.median(before[0])  # nearer to the origin than most
     ends = (FILM.weights[SEED, checkpoint(step)] for step in (drop().start, 1044))
-    early = turns(FILM.network, *ends, FILM.data.points)[1] > ACROSS
-    assert (early & (turned()[1] > ACROSS)).sum() == 15
+    early = turns(FILM.network, *ends, FILM.data.points)[1] > SIDE_CHANGE_DEGREES
+    assert (early & (turned()[1] > SIDE_CHANGE_DEGREES)).sum() == 15
     said(slopes()[shown].max(), "2.7")
     assert FILM.steps[shown][slopes()[shown].argmax()] == 1008
     on_plateau = slopes()[checkpoint(plateau().start) : checkpoint(plateau().end) + 1]
@@ -245,7 +248,7 @@ def their_share():
     logit = RECIPE.cloud("logit")
     before, after = (np.logaddexp(0, -sign * logit.at({"step": float(s)}, 0)[:, 0]) for s in (984, 1204))
     fall = before - after
-    said(100 * fall[turned()[1] > ACROSS].sum() / fall.sum(), "19")
+    said(100 * fall[turned()[1] > SIDE_CHANGE_DEGREES].sum() / fall.sum(), "19")
 
 
 def one_layer():

@@ -6,14 +6,14 @@ import pytest
 from components.language.cloud import project
 from components.language.recipe import Accuracy
 from components.scenes.temperature import SCENE
-from components.scenes.temperature.build import KINDS
+from components.scenes.temperature.build import WEATHER
 from components.training.recipes import recipe_of
 from geometry.distributions import best_threshold
 from tests.scenes.claims import said, stop
 
 EXACT = 1e-12  # double precision, one normalisation
 SEEDS = range(8)
-DAYS = sum(n for _, n in KINDS)
+DAYS = sum(n for _, n in WEATHER)
 
 
 def right(task, seed, **params):
@@ -28,7 +28,7 @@ def right(task, seed, **params):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_one_threshold_finds_one_heap_then_both(seed):
     before, after = right("extreme", seed)
-    one_lost = 1 - min(n for _, n in KINDS[1:]) / DAYS
+    one_lost = 1 - min(n for _, n in WEATHER[1:]) / DAYS
     assert before == pytest.approx(one_lost, abs=4 / DAYS)  # where heaps overlap, a few days more or less
     assert after > 0.95
 
@@ -80,7 +80,7 @@ def test_without_shrink_only_the_height_counts():
 def year(seed=5):
     """The days of a year: their points, °C, and which of them are extreme."""
     recipe = recipe_of(SCENE, seed=seed)
-    extreme = np.arange(DAYS) >= KINDS[0][1]
+    extreme = np.arange(DAYS) >= WEATHER[0][1]
     return recipe.cloud("days").points, recipe.cloud("degrees").points[:, 0], extreme
 
 
@@ -91,11 +91,11 @@ def shares(title):
 
 
 def made_up_days():
-    assert [kind[0] for kind in KINDS] == [14, -2, 30] and DAYS == 365
+    assert [kind[0] for kind in WEATHER] == [14, -2, 30] and DAYS == 365
     for seed in SEEDS:
         days, degrees, _ = year(seed)
-        ends = np.cumsum([n for _, n in KINDS])[:-1]
-        for own, (mean, _) in zip(np.split(degrees, ends), KINDS, strict=True):
+        ends = np.cumsum([n for _, n in WEATHER])[:-1]
+        for own, (mean, _) in zip(np.split(degrees, ends), WEATHER, strict=True):
             assert own.mean() == pytest.approx(mean, abs=1)
         assert abs(np.corrcoef(np.sign(days[:, 1]), degrees)[0, 1]) < 0.2
 

@@ -8,7 +8,7 @@ from itertools import pairwise, product
 import numpy as np
 import torch
 
-from learning.stack import KINDS, drawn, streams
+from learning.stack import STREAM_KINDS, drawn, streams
 from tools.films.store import digits_of, write_table
 
 GAINS, STREAMS = ((0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0), (4, 64))  # branches' sizes, widths of the stream
@@ -24,7 +24,7 @@ def depth() -> None:
     gradients of all twelve.
     """
     rows = []
-    for width, kind, gain in product(STREAMS, KINDS, GAINS):
+    for width, kind, gain in product(STREAMS, STREAM_KINDS, GAINS):
         draws = [drawn(width, BLOCKS, TOKENS, seed) for seed in range(DRAWS)]
         blocks = [
             {name: torch.tensor(np.stack([each[k][name] for each, _ in draws])) for name in draws[0][0][k]}

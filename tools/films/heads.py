@@ -12,12 +12,12 @@ import torch
 from learning.language import Shape, initial, losses, read, to_file
 from learning.language_training import causal, learned
 from learning.shipped import FOLDER
-from learning.shuffles import KINDS as SHUFFLED
 from learning.shuffles import PLACES, harm
+from learning.shuffles import SHUFFLES as SHUFFLED
 from tools.films.language import READERS
 from tools.films.store import write_table
 
-LONG, SHUFFLES = 3000, 100  # steps that a model learns, and shuffles of a kind
+STEPS_LEARNED, SHUFFLES = 3000, 100  # steps that a model learns, and shuffles of a kind
 
 
 def heads() -> None:
@@ -32,9 +32,9 @@ def heads() -> None:
     shape = Shape("".join(sorted(set(text))), width=32, layers=2, window=64, heads=4)
     rows = []
     for seed in range(READERS):
-        weights = learned(shape, text, seed=seed, steps=LONG, rate=0.01)
+        weights = learned(shape, text, seed=seed, steps=STEPS_LEARNED, rate=0.01)
         if seed == 0:
-            about = {"about": "a GPT of Normscape with four heads", "seed": "0", "steps": str(LONG)}
+            about = {"about": "a GPT of Normscape with four heads", "seed": "0", "steps": str(STEPS_LEARNED)}
             (FOLDER / "heads.safetensors").write_bytes(to_file(shape, weights, **about))
         for taught, own in ((True, weights), (False, initial(shape, seed))):
             rows += [

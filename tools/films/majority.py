@@ -10,7 +10,7 @@ import numpy as np
 
 from geometry.angles import to_mean_line
 from geometry.arrays import Array
-from learning.attention import NORMS, Attention
+from learning.attention import NORMS, AttentionClassifier
 from learning.film import Film
 from learning.history import thinned
 from learning.majority import BATCH, HELD, epochs, majority
@@ -18,19 +18,22 @@ from learning.training import train, trained
 from tools.films.store import stored, write, write_table
 
 RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rates and steps with attention
-FALLING = {"lr": 0.001, "steps": 17_000}  # the number of steps of 004; its own rate is at 0.0009 by then
+FALLING = {
+    "lr": 0.001,
+    "steps": 17_000,
+}  # the number of steps of brody2023; its own rate is at 0.0009 by then
 FALLING_BATCH, FALLING_HELD = 256, 512
 FALLING_SEEDS = dict.fromkeys(NORMS, 2) | {"layer_norm": 4}  # whose first two are far apart
 LENGTHS_BATCH, LENGTHS_SEEDS, SHORT = (
     64,
     3,
     1 / 8,
-)  # SHORT: of the length √d, as 004's norm without projection has it
+)  # SHORT: of the length √d, as the norm without projection of brody2023 has it
 LENGTHS = {"long": (1.0, 1.0), "keys": (SHORT, 1.0), "values": (1.0, SHORT), "short": (SHORT, SHORT)}
 
 
 @dataclass(frozen=True)
-class Lengths(Attention):
+class Lengths(AttentionClassifier):
     """Attention without projection whose keys and values have lengths of their own.
 
     asked, valued: the length of what keys and queries are made of, and values, in units of √d.
@@ -56,7 +59,8 @@ def counting() -> None:
     for rate, (lr, steps) in RATES.items():
         for norm in NORMS:
             data = majority(HELD, seed=0, batch=BATCH)
-            run = trained(Attention(norm=norm), data, seeds=10, steps=steps, lr=lr, checkpoints=300)
+            network = AttentionClassifier(norm=norm)
+            run = trained(network, data, seeds=10, steps=steps, lr=lr, checkpoints=300)
             angle = turned(run)
             keep = thinned(run.loss.T, 60)
             curves = {"loss": run.loss, "accuracy": run.accuracy, "angle": angle}
@@ -72,14 +76,16 @@ def counting() -> None:
 
 
 def falling() -> None:
-    """The same for as many steps as 004 trains, from as many examples, with its rate that falls: a table.
+    """The same with the steps, the number of examples and the falling rate of brody2023: a table.
 
     A row for each norm. Some ten minutes of a core.
     """
     rows: list[dict[str, Any]] = []
     data, options = epochs(FALLING_HELD, seed=0, batch=FALLING_BATCH), FALLING | {"falling": True}
     for norm in NORMS:
-        run = trained(Attention(norm=norm), data, seeds=FALLING_SEEDS[norm], checkpoints=300, **options)
+        run = trained(
+            AttentionClassifier(norm=norm), data, seeds=FALLING_SEEDS[norm], checkpoints=300, **options
+        )
         curves = {"loss": run.loss, "accuracy": run.accuracy, "angle": turned(run)}
         rows.append(
             {"norm": norm, "seeds": [*range(FALLING_SEEDS[norm])], "batch": FALLING_BATCH}

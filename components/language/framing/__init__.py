@@ -6,7 +6,7 @@ it, as long as the sphere or circle (without one: what is seen at first) keeps `
 smaller side of the panel. A plane that is much wider than high gets axes as wide as the whole stage
 (`View.wide`). A stage of a 3D view, or of a plane that is `reaching`, that shows more is seen from farther
 away, and one that would be small from nearer, it alone: the axes are wider or narrower there, around the
-middle of what it shows (`View.room`). So they are where a slider moves something out of a view that is
+middle of what it shows (`View.zooms`). So they are where a slider moves something out of a view that is
 `reaching` (`View.wider`). Guides decide nothing.
 """
 
@@ -57,10 +57,10 @@ def _placed(view: View, center: Array, half: Array) -> View:
 
 def _zooming(shown: ShownPoints, views: Sequence[View], boxes: dict[str, Box]) -> list[View]:
     """The views with what moves their axes: at stages, all 3D views alike, and by sliders."""
-    spaces = [view for view in views if view.dims == 3 and not view.room]
+    spaces = [view for view in views if view.dims == 3 and not view.zooms]
     planes = [[view] for view in views if view.dims == 2 and view.reaching]
-    rooms: dict[str, tuple[tuple[float, ...], ...]] = {}
+    zooms: dict[str, tuple[tuple[float, ...], ...]] = {}
     for some in (spaces, *planes):
-        rooms |= zip((view.name for view in some), stage_zooms(shown, some, boxes), strict=True)
-    views = [replace(view, room=rooms.get(view.name, view.room)) for view in views]
+        zooms |= zip((view.name for view in some), stage_zooms(shown, some, boxes), strict=True)
+    views = [replace(view, zooms=zooms.get(view.name, view.zooms)) for view in views]
     return [replace(view, wider=slider_zooms(shown, view)) if view.reaching else view for view in views]

@@ -9,7 +9,7 @@ import numpy as np
 from components.language.framing.extent import ViewExtent
 from components.language.framing.paper import EYE_DISTANCE, HALF_VIEW_TANGENT, target_and_distance
 from components.language.recipe import WIDE_ASPECT
-from geometry.perspective import NEAREST
+from geometry.perspective import MIN_EYE_DISTANCE
 
 Array = np.ndarray
 Box = tuple[Array, Array]  # its middle, and half of each side, in display coordinates
@@ -67,7 +67,7 @@ def boxes_in_space(extents: Sequence[ViewExtent]) -> list[Box]:
 def _on_paper(points: Array, center: Array, half: float) -> Array:
     """(N, 2) positions on paper whose sides are at −1 and 1, of points in the coordinates of the eye."""
     near = (points - center) / half
-    return near[:, :2] / (HALF_VIEW_TANGENT * np.maximum(EYE_DISTANCE - near[:, 2:], NEAREST))
+    return near[:, :2] / (HALF_VIEW_TANGENT * np.maximum(EYE_DISTANCE - near[:, 2:], MIN_EYE_DISTANCE))
 
 
 def _middle(points: Array, half: float) -> Array:

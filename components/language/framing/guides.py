@@ -60,7 +60,7 @@ class GuideShortener:
     def _radius(self, mark: Mark, view: View, stages: Sequence[int]) -> float:
         """How far out it is drawn, at the stage of these where that is farthest."""
         points = [mark.points(self._moment(stage)) for stage in stages]
-        if not view.room:
+        if not view.zooms:
             points, stages = [np.vstack(points)], stages[:1]
         flat = [
             on_paper(view.at(stage), some, view.camera)[0] for stage, some in zip(stages, points, strict=True)

@@ -1,4 +1,4 @@
-"""How the axes of a view zoom and move: at stages (`View.room`), and where a slider moves points out
+"""How the axes of a view zoom and move: at stages (`View.zooms`), and where a slider moves points out
 (`View.wider`). A row of zooms is the scale of the axes and the offset of their middle along each axis."""
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def stage_zooms(
 def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
     """For each slider whose ends move points out of a view, how the axes follow there."""
     extent, recipe, found, identity = ViewExtent(shown, view), shown.recipe, [], identity_zoom(view.dims)
-    usual = view.room or [identity] * len(recipe.stages)
+    usual = view.zooms or [identity] * len(recipe.stages)
 
     def zoom(params: Params, stage: int, row: Sequence[float]) -> ZoomRow:
         held = extent.held(params, float(stage))
@@ -72,11 +72,11 @@ def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
     for p in recipe.parameters:
         stops = {*slider_ends(p), *view.between.get(p.name, ())}
         at = {value: recipe.defaults | {p.name: value} for value in stops}
-        room = {value: [zoom(params, *row) for row in enumerate(usual)] for value, params in at.items()}
-        if any(row != identity for rows in room.values() for row in rows):
-            room[p.value] = [identity] * len(usual)
+        zooms_at = {value: [zoom(params, *row) for row in enumerate(usual)] for value, params in at.items()}
+        if any(row != identity for rows in zooms_at.values() for row in rows):
+            zooms_at[p.value] = [identity] * len(usual)
             log = p.scale == "log" and p.min > 0
-            found.append(Wider(p.name, log, *zip(*sorted(room.items()), strict=True)))
+            found.append(Wider(p.name, log, *zip(*sorted(zooms_at.items()), strict=True)))
     return tuple(found)
 
 

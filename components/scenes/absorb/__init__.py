@@ -1,7 +1,7 @@
 """LayerNorm taken into its neighbours, step by step, until RMSNorm without a gain is left."""
 
 from components.language.scene import Choice, Scene, Whole
-from components.scenes.absorb.build import FILES, FROM, LAYERS, build
+from components.scenes.absorb.build import DATA_FILES, FROM, LAYERS, build
 
 SCENE = Scene(
     __name__,
@@ -12,5 +12,5 @@ SCENE = Scene(
         Whole("seed", "seed", 1, min=0, max=9999, when=("weights", ("drawn",)), folded=True),
         Choice("layer", "layer", "1", LAYERS, when=("weights", ("trained",))),
     ),
-    files=lambda choices: FILES,
+    files=lambda choices: DATA_FILES,
 )

@@ -25,7 +25,7 @@ Array = np.ndarray
 
 FROM = {"drawn": "drawn by a seed", "trained": "a trained model"}
 LAYERS = {str(k): f"layer {k}" for k in (1, 2)}
-FILES = (File("language.safetensors", from_file),)
+DATA_FILES = (File("language.safetensors", from_file),)
 TEXT = "the model says"  # of the trained model
 TOKENS, NARROW = 8, 3  # drawn tokens, and their numbers
 STAGES = ("as it was", "β absorbed", "γ absorbed", "centred", "RMSNorm")

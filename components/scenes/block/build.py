@@ -43,7 +43,7 @@ LAYERS = {str(k): f"layer {k}" for k in range(1, 5)}
 TEXT, FEWEST = "the keys", 4
 NAMES = "abcdefgh"  # of drawn tokens
 D, WIDE = 4, 16  # coordinates of the stream, and between W₁ and W₂
-NEAR = 4.0  # half of a picture at most, of which the letters stand a part above their points
+MAX_LETTER_REACH = 4.0  # half of a picture at most, of which the letters stand a part above their points
 SHOW = hyperplane_basis(D)
 STAGES = ("x", "centre", "sphere", "γ, β", "q, k, v", "Σ p v", "Wₒ", "add", "LN₂", "MLP", "add")
 ROUND, GAIN, ASK, OUT, ADD, NORM, MLP, LAST = 2, 3, 4, 6, 7, 8, 9, 10  # some of them by number
@@ -58,7 +58,7 @@ def build(choices: Choices, model: tuple[Shape, Own] | None = None) -> Recipe:
     own, x, names = trained(choices, *model) if model else drawn(choices)
     heads, function = (1, "gelu_tanh") if model else (int(choices["heads"]), "gelu")
     points = np.column_stack([x, np.arange(len(x)) == len(x) - 1]).astype(float)
-    whole = Block(own, points, moved(), heads, function)
+    whole = BlockClouds(own, points, moved(), heads, function)
     stream = stream_of(whole, names)
     hero, around = space_view(whole, stream)
     matrices, cells = matrix_view(whole, names)
@@ -173,7 +173,7 @@ SUM = Affine(np.hstack([np.eye(D), np.eye(D)]))  # (b, x) ↦ b + x
 
 
 @dataclass(frozen=True)
-class Block:
+class BlockClouds:
     """A block on some tokens. moved: the steps from the points to the tokens; `name` tells it from others."""
 
     own: Own
@@ -184,7 +184,7 @@ class Block:
     name: str = ""
 
     @cached_property
-    def attention(self) -> blocks.Attention:
+    def attention(self) -> blocks.AttentionClouds:
         reads = (*self.moved, *layer_norm(self.own, "ln_1"))
         return blocks.attention(self.own, self.points, reads, self.heads, self.name)
 
@@ -203,14 +203,14 @@ class Block:
         return Cloud(name, self.points, Pipeline(then), Pipeline((*self.moved, *steps)), **more)
 
 
-def stream_of(block: Block, names: Sequence[str]) -> Cloud:
+def stream_of(block: BlockClouds, names: Sequence[str]) -> Cloud:
     """It waits while a branch is away, and takes what comes back."""
     waits = rest(D, ADD - 1), rest(D, LAST - ADD - 1)
     steps: Steps = (*waits[0], added(*block.first), *waits[1], added(*block.second))
     return block.cloud("stream", then=steps, labels=list(names))
 
 
-def branch_of(block: Block) -> Cloud:
+def branch_of(block: BlockClouds) -> Cloud:
     """(b, x) at first, where x waits; from the sum on (b, y)."""
     centre, sphere, gain = layer_norm(block.own, "ln_1")
     out, again = linear(block.own, "attn.c_proj"), Affine(np.tile(np.eye(D), (2, 2)))
@@ -221,13 +221,15 @@ def branch_of(block: Block) -> Cloud:
     return block.cloud("branch", BOTH, then=(*first, kept(normed), kept(mlp), SUM))
 
 
-def values_of(block: Block) -> Cloud:
+def values_of(block: BlockClouds) -> Cloud:
     """What is read, and from the stage q, k, v on the values, those of all heads side by side."""
     steps = *layer_norm(block.own, "ln_1"), linear(block.own, "attn.c_attn", slice(2 * D, 3 * D))
     return block.cloud("v", then=steps)
 
 
-def arrows(name: str, block: Block, steps: Sequence[Step], before: Sequence[Step], stage: int) -> list[Cloud]:
+def arrows(
+    name: str, block: BlockClouds, steps: Sequence[Step], before: Sequence[Step], stage: int
+) -> list[Cloud]:
     """What a branch adds as arrows: from the origin until `stage`, then from the tokens that it is added to.
 
     Of points 0 … T − 1 the tails, of T … 2T − 1 the heads.
@@ -241,7 +243,7 @@ def arrows(name: str, block: Block, steps: Sequence[Step], before: Sequence[Step
     return [source, Cloud(f"{name} arrows", np.eye(2 * n), moves, Pipeline((parts,)))]
 
 
-def comparisons(block: Block, stream: Cloud) -> tuple[Cloud, ...]:
+def comparisons(block: BlockClouds, stream: Cloud) -> tuple[Cloud, ...]:
     """The earlier tokens in the block, and in a block without the last one; the update, and that of x as it
     was before it was made larger and given a mean."""
     n = len(block.points)
@@ -257,7 +259,7 @@ def comparisons(block: Block, stream: Cloud) -> tuple[Cloud, ...]:
 # --- views
 
 
-def space_view(block: Block, stream: Cloud) -> tuple[View, tuple[Cloud, ...]]:
+def space_view(block: BlockClouds, stream: Cloud) -> tuple[View, tuple[Cloud, ...]]:
     """The stream and its branches in the hyperplane."""
     branch, values, show = branch_of(block), values_of(block), rows(SHOW)
     updates = arrows("update", block, block.first, (), ADD)
@@ -279,7 +281,7 @@ def space_view(block: Block, stream: Cloud) -> tuple[View, tuple[Cloud, ...]]:
         Points("stream", "trail", rows(SHOW, stage=ADD), size=7, glyph="ring", fade=during(LAST)),
         Trail("branch", "trail", show, size=1.5, fade=during(1, ROUND, GAIN)),
         Points("stream", "input", show, "a token in the stream", size=9, hand=Follow()),
-        Labels("stream", "ink", over(show, 0.07 * min(reach, NEAR))),
+        Labels("stream", "ink", over(show, 0.07 * min(reach, MAX_LETTER_REACH))),
         Points("v", "sphere", show, "a value", size=6, glyph="ring", fade=during(ASK, ASK + 1)),
         Points("branch", "hyperplane", show, "its branch", size=7, fade=away(), hand=Follow()),
         *followed("stream", show, "the followed token", size=12, trail=0),
@@ -308,7 +310,7 @@ def size(stream: Cloud, branch: Cloud) -> float:
     return max(far, 2.6)
 
 
-def surroundings(block: Block, reach: float) -> list[Part]:
+def surroundings(block: BlockClouds, reach: float) -> list[Part]:
     """The axes, and for each LayerNorm the sphere that the tokens land on, which goes to its ellipsoid."""
     found = axes(rows(SHOW), [f"x{s}" for s in "₁₂₃₄"], -0.6 * reach, 0.6 * reach, 0.66 * reach, opacity=0.35)
     for name, arrival, gain in (("ln_1", ROUND, GAIN), ("ln_2", NORM, NORM)):
@@ -328,7 +330,7 @@ def surroundings(block: Block, reach: float) -> list[Part]:
     return found
 
 
-def matrix_view(block: Block, names: Sequence[str]) -> tuple[View, tuple[Cloud, ...]]:
+def matrix_view(block: BlockClouds, names: Sequence[str]) -> tuple[View, tuple[Cloud, ...]]:
     """What each token pays to those up to it: a row for each token, a picture for each head."""
     n, flat = len(names), (Row((1.0, 0.0)), Row((0.0, 1.0)))
     clouds: list[Cloud] = []
@@ -374,7 +376,7 @@ def cells(name: str, weights: Cloud, left: float) -> Cloud:
     return Cloud(name, points, place=Pipeline((beside((place,), weight),)))
 
 
-def hidden_view(block: Block) -> tuple[View, Cloud]:
+def hidden_view(block: BlockClouds) -> tuple[View, Cloud]:
     """The 16 coordinates between W₁ and W₂ of each token."""
     opened, bend, _ = feed_forward(block.own, block.function)
     steps = *rest(WIDE, MLP - 1), bend

@@ -24,7 +24,7 @@ from learning.stack import drawn, streams
 Array = np.ndarray
 Found = Mapping[str, Any]
 
-KINDS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm", "post_ln": "after the sums", "none": "none"}
+NORM_LABELS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm", "post_ln": "after the sums", "none": "none"}
 BELOW = {"turn": "angle turned", "gradient": "the gradient"}
 WIDTHS = {"64": "64 numbers", "4": "4 numbers"}
 LOOKS = {  # the role and dash of the curves
@@ -33,13 +33,13 @@ LOOKS = {  # the role and dash of the curves
     "post_ln": ("series-3", "dashdot"),
     "none": ("series-4", "dot"),
 }
-MOST, TOKENS, SEED = 12, 6, 1
+MAX_DEPTH, TOKENS, SEED = 12, 6, 1
 BETWEEN = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.2, 1.4, 1.6, 1.8, 1.9, 1.95)  # sizes of the branches
 FINE = 39  # sizes of the branches, 0.05 apart
 FIRST = 3  # blocks at the opening: the stream has begun to leave the sphere, which is still large
 D = 4
 SHOW = hyperplane_basis(D)
-FILES = (File("depth.json", table),)
+DATA_FILES = (File("depth.json", table),)
 
 
 def build(choices: Choices, found: Sequence[Found]) -> Recipe:
@@ -175,7 +175,7 @@ def curve_view(
     for name, (role, dash) in LOOKS.items():
         own = name == kind
         show = curve(what, [row for row in found if row["kind"] == name], count, start)
-        layers.append(Line(what, role, show, KINDS[name], size=5 if own else 2, dash=dash))
+        layers.append(Line(what, role, show, NORM_LABELS[name], size=5 if own else 2, dash=dash))
         if own:
             layers.append(Points(now.name, role, show, size=11))
     return graph(what, title, layers, ("block", 0.0, count + 0.25), side), (places, now)
@@ -215,7 +215,7 @@ def rounded(x: float) -> str:
 def facts(found: Sequence[Found], count: int) -> Facts:
     """The medians at the end, with branches of size 1."""
     lines = []
-    for kind, label in KINDS.items():
+    for kind, label in NORM_LABELS.items():
         (row,) = (each for each in found if (each["kind"], each["gain"]) == (kind, 1))
         size, turn, gradient = row["size"][count], row["turn"][count - 1], row["gradient"][count - 1][0]
         lines.append([label, rounded(size), f"{turn:.0f}°", rounded(gradient)])

@@ -1,10 +1,10 @@
 from components.language.scene import Choice, Scene
-from components.scenes.digits.build import BESIDE, FILES, build
+from components.scenes.digits.build import BESIDE, DATA_FILES, build
 
 SCENE = Scene(
     __name__,
     build,
     order=230,
     choices=(Choice("beside", "beside it", "depth", BESIDE),),
-    files=lambda choices: FILES,
+    files=lambda choices: DATA_FILES,
 )

@@ -1,7 +1,7 @@
 """A window that slides: how the vectors of the letters in it drift, with LayerNorm and without."""
 
 from components.language.scene import Choice, Scene
-from components.scenes.drift.build import BELOW, KINDS, LAYERS, MODELS, WINDOWS, build, files
+from components.scenes.drift.build import BELOW, FORGETTING_LABELS, LAYERS, MODELS, WINDOWS, build, files
 
 SCENE = Scene(
     __name__,
@@ -10,7 +10,7 @@ SCENE = Scene(
     choices=(
         Choice("model", "before attention", "language", MODELS),
         Choice("window", "window", "64", WINDOWS),
-        Choice("kind", "as it slides", "places", KINDS),
+        Choice("kind", "as it slides", "places", FORGETTING_LABELS),
         Choice("layer", "layer", "1", LAYERS),
         Choice("below", "below", "distance", BELOW),
     ),

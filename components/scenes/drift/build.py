@@ -27,7 +27,11 @@ Found = Sequence[Mapping[str, Any]]
 
 MODELS = {"language": "LayerNorm", "language_centred": "centring alone", "language_unnormed": "no norm"}
 WINDOWS = {"32": "32 letters", "64": "64 letters", "256": "256 letters"}
-KINDS = {"places": "all is read anew", "past": "the past alone is lost", "kept": "nothing is lost"}
+FORGETTING_LABELS = {
+    "places": "all is read anew",
+    "past": "the past alone is lost",
+    "kept": "nothing is lost",
+}
 LAYERS = {str(k): f"layer {k}" for k in range(1, 5)}
 BELOW = {"distance": "how far a letter is", "loss": "the loss", "size": "the size"}
 LOOKS = {
@@ -86,8 +90,11 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], found: Fou
         formula=formula(shape),
         table=Table("true", columns=("components", "mean", "norm")),
         readouts=(
-            Letters("now farthest from where it came in", "ways", Highest(pick(FAR + 1))),
-            *(Number(label, "ways", pick(GONE + k), Followed(), digits=2) for k, label in enumerate(LABELS)),
+            Letters("now farthest from where it came in", "ways", Highest(pick(DISTANCE + 1))),
+            *(
+                Number(label, "ways", pick(PATH_LENGTH + k), Followed(), digits=2)
+                for k, label in enumerate(LABELS)
+            ),
         ),
         facts=facts(choices, found),
         clock="slide",
@@ -98,13 +105,13 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], found: Fou
 # --- the letters
 
 
-NOW, FAR, GONE = 0, 1, 4  # what a letter's numbers are: the step, how far it is, how far it has gone
+NOW, DISTANCE, PATH_LENGTH = (0, 1, 4)  # indices of a letter's numbers: step, distances, path lengths
 LABELS = ("Way of the followed letter so far, in spreads", "of it, centred", "of what attention reads")
 
 
 def pick(k: int) -> Row:
     """One of a letter's numbers."""
-    return Row(tuple(np.eye(GONE + len(PARTS))[k].tolist()))
+    return Row(tuple(np.eye(PATH_LENGTH + len(PARTS))[k].tolist()))
 
 
 @dataclass(frozen=True)
@@ -221,12 +228,12 @@ def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[Vie
     way: dict[str, Any] = {"parameter": "slide", "stops": stops, "only": Followed()}
     layers: list[Mark] = []
     for k, (title, role, dash) in enumerate(PARTS.values()):
-        show = (pick(NOW), pick(FAR + k))
+        show = (pick(NOW), pick(DISTANCE + k))
         layers += [
             Way("ways", role, show, title, **way, whole=True, size=2, dash=dash),
             Points("ways", role, show, only=Followed(), size=9),
         ]
-    top = 1.08 * max(float(slid.numbers()[..., FAR:GONE].max()), 0.5)
+    top = 1.08 * max(float(slid.numbers()[..., DISTANCE:PATH_LENGTH].max()), 0.5)
     y = ("spreads", 0.0, top)
     return graph(
         "below",

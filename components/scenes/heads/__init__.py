@@ -1,7 +1,7 @@
 """Heads as a cut along the axes: what each sees of LayerNorm's sphere, and a shuffle test."""
 
 from components.language.scene import Choice, Scene
-from components.scenes.heads.build import FILES, HEADS, LAYERS, MEASURES, PICTURES, WINDOWS, build
+from components.scenes.heads.build import DATA_FILES, HEADS, LAYERS, MEASURES, PICTURES, WINDOWS, build
 
 CUT, TEST = ("picture", ("cut",)), ("picture", ("test",))
 
@@ -16,5 +16,5 @@ SCENE = Scene(
         Choice("layer", "layer", "1", LAYERS, when=TEST),
         Choice("measure", "what changes", "loss", MEASURES, when=TEST),
     ),
-    files=lambda choices: FILES,
+    files=lambda choices: DATA_FILES,
 )

@@ -16,7 +16,7 @@ HEADS = {"2": "2 of two axes", "4": "4 of one axis"}
 WINDOWS = {"box": "box", "triangle": "triangle", "sine": "sine"}
 LAYERS = {"1": "layer 1", "2": "layer 2"}
 MEASURES = {"loss": "the loss", "guesses": "its guesses"}
-FILES = (File("heads.json", rows),)
+DATA_FILES = (File("heads.json", rows),)
 
 
 def build(choices: Choices, found: Sequence[Mapping[str, Any]]) -> Recipe:

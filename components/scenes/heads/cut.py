@@ -23,7 +23,7 @@ from geometry.windows import windows
 Array = np.ndarray
 
 D, N, SEED, FOLLOW = 4, 160, 2, 89
-FAR, CAMERA = 3.0, (1.0, 0.95, 0.5)  # the largest score that is shown
+MAX_SHOWN_SCORE, CAMERA = 3.0, (1.0, 0.95, 0.5)  # the largest score that is shown
 # the directions that are of the first two axes, of the last two, and of both
 SHOW = np.vstack([[1, -1, 0, 0], [0, 0, 1, -1], np.array([1, 1, -1, -1]) / sqrt(2)]) / sqrt(2)
 HERE, AXES = rows(SHOW), np.arange(1, D + 1)
@@ -283,12 +283,12 @@ def keys() -> tuple[Mark, ...]:
 
 
 def side(h: int) -> tuple[str, float, float]:
-    return f"score in head {h}", -FAR, FAR
+    return f"score in head {h}", -MAX_SHOWN_SCORE, MAX_SHOWN_SCORE
 
 
 def levels() -> list[Part]:
     """Both axes, and where the two heads agree."""
-    plane, far = rows(np.eye(2)), FAR
+    plane, far = rows(np.eye(2)), MAX_SHOWN_SCORE
     cross = clouds.segments(np.array([[[-far, 0.0], [far, 0]], [[0, -far], [0, far]]]))
     return [
         draw("cross", Line, "axis", plane, cross, size=1.5, opacity=0.5),

@@ -30,7 +30,7 @@ PLACES = {  # as learning.shuffles has them, from the top
     "qk": "queries, keys",
     "vo": "values, Wₒ",
 }
-KINDS = {"one": "within one head", "each": "within each head", "across": "across heads"}
+SHUFFLE_LABELS = {"one": "within one head", "each": "within each head", "across": "across heads"}
 ROLES = {"one": "input", "each": "series-1", "across": "series-2"}
 MEASURES = {"loss": "loss added", "guesses": "divergence of the guesses"}
 ARMS = {True: "trained", False: "untrained"}
@@ -46,7 +46,7 @@ def test(found: Rows, layer: int, measure: str) -> Recipe:
     """Of one layer: by how much the loss grows, or how far the guesses are from those before."""
     of_layer = [row for row in found if row["layer"] == layer]
     shown = [row for row in of_layer if row["seed"] == 0]
-    every = np.concatenate([row[f"{kind}_{measure}_all"] for row in shown for kind in KINDS])
+    every = np.concatenate([row[f"{kind}_{measure}_all"] for row in shown for kind in SHUFFLE_LABELS])
     low, high = float(every.min()), float(every.max())
     arms = {arm: [row for row in of_layer if row["trained"] == arm] for arm in ARMS}
     drawn = {arm: split(*picture(rows, measure, ARMS[arm], (low, high))) for arm, rows in arms.items()}
@@ -55,11 +55,11 @@ def test(found: Rows, layer: int, measure: str) -> Recipe:
         View(ARMS[arm], f"{ARMS[arm].capitalize()}: {MEASURES[measure]}", marks, box, 2, equal=False)
         for arm, (_, marks) in drawn.items()
     )
-    title, count = f"{MEASURES[measure].capitalize()} at LayerNorm, trained", len(KINDS)
+    title, count = f"{MEASURES[measure].capitalize()} at LayerNorm, trained", len(SHUFFLE_LABELS)
     now = Cloud("now", np.eye(1, count), Pipeline((Affine(np.eye(count, k=-1)),) * (count - 1)))
-    mean = Row(tuple(float(means(arms[True], "read", kind, measure).mean()) for kind in KINDS))
+    mean = Row(tuple(float(means(arms[True], "read", kind, measure).mean()) for kind in SHUFFLE_LABELS))
     return Recipe(
-        stages=tuple(KINDS.values()),
+        stages=tuple(SHUFFLE_LABELS.values()),
         parameters=(),
         clouds=(now, *(cloud for clouds, _ in drawn.values() for cloud in clouds)),
         views=tuple(views),
@@ -74,18 +74,23 @@ def picture(rows: Rows, measure: str, name: str, ends: tuple[float, float]) -> l
     """The dots of the first model, over the means of all."""
     levels = np.arange(len(PLACES), 0, -1.0)
     first = {row["place"]: row for row in rows if row["seed"] == 0}
-    lost = {kind: [first[place][f"{kind}_{measure}_all"] for place in PLACES] for kind in KINDS}
+    lost = {kind: [first[place][f"{kind}_{measure}_all"] for place in PLACES] for kind in SHUFFLE_LABELS}
     count = len(lost["one"][0])
     height = {
-        kind: (levels + APART * (1 - k))[:, None] + SPREAD * scatter(count) for k, kind in enumerate(KINDS)
+        kind: (levels + APART * (1 - k))[:, None] + SPREAD * scatter(count)
+        for k, kind in enumerate(SHUFFLE_LABELS)
     }
     parts = frame(name, *ends, levels)
-    for k, (before, kind) in enumerate(pairwise(["one", *KINDS])):
+    for k, (before, kind) in enumerate(pairwise(["one", *SHUFFLE_LABELS])):
         dots = np.stack([lost[before], lost[kind], height[before], height[kind]], axis=-1).reshape(-1, 4)
-        steps = (*rest(4, k - 1), MOVE, *rest(4, len(KINDS) - 1 - k)) if k else rest(4, len(KINDS) - 1)
-        fade = [float(stage >= k) for stage in range(len(KINDS))]
+        steps = (
+            (*rest(4, k - 1), MOVE, *rest(4, len(SHUFFLE_LABELS) - 1 - k))
+            if k
+            else rest(4, len(SHUFFLE_LABELS) - 1)
+        )
+        fade = [float(stage >= k) for stage in range(len(SHUFFLE_LABELS))]
         look: dict[str, Any] = {"steps": steps, "fade": fade, "size": 4, "opacity": 0.45}
-        parts.append(draw(f"{name} {kind}", Points, ROLES[kind], MOVING, dots, KINDS[kind], **look))
+        parts.append(draw(f"{name} {kind}", Points, ROLES[kind], MOVING, dots, SHUFFLE_LABELS[kind], **look))
         ticks = [
             [[row[f"{kind}_{measure}"][0], y + APART * (1 - k) + end] for end in (-SPREAD, SPREAD)]
             for place, y in zip(PLACES, levels, strict=True)
@@ -146,9 +151,12 @@ def scale(low: float, high: float) -> Array:
 def facts(arms: Mapping[bool, Rows], layer: int, measure: str) -> Facts:
     """Means over the models, and how far apart these are."""
     count = len({row["seed"] for row in arms[True]})
-    columns = ("", *(f"{name}, {kind}" for name in ARMS.values() for kind in KINDS.values()))
+    columns = ("", *(f"{name}, {kind}" for name in ARMS.values() for kind in SHUFFLE_LABELS.values()))
     lines = [
-        [PLACES[place], *(spread(rows, place, kind, measure) for rows in arms.values() for kind in KINDS)]
+        [
+            PLACES[place],
+            *(spread(rows, place, kind, measure) for rows in arms.values() for kind in SHUFFLE_LABELS),
+        ]
         for place in PLACES
     ]
     title = f"Layer {layer + 1}, {MEASURES[measure]} in nats a character: mean of {count} models ± deviation"

@@ -1,5 +1,5 @@
 from components.language.scene import Choice, Picked, Scene, Whole
-from components.scenes.labels.build import DEPTHS, FILES, SETS, TRAINING, build
+from components.scenes.labels.build import DATA_FILES, DEPTHS, SETS, TRAINING, build
 from components.scenes.trained import CURVE, SEEDS, results
 
 TASK = ("data", "depth")
@@ -16,5 +16,5 @@ SCENE = Scene(
         *results(*TASK),
     ),
     training=TRAINING,
-    files=lambda choices: FILES,
+    files=lambda choices: DATA_FILES,
 )

@@ -58,4 +58,4 @@ def counted(row: Mapping[str, Any]) -> str:
 
 
 TRAINING = Training(task, films=lambda choices: (film_name(choices),))
-FILES = (File("labels.json", rows),)
+DATA_FILES = (File("labels.json", rows),)

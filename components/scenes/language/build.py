@@ -37,7 +37,7 @@ OWN = "own"
 ARMS = {"language": "LayerNorm", "language_centred": "centring alone"}
 LAYERS = range(4)
 D, WIDEST = 4, 2.5  # coordinates; where the farthest key stands at first
-FEW, MANY = 8, 100  # characters that a message names; keys that are drawn small
+MAX_NAMED_CHARACTERS, SMALL_KEYS_FROM = 8, 100  # characters that a message names; keys that are drawn small
 SHOW = hyperplane_basis(D)
 
 
@@ -88,8 +88,8 @@ def sentence(choices: Choices, shape: Shape) -> str:
     """The chosen one, or the reader's own. Raises WrongValue for characters that the model has never read."""
     text = choices[OWN] if choices["sentence"] == OWN else SENTENCES[choices["sentence"]]
     if unknown := sorted(set(text) - set(shape.characters)):
-        few = " ".join(c if c.isprintable() else ascii(c) for c in unknown[:FEW]) + (
-            " …" if len(unknown) > FEW else ""
+        few = " ".join(c if c.isprintable() else ascii(c) for c in unknown[:MAX_NAMED_CHARACTERS]) + (
+            " …" if len(unknown) > MAX_NAMED_CHARACTERS else ""
         )
         raise WrongValue(OWN, f"{OWN}: the model has never read {few}", shape.characters.replace("\n", ""))
     return text
@@ -109,7 +109,7 @@ def flat(step: Step) -> Step:
 
 def marks(n: int) -> tuple[Mark, ...]:
     """The keys, the hull around them, and of the followed one those that average to it."""
-    show, within, size = rows(SHOW), rows(np.eye(D - 1)), 8 if n <= MANY else 6
+    show, within, size = rows(SHOW), rows(np.eye(D - 1)), 8 if n <= SMALL_KEYS_FROM else 6
     lost = "a key that no query can choose"
     return (
         HullFaces("shadow", "hyperplane", within, count=n, opacity=0.08),

@@ -1,5 +1,5 @@
 from components.language.scene import Choice, Picked, Scene
-from components.scenes.majority.build import CURVES, FILES, NORMS, RATES, TRAINING, build
+from components.scenes.majority.build import CURVES, DATA_FILES, NORMS, RATES, TRAINING, build
 from components.scenes.trained import SEEDS, results
 
 TASK = ("norm", "rate")
@@ -16,5 +16,5 @@ SCENE = Scene(
         *results(*TASK),
     ),
     training=TRAINING,
-    files=lambda choices: FILES,
+    files=lambda choices: DATA_FILES,
 )

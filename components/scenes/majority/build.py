@@ -18,7 +18,7 @@ from components.scenes.trained import seed_of
 from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Softmax, Track, softmax
 from geometry.angles import to_mean_line
 from geometry.centering import centering_matrix
-from learning.attention import Attention
+from learning.attention import AttentionClassifier
 from learning.datasets import DataSet
 from learning.film import Film
 from learning.film import rows as rows_of
@@ -44,7 +44,7 @@ LOOKS = {  # the role and dash of the medians
     "none": ("series-4", "dashdot"),
 }
 Rows = Sequence[Mapping[str, Any]]
-SHORT = {  # for the legend
+NORM_LEGENDS = {  # for the legend
     "layer_norm": "LayerNorm",
     "rms_norm": "length √d",
     "short": "length 1/√d",
@@ -52,15 +52,15 @@ SHORT = {  # for the legend
 }
 CAMERA = (1.1, -1.1, 0.45)
 TOP = 0.3  # of the weights that are drawn; an even share is 1/20
-MOST = 0.99  # the share of the keys that the picture has room for
+SHOWN_KEYS_QUANTILE = 0.99  # the share of the keys that the picture has room for
 
 
 def film_name(choices: Choices) -> str:
     return f"majority_{choices['norm']}_{choices['rate']}"
 
 
-def task(choices: Choices) -> tuple[Attention, DataSet]:
-    return Attention(norm=choices["norm"]), majority(HELD, seed=0, batch=BATCH)
+def task(choices: Choices) -> tuple[AttentionClassifier, DataSet]:
+    return AttentionClassifier(norm=choices["norm"]), majority(HELD, seed=0, batch=BATCH)
 
 
 def build(choices: Choices, film: Film, found: Rows) -> Recipe:
@@ -84,13 +84,13 @@ def build(choices: Choices, film: Film, found: Rows) -> Recipe:
 
 
 TRAINING = Training(task, films=lambda choices: (film_name(choices),))
-FILES = (File("majority.json", rows_of),)
+DATA_FILES = (File("majority.json", rows_of),)
 
 
 # --- keys and queries
 
 
-def stages(network: Attention) -> list[str]:
+def stages(network: AttentionClassifier) -> list[str]:
     """Names: from the embeddings through the norm, what comes out of it being the keys, to the queries."""
     made = len(network.steps())
     return [
@@ -131,7 +131,7 @@ def reach(film: Film, seed: int) -> float:
     """The length of nearly all keys along the training of a seed, at most."""
     network = film.network
     keys = network.keys(network.named(film.weights[seed].astype(float))["embedding"])
-    return float(np.quantile(np.linalg.norm(keys, axis=-1), MOST))
+    return float(np.quantile(np.linalg.norm(keys, axis=-1), SHOWN_KEYS_QUANTILE))
 
 
 def frame(film: Film, seed: int) -> np.ndarray:
@@ -213,7 +213,9 @@ def median(row: Mapping[str, Any], what: str) -> Part:
     role, dash = LOOKS[row["norm"]]
     heights = np.log10(row["loss"]) if what == "loss" else np.array(row[what])
     shape = (np.stack([row["at"], heights], -1), np.arange(len(heights)))
-    return draw(f"median {row['norm']}", Line, role, FLAT, shape, SHORT[row["norm"]], size=2.5, dash=dash)
+    return draw(
+        f"median {row['norm']}", Line, role, FLAT, shape, NORM_LEGENDS[row["norm"]], size=2.5, dash=dash
+    )
 
 
 # --- the numbers

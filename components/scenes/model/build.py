@@ -15,7 +15,7 @@ from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Choose, Color, Follow, Followed, Labels, Line, Mark, Points
 from components.language.recipe import Facts, Number, Recipe, View
 from components.language.scene import Choices, File, Stored
-from components.language.text import RAISED
+from components.language.text import SUPERSCRIPTS
 from components.scenes.scenery import Part, draw, followed, globe, rest, space, split
 from geometry import Affine, Normalize, Pipeline, clouds
 from geometry.pipeline import Step
@@ -28,7 +28,7 @@ Array = np.ndarray
 SHIPPED = {"trained": "a small GPT, trained", "start": "the same before training"}
 BESIDE = SHIPPED
 COLOURS = {"position": "place in the sequence", "token": "token"}
-MOST = 98  # percent of the vectors that the picture holds
+SHOWN_VECTORS_PERCENTILE = 98  # percent of the vectors that the picture holds
 LARGE = 2  # times as far as the vectors: a sphere that is larger is left out, so that they are seen
 PITCH, HIGH = 1.75, 0.8  # from strip to strip, and how high one is; between two stands a title
 CAMERA = (1.2, -0.95, 0.5)
@@ -154,7 +154,9 @@ def extent(norm: Reduced) -> float:
 
 def far(points: Array) -> float:
     """How far most points are from the middle of the picture."""
-    return float(np.percentile(np.linalg.norm(points[:, :3].astype(float), axis=-1), MOST))
+    return float(
+        np.percentile(np.linalg.norm(points[:, :3].astype(float), axis=-1), SHOWN_VECTORS_PERCENTILE)
+    )
 
 
 def surroundings(norm: Reduced, drawn: Sequence[Step], reach: float) -> list[Part]:
@@ -283,7 +285,7 @@ def height(each: Digest, name: str, strip: Strip, ends: tuple[float, float], s: 
 
 def shown(strip: Strip, value: float) -> str:
     number, _, power = format(value, strip.digits).partition("e")
-    return f"{number}·10{str(int(power)).translate(RAISED)}" if power else number
+    return f"{number}·10{str(int(power)).translate(SUPERSCRIPTS)}" if power else number
 
 
 def ranges(first: Digest) -> tuple[tuple[float, float], tuple[float, float]]:

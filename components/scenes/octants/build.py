@@ -15,7 +15,7 @@ from learning.datasets import DataSet, octants
 from learning.film import Film
 from learning.network import Network
 
-NEAR = 0.99  # a point nearer to the origin would be hidden by the sphere
+MIN_POINT_RADIUS = 0.99  # a point nearer to the origin would be hidden by the sphere
 GLASS = 0.45
 
 
@@ -38,7 +38,7 @@ def ball(film: Film, seed: int) -> tuple[View, tuple[Cloud, ...]]:
     net, show = network(film, seed), rows(np.eye(3), stage=0)
     points, order = sphere_mesh()
     color = Color("diverging", -CERTAIN, CERTAIN, of=Row((1,), stage=len(net.steps)))
-    inside = np.linalg.norm(film.data.points, axis=-1).min() < NEAR
+    inside = np.linalg.norm(film.data.points, axis=-1).min() < MIN_POINT_RADIUS
     title = "the decision on the unit sphere" if inside else "the decision on the input"
     globe = Mesh("globe", "sphere", show, triangles=order, color=color, opacity=GLASS if inside else 1)
     shown = (globe, *classes(film, show, size=5 if inside else 3))

@@ -14,12 +14,12 @@ from components.scenes.scenery import EPS, Part, angle, crowd, draw, globe, rest
 from geometry import Affine, Entries, Normalize, Pipeline, center, clouds
 from geometry.centering import centering_matrix, hyperplane_basis
 
-D, ROOT, ONE = 3, np.sqrt(3), np.ones(3)
+D, ROOT, ALL_ONES = 3, np.sqrt(3), np.ones(3)
 U = hyperplane_basis(D)
-UP = np.vstack([U, ONE / ROOT])
+UP = np.vstack([U, ALL_ONES / ROOT])
 SHOW, POLES = rows(UP), np.stack([-UP[2], UP[2]])
 SPREAD = 0.25  # of μ/σ from point to point
-SMALL = 0.4  # size of the cloud
+CLOUD_SPREAD = 0.4  # size of the cloud
 FORMULA = (
     r"\mathrm{RMS}(x) = \class{stage-3 role-formula}{\frac{\mathrm{LN}(x) + q\,𝟏}{\sqrt{1+q^2}}},"
     r" \quad q = \frac{\mu}{\sigma}"
@@ -28,11 +28,11 @@ FORMULA = (
 
 def build(choices: Choices) -> Recipe:
     rng = np.random.default_rng(choices["seed"])
-    centered = SMALL * center(rng.standard_normal((choices["n"], D)))
+    centered = CLOUD_SPREAD * center(rng.standard_normal((choices["n"], D)))
     sigma = np.sqrt((centered**2).mean(-1, keepdims=True))
     spread = SPREAD * rng.standard_normal((choices["n"], 1))
     points = np.hstack([centered + spread * sigma, sigma])
-    place = Pipeline((Affine(Entries(np.eye(D, D + 1), {"q": np.outer(ONE, np.eye(D + 1)[D])})),))
+    place = Pipeline((Affine(Entries(np.eye(D, D + 1), {"q": np.outer(ALL_ONES, np.eye(D + 1)[D])})),))
     out = (Normalize(eps=EPS, convention="pytorch"), Affine(ROOT * np.eye(D)))
     layer_norm = Cloud("layernorm", points, Pipeline((Affine(centering_matrix(D)), *out)), place)
     rms_norm = Cloud("rmsnorm", points, Pipeline((*rest(D, 1), *out)), place)
@@ -69,7 +69,7 @@ def build(choices: Choices) -> Recipe:
 def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
     """(LN + q·1)/√(1+q²), without RMSNorm: ‖(LN, √d·q)‖ = √d·√(1+q²), since ‖LN‖ = √d."""
     shift = Entries(np.zeros(D + 1), {"q": ROOT * np.eye(D + 1)[D]})
-    add = np.hstack([np.eye(D), ONE[:, None] / ROOT])
+    add = np.hstack([np.eye(D), ALL_ONES[:, None] / ROOT])
     cloud = Cloud(
         "relation",
         np.hstack([normed, ROOT * spread]),

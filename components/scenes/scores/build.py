@@ -37,7 +37,7 @@ SHOW = {"scores": "scores", "angles": "angles"}
 SHARED = {"across": "half against half", "one": "all alike"}
 DIMENSIONS = tuple(2**k for k in range(10))
 HEADS = {"1": "one, alone", "2": "2", "4": "4", "8": "8", "16": "16"}
-MANY, QUERIES, KEYS, SEED = 1000, 8, 32, 5
+PAIRS, QUERIES, KEYS, SEED = 1000, 8, 32, 5
 POWER, THETA = np.linspace(0, 1, 51), np.arange(0.0, 181)
 RAW, DIVIDED, PROBE = "other", "series-1", "other"  # roles
 ANGLES = 50  # bins of the cosine
@@ -58,7 +58,7 @@ Clouds = tuple[Cloud, ...]
 def build(choices: Choices) -> Recipe:
     d, scores = int(choices["d"]), choices["show"] == "scores"
     shared = choices["shared"] if scores else "across"
-    drawn = Cloud("pairs", pairs(MANY, d, seed=SEED), passing(6), Pipeline(pair_steps(d, shared)))
+    drawn = Cloud("pairs", pairs(PAIRS, d, seed=SEED), passing(6), Pipeline(pair_steps(d, shared)))
     parts = of_scores(drawn, d, shared) if scores else of_angles(drawn, d, int(choices["heads"]))
     parameters, clouds, views, readouts = parts
     about = "of any two components of q, and of k"
@@ -156,7 +156,7 @@ def heights(drawn: Cloud, d: int, divided: Row) -> tuple[Clouds, View]:
         (lambda s: gaussian_density(s, d - 1)) if d > 1 else None,
         (lambda s: cosine_density(s / d, d - 1) / d) if d > 2 else None,
     )
-    root, area = np.sqrt(d), MANY * (SPAN[1] - SPAN[0]) / BINS
+    root, area = np.sqrt(d), PAIRS * (SPAN[1] - SPAN[0]) / BINS
     scaled = [each and divided_law(each, root) for each in laws]
     dashed = {"dash": "dash", "size": 3.5}
     found, lines = split(
@@ -265,7 +265,7 @@ def cosine_laws(n: int) -> Laws:
 def spread(drawn: Cloud, d: int, heads: int) -> tuple[Clouds, View]:
     """The cosines of all pairs under their exact law, that of the whole if they are a head's, and cos θ."""
     grid, span = np.linspace(-1, 1, 400), (-1.0, 1.0)
-    area = MANY * (span[1] - span[0]) / ANGLES
+    area = PAIRS * (span[1] - span[0]) / ANGLES
 
     parts = law("law", "sphere", grid, cosine_laws(d), area, f"exact in {d}, ρ = 0", dash="dash", size=4)
     high = max(most(stage[:, 1], span, ANGLES) for stage in drawn.stages({"rho": 0.0}))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from components.language.cloud import Attention, Cloud, LargestWeight, Row, rows
+from components.language.cloud import Cloud, LargestWeight, Row, SoftmaxWeight, rows
 from components.language.marks import (
     Average,
     BestQuery,
@@ -66,8 +66,8 @@ NORMS = {
 }
 TITLE = "hollow: can never win; colour: %s"
 COLORS = {"largest": "the most it can get", "attention": "its weight now", "score": "its score now"}
-SUBSCRIPTS, MOST, LONGEST, ROUNDING = "₁₂₃₄", 200, 10.0, 1e-12
-FEW = 100  # keys; more are drawn smaller
+SUBSCRIPTS, MAX_KEYS, MAX_QUERY_LENGTH, ROUNDING = "₁₂₃₄", 200, 10.0, 1e-12
+MAX_LARGE_KEYS = 100  # keys; more are drawn smaller
 SPANS = ((0.002, 0.02, 1.0), (0.02, 0.1, 2.5), (0.1, 1.01, 6.0))  # of weights, with the width of their lines
 SHIFT = np.array([0.5, -0.4, 0.3, 0.2])  # β
 Steps = tuple[Affine | Normalize, ...]
@@ -111,7 +111,7 @@ def build(choices: Choices) -> Recipe:
         readouts=(
             Count("Keys that can never win", "keys", Unselectable()),
             Fate("The followed key", "keys"),
-            Number("Its weight now", "keys", Attention(score), Followed(), digits=4),
+            Number("Its weight now", "keys", SoftmaxWeight(score), Followed(), digits=4),
         ),
         facts=facts(x, keys, stages, norm),
         follow=nearly(x),
@@ -125,13 +125,13 @@ def sample(choices: Choices, d: int) -> np.ndarray:
         case "own":
             try:
                 text = choices["vectors"]
-                own = clouds.parse_vectors(text, d=3 if text == OWN else d, most=MOST, largest=1e3)
+                own = clouds.parse_vectors(text, d=3 if text == OWN else d, most=MAX_KEYS, largest=1e3)
                 keys = fitted(own, d)
             except ValueError as wrong:
                 raise WrongValue("vectors", str(wrong), {"a line": f"{d} numbers"}) from None
             if len(keys) < 2:
                 words = "one key always wins: give two or more"
-                raise WrongValue("vectors", words, {"lines": f"2 to {MOST}"})
+                raise WrongValue("vectors", words, {"lines": f"2 to {MAX_KEYS}"})
             return keys
         case "inside":
             return np.vstack([corners, [0.25 * corners[0] + 0.1 * corners[1]]])
@@ -191,7 +191,7 @@ def colors(which: str, score: Row, size: float) -> Color:
     if which == "largest":
         return Color("weight", 0, 0.5, of=LargestWeight(), title=TITLE % "the most it can get")
     if which == "attention":
-        return Color("weight", 0, 0.5, of=Attention(score), title=TITLE % "its softmax weight now")
+        return Color("weight", 0, 0.5, of=SoftmaxWeight(score), title=TITLE % "its softmax weight now")
     return Color("height", -1.5 * size, 1.5 * size, of=score, title=TITLE % "its score ⟨q, k⟩")
 
 
@@ -274,7 +274,7 @@ def above(d: int, score: Row, reach: float) -> View:
 
 def curves(score: Row) -> View:
     """The weight of the followed key as a query grows."""
-    span = (0.0, LONGEST)
+    span = (0.0, MAX_QUERY_LENGTH)
     layers = (
         WeightLimit("keys", "other", (), "the most that it can get", span=span, size=2.5, dash="dash"),
         WeightCurve("keys", "other", (), "along its best query", query=None, span=span, size=4),

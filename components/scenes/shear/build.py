@@ -16,14 +16,14 @@ from components.scenes.scenery import Rows, axes, followed, graph, lines, scaled
 from geometry import Affine, Normalize, Pipeline, clouds
 from geometry.shear import shadow_coordinates, shadow_steps, shear_step
 
-AXES, ONE = "xyz", np.eye(3)
+AXES, IDENTITY = "xyz", np.eye(3)
 REACH, WALL, FRAME, CUBE = 2.2, 1.5, 1.3, 0.75
-FAR = (-1, 1, -1)  # the side of each axis that is away from the camera
+FAR_SIDES = (-1, 1, -1)  # the side of each axis that is away from the camera
 CAMERA = (0.95, -1.0, 0.5)
-SPACE, START = rows(ONE), rows(ONE, stage=0)
+SPACE, START = rows(IDENTITY), rows(IDENTITY, stage=0)
 HALVES = {"upper": (1, "input", "solid"), "lower": (-1, "other", "dash")}  # sign of h, role, dash in the map
 BARS = clouds.segments(CUBE * np.array([[[a, b, -1], [a, b, 1]] for a in (-1, 1) for b in (-1, 1)]))
-NET, RIM = clouds.graticule(parallels=8, fine=64), clouds.circle(96, *ONE[:2])
+NET, RIM = clouds.graticule(parallels=8, fine=64), clouds.circle(96, *IDENTITY[:2])
 SHAPES = {"sphere": clouds.sphere_mesh(), "net": NET, "rim": RIM, "edges": BARS}
 SHAPES |= {f"{k} grid": clouds.half_net(sign) for k, (sign, *_) in HALVES.items()}
 SHAPES |= {f"{k} face": clouds.face_net(CUBE, sign) for k, (sign, *_) in HALVES.items()}
@@ -34,7 +34,7 @@ RESIDUAL = Residual("Largest distance to the formula", "sheared", "formula")
 
 def build(choices: Choices) -> Recipe:
     onto, by = (AXES.index(name) for name in choices["pair"].split("-"))
-    turn, (shadow, edge) = ONE[[onto, 3 - onto - by, by]], wall(SPACE, by, FAR[by] * WALL, FRAME)
+    turn, (shadow, edge) = IDENTITY[[onto, 3 - onto - by, by]], wall(SPACE, by, FAR_SIDES[by] * WALL, FRAME)
     u, v, h = (AXES[i] for i in turn.argmax(-1))
     halves = [k for k in HALVES if choices["branch"] in (k, "both")]
     dots = clouds.half_lattice([HALVES[k][0] for k in halves])

@@ -20,7 +20,7 @@ N, LONG = 120, 3.3  # points of a slice, half the length of the line
 REACH, HEIGHT, FLOOR = 3.5, 1.5, -2.2  # heights are drawn larger than they are
 THETA = 2 * np.pi * (np.arange(N) + 0.5) / N - np.pi
 LINE = np.linspace(-LONG, LONG, N)
-ONE = np.eye(5)
+IDENTITY = np.eye(5)
 U = Normalize(eps=EPS, groups=((0, 1),))
 CURVE = (Row((0, 0, 1), stage=0), Row((1,)))
 SPACE = (Row((0, 0, 1)), Row((0, 0, 0, 1)), Row((HEIGHT, 0, 0, 0, -FLOOR), offset=FLOOR))
@@ -30,8 +30,14 @@ ON_CIRCLE = Color("cyclic", -np.pi, np.pi, THETA, title="where on the circle a p
 ON_LINE = Color("diverging", -LONG, LONG, LINE, title="x before")
 STEPS = {
     "stretch": Affine(Entries(np.diag([0, 1, 0, 1, 1]), {"t": np.diag([1, 0, 1, 0, 0])})),
-    "fold": Affine(Entries(ONE, {"t": np.outer(ONE[0], ONE[4])}), Entries(0 * ONE[2], {"t": ONE[2]})),
-    "line": Affine(Entries(ONE, {"h": np.outer(ONE[1], ONE[4])}), Entries(0 * ONE[3], {"h": ONE[3]})),
+    "fold": Affine(
+        Entries(IDENTITY, {"t": np.outer(IDENTITY[0], IDENTITY[4])}),
+        Entries(0 * IDENTITY[2], {"t": IDENTITY[2]}),
+    ),
+    "line": Affine(
+        Entries(IDENTITY, {"h": np.outer(IDENTITY[1], IDENTITY[4])}),
+        Entries(0 * IDENTITY[3], {"h": IDENTITY[3]}),
+    ),
 }
 WORDS = {
     "stretch": (("circle", "ellipse", "normalised"), r"t\,x", "the ellipse"),

@@ -41,7 +41,7 @@ VECTORS = {
     "digits": "handwritten digits",
 }
 COUNT, SEED = 120, 3  # points that are shown; which of them
-FAR, HIGH_UP = 4.7, 4.5  # how much of the plane and of the line is drawn; infinity is at 8
+PLANE_RADIUS, HIGH_UP = 4.7, 4.5  # how much of the plane and of the line is drawn; infinity is at 8
 CAMERA = (1.15, -0.95, 0.42)
 SHOWN = 9  # points that leave tails
 FACTORS = np.linspace(-2, 2, 25)  # log₁₀ of the scales and means in the table
@@ -118,9 +118,9 @@ def marks(block: Symmetriser, x: Array) -> tuple[Mark, ...]:
 
 def surroundings() -> list[Part]:
     """The line along 1, the hyperplane, the sphere, and the circle where they meet."""
-    plane = clouds.turned(clouds.disc_mesh(), FAR * np.eye(3)[:2])
+    plane = clouds.turned(clouds.disc_mesh(), PLANE_RADIUS * np.eye(3)[:2])
     up, title = np.array([[0.0, 0.0, 1.0]]), "the hyperplane Σx = 0"
-    edge = clouds.circle(96, *np.eye(3)[:2], radius=FAR)
+    edge = clouds.circle(96, *np.eye(3)[:2], radius=PLANE_RADIUS)
     return [
         draw(
             "line",

@@ -13,7 +13,7 @@ from components.scenes.circle import BEFORE, EPS_SLIDER, NOW, affine, formula
 from components.scenes.scenery import EPS, Axis, Look, draw, each_class, followed, graph, square
 from geometry import Normalize, Pipeline, clouds, to_sphere
 
-KINDS = ((14, 205), (-2, 75), (30, 85))  # °C and number of days: usual, of cold spells, of heat waves
+WEATHER = ((14, 205), (-2, 75), (30, 85))  # °C and number of days: usual, of cold spells, of heat waves
 SPREAD, SCALE = 3.0, 5.0  # °C
 SHOW, AFTER, DEGREES = rows(np.eye(2)), Row((1, 0), stage=2), Row((1,))
 STRETCH = Parameter("stretch", "t", 3, 0, 5, symbol="t", about="factor on x")
@@ -25,7 +25,7 @@ MARGIN = "Nine hot days of ten have an x of at least: before"
 def build(choices: Choices) -> Recipe:
     hot = choices["task"] == "hot"
     degrees, points = days(choices["seed"])
-    classes = (points[:, 0] > 0 if hot else np.arange(len(points)) >= KINDS[0][1]).astype(int)
+    classes = (points[:, 0] > 0 if hot else np.arange(len(points)) >= WEATHER[0][1]).astype(int)
     step = affine("stretch", None) if hot else affine("shrink", "shift")
     above = np.flatnonzero(points[:, 0] > 0)
     edge = int(above[np.argsort(points[above, 0])[len(above) // 10]])  # nine hot days of ten are hotter
@@ -49,14 +49,14 @@ def build(choices: Choices) -> Recipe:
             *(margins if hot else ()),
         ),
         progress=2,
-        follow=edge if hot else KINDS[0][1] + 3,
+        follow=edge if hot else WEATHER[0][1] + 3,
     )
 
 
 def days(seed: int) -> tuple[np.ndarray, np.ndarray]:
     """A made-up year: °C (n, 1), and its days on the circle (n, 2)."""
     rng = np.random.default_rng(seed)
-    mean = np.repeat(*np.array(KINDS).T)
+    mean = np.repeat(*np.array(WEATHER).T)
     degrees = mean + SPREAD * rng.standard_normal(len(mean))
     wind = rng.choice([-1.0, 1.0], len(mean))
     return degrees[:, None], to_sphere(np.stack([(degrees - degrees.mean()) / SCALE, wind], -1))

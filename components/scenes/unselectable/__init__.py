@@ -1,7 +1,7 @@
 """How often a Gaussian key cannot be selected, by number and dimension, with and without LayerNorm."""
 
 from components.language.scene import Choice, Scene
-from components.scenes.unselectable.build import DIMENSIONS, FILES, build
+from components.scenes.unselectable.build import DATA_FILES, DIMENSIONS, build
 
 OPTIONS = {str(d): str(d) for d in DIMENSIONS}
 
@@ -10,5 +10,5 @@ SCENE = Scene(
     build,
     order=120,
     choices=(Choice("d", "dimensions of the curve", "4", OPTIONS),),
-    files=lambda choices: FILES,
+    files=lambda choices: DATA_FILES,
 )

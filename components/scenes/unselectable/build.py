@@ -288,4 +288,4 @@ def readouts() -> tuple[Number, ...]:
     )
 
 
-FILES = (File("unselectable.json", read),)
+DATA_FILES = (File("unselectable.json", read),)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.drawing.projection import EDGE, SMALLEST, behind, fitting, layers, paper, project
+from components.drawing.projection import EDGE_PX, MIN_SHRINK, behind, fitting, layers, paper, project
 from geometry.clouds import sphere_mesh
 from tests.components.recipes import recipe
 
@@ -32,7 +32,7 @@ def test_nearer_is_larger_and_up_is_up():
 
 
 @pytest.mark.parametrize(
-    ("x", "y", "expected"), [(10, 10, 1), (200, 0, (200 - EDGE) / 200), (0, 9e9, SMALLEST)]
+    ("x", "y", "expected"), [(10, 10, 1), (200, 0, (200 - EDGE_PX) / 200), (0, 9e9, MIN_SHRINK)]
 )
 def test_a_picture_is_made_smaller_only_as_far_as_it_must(x, y, expected):
     assert fitting([np.array([[x, -y], [np.nan, np.nan]]), np.zeros((0, 2))], SIZE) == pytest.approx(expected)

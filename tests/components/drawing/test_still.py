@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 
 from components.drawing.projection import paper
-from components.drawing.still import BLEED, HEIGHT, LETTER, MOST, WIDTH, boxes, layers_of, moment, seen, svg
+from components.drawing.still import (
+    BLEED_PX,
+    CHARACTER_WIDTH_EM,
+    HEIGHT,
+    MAX_DRAWN_POINTS,
+    WIDTH,
+    boxes,
+    layers_of,
+    moment,
+    seen,
+    svg,
+)
 from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Color, Mesh, Points, Sheet
 from components.language.scene import scenes
@@ -90,7 +101,7 @@ def test_many_points_stay_small():
     many = replace(small.clouds[0], points=np.random.default_rng(1).normal(size=(10_000, 3)))
     layer = replace(small.views[0].layers[0], color=None)
     recipe_ = replace(small, clouds=(many,), views=(replace(small.views[0], layers=(layer,)),))
-    assert len(checked(svg(recipe_, state_of(SCENE, {})))["circle"]) == MOST
+    assert len(checked(svg(recipe_, state_of(SCENE, {})))["circle"]) == MAX_DRAWN_POINTS
 
 
 @cache
@@ -149,7 +160,7 @@ def test_a_view_stays_in_its_box_and_a_flat_one_on_its_axes(scene):
         assert shown == pytest.approx([-w / 2, -h / 2, w, h], abs=0.1)
         if view.dims == 2:
             axes = paper(view, (wide, high))
-            assert (w, h) == pytest.approx([a + 2 * BLEED for a in axes], abs=0.1)
+            assert (w, h) == pytest.approx([a + 2 * BLEED_PX for a in axes], abs=0.1)
 
 
 @EVERY
@@ -173,7 +184,7 @@ def test_no_two_labels_stand_in_one_place(scene):
         ]
         for n, (x, y, size, length) in enumerate(texts):
             for x2, y2, _, other in texts[:n]:
-                apart = abs(x - x2) >= LETTER * size * (length + other) / 2 - 1
+                apart = abs(x - x2) >= CHARACTER_WIDTH_EM * size * (length + other) / 2 - 1
                 assert apart or abs(y - y2) >= size - 1
 
 
@@ -210,7 +221,7 @@ def ball(*, opacity):
     poles = Cloud("poles", 1.01 * np.array([[1.0, 0, 0], [-1, 0, 0]]))
     small = recipe(3)
     view = replace(small.views[0], layers=(globe, Points("poles", "input", show)))
-    view = replace(view, ranges=((-2.0, 2.0),) * 3, room=(), camera=(2.0, 0.0, 0.0))
+    view = replace(view, ranges=((-2.0, 2.0),) * 3, zooms=(), camera=(2.0, 0.0, 0.0))
     found = (Cloud("globe", points), poles)
     return replace(small, stages=("x",), clouds=found, views=(view,), table=None, readouts=())
 
@@ -228,7 +239,7 @@ def bent(*, most):
     sheet = Sheet("sheet", "sphere", rows(np.eye(3)), grid=(9, 9), color=Color("diverging", -1, 1, y.ravel()))
     small = recipe(3)
     view = replace(
-        small.views[0], layers=(sheet,), ranges=((-2.0, 2.0),) * 3, room=(), camera=(2.0, 0.0, 0.0)
+        small.views[0], layers=(sheet,), ranges=((-2.0, 2.0),) * 3, zooms=(), camera=(2.0, 0.0, 0.0)
     )
     small = replace(
         small, stages=("x",), clouds=(Cloud("sheet", points),), views=(view,), table=None, readouts=()
@@ -266,7 +277,7 @@ def test_a_point_is_larger_the_nearer_it_is_and_paler_the_farther():
     x = np.linspace(-1, 1, 9)[:, None] * [1.0, 0, 0]
     shown = Points("x", "input", rows(np.eye(3)), size=6)
     small = recipe(3)
-    view = replace(small.views[0], layers=(shown,), ranges=((-2, 2),) * 3, room=(), camera=(1.0, 0.02, 0.0))
+    view = replace(small.views[0], layers=(shown,), ranges=((-2, 2),) * 3, zooms=(), camera=(1.0, 0.02, 0.0))
     whole = {"clouds": (Cloud("x", x),), "views": (view,), "stages": ("x",), "progress": 0.0}
     alone = replace(small, readouts=(), table=None, **whole)
     found = checked(svg(alone, state_of(SCENE, {})))

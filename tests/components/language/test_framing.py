@@ -88,8 +88,8 @@ def test_a_stage_that_shows_more_has_wider_axes_and_it_alone():
     small = cloud(0.1 * RNG.normal(size=(20, 3)), Affine(50 * np.eye(3)), Affine(0.02 * np.eye(3)))
     made = recipe(layers, (cloud(ring[0], name="ring"), small), stages=("one", "far", "back"))
     view = made.views[0]
-    assert view.room[0] == view.room[2] == (1, 0, 0, 0) and view.at(0).ranges == view.ranges
-    times, *by = view.room[1]
+    assert view.zooms[0] == view.zooms[2] == (1, 0, 0, 0) and view.at(0).ranges == view.ranges
+    times, *by = view.zooms[1]
     np.testing.assert_allclose(np.diff(view.at(1).ranges), times * np.diff(view.ranges))
     np.testing.assert_allclose(np.mean(view.at(0.7).ranges, 1), np.mean(view.ranges, 1) + 0.7 * np.array(by))
     for progress in (0, 0.3, 1, 1.6, 2):
@@ -116,7 +116,7 @@ def test_axes_follow_a_slider_that_moves_points_out_and_only_there(scale, away, 
         reaching=True,
     )
     (view,) = made.views
-    assert not view.room
+    assert not view.zooms
     for progress in (0, 1, 2):
         assert view.at(progress, made.defaults).ranges == view.ranges
         for k in (0.1, 50.0):
@@ -160,7 +160,7 @@ def test_a_stage_that_shows_little_is_seen_from_nearer():
             np.ptp(on_paper(made.views[0].at(progress), points, made.views[0].camera)[0], axis=0).max() / 2
         )
     np.testing.assert_allclose(shares[0], MIN_SPHERE_FRACTION, atol=CLOSE)
-    assert shares[1] < MIN_SPHERE_FRACTION / 2 and made.views[0].room[1] == (1, 0, 0, 0)
+    assert shares[1] < MIN_SPHERE_FRACTION / 2 and made.views[0].zooms[1] == (1, 0, 0, 0)
 
 
 def test_a_plane_that_is_wide_takes_the_whole_width():

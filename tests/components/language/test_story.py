@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from components.language.scene import scenes
-from components.language.story import FILE, read, story
+from components.language.story import STORY_FILE, read, story
 from components.language.text import plain
 from components.training.recipes import state_of
 from geometry import layer_norm, u_eps
@@ -17,7 +17,7 @@ from tests.scenes.test_fold import what_a_fold_tells
 from tests.scenes.test_layernorm import the_bend
 
 BLOCKS = [(part.slug, k, block) for part in story().parts for k, block in enumerate(part.blocks)]
-TEXT = " ".join(re.sub(r"^@.*$", "", FILE.read_text("utf-8"), flags=re.M).split())
+TEXT = " ".join(re.sub(r"^@.*$", "", STORY_FILE.read_text("utf-8"), flags=re.M).split())
 # A fragment of the story that has numbers: a scene whose text has them too, and the claim that computes them.
 SAME = {
     "The vector $(5, 8, 2)$ has the mean 5. Without it, $(0, 3, -3)$ is left. Its deviation is about 2.449, "

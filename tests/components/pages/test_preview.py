@@ -168,7 +168,7 @@ def test_a_title_stands_in_its_column_and_can_be_read_at_half_the_size(words, ti
 def test_letters_are_drawn_where_the_system_has_no_typefaces(words, monkeypatch):
     """The face comes with the app, and what the system has is not looked at."""
     assert words("Words")[200:].any() and words("𝟏")[200:].any()
-    monkeypatch.setattr(preview, "FAMILY", "Arial")
+    monkeypatch.setattr(preview, "FONT_FAMILY", "Arial")
     assert not words("Words").any()
 
 

@@ -14,7 +14,7 @@ from components.pages import recordings
 from components.publish import recordings as commands
 from components.training import runs
 from components.web import security
-from learning.parts import LARGEST_FILE
+from learning.parts import MAX_UPLOAD_BYTES
 from learning.recording.digest import digest
 from learning.recording.digest import to_file as to_file_of_digest
 from learning.recording.recording import Recording, to_file
@@ -38,7 +38,7 @@ def opened(client, data=DATA):
 
 def test_who_comes_while_another_file_is_measured_is_told_so_at_once(client):
     """The largest takes ten seconds: who waited for it held one of the two places for work."""
-    with ThreadPoolExecutor(1) as pool, recordings.ONE:
+    with ThreadPoolExecutor(1) as pool, recordings.MEASURING_LOCK:
         answer = pool.submit(opened, client).result(timeout=20)
     assert answer.status_code == 503 and "measured" in answer.json["error"] and answer.headers["Retry-After"]
     assert opened(client).status_code == 200
@@ -158,7 +158,7 @@ def test_a_text_is_told_to_be_no_safetensors_file(client):
 
 def test_the_page_knows_the_servers_bound(client):
     for page in ("/model", "/spiral"):
-        assert f'data-max-bytes="{LARGEST_FILE}"' in client.get(page).text
+        assert f'data-max-bytes="{MAX_UPLOAD_BYTES}"' in client.get(page).text
 
 
 @pytest.mark.parametrize("data", [data for data, _ in HOSTILE.values()], ids=HOSTILE)
@@ -174,7 +174,7 @@ def test_what_is_no_file_of_ours_or_too_large_is_refused(client, monkeypatch):
     few |= {name: np.zeros(1, "i8") for name in ("position", "token", "number")}
     many = Recording([norm(f"n{k}", **few) for k in range(recordings.NORMS + 1)])
     assert "at most 200" in opened(client, to_file(many)).json["error"]
-    monkeypatch.setattr(recordings, "LARGEST_FILE", 100)
+    monkeypatch.setattr(recordings, "MAX_UPLOAD_BYTES", 100)
     assert opened(client).status_code == 413
     for key in ("0" * 16, "trained", "x"):
         assert client.post(f"/recording/{key}/delete", **BYTES).status_code == 400

@@ -16,7 +16,7 @@ from learning.events import drops
 from learning.film import Film, score
 from learning.network import MIDDLES, Network, initial
 from learning.shipped import film as shipped
-from learning.swings import ACROSS, turns
+from learning.swings import SIDE_CHANGE_DEGREES, turns
 
 SINGLE = 1e-4  # films hold their weights in single or half precision; logits are of size 10
 TRAINED = ("spiral", "octants")
@@ -260,8 +260,8 @@ def test_a_click_on_a_drop_plays_it_at_the_fold_that_snaps_in_it(film, seed):
             ends = film.weights[seed, np.searchsorted(steps, [event.start, event.end])]
             angles = turns(film.network, *ends, film.data.points)
             if hand.follow[i] < 0:
-                assert (angles <= ACROSS).all()
+                assert (angles <= SIDE_CHANGE_DEGREES).all()
                 continue
             seen = hand.progress[i] // 2 - 1
-            assert angles[seen, hand.follow[i]] == angles[seen].max() > ACROSS
+            assert angles[seen, hand.follow[i]] == angles[seen].max() > SIDE_CHANGE_DEGREES
             assert folding(film, seed)[1][0].pipeline.steps[hand.progress[i] - 1].__class__ is Normalize

@@ -29,7 +29,7 @@ from components.web.budget import BURST
 from components.web.security import LARGEST_BODY
 from learning.film import Film, from_json, from_npz, json_text, key, to_json, to_npz
 from learning.network import Network
-from learning.parts import LARGEST_FILE, LISTS, META, MOST
+from learning.parts import MAX_JSON_LISTS, MAX_META_BYTES, MAX_NUMBERS, MAX_UPLOAD_BYTES
 from learning.training import most_checkpoints, train, trained
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -397,7 +397,7 @@ def test_only_a_page_of_ours_can_send_a_film(client, small):
     assert answer.status_code == 400 and answer.json["allowed"] == BYTES
     assert client.post("/run/layernorm", data=to_npz(small), content_type=BYTES).status_code == 400
     assert client.post("/run/nothing", data=to_npz(small), content_type=BYTES).status_code == 404
-    assert client.post("/run/spiral", data=bytes(LARGEST_FILE + 1), content_type=BYTES).status_code == 413
+    assert client.post("/run/spiral", data=bytes(MAX_UPLOAD_BYTES + 1), content_type=BYTES).status_code == 413
 
 
 def refused(client, film, **query):
@@ -444,7 +444,7 @@ def test_whatever_is_trained_can_be_written_and_opened_again():
         tasks.append(scene.training.task(scene.choose(most)))
     network, data = max(tasks, key=lambda task: task[0].size)
     count = min(inspect.signature(train).parameters["checkpoints"].default, most_checkpoints(SEEDS, network))
-    assert count > 100 and SEEDS * count <= MOST["loss"]
+    assert count > 100 and SEEDS * count <= MAX_NUMBERS["loss"]
     curve = np.full((2, count), 0.12345679, np.float32)
     weights = np.full((2, count, network.size), -1.2345679e-05, np.float32)
     film = Film(network, data, np.arange(count), weights, curve, curve, ("", ""))
@@ -456,15 +456,18 @@ def test_whatever_is_trained_can_be_written_and_opened_again():
 def test_any_film_that_opens_is_no_longer_as_json_than_what_opens():
     """But for pictures, which no run has."""
     longest = len("-1.17549435e-38,")
-    brackets = 2 * (MOST["steps"] + LISTS)
-    assert longest * sum(n for name, n in MOST.items() if name != "images") + brackets + META < LARGEST_FILE
+    brackets = 2 * (MAX_NUMBERS["steps"] + MAX_JSON_LISTS)
+    assert (
+        longest * sum(n for name, n in MAX_NUMBERS.items() if name != "images") + brackets + MAX_META_BYTES
+        < MAX_UPLOAD_BYTES
+    )
 
 
 @pytest.mark.parametrize("path", ["/run/spiral", "/_dash-update-component"])
 @pytest.mark.parametrize("over", [-1, 1])
 def test_a_body_without_a_length_is_read_whole_or_refused(client, path, over):
     """In chunks, as a proxy or a stream sends it: never cut off at the bound."""
-    most = LARGEST_FILE if path.startswith("/run") else LARGEST_BODY
+    most = MAX_UPLOAD_BYTES if path.startswith("/run") else LARGEST_BODY
     kind = BYTES if path.startswith("/run") else "application/json"
     body = io.BytesIO(b"{}".ljust(most + over))
     answer = client.post(
