@@ -16,7 +16,7 @@ from werkzeug.exceptions import BadRequest
 from components.language.scene import WrongValue
 from components.training import store
 from components.training.line import NOTHING, Line, Trust, is_ticket
-from components.web.budget import Busy, guessed
+from components.web.budget import GUESS_PRICE, Busy, work
 
 HEARTBEAT_GRACE_SECONDS = 6.0  # for the workers' signs of life when the store, or the machine, is back
 MAX_REQUEST_BYTES = 10_000  # bytes of a question
@@ -71,7 +71,8 @@ def answer(follow: Follow, ticket: str) -> Response:
     """204 if nothing is new."""
     text = follow.told(_known(ticket), **question())
     if text == LOST_ANSWER:
-        guessed()
+        with work(GUESS_PRICE):
+            pass  # a ticket that nobody has costs as any guess
     reply = Response(text, 200 if text else 204, content_type="application/json")
     reply.headers["Cache-Control"] = "no-store"
     return reply

@@ -22,8 +22,7 @@ from components.settings import redis_url
 from components.training import jobs, runs, store
 from components.training.line import Line, Refused
 from components.training.worker import Local
-from components.web.budget import TRAINING, Busy, work
-from components.web.clients import client
+from components.web.budget import TRAINING_PRICE, Busy, client, work
 from learning.parts import MAX_UPLOAD_BYTES
 
 MAX_BYTES: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}  # of an upload, for the page
@@ -136,7 +135,7 @@ def _ticket(line: Line, asked: Any, wrong: dict[str, str]) -> tuple[str | None, 
     if wrong:
         return WRONG, None
     try:
-        with work(TRAINING):
+        with work(TRAINING_PRICE):
             runs.settle()  # others may have filled the disk
             ticket = line.join(vars(jobs.order(asked)), owner=_owner(), address=client(request))
         return None, ticket

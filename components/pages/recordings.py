@@ -18,8 +18,7 @@ from components.language.scene import Scene, Stored, WrongValue
 from components.scenes.model import SCENE
 from components.scenes.model.build import SHIPPED
 from components.training import runs, store
-from components.web.budget import Busy, work
-from components.web.clients import client
+from components.web.budget import Busy, client, work
 from components.web.memory import give_back
 from components.web.security import body, from_own_page
 from learning import shipped

@@ -15,8 +15,7 @@ from components.scenes.trained import SEEDS
 from components.training import runs, store
 from components.training.jobs import CHOICE, RESULTS, trainable
 from components.training.recipes import fitting, shown
-from components.web.budget import work
-from components.web.clients import client
+from components.web.budget import client, work
 from components.web.security import BYTES, body, from_own_page
 from components.web.server import find, once
 from learning.film import Film, FilmError, from_json, from_npz, json_text, key, to_npz, weights_text

@@ -43,13 +43,13 @@ def register(app: Dash) -> None:
     except AssertionError:
         raise RuntimeError("normscape.register(app) comes too late: before the first request") from None
     server.keep(flask)
-    budget.keep(flask)
+    flask.extensions["budget"] = budget.Budget()
 
 
 def routes(name: str) -> Blueprint:
     own = Blueprint(name, __name__, static_folder=str(ASSETS), static_url_path="/assets")
     server.add_figures(own)
-    budget.refuse(own)
+    own.register_error_handler(budget.Busy, budget.refused)
     own.add_url_rule("/figure/<slug>", "figure", figure)
     own.add_url_rule("/component.css", "styles", lambda: fresh(styles(), "text/css"))
     return own

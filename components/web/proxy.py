@@ -1,4 +1,4 @@
-"""Behind a proxy: at a path that is not the root, and with the addresses that the proxy has seen."""
+"""Behind a proxy: at a path that is not the root, with the client's address, scheme and host as it says."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from flask import Flask
 from werkzeug.http import parse_list_header
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from components.language.scene import scenes
@@ -16,29 +17,19 @@ Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
 def stand_behind(server: Flask, setting: Settings) -> None:
-    """Let an application stand at its prefix, and believe as many proxies as the settings say."""
+    """Serve at the prefix, whether a proxy strips it or not; believe as many proxies as the settings say."""
     inner: Any = server.wsgi_app
-    first, *_ = setting.prefix[1:].split("/")
-    own = {*scenes(), *(str(rule).split("/")[1] for rule in server.url_map.iter_rules())}
+    application = inner
+    first, mount = setting.prefix.split("/")[1], setting.prefix.rstrip("/")
+    own = {*scenes(), *(rule.rule.split("/")[1] for rule in server.url_map.iter_rules())}
     if first and first in own:
         raise WrongSetting(f"NORMSCAPE_PREFIX={setting.prefix} is a path of the explorer's own")
-    if setting.prefix != "/":
-        inner = mounted(inner, setting.prefix.rstrip("/"))
+    if mount:
+        stripped = lambda environment, start: application({**environment, "SCRIPT_NAME": mount}, start)  # noqa: E731
+        inner = DispatcherMiddleware(stripped, {mount: application})
     if setting.proxies:
         inner = ProxyFix(inner, *[setting.proxies] * 3)
     server.wsgi_app = inner  # type: ignore[method-assign]
-
-
-def mounted(inner: Wsgi, mount: str) -> Wsgi:
-    """An application at a path, whether the proxy strips that path or not; it answers at the root too."""
-
-    def outer(environment: dict[str, Any], start: Any) -> Iterable[bytes]:
-        path = environment.get("PATH_INFO", "")
-        if path == mount or path.startswith(f"{mount}/"):
-            path = path.removeprefix(mount) or "/"
-        return inner(environment | {"SCRIPT_NAME": mount, "PATH_INFO": path}, start)
-
-    return outer
 
 
 def believed(peer: str, forwarded: str, proxies: int) -> str:

@@ -13,7 +13,7 @@ from components.drawing import card, still
 from components.language.scene import scenes
 from components.training import store
 from components.web import stills
-from components.web.budget import PLACES
+from components.web.budget import QUEUE_LENGTH
 from learning.weights import weights_text
 from tests.waiting import until
 
@@ -60,7 +60,7 @@ def test_a_class_that_asks_for_one_picture_waits_for_the_first(monkeypatch):
         return server.test_client().get("/still/fold.svg?progress=1").status_code
 
     monkeypatch.setattr(still, "svg", slowly)
-    crowd = 3 * PLACES
+    crowd = 3 * QUEUE_LENGTH
     with ThreadPoolExecutor(crowd) as pool:
         answers = [pool.submit(ask, k) for k in range(crowd)]
         until(lambda: drawn)

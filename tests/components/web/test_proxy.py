@@ -1,11 +1,11 @@
-"""Who asks."""
+"""Who asks, directly or through a proxy."""
 
 import pytest
 from flask import Flask, request
 
 from components import settings
 from components.web import proxy
-from components.web.clients import client
+from components.web.budget import client
 
 ADDRESSES = {
     "192.0.2.7": "192.0.2.7",
