@@ -31,7 +31,7 @@ def crowds(
     for i, cell in enumerate((cells @ size).tolist()):
         members.setdefault(cell, []).append(i)
     full = sorted((cell for cell, own in members.items() if len(own) > 1), key=lambda c: -len(members[c]))
-    least, found = max(2, len(here) / CROWD_DIVISOR), []
+    least, found_crowds = max(2, len(here) / CROWD_DIVISOR), []
     for cell in full:
         around = [cell + by for by in beside]
         own = np.array([i for each in around for i in members.get(each, ())])
@@ -46,5 +46,5 @@ def crowds(
         place = here[own].mean(0)
         near = (np.abs((here - place) / (high - low)) * CELLS_PER_AXIS <= NEIGHBOURHOOD_CELLS).all(-1).sum()
         if near <= 1.5 * len(own):
-            found.append((place, len(own)))
-    return sorted(found, key=lambda crowd: -crowd[1])
+            found_crowds.append((place, len(own)))
+    return sorted(found_crowds, key=lambda crowd: -crowd[1])

@@ -35,38 +35,38 @@ def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
     Exact where at most one direction of a piece is unseen: points that share are mirror images then. Where
     more are, but not all, whole circles meet, and each point counts as SHARED.
     """
-    found, n = np.full(len(x), APART), W.shape[1]
+    labels, n = np.full(len(x), APART), W.shape[1]
     for pattern, here, seen in _pieces(W, b, x):
         if len(seen) == 0:
-            found[here] = COLLAPSED
+            labels[here] = COLLAPSED
         elif len(seen) < n - 1:
-            found[here] = SHARED
+            labels[here] = SHARED
         elif len(seen) < n:
             across = x[here] - 2 * (x[here] - x[here] @ seen.T @ seen)
-            found[here] = np.where(((across @ W.T + b > 0) == pattern).all(-1), SHARED, APART)
-    return found
+            labels[here] = np.where(((across @ W.T + b > 0) == pattern).all(-1), SHARED, APART)
+    return labels
 
 
 def ranks(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"]) -> Int[Array, " N"]:
     """(N,): how many directions the neurons see that are on at each point."""
-    found = np.zeros(len(x), dtype=int)
+    counts = np.zeros(len(x), dtype=int)
     for _, here, seen in _pieces(W, b, x):
-        found[here] = len(seen)
-    return found
+        counts[here] = len(seen)
+    return counts
 
 
 def directions(rows: Float[Array, "k n"], least: float) -> Float[Array, "rank n"]:
     """Orthonormal directions (rank, n) that rows (k, n) span; what is shorter than `least` is nothing."""
     left = np.array(rows, dtype=float)
-    found: list[Array] = []
-    while len(left) and len(found) < rows.shape[1]:
+    basis: list[Array] = []
+    while len(left) and len(basis) < rows.shape[1]:
         lengths = np.linalg.norm(left, axis=-1)
         best = int(np.argmax(lengths))
         if lengths[best] <= least:
             break
-        found.append(left[best] / lengths[best])
-        left = left - np.outer(left @ found[-1], found[-1])
-    return np.array(found).reshape(-1, rows.shape[1])
+        basis.append(left[best] / lengths[best])
+        left = left - np.outer(left @ basis[-1], basis[-1])
+    return np.array(basis).reshape(-1, rows.shape[1])
 
 
 def size(W: Array) -> float:
@@ -93,7 +93,7 @@ def arcs(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> list[A
 
 def shares(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Float[Array, "3"]:
     """(3,): what shares of a circle are APART, SHARED and COLLAPSED. Exact."""
-    found = np.zeros(3)
+    lengths = np.zeros(3)
     pieces = arcs(W, b, radius)
     for arc in pieces:
         seen = directions(W[arc.on], WEIGHT_TOLERANCE * size(W))
@@ -103,11 +103,11 @@ def shares(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Floa
             mirrored = sum(
                 _overlap(arc, 2 * angle - other.start - other.length, other.length) for other in same
             )
-            found[SHARED] += mirrored
-            found[APART] += arc.length - mirrored
+            lengths[SHARED] += mirrored
+            lengths[APART] += arc.length - mirrored
         else:
-            found[APART if len(seen) else COLLAPSED] += arc.length
-    return found / (2 * np.pi)
+            lengths[APART if len(seen) else COLLAPSED] += arc.length
+    return lengths / (2 * np.pi)
 
 
 def pattern_entropy(on: Bool[Array, "N m"]) -> tuple[int, float]:

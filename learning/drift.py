@@ -42,7 +42,7 @@ def drifting(
     wanted = window + (steps - 1) * (kind == "places")
     if not 0 < letters <= window or len(tokens) < wanted:
         raise ValueError(f"{letters} letters in a window of {window} need {wanted} tokens: got {len(tokens)}")
-    small, found = replace(shape, layers=max(layers - 1, 1)), []
+    small, windows_read = replace(shape, layers=max(layers - 1, 1)), []
     for t in range(1 if kind == "kept" else steps):
         own, last = weights, t + window
         if kind != "places":
@@ -50,8 +50,8 @@ def drifting(
         blocks = read(small, own, tokens[t:last]).blocks
         streams = np.stack([*(block.stream for block in blocks), blocks[-1].out])
         here = window - letters - t
-        found.append(streams[:layers, here : here + letters])
-    every = np.stack(found, axis=1)
+        windows_read.append(streams[:layers, here : here + letters])
+    every = np.stack(windows_read, axis=1)
     return np.repeat(every, steps, axis=1) if kind == "kept" else every
 
 
@@ -111,12 +111,12 @@ def written(
     The loss is that of the tokens that it draws, each when it is drawn.
     """
     rng, window, text = np.random.default_rng(seed), len(tokens), list(tokens)
-    found = []
+    measures = []
     for _ in range(windows * window):
         reading = read(shape, weights, np.array(text[-window:]))
         guess = np.exp(reading.logits[-1] - reading.logits[-1].max())
         guess /= guess.sum()
         text.append(int(rng.choice(len(guess), p=guess)))
-        found.append([-np.log(guess[text[-1]]), (reading.blocks[-1].stream ** 2).sum(-1).mean()])
-    loss, size = np.array(found).reshape(windows, window, 2).mean(1).T
+        measures.append([-np.log(guess[text[-1]]), (reading.blocks[-1].stream ** 2).sum(-1).mean()])
+    loss, size = np.array(measures).reshape(windows, window, 2).mean(1).T
     return np.stack([loss, np.sqrt(size)])

@@ -76,16 +76,16 @@ def shuffled(
     read: what the heads read, the LayerNorm; q alone; qk: queries and keys alike; v: the values; concat: the
     heads' results side by side, before W_O; vo: the values, and back again before W_O.
     """
-    found, d = dict(weights), len(permutation)
+    moved, d = dict(weights), len(permutation)
     for name, part, back in PLACES[place]:
         weight, bias = (f"h.{layer}.{name}.{kind}" for kind in ("weight", "bias"))
         if part is None:  # Σ x[permutation[i]]·W[i]: the rows go the other way
-            found[weight] = found[weight][permutation if back else np.argsort(permutation)]
+            moved[weight] = moved[weight][permutation if back else np.argsort(permutation)]
             continue
-        columns = np.arange(found[weight].shape[-1])
+        columns = np.arange(moved[weight].shape[-1])
         columns[part * d : (part + 1) * d] = part * d + permutation
-        found[weight], found[bias] = found[weight][:, columns], found[bias][columns]
-    return found
+        moved[weight], moved[bias] = moved[weight][:, columns], moved[bias][columns]
+    return moved
 
 
 def harm(

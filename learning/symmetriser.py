@@ -102,7 +102,7 @@ def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> lis
     xp, (n, d) = namespace(x), x.shape
     batch = parts["inner.bias"].shape[:-3]
     at = xp.broadcast_to(_apart(x, block), (*batch, block.heads, n, block.own))
-    said, found = 0 * at[..., :1] + xp.zeros((block.messages,), dtype=x.dtype), [x]
+    said, states = 0 * at[..., :1] + xp.zeros((block.messages,), dtype=x.dtype), [x]
     for k in range(iterations):
         inner, outer = (_layer(parts, name, min(k, block.rounds - 1)) for name in ("inner", "outer"))
         seen = [at] if block.adds else _view(at)
@@ -111,8 +111,8 @@ def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> lis
         out = hidden @ outer[0] + outer[1]
         at = at + out[..., : block.own] if block.adds else out[..., 1:2] * (at - out[..., :1])
         said = out[..., block.own if block.adds else 2 :]
-        found.append(xp.reshape(xp.moveaxis(at, -3, -2), (*batch, n, d)))
-    return found
+        states.append(xp.reshape(xp.moveaxis(at, -3, -2), (*batch, n, d)))
+    return states
 
 
 def errors(x: Array, y: Array) -> Array:

@@ -23,10 +23,10 @@ def learned(
     """
     rng, last = np.random.default_rng(0), checkpoints[-1]
     parts = {name: torch.from_numpy(part).requires_grad_() for name, part in initial(block, seeds).items()}
-    adam, found = torch.optim.Adam(parts.values()), []
+    adam, checkpoint_parts = torch.optim.Adam(parts.values()), []
     for step in range(last + 1):
         if step in checkpoints:
-            found.append({name: part.detach().numpy().copy() for name, part in parts.items()})
+            checkpoint_parts.append({name: part.detach().numpy().copy() for name, part in parts.items()})
         x = torch.from_numpy(draw(BATCH, rng).astype(np.float32))
         off = iterates(block, parts, x, iterations)[-1] - layer_norm(x, eps=0.0)
         adam.zero_grad()
@@ -34,7 +34,7 @@ def learned(
         _cut([part.grad for part in parts.values() if part.grad is not None])
         adam.param_groups[0]["lr"] = RATE * (1 - step / (last + 1))
         adam.step()
-    return {name: np.stack([each[name] for each in found]) for name in parts}
+    return {name: np.stack([each[name] for each in checkpoint_parts]) for name in parts}
 
 
 def _cut(slopes: Sequence[torch.Tensor]) -> None:

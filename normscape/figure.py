@@ -97,19 +97,19 @@ class Figure(anywidget.AnyWidget):
         self.scene: Scene = find(slug)
         self.known: tuple[Choices, Recipe] | None = None
         shown = {} if controls is None else {"controls": ",".join(controls) or "0"}
-        found = self._read(_texts(state) | shown | {"theme": theme})
+        opening = self._read(_texts(state) | shown | {"theme": theme})
         self.set_trait("slug", slug)
-        self._make(found.choices)
+        self._make(opening.choices)
         super().__init__(
             _version=version(),
             _library=library().model_id,
             _picture=f"normscape-{uuid4().hex[:12]}",
-            _element=_packed(_element(found)),
-            choices=dict(found.choices),
-            params=dict(found.params),
-            progress=found.progress,
-            follow=found.follow,
-            camera=_camera(found),
+            _element=_packed(_element(opening)),
+            choices=dict(opening.choices),
+            params=dict(opening.params),
+            progress=opening.progress,
+            follow=opening.follow,
+            camera=_camera(opening),
             theme=theme,
             controls=controls,
         )

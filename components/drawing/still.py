@@ -93,10 +93,10 @@ def _counts(
     zoom: float,
 ) -> str:
     """Beside each place that many points share, how many, where no other letters stand."""
-    found = crowds_of(view, drawn[0].at) if drawn else []
-    if not found:
+    crowds = crowds_of(view, drawn[0].at) if drawn else []
+    if not crowds:
         return ""
-    flat, _ = project(view, np.array([place for place, _, _ in found]), camera or view.camera, size)
+    flat, _ = project(view, np.array([place for place, _, _ in crowds]), camera or view.camera, size)
     taken = [
         (x, y, max(MAX_LABEL_PX, CHARACTER_WIDTH_EM * MAX_LABEL_PX * len(label)))
         for each in drawn
@@ -104,7 +104,7 @@ def _counts(
         for (x, y), label in zip(each.flat, recipe.cloud(each.mark.cloud).labels or (), strict=True)
     ]
     texts = []
-    for (x, y), (_, count, _) in zip(zoom * flat, found, strict=True):
+    for (x, y), (_, count, _) in zip(zoom * flat, crowds, strict=True):
         at, wide = (
             (x + COUNT_OFFSET_PX, y - COUNT_OFFSET_PX),
             CHARACTER_WIDTH_EM * COUNT_LABEL_PX * (len(str(count)) + 1),
@@ -336,7 +336,7 @@ def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str
     mark, flat, away = drawn.mark, drawn.flat, drawn.depth
     chosen = np.flatnonzero(~np.isnan(flat[:, 0]))  # gaps are points that are not shown now
     chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), most)).astype(int))]
-    for wall in (each for each in others if each.solid):
+    for wall in (placed for placed in others if placed.solid):
         front = wall.front
         chosen = chosen[~behind(flat[chosen], away[chosen], wall.flat[front], wall.depth[front])]
     chosen = chosen[np.argsort(-away[chosen], kind="stable")]
@@ -346,8 +346,8 @@ def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str
     sizes = depth.size(away[chosen] / drawn.middle) if drawn.deep else np.ones(len(chosen))
     square, radii = mark.glyph == "square", mark.size * 0.55 * sizes
     radii = radii if square else np.round(radii, 1)
-    each = zip(flat[chosen].tolist(), radii.tolist(), own, strict=True)
-    dots = [dot(at, radius, square, paint) for at, radius, paint in each]
+    placed = zip(flat[chosen].tolist(), radii.tolist(), own, strict=True)
+    dots = [dot(at, radius, square, paint) for at, radius, paint in placed]
     paint = f'fill="none" stroke="{color}" stroke-width="1.5"' if ring else f'fill="{color}"'
     if drawn.deep and not ring:
         width = 2 * depth.halo(mark.size * 0.55)

@@ -47,11 +47,11 @@ def chapters() -> tuple[Chapter, ...]:
 
 
 def read(text: str, known: dict[str, Scene]) -> tuple[Chapter, ...]:
-    told = [
+    drafts = [
         (title, COURSE_LINE.sub("", body).strip(), COURSE_LINE.findall(body))
         for title, body in parts(text, "##")[1]
     ]
-    named = [slug for _, _, lines in told for slug, _ in lines]
+    named = [slug for _, _, lines in drafts for slug, _ in lines]
     for slug in named:
         if slug not in known or named.count(slug) > 1:
             raise ValueError(
@@ -66,7 +66,7 @@ def read(text: str, known: dict[str, Scene]) -> tuple[Chapter, ...]:
                 Step(known[slug], number, k, line(bridge)) for k, (slug, bridge) in enumerate(lines, start=1)
             ),
         )
-        for number, (title, about, lines) in enumerate(told, start=1)
+        for number, (title, about, lines) in enumerate(drafts, start=1)
     ]
     return tuple(chapter for chapter in found if chapter.steps)
 

@@ -45,15 +45,15 @@ class Follow:
             return '{"away": true}'
 
     def _told(self, ticket: str, seen: int, stop: bool, look: dict[str, str] | None) -> str:
-        found = self.line.glance(ticket)
-        if ticket in found.line:  # any other is no reason to start one
+        standing = self.line.glance(ticket)
+        if ticket in standing.line:  # any other is no reason to start one
             self.workers.ready()
         if look is not None:
             self.line.look(ticket, look)
         if stop:
             self.line.stop(ticket)
-        news = self.line.ask(ticket, seen, found)
-        outcome = self.line.outcome(ticket, found) if self.trust.sure(HEARTBEAT_GRACE_SECONDS) else None
+        news = self.line.ask(ticket, seen, standing)
+        outcome = self.line.outcome(ticket, standing) if self.trust.sure(HEARTBEAT_GRACE_SECONDS) else None
         if news and news.startswith('{"ahead"'):
             with suppress(store.Away):  # until the next question
                 self.workers.call()

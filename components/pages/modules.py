@@ -45,29 +45,29 @@ def asset(name: str) -> str:
 
 def modules(entry: str) -> dict[str, str]:
     """Name → text of a module of assets/ and of all that it imports."""
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
     wanted = [entry]
     while wanted:
         name = wanted.pop()
-        if name not in found:
-            found[name] = asset(f"{name}.mjs")
-            wanted += [beside(name, other) for other in MODULE.findall(found[name])]
-    return found
+        if name not in sources:
+            sources[name] = asset(f"{name}.mjs")
+            wanted += [beside(name, other) for other in MODULE.findall(sources[name])]
+    return sources
 
 
 def ordered(entry: str) -> dict[str, str]:
     """The same without those that only types name, each after all that it imports: they form no ring."""
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
 
     def visit(name: str) -> None:
-        if name not in found:
+        if name not in sources:
             text = asset(f"{name}.mjs")
             for other in IMPORT.findall(text):
                 visit(beside(name, other))
-            found[name] = text
+            sources[name] = text
 
     visit(entry)
-    return found
+    return sources
 
 
 @cache

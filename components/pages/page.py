@@ -112,17 +112,17 @@ def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.D
 
 def _letters(recipe: Recipe) -> list[html.Div]:
     """Texts whose letters are points, as they will stand: what is marked in them comes with the player."""
-    found = []
-    for readout in (each for each in recipe.readouts if isinstance(each, Letters)):
+    lists = []
+    for readout in (letters for letters in recipe.readouts if isinstance(letters, Letters)):
         labels = next(cloud.labels for cloud in recipe.clouds if cloud.name == readout.cloud) or ()
         kinds = [None if label.strip() else "blank" for label in labels]
-        each = [
+        letters = [
             html.Span(label, role="option", className=kind, **attributes(aria_label=kind))
             for label, kind in zip(labels, kinds, strict=True)
         ]
-        text = html.Div(each, className="text-of", role="listbox", **attributes(aria_label=readout.label))
-        found.append(html.Div([text, html.Span(f"{readout.label}:", className="key")], className="letters"))
-    return found
+        text = html.Div(letters, className="text-of", role="listbox", **attributes(aria_label=readout.label))
+        lists.append(html.Div([text, html.Span(f"{readout.label}:", className="key")], className="letters"))
+    return lists
 
 
 def _scrubber(recipe: Recipe | None) -> html.Div:

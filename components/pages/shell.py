@@ -103,10 +103,15 @@ def preview(title: str, lead: str, *, url: str = "", image: str = "") -> list[An
 
     image: a PNG of components/drawing/preview.py.
     """
-    told = {"og:title": title, "og:description": lead, "og:type": "website", "og:site_name": "Normscape"}
-    told |= {"og:url": url} if url else {}
+    properties = {
+        "og:title": title,
+        "og:description": lead,
+        "og:type": "website",
+        "og:site_name": "Normscape",
+    }
+    properties |= {"og:url": url} if url else {}
     if image:
-        told |= {
+        properties |= {
             "og:image": image,
             "og:image:type": "image/png",
             "og:image:width": str(PREVIEW_WIDTH),
@@ -115,7 +120,7 @@ def preview(title: str, lead: str, *, url: str = "", image: str = "") -> list[An
         }
     named = {"twitter:card": "summary_large_image" if image else "summary"}
     return [
-        *(element("meta", {"property": name, "content": text}) for name, text in told.items()),
+        *(element("meta", {"property": name, "content": text}) for name, text in properties.items()),
         *(element("meta", {"name": name, "content": text}) for name, text in named.items()),
     ]
 

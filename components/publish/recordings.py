@@ -69,14 +69,14 @@ def _told(line: str) -> None:
 
 
 def _report(asked: argparse.Namespace) -> None:
-    found = opened(asked.file)
-    rows = found.rows if isinstance(found, Digest) else _rows(found)
+    recording = opened(asked.file)
+    rows = recording.rows if isinstance(recording, Digest) else _rows(recording)
     if asked.json:
-        print(to_json(found.name, rows, found.skipped), end="")
+        print(to_json(recording.name, rows, recording.skipped), end="")
     elif asked.csv:
         print(to_csv(rows), end="")
     else:
-        print(text(found.name, rows, found.skipped))
+        print(text(recording.name, rows, recording.skipped))
 
 
 def _model(asked: argparse.Namespace, serve: Callable[..., None]) -> None:

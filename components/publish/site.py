@@ -162,17 +162,17 @@ def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, A
     nothing to type or to compute.
     """
     out = []
-    for told, choice in zip(scene.json()["choices"], scene.choices, strict=True):
+    for fields, choice in zip(scene.json()["choices"], scene.choices, strict=True):
         there = {str(chosen[choice.name]) for chosen in made}
         if isinstance(choice, Whole):
             numbers = sorted({*values(choice), made[0][choice.name]})
             out.append(
-                told | {"kind": "one", "options": {str(n): str(n) for n in numbers if str(n) in there}}
+                fields | {"kind": "one", "options": {str(n): str(n) for n in numbers if str(n) in there}}
             )
         elif isinstance(choice, Choice):
-            out.append(told | {"options": {v: label for v, label in choice.options.items() if v in there}})
+            out.append(fields | {"options": {v: label for v, label in choice.options.items() if v in there}})
         elif isinstance(choice, Several):
-            out.append(told)
+            out.append(fields)
     return out
 
 

@@ -62,14 +62,14 @@ def around(steps: Sequence[Step], *, before: float = 0.0) -> list[Part]:
     It goes with them to the ellipsoid; `before` they come it is seen so well.
     """
     show = hyperplane_basis(4)
-    found = axes(rows(show), [f"x{s}" for s in "₁₂₃₄"], -1.6, 1.6, 1.75, opacity=0.4)
+    parts = axes(rows(show), [f"x{s}" for s in "₁₂₃₄"], -1.6, 1.6, 1.75, opacity=0.4)
     arrival = next((k for k, step in enumerate(steps, 1) if isinstance(step, Normalize)), 0)
     if arrival:
         own = (*rest(4, arrival), *steps[arrival:])
         mesh = [before, max(before, 0.05), 0.12, 0.12, 0.12]
         net = [2 * m for m in mesh]
-        found += globe(rows(show), 2 * show, "the sphere of radius 2", mesh=mesh, net=net, steps=own)
-    return found
+        parts += globe(rows(show), 2 * show, "the sphere of radius 2", mesh=mesh, net=net, steps=own)
+    return parts
 
 
 def linear(own: Own, name: str, part: slice = slice(None), by: float = 1.0) -> Affine:

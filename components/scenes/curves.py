@@ -160,20 +160,20 @@ def _now(film: Film, values: np.ndarray, low: float, high: float, name: str) -> 
 # --- drops and folds
 
 
-def spans(found: Sequence[Event]) -> str:
-    return "; ".join(f"{e.start:,.0f} … {e.end:,.0f}" for e in found) or "none"
+def spans(events: Sequence[Event]) -> str:
+    return "; ".join(f"{e.start:,.0f} … {e.end:,.0f}" for e in events) or "none"
 
 
 def folds(film: Film, seed: int) -> str:
     """Each drop, and the fold that snaps in it."""
-    middle, told = MIDDLES[film.network.middle], []
+    middle, lines = MIDDLES[film.network.middle], []
     for event in drops(film.steps, film.loss[seed]):
         fold, words = during(film, seed, event), ""
         if fold and len(fold.points):
             points = f"{len(fold.points)} point{'s' * (len(fold.points) > 1)}"
             words = f", with {points} turning by over {SIDE_CHANGE_DEGREES:.0f}° at {middle} {fold.layer}"
-        told.append(spans([event]) + words)
-    return "; ".join(told) or "none"
+        lines.append(spans([event]) + words)
+    return "; ".join(lines) or "none"
 
 
 def during(film: Film, seed: int, event: Event) -> Swing | None:

@@ -195,7 +195,7 @@ def facts(film: Film, seed: int) -> Facts | None:
         return None
     to, solved = film.steps_to(0.99), int(film.solved().sum())
     median = f"{np.nanmedian(to):,.0f}" if solved else "none"
-    told = [
+    lines = [
         ("seeds that solve it (accuracy ≥ 0.99)", f"{solved} of {film.seeds}"),
         ("median of the steps that these took", median),
         ("parameters of each network", f"{film.network.size}"),
@@ -203,7 +203,7 @@ def facts(film: Film, seed: int) -> Facts | None:
         (f"sudden drops of seed {seed}", folds(film, seed)),
     ]
     ended = [f"seed {k} {word}" for k, word in enumerate(film.ended) if word]
-    return Facts("The run", ("", ""), [*told, *([("ended early", "; ".join(ended))] if ended else [])])
+    return Facts("The run", ("", ""), [*lines, *([("ended early", "; ".join(ended))] if ended else [])])
 
 
 def assembled(film: Film, seed: int, sheet: Part, decision: Seen, curve: str) -> Recipe:

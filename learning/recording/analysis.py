@@ -132,21 +132,25 @@ def row(norm: Norm) -> Row:
     sigma = np.sqrt(variance.mean(axis=-1))
     small = _over(norm.eps, variance + norm.eps).max(axis=-1)
     turn = np.degrees(angles(norm.output(norm.x, centres=True), norm.output(norm.x, centres=False)))
-    found: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "path": norm.path,
         "kind": NORM_KINDS[norm.kind],
         "d": norm.d,
         "vectors": len(norm.x),
     }
-    found |= _quantiles("share", share, {"": 50, "_high": 95})
-    found |= _quantiles("sigma", sigma, {"": 50, "_low": 25, "_high": 75})
-    found |= _quantiles("size", size, {"": 50, "_low": 25, "_high": 75})
-    found |= {"rank": effective_rank(centred.reshape(len(norm.x), -1)), **gains(norm), "eps": float(norm.eps)}
-    found |= {
+    columns |= _quantiles("share", share, {"": 50, "_high": 95})
+    columns |= _quantiles("sigma", sigma, {"": 50, "_low": 25, "_high": 75})
+    columns |= _quantiles("size", size, {"": 50, "_low": 25, "_high": 75})
+    columns |= {
+        "rank": effective_rank(centred.reshape(len(norm.x), -1)),
+        **gains(norm),
+        "eps": float(norm.eps),
+    }
+    columns |= {
         f"eps_{name}": value for name, value in _quantiles("", small, {"share": 50, "high": 95}).items()
     }
-    found |= _quantiles("turn", turn, {"": 50, "_high": 95}) | keys(norm) | {"folds": FOLDS[norm.linear]}
-    return {column.name: found[column.name] for column in COLUMNS}
+    columns |= _quantiles("turn", turn, {"": 50, "_high": 95}) | keys(norm) | {"folds": FOLDS[norm.linear]}
+    return {column.name: columns[column.name] for column in COLUMNS}
 
 
 def effective_rank(x: Float[Array, "n d"]) -> float:

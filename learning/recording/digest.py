@@ -89,24 +89,24 @@ def _finite(norm: Reduced, row: Row) -> bool:
 
 def reduced(norm: Norm) -> Reduced:
     """A norm in the coordinates in which it is shown."""
-    each = norm.d // norm.groups
-    x, gamma, beta = (part.astype(np.float64)[..., :each] for part in (norm.x, norm.gamma, norm.beta))
+    width = norm.d // norm.groups
+    x, gamma, beta = (part.astype(np.float64)[..., :width] for part in (norm.x, norm.gamma, norm.beta))
     normal = layer_norm if norm.centres else rms_norm
-    up = np.full(each, 1 / sqrt(each))
+    up = np.full(width, 1 / sqrt(width))
     directions = np.vstack([widest(normal(x, eps=norm.eps), up), up])
     basis = _orthonormal(np.vstack([directions, gamma * directions]))
     inside = x @ basis.T
     beside = np.linalg.norm(x - inside @ basis, axis=-1)
     gain = np.pad((gamma * directions) @ basis.T, ((0, 0), (0, 1)))
     points, shift = np.column_stack([inside, beside]).astype(np.float32), directions @ beta
-    if each == 2:  # there is no b
+    if width == 2:  # there is no b
         points, gain, shift = (
             np.insert(points, 1, 0, axis=1),
             np.insert(gain, 1, 0, axis=1),
             np.insert(shift, 1, 0),
         )
         gain = np.insert(gain, 1, 0, axis=0)
-    return Reduced(norm.kind, each, float(norm.eps), points, gain, shift, norm.position, norm.token)
+    return Reduced(norm.kind, width, float(norm.eps), points, gain, shift, norm.position, norm.token)
 
 
 def widest(u: Float[Array, "n d"], up: Float[Array, "d"]) -> Float[Array, "k d"]:

@@ -118,13 +118,13 @@ def _candidates(path: str, module: Any, d: int, like: Any) -> list[Norm]:
     groups = int(getattr(module, "num_groups", 1))
     kinds = ["group_norm"] if groups > 1 else ["layer_norm", "rms_norm"]
     possible, nothing = _eps(module, _parameter(module, "weight", like)), np.zeros(1, dtype=np.int64)
-    found = []
+    candidates = []
     for gamma in (own, 1 + own):
         for kind, eps in product(kinds, possible):
             arrays = (gamma, beta, np.zeros((1, d)), nothing, nothing, nothing)
             try:
                 parts: Any = dict(zip(PARTS, arrays, strict=True))
-                found.append(Norm(path=path, kind=kind, eps=eps, groups=groups, seen=1, **parts))
+                candidates.append(Norm(path=path, kind=kind, eps=eps, groups=groups, seen=1, **parts))
             except FileError as problem:
                 raise NotKnown(str(problem)) from None
-    return found
+    return candidates

@@ -173,7 +173,7 @@ class Recorder:
 
         return hook
 
-    def _norm(self, path: str, found: Known) -> Callable[..., None]:
+    def _norm(self, path: str, recognised: Known) -> Callable[..., None]:
         def hook(module: Any, args: Any, kwargs: Any, output: Any) -> None:
             if path in self.skipped:
                 return
@@ -181,56 +181,56 @@ class Recorder:
                 x: Any = next((each for each in (*args, *kwargs.values()) if hasattr(each, "detach")), None)
                 if getattr(x, "is_nested", False):  # sequences of their own lengths, without padding
                     for one, made in zip(x.unbind(), output.unbind(), strict=True):
-                        self._take(path, found, one, made)
+                        self._take(path, recognised, one, made)
                 else:
-                    self._take(path, found, x, output)
+                    self._take(path, recognised, x, output)
             except NotKnown as reason:
                 self.skipped[path] = str(reason)
 
         return hook
 
-    def _take(self, path: str, found: Known, x: Any, output: Any) -> None:
+    def _take(self, path: str, recognised: Known, x: Any, output: Any) -> None:
         """Keep some of the vectors of one call. Raises NotKnown where the norm was given other things."""
-        d, axes = found.norm.d, len(found.axes)
-        if x is not None and found.norm.kind == "group_norm" and x.ndim > 2:
+        d, axes = recognised.norm.d, len(recognised.axes)
+        if x is not None and recognised.norm.kind == "group_norm" and x.ndim > 2:
             raise NotKnown("it normalises over positions too, not over features alone")
-        if x is None or tuple(x.shape[-axes:]) != found.axes:
+        if x is None or tuple(x.shape[-axes:]) != recognised.axes:
             raise NotKnown("it was called with something else than vectors")
         lead, vectors = tuple(x.shape[:-axes]) or (1,), x.detach().reshape(-1, d)
         if self.linear.get(path) is None:
             self.linear[path] = linear(x)
         first = path not in self.samples and len(vectors)
-        if first and not agrees(found.norm, numbers(vectors[:FIRST]), output.reshape(-1, d)[:FIRST]):
+        if first and not agrees(recognised.norm, numbers(vectors[:FIRST]), output.reshape(-1, d)[:FIRST]):
             raise NotKnown("it does more than its norm when it is called")
         if not self.keeps:
             return
         sample = self.samples.setdefault(path, Sample(self.vectors, d, self.seed))
-        told = {name: each for name, each in self._told_of(path, lead).items() if each is not None}
-        rows = np.flatnonzero(told["real"]) if "real" in told else np.arange(len(vectors))
+        about = {name: each for name, each in self._told_of(path, lead).items() if each is not None}
+        rows = np.flatnonzero(about["real"]) if "real" in about else np.arange(len(vectors))
         new, places = sample.choose(len(rows))
         chosen = rows[new]
         # only what stays leaves the device
         sample.x[places] = vectors[chosen].cpu().float().numpy()
-        sample.about[places, 0] = told["position"][chosen]
-        sample.about[places, 1] = told["token"][chosen] if "token" in told else -1
+        sample.about[places, 0] = about["position"][chosen]
+        sample.about[places, 1] = about["token"][chosen] if "token" in about else -1
 
     def _told_of(self, path: str, lead: tuple[int, ...]) -> Mapping[str, Array | None]:
         """Of each vector whether it is `real`, no padding; its `token`; and its `position`, as the nearest
         modules around were told."""
-        found: dict[str, Any] = {"real": None, "token": None}
+        parts: dict[str, Any] = {"real": None, "token": None}
         axis, n = min(1, len(lead) - 1), lead[min(1, len(lead) - 1)]
         for ancestor in _above(path):
             around = self.around.get(ancestor, {})
             for name, given in around.items():
                 part, at = "token" if name == TOKENS else "real", _axis(given, lead)
-                if at is not None and found[part] is None:
+                if at is not None and parts[part] is None:
                     axis, n = at, lead[at] if at else given.shape[1]
                     spread = _spread(given.detach().cpu().numpy()[:, -n:], lead, at)
-                    found[part] = spread if part == "token" else (spread != 0) ^ (not MASKS[name])
+                    parts[part] = spread if part == "token" else (spread != 0) ^ (not MASKS[name])
             if _axis(around.get(TOKENS), lead) is not None and len(around) > 1:
                 break  # it reads these tokens and takes a mask: one of those around it is of something else
         position = np.arange(lead[axis]) % n if axis == 0 else _spread(np.arange(n)[None, :], lead, axis)
-        return {**found, "position": position}
+        return {**parts, "position": position}
 
     @property
     def recording(self) -> Recording:

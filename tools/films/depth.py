@@ -31,14 +31,15 @@ def depth() -> None:
             for k in range(BLOCKS)
         ]
         x = torch.tensor(np.stack([x for _, x in draws]), requires_grad=True)
-        found = streams(kind, blocks, x, gain)
+        at_depths = streams(kind, blocks, x, gain)
         end = torch.tensor(np.random.default_rng(DRAWS).standard_normal(tuple(x.shape)))
-        sizes = rms(found)
+        sizes = rms(at_depths)
         gradients = [
-            rms(torch.autograd.grad(found[last], found[: last + 1], end, retain_graph=True)) / rms([end])
+            rms(torch.autograd.grad(at_depths[last], at_depths[: last + 1], end, retain_graph=True))
+            / rms([end])
             for last in range(1, BLOCKS + 1)
         ]
-        cosines = [torch.cosine_similarity(a.detach(), b.detach(), dim=-1) for a, b in pairwise(found)]
+        cosines = [torch.cosine_similarity(a.detach(), b.detach(), dim=-1) for a, b in pairwise(at_depths)]
         turns = np.degrees(np.arccos(torch.stack(cosines).numpy().clip(-1, 1))).mean(-1)
         rows.append(
             {"width": width, "kind": kind, "gain": gain, "size": medians(sizes), "turn": medians(turns)}

@@ -44,23 +44,23 @@ def stage_zooms(
     views share their scales.
     """
     stages = range(len(shown.recipe.stages))
-    found = [
+    view_zooms = [
         [_stage_zoom(ViewExtent(shown, view), view, k, nearer=view.name in framed) for k in stages]
         for view in views
     ]
-    if not any(zoom for zooms in found for zoom in zooms):
+    if not any(zoom for zooms in view_zooms for zoom in zooms):
         return [()] * len(views)
-    scales = [max((zoom[0] if zoom else 1.0) for zoom in at) for at in zip(*found, strict=True)]
+    scales = [max((zoom[0] if zoom else 1.0) for zoom in at) for at in zip(*view_zooms, strict=True)]
     still = np.zeros(views[0].dims)
     return [
         tuple(_row(scale, zoom[1] if zoom else still) for scale, zoom in zip(scales, zooms, strict=True))
-        for zooms in found
+        for zooms in view_zooms
     ]
 
 
 def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
     """For each slider whose ends move points out of a view, how the axes follow there."""
-    extent, recipe, found, identity = ViewExtent(shown, view), shown.recipe, [], identity_zoom(view.dims)
+    extent, recipe, widenings, identity = ViewExtent(shown, view), shown.recipe, [], identity_zoom(view.dims)
     usual = view.zooms or [identity] * len(recipe.stages)
 
     def zoom(params: Params, stage: int, row: Sequence[float]) -> ZoomRow:
@@ -76,8 +76,8 @@ def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
         if any(row != identity for rows in zooms_at.values() for row in rows):
             zooms_at[p.value] = [identity] * len(usual)
             log = p.scale == "log" and p.min > 0
-            found.append(Wider(p.name, log, *zip(*sorted(zooms_at.items()), strict=True)))
-    return tuple(found)
+            widenings.append(Wider(p.name, log, *zip(*sorted(zooms_at.items()), strict=True)))
+    return tuple(widenings)
 
 
 def slider_ends(p: Parameter) -> list[float]:

@@ -142,7 +142,7 @@ def space_view(own: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
     back = (Affine(np.eye(d), -beta), Affine(np.diag(1 / gamma)), *rest(d, LAST - 2))
     put = Affine(np.diag(gamma), beta)
     flat = clouds.turned(clouds.disc_mesh(), 0.8 * reach * frame(d)[:2])
-    found: list[Part] = [
+    parts: list[Part] = [
         *mean_line(show, d, 0.85 * reach, 0.92 * reach, size=2.5),
         draw("hyperplane", Mesh, "hyperplane", show, flat, "the hyperplane Σx = 0", opacity=0.12, guide=True),
     ]
@@ -150,10 +150,10 @@ def space_view(own: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
     title = "where tokens are read"
     if d == 3:
         ring = clouds.circle(96, *u, radius=sqrt(d))
-        found.append(draw("surface", Line, "sphere", show, ring, title, size=5, **moves))
+        parts.append(draw("surface", Line, "sphere", show, ring, title, size=5, **moves))
     else:
-        found += globe(show, sqrt(d) * u, title, mesh=0.12, net=0.3, **moves)
-    around, guides = split(*found)
+        parts += globe(show, sqrt(d) * u, title, mesh=0.12, net=0.3, **moves)
+    around, guides = split(*parts)
     layers: tuple[Mark, ...] = (
         *guides,
         Trail("stream", "trail", show, size=1.5, opacity=0.7),
@@ -188,16 +188,16 @@ def facts(shape: Shape, weights: Own) -> Facts:
     steps = [(shifts, None), (gains, None), (centred, None), (centred, absorb.rms)]
     tokens = shape.tokens(TEXT)
 
-    def far(found: Own, norm: Callable[..., Array] | None, kind: type) -> str:
+    def far(changed: Own, norm: Callable[..., Array] | None, kind: type) -> str:
         want, got = (
             read(shape, {name: w.astype(kind) for name, w in each.items()}, tokens, norm=own).logits
-            for each, own in ((weights, None), (found, norm))
+            for each, own in ((weights, None), (changed, norm))
         )
         return f"{np.abs(got - want).max():.0e}"
 
     lines = [
-        [name, far(found, norm, np.float64), far(found, norm, np.float32)]
-        for name, (found, norm) in zip(STAGES[1:], steps, strict=True)
+        [name, far(changed, norm, np.float64), far(changed, norm, np.float32)]
+        for name, (changed, norm) in zip(STAGES[1:], steps, strict=True)
     ]
     title = "All four layers of the trained model: its logits differ from what they were by"
     return Facts(title, ("", "in double precision", "in single"), lines)

@@ -312,13 +312,13 @@ def size(stream: Cloud, branch: Cloud) -> float:
 
 def surroundings(block: BlockClouds, reach: float) -> list[Part]:
     """The axes, and for each LayerNorm the sphere that the tokens land on, which goes to its ellipsoid."""
-    found = axes(rows(SHOW), [f"x{s}" for s in "₁₂₃₄"], -0.6 * reach, 0.6 * reach, 0.66 * reach, opacity=0.35)
+    parts = axes(rows(SHOW), [f"x{s}" for s in "₁₂₃₄"], -0.6 * reach, 0.6 * reach, 0.66 * reach, opacity=0.35)
     for name, arrival, gain in (("ln_1", ROUND, GAIN), ("ln_2", NORM, NORM)):
         (last,) = layer_norm(block.own, name)[2:]
         mesh = [0.12 if arrival <= k <= gain + (gain > arrival) else 0.0 for k in range(LAST + 1)]
         moves = (*rest(D, gain - 1), last)
         title = "where LayerNorm puts them" if name == "ln_1" else ""
-        found += globe(
+        parts += globe(
             rows(SHOW),
             sqrt(D) * SHOW,
             title,
@@ -327,7 +327,7 @@ def surroundings(block: BlockClouds, reach: float) -> list[Part]:
             steps=moves,
             names=(f"{name} sphere", f"{name} net"),
         )
-    return found
+    return parts
 
 
 def matrix_view(block: BlockClouds, names: Sequence[str]) -> tuple[View, tuple[Cloud, ...]]:

@@ -163,7 +163,7 @@ def space_view(kind: str, count: int, reach: float) -> tuple[View, tuple[Cloud, 
 
 
 def curve_view(
-    what: str, title: str, found: Sequence[Found], kind: str, count: int, side: tuple[str, float, float]
+    what: str, title: str, runs: Sequence[Found], kind: str, count: int, side: tuple[str, float, float]
 ) -> tuple[View, tuple[Cloud, ...]]:
     """The medians by depth of all norms, the chosen one thick, with a mark where the progress is."""
     start = 1 if what == "turn" else 0  # a turn is a block's; sizes and gradients stand before and after it
@@ -174,7 +174,7 @@ def curve_view(
     layers: list[Mark] = []
     for name, (role, dash) in LOOKS.items():
         own = name == kind
-        show = curve(what, [row for row in found if row["kind"] == name], count, start)
+        show = curve(what, [row for row in runs if row["kind"] == name], count, start)
         layers.append(Line(what, role, show, NORM_LABELS[name], size=5 if own else 2, dash=dash))
         if own:
             layers.append(Points(now.name, role, show, size=11))

@@ -34,17 +34,17 @@ SPREAD = 0.05  # in depths: so far apart stand the middle steps at one depth
 OUT = 1.18  # so far from the middle the numerals stand
 
 
-def build(choices: Choices, film: Film, found: Rows) -> Recipe:
+def build(choices: Choices, film: Film, accuracy_rows: Rows) -> Recipe:
     film = fewer(film)
     view, shown = sphere(film)
     what = choices["beside"]
-    beside, more = depths(found) if what == "depth" else curves(film, 0, what, shown=1)
+    beside, more = depths(accuracy_rows) if what == "depth" else curves(film, 0, what, shown=1)
     return Recipe(
         stages=("last Linear before", MIDDLES["u_eps"]),
         parameters=clock(film),
         clouds=(*shown, *more),
         views=(view, replace(beside, strip=True)),
-        facts=table(film, found),
+        facts=table(film, accuracy_rows),
         progress=1,
         clock="step",
     )
@@ -107,7 +107,7 @@ def depths(found: Rows) -> tuple[View, tuple[Cloud, ...]]:
     return graph("depths", "", layers, ("depth", 0.7, 4.3), ("test accuracy", 0.93, 1.0)), guides
 
 
-def table(film: Film, found: Rows) -> Facts:
+def table(film: Film, accuracy_rows: Rows) -> Facts:
     """Test accuracies with a last hidden layer of 32 neurons and of three, by depth."""
     rows_of = [
         [
@@ -115,7 +115,7 @@ def table(film: Film, found: Rows) -> Facts:
             *(f"{share:.1%}" for share in np.median(shares, -1)),
         ]
         for last in (32, 3)
-        for name, shares in accuracies(found, last).items()
+        for name, shares in accuracies(accuracy_rows, last).items()
     ]
     title = (
         "Unseen pictures read rightly, by depth (600 steps, the median of three starts); "

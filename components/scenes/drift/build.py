@@ -59,13 +59,13 @@ def text(data: bytes) -> str:
     return data.decode("utf-8")
 
 
-def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], found: Found, words: str) -> Recipe:
+def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], table: Found, words: str) -> Recipe:
     shape, weights = model
     slid = slide(choices, shape, weights, words)
     drawn, clouds = slid.clouds(shape)
     guides, scenery = split(*around(drawn, before=0.05))
     stops = np.arange(len(slid.stream), dtype=float)
-    below, curves = under(choices, slid, stops, found)
+    below, curves = under(choices, slid, stops, table)
     aside, plane = from_the_side(slid, stops)
     return Recipe(
         stages=(
@@ -96,7 +96,7 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], found: Fou
                 for k, label in enumerate(LABELS)
             ),
         ),
-        facts=facts(choices, found),
+        facts=facts(choices, table),
         clock="slide",
         follow=PHRASE.index("m"),
     )
@@ -148,7 +148,7 @@ class Slid:
         drawn = sphere_in_steps(self.gamma, self.beta, self.unit, **options)
         true = sphere_in_steps(self.gamma, self.beta, **options)
         names = list(PHRASE.replace(" ", "␣"))
-        each = {
+        drawings = {
             "letters": (self.stream / self.unit, drawn),
             "true": (self.stream, true),
             "ways": (self.numbers(), ()),
@@ -161,7 +161,7 @@ class Slid:
                 Pipeline((tracked(x),)),
                 list(PHRASE) if name == "ways" else names,
             )
-            for name, (x, steps) in each.items()
+            for name, (x, steps) in drawings.items()
         ]
 
 

@@ -96,7 +96,7 @@ def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[st
     gate = Gated("apart", 0, SPACES[norm]) if function == "relu" else None
     beside, view = around_circle(y, net, function, reach) if norm == "layer_norm" else mapped(y, gate)
     drawn, around = split(*guides(net, through, norm, reach))
-    told, more = readouts(choices, film)
+    numbers, more = readouts(choices, film)
     return Recipe(
         stages=("y", "W₁y + b", FUNCTIONS[function], f"{LARGER} · softmax(W₂h)" if film else "W₂h"),
         parameters=net.parameters,
@@ -107,7 +107,7 @@ def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[st
         ),
         formula=formula(function),
         table=Table("points", columns=("components",)),
-        readouts=told,
+        readouts=numbers,
         facts=of_trained(table, choices) if film else of_drawn(choices, y),
         progress=2,
         follow=FOLLOWED[norm],
@@ -277,22 +277,22 @@ def places(y: np.ndarray) -> np.ndarray:
 
 def readouts(choices: Choices, film: Film | None) -> tuple[tuple[Readout, ...], tuple[Cloud, ...]]:
     basis, function = SPACES[choices["norm"]], choices["function"]
-    found: list[Readout] = [
+    numbers: list[Readout] = [
         Zeros("Zeros a point", "points", 2),
         Patterns("Sign patterns of the points", "points", 1),
     ]
     if choices["norm"] == "layer_norm":
-        found.append(Pieces("Arcs between switches", "points", 0, basis, RADIUS))
+        numbers.append(Pieces("Arcs between switches", "points", 0, basis, RADIUS))
     if function == "relu":
-        found.append(Ranks("Points by the rank of their piece", "points", 0, basis))
+        numbers.append(Ranks("Points by the rank of their piece", "points", 0, basis))
         lost = {fate: TITLES[fate].capitalize() for fate in ("shared", "collapsed")}
-        found += [Count(title, "points", Gated(fate, 0, basis), 2) for fate, title in lost.items()]
+        numbers += [Count(title, "points", Gated(fate, 0, basis), 2) for fate, title in lost.items()]
     if film is None:
-        return (*found, Residual("Farthest that W₂ ends from y", "points", "y")), ()
+        return (*numbers, Residual("Farthest that W₂ ends from y", "points", "y")), ()
     track = Track(film.steps, 100 * film.accuracy[choices["seed"]][:, None])
     right = Affine(np.zeros((1, 1)), Entries(np.zeros(1), tracks={"step": track}))
-    found.append(Number("Points that it gets right", "right", Row((1,)), unit=" %", digits=0))
-    return tuple(found), (Cloud("right", np.zeros((1, 1)), place=Pipeline((right,))),)
+    numbers.append(Number("Points that it gets right", "right", Row((1,)), unit=" %", digits=0))
+    return tuple(numbers), (Cloud("right", np.zeros((1, 1)), place=Pipeline((right,))),)
 
 
 def formula(function: str) -> str:

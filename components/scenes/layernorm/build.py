@@ -121,7 +121,7 @@ def facts(points: np.ndarray) -> Facts:
 
 
 def parameters(d: int, centered: bool, spread: float, mean: float) -> tuple[Parameter, ...]:
-    each = list(enumerate(SUBSCRIPTS[:d], 1))
+    axes = list(enumerate(SUBSCRIPTS[:d], 1))
     about = "added to every component of every point"
     shift = Parameter("mean", "mean", mean, -2, 2, about=about)
     about = "times every point, before the mean is added"
@@ -129,11 +129,11 @@ def parameters(d: int, centered: bool, spread: float, mean: float) -> tuple[Para
     about = "keeps the division safe"
     eps = Parameter("eps", "ε", 1e-5, 1e-8, 10, scale="log", symbol="ε", about=about)
     gains = [
-        Parameter(f"gamma{i}", f"γ{s}", 1, -2, 2, symbol="γ", group="gain γ", vector=True) for i, s in each
+        Parameter(f"gamma{i}", f"γ{s}", 1, -2, 2, symbol="γ", group="gain γ", vector=True) for i, s in axes
     ]
     shifts = [
         Parameter(f"beta{i}", f"β{s}", 0, -1.5, 1.5, symbol="β", group="shift β", vector=True, folded=True)
-        for i, s in each
+        for i, s in axes
     ]
     return (shift, eps, *gains, *(shifts if centered else ()), size)
 
@@ -155,16 +155,16 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
     grown = surface[: arrival + 1]  # to the radius √d, and no further
     plane = (*rest(d, arrival + 1), *steps[arrival + 1 :])
     names, half, title = [f"x{s}" for s in SUBSCRIPTS[:d]], 0.5 * reach, FLAT[d]
-    found = axes(show, names, -half, half, 0.54 * reach, opacity=0.55)
+    parts = axes(show, names, -half, half, 0.54 * reach, opacity=0.55)
 
     if d < 4:
         fade, words = [1, 0.7, 0.3, 0.25, 0.2, 0.2] if centered else [0.5] * 4, "the line along 1"
-        found += mean_line(show, d, 0.76 * reach, 0.82 * reach, words, size=5, fade=fade)
+        parts += mean_line(show, d, 0.76 * reach, 0.82 * reach, words, size=5, fade=fade)
     if centered and d == 3:
         disc = clouds.turned(clouds.disc_mesh(), 0.7 * reach * u)
         rim = clouds.circle(96, *u, radius=0.7 * reach)
         faint, fade = [0.22, 0.3, 0.16, 0.12, 0.1, 0.08], [0.7, 0.8, 0.4, 0.3, 0.25, 0.2]
-        found += [
+        parts += [
             draw("hyperplane", Mesh, "hyperplane", show, disc, title, steps=plane, fade=faint, guide=True),
             draw(
                 "hyperplane edge", Line, "hyperplane", show, rim, steps=plane, size=2, fade=fade, guide=True
@@ -172,7 +172,7 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
         ]
     if centered and d == 2:
         line, fade = 0.95 * reach * np.vstack([-u, u]), [0.8, 1, 0.6, 0.5, 0.4, 0.3]
-        found += [
+        parts += [
             draw(
                 "hyperplane",
                 Line,
@@ -192,23 +192,23 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
     if d == 2:
         role, own, size = ("sphere", grown, 2) if centered else ("meeting", surface, 5)
         around = (show, clouds.circle(128, *np.eye(2)), "the circle")
-        found += [draw("circle", Line, role, *around, steps=own, size=size, fade=appear)]
+        parts += [draw("circle", Line, role, *around, steps=own, size=size, fade=appear)]
     elif d == 3 and centered:
         meeting = (show, clouds.circle(128, *u), "where sphere and plane meet, and what γ makes of it")
-        found += [draw("circle", Line, "meeting", *meeting, steps=surface, size=5, fade=appear)]
+        parts += [draw("circle", Line, "meeting", *meeting, steps=surface, size=5, fade=appear)]
     if d > 2:
         guide, radii = d == 3 and centered, np.eye(3) if d == 3 else u
         mesh = [0.04, 0.08, 0.16, 0.13, 0.05, 0.05] if guide else [0.05] * arrival + [0.16] * (later + 1)
         own, title = grown if guide else surface, "the sphere"
         if d == 4 and not centered:  # a 3-sphere: the picture has its shadow, whose ellipsoid no gain of U is
             mesh, own, title = [*mesh[:-1], 0.05], grown, "the shadow of the sphere"
-        found += globe(show, radii, title, mesh=mesh, net=[3 * m for m in mesh], steps=own)
+        parts += globe(show, radii, title, mesh=mesh, net=[3 * m for m in mesh], steps=own)
 
     frame, fade = (
         np.vstack([np.zeros(d), u if centered else np.eye(d)]),
         [*[0.0] * (arrival + 2), *[1.0] * (later - 1)],
     )
-    return [*found, draw("frame", SemiAxes, "ellipsoid", show, frame, "semi-axes", steps=surface, fade=fade)]
+    return [*parts, draw("frame", SemiAxes, "ellipsoid", show, frame, "semi-axes", steps=surface, fade=fade)]
 
 
 def hand(d: int, points: np.ndarray, last: int, spread: float) -> tuple[Mark, ...]:

@@ -164,7 +164,7 @@ def surroundings(norm: Reduced, drawn: Sequence[Step], reach: float) -> list[Par
     show, up = rows(np.eye(3)), np.array([[0.0, 0.0, 1.0]])
     arrival = 1 + norm.centres
     own: dict[str, Any] = {"fade": [1.0, *[0.35] * len(drawn)], "guide": True}
-    found: list[Part] = [
+    parts: list[Part] = [
         draw(
             "one", Line, "mean-direction", show, 0.9 * reach * np.vstack([-up, up]), "along 1", size=4, **own
         ),
@@ -174,7 +174,7 @@ def surroundings(norm: Reduced, drawn: Sequence[Step], reach: float) -> list[Par
         square = 0.84 * reach * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
         edge = (square, clouds.closed(4))
         fade = [0.5, 0.9, 0.5, 0.3, 0.3]
-        found.append(
+        parts.append(
             draw("hyperplane", Line, "hyperplane", show, edge, "Σx = 0", size=2, fade=fade, guide=True)
         )
     radius = sqrt(norm.d)
@@ -186,8 +186,8 @@ def surroundings(norm: Reduced, drawn: Sequence[Step], reach: float) -> list[Par
         grown = (*rest(3, arrival - 1), Affine(level), Affine(shape), Affine(np.eye(3), norm.shift))
         mesh = [*[0.0] * arrival, *[0.1] * (len(drawn) + 1 - arrival)]
         title = "what is seen of the sphere"
-        found += globe(show, radius * np.eye(3), title, mesh=mesh, net=[2.5 * m for m in mesh], steps=grown)
-    return found
+        parts += globe(show, radius * np.eye(3), title, mesh=mesh, net=[2.5 * m for m in mesh], steps=grown)
+    return parts
 
 
 def vectors(norm: Reduced, colour: str) -> tuple[Mark, ...]:
@@ -217,24 +217,25 @@ def paint(norm: Reduced, colour: str) -> Color:
 def depth(first: Digest, second: Digest | None, chosen: int) -> list[Part]:
     """The strips: lines over depth, points that a click chooses, and what the numbers at their sides are."""
     both = [first, *([second] if second else [])]
-    n, found, show = len(first.rows), list[Part](), rows(np.eye(2))
+    n, parts, show = len(first.rows), list[Part](), rows(np.eye(2))
     scales = [scale(strip, both) for strip in STRIPS]
-    for which, each in enumerate(both):
-        role, title = ("input", "other")[which], (each.name or "a recording")[:40]
+    for which, digest in enumerate(both):
+        role, title = ("input", "other")[which], (digest.name or "a recording")[:40]
         title = title if second else ""
-        places = np.column_stack([np.arange(1, len(each.rows) + 1), np.zeros(len(each.rows))])
+        places = np.column_stack([np.arange(1, len(digest.rows) + 1), np.zeros(len(digest.rows))])
         for part in ("middle", "around"):
             lines = []
             for s, strip in enumerate(STRIPS):
                 for name in (strip.middle,) if part == "middle" else strip.around:
                     lines.append(
-                        places + np.column_stack([0 * places[:, 0], height(each, name, strip, scales[s], s)])
+                        places
+                        + np.column_stack([0 * places[:, 0], height(digest, name, strip, scales[s], s)])
                     )
             points = np.vstack(lines)
             own = f"{part} {which}"
             dash, size = ("solid", 2.0) if part == "middle" else ("dot", 1.2)
-            order = gaps(len(lines), len(each.rows))
-            found.append(
+            order = gaps(len(lines), len(digest.rows))
+            parts.append(
                 (
                     Cloud(own, points),
                     Line(
@@ -243,23 +244,23 @@ def depth(first: Digest, second: Digest | None, chosen: int) -> list[Part]:
                 )
             )
             if part == "middle":
-                ids = np.tile(np.arange(1, len(each.rows) + 1), len(lines))
+                ids = np.tile(np.arange(1, len(digest.rows) + 1), len(lines))
                 hand = Choose("norm", ids) if not which else None
                 glyph = "circle" if not which else "square"
-                found.append((Points(own, role, show, size=6, glyph=glyph, hand=hand),))
+                parts.append((Points(own, role, show, size=6, glyph=glyph, hand=hand),))
     bottom = -PITCH * (len(STRIPS) - 1) - 0.1
     here = np.array([[chosen + 1, HIGH + 0.05], [chosen + 1, bottom]])
-    found.append(draw("chosen", Line, "meeting", show, here, "the norm on the left", size=2, opacity=0.6))
+    parts.append(draw("chosen", Line, "meeting", show, here, "the norm on the left", size=2, opacity=0.6))
     base = np.array([[[0.5, -PITCH * s], [n + 0.5, -PITCH * s]] for s in range(len(STRIPS))])
-    found.append(draw("base", Line, "axis", show, clouds.segments(base), size=1, opacity=0.5))
+    parts.append(draw("base", Line, "axis", show, clouds.segments(base), size=1, opacity=0.5))
     middle = (n + 1) / 2
     words = np.array([[middle, (HIGH + PITCH) / 2 - PITCH * s] for s in range(len(STRIPS))])
     titles = [
         f"{strip.title}: {shown(strip, low)} … {shown(strip, high)}"
         for strip, (low, high) in zip(STRIPS, scales, strict=True)
     ]
-    found.append(draw("titles", Labels, "axis", show, words, labels=titles))
-    return found
+    parts.append(draw("titles", Labels, "axis", show, words, labels=titles))
+    return parts
 
 
 def gaps(count: int, length: int) -> Array:

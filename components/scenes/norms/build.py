@@ -159,22 +159,22 @@ def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
 
 def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
     """The surface, as a cloud through the norm's own last step; in d = 3 the axes and the direction 1."""
-    found: list[Part] = []
+    parts: list[Part] = []
     directions, over = display(norm, d)
     show = rows(directions, over=over)
 
     def add(kind: type[Mark], role: str, shape: Any, **look: Any) -> None:
-        found.append(draw(f"{side} {role} {kind.__name__.lower()}", kind, role, show, shape, **look))
+        parts.append(draw(f"{side} {role} {kind.__name__.lower()}", kind, role, show, shape, **look))
 
     if d == 3:
         names = (f"{side} axis line", f"{side} axis labels")
-        found += axes(show, ["x₁", "x₂", "x₃"], 0, 1.9, 2.05, names=names, opacity=0.6)
+        parts += axes(show, ["x₁", "x₂", "x₃"], 0, 1.9, 2.05, names=names, opacity=0.6)
         half, names = 1.45 * sqrt(3), (f"{side} mean-direction line", f"{side} mean-direction labels")
-        found += mean_line(show, 3, half, 1.6 * sqrt(3), names=names, size=3, opacity=0.6)
+        parts += mean_line(show, 3, half, 1.6 * sqrt(3), names=names, size=3, opacity=0.6)
     if norm == "dyt" and d == 3:
         add(Line, "sphere", clouds.cube_edges(), size=3)
     if not NORMS[norm].sphere:
-        return found
+        return parts
     k, last = blocks(norm, d), through.steps[-1:]
     basis = hyperplane_basis(d // k) if NORMS[norm].centered else np.eye(d // k)
     if len(basis) == 1:
@@ -193,8 +193,8 @@ def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
             add(Line, "sphere", (lines, clouds.joined([65] * 34)), place=last, size=1, opacity=0.5)
     if d == 3 or len(basis) > 2:
         names = (f"{side} sphere mesh", f"{side} sphere line")
-        found += globe(show, directions, names=names, place=last)
-    return found
+        parts += globe(show, directions, names=names, place=last)
+    return parts
 
 
 def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:

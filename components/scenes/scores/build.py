@@ -134,8 +134,8 @@ def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
     color = Color("diverging", -3, 3, of=divided, title="q·k ÷ dₖᵃ")
     keys = Points("pairs", "input", SEEN, "a pair", color=color, size=3, hand=Follow())
     guides, hero = sphere(keys)
-    found, hills = heights(drawn, d, divided)
-    told, weights, numbers = attention(d, shared)
+    histograms, hills = heights(drawn, d, divided)
+    weight_clouds, weights, numbers = attention(d, shared)
     exact = moved("rho", RHO, variances(d, shared, RHO))
     readouts = (
         Mean("Variance of q·k over the pairs", "pairs", Row(SQUARE), digits=1),
@@ -144,7 +144,12 @@ def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
         *numbers,
     )
     power = Parameter("a", "power a", 0.5, 0, 1, 0.02, about="scores are divided by dₖᵃ")
-    clouds = (*guides, *found, *told, Cloud("exact", np.ones((1, 1)), passing(1), Pipeline((exact,))))
+    clouds = (
+        *guides,
+        *histograms,
+        *weight_clouds,
+        Cloud("exact", np.ones((1, 1)), passing(1), Pipeline((exact,))),
+    )
     return (power,), clouds, (hero, hills, weights), readouts
 
 
@@ -159,7 +164,7 @@ def heights(drawn: Cloud, d: int, divided: Row) -> tuple[Clouds, View]:
     root, area = np.sqrt(d), PAIRS * (SPAN[1] - SPAN[0]) / BINS
     scaled = [each and divided_law(each, root) for each in laws]
     dashed = {"dash": "dash", "size": 3.5}
-    found, lines = split(
+    guides, lines = split(
         *law("law", RAW, grid, laws, area, "exact, ρ = 0", **dashed),
         *law("divided law", DIVIDED, grid, scaled, area, "exact, ρ = 0, a = ½", **dashed),
     )
@@ -170,7 +175,7 @@ def heights(drawn: Cloud, d: int, divided: Row) -> tuple[Clouds, View]:
         Points("pairs", "followed", (Row(SCORE), Row((0.0,))), only=Followed(), size=9),
     )
     high = max(most(stage[:, 0] / root, SPAN, BINS) for stage in drawn.stages({"rho": 0.0}))
-    return found, graph(
+    return guides, graph(
         "heights", "How large the scores are", layers, ("score", -REACH, REACH), ("pairs", 0, 1.1 * high)
     )
 
@@ -219,7 +224,7 @@ def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
     """The cosine of pairs, and one more key at an angle of its own, with its distances to q."""
     points = Points("pairs", "input", SEEN, "a pair", size=3, opacity=0.6, hand=Follow())
     guides, hero = sphere(points, *probe())
-    found, cosines = spread(drawn, d, heads)
+    histograms, cosines = spread(drawn, d, heads)
     near, lines = distances()
     title = f"Of a million random k in {d} coordinates, nearer"
     shares, numbers = nearer("nearer", d, title)
@@ -235,7 +240,7 @@ def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
     theta = Parameter(
         "theta", "angle θ", 60, 0, 180, 1, symbol="θ", about="between q and a k of your own, in degrees"
     )
-    return (theta,), (*guides, *found, *near, *shares), (hero, cosines, lines), readouts
+    return (theta,), (*guides, *histograms, *near, *shares), (hero, cosines, lines), readouts
 
 
 def turned(shares: Sequence[float], starts: Sequence[float]) -> tuple[Affine, Pointwise]:
@@ -277,14 +282,14 @@ def spread(drawn: Cloud, d: int, heads: int) -> tuple[Clouds, View]:
     now = Branches((Pipeline((cosine, Pointwise("sin"))), Pipeline(())), "concat")
     ends = np.array([[0.0], [1.1 * high]])
     parts.append(draw("at θ", Line, PROBE, FLAT, ends, "cos θ", place=(now,), size=4))
-    found, lines = split(*parts)
+    guides, lines = split(*parts)
     layers = (
         Histogram("pairs", "input", (Row(COSINE),), "pairs", span=span, bins=ANGLES, size=4),
         *lines,
         Points("pairs", "followed", (Row(COSINE), Row((0.0,))), only=Followed(), size=9),
     )
     axes = ("cosine of q and k", -1.02, 1.02), ("pairs", 0, 1.1 * high)
-    return found, graph("cosines", "How near random directions are", layers, *axes)
+    return guides, graph("cosines", "How near random directions are", layers, *axes)
 
 
 def distances() -> tuple[Clouds, View]:

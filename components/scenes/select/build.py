@@ -168,18 +168,20 @@ def sliders(d: int, norm: str) -> tuple[Parameter, ...]:
     group, values = "Query q", (1.4, 0.9, 0.5)
     along = {2: " along 𝟏", 3: " along 𝟏"}.get(d, "")
     labels = [f"q{SUBSCRIPTS[i]}{along if i == d - 1 else ''}" for i in range(min(d, 3))]
-    found = [
+    parameters = [
         Parameter(f"q{i + 1}", label, values[i], -6, 6, 0.05, group=group, folded=True)
         for i, label in enumerate(labels)
     ]
     if norm != "centre":
         about = "keeps the division safe"
-        found.append(Parameter("eps", "ε", 0, 1e-8, 10, scale="log", group="Norm", about=about, folded=True))
+        parameters.append(
+            Parameter("eps", "ε", 0, 1e-8, 10, scale="log", group="Norm", about=about, folded=True)
+        )
     gains = [
         Parameter(f"gamma{i}", f"γ{SUBSCRIPTS[i - 1]}", 1, -2, 2, 0.05, group="Norm", folded=True)
         for i in (1, 2)
     ]
-    return (*found, *gains)
+    return (*parameters, *gains)
 
 
 def query(d: int) -> Row:
@@ -226,26 +228,26 @@ def guides(x: np.ndarray, d: int, norm: str, turn: np.ndarray, reach: float) -> 
     """The hull, where the picture has it whole; the line along 1, and the sphere of the radius √d."""
     show, n, last = rows(np.eye(min(d, 3), d)), len(x), len(names(norm)) - 1
     hull, whole, fade = "keys", show, None
-    found: list[Part] = []
+    parts: list[Part] = []
     if d == 4:
         hull, whole, fade = "shadow", rows(np.eye(3)), [0.0, *[1.0] * last]
         shadow = Cloud("shadow", x[:, :3], Pipeline(pipeline(turn, norm, 3)))
-        found = [] if norm == "rmsnorm" else [(shadow,)]
+        parts = [] if norm == "rmsnorm" else [(shadow,)]
     if d < 4 or norm != "rmsnorm":
         edges = Hull(hull, "meeting", whole, "the convex hull", size=2.5, opacity=0.55, fade=fade)
         faces = HullFaces(hull, "sphere", whole, count=n, opacity=0.12, fade=fade)
-        found.append((edges, faces) if d > 2 else (edges,))
+        parts.append((edges, faces) if d > 2 else (edges,))
     if d < 4:
-        found += mean_line(rows(turn), d, 0.62 * reach, 0.69 * reach, size=2, opacity=0.6)
+        parts += mean_line(rows(turn), d, 0.62 * reach, 0.69 * reach, size=2, opacity=0.6)
     if norm == "centre":
-        return found
+        return parts
     at = names(norm).index("sphere")
     appear = [1.0 if k == at else 0.2 for k in range(last + 1)]
     if d == 2:
         circle = clouds.circle(128, *np.sqrt(2) * np.eye(2))
-        return [*found, draw("circle", Line, "sphere", show, circle, size=2, fade=appear)]
+        return [*parts, draw("circle", Line, "sphere", show, circle, size=2, fade=appear)]
     mesh, net = ([strength * a for a in appear] for strength in (0.05, 0.25))
-    return [*found, *globe(rows(np.eye(3)), np.sqrt(d) * np.eye(3), mesh=mesh, net=net)]
+    return [*parts, *globe(rows(np.eye(3)), np.sqrt(d) * np.eye(3), mesh=mesh, net=net)]
 
 
 def arrows(d: int, show: Rows) -> list[Part]:

@@ -61,7 +61,7 @@ def pictures(data: bytes) -> Array:
     return from_safetensors(data)[0]["digits"].astype(float)
 
 
-def build(choices: Choices, trained: Trained, found: Rows, digits: Array) -> Recipe:
+def build(choices: Choices, trained: Trained, table: Rows, digits: Array) -> Recipe:
     last, block = int(choices["iterations"]), trained.block
     kind = choices["vectors"]
     x = digits[:COUNT] if kind == "digits" else drawn(kind, COUNT, D, np.random.default_rng(SEED))
@@ -69,8 +69,8 @@ def build(choices: Choices, trained: Trained, found: Rows, digits: Array) -> Rec
     cloud = Cloud("points", x, Pipeline((iteration(trained, weights),) * last), given(block))
     mean, measured = average(cloud, last)
     around, guides = split(*surroundings())
-    beside, lines = against_iterations(mean, choices, last, found)
-    range_, curves = against_factors(mean, choices, last, found)
+    beside, lines = against_iterations(mean, choices, last, table)
+    range_, curves = against_factors(mean, choices, last, table)
     return Recipe(
         stages=("x", *map(str, range(1, last + 1))),
         parameters=parameters(trained),
@@ -78,7 +78,7 @@ def build(choices: Choices, trained: Trained, found: Rows, digits: Array) -> Rec
         views=(space("space", "", (*guides, *marks(block, x)), camera=CAMERA, reaching=True), beside, range_),
         formula=FORMULA,
         readouts=readouts(block),
-        facts=facts(found),
+        facts=facts(table),
         progress=last,
         follow=FOLLOWED,
         clock="step",
@@ -185,24 +185,24 @@ def of(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
 
 
 def against_iterations(
-    mean: Cloud, choices: Choices, last: int, found: Rows
+    mean: Cloud, choices: Choices, last: int, table: Rows
 ) -> tuple[View, tuple[Cloud, ...]]:
     """The error of the shown vectors along the iterations; and how the blocks of all seeds end."""
     heads, parts = int(choices["heads"]), []
     for h in HEADS:
-        ends = [[k, log10(np.median(of(found, h, k)["errors"]))] for k in ITERATIONS]
+        ends = [[k, log10(np.median(of(table, h, k)["errors"]))] for k in ITERATIONS]
         own = h == heads
         title = "in the end, for so many iterations" if own else ""
         look: dict[str, Any] = {"size": 3.5 if own else 2, "opacity": 1 if own else 0.6, "dash": "dash"}
         role = "series-1" if own else "trail"
         parts.append(draw(f"{h} heads", Line, role, FLAT, np.array(ends), title, **look))
-    heights = {h: log10(np.median(of(found, h, ITERATIONS[-1])["errors"])) for h in HEADS}
+    heights = {h: log10(np.median(of(table, h, ITERATIONS[-1])["errors"])) for h in HEADS}
     for h, height in apart(heights, LINE).items():
         name = np.array([[9.5, height]])
         label = f"H = {h}" if h == heads else str(h)
         parts.append(draw(f"name {h}", Labels, "soft", FLAT, name, labels=[label]))
-    seeds = np.array([[k, log10(e)] for k in ITERATIONS for e in of(found, heads, k)["errors"]])
-    numbers = np.array([k for k in ITERATIONS for _ in of(found, heads, k)["errors"]])
+    seeds = np.array([[k, log10(e)] for k in ITERATIONS for e in of(table, heads, k)["errors"]])
+    numbers = np.array([k for k in ITERATIONS for _ in of(table, heads, k)["errors"]])
     look = {"size": 5, "hand": Choose("iterations", numbers), "hint": "click to see it"}
     parts.append(draw("seeds", Points, "series-1", FLAT, seeds, "five seeds each", **look))
     lines, layers = split(*parts)

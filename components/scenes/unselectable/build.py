@@ -103,21 +103,21 @@ def percent(found: Found, arm: str) -> float:
     return 100 * found[arm][0]
 
 
-def error(found: Found, arm: str) -> float:
+def error(cell: Found, arm: str) -> float:
     """The standard error of the mean over sets, in percent."""
-    return float(100 * found[arm][1] / np.sqrt(found["sets"]))
+    return float(100 * cell[arm][1] / np.sqrt(cell["sets"]))
 
 
-def numbered(found: Found, shares: list[float]) -> Array:
+def numbered(cell: Found, shares: list[float]) -> Array:
     """The coordinates of a cell with some shares, one of each arm."""
     at = np.zeros(WIDTH)
     at[[COLUMN, ROW, LOG]] = (
-        1 + NUMBERS.index(found["n"]),
-        1 + DIMENSIONS.index(found["d"]),
-        np.log10(found["n"]),
+        1 + NUMBERS.index(cell["n"]),
+        1 + DIMENSIONS.index(cell["d"]),
+        np.log10(cell["n"]),
     )
     at[SHOWN], at[FIRST:SCALED] = shares[0], shares
-    at[[SCALED, N, D]] = percent(found, "scaled"), found["n"], found["d"]
+    at[[SCALED, N, D]] = percent(cell, "scaled"), cell["n"], cell["d"]
     return at
 
 
@@ -157,7 +157,7 @@ def short(share: float) -> str:
 
 def numbers(cells: Cloud, counted: Sequence[Found]) -> list[Part]:
     """The shares of each stage in the cells, in what can be read there."""
-    found: list[Part] = []
+    parts: list[Part] = []
     for stage, arm in enumerate(ARMS):
         shares = np.array([percent(each, arm) for each in counted])
         fade = [float(stage == k) for k in range(len(ARMS))]
@@ -165,10 +165,10 @@ def numbers(cells: Cloud, counted: Sequence[Found]) -> list[Part]:
         for role in UPON:
             if (own := roles == role).any():
                 texts = [short(share) for share in shares[own]]
-                found.append(
+                parts.append(
                     draw(f"{arm} in {role}", Labels, role, GRID, cells.points[own], labels=texts, fade=fade)
                 )
-    return found
+    return parts
 
 
 def names() -> list[Part]:
@@ -237,12 +237,12 @@ def laws(d: int) -> list[Part]:
     ]
 
 
-def measured(found: Sequence[Found]) -> list[Part]:
+def measured(cells: Sequence[Found]) -> list[Part]:
     """What was counted in one dimension: the mean, its error, and the spread of single sets."""
 
     def ends(size: Any) -> tuple[Array, Array]:
         low, high = (
-            [numbered(f, [percent(f, arm) + sign * size(f, arm) for arm in ARMS]) for f in found]
+            [numbered(f, [percent(f, arm) + sign * size(f, arm) for arm in ARMS]) for f in cells]
             for sign in (-1, 1)
         )
         return segments(np.stack([low, high], axis=1))
@@ -254,7 +254,7 @@ def measured(found: Sequence[Found]) -> list[Part]:
         return ERRORS * error(f, arm)
 
     look: dict[str, Any] = {"steps": STEPS}
-    middle = np.asarray([numbered(f, [percent(f, arm) for arm in ARMS]) for f in found])
+    middle = np.asarray([numbered(f, [percent(f, arm) for arm in ARMS]) for f in cells])
     return [
         draw(
             "spread",
