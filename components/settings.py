@@ -77,7 +77,7 @@ def _reach_redis(url: str) -> None:
     try:
         import redis
     except ImportError:
-        raise WrongSetting("REDIS_URL needs a package that is missing: celery[redis]") from None
+        raise WrongSetting("REDIS_URL needs a package that is missing: redis") from None
     try:
         redis.Redis.from_url(url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE).ping()
     except (redis.AuthenticationError, redis.ResponseError, ValueError) as problem:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import settings
 
 from components.training import recipes
-from components.training.worker import Local
+from components.training.worker import ChildWorker
 
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -37,4 +37,4 @@ def pytest_unconfigure():
 @pytest.fixture
 def idle(monkeypatch):
     """No worker is started: it would import PyTorch to train what nobody waits for."""
-    monkeypatch.setattr(Local, "ready", lambda _: None)
+    monkeypatch.setattr(ChildWorker, "ready", lambda _: None)

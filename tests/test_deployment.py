@@ -87,7 +87,7 @@ def test_several_processes_need_a_key(several):
     assert settings.read(several | {"SECRET_KEY": KEY}).secret_key == KEY
 
 
-WORKER = ["-m", "celery", "--app", "components.training.celery_app", "worker"]
+WORKER = ["-m", "components.training.worker"]
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import app
 from components.language.scene import scenes
-from components.training import jobs, runs, store
-from components.training.line import Line
+from components.training import jobs, runs
+from components.training.queue import TrainingQueue
 from components.training.recipes import at_rest, recipe_of
 from learning.film import Film, to_json, to_npz
 from learning.network import initial
@@ -316,21 +316,21 @@ def test_a_run_with_hostile_words(word):
 @BRIEF
 @given(data=st.data())
 def test_whatever_a_page_wants_to_see_its_training_goes_on(data):
-    line = Line(store.here())
-    ticket = line.join(vars(jobs.order({"slug": "spiral", "choices": SMALL, **ASKED})), owner="", address="")
+    queue = TrainingQueue()
+    ticket = queue.join(vars(jobs.order({"slug": "spiral", "choices": SMALL, **ASKED})), owner="", address="")
     wish = data.draw(st.dictionaries(st.sampled_from(known_names("spiral")) | VALUES, VALUES, max_size=3))
     told = answer("POST", f"/training/{ticket}", json={"seen": 0, "look": wish})
     assert told.json == {"ahead": 0, "worker": False}, "no worker runs here"
     pictures = jobs.Pictures(scenes()["spiral"], scenes()["spiral"].choose(SMALL))
-    pictures.look(line.looked(ticket))
+    pictures.look(queue.page(ticket)["look"])
     assert pictures.news(FILM)["views"]
-    line.leave(ticket)
+    queue.close(ticket)
 
 
 def test_a_stranger_has_nothing_to_look_at():
     got = answer("POST", f"/training/{'0' * 32}", json={"look": {"seed": "1"}})
     assert got.json == {"end": {"state": "lost"}}
-    assert store.here().get(f"look:{'0' * 32}") is None
+    assert TrainingQueue().page("0" * 32) is None
     for nobodys in ("nobodys", "\ud800", "0" * 33, "é" * 32):
         for path in (escaped(nobodys), f"{escaped(nobodys)}/close"):
             assert answer("POST", f"/training/{path}", json={}).json["parameter"] == "ticket"

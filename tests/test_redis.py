@@ -1,26 +1,27 @@
-"""Training with a real Redis server and real Celery workers: the queue, a death, and Redis away and back."""
+"""Training with a real Redis server and real workers: the queue, a death, and Redis away and back."""
 
 import json
 import os
 import re
 import shutil
+import socketserver
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
-import psutil
 import pytest
 from flask import Flask
+from redis import Redis, RedisError
 
 from components.language.scene import WrongValue
-from components.pages import panel
-from components.pages.follow import Follow
-from components.training import celery_app, health, jobs, runs, store
-from components.training.celery_app import Queue
-from components.training.line import NOTHING, Line
+from components.pages import follow, panel
+from components.training import health, jobs, runs, store
+from components.training.queue import LOST, NOTHING, TrainingQueue
+from components.training.worker import RemoteWorkers
 from components.web import budget
 from learning.training import trained
 from tests.waiting import until
@@ -55,8 +56,8 @@ class Server:
 
     def answers(self):
         try:
-            return store.Redis(self.url).get("anything") is None
-        except store.Away:
+            return Redis.from_url(self.url).ping()
+        except RedisError:
             return False
 
     def kill(self):
@@ -72,32 +73,20 @@ def redis(tmp_path_factory):
 
 
 class Worker:
-    """A Celery worker as compose.yaml starts it, but with quick heartbeats."""
-
-    QUICK = (
-        "from components.training import heartbeat, line\n"
-        "heartbeat.INTERVAL, line.WORKER_TIMEOUT = 0.5, 4.0\n"
-        "from celery.__main__ import main; main()"
-    )
-    COMMAND = ("--app", "components.training.celery_app", "worker", "--concurrency", "1")
+    """A worker as compose.yaml starts it."""
 
     def __init__(self, url, folder):
         self.folder = folder
-        self.environment = os.environ | {"REDIS_URL": url, "C_FORCE_ROOT": "1", "CACHE_DIR": str(folder)}
+        self.environment = os.environ | {"REDIS_URL": url, "CACHE_DIR": str(folder)}
         self.start()
 
     def start(self):
         with (self.folder / "log").open("a") as log:
-            command = [sys.executable, "-c", self.QUICK, *self.COMMAND]
+            command = [sys.executable, "-m", "components.training.worker"]
             self.process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log)
 
-    def trainers(self):
-        """The processes that train, which are forks of the main one."""
-        return psutil.Process(self.process.pid).children(recursive=True)
-
     def kill(self):
-        for each in [*self.trainers(), self.process]:
-            each.kill()
+        self.process.kill()
         self.process.wait()
 
 
@@ -111,31 +100,19 @@ def worker(redis, tmp_path_factory):
 @pytest.fixture
 def queue(redis, worker, monkeypatch):
     monkeypatch.setenv("REDIS_URL", redis.url)
-    store.clear()
-    yield Line(store.here())
-    store.clear()
-
-
-@pytest.fixture(autouse=True)
-def broker(redis):
-    celery_app.celery.conf.broker_url = redis.url
+    return TrainingQueue()
 
 
 def join(queue, order, owner="me"):
     return queue.join(vars(jobs.order(order)), owner=owner, address=owner)
 
 
-@cache
-def server_of(queue):
-    """What a web server asks, as long as it runs."""
-    return Follow(queue, Queue())
-
-
-def told(queue, ticket):
+def told(queue, ticket, stop=False):
     """What a page learns when it asks once: news of a step, or the outcome."""
-    text = server_of(queue).told(ticket, seen=SEEN.get(ticket, NOTHING), stop=False, look=None)
+    seen = SEEN.get(ticket, NOTHING)
+    text = follow.told(queue, RemoteWorkers(), ticket, seen=seen, stop=stop, look=None)
     news = json.loads(text or "{}")
-    SEEN[ticket] = news.get("step", SEEN.get(ticket, NOTHING))
+    SEEN[ticket] = news.get("step", seen)
     return news.get("end", news)
 
 
@@ -152,8 +129,8 @@ def trains(queue, ticket):
     return told(queue, ticket).get("step", 0) > 0
 
 
-def ends(queue, ticket, seconds=90):
-    return until(lambda: (said := told(queue, ticket)).get("state") and said, seconds)
+def ends(queue, ticket, seconds=90, stop=False):
+    return until(lambda: (said := told(queue, ticket, stop)).get("state") and said, seconds)
 
 
 def test_a_training_goes_through_the_queue_and_the_line_is_shared(queue):
@@ -161,8 +138,7 @@ def test_a_training_goes_through_the_queue_and_the_line_is_shared(queue):
     told(queue, first), told(queue, second)
     until(lambda: trains(queue, first))
     assert told(queue, second) == {"ahead": 1}
-    queue.stop(first)
-    kept = [ends(queue, ticket) for ticket in (first, second)]
+    kept = [ends(queue, ticket, stop=ticket == first) for ticket in (first, second)]
     assert [outcome["state"] for outcome in kept] == ["done", "done"] and kept[1]["step"] == 100
     assert runs.load(kept[1]["run"]).seeds == 2
     with pytest.raises(WrongValue, match="not here"):
@@ -172,9 +148,9 @@ def test_a_training_goes_through_the_queue_and_the_line_is_shared(queue):
 def test_a_worker_killed_in_the_middle_leaves_a_word_and_the_next_one_trains(queue, worker):
     ticket = join(queue, LONG)
     until(lambda: trains(queue, ticket))
-    for child in worker.trainers():
-        child.kill()
-    assert ends(queue, ticket, SOON) == {"state": "lost"}
+    worker.kill()
+    assert ends(queue, ticket, SOON) == LOST
+    worker.start()
     after = join(queue, SMALL)
     assert ends(queue, after)["state"] == "done"
 
@@ -197,7 +173,7 @@ def test_without_any_worker_page_and_health_say_so_and_go_on_when_one_comes(queu
     until(lambda: trains(queue, ticket))
     assert health.degraded() == [] and healthy(worker)[0]
     worker.kill()
-    assert ends(queue, ticket, SOON) == {"state": "lost"}
+    assert ends(queue, ticket, SOON) == LOST
     after = join(queue, SMALL)
     until(lambda: told(queue, after) == {"ahead": 0, "worker": False}, SOON)
     assert health.degraded() == ["training: no worker"]
@@ -208,7 +184,7 @@ def test_without_any_worker_page_and_health_say_so_and_go_on_when_one_comes(queu
     assert ends(queue, after)["state"] == "done"
     assert health.degraded() == []
     well, spent = healthy(worker)
-    assert well and spent < 0.1, "seconds of the processor; a question to Celery takes nearly two"
+    assert well and spent < 0.1, "seconds of the processor"
 
 
 def test_redis_away_and_back_loses_nothing_that_was_saved(queue, redis):
@@ -224,8 +200,7 @@ def test_redis_away_and_back_loses_nothing_that_was_saved(queue, redis):
     redis.start()
     assert runs.load(saved).seeds == 1
     until(lambda: trains(queue, ticket) or told(queue, ticket).get("state"))
-    queue.stop(ticket)
-    outcome = ends(queue, ticket)
+    outcome = ends(queue, ticket, stop=True)
     assert outcome["state"] == "done" and runs.load(outcome["run"]).seeds == LONG["seeds"]
     later = join(queue, SMALL, "later")
     assert ends(queue, later)["state"] == "done" and health.degraded() == []
@@ -239,25 +214,50 @@ def test_redis_away_between_the_ticket_and_the_start_is_no_error(queue, redis):
     assert ends(queue, ticket)["state"] == "done"
 
 
-def calls(client):
-    """How often something was put into the queue of the workers."""
-    return client.info("commandstats").get("cmdstat_lpush", {"calls": 0})["calls"]
+def client():
+    return store.storage("signs").conn
 
 
 def test_whatever_is_sent_the_next_user_waits_for_no_one(queue, worker):
-    """Tickets that nobody gave out call no worker, and one's own many times is one call."""
-    client = store.here().client
-    before, keys = calls(client), client.dbsize()
+    """Tickets that nobody gave out write nothing."""
+    commands = lambda: {name: each["calls"] for name, each in client().info("commandstats").items()}  # noqa: E731
+    before = commands()
     for forged in [f"{k:032x}" for k in range(1000)]:
-        assert told(queue, forged) == {"state": "lost"}
-    assert calls(client) == before and client.dbsize() <= keys
-    ticket = join(queue, SMALL)
-    for _ in range(50):
-        Queue().call()
-        assert client.llen("celery") <= 1
-    start = time.monotonic()
+        assert told(queue, forged) == LOST
+    after = commands()
+    assert after.get("cmdstat_lpush") == before.get("cmdstat_lpush")
+    assert after["cmdstat_hset"] - before["cmdstat_hset"] < 20, "heartbeats of the worker"
+    ticket, start = join(queue, SMALL), time.monotonic()
     assert ends(queue, ticket)["state"] == "done" and time.monotonic() - start < 15
-    assert calls(client) > before
+
+
+class Quiet(socketserver.BaseRequestHandler):
+    """A Redis that hears, and says nothing."""
+
+    def handle(self):
+        while self.request.recv(1000):
+            pass
+
+
+def test_a_redis_that_does_not_answer_holds_a_few_threads_and_not_for_long(monkeypatch):
+    """Each of eight threads waited two seconds for it: forty open pages stopped the server."""
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Quiet) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("REDIS_URL", f"redis://127.0.0.1:{server.server_address[1]}/0")
+
+        def waits(_):
+            start = time.monotonic()
+            with pytest.raises(store.Away) as away:
+                store.Store("signs", 1.0).get("anything")
+            return away.type, time.monotonic() - start
+
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(waits, range(8)))
+        server.shutdown()
+    crowded = [seconds for kind, seconds in answers if kind is store.Crowded]
+    assert len(crowded) == 8 - store.MAX_CONNECTIONS and max(crowded) < 0.6
+    assert max(seconds for _, seconds in answers) < 2
 
 
 def test_films_up_to_the_brim_leave_the_line_and_the_trained_runs(queue, monkeypatch):
@@ -271,7 +271,7 @@ def test_films_up_to_the_brim_leave_the_line_and_the_trained_runs(queue, monkeyp
     for k in range(16):
         runs.save(replace(film, ended=(str(k),)), client="somebody")
         assert trains(queue, ticket) or told(queue, waiting) == {"ahead": 1}
-    assert store.here().client.info("memory")["used_memory"] < 45 * 2**20
+    assert client().info("memory")["used_memory"] < 45 * 2**20
     assert runs.load(mine).ended == ("mine",)
-    assert store.here().client.info("stats")["evicted_keys"] == 0
-    queue.leave(ticket), queue.leave(waiting)
+    assert client().info("stats")["evicted_keys"] == 0
+    queue.close(ticket), queue.close(waiting)

@@ -10,66 +10,43 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from flask import Flask, Response, json, request
+from flask import Flask, Response, request
 from werkzeug.exceptions import BadRequest
 
 from components.language.scene import WrongValue
 from components.training import store
-from components.training.line import NOTHING, Line, Trust, is_ticket
+from components.training.queue import NOTHING, TrainingQueue, is_ticket
+from components.training.worker import ChildWorker, RemoteWorkers
 from components.web.budget import GUESS_PRICE, Busy, work
 
-HEARTBEAT_GRACE_SECONDS = 6.0  # for the workers' signs of life when the store, or the machine, is back
 MAX_REQUEST_BYTES = 10_000  # bytes of a question
 MAX_STEP = 10**9  # step
 LOST_ANSWER = '{"end": {"state": "lost"}}'  # also the answer to a ticket that nobody has
 
 
-class Follow:
-    """What a page is told that follows its training."""
-
-    def __init__(self, line: Line, workers: Any) -> None:
-        self.line, self.workers, self.trust = line, workers, Trust()
-
-    def told(self, ticket: str, *, seen: int, stop: bool, look: dict[str, str] | None) -> str:
-        """The outcome, the worker's words, or how many are before it, as JSON; "" if nothing is new.
-
-        Raises Busy.
-        """
-        try:
-            with self.line.store.held():
-                return self._told(ticket, seen, stop, look)
-        except store.Crowded:
-            raise Busy(503, "Many ask the queue at the moment", 1) from None
-        except store.Away:
-            self.trust.doubt(HEARTBEAT_GRACE_SECONDS)  # for the workers: they, too, had nowhere to sign
-            return '{"away": true}'
-
-    def _told(self, ticket: str, seen: int, stop: bool, look: dict[str, str] | None) -> str:
-        standing = self.line.glance(ticket)
-        if ticket in standing.line:  # any other is no reason to start one
-            self.workers.ready()
-        if look is not None:
-            self.line.look(ticket, look)
-        if stop:
-            self.line.stop(ticket)
-        news = self.line.ask(ticket, seen, standing)
-        outcome = self.line.outcome(ticket, standing) if self.trust.sure(HEARTBEAT_GRACE_SECONDS) else None
-        if news and news.startswith('{"ahead"'):
-            with suppress(store.Away):  # until the next question
-                self.workers.call()
-        return json.dumps({"end": outcome}) if outcome else news or ""
-
-
-def add_routes(server: Flask, line: Line, workers: Any) -> None:
-    told = partial(answer, Follow(line, workers))
-    server.add_url_rule("/training/<ticket>", "training", told, methods=["POST"])
-    closed = partial(close, line)
+def add_routes(server: Flask, queue: TrainingQueue, workers: ChildWorker | RemoteWorkers) -> None:
+    server.add_url_rule("/training/<ticket>", "training", partial(answer, queue, workers), methods=["POST"])
+    closed = partial(close, queue)
     server.add_url_rule("/training/<ticket>/close", "training_close", closed, methods=["POST"])
 
 
-def answer(follow: Follow, ticket: str) -> Response:
+def told(queue: TrainingQueue, workers: ChildWorker | RemoteWorkers, ticket: str, **question: Any) -> str:
+    """The answer to a page that follows a training, as JSON; "" if nothing is new. Raises Busy."""
+    try:
+        text = queue.ask(ticket, **question)
+    except store.Crowded:
+        raise Busy(503, "Many ask the queue at the moment", 1) from None
+    except store.Away:
+        queue.watch.reset()
+        return '{"away": true}'
+    if text != LOST_ANSWER:  # a ticket that nobody has is no reason to start a worker
+        workers.ready()
+    return text
+
+
+def answer(queue: TrainingQueue, workers: ChildWorker | RemoteWorkers, ticket: str) -> Response:
     """204 if nothing is new."""
-    text = follow.told(_known(ticket), **question())
+    text = told(queue, workers, _known(ticket), **question())
     if text == LOST_ANSWER:
         with work(GUESS_PRICE):
             pass  # a ticket that nobody has costs as any guess
@@ -78,10 +55,10 @@ def answer(follow: Follow, ticket: str) -> Response:
     return reply
 
 
-def close(line: Line, ticket: str) -> tuple[str, int]:
+def close(queue: TrainingQueue, ticket: str) -> tuple[str, int]:
     """The page is being left."""
     with suppress(store.Away):
-        line.close(_known(ticket))
+        queue.close(_known(ticket))
     return "", 204
 
 

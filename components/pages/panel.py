@@ -20,8 +20,8 @@ from components.pages import follow
 from components.pages.markup import attributes, element
 from components.settings import redis_url
 from components.training import jobs, runs, store
-from components.training.line import Line, Refused
-from components.training.worker import Local
+from components.training.queue import Refused, TrainingQueue
+from components.training.worker import ChildWorker, RemoteWorkers
 from components.web.budget import TRAINING_PRICE, Busy, client, work
 from learning.parts import MAX_UPLOAD_BYTES
 
@@ -60,10 +60,11 @@ class Panel:
 
 def add_training(app: Dash) -> Panel:
     """The callbacks of the panel, and the routes of what follows."""
-    line, workers = Line(store.here()), _workers()
+    queue = TrainingQueue()
+    workers = RemoteWorkers() if redis_url(os.environ) else ChildWorker()
     app.layout = callbacks()
-    _add_callbacks(app, line)
-    follow.add_routes(app.server, line, workers)
+    _add_callbacks(app, queue, workers)
+    follow.add_routes(app.server, queue, workers)
     opened = f"{app.config.routes_pathname_prefix}_dash-layout"
 
     @app.server.before_request
@@ -105,15 +106,7 @@ def _trains() -> bool:
     return bool(redis_url(os.environ)) or importlib.util.find_spec("torch") is not None
 
 
-def _workers() -> Any:
-    if not redis_url(os.environ):
-        return Local()
-    from components.training.celery_app import Queue
-
-    return Queue()
-
-
-def _add_callbacks(app: Dash, line: Line) -> None:
+def _add_callbacks(app: Dash, queue: TrainingQueue, workers: ChildWorker | RemoteWorkers) -> None:
     """From the button to a ticket: the page adds its choices and numbers, the server checks them."""
     ask, show, stop = (ClientsideFunction("training", name) for name in ("ask", "show", "stop"))
     app.clientside_callback(ask, Output(PANEL, ASKED), Input(TRAIN, "n_clicks"), prevent_initial_call=True)
@@ -122,7 +115,9 @@ def _add_callbacks(app: Dash, line: Line) -> None:
     def join(asked: Any) -> dict[str, Any]:
         asked = asked if isinstance(asked, dict) else {}
         wrong = jobs.problems(asked)
-        refused, ticket = _ticket(line, asked, wrong)
+        refused, ticket = _ticket(queue, asked, wrong)
+        if ticket:
+            workers.ready()
         return {"time": asked.get("time"), "wrong": wrong, "refused": refused, "ticket": ticket}
 
     shown = Output(PANEL, "data-state"), Output(BAR, "value"), Output(WORDS, "children")
@@ -130,14 +125,14 @@ def _add_callbacks(app: Dash, line: Line) -> None:
     app.clientside_callback(stop, Input(STOP, "n_clicks"), prevent_initial_call=True)
 
 
-def _ticket(line: Line, asked: Any, wrong: dict[str, str]) -> tuple[str | None, str | None]:
+def _ticket(queue: TrainingQueue, asked: Any, wrong: dict[str, str]) -> tuple[str | None, str | None]:
     """Why there is none, or a ticket."""
     if wrong:
         return WRONG, None
     try:
         with work(TRAINING_PRICE):
             runs.settle()  # others may have filled the disk
-            ticket = line.join(vars(jobs.order(asked)), owner=_owner(), address=client(request))
+            ticket = queue.join(vars(jobs.order(asked)), owner=_owner(), address=client(request))
         return None, ticket
     except (WrongValue, Refused, Busy) as problem:
         return str(problem), None

@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 
 from components.settings import redis_url
 from components.training import runs, store
-from components.training.line import Line
+from components.training.queue import TrainingQueue
 
 PATIENCE = 0.4  # seconds for an answer of Redis: a health check is asked often
 SLOW = 0.1  # seconds of an answer, beyond which the other questions are spared
-LITTLE = 8 * 2**20  # free bytes, below which the line may soon have no place
+MIN_FREE_BYTES = 8 * 2**20  # below which the queue may soon have no place
+
+
+@cache
+def _queue() -> TrainingQueue:
+    return TrainingQueue(PATIENCE)
 
 
 def degraded() -> list[str]:
     """What does not serve as it should, [] where all does. The pages do in any case."""
-    line = store.here(PATIENCE)
     try:
-        with line.held():
-            if line.lag() > SLOW:
-                return ["store: slow"]
-            found = {
-                "store: full": line.room().free < LITTLE,
-                "runs: full": runs.full(PATIENCE),
-                "training: no worker": _workerless(Line(line)),
-            }
+        if store.seconds_to_answer(PATIENCE) > SLOW:
+            return ["store: slow"]
+        faults = {
+            "store: full": store.free_bytes(PATIENCE) < MIN_FREE_BYTES,
+            "runs: full": runs.full(PATIENCE),
+            "training: no worker": _workerless(_queue()),
+        }
     except store.Crowded:
         return ["store: slow"]
     except store.Away:
+        _queue().watch.reset()
         return ["store: away"]
-    return [words for words, true in found.items() if true]
+    return [words for words, true in faults.items() if true]
 
 
-def _workerless(line: Line) -> bool:
-    """Whether a worker is missing: with Redis there should always be one, without while a job waits."""
-    return (bool(redis_url(os.environ)) or line.next() is not None) and not line.has_worker()
+def _workerless(queue: TrainingQueue) -> bool:
+    """Whether a worker is missing: with Redis there should always be one, without while a training waits."""
+    needed = bool(redis_url(os.environ)) or any(each["waits"] for each in queue.active().values())
+    return needed and not queue.has_worker()

@@ -19,8 +19,7 @@ from components.drawing.figure import document
 from components.language.scene import Choices, Scene, WrongValue, scenes
 from components.scenes.trained import SEEDS
 from components.training import runs, store
-from components.training.heartbeat import beating
-from components.training.line import ASKED, HERE, NOTHING, Line, Trust
+from components.training.queue import NOTHING, TrainingQueue, beating
 from components.training.recipes import shown
 from learning.film import Film
 
@@ -110,50 +109,48 @@ def order(asked: Any) -> Order:
     return checked
 
 
-def work(ticket: str, worker: str = HERE) -> None:
-    """Train what a ticket stands for, unless it has left the line; tell its page, and how it ended."""
-    line = Line(store.here())
-    entry = _reached(lambda: line.start(ticket, worker))
-    if entry is None:
+def work(ticket: str) -> None:
+    """Train what a ticket stands for, unless that has ended; tell its page, and how it ended."""
+    queue = TrainingQueue()
+    training = _reached(lambda: queue.start(ticket))
+    if training is None:
         return
     try:
-        with beating(lambda: line.beat(ticket)):
-            film = _train(line, ticket, Order(**entry["order"]))
-            outcome = film and _kept(film, entry["address"])
+        with beating(lambda: queue.beat(ticket)):
+            film = _train(queue, ticket, Order(**training["order"]))
+            outcome = film and _kept(film, training["address"])
     except store.Away as problem:
         logging.getLogger(__name__).error("a run cannot be kept: %s", problem)
         outcome = {"state": "failed", "words": UNKEPT}
     except Exception as problem:  # whatever it is, the page should know
         logging.getLogger(__name__).exception("a training failed")
         outcome = {"state": "failed", "words": f"{type(problem).__name__}: {problem}"}
-    if outcome:
-        _reached(lambda: line.finish(ticket, outcome))
+    _reached(lambda: queue.finish(ticket, outcome) if outcome else queue.forget(ticket))
 
 
-def _train(line: Line, ticket: str, asked: Order) -> Film | None:
+def _train(queue: TrainingQueue, ticket: str, asked: Order) -> Film | None:
     """The film, also of a training that was stopped; None if nobody waits for it."""
     from learning.training import train
 
     scene, chosen = asked.scene, asked.chosen
     assert scene.training is not None
     numbers: dict[str, Any] = {n.name: getattr(asked, n.name) for n in NUMBERS}
-    pictures, trust, told = Pictures(scene, chosen), Trust(), NOTHING
+    pictures, told = Pictures(scene, chosen), NOTHING
     for moment in train(*scene.training.task(chosen), **numbers):
         try:
-            word = line.pulse(ticket)
-            if word == "go" and line.heard(ticket, told):
+            page = queue.page(ticket)
+            if page is None:
+                return None
+            if page["stop"] or page["silent"]:
+                break
+            if page["seen"] >= told:
                 film = moment.film()
-                pictures.look(line.looked(ticket))
-                line.tell(ticket, _sums(film) | _clock(moment) | {"recipe": pictures.news(film)})
+                pictures.look(page["look"])
+                queue.tell(ticket, _sums(film) | _clock(moment) | {"recipe": pictures.news(film)})
                 told = moment.step
         except store.Away:
-            word = "go"
-            trust.doubt(ASKED)  # in which the page signs again; and tell later
+            queue.watch.reset()  # the page could not ask either
             pictures.known.clear()  # what was told last may be lost
-        if word == "gone":
-            return None
-        if word == "stop" or (word == "silent" and trust.sure(ASKED)):
-            break
     film = moment.film()
     own = {f"{CHOICE}{name}": str(value) for name, value in chosen.items() if name not in RESULTS}
     return replace(film, settings=dict(film.settings) | {"scene": scene.slug} | own)

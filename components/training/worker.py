@@ -1,18 +1,15 @@
-"""The process that trains where there is no Redis: it takes one ticket after the other from the line.
+"""The process that trains: `python -m components.training.worker`, Huey's consumer with one thread.
 
-`Local` starts it beside a web server: `python -m components.training.worker`. It imports torch before the
-first ticket comes, and ends when its standard input closes, with its web server. Of several on a machine one
-works.
+With Redis there may be any number, on any machine. Without, the web server starts one as its child, which
+ends with it, and after a while without work.
 """
 
 from __future__ import annotations
 
-import fcntl
 import importlib
 import logging
 import os
 import select
-import signal
 import subprocess
 import sys
 import threading
@@ -20,73 +17,67 @@ import time
 import weakref
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import Any
 
-from components.settings import cache_folder
-from components.training import jobs, store
-from components.training.heartbeat import beating
-from components.training.line import Line
+from huey.signals import SIGNAL_INTERRUPTED
+
+from components.settings import WrongSetting, cache_folder, reach, redis_url
+from components.training.queue import LOST, TrainingQueue, beating, train_task
+from components.training.store import Away
 
 ROOT = Path(__file__).parents[2]
-GLANCE = 0.1  # seconds between two looks at the line
-SPARE = 1.0  # seconds between two looks of one that waits to work
-BRIEF = 10.0  # seconds of work, before which an end with an error is one at the start
-FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds until the next one
-MODEST = 5  # what serves pages goes first (see `os.nice`)
-LAZY = 900.0  # seconds without work after which the process ends, and gives its memory back
+CHILD = "--child"  # of a web server: its standard input closes when that ends
+POLL_SECONDS = 0.5  # at most, between two looks at SQLite; Redis tells by itself
+RETRY_SECONDS = 5.0  # at most, between two attempts to reach Redis
+RESTART_SECONDS = 10.0  # at least, between two starts
+IDLE_SECONDS = 900.0  # after which a child ends, and gives its memory back
+SHUTDOWN_SECONDS = 1.0  # for a training to end by itself
+NICENESS = 5  # what serves pages goes first (see `os.nice`)
 
 
-class Local:
-    """The worker of a web server, started when it is first needed, and again when it has ended.
-
-    One that has ended by itself within BRIEF seconds, and with an error, is given more and more time.
-    """
+class ChildWorker:
+    """The worker of a web server, started when it is first needed, and again when it has ended."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
-        self.lock = threading.Lock()
-        self.started, self.again, self.wait = 0.0, 0.0, 0.0
+        self.lock, self.started = threading.Lock(), -RESTART_SECONDS
 
     def ready(self) -> None:
+        """Start the process unless it runs, or has only just been started."""
         with self.lock:
             if self.process is not None and self.process.poll() is None:
                 return
-            if self.process is not None:
-                self._ended(self.process.returncode)
-            if time.monotonic() >= self.again:
+            if time.monotonic() - self.started >= RESTART_SECONDS:
                 self._start()
 
-    def call(self) -> None:
-        """Nothing but a worker is needed: the ticket is in the line."""
-        self.ready()
-
     def _start(self) -> None:
-        command = [sys.executable, "-m", "components.training.worker"]
+        failed = self.process.returncode if self.process is not None else 0
+        if failed:
+            logging.getLogger(__name__).error("the training worker ended: %s; another one is started", failed)
+        self.close()
         self.started = time.monotonic()
+        command = [sys.executable, "-m", "components.training.worker", CHILD]
         try:
             self.process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE)
-            self.ending = weakref.finalize(self, _end, self.process)  # it goes with its application
         except OSError as problem:  # no memory, or too many processes
-            self._ended(str(problem))
-        if not self.wait:  # no failure just before: the process will sign by itself in a moment
-            with suppress(store.Away):
-                Line(store.here()).sign_worker()
-
-    def _ended(self, why: object) -> None:
-        """Tidy up, and say when the next one comes."""
-        self.close()
-        failed = why != 0 and time.monotonic() - self.started < BRIEF
-        self.wait = min(LONGEST_WAIT, 2 * self.wait or FIRST_WAIT) if failed else 0.0
-        self.again = time.monotonic() + self.wait
-        if failed:
-            logging.getLogger(__name__).error(
-                "the worker of trainings ended at its start: %s; the next one comes in %.0f s", why, self.wait
-            )
+            logging.getLogger(__name__).error("no training worker can be started: %s", problem)
+            return
+        self.ending = weakref.finalize(self, _end, self.process)  # it goes with its application
+        if not failed:  # it will sign by itself in a moment
+            with suppress(Away):
+                TrainingQueue().sign_worker()
 
     def close(self) -> None:
         if self.process is not None:
             self.ending()
             self.process = None
+
+
+class RemoteWorkers:
+    """Workers that somebody else starts, on any machine."""
+
+    def ready(self) -> None:
+        pass
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -95,50 +86,45 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    folder = cache_folder(os.environ)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (folder / "worker.lock").open("w") as lock:
-        while not _held(lock):
-            if _ended(SPARE) or not _there(lock):
-                return
-        _serve(lock)
-
-
-def _serve(lock: IO[str]) -> None:
-    line, idle = Line(store.here()), 0.0
-    with suppress(store.Away):
-        line.bury()  # who holds the lock is the only one
-    with beating(line.sign_worker):
-        with suppress(ImportError):  # each job will say so
-            importlib.import_module("learning.training")
-        os.nice(MODEST)
-        while idle < LAZY and _there(lock) and not _ended(GLANCE):
-            with suppress(store.Away):
-                ticket = line.next()
-                idle = 0.0 if ticket else idle + GLANCE
-                if ticket:
-                    jobs.work(ticket)
-
-
-def _there(lock: IO[str]) -> bool:
-    """Whether this is still the lock that others would take: its folder may have been deleted."""
-    with suppress(OSError):
-        return os.path.samestat(os.fstat(lock.fileno()), os.stat(lock.name))
-    return False
-
-
-def _held(lock: IO[str]) -> bool:
+    child = CHILD in sys.argv
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+        reach(os.environ)
+        if not (child or redis_url(os.environ)):
+            sys.exit("normscape: REDIS_URL is missing: a training worker needs the Redis of its web server")
+    except WrongSetting as wrong:
+        sys.exit(f"normscape: {wrong}")
+    logging.basicConfig(level=logging.WARNING if child else logging.INFO)
+    os.nice(NICENESS)
+    queue, huey = TrainingQueue(), train_task().huey
+    huey.signal(SIGNAL_INTERRUPTED)(lambda _, task: queue.finish(task.args[0], LOST))
+    consumer = huey.create_consumer(
+        periodic=False,
+        max_delay=RETRY_SECONDS if redis_url(os.environ) else POLL_SECONDS,
+        shutdown_timeout=SHUTDOWN_SECONDS,
+    )
+    with beating(lambda: _sign(queue)):
+        with suppress(ImportError):  # each training will say so
+            importlib.import_module("learning.training")
+        if child:
+            threading.Thread(target=_end_child, args=(consumer, huey), daemon=True).start()
+        consumer.run()
 
 
-def _ended(seconds: float) -> bool:
-    """Whether the standard input closes within some seconds."""
-    return bool(select.select([sys.stdin], [], [], seconds)[0])
+def _sign(queue: TrainingQueue) -> None:
+    """In the store, and as a file for a container's health check."""
+    queue.sign_worker()
+    (cache_folder(os.environ) / "worker.beat").touch()
+
+
+def _end_child(consumer: Any, huey: Any) -> None:
+    """End with the web server, after IDLE_SECONDS, or when somebody has deleted the folder of the queue."""
+    idle = 0
+    while idle < IDLE_SECONDS and not select.select([sys.stdin], [], [], 1)[0]:
+        idle = 0 if huey._tasks_in_flight else idle + 1
+        with suppress(OSError):
+            if train_task().huey is not huey:
+                break
+    consumer.stop_flag.set()
 
 
 if __name__ == "__main__":

@@ -36,8 +36,8 @@ DRAWN_BEFORE = ROOT / "cards"  # the pictures that an image has
 MAX_STILL_BYTES = (
     16 * 2**20
 )  # bytes cached by a process; those of the gallery are half a megabyte, previews 2.5
-MONTH = 30 * 86400.0  # seconds that a card is in the store
 PATIENCE = 0.2  # seconds for an answer of the store, which spares a drawing of about as long
+CARDS_KEPT = store.Store("cards", PATIENCE)
 SVG, PNG = "image/svg+xml; charset=utf-8", "image/png"
 Draw = Callable[[Scene, Mapping[str, str]], bytes]  # gzipped
 Wanted = tuple[str, Scene, dict[str, str], Draw]  # kind, scene, query, and what draws it
@@ -102,7 +102,7 @@ def shared(kind: str, scene: Scene, query: Mapping[str, str], make: Draw) -> byt
             return body
     body = make(scene, query)
     with suppress(store.Away):
-        store.films(PATIENCE).set(f"card:{name}", body, MONTH)
+        CARDS_KEPT.set(name, body)
     return body
 
 
@@ -111,7 +111,7 @@ def there(name: str) -> bytes | None:
     with suppress(OSError):
         if body := whole((DRAWN_BEFORE / name).read_bytes()):
             return body
-    return whole(store.films(PATIENCE).get(f"card:{name}"))
+    return whole(CARDS_KEPT.get(name))
 
 
 def whole(body: bytes | None) -> bytes | None:
@@ -129,6 +129,9 @@ def gallery(folder: Path | None = None) -> None:
         for kind, scene, query, make in (*cards(), *previews()):
             (folder / named(kind, scene, query, True)).write_bytes(make(scene, query))
     else:
+        if missing():
+            with suppress(store.Away):
+                CARDS_KEPT.clear()  # of other versions
         for wanted in cards():
             shared(*wanted)
 

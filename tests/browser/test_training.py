@@ -1,6 +1,5 @@
 """Training on a scene's page, as a hand does it: small networks, few steps."""
 
-import json
 import re
 from functools import partial
 
@@ -8,7 +7,7 @@ import psutil
 import pytest
 
 from components.language.scene import scenes
-from components.training.store import Disk, Steady
+from components.training.queue import TrainingQueue
 from tests import waiting
 from tests.browser.hand import PATIENCE, frames, middle, player, rest, until, visit
 
@@ -267,34 +266,35 @@ def test_a_server_or_worker_out_of_reach_is_told_at_a_click_and_while_it_trains(
     words(page, r"of 4 solve it after [\d,]+ steps")
 
 
-def left(page, line, leave):
-    """Leave a page that trains: its training is out of the line, and its worker gives no further sign."""
+def left(page, queue, leave):
+    """Leave a page that trains: its training is out of the queue, and its worker gives no further sign."""
     visit(page, LONG)
     with page.expect_request(TICKET) as asked:
         order(page, steps=STEPS)
     words(page, "Step [1-9]")
     ticket = TICKET.search(asked.value.url)[1]
-    assert ticket in json.loads(line.get("line")) and line.get(f"beat:{ticket}")
+    assert queue.trainings.get(ticket) and queue.signs.get(f"beat:{ticket}")
     leave()
-    waiting.until(lambda: ticket not in json.loads(line.get("line")) and not line.get(f"beat:{ticket}"))
+    waiting.until(lambda: not queue.trainings.get(ticket) and not queue.signs.get(f"beat:{ticket}"))
 
 
 @pytest.fixture
-def line(server_folder):
-    """What the server keeps of trainings under way."""
-    return Steady(Disk(server_folder / "cache" / "line"))
+def queue(server_folder, monkeypatch):
+    """The server's queue of trainings."""
+    monkeypatch.setenv("CACHE_DIR", str(server_folder / "cache"))
+    return TrainingQueue()
 
 
-def test_leaving_for_another_address_ends_a_training(page, line):
-    left(page, line, lambda: page.goto("/layernorm"))
+def test_leaving_for_another_address_ends_a_training(page, queue):
+    left(page, queue, lambda: page.goto("/layernorm"))
 
 
-def test_a_training_that_was_left_ends_and_says_nothing_on_the_next_page(page, line):
+def test_a_training_that_was_left_ends_and_says_nothing_on_the_next_page(page, queue):
     def leave():
         page.get_by_role("button", name="Scenes").click()
         page.locator("#scenes").get_by_role("link", name=scenes()["octants"].title).click()
 
-    left(page, line, leave)
+    left(page, queue, leave)
     until(page, "p.ready && p.slug === 'octants'")
     page.wait_for_timeout(6000)  # longer than QUIET in assets/player/training.mjs
     unfold(page)

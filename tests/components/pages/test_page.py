@@ -9,7 +9,7 @@ import pytest
 from app import create_app
 from components.language.scene import scenes
 from components.training.recipes import recipe_of
-from components.training.worker import Local
+from components.training.worker import ChildWorker
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +70,6 @@ def test_a_text_of_letters_and_a_seed_to_pick_stand_in_the_first_paint(client):
 def test_a_worker_starts_when_the_panel_of_a_training_is_opened(client, monkeypatch):
     """Not for each page that has one: it imports torch."""
     started = []
-    monkeypatch.setattr(Local, "ready", lambda worker: started.append(worker))
+    monkeypatch.setattr(ChildWorker, "ready", lambda worker: started.append(worker))
     assert client.get("/spiral").status_code == 200 and not started
     assert client.get("/_dash-layout").status_code == 200 and len(started) == 1

@@ -1,7 +1,6 @@
 """Stored runs: films by their key, for a while, for all processes of a machine; and files of them."""
 
 import dataclasses
-import errno
 import inspect
 import io
 import json
@@ -13,7 +12,6 @@ import threading
 import time
 from pathlib import Path
 
-import diskcache
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,7 +22,7 @@ from components.language.scene import Whole, WrongValue, scenes
 from components.pages import run_files
 from components.scenes.trained import SEEDS
 from components.training import health, runs, store
-from components.training.line import Line, Refused
+from components.training.queue import TrainingQueue
 from components.web.budget import BURST
 from components.web.security import LARGEST_BODY
 from learning.film import Film, from_json, from_npz, json_text, key, to_json, to_npz
@@ -84,8 +82,7 @@ def test_a_run_that_has_gone_is_refused_with_a_remedy(small, monkeypatch):
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"another version"])
 def test_a_run_that_cannot_be_read_is_refused_wherever_it_is_asked_for(client, data):
-    name = "0" * 15 + "e"
-    store.films().set(f"film:{name}", data, 60)
+    name = runs.keep("0" * 15 + "e", data, client="")
     for path in ("recipe/spiral?run={}", "spiral?run={}", "still/spiral.svg?run={}", "embed/spiral?run={}"):
         assert client.get("/" + path.format(name)).status_code == 400, path
     for path in ("recipe/spiral?run={}", "run/{}.npz", "run/{}.json", "run/{}/net"):
@@ -105,79 +102,42 @@ def test_another_process_finds_a_run(small):
     assert done.stdout.strip() == "2"
 
 
-def test_changes_of_a_value_do_not_overtake_one_another(tmp_path):
-    disk, more = store.Disk(tmp_path), lambda value: str(int(value or b"0") + 1).encode()
-
-    def many():
-        for _ in range(50):
-            disk.change("count", more, 60)
-
-    threads = [threading.Thread(target=many) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert disk.get("count") == b"200"
+def full(storage, _):
+    storage.sql("PRAGMA max_page_count = 1")  # no larger than it is
 
 
-def full(disk, _):
-    disk.cache._sql("PRAGMA max_page_count = 1")  # no larger than it is
-
-
-def locked(disk, monkeypatch):
-    other = sqlite3.connect(Path(disk.cache.directory) / "cache.db", isolation_level=None)
+def locked(storage, monkeypatch):
+    other = sqlite3.connect(storage.filename, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    monkeypatch.setattr(disk, "other", other, raising=False)  # as long as the test
+    monkeypatch.setattr(storage, "other", other, raising=False)  # as long as the test
 
 
-def unwritable(disk, monkeypatch):
-    def store_(*_, **__):
-        raise OSError(errno.EROFS, "Read-only file system")
-
-    monkeypatch.setattr(disk.cache.disk, "store", store_)
+def unwritable(storage, monkeypatch):
+    storage.sql("PRAGMA query_only = 1")
 
 
 @pytest.mark.parametrize("fault", [full, locked, unwritable])
 def test_a_folder_that_cannot_be_written_is_away(client, small, tmp_path, monkeypatch, fault):
-    monkeypatch.setattr(store, "LOCKED", 0.1)
-    disk = store.Disk(tmp_path)
-    fault(disk, monkeypatch)
-    for write in (
-        lambda: disk.set("a", bytes(20_000), 60),
-        lambda: disk.change("a", lambda _: bytes(20_000), 60),
-    ):
-        with pytest.raises(store.Away, match=r"full|locked|Timeout|Read-only|does not answer"):
-            write()
-    assert disk.get("a") is None
-    monkeypatch.setattr(store, "films", lambda: disk)
+    monkeypatch.setenv("CACHE_DIR", str(tmp_path))
+    films = store.Store("films", 0.1)
+    fault(store.storage("films", 0.1), monkeypatch)
+    with pytest.raises(store.Away, match=r"full|locked|readonly"):
+        films.set("a", bytes(20_000))
+    assert films.get("a") is None
+    monkeypatch.setattr(runs, "FILMS", films)
     answer = client.post("/run/spiral", data=to_npz(small), content_type=BYTES)
     assert answer.status_code == 400 and "cannot be stored" in answer.json["error"]
 
 
-def test_who_is_refused_in_the_middle_of_a_change_is_told_so(tmp_path):
-    disk = store.Disk(tmp_path)
-    disk.set("a", b"1", 60)
-
-    def refuse(value):
-        raise Refused("no place")
-
-    with pytest.raises(Refused, match="no place"):
-        disk.change("a", refuse, 60)
-    disk.change("a", lambda value: value + b"2", 60)
-    assert disk.get("a") == b"12"
-
-
-# --- the shelf
+# --- what they take together
 
 
 @pytest.fixture
-def shelf(tmp_path, monkeypatch):
-    """A store of the test's own, and who is on its shelf."""
+def kept(tmp_path, monkeypatch):
+    """A store of the test's own, and the runs in it."""
     monkeypatch.setenv("CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(runs, "SMALLEST", 1)
-    store.clear()
-    yield lambda: {name for name in NAMES.values() if store.films().get(f"film:{name}")}
-    store.clear()
+    monkeypatch.setattr(runs, "MIN_COUNTED", 1)
+    yield lambda: {name for name in NAMES.values() if runs.FILMS.get(name)}
     NAMES.clear()
 
 
@@ -194,68 +154,67 @@ def size(small):
     return len(to_npz(dataclasses.replace(small, ended=("123456789", "")))) + 9  # compressed: more or less
 
 
-def test_opened_files_go_before_trained_runs(small, shelf, monkeypatch):
-    monkeypatch.setattr(runs, "LARGEST", 4 * size(small))
+def test_opened_files_go_before_trained_runs(small, kept, monkeypatch):
+    monkeypatch.setattr(runs, "MAX_BYTES", 4 * size(small))
     trained_ = {save(small, f"t{k}", trained=True, client="a") for k in range(3)}
     uploads = [save(small, f"u{k}", client=str(k)) for k in range(5)]
-    assert shelf() == trained_ | {uploads[-1]}
-    assert shelf() == trained_ | {uploads[-1]} and save(small, "t3", trained=True, client="b") in shelf()
-    assert shelf() == trained_ | {NAMES["t3"]}
+    assert kept() == trained_ | {uploads[-1]}
+    assert kept() == trained_ | {uploads[-1]} and save(small, "t3", trained=True, client="b") in kept()
+    assert kept() == trained_ | {NAMES["t3"]}
 
 
-def test_who_holds_most_gives_way_its_oldest_first(small, shelf, monkeypatch):
-    monkeypatch.setattr(runs, "LARGEST", 6 * size(small))
+def test_who_holds_most_gives_way_its_oldest_first(small, kept, monkeypatch):
+    monkeypatch.setattr(runs, "MAX_BYTES", 6 * size(small))
     quiet = {save(small, f"q{k}", client=f"quiet {k}") for k in range(2)}
     loud = [save(small, f"l{k}", client="loud") for k in range(20)]
-    assert shelf() == quiet | set(loud[-4:])
-    assert save(small, "new", client="new") in shelf() and shelf() == {NAMES["new"]} | quiet | set(loud[-3:])
+    assert kept() == quiet | set(loud[-4:])
+    assert save(small, "new", client="new") in kept() and kept() == {NAMES["new"]} | quiet | set(loud[-3:])
 
 
-def test_a_trained_run_stays_one_when_its_file_is_opened(small, shelf, monkeypatch):
+def test_a_trained_run_stays_one_when_its_file_is_opened(small, kept, monkeypatch):
     name = save(small, "t", trained=True, client="a")
     assert save(small, "t", client="b") == name
-    kept = json.loads(store.films().get(runs.SHELF))[name]
-    assert kept["trained"] and kept["client"] == "a"
+    run = json.loads(runs.LIST.get(name))
+    assert run["trained"] and run["client"] == "a"
     assert save(small, "t", trained=True, client="c") == name, "whoever has trained it last"
-    assert json.loads(store.films().get(runs.SHELF)).keys() == {name}
+    assert runs.LIST.items().keys() == {name}
 
 
-def test_many_small_films_are_bounded_too(small, shelf, monkeypatch):
-    monkeypatch.setattr(runs, "SMALLEST", runs.LARGEST // 5)
+def test_many_small_films_are_bounded_too(small, kept, monkeypatch):
+    monkeypatch.setattr(runs, "MIN_COUNTED", runs.MAX_BYTES // 5)
     for k in range(12):
         save(small, str(k), client=str(k))
-    assert len(shelf()) == len(json.loads(store.films().get(runs.SHELF))) == 5
+    assert len(kept()) == len(runs.LIST.items()) == 5
 
 
-def test_films_leave_half_of_a_small_disk_to_the_line(small, shelf, monkeypatch, caplog):
-    """However much is uploaded: the line, which stands in another folder, goes on and loses nothing."""
-    most = 20 * size(small)
+def test_films_leave_half_of_a_small_disk_to_the_queue(small, kept, monkeypatch, caplog):
+    """However much is uploaded: the queue goes on and loses nothing."""
+    most, taken = 20 * size(small), lambda: sum(map(len, runs.FILMS.items().values()))
     real = shutil.disk_usage
 
     def usage(folder):
-        return real(folder)._replace(free=most - store.films().cache.volume())
+        return real(folder)._replace(free=most - taken())
 
-    queue = Line(store.here())
+    queue = TrainingQueue()
     ticket = queue.join({}, owner="me", address="here")
     monkeypatch.setattr(shutil, "disk_usage", usage)
-    before = store.films().cache.volume()
     for k in range(40):
         save(small, str(k), client=str(k % 3))
-    assert 3 < len(shelf()) < 11 and store.films().cache.volume() - before < 0.7 * most
-    assert json.loads(queue.ask(ticket)) == {"ahead": 0, "worker": False}
+    assert 3 < len(kept()) < 11 and taken() < 0.6 * most
+    assert json.loads(queue.ask(ticket, seen=0, stop=False, look=None)) == {"ahead": 0, "worker": False}
     assert any("runs are full" in said for said in caplog.messages)
     assert "runs: full" in health.degraded()
 
 
-def test_a_disk_that_others_fill_gets_room_from_films(small, shelf, monkeypatch):
+def test_a_disk_that_others_fill_gets_room_from_films(small, kept, monkeypatch):
     for k in range(6):
         save(small, str(k))
-    monkeypatch.setattr(store.Disk, "room", lambda _: store.Room(4 * size(small), 0))
-    runs.settle()
-    assert len(shelf()) == 2
-    runs.settle()
-    assert len(shelf()) == 2
-    monkeypatch.setattr(store.Disk, "room", lambda _: store.Room(size(small), 0))
+    room = 4 * size(small)
+    monkeypatch.setattr(runs, "_max_bytes", lambda *_: room / 2)
+    for _ in range(2):
+        runs.settle()
+        assert len(kept()) == 2
+    room = size(small)
     with pytest.raises(store.Full, match="no room"):
         save(small, "more")
 
@@ -264,51 +223,54 @@ def test_a_disk_that_is_full_at_the_start_is_away_until_it_is_not(tmp_path, monk
     def full(*_, **__):
         raise sqlite3.OperationalError("database or disk is full")
 
+    monkeypatch.setenv("CACHE_DIR", str(tmp_path))
     with monkeypatch.context() as patch:
-        patch.setattr(diskcache.Cache, "__init__", full)
-        disk = store.Disk(tmp_path)
+        patch.setattr("huey.storage.SqliteStorage.__init__", full)
         with pytest.raises(store.Away, match="full"):
-            disk.get("a")
-    disk.set("a", b"1", 60)
-    assert disk.get("a") == b"1"
+            runs.FILMS.get("a")
+    runs.FILMS.set("a", b"1")
+    assert runs.FILMS.get("a") == b"1"
 
 
-def test_a_run_on_a_lost_shelf_is_counted_again(small, shelf, monkeypatch):
-    names = {save(small, str(k)) for k in range(4)}
-    store.films().delete(runs.SHELF)
-    monkeypatch.setattr(runs, "LARGEST", 3 * size(small))
-    assert save(small, "more") in shelf() and len(shelf() & names) == 2
+UNREADABLE = [b"\x00", b"{", b"[]", b"1", b'{"a": 1}', b'{"a": {}}', b"\xff\xfe", b"[" * 9000]
 
 
-@pytest.mark.parametrize("lost", [False, True])
-def test_what_is_forgotten_is_gone_and_the_others_are_counted(small, shelf, lost):
-    kept, gone = save(small, "kept"), save(small, "gone")
-    if lost:
-        store.films().delete(runs.SHELF)
+@pytest.mark.parametrize("value", UNREADABLE)
+def test_a_run_whose_entry_cannot_be_read_is_deleted(small, kept, client, value):
+    lost, other = save(small, "lost"), save(small, "other")
+    runs.LIST.set(lost, value)
+    with pytest.raises(WrongValue, match="not here"):
+        runs.load(lost)
+    assert client.get("/healthz").json == {"status": "ok", "degraded": []}
+    save(small, "more")
+    assert kept() == {other, NAMES["more"]} == set(runs.LIST.items())
+
+
+def test_what_is_forgotten_is_gone_and_the_others_are_counted(small, kept):
+    stays, gone = save(small, "stays"), save(small, "gone")
     runs.forget(gone)
-    assert json.loads(store.films().get(runs.SHELF)).keys() == shelf() == {kept}
+    assert set(runs.LIST.items()) == kept() == {stays}
 
 
-def test_a_store_that_is_deleted_under_a_server_is_made_anew(small, shelf, tmp_path, caplog):
-    queue, name = Line(store.here()), save(small, "t")
+def test_a_store_that_is_deleted_under_a_server_is_made_anew(small, kept, tmp_path):
+    queue, name = TrainingQueue(), save(small, "t")
+    question = {"seen": 0, "stop": False, "look": None}
     ticket = queue.join({}, owner="me", address="here")
-    for each in tmp_path.iterdir():
-        shutil.rmtree(each)
-    assert queue.outcome(ticket) == {"state": "lost"}
+    shutil.rmtree(tmp_path)
+    assert json.loads(queue.ask(ticket, **question)) == {"end": {"state": "lost"}}
     with pytest.raises(WrongValue, match="not here, or no longer"):
         runs.load(name)
-    assert "deleted" in caplog.text
     after = queue.join({}, owner="me", address="here")
-    assert save(small, "t") in shelf()
+    assert save(small, "t") in kept()
     code = (
-        "from components.training import line, runs, store;"
-        f"print(line.Line(store.here()).next() == {after!r}, runs.load({name!r}).seeds)"
+        "from components.training import queue, runs;"
+        f"print(queue.train_task().huey.dequeue().args[0] == {after!r}, runs.load({name!r}).seeds)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "2"], "for other processes too"
 
 
-def test_health_names_what_is_full_or_away_and_nothing_else(client, shelf, monkeypatch):
+def test_health_names_what_is_full_or_away_and_nothing_else(client, kept, monkeypatch):
     def told():
         answer = client.get("/healthz")
         assert answer.status_code == 200 and answer.json["status"] == "ok"
@@ -319,10 +281,13 @@ def test_health_names_what_is_full_or_away_and_nothing_else(client, shelf, monke
         real = shutil.disk_usage
         patch.setattr(shutil, "disk_usage", lambda folder: real(folder)._replace(free=1000))
         assert told() == ["store: full"]
-    disk = store.here(health.PATIENCE).disk
     with monkeypatch.context() as patch:
-        patch.setattr(disk, "folder", Path("/proc/nowhere"))
+        patch.setenv("CACHE_DIR", "/proc/nowhere")
         assert told() == ["store: away"]
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "seconds_to_answer", lambda _: 2 * health.SLOW)
+        patch.setattr(store, "free_bytes", None)
+        assert told() == ["store: slow"], "and is asked nothing else"
     assert told() == []
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import app
 from components.pages import panel
-from components.training.line import Line
+from components.training.queue import TrainingQueue
 from components.web import budget
 from components.web.answer_cache import answer_cache
 from components.web.budget import BURST, MAX_CLIENTS, QUEUE_LENGTH, REFILL, WORKERS, Budget, Busy
@@ -214,10 +214,10 @@ def test_an_upload_and_an_order_are_charged(server):
     client.post("/run/spiral", data=b"{}", content_type="application/octet-stream")
     assert "127.0.0.1" in (debts := server.extensions["budget"].debts)
     with server.test_request_context(environ_overrides={"REMOTE_ADDR": "192.0.2.9"}):
-        panel._ticket(Line(None), {}, {})  # nothing to train
+        panel._ticket(TrainingQueue(), {}, {})  # nothing to train
         assert debts["192.0.2.9"][0] >= budget.TRAINING_PRICE
         server.extensions["budget"].charge("192.0.2.9", BURST)
-        words, _ = panel._ticket(Line(None), {}, {})
+        words, _ = panel._ticket(TrainingQueue(), {}, {})
         assert "Try again in" in words
 
 

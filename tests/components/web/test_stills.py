@@ -81,7 +81,6 @@ def test_who_has_it_is_told_so_without_a_drawing_also_by_another_process(client,
 
 def test_a_card_is_drawn_once_for_all_processes_and_without_a_store_by_each(monkeypatch, tmp_path):
     monkeypatch.setenv("CACHE_DIR", str(tmp_path))
-    store.clear()
     drawings, draw = [], card.card
     monkeypatch.setattr(card, "card", lambda *asked: drawings.append(asked) or draw(*asked))
     monkeypatch.setattr(stills, "scenes", lambda: {"fold": scenes()["fold"]})
@@ -98,21 +97,18 @@ def test_a_card_is_drawn_once_for_all_processes_and_without_a_store_by_each(monk
     def away(*_):
         raise store.Away
 
-    monkeypatch.setattr(store.Disk, "get", away)
-    monkeypatch.setattr(store.Disk, "set", away)
+    monkeypatch.setattr(store.Store, "_storage", away)
     assert process() == process() and len(drawings) == 3
-    store.clear()
 
 
 def test_a_card_that_an_image_has_is_drawn_by_nobody(monkeypatch, tmp_path):
     monkeypatch.setenv("CACHE_DIR", str(tmp_path / "cache"))
-    store.clear()
     monkeypatch.setattr(stills, "scenes", lambda: {"fold": scenes()["fold"]})
     monkeypatch.setattr(stills, "front_pages", dict)
     monkeypatch.setattr(stills, "DRAWN_BEFORE", tmp_path / "cards")
     assert stills.missing()
     stills.gallery(stills.DRAWN_BEFORE)
-    assert not stills.missing() and store.films().sizes("card:") == {}
+    assert not stills.missing() and not stills.CARDS_KEPT.items()
     drawings, draw = [], card.card
     monkeypatch.setattr(card, "card", lambda *asked: drawings.append(asked) or draw(*asked))
     ask = lambda: create_app().server.test_client().get("/card/fold.svg?theme=dark", headers=GZIP).data  # noqa: E731
@@ -126,21 +122,17 @@ def test_a_card_that_an_image_has_is_drawn_by_nobody(monkeypatch, tmp_path):
     assert not stills.missing(), "for all processes"
     monkeypatch.setattr(stills, "version", lambda: "another")
     assert stills.missing()
-    store.clear()
 
 
 @pytest.mark.parametrize("spoilt", [lambda body: body[:-9], lambda body: b"", lambda body: b"<svg/>" + body])
 def test_a_card_that_is_not_whole_is_drawn_again(monkeypatch, tmp_path, spoilt):
     """A disk that was full, or another hand: what is served once stays in every browser."""
     monkeypatch.setenv("CACHE_DIR", str(tmp_path))
-    store.clear()
     sound = create_app().server.test_client().get("/card/fold.svg?theme=dark").data
-    films = store.films(stills.PATIENCE)
-    key = f"card:{stills.named('card', scenes()['fold'], {'theme': 'dark'}, True)}"
-    films.set(key, spoilt(films.get(key)), 60)
+    name, kept = stills.named("card", scenes()["fold"], {"theme": "dark"}, True), stills.CARDS_KEPT
+    kept.set(name, spoilt(kept.get(name)))
     assert create_app().server.test_client().get("/card/fold.svg?theme=dark").data == sound
-    assert stills.whole(films.get(key)), "and is kept for the others"
-    store.clear()
+    assert stills.whole(kept.get(name)), "and is kept for the others"
 
 
 def test_another_picture_has_another_name(client):

@@ -1,0 +1,270 @@
+"""The queue of trainings: its order and bounds, pages and workers that have gone, and what cannot be read."""
+
+import json
+import pickle
+import time
+from contextlib import suppress
+
+import pytest
+
+from components.pages.follow import told
+from components.training import health, queue
+from components.training.queue import (
+    LEFT,
+    LOST,
+    MAX_MESSAGES,
+    MAX_PER_ADDRESS,
+    MAX_WAITING,
+    NOTHING,
+    REPLACED,
+    JsonSerializer,
+    Refused,
+    TrainingQueue,
+    train_task,
+)
+from components.training.store import Away, Store
+from components.training.worker import ChildWorker, RemoteWorkers
+
+
+@pytest.fixture
+def trainings(tmp_path, monkeypatch):
+    """A queue with a worker."""
+    monkeypatch.setenv("CACHE_DIR", str(tmp_path))
+    trainings = TrainingQueue()
+    trainings.sign_worker()
+    return trainings
+
+
+def join(trainings, owner="me", address="here"):
+    return trainings.join({"slug": "spiral"}, owner=owner, address=address)
+
+
+def ask(trainings, ticket, seen=NOTHING, **wish):
+    return json.loads(trainings.ask(ticket, **{"seen": seen, "stop": False, "look": None} | wish) or "null")
+
+
+def take():
+    """The ticket that Huey hands to a worker next."""
+    task = train_task().huey.dequeue()
+    return task and task.args[0]
+
+
+def later(monkeypatch, seconds):
+    """Let both clocks be later, and stand still then."""
+    now, wall = time.monotonic(), time.time()
+    monkeypatch.setattr(time, "monotonic", lambda: now + seconds)
+    monkeypatch.setattr(time, "time", lambda: wall + seconds)
+
+
+def test_who_comes_first_is_trained_first_and_a_page_knows_how_many_are_ahead(trainings):
+    tickets = [join(trainings, str(k), str(k)) for k in range(3)]
+    assert [ask(trainings, ticket)["ahead"] for ticket in tickets] == [0, 1, 2]
+    assert take() == tickets[0] and trainings.start(tickets[0])["order"] == {"slug": "spiral"}
+    assert ask(trainings, tickets[0]) is None and ask(trainings, tickets[2])["ahead"] == 2
+    trainings.finish(tickets[0], {"state": "done"})
+    assert ask(trainings, tickets[2])["ahead"] == 1
+    assert take() == tickets[1] and take() == tickets[2] and take() is None
+
+
+def test_the_queue_is_bounded(trainings):
+    for k in range(MAX_WAITING):
+        join(trainings, str(k), str(k))
+    with pytest.raises(Refused, match=f"{MAX_WAITING} trainings are waiting"):
+        join(trainings, "late", "late")
+    assert len(trainings.active()) == MAX_WAITING
+    trainings.start(take())
+    join(trainings, "late", "late")
+
+
+def test_a_person_has_one_training_and_an_address_a_few(trainings):
+    first, second = join(trainings), join(trainings)
+    assert ask(trainings, first) == {"end": REPLACED} and ask(trainings, second) == {"ahead": 0}
+    for k in range(MAX_PER_ADDRESS - 1):
+        join(trainings, str(k))
+    with pytest.raises(Refused, match="of this address"):
+        join(trainings, "ten")
+
+
+def test_a_page_that_is_closed_frees_its_place(trainings):
+    gone, here = join(trainings, "a"), join(trainings, "b")
+    trainings.close(gone)
+    trainings.close("nobody's")
+    assert ask(trainings, gone) == {"end": LEFT} and ask(trainings, here) == {"ahead": 0}
+    assert trainings.start(take()) is None and take() == here
+    assert trainings.outcomes.get("nobody's") is None
+
+
+def test_a_page_that_falls_silent_frees_its_place_after_more_than_a_minute(trainings, monkeypatch):
+    gone, here = join(trainings, "a"), join(trainings, "b")
+    assert ask(trainings, here)["ahead"] == 1
+    later(monkeypatch, 60)
+    assert ask(trainings, here)["ahead"] == 1, "a hidden page asks once a minute"
+    later(monkeypatch, 31)
+    assert ask(trainings, here)["ahead"] == 0 and ask(trainings, gone) == {"end": LEFT}
+
+
+@pytest.mark.parametrize("seen_by", ["its own page", "another page"])
+def test_a_dead_worker_is_known_within_fifteen_seconds_and_a_short_pause_is_no_death(
+    trainings, monkeypatch, seen_by
+):
+    runs, waits = join(trainings, "a"), join(trainings, "b")
+    trainings.start(take())
+    look = (lambda: ask(trainings, runs)) if seen_by == "its own page" else (lambda: ask(trainings, waits))
+    look()
+    later(monkeypatch, 8)
+    look()
+    assert runs in trainings.active()
+    later(monkeypatch, 4)
+    look()
+    assert ask(trainings, runs) == {"end": LOST} and ask(trainings, waits)["ahead"] == 0
+    assert trainings.page(runs) is None, "should it live after all, it gives up"
+
+
+def test_a_training_that_was_lost_on_its_way_to_a_worker_is_queued_again(trainings, monkeypatch):
+    """Redis, or the worker, died as it was handed over. Whoever has it after all trains it alone."""
+    ticket = join(trainings)
+    assert take() == ticket and ask(trainings, ticket) == {"ahead": 0} and take() is None
+    later(monkeypatch, 12)
+    assert ask(trainings, ticket)["ahead"] == 0 and take() == ticket
+    assert trainings.start(ticket) and trainings.start(ticket) is None
+
+
+def test_without_a_worker_page_and_health_say_so_until_one_comes_however_late(trainings, monkeypatch):
+    ticket = join(trainings)
+    assert ask(trainings, ticket) == {"ahead": 0} and health.degraded() == []
+    for seconds in (15, *[60] * 60):
+        later(monkeypatch, seconds)
+        assert ask(trainings, ticket) == {"ahead": 0, "worker": False}
+        assert health.degraded() == ["training: no worker"]
+    trainings.sign_worker()
+    assert ask(trainings, ticket) == {"ahead": 0} and health.degraded() == [] and take() == ticket
+
+
+def test_a_worker_that_nobody_needs_is_not_missed(trainings):
+    """The child of a web server ends after a while without work."""
+    trainings.signs.delete("worker")
+    assert health.degraded() == []
+    trainings.close(join(trainings))
+    assert health.degraded() == []
+
+
+STRANGE = ["f" * 32, "nobody's", "", "x" * 10**6]
+
+
+@pytest.mark.parametrize("ticket", STRANGE, ids=range(len(STRANGE)))
+def test_a_ticket_that_nobody_gave_out_moves_nothing(trainings, monkeypatch, ticket):
+    monkeypatch.setattr(Store, "set", None)
+    workers = ChildWorker()
+    said = told(trainings, workers, ticket, seen=0, stop=True, look={"seed": "1"})
+    assert json.loads(said) == {"end": LOST} and workers.process is None
+    trainings.close(ticket)
+
+
+@pytest.mark.parametrize("step", [-40 * 365 * 86400, -60, 60, 3600, 365 * 86400])
+def test_a_step_of_the_clock_or_a_sleep_loses_nothing(trainings, monkeypatch, step):
+    """After a sleep the clock is late by it as well: what does not sleep has stood still."""
+    runs, waits = join(trainings, "a"), join(trainings, "b")
+    trainings.start(take())
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + step)
+    trainings.sign_worker()
+    assert ask(trainings, runs) is None and ask(trainings, waits) == {"ahead": 1}
+    assert not trainings.page(runs)["silent"]
+
+
+def test_while_the_store_is_away_nobody_dies(trainings, monkeypatch):
+    """Longer than a heartbeat: neither page nor worker could write."""
+    ticket = join(trainings)
+    trainings.start(take())
+    assert ask(trainings, ticket) is None and not trainings.page(ticket)["silent"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "_storage", away)
+        assert told(trainings, RemoteWorkers(), ticket, seen=0, stop=False, look=None) == '{"away": true}'
+        assert health.degraded() == ["store: away"]
+    later(monkeypatch, 100)
+    assert ask(trainings, ticket) is None
+    later(monkeypatch, 12)
+    assert ask(trainings, ticket) == {"end": LOST}
+
+
+def away(_):
+    raise Away("gone")
+
+
+def test_what_is_kept_does_not_grow(trainings, monkeypatch):
+    """However many trainings are replaced, refused or given up, with no worker to take any."""
+    for k in range(2 * MAX_MESSAGES):
+        with suppress(Refused):
+            join(trainings, str(k % 3), str(k % 3))
+    for k in range(40):
+        with suppress(Refused):
+            join(trainings, f"other {k}", "one")
+    assert train_task().huey.pending_count() <= MAX_MESSAGES + 1
+    live = trainings.active()
+    assert [task.args[0] for task in train_task().huey.pending() if task.args[0] in live] == list(live)
+    later(monkeypatch, queue.OUTCOME_SECONDS + 60)
+    trainings.active()
+    later(monkeypatch, 100)
+    trainings.active()
+    later(monkeypatch, queue.OUTCOME_SECONDS + 60)
+    ticket = join(trainings, "last")
+    assert trainings.trainings.items().keys() == {ticket} and not trainings.outcomes.items()
+    assert trainings.signs.items().keys() == {f"page:{ticket}", "worker"}
+
+
+def test_a_page_that_follows_asks_few_questions(trainings, monkeypatch):
+    runs, waits = join(trainings, "a"), join(trainings, "b")
+    trainings.start(take())
+    asked, real = [], Store._storage
+    monkeypatch.setattr(Store, "_storage", lambda own: asked.append(own.name) or real(own))
+
+    def questions(ticket):
+        asked.clear()
+        ask(trainings, ticket)
+        return len(asked)
+
+    assert [questions(ticket) for ticket in (runs, waits, "f" * 32)] == [3, 6, 2]
+
+
+UNREADABLE = [b"\x00", b"{", b"[]", b"1", b'{"a": 1}', b'{"a": {}}', b"\xff\xfe", b"[" * 9000]
+
+
+@pytest.mark.parametrize("value", UNREADABLE)
+def test_a_training_that_cannot_be_read_is_dropped_and_the_next_one_joins(trainings, value):
+    trainings.trainings.set("f" * 32, value)
+    train_task().huey.storage.enqueue(value)
+    ticket = join(trainings)
+    assert list(trainings.active()) == [ticket] and ask(trainings, ticket)["ahead"] == 0
+    with suppress(Exception):
+        assert take() is None
+    assert take() == ticket
+
+
+@pytest.mark.parametrize("value", [*UNREADABLE, b"", b"5", b"5 {", b"-", b"9" * 5000 + b" {}"])
+@pytest.mark.parametrize("kind", ["page", "news", "beat"])
+def test_a_training_of_which_something_cannot_be_read_goes_on(trainings, kind, value):
+    ticket = join(trainings)
+    trainings.start(ticket)
+    trainings.signs.set(f"{kind}:{ticket}", value)
+    assert ask(trainings, ticket) is None
+    trainings.signs.set(f"{kind}:{ticket}", value)
+    assert trainings.page(ticket)["seen"] == NOTHING
+    trainings.outcomes.set(ticket, value)
+    assert ask(trainings, ticket) is None
+
+
+class Runs:
+    """What runs where it is unpickled."""
+
+    def __reduce__(self):
+        return DONE.append, ("run",)
+
+
+DONE = []
+
+
+def test_no_message_runs_what_is_in_it():
+    data = pickle.dumps(Runs())
+    with pytest.raises(ValueError, match="utf-8"):
+        JsonSerializer().deserialize(data)
+    assert DONE == [] and pickle.loads(data) is None, "so it would"
