@@ -1,4 +1,4 @@
-"""What a map takes and gives: the one home of what an input may be.
+"""Input validation for maps of points: dtypes, shapes, scalars, and array libraries (NumPy, PyTorch).
 
 The first argument decides the array library, the device and the dtype; every option follows it.
 
@@ -29,12 +29,12 @@ Scalar = int | float | Float[Array, ""]
 
 
 def namespace(x: Array) -> Any:
-    """x's array library; NumPy, the server's case, is known at a glance."""
+    """The array-API namespace of x; NumPy is recognised first, since the server uses it."""
     return numpy if type(x) is np.ndarray else array_namespace(x)
 
 
 def real(x: Numbers, *, axes: int = 0) -> Array:
-    """x as an array of a real floating dtype, with at least so many axes; x itself where it is one."""
+    """x as an array of a real floating dtype with at least `axes` axes; x itself if it already is one."""
     x = x if is_array_api_obj(x) else np.asarray(x)
     if np.ma.is_masked(x) or not _dense(x):
         raise ValueError("all numbers of an array are needed: some are masked, or left out")
@@ -49,7 +49,7 @@ def real(x: Numbers, *, axes: int = 0) -> Array:
 
 
 def taken(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]]:
-    """x as `real` and in a dtype to compute in, and the way back for what comes of it."""
+    """x as `real`, in a dtype to compute in, and the function that casts a result back."""
     if type(x) is np.ndarray and x.dtype.char in "df" and x.ndim >= axes:
         return x, _same  # the server's case, met for each step of each cloud
     x = real(x, axes=axes)
@@ -61,7 +61,7 @@ def taken(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]
 
 
 def widened(x: Array) -> Array:
-    """Half precision as float32: eleven bits are too few to add up in, and 65504 is soon passed."""
+    """Half precision cast to float32: sums need more than 11 bits, and may exceed 65504."""
     xp = namespace(x)
     if x.dtype in (xp.float64, xp.float32) or xp.finfo(x.dtype).bits >= 32:
         return x
@@ -96,7 +96,7 @@ def like(value: Numbers, x: Array) -> Array:
 
 
 def number(value: Scalar, x: Array, name: str, *, least: float = -inf) -> Array:
-    """`value` `like` x, which is one number without axes and not below `least`; else ValueError."""
+    """A scalar `value` `like` x. Raises ValueError for an array with axes and for a value below `least`."""
     value = like(value, x)
     if value.shape != ():
         raise ValueError(f"{name} is one number: got shape {tuple(value.shape)}")
@@ -106,7 +106,7 @@ def number(value: Scalar, x: Array, name: str, *, least: float = -inf) -> Array:
 
 
 def whole(value: Any, name: str) -> int:
-    """`value` as a Python integer; ValueError where it is none."""
+    """`value` as a Python integer. Raises ValueError for anything else."""
     try:
         return index(value)
     except TypeError:
@@ -114,7 +114,7 @@ def whole(value: Any, name: str) -> int:
 
 
 def one_each(value: Numbers, x: Array, name: str) -> Array:
-    """`value` `like` x, with one number for each coordinate, shape (d,); else ValueError."""
+    """`value` (d,) `like` x, one number per coordinate. Raises ValueError for another shape."""
     value = like(value, x)
     if value.shape != x.shape[-1:]:
         raise ValueError(f"{name} needs a point's shape, {tuple(x.shape[-1:])}: got {tuple(value.shape)}")
@@ -122,7 +122,7 @@ def one_each(value: Numbers, x: Array, name: str) -> Array:
 
 
 def constant(x: Array) -> Array:
-    """The same numbers, without their gradient in a library that has gradients."""
+    """The array detached from the gradient's graph, where the library has one."""
     return x.detach() if hasattr(x, "detach") else x
 
 
@@ -131,7 +131,7 @@ def requires_gradient(x: Array) -> bool:
 
 
 def has_values(x: Array) -> bool:
-    """False on PyTorch's device of shapes without numbers."""
+    """False for tensors on PyTorch's meta device, which have a shape and no values."""
     return not getattr(x, "is_meta", False)
 
 

@@ -20,7 +20,7 @@ def with_heads(points: Array, length: float) -> Array:
 
 
 def head(piece: Array, length: float) -> Array:
-    """Barb, tip, barb …, at the end of one piece, which may begin with its gap."""
+    """The head of one piece of a line: barb, tip, barb …; the piece may begin with its gap."""
     points = piece[~np.isnan(piece[:, 0])]
     if not len(points):
         return points

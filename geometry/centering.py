@@ -17,7 +17,7 @@ def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
 
 
 def centered(x: Float[Array, "*batch d"]) -> tuple[Float[Array, "*batch d"], Float[Array, "*batch 1"]]:
-    """Πx in units that are powers of two, and the units: in these no sum and no difference overflows."""
+    """Πx scaled by powers of two, and the scales, so that no sum or difference overflows."""
     xp, d = namespace(x), x.shape[-1]
     if not d:
         return x, xp.ones_like(x)

@@ -50,7 +50,7 @@ def closed(n: int) -> Array:
 
 
 def numbers(reach: float, even: int) -> tuple[Array, Array]:
-    """Numbers (N, 1) in [−reach, reach], first `even` evenly, then finer to 0; their order has a gap at 0."""
+    """Numbers (N, 1) in [−reach, reach]: `even` evenly spaced, then finer towards 0; a gap at 0."""
     fine = np.concatenate([np.geomspace(1e-4, 1, 120), np.linspace(1, reach, 60)])
     x = np.concatenate([np.linspace(-reach, reach, even), -fine, fine])
     order = np.argsort(x)
@@ -89,7 +89,7 @@ def grid_mesh(rows: int, columns: int) -> Array:
 
 
 def grid_lines(rows: int, columns: int, *, apart: int) -> Array:
-    """The order of every so-many-th row and column of a grid of vertices, as lines with gaps between them."""
+    """The order that draws every n-th row and column of a grid of vertices, with gaps between the lines."""
     number = np.arange(rows * columns).reshape(rows, columns)
     lines = [*number[::apart], *number.T[::apart]]
     return np.insert(np.concatenate(lines), np.cumsum([len(line) for line in lines[:-1]]), -1)
@@ -118,7 +118,7 @@ def graticule(*, meridians: int = 12, parallels: int = 6, fine: int = 48) -> tup
 
 
 def half_lattice(signs: Sequence[int]) -> Array:
-    """Points of the unit sphere over a lattice in the disc, on the halves of z with these signs."""
+    """Points of the unit sphere over a lattice in the disc, on the half spheres with these signs of z."""
     flat = 0.29 * lattice(49, 2, half=3)
     flat = flat[(flat**2).sum(-1) < 0.9]
     height = np.sqrt(1 - (flat**2).sum(-1))
@@ -140,14 +140,14 @@ def face_net(half: float, sign: int) -> tuple[Array, Array]:
 
 
 def side(line: tuple[Array, Array], axis: int, sign: int) -> Array:
-    """The order of what of a line lies on one side of a coordinate plane, the plane itself included."""
+    """The order of the part of a line on one side of a coordinate plane, the plane included."""
     points, order = line
     rounding = 1e-9  # of a circle's crossing of the plane
     return np.where(sign * points[order, axis] > -rounding, order, -1)
 
 
 def joined(lengths: Sequence[int]) -> Array:
-    """The order of open lines of so many points each, one after the other, with gaps between them."""
+    """The order of consecutive open lines with these numbers of points, gaps between them."""
     return np.insert(np.arange(sum(lengths)), np.cumsum(lengths[:-1]).astype(int), -1)
 
 

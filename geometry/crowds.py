@@ -1,4 +1,4 @@
-"""Places that several points share, in space and to the eye. The browser's engine mirrors this."""
+"""Clusters: places where many points coincide to the eye. The browser's engine mirrors this."""
 
 from __future__ import annotations
 

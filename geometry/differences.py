@@ -35,6 +35,6 @@ def quotient(m: int, h: float) -> Affine:
 
 
 def image_dimension(f: Callable[[Array], Array], x: Array, *, step: float = 1e-4) -> int:
-    """In how many directions f goes on from x (d,): the rank of its Jacobian by central differences."""
+    """The rank of the Jacobian of f at x (d,), by central differences."""
     slopes = [(f(x + e) - f(x - e)) / (2 * step) for e in step * np.eye(len(x))]
     return int(np.sum(np.linalg.svd(np.array(slopes))[1] > FLAT_SLOPE_FRACTION))

@@ -17,7 +17,7 @@ def histogram(
 
 
 def best_threshold(values: Float[Array, " n"], classes: Int[Array, " n"]) -> tuple[float, float]:
-    """The threshold between neighbouring values that separates classes 0 and 1 best, and its share of rights.
+    """The threshold with the best accuracy for classes 0 and 1, midway between two values, and that accuracy.
 
     Either side may be class 1. The first of several equally good ones; all alike: the value itself.
     """

@@ -53,7 +53,7 @@ def semi_axes(
 def lengths(
     gamma: Float[np.ndarray, "d"], ranks: Sequence[int], *, centered: bool = True
 ) -> Float[np.ndarray, "k"]:
-    """Lengths of some semi-axes, by their ranks: 0 the longest, −1 the shortest; 0 for those that γ's zeros
+    """Lengths of semi-axes by rank: 0 the longest, −1 the shortest; 0 for those that γ's zeros
     flatten.
 
     Without a decomposition, for any d: λ = (length)²/d is a root of Σ 1/(γᵢ² − λ) = 0, one between each two
@@ -74,7 +74,7 @@ def lengths(
 
 
 def shorter(gamma: Float[np.ndarray, "d"], share: float, *, centered: bool = True) -> int:
-    """How many semi-axes are shorter than a share of the longest; the direction of 1/γ is not one of them."""
+    """The number of semi-axes shorter than a fraction of the longest, not counting the direction of 1/γ."""
     squares = np.asarray(gamma, dtype=np.float64) ** 2
     if not squares.any():
         return len(squares) - centered

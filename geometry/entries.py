@@ -69,7 +69,7 @@ class Entries:
 
     @classmethod
     def of(cls, value: Any) -> "Entries":
-        """`value` itself where it is Entries; else constant entries."""
+        """`value` itself if it is Entries, else constant entries."""
         return value if isinstance(value, cls) else cls(value)
 
     @property

@@ -43,7 +43,7 @@ def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
 
 
 def _distinct(keys: Array) -> Array:
-    """The same of keys in different places, of size 1/2 to 1."""
+    """`unbeaten` for distinct keys whose size is 1/2 to 1."""
     if len(keys) == 1:
         return np.ones(1, dtype=bool)
     found = (leads(keys, keys) > 0) | (leads(keys - keys.mean(axis=0), keys) > LEAD_TOLERANCE)
@@ -56,7 +56,7 @@ def _distinct(keys: Array) -> Array:
 
 
 def leads(queries: Float[Array, "n d"], keys: Float[Array, "n d"]) -> Float[Array, " n"]:
-    """By how much each key is ahead of all others under its own of the queries."""
+    """The score margin (n,) of each key over all others under its own query."""
     scores = queries @ keys.T
     own = scores.diagonal().copy()
     np.fill_diagonal(scores, -np.inf)
@@ -64,7 +64,7 @@ def leads(queries: Float[Array, "n d"], keys: Float[Array, "n d"]) -> Float[Arra
 
 
 def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Bool[Array, " m"]]:
-    """Of each of the keys ks: whether a query that selects it was found, whether an average of the others."""
+    """For each key in ks: whether a selecting query was found, or an average of others that equals it."""
     d, m = keys.shape[1], len(ks)
     won, lost, q = np.zeros(m, dtype=bool), np.zeros(m, dtype=bool), np.zeros((m, d))
     for _ in range(MAX_NEWTON_STEPS):
@@ -85,7 +85,7 @@ def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Boo
 
 
 def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
-    """Newton's steps (m, d), none of which lifts a score by more than LONGEST over the mean score."""
+    """Newton's steps (m, d), none of which lifts a score by more than MAX_NEWTON_STEP over the mean score."""
     d = keys.shape[1]
     squares = (keys[:, :, None] * keys[:, None, :]).reshape(len(keys), -1)
     curvature = (p @ squares).reshape(-1, d, d) - mean[:, :, None] * mean[:, None, :]

@@ -1,4 +1,4 @@
-"""What a layer of gates, x ↦ max(Wx + b, 0), keeps of a circle or a sphere around the origin.
+"""Injectivity of a ReLU layer x ↦ max(Wx + b, 0) on a circle or sphere around the origin.
 
 Two points have one image just if the same neurons are on at both, with the same values there. So a piece on
 which the same are on, those with the weights W_A, keeps its points apart if the rank of W_A is that of the
@@ -22,7 +22,7 @@ WEIGHT_TOLERANCE = 1e-9  # of the largest weights: what is less is rounding
 
 @dataclass(frozen=True)
 class Arc:
-    """A piece of a circle: from an angle on, so long, in radians, and which neurons are on (m,)."""
+    """An arc of a circle: start and length in radians, and which neurons are active (m,)."""
 
     start: float
     length: float
@@ -48,7 +48,7 @@ def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
 
 
 def ranks(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"]) -> Int[Array, " N"]:
-    """(N,): how many directions the neurons see that are on at each point."""
+    """(N,): the rank of the active neurons' weights at each point."""
     counts = np.zeros(len(x), dtype=int)
     for _, here, seen in _pieces(W, b, x):
         counts[here] = len(seen)
@@ -56,7 +56,7 @@ def ranks(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
 
 
 def directions(rows: Float[Array, "k n"], least: float) -> Float[Array, "rank n"]:
-    """Orthonormal directions (rank, n) that rows (k, n) span; what is shorter than `least` is nothing."""
+    """An orthonormal basis (rank, n) of the span of rows (k, n); lengths up to `least` count as 0."""
     left = np.array(rows, dtype=float)
     basis: list[Array] = []
     while len(left) and len(basis) < rows.shape[1]:
@@ -75,7 +75,7 @@ def size(W: Array) -> float:
 
 
 def breaks(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Float[Array, " k"]:
-    """The angles in [0, 2π), increasing, at which a neuron of W (m, 2) switches on a circle; each once."""
+    """The angles in [0, 2π), increasing, at which a neuron of W (m, 2) switches on or off on a circle."""
     far, toward = radius * np.hypot(*W.T), np.arctan2(W[:, 1], W[:, 0])
     cut = np.abs(b) < far
     half = np.arccos(-b[cut] / far[cut])
@@ -92,7 +92,7 @@ def arcs(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> list[A
 
 
 def shares(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Float[Array, "3"]:
-    """(3,): what shares of a circle are APART, SHARED and COLLAPSED. Exact."""
+    """(3,): the exact fractions of a circle that are APART, SHARED and COLLAPSED."""
     lengths = np.zeros(3)
     pieces = arcs(W, b, radius)
     for arc in pieces:
@@ -123,7 +123,7 @@ def entropy(shares: Float[Array, " k"]) -> float:
 
 
 def _pieces(W, b, x):
-    """For each pattern: itself, which points have it, and the directions that its neurons see."""
+    """For each sign pattern: the pattern, the mask of its points, and a basis of its neurons' weights."""
     on = x @ W.T + b > 0
     for pattern in np.unique(on, axis=0):
         yield pattern, (on == pattern).all(-1), directions(W[pattern], WEIGHT_TOLERANCE * size(W))

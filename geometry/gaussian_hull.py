@@ -1,4 +1,4 @@
-"""How many of n Gaussian points are vertices of their convex hull, in the mean: exact, up to 20 dimensions.
+"""The expected number of hull vertices of n Gaussian points, exact, in up to 20 dimensions.
 
 The hull of n standard Gaussian points in d dimensions has the faces of a regular simplex with n vertices that
 is projected on a random d-dimensional subspace. So their number is a sum of products of two of its angles.
@@ -30,7 +30,7 @@ def expected_vertices(n: int, d: int) -> float:
 
     All n, where n ≤ d + 1. For d = 2 that is 2·C(n, 2)·∫Φ(p)ⁿ⁻² f(p) dp with f the density of N(0, 1/2); for
     d = 3 it is 2 + F/2, F = 2·C(n, 3)·∫Φ(p)ⁿ⁻³ f(p) dp, f of N(0, 1/3) (Efron, Euler).
-    Raises ValueError unless n and d are at least 1, and d at most LARGEST.
+    Raises ValueError unless n and d are at least 1, and d at most MAX_DIMENSION.
     """
     if n < 1 or not 1 <= d <= MAX_DIMENSION:
         raise ValueError(f"points are at least 1, dimensions 1 to {MAX_DIMENSION}: got n = {n}, d = {d}")
@@ -41,7 +41,7 @@ def expected_vertices(n: int, d: int) -> float:
 
 
 def unselectable_share(n: int, d: int) -> float:
-    """The mean share of n Gaussian keys that no query selects: those that are no vertices."""
+    """The expected fraction of n Gaussian keys that no query selects: those inside the hull."""
     return 1 - expected_vertices(n, d) / n
 
 

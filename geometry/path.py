@@ -17,7 +17,7 @@ def between(
 
 
 def padded(x: Float[Array, "*batch m"], k: int) -> Float[Array, "*batch k"]:
-    """With zeros for the coordinates that it lacks."""
+    """x padded with zeros to d coordinates."""
     missing = k - x.shape[-1]
     if not missing:
         return x

@@ -1,4 +1,4 @@
-"""How an eye sees space: central projection. https://en.wikipedia.org/wiki/3D_projection#Perspective_projection"""
+"""Perspective (central) projection. https://en.wikipedia.org/wiki/3D_projection#Perspective_projection"""
 
 from __future__ import annotations
 

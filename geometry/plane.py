@@ -46,7 +46,7 @@ def edge_on(values: Array, eye: Array) -> Array:
 
 
 def facing(middle: Array, normal: Array, radius: float, corners: int) -> Array:
-    """What is at right angles to `normal` around a point, within a radius; the point alone where that is 0.
+    """A disc (2D: a segment) at right angles to `normal` around a point; the point alone for radius 0.
 
     The point, then in 2D the ends of a line, (3, 2), in 3D the edge of a disc, closed, (corners + 2, 3).
     """

@@ -1,4 +1,4 @@
-"""Functions of one number, applied to every coordinate. The engine in the browser mirrors FUNCTIONS."""
+"""Elementwise functions (ReLU, GELU, tanh, …). The engine in the browser mirrors FUNCTIONS."""
 
 from math import pi, sqrt
 
@@ -39,7 +39,7 @@ LOG_FLOOR = 1e-12  # what a logarithm takes for all that is smaller
 
 
 def _cubic(x):
-    """What GPT-2 has in place of erf's argument; beyond ±20, where x³ may overflow, its tanh is ±1."""
+    """The cubic in GPT-2's tanh approximation of GELU; beyond ±20, where x³ may overflow, its tanh is ±1."""
     return sqrt(2 / pi) * (x + 0.044715 * x * x * x)
 
 
@@ -72,7 +72,7 @@ def apply(name: str, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     """The named function of every coordinate of x.
 
     identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin, arctan, sqrt of max(x, 0), log10 of
-    max(x, LEAST), relu max(x, 0), entr −x·ln x for x > 0, else 0, of which entropy is the sum, gelu
+    max(x, LOG_FLOOR), relu max(x, 0), entr −x·ln x for x > 0, else 0, of which entropy is the sum, gelu
     x·erfc(−x/√2)/2, and gelu_tanh x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, which is within 5e-4 of it:
     GPT-2's. Raises ValueError for another name.
     """

@@ -87,7 +87,7 @@ def largest_weight(p: Float[Array, " n"]) -> float:
 
 
 def nearest(points: Float[Array, "n d"]) -> Float[Array, " d"]:
-    """The point of the convex hull of points that is nearest to the origin; far away if there are none.
+    """The point of a convex hull nearest to the origin (Wolfe's algorithm); far away for no points.
 
     A few points that span it are kept; one that is nearer in that direction joins them, and those go that
     would count less than nothing. Source: P. Wolfe, Finding the nearest point in a polytope (1976).
@@ -112,7 +112,7 @@ def nearest(points: Float[Array, "n d"]) -> Float[Array, " d"]:
 
 
 def _corral(kept: list[int], w: Array, points: Array) -> tuple[list[int], Array]:
-    """Of these points those around the nearest point of the flat through them, and its weights on these."""
+    """Wolfe's corral: the points around the nearest point of their affine hull, and its weights on them."""
     while True:
         if len(kept) == 1:
             return kept, np.ones(1)
@@ -130,7 +130,7 @@ def _corral(kept: list[int], w: Array, points: Array) -> tuple[list[int], Array]
 
 
 def evenest(points: Float[Array, "n d"]) -> tuple[Float[Array, " d"], Float[Array, " n"]]:
-    """Where points surround the origin: the most even p with Σ pᵢ·pointᵢ = 0, Σ pᵢ = 1, and the query of it.
+    """For points that surround the origin: the p of maximal entropy with Σ pᵢ·pointᵢ = 0, and its query.
 
     p is the softmax of ⟨q, pointᵢ⟩ at the q that minimises L(q) = log Σ exp⟨q, pointᵢ⟩, found by Newton's
     method; L(q) = H(p). On the edge of the hull it is a limit, to which q comes as near as numbers do.
@@ -162,7 +162,7 @@ def _log_sum(scores: Array) -> tuple[float, Array]:
 
 
 def _lead(foot: Array, away: Array, size: float) -> float:
-    """By how much the query −foot/‖foot‖ puts the origin before all points; 0 where it does not."""
+    """The score margin of the origin over all points under the query −foot/‖foot‖; 0 if it has none."""
     if not len(away):
         return np.inf
     length = float(np.linalg.norm(foot))

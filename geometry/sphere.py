@@ -1,4 +1,4 @@
-"""Normalising: the radial map on a sphere. The only place where a norm divides."""
+"""Normalising: the radial map onto a sphere. Every norm divides here and nowhere else."""
 
 from collections.abc import Sequence
 from math import inf, sqrt
@@ -108,12 +108,12 @@ def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array
 
 
 def _positive(x):
-    """x, and 1 where it is no unit: 0, infinite, or none."""
+    """x, with 1 in place of 0, infinity and NaN."""
     xp = namespace(x)
     return xp.where((x > 0) & (x < inf), x, 1.0)
 
 
 def take(x: Array, indices: Sequence[int]) -> Array:
-    """Some coordinates (*batch, n) of points (*batch, d), in their order."""
+    """The named coordinates (*batch, n) of points (*batch, d), in their order."""
     xp = namespace(x)
     return xp.take(x, xp.asarray(indices, dtype=xp.int64, device=device(x)), axis=-1)

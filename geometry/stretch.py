@@ -29,7 +29,7 @@ def fold(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[
 
 
 def _units(t, x):
-    """Units in which neither t·x nor t + x overflows."""
+    """A scale in which neither t·x nor t + x overflows."""
     t = constant(number(t, x, "t"))
     size = namespace(x).abs(t)
     return namespace(x).where(size > 1, size, 1.0)

@@ -27,7 +27,7 @@ SHAPES = {"box": box, "triangle": triangle, "sine": sine}
 def windows(
     at: Float[np.ndarray, "n"], d: int, heads: int, overlap: float, *, shape: str
 ) -> Float[np.ndarray, "heads n"]:
-    """How much of the axis at each place a head sees; the shares of an axis sum to 1.
+    """The share of each axis that each head sees; the shares of an axis sum to 1.
 
     The axes 1 … d stand in a ring. A window stands over the middle of its head's block of d/heads axes, as
     wide as that for overlap 0, and twice as wide for 1, when it ends over the middles of its neighbours. An

@@ -1,4 +1,4 @@
-"""A language model whose LayerNorms are taken into their neighbours, until RMSNorm without a gain is left.
+"""Folding LayerNorm into its neighbours: shifts, gains and centring, until RMSNorm without a gain is left.
 
 Each step changes weights and nothing that the model says, but for rounding. What practitioners do; the
 identities are in mathematics: LN(x) = RMS(Πx), and a Linear takes what is affine before it.
@@ -19,13 +19,13 @@ WRITERS = ("wte", "wpe", "attn.c_proj", "mlp.c_proj")  # all that write to the s
 
 
 def untied(weights: Weights) -> dict[str, Array]:
-    """With a last Linear of its own, "head", in place of the embedding's transpose."""
+    """The weights with the output matrix untied: a Linear "head" in place of the embedding's transpose."""
     wte = weights["wte.weight"]
     return {**weights, "head.weight": wte.T, "head.bias": np.zeros(len(wte))}
 
 
 def shifts_absorbed(weights: Weights) -> dict[str, Array]:
-    """(n + β) @ W + b = n @ W + (b + β @ W): every β is 0, and the biases of the readers have it."""
+    """Fold β into the next bias: (n + β) @ W + b = n @ W + (b + β @ W). Every β becomes 0."""
 
     def step(norm: str, reader: str) -> dict[str, Array]:
         beta, matrix, bias = weights[f"{norm}.bias"], weights[f"{reader}.weight"], weights[f"{reader}.bias"]
@@ -35,7 +35,7 @@ def shifts_absorbed(weights: Weights) -> dict[str, Array]:
 
 
 def gains_absorbed(weights: Weights) -> dict[str, Array]:
-    """(γ ⊙ n) @ W = n @ (diag(γ) W): every γ is 1. Wants the shifts absorbed before."""
+    """Fold γ into the next weights: (γ ⊙ n) @ W = n @ (diag(γ) W). Every γ becomes 1. Shifts come first."""
 
     def step(norm: str, reader: str) -> dict[str, Array]:
         gamma, matrix = weights[f"{norm}.weight"], weights[f"{reader}.weight"]
@@ -45,7 +45,7 @@ def gains_absorbed(weights: Weights) -> dict[str, Array]:
 
 
 def centred(weights: Weights) -> dict[str, Array]:
-    """All that writes to the stream writes without a mean: W Π and Π b. The stream then has none."""
+    """Centre every write to the residual stream, W Π and Π b, so that the stream has mean 0."""
     found = dict(weights)
     for name, each in weights.items():
         if name.rpartition(".")[0].endswith(WRITERS):

@@ -1,4 +1,4 @@
-"""Labelled points to learn: made ones, those of a user, and scikit-learn's digits."""
+"""Labelled data sets: synthetic points, a user's own, and scikit-learn's digits."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ class DataSet:
             raise ValueError(f"{len(points)} points have as many pictures (h, w): got {self.images.shape}")
 
     def batch(self, step: int) -> "DataSet":
-        """What a training learns from at a step: all of it."""
+        """The batch of a step: the whole data set."""
         return self
 
 
@@ -83,13 +83,13 @@ def octants(n: int, *, seed: int) -> DataSet:
 
 
 def normed(n: int, *, norm: str) -> Array:
-    """n points, evenly on what a norm gives for d = 3: for "layer_norm" a circle, for "rms_norm" a sphere."""
+    """n points evenly on a norm's image for d = 3: a circle for "layer_norm", a sphere for "rms_norm"."""
     basis = SPACES[norm]
     return np.sqrt(3) * (ring(n, *basis, start=0.5) if len(basis) == 2 else golden(n) @ basis)
 
 
 def largest(n: int, *, norm: str) -> DataSet:
-    """`normed` points; the label is the number of the coordinate that is largest in size, of either sign."""
+    """`normed` points labelled with the index of the coordinate of largest magnitude."""
     points = normed(n, norm=norm)
     return DataSet(points, np.abs(points).argmax(-1), 3, "largest")
 
@@ -116,7 +116,7 @@ def blobs(n: int, *, noise: float, seed: int) -> DataSet:
 
 
 def random_labels(m: int, *, seed: int) -> DataSet:
-    """m ≥ 2 points uniform in the unit disc, each of them labelled by a coin; both labels appear."""
+    """m ≥ 2 points uniform in the unit disc, each labelled at random; both labels appear."""
     rng = np.random.default_rng(seed)
     radius, angle = np.sqrt(rng.random(m)), 2 * np.pi * rng.random(m)
     points = radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], -1)
@@ -144,7 +144,7 @@ def digits(*, seed: int) -> tuple[DataSet, DataSet]:
 
 
 def parse(text: str) -> DataSet:
-    """A data set of one's own: a point a line, 2 or 3 numbers and a label; a first line of words is a header.
+    """Parse a data set: one point per line, 2 or 3 numbers and a label; a first line of words is a header.
 
     Numbers and label are apart by commas, by semicolons or tabs (a comma is then a decimal comma), or by
     blanks. Labels are any two words; the first in sorted order is 0. ValueError says the line and the remedy.

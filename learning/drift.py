@@ -1,4 +1,4 @@
-"""Drift: how the vectors of tokens change as the window that a model reads slides on over a text.
+"""Drift: how token vectors change as a language model's context window slides along a text.
 
 Where the window is read anew for each new token, the tokens in it come to other places, and their past grows
 shorter. Source: symmetrize2025, section 3.3.
@@ -31,7 +31,7 @@ def drifting(
     layers: int,
     kind: Kind = "places",
 ) -> Float[Array, "layers steps letters d"]:
-    """What comes into the first layers at some tokens, since the last of them came and until the first goes.
+    """The residual stream at some tokens, from when the last enters the window until the first leaves.
 
     They are the tokens window − letters … window − 1. Step t reads the tokens t … t + window − 1.
     places: as a window that is read anew, from place 0 on. past: each token stays in its place, and no other
@@ -57,7 +57,7 @@ def drifting(
 
 @dataclass(frozen=True)
 class Drift:
-    """How far tokens go, of ways (*sets, steps, letters, d).
+    """Distances and angles along paths (*sets, steps, letters, d).
 
     path: the median length of their ways; spread: the root mean square distance of all vectors from their
     mean; share: what part of the square of that is within the ways, 0 to 1; turn: the mean angle between two
@@ -71,7 +71,7 @@ class Drift:
 
 
 def drift(ways: Float[Array, "*sets steps letters d"]) -> Drift:
-    """Of one way or more. A vector of length 0 has no angle: it counts as 0."""
+    """Measure the drift along one or more paths. The angle to a vector of length 0 counts as 0."""
     step = np.linalg.norm(np.diff(ways, axis=-3), axis=-1)
     every = ways.reshape(-1, ways.shape[-1])
     total = float(((every - every.mean(0)) ** 2).sum(-1).mean())

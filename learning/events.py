@@ -1,4 +1,4 @@
-"""What a loss curve shows: plateaus, where training waits, and sudden drops. Source: 001."""
+"""Plateaus and sudden drops of a loss curve. Source: winsor2022."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ LOSS_FLOOR = 1e-9  # a loss below, also 0, counts as this one
 
 @dataclass(frozen=True)
 class Event:
-    """From one step to another, and the loss at both."""
+    """A plateau or drop: its first and last step, and the loss at both."""
 
     start: int
     end: int

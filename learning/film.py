@@ -100,7 +100,7 @@ class Film:
 
 
 def key(film: Film) -> str:
-    """Sixteen characters that change with what the film holds."""
+    """A content hash of the film, 16 characters."""
     digest = hashlib.sha256(json.dumps(_meta(film), sort_keys=True).encode())
     for name, array in _arrays(film).items():
         digest.update(f"{name}{array.dtype}{array.shape}".encode() + np.ascontiguousarray(array).tobytes())
@@ -148,7 +148,7 @@ def from_json(data: bytes) -> Film:
 
 
 def rows(data: bytes) -> tuple[dict[str, Any], ...]:
-    """The rows of a table that is shipped, from its JSON."""
+    """The rows of a shipped JSON table."""
     return tuple(json.loads(data))
 
 
@@ -167,7 +167,7 @@ def score(logits: Array, labels: Array, weight: Array | None = None) -> tuple[fl
 
 
 def _arrays(film: Film) -> dict[str, Array]:
-    """The arrays of a film by the names in MOST; what it does not have is left out."""
+    """The arrays of a film by the names in MAX_NUMBERS, without those that it lacks."""
     data = {"points": film.data.points, "labels": film.data.labels, "images": film.data.images}
     arrays = data | {name: getattr(film, name) for name in MAX_NUMBERS if name not in data}
     return {name: array for name, array in arrays.items() if array is not None}
@@ -186,7 +186,7 @@ def _meta(film: Film) -> dict[str, Any]:
 
 
 def _film(meta: Any, arrays: dict[str, Array]) -> Film:
-    """A film from the parts of a file, each of them still a stranger."""
+    """Build a film from the untrusted parts of a file."""
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise FilmError("this file is no film of ours")
     if meta.get("version") != VERSION:
@@ -255,7 +255,7 @@ def _check(film: Film) -> None:
 
 
 def _plain(value: Any) -> bool:
-    """Whether JSON can say it as a word, a number or nothing."""
+    """Whether a value is a JSON scalar."""
     return isfinite(value) if isinstance(value, float) else isinstance(value, str | int | None)
 
 

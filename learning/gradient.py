@@ -1,4 +1,4 @@
-"""The gradient of a network's loss in NumPy, so that a server without PyTorch can draw it. Source: 001."""
+"""The gradient of a network's loss in NumPy, for servers without PyTorch. Source: winsor2022."""
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def _gradient(pipeline: Pipeline, x: Array, labels: Array) -> Array:
 
 
 def _errors(logits: Array, labels: Array) -> Array:
-    """∂L/∂logits: the probabilities without the labels', a share of each point."""
+    """∂L/∂logits: the probabilities minus the one-hot labels, divided by the number of points."""
     if logits.shape[-1] == 1:
         return ((1 + np.tanh(logits / 2)) / 2 - labels[:, None]) / len(labels)
     odds = np.exp(logits - logits.max(-1, keepdims=True))

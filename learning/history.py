@@ -1,4 +1,4 @@
-"""What a training has gone through: more checkpoints than a film keeps, and the choice of those it keeps."""
+"""Checkpoints of a training, and thinning to the number that a film keeps."""
 
 from collections.abc import Mapping
 from math import ceil

@@ -1,4 +1,4 @@
-"""A language model that is small enough to see: a GPT over characters whose every stage is given.
+"""A small character-level GPT that returns every intermediate stage.
 
 `read` runs it on NumPy or PyTorch, whichever its weights are. The weights have the names and shapes of
 GPT-2's, so that what reads GPT-2 reads the arm with whole LayerNorms.
@@ -29,7 +29,7 @@ EPS = 1e-5  # of all its LayerNorms, as in GPT-2
 
 @dataclass(frozen=True)
 class Shape:
-    """What a model is made of. characters: those that it knows, a token each.
+    """The model's hyperparameters. characters: its vocabulary, one token each.
 
     scaled: whether the LayerNorm before the attention scales as well as centres; the others always do.
     normed: whether it has LayerNorms; without, a gain and a shift are all that stands in their places.
@@ -175,7 +175,7 @@ def _block(
 
 
 def cut(x: Float[Array, "*batch n d"], heads: int) -> Array:
-    """The axes in blocks, one a head: (*batch, heads, n, d/heads); with one head x itself.
+    """Split the axes into one block per head: (*batch, heads, n, d/heads); with one head x itself.
     Source: symmetrize2025, 5.2.
 
     Head h has the axes h·d/heads up to (h + 1)·d/heads.
@@ -187,7 +187,7 @@ def cut(x: Float[Array, "*batch n d"], heads: int) -> Array:
 
 
 def beside(x: Array, heads: int) -> Float[Array, "*batch n d"]:
-    """The blocks of `cut`, side by side again."""
+    """Undo `cut`: concatenate the heads."""
     if heads == 1:
         return x
     x = namespace(x).moveaxis(x, -3, -2)
@@ -195,7 +195,7 @@ def beside(x: Array, heads: int) -> Float[Array, "*batch n d"]:
 
 
 def softly(x: Float[Array, "*batch n d"], shares: Float[Array, "heads d"]) -> Array:
-    """What each head sees of all axes, its share of each: (*batch, heads, n, d). Their sum is x.
+    """Soft heads: each head's share of every axis, (*batch, heads, n, d). They sum to x.
 
     With shares of 1 in a block and 0 elsewhere scores are those of `cut`.
     Source: symmetrize2025, section 5.4.
@@ -216,7 +216,7 @@ def layer_norm_of(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool
 
 
 def gain_and_shift(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True) -> Array:
-    """What is left of a LayerNorm that neither centres nor divides."""
+    """Gain and shift alone: LayerNorm without centring and without division."""
     return to_ellipsoid(x, gamma=own[f"{name}.weight"], beta=own[f"{name}.bias"])
 
 
@@ -240,7 +240,7 @@ class Measured:
 
 
 def measured(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Measured:
-    """On the whole windows of a text, one beside the other; each window is a set of keys of its own.
+    """Measure the model on consecutive windows of a text; each window is its own set of keys.
 
     A key that is no vertex of the hull of all can never win. Raises ValueError for a text without a whole
     window.

@@ -1,4 +1,4 @@
-"""Training of the language model: Adam on windows of a text, drawn by lot. Needs PyTorch."""
+"""Training of the language model: Adam on random windows of a text. Needs PyTorch."""
 
 from collections.abc import Callable
 from math import cos, pi
@@ -22,7 +22,7 @@ def learned(
     norm: Callable[..., torch.Tensor] | None = None,
     shares: torch.Tensor | None = None,
 ) -> dict[str, np.ndarray]:
-    """The weights after so many steps; the learning rate rises to `rate`, and falls to 0 by a cosine.
+    """Train for `steps` steps: linear warm-up to `rate`, then cosine decay to 0.
 
     norm, shares: as `read` takes them. What comes out depends on what is given here, and on nothing else.
     Raises ValueError for a text that is no longer than the window.
@@ -45,6 +45,6 @@ def learned(
 
 
 def causal(scores: Float[torch.Tensor, "*batch n n"]) -> Float[torch.Tensor, "*batch n n"]:
-    """That of `learning.language` as PyTorch has it, which takes a third of the time."""
+    """Causal attention by PyTorch's own function, three times as fast as `learning.language`'s."""
     unseen = torch.full(scores.shape[-2:], -torch.inf, dtype=scores.dtype).triu(1)
     return torch.softmax(scores + unseen, dim=-1)

@@ -61,7 +61,7 @@ def _drawn(n: int, rng: np.random.Generator) -> DataSet:
 
 
 def partitions(n: int, total: int, parts: int, *, rng: np.random.Generator) -> Array:
-    """n partitions (n, parts) of a number, none likelier than another: falling, with zeros where parts lack.
+    """n uniformly random partitions (n, parts) of a number, in decreasing order, padded with zeros.
 
     Turned on their side they have parts of at most `parts`: how often each of these is there is drawn from
     the largest down, by the number of ways in which the smaller ones can fill what is left.

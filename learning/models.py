@@ -38,7 +38,7 @@ class Model(Protocol):
         """The label (M,) of each answer, and its weight (M,), from those of the points (N,)."""
 
     def fields(self) -> dict[str, Any]:
-        """What `model` makes the same of: numbers and words; "model" is its kind, where it is no Network."""
+        """The fields from which `model` rebuilds it; "model" is its kind, absent for a Network."""
 
 
 MODELS: Mapping[str, Callable[..., Any]] = {"network": Network, "attention": AttentionClassifier}

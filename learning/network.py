@@ -1,4 +1,4 @@
-"""A small network as a pipeline: Linear, middle, …, Linear, middle, Linear. Source: 001."""
+"""A small network as a pipeline: Linear, middle, …, Linear, middle, Linear. Source: winsor2022."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

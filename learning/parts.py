@@ -1,4 +1,4 @@
-"""What a film's file holds: its meta and its arrays, each of them bounded before it is built.
+"""Reading film files safely: metadata and arrays, each checked against its bound before it is built.
 
 Nothing of a file is believed: what it would unpack to is counted first, and no more than that is read.
 """
@@ -87,7 +87,7 @@ def _count(name: str, count: int) -> None:
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Array:
-    """One array. A member unpacks to what it wants, not to what it says: no more than that is read."""
+    """Read one array of an archive, never more than its bound: the size that a member states may be false."""
     if member.file_size > MAX_ARRAY_HEADER_BYTES + (
         MAX_META_BYTES if name == "meta" else MAX_BYTES_PER_NUMBER * MAX_NUMBERS[name]
     ):

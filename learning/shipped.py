@@ -1,4 +1,4 @@
-"""What is shipped: where its folders are, and what reads that of films, made by `make films`."""
+"""Shipped data: its folders, and readers for the films that `make films` makes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOLDER = folder("films")
 
 @cache
 def read(name: str, what: Callable[[bytes], Any]) -> Any:
-    """What the bytes of a file say, once a process. Raises FileNotFoundError where there is none."""
+    """Read and parse a shipped file once per process. Raises FileNotFoundError."""
     return what((FOLDER / name).read_bytes())
 
 

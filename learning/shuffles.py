@@ -26,7 +26,7 @@ SAME = ("qk", "vo")  # where a permutation within a head changes nothing, by ari
 
 
 def one(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """Swaps among all axes of one head, drawn by lot."""
+    """Random swaps among all axes of one head."""
     m = d // heads
     return swapped(d, rng.integers(heads) * m + rng.permutation(m))
 
@@ -54,7 +54,7 @@ SHUFFLES = {"one": one, "each": each, "across": across}
 
 
 def some(d: int, heads: int, rng: np.random.Generator) -> list[Int[np.ndarray, "k"]]:
-    """Axes of each head, drawn by lot, that are together as many as one head has."""
+    """Random axes of each head, together as many as one head has."""
     m = d // heads
     if heads < 2 or m % (2 * heads):
         raise ValueError(f"{heads} heads of {m} axes give no pairs of axes from each: take 4 heads of 8")

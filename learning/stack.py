@@ -1,4 +1,4 @@
-"""Blocks in a row, before training: what a norm does to the stream, and to the gradient that comes back.
+"""A stack of untrained blocks: what a norm does to the residual stream and to the gradient.
 
 Source: projection2025, symmetrize2025; where the norm stands, Xiong et al., ICML 2020.
 """
@@ -19,7 +19,7 @@ Own = Mapping[str, Array]  # the matrices of one block
 
 
 def norm(kind: str, x: Array) -> Array:
-    """What a branch reads, or with post_ln the stream after the sum: no gain, no shift."""
+    """The norm of a branch's input (pre-LN) or of the stream after the sum (post-LN); no gain, no shift."""
     if kind == "none":
         return x
     return rms_norm(x, eps=EPS) if kind == "rms_norm" else layer_norm(x, eps=EPS)

@@ -1,4 +1,4 @@
-"""How far points turn on the spheres of a network while its weights change: folds that snap. Source: 001."""
+"""How far points turn on a network's spheres between two sets of weights: folds. Source: winsor2022."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class Swing:
 
 
 def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | None:
-    """Where most points turn by more than ACROSS between two sets of weights (P,), the first of several.
+    """The normalisation at which most points turn by more than SIDE_CHANGE_DEGREES; the first of several.
 
     None without a sphere. What has turned on one sphere comes turned to the next.
     """

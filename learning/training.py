@@ -1,4 +1,4 @@
-"""Training of many networks at once, one a seed, by the pipeline that also draws them. Needs PyTorch.
+"""Train many networks at once, one per seed. Needs PyTorch.
 
 One leading axis of seeds runs through everything: a network takes the same steps alone and among others.
 """
@@ -80,12 +80,12 @@ def train(
 
 
 def most_checkpoints(seeds: int, network: Model) -> int:
-    """How many a file takes of so many seeds."""
+    """The largest number of checkpoints that a film file of so many seeds may have."""
     return MAX_NUMBERS["weights"] // (seeds * network.size)
 
 
 def trained(network: Model, data: DataSet, **options: Any) -> Film:
-    """The film of `train`, all at once."""
+    """Run `train` to its end and return the film."""
     *_, last = train(network, data, **options)
     return last.film()
 
@@ -112,7 +112,7 @@ class _Run:
         self.adam = Adam(flat, lr=lr)
 
     def go(self, seconds: float) -> None:
-        """Train for so long, and at least to the next checkpoint."""
+        """Train for `seconds`, at least to the next checkpoint."""
         end = perf_counter() + seconds
         while True:
             x, labels, weight = self._learned()
@@ -153,7 +153,7 @@ class _Run:
         )
 
     def _learned(self) -> "Tensors":
-        """What this step learns from; made once where it is the same at every step."""
+        """The batch of this step; made once if all steps share it."""
         batch = self.data.batch(self.step)
         if batch is not self.batch:
             self.batch, self.given = batch, _tensors(self.network, batch)
@@ -227,7 +227,7 @@ def _tensors(network: Model, data: DataSet) -> Tensors:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Tensors of some thousand numbers are fastest without other threads; the caller keeps its own."""
+    """Run PyTorch in one thread, fastest for small tensors; the caller's setting is restored."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

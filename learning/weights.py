@@ -100,7 +100,7 @@ def _attention_of(body: bytes) -> tuple[AttentionClassifier, np.dtype, bytes]:
 
 
 def named(inputs, outputs, depth, middle, eps, widths) -> Network:
-    """Equal widths become one width, so that a network and its copy are equal."""
+    """Collapse equal layer widths to one number, so that a network and its copy compare equal."""
     alike = len(set(widths)) <= 1
     width = widths[0] if widths else 1
     try:

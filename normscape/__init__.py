@@ -48,7 +48,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _check_own_packages() -> None:
-    """ImportError where another package has the name of one of ours."""
+    """Raise ImportError if another installed package shadows one of ours."""
     here = Path(__file__).parents[1]
     for package in PACKAGES:
         found = find_spec(package)

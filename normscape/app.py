@@ -1,4 +1,4 @@
-"""The command `normscape`, and the application put together. It decides nothing.
+"""The command `normscape`, and the assembled Dash application.
 
 normscape [serve] [--host HOST] [--port PORT]   serves the explorer
 normscape list                          names the scenes

@@ -1,4 +1,4 @@
-"""A scene in a notebook, as a widget: JupyterLab, VS Code, Colab, marimo. There is no server."""
+"""Jupyter widget of a scene (JupyterLab, VS Code, Colab, marimo), without a server."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 class Library(anywidget.AnyWidget):
-    """What all figures of a kernel need in a page: modules, styles, the drawing library. It shows nothing."""
+    """Invisible widget with the code that all figures of a kernel share: modules, styles, Plotly."""
 
     _esm = "export default { initialize() {} };"
     code = traitlets.Bytes().tag(sync=True)
@@ -60,7 +60,7 @@ def library() -> Library:
 
 
 class Figure(anywidget.AnyWidget):
-    """A scene, alive, with its state as traits: they have what the hand moves, and what code sets is shown.
+    """A live scene whose state is exposed as traits: read what the user moved, or set it from code.
 
     Figure("layernorm", gamma1=2, n=60, progress=1): choices and parameters by name, and `progress`, `follow`,
     `camera`, as in a link. A dict that is set need not be whole: what it does not name stays as it is.
@@ -143,7 +143,7 @@ class Figure(anywidget.AnyWidget):
 
     @property
     def state(self) -> State:
-        """All of it, as a link has it."""
+        """The whole state, as it stands in a link."""
         rest: dict[str, Any] = {"progress": self.progress, "follow": self.follow}
         if self.camera != _home(self._built(self.choices)):
             rest["camera"] = self.camera
@@ -155,7 +155,7 @@ class Figure(anywidget.AnyWidget):
         return link.parse(self.scene, query, lambda _, choices: self._built(choices), tour=False)
 
     def _built(self, choices: Choices) -> Recipe:
-        """The recipe of the present choices is kept."""
+        """The recipe of the present choices, cached."""
         if self.known is None or self.known[0] != choices:
             self.known = choices, built(self.scene, choices)
         return self.known[1]
@@ -167,7 +167,7 @@ class Figure(anywidget.AnyWidget):
         self._made = _packed({"key": link.key(self.scene, choices), "recipe": recipe})
 
     def _asked(self, _: Any, asked: Mapping[str, Any], __: Any) -> None:
-        """A page wants the code, or a recipe."""
+        """Answer a page's request for code or for a recipe."""
         if "code" in asked:
             return self.send({"code": True}, [code()])
         key = str(asked.get("make"))
@@ -178,7 +178,7 @@ class Figure(anywidget.AnyWidget):
 
     @traitlets.validate("choices", "params", "progress", "follow", "camera", "controls")
     def _checked(self, proposal: Any) -> Any:
-        """What is set, as the scene has it, with what it does not name."""
+        """The given parameters, completed with the scene's defaults."""
         name, value = proposal.trait.name, proposal.value
         try:
             if name == "choices":
@@ -199,7 +199,7 @@ class Figure(anywidget.AnyWidget):
 
     @traitlets.observe("choices")
     def _chosen(self, change: Any) -> None:
-        """Another recipe: what can be kept is, as in the browser (assets/player/state.mjs)."""
+        """Change the recipe, keeping the state that fits, as the browser does (assets/player/state.mjs)."""
         if not change.old:
             return
         before, recipe = built(self.scene, change.old).defaults, self._built(self.choices)
@@ -225,7 +225,7 @@ def _element(state: State) -> str:
 
 
 def _packed(value: Any) -> bytes:
-    """As figure.js unpacks it."""
+    """Compress a text for figure.js."""
     return gzip.compress(json.dumps(value, separators=(",", ":")).encode(), QUICK, mtime=0)
 
 
@@ -234,7 +234,7 @@ def _camera(state: State) -> list[float] | None:
 
 
 def _home(recipe: Recipe) -> list[float] | None:
-    """Where the camera stands by itself: that of the first view that can be turned."""
+    """The default camera: that of the first 3D view."""
     return next((list(map(float, view.camera)) for view in recipe.views if view.dims == 3), None)
 
 
@@ -249,5 +249,5 @@ def _texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    """As a link has it."""
+    """The value as it stands in a link."""
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Seen(Recorder):
-    """What `record` gives."""
+    """The result of `record`."""
 
     def show(self, **state: Any) -> Figure:
         """The scene of these norms. What it is made of is kept as long as runs are (CACHE_DIR)."""
@@ -31,7 +31,7 @@ def record(model: Any, **how: Any) -> AbstractContextManager[Seen]:
 
 
 def own(seen: Recording | str | Path) -> dict[str, str]:
-    """The choices with which the scene `model` shows a recording, or the file of one.
+    """The choices for the scene `model` that show a recording, or a recording's file.
 
     What it is made of is kept as long as runs are (CACHE_DIR). Raises FileError, OSError; WrongValue where it
     cannot be kept.

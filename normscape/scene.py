@@ -1,4 +1,4 @@
-"""The Dash component of a scene, as Dash's own tools would write it, but that it refuses what cannot be."""
+"""The Dash component of a scene. It refuses invalid properties."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROPERTIES = (
 
 
 class Scene(Component):
-    """A Scene component.
+    """A live scene in a Dash layout.
     A scene of Normscape, alive: its figure and its controls, and its state, which callbacks read and set.
 
     What the hand moves comes in at most ten times a second and when it rests; what a callback sets is shown,
@@ -99,7 +99,7 @@ class Scene(Component):
 
 
 def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, **state: Any) -> None:
-    """ValueError, in one line, for what a scene does not have."""
+    """Raise ValueError for properties that the scene does not have."""
     if slug not in scenes():
         raise ValueError(f"Scene: slug={slug!r} is not one of {', '.join(scenes())}")
     for name, value in {"choices": choices, "params": params}.items():
@@ -119,7 +119,7 @@ def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, *
 
 @lru_cache(1024)
 def _fits(slug: str, choices: str, params: str, state: str) -> None:
-    """WrongValue for what a scene does not have; to know it takes its recipe, once."""
+    """Raise WrongValue for state that the scene does not have; builds its recipe once to know."""
     scene, chosen, moved = scenes()[slug], json.loads(choices), json.loads(params)
     scene.choose(chosen)
     recipe = state_of(scene, chosen | moved | json.loads(state), tour=False).recipe

@@ -25,7 +25,7 @@ SENTENCE = (
 
 
 def hero() -> Scene:
-    """The scene that lives on the home page, in the state `front.HERO`."""
+    """The scene that lives on the home page, in the state `front.HOME_STATE`."""
     return scenes()["layernorm"]
 
 

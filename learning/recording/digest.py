@@ -1,4 +1,4 @@
-"""A recording as it is shown: its numbers, and of each norm a few coordinates in which it moves exactly.
+"""A digest of a recording for display: its numbers, and for each norm a few exact coordinates.
 
 Three directions are displayed: a and b, of the hyperplane, in which the normalised vectors spread most, and
 1̂. Let Q be an orthonormal basis of the span of these and of γ ⊙ each of them, and r what x has beside it.
@@ -31,7 +31,7 @@ PARTS = ("points", "gain", "shift", "position", "token")
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """The vectors of one norm in m ≤ 7 coordinates: a, b, 1̂, others, and what is beside them.
+    """The vectors of one norm in m ≤ 7 coordinates: a, b, 1̂, further ones, and the length of the remainder.
 
     gain: (3, m) the displayed coordinates after γ; shift: those of β. In the plane b is 0. d and ε are the
     norm's; of a GroupNorm all this is of its first group.
@@ -162,7 +162,7 @@ def from_digest(source: bytes | Path) -> Digest:
 
 
 def opened(path: str | Path) -> Recording | Digest:
-    """What a file of a reader's is, on the reader's own machine. Raises FileError, OSError."""
+    """Open a recording or digest file. Raises FileError, OSError."""
     path = Path(path)
     is_ours = from_safetensors(path)[1].get("format") == FORMAT
     return from_digest(path) if is_ours else from_file(path)

@@ -1,4 +1,4 @@
-"""Which norm a module is: found by what it does, not by what it is called.
+"""Recognise the norm that a PyTorch module computes, by its outputs rather than its name.
 
 A library of models has hundreds of classes of norms: with γ or with 1 + γ, with `eps` or `variance_epsilon`.
 A module is the norm whose formula gives its own output on some vectors. PyTorch's tensors are met as what
@@ -26,14 +26,14 @@ ROUNDINGS = 32  # units in the last place of the largest output, in which a form
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A module that is understood: the norm, yet without vectors, and the axes that it acts on, in order."""
+    """A recognised module: its norm, without vectors yet, and the axes that it normalises, in order."""
 
     norm: Norm
     axes: tuple[int, ...]
 
 
 class NotKnown(ValueError):
-    """A module that is called a norm, and does something else; says what."""
+    """Raised for a module that is called a norm and computes something else; the message says what."""
 
 
 def known(path: str, module: Any, like: Any) -> Known | None:
@@ -69,7 +69,7 @@ def numbers(tensor: Any) -> Array:
 
 
 def _seems(module: Any) -> bool:
-    """It is called a norm, or has an ε; and keeps no statistics of what it has seen."""
+    """Whether a module looks like a norm: by its name or an ε, and without running statistics."""
     name = type(module).__name__.lower()
     called = "norm" in name and "batch" not in name and "instance" not in name
     return called and not hasattr(module, "running_mean")
@@ -89,7 +89,7 @@ def _parameter(module: Any, name: str, like: Any) -> Any:
 
 
 def _tried(module: Any, axes: tuple[int, ...], like: Any) -> tuple[Array, Any]:
-    """Vectors with a mean, some of them so short that ε counts; and what the module makes of them."""
+    """Probe vectors, some so short that ε matters, and the module's outputs for them."""
     d = prod(axes)
     short = max(sqrt(max(_eps(module, like))), SMALLEST)
     x = np.random.default_rng(0).standard_normal((4, d)) + MEAN
@@ -100,7 +100,7 @@ def _tried(module: Any, axes: tuple[int, ...], like: Any) -> tuple[Array, Any]:
 
 
 def _eps(module: Any, like: Any) -> tuple[float, ...]:
-    """Its ε. One that is None is a rounding: that of the vectors, or of float32, which it computes in."""
+    """Possible values of ε. None means machine epsilon: of the vectors' dtype, or of float32."""
     said = next((getattr(module, name) for name in EPS if hasattr(module, name)), 0.0)
     xp = array_namespace(like)
     return (
@@ -111,7 +111,7 @@ def _eps(module: Any, like: Any) -> tuple[float, ...]:
 
 
 def _candidates(path: str, module: Any, d: int, like: Any) -> list[Norm]:
-    """All that it may be: whatever kind, γ or 1 + γ."""
+    """All candidate norms: each kind, with gain γ or 1 + γ."""
     weight, bias = (getattr(module, name, None) for name in ("weight", "bias"))
     beta = np.zeros(d) if bias is None else numbers(bias).reshape(-1)
     own = np.ones(d) if weight is None else numbers(weight).reshape(-1)

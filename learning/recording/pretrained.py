@@ -21,7 +21,7 @@ MEMORY_FACTOR = 1.2  # of the weights: what a model takes beside them
 
 
 class NoModel(ValueError):
-    """A model that cannot be had, or not run here; says why in one line."""
+    """Raised for a model that cannot be loaded or run here; the message says why."""
 
 
 def recorded(
@@ -53,7 +53,7 @@ def recorded(
 
 
 def _loaded(name: str) -> tuple[Any, Any]:
-    """Its tokenizer and the model, of which it is known that it fits."""
+    """The tokenizer and the model, after a check that the model fits into memory."""
     try:
         config = transformers.AutoConfig.from_pretrained(name)
         with torch.device("meta"):
@@ -72,7 +72,7 @@ def _loaded(name: str) -> tuple[Any, Any]:
 
 
 def _free() -> float:
-    """Bytes of memory that nobody uses; more than there are, where the system does not say."""
+    """Bytes of free memory; unlimited where the system does not report it."""
     try:
         return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, ValueError, OSError):

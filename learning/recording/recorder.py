@@ -1,4 +1,4 @@
-"""What comes to the norms of a model while it runs: a sample of it, by hooks that are gone afterwards.
+"""Record a sample of the inputs of a running model's norms, by forward hooks that are removed afterwards.
 
 Of all vectors that a norm sees, each is kept with the same chance: it draws a number, and the smallest stay.
 All norms draw the same numbers, so that norms which see the same tokens keep the same ones.
@@ -56,7 +56,7 @@ def bar(share: float) -> str:
 
 
 class Sample:
-    """Of vectors that come, `most`, each with the same chance. What it takes it takes at the start."""
+    """Reservoir sampling of `most` vectors. Memory is allocated at the start."""
 
     def __init__(self, most: int, d: int, seed: int) -> None:
         self.x, self.about = np.empty((most, d), np.float32), np.empty((most, 3), np.int64)
@@ -64,7 +64,7 @@ class Sample:
         self.lots = np.random.default_rng(seed)
 
     def choose(self, count: int) -> tuple[Array, Array]:
-        """Which of the next vectors stay, and their places. Each must then be put there."""
+        """Which of the next vectors to keep, and at which indices of the reservoir."""
         most, drawn = len(self.drawn), self.lots.random(count)
         every = np.concatenate([self.drawn[: self.kept], drawn])
         stay = np.argpartition(every, most - 1)[:most] if len(every) > most else np.arange(len(every))

@@ -102,7 +102,7 @@ class Norm:
         return x.astype(np.float64).reshape(*x.shape[:-1], self.groups, -1)
 
     def output(self, x: Float[Array, "*batch d"], *, centres: bool | None = None) -> Float[Array, "*batch d"]:
-        """What the norm makes of x, in double precision; or what it would with, or without, its centring."""
+        """The norm's output for x in double precision, optionally with or without centring."""
         gamma, beta, x = self.gamma.astype(float), self.beta.astype(float), x.astype(float)
         if self.centres if centres is None else centres:
             return group_norm(x, groups=self.groups, gamma=gamma, beta=beta, eps=self.eps)

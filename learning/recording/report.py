@@ -63,7 +63,7 @@ def text(name: str, rows: Sequence[Row], skipped: Sequence[str] = ()) -> str:
 
 
 def to_csv(rows: Sequence[Row]) -> str:
-    """A line a norm, in all digits; the first has the names. What a spreadsheet would run is only text."""
+    """CSV with a header and one line per norm, in full precision; formulas are escaped as text."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(column.name for column in COLUMNS)

@@ -1,4 +1,4 @@
-"""What is added up to the vectors that come to a norm: told by the gradients' graph.
+"""Which operations write a norm's input, read from PyTorch's autograd graph.
 
 Where every summand is a Linear's output, an embedding or a constant, each can lose its mean beforehand. Then
 the vectors come centred, and LayerNorm is RMSNorm, exactly (the scene `absorb`). PyTorch's graph is met as

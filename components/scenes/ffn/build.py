@@ -42,7 +42,7 @@ NORMS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm"}
 WEIGHTS = {"hand": "by hand", "mirrored": "mirrored pairs", "drawn": "drawn", "trained": "trained"}
 BY_HAND = ("hand", "mirrored")
 FUNCTIONS = {"relu": "ReLU", "gelu": "GELU"}
-SEEDS, EXPANSIONS, MAX_NEURONS = 8, range(1, 5), 12  # MOST: neurons
+SEEDS, EXPANSIONS, MAX_NEURONS = 8, range(1, 5), 12
 RADIUS = np.sqrt(3)
 POINTS = {"layer_norm": 480, "rms_norm": 1000}
 FOLLOWED = {"layer_norm": 80, "rms_norm": 517}
@@ -157,7 +157,7 @@ def by_hand(mirrored: bool) -> Layers:
 
 
 def drawn_weights(seed: int) -> np.ndarray:
-    """(MOST, 3): each neuron has variance 1 on the surface; a wider layer has the same first ones."""
+    """(MAX_NEURONS, 3): each neuron has variance 1 on the surface; a wider layer has the same first ones."""
     return np.random.default_rng(seed).normal(size=(MAX_NEURONS, 3)) / RADIUS
 
 
