@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -17,23 +17,10 @@ from geometry.entries import Entries, Track
 from geometry.pipeline import Pipeline
 from learning.datasets import DataSet
 from learning.models import model
-from learning.parts import MAX_NUMBERS, json_parts, npz_parts
+from learning.parts import MAX_NUMBERS, npz_parts
 from learning.weights import FilmError, bounded, finite, network_of, weights_text
 
-__all__ = [
-    "Film",
-    "FilmError",
-    "from_json",
-    "from_npz",
-    "json_text",
-    "key",
-    "network_of",
-    "rows",
-    "score",
-    "to_json",
-    "to_npz",
-    "weights_text",
-]
+__all__ = ["Film", "FilmError", "from_npz", "key", "network_of", "rows", "score", "to_npz", "weights_text"]
 
 Array = np.ndarray
 
@@ -124,27 +111,6 @@ def to_npz(film: Film, *, half: bool = False) -> bytes:
 def from_npz(data: bytes) -> Film:
     """The film of `to_npz`. Raises FilmError for anything else, before unpacking what is too large."""
     return _film(*npz_parts(data))
-
-
-def to_json(film: Film) -> bytes:
-    """A JSON document in ASCII: the fields of `to_npz`, arrays as nested lists."""
-    return "".join(json_text(film)).encode()
-
-
-def json_text(film: Film) -> Iterator[str]:
-    """The document of `to_json` in pieces, none larger than the weights of one seed."""
-    yield json.dumps(_meta(film), separators=(",", ":"))[:-1]  # half a surrogate, too, has a name in ASCII
-    for name, array in _arrays(film).items():
-        if name != "weights":
-            yield f',"{name}":{_numbers(array)}'
-    for k, weights in enumerate(film.weights):
-        yield (',"weights":[' if k == 0 else ",") + _numbers(weights)
-    yield "]}"
-
-
-def from_json(data: bytes) -> Film:
-    """The film of `to_json`. Raises FilmError for anything else, before building what is too large."""
-    return _film(*json_parts(data))
 
 
 def rows(data: bytes) -> tuple[dict[str, Any], ...]:
@@ -275,9 +241,3 @@ def _pictures(array: Array | None) -> Array | None:
     if whole.min(initial=0) < 0 or whole.max(initial=0) > 255:
         raise FilmError("the images of a film are numbers, 0 … 255")
     return whole.astype(np.uint8)
-
-
-def _numbers(array: Array) -> str:
-    """Nested lists with the shortest decimals that give the same single-precision numbers back."""
-    parts = map(_numbers, array) if array.ndim > 1 else array.astype(str)
-    return f"[{','.join(parts)}]"

@@ -7,7 +7,6 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
-from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -18,7 +17,7 @@ from learning.weights import FilmError
 Array = np.ndarray
 Parts = tuple[Any, dict[str, Array]]
 
-MAX_UPLOAD_BYTES = 34 * 2**20  # bytes; so many hold any film of these bounds as JSON, 16 a number
+MAX_UPLOAD_BYTES = 34 * 2**20  # of a film, which needs half of it at most, or of a recording
 MAX_META_BYTES = 64 * 2**10  # bytes of all that is no array
 MAX_CURVE_NUMBERS, MAX_DATA_NUMBERS = 50_000, 2**16  # numbers of a curve of all seeds; of points and pictures
 MAX_NUMBERS: Mapping[str, int] = {  # numbers; scenes train 32 networks of up to 401 with 150 checkpoints
@@ -31,8 +30,6 @@ MAX_NUMBERS: Mapping[str, int] = {  # numbers; scenes train 32 networks of up to
     "images": MAX_DATA_NUMBERS,
     "test_accuracy": MAX_CURVE_NUMBERS,
 }
-NAMES = {name.encode(): name for name in MAX_NUMBERS}
-MAX_JSON_LISTS, MAX_LIST_LENGTH = 2**16, 2**16  # of numbers in JSON: so many, of so many numbers each
 MAX_ARCHIVE_MEMBERS = 20  # ours have nine; packed numbers may contain a member's mark by chance
 MAX_ARRAY_HEADER_BYTES = 512  # bytes before the numbers of an array; ours take 128
 MAX_BYTES_PER_NUMBER = 8  # bytes of the widest number
@@ -57,23 +54,6 @@ def npz_parts(data: bytes) -> Parts:
     except Exception as problem:  # what an archive can be broken by, zipfile raises in a dozen ways
         raise FilmError(f"this is not a whole .npz file: {problem}") from None
     return _json(arrays.pop("meta").tobytes()), arrays
-
-
-def json_parts(data: bytes) -> Parts:
-    """Meta and arrays of a JSON document. Raises FilmError for what is none, or holds too much.
-
-    Numbers have no quotes: an array is what stands between its name and the next quote.
-    """
-    _small(data)
-    if data.count(b'"') > MAX_META_BYTES:
-        raise FilmError("this is not a JSON text of a film")
-    pieces, arrays = data.split(b'"'), dict[str, Array]()
-    for k, (before, piece) in enumerate(pairwise(pieces), 1):
-        name, start, end = NAMES.get(before), piece.find(b"["), piece.rfind(b"]") + 1
-        if name and 0 < start < end and piece[:start].strip() == b":":
-            arrays[name] = _nested(piece[start:end], name)
-            pieces[k] = piece[:start] + b"0" + piece[end:]
-    return _json(b'"'.join(pieces)), arrays
 
 
 def _small(data: bytes) -> None:
@@ -115,27 +95,6 @@ def _array(data: bytes, name: str) -> Array:
         raise FilmError(f"{name} of this film is not a NumPy array: its size is not what it says")
     numbers = np.frombuffer(data, dtype, offset=file.tell())
     return numbers.reshape(shape, order="F" if fortran else "C")
-
-
-def _nested(text: bytes, name: str) -> Array:
-    """The array of nested lists of numbers, row by row; `frame` is what remains with a 0 for each row."""
-    _count(name, text.count(b",") + 1)
-    if text.count(b"[") > MAX_JSON_LISTS:
-        raise FilmError(f"{name} of this film has more than {MAX_JSON_LISTS:,} lists")
-    frame, rows = [], []
-    try:
-        for piece in text[:-1].split(b"]"):
-            head, bracket, row = piece.rpartition(b"[")
-            if row.count(b",") >= MAX_LIST_LENGTH:
-                raise ValueError(f"a list has more than {MAX_LIST_LENGTH:,} numbers")
-            rows += [np.asarray(_loads(b"[%b]" % row), dtype=np.float64)] * bool(bracket)
-            frame.append(head + b"0" if bracket else piece + b"]")
-        shape = np.shape(_loads(b"".join(frame)))
-        if len(rows) != prod(shape):
-            raise ValueError("lists and numbers are mixed")
-        return np.stack(rows).reshape(*shape, -1)
-    except (TypeError, ValueError, OverflowError, RecursionError) as problem:
-        raise FilmError(f"{name} of this film is not an array of numbers: {problem}") from None
 
 
 def _json(data: bytes) -> Any:

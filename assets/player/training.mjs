@@ -220,7 +220,7 @@ async function toEnd(shown, choices) {
 /** The files of the run that is shown. @param {HTMLElement} part @param {import("./player.mjs").Player} shown the player */
 function files(part, shown) {
   const { run, seed } = shown.choices, place = shown.root.dataset.run, words = h("p", { role: "alert" });
-  const open = h("input", { type: "file", accept: ".npz,.json", hidden: true, onchange: async () => {
+  const open = h("input", { type: "file", accept: ".npz", hidden: true, onchange: async () => {
     const [file] = open.files ?? [];
     const query = new URLSearchParams(Object.entries(shown.choices).filter(([name, value]) => String(value) !== String(shown.usual[name])));
     const answer = file && await told(upload(`${place}/${shown.slug}?${query}`, file, Number(part.dataset.maxBytes)));
@@ -237,11 +237,10 @@ function files(part, shown) {
     const answer = await told(asked(`${place}/${run}/net?seed=${seed}`));
     if (answer && await shown.choose({ run: "", net: answer.net })) shown.share();
   };
-  const link = (/** @type {string} */ kind) => h("a", { href: `${place}/${run}.${kind}`, download: "" }, `.${kind}`);
   part.replaceChildren(
-    ...(run ? [h("span", {}, "Download the run: ", link("npz"), " ", link("json")),
+    ...(run ? [h("a", { href: `${place}/${run}.npz`, download: "" }, "Download the run"),
       h("button", { type: "button", title: "A link that holds the network of this seed, and opens anywhere", onclick: carry }, "Link with the network")] : []),
-    h("button", { type: "button", title: "A run that was downloaded, .npz or .json", onclick: () => open.click() }, "Open a run …"), open, words);
+    h("button", { type: "button", title: "A run that was downloaded, .npz", onclick: () => open.click() }, "Open a run …"), open, words);
 }
 
 /** @type {{part: HTMLElement, run: string, seed: string} | undefined} */ let known;

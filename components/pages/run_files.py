@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
-from flask import Flask, Response, jsonify, request
+from flask import Flask, Response, jsonify, redirect, request, url_for
+from flask.typing import ResponseReturnValue
 
 from components.language.scene import Scene, WrongValue, scenes
 from components.scenes.trained import SEEDS
@@ -18,7 +17,7 @@ from components.training.recipes import fitting, shown
 from components.web.budget import client, work
 from components.web.security import BYTES, body, from_own_page
 from components.web.server import find, once
-from learning.film import Film, FilmError, from_json, from_npz, json_text, key, to_npz, weights_text
+from learning.film import Film, FilmError, from_npz, key, to_npz, weights_text
 from learning.parts import MAX_UPLOAD_BYTES
 
 WORDS = 200  # characters of what is wrong with a file, which may quote it
@@ -26,33 +25,25 @@ UNPACKING_LOCK = threading.Lock()  # one file is unpacked at a time: what this t
 
 
 def add_routes(server: Flask) -> None:
-    server.add_url_rule("/run/<run>.npz", "run_npz", lambda run: _file(run, "npz"))
-    server.add_url_rule("/run/<run>.json", "run_json", lambda run: _file(run, "json"))
+    server.add_url_rule("/run/<run>.npz", "run_npz", _file)
+    server.add_url_rule("/run/<run>.json", "run_json", _former_file)
     server.add_url_rule("/run/<run>/net", "run_net", network)
     server.add_url_rule("/run/<slug>", "run_open", opened, methods=["POST"])
 
 
-def _file(run: str, kind: str) -> Response:
+def _file(run: str) -> Response:
     """A stored run as a file."""
-    if kind == "npz":
-        with work():
-            film = runs.load(run)
-            answer = Response(to_npz(film), mimetype=BYTES)
-    else:
-        pieces = _written(run)
-        film = next(pieces)  # what is refused is refused before the answer begins
-        answer = Response(pieces, mimetype="application/json")
+    with work():
+        film = runs.load(run)
+        answer = Response(to_npz(film), mimetype=BYTES)
     name = re.sub("[^a-z0-9]", "", film.data.name.lower())[:20] or "run"
-    answer.headers["Content-Disposition"] = f'attachment; filename="normscape-{name}-{run}.{kind}"'
+    answer.headers["Content-Disposition"] = f'attachment; filename="normscape-{name}-{run}.npz"'
     return answer
 
 
-def _written(run: str) -> Iterator[Any]:
-    """A stored run, then its JSON, written as it is sent: the turn to work lasts until all of it is."""
-    with work():
-        film = runs.load(run)
-        yield film
-        yield from json_text(film)
+def _former_file(run: str) -> ResponseReturnValue:
+    """To where links of former versions lead."""
+    return redirect(url_for("run_npz", run=run), 301)
 
 
 def network(run: str) -> Response:
@@ -98,7 +89,7 @@ def _kept(scene: Scene, data: bytes) -> dict[str, str]:
 def _read(data: bytes) -> Film:
     try:
         with UNPACKING_LOCK:
-            return from_npz(data) if data.startswith(b"PK") else from_json(data)
+            return from_npz(data)
     except FilmError as problem:
         words = f"This file cannot be opened: {str(problem)[:WORDS]}"
         raise WrongValue("film", words, "a file that was saved here") from None

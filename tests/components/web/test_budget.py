@@ -222,7 +222,7 @@ def test_an_upload_and_an_order_are_charged(server):
 
 
 KEYS = [
-    "/run/{}.npz", "/run/{}.json", "/run/{}/net", "/recording/{}.csv", "/recipe/model?own={}",
+    "/run/{}.npz", "/run/{}/net", "/recording/{}.csv", "/recipe/model?own={}",
     "/model?own={}", "/embed/model?own={}", "/still/model.svg?own={}", "/recipe/spiral?run={}",
 ]  # fmt: skip
 
