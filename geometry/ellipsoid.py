@@ -20,7 +20,7 @@ def to_ellipsoid(
     gamma: Float[Array, "d"] | None = None,
     beta: Float[Array, "d"] | None = None,
 ) -> Float[Array, "*batch d"]:
-    """Gain, then shift: γ ⊙ x + β, where None leaves a step out. Source: 000; 002.
+    """Gain, then shift: γ ⊙ x + β, where None leaves a step out. Source: naiff2023; projection2025.
 
     Raises ValueError for a γ or β of another shape than (d,): none is repeated or stretched.
     """

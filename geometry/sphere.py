@@ -45,7 +45,7 @@ def to_sphere(
 
 
 def u_eps(x: Float[Array, "*batch d"], *, eps: Scalar) -> Float[Array, "*batch d"]:
-    """The activation u_ε(x) = x/√(‖x‖² + ε). Source: 001."""
+    """The activation u_ε(x) = x/√(‖x‖² + ε). Source: winsor2022."""
     return to_sphere(x, eps=eps)
 
 

@@ -1,6 +1,6 @@
 """The curves of a training: every seed; of the shown one plateaus, drops, and the folds that snap in these.
 
-Source: 001, with both of its guesses at what makes a drop: a fold, and the gradient.
+Source: winsor2022, with both of its guesses at what makes a drop: a fold, and the gradient.
 """
 
 from collections.abc import Sequence
