@@ -1,4 +1,4 @@
-"""Recipe → SVG: the first view alone, cut to what is drawn in it, at rest or in motion, for the cards.
+"""Thumbnails of the gallery's cards: the first view of a recipe as SVG, cropped, still or animated.
 
 In motion it is a flip-book: a group for each run of frames in which a mark stays as it is, shown in its time
 by a style sheet. So no script is needed, and what rests is drawn once.
@@ -37,7 +37,7 @@ Box = tuple[float, float, float, float]  # left, top, width, height
 
 
 def card(recipe: Recipe, state: State) -> str:
-    """The picture of a state."""
+    """The still thumbnail of a state."""
     return _document(state.theme, *first_view(recipe, state))
 
 
@@ -48,7 +48,7 @@ def first_view(recipe: Recipe, state: State) -> tuple[Box, str]:
 
 
 def moving(recipe: Recipe, state: State) -> str:
-    """The run of the progress from its beginning to its end, over and over."""
+    """The animated thumbnail: the progress runs from start to end in a loop."""
     states = [replace(state, progress=float(p)) for p in eased(len(recipe.stages) - 1)]
     size, box, run = _run(recipe, states)
     shapes = [
@@ -73,7 +73,7 @@ def moving(recipe: Recipe, state: State) -> str:
 
 
 def eased(last: int) -> np.ndarray:
-    """The progress at each frame: slow at each stage, as the player has it."""
+    """The eased progress of each frame: slow at each stage, as in the player."""
     t = np.linspace(0, 1, FRAMES_PER_RUN // max(last, 1) + 1)[1:]
     leg = np.where(t < 0.5, 4 * t**3, 1 - (2 - 2 * t) ** 3 / 2)
     return np.concatenate([[0.0], *(k + leg for k in range(last))])
@@ -97,7 +97,7 @@ def _run(recipe: Recipe, states: Sequence[State]) -> tuple[Size, Box, list[list[
 
 
 def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
-    """Around all that is drawn on the paper, in the proportions of a card."""
+    """The bounding box of everything drawn, in the aspect ratio of a card."""
     ends = np.concatenate([_ends(recipe, each, size) for drawn in run for each in drawn])
     low, high = np.nanmin(ends, 0) - EDGE_PX, np.nanmax(ends, 0) + EDGE_PX
     wide, tall = high - low
@@ -107,7 +107,7 @@ def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
 
 
 def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
-    """How far a mark reaches on the paper: its points, and what is around them."""
+    """The bounding box of a mark on the paper: its points and the size of their symbols."""
     mark, around = drawn.mark, np.zeros(2)
     if mark.draws == "labels":
         longest = max(map(len, recipe.cloud(mark.cloud).labels or ("",)))

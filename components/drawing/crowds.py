@@ -1,4 +1,4 @@
-"""Where many points of a view stand in one place, and how many. As assets/engine/crowds.mjs."""
+"""Clusters of coinciding points in a view, and their counts. As assets/engine/crowds.mjs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How depth is seen in a 3D view: what assets/painter/plotly/depth.mjs draws with, and stills on paper.
+"""Depth cues of 3D views (size, halo, fading), shared by assets/painter/plotly/depth.mjs and still pictures.
 
 A point is as large as a ball would be, relative to the middle of the axes; beyond it, it fades into the
 paper; a halo of the paper's colour parts it from what is behind; and a translucent mesh veils that.
@@ -33,20 +33,20 @@ TOLD = {
 
 
 def size(away: Array) -> Array:
-    """How large points are, by their distance, of which that of the middle is 1."""
+    """Relative marker size by distance from the eye (1 at the middle of the axes)."""
     return 1 / np.clip(away, MIN_RELATIVE_DISTANCE, MAX_RELATIVE_DISTANCE)
 
 
 def halo(radius: float) -> float:
-    """How wide it is around a point."""
+    """Width of the halo around a point, in pixels."""
     return min(HALO_PX, MAX_HALO_FRACTION * radius)
 
 
 def strength(away: Array) -> Array:
-    """What is left of their colour."""
+    """The fraction of a point's colour that fading leaves."""
     return 1 - MAX_COLOUR_LOSS * np.clip((away - 1) / FADE_DEPTH, 0, 1)
 
 
 def veil(opacity: float) -> float:
-    """What a surface of an opacity takes away of the colour behind it, beside its own."""
+    """The colour that a translucent surface takes from what is behind it."""
     return (1 - opacity) * min(VEIL_COLOUR_LOSS, 3 * opacity)

@@ -1,4 +1,4 @@
-"""Recipe → Plotly figure, at any parameters and progress. The only maker of traces.
+"""Plotly figures of recipes, at any parameters and progress. All traces are made here.
 
 `templates` are the traces and layout of one view without positions: the browser's painter fills in what the
 engine computes. `figure` fills them here. Colours stay `var(--role)` in templates.

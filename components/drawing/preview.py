@@ -1,4 +1,4 @@
-"""The picture of a page in a chat or a feed: its title beside the first view of a state, as a PNG.
+"""Link previews (Open Graph images): a PNG with the title beside the first view of a state.
 
 Networks show pictures of 1200 × 630 pixels, and no SVG. resvg paints them: a wheel of 1.4 MB for each system,
 which needs no browser and no other library. It knows no custom properties, so that colours are put in here,
@@ -56,7 +56,7 @@ def svg(recipe: Recipe, state: State, title: str) -> str:
 
 
 def _words(title: str) -> str:
-    """The title in lines, in the middle, and above it the name of the explorer."""
+    """The wrapped title, vertically centred, below the name of the explorer."""
     size, lines = _set(title)
     step = 1.14 * size
     first = HEIGHT / 2 - step * (len(lines) - 1) / 2 + size / 3
@@ -68,7 +68,7 @@ def _words(title: str) -> str:
 
 
 def _set(title: str) -> tuple[int, list[str]]:
-    """The largest size at which a title has its room, and its lines."""
+    """The largest font size at which the title fits, and its lines."""
     for size in TITLE_SIZES_PX:
         wide = int(COLUMN / (CHARACTER_WIDTH_EM * size))
         lines = wrap(title, wide, break_long_words=False)

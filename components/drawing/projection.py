@@ -1,4 +1,4 @@
-"""A view on flat paper: where its points fall, how far they are from the eye, what stands before them."""
+"""Projection of a view onto paper: pixels, distance from the eye, and hidden points."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ POINTS_PER_BATCH = 32  # points, compared with all triangles: what is between st
 
 
 def paper(view: View, box: Size) -> Size:
-    """The part of its box that a view fills: of a 2D view the axes."""
+    """The size in pixels that a view fills of its box: for a 2D view its axes."""
     if view.dims == 3:
         return box
     low, high = np.array(view.ranges, float).T
@@ -37,7 +37,7 @@ def project(view: View, points: Array, camera: Sequence[float], size: Size) -> t
 
 
 def fitting(pixels: Sequence[Array], size: Size) -> float:
-    """How much smaller a picture has to be for all of its points to be on the paper; 1 where they are."""
+    """The scale, at most 1, at which all points of a picture are on the paper."""
     reach = np.max([np.ones(2), *(np.nanmax(np.abs(each), axis=0, initial=1) for each in pixels)], axis=0)
     return float(np.clip(((np.array(size) / 2 - EDGE_PX) / reach).min(), MIN_SHRINK, 1))
 
@@ -51,7 +51,7 @@ def middle(view: View, camera: Sequence[float]) -> float:
 def layers(
     pixels: Array, depth: Array, corners: Array, depths: Array, *, touching: float = TOUCHING_FRACTION
 ) -> Array:
-    """Behind how many triangles each point is: corners (F, 3, 2) in pixels, depths (F, 3) of them."""
+    """The number of triangles in front of each point: corners (F, 3, 2) in pixels, depths (F, 3)."""
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
     a, u, v, near, area = (each[area != 0] for each in (a, u, v, 1 / depths, area))
@@ -73,5 +73,5 @@ def layers(
 
 
 def behind(pixels: Array, depth: Array, corners: Array, depths: Array) -> Array:
-    """Which points some triangle hides."""
+    """The mask of points that some triangle hides."""
     return layers(pixels, depth, corners, depths) > 0

@@ -1,4 +1,4 @@
-"""Numbers → what SVG draws: lines, triangles, cells of a grid, dots. Pixels, around any origin."""
+"""SVG path data for lines, triangles, grid cells and dots, in pixels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def above(corners: np.ndarray, values: np.ndarray, level: float) -> str:
-    """What of the triangles is at a level or above it, their values linear between the corners."""
+    """The parts of triangles at or above a level, by linear interpolation between corners."""
     over = values >= level
     some = over.any(1) & ~over.all(1)
     pieces = []
@@ -25,7 +25,7 @@ def above(corners: np.ndarray, values: np.ndarray, level: float) -> str:
 
 
 def cells(filled: np.ndarray) -> str:
-    """The filled cells of a grid, as one rectangle for each run in a row."""
+    """The filled cells of a grid, run-length encoded as rectangles."""
     ends = np.diff(filled.astype(int), axis=1, prepend=0, append=0)
     rows, starts = np.nonzero(ends > 0)
     widths = np.nonzero(ends < 0)[1] - starts
@@ -33,7 +33,7 @@ def cells(filled: np.ndarray) -> str:
 
 
 def coarse(grid: tuple[int, int], most: int) -> tuple[slice, slice]:
-    """Every so-many-th row and column of a grid, and the last: of at most so many points, or its corners."""
+    """Subsample a grid to at most `most` points, keeping its last row and column."""
     steps = [k for k in range(1, min(grid)) if all((n - 1) % k == 0 for n in grid)]
     fits = [k for k in steps if np.prod([(n - 1) // k + 1 for n in grid]) <= most]
     step = slice(None, None, min(fits, default=max(steps)))
@@ -48,7 +48,7 @@ def dot(at: Sequence[float], radius: float, square: bool, fill: str) -> str:
 
 
 def path(flat: np.ndarray) -> str:
-    """Lines through points, gaps NaN; what stays in its pixel is no point of its own."""
+    """A polyline through points, gaps NaN; points that stay in one pixel are merged."""
     out, pen, last = [], "M", ""
     for x, y in flat.tolist():
         if isnan(x):
@@ -80,7 +80,7 @@ def triangles(corners: np.ndarray) -> str:
 
 
 def short(way: str) -> str:
-    """The same path: before a sign there is no need of a space."""
+    """Shorten path data: no space is needed before a sign."""
     return way.replace(" -", "-")
 
 

@@ -1,4 +1,4 @@
-"""Recipe → SVG: a still picture of a scene in any state, for the gallery, and where there is no WebGL.
+"""Still pictures: a recipe in any state as SVG, for the gallery and browsers without WebGL.
 
 The same layers as the figure's, projected by the same camera; what lies farther is drawn first, points as
 `depth` has them. A mesh of one colour is its shadow: all its triangles in one path, turned the same way, so
@@ -146,13 +146,13 @@ def style(theme: str) -> str:
 
 
 def dressed(picture: str, theme: str) -> str:
-    """A picture of the theme "auto" in another: only its style sheet knows colours."""
+    """Replace the style sheet of a picture by that of another theme."""
     return picture.replace(style("auto"), style(theme), 1)
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A mark of a moment on paper: pixels, and how far its points and the axes' middle are from the eye."""
+    """A projected mark: pixels, and the distances of its points and of the axes' middle from the eye."""
 
     mark: Any
     at: Moment
@@ -163,7 +163,7 @@ class Drawn:
 
     @property
     def front(self) -> np.ndarray:
-        """The triangles of a closed mesh that are turned as the nearest one is."""
+        """The front faces of a closed mesh."""
         every = self.mark.triangles
         sides = areas(self.flat[every])
         return every[sides * sides[self.depth[every].mean(1).argmin()] > 0]
@@ -185,7 +185,7 @@ DRAWING_ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "lab
 
 
 def moment(recipe: Recipe, state: State) -> Moment:
-    """That of a state, for all views: what it remembers they share."""
+    """The moment of a state, shared by all views so that its cache is used once."""
     return recipe.moment(state.params, state.progress, followed=state.follow)
 
 
@@ -213,7 +213,7 @@ def layers_of(
 
 
 def _letters(recipe: Recipe, drawn: Sequence[Drawn]) -> float:
-    """How large the letters of a view are: no two labels stand in one place."""
+    """The font size of a view's labels at which no two overlap."""
     labels = [each for each in drawn if each.mark.draws == "labels"]
     texts = [text for each in labels for text in recipe.cloud(each.mark.cloud).labels or ()]
     if len(texts) < 2:
@@ -274,7 +274,7 @@ def _painted(drawn: Drawn) -> str:
 
 
 def _cloth(drawn: Drawn, most: int) -> str:
-    """A sheet as quadrangles between at most so many points, of one colour each, the farthest first."""
+    """A sheet as quadrangles of one colour each, drawn back to front (painter's algorithm)."""
     mark, flat = drawn.mark, np.rint(drawn.flat).astype(int)
     number = np.arange(len(flat)).reshape(mark.grid)[coarse(mark.grid, most)]
     corners = np.stack([number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]], -1).reshape(
@@ -362,7 +362,7 @@ def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str
 
 
 def _left(drawn: Drawn, chosen: np.ndarray, others: Sequence[Drawn]) -> np.ndarray:
-    """What is left of the strength of points that are far, or behind translucent surfaces; in a few steps."""
+    """The quantised opacity of points that are far away or behind translucent surfaces."""
     left = np.ones(len(chosen))
     if not drawn.deep or isinstance(getattr(drawn.mark, "only", None), Followed):
         return left

@@ -1,1 +1,1 @@
-"""The words of a scene: clouds, marks, recipes and what they cannot mean, links and texts."""
+"""The data model of scenes: clouds, marks, recipes, their validation, links and texts."""

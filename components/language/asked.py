@@ -1,4 +1,4 @@
-"""What readers ask for by other names than ours: `texts/asked.md`, for the search.
+"""Search aliases: other names under which readers look for a scene or word (`texts/asked.md`).
 
 A line is `- slug: names` of a scene, `- #id: names` of a word, or of the place in a scene that answers:
 `- slug#heading: names`, `- slug?tour=2: names`.
@@ -19,7 +19,7 @@ ASKED_LINE = re.compile(r"^- (\S+): (.+)$", re.M)
 
 @cache
 def asked() -> dict[str, str]:
-    """The names by what they name. Raises ValueError where that is no scene and no word."""
+    """Aliases by target. Raises ValueError for a target that is no scene or word."""
     return read(ASKED_FILE.read_text("utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""Checks of a recipe: what it cannot mean is refused in a line: the part, what is wrong, what would do.
+"""Validation of recipes: each error is one line with the part, what is wrong, and what would do.
 
 What a mark, a selection, a hand or a readout needs, its own class says (`check`).
 """

@@ -1,4 +1,4 @@
-"""Clouds, and what is known of them at a moment: their stages, where they are, and display coordinates."""
+"""Point clouds, and their stages, positions and display coordinates at a moment."""
 
 from __future__ import annotations
 

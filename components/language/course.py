@@ -1,4 +1,4 @@
-"""The course: chapters, each a question, and the scenes that answer it, in their order.
+"""The course: ordered chapters, each a question with the scenes that answer it.
 
 `texts/course.md` has it all: `## the question`, a sentence about it, and for each scene a line `- slug: the
 sentence that leads to it`. A chapter without scenes is one to come, and is not shown.
@@ -42,7 +42,7 @@ class Chapter:
 
 @cache
 def chapters() -> tuple[Chapter, ...]:
-    """The chapters that have scenes. Raises ValueError where a line names no scene, or one that was named."""
+    """The chapters that have scenes. Raises ValueError for an unknown or repeated scene."""
     return read(COURSE_FILE.read_text("utf-8"), scenes())
 
 

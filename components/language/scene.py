@@ -52,7 +52,7 @@ def short(name: str, text: str, longest: int) -> str:
 
 @dataclass(frozen=True)
 class Choice:
-    """What cannot move continuously: one of `options` (value → label).
+    """A choice of one of `options` (value → label).
 
     when: shown only where another choice has one of some values. folded: it stands with what is folded away
     at the start. All kinds of choices have both.
@@ -123,7 +123,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Several:
-    """Any of `options` (value → label), joined by commas; none is the empty text."""
+    """A choice of any subset of `options` (value → label), comma-separated; empty for none."""
 
     name: str
     label: str
@@ -179,7 +179,7 @@ class Picked:
 
 @dataclass(frozen=True)
 class File:
-    """A file that is shipped, in films/, and what its bytes say."""
+    """A shipped data file in films/, and the function that parses it."""
 
     name: str
     read: Callable[[bytes], Any]
@@ -261,7 +261,7 @@ class Scene:
         return {c.name: c.parse(texts[c.name]) if c.name in texts else c.default for c in self.choices}
 
     def json(self) -> dict[str, Any]:
-        """What a page must know to offer the choices."""
+        """The choices as JSON for the page's controls."""
         kinds = {Choice: "one", Whole: "whole", Typed: "typed", Sentence: "sentence"}
         kinds |= {Several: "several", Result: "result", Picked: "picked"}
         choices = [{"kind": kinds[type(c)], **vars(c)} for c in self.choices]

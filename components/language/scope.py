@@ -1,4 +1,4 @@
-"""The scope of a check: the clouds, parameters and stages of a recipe to which one part of it may refer."""
+"""Name scope of a validation: the clouds, parameters and stages that one part of a recipe may refer to."""
 
 from __future__ import annotations
 

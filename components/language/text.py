@@ -86,7 +86,7 @@ def formula(latex: str) -> str:
 
 
 def pieces(latex: str) -> list[tuple[str, bool]]:
-    r"""What stands between `\quad`, `\qquad`, `\allowbreak` outside of braces, and whether after the last."""
+    r"""Split LaTeX at `\quad`, `\qquad` and `\allowbreak` outside of braces."""
     found, start, on = [], 0, False
     for gap in TEX_SPACE.finditer(latex):
         before = latex[start : gap.start()]
@@ -152,20 +152,20 @@ def _told(html: str) -> str:
 
 
 def _raised(told: str) -> str:
-    """As a power: small digits where there are any."""
+    """A superscript in Unicode digits, where there are any."""
     if re.fullmatch("[−+0-9]+|′", told):
         return told.translate(SUPERSCRIPTS)
     return f"^{_one(told)}"
 
 
 def _one(told: str) -> str:
-    """In brackets, if it is a sum or a quotient and has none."""
+    """Parenthesise a sum or quotient."""
     bare = re.search(r"[-+−…·/]", told) and not re.fullmatch(r"√?\([^()]*\)", told)
     return f"({told})" if bare else told
 
 
 def parts(text: str, mark: str) -> tuple[str, list[tuple[str, str]]]:
-    """What stands before the first heading of a level, and (heading, body) of each."""
+    """Split Markdown at headings of a level: the text before the first, and (heading, body) pairs."""
     before, *rest = re.split(rf"^{mark} +(.+)$", text, flags=re.M)
     return before, [(title.strip(), body.strip()) for title, body in zip(rest[::2], rest[1::2], strict=True)]
 

@@ -1,4 +1,4 @@
-"""Words and symbols, each explained once, and linked where a text uses it first.
+"""Glossary: words and symbols, linked at their first use in a text.
 
 `texts/words.md` holds them in sections. Each is a `### name`, a line `@ id scene: fragments`, and what it
 means. The scene, which may be missing, is where it is shown; texts are searched for the fragments, if any.
