@@ -21,8 +21,8 @@ from components.language.scene import WrongValue
 from components.pages import follow, panel
 from components.training import health, jobs, runs, store
 from components.training.queue import LOST, NOTHING, TrainingQueue
-from components.training.worker import RemoteWorkers
 from components.web import budget
+from learning.film import to_npz
 from learning.training import trained
 from tests.waiting import until
 from tools.ports import free
@@ -110,7 +110,7 @@ def join(queue, order, owner="me"):
 def told(queue, ticket, stop=False):
     """What a page learns when it asks once: news of a step, or the outcome."""
     seen = SEEN.get(ticket, NOTHING)
-    text = follow.told(queue, RemoteWorkers(), ticket, seen=seen, stop=stop, look=None)
+    text = follow.told(queue, lambda: None, ticket, seen=seen, stop=stop, look=None)
     news = json.loads(text or "{}")
     SEEN[ticket] = news.get("step", seen)
     return news.get("end", news)
@@ -212,6 +212,13 @@ def test_redis_away_between_the_ticket_and_the_start_is_no_error(queue, redis):
     assert told(queue, ticket) == {"away": True}
     redis.start()
     assert ends(queue, ticket)["state"] == "done"
+
+
+def test_a_run_of_the_version_before_still_opens(queue):
+    scene = jobs.order(SMALL).scene
+    data = to_npz(trained(*scene.training.task(scene.choose({"n": "40"})), seeds=1, steps=20))
+    client().set(f"normscape:film:{'a' * 16}", data, px=60_000)
+    assert runs.load("a" * 16).seeds == 1
 
 
 def client():

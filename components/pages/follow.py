@@ -6,6 +6,7 @@ background callback, gives up with the first answer that does not come, and asks
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -16,21 +17,21 @@ from werkzeug.exceptions import BadRequest
 from components.language.scene import WrongValue
 from components.training import store
 from components.training.queue import NOTHING, TrainingQueue, is_ticket
-from components.training.worker import ChildWorker, RemoteWorkers
 from components.web.budget import GUESS_PRICE, Busy, work
 
 MAX_REQUEST_BYTES = 10_000  # bytes of a question
 MAX_STEP = 10**9  # step
+Ready = Callable[[], None]  # sees to it that a worker runs
 LOST_ANSWER = '{"end": {"state": "lost"}}'  # also the answer to a ticket that nobody has
 
 
-def add_routes(server: Flask, queue: TrainingQueue, workers: ChildWorker | RemoteWorkers) -> None:
-    server.add_url_rule("/training/<ticket>", "training", partial(answer, queue, workers), methods=["POST"])
+def add_routes(server: Flask, queue: TrainingQueue, ready: Ready) -> None:
+    server.add_url_rule("/training/<ticket>", "training", partial(answer, queue, ready), methods=["POST"])
     closed = partial(close, queue)
     server.add_url_rule("/training/<ticket>/close", "training_close", closed, methods=["POST"])
 
 
-def told(queue: TrainingQueue, workers: ChildWorker | RemoteWorkers, ticket: str, **question: Any) -> str:
+def told(queue: TrainingQueue, ready: Ready, ticket: str, **question: Any) -> str:
     """The answer to a page that follows a training, as JSON; "" if nothing is new. Raises Busy."""
     try:
         text = queue.ask(ticket, **question)
@@ -40,13 +41,13 @@ def told(queue: TrainingQueue, workers: ChildWorker | RemoteWorkers, ticket: str
         queue.watch.reset()
         return '{"away": true}'
     if text != LOST_ANSWER:  # a ticket that nobody has is no reason to start a worker
-        workers.ready()
+        ready()
     return text
 
 
-def answer(queue: TrainingQueue, workers: ChildWorker | RemoteWorkers, ticket: str) -> Response:
+def answer(queue: TrainingQueue, ready: Ready, ticket: str) -> Response:
     """204 if nothing is new."""
-    text = told(queue, workers, _known(ticket), **question())
+    text = told(queue, ready, _known(ticket), **question())
     if text == LOST_ANSWER:
         with work(GUESS_PRICE):
             pass  # a ticket that nobody has costs as any guess

@@ -21,7 +21,7 @@ from components.pages.markup import attributes, element
 from components.settings import redis_url
 from components.training import jobs, runs, store
 from components.training.queue import Refused, TrainingQueue
-from components.training.worker import ChildWorker, RemoteWorkers
+from components.training.worker import ChildWorker
 from components.web.budget import TRAINING_PRICE, Busy, client, work
 from learning.parts import MAX_UPLOAD_BYTES
 
@@ -61,17 +61,23 @@ class Panel:
 def add_training(app: Dash) -> Panel:
     """The callbacks of the panel, and the routes of what follows."""
     queue = TrainingQueue()
-    workers = RemoteWorkers() if redis_url(os.environ) else ChildWorker()
+    child = None if redis_url(os.environ) else ChildWorker()
+
+    def ready() -> None:
+        """Somebody may soon train. With Redis, workers are somebody else's to start."""
+        if child:
+            child.ready()
+
     app.layout = callbacks()
-    _add_callbacks(app, queue, workers)
-    follow.add_routes(app.server, queue, workers)
+    _add_callbacks(app, queue, ready)
+    follow.add_routes(app.server, queue, ready)
     opened = f"{app.config.routes_pathname_prefix}_dash-layout"
 
     @app.server.before_request
     def awaited() -> None:
         """Who opens the panel may soon train."""
         if request.endpoint == opened:
-            workers.ready()
+            ready()
 
     return Panel(_trains())
 
@@ -106,7 +112,7 @@ def _trains() -> bool:
     return bool(redis_url(os.environ)) or importlib.util.find_spec("torch") is not None
 
 
-def _add_callbacks(app: Dash, queue: TrainingQueue, workers: ChildWorker | RemoteWorkers) -> None:
+def _add_callbacks(app: Dash, queue: TrainingQueue, ready: follow.Ready) -> None:
     """From the button to a ticket: the page adds its choices and numbers, the server checks them."""
     ask, show, stop = (ClientsideFunction("training", name) for name in ("ask", "show", "stop"))
     app.clientside_callback(ask, Output(PANEL, ASKED), Input(TRAIN, "n_clicks"), prevent_initial_call=True)
@@ -117,7 +123,7 @@ def _add_callbacks(app: Dash, queue: TrainingQueue, workers: ChildWorker | Remot
         wrong = jobs.problems(asked)
         refused, ticket = _ticket(queue, asked, wrong)
         if ticket:
-            workers.ready()
+            ready()
         return {"time": asked.get("time"), "wrong": wrong, "refused": refused, "ticket": ticket}
 
     shown = Output(PANEL, "data-state"), Output(BAR, "value"), Output(WORDS, "children")

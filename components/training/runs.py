@@ -14,6 +14,7 @@ from collections import Counter
 from typing import Any
 
 from components.language.scene import Stored, WrongValue
+from components.training.former_runs import former_run
 from components.training.store import PATIENCE, Away, Full, Store, free_bytes, json_object
 from learning.film import Film, FilmError, from_npz, key, to_npz
 from learning.safetensors import FileError
@@ -71,7 +72,7 @@ def read(stored: Stored) -> Any:
         raise WrongValue(name, f"{name}={run[:40]!r} is not the key of a run", "16 or 32 digits, 0-9 and a-f")
     try:
         known = _run(LIST.get(run))
-        data = FILMS.get(run) if known and not _old(known) else None
+        data = FILMS.get(run) if known and not _old(known) else former_run(run)
     except Away:
         raise WrongValue(name, "what was opened or trained cannot be reached now", "try again") from None
     if data is None:

@@ -86,13 +86,15 @@ def storage(name: str, patience: float = PATIENCE) -> Any:
     if url := redis_url(os.environ):
         return _redis(name, url, patience)
     path = cache_folder(os.environ) / f"{name}.db"
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    path.touch()
-    return _sqlite(name, path, patience, path.stat().st_ino)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.touch()
+    return _sqlite(name, path, patience, path.stat().st_ino, os.getpid())
 
 
 @cache
-def _sqlite(name: str, path: Path, patience: float, inode: int) -> Any:
+def _sqlite(name: str, path: Path, patience: float, inode: int, process: int) -> Any:
+    """A connection belongs to one file and one process."""
     return huey.storage.SqliteStorage(
         name, filename=str(path), timeout=patience, strict_fifo=True, fsync=name in DURABLE
     )

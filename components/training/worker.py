@@ -6,6 +6,7 @@ ends with it, and after a while without work.
 
 from __future__ import annotations
 
+import fcntl
 import importlib
 import logging
 import os
@@ -17,8 +18,8 @@ import time
 import weakref
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
+from huey import Huey
 from huey.signals import SIGNAL_INTERRUPTED
 
 from components.settings import WrongSetting, cache_folder, reach, redis_url
@@ -31,6 +32,7 @@ POLL_SECONDS = 0.5  # at most, between two looks at SQLite; Redis tells by itsel
 RETRY_SECONDS = 5.0  # at most, between two attempts to reach Redis
 RESTART_SECONDS = 10.0  # at least, between two starts
 IDLE_SECONDS = 900.0  # after which a child ends, and gives its memory back
+WATCH_SECONDS = 2.0  # between two looks at the queue
 SHUTDOWN_SECONDS = 1.0  # for a training to end by itself
 NICENESS = 5  # what serves pages goes first (see `os.nice`)
 
@@ -73,13 +75,6 @@ class ChildWorker:
             self.process = None
 
 
-class RemoteWorkers:
-    """Workers that somebody else starts, on any machine."""
-
-    def ready(self) -> None:
-        pass
-
-
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     process.communicate()
@@ -96,18 +91,19 @@ def main() -> None:
     logging.basicConfig(level=logging.WARNING if child else logging.INFO)
     os.nice(NICENESS)
     queue, huey = TrainingQueue(), train_task().huey
+    if child:
+        threading.Thread(target=_end_with_server, args=(queue, huey), daemon=True).start()
+        lock = (cache_folder(os.environ) / "worker.lock").open("w")
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of several web servers on a machine, one trains
     huey.signal(SIGNAL_INTERRUPTED)(lambda _, task: queue.finish(task.args[0], LOST))
-    consumer = huey.create_consumer(
-        periodic=False,
-        max_delay=RETRY_SECONDS if redis_url(os.environ) else POLL_SECONDS,
-        shutdown_timeout=SHUTDOWN_SECONDS,
-    )
     with beating(lambda: _sign(queue)):
         with suppress(ImportError):  # each training will say so
             importlib.import_module("learning.training")
-        if child:
-            threading.Thread(target=_end_child, args=(consumer, huey), daemon=True).start()
-        consumer.run()
+        huey.create_consumer(
+            periodic=False,
+            max_delay=RETRY_SECONDS if redis_url(os.environ) else POLL_SECONDS,
+            shutdown_timeout=SHUTDOWN_SECONDS,
+        ).run()
 
 
 def _sign(queue: TrainingQueue) -> None:
@@ -116,15 +112,15 @@ def _sign(queue: TrainingQueue) -> None:
     (cache_folder(os.environ) / "worker.beat").touch()
 
 
-def _end_child(consumer: Any, huey: Any) -> None:
-    """End with the web server, after IDLE_SECONDS, or when somebody has deleted the folder of the queue."""
-    idle = 0
-    while idle < IDLE_SECONDS and not select.select([sys.stdin], [], [], 1)[0]:
-        idle = 0 if huey._tasks_in_flight else idle + 1
-        with suppress(OSError):
+def _end_with_server(queue: TrainingQueue, huey: Huey) -> None:
+    """Or after IDLE_SECONDS without trainings, or when somebody has deleted the folder of the queue."""
+    idle = 0.0
+    while idle < IDLE_SECONDS and not select.select([sys.stdin], [], [], WATCH_SECONDS)[0]:
+        with suppress(Away):
+            idle = 0.0 if queue.active() else idle + WATCH_SECONDS
             if train_task().huey is not huey:
                 break
-    consumer.stop_flag.set()
+    os._exit(0)
 
 
 if __name__ == "__main__":

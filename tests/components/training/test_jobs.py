@@ -291,7 +291,7 @@ def test_a_worker_that_dies_at_its_start_is_given_time_and_is_missed(trainings, 
     child.ready()
     for _ in range(16 * 35):
         said.append(
-            "worker" in json.loads(follow.told(trainings, child, ticket, seen=0, stop=False, look=None))
+            "worker" in json.loads(follow.told(trainings, child.ready, ticket, seen=0, stop=False, look=None))
         )
         if child.process:
             child.process.wait()
@@ -318,7 +318,7 @@ def test_a_process_that_cannot_be_started_is_no_error_of_the_page(trainings, mon
 
     monkeypatch.setattr(subprocess, "Popen", popen)
     trainings.signs.delete("worker")
-    told = follow.told(trainings, ChildWorker(), join(trainings), seen=0, stop=False, look=None)
+    told = follow.told(trainings, ChildWorker().ready, join(trainings), seen=0, stop=False, look=None)
     assert json.loads(told) == {"ahead": 0, "worker": False}
     assert health.degraded() == ["training: no worker"]
 
@@ -332,12 +332,20 @@ def end(trainings, child, ticket):
 
 
 @pytest.mark.servers
-def test_when_a_worker_is_gone_the_next_one_trains(trainings, child, tmp_path):
-    """One is killed, of the next the folder is deleted, the last ends with its server."""
+def test_one_worker_of_a_machine_trains_and_when_it_is_gone_the_next(trainings, child, tmp_path):
+    """One waits and ends with its server; one is killed; of the next the folder is deleted."""
     first, second = (join(trainings, order, owner=str(k)) for k, order in enumerate((LONG, SMALL)))
     child[0].ready()
     until(lambda: (ask(trainings, second), "step" in (ask(trainings, first) or {}))[1])
     assert psutil.Process(child[0].process.pid).nice() > psutil.Process().nice(), "pages go first"
+    child[1].ready()
+    spare = psutil.Process(child[1].process.pid)
+    until(lambda: any(file.path.endswith("worker.lock") for file in spare.open_files()))
+    time.sleep(1)  # in which it would import torch
+    assert ask(trainings, second) == {"ahead": 1}
+    assert not [part.path for part in spare.memory_maps() if "libtorch" in part.path]
+    ends_with_its_server(child[1])
+
     child[0].process.kill()
     killed = time.monotonic()
     assert end(trainings, child[0], first) == LOST and time.monotonic() - killed < 15
@@ -346,8 +354,12 @@ def test_when_a_worker_is_gone_the_next_one_trains(trainings, child, tmp_path):
     shutil.rmtree(tmp_path)
     until(lambda: child[0].process.poll() is not None)
     assert end(trainings, child[0], join(trainings))["state"] == "done"
-    child[0].process.stdin.close()
-    assert child[0].process.wait(timeout=60) == 0
+    ends_with_its_server(child[0])
+
+
+def ends_with_its_server(child):
+    child.process.stdin.close()
+    assert child.process.wait(timeout=60) == 0
 
 
 @pytest.mark.servers

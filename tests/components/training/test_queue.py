@@ -23,7 +23,7 @@ from components.training.queue import (
     train_task,
 )
 from components.training.store import Away, Store
-from components.training.worker import ChildWorker, RemoteWorkers
+from components.training.worker import ChildWorker
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ STRANGE = ["f" * 32, "nobody's", "", "x" * 10**6]
 def test_a_ticket_that_nobody_gave_out_moves_nothing(trainings, monkeypatch, ticket):
     monkeypatch.setattr(Store, "set", None)
     workers = ChildWorker()
-    said = told(trainings, workers, ticket, seen=0, stop=True, look={"seed": "1"})
+    said = told(trainings, workers.ready, ticket, seen=0, stop=True, look={"seed": "1"})
     assert json.loads(said) == {"end": LOST} and workers.process is None
     trainings.close(ticket)
 
@@ -179,7 +179,7 @@ def test_while_the_store_is_away_nobody_dies(trainings, monkeypatch):
     assert ask(trainings, ticket) is None and not trainings.page(ticket)["silent"]
     with monkeypatch.context() as patch:
         patch.setattr(Store, "_storage", away)
-        assert told(trainings, RemoteWorkers(), ticket, seen=0, stop=False, look=None) == '{"away": true}'
+        assert told(trainings, lambda: None, ticket, seen=0, stop=False, look=None) == '{"away": true}'
         assert health.degraded() == ["store: away"]
     later(monkeypatch, 100)
     assert ask(trainings, ticket) is None

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import app
-from components.language.scene import Whole, WrongValue, scenes
+from components.language.scene import Stored, Whole, WrongValue, scenes
 from components.pages import run_files
 from components.scenes.trained import SEEDS
 from components.training import health, runs, store
@@ -126,6 +126,25 @@ def test_a_folder_that_cannot_be_written_is_away(client, small, tmp_path, monkey
     monkeypatch.setattr(runs, "FILMS", films)
     answer = client.post("/run/spiral", data=to_npz(small), content_type=BYTES)
     assert answer.status_code == 400 and "cannot be stored" in answer.json["error"]
+
+
+@pytest.mark.parametrize("bytes_", [1, 10**6], ids=["in its table", "in a file of its own"])
+def test_a_run_of_the_version_before_still_opens(tmp_path, monkeypatch, bytes_):
+    """As the package diskcache, 5.6.3, laid it out: short values in the table, others in files."""
+    monkeypatch.setenv("CACHE_DIR", str(tmp_path))
+    value, folder = bytes(bytes_), tmp_path / "store"
+    folder.mkdir()
+    (folder / "v.val").write_bytes(value)
+    with sqlite3.connect(folder / "cache.db") as old:
+        old.execute("CREATE TABLE Cache (key BLOB, raw INTEGER, expire_time REAL, filename TEXT, value BLOB)")
+        put = "INSERT INTO Cache VALUES (?, 1, ?, ?, ?)"
+        where = (None, value) if bytes_ == 1 else ("v.val", None)
+        for name, end in (("a" * 16, time.time() + 60), ("b" * 16, time.time() - 60)):
+            old.execute(put, (f"film:{name}", end, *where))
+    assert runs.read(Stored("run", "a" * 16, len)) == bytes_
+    for name in ("b" * 16, "c" * 16):
+        with pytest.raises(WrongValue, match="not here, or no longer"):
+            runs.load(name)
 
 
 # --- what they take together

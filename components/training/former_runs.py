@@ -1,0 +1,26 @@
+"""Runs stored by the version before Huey, which kept them for 30 days. May be deleted from 2027 on."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from contextlib import closing
+
+from components.settings import cache_folder, redis_url
+from components.training.store import answered, storage
+
+
+def former_run(run: str) -> bytes | None:
+    """The bytes of a key in that version's folder (of the package diskcache), or in Redis. Raises Away."""
+    with answered():
+        if redis_url(os.environ):
+            return storage("films").conn.get(f"normscape:film:{run}")
+        folder = cache_folder(os.environ) / "store"
+        if not (folder / "cache.db").exists():
+            return None
+        with closing(sqlite3.connect(folder / "cache.db")) as database:
+            query = "SELECT filename, value FROM Cache WHERE key = ? AND expire_time > ?"
+            filename, value = database.execute(query, (f"film:{run}", time.time())).fetchone() or (None, None)
+        value = (folder / filename).read_bytes() if filename else value
+        return value if isinstance(value, bytes) else None
