@@ -33,6 +33,7 @@ from benchmarks.load import workers_of
 from components import settings
 from components.language.scene import scenes
 from components.web import stills
+from components.web.routes import RouteFacts, route
 from tests.waiting import until
 from tools.ports import free
 
@@ -365,7 +366,8 @@ def test_an_error_is_one_line(monkeypatch):
     monkeypatch.setattr(os, "environ", environment())
     formatter = runpy.run_path(str(ROOT / "gunicorn.conf.py"))["OneLine"]("%(levelname)s %(message)s")
     server = app.create_app().server
-    server.add_url_rule("/broken", "broken", lambda: {}["a\nb"])
+    facts = RouteFacts(cacheable=False, cross_origin=False, secret="", costly=False)
+    route(server, "/broken", "broken", lambda: {}["a\nb"], facts)
     lines = []
     keep = logging.Handler()
     keep.emit = lambda record: lines.append(formatter.format(record))

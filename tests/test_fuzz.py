@@ -378,6 +378,11 @@ def test_a_callback_without_its_parts_is_refused(data):
     answer("POST", UPDATE, json=body)
 
 
+@pytest.mark.parametrize("output", sorted(APP.callback_map.keys() - {*CALLBACKS}))
+def test_a_callback_of_the_page_is_not_run_here(output):
+    assert answer("POST", UPDATE, json={"output": output, "inputs": [], "outputs": []}).status_code == 400
+
+
 @pytest.mark.parametrize("output", CALLBACKS)
 @BRIEF
 @given(data=st.data())

@@ -9,16 +9,13 @@ from flask import session
 
 import app
 from components.language.scene import scenes
+from components.web.routes import RouteFacts, route
 
 pytestmark = pytest.mark.usefixtures("idle")
 PAGES = ["/", "/layernorm", "/spiral", "/nothing", "/layernorm?d=9"]
-OTHERS = ["/recipe/layernorm", "/recipe/nothing", "/still/layernorm.svg", "/healthz", "/theme.css"]
-OTHERS += [
-    "/assets/player/player.mjs",
-    "/assets/nothing.js",
-    "/_dash-layout",
-    f"/recipe/layernorm?{'x' * 9000}",
-]
+DRAWN = ["/still/layernorm.svg", "/card/fold.svg", "/assets/nothing.js"]
+OTHERS = ["/recipe/layernorm", "/recipe/nothing", "/healthz", "/theme.css"]
+OTHERS += ["/assets/player/player.mjs", "/_dash-layout", f"/recipe/layernorm?{'x' * 9000}"]
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +29,19 @@ def policy(answer):
     return {name: values for name, *values in map(str.split, parts)}
 
 
-@pytest.mark.parametrize("path", PAGES + OTHERS)
+@pytest.mark.parametrize("path", PAGES + DRAWN + OTHERS)
 def test_every_answer_is_guarded(client, path):
+    """Documents, and pictures that a browser may open as one, say what they may do; a script needs less."""
     with client.get(path) as answer:
-        headers, said = answer.headers, policy(answer)
-    assert headers["X-Content-Type-Options"] == "nosniff"
+        headers = answer.headers
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        if path in OTHERS:
+            assert answer.mimetype not in ("text/html", "image/svg+xml")
+            assert not {"Content-Security-Policy", "Permissions-Policy", "X-Frame-Options"} & {
+                *headers.keys()
+            }
+            return
+        said = policy(answer)
     assert headers["Referrer-Policy"] == "same-origin"
     assert headers["X-Frame-Options"] == "SAMEORIGIN" and said["frame-ancestors"] == ["'self'"]
     assert "camera=()" in headers["Permissions-Policy"]
@@ -84,7 +89,8 @@ def test_who_looks_after_the_server_may_call_it_as_he_likes(named):
 def test_the_cookie_is_of_this_explorer_alone(monkeypatch, scheme):
     monkeypatch.setenv("NORMSCAPE_PREFIX", "/sub/")
     server = app.create_app().server
-    server.add_url_rule("/who", "who", lambda: session.setdefault("who", "me"))
+    facts = RouteFacts(cacheable=False, cross_origin=False, secret="", costly=False)
+    route(server, "/who", "who", lambda: session.setdefault("who", "me"), facts)
     got = server.test_client().get("/sub/who", base_url=f"{scheme}://here").headers["Set-Cookie"]
     name, *parts = got.split("; ")
     assert name.startswith("normscape=")

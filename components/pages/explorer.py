@@ -25,6 +25,7 @@ from components.pages.panel import add_training
 from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script, typeface
 from components.training.recipes import state_of
 from components.web.budget import Busy
+from components.web.routes import RouteFacts, declare, route
 from components.web.server import bundle, fresh, made, once
 
 # What Dash tells each page of its server, for its own developers.
@@ -34,6 +35,24 @@ INTERNAL = ("python_version", "plotly_version", "ddk_version", "dash_version_url
 NEEDED = re.compile(
     r'<script src="([^"]*/(?:deps/(?:react|react-dom|prop-types)@|dash/html/|dash-renderer/)[^"]*)"'
 )
+# The routes that Dash registers itself, by endpoint.
+DASH_ROUTES = {
+    "/": RouteFacts(cacheable=True, cross_origin=False, secret="query", costly=True),
+    "/<path:path>": RouteFacts(cacheable=False, cross_origin=False, secret="query", costly=True),
+    "/_dash-update-component": RouteFacts(cacheable=False, cross_origin=False, secret="", costly=True),
+    "_dash_assets.static": RouteFacts(cacheable=True, cross_origin=True, secret="", costly=False),
+    **dict.fromkeys(
+        (
+            "static",
+            "/_dash-component-suites/<string:package_name>/<path:fingerprinted_path>",
+            "/_dash-layout",
+            "/_dash-dependencies",
+            "/_reload-hash",
+            "/_favicon.ico",
+        ),
+        RouteFacts(cacheable=False, cross_origin=False, secret="", costly=False),
+    ),
+}
 UNMOVED = "Normscape moves points in the browser, and needs JavaScript for it."
 
 
@@ -45,9 +64,12 @@ class Explorer(Dash):
 
     def add_pages(self) -> None:
         """The routes and callbacks of the pages."""
+        for endpoint, facts in DASH_ROUTES.items():
+            declare(self.server, endpoint, facts)
         place = Place(self.config.requests_pathname_prefix)
         found = lambda: fresh(made(("search", place.root), lambda: search.index(place)), "application/json")  # noqa: E731
-        self.server.add_url_rule("/search.json", "search", found)
+        facts = RouteFacts(cacheable=False, cross_origin=False, secret="", costly=True)
+        route(self.server, "/search.json", "search", found, facts)
         self.training = add_training(self)
 
     def index(self, *_: Any, path: str = "", **__: Any) -> Response:

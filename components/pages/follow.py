@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,7 @@ from components.language.scene import WrongValue
 from components.training import store
 from components.training.queue import NOTHING, TrainingQueue, is_ticket
 from components.web.budget import GUESS_PRICE, Busy, work
+from components.web.routes import RouteFacts, route
 
 MAX_REQUEST_BYTES = 10_000  # bytes of a question
 MAX_STEP = 10**9  # step
@@ -26,9 +28,10 @@ LOST_ANSWER = '{"end": {"state": "lost"}}'  # also the answer to a ticket that n
 
 
 def add_routes(server: Flask, queue: TrainingQueue, ready: Ready) -> None:
-    server.add_url_rule("/training/<ticket>", "training", partial(answer, queue, ready), methods=["POST"])
-    closed = partial(close, queue)
-    server.add_url_rule("/training/<ticket>/close", "training_close", closed, methods=["POST"])
+    ask = RouteFacts(cacheable=False, cross_origin=False, secret="path", costly=True)
+    route(server, "/training/<ticket>", "training", partial(answer, queue, ready), ask, ["POST"])
+    leave = replace(ask, costly=False)
+    route(server, "/training/<ticket>/close", "training_close", partial(close, queue), leave, ["POST"])
 
 
 def told(queue: TrainingQueue, ready: Ready, ticket: str, **question: Any) -> str:

@@ -9,6 +9,7 @@ from functools import cache
 
 from flask import Flask, Response, send_from_directory
 
+from components.web.routes import RouteFacts, route
 from components.web.server import FOREVER
 from learning import shipped
 
@@ -28,7 +29,8 @@ def version() -> str:
 
 
 def add_routes(server: Flask) -> None:
-    server.add_url_rule("/assets/<string(length=12):known>/<path:name>", "asset", answer)
+    facts = RouteFacts(cacheable=True, cross_origin=True, secret="", costly=False)
+    route(server, "/assets/<string(length=12):known>/<path:name>", "asset", answer, facts)
 
 
 def answer(known: str, name: str) -> Response:

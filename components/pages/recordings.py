@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 import threading
+from dataclasses import replace
 from typing import Any
 
 from dash import html
@@ -20,6 +21,7 @@ from components.scenes.model.build import SHIPPED
 from components.training import runs, store
 from components.web.budget import Busy, client, work
 from components.web.memory import give_back
+from components.web.routes import RouteFacts, route
 from components.web.security import body, from_own_page
 from learning import shipped
 from learning.parts import MAX_UPLOAD_BYTES
@@ -37,9 +39,10 @@ REPORT_MIME_TYPES = {"csv": "text/csv", "json": "application/json"}
 
 
 def add_routes(server: Flask) -> None:
-    server.add_url_rule("/recording", "recording_open", opened, methods=["POST"])
-    server.add_url_rule("/recording/<name>/delete", "recording_delete", deleted, methods=["POST"])
-    server.add_url_rule("/recording/<name>.<any(csv, json):kind>", "recording_table", table)
+    keyed = RouteFacts(cacheable=False, cross_origin=False, secret="path", costly=True)
+    route(server, "/recording", "recording_open", opened, replace(keyed, secret=""), ["POST"])
+    route(server, "/recording/<name>/delete", "recording_delete", deleted, keyed, ["POST"])
+    route(server, "/recording/<name>.<any(csv, json):kind>", "recording_table", table, keyed)
 
 
 def tree(scene: Scene) -> html.Section | None:

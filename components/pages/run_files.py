@@ -15,6 +15,7 @@ from components.training import runs, store
 from components.training.jobs import CHOICE, RESULTS, trainable
 from components.training.recipes import fitting, shown
 from components.web.budget import client, work
+from components.web.routes import RouteFacts, route
 from components.web.security import BYTES, body, from_own_page
 from components.web.server import find, once
 from learning.film import Film, FilmError, from_npz, key, to_npz, weights_text
@@ -25,10 +26,11 @@ UNPACKING_LOCK = threading.Lock()  # one file is unpacked at a time: what this t
 
 
 def add_routes(server: Flask) -> None:
-    server.add_url_rule("/run/<run>.npz", "run_npz", _file)
-    server.add_url_rule("/run/<run>.json", "run_json", _former_file)
-    server.add_url_rule("/run/<run>/net", "run_net", network)
-    server.add_url_rule("/run/<slug>", "run_open", opened, methods=["POST"])
+    keyed = RouteFacts(cacheable=False, cross_origin=False, secret="path", costly=True)
+    route(server, "/run/<run>.npz", "run_npz", _file, keyed)
+    route(server, "/run/<run>.json", "run_json", _former_file, replace(keyed, costly=False))
+    route(server, "/run/<run>/net", "run_net", network, keyed)
+    route(server, "/run/<slug>", "run_open", opened, replace(keyed, secret="query"), ["POST"])
 
 
 def _file(run: str) -> Response:

@@ -20,6 +20,7 @@ from components.pages.page import facts
 from components.publish import plain
 from components.training.recipes import state_of
 from components.web import budget, server
+from components.web.routes import RouteFacts, declare, route
 from components.web.server import bundle, find, fresh, made, once
 
 PATH = "_normscape"  # as Dash's own routes begin; normscape/scene.js knows it
@@ -48,10 +49,13 @@ def register(app: Dash) -> None:
 
 def routes(name: str) -> Blueprint:
     own = Blueprint(name, __name__, static_folder=str(ASSETS), static_url_path="/assets")
+    files = RouteFacts(cacheable=True, cross_origin=False, secret="", costly=False)
+    own.record(lambda state: declare(state.app, f"{state.name}.static", files))
     server.add_figures(own)
     own.register_error_handler(budget.Busy, budget.refused)
-    own.add_url_rule("/figure/<slug>", "figure", figure)
-    own.add_url_rule("/component.css", "styles", lambda: fresh(styles(), "text/css"))
+    facts = RouteFacts(cacheable=False, cross_origin=False, secret="query", costly=True)
+    route(own, "/figure/<slug>", "figure", figure, facts)
+    route(own, "/component.css", "styles", lambda: fresh(styles(), "text/css"), files)
     return own
 
 

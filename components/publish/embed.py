@@ -26,6 +26,8 @@ from components.publish import heights
 from components.publish.plain import body, figure, linked, page
 from components.training.recipes import state_of
 from components.web import budget
+from components.web.routes import RouteFacts, route
+from components.web.security import EMBED
 from components.web.server import UnknownScene, bundle, find, fresh, made, once
 
 WIDTH = 720  # pixels of an iframe, at most: a host has more room than that, or says less
@@ -48,8 +50,9 @@ class Shown:
 
 
 def add_routes(server: Flask) -> None:
-    server.add_url_rule("/embed/<slug>", "embed", embed)
-    server.add_url_rule("/oembed", "oembed", oembed)
+    facts = RouteFacts(cacheable=False, cross_origin=False, secret="query", costly=True)
+    route(server, "/embed/<slug>", EMBED, embed, facts)
+    route(server, "/oembed", "oembed", oembed, facts)
 
 
 def read(scene: Scene, query: Mapping[str, str]) -> Shown:

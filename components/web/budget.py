@@ -20,6 +20,7 @@ from cachetools import LRUCache
 from flask import Flask, Request, Response, current_app, jsonify, request
 
 from components.training.runs import UnknownKey
+from components.web.routes import current_facts
 
 BURST, REFILL = 20.0, 0.25  # seconds of one processor
 QUEUE_LENGTH, WORKERS = 6, 2  # threads that wait or work; threads that work
@@ -108,7 +109,9 @@ def guard(server: Flask, *, proxies: int) -> None:
 
 @contextmanager
 def work(price: float = 0.0) -> Iterator[None]:
-    """Work for the client of this request. Raises Busy."""
+    """Work for the client of this request. Raises Busy, and RuntimeError on a route that is not `costly`."""
+    if not current_facts().costly:
+        raise RuntimeError(f"{request.path} takes a turn, and must be declared costly")
     with current_app.extensions["budget"].turn(client(request), price):
         try:
             yield

@@ -15,14 +15,14 @@ from werkzeug.sansio.utils import host_is_trusted
 
 from components.language.scene import WrongValue
 from components.settings import Settings
+from components.web.routes import check, current_facts
 
 LONGEST_PATH, LONGEST_QUERY = 300, 8_000  # characters as sent; gunicorn takes 8,190 for the whole line
 LARGEST_BODY = 2**20  # bytes; a film's file may have more
 BYTES = "application/octet-stream"  # a form of another site cannot send it
 HEALTH = "/healthz"  # what watches the server asks here, by whatever name it has for it
-EMBED = "/embed/"  # what stands below may stand in a frame of any page
-# What a figure fetches. In a sandboxed frame it has no origin: public, without credentials.
-PUBLIC = ("/assets/", "/lib/", "/recipe/", "/still/")
+EMBED = "embed"  # the endpoint whose pages may stand in a frame of any page
+DOCUMENTS = ("text/html", "image/svg+xml")  # what a browser shows as a page, and may run scripts in
 
 # Plotly writes style attributes, hence 'unsafe-inline' for styles. No script is inline, or made from text.
 POLICY = {
@@ -35,8 +35,7 @@ POLICY = {
     "base-uri": "'none'",
     "form-action": "'self'",
 }
-HEADERS = {
-    "X-Content-Type-Options": "nosniff",
+DOCUMENT_HEADERS = {
     "Referrer-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
@@ -52,6 +51,7 @@ class Cookie(SecureCookieSessionInterface):
 def secure(app: Dash, setting: Settings) -> None:
     """Headers and bounds for every route of an application that has all its callbacks."""
     server = app.server
+    check(server)
     server.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     server.config |= {
         "SESSION_COOKIE_NAME": "normscape",
@@ -70,15 +70,23 @@ def secure(app: Dash, setting: Settings) -> None:
 
 
 def headers(answer: Response) -> Response:
-    """A page may be framed by its own site, and below /embed/ by anyone; all may read what figures fetch."""
-    anywhere = request.path.startswith(EMBED)
-    policy = POLICY | {"frame-ancestors": "*" if anywhere else "'self'"}
-    answer.headers.update(HEADERS)
+    """Headers for safety. Only documents need those that a browser applies to a page and to all it fetches.
+
+    A page may be framed by its own site, an embed by anyone.
+    """
+    facts = current_facts()
+    answer.headers["X-Content-Type-Options"] = "nosniff"
     answer.headers.setdefault("Cache-Control", "private, no-cache")  # it may name the host, or a cookie
-    answer.headers["Content-Security-Policy"] = "; ".join(f"{name} {what}" for name, what in policy.items())
-    if not anywhere:
-        answer.headers["X-Frame-Options"] = "SAMEORIGIN"
-    if request.path.startswith(PUBLIC) and request.method in ("GET", "HEAD"):
+    if answer.mimetype in DOCUMENTS:
+        anywhere = request.endpoint == EMBED
+        policy = POLICY | {"frame-ancestors": "*" if anywhere else "'self'"}
+        answer.headers.update(DOCUMENT_HEADERS)
+        answer.headers["Content-Security-Policy"] = "; ".join(
+            f"{name} {what}" for name, what in policy.items()
+        )
+        if not anywhere:
+            answer.headers["X-Frame-Options"] = "SAMEORIGIN"
+    if facts.cross_origin and request.method in ("GET", "HEAD"):
         answer.headers["Access-Control-Allow-Origin"] = "*"
     return answer
 
@@ -132,49 +140,22 @@ def too_large(what: str, most: int, status: int) -> tuple[Response, int]:
 
 def answerable(app: Dash) -> None:
     """400 for a request that is none of the application's callbacks: Dash itself would answer 500."""
-    if request.endpoint != f"{app.config.routes_pathname_prefix}_dash-update-component":
-        return
-    body()
-    try:
-        asked = request.get_json()
-    except (BadRequest, RecursionError):
-        asked = None
-    if not whole(app.callback_map, asked):
-        raise WrongValue("body", "this is no callback of ours", "what the page sends")
+    if request.endpoint == "/_dash-update-component":
+        body()
+        try:
+            ours = is_callback(app.callback_map, request.get_json())
+        except (BadRequest, RecursionError, KeyError, TypeError):
+            ours = False
+        if not ours:
+            raise WrongValue("body", "this is no callback of ours", "what the page sends")
 
 
-def whole(callbacks: Mapping[str, Any], asked: Any) -> bool:
-    """Whether a body names a callback, and brings each of its inputs, states and outputs."""
-    if not isinstance(asked, dict) or not isinstance(asked.get("output"), str):
-        return False
-    known = callbacks.get(asked["output"])
-    if known is None or "callback" not in known:  # the page's own callbacks are listed, but not ours to run
-        return False
-    changed = asked.get("changedPropIds", [])
-    return (
-        isinstance(changed, list)
-        and all(isinstance(name, str) for name in changed)
-        and all(_fits(asked.get(kind, []), known[kind]) for kind in ("inputs", "state"))
-        and (known["no_output"] or _fits(*_outputs(asked.get("outputs"), known["output"])))
-    )
-
-
-def _outputs(sent: Any, declared: Any) -> tuple[Any, list[dict[str, Any]]]:
-    """Both as lists: Dash sends a single output by itself."""
-    if isinstance(declared, list | tuple):
-        return sent, [each.to_dict() for each in declared]
-    return [sent], [declared.to_dict()]
-
-
-def _fits(sent: Any, declared: list[dict[str, Any]]) -> bool:
-    return isinstance(sent, list) and len(sent) == len(declared) and all(map(_is, sent, declared))
-
-
-def _is(sent: Any, declared: Mapping[str, Any]) -> bool:
-    """The declared property of the declared component; where its id is a pattern, of any or of a list."""
-    pattern = str(declared["id"]).startswith("{")
-    if pattern and isinstance(sent, list):
-        return all(isinstance(each, dict) and _is(each, declared) for each in sent)
-    if not isinstance(sent, dict) or str(sent.get("property")).partition("@")[0] != declared["property"]:
-        return False  # an output that several callbacks have is sent as property@hash
-    return isinstance(sent.get("id"), dict) if pattern else sent.get("id") == declared["id"]
+def is_callback(callbacks: Mapping[str, Any], asked: Any) -> bool:
+    """Whether a body names a callback of one output, without states, and brings its inputs, as the page does.
+    Raises KeyError, TypeError for what has another form."""
+    known, changed = callbacks[asked["output"]], asked.get("changedPropIds", [])
+    if "callback" not in known or asked.get("state", []) != [] or not isinstance(changed, list):
+        return False  # the page's own callbacks are listed, but not ours to run
+    sent = [(each["id"], each["property"]) for each in (asked["outputs"], *asked["inputs"])]
+    declared = [(each["id"], each["property"]) for each in (known["output"].to_dict(), *known["inputs"])]
+    return sent == declared and all(isinstance(name, str) for name in changed)

@@ -27,6 +27,7 @@ from components.training import health
 from components.training.recipes import built
 from components.web import budget, encodings, stills
 from components.web.answer_cache import answer_cache
+from components.web.routes import RouteFacts, route
 from components.web.security import HEALTH
 from learning import shipped
 
@@ -39,12 +40,16 @@ FOREVER = "public, max-age=31536000, immutable"
 
 
 def add_routes(server: Flask) -> None:
-    server.add_url_rule(HEALTH, "healthz", lambda: jsonify(status="ok", degraded=health.degraded()))
-    server.add_url_rule(
-        "/card/<slug>.svg", "card", lambda slug: stills.answer(find(slug), once(request.args), "card")
-    )
-    server.add_url_rule("/preview/<name>.png", "preview", preview)
-    server.add_url_rule("/theme.css", "theme", lambda: fresh(sheet(), "text/css"))
+    look = lambda: jsonify(status="ok", degraded=health.degraded())  # noqa: E731
+    facts = RouteFacts(cacheable=False, cross_origin=False, secret="", costly=False)
+    route(server, HEALTH, "healthz", look, facts)
+    card = lambda slug: stills.answer(find(slug), once(request.args), "card")  # noqa: E731
+    facts = RouteFacts(cacheable=True, cross_origin=False, secret="", costly=True)
+    route(server, "/card/<slug>.svg", "card", card, facts)
+    facts = RouteFacts(cacheable=False, cross_origin=False, secret="query", costly=True)
+    route(server, "/preview/<name>.png", "preview", preview, facts)
+    facts = RouteFacts(cacheable=True, cross_origin=False, secret="", costly=False)
+    route(server, "/theme.css", "theme", lambda: fresh(sheet(), "text/css"), facts)
     add_figures(server)
     keep(server)
     server.config |= {
@@ -56,9 +61,12 @@ def add_routes(server: Flask) -> None:
 
 def add_figures(routes: Flask | Blueprint) -> None:
     """What figures ask for, and what a wrong value and an unknown scene are answered with."""
-    routes.add_url_rule("/recipe/<slug>", "recipe", recipe)
-    routes.add_url_rule("/still/<slug>.svg", "still", picture)
-    routes.add_url_rule("/lib/<name>", "library", library)
+    facts = RouteFacts(cacheable=True, cross_origin=True, secret="query", costly=True)
+    route(routes, "/recipe/<slug>", "recipe", recipe, facts)
+    facts = RouteFacts(cacheable=False, cross_origin=True, secret="query", costly=True)
+    route(routes, "/still/<slug>.svg", "still", picture, facts)
+    facts = RouteFacts(cacheable=True, cross_origin=True, secret="", costly=False)
+    route(routes, "/lib/<name>", "library", library, facts)
     routes.register_error_handler(WrongValue, lambda wrong: (jsonify(wrong.json()), 400))
     routes.register_error_handler(UnknownScene, lambda unknown: (jsonify(unknown.json()), 404))
 

@@ -111,6 +111,7 @@ def test_a_scene_is_light(new_page):
     rest(page)
     page.wait_for_load_state("networkidle")
     assert 700_000 < sum(sizes) <= 950_000
+    print(f"{len(sizes)} requests, {sum(sizes) / 1000:.0f} kB")
 
 
 def test_dash_shows_the_panel_that_was_served_once_it_is_open(page):

@@ -222,7 +222,7 @@ def test_the_explorer_answers_the_same_again(standing):
         first = server.get(path, Accept_Encoding="gzip")
         assert first[0] == 200 and server.get(path, Accept_Encoding="gzip") == first
     assert len(server.front.ready.known) == 4
-    assert all(b"Content-Security-Policy" in each.head for each in server.front.ready.known.values())
+    assert all(b"X-Content-Type-Options" in each.head for each in server.front.ready.known.values())
     assert b'data-scheme="dark"' in server.get("/", Cookie="theme=dark")[1]
 
 

@@ -170,16 +170,6 @@ def test_the_title_is_the_scenes(client, scene):
 # --- files and headers
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/recipe/layernorm", "/recipe/nothing", "/still/layernorm.svg", "/healthz"]
-)
-def test_every_answer_has_the_headers(client, path):
-    headers = client.get(path).headers
-    assert headers["X-Content-Type-Options"] == "nosniff"
-    assert headers["Referrer-Policy"] == "same-origin"
-    assert headers["X-Frame-Options"] == "SAMEORIGIN"
-
-
 def test_kinds_of_files(client):
     for path, kind in (("/theme.css", "text/css"), ("/still/layernorm.svg", "image/svg+xml")):
         answer = client.get(path)

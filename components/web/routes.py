@@ -1,0 +1,72 @@
+"""Facts of the HTTP routes, declared where a route is registered: a route without them is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from flask import Blueprint, Flask, current_app, request
+from flask.sansio.app import App
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouteFacts:
+    """What a server, a proxy and a log must know of a route.
+
+    cacheable: for some seconds its answer may be given to all who ask the same, unless it says `no-store`;
+    cross_origin: pages of any origin may read it, without credentials, as figures in sandboxed frames do;
+    secret: the part of its address that no log may hold, such as a run's key, a ticket, a reader's network;
+    costly: it takes a turn of its client's budget.
+    """
+
+    cacheable: bool
+    cross_origin: bool
+    secret: Literal["", "path", "query"]
+    costly: bool
+
+
+UNROUTED = RouteFacts(cacheable=False, cross_origin=False, secret="", costly=False)
+
+
+class UndeclaredRoute(RuntimeError):
+    """A route without facts."""
+
+
+def route(
+    server: Flask | Blueprint,
+    rule: str,
+    endpoint: str,
+    view: Callable[..., Any],
+    facts: RouteFacts,
+    methods: Sequence[str] = ("GET",),
+) -> None:
+    """Register a route with its facts."""
+    server.add_url_rule(rule, endpoint, view, methods=methods)
+    if isinstance(server, Flask):
+        declare(server, endpoint, facts)
+    else:
+        server.record(lambda state: declare(state.app, f"{state.name}.{endpoint}", facts))
+
+
+def declare(server: App, endpoint: str, facts: RouteFacts) -> None:
+    """Declare the facts of a route that is registered elsewhere, by Dash for example."""
+    server.extensions.setdefault("route_facts", {})[endpoint] = facts
+
+
+def check(server: Flask) -> None:
+    """Raises UndeclaredRoute if a route of a server has no facts."""
+    for rule in server.url_map.iter_rules():
+        if rule.endpoint not in server.extensions.get("route_facts", {}):
+            raise UndeclaredRoute(f"{rule.rule}: register it by components.web.routes.route, with its facts")
+
+
+def current_facts() -> RouteFacts:
+    """The facts of the route of this request; UNROUTED where no route takes it. Raises UndeclaredRoute."""
+    if request.url_rule is None:
+        return UNROUTED
+    try:
+        facts: RouteFacts = current_app.extensions["route_facts"][request.endpoint]
+    except KeyError:
+        raise UndeclaredRoute(f"{request.url_rule.rule} has no facts") from None
+    return facts
