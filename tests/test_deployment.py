@@ -326,7 +326,7 @@ def test_two_workers_log_in_single_lines_believe_their_proxy_and_let_a_request_f
             line.sendall(b"{}")
             head, _, body = b"".join(iter(lambda: line.recv(10_000), b"")).partition(b"\r\n\r\n")
         assert process.wait(timeout=START_SECONDS) == 0 and time.monotonic() - start < 10
-    assert head.startswith(b"HTTP/1.1 400 ") and "no film" in json.loads(body)["error"]
+    assert head.startswith(b"HTTP/1.1 400 ") and "npz" in json.loads(body)["error"]
     lines = out.read_text().splitlines()
     assert sum('192.0.2.7 "GET /recipe/rmsnorm HTTP/1.1" 200' in line for line in lines) == 1
     assert all(
