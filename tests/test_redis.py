@@ -110,7 +110,7 @@ def join(queue, order, owner="me"):
 def told(queue, ticket, stop=False):
     """What a page learns when it asks once: news of a step, or the outcome."""
     seen = SEEN.get(ticket, NOTHING)
-    text = follow.told(queue, lambda: None, ticket, seen=seen, stop=stop, look=None)
+    text = follow.reply_text(queue, lambda: None, ticket, seen=seen, stop=stop, look=None)
     news = json.loads(text or "{}")
     SEEN[ticket] = news.get("step", seen)
     return news.get("end", news)
@@ -255,14 +255,14 @@ def test_a_redis_that_does_not_answer_holds_a_few_threads_and_not_for_long(monke
 
         def waits(_):
             start = time.monotonic()
-            with pytest.raises(store.Away) as away:
+            with pytest.raises(store.StoreUnavailable) as away:
                 store.Store("signs", 1.0).get("anything")
             return away.type, time.monotonic() - start
 
         with ThreadPoolExecutor(8) as pool:
             answers = list(pool.map(waits, range(8)))
         server.shutdown()
-    crowded = [seconds for kind, seconds in answers if kind is store.Crowded]
+    crowded = [seconds for kind, seconds in answers if kind is store.StoreBusy]
     assert len(crowded) == 8 - store.MAX_CONNECTIONS and max(crowded) < 0.6
     assert max(seconds for _, seconds in answers) < 2
 

@@ -34,13 +34,13 @@ def add_routes(server: Flask, queue: TrainingQueue, ready: Ready) -> None:
     route(server, "/training/<ticket>/close", "training_close", partial(close, queue), leave, ["POST"])
 
 
-def told(queue: TrainingQueue, ready: Ready, ticket: str, **question: Any) -> str:
+def reply_text(queue: TrainingQueue, ready: Ready, ticket: str, **question: Any) -> str:
     """The answer to a page that follows a training, as JSON; "" if nothing is new. Raises Busy."""
     try:
         text = queue.ask(ticket, **question)
-    except store.Crowded:
+    except store.StoreBusy:
         raise Busy(503, "Many ask the queue at the moment", 1) from None
-    except store.Away:
+    except store.StoreUnavailable:
         queue.watch.reset()
         return '{"away": true}'
     if text != LOST_ANSWER:  # a ticket that nobody has is no reason to start a worker
@@ -50,7 +50,7 @@ def told(queue: TrainingQueue, ready: Ready, ticket: str, **question: Any) -> st
 
 def answer(queue: TrainingQueue, ready: Ready, ticket: str) -> Response:
     """204 if nothing is new."""
-    text = told(queue, ready, _known(ticket), **question())
+    text = reply_text(queue, ready, _known(ticket), **question())
     if text == LOST_ANSWER:
         with work(GUESS_PRICE):
             pass  # a ticket that nobody has costs as any guess
@@ -61,7 +61,7 @@ def answer(queue: TrainingQueue, ready: Ready, ticket: str) -> Response:
 
 def close(queue: TrainingQueue, ticket: str) -> tuple[str, int]:
     """The page is being left."""
-    with suppress(store.Away):
+    with suppress(store.StoreUnavailable):
         queue.close(_known(ticket))
     return "", 204
 

@@ -142,7 +142,7 @@ def _ticket(queue: TrainingQueue, asked: Any, wrong: dict[str, str]) -> tuple[st
         return None, ticket
     except (WrongValue, Refused, Busy) as problem:
         return str(problem), None
-    except store.Away as problem:
+    except store.StoreUnavailable as problem:
         logging.getLogger(__name__).error("no training can be asked for: %s", problem)
         return NO_STORE, None
 

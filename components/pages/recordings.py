@@ -87,7 +87,7 @@ def kept(found: Digest, *, client: str) -> str:
     data = to_file(found)
     try:
         return runs.keep(secrets.token_hex(16), data, client=client)
-    except store.Away:
+    except store.StoreUnavailable:
         words = "recordings cannot be stored at the moment"
         raise WrongValue("recording", words, "try again in a while") from None
 
@@ -99,7 +99,7 @@ def deleted(name: str) -> Response:
         _found(name)  # what is no recording stays
         try:
             runs.forget(name)
-        except store.Away:
+        except store.StoreUnavailable:
             raise WrongValue("recording", "recordings cannot be reached now", "try again") from None
     return jsonify(gone=name)
 

@@ -84,7 +84,7 @@ def _kept(scene: Scene, data: bytes) -> dict[str, str]:
     film = _shown(scene, texts, film)
     try:
         return texts | {"run": runs.save(film, client=client(request))}
-    except store.Away:
+    except store.StoreUnavailable:
         raise WrongValue("film", "runs cannot be stored at the moment", "try again in a while") from None
 
 

@@ -12,7 +12,10 @@ from components.training.store import answered, storage
 
 
 def former_run(run: str) -> bytes | None:
-    """The bytes of a key in that version's folder (of the package diskcache), or in Redis. Raises Away."""
+    """The bytes of a key, from that version's folder (of the package diskcache) or from Redis.
+
+    Raises StoreUnavailable.
+    """
     with answered():
         if redis_url(os.environ):
             return storage("films").conn.get(f"normscape:film:{run}")

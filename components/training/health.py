@@ -29,9 +29,9 @@ def degraded() -> list[str]:
             "runs: full": runs.full(PATIENCE),
             "training: no worker": _workerless(_queue()),
         }
-    except store.Crowded:
+    except store.StoreBusy:
         return ["store: slow"]
-    except store.Away:
+    except store.StoreUnavailable:
         _queue().watch.reset()
         return ["store: away"]
     return [words for words, true in faults.items() if true]
@@ -39,5 +39,5 @@ def degraded() -> list[str]:
 
 def _workerless(queue: TrainingQueue) -> bool:
     """Whether a worker is missing: with Redis there should always be one, without while a training waits."""
-    needed = bool(redis_url(os.environ)) or any(each["waits"] for each in queue.active().values())
+    needed = bool(redis_url(os.environ)) or any(training["waits"] for training in queue.active().values())
     return needed and not queue.has_worker()

@@ -119,7 +119,7 @@ def work(ticket: str) -> None:
         with beating(lambda: queue.beat(ticket)):
             film = _train(queue, ticket, Order(**training["order"]))
             outcome = film and _kept(film, training["address"])
-    except store.Away as problem:
+    except store.StoreUnavailable as problem:
         logging.getLogger(__name__).error("a run cannot be kept: %s", problem)
         outcome = {"state": "failed", "words": UNKEPT}
     except Exception as problem:  # whatever it is, the page should know
@@ -135,7 +135,7 @@ def _train(queue: TrainingQueue, ticket: str, asked: Order) -> Film | None:
     scene, chosen = asked.scene, asked.chosen
     assert scene.training is not None
     numbers: dict[str, Any] = {n.name: getattr(asked, n.name) for n in NUMBERS}
-    pictures, told = Pictures(scene, chosen), NOTHING
+    pictures, sent_step = Pictures(scene, chosen), NOTHING
     for moment in train(*scene.training.task(chosen), **numbers):
         try:
             page = queue.page(ticket)
@@ -143,12 +143,12 @@ def _train(queue: TrainingQueue, ticket: str, asked: Order) -> Film | None:
                 return None
             if page["stop"] or page["silent"]:
                 break
-            if page["seen"] >= told:
+            if page["seen"] >= sent_step:
                 film = moment.film()
                 pictures.look(page["look"])
                 queue.tell(ticket, _sums(film) | _clock(moment) | {"recipe": pictures.news(film)})
-                told = moment.step
-        except store.Away:
+                sent_step = moment.step
+        except store.StoreUnavailable:
             queue.watch.reset()  # the page could not ask either
             pictures.known.clear()  # what was told last may be lost
     film = moment.film()
@@ -195,16 +195,16 @@ class Pictures:
         assert self.scene.training is not None
         seed = self.shown["seed"] if self.shown["seed"] < film.seeds else 0
         recipe = document(shown(self.scene, {**self.shown, "seed": seed}, film))
-        changed = {kind: [self._new(kind, each) for each in recipe[kind]] for kind in ("clouds", "views")}
+        changed = {kind: [self._new(kind, part) for part in recipe[kind]] for kind in ("clouds", "views")}
         return recipe | changed
 
-    def _new(self, kind: str, each: dict[str, Any]) -> dict[str, Any]:
+    def _new(self, kind: str, part: dict[str, Any]) -> dict[str, Any]:
         """Those fields of a cloud or view that are new, and its name."""
-        name = each["name"]
-        texts = {(kind, name, field): json.dumps(value) for field, value in each.items()}
+        name = part["name"]
+        texts = {(kind, name, field): json.dumps(value) for field, value in part.items()}
         same = {place[2] for place, text in texts.items() if self.known.get(place) == text}
         self.known |= texts
-        return {"name": name} | {field: value for field, value in each.items() if field not in same}
+        return {"name": name} | {field: value for field, value in part.items() if field not in same}
 
 
 def _reached(call: Callable[[], T]) -> T:
@@ -213,7 +213,7 @@ def _reached(call: Callable[[], T]) -> T:
     while True:
         try:
             return call()
-        except store.Away as away:
-            if isinstance(away, store.Full) or time.monotonic() > end:
+        except store.StoreUnavailable as away:
+            if isinstance(away, store.StoreFull) or time.monotonic() > end:
                 raise
             time.sleep(0.5)

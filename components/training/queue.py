@@ -23,7 +23,7 @@ from huey.api import TaskWrapper
 from huey.registry import Message
 from huey.serializer import Serializer
 
-from components.training.store import PATIENCE, Away, Store, answered, json_object, storage
+from components.training.store import PATIENCE, Store, StoreUnavailable, answered, json_object, storage
 
 MAX_WAITING = 8
 MAX_PER_ADDRESS = 4  # several people may share one: a lecture hall
@@ -79,8 +79,10 @@ def train_task() -> TaskWrapper:
 
 
 @cache
-def _train_task(kept: Any) -> TaskWrapper:
-    huey = Huey("normscape", results=False, serializer=JsonSerializer(), storage_class=lambda *_, **__: kept)
+def _train_task(opened: Any) -> TaskWrapper:
+    huey = Huey(
+        "normscape", results=False, serializer=JsonSerializer(), storage_class=lambda *_, **__: opened
+    )
     return huey.task(name="train")(_train)
 
 
@@ -97,22 +99,26 @@ class TrainingQueue:
     # what a page does
 
     def join(self, order: dict[str, Any], *, owner: str, address: str) -> str:
-        """A ticket at the end of the queue; the owner's training before is given up. Raises Refused, Away."""
+        """A ticket at the end of the queue; the owner's training before is given up.
+
+        Raises Refused, StoreUnavailable.
+        """
         ticket = secrets.token_hex(16)
         self._tidy()
         training = {"order": order, "owner": owner, "address": address}
         self.signs.set(f"page:{ticket}", _page(NOTHING, False, {}))
         self.trainings.set(ticket, json.dumps(training).encode())
         try:
-            others = {name: each for name, each in self.active().items() if name != ticket}
-            for name in [name for name, each in others.items() if each["owner"] == owner]:
+            others = self.active()
+            others.pop(ticket, None)
+            for name in [name for name, other in others.items() if other["owner"] == owner]:
                 self.finish(name, REPLACED)
                 del others[name]
             _check(others, address)
             with answered():
                 train_task()(ticket)
-        except (Refused, Away):
-            with suppress(Away):
+        except (Refused, StoreUnavailable):
+            with suppress(StoreUnavailable):
                 self.forget(ticket)
             raise
         return ticket
@@ -136,8 +142,8 @@ class TrainingQueue:
         if self.watch.silence(keys[1], (False, beat)) > WORKER_TIMEOUT:
             self.finish(ticket, LOST)
             return json.dumps({"end": LOST})
-        told = NEWS.fullmatch(news or b"")
-        return told[2].decode() if told and int(told[1]) > seen and json_object(told[2]) else ""
+        match = NEWS.fullmatch(news or b"")
+        return match[2].decode() if match and int(match[1]) > seen and json_object(match[2]) else ""
 
     def _place(self, ticket: str) -> str:
         """Where in the queue a training waits."""
@@ -205,8 +211,8 @@ class TrainingQueue:
         data = self.signs.get(f"page:{ticket}")
         if data is None:
             return None
-        said = {"seen": NOTHING, "stop": False, "look": {}} | json_object(data)
-        return said | {"silent": self.watch.silence(f"page:{ticket}", data) > PAGE_TIMEOUT}
+        question = {"seen": NOTHING, "stop": False, "look": {}} | json_object(data)
+        return question | {"silent": self.watch.silence(f"page:{ticket}", data) > PAGE_TIMEOUT}
 
     def tell(self, ticket: str, news: dict[str, Any]) -> None:
         words = json.dumps(news, separators=(",", ":"))
@@ -231,7 +237,7 @@ class TrainingQueue:
         with answered():
             task = train_task()
             if task.huey.pending_count() > MAX_MESSAGES:
-                waiting = [name for name, each in self.active().items() if each["waits"]]
+                waiting = [name for name, training in self.active().items() if training["waits"]]
                 task.huey.flush()
                 for name in waiting:
                     task(name)
@@ -244,7 +250,7 @@ def beating(sign: Callable[[], None]) -> Iterator[None]:
 
     def beat() -> None:
         while not ended.is_set():
-            with suppress(Away, OSError):
+            with suppress(StoreUnavailable, OSError):
                 sign()
             ended.wait(HEARTBEAT_INTERVAL)
 
@@ -268,7 +274,7 @@ def _page(seen: int, stop: bool, look: dict[str, str]) -> bytes:
 
 
 def _check(others: dict[str, Any], address: str) -> None:
-    if sum(each["waits"] for each in others.values()) >= MAX_WAITING:
+    if sum(other["waits"] for other in others.values()) >= MAX_WAITING:
         raise Refused(f"{MAX_WAITING} trainings are waiting already. Try again in a minute.")
-    if sum(each["address"] == address for each in others.values()) >= MAX_PER_ADDRESS:
+    if sum(other["address"] == address for other in others.values()) >= MAX_PER_ADDRESS:
         raise Refused(f"{MAX_PER_ADDRESS} trainings of this address are under way. Try again in a minute.")

@@ -15,7 +15,7 @@ from typing import Any
 
 from components.language.scene import Stored, WrongValue
 from components.training.former_runs import former_run
-from components.training.store import PATIENCE, Away, Full, Store, free_bytes, json_object
+from components.training.store import PATIENCE, Store, StoreFull, StoreUnavailable, free_bytes, json_object
 from learning.film import Film, FilmError, from_npz, key, to_npz
 from learning.safetensors import FileError
 
@@ -35,12 +35,12 @@ class UnknownKey(WrongValue):
 
 
 def save(film: Film, *, client: str = "", trained: bool = False) -> str:
-    """Store a film that a client has trained, or opened; its key. Raises Away."""
+    """Store a film that a client has trained, or opened; its key. Raises StoreUnavailable."""
     return keep(key(film), to_npz(film), client=client, trained=trained)
 
 
 def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
-    """Store bytes under a key, among the runs; the key. Raises Away."""
+    """Store bytes under a key, among the runs; the key. Raises StoreUnavailable."""
     run: Run = {
         "size": max(len(data), MIN_COUNTED),
         "client": client,
@@ -53,7 +53,7 @@ def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
         run = before | {"since": run["since"]}
     most = _max_bytes(listed)
     if run["size"] > most:
-        raise Full("there is no room for this")
+        raise StoreFull("there is no room for this")
     _make_room(listed, most - run["size"])
     LIST.set(name, json.dumps(run).encode())  # first: whatever is stored is counted
     FILMS.set(name, data)
@@ -73,7 +73,7 @@ def read(stored: Stored) -> Any:
     try:
         known = _run(LIST.get(run))
         data = FILMS.get(run) if known and not _old(known) else former_run(run)
-    except Away:
+    except StoreUnavailable:
         raise WrongValue(name, "what was opened or trained cannot be reached now", "try again") from None
     if data is None:
         gone = f"{name} {run} is not here, or no longer: it is kept {KEPT_DAYS} days"
@@ -85,19 +85,19 @@ def read(stored: Stored) -> Any:
 
 
 def forget(*runs: str) -> None:
-    """Delete runs. Raises Away."""
+    """Delete runs. Raises StoreUnavailable."""
     FILMS.delete(*runs)
     LIST.delete(*runs)
 
 
 def settle() -> None:
-    """Delete runs until they fit the room that there is now. Raises Away."""
+    """Delete runs until they fit the room that there is now. Raises StoreUnavailable."""
     listed = _listed()
     _make_room(listed, _max_bytes(listed))
 
 
 def full(patience: float = PATIENCE) -> bool:
-    """Whether a new run takes the place of another. Raises Away."""
+    """Whether a new run takes the place of another. Raises StoreUnavailable."""
     listed = _listed(patience)
     return _taken(listed) > NEARLY * _max_bytes(listed, patience)
 

@@ -33,21 +33,21 @@ CONNECTION_WAIT = 0.2  # seconds to wait for one of these connections
 DURABLE = {"films", "runs"}  # on disk before a write returns; the rest may be lost in a power failure
 
 
-class Away(Exception):
+class StoreUnavailable(Exception):
     """The store does not answer, or cannot: a disk is full, say."""
 
 
-class Crowded(Away):
+class StoreBusy(StoreUnavailable):
     """All connections to the store are in use."""
 
 
-class Full(Away):
+class StoreFull(StoreUnavailable):
     """The store has no room, and will have none soon."""
 
 
 @dataclass(frozen=True)
 class Store:
-    """One namespace of keys. Every method raises Away."""
+    """One namespace of keys. Every method raises StoreUnavailable."""
 
     name: str
     patience: float = PATIENCE
@@ -123,14 +123,14 @@ def _pool(url: str, patience: float) -> Any:
 
 
 def seconds_to_answer(patience: float = PATIENCE) -> float:
-    """Raises Away."""
+    """Raises StoreUnavailable."""
     start = time.monotonic()
     Store("signs", patience).get("worker")
     return time.monotonic() - start
 
 
 def free_bytes(patience: float = PATIENCE) -> float:
-    """Of the disk; or of the memory that Redis, or else its machine, has. Raises Away."""
+    """Of the disk; or of the memory that Redis, or else its machine, has. Raises StoreUnavailable."""
     with answered():
         if not redis_url(os.environ):
             return shutil.disk_usage(cache_folder(os.environ)).free
@@ -141,11 +141,13 @@ def free_bytes(patience: float = PATIENCE) -> float:
 
 @contextmanager
 def answered() -> Iterator[None]:
-    """Raise what goes wrong inside as Away."""
+    """Raise what goes wrong inside as StoreUnavailable."""
     try:
         yield
     except (sqlite3.Error, RedisError, OSError) as problem:
-        kind = Crowded if "No connection available" in str(problem) else Away  # redis-py has no class for it
+        kind = (
+            StoreBusy if "No connection available" in str(problem) else StoreUnavailable
+        )  # redis-py has no class for it
         raise kind(f"the store does not answer: {problem}") from problem
 
 

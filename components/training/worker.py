@@ -24,7 +24,7 @@ from huey.signals import SIGNAL_INTERRUPTED
 
 from components.settings import WrongSetting, cache_folder, reach, redis_url
 from components.training.queue import LOST, TrainingQueue, beating, train_task
-from components.training.store import Away
+from components.training.store import StoreUnavailable
 
 ROOT = Path(__file__).parents[2]
 CHILD = "--child"  # of a web server: its standard input closes when that ends
@@ -66,7 +66,7 @@ class ChildWorker:
             return
         self.ending = weakref.finalize(self, _end, self.process)  # it goes with its application
         if not failed:  # it will sign by itself in a moment
-            with suppress(Away):
+            with suppress(StoreUnavailable):
                 TrainingQueue().sign_worker()
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ def _end_with_server(queue: TrainingQueue, huey: Huey) -> None:
     """Or after IDLE_SECONDS without trainings, or when somebody has deleted the folder of the queue."""
     idle = 0.0
     while idle < IDLE_SECONDS and not select.select([sys.stdin], [], [], WATCH_SECONDS)[0]:
-        with suppress(Away):
+        with suppress(StoreUnavailable):
             idle = 0.0 if queue.active() else idle + WATCH_SECONDS
             if train_task().huey is not huey:
                 break

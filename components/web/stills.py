@@ -97,17 +97,17 @@ def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
 def shared(kind: str, scene: Scene, query: Mapping[str, str], make: Draw) -> bytes:
     """A picture that is there already, or is drawn for all processes; without a store, for this one."""
     name = named(kind, scene, query, True)
-    with suppress(store.Away):
+    with suppress(store.StoreUnavailable):
         if body := there(name):
             return body
     body = make(scene, query)
-    with suppress(store.Away):
+    with suppress(store.StoreUnavailable):
         CARDS_KEPT.set(name, body)
     return body
 
 
 def there(name: str) -> bytes | None:
-    """A picture by its name, of the image or of the store. Raises Away."""
+    """A picture by its name, of the image or of the store. Raises StoreUnavailable."""
     with suppress(OSError):
         if body := whole((DRAWN_BEFORE / name).read_bytes()):
             return body
@@ -130,7 +130,7 @@ def gallery(folder: Path | None = None) -> None:
             (folder / named(kind, scene, query, True)).write_bytes(make(scene, query))
     else:
         if missing():
-            with suppress(store.Away):
+            with suppress(store.StoreUnavailable):
                 CARDS_KEPT.clear()  # of other versions
         for wanted in cards():
             shared(*wanted)
@@ -153,7 +153,7 @@ def previews() -> Iterator[Wanted]:
 
 def missing() -> bool:
     """Whether a card must be drawn for all processes; not where no store answers."""
-    with suppress(store.Away):
+    with suppress(store.StoreUnavailable):
         return not all(there(named(kind, scene, query, True)) for kind, scene, query, _ in cards())
     return False
 

@@ -229,7 +229,7 @@ def test_news_that_could_not_be_told_are_made_whole_again(trainings, monkeypatch
     def tell(own, name, news):
         whole.append({field for each in news["recipe"]["clouds"] for field in each} > {"name"})
         if next(away, False):
-            raise store.Away("gone")
+            raise store.StoreUnavailable("gone")
         real(own, name, news)
         told.append(ask(trainings, name, stop=True))
 
@@ -255,7 +255,7 @@ def test_the_work_outlives_a_store_that_is_away_for_a_while(trainings, monkeypat
 
     def opened(own):
         if own.name == name and next(away, False):
-            raise store.Away("gone")
+            raise store.StoreUnavailable("gone")
         return real(own)
 
     monkeypatch.setattr(store.Store, "_storage", opened)
@@ -291,7 +291,8 @@ def test_a_worker_that_dies_at_its_start_is_given_time_and_is_missed(trainings, 
     child.ready()
     for _ in range(16 * 35):
         said.append(
-            "worker" in json.loads(follow.told(trainings, child.ready, ticket, seen=0, stop=False, look=None))
+            "worker"
+            in json.loads(follow.reply_text(trainings, child.ready, ticket, seen=0, stop=False, look=None))
         )
         if child.process:
             child.process.wait()
@@ -318,7 +319,7 @@ def test_a_process_that_cannot_be_started_is_no_error_of_the_page(trainings, mon
 
     monkeypatch.setattr(subprocess, "Popen", popen)
     trainings.signs.delete("worker")
-    told = follow.told(trainings, ChildWorker().ready, join(trainings), seen=0, stop=False, look=None)
+    told = follow.reply_text(trainings, ChildWorker().ready, join(trainings), seen=0, stop=False, look=None)
     assert json.loads(told) == {"ahead": 0, "worker": False}
     assert health.degraded() == ["training: no worker"]
 

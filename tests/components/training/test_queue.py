@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from components.pages.follow import told
+from components.pages.follow import reply_text
 from components.training import health, queue
 from components.training.queue import (
     LEFT,
@@ -22,7 +22,7 @@ from components.training.queue import (
     TrainingQueue,
     train_task,
 )
-from components.training.store import Away, Store
+from components.training.store import Store, StoreUnavailable
 from components.training.worker import ChildWorker
 
 
@@ -155,7 +155,7 @@ STRANGE = ["f" * 32, "nobody's", "", "x" * 10**6]
 def test_a_ticket_that_nobody_gave_out_moves_nothing(trainings, monkeypatch, ticket):
     monkeypatch.setattr(Store, "set", None)
     workers = ChildWorker()
-    said = told(trainings, workers.ready, ticket, seen=0, stop=True, look={"seed": "1"})
+    said = reply_text(trainings, workers.ready, ticket, seen=0, stop=True, look={"seed": "1"})
     assert json.loads(said) == {"end": LOST} and workers.process is None
     trainings.close(ticket)
 
@@ -179,7 +179,7 @@ def test_while_the_store_is_away_nobody_dies(trainings, monkeypatch):
     assert ask(trainings, ticket) is None and not trainings.page(ticket)["silent"]
     with monkeypatch.context() as patch:
         patch.setattr(Store, "_storage", away)
-        assert told(trainings, lambda: None, ticket, seen=0, stop=False, look=None) == '{"away": true}'
+        assert reply_text(trainings, lambda: None, ticket, seen=0, stop=False, look=None) == '{"away": true}'
         assert health.degraded() == ["store: away"]
     later(monkeypatch, 100)
     assert ask(trainings, ticket) is None
@@ -188,7 +188,7 @@ def test_while_the_store_is_away_nobody_dies(trainings, monkeypatch):
 
 
 def away(_):
-    raise Away("gone")
+    raise StoreUnavailable("gone")
 
 
 def test_what_is_kept_does_not_grow(trainings, monkeypatch):

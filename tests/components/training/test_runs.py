@@ -120,7 +120,7 @@ def test_a_folder_that_cannot_be_written_is_away(client, small, tmp_path, monkey
     monkeypatch.setenv("CACHE_DIR", str(tmp_path))
     films = store.Store("films", 0.1)
     fault(store.storage("films", 0.1), monkeypatch)
-    with pytest.raises(store.Away, match=r"full|locked|readonly"):
+    with pytest.raises(store.StoreUnavailable, match=r"full|locked|readonly"):
         films.set("a", bytes(20_000))
     assert films.get("a") is None
     monkeypatch.setattr(runs, "FILMS", films)
@@ -233,7 +233,7 @@ def test_a_disk_that_others_fill_gets_room_from_films(small, kept, monkeypatch):
         runs.settle()
         assert len(kept()) == 2
     room = size(small)
-    with pytest.raises(store.Full, match="no room"):
+    with pytest.raises(store.StoreFull, match="no room"):
         save(small, "more")
 
 
@@ -244,7 +244,7 @@ def test_a_disk_that_is_full_at_the_start_is_away_until_it_is_not(tmp_path, monk
     monkeypatch.setenv("CACHE_DIR", str(tmp_path))
     with monkeypatch.context() as patch:
         patch.setattr("huey.storage.SqliteStorage.__init__", full)
-        with pytest.raises(store.Away, match="full"):
+        with pytest.raises(store.StoreUnavailable, match="full"):
             runs.FILMS.get("a")
     runs.FILMS.set("a", b"1")
     assert runs.FILMS.get("a") == b"1"

@@ -95,7 +95,7 @@ def test_a_card_is_drawn_once_for_all_processes_and_without_a_store_by_each(monk
     assert process() == process() and len(drawings) == 1
 
     def away(*_):
-        raise store.Away
+        raise store.StoreUnavailable
 
     monkeypatch.setattr(store.Store, "_storage", away)
     assert process() == process() and len(drawings) == 3
