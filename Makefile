@@ -68,7 +68,8 @@ lint: .venv/test.stamp node_modules/test.stamp
 	$(VENV) -m mypy
 	.venv/bin/lint-imports --no-logo
 	$(WITH_NODE) node_modules/.bin/tsc -p tsconfig.json
-	$(WITH_NODE) node_modules/.bin/eslint assets normscape/*.js tests tools
+	$(WITH_NODE) node_modules/.bin/eslint assets benchmarks normscape/*.js tests tools
+	$(WITH_NODE) node_modules/.bin/prettier --check --log-level=warn .
 
 bench: .venv/torch.stamp node_modules/test.stamp
 	@$(VENV) tools/browser.py

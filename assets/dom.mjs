@@ -1,21 +1,42 @@
 // @ts-check
 /** DOM helpers that every folder uses: elements, labels with subscripts, canvases, numbers as text. */
 
-/** An element with its properties, listeners and children. @template {keyof HTMLElementTagNameMap} K @param {K} tag
- * @param {Record<string, unknown>} [properties] @param {(Node | string)[]} children @returns {HTMLElementTagNameMap[K]} */
+/**
+ * An element with its properties, listeners and children. @template {keyof HTMLElementTagNameMap} K @param
+ * {K} tag
+ * @param {Record<string, unknown>} [properties] @param {(Node | string)[]} children @returns
+ *   {HTMLElementTagNameMap[K]}
+ */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
-    else if (name in element && name !== "list") /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (element))[name] = value;
+    else if (name in element && name !== "list")
+      /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (element))[name] = value;
     else element.setAttribute(name, String(value));
   }
-  element.append(...children.flatMap((child) => (typeof child !== "string" || !child.includes("<sub>") ? [child] : tag === "option" ? [unset(child)] : typeset(child))));
+  element.append(
+    ...children.flatMap((child) =>
+      typeof child !== "string" || !child.includes("<sub>")
+        ? [child]
+        : tag === "option"
+          ? [unset(child)]
+          : typeset(child),
+    ),
+  );
   return element;
 }
 
-/** A label as nodes: what stands in `<sub>` is set below the line, and nothing else is markup. @param {string} label @returns {(Node | string)[]} */
-const typeset = (label) => label.split(/<sub>(.*?)<\/sub>/).map((piece, i) => (i % 2 ? h("sub", {}, piece) : piece)).filter(Boolean);
+/**
+ * A label as nodes: what stands in `<sub>` is set below the line, and nothing else is markup.
+ * @param {string} label
+ * @returns {(Node | string)[]}
+ */
+const typeset = (label) =>
+  label
+    .split(/<sub>(.*?)<\/sub>/)
+    .map((piece, i) => (i % 2 ? h("sub", {}, piece) : piece))
+    .filter(Boolean);
 
 /** A label where nothing can be typeset. @param {string} label */
 export const unset = (label) => label.replaceAll(/<\/?sub>/g, "");
@@ -24,4 +45,7 @@ export const unset = (label) => label.replaceAll(/<\/?sub>/g, "");
 export const pen = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
 /** A number as people write it: 1e-5 stays 1e-5, 0.30000000004 does not. @param {number} x */
-export const readable = (x) => (x !== 0 && Math.abs(x) < 1e-3 ? x.toExponential().replace(/(\.\d\d)\d+/, "$1") : String(Number(x.toFixed(4))));
+export const readable = (x) =>
+  x !== 0 && Math.abs(x) < 1e-3
+    ? x.toExponential().replace(/(\.\d\d)\d+/, "$1")
+    : String(Number(x.toFixed(4)));

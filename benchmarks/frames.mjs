@@ -7,65 +7,97 @@ const frame = () => new Promise(requestAnimationFrame);
 
 /** What every layer of the first view shows at a progress. */
 function figures(progress) {
-  const { recipe, params } = player, all = stages(recipe, params), at = now(recipe, all, progress);
-  return recipe.views[0].layers.map((layer) => pointsOf(layer, { recipe, stages: all, at, params, progress, followed: 0 }));
+  const { recipe, params } = player;
+  const all = stages(recipe, params);
+  const at = now(recipe, all, progress);
+  return recipe.views[0].layers.map((layer) =>
+    pointsOf(layer, { recipe, stages: all, at, params, progress, followed: 0 }),
+  );
 }
 
 function update(progress, indices) {
-  const points = figures(progress), columns = { x: [], y: [], z: [] };
+  const points = figures(progress);
+  const columns = { x: [], y: [], z: [] };
   for (const l of indices) {
-    "xyz".split("").forEach((name, r) => columns[name].push(Array.from({ length: points[l].length / 3 }, (_, i) => points[l][3 * i + r])));
+    "xyz"
+      .split("")
+      .forEach((name, r) =>
+        columns[name].push(Array.from({ length: points[l].length / 3 }, (_, i) => points[l][3 * i + r])),
+      );
   }
   return columns;
 }
 
 /** The traces whose positions change between two moments of the run. */
 function moving() {
-  const a = figures(0.5), b = figures(2.5), c = figures(3.5);
+  const a = figures(0.5);
+  const b = figures(2.5);
+  const c = figures(3.5);
   return a.map((_, l) => l).filter((l) => a[l].some((v, i) => v === v && (v !== b[l][i] || v !== c[l][i])));
 }
 
 export const ways = {
   ours: (slider) => {
-    const { clock, parameters } = player.recipe, own = parameters.find((each) => each.name === slider);
+    const { clock, parameters } = player.recipe;
+    const own = parameters.find((each) => each.name === slider);
     if (slider && !own) throw new Error(`no slider ${slider}`);
-    if (own) return (progress) => player.set(slider, own.min + (progress / (player.last || 1)) * (own.max - own.min));
+    if (own)
+      return (progress) =>
+        player.set(slider, own.min + (progress / (player.last || 1)) * (own.max - own.min));
     const p = parameters.find((each) => each.name === clock) ?? parameters[0];
-    return (progress) => { // a training moves with the layers
+    return (progress) => {
+      // a training moves with the layers
       if (player.last) player.seek(progress);
-      if (clock || !player.last) player.set(p.name, p.min + (progress / (player.last || 1)) * (p.max - p.min));
+      if (clock || !player.last)
+        player.set(p.name, p.min + (progress / (player.last || 1)) * (p.max - p.min));
     };
   },
   restyle: () => {
-    const { gd, Plotly } = player.panels[0], indices = moving();
+    const { gd, Plotly } = player.panels[0];
+    const indices = moving();
     return (progress) => Plotly.restyle(gd, update(progress, indices), indices);
   },
   animate: () => {
-    const { gd, Plotly } = player.panels[0], indices = moving();
+    const { gd, Plotly } = player.panels[0];
+    const indices = moving();
     const options = { mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: true } };
     return (progress) => {
       const { x, y, z } = update(progress, indices);
-      return Plotly.animate(gd, { data: indices.map((_, k) => ({ x: x[k], y: y[k], z: z[k] })), traces: indices }, options);
+      return Plotly.animate(
+        gd,
+        { data: indices.map((_, k) => ({ x: x[k], y: y[k], z: z[k] })), traces: indices },
+        options,
+      );
     };
   },
 };
 
-/** One update a frame, inside the frame's callback, from the first stage to the last; the caller reads the browser's
+/**
+ * One update a frame, inside the frame's callback, from the first stage to the last; the caller reads the
+ * browser's
  * own clock of script time. */
 export async function run(way, count, slider = "") {
   const go = ways[way](slider);
   for (let i = 0; i < count; i++) {
-    await new Promise((done) => requestAnimationFrame(async () => {
-      await go(((player.last || 1) * (i + 0.5)) / count);
-      done();
-    }));
+    await new Promise((done) =>
+      requestAnimationFrame(async () => {
+        await go(((player.last || 1) * (i + 0.5)) / count);
+        done();
+      }),
+    );
   }
   await frame();
 }
 
-/** Milliseconds from a slider's event to the frame after the drawing: by then it is on the screen. One value a try. */
+/**
+ * Milliseconds from a slider's event to the frame after the drawing: by then it is on the screen. One value a
+ * try.
+ */
 export async function latency(way, count) {
-  const plot = player.panels[0].scene.glplot, slider = document.querySelector(".parameters input[type=range]"), go = ways[way](), out = [];
+  const plot = player.panels[0].scene.glplot;
+  const slider = document.querySelector(".parameters input[type=range]");
+  const go = ways[way]();
+  const out = [];
   for (let i = 0; i < count; i++) {
     const drawn = new Promise((resolve) => {
       plot.gl.clear = (mask) => {
@@ -76,7 +108,9 @@ export async function latency(way, count) {
     });
     const start = performance.now();
     if (way === "ours") {
-      slider.value = String(Number(slider.min) + ((Number(slider.max) - Number(slider.min)) * (i + 1)) / (count + 1));
+      slider.value = String(
+        Number(slider.min) + ((Number(slider.max) - Number(slider.min)) * (i + 1)) / (count + 1),
+      );
       slider.dispatchEvent(new Event("input", { bubbles: true }));
     } else go((player.last * (i + 0.5)) / count);
     await drawn;

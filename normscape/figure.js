@@ -1,55 +1,74 @@
 // @ts-check
 /**
- * The widget of a figure in a notebook, as anywidget runs it. What all figures need comes once, in a widget of its own that the
- * kernel has; where a page cannot find that, its kernel is asked. It is modules, which become addresses of this page, in the order in
- * which they need one another.
+ * The widget of a figure in a notebook, as anywidget runs it. What all figures need comes once, in a widget
+ * of its own that the kernel has; where a page cannot find that, its kernel is asked. It is modules, which
+ * become addresses of this page, in the order in which they need one another.
  *
- * @typedef {import("../assets/guest/made.mjs").Model & {widget_manager?: {get_model: (id: string) => Promise<any>}}} Model
+ * @typedef {import("../assets/guest/made.mjs").Model & {widget_manager?: {get_model: (id: string) =>
+ *   Promise<any>}}} Model
  * @typedef {{modules: [string, string][], styles: string, plotly: string}} Library
  */
 
 const PATIENCE = 3000; // milliseconds for a widget that may not be there
 const LOST = "Normscape: this figure could not be brought to life. Run its cell again.";
-const AROUND = ":is(.jp-OutputArea-child, .output_area, .cell-output)"; // of JupyterLab, Notebook and pages of theirs, Quarto
+// of JupyterLab, Notebook and pages of theirs, Quarto
+const AROUND = ":is(.jp-OutputArea-child, .output_area, .cell-output)";
 const page = /** @type {any} */ (globalThis);
 
 /** What Python has packed: JSON, compressed. @param {DataView} packed */
-const unpack = (packed) => new Response(new Blob([/** @type {BlobPart} */ (packed)]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+const unpack = (packed) =>
+  new Response(
+    new Blob([/** @type {BlobPart} */ (packed)]).stream().pipeThrough(new DecompressionStream("gzip")),
+  ).json();
 
 /** @param {string} text */
 const address = (text) => URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
 
 /** The modules and what comes with them, once a page. @param {Model} model */
 async function code(model) {
-  const known = (page.normscapeCode ??= new Map()), version = model.get("_version");
+  const known = (page.normscapeCode ??= new Map());
+  const version = model.get("_version");
   if (!known.has(version)) known.set(version, packed(model).then(unpack).then(load));
-  return known.get(version).catch((/** @type {unknown} */ error) => { known.delete(version); throw error; });
+  return known.get(version).catch((/** @type {unknown} */ error) => {
+    known.delete(version);
+    throw error;
+  });
 }
 
 /** @param {Model} model @returns {Promise<DataView>} */
 async function packed(model) {
   const late = new Promise((_, no) => setTimeout(no, PATIENCE));
-  const found = await Promise.race([model.widget_manager?.get_model(model.get("_library")), late]).catch(() => null);
-  return found?.get("code") ?? new Promise((go) => {
-    const hear = (/** @type {{code?: boolean}} */ news, /** @type {DataView[]} */ [buffer]) => {
-      if (!news.code) return;
-      model.off("msg:custom", hear);
-      go(buffer);
-    };
-    model.on("msg:custom", hear);
-    model.send({ code: true });
-  });
+  const found = await Promise.race([model.widget_manager?.get_model(model.get("_library")), late]).catch(
+    () => null,
+  );
+  return (
+    found?.get("code") ??
+    new Promise((go) => {
+      const hear = (/** @type {{code?: boolean}} */ news, /** @type {DataView[]} */ [buffer]) => {
+        if (!news.code) return;
+        model.off("msg:custom", hear);
+        go(buffer);
+      };
+      model.on("msg:custom", hear);
+      model.send({ code: true });
+    })
+  );
 }
 
 /** @param {Library} library */
 async function load({ modules, styles, plotly }) {
   const at = /** @type {Record<string, string>} */ ({});
-  for (const [name, text] of modules) at[name] = address(text.replace(/"normscape\/([\w/-]+)"/g, (all, other) => (at[other] ? `"${at[other]}"` : all)));
+  for (const [name, text] of modules)
+    at[name] = address(
+      text.replace(/"normscape\/([\w/-]+)"/g, (all, other) => (at[other] ? `"${at[other]}"` : all)),
+    );
   const { show } = await import(at["guest/kernel"]);
   return { show, styles, plotly: address(plotly), unpack };
 }
 
-/** Hides the picture that stands below a figure, with what the notebook has around it; it comes again when the figure goes.
+/**
+ * Hides the picture that stands below a figure, with what the notebook has around it; it comes again when the
+ * figure goes.
  * @param {string} picture its class @returns {() => void} */
 function hide(picture) {
   const style = document.createElement("style");
@@ -62,8 +81,12 @@ function hide(picture) {
 async function render({ model, el }) {
   try {
     const { show, ...more } = await code(model);
-    const close = show(model, el, more), bring = hide(model.get("_picture"));
-    return () => { close(); bring(); };
+    const close = show(model, el, more);
+    const bring = hide(model.get("_picture"));
+    return () => {
+      close();
+      bring();
+    };
   } catch (error) {
     el.textContent = LOST;
     throw error;

@@ -1,25 +1,37 @@
-// @ts-check
-// The React half of the Dash component: an element, whose figure is told of the properties, and tells what moves.
+// @ts-check The React half of the Dash component: an element, whose figure is told of the properties, and
+//   tells what moves.
 (() => {
-  const page = /** @type {any} */ (window), React = page.React;
+  const page = /** @type {any} */ (window);
+  const React = page.React;
   const base = new URL("../../_normscape/", /** @type {HTMLScriptElement} */ (document.currentScript).src);
   const AWAY = "Scene: a part of this page has not come. Reload it to try again.";
 
   /** @param {any} props */
   function Scene(props) {
-    const host = React.useRef(null), figure = React.useRef(null), latest = React.useRef(props);
+    const host = React.useRef(null);
+    const figure = React.useRef(null);
+    const latest = React.useRef(props);
     latest.current = props;
     React.useEffect(() => {
       let left = false;
       const tell = (/** @type {object} */ news) => latest.current.setProps?.(news);
-      import(new URL("assets/guest/server.mjs", base).href).then((server) => {
-        if (left) return;
-        figure.current = server.figure(host.current, base, tell);
-        figure.current.show(latest.current);
-      }, () => { if (!left) host.current.textContent = AWAY; });
-      return () => { left = true; figure.current?.close(); };
+      import(new URL("assets/guest/server.mjs", base).href).then(
+        (server) => {
+          if (left) return;
+          figure.current = server.figure(host.current, base, tell);
+          figure.current.show(latest.current);
+        },
+        () => {
+          if (!left) host.current.textContent = AWAY;
+        },
+      );
+      return () => {
+        left = true;
+        figure.current?.close();
+      };
     }, []);
-    React.useLayoutEffect(() => figure.current?.show(props)); // before the next news: an old value is nobody's wish
+    // before the next news: an old value is nobody's wish
+    React.useLayoutEffect(() => figure.current?.show(props));
     const id = typeof props.id === "object" ? page.dash_component_api.stringifyId(props.id) : props.id;
     return React.createElement("div", { id, className: props.className, style: props.style, ref: host });
   }

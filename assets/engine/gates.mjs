@@ -1,17 +1,28 @@
 // @ts-check
-/** What a layer of gates, x ↦ max(Wx + b, 0), keeps of a circle or a sphere around the origin, as in geometry/gates.py. Pure. */
+/**
+ * What a layer of gates, x ↦ max(Wx + b, 0), keeps of a circle or a sphere around the origin, as in
+ * geometry/gates.py. Pure.
+ */
 
 export const FATES = ["apart", "shared", "collapsed"];
 const [APART, SHARED, COLLAPSED] = [0, 1, 2];
 const MOST = 52; // bits of a number that is exact
 const SMALL = 1e-9; // of the largest weights: what is less is rounding
 
-/** @typedef {{W: number[][], b: ArrayLike<number>}} Layer a row of W for each neuron, of which there are at most 52 */
+/**
+ * @typedef {{W: number[][], b: ArrayLike<number>}} Layer a row of W for each neuron, of which there are at
+ *   most 52
+ */
 
 /** The number of a fate for each point, and the rank of its piece. @param {Layer} layer
- * @param {ArrayLike<number>} x points of a sphere (count × n) @param {ArrayLike<number>} z Wx + b of each @param {number} count */
+ * @param {ArrayLike<number>} x points of a sphere (count × n) @param {ArrayLike<number>} z Wx + b of each
+ *   @param {number} count
+ */
 export function fates({ W }, x, z, count) {
-  const n = x.length / count || 1, m = W.length, found = new Uint8Array(count), ranks = new Uint8Array(count);
+  const n = x.length / count || 1;
+  const m = W.length;
+  const found = new Uint8Array(count);
+  const ranks = new Uint8Array(count);
   const least = SMALL * size(W);
   /** @type {Map<number, Piece>} */ const known = new Map();
   for (let i = 0; i < count; i++) {
@@ -22,7 +33,8 @@ export function fates({ W }, x, z, count) {
     found[i] = piece.fate;
     ranks[i] = piece.rank;
     if (!piece.unseen) continue;
-    let part = 0, across = 0;
+    let part = 0;
+    let across = 0;
     for (let j = 0; j < n; j++) part += 2 * piece.unseen[j] * x[i * n + j];
     for (let k = m - 1; k >= 0; k--) across = 2 * across + (z[i * m + k] - part * piece.along[k] > 0 ? 1 : 0);
     if (across !== on) found[i] = APART;
@@ -30,23 +42,40 @@ export function fates({ W }, x, z, count) {
   return { found, ranks, highest: n };
 }
 
-/** @typedef {{rank: number, fate: number, unseen: number[] | null, along: number[]}} Piece with the direction that alone is not
+/**
+ * @typedef {{rank: number, fate: number, unseen: number[] | null, along: number[]}} Piece with the direction
+ * that alone is not
  * seen, if there is one, and how fast each neuron changes along it */
 
-/** What becomes of points where these neurons are on, a bit each. @param {number[][]} W @param {number} on @param {number} n
+/**
+ * What becomes of points where these neurons are on, a bit each. @param {number[][]} W @param {number} on
+ * @param {number} n
  * @param {number} least @returns {Piece} */
 function pieceOf(W, on, n, least) {
-  const seen = directions(W.filter((_, k) => Math.floor(on / 2 ** k) % 2), n, least), rank = seen.length;
+  const seen = directions(
+    W.filter((_, k) => Math.floor(on / 2 ** k) % 2),
+    n,
+    least,
+  );
+  const rank = seen.length;
   const unseen = rank && rank === n - 1 ? across(seen, n) : null;
-  return { rank, fate: rank === n ? APART : rank ? SHARED : COLLAPSED, unseen, along: unseen ? W.map((w) => dot(w, unseen)) : [] };
+  return {
+    rank,
+    fate: rank === n ? APART : rank ? SHARED : COLLAPSED,
+    unseen,
+    along: unseen ? W.map((w) => dot(w, unseen)) : [],
+  };
 }
 
-/** Orthonormal directions that rows span; what is shorter than `least` is nothing. @param {number[][]} rows @param {number} n
+/**
+ * Orthonormal directions that rows span; what is shorter than `least` is nothing. @param {number[][]} rows
+ * @param {number} n
  * @param {number} least @returns {number[][]} */
 function directions(rows, n, least) {
   /** @type {number[][]} */ const found = [];
   for (let left = rows; left.length && found.length < n;) {
-    const lengths = left.map((row) => Math.hypot(...row)), longest = Math.max(...lengths);
+    const lengths = left.map((row) => Math.hypot(...row));
+    const longest = Math.max(...lengths);
     if (longest <= least) break;
     const next = left[lengths.indexOf(longest)].map((x) => x / longest);
     found.push(next);
@@ -58,7 +87,11 @@ function directions(rows, n, least) {
 /** The direction across all but one. @param {number[][]} seen @param {number} n */
 function across(seen, n) {
   const axes = Array.from({ length: n }, (_, k) => Array.from({ length: n }, (_, j) => Number(j === k)));
-  return directions(axes.map((axis) => seen.reduce(less, axis)), n, 0)[0];
+  return directions(
+    axes.map((axis) => seen.reduce(less, axis)),
+    n,
+    0,
+  )[0];
 }
 
 /** x without its part along a direction. @param {number[]} x @param {number[]} along */
@@ -77,10 +110,16 @@ function dot(x, y) {
 /** The length of the longest row. @param {number[][]} W */
 const size = (W) => Math.max(0, ...W.map((w) => Math.hypot(...w)));
 
-/** Into how many pieces the neurons cut a circle. @param {Layer} layer with W (m × 2) @param {number} radius */
+/**
+ * Into how many pieces the neurons cut a circle.
+ * @param {Layer} layer with W (m × 2)
+ * @param {number} radius
+ */
 export function pieces({ W, b }, radius) {
-  const whole = 2 * Math.PI, at = W.flatMap((w, k) => {
-    const far = radius * Math.hypot(...w), toward = Math.atan2(w[1], w[0]);
+  const whole = 2 * Math.PI;
+  const at = W.flatMap((w, k) => {
+    const far = radius * Math.hypot(...w);
+    const toward = Math.atan2(w[1], w[0]);
     if (!(Math.abs(b[k]) < far)) return [];
     const half = Math.acos(-b[k] / far);
     return [toward - half, toward + half].map((angle) => ((angle % whole) + whole) % whole);
@@ -90,12 +129,17 @@ export function pieces({ W, b }, radius) {
   return Math.max(1, once.length);
 }
 
-/** How many sign patterns points have, and the entropy of their shares in bits. @param {ArrayLike<number>} x @param {number} count */
+/**
+ * How many sign patterns points have, and the entropy of their shares in bits.
+ * @param {ArrayLike<number>} x
+ * @param {number} count
+ */
 export function patterns(x, count) {
   const m = x.length / count || 1;
   /** @type {Map<string | number, number>} */ const found = new Map();
   for (let i = 0; i < count; i++) {
-    /** @type {string | number} a bit for each coordinate, as long as a number has room for them */ let signs = m > MOST ? "" : 0;
+    /** @type {string | number} a bit for each coordinate, as long as a number has room for them */
+    let signs = m > MOST ? "" : 0;
     if (typeof signs === "string") for (let j = 0; j < m; j++) signs += x[i * m + j] > 0 ? "1" : "0";
     else for (let j = 0; j < m; j++) signs = 2 * signs + (x[i * m + j] > 0 ? 1 : 0);
     found.set(signs, (found.get(signs) ?? 0) + 1);

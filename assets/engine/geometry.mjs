@@ -1,9 +1,14 @@
 // @ts-check
 /** Geometry that marks and readouts need, as in geometry/ (arrows, ellipsoid, plane, distributions). Pure. */
 
-/** @typedef {{length: number, width: number, least: number, steep: number}} Head as in geometry/arrows.py, which says what they are */
+/**
+ * @typedef {{length: number, width: number, least: number, steep: number}} Head as in geometry/arrows.py,
+ *   which says what they are
+ */
 
-/** A line with a head at the end of each of its pieces: barb, tip, barb … @param {Float32Array} points @param {number} k
+/**
+ * A line with a head at the end of each of its pieces: barb, tip, barb … @param {Float32Array} points @param
+ * {number} k
  * @param {Head | 0} arrow */
 export function withHeads(points, k, arrow) {
   if (!arrow) return points;
@@ -20,10 +25,14 @@ export function withHeads(points, k, arrow) {
 
 /** @param {Float32Array} piece @param {number} k @param {Head} arrow @returns {number[]} */
 function head(piece, k, { length, width, least, steep }) {
-  const n = piece.length / k, tip = Array.from(piece.subarray(piece.length - k));
-  let whole = 0, size = 0, back = tip.map(() => 0);
+  const n = piece.length / k;
+  const tip = Array.from(piece.subarray(piece.length - k));
+  let whole = 0;
+  let size = 0;
+  let back = tip.map(() => 0);
   for (let i = 1; i < n; i++) {
-    const leg = tip.map((_, j) => piece[i * k + j] - piece[(i - 1) * k + j]), long = Math.hypot(...leg);
+    const leg = tip.map((_, j) => piece[i * k + j] - piece[(i - 1) * k + j]);
+    const long = Math.hypot(...leg);
     whole += long;
     if (long > least * length) back = leg.map((x) => x / long);
   }
@@ -32,30 +41,42 @@ function head(piece, k, { length, width, least, steep }) {
   return n ? barbs.flatMap((barb) => [...barb, ...tip]).slice(0, -k) : [];
 }
 
-/** Vectors as long as `back` and at right angles to it. @param {number[]} back @param {number} size @param {number} steep */
+/**
+ * Vectors as long as `back` and at right angles to it.
+ * @param {number[]} back
+ * @param {number} size
+ * @param {number} steep
+ */
 function sides(back, size, steep) {
   const both = (/** @type {number[]} */ v) => [v, v.map((x) => -x)];
   if (back.length === 2) return both([-back[1], back[0]]);
-  const across = cross(back, Math.abs(back[2]) > steep * size ? [1, 0, 0] : [0, 0, 1]), long = Math.hypot(...across) || 1;
+  const across = cross(back, Math.abs(back[2]) > steep * size ? [1, 0, 0] : [0, 0, 1]);
+  const long = Math.hypot(...across) || 1;
   const first = across.map((x) => (x * size) / long);
   return [...both(first), ...both(cross(back, first).map((x) => x / size))];
 }
 
 /**
- * The semi-axes of an ellipsoid, longest first: its middle, then the images of orthonormal radii. Pairs of radii are
- * turned into each other until all are at right angles (one-sided Jacobi).
+ * The semi-axes of an ellipsoid, longest first: its middle, then the images of orthonormal radii. Pairs of
+ * radii are turned into each other until all are at right angles (one-sided Jacobi).
  * @param {ArrayLike<number>} points @param {number} n @returns {number[][]}
  */
 export function semiAxes(points, n) {
   const d = points.length / n;
-  const axes = Array.from({ length: n - 1 }, (_, i) => Array.from({ length: d }, (_, j) => points[(i + 1) * d + j] - points[j]));
-  const dot = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.reduce((s, x, j) => s + x * b[j], 0);
+  const axes = Array.from({ length: n - 1 }, (_, i) =>
+    Array.from({ length: d }, (_, j) => points[(i + 1) * d + j] - points[j]),
+  );
+  const dot = (/** @type {number[]} */ a, /** @type {number[]} */ b) =>
+    a.reduce((s, x, j) => s + x * b[j], 0);
   for (let sweep = 0; sweep < 12; sweep++) {
     for (let p = 0; p < n - 2; p++) {
       for (let q = p + 1; q < n - 1; q++) {
-        const a = axes[p], b = axes[q], angle = 0.5 * Math.atan2(2 * dot(a, b), dot(a, a) - dot(b, b));
+        const a = axes[p];
+        const b = axes[q];
+        const angle = 0.5 * Math.atan2(2 * dot(a, b), dot(a, a) - dot(b, b));
         if (Math.abs(dot(a, b)) <= 1e-7 * Math.sqrt(dot(a, a) * dot(b, b))) continue;
-        const c = Math.cos(angle), s = Math.sin(angle);
+        const c = Math.cos(angle);
+        const s = Math.sin(angle);
         axes[p] = a.map((x, j) => c * x + s * b[j]);
         axes[q] = b.map((x, j) => c * x - s * a[j]);
       }
@@ -69,20 +90,38 @@ export function semiAxes(points, n) {
  * @param {number} radius @param {number} corners */
 export function disc(values, radius, corners) {
   const { normal, away } = plane(values, radius);
-  return facing(normal.map((x) => away * x), normal, Math.sqrt(radius ** 2 - away ** 2), corners);
+  return facing(
+    normal.map((x) => away * x),
+    normal,
+    Math.sqrt(radius ** 2 - away ** 2),
+    corners,
+  );
 }
 
-/** What is perpendicular to a vector around a point within a radius: the point, then a line's ends in 2D, a disc's edge in 3D, closed;
- * all at the point where the vector is 0. @param {number[]} middle @param {number[]} vector @param {number} radius @param {number} corners */
+/**
+ * What is perpendicular to a vector around a point within a radius: the point, then a line's ends in 2D, a
+ * disc's edge in 3D, closed;
+ * all at the point where the vector is 0. @param {number[]} middle @param {number[]} vector @param {number}
+ * radius @param {number} corners
+ */
 export function facing(middle, vector, radius, corners) {
-  const size = Math.hypot(...vector) || 1, normal = vector.map((x) => x / size);
+  const size = Math.hypot(...vector) || 1;
+  const normal = vector.map((x) => x / size);
   if (normal.length === 2) {
-    const [x, y] = middle, [a, b] = normal;
+    const [x, y] = middle;
+    const [a, b] = normal;
     return Float32Array.of(x, y, x + radius * b, y - radius * a, x - radius * b, y + radius * a);
   }
-  const sizes = normal.map(Math.abs), least = sizes.findIndex((x) => x <= Math.min(...sizes) + TIE);
-  const across = cross(normal, [0, 1, 2].map((i) => (i === least ? 1 : 0))), long = Math.hypot(...across) || 1;
-  const u = across.map((x) => x / long), v = cross(normal, u), out = new Float32Array(3 * (corners + 2));
+  const sizes = normal.map(Math.abs);
+  const least = sizes.findIndex((x) => x <= Math.min(...sizes) + TIE);
+  const across = cross(
+    normal,
+    [0, 1, 2].map((i) => (i === least ? 1 : 0)),
+  );
+  const long = Math.hypot(...across) || 1;
+  const u = across.map((x) => x / long);
+  const v = cross(normal, u);
+  const out = new Float32Array(3 * (corners + 2));
   for (let i = 0; i < 3; i++) {
     out[i] = middle[i];
     for (let c = 0; c <= corners; c++) {
@@ -96,24 +135,35 @@ export function facing(middle, vector, radius, corners) {
 /** The unit normal of such a plane, and its distance from the origin, at most the radius.
  * @param {ArrayLike<number>} values @param {number} radius */
 export function plane(values, radius) {
-  const [b, ...ends] = Array.from(values), w = [0, 1, 2].map((i) => (ends[i] ?? b) - b), size = Math.hypot(...w);
+  const [b, ...ends] = Array.from(values);
+  const w = [0, 1, 2].map((i) => (ends[i] ?? b) - b);
+  const size = Math.hypot(...w);
   const away = size > 0 ? Math.max(-radius, Math.min(radius, -b / size)) : radius;
   return { normal: size > 0 ? w.map((x) => x / size) : [0, 0, 1], away };
 }
 
-const STEEP = 0.95, NEARLY = 1e-3, TIE = 1e-6; // as in geometry/plane.py
+const STEEP = 0.95;
+const NEARLY = 1e-3;
+const TIE = 1e-6; // as in geometry/plane.py
 
-/** Where on a plane an eye sees it as a line: the nearest place as far from the origin; null: there is none near.
+/**
+ * Where on a plane an eye sees it as a line: the nearest place as far from the origin; null: there is none
+ * near.
  * @param {ArrayLike<number>} values @param {number[]} eye @returns {number[] | null} */
 export function edgeOn(values, eye) {
-  const far = Math.hypot(...eye), { normal, away } = plane(values, far), dot = (/** @type {number[]} */ a) => a.reduce((s, x, i) => s + x * eye[i], 0);
+  const far = Math.hypot(...eye);
+  const { normal, away } = plane(values, far);
+  const dot = (/** @type {number[]} */ a) => a.reduce((s, x, i) => s + x * eye[i], 0);
   let flat = eye.map((x, i) => x - dot(normal) * normal[i]);
   if (Math.abs(flat[2]) > STEEP * Math.hypot(...flat)) {
     const level = [-normal[1], normal[0], 0];
     flat = level.map((x) => (dot(level) < 0 ? -x : x));
   }
-  const length = Math.hypot(...flat), along = Math.sqrt(far ** 2 - away ** 2) / length;
-  return length > NEARLY * far && Math.abs(away) < far ? flat.map((x, i) => away * normal[i] + along * x) : null;
+  const length = Math.hypot(...flat);
+  const along = Math.sqrt(far ** 2 - away ** 2) / length;
+  return length > NEARLY * far && Math.abs(away) < far
+    ? flat.map((x, i) => away * normal[i] + along * x)
+    : null;
 }
 
 /** @param {number[]} a @param {number[]} b */
@@ -122,8 +172,10 @@ const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a
 /** The outline of a histogram of equal bins; values outside the span count in the outermost.
  * @param {Float32Array} values @param {[number, number]} span @param {number} bins */
 export function histogram(values, [low, high], bins) {
-  const counts = new Array(bins).fill(0), out = new Float32Array(4 * bins + 4);
-  for (const v of values) counts[Math.max(0, Math.min(bins - 1, Math.floor(((v - low) / (high - low)) * bins)))]++;
+  const counts = new Array(bins).fill(0);
+  const out = new Float32Array(4 * bins + 4);
+  for (const v of values)
+    counts[Math.max(0, Math.min(bins - 1, Math.floor(((v - low) / (high - low)) * bins)))]++;
   for (let e = 0; e <= bins; e++) {
     const edge = low + ((high - low) * e) / bins;
     out.set([edge, counts[e - 1] ?? 0, edge, counts[e] ?? 0], 4 * e);
@@ -131,25 +183,34 @@ export function histogram(values, [low, high], bins) {
   return out;
 }
 
-/** The threshold between two neighbouring values that separates classes 0 and 1 best, and the share that it gets right.
+/**
+ * The threshold between two neighbouring values that separates classes 0 and 1 best, and the share that it
+ * gets right.
  * @param {Float32Array} values @param {ArrayLike<number>} classes */
 export function bestThreshold(values, classes) {
-  const order = Array.from(values, (_, i) => i).sort((i, j) => values[i] - values[j]), n = order.length;
+  const order = Array.from(values, (_, i) => i).sort((i, j) => values[i] - values[j]);
+  const n = order.length;
   const all = Array.from(classes).filter((c) => c === 1).length;
-  let ones = 0, best = { threshold: values[order[0]], accuracy: 0 };
+  let ones = 0;
+  let best = { threshold: values[order[0]], accuracy: 0 };
   order.forEach((i, k) => {
     if (classes[i] === 1) ones++;
     const next = values[order[Math.min(k + 1, n - 1)]];
     if (k < n - 1 && !(next > values[i])) return;
-    const right = all - ones + (k + 1 - ones), accuracy = Math.max(right, n - right) / n;
+    const right = all - ones + (k + 1 - ones);
+    const accuracy = Math.max(right, n - right) / n;
     if (accuracy > best.accuracy) best = { threshold: (values[i] + next) / 2, accuracy };
   });
   return best;
 }
 
-/** The share that a threshold, or else the best one, puts right: class 1 above it; the best may have it either way.
+/**
+ * The share that a threshold, or else the best one, puts right: class 1 above it; the best may have it either
+ * way.
  * @param {Float32Array} values @param {ArrayLike<number>} classes @param {number | null} threshold */
 export function accuracy(values, classes, threshold) {
   if (threshold === null) return bestThreshold(values, classes).accuracy;
-  return values.reduce((right, v, i) => right + Number(v > threshold === (classes[i] === 1)), 0) / values.length;
+  return (
+    values.reduce((right, v, i) => right + Number(v > threshold === (classes[i] === 1)), 0) / values.length
+  );
 }

@@ -1,27 +1,47 @@
 // @ts-check
 /**
- * The convex hull of points, as geometry/hull.py has it from Qhull: which points are its corners, and what to draw of it. Pure.
+ * The convex hull of points, as geometry/hull.py has it from Qhull: which points are its corners, and what to
+ * draw of it. Pure.
  *
- * Points that lie on a line or in a plane have the hull that they have there. A point is a corner if it is no convex combination
- * of the points at other places; of points at one place all are corners, or none.
+ * Points that lie on a line or in a plane have the hull that they have there. A point is a corner if it is no
+ * convex combination of the points at other places; of points at one place all are corners, or none.
  *
- * @typedef {{points: import("./image.mjs").Points, rank: number, corners: boolean[], order: number[], triangles: number[][]}} Hull rank: in how many directions the
- *   points spread; order: an outline to draw, −1 a gap; triangles: in three dimensions, seen from outside counterclockwise, or a fan of what lies in a plane
+ * @typedef {{points: import("./image.mjs").Points, rank: number, corners: boolean[], order: number[],
+ *   triangles: number[][]}} Hull rank: in how many directions the points spread; order: an outline to draw,
+ *   −1 a gap; triangles: in three dimensions, seen from outside counterclockwise, or a fan of what lies in a
+ *   plane
  */
 
 import { image } from "./image.mjs";
 
-const ROUNDING = 5e-7; // of the size of the whole: what is nearer to a line or plane than this lies on it, as points come in float32
-const SEEN = 1e-13; // of it: what is higher above a face sees it. Much more, and of points that are near one another some see what no hull has
+// of the size of the whole: what is nearer to a line or plane than this lies on it, as points come in float32
+const ROUNDING = 5e-7;
+// of it: what is higher above a face sees it. Much more, and of points that are near one another some see
+// what no hull has
+const SEEN = 1e-13;
 
 /** What was found a moment before need not be found again where an affine map has taken it along.
- * @param {import("./image.mjs").Points} points @param {number} n @param {number} d @param {Hull} [before] @returns {Hull} */
+ * @param {import("./image.mjs").Points} points @param {number} n @param {number} d @param {Hull} [before]
+ *   @returns {Hull}
+ */
 export function hull(points, n, d, before) {
   const moved = before && image(before.points, points, n, d);
-  if (before && moved) return { ...before, points, triangles: moved.mirrored ? before.triangles.map(([a, b, c]) => [a, c, b]) : before.triangles };
-  const { flat, rank, size } = spread(points, n, d), tolerance = ROUNDING * size;
-  const found = rank === 0 ? { corners: new Set(n ? [0] : []), order: [], triangles: [] }
-    : rank === 1 ? line(flat, n) : rank === 2 ? polygon(flat, n, tolerance) : polyhedron(flat, n, tolerance);
+  if (before && moved)
+    return {
+      ...before,
+      points,
+      triangles: moved.mirrored ? before.triangles.map(([a, b, c]) => [a, c, b]) : before.triangles,
+    };
+  const { flat, rank, size } = spread(points, n, d);
+  const tolerance = ROUNDING * size;
+  const found =
+    rank === 0
+      ? { corners: new Set(n ? [0] : []), order: [], triangles: [] }
+      : rank === 1
+        ? line(flat, n)
+        : rank === 2
+          ? polygon(flat, n, tolerance)
+          : polyhedron(flat, n, tolerance);
   const together = (/** @type {number} */ i, /** @type {number} */ k) => {
     for (let r = 0; r < rank; r++) if (flat[i * rank + r] !== flat[k * rank + r]) return false;
     return true;
@@ -29,31 +49,55 @@ export function hull(points, n, d, before) {
   /** @type {Map<number, number[]>} */ const level = new Map(); // corners by their first coordinate
   for (const k of found.corners) level.set(flat[k * rank], [...(level.get(flat[k * rank]) ?? []), k]);
   const every = Array.from({ length: n }, (_, i) => i);
-  const corners = every.map((i) => found.corners.has(i) || Boolean(level.get(flat[i * rank])?.some((k) => together(i, k))));
+  const corners = every.map(
+    (i) => found.corners.has(i) || Boolean(level.get(flat[i * rank])?.some((k) => together(i, k))),
+  );
   const first = (/** @type {number} */ i) => every.findIndex((k) => together(i, k));
-  return { points, rank, corners, order: found.order, triangles: d === 3 && rank === 2 ? fan(found.order.map(first)) : found.triangles };
+  return {
+    points,
+    rank,
+    corners,
+    order: found.order,
+    triangles: d === 3 && rank === 2 ? fan(found.order.map(first)) : found.triangles,
+  };
 }
 
 /** Of a polygon in space, from its first point. @param {number[]} order closed */
 function fan(order) {
-  const corners = order.slice(1), from = corners.indexOf(Math.min(...corners)), [first, ...rest] = [...corners.slice(from), ...corners.slice(0, from)];
+  const corners = order.slice(1);
+  const from = corners.indexOf(Math.min(...corners));
+  const [first, ...rest] = [...corners.slice(from), ...corners.slice(0, from)];
   return rest.slice(1).map((p, k) => [first, rest[k], p]);
 }
 
-/** The points in coordinates of the space that they spread in, one axis after another along what is farthest from those before.
+/**
+ * The points in coordinates of the space that they spread in, one axis after another along what is farthest
+ * from those before.
  * @param {ArrayLike<number>} points @param {number} n @param {number} d */
 function spread(points, n, d) {
-  const rest = new Float64Array(points), least = 8 * Number.EPSILON * rest.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  const rest = new Float64Array(points);
+  const least = 8 * Number.EPSILON * rest.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
   for (let i = n - 1; i >= 0; i--) for (let j = 0; j < d; j++) rest[i * d + j] -= rest[j];
-  const far = (/** @type {number} */ i) => { let s = 0; for (let j = 0; j < d; j++) s += rest[i * d + j] ** 2; return s; };
-  /** @type {number[][]} */ const axes = [], directions = [];
+  const far = (/** @type {number} */ i) => {
+    let s = 0;
+    for (let j = 0; j < d; j++) s += rest[i * d + j] ** 2;
+    return s;
+  };
+  /** @type {number[][]} */ const axes = [];
+  const directions = [];
   let size = 0;
   while (axes.length < d) {
-    let most = 0, farthest = 0;
-    for (let i = 0; i < n; i++) if (far(i) > most) { most = far(i); farthest = i; }
+    let most = 0;
+    let farthest = 0;
+    for (let i = 0; i < n; i++)
+      if (far(i) > most) {
+        most = far(i);
+        farthest = i;
+      }
     size ||= Math.sqrt(most);
     if (!(Math.sqrt(most) > ROUNDING * size + least)) break;
-    const axis = Array.from(rest.subarray(farthest * d, (farthest + 1) * d), (x) => x / Math.sqrt(most)), along = [];
+    const axis = Array.from(rest.subarray(farthest * d, (farthest + 1) * d), (x) => x / Math.sqrt(most));
+    const along = [];
     for (let i = 0; i < n; i++) {
       let sum = 0;
       for (let j = 0; j < d; j++) sum += axis[j] * rest[i * d + j];
@@ -64,63 +108,100 @@ function spread(points, n, d) {
     directions.push(axis);
   }
   if (axes.length > 3) throw new RangeError("no hull of points in more than three dimensions");
-  if (d === 3 && axes.length === 3 && handedness(directions) < 0) axes[2] = axes[2].map((x) => -x); // no mirror image
-  const rank = axes.length, flat = new Float64Array(n * rank);
-  for (let i = 0; i < n; i++) axes.forEach((along, r) => { flat[i * rank + r] = along[i]; });
+  // no mirror image
+  if (d === 3 && axes.length === 3 && handedness(directions) < 0) axes[2] = axes[2].map((x) => -x);
+  const rank = axes.length;
+  const flat = new Float64Array(n * rank);
+  for (let i = 0; i < n; i++)
+    axes.forEach((along, r) => {
+      flat[i * rank + r] = along[i];
+    });
   return { flat, rank, size };
 }
 
 /** @param {number[][]} axes of three dimensions */
-const handedness = ([[a, b, c], [d, e, f], [g, h, i]]) => a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
+const handedness = ([[a, b, c], [d, e, f], [g, h, i]]) =>
+  a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
 
 /** @param {Float64Array} x @param {number} n */
 function line(x, n) {
-  let low = 0, high = 0;
-  for (let i = 1; i < n; i++) { if (x[i] < x[low]) low = i; if (x[i] > x[high]) high = i; }
+  let low = 0;
+  let high = 0;
+  for (let i = 1; i < n; i++) {
+    if (x[i] < x[low]) low = i;
+    if (x[i] > x[high]) high = i;
+  }
   return { corners: new Set([low, high]), order: [low, high], triangles: [] };
 }
 
 /** Andrew's monotone chain. @param {Float64Array} x @param {number} n @param {number} tolerance */
 function polygon(x, n, tolerance) {
-  const sorted = Array.from({ length: n }, (_, i) => i).sort((i, j) => x[2 * i] - x[2 * j] || x[2 * i + 1] - x[2 * j + 1]);
+  const sorted = Array.from({ length: n }, (_, i) => i).sort(
+    (i, j) => x[2 * i] - x[2 * j] || x[2 * i + 1] - x[2 * j + 1],
+  );
   const half = (/** @type {number[]} */ order) => {
     /** @type {number[]} */ const chain = [];
     for (const k of order) {
-      while (chain.length > 1 && outside(x, chain.at(-2) ?? 0, chain.at(-1) ?? 0, k) <= tolerance) chain.pop();
+      while (chain.length > 1 && outside(x, chain.at(-2) ?? 0, chain.at(-1) ?? 0, k) <= tolerance)
+        chain.pop();
       chain.push(k);
     }
     return chain;
   };
-  const lower = half(sorted), upper = half(sorted.reverse());
+  const lower = half(sorted);
+  const upper = half(sorted.reverse());
   const order = [...lower, ...upper.slice(1)];
   return { corners: new Set(order), order, triangles: [] };
 }
 
-/** How far b lies to the right of the way from a to c. @param {Float64Array} x @param {number} a @param {number} b @param {number} c */
+/**
+ * How far b lies to the right of the way from a to c.
+ * @param {Float64Array} x
+ * @param {number} a
+ * @param {number} b
+ * @param {number} c
+ */
 function outside(x, a, b, c) {
-  const ux = x[2 * c] - x[2 * a], uy = x[2 * c + 1] - x[2 * a + 1], long = Math.hypot(ux, uy);
-  const vx = x[2 * b] - x[2 * a], vy = x[2 * b + 1] - x[2 * a + 1];
+  const ux = x[2 * c] - x[2 * a];
+  const uy = x[2 * c + 1] - x[2 * a + 1];
+  const long = Math.hypot(ux, uy);
+  const vx = x[2 * b] - x[2 * a];
+  const vy = x[2 * b + 1] - x[2 * a + 1];
   return long > 0 ? (ux * -vy + uy * vx) / long : Math.hypot(vx, vy);
 }
 
-/** Point by point: the faces that a point sees give way to those from their edge to it. @param {Float64Array} x @param {number} n
+/**
+ * Point by point: the faces that a point sees give way to those from their edge to it. @param {Float64Array}
+ * x @param {number} n
  * @param {number} tolerance */
 function polyhedron(x, n, tolerance) {
   const seen = (SEEN / ROUNDING) * tolerance;
-  const first = tetrahedron(x, n), middle = [0, 1, 2].map((j) => first.reduce((s, i) => s + x[3 * i + j] / 4, 0));
+  const first = tetrahedron(x, n);
+  const middle = [0, 1, 2].map((j) => first.reduce((s, i) => s + x[3 * i + j] / 4, 0));
   const [a, b, c, d] = first;
-  let faces = [[a, b, c], [a, b, d], [a, c, d], [b, c, d]].map((corners) => facing(x, corners, middle));
+  let faces = [
+    [a, b, c],
+    [a, b, d],
+    [a, c, d],
+    [b, c, d],
+  ].map((corners) => facing(x, corners, middle));
   for (let i = 0; i < n; i++) {
     if (first.includes(i)) continue;
-    /** @type {Set<number>} */ const edges = new Set(), /** @type {Face[]} */ hidden = [];
+    /** @type {Set<number>} */ const edges = new Set();
+    /** @type {Face[]} */ const hidden = [];
     for (const face of faces) {
       const [p, q, r] = face.corners;
-      if (above(x, face, i) > seen) edges.add(n * p + q).add(n * q + r).add(n * r + p);
+      if (above(x, face, i) > seen)
+        edges
+          .add(n * p + q)
+          .add(n * q + r)
+          .add(n * r + p);
       else hidden.push(face);
     }
     if (hidden.length === faces.length) continue;
     for (const edge of edges) {
-      const p = Math.floor(edge / n), q = edge % n;
+      const p = Math.floor(edge / n);
+      const q = edge % n;
       if (!edges.has(n * q + p)) hidden.push(plane(x, [p, q, i])); // the rim of what is seen
     }
     faces = hidden;
@@ -131,7 +212,8 @@ function polyhedron(x, n, tolerance) {
 
 /** Four points that span much of the space. @param {Float64Array} x @param {number} n */
 function tetrahedron(x, n) {
-  // the axes of `spread` went from point 0 to the farthest one, to what is farthest from that line, to what is from that plane
+  // the axes of `spread` went from point 0 to the farthest one, to what is farthest from that line, to what
+  // is from that plane
   const farthest = (/** @type {number} */ j) => {
     let k = 0;
     for (let i = 1; i < n; i++) if (Math.abs(x[3 * i + j]) > Math.abs(x[3 * k + j])) k = i;
@@ -142,43 +224,76 @@ function tetrahedron(x, n) {
 
 /** @typedef {{corners: number[], normal: number[], offset: number}} Face */
 
-/** The face through three points, its normal by the right hand. @param {Float64Array} x @param {number[]} corners @returns {Face} */
+/**
+ * The face through three points, its normal by the right hand.
+ * @param {Float64Array} x
+ * @param {number[]} corners
+ * @returns {Face}
+ */
 function plane(x, corners) {
-  const p = 3 * corners[0], q = 3 * corners[1], r = 3 * corners[2];
-  const ux = x[q] - x[p], uy = x[q + 1] - x[p + 1], uz = x[q + 2] - x[p + 2];
-  const vx = x[r] - x[p], vy = x[r + 1] - x[p + 1], vz = x[r + 2] - x[p + 2];
-  const wx = uy * vz - uz * vy, wy = uz * vx - ux * vz, wz = ux * vy - uy * vx, long = Math.sqrt(wx * wx + wy * wy + wz * wz) || 1;
+  const p = 3 * corners[0];
+  const q = 3 * corners[1];
+  const r = 3 * corners[2];
+  const ux = x[q] - x[p];
+  const uy = x[q + 1] - x[p + 1];
+  const uz = x[q + 2] - x[p + 2];
+  const vx = x[r] - x[p];
+  const vy = x[r + 1] - x[p + 1];
+  const vz = x[r + 2] - x[p + 2];
+  const wx = uy * vz - uz * vy;
+  const wy = uz * vx - ux * vz;
+  const wz = ux * vy - uy * vx;
+  const long = Math.sqrt(wx * wx + wy * wy + wz * wz) || 1;
   const normal = [wx / long, wy / long, wz / long];
   return { corners, normal, offset: normal[0] * x[p] + normal[1] * x[p + 1] + normal[2] * x[p + 2] };
 }
 
-/** The same, turned so that a point inside is below it. @param {Float64Array} x @param {number[]} corners @param {number[]} inside */
+/**
+ * The same, turned so that a point inside is below it.
+ * @param {Float64Array} x
+ * @param {number[]} corners
+ * @param {number[]} inside
+ */
 function facing(x, corners, inside) {
-  const face = plane(x, corners), height = face.normal.reduce((s, w, j) => s + w * inside[j], -face.offset);
+  const face = plane(x, corners);
+  const height = face.normal.reduce((s, w, j) => s + w * inside[j], -face.offset);
   return height > 0 ? plane(x, [corners[0], corners[2], corners[1]]) : face;
 }
 
 /** @param {Float64Array} x @param {Face} face @param {number} i */
-const above = (x, { normal, offset }, i) => normal[0] * x[3 * i] + normal[1] * x[3 * i + 1] + normal[2] * x[3 * i + 2] - offset;
+const above = (x, { normal, offset }, i) =>
+  normal[0] * x[3 * i] + normal[1] * x[3 * i + 1] + normal[2] * x[3 * i + 2] - offset;
 
-/** The corners: where a point lies flat among its neighbours, inside a face or an edge, it is none. All neighbours lie below a
- * corner, in the direction of the sum of the normals around it. @param {Float64Array} x @param {Face[]} faces @param {number} tolerance */
+/**
+ * The corners: where a point lies flat among its neighbours, inside a face or an edge, it is none. All
+ * neighbours lie below a
+ * corner, in the direction of the sum of the normals around it. @param {Float64Array} x @param {Face[]} faces
+ * @param {number} tolerance
+ */
 function extremes(x, faces, tolerance) {
   /** @type {Map<number, {up: number[], beside: Set<number>}>} */ const around = new Map();
   for (const { corners, normal } of faces) {
     for (const p of corners) {
       const known = around.get(p) ?? { up: [0, 0, 0], beside: new Set() };
       around.set(p, known);
-      normal.forEach((w, j) => { known.up[j] += w; });
+      normal.forEach((w, j) => {
+        known.up[j] += w;
+      });
       for (const q of corners) if (q !== p) known.beside.add(q);
     }
   }
   const isCorner = (/** @type {number} */ p) => {
-    const { up, beside } = /** @type {{up: number[], beside: Set<number>}} */ (around.get(p)), long = Math.hypot(...up);
-    return [...beside].every((q) => up.reduce((s, w, j) => s + w * (x[3 * p + j] - x[3 * q + j]), 0) > tolerance * long);
+    const { up, beside } = /** @type {{up: number[], beside: Set<number>}} */ (around.get(p));
+    const long = Math.hypot(...up);
+    return [...beside].every(
+      (q) => up.reduce((s, w, j) => s + w * (x[3 * p + j] - x[3 * q + j]), 0) > tolerance * long,
+    );
   };
   return new Set([...around.keys()].filter(isCorner));
 }
 
 /** Every edge once, as a line with gaps. @param {number[][]} triangles */
-const outline = (triangles) => triangles.flatMap((corners) => corners.flatMap((p, k) => (p < corners[(k + 1) % 3] ? [p, corners[(k + 1) % 3], -1] : [])));
+const outline = (triangles) =>
+  triangles.flatMap((corners) =>
+    corners.flatMap((p, k) => (p < corners[(k + 1) % 3] ? [p, corners[(k + 1) % 3], -1] : [])),
+  );

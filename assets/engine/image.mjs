@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * Whether points are where an invertible affine map takes those of a moment before. It takes along their hull, who leads, and every
- * average: what was found of them need not be found again. Pure.
+ * Whether points are where an invertible affine map takes those of a moment before. It takes along their
+ * hull, who leads, and every average: what was found of them need not be found again. Pure.
  *
  * @typedef {ArrayLike<number> & object} Points
- * @typedef {{mirrored: boolean, query: (q: ArrayLike<number>) => number[]}} Image whether the map mirrors space, and the query that
- *   scores the points as this one did before, but for what all have in common
- * @typedef {{ends: number[], axes: number[][], along: Float64Array[]}} Frame unit vectors that span points, each towards an end, and how
- *   far along each every point is from the first one
+ * @typedef {{mirrored: boolean, query: (q: ArrayLike<number>) => number[]}} Image whether the map mirrors
+ *   space, and the query that scores the points as this one did before, but for what all have in common
+ * @typedef {{ends: number[], axes: number[][], along: Float64Array[]}} Frame unit vectors that span points,
+ *   each towards an end, and how far along each every point is from the first one
  */
 
 const ROUNDING = 2 ** -46; // of the size of the points
@@ -16,10 +16,17 @@ const FLATTEST = 1e-4; // a map that shortens one direction so much more than an
 /** @type {WeakMap<Points, Frame>} */
 const frames = new WeakMap();
 
-/** @param {Points} before @param {Points} after @param {number} n @param {number} d @returns {Image | null} */
+/**
+ * @param {Points} before
+ * @param {Points} after
+ * @param {number} n
+ * @param {number} d
+ * @returns {Image | null}
+ */
 export function image(before, after, n, d) {
   if (!n || before.length !== after.length) return null;
-  const { ends, axes, along } = frames.get(before) ?? frame(before, n, d), to = ends.map((end) => away(after, end, d));
+  const { ends, axes, along } = frames.get(before) ?? frame(before, n, d);
+  const to = ends.map((end) => away(after, end, d));
   to.forEach((v, s) => {
     for (let t = 0; t < s; t++) add(v, to[t], -along[t][ends[s]]);
     for (let j = 0; j < d; j++) v[j] /= along[s][ends[s]];
@@ -47,17 +54,22 @@ function frame(points, n, d) {
   /** @type {Frame} */ const found = { ends: [], axes: [], along: [] };
   const rest = new Float64Array(points);
   for (let o = rest.length - 1; o >= 0; o--) rest[o] -= rest[o % d];
-  for (let size = 0; found.axes.length < d; ) {
-    let end = 0, most = 0;
+  for (let size = 0; found.axes.length < d;) {
+    let end = 0;
+    let most = 0;
     for (let i = 0; i < n; i++) {
       let squares = 0;
       for (let j = 0; j < d; j++) squares += rest[i * d + j] ** 2;
-      if (squares > most) { most = squares; end = i; }
+      if (squares > most) {
+        most = squares;
+        end = i;
+      }
     }
     const long = Math.sqrt(most);
     size ||= long;
     if (!(long > ROUNDING * size)) break;
-    const axis = Array.from(rest.subarray(end * d, end * d + d), (x) => x / long), along = new Float64Array(n);
+    const axis = Array.from(rest.subarray(end * d, end * d + d), (x) => x / long);
+    const along = new Float64Array(n);
     for (let i = 0; i < n; i++) {
       for (let j = 0; j < d; j++) along[i] += axis[j] * rest[i * d + j];
       for (let j = 0; j < d; j++) rest[i * d + j] -= along[i] * axis[j];
@@ -70,7 +82,9 @@ function frame(points, n, d) {
   return found;
 }
 
-/** Whether each point is as far along the new axes as it was along the old ones. @param {Float64Array[]} along @param {number[][]} to
+/**
+ * Whether each point is as far along the new axes as it was along the old ones. @param {Float64Array[]} along
+ * @param {number[][]} to
  * @param {Points} after @param {number} n @param {number} d */
 function follows(along, to, after, n, d) {
   let size = 0;
@@ -93,7 +107,9 @@ function away(points, i, d) {
 }
 
 /** @param {number[]} x @param {number[]} y @param {number} times */
-function add(x, y, times) { for (let j = 0; j < x.length; j++) x[j] += times * y[j]; }
+function add(x, y, times) {
+  for (let j = 0; j < x.length; j++) x[j] += times * y[j];
+}
 
 /** @param {ArrayLike<number>} x @param {ArrayLike<number>} y */
 function dot(x, y) {
@@ -103,4 +119,5 @@ function dot(x, y) {
 }
 
 /** @param {number[][]} axes of three dimensions */
-const volume = ([[a, b, c], [d, e, f], [g, h, i]]) => a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
+const volume = ([[a, b, c], [d, e, f], [g, h, i]]) =>
+  a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);

@@ -1,43 +1,70 @@
 // @ts-check
 /**
- * Which keys attention can select, and the most that it can ever give each of them, as in geometry/selection.py. Pure.
+ * Which keys attention can select, and the most that it can ever give each of them, as in
+ * geometry/selection.py. Pure.
  *
- * @typedef {{margin: number, query: number[], weights: Float64Array, largest: number}} Certificate of one key: the distance
- *   to the hull of the others and the query that leads by it; or else the most even weights with which the others average to it,
- *   the query at which its own weight is largest, and that weight
- * @typedef {{query: number[] | null, among: number[]}} Proof of the fate of a key: a query that scores it higher than every other, or null; and
- *   at most d + 1 others, whose hull has the point nearest to it, or that average to it
- * @typedef {{keys: import("./image.mjs").Points, wins: boolean[], proofs: Proof[]}} Selection who can be selected, and why
- * @typedef {{selection: Selection, largest: Float64Array, queries: number[][], steps: number[][] | null}} Weights the largest weight of each
- *   key, 1 of those that can be selected; of each other one a query near that of its largest weight, and how far it came since the moment before
+ * @typedef {{margin: number, query: number[], weights: Float64Array, largest: number}} Certificate of one
+ *   key: the distance to the hull of the others and the query that leads by it; or else the most even weights
+ *   with which the others average to it, the query at which its own weight is largest, and that weight
+ * @typedef {{query: number[] | null, among: number[]}} Proof of the fate of a key: a query that scores it
+ *   higher than every other, or null; and at most d + 1 others, whose hull has the point nearest to it, or
+ *   that average to it
+ * @typedef {{keys: import("./image.mjs").Points, wins: boolean[], proofs: Proof[]}} Selection who can be
+ *   selected, and why
+ * @typedef {{selection: Selection, largest: Float64Array, queries: number[][], steps: number[][] | null}}
+ *   Weights the largest weight of each key, 1 of those that can be selected; of each other one a query near
+ *   that of its largest weight, and how far it came since the moment before
  */
 
 import { image } from "./image.mjs";
 
-const APART = 1e-12, SINGULAR = 1e-12, TINY = 2 ** -1022, STEPS = 100, HALVINGS = 40, SURE = 1e-9;
+const APART = 1e-12;
+const SINGULAR = 1e-12;
+const TINY = 2 ** -1022;
+const STEPS = 100;
+const HALVINGS = 40;
+const SURE = 1e-9;
 const EXACT = 1e-20; // what Newton's step would gain where it is the last one, of one key
-const SMALL = 1e-10; // a weight that is less is what is left of 0: on the edge of a hull the most even weights are a limit
+// a weight that is less is what is left of 0: on the edge of a hull the most even weights are a limit
+const SMALL = 1e-10;
 const LIVE = 1e-5; // of all, of a weight: what three orders along the last step leave
-const NOTHING = 45; // below the highest score: a weight that changes no sum; numbers that are too small are slow, too
+// below the highest score: a weight that changes no sum; numbers that are too small are slow, too
+const NOTHING = 45;
 const ROUNDING = 8; // in units of the last place, of a sum of a product; of many, one more of each
 const FAR = 1e3; // scores, of a start: where the keys have come together it may be anywhere
 const NEAR = 2; // of scores: three orders say nothing about a longer step
 
 /** Which of n keys can be selected; a proof of a moment before that still holds is one.
- * @param {import("./image.mjs").Points} keys @param {number} n @param {number} d @param {Selection} [before] @returns {Selection} */
+ * @param {import("./image.mjs").Points} keys @param {number} n @param {number} d @param {Selection} [before]
+ *   @returns {Selection}
+ */
 export function selection(keys, n, d, before) {
   const moved = before && image(before.keys, keys, n, d);
-  if (before && moved) return { ...before, keys, proofs: before.proofs.map(({ query, among }) => ({ query: query && moved.query(query), among })) };
-  const all = seen(keys, n, d, middle(keys, n, d)), proofs = Array.from({ length: n }, (_, k) => fate(keys, all, k, before?.proofs[k]));
+  if (before && moved)
+    return {
+      ...before,
+      keys,
+      proofs: before.proofs.map(({ query, among }) => ({ query: query && moved.query(query), among })),
+    };
+  const all = seen(keys, n, d, middle(keys, n, d));
+  const proofs = Array.from({ length: n }, (_, k) => fate(keys, all, k, before?.proofs[k]));
   return { keys, wins: proofs.map(({ query }) => query !== null), proofs };
 }
 
-/** @param {ArrayLike<number>} keys @param {Seen} all @param {number} k @param {Proof} [before] @returns {Proof} */
+/**
+ * @param {ArrayLike<number>} keys
+ * @param {Seen} all
+ * @param {number} k
+ * @param {Proof} [before]
+ * @returns {Proof}
+ */
 function fate(keys, all, k, before) {
-  const { n, d } = all, among = before?.among ?? [];
+  const { n, d } = all;
+  const among = before?.among ?? [];
   if (before && (before.query ? leads(all, k, before.query) : surround(keys, d, k, among))) return before;
   const own = coordinates(all, k);
-  for (const query of [own.map((_, j) => keys[k * d + j]), own]) if (leads(all, k, query)) return { query, among };
+  for (const query of [own.map((_, j) => keys[k * d + j]), own])
+    if (leads(all, k, query)) return { query, among };
   const found = lead(keys, n, d, k, among);
   return { query: found.margin > 0 ? found.query : null, among: found.among };
 }
@@ -46,7 +73,8 @@ function fate(keys, all, k, before) {
  * @param {ArrayLike<number>} keys @param {number} d @param {number} k @param {number[]} among */
 function surround(keys, d, k, among) {
   if (!among.length) return false;
-  const count = among.length, ways = scratch(WAYS, count * d);
+  const count = among.length;
+  const ways = scratch(WAYS, count * d);
   let farthest = 0;
   for (let s = 0, to = 0; s < count; s++) {
     let squares = 0;
@@ -62,17 +90,31 @@ function surround(keys, d, k, among) {
   return dot(rest, rest) <= APART * APART * farthest;
 }
 
-/** The most that attention can give each key; where a key that loses had a query a moment before, it is taken to go on as it went.
- * @param {Selection} selection @param {number} n @param {number} d @param {Weights} [before] @returns {Weights} */
+/**
+ * The most that attention can give each key; where a key that loses had a query a moment before, it is taken
+ * to go on as it went.
+ * @param {Selection} selection @param {number} n @param {number} d @param {Weights} [before] @returns
+ *   {Weights}
+ */
 export function weights(selection, n, d, before) {
-  const { keys, wins } = selection, moved = before && image(before.selection.keys, keys, n, d);
-  if (before && moved) return { selection, largest: before.largest, queries: before.queries.map(moved.query), steps: null };
-  const all = seen(keys, n, d, middle(keys, n, d)), largest = new Float64Array(n).fill(1), none = new Array(d).fill(0);
-  const queries = wins.map(() => none), steps = wins.map(() => none);
+  const { keys, wins } = selection;
+  const moved = before && image(before.selection.keys, keys, n, d);
+  if (before && moved)
+    return { selection, largest: before.largest, queries: before.queries.map(moved.query), steps: null };
+  const all = seen(keys, n, d, middle(keys, n, d));
+  const largest = new Float64Array(n).fill(1);
+  const none = new Array(d).fill(0);
+  const queries = wins.map(() => none);
+  const steps = wins.map(() => none);
   for (let k = 0; k < n; k++) {
     if (wins[k]) continue;
-    const last = before && !before.selection.wins[k] ? before.queries[k] : null, step = before?.steps?.[k] ?? none;
-    const { query, value } = evenest(all, coordinates(all, k), last?.map((x, j) => x + step[j]));
+    const last = before && !before.selection.wins[k] ? before.queries[k] : null;
+    const step = before?.steps?.[k] ?? none;
+    const { query, value } = evenest(
+      all,
+      coordinates(all, k),
+      last?.map((x, j) => x + step[j]),
+    );
     queries[k] = query;
     if (last) steps[k] = query.map((x, j) => x - last[j]);
     largest[k] = Math.exp(-value);
@@ -80,21 +122,38 @@ export function weights(selection, n, d, before) {
   return { selection, largest, queries, steps };
 }
 
-/** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k @returns {Certificate} */
+/**
+ * @param {ArrayLike<number>} keys
+ * @param {number} n
+ * @param {number} d
+ * @param {number} k
+ * @returns {Certificate}
+ */
 export function certificate(keys, n, d, k) {
   const weights = new Float64Array(n);
   if (n < 2) return { margin: Infinity, query: new Array(d).fill(0), weights, largest: 1 };
   const { margin, query: best } = lead(keys, n, d, k);
   if (margin > 0) return { margin, query: best, weights, largest: 1 };
-  const all = seen(keys, n, d, Array.from({ length: d }, (_, j) => keys[k * d + j])), { query, value } = evenest(all, coordinates(all, k), null, EXACT);
-  const { p } = softmax(all, query), others = 1 - p[k];
+  const all = seen(
+    keys,
+    n,
+    d,
+    Array.from({ length: d }, (_, j) => keys[k * d + j]),
+  );
+  const { query, value } = evenest(all, coordinates(all, k), null, EXACT);
+  const { p } = softmax(all, query);
+  const others = 1 - p[k];
   for (let i = 0; i < n; i++) if (i !== k && p[i] >= SMALL * others) weights[i] = p[i] / others;
   return { margin: 0, query, weights, largest: Math.exp(-value) };
 }
 
 /** Numbers that are used again, so that a frame asks for no memory. */
-const AWAY = { buffer: new Float64Array(0) }, P = { buffer: new Float64Array(0) }, ALL = { buffer: new Float64Array(0) };
-const WAYS = { buffer: new Float64Array(0) }, AXES = { buffer: new Float64Array(0) }, R = { buffer: new Float64Array(0) };
+const AWAY = { buffer: new Float64Array(0) };
+const P = { buffer: new Float64Array(0) };
+const ALL = { buffer: new Float64Array(0) };
+const WAYS = { buffer: new Float64Array(0) };
+const AXES = { buffer: new Float64Array(0) };
+const R = { buffer: new Float64Array(0) };
 
 /** @param {{buffer: Float64Array}} kept @param {number} length */
 function scratch(kept, length) {
@@ -111,22 +170,39 @@ function dot(x, y) {
 
 // A query that selects a key
 
-/** @typedef {{away: Float64Array, size: number, n: number, d: number}} Around a key: the way to each other key, one coordinate
+/**
+ * @typedef {{away: Float64Array, size: number, n: number, d: number}} Around a key: the way to each other
+ * key, one coordinate
  *   after the other, and how far the farthest is */
 
-/** The unit query that scores a key higher than every other by most, and by how much: 0 where none does; and the keys whose hull
+/**
+ * The unit query that scores a key higher than every other by most, and by how much: 0 where none does; and
+ * the keys whose hull
  * has the point nearest to it. @param {ArrayLike<number>} keys
  * @param {number} n @param {number} d @param {number} k
- * @param {number[]} [start] such keys of a moment before @returns {{query: number[], margin: number, among: number[]}} */
+ * @param {number[]} [start] such keys of a moment before @returns {{query: number[], margin: number, among:
+ *   number[]}}
+ */
 function lead(keys, n, d, k, start = []) {
-  const around = others(keys, n, d, k), { foot, kept } = nearest(around, start.map((i) => (i < k ? i : i - 1))), long = Math.sqrt(dot(foot, foot)), query = foot.map((x) => (long > 0 ? -x / long : 0));
+  const around = others(keys, n, d, k);
+  const { foot, kept } = nearest(
+    around,
+    start.map((i) => (i < k ? i : i - 1)),
+  );
+  const long = Math.sqrt(dot(foot, foot));
+  const query = foot.map((x) => (long > 0 ? -x / long : 0));
   const margin = -scores(around.away, n - 1, d, query, scratch(P, n));
-  return { query, margin: margin > APART * around.size ? margin : 0, among: kept.map((i) => (i < k ? i : i + 1)) };
+  return {
+    query,
+    margin: margin > APART * around.size ? margin : 0,
+    among: kept.map((i) => (i < k ? i : i + 1)),
+  };
 }
 
 /** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k @returns {Around} */
 function others(keys, n, d, k) {
-  const away = scratch(AWAY, n * d), m = n - 1;
+  const away = scratch(AWAY, n * d);
+  const m = n - 1;
   let size = 0;
   for (let i = 0, to = 0; i < n; i++) {
     if (i === k) continue;
@@ -145,11 +221,14 @@ function others(keys, n, d, k) {
 /** The ways to these keys, one after the other. @param {Around} around @param {number[]} kept */
 function waysTo({ away, n, d }, kept) {
   const ways = scratch(WAYS, kept.length * d);
-  for (let s = 0, to = 0; s < kept.length; s++) for (let j = 0; j < d; j++) ways[to++] = away[j * n + kept[s]];
+  for (let s = 0, to = 0; s < kept.length; s++)
+    for (let j = 0; j < d; j++) ways[to++] = away[j * n + kept[s]];
   return ways;
 }
 
-/** Σ wₛ·pointₛ of points that come one after the other. @param {Float64Array} points @param {ArrayLike<number>} w @param {number} count
+/**
+ * Σ wₛ·pointₛ of points that come one after the other. @param {Float64Array} points @param
+ * {ArrayLike<number>} w @param {number} count
  * @param {number} d */
 function mixed(points, w, count, d) {
   /** @type {number[]} */ const out = [];
@@ -161,50 +240,79 @@ function mixed(points, w, count, d) {
   return out;
 }
 
-/** The point of the convex hull of the ways to the other keys that is nearest to the key, by P. Wolfe's way (1976).
+/**
+ * The point of the convex hull of the ways to the other keys that is nearest to the key, by P. Wolfe's way
+ * (1976).
  * @param {Around} around @param {number[]} [start] some of them that may be around it */
 function nearest(around, start = []) {
-  const { away, n, d } = around, p = scratch(P, n);
-  let first = 0, least = Infinity;
+  const { away, n, d } = around;
+  const p = scratch(P, n);
+  let first = 0;
+  let least = Infinity;
   for (let i = 0; i < n; i++) {
     let squares = 0;
     for (let j = 0; j < d; j++) squares += away[j * n + i] ** 2;
-    if (squares < least) { least = squares; first = i; }
+    if (squares < least) {
+      least = squares;
+      first = i;
+    }
   }
-  let [kept, w] = start.length ? corral(start, start.map(() => 1 / start.length), around) : [[first], [1]], foot = mixed(waysTo(around, kept), w, kept.length, d);
+  let [kept, w] = start.length
+    ? corral(
+        start,
+        start.map(() => 1 / start.length),
+        around,
+      )
+    : [[first], [1]];
+  let foot = mixed(waysTo(around, kept), w, kept.length, d);
   for (let step = 0; step < STEPS; step++) {
     scores(away, n, d, foot, p);
     let best = 0;
     for (let i = 1; i < n; i++) if (p[i] < p[best]) best = i;
     const squares = dot(foot, foot);
     if (kept.includes(best) || squares - p[best] <= APART * Math.sqrt(squares * least)) break;
-    const [few, weights] = corral([...kept, best], [...w, 0], around), next = mixed(waysTo(around, few), weights, few.length, d);
+    const [few, weights] = corral([...kept, best], [...w, 0], around);
+    const next = mixed(waysTo(around, few), weights, few.length, d);
     if (dot(next, next) >= squares) break;
     [kept, w, foot] = [few, weights, next];
   }
   return { foot, kept };
 }
 
-/** Of these keys those around the nearest point of the flat through them, and its weights on these. @param {number[]} kept
+/**
+ * Of these keys those around the nearest point of the flat through them, and its weights on these. @param
+ * {number[]} kept
  * @param {number[]} w @param {Around} around @returns {[number[], number[]]} */
 function corral(kept, w, around) {
   for (;;) {
     const v = flat(waysTo(around, kept), kept.length, around.d);
     if (v.every((each) => each > 0)) return [kept, v];
-    let part = Infinity, gone = -1;
-    v.forEach((each, s) => { if (each <= 0) part = Math.min(part, w[s] / Math.max(w[s] - each, TINY)); });
+    let part = Infinity;
+    let gone = -1;
+    v.forEach((each, s) => {
+      if (each <= 0) part = Math.min(part, w[s] / Math.max(w[s] - each, TINY));
+    });
     w = w.map((each, s) => (1 - part) * each + part * v[s]);
-    v.forEach((each, s) => { if (each <= 0 && (gone < 0 || w[s] < w[gone])) gone = s; });
-    const stay = w.map((each, s) => s !== gone && each > 0), sum = w.reduce((s, each, i) => s + (stay[i] ? each : 0), 0);
+    v.forEach((each, s) => {
+      if (each <= 0 && (gone < 0 || w[s] < w[gone])) gone = s;
+    });
+    const stay = w.map((each, s) => s !== gone && each > 0);
+    const sum = w.reduce((s, each, i) => s + (stay[i] ? each : 0), 0);
     kept = kept.filter((_, s) => stay[s]);
     w = w.filter((_, s) => stay[s]).map((each) => each / sum);
   }
 }
 
-/** The weights on points of the nearest point of the flat through them: least squares by modified Gram–Schmidt.
+/**
+ * The weights on points of the nearest point of the flat through them: least squares by modified
+ * Gram–Schmidt.
  * @param {Float64Array} points one after the other @param {number} count @param {number} d */
 function flat(points, count, d) {
-  const m = count - 1, axes = scratch(AXES, m * d), r = scratch(R, m * m), b = new Array(m).fill(0), w = new Array(count).fill(1);
+  const m = count - 1;
+  const axes = scratch(AXES, m * d);
+  const r = scratch(R, m * m);
+  const b = new Array(m).fill(0);
+  const w = new Array(count).fill(1);
   /** @type {number[]} */ const left = [];
   let first = 0;
   for (let j = 0; j < d; j++) {
@@ -213,13 +321,18 @@ function flat(points, count, d) {
     for (let s = 0; s < m; s++) axes[s * d + j] = points[(s + 1) * d + j] - points[j];
   }
   for (let s = 0, at = 0; s < m; s++, at += d) {
-    let squares = 0, far = 0;
+    let squares = 0;
+    let far = 0;
     for (let j = 0; j < d; j++) {
       squares += axes[at + j] * axes[at + j];
       far += points[at + d + j] * points[at + d + j];
     }
     const long = Math.sqrt(squares);
-    if (!(long > Number.EPSILON * (Math.sqrt(first) + Math.sqrt(far)))) { r[s * m + s] = 0; continue; } // in the flat of those before
+    // in the flat of those before
+    if (!(long > Number.EPSILON * (Math.sqrt(first) + Math.sqrt(far)))) {
+      r[s * m + s] = 0;
+      continue;
+    }
     r[s * m + s] = long;
     for (let j = 0; j < d; j++) axes[at + j] /= long;
     for (let t = s + 1, to = at + d; t < m; t++, to += d) {
@@ -244,15 +357,24 @@ function flat(points, count, d) {
 
 const ROWS = 7; // that are summed at once: of a point in 2 or 4 dimensions no sum is for nothing, or one
 
-/** @typedef {{rows: Float64Array, size: number, n: number, d: number}} Seen keys from a place: their coordinates one after the other,
+/**
+ * @typedef {{rows: Float64Array, size: number, n: number, d: number}} Seen keys from a place: their
+ * coordinates one after the other,
  *   then the products of each two, in sevens; and how far the farthest is */
 
-/** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number[]} from @returns {Seen} */
+/**
+ * @param {ArrayLike<number>} keys
+ * @param {number} n
+ * @param {number} d
+ * @param {number[]} from
+ * @returns {Seen}
+ */
 function seen(keys, n, d, from) {
   const rows = scratch(ALL, ROWS * Math.ceil((d * (d + 3)) / (2 * ROWS)) * n);
   let size = 0;
   for (let i = 0; i < n; i++) {
-    let squares = 0, row = d;
+    let squares = 0;
+    let row = d;
     for (let j = 0; j < d; j++) {
       const x = (rows[j * n + i] = keys[i * d + j] - from[j]);
       for (let r = 0; r <= j; r++) rows[row++ * n + i] = x * rows[r * n + i];
@@ -277,7 +399,12 @@ function coordinates({ rows, n, d }, k) {
   return out;
 }
 
-/** Whether a query scores a key higher than every other, for certain. @param {Seen} all @param {number} k @param {number[]} query */
+/**
+ * Whether a query scores a key higher than every other, for certain.
+ * @param {Seen} all
+ * @param {number} k
+ * @param {number[]} query
+ */
 function leads({ rows, size, n, d }, k, query) {
   const p = scratch(P, n);
   scores(rows, n, d, query, p);
@@ -286,19 +413,30 @@ function leads({ rows, size, n, d }, k, query) {
   return true;
 }
 
-/** The q that minimises L(q) = log Σ exp⟨q, k − h⟩ over all keys k, h itself too, by Newton's method: where others surround h, its
+/**
+ * The q that minimises L(q) = log Σ exp⟨q, k − h⟩ over all keys k, h itself too, by Newton's method: where
+ * others surround h, its
  * largest weight is e^(−L), and the softmax averages the others to h.
- * @param {Seen} all @param {number[]} own h @param {number[] | null} [start] @param {number} [exact] what the last step gains, else L is as near as a frame needs
+ * @param {Seen} all @param {number[]} own h @param {number[] | null} [start] @param {number} [exact] what the
+ *   last step gains, else L is as near as a frame needs
  * @returns {{query: number[], value: number}} */
 function evenest(all, own, start, exact) {
   const { size, n, d } = all;
-  let q = start?.slice() ?? new Array(d).fill(0), value = moments(all, q) - dot(q, own);
+  let q = start?.slice() ?? new Array(d).fill(0);
+  let value = moments(all, q) - dot(q, own);
   if (start && !(value < Math.log(n) && Math.sqrt(dot(q, q)) * size < FAR)) value = moments(all, q.fill(0));
   for (let step = 1; ; step++) {
-    const gradient = less(MEAN, 1, own), move = solve(SPREAD, gradient, d), gain = dot(gradient, move) / 2;
-    const { far, cubes } = beyond(all, move, MEAN), near = far < NEAR, least = near ? value - gain - cubes / 6 : value;
-    if (step === STEPS || (exact ? gain <= exact : near && gain * far * far * Math.exp(-least) <= LIVE)) return { query: less(q, 1, move), value: least };
-    let part = 1, next = q, after = 0;
+    const gradient = less(MEAN, 1, own);
+    const move = solve(SPREAD, gradient, d);
+    const gain = dot(gradient, move) / 2;
+    const { far, cubes } = beyond(all, move, MEAN);
+    const near = far < NEAR;
+    const least = near ? value - gain - cubes / 6 : value;
+    if (step === STEPS || (exact ? gain <= exact : near && gain * far * far * Math.exp(-least) <= LIVE))
+      return { query: less(q, 1, move), value: least };
+    let part = 1;
+    let next = q;
+    let after = 0;
     for (let halved = 0; halved < HALVINGS; halved++, part /= 2) {
       next = less(q, part, move);
       after = moments(all, next) - dot(next, own);
@@ -316,11 +454,15 @@ function less(x, part, y) {
   return out;
 }
 
-/** How far the step takes a score from the mean of all at most, and the mean cube of it: the third order of L along the step. The softmax is in `P`.
+/**
+ * How far the step takes a score from the mean of all at most, and the mean cube of it: the third order of L
+ * along the step. The softmax is in `P`.
  * @param {Seen} all @param {number[]} move @param {number[]} mean */
 function beyond({ rows, n, d }, move, mean) {
-  const { buffer: p } = P, from = dot(move, mean);
-  let far = 0, cubes = 0;
+  const { buffer: p } = P;
+  const from = dot(move, mean);
+  let far = 0;
+  let cubes = 0;
   for (let i = 0; i < n; i++) {
     let along = -from;
     for (let j = 0; j < d; j++) along += move[j] * rows[j * n + i];
@@ -333,15 +475,20 @@ function beyond({ rows, n, d }, move, mean) {
 const FINE = 128; // places from one number to the next where the exponential is known
 const EXP = Float64Array.from({ length: NOTHING * FINE + 1 }, (_, k) => Math.exp(-k / FINE));
 
-/** e^x from −`NOTHING` to 0, by the nearest place: to some roundings, in a third of the time of `Math.exp`. @param {number} x */
+/**
+ * e^x from −`NOTHING` to 0, by the nearest place: to some roundings, in a third of the time of `Math.exp`.
+ * @param {number} x
+ */
 function exp(x) {
-  const k = (0.5 - FINE * x) | 0, t = x + k / FINE;
+  const k = (0.5 - FINE * x) | 0;
+  const t = x + k / FINE;
   return EXP[k] * (1 + t * (1 + t * (1 / 2 + t * (1 / 6 + t * (1 / 24 + t / 120)))));
 }
 
 /** The softmax of ⟨q, k⟩, in `P`, and log Σ exp. @param {Seen} all @param {number[]} q */
 function softmax({ rows, n, d }, q) {
-  const p = scratch(P, n), highest = scores(rows, n, d, q, p);
+  const p = scratch(P, n);
+  const highest = scores(rows, n, d, q, p);
   let sum = 0;
   for (let i = 0; i < n; i++) sum += p[i] = p[i] > highest - NOTHING ? exp(p[i] - highest) : 0;
   for (let i = 0; i < n; i++) p[i] /= sum;
@@ -349,15 +496,26 @@ function softmax({ rows, n, d }, q) {
 }
 
 /** The mean and the covariance that were found last, so that a frame asks for no memory. */
-const MEAN = /** @type {number[]} */ ([]), SPREAD = /** @type {number[]} */ ([]), SUMS = /** @type {number[]} */ ([]);
+const MEAN = /** @type {number[]} */ ([]);
+const SPREAD = /** @type {number[]} */ ([]);
+const SUMS = /** @type {number[]} */ ([]);
 
-/** log Σ exp⟨q, k⟩; its gradient and its curvature: the mean of the softmax, which is left in `P`, in `MEAN`, and its covariance in `SPREAD`,
+/**
+ * log Σ exp⟨q, k⟩; its gradient and its curvature: the mean of the softmax, which is left in `P`, in `MEAN`,
+ * and its covariance in `SPREAD`,
  * with a ridge where the keys do not spread. `ROWS` sums at once, which do not wait for one another.
  * @param {Seen} all @param {number[]} q */
 function moments(all, q) {
-  const { rows, n, d } = all, { p, value } = softmax(all, q);
+  const { rows, n, d } = all;
+  const { p, value } = softmax(all, q);
   for (let f = 0; f < (d * (d + 3)) / 2; f += ROWS) {
-    let a = 0, b = 0, c = 0, e = 0, g = 0, h = 0, k = 0;
+    let a = 0;
+    let b = 0;
+    let c = 0;
+    let e = 0;
+    let g = 0;
+    let h = 0;
+    let k = 0;
     for (let i = 0, o = f * n; i < n; i++, o++) {
       const weight = p[i];
       a += weight * rows[o];
@@ -368,7 +526,13 @@ function moments(all, q) {
       h += weight * rows[o + 5 * n];
       k += weight * rows[o + 6 * n];
     }
-    SUMS[f] = a; SUMS[f + 1] = b; SUMS[f + 2] = c; SUMS[f + 3] = e; SUMS[f + 4] = g; SUMS[f + 5] = h; SUMS[f + 6] = k;
+    SUMS[f] = a;
+    SUMS[f + 1] = b;
+    SUMS[f + 2] = c;
+    SUMS[f + 3] = e;
+    SUMS[f + 4] = g;
+    SUMS[f + 5] = h;
+    SUMS[f + 6] = k;
   }
   MEAN.length = d;
   SPREAD.length = d * d;
@@ -378,12 +542,15 @@ function moments(all, q) {
     for (let r = 0; r < d; r++) SPREAD[j * d + r] = r > j ? 0 : SUMS[row++] - MEAN[j] * MEAN[r];
     trace += SPREAD[j * d + j];
   }
-  const ridge = (SINGULAR * trace) / d + (ROUNDING + n) * Number.EPSILON * dot(MEAN, MEAN) + TINY; // a covariance is known to the rounding of what is taken away
+  // a covariance is known to the rounding of what is taken away
+  const ridge = (SINGULAR * trace) / d + (ROUNDING + n) * Number.EPSILON * dot(MEAN, MEAN) + TINY;
   for (let j = 0; j < d; j++) SPREAD[j * d + j] += ridge;
   return value;
 }
 
-/** ⟨q, x⟩ of points that come one coordinate after the other, and the highest. @param {Float64Array} x @param {number} n @param {number} d
+/**
+ * ⟨q, x⟩ of points that come one coordinate after the other, and the highest. @param {Float64Array} x @param
+ * {number} n @param {number} d
  * @param {number[]} q @param {Float64Array} out */
 function scores(x, n, d, q, out) {
   let highest = -Infinity;
@@ -393,7 +560,12 @@ function scores(x, n, d, q, out) {
   return highest;
 }
 
-/** A⁻¹·b of a positive matrix, whose lower half becomes its Cholesky factor. @param {number[]} A @param {number[]} b @param {number} d */
+/**
+ * A⁻¹·b of a positive matrix, whose lower half becomes its Cholesky factor.
+ * @param {number[]} A
+ * @param {number[]} b
+ * @param {number} d
+ */
 function solve(A, b, d) {
   const x = b.slice();
   for (let j = 0; j < d; j++) {

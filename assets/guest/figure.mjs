@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * A scene in an element of somebody else's page: in a shadow tree, so that neither's styles and names reach the other's.
- * Properties go in, what the hand has moved comes out. What it needs a giver has: a server (server.mjs), or the kernel of a
- * notebook (kernel.mjs).
+ * A scene in an element of somebody else's page: in a shadow tree, so that neither's styles and names reach
+ * the other's. Properties go in, what the hand has moved comes out. What it needs a giver has: a server
+ * (server.mjs), or the kernel of a notebook (kernel.mjs).
  */
 
 import { h } from "../dom.mjs";
@@ -20,9 +20,11 @@ import { Binding, paced, query } from "./binding.mjs";
 /**
  * @typedef {object} Giver
  * @property {() => {sheet: HTMLElement, there: Promise<unknown>}} styles those of a figure in a shadow tree
- * @property {(slug: string, search: URLSearchParams, signal: AbortSignal) => Promise<{html?: string, refused?: string}>} figure a scene's
- *   element, with its picture, for the query of an embed; or what was wrong with that, in words
- * @property {(root: HTMLElement) => string} dress gives the element what its player asks with; the address of the drawing library
+ * @property {(slug: string, search: URLSearchParams, signal: AbortSignal) => Promise<{html?: string,
+ *   refused?: string}>} figure a scene's element, with its picture, for the query of an embed; or what was
+ *   wrong with that, in words
+ * @property {(root: HTMLElement) => string} dress gives the element what its player asks with; the address of
+ *   the drawing library
  * @property {(host: HTMLElement) => "light" | "dark"} scheme the theme of the page around
  */
 
@@ -48,7 +50,8 @@ export class Figure {
   /** The properties, as they are now. @param {Props} props */
   show(props) {
     const other = props.slug !== this.props.slug || String(props.controls) !== String(this.props.controls);
-    const another = props.slug !== this.props.slug, asked = this.binding.asked(props);
+    const another = props.slug !== this.props.slug;
+    const asked = this.binding.asked(props);
     this.props = props;
     this.#color();
     if (other) this.#next(() => this.#open(another ? asked : { ...this.#state, ...asked }));
@@ -63,17 +66,23 @@ export class Figure {
 
   /** One change after the other. @param {() => Promise<void>} change */
   #next(change) {
-    this.line = this.line.then(() => (this.closed.signal.aborted ? undefined : change())).catch(() => this.#refuse("The figure could not be drawn. Reload the page to try again."));
+    this.line = this.line
+      .then(() => (this.closed.signal.aborted ? undefined : change()))
+      .catch(() => this.#refuse("The figure could not be drawn. Reload the page to try again."));
   }
 
   /** A new figure. @param {State} asked */
   async #open(asked) {
-    const { slug, controls } = this.props, { signal } = this.closed;
+    const { slug, controls } = this.props;
+    const { signal } = this.closed;
     this.player?.close();
     this.player = null;
     this.binding.fresh = true;
     this.owed = asked;
-    const search = new URLSearchParams({ ...query(asked), ...(controls ? { controls: controls.join(",") || "0" } : {}) });
+    const search = new URLSearchParams({
+      ...query(asked),
+      ...(controls ? { controls: controls.join(",") || "0" } : {}),
+    });
     const { html, refused } = await this.giver.figure(String(slug), search, signal);
     if (signal.aborted) return;
     if (!html) return this.#refuse(String(refused));
@@ -84,33 +93,51 @@ export class Figure {
     const player = new Player(root, commands);
     this.player = player;
     player.whenShown(() => this.pace.ask());
-    for (const news of ["normscape:ready", "normscape:state"]) root.addEventListener(news, () => this.pace.ask());
+    for (const news of ["normscape:ready", "normscape:state"])
+      root.addEventListener(news, () => this.pace.ask());
     await player.start();
-    const stranger = Object.keys(asked.params ?? {}).find((name) => player.recipe && !(name in player.params));
+    const stranger = Object.keys(asked.params ?? {}).find(
+      (name) => player.recipe && !(name in player.params),
+    );
     if (stranger) return this.#refuse(`this scene has no parameter ${stranger}`);
     this.owed = {};
   }
 
   /** What code has set. @param {State} news */
   async #apply(news) {
-    const { player } = this, asked = { ...this.owed, ...news };
+    const { player } = this;
+    const asked = { ...this.owed, ...news };
     if (!player?.recipe) return this.#open(asked);
     this.owed = asked;
     if (asked.choices && !(await this.#choose(player, query({ choices: asked.choices })))) return;
-    const { choices, ...rest } = asked, { state, wrong } = read(query(rest), player.recipe);
+    const { choices, ...rest } = asked;
+    const { state, wrong } = read(query(rest), player.recipe);
     const stranger = Object.keys(asked.params ?? {}).find((name) => !(name in player.params));
-    if (wrong.length || stranger) return this.#refuse(wrong[0] ?? `this scene has nothing called ${stranger}`);
+    if (wrong.length || stranger)
+      return this.#refuse(wrong[0] ?? `this scene has nothing called ${stranger}`);
     for (const name of Object.keys(asked.params ?? {})) player.set(name, state.params[name]);
     if (asked.follow !== undefined) player.follow(state.follow);
-    if (asked.progress !== undefined) { player.pause(); player.seek(state.progress); }
+    if (asked.progress !== undefined) {
+      player.pause();
+      player.seek(state.progress);
+    }
     if (asked.camera !== undefined) player.fly(state.camera);
     this.owed = {};
     this.#allow();
   }
 
-  /** Choices, if there is a recipe for them. @param {Player} player @param {Record<string, string>} choices */
+  /**
+   * Choices, if there is a recipe for them.
+   * @param {Player} player
+   * @param {Record<string, string>} choices
+   */
   async #choose(player, choices) {
-    const { refused } = await ask(player.root, { ...player.choices, ...choices }, player.usual, this.closed.signal);
+    const { refused } = await ask(
+      player.root,
+      { ...player.choices, ...choices },
+      player.usual,
+      this.closed.signal,
+    );
     if (refused) this.#refuse(refused);
     return !refused && player.choose(choices);
   }
@@ -130,24 +157,39 @@ export class Figure {
   /** What the figure shows. @returns {State | null} */
   get #state() {
     if (!this.player?.recipe) return null;
-    const { recipe, params, progress, followed, camera } = this.player, deep = recipe.views.find(({ dims }) => dims === 3);
+    const { recipe, params, progress, followed, camera } = this.player;
+    const deep = recipe.views.find(({ dims }) => dims === 3);
     const { eye, center } = camera ?? (deep ? home(deep) : { eye: undefined, center: [] });
-    return { choices: recipe.chosen, params, progress, follow: followed, camera: eye && (center.some(Boolean) ? [...eye, ...center] : eye) };
+    return {
+      choices: recipe.chosen,
+      params,
+      progress,
+      follow: followed,
+      camera: eye && (center.some(Boolean) ? [...eye, ...center] : eye),
+    };
   }
 
   #report() {
-    const state = this.#state, news = state && !Object.keys(this.owed).length && this.binding.told(state);
+    const state = this.#state;
+    const news = state && !Object.keys(this.owed).length && this.binding.told(state);
     if (news) this.tell(news);
   }
 
   /** Styles, colours, keys. */
   #dress() {
-    const { signal } = this.closed, shadow = this.host.shadowRoot ?? this.host.attachShadow({ mode: "open" });
+    const { signal } = this.closed;
+    const shadow = this.host.shadowRoot ?? this.host.attachShadow({ mode: "open" });
     const { sheet, there } = this.giver.styles();
     this.line = there.then(() => typefaces(/** @type {HTMLStyleElement | HTMLLinkElement} */ (sheet).sheet));
     shadow.replaceChildren(sheet, this.page);
     shadow.adoptedStyleSheets = [plotlys];
-    this.page.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => { if (this.player?.recipe) key(event, this.player); }, { signal });
+    this.page.addEventListener(
+      "keydown",
+      (/** @type {KeyboardEvent} */ event) => {
+        if (this.player?.recipe) key(event, this.player);
+      },
+      { signal },
+    );
     const watch = new MutationObserver(() => this.#color());
     for (const each of [document.documentElement, document.body]) watch.observe(each, { attributes: true });
     signal.addEventListener("abort", () => watch.disconnect());
@@ -156,7 +198,8 @@ export class Figure {
 
   /** The theme that is asked for, or that of the page: what its own buttons and scroll bars are in. */
   #color() {
-    const asked = this.props.theme ?? "auto", theme = asked === "auto" ? this.giver.scheme(this.host) : asked;
+    const asked = this.props.theme ?? "auto";
+    const theme = asked === "auto" ? this.giver.scheme(this.host) : asked;
     if (this.host.dataset.scheme === theme) return;
     this.host.dataset.scheme = theme;
     this.player?.recolor();
@@ -168,8 +211,15 @@ const faces = new CSSStyleSheet(); // a shadow tree has none of its own: ours ha
 /** Those of our styles, for the document, once. @param {CSSStyleSheet | null} sheet */
 function typefaces(sheet) {
   if (!sheet || document.adoptedStyleSheets.includes(faces)) return;
-  const found = [...sheet.cssRules].filter((rule) => rule instanceof CSSFontFaceRule), base = sheet.href ?? document.baseURI;
-  faces.replaceSync(found.map(({ cssText }) => cssText.replace(/url\("([^"]+)"\)/g, (_, at) => `url("${new URL(at, base).href}")`)).join("\n"));
+  const found = [...sheet.cssRules].filter((rule) => rule instanceof CSSFontFaceRule);
+  const base = sheet.href ?? document.baseURI;
+  faces.replaceSync(
+    found
+      .map(({ cssText }) =>
+        cssText.replace(/url\("([^"]+)"\)/g, (_, at) => `url("${new URL(at, base).href}")`),
+      )
+      .join("\n"),
+  );
   document.adoptedStyleSheets.push(faces);
 }
 
@@ -179,18 +229,31 @@ const plotlys = new CSSStyleSheet(); // Plotly's own rules, which it writes for 
 /** The drawing library that the painter knows, for us alone: the page may have another, or want more of it.
  * @param {string} source */
 async function library(source) {
-  const page = /** @type {any} */ (window), script = h("script", { src: source });
+  const page = /** @type {any} */ (window);
+  const script = h("script", { src: source });
   /** @type {import("../globals.mjs").Plotly | undefined} */ let ours;
   let theirs = page.Plotly;
-  Object.defineProperty(page, "Plotly", { configurable: true, get: () => theirs, set(value) { if (document.currentScript === script) ours = value; else theirs = value; } });
+  Object.defineProperty(page, "Plotly", {
+    configurable: true,
+    get: () => theirs,
+    set(value) {
+      if (document.currentScript === script) ours = value;
+      else theirs = value;
+    },
+  });
   const restore = readBack();
-  await new Promise((go) => { script.onload = script.onerror = go; document.head.append(script); });
+  await new Promise((go) => {
+    script.onload = script.onerror = go;
+    document.head.append(script);
+  });
   restore();
   delete page.Plotly;
   if (theirs) page.Plotly = theirs;
   script.remove();
   page.normscape.plotly = ours ? Promise.resolve(ours) : Promise.reject(new Error("Plotly did not load"));
   page.normscape.plotly.catch(() => {});
-  const rules = [...document.querySelectorAll("style[id^='plotly.js-style']")].flatMap((style) => [.../** @type {HTMLStyleElement} */ (style).sheet?.cssRules ?? []]);
+  /** @type {NodeListOf<HTMLStyleElement>} */
+  const styles = document.querySelectorAll("style[id^='plotly.js-style']");
+  const rules = [...styles].flatMap((style) => [...(style.sheet?.cssRules ?? [])]);
   plotlys.replaceSync(rules.map((rule) => rule.cssText).join("\n"));
 }

@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * A figure in a notebook, whose state is that of a widget: `normscape.Figure`. There is no server: the widget has the figure's
- * element and a recipe, and its kernel makes others.
+ * A figure in a notebook, whose state is that of a widget: `normscape.Figure`. There is no server: the widget
+ * has the figure's element and a recipe, and its kernel makes others.
  *
  * @typedef {import("./made.mjs").Model} Model
- * @typedef {{styles: string, plotly: string, unpack: (packed: DataView) => Promise<any>}} Code what came with this module: styles, the
- *   address of the drawing library, and what opens that which is packed
+ * @typedef {{styles: string, plotly: string, unpack: (packed: DataView) => Promise<any>}} Code what came with
+ *   this module: styles, the address of the drawing library, and what opens that which is packed
  */
 
 import { shared } from "../globals.mjs";
@@ -17,10 +17,17 @@ import { recipe } from "./made.mjs";
 
 const BRIGHT = 0.5; // of a letter's colour, from 0 to 1: on a dark page
 
-/** The figure of a widget in an element; the end of it. @param {Model} model @param {HTMLElement} place @param {Code} code @returns {() => void} */
+/**
+ * The figure of a widget in an element; the end of it.
+ * @param {Model} model
+ * @param {HTMLElement} place
+ * @param {Code} code
+ * @returns {() => void}
+ */
 export function show(model, place, code) {
   shared.normscape ??= { players: [] };
-  const host = h("div", {}), deaf = (/** @type {Event} */ event) => event.stopPropagation();
+  const host = h("div", {});
+  const deaf = (/** @type {Event} */ event) => event.stopPropagation();
   host.dataset.lmSuppressShortcuts = "true"; // JupyterLab's
   for (const kind of ["keydown", "keyup", "keypress"]) host.addEventListener(kind, deaf);
   place.replaceChildren(host);
@@ -28,11 +35,15 @@ export function show(model, place, code) {
     for (const [name, value] of Object.entries(news)) model.set(name, value);
     model.save_changes();
   });
-  const own = ["slug", "controls", "theme", ...NAMES], heard = own.map((name) => `change:${name}`).join(" ");
+  const own = ["slug", "controls", "theme", ...NAMES];
+  const heard = own.map((name) => `change:${name}`).join(" ");
   const tell = () => figure.show(Object.fromEntries(own.map((name) => [name, model.get(name)])));
   model.on(heard, tell);
   tell();
-  return () => { model.off(heard, tell); figure.close(); };
+  return () => {
+    model.off(heard, tell);
+    figure.close();
+  };
 }
 
 /** @param {Model} model @param {Code} code @returns {import("./figure.mjs").Giver} */
@@ -58,6 +69,8 @@ function kernel(model, code) {
 
 /** The theme of any page: light letters stand on a dark one. @param {HTMLElement} host */
 function scheme({ parentElement }) {
-  const [red, green, blue] = (getComputedStyle(/** @type {HTMLElement} */ (parentElement)).color.match(/[\d.]+/g) ?? ["0", "0", "0"]).map(Number);
+  const [red, green, blue] = (
+    getComputedStyle(/** @type {HTMLElement} */ (parentElement)).color.match(/[\d.]+/g) ?? ["0", "0", "0"]
+  ).map(Number);
   return (0.299 * red + 0.587 * green + 0.114 * blue) / 255 > BRIGHT ? "dark" : "light";
 }

@@ -1,35 +1,62 @@
 // @ts-check
-/** A figure in a Dash application (normscape/scene.js), whose server has routes for it (components/publish/component.py). */
+/**
+ * A figure in a Dash application (normscape/scene.js), whose server has routes for it
+ * (components/publish/component.py).
+ */
 
 import { Figure } from "./figure.mjs";
 import { h } from "../dom.mjs";
 
 const AWAY = "The server does not answer. Reload the page to try again.";
-const MISSING = "This server has no scenes: import normscape.Scene where the application is made, or call normscape.register(app).";
+const MISSING =
+  "This server has no scenes: import normscape.Scene where the application is made, " +
+  "or call normscape.register(app).";
 
-/** @param {HTMLElement} host @param {URL} base where the routes are @param {(news: import("./binding.mjs").State) => void} tell */
+/**
+ * @param {HTMLElement} host
+ * @param {URL} base where the routes are
+ * @param {(news: import("./binding.mjs").State) => void} tell
+ */
 export function figure(host, base, tell) {
-  return new Figure(host, { styles: () => styles(base), figure: (slug, search, signal) => ask(base, slug, search, signal), dress: (root) => dress(root, base), scheme }, tell);
+  return new Figure(
+    host,
+    {
+      styles: () => styles(base),
+      figure: (slug, search, signal) => ask(base, slug, search, signal),
+      dress: (root) => dress(root, base),
+      scheme,
+    },
+    tell,
+  );
 }
 
 /** @param {URL} base */
 function styles(base) {
   const sheet = h("link", { rel: "stylesheet", href: new URL("component.css", base).href });
-  return { sheet, there: new Promise((go) => { sheet.onload = sheet.onerror = go; }) };
+  return {
+    sheet,
+    there: new Promise((go) => {
+      sheet.onload = sheet.onerror = go;
+    }),
+  };
 }
 
 /** @param {URL} base @param {string} slug @param {URLSearchParams} search @param {AbortSignal} signal */
 async function ask(base, slug, search, signal) {
-  const reply = await fetch(new URL(`figure/${encodeURIComponent(slug)}?${search}`, base), { signal }).catch(() => null);
+  const reply = await fetch(new URL(`figure/${encodeURIComponent(slug)}?${search}`, base), { signal }).catch(
+    () => null,
+  );
   const text = await reply?.text().catch(() => "");
   if (!reply || !text) return { refused: AWAY };
   if (!reply.ok) return { refused: reason(text) };
-  return text.includes("data-slug=") ? { html: text } : { refused: MISSING }; // Dash has a page for every path
+  // Dash has a page for every path
+  return text.includes("data-slug=") ? { html: text } : { refused: MISSING };
 }
 
 /** Its addresses are relative to the routes. @param {HTMLElement} root @param {URL} base */
 function dress(root, base) {
-  for (const name of ["recipe", "still", "plotly"]) root.dataset[name] = new URL(root.dataset[name] ?? "", base).href;
+  for (const name of ["recipe", "still", "plotly"])
+    root.dataset[name] = new URL(root.dataset[name] ?? "", base).href;
   return String(root.dataset.plotly);
 }
 
@@ -45,5 +72,8 @@ function reason(text) {
 /** What the page's own buttons and scroll bars are in. @param {HTMLElement} host */
 function scheme({ parentElement }) {
   const page = getComputedStyle(/** @type {HTMLElement} */ (parentElement)).colorScheme.split(" ");
-  return page.includes("dark") && (!page.includes("light") || matchMedia("(prefers-color-scheme: dark)").matches) ? "dark" : "light";
+  return page.includes("dark") &&
+    (!page.includes("light") || matchMedia("(prefers-color-scheme: dark)").matches)
+    ? "dark"
+    : "light";
 }

@@ -1,5 +1,7 @@
 // @ts-check
-/** The entry: every `[data-slug]` element that appears on the page gets a player, which goes with it. The keys are theirs; where none
+/**
+ * The entry: every `[data-slug]` element that appears on the page gets a player, which goes with it. The keys
+ * are theirs; where none
  * has the focus, they are those of the page's own scene. */
 
 import { shared } from "../globals.mjs";
@@ -24,9 +26,15 @@ function attend() {
   }
 }
 
-new MutationObserver(attend).observe(document.documentElement, { childList: true, subtree: true, attributeFilter: ["data-slug"] });
+new MutationObserver(attend).observe(document.documentElement, {
+  childList: true,
+  subtree: true,
+  attributeFilter: ["data-slug"],
+});
 attend();
 addEventListener("keydown", (event) => {
-  const player = players.find((p) => p.root.contains(/** @type {Node} */ (event.target))) ?? players.find((p) => p.root.matches("main"));
+  const player =
+    players.find((p) => p.root.contains(/** @type {Node} */ (event.target))) ??
+    players.find((p) => p.root.matches("main"));
   if (player?.recipe && !document.querySelector("dialog[open]")) key(event, player);
 });

@@ -1,7 +1,7 @@
-// The player in a page from the disk, where browsers refuse to load modules: each becomes a data: URL, and an import map
-// knows them by name. Python writes their texts in here (components/publish/plain.py).
+// The player in a page from the disk, where browsers refuse to load modules: each becomes a data: URL, and an
+// import map knows them by name. Python writes their texts in here (components/publish/plain.py).
 (() => {
-  const texts = { /* modules */ };
+  const texts = "MODULES";
   const url = (text) => `data:text/javascript;charset=utf-8,${encodeURIComponent(text)}`;
   const imports = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, url(text)]));
   const map = document.createElement("script");

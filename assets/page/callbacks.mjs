@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Dash on a page that is served whole: its scripts come once the figure moves and the panel is open, and show the tree of the
- * callbacks in the place of what was served for it. Python names them (components/pages/explorer.py).
+ * Dash on a page that is served whole: its scripts come once the figure moves and the panel is open, and show
+ * the tree of the callbacks in the place of what was served for it. Python names them
+ * (components/pages/explorer.py).
  */
 
 import { h } from "../dom.mjs";
@@ -9,21 +10,27 @@ import { h } from "../dom.mjs";
 const FAILED = "This part of the page did not load. Reload the page to try again.";
 
 /** In their order. @param {string} src @returns {Promise<void>} */
-const load = (src) => new Promise((done, fail) => document.head.append(h("script", { src, async: false, onload: () => done(), onerror: fail })));
+const load = (src) =>
+  new Promise((done, fail) =>
+    document.head.append(h("script", { src, async: false, onload: () => done(), onerror: fail })),
+  );
 
 /** @param {HTMLElement} place @returns {Promise<void>} when Dash has shown something there */
-const filled = (place) => new Promise((done) => {
-  new MutationObserver((_, watch) => {
-    if (!place.querySelector("[id]") || place.querySelector("._dash-loading")) return;
-    watch.disconnect();
-    done();
-  }).observe(place, { childList: true, subtree: true });
-});
+const filled = (place) =>
+  new Promise((done) => {
+    new MutationObserver((_, watch) => {
+      if (!place.querySelector("[id]") || place.querySelector("._dash-loading")) return;
+      watch.disconnect();
+      done();
+    }).observe(place, { childList: true, subtree: true });
+  });
 
 async function show() {
   const place = /** @type {HTMLElement} */ (document.getElementById("react-entry-point"));
-  const until = /** @type {HTMLElement} */ (document.querySelector(".until")), sources = document.getElementById("dash-scripts")?.textContent;
-  for (const named of until.querySelectorAll("[id]")) named.removeAttribute("id"); // they are Dash's from now on
+  const until = /** @type {HTMLElement} */ (document.querySelector(".until"));
+  const sources = document.getElementById("dash-scripts")?.textContent;
+  // they are Dash's from now on
+  for (const named of until.querySelectorAll("[id]")) named.removeAttribute("id");
   const shown = filled(place);
   try {
     await Promise.all(JSON.parse(sources ?? "[]").map(load));
@@ -37,8 +44,12 @@ async function show() {
   place.hidden = false;
 }
 
-document.addEventListener("normscape:ready", () => {
-  const panel = /** @type {HTMLDetailsElement} */ (document.querySelector(".training"));
-  if (panel.open) show();
-  else panel.addEventListener("toggle", show, { once: true });
-}, { once: true, capture: true }); // it does not bubble
+document.addEventListener(
+  "normscape:ready",
+  () => {
+    const panel = /** @type {HTMLDetailsElement} */ (document.querySelector(".training"));
+    if (panel.open) show();
+    else panel.addEventListener("toggle", show, { once: true });
+  },
+  { once: true, capture: true },
+); // it does not bubble

@@ -10,22 +10,38 @@ import { shared } from "../globals.mjs";
 const SLOW = 4000; // milliseconds
 shared.normscape ??= { players: [] }; // the page is alive (watch.js); the players come later
 const root = /** @type {HTMLElement} */ (document.querySelector("[data-slug]"));
-const calm = matchMedia("(prefers-reduced-motion: reduce)"), hosted = parent !== window;
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const hosted = parent !== window;
 /** @type {Promise<void> | undefined} */ let loading;
 
 function load() {
   if (loading) return;
-  const ahead = (/** @type {Partial<HTMLLinkElement>} */ link) => document.head.append(Object.assign(document.createElement("link"), link));
-  const [recipe, ...modules] = root.dataset.ahead?.split(" ") ?? [], { plotly } = root.dataset;
+  const ahead = (/** @type {Partial<HTMLLinkElement>} */ link) =>
+    document.head.append(Object.assign(document.createElement("link"), link));
+  const [recipe, ...modules] = root.dataset.ahead?.split(" ") ?? [];
+  const { plotly } = root.dataset;
   for (const href of modules) ahead({ rel: "modulepreload", href });
   if (recipe) ahead({ rel: "preload", as: "fetch", crossOrigin: "anonymous", href: recipe });
   if (recipe && plotly) ahead({ rel: "preload", as: "script", href: plotly });
   const notice = /** @type {HTMLElement} */ (root.querySelector(".notice"));
-  const late = setTimeout(() => Object.assign(notice, { textContent: "This figure is still on its way.", hidden: false }), SLOW);
-  loading = import("./attend.mjs").then(() => { notice.hidden = true; }, () => {
-    loading = undefined;
-    Object.assign(notice, { textContent: "This figure could not be brought to life. Touch it to try again.", hidden: false });
-  }).finally(() => clearTimeout(late));
+  const late = setTimeout(
+    () => Object.assign(notice, { textContent: "This figure is still on its way.", hidden: false }),
+    SLOW,
+  );
+  loading = import("./attend.mjs")
+    .then(
+      () => {
+        notice.hidden = true;
+      },
+      () => {
+        loading = undefined;
+        Object.assign(notice, {
+          textContent: "This figure could not be brought to life. Touch it to try again.",
+          hidden: false,
+        });
+      },
+    )
+    .finally(() => clearTimeout(late));
 }
 
 new IntersectionObserver((entries, observer) => {
@@ -35,14 +51,23 @@ new IntersectionObserver((entries, observer) => {
 }).observe(root);
 for (const touched of ["pointerdown", "focusin", "keydown"]) addEventListener(touched, load);
 
-root.addEventListener("normscape:ready", () => {
-  if (root.dataset.autoplay && !calm.matches) shared.normscape.players[0].play();
-}, { once: true });
+root.addEventListener(
+  "normscape:ready",
+  () => {
+    if (root.dataset.autoplay && !calm.matches) shared.normscape.players[0].play();
+  },
+  { once: true },
+);
 
-const back = /** @type {HTMLAnchorElement | null} */ (root.querySelector("a.back")), page = back?.getAttribute("href")?.split("?")[0];
-root.addEventListener("normscape:state", (event) => { if (back) back.href = page + /** @type {CustomEvent<string>} */ (event).detail; });
+const back = /** @type {HTMLAnchorElement | null} */ (root.querySelector("a.back"));
+const page = back?.getAttribute("href")?.split("?")[0];
+root.addEventListener("normscape:state", (event) => {
+  if (back) back.href = page + /** @type {CustomEvent<string>} */ (event).detail;
+});
 
-/** The height that the figure takes where it may: in a lower frame its views are smaller. A host of our own origin needs no script
+/**
+ * The height that the figure takes where it may: in a lower frame its views are smaller. A host of our own
+ * origin needs no script
  * to follow it. */
 function tell() {
   root.style.setProperty("--room", "none");
@@ -55,6 +80,11 @@ const sizes = new ResizeObserver(tell);
 if (hosted) for (const each of [document.body, ...root.children]) sizes.observe(each);
 
 addEventListener("message", ({ source, data }) => {
-  const asked = hosted && source === parent && document.documentElement.dataset.theme === "auto" && data?.type === "normscape:theme";
-  if (asked && ["auto", "light", "dark"].includes(data.theme)) dispatchEvent(new CustomEvent("normscape:theme", { detail: data.theme }));
+  const asked =
+    hosted &&
+    source === parent &&
+    document.documentElement.dataset.theme === "auto" &&
+    data?.type === "normscape:theme";
+  if (asked && ["auto", "light", "dark"].includes(data.theme))
+    dispatchEvent(new CustomEvent("normscape:theme", { detail: data.theme }));
 });

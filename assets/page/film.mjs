@@ -3,7 +3,10 @@
 
 import { h, pen } from "../dom.mjs";
 
-/** In order of preference. Most programs open H.264 (avc1); an MP4 without a named codec may have another inside, so it is last. */
+/**
+ * In order of preference. Most programs open H.264 (avc1); an MP4 without a named codec may have another
+ * inside, so it is last.
+ */
 const FORMATS = [
   { type: "video/mp4;codecs=avc1.42E01E", name: "MP4", ending: "mp4" },
   { type: "video/mp4;codecs=avc1", name: "MP4", ending: "mp4" },
@@ -11,7 +14,8 @@ const FORMATS = [
   { type: "video/mp4", name: "MP4", ending: "mp4" },
 ];
 const BITS = 8e6; // a second
-const PIECE = 100, PATIENCE = 5000; // milliseconds of film in a piece, and until one comes at the latest
+const PIECE = 100;
+const PATIENCE = 5000; // milliseconds of film in a piece, and until one comes at the latest
 const LEAST = 100; // bytes: the head of a film
 const KEPT = 60_000; // milliseconds in which the browser can take the film
 
@@ -20,29 +24,50 @@ const KEPT = 60_000; // milliseconds in which the browser can take the film
 /** The video format that this browser records; undefined where it records none. */
 export const recorded = () => FORMATS.find(({ type }) => globalThis.MediaRecorder?.isTypeSupported(type));
 
-/** The format of a film of the figure; undefined where there can be none. @param {import("../player/player.mjs").Player} player */
+/**
+ * The format of a film of the figure; undefined where there can be none.
+ * @param {import("../player/player.mjs").Player} player
+ */
 export const filmFormat = (player) => (player.panels.length > 0 && player.last > 0 ? recorded() : undefined);
 
-/** Runs the progress once from its beginning, and saves it. @param {import("../player/player.mjs").Player} player @param {Format} format */
+/**
+ * Runs the progress once from its beginning, and saves it.
+ * @param {import("../player/player.mjs").Player} player
+ * @param {Format} format
+ */
 export async function film(player, { type, ending }) {
-  const { panels } = player, around = player.need("views").getBoundingClientRect(), ratio = devicePixelRatio;
+  const { panels } = player;
+  const around = player.need("views").getBoundingClientRect();
+  const ratio = devicePixelRatio;
   const even = (/** @type {number} */ x) => 2 * Math.round(x / 2);
-  const canvas = h("canvas", { width: even(around.width * ratio), height: even(around.height * ratio) }), context = pen(canvas);
+  const canvas = h("canvas", { width: even(around.width * ratio), height: even(around.height * ratio) });
+  const context = pen(canvas);
   const axes = await Promise.all(panels.map((panel) => panel.axes()));
   const recorder = new MediaRecorder(canvas.captureStream(), { mimeType: type, videoBitsPerSecond: BITS });
   /** @type {Blob[]} */ const parts = [];
   let seen = () => {};
-  recorder.ondataavailable = ({ data }) => { parts.push(data); if (data.size > 1) seen(); }; // Chromium sends single bytes first
+  // Chromium sends single bytes first
+  recorder.ondataavailable = ({ data }) => {
+    parts.push(data);
+    if (data.size > 1) seen();
+  };
   /** Until more of the film is there: a recorder takes longer to start, and to end, than a short run. */
-  const filmed = () => new Promise((resolve) => { seen = () => resolve(null); setTimeout(resolve, PATIENCE); });
-  const done = new Promise((resolve) => { recorder.onstop = resolve; });
+  const filmed = () =>
+    new Promise((resolve) => {
+      seen = () => resolve(null);
+      setTimeout(resolve, PATIENCE);
+    });
+  const done = new Promise((resolve) => {
+    recorder.onstop = resolve;
+  });
   const draw = () => {
     if (player.closed || recorder.state === "inactive") return;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = getComputedStyle(document.body).backgroundColor;
     context.fillRect(0, 0, around.width, around.height);
     panels.forEach((panel, v) => {
-      const { left, top } = panel.gd.getBoundingClientRect(), { left: x, top: y } = player.need("views").getBoundingClientRect();
+      const { left, top } = panel.gd.getBoundingClientRect();
+      const { left: x, top: y } = player.need("views").getBoundingClientRect();
       panel.copy(context, left - x, top - y, axes[v]);
     });
     requestAnimationFrame(draw);
@@ -61,7 +86,8 @@ export async function film(player, { type, ending }) {
   await done;
   if (player.closed) return;
   const saved = new Blob(parts, { type });
-  if (saved.size < LEAST) return player.notice("The browser has recorded nothing. A smaller window may help.");
+  if (saved.size < LEAST)
+    return player.notice("The browser has recorded nothing. A smaller window may help.");
   player.notice("");
   const url = URL.createObjectURL(saved);
   h("a", { href: url, download: `${player.slug}.${ending}` }).click();

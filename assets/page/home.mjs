@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * The home page: its figure comes to life once the page has been painted, and plays until a hand takes its slider; a card
- * moves under the pointer. For readers who save data, or asked for calm, both stay still pictures.
+ * The home page: its figure comes to life once the page has been painted, and plays until a hand takes its
+ * slider; a card moves under the pointer. For readers who save data, or asked for calm, both stay still
+ * pictures.
  */
 
 import { shared } from "../globals.mjs";
@@ -15,24 +16,39 @@ async function live(root) {
   if (still()) return;
   root.dataset.slug = root.dataset.hero;
   await import("./attend.mjs");
-  root.addEventListener("normscape:ready", () => {
-    const player = shared.normscape.players.find((each) => each.root === root);
-    if (!player) return;
-    let meant = true; // to move, wherever it is seen
-    player.loop = true;
-    root.addEventListener("pointerdown", () => { meant = false; }, { once: true });
-    new IntersectionObserver(([entry]) => {
-      if (!meant) return;
-      if (entry.isIntersecting) player.play(); else player.pause();
-    }, { threshold: 0.3 }).observe(root);
-  }, { once: true });
+  root.addEventListener(
+    "normscape:ready",
+    () => {
+      const player = shared.normscape.players.find((each) => each.root === root);
+      if (!player) return;
+      let meant = true; // to move, wherever it is seen
+      player.loop = true;
+      root.addEventListener(
+        "pointerdown",
+        () => {
+          meant = false;
+        },
+        { once: true },
+      );
+      new IntersectionObserver(
+        ([entry]) => {
+          if (!meant) return;
+          if (entry.isIntersecting) player.play();
+          else player.pause();
+        },
+        { threshold: 0.3 },
+      ).observe(root);
+    },
+    { once: true },
+  );
 }
 
 /** @param {HTMLElement} card @param {boolean} on */
 function move(card, on) {
   for (const picture of card.querySelectorAll("img")) {
     picture.dataset.rest ??= picture.src;
-    const wanted = on && !still() && picture.checkVisibility() ? picture.dataset.moving ?? "" : picture.dataset.rest;
+    const wanted =
+      on && !still() && picture.checkVisibility() ? (picture.dataset.moving ?? "") : picture.dataset.rest;
     if (picture.getAttribute("src") !== wanted) picture.src = wanted;
   }
 }
@@ -40,7 +56,12 @@ function move(card, on) {
 const root = /** @type {HTMLElement | null} */ (document.querySelector("[data-hero]"));
 if (root) live(root);
 for (const card of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".card"))) {
-  for (const [event, on] of /** @type {[string, boolean][]} */ ([["pointerenter", true], ["pointerleave", false], ["focus", true], ["blur", false]])) {
+  for (const [event, on] of /** @type {[string, boolean][]} */ ([
+    ["pointerenter", true],
+    ["pointerleave", false],
+    ["focus", true],
+    ["blur", false],
+  ])) {
     card.addEventListener(event, () => move(card, on));
   }
 }

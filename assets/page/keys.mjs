@@ -6,34 +6,86 @@ import { follows } from "../engine/marks.mjs";
 import { pointCount } from "../player/link.mjs";
 
 const TURN = 10; // degrees that one press turns the camera
-const STEEPEST = 85; // degrees of the camera above or below the middle: from straight above there is no left and right
+// degrees of the camera above or below the middle: from straight above there is no left and right
+const STEEPEST = 85;
 
-const KEYS = [["space", "play, pause"], ["← →", "one stage back, on"], ["0 … 9", "to that stage"], [", .", "follow the point before, the next"],
-  ["Shift + ← → ↑ ↓", "turn the scene"], ["Enter", "open what the followed point stands for, where there is a page of it"], ["R", "back to the defaults"], ["T", "run through the training, where there is one"], ["F", "full screen"],
-  ["P", "present: the figure fills the screen. There ← →, Page Up and Down, Home, End lead through the tour, 1 … 9 answer its questions, L is a laser dot, Esc leaves"],
-  ["?", "this list"], ["drag", "turn the scene"], ["Ctrl + wheel", "come closer"], ["click a point", "follow it"]];
+const KEYS = [
+  ["space", "play, pause"],
+  ["← →", "one stage back, on"],
+  ["0 … 9", "to that stage"],
+  [", .", "follow the point before, the next"],
+  ["Shift + ← → ↑ ↓", "turn the scene"],
+  ["Enter", "open what the followed point stands for, where there is a page of it"],
+  ["R", "back to the defaults"],
+  ["T", "run through the training, where there is one"],
+  ["F", "full screen"],
+  [
+    "P",
+    "present: the figure fills the screen. There ← →, Page Up and Down, Home, End lead through " +
+      "the tour, 1 … 9 answer its questions, L is a laser dot, Esc leaves",
+  ],
+  ["?", "this list"],
+  ["drag", "turn the scene"],
+  ["Ctrl + wheel", "come closer"],
+  ["click a point", "follow it"],
+];
 
-/** Letters, digits and signs may be in the way of those who speak to their computer: they can be turned off. */
-const quiet = () => { try { return localStorage.getItem("keys") === "off"; } catch { return false; } };
+/**
+ * Letters, digits and signs may be in the way of those who speak to their computer: they can be turned off.
+ */
+const quiet = () => {
+  try {
+    return localStorage.getItem("keys") === "off";
+  } catch {
+    return false;
+  }
+};
 /** @param {boolean} on */
-const keep = (on) => { try { localStorage.setItem("keys", on ? "on" : "off"); } catch { /* a private window keeps nothing */ } };
+const keep = (on) => {
+  try {
+    localStorage.setItem("keys", on ? "on" : "off");
+  } catch {
+    /* a private window keeps nothing */
+  }
+};
 
-/** Whether a press of a key is meant for what has the focus, or for the browser. @param {KeyboardEvent} event */
+/**
+ * Whether a press of a key is meant for what has the focus, or for the browser.
+ * @param {KeyboardEvent} event
+ */
 export function elsewhere(event) {
-  const target = /** @type {HTMLElement} */ (event.target), sign = event.key.length === 1 && event.key !== " ";
-  return event.ctrlKey || event.metaKey || event.altKey || (sign && quiet())
-    || Boolean(target.closest?.("input:not([type=range]), textarea, select, [contenteditable]"));
+  const target = /** @type {HTMLElement} */ (event.target);
+  const sign = event.key.length === 1 && event.key !== " ";
+  return (
+    event.ctrlKey ||
+    event.metaKey ||
+    event.altKey ||
+    (sign && quiet()) ||
+    Boolean(target.closest?.("input:not([type=range]), textarea, select, [contenteditable]"))
+  );
 }
 
-/** The keys of the player that holds the target, else of the first. @param {KeyboardEvent} event @param {import("../player/player.mjs").Player} player */
+/**
+ * The keys of the player that holds the target, else of the first.
+ * @param {KeyboardEvent} event
+ * @param {import("../player/player.mjs").Player} player
+ */
 export function key(event, player) {
-  const target = /** @type {HTMLElement} */ (event.target), letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const target = /** @type {HTMLElement} */ (event.target);
+  const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (elsewhere(event)) return;
   const pressed = target.closest("button, a, summary"); // what space and Enter are for
   const act = (event.shiftKey ? TURNS(player) : STEPS(player))[letter] ?? LETTERS(player)[letter];
-  if (event.key === " ") { if (event.repeat || pressed) return; player.toggle(); }
-  else if (/^\d$/.test(event.key)) player.goTo(Math.min(Number(event.key), player.last));
-  else if (!act || (event.key === "Enter" && pressed) || (event.key.startsWith("Arrow") && target.closest("input, [popover], [tabindex='0']"))) return;
+  if (event.key === " ") {
+    if (event.repeat || pressed) return;
+    player.toggle();
+  } else if (/^\d$/.test(event.key)) player.goTo(Math.min(Number(event.key), player.last));
+  else if (
+    !act ||
+    (event.key === "Enter" && pressed) ||
+    (event.key.startsWith("Arrow") && target.closest("input, [popover], [tabindex='0']"))
+  )
+    return;
   else act();
   event.preventDefault();
 }
@@ -42,40 +94,77 @@ export function key(event, player) {
 const STEPS = (player) => ({ ArrowLeft: () => player.step(-1), ArrowRight: () => player.step(1) });
 
 /** @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>} */
-const TURNS = (player) => ({ ArrowLeft: () => turn(player, -TURN, 0), ArrowRight: () => turn(player, TURN, 0),
-  ArrowUp: () => turn(player, 0, TURN), ArrowDown: () => turn(player, 0, -TURN) });
+const TURNS = (player) => ({
+  ArrowLeft: () => turn(player, -TURN, 0),
+  ArrowRight: () => turn(player, TURN, 0),
+  ArrowUp: () => turn(player, 0, TURN),
+  ArrowDown: () => turn(player, 0, -TURN),
+});
 
 /** @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>} */
-const LETTERS = (player) => ({ r: () => player.reset(), f: () => player.fullscreen(), t: () => player.run(), "?": () => player.help(),
-  p: () => player.present(), Enter: () => player.open(), ",": () => followNext(player, -1), ".": () => followNext(player, 1) });
+const LETTERS = (player) => ({
+  r: () => player.reset(),
+  f: () => player.fullscreen(),
+  t: () => player.run(),
+  "?": () => player.help(),
+  p: () => player.present(),
+  Enter: () => player.open(),
+  ",": () => followNext(player, -1),
+  ".": () => followNext(player, 1),
+});
 
 /** @param {import("../player/player.mjs").Player} player @param {number} by */
 function followNext(player, by) {
-  const { table, views } = player.recipe, count = pointCount(player.recipe);
+  const { table, views } = player.recipe;
+  const count = pointCount(player.recipe);
   const shown = table || views.some((v) => v.layers.some((l) => follows(l)));
   if (shown) player.follow((player.followed + by + count) % count);
 }
 
-/** The camera around the upright axis, and up or down, as a hand would turn it. @param {import("../player/player.mjs").Player} player @param {number} around degrees @param {number} up degrees */
+/**
+ * The camera around the upright axis, and up or down, as a hand would turn it.
+ * @param {import("../player/player.mjs").Player} player
+ * @param {number} around degrees
+ * @param {number} up degrees
+ */
 function turn(player, around, up) {
   const panel = player.panels.find((p) => p.is3d);
   if (!panel) return;
-  const { eye, center } = panel.camera(), [x, y, z] = eye.map((/** @type {number} */ e, /** @type {number} */ i) => e - center[i]);
-  const far = Math.hypot(x, y, z), radians = Math.PI / 180, steepest = STEEPEST * radians, height = Math.asin(z / far);
-  const bounds = [Math.min(-steepest, height), Math.max(steepest, height)]; // who stands higher already is not pulled down
-  const angle = Math.atan2(y, x) + around * radians, lift = Math.max(bounds[0], Math.min(bounds[1], height + up * radians));
-  const camera = { eye: [far * Math.cos(lift) * Math.cos(angle), far * Math.cos(lift) * Math.sin(angle), far * Math.sin(lift)].map((e, i) => e + center[i]), center };
+  const { eye, center } = panel.camera();
+  const [x, y, z] = eye.map((/** @type {number} */ e, /** @type {number} */ i) => e - center[i]);
+  const far = Math.hypot(x, y, z);
+  const radians = Math.PI / 180;
+  const steepest = STEEPEST * radians;
+  const height = Math.asin(z / far);
+  // who stands higher already is not pulled down
+  const bounds = [Math.min(-steepest, height), Math.max(steepest, height)];
+  const angle = Math.atan2(y, x) + around * radians;
+  const lift = Math.max(bounds[0], Math.min(bounds[1], height + up * radians));
+  const camera = {
+    eye: [
+      far * Math.cos(lift) * Math.cos(angle),
+      far * Math.cos(lift) * Math.sin(angle),
+      far * Math.sin(lift),
+    ].map((e, i) => e + center[i]),
+    center,
+  };
   panel.turn(camera);
 }
 
 /** The list of the keys. @param {Element} page where it stands */
 export function help(page) {
   const letters = h("input", { type: "checkbox", checked: !quiet(), onchange: () => keep(letters.checked) });
-  const dialog = h("dialog", { className: "help", "aria-labelledby": "keys-title", onclose: () => dialog.remove() },
-    h("h2", { id: "keys-title" }, "Keys"), h("dl", {}, ...KEYS.flatMap(([k, what]) => [h("dt", {}, k), h("dd", {}, what)])),
+  const dialog = h(
+    "dialog",
+    { className: "help", "aria-labelledby": "keys-title", onclose: () => dialog.remove() },
+    h("h2", { id: "keys-title" }, "Keys"),
+    h("dl", {}, ...KEYS.flatMap(([k, what]) => [h("dt", {}, k), h("dd", {}, what)])),
     h("label", {}, letters, " Letters, digits and signs are keys"),
-    h("button", { type: "button", onclick: () => dialog.close() }, "Close"));
-  dialog.addEventListener("click", (/** @type {Event} */ event) => { if (event.target === dialog) dialog.close(); });
+    h("button", { type: "button", onclick: () => dialog.close() }, "Close"),
+  );
+  dialog.addEventListener("click", (/** @type {Event} */ event) => {
+    if (event.target === dialog) dialog.close();
+  });
   page.append(dialog);
   dialog.showModal();
 }

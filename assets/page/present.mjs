@@ -1,5 +1,8 @@
 // @ts-check
-/** Presenter mode: the figure fills the screen, the tour's stop is its caption, and one hand on a clicker leads. */
+/**
+ * Presenter mode: the figure fills the screen, the tour's stop is its caption, and one hand on a clicker
+ * leads.
+ */
 
 import { h } from "../dom.mjs";
 import { opensElsewhere } from "../player/tour.mjs";
@@ -9,30 +12,50 @@ const HELD = 400; // ms after which a press of the laser's key counts as held
 
 const HANDED = "presenting"; // in the store of the window: from the end of a tour it leads into the next
 
-/** Go on presenting, where the tour before led here so. @param {import("../player/player.mjs").Player} player */
+/**
+ * Go on presenting, where the tour before led here so.
+ * @param {import("../player/player.mjs").Player} player
+ */
 export function goOn(player) {
   try {
     if (!sessionStorage.getItem(HANDED)) return;
     sessionStorage.removeItem(HANDED);
     present(player, true);
-  } catch { /* a page without a store presents anew */ }
+  } catch {
+    /* a page without a store presents anew */
+  }
 }
 
-/** From now until it is left: Escape, P, or the end of full screen. @param {import("../player/player.mjs").Player} player
- * @param {boolean} [handed] from the page before: the screen is filled at the next key, as a browser asks for one */
+/**
+ * From now until it is left: Escape, P, or the end of full screen. @param
+ * {import("../player/player.mjs").Player} player
+ * @param {boolean} [handed] from the page before: the screen is filled at the next key, as a browser asks for
+ *   one
+ */
 export function present(player, handed = false) {
-  const { root, tour } = player, stage = player.need("stage"), on = new AbortController(), { signal } = on;
+  const { root, tour } = player;
+  const stage = player.need("stage");
+  const on = new AbortController();
+  const { signal } = on;
   if (player.apart || root.classList.contains("presenting")) return;
-  const left = document.activeElement, home = tour?.card.parentElement, dot = laser(root, signal);
-  const close = h("button", { type: "button", className: "leave", "aria-label": "Leave the presentation", onclick: () => leave() }, "×");
+  const left = document.activeElement;
+  const home = tour?.card.parentElement;
+  const dot = laser(root, signal);
+  const close = h(
+    "button",
+    { type: "button", className: "leave", "aria-label": "Leave the presentation", onclick: () => leave() },
+    "×",
+  );
   const leave = () => {
     if (signal.aborted) return;
-    if (document.fullscreenElement === root) return void document.exitFullscreen(); // which leads here again: in between there would be no room for figures
+    // which leads here again: in between there would be no room for figures
+    if (document.fullscreenElement === root) return void document.exitFullscreen();
     on.abort();
     root.classList.remove("presenting", "pointing");
     for (const each of [dot.element, close]) each.remove();
     if (tour?.card.parentElement === stage) home?.prepend(tour.card);
-    const back = tour && tour.current >= 0 && !tour.card.contains(left) ? tour.card.querySelector("h2") : left;
+    const back =
+      tour && tour.current >= 0 && !tour.card.contains(left) ? tour.card.querySelector("h2") : left;
     if (back?.isConnected) /** @type {HTMLElement} */ (back).focus({ preventScroll: true });
   };
   const press = (/** @type {KeyboardEvent} */ event) => {
@@ -47,28 +70,71 @@ export function present(player, handed = false) {
   root.classList.add("presenting");
   root.append(close, dot.element);
   if (tour) stage.append(tour.card);
-  const focused = tour && !tour.card.hidden ? tour.card.querySelector("h2") : root.querySelector(".figure"); // what had it is hidden, or has moved
+  // what had it is hidden, or has moved
+  const focused = tour && !tour.card.hidden ? tour.card.querySelector("h2") : root.querySelector(".figure");
   /** @type {HTMLElement | null} */ (focused)?.focus({ preventScroll: true });
-  const fill = () => { if (document.fullscreenElement !== root) root.requestFullscreen?.().catch(() => {}); }; // else the window is enough
+  // else the window is enough
+  const fill = () => {
+    if (document.fullscreenElement !== root) root.requestFullscreen?.().catch(() => {});
+  };
   addEventListener("keydown", press, { capture: true, signal });
-  root.addEventListener("click", (event) => {
-    const leads = !opensElsewhere(event) && /** @type {Element} */ (event.target).closest("a.onwards");
-    try { if (leads) sessionStorage.setItem(HANDED, "1"); } catch { /* nothing is kept */ }
-  }, { signal });
-  addEventListener("fullscreenchange", () => { if (document.fullscreenElement !== root) leave(); }, { signal });
+  root.addEventListener(
+    "click",
+    (event) => {
+      const leads = !opensElsewhere(event) && /** @type {Element} */ (event.target).closest("a.onwards");
+      try {
+        if (leads) sessionStorage.setItem(HANDED, "1");
+      } catch {
+        /* nothing is kept */
+      }
+    },
+    { signal },
+  );
+  addEventListener(
+    "fullscreenchange",
+    () => {
+      if (document.fullscreenElement !== root) leave();
+    },
+    { signal },
+  );
   player.life.addEventListener("abort", leave, { signal });
-  if (handed) addEventListener("keydown", fill, { once: true, signal }); else fill();
+  if (handed) addEventListener("keydown", fill, { once: true, signal });
+  else fill();
 }
 
 /** What the keys do. Clickers send Page Up and Down, and "." or "b" for a black screen: here that plays.
- * @param {import("../player/player.mjs").Player} player @param {{press: () => void}} dot @param {() => void} leave @returns {Record<string, () => void>} */
+ * @param {import("../player/player.mjs").Player} player @param {{press: () => void}} dot @param {() => void}
+ *   leave @returns {Record<string, () => void>}
+ */
 function acts(player, dot, leave) {
-  const { tour } = player, toggle = () => player.toggle();
-  const on = tour ? tour.next : () => player.step(1), back = tour ? tour.back : () => player.step(-1);
-  const digits = Array.from({ length: 9 }, (_, i) => [String(i + 1), () => { if (!tour?.answer(i)) player.goTo(Math.min(i + 1, player.last)); }]);
-  return { ArrowRight: on, ArrowDown: on, PageDown: on, ArrowLeft: back, ArrowUp: back, PageUp: back,
-    Home: () => (tour ? tour.visit(0) : player.goTo(0)), End: () => (tour ? tour.visit(tour.last) : player.goTo(player.last)),
-    " ": toggle, ".": toggle, b: toggle, l: dot.press, p: leave, f: leave, Escape: leave, ...Object.fromEntries(digits) };
+  const { tour } = player;
+  const toggle = () => player.toggle();
+  const on = tour ? tour.next : () => player.step(1);
+  const back = tour ? tour.back : () => player.step(-1);
+  const digits = Array.from({ length: 9 }, (_, i) => [
+    String(i + 1),
+    () => {
+      if (!tour?.answer(i)) player.goTo(Math.min(i + 1, player.last));
+    },
+  ]);
+  return {
+    ArrowRight: on,
+    ArrowDown: on,
+    PageDown: on,
+    ArrowLeft: back,
+    ArrowUp: back,
+    PageUp: back,
+    Home: () => (tour ? tour.visit(0) : player.goTo(0)),
+    End: () => (tour ? tour.visit(tour.last) : player.goTo(player.last)),
+    " ": toggle,
+    ".": toggle,
+    b: toggle,
+    l: dot.press,
+    p: leave,
+    f: leave,
+    Escape: leave,
+    ...Object.fromEntries(digits),
+  };
 }
 
 /** A soft dot in place of the pointer, while its key is held, or from one press to the next.
@@ -76,10 +142,22 @@ function acts(player, dot, leave) {
 function laser(root, signal) {
   const element = h("div", { className: "laser", ariaHidden: "true" });
   let since = Infinity;
-  addEventListener("pointermove", ({ clientX, clientY }) => { element.style.translate = `${clientX}px ${clientY}px`; }, { signal });
-  addEventListener("keyup", ({ key, timeStamp }) => {
-    if (key.toLowerCase() === "l" && timeStamp - since > HELD) root.classList.remove("pointing");
-  }, { signal });
-  const press = () => { since = root.classList.toggle("pointing") ? performance.now() : Infinity; };
+  addEventListener(
+    "pointermove",
+    ({ clientX, clientY }) => {
+      element.style.translate = `${clientX}px ${clientY}px`;
+    },
+    { signal },
+  );
+  addEventListener(
+    "keyup",
+    ({ key, timeStamp }) => {
+      if (key.toLowerCase() === "l" && timeStamp - since > HELD) root.classList.remove("pointing");
+    },
+    { signal },
+  );
+  const press = () => {
+    since = root.classList.toggle("pointing") ? performance.now() : Infinity;
+  };
   return { element, press };
 }

@@ -1,5 +1,8 @@
 // @ts-check
-/** Beside the scene of a recorded model: a file to open, a recording beside it, tables to save, and what was opened to delete. */
+/**
+ * Beside the scene of a recorded model: a file to open, a recording beside it, tables to save, and what was
+ * opened to delete.
+ */
 
 import { h } from "../dom.mjs";
 import { shared } from "../globals.mjs";
@@ -7,9 +10,14 @@ import { asked, upload } from "../player/upload.mjs";
 
 /** @param {HTMLElement} part @param {import("../player/player.mjs").Player} shown the player */
 function offer(part, shown) {
-  const place = String(shown.root.dataset.run).replace(/run$/, "recording"), { own, other, recording } = shown.choices;
+  const place = String(shown.root.dataset.run).replace(/run$/, "recording");
+  const { own, other, recording } = shown.choices;
   const words = h("p", { role: "alert" }, "");
-  /** Show what is under way, then what went wrong. @param {string} meanwhile @param {Promise<import("../player/upload.mjs").Asked>} request */
+  /**
+   * Show what is under way, then what went wrong.
+   * @param {string} meanwhile
+   * @param {Promise<import("../player/upload.mjs").Asked>} request
+   */
   const told = async (meanwhile, request) => {
     words.textContent = meanwhile;
     const found = await request;
@@ -18,28 +26,49 @@ function offer(part, shown) {
   };
   /** A button that opens a file for a choice. @param {string} title @param {string} choice */
   const opens = (title, choice) => {
-    const input = h("input", { type: "file", accept: ".safetensors", hidden: true, onchange: async () => {
-      const [file] = input.files ?? [];
-      const answer = file && await told("The file is measured …", upload(place, file, Number(part.dataset.maxBytes)));
-      input.value = "";
-      if (answer?.choices) shown.choose(choice === "own" ? answer.choices : { [choice]: answer.choices.own });
-    } });
+    const input = h("input", {
+      type: "file",
+      accept: ".safetensors",
+      hidden: true,
+      onchange: async () => {
+        const [file] = input.files ?? [];
+        const answer =
+          file && (await told("The file is measured …", upload(place, file, Number(part.dataset.maxBytes))));
+        input.value = "";
+        if (answer?.choices)
+          shown.choose(choice === "own" ? answer.choices : { [choice]: answer.choices.own });
+      },
+    });
     return [h("button", { type: "button", onclick: () => input.click() }, title), input];
   };
-  const link = (/** @type {string} */ kind) => h("a", { href: `${place}/${own || recording}.${kind}`, download: "" }, `.${kind}`);
+  const link = (/** @type {string} */ kind) =>
+    h("a", { href: `${place}/${own || recording}.${kind}`, download: "" }, `.${kind}`);
   const remove = async () => {
-    if (await told("", asked(`${place}/${own}/delete`, { method: "POST" }))) shown.choose({ own: "", norm: "1" });
+    if (await told("", asked(`${place}/${own}/delete`, { method: "POST" })))
+      shown.choose({ own: "", norm: "1" });
   };
   part.replaceChildren(
-    ...opens("Open a recording …", "own"), ...opens("Open one beside it …", "other"),
-    ...(other ? [h("button", { type: "button", onclick: () => shown.choose({ other: "" }) }, "Close the one beside it")] : []),
+    ...opens("Open a recording …", "own"),
+    ...opens("Open one beside it …", "other"),
+    ...(other
+      ? [
+          h(
+            "button",
+            { type: "button", onclick: () => shown.choose({ other: "" }) },
+            "Close the one beside it",
+          ),
+        ]
+      : []),
     ...(own ? [h("button", { type: "button", onclick: remove }, "Delete the opened one")] : []),
-    h("span", {}, "All numbers: ", link("csv"), " ", link("json")), words);
+    h("span", {}, "All numbers: ", link("csv"), " ", link("json")),
+    words,
+  );
 }
 
 /** @type {string | undefined} */ let known;
 function attend() {
-  const shown = shared.normscape.players[0], part = /** @type {HTMLElement | null} */ (shown?.root.querySelector(".recordings"));
+  const shown = shared.normscape.players[0];
+  const part = /** @type {HTMLElement | null} */ (shown?.root.querySelector(".recordings"));
   const now = JSON.stringify(shown?.choices);
   if (!part || (known === now && part.childElementCount)) return;
   known = now;

@@ -12,57 +12,114 @@ const EMBED_THEMES = { auto: "auto: that of the page around it", light: "light",
 /** @param {string} text */
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
-/** What a page of another site needs once for its frames to follow the height of their figures; docs/pages.md has the same text. */
+/**
+ * What a page of another site needs once for its frames to follow the height of their figures; docs/pages.md
+ * has the same text.
+ */
 const HEIGHT_SCRIPT = `<script>
 addEventListener("message", ({ data, source }) => {
   if (data?.type === "normscape:height")
-    for (const f of document.querySelectorAll("iframe")) if (f.contentWindow === source) f.height = data.height;
+    for (const frame of document.querySelectorAll("iframe"))
+      if (frame.contentWindow === source) frame.height = data.height;
 });
 </script>`;
 
-/** What another page pastes: an iframe, and the script that follows its height. @param {import("../player/player.mjs").Player} player @param {string} theme auto, light or dark */
+/**
+ * What another page pastes: an iframe, and the script that follows its height.
+ * @param {import("../player/player.mjs").Player} player
+ * @param {string} theme auto, light or dark
+ */
 function snippet(player, theme) {
   const query = write({ ...player.state, theme: theme === "auto" ? "" : theme }, player.usual, player.recipe);
   const source = new URL(player.root.dataset.embed + query, location.href).href;
-  return `<iframe src="${escaped(source)}" title="${escaped(player.recipe.title)}" width="100%" height="${HEIGHT}" loading="lazy"`
-    + ` allow="fullscreen" style="border: 0"></iframe>\n${HEIGHT_SCRIPT}`;
+  return (
+    `<iframe src="${escaped(source)}" title="${escaped(player.recipe.title)}" width="100%"` +
+    ` height="${HEIGHT}" loading="lazy" allow="fullscreen" style="border: 0"></iframe>\n${HEIGHT_SCRIPT}`
+  );
 }
 
-/** The snippet with a choice of its theme. @param {import("../player/player.mjs").Player} player @param {HTMLElement} said */
+/**
+ * The snippet with a choice of its theme.
+ * @param {import("../player/player.mjs").Player} player
+ * @param {HTMLElement} said
+ */
 function embedded(player, said) {
-  const theme = h("select", { id: "embed-theme" }, ...Object.entries(EMBED_THEMES).map(([value, label]) =>
-    h("option", { value, selected: value === (player.state.theme || "auto") }, label)));
-  const part = taken("Embed", snippet(player, theme.value), said), field = /** @type {HTMLTextAreaElement} */ (part.querySelector("textarea"));
-  theme.onchange = () => { field.value = snippet(player, theme.value); };
+  const theme = h(
+    "select",
+    { id: "embed-theme" },
+    ...Object.entries(EMBED_THEMES).map(([value, label]) =>
+      h("option", { value, selected: value === (player.state.theme || "auto") }, label),
+    ),
+  );
+  const part = taken("Embed", snippet(player, theme.value), said);
+  const field = /** @type {HTMLTextAreaElement} */ (part.querySelector("textarea"));
+  theme.onchange = () => {
+    field.value = snippet(player, theme.value);
+  };
   field.after(h("p", {}, h("label", { htmlFor: theme.id }, "Theme "), theme));
   return part;
 }
 
-/** A text with a button that copies it; where that is not allowed, it is selected for the hand. @param {string} label @param {string} text @param {HTMLElement} said */
+/**
+ * A text with a button that copies it; where that is not allowed, it is selected for the hand.
+ * @param {string} label
+ * @param {string} text
+ * @param {HTMLElement} said
+ */
 function taken(label, text, said) {
-  const field = h("textarea", { readOnly: true, rows: text.length > 120 ? 4 : 2, value: text, "aria-label": label, onfocus: () => field.select() });
+  const field = h("textarea", {
+    readOnly: true,
+    rows: text.length > 120 ? 4 : 2,
+    value: text,
+    "aria-label": label,
+    onfocus: () => field.select(),
+  });
   const copy = async () => {
-    const copied = await (navigator.clipboard?.writeText(field.value) ?? Promise.reject()).then(() => true, () => false);
+    const copied = await (navigator.clipboard?.writeText(field.value) ?? Promise.reject()).then(
+      () => true,
+      () => false,
+    );
     if (!copied) field.focus();
     said.textContent = copied ? `${label} copied.` : `${label} selected: press Ctrl+C, or ⌘C.`;
   };
-  return h("div", { className: "taken" }, h("h3", {}, label), field, h("button", { type: "button", onclick: copy }, `Copy ${label.toLowerCase()}`));
+  return h(
+    "div",
+    { className: "taken" },
+    h("h3", {}, label),
+    field,
+    h("button", { type: "button", onclick: copy }, `Copy ${label.toLowerCase()}`),
+  );
 }
 
 /** @param {import("../player/player.mjs").Player} player */
 export function share(player) {
-  const { embed, still } = player.root.dataset, { query } = player, said = h("p", { className: "said", role: "status" });
-  const file = (/** @type {string} */ label, /** @type {() => void} */ onclick) => h("button", { type: "button", onclick }, label);
+  const { embed, still } = player.root.dataset;
+  const { query } = player;
+  const said = h("p", { className: "said", role: "status" });
+  const file = (/** @type {string} */ label, /** @type {() => void} */ onclick) =>
+    h("button", { type: "button", onclick }, label);
   const files = /** @type {HTMLElement[]} */ ([file("PNG", () => player.save())]);
   if (still) files.push(h("a", { href: player.picture(), download: `${player.slug}.svg` }, "SVG"));
   const format = filmFormat(player);
-  if (format) files.push(file(`${format.name}, a run of the progress`, () => { dialog.close(); film(player, format); }));
-  const dialog = h("dialog", { className: "help share", "aria-labelledby": "share-title", onclose: () => dialog.remove() },
-    h("h2", { id: "share-title" }, "Share what is on the screen"), taken("Link", new URL(query || player.path, location.href).href, said),
+  if (format)
+    files.push(
+      file(`${format.name}, a run of the progress`, () => {
+        dialog.close();
+        film(player, format);
+      }),
+    );
+  const dialog = h(
+    "dialog",
+    { className: "help share", "aria-labelledby": "share-title", onclose: () => dialog.remove() },
+    h("h2", { id: "share-title" }, "Share what is on the screen"),
+    taken("Link", new URL(query || player.path, location.href).href, said),
     ...(embed ? [embedded(player, said)] : []),
     teaching(player, taken("Teacher's link", "", said)),
-    h("h3", {}, "Save as"), h("div", { className: "files" }, ...files),
-    said, h("button", { type: "button", onclick: () => dialog.close() }, "Close"));
+    h("h3", {}, "Save as"),
+    h("div", { className: "files" }, ...files),
+    said,
+    h("button", { type: "button", onclick: () => dialog.close() }, "Close"),
+  );
   document.body.append(dialog);
   dialog.showModal();
 }

@@ -1,13 +1,17 @@
 // @ts-check
 /**
- * The story: a figure lives while it is near what is read, and shows the state of the paragraph in view. A browser has few WebGL
- * contexts: at most four are held at once, by the figures nearest to the middle of the window; the others are pictures.
+ * The story: a figure lives while it is near what is read, and shows the state of the paragraph in view. A
+ * browser has few WebGL contexts: at most four are held at once, by the figures nearest to the middle of the
+ * window; the others are pictures.
  */
 
 import { shared } from "../globals.mjs";
 import { painted, sparing } from "./reading.mjs";
 
-const CONTEXTS = 4, NEAR = 1.2, LINE = 0.55; // of the height of the window: how far a living figure may be; where one reads
+// of the height of the window: how far a living figure may be; where one reads
+const CONTEXTS = 4;
+const NEAR = 1.2;
+const LINE = 0.55;
 const CALM = 150; // milliseconds without scrolling
 
 const figures = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("[data-figure]")]);
@@ -16,7 +20,8 @@ const pictures = new Map(figures.map((figure) => [figure, figure.querySelector("
 
 /** How far something is from the middle of the window, in its heights. @param {Element} element */
 function distance(element) {
-  const { top, bottom } = element.getBoundingClientRect(), middle = innerHeight / 2;
+  const { top, bottom } = element.getBoundingClientRect();
+  const middle = innerHeight / 2;
   return Math.max(0, top - middle, middle - bottom) / innerHeight;
 }
 
@@ -24,11 +29,18 @@ function distance(element) {
 function chosen() {
   const parts = figures.map((figure) => ({ figure, far: distance(figure.closest(".part") ?? figure) }));
   let room = CONTEXTS;
-  return new Set(parts.filter(({ far }) => far < NEAR).sort((a, b) => a.far - b.far).filter(({ figure }) => {
-    const needs = Number(figure.dataset.contexts), fits = needs <= room;
-    if (fits) room -= needs;
-    return fits;
-  }).map(({ figure }) => figure));
+  return new Set(
+    parts
+      .filter(({ far }) => far < NEAR)
+      .sort((a, b) => a.far - b.far)
+      .filter(({ figure }) => {
+        const needs = Number(figure.dataset.contexts);
+        const fits = needs <= room;
+        if (fits) room -= needs;
+        return fits;
+      })
+      .map(({ figure }) => figure),
+  );
 }
 
 async function choose() {
@@ -50,8 +62,11 @@ async function choose() {
 /** Each living figure shows what the paragraph beside it says: the last that has passed the line. */
 function follow() {
   for (const player of shared.normscape?.players ?? []) {
-    const blocks = /** @type {HTMLElement[]} */ ([...player.root.closest(".part")?.querySelectorAll(".passage") ?? []]);
-    const read = blocks.filter((block) => block.getBoundingClientRect().top < LINE * innerHeight).at(-1) ?? blocks[0];
+    const blocks = /** @type {HTMLElement[]} */ ([
+      ...(player.root.closest(".part")?.querySelectorAll(".passage") ?? []),
+    ]);
+    const read =
+      blocks.filter((block) => block.getBoundingClientRect().top < LINE * innerHeight).at(-1) ?? blocks[0];
     for (const block of blocks) block.classList.toggle("read", block === read);
     const state = read?.dataset.state ?? "";
     if (!player.ready || told.get(player.root) === state) continue;

@@ -1,11 +1,21 @@
 // Light or dark: from the link, else the reader's last choice, else the system's.
 (() => {
-  const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)");
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
   const names = { auto: "◐ System", light: "☀ Light", dark: "☾ Dark" };
-  const source = document.currentScript.src, path = source && new URL(source).pathname.replace(/assets\/([^/]+\/)?page\/theme\.js$/, ""); // of the explorer
-  const cookie = () => { try { return document.cookie; } catch { return ""; } }; // a sandbox has none
+  // of the explorer
+  const source = document.currentScript.src;
+  const path = source && new URL(source).pathname.replace(/assets\/([^/]+\/)?page\/theme\.js$/, "");
+  const cookie = () => {
+    try {
+      return document.cookie;
+    } catch {
+      return "";
+    }
+  }; // a sandbox has none
   const kept = /(?:^|; )theme=(\w+)/.exec(path && cookie())?.[1];
-  let asked = root.dataset.theme ?? new URLSearchParams(location.search).get("theme"); // a figure by itself has its own
+  // a figure by itself has its own
+  let asked = root.dataset.theme ?? new URLSearchParams(location.search).get("theme");
   if (!Object.hasOwn(names, asked)) asked = Object.hasOwn(names, kept) ? kept : "auto";
   const show = () => {
     root.dataset.scheme = asked === "auto" ? (system.matches ? "dark" : "light") : asked;
@@ -15,12 +25,21 @@
   system.addEventListener("change", show);
   addEventListener("DOMContentLoaded", show);
   // From the switch, or from a link, which holds for this visit only.
-  addEventListener("normscape:theme", (event) => { asked = event.detail; show(); });
+  addEventListener("normscape:theme", (event) => {
+    asked = event.detail;
+    show();
+  });
   addEventListener("click", (event) => {
     if (!event.target.closest?.("#theme")) return;
-    const all = Object.keys(names), theme = all[(all.indexOf(asked) + 1) % all.length];
+    const all = Object.keys(names);
+    const theme = all[(all.indexOf(asked) + 1) % all.length];
     dispatchEvent(new CustomEvent("normscape:theme", { detail: theme }));
-    try { document.cookie = `theme=${theme}; path=${path}; max-age=31536000; samesite=lax`; } catch { /* a sandbox keeps nothing */ } // the server reads it, too
+    // the server reads it, too
+    try {
+      document.cookie = `theme=${theme}; path=${path}; max-age=31536000; samesite=lax`;
+    } catch {
+      /* a sandbox keeps nothing */
+    }
   });
   show();
 })();

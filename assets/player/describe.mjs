@@ -7,27 +7,49 @@ import { pointCount } from "./link.mjs";
 import { fixed, readout } from "./numbers.mjs";
 import { home } from "../painter/views.mjs";
 
-const TAG = /<\/?[a-z][^>]*>/gi, ENTITY = /&(?:#(\d{1,6})|#x([\da-f]{1,5})|([a-z]+));/gi;
-/** @type {Record<string, string>} */ const ENTITIES = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: "\u00a0" };
+const TAG = /<\/?[a-z][^>]*>/gi;
+const ENTITY = /&(?:#(\d{1,6})|#x([\da-f]{1,5})|([a-z]+));/gi;
+/** @type {Record<string, string>} */
+const ENTITIES = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: "\u00a0" };
 
-/** The words of a label's HTML, without its tags. Nothing is parsed as a document: a name of a reader's file may hold anything.
+/**
+ * The words of a label's HTML, without its tags. Nothing is parsed as a document: a name of a reader's file
+ * may hold anything.
  * @param {string} html */
-export const plain = (html) => html.replace(TAG, "").replace(ENTITY, (whole, ten, sixteen, name) =>
-  name ? ENTITIES[name] ?? whole : String.fromCodePoint(ten ? Number(ten) : parseInt(sixteen, 16))).trim();
+export const plain = (html) =>
+  html
+    .replace(TAG, "")
+    .replace(ENTITY, (whole, ten, sixteen, name) =>
+      name ? (ENTITIES[name] ?? whole) : String.fromCodePoint(ten ? Number(ten) : parseInt(sixteen, 16)),
+    )
+    .trim();
 
-/** Sentences: what and where; what differs from the defaults; the followed point; the readouts; the camera. @param {import("./player.mjs").Player} player @returns {string[]} */
+/**
+ * Sentences: what and where; what differs from the defaults; the followed point; the readouts; the camera.
+ * @param {import("./player.mjs").Player} player
+ * @returns {string[]}
+ */
 function sentences(player) {
   const { recipe } = player;
-  return [`${recipe.title}: ${where(player)}.`, together(player), moved(player), followed(player),
-    ...recipe.readouts.map((r) => `${sentence(plain(r.label))}: ${reading(r, player)}.`), seen(player)].filter(Boolean);
+  return [
+    `${recipe.title}: ${where(player)}.`,
+    together(player),
+    moved(player),
+    followed(player),
+    ...recipe.readouts.map((r) => `${sentence(plain(r.label))}: ${reading(r, player)}.`),
+    seen(player),
+  ].filter(Boolean);
 }
 
 /** How many points of the first view share a place, at rest. @param {import("./player.mjs").Player} player */
 function together({ crowds, recipe }) {
-  const counts = crowds?.[0]?.map(({ count }) => count) ?? [], [most] = counts, title = plain(recipe.views[0].title);
+  const counts = crowds?.[0]?.map(({ count }) => count) ?? [];
+  const [most] = counts;
+  const title = plain(recipe.views[0].title);
   if (!counts.length) return "";
   const seen = title ? `In “${title}”` : "In the picture";
-  return `${seen} ${counts.length === 1 ? `${most} points share one place` : `points share ${counts.length} places, at most ${most} of them one`}.`;
+  if (counts.length === 1) return `${seen} ${most} points share one place.`;
+  return `${seen} points share ${counts.length} places, at most ${most} of them one.`;
 }
 
 /** @param {import("./player.mjs").Player} player */
@@ -36,46 +58,81 @@ function seen({ recipe, camera }) {
   return view ? `Seen from ${side(camera ?? home(view))}.` : "";
 }
 
-const SIDES = ["the right", "the back right", "the back", "the back left", "the left", "the front left", "the front", "the front right"];
-const POLE = 80, HIGH = 40, LEVEL = 10; // degrees above or below
+const SIDES = [
+  "the right",
+  "the back right",
+  "the back",
+  "the back left",
+  "the left",
+  "the front left",
+  "the front",
+  "the front right",
+];
+const POLE = 80;
+const HIGH = 40;
+const LEVEL = 10; // degrees above or below
 
-/** Where a camera stands: the third axis is up, and in front the first points to the right. @param {{eye: number[], center: number[]}} camera */
+/**
+ * Where a camera stands: the third axis is up, and in front the first points to the right.
+ * @param {{eye: number[], center: number[]}} camera
+ */
 export function side({ eye, center }) {
-  const [x, y, z] = eye.map((e, i) => e - center[i]), up = (Math.atan2(z, Math.hypot(x, y)) * 180) / Math.PI;
-  const word = up > 0 ? "above" : "below", steep = Math.abs(up);
+  const [x, y, z] = eye.map((e, i) => e - center[i]);
+  const up = (Math.atan2(z, Math.hypot(x, y)) * 180) / Math.PI;
+  const word = up > 0 ? "above" : "below";
+  const steep = Math.abs(up);
   if (steep > POLE) return `straight ${word}`;
   const around = SIDES[(Math.round(Math.atan2(y, x) / (Math.PI / 4)) + 8) % 8];
   return steep < LEVEL ? around : `${around}, ${steep > HIGH ? "high" : "slightly"} ${word}`;
 }
 
-/** A readout; of a share, how many points that are. @param {import("../engine/engine.mjs").Readout} r @param {import("./player.mjs").Player} player */
+/**
+ * A readout; of a share, how many points that are.
+ * @param {import("../engine/engine.mjs").Readout} r
+ * @param {import("./player.mjs").Player} player
+ */
 function reading(r, player) {
-  const words = readout(r, player.recipe, player), of = r.classes?.shape[0];
+  const words = readout(r, player.recipe, player);
+  const of = r.classes?.shape[0];
   return of ? `${Math.round((parseFloat(words) * of) / 100)} of ${of} points, ${words}` : words;
 }
 
 /** @param {import("./player.mjs").Player} player */
 function where({ recipe, progress, last }) {
-  const points = pointCount(recipe), k = Math.round(progress), counted = `${points} ${points === 1 ? "point" : "points"}`;
+  const points = pointCount(recipe);
+  const k = Math.round(progress);
+  const counted = `${points} ${points === 1 ? "point" : "points"}`;
   if (!last) return counted;
-  if (Math.abs(progress - k) < 1e-3) return `${counted}, at the stage ${plain(recipe.stages[k])} (${k} of ${last})`;
-  return `${counted}, between the stages ${plain(recipe.stages[Math.floor(progress)])} and ${plain(recipe.stages[Math.ceil(progress)])} (${progress.toFixed(1)} of ${last})`;
+  if (Math.abs(progress - k) < 1e-3)
+    return `${counted}, at the stage ${plain(recipe.stages[k])} (${k} of ${last})`;
+  const [from, to] = [Math.floor(progress), Math.ceil(progress)].map((stage) => plain(recipe.stages[stage]));
+  return `${counted}, between the stages ${from} and ${to} (${progress.toFixed(1)} of ${last})`;
 }
 
 /** Choices and parameters that differ from their defaults. @param {import("./player.mjs").Player} player */
 function moved({ recipe, usual, params }) {
-  const chosen = recipe.choices.filter((c) => c.kind === "one" && String(recipe.chosen[c.name]) !== String(usual[c.name]));
+  const chosen = recipe.choices.filter(
+    (c) => c.kind === "one" && String(recipe.chosen[c.name]) !== String(usual[c.name]),
+  );
   const set = recipe.parameters.filter((p) => params[p.name] !== p.value);
-  const words = [...chosen.map((c) => `${plain(c.label)}: ${plain(c.options[recipe.chosen[c.name]] ?? String(recipe.chosen[c.name]))}`), // offered here or not
-    ...set.map((p) => `${plain(p.label)} = ${readable(params[p.name]).replace("-", "−")}`)];
+  // offered here or not
+  const words = [
+    ...chosen.map(
+      (c) => `${plain(c.label)}: ${plain(c.options[recipe.chosen[c.name]] ?? String(recipe.chosen[c.name]))}`,
+    ),
+    ...set.map((p) => `${plain(p.label)} = ${readable(params[p.name]).replace("-", "−")}`),
+  ];
   return words.length ? `${words.join(", ")}.` : "";
 }
 
 /** @param {import("./player.mjs").Player} player */
 function followed({ recipe, at, followed }) {
   if (!recipe.table) return "";
-  const points = at[recipe.table.cloud], n = cloudOf(recipe, recipe.table.cloud).points.shape[0];
-  const d = points.length / n, i = Math.min(followed, n - 1), numbers = Array.from(points.subarray(i * d, (i + 1) * d), (x) => fixed(x));
+  const points = at[recipe.table.cloud];
+  const n = cloudOf(recipe, recipe.table.cloud).points.shape[0];
+  const d = points.length / n;
+  const i = Math.min(followed, n - 1);
+  const numbers = Array.from(points.subarray(i * d, (i + 1) * d), (x) => fixed(x));
   return `${n > 1 ? `Point ${i}` : "The point"} is at (${numbers.join(", ")}).`;
 }
 
@@ -85,13 +142,20 @@ const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 /** The state for those who hear it: told at rest, each sentence by itself, and only where it is another.
  * @param {import("./player.mjs").Player} player @returns {() => void} to be called at rest */
 export function description(player) {
-  const id = `state-${player.slug}`, stage = player.need("stage"), told = h("p", { className: "told unseen", id, "aria-live": "polite" });
+  const id = `state-${player.slug}`;
+  const stage = player.need("stage");
+  const told = h("p", { className: "told unseen", id, "aria-live": "polite" });
   for (const old of stage.querySelectorAll(":scope > .told")) old.remove();
   stage.append(told);
   return function tell() {
     say(told, sentences(player));
     for (const { gd, view } of player.panels) {
-      for (const [name, value] of [["role", "img"], ["aria-label", plain(view.title) || player.recipe.title], ["aria-describedby", id]]) gd.setAttribute(name, value);
+      for (const [name, value] of [
+        ["role", "img"],
+        ["aria-label", plain(view.title) || player.recipe.title],
+        ["aria-describedby", id],
+      ])
+        gd.setAttribute(name, value);
     }
   };
 }

@@ -3,36 +3,57 @@
 
 import { choices, sliders } from "./controls.mjs";
 
-/** Fills the parts. What is folded away unfolds when something there, from a link or a stop of the tour, is not as the scene has it.
- * @param {import("./player.mjs").Player} player @returns {(() => void)[]} to be called when the state has changed */
+/**
+ * Fills the parts. What is folded away unfolds when something there, from a link or a stop of the tour, is
+ * not as the scene has it.
+ * @param {import("./player.mjs").Player} player @returns {(() => void)[]} to be called when the state has
+ *   changed
+ */
 export function controls(player) {
-  const { recipe } = player, more = /** @type {HTMLDetailsElement | null} */ (player.part("more"));
+  const { recipe } = player;
+  const more = /** @type {HTMLDetailsElement | null} */ (player.part("more"));
   const some = (/** @type {boolean} */ folded) => {
-    const fits = (/** @type {{name: string, folded?: boolean}} */ each) => player.offers(each.name) && Boolean(more && player.folds && each.folded) === folded;
+    const fits = (/** @type {{name: string, folded?: boolean}} */ each) =>
+      player.offers(each.name) && Boolean(more && player.folds && each.folded) === folded;
     return { ...recipe, choices: recipe.choices.filter(fits), parameters: recipe.parameters.filter(fits) };
   };
-  const put = (/** @type {HTMLElement | null} */ chosen, /** @type {HTMLElement | null} */ moved, /** @type {typeof recipe} */ own) => {
+  const put = (
+    /** @type {HTMLElement | null} */ chosen,
+    /** @type {HTMLElement | null} */ moved,
+    /** @type {typeof recipe} */ own,
+  ) => {
     if (chosen) choices(chosen, own, (name, value) => player.choose({ [name]: value }));
     const show = moved && sliders(moved, own, (name, value) => player.set(name, value));
     return show ? [() => show(player.params)] : [];
   };
   const shows = put(player.part("choices"), player.part("parameters"), some(false));
   if (!more) return shows;
-  const own = some(true), inside = (/** @type {string} */ name) => /** @type {HTMLElement | null} */ (more.querySelector(`.${name}`));
+  const own = some(true);
+  const inside = (/** @type {string} */ name) =>
+    /** @type {HTMLElement | null} */ (more.querySelector(`.${name}`));
   const folded = put(inside("choices"), inside("parameters"), own);
   more.hidden = !more.querySelector(".choice, .slider");
   return [...shows, ...folded, unfolds(more, player, own)];
 }
 
-/** @param {HTMLDetailsElement} more @param {import("./player.mjs").Player} player @param {import("../engine/engine.mjs").Recipe} own what is folded away */
+/**
+ * @param {HTMLDetailsElement} more
+ * @param {import("./player.mjs").Player} player
+ * @param {import("../engine/engine.mjs").Recipe} own what is folded away
+ */
 function unfolds(more, player, own) {
-  const chosen = own.choices.filter(({ name }) => String(player.choices[name]) !== String(player.usual[name])).map(({ name }) => name);
+  const chosen = own.choices
+    .filter(({ name }) => String(player.choices[name]) !== String(player.usual[name]))
+    .map(({ name }) => name);
   /** @type {Record<string, number> | undefined} */ let known;
   return () => {
     if (player.params === known) return;
     known = player.params;
     const before = more.dataset.moved?.split(" ") ?? [];
-    const now = [...chosen, ...own.parameters.filter(({ name, value }) => player.params[name] !== value).map(({ name }) => name)];
+    const now = [
+      ...chosen,
+      ...own.parameters.filter(({ name, value }) => player.params[name] !== value).map(({ name }) => name),
+    ];
     if (now.some((name) => !before.includes(name))) more.open = true;
     more.dataset.moved = now.join(" ");
   };

@@ -1,7 +1,8 @@
 // @ts-check
 /** What the reader holds with the pointer, or is typing: until it is let go, no new recipe replaces it. */
 
-const HELD = ".figure, .formula, input[type=range]", TYPED = "textarea, input:not([type=range], [type=checkbox])";
+const HELD = ".figure, .formula, input[type=range]";
+const TYPED = "textarea, input:not([type=range], [type=checkbox])";
 
 export class Grip {
   #held = false;
@@ -10,15 +11,38 @@ export class Grip {
 
   /** @param {HTMLElement} root of a player @param {AbortSignal} signal aborts when the player goes */
   constructor(root, signal) {
-    const matches = (/** @type {Event} */ { target }, /** @type {string} */ selector) => target instanceof Element && Boolean(target.closest(selector));
-    root.addEventListener("pointerdown", (event) => { this.#held = matches(event, HELD); }, { signal, capture: true });
-    root.addEventListener("input", (event) => { this.#typing = matches(event, TYPED); }, { signal });
-    root.addEventListener("keydown", ({ key }) => { if (key === "Escape") this.#release({ typing: false }); }, { signal });
-    for (const end of ["change", "focusout"]) root.addEventListener(end, () => this.#release({ typing: false }), { signal });
-    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => this.#release({ held: false }), { signal });
+    const matches = (/** @type {Event} */ { target }, /** @type {string} */ selector) =>
+      target instanceof Element && Boolean(target.closest(selector));
+    root.addEventListener(
+      "pointerdown",
+      (event) => {
+        this.#held = matches(event, HELD);
+      },
+      { signal, capture: true },
+    );
+    root.addEventListener(
+      "input",
+      (event) => {
+        this.#typing = matches(event, TYPED);
+      },
+      { signal },
+    );
+    root.addEventListener(
+      "keydown",
+      ({ key }) => {
+        if (key === "Escape") this.#release({ typing: false });
+      },
+      { signal },
+    );
+    for (const end of ["change", "focusout"])
+      root.addEventListener(end, () => this.#release({ typing: false }), { signal });
+    for (const end of ["pointerup", "pointercancel"])
+      addEventListener(end, () => this.#release({ held: false }), { signal });
   }
 
-  get #busy() { return this.#held || this.#typing; }
+  get #busy() {
+    return this.#held || this.#typing;
+  }
 
   /** @param {{held?: boolean, typing?: boolean}} now */
   #release({ held = this.#held, typing = this.#typing }) {
@@ -29,5 +53,7 @@ export class Grip {
   }
 
   /** Until nothing is held or typed. */
-  async free() { while (this.#busy) await new Promise((go) => this.#waiting.push(() => go(undefined))); }
+  async free() {
+    while (this.#busy) await new Promise((go) => this.#waiting.push(() => go(undefined)));
+  }
 }

@@ -11,14 +11,21 @@ import { chosen } from "../engine/marks.mjs";
 import { cloudOf } from "../engine/engine.mjs";
 import { h } from "../dom.mjs";
 
-/** The points that a readout marks, now or at its stage. @param {Readout} r @param {import("../engine/marks.mjs").Moment} moment @returns {number[]} */
+/**
+ * The points that a readout marks, now or at its stage.
+ * @param {Readout} r
+ * @param {import("../engine/marks.mjs").Moment} moment
+ * @returns {number[]}
+ */
 export function marked(r, moment) {
   const at = r.stage === null ? moment.at : { ...moment.at, [r.cloud]: moment.stages[r.cloud][r.stage] };
   return chosen(r, { ...moment, at });
 }
 
 /** The texts of a recipe, under the picture. A click follows a letter, the arrow keys the one beside it.
- * @param {HTMLElement} stage @param {Recipe} recipe @param {Player} player @returns {(() => void)[]} each shows the player's state */
+ * @param {HTMLElement} stage @param {Recipe} recipe @param {Player} player @returns {(() => void)[]} each
+ *   shows the player's state
+ */
 export function letters(stage, recipe, player) {
   for (const old of stage.querySelectorAll(":scope > .letters")) old.remove();
   const all = recipe.readouts.filter(({ kind }) => kind === "letters").map((r) => text(r, recipe, player));
@@ -28,34 +35,59 @@ export function letters(stage, recipe, player) {
 
 /** @param {Readout} r @param {Recipe} recipe @param {Player} player */
 function text(r, recipe, player) {
-  const labels = /** @type {string[]} */ (cloudOf(recipe, r.cloud).labels), id = (/** @type {number} */ i) => `letter-${r.cloud}-${i}`;
-  const each = labels.map((label, i) => h("span", { role: "option", id: id(i), className: label.trim() ? "" : "blank" }, label));
-  const last = each.length - 1, beside = /** @type {Record<string, (i: number) => number>} */ (
-    { ArrowLeft: (i) => i - 1, ArrowRight: (i) => i + 1, ArrowUp: (i) => i - 1, ArrowDown: (i) => i + 1, Home: () => 0, End: () => last });
-  const box = h("div", { role: "listbox", tabIndex: 0, className: "text-of", "aria-label": r.label,
-    onclick: (/** @type {MouseEvent} */ event) => { const i = each.indexOf(/** @type {HTMLSpanElement} */ (event.target)); if (i >= 0) player.follow(i); },
-    onkeydown: (/** @type {KeyboardEvent} */ event) => {
-      const to = beside[event.key]?.(Math.min(player.followed, last));
-      if (to === undefined) return;
-      event.preventDefault();
-      event.stopPropagation();
-      player.follow(Math.max(0, Math.min(last, to)));
-    } }, ...each);
+  const labels = /** @type {string[]} */ (cloudOf(recipe, r.cloud).labels);
+  const id = (/** @type {number} */ i) => `letter-${r.cloud}-${i}`;
+  const each = labels.map((label, i) =>
+    h("span", { role: "option", id: id(i), className: label.trim() ? "" : "blank" }, label),
+  );
+  const last = each.length - 1;
+  const beside = /** @type {Record<string, (i: number) => number>} */ ({
+    ArrowLeft: (i) => i - 1,
+    ArrowRight: (i) => i + 1,
+    ArrowUp: (i) => i - 1,
+    ArrowDown: (i) => i + 1,
+    Home: () => 0,
+    End: () => last,
+  });
+  const box = h(
+    "div",
+    {
+      role: "listbox",
+      tabIndex: 0,
+      className: "text-of",
+      "aria-label": r.label,
+      onclick: (/** @type {MouseEvent} */ event) => {
+        const i = each.indexOf(/** @type {HTMLSpanElement} */ (event.target));
+        if (i >= 0) player.follow(i);
+      },
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        const to = beside[event.key]?.(Math.min(player.followed, last));
+        if (to === undefined) return;
+        event.preventDefault();
+        event.stopPropagation();
+        player.follow(Math.max(0, Math.min(last, to)));
+      },
+    },
+    ...each,
+  );
   /** @type {(Float64Array | Float64Array[])[]} */ let known = [];
-  let followed = -1, shown = /** @type {string | null} */ (null);
+  let followed = -1;
+  let shown = /** @type {string | null} */ (null);
   return {
     element: h("div", { className: "letters" }, box, h("span", { className: "key" }, `marked: ${r.label}`)),
     show() {
       const inputs = [player.moment.at[r.cloud], player.moment.stages[r.cloud]];
       if (inputs.some((input, i) => input !== known[i])) {
         known = inputs;
-        const few = marked(r, player.moment), names = few.join();
+        const few = marked(r, player.moment);
+        const names = few.join();
         if (names !== shown) {
           shown = names;
           const those = new Set(few);
           each.forEach((span, i) => {
             span.classList.toggle("marked", those.has(i));
-            span.ariaLabel = `${span.textContent.trim() || "space"}${those.has(i) ? `, ${r.label}` : ""}`;
+            const letter = span.textContent.trim() || "space";
+            span.ariaLabel = those.has(i) ? `${letter}, ${r.label}` : letter;
           });
         }
       }

@@ -1,24 +1,33 @@
 // @ts-check
 /**
- * The link of a scene: choices, parameters, progress, camera, followed point and theme in the query; and what makes a
- * teacher's link: `controls`, the names of those that are shown (0 for none), and `tour`, the stop to open at. Only what
- * differs from the defaults is written. Reading collects what is wrong in words; nothing is clamped.
+ * The link of a scene: choices, parameters, progress, camera, followed point and theme in the query; and what
+ * makes a teacher's link: `controls`, the names of those that are shown (0 for none), and `tour`, the stop to
+ * open at. Only what differs from the defaults is written. Reading collects what is wrong in words; nothing
+ * is clamped.
  *
- * components/language/link.py is the same in Python: both refuse the same, and write the same to the character.
+ * components/language/link.py is the same in Python: both refuse the same, and write the same to the
+ * character.
  *
- * @typedef {{choices: Record<string, string>, params: Record<string, number>, progress: number,
- *   camera: {eye: number[], center: number[]} | null, follow: number, theme: string, controls: string[] | null, tour: number}} State
+ * @typedef {{choices: Record<string, string>, params: Record<string, number>, progress: number, camera: {eye:
+ *   number[], center: number[]} | null, follow: number, theme: string, controls: string[] | null, tour:
+ *   number}} State
  */
 
 import { cloudOf } from "../engine/engine.mjs";
 
 const THEMES = ["auto", "light", "dark"];
 
-/** Choices, and everything else, of a query, and what is wrong with it. @param {string} search @param {Record<string, string | number>} choices the defaults, by name */
+/**
+ * Choices, and everything else, of a query, and what is wrong with it.
+ * @param {string} search
+ * @param {Record<string, string | number>} choices the defaults, by name
+ */
 export function split(search, choices) {
   // without a prototype: "constructor" and "__proto__" are names like any other
-  const chosen = /** @type {Record<string, string>} */ (Object.create(null)), rest = /** @type {Record<string, string>} */ (Object.create(null));
-  const query = new URLSearchParams(search), twice = new Set([...query.keys()].filter((name) => query.getAll(name).length > 1));
+  const chosen = /** @type {Record<string, string>} */ (Object.create(null));
+  const rest = /** @type {Record<string, string>} */ (Object.create(null));
+  const query = new URLSearchParams(search);
+  const twice = new Set([...query.keys()].filter((name) => query.getAll(name).length > 1));
   for (const [name, text] of query) (Object.hasOwn(choices, name) ? chosen : rest)[name] = text;
   return { chosen, rest, wrong: [...twice].map((name) => `${name} is given more than once`) };
 }
@@ -36,75 +45,126 @@ const number = (text) => (PLAIN.test(text) ? Number(text) : NaN);
  */
 export function read(rest, recipe) {
   const wrong = /** @type {string[]} */ ([]);
-  const state = { params: defaults(recipe), progress: recipe.progress, follow: recipe.follow, theme: "",
-    camera: /** @type {State["camera"]} */ (null), controls: /** @type {State["controls"]} */ (null), tour: 0 };
-  const last = recipe.stages.length - 1, stops = recipe.text?.tour.length ?? 0;
+  const state = {
+    params: defaults(recipe),
+    progress: recipe.progress,
+    follow: recipe.follow,
+    theme: "",
+    camera: /** @type {State["camera"]} */ (null),
+    controls: /** @type {State["controls"]} */ (null),
+    tour: 0,
+  };
+  const last = recipe.stages.length - 1;
+  const stops = recipe.text?.tour.length ?? 0;
   for (const [name, text] of Object.entries(rest)) {
-    const parameter = recipe.parameters.find((p) => p.name === name), x = number(text);
+    const parameter = recipe.parameters.find((p) => p.name === name);
+    const x = number(text);
     if (parameter) {
       if (within(parameter, x)) state.params[name] = x;
       else wrong.push(`${name}=${text} is not a number from ${parameter.min} to ${parameter.max}`);
     } else if (name === "progress") {
-      if (x >= 0 && x <= last) state.progress = x; else wrong.push(`progress=${text} is not a number from 0 to ${last}`);
+      if (x >= 0 && x <= last) state.progress = x;
+      else wrong.push(`progress=${text} is not a number from 0 to ${last}`);
     } else if (name === "follow") {
       const count = pointCount(recipe);
-      if (Number.isInteger(x) && x >= 0 && x < count) state.follow = x; else wrong.push(`follow=${text} is not the number of a point, 0 to ${count - 1}`);
+      if (Number.isInteger(x) && x >= 0 && x < count) state.follow = x;
+      else wrong.push(`follow=${text} is not the number of a point, 0 to ${count - 1}`);
     } else if (name === "theme") {
-      if (THEMES.includes(text)) state.theme = text; else wrong.push(`theme=${text} is not one of ${THEMES.join(", ")}`);
+      if (THEMES.includes(text)) state.theme = text;
+      else wrong.push(`theme=${text} is not one of ${THEMES.join(", ")}`);
     } else if (name === "camera") {
       const camera = parseCamera(text);
-      if (camera) state.camera = camera; else wrong.push(`camera=${text} is not three numbers, or six, between −100 and 100`);
+      if (camera) state.camera = camera;
+      else wrong.push(`camera=${text} is not three numbers, or six, between −100 and 100`);
     } else if (name === "controls") {
       const unknown = text.split(",").filter((each) => !controlNames(recipe).includes(each));
       if (text === "0" || text === "1") state.controls = text === "0" ? [] : null;
-      else if (unknown.length) wrong.push(`controls: the scene has no control ${unknown[0]}`); else state.controls = text.split(",");
+      else if (unknown.length) wrong.push(`controls: the scene has no control ${unknown[0]}`);
+      else state.controls = text.split(",");
     } else if (name === "tour" && stops) {
-      if (Number.isInteger(x) && x >= 1 && x <= stops) state.tour = x; else wrong.push(`tour=${text} is not the number of a stop, 1 to ${stops}`);
+      if (Number.isInteger(x) && x >= 1 && x <= stops) state.tour = x;
+      else wrong.push(`tour=${text} is not the number of a stop, 1 to ${stops}`);
     } else wrong.push(`this scene has nothing called ${name}`);
   }
   return { state, wrong };
 }
 
-/** Choices as a link has them. @param {Record<string, string | number>} chosen @returns {Record<string, string>} */
-export const texts = (chosen) => Object.fromEntries(Object.entries(chosen).map(([name, value]) => [name, String(value)]));
+/**
+ * Choices as a link has them.
+ * @param {Record<string, string | number>} chosen
+ * @returns {Record<string, string>}
+ */
+export const texts = (chosen) =>
+  Object.fromEntries(Object.entries(chosen).map(([name, value]) => [name, String(value)]));
 
-/** What is wrong with texts that are too long for a link, as the server says it; "" if nothing is. Such a question would not reach it.
- * @param {Record<string, string>} changed @param {{name: string, longest?: number}[]} choices @returns {string} */
+/**
+ * What is wrong with texts that are too long for a link, as the server says it; "" if nothing is. Such a
+ * question would not reach it.
+ * @param {Record<string, string>} changed @param {{name: string, longest?: number}[]} choices @returns
+ *   {string}
+ */
 export function tooLong(changed, choices) {
   for (const { name, longest } of choices) {
     const length = Object.hasOwn(changed, name) ? [...String(changed[name])].length : 0;
-    if (longest !== undefined && length > longest) return `${name} has ${length} characters, at most ${longest} fit in a link`;
+    if (longest !== undefined && length > longest)
+      return `${name} has ${length} characters, at most ${longest} fit in a link`;
   }
   return "";
 }
 
-/** A value a parameter can have; ε may also be exactly 0 where its slider ends there. @param {import("../engine/engine.mjs").Parameter} parameter @param {number} x */
-export const within = (parameter, x) => (x >= parameter.min && x <= parameter.max) || (parameter.scale === "log" && x === 0);
+/**
+ * A value a parameter can have; ε may also be exactly 0 where its slider ends there.
+ * @param {import("../engine/engine.mjs").Parameter} parameter
+ * @param {number} x
+ */
+export const within = (parameter, x) =>
+  (x >= parameter.min && x <= parameter.max) || (parameter.scale === "log" && x === 0);
 
 /** @param {import("../engine/engine.mjs").Recipe} recipe @returns {Record<string, number>} */
 export const defaults = (recipe) => Object.fromEntries(recipe.parameters.map((p) => [p.name, p.value]));
 
-/** The names that `controls` may have; that of a result stands for what computes it. @param {import("../engine/engine.mjs").Recipe} recipe @returns {string[]} */
-const controlNames = (recipe) => [...recipe.choices, ...recipe.parameters, { name: "progress" }].map(({ name }) => name);
+/**
+ * The names that `controls` may have; that of a result stands for what computes it.
+ * @param {import("../engine/engine.mjs").Recipe} recipe
+ * @returns {string[]}
+ */
+const controlNames = (recipe) =>
+  [...recipe.choices, ...recipe.parameters, { name: "progress" }].map(({ name }) => name);
 
-/** How many points there are to follow. @param {import("../engine/engine.mjs").Recipe} recipe @returns {number} */
+/**
+ * How many points there are to follow.
+ * @param {import("../engine/engine.mjs").Recipe} recipe
+ * @returns {number}
+ */
 export const pointCount = (recipe) =>
   cloudOf(recipe, recipe.table?.cloud ?? recipe.clouds[0].name).points.shape[0];
 
-/** "x,y,z" is the eye, "x,y,z,u,v,w" the eye and what it looks at. @param {string} text @returns {State["camera"]} */
+/**
+ * "x,y,z" is the eye, "x,y,z,u,v,w" the eye and what it looks at.
+ * @param {string} text
+ * @returns {State["camera"]}
+ */
 function parseCamera(text) {
   const numbers = text.split(",").map(number);
-  return isCamera(numbers) ? { eye: numbers.slice(0, 3), center: numbers.length === 6 ? numbers.slice(3) : [0, 0, 0] } : null;
+  return isCamera(numbers)
+    ? { eye: numbers.slice(0, 3), center: numbers.length === 6 ? numbers.slice(3) : [0, 0, 0] }
+    : null;
 }
 
 /** @param {number[]} numbers */
 function isCamera(numbers) {
   const [x, y, z] = numbers.slice(0, 3).map((v, i) => v - (numbers[3 + i] ?? 0));
-  return [3, 6].includes(numbers.length) && numbers.every((v) => Math.abs(v) <= FARTHEST) && x * x + y * y + z * z >= NEAREST * NEAREST;
+  return (
+    [3, 6].includes(numbers.length) &&
+    numbers.every((v) => Math.abs(v) <= FARTHEST) &&
+    x * x + y * y + z * z >= NEAREST * NEAREST
+  );
 }
 
 /** The query of a state, with its ?; "" where nothing differs from the defaults.
- * @param {State} state @param {Record<string, string | number>} choices the defaults @param {import("../engine/engine.mjs").Recipe} recipe @returns {string} */
+ * @param {State} state @param {Record<string, string | number>} choices the defaults @param
+ *   {import("../engine/engine.mjs").Recipe} recipe @returns {string}
+ */
 export function write(state, choices, recipe) {
   const query = new URLSearchParams();
   /** Five digits, unless they are a value that cannot be: those of the largest may be more than it.
@@ -132,6 +192,7 @@ export function write(state, choices, recipe) {
 /** Four decimals, or all where the eye would be too near with four; nothing if no link may have it.
  * @param {{eye: number[], center: number[]}} camera @returns {number[] | undefined} */
 function seen({ eye, center }) {
-  const all = [...eye, ...center], few = all.map((v) => Number(v.toFixed(4)));
+  const all = [...eye, ...center];
+  const few = all.map((v) => Number(v.toFixed(4)));
   return [few, all].map((each) => (each.slice(3).some(Boolean) ? each : each.slice(0, 3))).find(isCamera);
 }

@@ -1,32 +1,49 @@
 // @ts-check
 /**
- * How things move by themselves: progress leg by leg, a clock, the camera in flight. Pure: times in, numbers out.
+ * How things move by themselves: progress leg by leg, a clock, the camera in flight. Pure: times in, numbers
+ * out.
  *
- * While a run plays, points set out one after the other: each has a time of its own on the leg, and so a progress of its own.
- * At both ends of a leg, and wherever a hand takes it, all of them have the progress that is shown.
+ * While a run plays, points set out one after the other: each has a time of its own on the leg, and so a
+ * progress of its own. At both ends of a leg, and wherever a hand takes it, all of them have the progress
+ * that is shown.
  *
- * @typedef {{from: number, to: number, done: number}} Leg of the progress, to a stage; done: its milliseconds so far
+ * @typedef {{from: number, to: number, done: number}} Leg of the progress, to a stage; done: its milliseconds
+ *   so far
  * @typedef {import("../engine/engine.mjs").Own} Own
  * @typedef {import("../painter/painter.mjs").Camera} Camera
  * @typedef {{from: Camera, to: Camera, done: number}} Flight
  */
 
-export const LONGEST = 250; // ms that one frame can take of a motion: who comes back to a hidden tab misses nothing
+// ms that one frame can take of a motion: who comes back to a hidden tab misses nothing
+export const LONGEST = 250;
 export const FLIGHT = 900; // milliseconds
-export const APART = 0.25; // of a leg: how much later than the first the last point sets out, and the first arrives than the last
+// of a leg: how much later than the first the last point sets out, and the first arrives than the last
+export const APART = 0.25;
 export const CLOSING = 180; // milliseconds, in which a run that is stopped brings its points together
-const LEG = 1000, PAUSE = 350, RUN = 12000; // milliseconds
+const LEG = 1000;
+const PAUSE = 350;
+const RUN = 12000; // milliseconds
 const OPENING = 6000; // milliseconds: the longest that a scene's first run takes
 const NEAR = 1e-6; // of a stage: there already
 
 /** @param {number} t from 0 to 1 */
 const ease = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
 
-/** The stage after a progress, or before it. @param {number} progress @param {number} by its sign tells which @param {number} last */
+/**
+ * The stage after a progress, or before it.
+ * @param {number} progress
+ * @param {number} by its sign tells which
+ * @param {number} last
+ */
 export const stageBeside = (progress, by, last) =>
   Math.max(0, Math.min(last, by > 0 ? Math.floor(progress + NEAR) + 1 : Math.ceil(progress - NEAR) - 1));
 
-/** Where playing goes next, from the end to the beginning. @param {number} progress @param {number} last @returns {Leg} */
+/**
+ * Where playing goes next, from the end to the beginning.
+ * @param {number} progress
+ * @param {number} last
+ * @returns {Leg}
+ */
 export function nextLeg(progress, last) {
   const from = progress >= last ? 0 : progress;
   return { from, to: stageBeside(from, 1, last), done: 0 };
@@ -42,21 +59,34 @@ export function along(leg, cut) {
   return from + (to - from) * ease(Math.min(1, done / way(leg)));
 }
 
-/** The progress of each point on a leg. @param {Leg} leg @param {number} lag how much of the leg the last sets out later, below 1
+/**
+ * The progress of each point on a leg. @param {Leg} leg @param {number} lag how much of the leg the last sets
+ * out later, below 1
  * @returns {Own} */
 export function apart(leg, lag) {
-  const { from, to, done } = leg, t = Math.min(1, done / way(leg));
+  const { from, to, done } = leg;
+  const t = Math.min(1, done / way(leg));
   return (part) => from + (to - from) * ease(Math.max(0, Math.min(1, (t - lag * part) / (1 - lag))));
 }
 
 /** How much faster than usual a scene's first run is, through all stages and back to where the scene opens.
  * @param {number} last @param {number} home the progress there */
-export const hurry = (last, home) => Math.max(1, (last * (LEG + PAUSE) + (home < last ? way({ from: last, to: home, done: 0 }) : 0)) / OPENING);
+export const hurry = (last, home) =>
+  Math.max(1, (last * (LEG + PAUSE) + (home < last ? way({ from: last, to: home, done: 0 }) : 0)) / OPENING);
 
-/** Whether a leg is over, with the pause at its stage that playing makes. @param {Leg} leg @param {boolean} playing */
+/**
+ * Whether a leg is over, with the pause at its stage that playing makes.
+ * @param {Leg} leg
+ * @param {boolean} playing
+ */
 export const isOver = (leg, playing) => leg.done >= way(leg) + (playing ? PAUSE : 0);
 
-/** The value of a clock some milliseconds later. @param {{min: number, max: number}} clock @param {number} value @param {number} ms */
+/**
+ * The value of a clock some milliseconds later.
+ * @param {{min: number, max: number}} clock
+ * @param {number} value
+ * @param {number} ms
+ */
 export const clockAfter = ({ min, max }, value, ms) => Math.min(max, value + (ms * (max - min)) / RUN);
 
 /** Where the camera is in its flight. @param {Flight} flight @returns {Camera} */
@@ -65,9 +95,15 @@ export function inFlight({ from, to, done }) {
   return { eye: arc(from.eye, to.eye, f), center: arc(from.center, to.center, f) };
 }
 
-/** From a to b: the direction turns, the distance changes evenly. @param {number[]} a @param {number[]} b @param {number} f */
+/**
+ * From a to b: the direction turns, the distance changes evenly.
+ * @param {number[]} a
+ * @param {number[]} b
+ * @param {number} f
+ */
 function arc(a, b, f) {
   const length = Math.hypot(...a) * (1 - f) + Math.hypot(...b) * f;
-  const mixed = a.map((x, i) => x * (1 - f) + b[i] * f), now = Math.hypot(...mixed);
+  const mixed = a.map((x, i) => x * (1 - f) + b[i] * f);
+  const now = Math.hypot(...mixed);
   return now > 1e-9 ? mixed.map((x) => (x * length) / now) : f < 0.5 ? a : b; // 0 has no direction
 }

@@ -1,5 +1,8 @@
 // @ts-check
-/** A recipe onto the page: the parts that the player's element has are filled, and a panel is opened for each view. */
+/**
+ * A recipe onto the page: the parts that the player's element has are filled, and a panel is opened for each
+ * view.
+ */
 
 import { h } from "../dom.mjs";
 import { scrubber } from "./controls.mjs";
@@ -19,22 +22,36 @@ import { home, legend, plotly } from "../painter/views.mjs";
 const IDLE = 300; // milliseconds at most
 
 /** @typedef {import("./player.mjs").Player} Player */
-/** @typedef {{picked: (layer: import("../engine/marks.mjs").Mark, point: number) => void, turned: (camera: import("../painter/painter.mjs").Camera, panel: Panel) => void, living: () => void,
- *   panels: (panels: Panel[]) => Panel[]}} Hand what a hand on a panel does: a click on a point, a turn of the camera; to be told of the
- *   panels when they are made, and that there is something to move */
+/**
+ * @typedef {{picked: (layer: import("../engine/marks.mjs").Mark, point: number) => void, turned: (camera:
+ * import("../painter/painter.mjs").Camera, panel: Panel) => void, living: () => void,
+ * panels: (panels: Panel[]) => Panel[]}} Hand what a hand on a panel does: a click on a point, a turn of the
+ * camera; to be told of the panels when they are made, and that there is something to move
+ */
 
 /** A colour of the theme, as an element has it. @param {Element} element @param {string} name */
 export const color = (element, name) => getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 
-/** Everything but the views. @param {Player} player @param {{count: () => void, tour: (tour: import("./tour.mjs").Tour) => void}} own what
- * the player does itself: it shows its numbers, and has a tour @returns {(() => void)[]} to be called when the state has changed */
+/**
+ * Everything but the views. @param {Player} player @param {{count: () => void, tour: (tour:
+ * import("./tour.mjs").Tour) => void}} own what
+ * the player does itself: it shows its numbers, and has a tour @returns {(() => void)[]} to be called when
+ * the state has changed
+ */
 export function fill(player, own) {
-  const { recipe } = player, part = (/** @type {string} */ name) => player.part(name), shows = /** @type {(() => void)[]} */ ([]);
-  const scrub = part("scrubber"), text = part("text"), formula = part("formula"), training = part("training"), explained = part("explained");
+  const { recipe } = player;
+  const part = (/** @type {string} */ name) => player.part(name);
+  const shows = /** @type {(() => void)[]} */ ([]);
+  const scrub = part("scrubber");
+  const text = part("text");
+  const formula = part("formula");
+  const training = part("training");
+  const explained = part("explained");
   shows.push(...controls(player));
   if (scrub) scrub.hidden = !player.offers("progress");
   if (scrub && player.offers("progress")) shows.push(scrubber(scrub, recipe, player));
-  if (training && recipe.choices.some((c) => c.kind === "result" && recipe.chosen[c.name])) training.toggleAttribute("open", true);
+  if (training && recipe.choices.some((c) => c.kind === "result" && recipe.chosen[c.name]))
+    training.toggleAttribute("open", true);
   if (training) training.hidden = !recipe.choices.some((c) => c.kind === "result" && player.offers(c.name));
   const stage = part("stage");
   if (stage) shows.push(...letters(stage, recipe, player));
@@ -42,7 +59,14 @@ export function fill(player, own) {
   if (formula) {
     formula.innerHTML = recipe.formula;
     delete formula.dataset.stage;
-    shows.push(() => mark(formula, player.progress), ...symbols(formula, recipe.parameters.filter((p) => player.offers(p.name)), player));
+    shows.push(
+      () => mark(formula, player.progress),
+      ...symbols(
+        formula,
+        recipe.parameters.filter((p) => player.offers(p.name)),
+        player,
+      ),
+    );
   }
   if (explained) shows.push(passages(explained, player));
   if (text && recipe.text && !player.tour) own.tour(tour(text, recipe.text.tour, player));
@@ -52,19 +76,31 @@ export function fill(player, own) {
 /** The numbers of a recipe, in their part. */
 export const count = numbers;
 
-/** The piece of the formula that the present stage is. @param {HTMLElement} formula @param {number} progress */
+/**
+ * The piece of the formula that the present stage is.
+ * @param {HTMLElement} formula
+ * @param {number} progress
+ */
 function mark(formula, progress) {
   const stage = `stage-${towards(progress)}`;
   if (formula.dataset.stage === stage) return;
   formula.dataset.stage = stage;
-  for (const piece of formula.querySelectorAll("[class*=stage-]")) piece.classList.toggle("marked", piece.classList.contains(stage));
+  for (const piece of formula.querySelectorAll("[class*=stage-]"))
+    piece.classList.toggle("marked", piece.classList.contains(stage));
 }
 
-/** A panel for each view; those of the same kind are kept, with their cameras. Until the first one moves, what stood there stays; the
- * others follow it. @param {Player} player @param {() => import("../painter/painter.mjs").Frame[]} frame @param {Hand} hand */
+/**
+ * A panel for each view; those of the same kind are kept, with their cameras. Until the first one moves, what
+ * stood there stays; the
+ * others follow it. @param {Player} player @param {() => import("../painter/painter.mjs").Frame[]} frame
+ * @param {Hand} hand
+ */
 export async function open(player, frame, hand) {
-  const { recipe, panels } = player, views = player.need("views");
-  const fits = panels.length === recipe.views.length && panels.every((/** @type {Panel} */ p, /** @type {number} */ v) => p.view.dims === recipe.views[v].dims);
+  const { recipe, panels } = player;
+  const views = player.need("views");
+  const fits =
+    panels.length === recipe.views.length &&
+    panels.every((/** @type {Panel} */ p, /** @type {number} */ v) => p.view.dims === recipe.views[v].dims);
   if (fits) return keep(player, frame());
   player.closePanels();
   const Plotly = await plotly(player.root.dataset.plotly ?? "").catch(() => null);
@@ -79,7 +115,10 @@ export async function open(player, frame, hand) {
   if (poster) views.append(poster); // after the views, whose places go by their number
   try {
     for (const [v, panel] of built.entries()) {
-      if (v && !panel.gd.clientWidth) { whenSeen(panel.gd, () => late(player, panel, v, frame)); continue; }
+      if (v && !panel.gd.clientWidth) {
+        whenSeen(panel.gd, () => late(player, panel, v, frame));
+        continue;
+      }
       await begin(player, panel, frame()[v]);
       if (player.closed || player.panels !== built) return;
       if (v) continue;
@@ -94,7 +133,9 @@ export async function open(player, frame, hand) {
   }
 }
 
-/** A panel that is not shown is drawn when it is, as a tab. @param {Player} player @param {Panel} panel @param {number} v
+/**
+ * A panel that is not shown is drawn when it is, as a tab. @param {Player} player @param {Panel} panel @param
+ * {number} v
  * @param {() => import("../painter/painter.mjs").Frame[]} frame */
 async function late(player, panel, v, frame) {
   if (player.closed || player.panels[v] !== panel) return;
@@ -102,7 +143,12 @@ async function late(player, panel, v, frame) {
   if (player.panels[v] === panel) panel.plotted();
 }
 
-/** A panel is drawn where its legend leaves it room. @param {Player} player @param {Panel} panel @param {import("../painter/painter.mjs").Frame} frame */
+/**
+ * A panel is drawn where its legend leaves it room.
+ * @param {Player} player
+ * @param {Panel} panel
+ * @param {import("../painter/painter.mjs").Frame} frame
+ */
 function begin(player, panel, frame) {
   reserveLegend(panel.gd.parentElement.querySelector(".legend"));
   return panel.open(frame, player.camera);
@@ -127,48 +173,104 @@ async function seen() {
 /** How the views of a recipe stand. @param {import("../engine/engine.mjs").Recipe} recipe */
 const arranged = ({ views }) => `views views-${views.length}${views[0].wide ? " wide" : ""}`;
 
-/** The panels that there are, with new views. @param {Player} player @param {import("../painter/painter.mjs").Frame[]} frame */
+/**
+ * The panels that there are, with new views.
+ * @param {Player} player
+ * @param {import("../painter/painter.mjs").Frame[]} frame
+ */
 async function keep(player, frame) {
   const { panels, recipe, camera } = player;
   player.need("views").className = arranged(recipe);
-  await Promise.all(panels.map((/** @type {Panel} */ panel, /** @type {number} */ v) => {
-    panel.show(recipe.views[v]);
-    panel.gd.parentElement.querySelector("figcaption").textContent = panel.view.title;
-    explain(panel);
-    rename(player, v);
-    return panel.settle(frame[v]).then(() => panel.setCamera(camera ?? home(panel.view))).then(() => panel.rested());
-  }));
+  await Promise.all(
+    panels.map((/** @type {Panel} */ panel, /** @type {number} */ v) => {
+      panel.show(recipe.views[v]);
+      panel.gd.parentElement.querySelector("figcaption").textContent = panel.view.title;
+      explain(panel);
+      rename(player, v);
+      return panel
+        .settle(frame[v])
+        .then(() => panel.setCamera(camera ?? home(panel.view)))
+        .then(() => panel.rested());
+    }),
+  );
 }
 
 /** A panel's legend, as its view is now. @param {Panel} panel */
 export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend").replaceWith(legend(view));
 
-/** @param {Player} player @param {import("../engine/engine.mjs").View} view @param {import("../globals.mjs").Plotly} Plotly @param {Hand} hand */
+/**
+ * @param {Player} player
+ * @param {import("../engine/engine.mjs").View} view
+ * @param {import("../globals.mjs").Plotly} Plotly
+ * @param {Hand} hand
+ */
 function build(player, view, Plotly, hand) {
-  const element = h("div", { className: "figure", tabIndex: -1 }), fast = !new URLSearchParams(location.hash.slice(1)).has("public");
-  player.need("views").append(h("figure", { className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}`, style: `--rows: ${view.rows}`, id: `view-${player.slug}-${view.name}` },
-    h("figcaption", {}, view.title), ...(view === player.recipe.views[0] ? [h("p", { className: "headline" })] : []), element, legend(view)));
+  const element = h("div", { className: "figure", tabIndex: -1 });
+  const fast = !new URLSearchParams(location.hash.slice(1)).has("public");
+  player.need("views").append(
+    h(
+      "figure",
+      {
+        className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}`,
+        style: `--rows: ${view.rows}`,
+        id: `view-${player.slug}-${view.name}`,
+      },
+      h("figcaption", {}, view.title),
+      ...(view === player.recipe.views[0] ? [h("p", { className: "headline" })] : []),
+      element,
+      legend(view),
+    ),
+  );
   const panel = new Panel(element, view, (name) => color(element, name), Plotly, fast, {
-    picked: (layer, index) => hand.picked(layer, pointOf(layer, index)), turned: (camera) => hand.turned(camera, panel) });
+    picked: (layer, index) => hand.picked(layer, pointOf(layer, index)),
+    turned: (camera) => hand.turned(camera, panel),
+  });
   panel.whenRested(() => name(panel));
-  if (view.edge) element.after(h("button", { type: "button", className: "edge", onclick: () => player.edgeOn(panel) }, "See the plane edge on"));
+  if (view.edge)
+    element.after(
+      h(
+        "button",
+        { type: "button", className: "edge", onclick: () => player.edgeOn(panel) },
+        "See the plane edge on",
+      ),
+    );
   return panel;
 }
 
-/** Without WebGL: a word, and the server's picture of the present state. @param {Player} player @param {HTMLElement} views */
+/**
+ * Without WebGL: a word, and the server's picture of the present state.
+ * @param {Player} player
+ * @param {HTMLElement} views
+ */
 function still(player, views) {
   player.closePanels();
   views.className = "views";
-  const live = player.root.dataset.still && h("img", { className: "live", alt: player.recipe.title, src: player.picture() });
-  views.replaceChildren(h("figure", { className: "view still" },
-    h("p", { role: "status" }, "This browser has no WebGL, so nothing can be turned here; this is a still picture of the scene. "
-      + "Turning on hardware acceleration, or another browser, brings it to life."),
-    live || (views.querySelector(".poster") ?? "")));
+  const live =
+    player.root.dataset.still &&
+    h("img", { className: "live", alt: player.recipe.title, src: player.picture() });
+  views.replaceChildren(
+    h(
+      "figure",
+      { className: "view still" },
+      h(
+        "p",
+        { role: "status" },
+        "This browser has no WebGL, so nothing can be turned here; this is a still picture of the scene. " +
+          "Turning on hardware acceleration, or another browser, brings it to life.",
+      ),
+      live || (views.querySelector(".poster") ?? ""),
+    ),
+  );
 }
 
-/** Where points have pictures, one stands in a corner of the first view. @param {Player} player @returns {(() => void)[]} as `fill` */
+/**
+ * Where points have pictures, one stands in a corner of the first view.
+ * @param {Player} player
+ * @returns {(() => void)[]} as `fill`
+ */
 export function pictured(player) {
-  const cloud = player.recipe.clouds.find((c) => c.pictures), [panel] = player.panels;
+  const cloud = player.recipe.clouds.find((c) => c.pictures);
+  const [panel] = player.panels;
   panel?.gd.parentElement.querySelector(".picture")?.remove();
   if (!cloud || !panel) return [];
   const { element, show } = picture(cloud, () => color(panel.gd, "ink"));
@@ -182,5 +284,11 @@ export function pictured(player) {
   return [showNow];
 }
 
-/** Which point of its cloud a layer shows as its so-manieth. @param {import("../engine/marks.mjs").Mark} layer @param {number} index @returns {number} */
-const pointOf = (layer, index) => (layer.order ? unpack(layer.order)[index] : Array.isArray(layer.only) ? layer.only[index] : index);
+/**
+ * Which point of its cloud a layer shows as its so-manieth.
+ * @param {import("../engine/marks.mjs").Mark} layer
+ * @param {number} index
+ * @returns {number}
+ */
+const pointOf = (layer, index) =>
+  layer.order ? unpack(layer.order)[index] : Array.isArray(layer.only) ? layer.only[index] : index;

@@ -9,7 +9,13 @@ import { h } from "../dom.mjs";
 import { marked } from "./letters.mjs";
 import { defaults } from "./link.mjs";
 
-const HEADS = { mean: "mean μ", std: "σ", norm: "‖·‖", angle: "angle to 1", distance: "to the image at ε = 0" };
+const HEADS = {
+  mean: "mean μ",
+  std: "σ",
+  norm: "‖·‖",
+  angle: "angle to 1",
+  distance: "to the image at ε = 0",
+};
 
 /** Kinds of readouts that the progress does not change. */
 const OF_STAGES = ["residual", "lengths", "zeros", "patterns", "ranks", "pieces"];
@@ -19,10 +25,20 @@ const ROUNDING = 1e-6; // a distance between two ways to the same points: what i
 const RAISED = Object.fromEntries([..."0123456789-"].map((c, i) => [c, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁻"][i]]));
 
 /** Numbers in a text as people write them: 2e-05 is 2·10⁻⁵, -1 is −1, -0.00 is 0.00. @param {string} text */
-export const typeset = (text) => text.replace(/(?<![\w.])(\d+(?:\.\d+)?)e([+-]\d+)/g, (_, x, power) => `${x}·10${[...String(Number(power))].map((c) => RAISED[c]).join("")}`)
-  .replace(/^-(?=0(\.0*)?$)/, "").replace(/^-(?=\d)/, "−");
+export const typeset = (text) =>
+  text
+    .replace(
+      /(?<![\w.])(\d+(?:\.\d+)?)e([+-]\d+)/g,
+      (_, x, power) => `${x}·10${[...String(Number(power))].map((c) => RAISED[c]).join("")}`,
+    )
+    .replace(/^-(?=0(\.0*)?$)/, "")
+    .replace(/^-(?=\d)/, "−");
 
-/** In some digits after the point; none given: as many as fit. @param {number} x @param {number | null} [digits] */
+/**
+ * In some digits after the point; none given: as many as fit.
+ * @param {number} x
+ * @param {number | null} [digits]
+ */
 export function fixed(x, digits = null) {
   if (Number.isNaN(x)) return "—";
   const size = Math.abs(x);
@@ -30,46 +46,98 @@ export function fixed(x, digits = null) {
   return size < 5e-5 ? "0" : typeset(size >= 1e5 ? x.toExponential(2) : x.toFixed(size < 0.01 ? 5 : 3));
 }
 
-/** A point of the recipe's own at every stage, as rows of texts. @param {import("../engine/engine.mjs").Recipe} recipe @param {Record<string, number>} params
+/**
+ * A point of the recipe's own at every stage, as rows of texts. @param
+ * {import("../engine/engine.mjs").Recipe} recipe @param {Record<string, number>} params
  * @param {import("../engine/engine.mjs").Stages} all @param {number} followed */
 export function rows(recipe, params, all, followed) {
-  const { cloud: name, ideal, first, columns } = /** @type {NonNullable<typeof recipe.table>} */ (recipe.table);
-  const cloud = cloudOf(recipe, name), [n, d] = cloud.points.shape, i = Math.min(followed, n - 1);
+  const {
+    cloud: name,
+    ideal,
+    first,
+    columns,
+  } = /** @type {NonNullable<typeof recipe.table>} */ (recipe.table);
+  const cloud = cloudOf(recipe, name);
+  const [n, d] = cloud.points.shape;
+  const i = Math.min(followed, n - 1);
   const point = Float64Array.from(unpack(cloud.points).subarray(i * d, (i + 1) * d));
-  const own = (/** @type {string} */ of) => cloudStages(cloudOf(recipe, of), params, all, { at: point, index: i });
-  const stages = own(name), surface = ideal && own(ideal);
+  const own = (/** @type {string} */ of) =>
+    cloudStages(cloudOf(recipe, of), params, all, { at: point, index: i });
+  const stages = own(name);
+  const surface = ideal && own(ideal);
   const wide = Math.max(...stages.map((stage) => stage.length));
   return stages.map((stage, k) => {
     const measured = /** @type {Record<string, number>} */ (/** @type {unknown} */ (measures(stage)));
     measured.distance = surface ? residual(stage, surface[k], 1) : NaN;
-    /** @type {Record<string, string>} */ const units = { angle: Number.isNaN(measured.angle) ? "" : "°", distance: !k && first ? ` ${first}` : "" };
-    return columns.flatMap((/** @type {string} */ c) => c === "components" ? Array.from({ length: wide }, (_, j) => (j < stage.length ? fixed(stage[j]) : ""))
-      : [(units[c] === "°" ? measured[c].toFixed(1) : fixed(measured[c])) + (units[c] ?? "")]);
+    /** @type {Record<string, string>} */ const units = {
+      angle: Number.isNaN(measured.angle) ? "" : "°",
+      distance: !k && first ? ` ${first}` : "",
+    };
+    return columns.flatMap((/** @type {string} */ c) =>
+      c === "components"
+        ? Array.from({ length: wide }, (_, j) => (j < stage.length ? fixed(stage[j]) : ""))
+        : [(units[c] === "°" ? measured[c].toFixed(1) : fixed(measured[c])) + (units[c] ?? "")],
+    );
   });
 }
 
-/** @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe @returns {(player: import("./player.mjs").Player) => void} shows the player's state */
+/**
+ * @param {HTMLElement} part
+ * @param {import("../engine/engine.mjs").Recipe} recipe
+ * @returns {(player: import("./player.mjs").Player) => void} shows the player's state
+ */
 export function numbers(part, recipe) {
-  const rest = counting(recipe).slice(1), words = rest.map((r) => teller(r, recipe));
+  const rest = counting(recipe).slice(1);
+  const words = rest.map((r) => teller(r, recipe));
   const readouts = words.map(() => h("output", { className: "readout" }));
-  const caption = h("caption"), body = h("tbody");
+  const caption = h("caption");
+  const body = h("tbody");
   const table = recipe.table && h("table", {}, caption, heads(recipe), body);
-  part.replaceChildren(...readouts, ...(recipe.facts ? [facts(recipe.facts)] : []), ...(table ? [h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "The followed point in numbers" }, table)] : []));
+  part.replaceChildren(
+    ...readouts,
+    ...(recipe.facts ? [facts(recipe.facts)] : []),
+    ...(table
+      ? [
+          h(
+            "div",
+            {
+              className: "scroll",
+              tabIndex: 0,
+              role: "region",
+              "aria-label": "The followed point in numbers",
+            },
+            table,
+          ),
+        ]
+      : []),
+  );
   const others = recipe.views.some((v) => v.layers.some(follows));
-  let known = "", marked = -1;
+  let known = "";
+  let marked = -1;
   return (player) => {
     words.forEach((word, i) => {
       const text = `${rest[i].label}: ${word(player)}`;
       if (readouts[i].textContent !== text) readouts[i].textContent = text;
     });
     if (!table) return;
-    const key = JSON.stringify([player.params, player.followed]), current = Math.round(player.progress);
+    const key = JSON.stringify([player.params, player.followed]);
+    const current = Math.round(player.progress);
     if (key !== known) {
       known = key;
       marked = -1;
-      caption.textContent = others ? `Point ${player.followed}, stage by stage. Click another point to follow it.` : "The followed point, stage by stage.";
-      body.replaceChildren(...rows(recipe, player.params, player.stages, player.followed).map((cells, k) =>
-        h("tr", {}, h("th", { scope: "row" }, recipe.stages[k]), ...cells.map((/** @type {string} */ c) => h("td", {}, c)))));
+      caption.textContent = others
+        ? `Point ${player.followed}, stage by stage. Click another point to follow it.`
+        : "The followed point, stage by stage.";
+      body.replaceChildren(
+        ...rows(recipe, player.params, player.stages, player.followed).map((cells, k) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, recipe.stages[k]),
+            ...cells.map((/** @type {string} */ c) => h("td", {}, c)),
+          ),
+        ),
+      );
     }
     if (current === marked) return;
     marked = current;
@@ -80,74 +148,117 @@ export function numbers(part, recipe) {
 /** The readouts of a recipe that are numbers. @param {import("../engine/engine.mjs").Recipe} recipe */
 const counting = ({ readouts }) => readouts.filter(({ kind }) => kind !== "letters");
 
-/** The first number of a recipe, in a corner of its first view. @param {import("./player.mjs").Player} player @returns {(() => void)[]} as `fill` in mount.mjs */
+/**
+ * The first number of a recipe, in a corner of its first view.
+ * @param {import("./player.mjs").Player} player
+ * @returns {(() => void)[]} as `fill` in mount.mjs
+ */
 export function headline(player) {
-  const place = player.need("views").querySelector(".headline"), label = h("span"), value = h("b");
+  const place = player.need("views").querySelector(".headline");
+  const label = h("span");
+  const value = h("b");
   place?.replaceChildren(label, value);
   if (!place || !counting(player.recipe).length) return [];
   /** @type {import("../engine/engine.mjs").Readout | undefined} */ let known;
   /** @type {(player: import("./player.mjs").Player) => string} */ let word = () => "";
-  return [() => {
-    const { recipe } = player, [r] = counting(recipe); // while a training goes on there are new ones
-    if (r !== known) {
-      known = r;
-      label.textContent = r.label;
-      word = teller(r, recipe);
-    }
-    const text = word(player);
-    if (value.textContent !== text) value.textContent = text;
-  }];
+  return [
+    () => {
+      const { recipe } = player;
+      const [r] = counting(recipe); // while a training goes on there are new ones
+      if (r !== known) {
+        known = r;
+        label.textContent = r.label;
+        word = teller(r, recipe);
+      }
+      const text = word(player);
+      if (value.textContent !== text) value.textContent = text;
+    },
+  ];
 }
 
-/** What tells a readout, and finds it anew no oftener than it changes. @param {import("../engine/engine.mjs").Readout} r @param {import("../engine/engine.mjs").Recipe} recipe */
+/**
+ * What tells a readout, and finds it anew no oftener than it changes.
+ * @param {import("../engine/engine.mjs").Readout} r
+ * @param {import("../engine/engine.mjs").Recipe} recipe
+ */
 function teller(r, recipe) {
   const word = (/** @type {import("./player.mjs").Player} */ player) => readout(r, recipe, player);
   return OF_STAGES.includes(r.kind) ? ofStages(word) : word;
 }
 
-/** A word that only the stages decide, found anew when they change. @param {(player: import("./player.mjs").Player) => string} word */
+/**
+ * A word that only the stages decide, found anew when they change.
+ * @param {(player: import("./player.mjs").Player) => string} word
+ */
 function ofStages(word) {
   /** @type {import("../engine/engine.mjs").Stages | undefined} */ let stages;
   let words = "";
   return (/** @type {import("./player.mjs").Player} */ player) => {
-    if (player.stages !== stages) { stages = player.stages; words = word(player); }
+    if (player.stages !== stages) {
+      stages = player.stages;
+      words = word(player);
+    }
     return words;
   };
 }
 
-/** @param {import("../engine/engine.mjs").Readout} r @param {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player @returns {string} */
+/**
+ * @param {import("../engine/engine.mjs").Readout} r
+ * @param {import("../engine/engine.mjs").Recipe} recipe
+ * @param {import("./player.mjs").Player} player
+ * @returns {string}
+ */
 export function readout(r, recipe, player) {
   if (r.kind === "count" || r.kind === "letters") return counted(r, player);
-  const name = r.cloud ?? r.keys ?? r.a, n = count(recipe, name);
+  const name = r.cloud ?? r.keys ?? r.a;
+  const n = count(recipe, name);
   if (r.kind === "residual") {
     const far = residual(ended(player, r.a), ended(player, r.b), n, r.coordinates ?? undefined);
     if (!far || far >= 1e-3) return fixed(far);
     const small = typeset(far.toExponential(1));
     return far >= ROUNDING ? small : `≈ 0 (${small})`;
   }
-  if (r.kind === "lengths") return semiAxes(ended(player, name), n).map((axis) => fixed(Math.hypot(...axis))).join(", ");
-  if (r.kind === "fate") return fate(certificateOf(name, player.moment), player.at[name], n, Math.min(player.followed, n - 1));
+  if (r.kind === "lengths")
+    return semiAxes(ended(player, name), n)
+      .map((axis) => fixed(Math.hypot(...axis)))
+      .join(", ");
+  if (r.kind === "fate")
+    return fate(certificateOf(name, player.moment), player.at[name], n, Math.min(player.followed, n - 1));
   if (r.kind === "zeros") return zeros(player.stages[name][r.stage ?? 0], n);
   if (r.kind === "patterns") return signs(patterns(player.stages[name][r.stage ?? 0], n));
   if (r.kind === "ranks") return byRank(fatesOf(r, name, player.moment), n);
-  if (r.kind === "pieces") return String(pieces(layer(cloudOf(recipe, name), r.before, r.basis, player.params), r.radius));
+  if (r.kind === "pieces")
+    return String(pieces(layer(cloudOf(recipe, name), r.before, r.basis, player.params), r.radius));
   const values = measured(r.row, name, player.moment);
-  if (r.kind === "accuracy") return `${(100 * accuracy(values, unpack(r.classes), r.threshold)).toFixed(1)} %`;
-  const x = r.kind === "mean" ? values.reduce((s, v) => s + v, 0) / n : values[Math.min(n - 1, r.index === "followed" ? player.followed : r.index)];
+  if (r.kind === "accuracy")
+    return `${(100 * accuracy(values, unpack(r.classes), r.threshold)).toFixed(1)} %`;
+  const x =
+    r.kind === "mean"
+      ? values.reduce((s, v) => s + v, 0) / n
+      : values[Math.min(n - 1, r.index === "followed" ? player.followed : r.index)];
   return fixed(x, r.digits) + r.unit;
 }
 
 const NEAR = 1e-6; // of the length of a key: what lies nearer is where it is
 
-/** Whether the key k of n can be selected, and by how much, or how much it gets at most. @param {import("../engine/selection.mjs").Certificate} found
+/**
+ * Whether the key k of n can be selected, and by how much, or how much it gets at most. @param
+ * {import("../engine/selection.mjs").Certificate} found
  * @param {Float64Array} keys @param {number} n @param {number} k */
 function fate({ margin, largest, weights }, keys, n, k) {
   if (n === 1) return "can win: there is no other";
   if (largest === 1) return `can win: the best query of length 1 puts it ${fixed(margin)} ahead`;
-  const d = keys.length / n, key = keys.subarray(k * d, (k + 1) * d), near = NEAR * Math.hypot(...key);
-  const others = Array.from(weights.keys()).filter((i) => weights[i] >= 5e-4), many = others.length;
+  const d = keys.length / n;
+  const key = keys.subarray(k * d, (k + 1) * d);
+  const near = NEAR * Math.hypot(...key);
+  const others = Array.from(weights.keys()).filter((i) => weights[i] >= 5e-4);
+  const many = others.length;
   const copies = others.every((i) => Math.hypot(...key.map((x, j) => keys[i * d + j] - x)) <= near);
-  const why = !copies ? `${many} others average to it` : many === 1 ? "another is where it is" : `${many} others are where it is`;
+  const why = !copies
+    ? `${many} others average to it`
+    : many === 1
+      ? "another is where it is"
+      : `${many} others are where it is`;
   return `never wins: ${why}; gets at most ${(100 * largest).toFixed(1)} %`;
 }
 
@@ -158,7 +269,11 @@ function zeros(points, n) {
   return `${fixed(count / n)} of ${points.length / n}`;
 }
 
-/** The share of n points of each rank. @param {{ranks: Uint8Array, highest: number}} found @param {number} n */
+/**
+ * The share of n points of each rank.
+ * @param {{ranks: Uint8Array, highest: number}} found
+ * @param {number} n
+ */
 function byRank({ ranks, highest }, n) {
   const counts = new Array(highest + 1).fill(0);
   for (let i = 0; i < ranks.length; i++) counts[ranks[i]]++;
@@ -168,7 +283,11 @@ function byRank({ ranks, highest }, n) {
 /** @param {{count: number, bits: number}} found */
 const signs = ({ count, bits }) => `${count}, entropy ${bits.toFixed(2)} bits`;
 
-/** How many points there are of a kind. @param {import("../engine/engine.mjs").Readout} r @param {import("./player.mjs").Player} player */
+/**
+ * How many points there are of a kind.
+ * @param {import("../engine/engine.mjs").Readout} r
+ * @param {import("./player.mjs").Player} player
+ */
 function counted(r, player) {
   const { moment } = player;
   return `${marked(r, moment).length} of ${count(moment.recipe, r.cloud)}`;
@@ -176,23 +295,61 @@ function counted(r, player) {
 
 /** @param {{title: string, columns: string[], rows: string[][], abouts: string[]}} table */
 function facts({ title, columns, rows, abouts }) {
-  const name = (/** @type {string} */ head, /** @type {string | undefined} */ about) => about ? h("details", {}, h("summary", {}, head), about) : head;
-  const cells = (/** @type {string[]} */ [head, ...rest], /** @type {number} */ k) => h("tr", {}, h("th", { scope: "row" }, name(head, abouts[k])), ...rest.map((c) => h("td", {}, typeset(c))));
-  return h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": title }, h("table", { className: "facts" }, h("caption", {}, title),
-    ...(columns.some(Boolean) ? [h("thead", {}, h("tr", {}, ...columns.map((c) => (c ? h("th", { scope: "col" }, c) : h("td")))))] : []), h("tbody", {}, ...rows.map(cells))));
+  const name = (/** @type {string} */ head, /** @type {string | undefined} */ about) =>
+    about ? h("details", {}, h("summary", {}, head), about) : head;
+  const cells = (/** @type {string[]} */ [head, ...rest], /** @type {number} */ k) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, name(head, abouts[k])),
+      ...rest.map((c) => h("td", {}, typeset(c))),
+    );
+  return h(
+    "div",
+    { className: "scroll", tabIndex: 0, role: "region", "aria-label": title },
+    h(
+      "table",
+      { className: "facts" },
+      h("caption", {}, title),
+      ...(columns.some(Boolean)
+        ? [h("thead", {}, h("tr", {}, ...columns.map((c) => (c ? h("th", { scope: "col" }, c) : h("td")))))]
+        : []),
+      h("tbody", {}, ...rows.map(cells)),
+    ),
+  );
 }
 
 /** A cloud at its last stage. @param {import("./player.mjs").Player} player @param {string} cloud */
 const ended = (player, cloud) => /** @type {Float64Array} */ (player.stages[cloud].at(-1));
 
-/** @param {import("../engine/engine.mjs").Recipe} recipe @param {string} cloud @returns {number} how many points the cloud has */
+/**
+ * @param {import("../engine/engine.mjs").Recipe} recipe
+ * @param {string} cloud
+ * @returns {number} how many points the cloud has
+ */
 const count = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
 
 /** @param {import("../engine/engine.mjs").Recipe} recipe */
 function heads(recipe) {
   const { columns } = /** @type {NonNullable<typeof recipe.table>} */ (recipe.table);
-  const d = rows(recipe, defaults(recipe), stages(recipe, defaults(recipe)), 0)[0].length - columns.length + 1;
-  const names = columns.flatMap((/** @type {string} */ c) => c === "components"
-    ? Array.from({ length: d }, (_, j) => `x${String(j + 1).replace(/\d/g, (k) => "₀₁₂₃₄₅₆₇₈₉"[Number(k)])}`) : [/** @type {Record<string, string>} */ (HEADS)[c]]);
-  return h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "stage"), ...names.map((/** @type {string} */ n) => h("th", { scope: "col" }, n))));
+  const d =
+    rows(recipe, defaults(recipe), stages(recipe, defaults(recipe)), 0)[0].length - columns.length + 1;
+  const names = columns.flatMap((/** @type {string} */ c) =>
+    c === "components"
+      ? Array.from(
+          { length: d },
+          (_, j) => `x${String(j + 1).replace(/\d/g, (k) => "₀₁₂₃₄₅₆₇₈₉"[Number(k)])}`,
+        )
+      : [/** @type {Record<string, string>} */ (HEADS)[c]],
+  );
+  return h(
+    "thead",
+    {},
+    h(
+      "tr",
+      {},
+      h("th", { scope: "col" }, "stage"),
+      ...names.map((/** @type {string} */ n) => h("th", { scope: "col" }, n)),
+    ),
+  );
 }

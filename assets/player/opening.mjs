@@ -1,5 +1,8 @@
 // @ts-check
-/** The first run of a scene: who comes for the first time, by a link that asks for nothing, is shown once what there is to see. */
+/**
+ * The first run of a scene: who comes for the first time, by a link that asks for nothing, is shown once what
+ * there is to see.
+ */
 
 const TOUCHES = ["pointerdown", "keydown", "wheel", "touchstart"];
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -8,13 +11,29 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 export function opening(player) {
   const { first } = player.root.dataset;
   delete player.root.dataset.first;
-  if (first === undefined || player.pressed || player.apart || location.search || calm.matches || document.hidden || !player.last) return;
+  if (
+    first === undefined ||
+    player.pressed ||
+    player.apart ||
+    location.search ||
+    calm.matches ||
+    document.hidden ||
+    !player.last
+  )
+    return;
   player.begin();
   if (!player.opening) return; // the reader was first
-  const touched = new AbortController(), signal = AbortSignal.any([touched.signal, player.life]);
-  for (const kind of TOUCHES) addEventListener(kind, (event) => {
-    const own = event.target instanceof Element && event.target.closest(".play"); // which stops it by itself
-    if (player.opening && !own) player.pause();
-    if (!player.opening || own) touched.abort();
-  }, { signal, passive: true });
+  const touched = new AbortController();
+  const signal = AbortSignal.any([touched.signal, player.life]);
+  for (const kind of TOUCHES)
+    addEventListener(
+      kind,
+      (event) => {
+        // which stops it by itself
+        const own = event.target instanceof Element && event.target.closest(".play");
+        if (player.opening && !own) player.pause();
+        if (!player.opening || own) touched.abort();
+      },
+      { signal, passive: true },
+    );
 }

@@ -6,7 +6,11 @@ import { h, unset } from "../dom.mjs";
 /** The stage that a progress is on its way to, or at. @param {number} progress */
 export const towards = (progress) => Math.ceil(progress - 0.02);
 
-/** Which stages a paragraph is about: by name, all that have it, or by number. @param {string} words with " | " between @param {string[]} stages */
+/**
+ * Which stages a paragraph is about: by name, all that have it, or by number.
+ * @param {string} words with " | " between
+ * @param {string[]} stages
+ */
 export function named(words, stages) {
   const asked = words.split(" | ");
   return stages.flatMap((name, k) => (asked.includes(name) || asked.includes(String(k)) ? [k] : []));
@@ -15,15 +19,32 @@ export function named(words, stages) {
 /** The next of some stages, after the last the first. @param {number[]} stages @param {number} now */
 export const after = (stages, now) => stages.find((k) => k > now) ?? stages[0];
 
-/** @param {HTMLElement} part a text @param {import("./player.mjs").Player} player @returns {() => void} shows the player's state */
+/**
+ * @param {HTMLElement} part a text
+ * @param {import("./player.mjs").Player} player
+ * @returns {() => void} shows the player's state
+ */
 export function passages(part, player) {
   const { stages } = player.recipe;
   const all = /** @type {HTMLElement[]} */ ([...part.querySelectorAll(".passage")]).map((element) => {
-    const own = named(element.dataset.stages ?? "", stages), go = () => player.goTo(after(own, towards(player.progress)));
-    const button = h("button", { type: "button", className: "to", "aria-label": `Stage ${own[0]}: ${own.map((k) => unset(stages[k])).join(", ")}` }, String(own[0]));
+    const own = named(element.dataset.stages ?? "", stages);
+    const go = () => player.goTo(after(own, towards(player.progress)));
+    const button = h(
+      "button",
+      {
+        type: "button",
+        className: "to",
+        "aria-label": `Stage ${own[0]}: ${own.map((k) => unset(stages[k])).join(", ")}`,
+      },
+      String(own[0]),
+    );
     element.querySelector(":scope > .to")?.remove();
     if (own.length) element.prepend(button);
-    element.onclick = own.length ? (event) => { if (!elsewhere(/** @type {Element} */ (event.target))) go(); } : null;
+    element.onclick = own.length
+      ? (event) => {
+          if (!elsewhere(/** @type {Element} */ (event.target))) go();
+        }
+      : null;
     return { element, button, own };
   });
   let shown = -1;

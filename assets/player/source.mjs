@@ -1,48 +1,70 @@
 // @ts-check
 /**
- * Where recipes come from: a server; files beside the page; the page itself; or whom its page names (`supply`). A page
- * without a server has a `script.recipes` in the scene: for each set of choices, as a query of what differs from the
- * defaults, the recipe or its file; a file refers to parts of that with the defaults.
+ * Where recipes come from: a server; files beside the page; the page itself; or whom its page names
+ * (`supply`). A page without a server has a `script.recipes` in the scene: for each set of choices, as a
+ * query of what differs from the defaults, the recipe or its file; a file refers to parts of that with the
+ * defaults.
  *
- * @typedef {{choices: Record<string, string>, recipe?: import("../engine/engine.mjs").Recipe, refused?: string}} Answer neither recipe nor refused: no answer
+ * @typedef {{choices: Record<string, string>, recipe?: import("../engine/engine.mjs").Recipe, refused?:
+ *   string}} Answer neither recipe nor refused: no answer
  */
 
 const PATIENCE = 60_000; // milliseconds for an answer; the page says before that it waits
 const BUSY = [429, 503]; // the server asks to come again
 const AWAY = "this needs the server: a page without one has some of the choices only";
 
-/** @type {WeakMap<HTMLElement, (query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>>} */ const others = new WeakMap();
+/** @type {WeakMap<HTMLElement, (query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>>} */
+const others = new WeakMap();
 
 /** From now on a scene's recipes come from somebody else. @param {HTMLElement} root
- * @param {(query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>} give by the choices that are no defaults, as a query */
-export function supply(root, give) { others.set(root, give); }
+ * @param {(query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>} give by the choices that
+ *   are no defaults, as a query
+ */
+export function supply(root, give) {
+  others.set(root, give);
+}
 
 /** The recipe for some choices, or what was wrong with them, in words.
- * @param {HTMLElement} root @param {Record<string, string>} choices @param {Record<string, string>} usual the defaults @param {AbortSignal} signal
+ * @param {HTMLElement} root @param {Record<string, string>} choices @param {Record<string, string>} usual the
+ *   defaults @param {AbortSignal} signal
  * @returns {Promise<Answer>} */
 export async function ask(root, choices, usual, signal) {
   const other = Object.entries(choices).filter(([name, value]) => String(value) !== String(usual[name]));
-  const query = new URLSearchParams(other).toString(), give = others.get(root), here = root.querySelector(":scope > script.recipes");
+  const query = new URLSearchParams(other).toString();
+  const give = others.get(root);
+  const here = root.querySelector(":scope > script.recipes");
   if (give) return { choices, ...(await give(query, signal)) };
   if (!here) return get(`${root.dataset.recipe}?${query}`, choices, signal);
   const known = JSON.parse(here.textContent ?? "{}");
   if (!Object.hasOwn(known, query)) return { choices, refused: AWAY };
   if (typeof known[query] !== "string") return { choices, recipe: known[query] };
-  const [answer, whole] = await Promise.all((query ? [query, ""] : [""]).map((each) => get(known[each], choices, signal)));
+  const [answer, whole] = await Promise.all(
+    (query ? [query, ""] : [""]).map((each) => get(known[each], choices, signal)),
+  );
   if (!whole || !answer.recipe) return answer;
   return whole.recipe ? { choices, recipe: restored(answer.recipe, whole.recipe) } : whole;
 }
 
-/** A recipe with the parts to which it refers; each is a copy, for Plotly writes into what it draws (components/publish/shared_parts.py).
+/**
+ * A recipe with the parts to which it refers; each is a copy, for Plotly writes into what it draws
+ * (components/publish/shared_parts.py).
  * @param {any} part @param {object} whole the recipe with the defaults @returns {any} */
 function restored(part, whole) {
   if (typeof part !== "object" || !part) return part;
   if (Array.isArray(part)) return part.map((each) => restored(each, whole));
-  if (part.$same) return structuredClone(part.$same.reduce((/** @type {any} */ at, /** @type {string | number} */ name) => at[name], whole));
+  if (part.$same)
+    return structuredClone(
+      part.$same.reduce((/** @type {any} */ at, /** @type {string | number} */ name) => at[name], whole),
+    );
   return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, restored(each, whole)]));
 }
 
-/** @param {string} url @param {Record<string, string>} choices @param {AbortSignal} signal @returns {Promise<Answer>} */
+/**
+ * @param {string} url
+ * @param {Record<string, string>} choices
+ * @param {AbortSignal} signal
+ * @returns {Promise<Answer>}
+ */
 async function get(url, choices, signal) {
   const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
   const once = () => fetch(url, { signal: patience }).catch(() => null);
@@ -51,19 +73,41 @@ async function get(url, choices, signal) {
     await sleep(1000 * (Number(reply.headers.get("Retry-After")) || 1), patience);
     reply = await once();
   }
-  const body = await reply?.arrayBuffer().then(inflated).then(JSON.parse).catch(() => null);
-  return { choices, recipe: reply?.ok && body ? body : undefined, refused: reply?.ok ? undefined : body?.error };
+  const body = await reply
+    ?.arrayBuffer()
+    .then(inflated)
+    .then(JSON.parse)
+    .catch(() => null);
+  return {
+    choices,
+    recipe: reply?.ok && body ? body : undefined,
+    refused: reply?.ok ? undefined : body?.error,
+  };
 }
 
-/** The text of a file that is UTF-8, or UTF-8 in gzip: the static site's recipes are, and some file servers inflate them themselves
- * (`Content-Encoding`), so that its name says nothing. @param {ArrayBuffer} data @returns {Promise<string>} */
+/**
+ * The text of a file that is UTF-8, or UTF-8 in gzip: the static site's recipes are, and some file servers
+ * inflate them themselves
+ * (`Content-Encoding`), so that its name says nothing. @param {ArrayBuffer} data @returns {Promise<string>}
+ */
 function inflated(data) {
-  const [first, second] = new Uint8Array(data, 0, Math.min(2, data.byteLength)), packed = first === 0x1f && second === 0x8b;
-  return new Response(packed ? new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip")) : data).text();
+  const [first, second] = new Uint8Array(data, 0, Math.min(2, data.byteLength));
+  const packed = first === 0x1f && second === 0x8b;
+  return new Response(
+    packed ? new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip")) : data,
+  ).text();
 }
 
 /** @param {number} ms @param {AbortSignal} signal which ends it early @returns {Promise<void>} */
-const sleep = (ms, signal) => new Promise((go) => {
-  const timer = setTimeout(go, ms);
-  signal.addEventListener("abort", () => { clearTimeout(timer); go(); }, { once: true });
-});
+const sleep = (ms, signal) =>
+  new Promise((go) => {
+    const timer = setTimeout(go, ms);
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        go();
+      },
+      { once: true },
+    );
+  });

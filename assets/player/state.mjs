@@ -1,10 +1,11 @@
 // @ts-check
 /**
- * The state of a scene: its recipe, the choices, where everything is, and what moves by itself. Pure: it knows no page and no
- * Plotly, and no clock but the milliseconds that it is told. Others read it, and call what changes it.
+ * The state of a scene: its recipe, the choices, where everything is, and what moves by itself. Pure: it
+ * knows no page and no Plotly, and no clock but the milliseconds that it is told. Others read it, and call
+ * what changes it.
  *
- * A link, a new choice and a stop of the tour arrive in steps: the recipe has to be fetched first. Whatever the reader sets in the
- * meantime stays as the reader has set it.
+ * A link, a new choice and a stop of the tour arrive in steps: the recipe has to be fetched first. Whatever
+ * the reader sets in the meantime stays as the reader has set it.
  *
  * @typedef {import("../engine/engine.mjs").Recipe} Recipe
  * @typedef {import("../engine/engine.mjs").Stages} Stages
@@ -34,9 +35,13 @@ export class State {
   /** @type {Link["camera"]} */ #camera = null;
   /** @type {Link["controls"]} */ #controls = null;
   /** @type {import("./motion.mjs").Leg | null} */ #leg = null;
-  /** @type {Set<string>} parameters, "progress", "follow", "camera": what the reader has set since the change under way was asked for */
+  /**
+   * @type {Set<string>} parameters, "progress", "follow", "camera": what the reader has set since the change
+   *   under way was asked for
+   */
   #touched = new Set();
-  /** @type {Record<string, string> | null} the stop of the tour that is on its way, as a link has it */ #stop = null;
+  /** @type {Record<string, string> | null} the stop of the tour that is on its way, as a link has it */
+  #stop = null;
   #turned = false; // whether the reader has turned the camera in this run
   #progress = 0;
   #followed = 0;
@@ -44,11 +49,19 @@ export class State {
   #playing = false;
   #running = false;
   #growing = false;
-  /** @type {{min: number, max: number} | null} a part of the clock's way that is played, else all of it */ #span = null;
+  /** @type {{min: number, max: number} | null} a part of the clock's way that is played, else all of it */
+  #span = null;
   #opening = false;
   #parted = 0; // how much of its leg the last point of a run is behind the first
-  /** @type {import("./motion.mjs").Leg | null} on which they are apart; they still are a moment after a run has stopped */ #way = null;
-  /** @type {import("../engine/engine.mjs").Progresses | null} of the points that are apart in the last frame */ #each = null;
+  /**
+   * @type {import("./motion.mjs").Leg | null} on which they are apart; they still are a moment after a run
+   *   has stopped
+   */
+  #way = null;
+  /**
+   * @type {import("../engine/engine.mjs").Progresses | null} of the points that are apart in the last frame
+   */
+  #each = null;
   /** How fast things move, in times. */ speed = 1;
   /** Whether playing begins again at its end. */ loop = false;
 
@@ -58,39 +71,83 @@ export class State {
     this.#choices = { ...usual };
   }
 
-  get known() { return this.#recipe !== null; }
-  get recipe() { return /** @type {Recipe} */ (this.#recipe); }
-  get choices() { return this.#choices; }
-  get params() { return this.#params; }
-  get stages() { return this.#stages; }
+  get known() {
+    return this.#recipe !== null;
+  }
+  get recipe() {
+    return /** @type {Recipe} */ (this.#recipe);
+  }
+  get choices() {
+    return this.#choices;
+  }
+  get params() {
+    return this.#params;
+  }
+  get stages() {
+    return this.#stages;
+  }
   /** For each cloud, where its points were in the last frame. */
-  get at() { return this.#at; }
-  get progress() { return this.#progress; }
-  get last() { return this.recipe.stages.length - 1; }
-  get followed() { return this.#followed; }
-  get camera() { return this.#camera; }
+  get at() {
+    return this.#at;
+  }
+  get progress() {
+    return this.#progress;
+  }
+  get last() {
+    return this.recipe.stages.length - 1;
+  }
+  get followed() {
+    return this.#followed;
+  }
+  get camera() {
+    return this.#camera;
+  }
   /** The controls that the link names, null for all. */
-  get controls() { return this.#controls; }
-  get theme() { return this.#theme; }
-  get playing() { return this.#playing; }
+  get controls() {
+    return this.#controls;
+  }
+  get theme() {
+    return this.#theme;
+  }
+  get playing() {
+    return this.#playing;
+  }
   /** Whether the clock runs. */
-  get running() { return this.#running; }
-  get leg() { return this.#leg; }
+  get running() {
+    return this.#running;
+  }
+  get leg() {
+    return this.#leg;
+  }
   /** Whether the recipe came as news: no link holds it, and the next comes soon. */
-  get growing() { return this.#growing; }
-  get moves() { return Boolean(this.#leg || this.#running || this.#way); }
+  get growing() {
+    return this.#growing;
+  }
+  get moves() {
+    return Boolean(this.#leg || this.#running || this.#way);
+  }
   /** Whether this is the scene's first run, which shows what there is. */
-  get opening() { return this.#opening; }
+  get opening() {
+    return this.#opening;
+  }
   /** Whether the reader has turned the camera since the run began. */
-  get turned() { return this.#turned; }
+  get turned() {
+    return this.#turned;
+  }
   /** Whether a stop of the tour is on its way. */
-  get arriving() { return this.#stop !== null; }
+  get arriving() {
+    return this.#stop !== null;
+  }
 
   /** Whether the reader has set something since the change under way was asked for. @param {string} name */
-  touched(name) { return this.#touched.has(name); }
+  touched(name) {
+    return this.#touched.has(name);
+  }
 
   /** The reader has set something. @param {string} name */
-  touch(name) { this.#touched.add(name); }
+  touch(name) {
+    this.#touched.add(name);
+  }
 
   /** A change is asked for: of what is set from now on, it changes nothing. */
   begin() {
@@ -98,17 +155,23 @@ export class State {
     this.#stop = null;
   }
 
-  /** A stop of the tour is asked for; `arrive` brings it. @param {Record<string, string>} stop as a link has it
+  /**
+   * A stop of the tour is asked for; `arrive` brings it. @param {Record<string, string>} stop as a link has
+   * it
    * @param {boolean} linked whether the page's link asks for it, and so did when its recipe was asked for */
   call(stop, linked = false) {
     if (!linked) this.begin();
     this.#stop = stop;
   }
 
-  /** Another recipe, and where things are in it. @param {Recipe} recipe @param {Record<string, string>} choices
+  /**
+   * Another recipe, and where things are in it. @param {Recipe} recipe @param {Record<string, string>}
+   * choices
    * @param {Partial<Link> & Pick<Link, "params" | "progress" | "follow" | "camera">} link */
   take(recipe, choices, link) {
-    const own = this.#touched, last = recipe.stages.length - 1, params = this.#touchedOver(link.params, recipe);
+    const own = this.#touched;
+    const last = recipe.stages.length - 1;
+    const params = this.#touchedOver(link.params, recipe);
     this.#recipe = recipe;
     this.#choices = { ...choices, ...texts(recipe.chosen) };
     this.#progress = own.has("progress") ? Math.min(this.#progress, last) : link.progress;
@@ -131,9 +194,15 @@ export class State {
     if (!clock || !this.touched(clock.name)) this.#running = false;
   }
 
-  /** Parameters, but those that the reader has set as they are, where the recipe can have them. @param {Record<string, number>} params @param {Recipe} recipe */
+  /**
+   * Parameters, but those that the reader has set as they are, where the recipe can have them.
+   * @param {Record<string, number>} params
+   * @param {Recipe} recipe
+   */
   #touchedOver(params, recipe) {
-    const own = recipe.parameters.filter((p) => this.#touched.has(p.name) && within(p, this.#params[p.name] ?? NaN));
+    const own = recipe.parameters.filter(
+      (p) => this.#touched.has(p.name) && within(p, this.#params[p.name] ?? NaN),
+    );
     return { ...params, ...Object.fromEntries(own.map(({ name }) => [name, this.#params[name]])) };
   }
 
@@ -143,16 +212,25 @@ export class State {
     this.#stages = stages(this.recipe, params, this.#memory);
   }
 
-  /** What can be kept with another recipe: what the hand has not moved follows the new scene. @param {Recipe} recipe */
+  /**
+   * What can be kept with another recipe: what the hand has not moved follows the new scene.
+   * @param {Recipe} recipe
+   */
   kept(recipe) {
-    const params = defaults(recipe), usual = defaults(this.recipe);
+    const params = defaults(recipe);
+    const usual = defaults(this.recipe);
     for (const p of recipe.parameters) {
       const value = this.#params[p.name];
       if (value !== usual[p.name] && within(p, value ?? NaN)) params[p.name] = value;
     }
-    const progress = this.#leg && !this.#playing ? this.#leg.to : this.#progress; // a stage that was on its way is reached
-    return { params, progress: Math.min(progress, recipe.stages.length - 1), camera: this.#camera,
-      follow: this.#followed < pointCount(recipe) ? this.#followed : recipe.follow };
+    // a stage that was on its way is reached
+    const progress = this.#leg && !this.#playing ? this.#leg.to : this.#progress;
+    return {
+      params,
+      progress: Math.min(progress, recipe.stages.length - 1),
+      camera: this.#camera,
+      follow: this.#followed < pointCount(recipe) ? this.#followed : recipe.follow,
+    };
   }
 
   /** What there is by now of a recipe of the same shape, at its newest. @param {Recipe} recipe */
@@ -164,12 +242,15 @@ export class State {
   }
 
   /** Choices of what is shown alone: the next news has them. @param {Record<string, string>} choices */
-  tell(choices) { this.#choices = { ...this.#choices, ...choices }; }
+  tell(choices) {
+    this.#choices = { ...this.#choices, ...choices };
+  }
 
   /** @param {string} name @param {number} value @returns {boolean} whether it is another */
   set(name, value) {
     const parameter = this.recipe.parameters.find((p) => p.name === name);
-    if (!parameter || typeof value !== "number" || !within(parameter, value)) throw new RangeError(`${name} = ${value} is not a value of this scene`);
+    if (!parameter || typeof value !== "number" || !within(parameter, value))
+      throw new RangeError(`${name} = ${value} is not a value of this scene`);
     this.touch(name);
     if (this.#params[name] === value) return false;
     this.#move({ ...this.#params, [name]: value });
@@ -178,7 +259,8 @@ export class State {
 
   /** @param {number} progress */
   seek(progress) {
-    if (!(progress >= 0 && progress <= this.last)) throw new RangeError(`progress ${progress} is not from 0 to ${this.last}`);
+    if (!(progress >= 0 && progress <= this.last))
+      throw new RangeError(`progress ${progress} is not from 0 to ${this.last}`);
     this.touch("progress");
     this.#progress = progress;
     if (this.#opening) this.#halt();
@@ -192,7 +274,9 @@ export class State {
   }
 
   /** @param {Link["camera"]} camera null is the scene's own */
-  look(camera) { this.#camera = camera; }
+  look(camera) {
+    this.#camera = camera;
+  }
 
   /** The reader has turned the camera. @param {Link["camera"]} camera */
   turn(camera) {
@@ -202,7 +286,9 @@ export class State {
   }
 
   /** @param {string} theme */
-  paint(theme) { this.#theme = theme; }
+  paint(theme) {
+    this.#theme = theme;
+  }
 
   play() {
     if (this.#playing || !this.last) return;
@@ -217,7 +303,10 @@ export class State {
     this.#leg = this.#way = null;
   }
 
-  /** The first run: once from the first stage to the last, and to where the scene opens; not if the reader has set something already. */
+  /**
+   * The first run: once from the first stage to the last, and to where the scene opens; not if the reader has
+   * set something already.
+   */
   open() {
     if (this.#touched.size || !this.last) return;
     this.#halt();
@@ -284,7 +373,9 @@ export class State {
   }
 
   /** The stage that is next, or the one before. @param {number} by */
-  beside(by) { return stageBeside(this.#leg ? this.#leg.to : this.#progress, by, this.last); }
+  beside(by) {
+    return stageBeside(this.#leg ? this.#leg.to : this.#progress, by, this.last);
+  }
 
   reset() {
     this.#move(defaults(this.recipe));
@@ -294,7 +385,9 @@ export class State {
     this.pause();
   }
 
-  /** The stop of the tour that was called, now that its recipe is there: whatever it does not name is as the scene has it, and what the
+  /**
+   * The stop of the tour that was called, now that its recipe is there: whatever it does not name is as the
+   * scene has it, and what the
    * reader has set since is as the reader has it. @param {boolean} cut for those who asked for no motion
    * @returns {{camera: Link["camera"]} | null} where the camera goes, where it goes anywhere */
   arrive(cut) {
@@ -312,7 +405,8 @@ export class State {
    * @param {number} ms since the last frame @param {boolean} cut for those who asked for no motion
    * @returns {boolean} whether a run has just come to its end */
   advance(ms, cut) {
-    const pace = this.#opening ? hurry(this.last, this.recipe.progress) : 1, ended = this.#legOn(ms * this.speed * pace, cut);
+    const pace = this.#opening ? hurry(this.last, this.recipe.progress) : 1;
+    const ended = this.#legOn(ms * this.speed * pace, cut);
     this.#partOn(ms, cut);
     if (this.#running) this.#clockOn(ms * this.speed);
     return ended;
@@ -338,7 +432,11 @@ export class State {
     return false;
   }
 
-  /** The points of a run are apart; those of one that was stopped come together where it is. @param {number} ms @param {boolean} cut */
+  /**
+   * The points of a run are apart; those of one that was stopped come together where it is.
+   * @param {number} ms
+   * @param {boolean} cut
+   */
   #partOn(ms, cut) {
     if (this.#playing && this.#leg && !cut) {
       this.#way = { ...this.#leg };
@@ -351,15 +449,25 @@ export class State {
 
   /** @param {number} ms */
   #clockOn(ms) {
-    const p = /** @type {import("../engine/engine.mjs").Parameter} */ (clockOf(this.recipe)), span = this.#span ?? p;
-    const to = clockAfter(span, this.#params[p.name], this.#span ? ms * CLOSER : ms), over = to >= span.max;
+    const p = /** @type {import("../engine/engine.mjs").Parameter} */ (clockOf(this.recipe));
+    const span = this.#span ?? p;
+    const to = clockAfter(span, this.#params[p.name], this.#span ? ms * CLOSER : ms);
+    const over = to >= span.max;
     this.#move({ ...this.#params, [p.name]: over && this.loop ? span.min : to });
     if (over && !this.loop) this.#running = false;
   }
 
   /** What is known when a frame is drawn. @returns {import("../engine/marks.mjs").Moment} */
   get moment() {
-    return { recipe: this.recipe, stages: this.#stages, at: this.#at, params: this.#params, progress: this.#progress, followed: this.#followed, each: this.#each };
+    return {
+      recipe: this.recipe,
+      stages: this.#stages,
+      at: this.#at,
+      params: this.#params,
+      progress: this.#progress,
+      followed: this.#followed,
+      each: this.#each,
+    };
   }
 
   /** What every mark of every view shows now. @param {boolean} rest with texts for hovering
@@ -368,34 +476,58 @@ export class State {
     this.#each = !rest && this.#way ? progresses(this.recipe, apart(this.#way, this.#parted)) : null;
     this.#at = now(this.recipe, this.#stages, this.#progress, this.#each, this.#there);
     const { moment } = this;
-    return this.recipe.views.map((view) => Object.assign(view.layers.map((mark) => ({
-      points: pointsOf(mark, moment),
-      opacity: opacityOf(mark, this.#progress),
-      values: valuesOf(mark, moment),
-      text: rest && follows(mark) ? this.#texts(mark.cloud) : undefined,
-    })), { zoom: zoomOf(view, this.#progress, this.#params) }));
+    return this.recipe.views.map((view) =>
+      Object.assign(
+        view.layers.map((mark) => ({
+          points: pointsOf(mark, moment),
+          opacity: opacityOf(mark, this.#progress),
+          values: valuesOf(mark, moment),
+          text: rest && follows(mark) ? this.#texts(mark.cloud) : undefined,
+        })),
+        { zoom: zoomOf(view, this.#progress, this.#params) },
+      ),
+    );
   }
 
   /** For each view, the places that many points share, as the last frame shows them.
    * @returns {import("../engine/crowds.mjs").Crowd[][]} */
-  get crowds() { return this.recipe.views.map((view) => crowdsOf(view, this.moment)); }
+  get crowds() {
+    return this.recipe.views.map((view) => crowdsOf(view, this.moment));
+  }
 
   /** What is told of each point under the pointer: its label, or where it is. @param {string} name */
   #texts(name) {
-    const at = this.#at[name], { labels, points } = cloudOf(this.recipe, name), known = labels ?? told.get(at);
+    const at = this.#at[name];
+    const { labels, points } = cloudOf(this.recipe, name);
+    const known = labels ?? told.get(at);
     if (known) return known;
-    const n = points.shape[0], d = at.length / n;
-    const words = Array.from({ length: n }, (_, i) => `point ${i}<br>(${Array.from(at.subarray(i * d, (i + 1) * d), (x) => x.toFixed(2)).join(", ")})`);
+    const n = points.shape[0];
+    const d = at.length / n;
+    const words = Array.from(
+      { length: n },
+      (_, i) =>
+        `point ${i}<br>(${Array.from(at.subarray(i * d, (i + 1) * d), (x) => x.toFixed(2)).join(", ")})`,
+    );
     told.set(at, words);
     return words;
   }
 
   /** What a link carries. @returns {Link} */
   get link() {
-    return { choices: this.#choices, params: this.#params, progress: this.#progress, camera: this.#camera, follow: this.#followed,
-      theme: this.#theme, controls: this.#controls, tour: 0 };
+    return {
+      choices: this.#choices,
+      params: this.#params,
+      progress: this.#progress,
+      camera: this.#camera,
+      follow: this.#followed,
+      theme: this.#theme,
+      controls: this.#controls,
+      tour: 0,
+    };
   }
 
   /** The state as a query, with its ?, what differs from the defaults only. */
-  get query() { return write(this.link, this.usual, this.recipe); }
+  get query() {
+    return write(this.link, this.usual, this.recipe);
+  }
 }

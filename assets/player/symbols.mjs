@@ -1,5 +1,7 @@
 // @ts-check
-/** Letters of the formula that a hand moves: each is a slider, and so are those of its name beside the figure. */
+/**
+ * Letters of the formula that a hand moves: each is a slider, and so are those of its name beside the figure.
+ */
 
 import { h, readable } from "../dom.mjs";
 import { fromTrack, toTrack, track } from "./controls.mjs";
@@ -9,11 +11,26 @@ import { fromTrack, toTrack, track } from "./controls.mjs";
 const WIDTH = 240; // pixels of the hand, from one end of a slider to the other
 const FINGER = 20; // pixels from the middle of a letter to where a finger may still be
 const EDGE = 4; // pixels between a bubble and the end of the window
-const KEYS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity });
+const KEYS = /** @type {Record<string, number>} */ ({
+  ArrowLeft: -1,
+  ArrowDown: -1,
+  ArrowRight: 1,
+  ArrowUp: 1,
+  PageDown: -10,
+  PageUp: 10,
+  Home: -Infinity,
+  End: Infinity,
+});
 
-/** A parameter's value so far along its slider from another, on one of its steps. @param {Parameter} p @param {number} value @param {number} by in units of the slider */
+/**
+ * A parameter's value so far along its slider from another, on one of its steps.
+ * @param {Parameter} p
+ * @param {number} value
+ * @param {number} by in units of the slider
+ */
 export function moved(p, value, by) {
-  const { min, max, step } = track(p), at = Math.max(min, Math.min(max, toTrack(p, value) + by));
+  const { min, max, step } = track(p);
+  const at = Math.max(min, Math.min(max, toTrack(p, value) + by));
   return fromTrack(p, at === max ? max : min + step * Math.round((at - min) / step));
 }
 
@@ -24,13 +41,22 @@ export function bySymbol(parameters) {
   return found;
 }
 
-/** Makes letters of the formula handles. @param {HTMLElement} formula @param {Parameter[]} parameters those that the page offers
+/**
+ * Makes letters of the formula handles. @param {HTMLElement} formula @param {Parameter[]} parameters those
+ * that the page offers
  * @param {import("./player.mjs").Player} player @returns {(() => void)[]} shows the state */
 export function symbols(formula, parameters, player) {
   const bubble = h("output", { className: "dragged", hidden: true });
   const letters = Array.from(formula.querySelectorAll("mi"));
   formula.append(bubble);
-  const shows = [...bySymbol(parameters)].map(([symbol, own]) => handle(letters.filter((l) => l.textContent === symbol), own, bubble, player));
+  const shows = [...bySymbol(parameters)].map(([symbol, own]) =>
+    handle(
+      letters.filter((l) => l.textContent === symbol),
+      own,
+      bubble,
+      player,
+    ),
+  );
   const handles = letters.filter((letter) => letter.classList.contains("symbol"));
   formula.onpointerdown = (event) => {
     if (handles.some((letter) => letter === event.target)) return;
@@ -39,27 +65,53 @@ export function symbols(formula, parameters, player) {
   return shows;
 }
 
-/** The letter that a finger means beside it: where fingers point, the formula hears them (style.css). @template {Element} E @param {E[]} letters @param {number} x @param {number} y in the window */
+/**
+ * The letter that a finger means beside it: where fingers point, the formula hears them (style.css).
+ * @template {Element} E
+ * @param {E[]} letters
+ * @param {number} x
+ * @param {number} y in the window
+ */
 function nearest(letters, x, y) {
-  const near = letters.map((letter) => {
-    const { left, top, width, height } = letter.getBoundingClientRect();
-    return { letter, dx: Math.abs(x - left - width / 2), dy: Math.abs(y - top - height / 2) };
-  }).filter(({ dx, dy }) => dx <= FINGER && dy <= 2 * FINGER);
+  const near = letters
+    .map((letter) => {
+      const { left, top, width, height } = letter.getBoundingClientRect();
+      return { letter, dx: Math.abs(x - left - width / 2), dy: Math.abs(y - top - height / 2) };
+    })
+    .filter(({ dx, dy }) => dx <= FINGER && dy <= 2 * FINGER);
   return near.sort((a, b) => Math.hypot(a.dx, a.dy) - Math.hypot(b.dx, b.dy))[0]?.letter;
 }
 
-/** The letters are dragged. Keys and screen readers, to whom a formula is one thing, get a slider that lies over the first.
- * @param {Element[]} letters all of one symbol @param {Parameter[]} own what it moves @param {HTMLElement} bubble @param {import("./player.mjs").Player} player */
+/**
+ * The letters are dragged. Keys and screen readers, to whom a formula is one thing, get a slider that lies
+ * over the first.
+ * @param {Element[]} letters all of one symbol @param {Parameter[]} own what it moves @param {HTMLElement}
+ *   bubble @param {import("./player.mjs").Player} player
+ */
 function handle(letters, own, bubble, player) {
-  const [first] = own, { min, max, step } = track(first), names = own.map((p) => p.label).join(", ");
-  const slider = h("span", { className: "letter", role: "slider", tabIndex: 0, "aria-label": `${names}, in the formula`, "aria-valuemin": min, "aria-valuemax": max });
+  const [first] = own;
+  const { min, max, step } = track(first);
+  const names = own.map((p) => p.label).join(", ");
+  const slider = h("span", {
+    className: "letter",
+    role: "slider",
+    tabIndex: 0,
+    "aria-label": `${names}, in the formula`,
+    "aria-valuemin": min,
+    "aria-valuemax": max,
+  });
   bubble.before(slider);
   const move = (/** @type {Record<string, number>} */ from, /** @type {number} */ by) => {
-    for (const p of own) player.set(p.name, moved(p, from[p.name], (by * (track(p).max - track(p).min)) / (max - min)));
+    for (const p of own)
+      player.set(p.name, moved(p, from[p.name], (by * (track(p).max - track(p).min)) / (max - min)));
   };
-  const words = () => own.map((p) => `${p.label} = ${readable(player.params[p.name]).replace("-", "−")}`).join("\u2002");
-  let known = "", held = /** @type {Element | null} */ (null);
-  const place = () => { if (held) below(bubble, held); };
+  const words = () =>
+    own.map((p) => `${p.label} = ${readable(player.params[p.name]).replace("-", "−")}`).join("\u2002");
+  let known = "";
+  let held = /** @type {Element | null} */ (null);
+  const place = () => {
+    if (held) below(bubble, held);
+  };
   const show = () => {
     const now = words();
     if (held && bubble.textContent !== now) {
@@ -77,14 +129,20 @@ function handle(letters, own, bubble, player) {
     show();
     place();
   };
-  const hush = () => { held = null; bubble.hidden = true; };
-  const reset = () => { for (const p of own) player.set(p.name, p.value); };
+  const hush = () => {
+    held = null;
+    bubble.hidden = true;
+  };
+  const reset = () => {
+    for (const p of own) player.set(p.name, p.value);
+  };
   const together = own.length > 1 ? ` It moves ${names} together, by the same step.` : "";
   for (const letter of letters) {
     letter.classList.add("symbol");
     letter.setAttribute("title", `Drag to the left or right.${together} Double click: back to the default.`);
     /** @type {{x: number, from: Record<string, number>} | undefined} */ let grip;
-    const on = (/** @type {string} */ kind, /** @type {(event: any) => void} */ hear) => letter.addEventListener(kind, hear);
+    const on = (/** @type {string} */ kind, /** @type {(event: any) => void} */ hear) =>
+      letter.addEventListener(kind, hear);
     on("pointerdown", (/** @type {PointerEvent} */ event) => {
       if (event.button) return;
       event.preventDefault();
@@ -93,8 +151,14 @@ function handle(letters, own, bubble, player) {
       grip = { x: event.clientX, from: { ...player.params } };
       say(letter);
     });
-    on("pointermove", (/** @type {PointerEvent} */ event) => { if (grip) move(grip.from, ((event.clientX - grip.x) * (max - min)) / WIDTH); });
-    for (const end of ["pointerup", "pointercancel"]) on(end, () => { grip = undefined; hush(); });
+    on("pointermove", (/** @type {PointerEvent} */ event) => {
+      if (grip) move(grip.from, ((event.clientX - grip.x) * (max - min)) / WIDTH);
+    });
+    for (const end of ["pointerup", "pointercancel"])
+      on(end, () => {
+        grip = undefined;
+        hush();
+      });
     on("dblclick", reset);
   }
   slider.addEventListener("keydown", (event) => {
@@ -106,22 +170,37 @@ function handle(letters, own, bubble, player) {
     say(slider);
   });
   slider.addEventListener("focus", () => lie(slider, letters[0]));
-  slider.addEventListener("blur", () => { hush(); slider.removeAttribute("style"); }); // else it stays there in a narrower window
+  // else it stays there in a narrower window
+  slider.addEventListener("blur", () => {
+    hush();
+    slider.removeAttribute("style");
+  });
   return show;
 }
 
-/** What an element is placed in: the formula, or on small screens what that stands in. @param {HTMLElement} element */
+/**
+ * What an element is placed in: the formula, or on small screens what that stands in.
+ * @param {HTMLElement} element
+ */
 const around = (element) => (element.offsetParent ?? document.body).getBoundingClientRect();
 
 /** Puts a bubble below a letter, whole in the window. @param {HTMLElement} bubble @param {Element} letter */
 function below(bubble, letter) {
-  const at = letter.getBoundingClientRect(), half = bubble.offsetWidth / 2 + EDGE, from = around(bubble);
+  const at = letter.getBoundingClientRect();
+  const half = bubble.offsetWidth / 2 + EDGE;
+  const from = around(bubble);
   bubble.style.left = `${Math.max(half, Math.min(innerWidth - half, at.left + at.width / 2)) - from.left}px`;
   bubble.style.top = `${at.bottom - from.top}px`;
 }
 
 /** Puts an element over a letter. @param {HTMLElement} element @param {Element} letter */
 function lie(element, letter) {
-  const at = letter.getBoundingClientRect(), from = around(element);
-  Object.assign(element.style, { left: `${at.left - from.left}px`, top: `${at.top - from.top}px`, width: `${at.width}px`, height: `${at.height}px` });
+  const at = letter.getBoundingClientRect();
+  const from = around(element);
+  Object.assign(element.style, {
+    left: `${at.left - from.left}px`,
+    top: `${at.top - from.top}px`,
+    width: `${at.width}px`,
+    height: `${at.height}px`,
+  });
 }

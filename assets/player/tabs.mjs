@@ -1,5 +1,8 @@
 // @ts-check
-/** On a telephone the views beside the hero, and the numbers, are tabs: one is shown at a time, and drawn when it is. Wide pages show all. */
+/**
+ * On a telephone the views beside the hero, and the numbers, are tabs: one is shown at a time, and drawn when
+ * it is. Wide pages show all.
+ */
 
 import { h } from "../dom.mjs";
 
@@ -10,13 +13,34 @@ const NUMBERS = "numbers";
 /** What a view is called, where it has no title. @param {{title: string, name: string}} view */
 const called = ({ title, name }) => title || name.charAt(0).toUpperCase() + name.slice(1);
 
-/** The tabs of a player; the first view beside the hero is shown. @param {Player} player @returns {HTMLElement} */
+/**
+ * The tabs of a player; the first view beside the hero is shown.
+ * @param {Player} player
+ * @returns {HTMLElement}
+ */
 export function tabs(player) {
-  const { root, recipe: { views } } = player, figures = [...player.need("views").querySelectorAll(":scope > .view")];
-  const all = views.slice(1).map((view, i) => ({ words: called(view), panel: figures[i + 1] })), numbers = player.part(NUMBERS);
-  if (numbers && all.length) all.push({ words: "Numbers", panel: Object.assign(numbers, { id: numbers.id || `${NUMBERS}-${player.slug}` }) });
+  const {
+    root,
+    recipe: { views },
+  } = player;
+  const figures = [...player.need("views").querySelectorAll(":scope > .view")];
+  const all = views.slice(1).map((view, i) => ({ words: called(view), panel: figures[i + 1] }));
+  const numbers = player.part(NUMBERS);
+  if (numbers && all.length)
+    all.push({
+      words: "Numbers",
+      panel: Object.assign(numbers, { id: numbers.id || `${NUMBERS}-${player.slug}` }),
+    });
   const buttons = all.map(({ words, panel }, k) =>
-    h("button", { type: "button", role: "tab", "aria-controls": panel.id, onclick: () => choose(k), innerHTML: words, title: words.replace(/<[^>]*>/g, "") }));
+    h("button", {
+      type: "button",
+      role: "tab",
+      "aria-controls": panel.id,
+      onclick: () => choose(k),
+      innerHTML: words,
+      title: words.replace(/<[^>]*>/g, ""),
+    }),
+  );
   const choose = (/** @type {number} */ k) => {
     if (!all.length) return;
     buttons.forEach((button, i) => {
@@ -27,15 +51,31 @@ export function tabs(player) {
     root.dataset.tabs = all[k].panel === numbers ? NUMBERS : "views";
   };
   delete root.dataset.tabs;
-  const list = h("div", { className: `tabs of-${all.length}`, role: "tablist", "aria-label": "Beside the figure", hidden: all.length < 2, onkeydown: (/** @type {KeyboardEvent} */ event) => {
-    const now = buttons.findIndex(({ tabIndex }) => !tabIndex), last = buttons.length - 1;
-    const to = { ArrowRight: now < last ? now + 1 : 0, ArrowLeft: now ? now - 1 : last, Home: 0, End: last }[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
-    choose(to);
-    buttons[to].focus();
-  } }, ...buttons);
+  const list = h(
+    "div",
+    {
+      className: `tabs of-${all.length}`,
+      role: "tablist",
+      "aria-label": "Beside the figure",
+      hidden: all.length < 2,
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        const now = buttons.findIndex(({ tabIndex }) => !tabIndex);
+        const last = buttons.length - 1;
+        const to = {
+          ArrowRight: now < last ? now + 1 : 0,
+          ArrowLeft: now ? now - 1 : last,
+          Home: 0,
+          End: last,
+        }[event.key];
+        if (to === undefined) return;
+        event.preventDefault();
+        event.stopPropagation();
+        choose(to);
+        buttons[to].focus();
+      },
+    },
+    ...buttons,
+  );
   choose(0);
   return list;
 }

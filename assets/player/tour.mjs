@@ -1,8 +1,12 @@
 // @ts-check
-/** The text of a scene, and its guided tour: a card beside the picture, stop by stop. A stop sets parameters, progress and
- * camera, and asks to look at one thing. Some ask for a guess first: until then the picture is that of the stop before.
+/**
+ * The text of a scene, and its guided tour: a card beside the picture, stop by stop. A stop sets parameters,
+ * progress and
+ * camera, and asks to look at one thing. Some ask for a guess first: until then the picture is that of the
+ * stop before.
  *
- * @typedef {{title: string, state: Record<string, string>, html: string, question: string, answers: string[], right: number}} Stop
+ * @typedef {{title: string, state: Record<string, string>, html: string, question: string, answers: string[],
+ *   right: number}} Stop
  */
 
 import { h } from "../dom.mjs";
@@ -10,29 +14,57 @@ import { question, verdict } from "./guess.mjs";
 
 /** @typedef {ReturnType<typeof tour>} Tour */
 
-/** At the end of a tour: the sentence that leads to the next scene, and a link into its tour. @param {HTMLElement} part the text of the scene */
+/**
+ * At the end of a tour: the sentence that leads to the next scene, and a link into its tour.
+ * @param {HTMLElement} part the text of the scene
+ */
 function onwards(part) {
-  const bridge = part.querySelector(".onwards .bridge"), next = /** @type {HTMLAnchorElement | null} */ (part.querySelector(".onwards a.next[data-to]"));
+  const bridge = part.querySelector(".onwards .bridge");
+  const next = /** @type {HTMLAnchorElement | null} */ (part.querySelector(".onwards a.next[data-to]"));
   if (!bridge || !next) return [];
-  return [h("p", { innerHTML: bridge.innerHTML }), h("p", {}, h("a", { className: "onwards", href: `${next.href}?tour=1` }, next.textContent ?? ""))];
+  return [
+    h("p", { innerHTML: bridge.innerHTML }),
+    h("p", {}, h("a", { className: "onwards", href: `${next.href}?tour=1` }, next.textContent ?? "")),
+  ];
 }
 
 /** The tour of a player, which leads it; the links of the page to its stops lead there at once.
  * @param {HTMLElement} part @param {Stop[]} all @param {import("./player.mjs").Player} player */
 export function tour(part, all, player) {
-  const last = all.length - 1, shown = /** @type {Set<number>} */ (new Set()); // stops whose question is past
+  const last = all.length - 1;
+  const shown = /** @type {Set<number>} */ (new Set()); // stops whose question is past
   let current = -1;
-  const count = h("p", { className: "count" }), title = h("h2", { tabIndex: -1 }), words = h("div", { className: "words" });
-  const button = (/** @type {string} */ label, /** @type {() => void} */ onclick, className = "") => h("button", { type: "button", className, onclick }, label);
-  const back = button("Back", () => step(-1)), on = button("Next", () => (current < last || asking() ? step(1) : close()), "on");
-  const card = h("section", { className: "guide", hidden: true, "aria-label": "Tour" }, h("div", { "aria-live": "polite" }, count, title, words),
-    h("div", { className: "steps" }, back, on, h("span", { className: "space" }), button("Close", () => close())));
-  const start = link(/** @type {HTMLAnchorElement} */ (player.need("head").querySelector("a.on")), () => { visit(0); title.focus(); });
+  const count = h("p", { className: "count" });
+  const title = h("h2", { tabIndex: -1 });
+  const words = h("div", { className: "words" });
+  const button = (/** @type {string} */ label, /** @type {() => void} */ onclick, className = "") =>
+    h("button", { type: "button", className, onclick }, label);
+  const back = button("Back", () => step(-1));
+  const on = button("Next", () => (current < last || asking() ? step(1) : close()), "on");
+  const card = h(
+    "section",
+    { className: "guide", hidden: true, "aria-label": "Tour" },
+    h("div", { "aria-live": "polite" }, count, title, words),
+    h(
+      "div",
+      { className: "steps" },
+      back,
+      on,
+      h("span", { className: "space" }),
+      button("Close", () => close()),
+    ),
+  );
+  const start = link(/** @type {HTMLAnchorElement} */ (player.need("head").querySelector("a.on")), () => {
+    visit(0);
+    title.focus();
+  });
   const stops = [...part.querySelectorAll(".tour > ol > li")];
-  stops.forEach((stop, k) => link(/** @type {HTMLAnchorElement} */ (stop.querySelector("a")), () => {
-    visit(k);
-    title.focus({ preventScroll: true });
-  }));
+  stops.forEach((stop, k) =>
+    link(/** @type {HTMLAnchorElement} */ (stop.querySelector("a")), () => {
+      visit(k);
+      title.focus({ preventScroll: true });
+    }),
+  );
 
   /** The stop that a link names: whoever has pressed nothing yet is at the card. @param {number} k */
   const open = (k) => {
@@ -53,7 +85,8 @@ export function tour(part, all, player) {
     if (!asking()) return reveal(null, linked);
     const held = card.contains(document.activeElement);
     words.replaceChildren(question(all[k], answer));
-    if (held) title.focus({ preventScroll: true }); // the answers come next: the same key does not pass them by
+    // the answers come next: the same key does not pass them by
+    if (held) title.focus({ preventScroll: true });
     near();
     if (k && before !== k - 1) player.go(all[k - 1].state, linked);
   };
@@ -65,7 +98,8 @@ export function tour(part, all, player) {
     near();
     player.go(all[current].state, linked);
   };
-  const near = () => { // the card and the figure are seen together
+  const near = () => {
+    // the card and the figure are seen together
     card.scrollTop = 0;
     for (const each of [player.need("stage"), card]) each.scrollIntoView({ block: "nearest" });
   };
@@ -95,7 +129,18 @@ export function tour(part, all, player) {
     stops.forEach((stop) => stop.classList.remove("current"));
   };
 
-  const own = { card, last, visit, open, answer, next: () => step(1), back: () => step(-1), get current() { return current; } };
+  const own = {
+    card,
+    last,
+    visit,
+    open,
+    answer,
+    next: () => step(1),
+    back: () => step(-1),
+    get current() {
+      return current;
+    },
+  };
   player.part("controls")?.prepend(card);
   return own;
 }
@@ -103,7 +148,11 @@ export function tour(part, all, player) {
 /** Whether a click on a link is to open it in another tab or window. @param {MouseEvent} event */
 export const opensElsewhere = ({ ctrlKey, metaKey, shiftKey }) => ctrlKey || metaKey || shiftKey;
 
-/** What a link of the page does here, unless it is to open elsewhere. @param {HTMLAnchorElement} a @param {() => void} act */
+/**
+ * What a link of the page does here, unless it is to open elsewhere.
+ * @param {HTMLAnchorElement} a
+ * @param {() => void} act
+ */
 function link(a, act) {
   a.addEventListener("click", (event) => {
     if (opensElsewhere(event)) return;

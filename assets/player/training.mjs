@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Training on a scene's page: the clientside half of components/pages/panel.py, and the files of a run. The picture goes
- * with the training: what the worker sends is the recipe of the film so far, of which it leaves out what it has sent.
+ * Training on a scene's page: the clientside half of components/pages/panel.py, and the files of a run. The
+ * picture goes with the training: what the worker sends is the recipe of the film so far, of which it leaves
+ * out what it has sent.
  */
 
 import { shared } from "../globals.mjs";
@@ -11,20 +12,28 @@ import { poll } from "./poll.mjs";
 import { asked, upload } from "./upload.mjs";
 
 const QUIET = 3000; // milliseconds without an answer after which the page says so
-const LOST = "The server does not answer at the moment. This page goes on asking; the training goes on where it runs.";
+const LOST =
+  "The server does not answer at the moment. This page goes on asking; the training goes on where it runs.";
 const SILENT = "The server does not answer. Try again in a moment.";
-const NO_WORKER = "No training worker is running on the server. The training waits, and starts as soon as a worker is there.";
+const NO_WORKER =
+  "No training worker is running on the server. The training waits, and starts as soon as a worker is there.";
 
 const player = () => shared.normscape.players[0];
-const duration = (/** @type {number} */ s) => (s < 60 ? `${Math.ceil(s)} s` : `${Math.floor(s / 60)} min ${Math.ceil(s % 60)} s`);
+const duration = (/** @type {number} */ s) =>
+  s < 60 ? `${Math.ceil(s)} s` : `${Math.floor(s / 60)} min ${Math.ceil(s % 60)} s`;
 
-/** The training that this page follows: the player that shows it, the choices then; the step of the last picture; whether the hand
+/**
+ * The training that this page follows: the player that shows it, the choices then; the step of the last
+ * picture; whether the hand
  * wants to stop, and what it wants to see, as a query, of which the server has been asked, and knows.
- * @type {{ticket: string, shown: import("./player.mjs").Player, choices: Record<string, string>, known: Map<string, object>, seeds: number, seen: number, stop: boolean,
- *   look: string, asked: string, looked: string, quiet: AbortController} | null} */
+ * @type {{ticket: string, shown: import("./player.mjs").Player, choices: Record<string, string>, known:
+ *   Map<string, object>, seeds: number, seen: number, stop: boolean, look: string, asked: string, looked:
+ *   string, quiet: AbortController} | null}
+ */
 let followed = null;
 /** State of the panel, bar, words. @typedef {[string, number, string]} Said */
-/** @type {Said} */ let said = ["idle", 0, ""], told = said; // the last news, and what the panel shows
+/** @type {Said} */ let said = ["idle", 0, ""];
+let told = said; // the last news, and what the panel shows
 let silence = 0; // a timer
 
 const place = () => `${followed?.shown.root.dataset.run?.replace(/run$/, "training")}/${followed?.ticket}`;
@@ -34,19 +43,29 @@ const fields = () => document.querySelectorAll(".training .fields input");
 
 /** What a page asks to train. */
 function ask() {
-  const { slug, choices } = player(), texts = Object.entries(choices).map(([name, value]) => [name, String(value)]);
+  const { slug, choices } = player();
+  const texts = Object.entries(choices).map(([name, value]) => [name, String(value)]);
   const numbers = Array.from(fields(), ({ name, valueAsNumber }) => [name, valueAsNumber]);
   watch(SILENT);
-  return { slug, choices: Object.fromEntries(texts), ...Object.fromEntries(numbers), time: performance.now() };
+  return {
+    slug,
+    choices: Object.fromEntries(texts),
+    ...Object.fromEntries(numbers),
+    time: performance.now(),
+  };
 }
 
-/** A ticket, or why there is none. @param {{wrong: Record<string, string>, refused: string | null, ticket: string | null}} answer */
+/**
+ * A ticket, or why there is none.
+ * @param {{wrong: Record<string, string>, refused: string | null, ticket: string | null}} answer
+ */
 function show({ wrong, refused, ticket }) {
   const { no_update } = shared.dash_clientside;
   clearTimeout(silence);
   for (const field of fields()) {
     field.setAttribute("aria-invalid", String(field.name in wrong));
-    /** @type {HTMLElement} */ (document.getElementById(`${field.id}-wrong`)).textContent = wrong[field.name] ?? "";
+    /** @type {HTMLElement} */
+    (document.getElementById(`${field.id}-wrong`)).textContent = wrong[field.name] ?? "";
   }
   if (ticket) return begun(ticket);
   if (refused && !followed) return (told = said = ["idle", 0, refused]);
@@ -56,10 +75,31 @@ function show({ wrong, refused, ticket }) {
 /** @param {string} ticket */
 function begun(ticket) {
   forget();
-  const shown = player(), quiet = new AbortController();
-  followed = { ticket, shown, choices: { ...shown.choices }, known: new Map(), seeds: 0, seen: -1, stop: false, look: "", asked: "", looked: "", quiet };
+  const shown = player();
+  const quiet = new AbortController();
+  followed = {
+    ticket,
+    shown,
+    choices: { ...shown.choices },
+    known: new Map(),
+    seeds: 0,
+    seen: -1,
+    stop: false,
+    look: "",
+    asked: "",
+    looked: "",
+    quiet,
+  };
   shown.train(turn);
-  shown.life.addEventListener("abort", () => { close(); forget(); }, { signal: quiet.signal }); // its page was left
+  // its page was left
+  shown.life.addEventListener(
+    "abort",
+    () => {
+      close();
+      forget();
+    },
+    { signal: quiet.signal },
+  );
   watch(LOST);
   poll(place(), question, heard, { signal: quiet.signal, sleep });
   return (told = said = ["running", 0, "Starting …"]);
@@ -83,13 +123,28 @@ function stop() {
   if (followed) followed.stop = true;
 }
 
-/** Until the time has come, or the page wakes up, or the net is back. @param {number} ms @returns {Promise<void>} */
-const sleep = (ms) => new Promise((go) => {
-  const woken = new AbortController(), wake = () => { clearTimeout(timer); woken.abort(); go(); }, timer = setTimeout(wake, ms);
-  for (const [where, what] of /** @type {[EventTarget, string][]} */ ([[window, "online"], [window, "pageshow"], [document, "visibilitychange"]])) {
-    where.addEventListener(what, wake, { signal: woken.signal });
-  }
-});
+/**
+ * Until the time has come, or the page wakes up, or the net is back.
+ * @param {number} ms
+ * @returns {Promise<void>}
+ */
+const sleep = (ms) =>
+  new Promise((go) => {
+    const woken = new AbortController();
+    const wake = () => {
+      clearTimeout(timer);
+      woken.abort();
+      go();
+    };
+    const timer = setTimeout(wake, ms);
+    for (const [where, what] of /** @type {[EventTarget, string][]} */ ([
+      [window, "online"],
+      [window, "pageshow"],
+      [document, "visibilitychange"],
+    ])) {
+      where.addEventListener(what, wake, { signal: woken.signal });
+    }
+  });
 
 /** Say something else if no answer comes for a while. @param {string} words */
 function watch(words) {
@@ -100,7 +155,8 @@ function watch(words) {
 /** @param {Said} news */
 function tell(news) {
   if (String(news) === String(told)) return;
-  const [state, bar, words] = (told = news), { set_props } = shared.dash_clientside;
+  const [state, bar, words] = (told = news);
+  const { set_props } = shared.dash_clientside;
   set_props("train-panel", { "data-state": state });
   set_props("train-bar", { value: bar });
   set_props("train-words", { children: words });
@@ -108,7 +164,8 @@ function tell(news) {
 
 /** What the page has, and what it wants. */
 function question() {
-  const training = /** @type {NonNullable<typeof followed>} */ (followed), { seen, stop, look, looked } = training;
+  const training = /** @type {NonNullable<typeof followed>} */ (followed);
+  const { seen, stop, look, looked } = training;
   training.asked = look;
   return { seen, stop, look: look === looked ? undefined : Object.fromEntries(new URLSearchParams(look)) };
 }
@@ -127,7 +184,12 @@ function heard(answer) {
 /** @param {any} news @returns {Said} */
 function under(news) {
   if (!followed) return said;
-  if (news.away) return ["running", said[1], "The queue does not answer at the moment. The training goes on where it runs."];
+  if (news.away)
+    return [
+      "running",
+      said[1],
+      "The queue does not answer at the moment. The training goes on where it runs.",
+    ];
   if (news.worker === false) return ["running", 0, NO_WORKER];
   if ("ahead" in news) return ["running", 0, news.ahead ? `${news.ahead} before you` : "Starting …"];
   followed.seeds = news.seeds;
@@ -138,11 +200,18 @@ function under(news) {
   }
   picture(news.recipe);
   const left = news.left === null ? "" : `, about ${duration(news.left)} left`;
-  return ["running", (100 * news.step) / news.steps, `Step ${whole(news.step)} of ${whole(news.steps)}: median loss ${news.loss.toPrecision(2)}, `
-    + `${news.solved} of ${news.seeds} solve it${left}`];
+  return [
+    "running",
+    (100 * news.step) / news.steps,
+    `Step ${whole(news.step)} of ${whole(news.steps)}: median loss ${news.loss.toPrecision(2)}, ` +
+      `${news.solved} of ${news.seeds} solve it${left}`,
+  ];
 }
 
-/** Whether a choice is of what is shown alone, such as the seed, and not of what is trained. @param {string} name */
+/**
+ * Whether a choice is of what is shown alone, such as the seed, and not of what is trained.
+ * @param {string} name
+ */
 function free(name) {
   const run = followed?.shown.recipe.choices.find((c) => c.name === "run");
   return ![...(run?.of ?? []), "run", "net"].includes(name);
@@ -150,8 +219,13 @@ function free(name) {
 
 /** The choices that the hand has changed since the training began. */
 function changed() {
-  const { choices, shown } = /** @type {NonNullable<typeof followed>} */ (followed), now = Object.entries(shown.choices);
-  return Object.fromEntries(now.map(([name, value]) => [name, String(value)]).filter(([name, text]) => text !== String(choices[name])));
+  const { choices, shown } = /** @type {NonNullable<typeof followed>} */ (followed);
+  const now = Object.entries(shown.choices);
+  return Object.fromEntries(
+    now
+      .map(([name, value]) => [name, String(value)])
+      .filter(([name, text]) => text !== String(choices[name])),
+  );
 }
 
 /** The worker shows what the hand has chosen to see. @param {Record<string, string>} choices */
@@ -159,10 +233,15 @@ function look(choices) {
   if (followed) followed.look = new URLSearchParams(choices).toString();
 }
 
-/** New choices of what is shown: the next picture has them. @param {Record<string, string>} wanted @returns {boolean} */
+/**
+ * New choices of what is shown: the next picture has them.
+ * @param {Record<string, string>} wanted
+ * @returns {boolean}
+ */
 function turn(wanted) {
   if (!followed || !Object.keys(wanted).every(free)) return false;
-  const { shown, seeds } = followed, beyond = Number(wanted.seed) >= seeds;
+  const { shown, seeds } = followed;
+  const beyond = Number(wanted.seed) >= seeds;
   shown.notice(beyond ? `seed=${wanted.seed}, but this training has ${seeds}, from 0 on` : "");
   if (beyond) return true;
   shown.tell(wanted);
@@ -170,13 +249,18 @@ function turn(wanted) {
   return true;
 }
 
-/** The picture of the film so far, unless the hand has chosen something else to train. @param {import("../engine/engine.mjs").Recipe} recipe */
+/**
+ * The picture of the film so far, unless the hand has chosen something else to train.
+ * @param {import("../engine/engine.mjs").Recipe} recipe
+ */
 function picture(recipe) {
-  const { known, shown } = /** @type {NonNullable<typeof followed>} */ (followed), other = changed();
+  const { known, shown } = /** @type {NonNullable<typeof followed>} */ (followed);
+  const other = changed();
   const parts = /** @type {Record<string, {name: string}[]>} */ (/** @type {unknown} */ (recipe));
   for (const kind of ["clouds", "views"]) {
     parts[kind] = parts[kind].map((each) => {
-      const place = `${kind} ${each.name}`, full = { ...known.get(place), ...each };
+      const place = `${kind} ${each.name}`;
+      const full = { ...known.get(place), ...each };
       known.set(place, full);
       return full;
     });
@@ -195,38 +279,65 @@ const ENDS = /** @type {Record<string, string>} */ ({
 /** @param {any} end @returns {Said} */
 function over(end) {
   if (!followed) return said;
-  const { choices, shown } = followed, own = picked(end.seeds);
+  const { choices, shown } = followed;
+  const own = picked(end.seeds);
   forget();
   if (end.state !== "done") return ["idle", 0, ENDS[end.state] ?? `The training failed: ${end.words}`];
   const seed = own.seed ?? String(end.seed);
   toEnd(shown, { ...choices, ...own, run: end.run, net: "", seed });
   const ended = end.ended ? `, ${end.ended} ended early` : "";
-  return ["idle", 100, `${end.solved} of ${end.seeds} solve it after ${whole(end.step)} steps${ended}. Seed ${seed} is shown; the link keeps it.`];
+  return [
+    "idle",
+    100,
+    `${end.solved} of ${end.seeds} solve it after ${whole(end.step)} steps${ended}. ` +
+      `Seed ${seed} is shown; the link keeps it.`,
+  ];
 }
 
-/** What the hand has chosen to see of a training that now ends, if it has so many seeds. @param {number} seeds */
+/**
+ * What the hand has chosen to see of a training that now ends, if it has so many seeds.
+ * @param {number} seeds
+ */
 function picked(seeds) {
   const { seed, ...rest } = Object.fromEntries(Object.entries(changed()).filter(([name]) => free(name)));
   return Number(seed) < seeds ? { ...rest, seed } : rest;
 }
 
-/** The recipe of a whole run, at its last step. @param {import("./player.mjs").Player} shown the player @param {Record<string, string>} choices */
+/**
+ * The recipe of a whole run, at its last step.
+ * @param {import("./player.mjs").Player} shown the player
+ * @param {Record<string, string>} choices
+ */
 async function toEnd(shown, choices) {
   const done = await shown.choose(choices);
   const clock = done && shown.recipe.parameters.find((p) => p.name === shown.recipe.clock);
   if (clock) shown.set(clock.name, clock.max);
 }
 
-/** The files of the run that is shown. @param {HTMLElement} part @param {import("./player.mjs").Player} shown the player */
+/**
+ * The files of the run that is shown.
+ * @param {HTMLElement} part
+ * @param {import("./player.mjs").Player} shown the player
+ */
 function files(part, shown) {
-  const { run, seed } = shown.choices, place = shown.root.dataset.run, words = h("p", { role: "alert" });
-  const open = h("input", { type: "file", accept: ".npz", hidden: true, onchange: async () => {
-    const [file] = open.files ?? [];
-    const query = new URLSearchParams(Object.entries(shown.choices).filter(([name, value]) => String(value) !== String(shown.usual[name])));
-    const answer = file && await told(upload(`${place}/${shown.slug}?${query}`, file, Number(part.dataset.maxBytes)));
-    open.value = "";
-    if (answer?.choices) shown.choose({ net: "", ...answer.choices });
-  } });
+  const { run, seed } = shown.choices;
+  const place = shown.root.dataset.run;
+  const words = h("p", { role: "alert" });
+  const open = h("input", {
+    type: "file",
+    accept: ".npz",
+    hidden: true,
+    onchange: async () => {
+      const [file] = open.files ?? [];
+      const query = new URLSearchParams(
+        Object.entries(shown.choices).filter(([name, value]) => String(value) !== String(shown.usual[name])),
+      );
+      const answer =
+        file && (await told(upload(`${place}/${shown.slug}?${query}`, file, Number(part.dataset.maxBytes))));
+      open.value = "";
+      if (answer?.choices) shown.choose({ net: "", ...answer.choices });
+    },
+  });
   /** Show what went wrong. @param {Promise<import("./upload.mjs").Asked>} request */
   const told = async (request) => {
     const found = await request;
@@ -235,18 +346,45 @@ function files(part, shown) {
   };
   const carry = async () => {
     const answer = await told(asked(`${place}/${run}/net?seed=${seed}`));
-    if (answer && await shown.choose({ run: "", net: answer.net })) shown.share();
+    if (answer && (await shown.choose({ run: "", net: answer.net }))) shown.share();
   };
   part.replaceChildren(
-    ...(run ? [h("a", { href: `${place}/${run}.npz`, download: "" }, "Download the run"),
-      h("button", { type: "button", title: "A link that holds the network of this seed, and opens anywhere", onclick: carry }, "Link with the network")] : []),
-    h("button", { type: "button", title: "A run that was downloaded, .npz", onclick: () => open.click() }, "Open a run …"), open, words);
+    ...(run
+      ? [
+          h("a", { href: `${place}/${run}.npz`, download: "" }, "Download the run"),
+          h(
+            "button",
+            {
+              type: "button",
+              title: "A link that holds the network of this seed, and opens anywhere",
+              onclick: carry,
+            },
+            "Link with the network",
+          ),
+        ]
+      : []),
+    h(
+      "button",
+      { type: "button", title: "A run that was downloaded, .npz", onclick: () => open.click() },
+      "Open a run …",
+    ),
+    open,
+    words,
+  );
 }
 
 /** @type {{part: HTMLElement, run: string, seed: string} | undefined} */ let known;
 function attend() {
-  const shown = player(), part = /** @type {HTMLElement | null} */ (shown?.root.querySelector(".training .files"));
-  if (!part || (known?.part === part && part.childElementCount && known.run === shown.choices.run && known.seed === shown.choices.seed)) return;
+  const shown = player();
+  const part = /** @type {HTMLElement | null} */ (shown?.root.querySelector(".training .files"));
+  if (
+    !part ||
+    (known?.part === part &&
+      part.childElementCount &&
+      known.run === shown.choices.run &&
+      known.seed === shown.choices.seed)
+  )
+    return;
   known = { part, run: shown.choices.run, seed: shown.choices.seed };
   files(part, shown);
 }

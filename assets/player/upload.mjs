@@ -11,17 +11,29 @@ const mebibytes = (/** @type {number} */ bytes) => Math.ceil((bytes / 2 ** 20) *
 export async function upload(url, file, most) {
   const size = `This file has ${mebibytes(file.size)} MB`;
   if (file.size > most) return { words: `${size}: at most ${mebibytes(most)} MB can be opened here.` };
-  return asked(url, { method: "POST", body: file }, {
-    507: "The server has no room for a file at the moment. Try again later.",
-    413: `${size}: that is more than this server takes.`,
-    0: `The connection broke off while the file was sent. ${size}, which may be more than this server takes; or it does not answer.`,
-  });
+  return asked(
+    url,
+    { method: "POST", body: file },
+    {
+      507: "The server has no room for a file at the moment. Try again later.",
+      413: `${size}: that is more than this server takes.`,
+      0:
+        `The connection broke off while the file was sent. ${size}, which may be more than ` +
+        `this server takes; or it does not answer.`,
+    },
+  );
 }
 
 /** Ask the server. meant: what a status means where the answer does not say it; 0 stands for none.
- * @param {string} url @param {RequestInit} [options] @param {Record<number, string>} [meant] @returns {Promise<Asked>} */
+ * @param {string} url @param {RequestInit} [options] @param {Record<number, string>} [meant] @returns
+ *   {Promise<Asked>}
+ */
 export async function asked(url, options = {}, meant = {}) {
-  const headers = options.method === "POST" ? { "Content-Type": "application/octet-stream" } : undefined; // no form can send it
-  const reply = await fetch(url, { ...options, headers }).catch(() => null), body = await reply?.json().catch(() => null);
-  return reply?.ok && body ? { answer: body, words: "" } : { words: body?.error ?? meant[reply?.status ?? 0] ?? SILENT };
+  // no form can send it
+  const headers = options.method === "POST" ? { "Content-Type": "application/octet-stream" } : undefined;
+  const reply = await fetch(url, { ...options, headers }).catch(() => null);
+  const body = await reply?.json().catch(() => null);
+  return reply?.ok && body
+    ? { answer: body, words: "" }
+    : { words: body?.error ?? meant[reply?.status ?? 0] ?? SILENT };
 }

@@ -8,4 +8,8 @@ window.dash_clientside = Object.assign({}, window.dash_clientside, {
     },
   },
 });
-fetch("/frames").then((reply) => reply.json()).then((bench) => { window.bench = bench; });
+fetch("/frames")
+  .then((reply) => reply.json())
+  .then((bench) => {
+    window.bench = bench;
+  });

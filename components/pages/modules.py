@@ -6,15 +6,18 @@ import hashlib
 import posixpath
 import re
 from functools import cache
+from pathlib import Path
 
-from flask import Flask, Response, send_from_directory
+from flask import Flask, Response, abort, send_from_directory
+from rjsmin import jsmin
+from werkzeug.utils import safe_join
 
 from components.web.routes import RouteFacts, route
-from components.web.server import FOREVER
+from components.web.server import FOREVER, fresh
 from learning import shipped
 
 ASSETS = shipped.folder("assets")
-IMPORT = re.compile(r'^(?:import|export) [^;]*? from "(\.{1,2}/[\w./-]+)\.mjs"', re.M)
+IMPORT = re.compile(r'\b(?:from|import)"(\.{1,2}/[\w./-]+)\.mjs"')
 MODULE = re.compile(r'"(\.{1,2}/[\w./-]+)\.mjs"')
 
 
@@ -35,14 +38,32 @@ def add_routes(server: Flask) -> None:
 
 def answer(known: str, name: str) -> Response:
     """A file of this version for good; of another, which a page of before names, as it is now."""
-    found = send_from_directory(ASSETS, name)
+    response = served(name)
     if known == version():
-        found.headers["Cache-Control"] = FOREVER
-    return found
+        response.headers["Cache-Control"] = FOREVER
+    return response
+
+
+def served(name: str) -> Response:
+    """A file of assets/, to be asked about again."""
+    if not is_script(name):
+        return send_from_directory(ASSETS, name)
+    if not ((path := safe_join(str(ASSETS), name)) and Path(path).is_file()):
+        abort(404)
+    return fresh(asset(name), "text/javascript")
 
 
 def asset(name: str) -> str:
-    return (ASSETS / name).read_text("utf-8")
+    """The text of a file of assets/, a script without its comments and indentation.
+
+    rjsmin takes the inner of two nested template literals for code: tests/assets/test_minified.py finds it.
+    """
+    text = (ASSETS / name).read_text("utf-8")
+    return jsmin(text) if is_script(name) else text
+
+
+def is_script(name: str) -> bool:
+    return name.endswith((".js", ".mjs"))
 
 
 def modules(entry: str) -> dict[str, str]:

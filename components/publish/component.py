@@ -15,12 +15,12 @@ from flask import Blueprint, Flask, Response, request
 from components import fonts
 from components.language.scene import Scene
 from components.pages.markup import written
-from components.pages.modules import ASSETS, asset
+from components.pages.modules import asset, served
 from components.pages.page import facts
 from components.publish import plain
 from components.training.recipes import state_of
 from components.web import budget, server
-from components.web.routes import RouteFacts, declare, route
+from components.web.routes import RouteFacts, route
 from components.web.server import bundle, find, fresh, made, once
 
 PATH = "_normscape"  # as Dash's own routes begin; normscape/scene.js knows it
@@ -48,9 +48,9 @@ def register(app: Dash) -> None:
 
 
 def routes(name: str) -> Blueprint:
-    own = Blueprint(name, __name__, static_folder=str(ASSETS), static_url_path="/assets")
+    own = Blueprint(name, __name__)
     files = RouteFacts(cacheable=True, cross_origin=False, secret="", costly=False)
-    own.record(lambda state: declare(state.app, f"{state.name}.static", files))
+    route(own, "/assets/<path:name>", "asset", served, files)
     server.add_figures(own)
     own.register_error_handler(budget.Busy, budget.refused)
     facts = RouteFacts(cacheable=False, cross_origin=False, secret="query", costly=True)

@@ -136,4 +136,4 @@ def player() -> str:
     texts = json.dumps(
         {f"normscape/{name}": renamed(name, code) for name, code in modules("page/embed").items()}
     )
-    return asset("page/boot.js").replace("{ /* modules */ }", texts)
+    return asset("page/boot.js").replace('"MODULES"', texts)

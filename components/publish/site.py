@@ -9,7 +9,6 @@ import gzip
 import hashlib
 import itertools
 import math
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -26,7 +25,7 @@ from components.language.link import key
 from components.language.scene import Choice, Scene, Sentence, Several, Typed, Whole, WrongValue, scenes
 from components.pages import home, page, search, shell, story, words
 from components.pages.markup import element
-from components.pages.modules import ASSETS, names
+from components.pages.modules import asset, names
 from components.pages.shell import LEAD, Place, document, header, module, preloads
 from components.publish import bar
 from components.publish.plain import data_block
@@ -84,8 +83,7 @@ def _shared(folder: Path, entries: Sequence[str]) -> None:
     """Scripts, styles, typefaces, and the drawing library."""
     needed = dict.fromkeys(name for entry in entries for name in names(entry))
     for name in (*OWN, *(f"{m}.mjs" for m in needed)):
-        (folder / "assets" / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ASSETS / name, folder / "assets" / name)
+        _put(folder / "assets" / name, asset(name))
     _put(folder / "theme.css", sheet())
     _put(folder / "lib" / bundle()[0], library_code())
     for name, data in fonts.files().items():

@@ -31,10 +31,15 @@ import { names as uniformNames, uniforms } from "../../assets/painter/plotly/uni
 const pack = (x) => Buffer.from(Float32Array.from(x).buffer).toString("base64");
 const each = (object, f) => Object.fromEntries(Object.entries(object).map(([name, x]) => [name, f(x)]));
 
-/** A server that answers as it is told, one after the other; "error" is no answer, "hang" one that never comes. */
+/**
+ * A server that answers as it is told, one after the other; "error" is no answer, "hang" one that never
+ * comes.
+ */
 /** Run timers on a virtual clock, to the last. */
 function virtually(act) {
-  const { setTimeout } = globalThis, { now } = performance, waiting = [];
+  const { setTimeout } = globalThis;
+  const { now } = performance;
+  const waiting = [];
   let time = 0;
   globalThis.setTimeout = (call, ms = 0) => waiting.push({ time: time + ms, call });
   performance.now = () => time;
@@ -55,7 +60,8 @@ function script(replies) {
     asked.push({ url, body: typeof sent === "string" ? JSON.parse(sent) : null });
     const reply = replies.shift() ?? "error";
     if (reply === "error") throw new TypeError("Failed to fetch");
-    if (reply === "hang") await new Promise((_, no) => signal.addEventListener("abort", () => no(signal.reason)));
+    if (reply === "hang")
+      await new Promise((_, no) => signal.addEventListener("abort", () => no(signal.reason)));
     const body = reply.base64 ? Buffer.from(reply.base64, "base64") : reply.text;
     return new Response(reply.status === 204 ? null : body, { status: reply.status, headers: reply.headers });
   };
@@ -65,24 +71,40 @@ function script(replies) {
 /** @type {object[]} */ let searched = [];
 
 const answers = {
-  /** Stages, positions and what marks show at each of many (params, progress, followed); stages once while params stay. */
+  /**
+   * Stages, positions and what marks show at each of many (params, progress, followed); stages once while
+   * params stay.
+   */
   run({ recipe, cases, marks: shown }) {
     return cases.map(({ params, progress, followed }, k) => {
-      const all = engine.stages(recipe, params), at = engine.positions(recipe, params, progress);
+      const all = engine.stages(recipe, params);
+      const at = engine.positions(recipe, params, progress);
       const moment = { recipe, stages: all, at, params, progress, followed };
       const known = k > 0 && JSON.stringify(params) === JSON.stringify(cases[k - 1].params);
-      const out = { stages: known ? null : each(all, (stages) => stages.map(pack)), positions: each(at, pack) };
-      return { ...out, marks: shown.map((mark) => ({
-        points: pack(marks.pointsOf(mark, moment)),
-        opacity: marks.opacityOf(mark, progress),
-        values: mark.color ? pack(marks.valuesOf(mark, moment)) : null,
-      })) };
+      const out = {
+        stages: known ? null : each(all, (stages) => stages.map(pack)),
+        positions: each(at, pack),
+      };
+      return {
+        ...out,
+        marks: shown.map((mark) => ({
+          points: pack(marks.pointsOf(mark, moment)),
+          opacity: marks.opacityOf(mark, progress),
+          values: mark.color ? pack(marks.valuesOf(mark, moment)) : null,
+        })),
+      };
     });
   },
   /** What is loose, and where its points are on a leg, the last of them behind. */
   scattered({ recipe, leg, lag }) {
-    const params = link.defaults(recipe), own = motion.apart(leg, lag), at = engine.positions(recipe, params, motion.along(leg, false), own);
-    return { loose: [...engine.loose(recipe)], each: each(engine.progresses(recipe, own), (x) => Array.from(x)), at: each(at, pack) };
+    const params = link.defaults(recipe);
+    const own = motion.apart(leg, lag);
+    const at = engine.positions(recipe, params, motion.along(leg, false), own);
+    return {
+      loose: [...engine.loose(recipe)],
+      each: each(engine.progresses(recipe, own), (x) => Array.from(x)),
+      at: each(at, pack),
+    };
   },
   edgeOn: ({ values, eye }) => edgeOn(values, eye),
   marks: () => Object.keys(marks.MARKS),
@@ -101,38 +123,65 @@ const answers = {
     for (let k = 0; k < 20; k++) hull(points, n, d);
     return (performance.now() - start) / 20;
   },
-  /** Of each set of keys the largest weights, those that can be selected, and certificates; from the second on with a start. */
+  /**
+   * Of each set of keys the largest weights, those that can be selected, and certificates; from the second on
+   * with a start.
+   */
   selections({ sets, n, d }) {
     let before;
     return sets.map((keys) => {
       before = weights(selection(keys, n, d, before?.selection), n, d, before);
       const certificates = Array.from({ length: n }, (_, k) => certificate(keys, n, d, k));
-      return { largest: Array.from(before.largest), selectable: before.selection.wins,
-        certificates: certificates.map((found) => ({ ...found, margin: n > 1 ? found.margin : null, weights: Array.from(found.weights) })) };
+      return {
+        largest: Array.from(before.largest),
+        selectable: before.selection.wins,
+        certificates: certificates.map((found) => ({
+          ...found,
+          margin: n > 1 ? found.margin : null,
+          weights: Array.from(found.weights),
+        })),
+      };
     });
   },
-  /** Who can be selected of each set of keys, and the largest weights: from what was found before, and from nothing. */
+  /**
+   * Who can be selected of each set of keys, and the largest weights: from what was found before, and from
+   * nothing.
+   */
   warm({ sets, n, d }) {
     let before;
     return sets.map((keys) => {
       before = weights(selection(keys, n, d, before?.selection), n, d, before);
       const cold = weights(selection(keys, n, d), n, d);
-      return [before, cold].map(({ selection, largest }) => ({ wins: selection.wins, largest: Array.from(largest) }));
+      return [before, cold].map(({ selection, largest }) => ({
+        wins: selection.wins,
+        largest: Array.from(largest),
+      }));
     });
   },
   unpack: ({ packed }) => [...engine.unpack(packed)],
   residual: ({ a, b, n }) => engine.residual(Float32Array.from(a), Float32Array.from(b), n),
   measures: ({ points }) => points.map((x) => each(engine.measures(x), (v) => (Number.isNaN(v) ? null : v))),
   read({ search, choices, recipe }) {
-    const { chosen, rest, wrong } = link.split(search, choices), { state, wrong: more } = link.read(rest, recipe);
+    const { chosen, rest, wrong } = link.split(search, choices);
+    const { state, wrong: more } = link.read(rest, recipe);
     return { chosen, state, wrong: [...wrong, ...more] };
   },
   tooLong: ({ changed, choices }) => link.tooLong(changed, choices),
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
   widened: ({ view, progress, params }) => widened(view.ranges, zoomOf(view, progress, params)),
   flat: ({ points, ranges, camera, size }) => [...flat(Float32Array.from(points), ranges, camera, ...size)],
-  named: ({ sizes, things, room, taken, crowd, gap }) => placed(
-    sizes.map(([wide, tall], k) => ({ wide, tall, spots: spots(Float32Array.from(things[k]), k % 2 === 1), gap })), room, taken, Float32Array.from(crowd)),
+  named: ({ sizes, things, room, taken, crowd, gap }) =>
+    placed(
+      sizes.map(([wide, tall], k) => ({
+        wide,
+        tall,
+        spots: spots(Float32Array.from(things[k]), k % 2 === 1),
+        gap,
+      })),
+      room,
+      taken,
+      Float32Array.from(crowd),
+    ),
   passages: ({ name, cases }) => cases.map((all) => passages[name](...all)),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
   /** The progress of points at some places in the row, on each of some legs. */
@@ -141,30 +190,45 @@ const answers = {
   plain: ({ labels }) => labels.map(plain),
   /** What the page says of a file of some bytes, whose server takes `most`, and how often that was asked. */
   async upload({ size, most, reply }) {
-    const asked = script([reply]), found = await upload("/recording", { size }, most);
+    const asked = script([reply]);
+    const found = await upload("/recording", { size }, most);
     return { ...found, asked: asked.length };
   },
   /** The words of every readout of a recipe. */
   readouts({ recipe, params, progress, followed }) {
-    const stages = engine.stages(recipe, params), at = engine.positions(recipe, params, progress);
-    const player = { recipe, stages, at, params, progress, followed, moment: { recipe, stages, at, params, progress, followed } };
+    const stages = engine.stages(recipe, params);
+    const at = engine.positions(recipe, params, progress);
+    const player = {
+      recipe,
+      stages,
+      at,
+      params,
+      progress,
+      followed,
+      moment: { recipe, stages, at, params, progress, followed },
+    };
     return recipe.readouts.map((r) => readout(r, recipe, player));
   },
   /** The counts that each view of a recipe shows. */
   counts({ recipe, params, progress, followed }) {
-    const stages = engine.stages(recipe, params), at = engine.positions(recipe, params, progress);
+    const stages = engine.stages(recipe, params);
+    const at = engine.positions(recipe, params, progress);
     return recipe.views.map((view) => crowdsOf(view, { recipe, stages, at, params, progress, followed }));
   },
   /** The points that each text of a recipe marks. */
   letters({ recipe, params, progress, followed }) {
-    const stages = engine.stages(recipe, params), at = engine.positions(recipe, params, progress);
+    const stages = engine.stages(recipe, params);
+    const at = engine.positions(recipe, params, progress);
     return recipe.readouts.map((r) => marked(r, { recipe, stages, at, params, progress, followed }));
   },
   rows: ({ recipe, params, followed }) => rows(recipe, params, engine.stages(recipe, params), followed),
   typeset: ({ text }) => typeset(text),
   pauses: ({ cases }) => cases.map(([since, chance]) => pause(since, chance)),
   /** What is asked of such a server, with what it has been heard to say so far, and what is heard. */
-  /** What a binding says to properties that come (`props`) and to a figure that moves (`state`), one after the other. */
+  /**
+   * What a binding says to properties that come (`props`) and to a figure that moves (`state`), one after the
+   * other.
+   */
   bind({ steps }) {
     const binding = new Binding();
     return steps.map(({ props, state, fresh }) => {
@@ -173,15 +237,42 @@ const answers = {
     });
   },
   asked: ({ state }) => query(state),
-  /** What a figure hears that asks a widget for a recipe, and whom it asked. news: what the kernel says by itself while the
+  /**
+   * What a figure hears that asks a widget for a recipe, and whom it asked. news: what the kernel says by
+   * itself while the
    * widget's own is being unpacked, and what it answers; "gone": the figure goes. */
   async made({ has, query, meanwhile, answer }) {
-    const ears = {}, sent = [], life = new AbortController();
+    const ears = {};
+    const sent = [];
+    const life = new AbortController();
     const hear = (event, news) => (ears[event] ?? []).forEach((each) => each(news));
-    const say = ({ made, ...news }) => { if (made) { model.made = made; hear("change:_made"); } else hear("msg:custom", news); };
-    const model = { made: has, get: () => model.made, on: (event, ear) => (ears[event] ??= []).push(ear), off: (event, ear) => { ears[event] = ears[event].filter((each) => each !== ear); },
-      send(asked) { sent.push(asked); if (answer === "gone") life.abort(); else if (answer) setTimeout(() => answer.forEach(say)); } };
-    const unpack = async (packed) => { const news = meanwhile; meanwhile = null; await null; if (news) say(news); await null; return packed; };
+    const say = ({ made, ...news }) => {
+      if (made) {
+        model.made = made;
+        hear("change:_made");
+      } else hear("msg:custom", news);
+    };
+    const model = {
+      made: has,
+      get: () => model.made,
+      on: (event, ear) => (ears[event] ??= []).push(ear),
+      off: (event, ear) => {
+        ears[event] = ears[event].filter((each) => each !== ear);
+      },
+      send(asked) {
+        sent.push(asked);
+        if (answer === "gone") life.abort();
+        else if (answer) setTimeout(() => answer.forEach(say));
+      },
+    };
+    const unpack = async (packed) => {
+      const news = meanwhile;
+      meanwhile = null;
+      await null;
+      if (news) say(news);
+      await null;
+      return packed;
+    };
     const found = await recipe(model, unpack, query, life.signal);
     return { found, sent, ears: Object.values(ears).flat().length };
   },
@@ -194,26 +285,48 @@ const answers = {
     return calls;
   },
   async poll({ replies, end, wrong }) {
-    const asked = script(replies), heard = [], slept = [], life = new AbortController();
+    const asked = script(replies);
+    const heard = [];
+    const slept = [];
+    const life = new AbortController();
     globalThis.reportError = () => {};
-    await poll("/training/1", () => ({ seen: heard.length }), (answer) => {
-      heard.push(answer);
-      if (answer?.step === wrong) throw new Error("this cannot be drawn");
-      return answer?.step !== end;
-    }, { signal: life.signal, sleep: async (ms) => { slept.push(ms); if (slept.length > 50) life.abort(); } });
+    await poll(
+      "/training/1",
+      () => ({ seen: heard.length }),
+      (answer) => {
+        heard.push(answer);
+        if (answer?.step === wrong) throw new Error("this cannot be drawn");
+        return answer?.step !== end;
+      },
+      {
+        signal: life.signal,
+        sleep: async (ms) => {
+          slept.push(ms);
+          if (slept.length > 50) life.abort();
+        },
+      },
+    );
     return { asked, heard, slept };
   },
   async recipe({ replies, abort, known }) {
-    const asked = script(replies), life = new AbortController();
-    const root = { dataset: { recipe: "/recipe/x" }, querySelector: () => known && { textContent: JSON.stringify(known) } };
+    const asked = script(replies);
+    const life = new AbortController();
+    const root = {
+      dataset: { recipe: "/recipe/x" },
+      querySelector: () => known && { textContent: JSON.stringify(known) },
+    };
     if (abort) setTimeout(() => life.abort(), abort);
-    const start = performance.now(), answer = await ask(root, { n: "1" }, { n: "0" }, life.signal);
+    const start = performance.now();
+    const answer = await ask(root, { n: "1" }, { n: "0" }, life.signal);
     return { answer, asked: asked.length, ms: performance.now() - start };
   },
-  /** What a state says after each of some acts, [name, arguments …]; "write" tries to write a field from outside, "moves" sets several
+  /**
+   * What a state says after each of some acts, [name, arguments …]; "write" tries to write a field from
+   * outside, "moves" sets several
    * parameters before anything is drawn. */
   state({ recipe, usual, acts }) {
-    const state = new State(usual), told = [];
+    const state = new State(usual);
+    const told = [];
     for (const [name, ...all] of acts) {
       let gave;
       try {
@@ -227,23 +340,52 @@ const answers = {
       }
       const { progress, params, playing, running, followed, growing, moves, query, opening } = state;
       const frame = state.frame(false).flat();
-      told.push({ gave, opening, progress, params, playing, running, followed, growing, moves, query, drawn: frame.map((mark) => pack(mark.points)),
-        colors: frame.map(({ values }) => values && pack(values)) });
+      told.push({
+        gave,
+        opening,
+        progress,
+        params,
+        playing,
+        running,
+        followed,
+        growing,
+        moves,
+        query,
+        drawn: frame.map((mark) => pack(mark.points)),
+        colors: frame.map(({ values }) => values && pack(values)),
+      });
     }
     return told;
   },
-  /** What a state says just after the reader's acts at some moments, and at the end. Acts are [milliseconds, name, arguments …], of which
-   * "take" has the number of a recipe and a link, or null for what is kept; there is a frame every 50 ms. As on the page, any act of
-   * the reader's stops a first run. */
+  /**
+   * What a state says just after the reader's acts at some moments, and at the end. Acts are [milliseconds,
+   * name, arguments …], of which
+   * "take" has the number of a recipe and a link, or null for what is kept; there is a frame every 50 ms. As
+   * on the page, any act of the reader's stops a first run.
+   */
   courses({ recipes, usual, acts, hand, moments, end }) {
-    const tell = ({ progress, params, playing, followed, moves, query, camera, opening }) => ({ progress, params, playing, followed, moves, query, camera, opening });
+    const tell = ({ progress, params, playing, followed, moves, query, camera, opening }) => ({
+      progress,
+      params,
+      playing,
+      followed,
+      moves,
+      query,
+      camera,
+      opening,
+    });
     const act = (state, [name, ...all]) => {
       if (name !== "take") return state[name](...all);
       const recipe = recipes[all[0]];
-      state.take(recipe, { ...usual, ...link.texts(recipe.chosen) }, all[1] ? link.read(all[1], recipe).state : state.kept(recipe));
+      state.take(
+        recipe,
+        { ...usual, ...link.texts(recipe.chosen) },
+        all[1] ? link.read(all[1], recipe).state : state.kept(recipe),
+      );
     };
     return moments.map((moment) => {
-      const state = new State(usual), told = [];
+      const state = new State(usual);
+      const told = [];
       for (let now = 0; now <= end; now += 50) {
         for (const [, ...each] of acts.filter(([at]) => at === now)) act(state, each);
         if (now === moment) {
@@ -258,11 +400,21 @@ const answers = {
   },
   declared: ({ source, kind }) => declared(source, kind),
   uniformNames: ({ types }) => uniformNames(types),
-  uniforms: ({ types, turns }) => { // what reaches WebGL of what a shader is given, turn by turn; null: somebody else sets one
+  // what reaches WebGL of what a shader is given, turn by turn; null: somebody else sets one
+  uniforms: ({ types, turns }) => {
     /** @type {unknown[]} */ let told = [];
-    const set = Object.fromEntries(["uniform1f", "uniform1i", "uniform3fv", "uniformMatrix4fv"].map((name) => [name, (/** @type {unknown[]} */ ...asked) => told.push([name, ...asked])]));
-    const gl = Object.assign(Object.create(set), { getUniformLocation: (/** @type {unknown} */ _, /** @type {string} */ name) => name });
-    const program = {}, shader = { program, types: { uniforms: types } }, { mend, forget } = uniforms(gl);
+    const set = Object.fromEntries(
+      ["uniform1f", "uniform1i", "uniform3fv", "uniformMatrix4fv"].map((name) => [
+        name,
+        (/** @type {unknown[]} */ ...asked) => told.push([name, ...asked]),
+      ]),
+    );
+    const gl = Object.assign(Object.create(set), {
+      getUniformLocation: (/** @type {unknown} */ _, /** @type {string} */ name) => name,
+    });
+    const program = {};
+    const shader = { program, types: { uniforms: types } };
+    const { mend, forget } = uniforms(gl);
     mend(shader);
     return turns.map((given) => {
       told = [];
@@ -272,9 +424,15 @@ const answers = {
     });
   },
   crowds: ({ points, ranges }) => crowds(Float32Array.from(points), ranges),
-  legible: ({ counts, at }) => legible(counts.map((count) => ({ count })), at, 13).map(({ count }) => count),
+  legible: ({ counts, at }) =>
+    legible(
+      counts.map((count) => ({ count })),
+      at,
+      13,
+    ).map(({ count }) => count),
   crowdsTime({ points, ranges }) {
-    const all = Float32Array.from(points), start = process.cpuUsage();
+    const all = Float32Array.from(points);
+    const start = process.cpuUsage();
     for (let k = 0; k < 20; k++) crowds(all, ranges);
     return process.cpuUsage(start).user / 20_000;
   },
@@ -285,7 +443,9 @@ const answers = {
   "find first": ({ queries }) => queries.map((query) => find(searched, query)[0]?.entry.url ?? ""),
   /** The film's format in a browser that records some types; null: in one without a recorder. */
   recorded({ types }) {
-    globalThis.MediaRecorder = types && { isTypeSupported: (/** @type {string} */ type) => types.includes(type) };
+    globalThis.MediaRecorder = types && {
+      isTypeSupported: (/** @type {string} */ type) => types.includes(type),
+    };
     return recorded() ?? null;
   },
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),

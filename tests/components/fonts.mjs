@@ -3,9 +3,13 @@ import { readFileSync, readdirSync } from "node:fs";
 import fontverter from "fontverter";
 import { Blob, Face } from "harfbuzzjs";
 
-const HOME = new URL("../../node_modules/.fonts/", import.meta.url), out = {};
+const HOME = new URL("../../node_modules/.fonts/", import.meta.url);
+const out = {};
 for (const name of readdirSync(HOME).filter((each) => each.endsWith(".woff2"))) {
   const face = new Face(new Blob(await fontverter.convert(readFileSync(new URL(name, HOME)), "sfnt")), 0);
-  out[name.replace(".woff2", "")] = { mathematics: Boolean(face.referenceTable("MATH")), signs: String.fromCodePoint(...face.collectUnicodes()) };
+  out[name.replace(".woff2", "")] = {
+    mathematics: Boolean(face.referenceTable("MATH")),
+    signs: String.fromCodePoint(...face.collectUnicodes()),
+  };
 }
 console.log(JSON.stringify(out));

@@ -1,0 +1,16 @@
+// Reads pairs of scripts, [[name, text, text], ...]; writes the names of those that are not the same program.
+import { readFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import { parse } from "espree";
+
+/** The syntax tree of a script, without where its parts stand. @param {string} text */
+const tree = (text) =>
+  JSON.parse(
+    JSON.stringify(parse(text, { ecmaVersion: "latest", sourceType: "module" }), (key, value) =>
+      ["start", "end", "range", "loc"].includes(key) ? undefined : value,
+    ),
+  );
+
+const scripts = JSON.parse(readFileSync(0, "utf-8"));
+const changed = scripts.filter(([, text, minified]) => !isDeepStrictEqual(tree(text), tree(minified)));
+console.log(JSON.stringify(changed.map(([name]) => name)));
