@@ -67,7 +67,6 @@ def living(browser: Browser, url: str) -> tuple[float, float]:
     with page.expect_console_message(lambda m: m.text.startswith("living"), timeout=PATIENCE) as said:
         page.goto(url, wait_until="commit")
     _, moved, asked = said.value.text.split()
-    page.context.close()
     return float(moved) / 1000, float(asked) / 1000
 
 

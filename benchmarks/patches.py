@@ -1,7 +1,10 @@
-"""What each patch to Plotly gains: a page with it and without it, in turn. `python -m benchmarks.patches`.
+"""What each patch to Plotly gains: `python -m benchmarks.patches`.
 
-The address turns a patch off (assets/painter/plotly/patches.mjs). Medians of several rounds; the table is in
-docs/plotly.md.
+A page with the patch and a page without it (`#without=` in its address) are measured in turn, each in
+a browser of its own. Printed: processor time of the page's scripts (until it is open, of its process),
+processor time of all processes of the browser (most of it is WebGL in software), and time on the clock,
+which includes waits and means something only on a quiet machine. Medians, and of the gain in each pair the
+median and the quartiles.
 """
 
 from __future__ import annotations
@@ -10,107 +13,108 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
-from functools import partial
+from contextlib import ExitStack
 
-import psutil
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserType, sync_playwright
 
-from benchmarks.bench import FRAMES, IMPORT, OPEN, ROOT, RUN, counted, opened, serving
+from benchmarks.bench import FRAMES, IMPORT, OPEN, ROOT, RUN, opened, serving
 from benchmarks.living import living
 from tools.browser import ARGUMENTS, find
 
-FRAME_PATHS = ("/layernorm?n=60", "/layernorm?n=10000", "/octants")
+IDLE_SECONDS = 4
+ACTS = {
+    "a frame": (RUN, ["ours", FRAMES, ""], FRAMES),
+    "a second at rest": (
+        f"() => new Promise((d) => setTimeout(d, {1000 * IDLE_SECONDS}))",
+        None,
+        IDLE_SECONDS,
+    ),
+}
+FRAME_PATHS = ("/octants", "/layernorm?n=2000")
 LIVING_PATHS = ("/layernorm", "/spiral")
-IDLE_SECONDS = 6
-HOVERED = "/layernorm?n=10000"
+# What each patch was made for.
+CASES = {
+    "buffers": ("a frame", FRAME_PATHS),
+    "redraw": ("a frame", FRAME_PATHS),
+    "uniforms": ("a frame", FRAME_PATHS),
+    "layers": ("a frame", FRAME_PATHS),
+    "shaders": ("to a living figure", LIVING_PATHS),
+    "pulse": ("a second at rest", ("/layernorm", "/heads")),
+}
+UNITS = ("script", "all processes", "clock")
+Cost = tuple[float, ...]  # milliseconds, in the order of UNITS
 
-Measure = Callable[[Browser, str], float]
+
+def cost(
+    browser: Browser, act: Callable[[], object], count: int = 1, script: Callable[[], float] | None = None
+) -> Cost:
+    """What an act costs, divided by `count`. script: seconds of script so far, where there is a page."""
+    session = browser.new_browser_cdp_session()
+
+    def used() -> dict[int, tuple[str, float]]:
+        processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
+        return {each["id"]: (each["type"], each["cpuTime"]) for each in processes}
+
+    scripted, before, start = script() if script else 0, used(), time.perf_counter()
+    act()
+    clock, after = time.perf_counter() - start, used()
+    spent = [(kind, seconds - before.get(pid, ("", 0))[1]) for pid, (kind, seconds) in after.items()]
+    page = script() - scripted if script else max(seconds for kind, seconds in spent if kind == "renderer")
+    return tuple(1000 * seconds / count for seconds in (page, sum(seconds for _, seconds in spent), clock))
 
 
-def milliseconds_a_frame(browser: Browser, url: str) -> float:
-    """Script milliseconds a frame while the progress moves."""
+def round_of(chromium: BrowserType, stack: ExitStack, what: str, url: str) -> Callable[[], Cost]:
+    """A function that measures once; what it needs is open by then, and closed with the stack."""
+
+    def launched() -> Browser:
+        return stack.enter_context(chromium.launch(executable_path=find(), args=list(ARGUMENTS)))
+
+    def cold() -> Cost:
+        browser = launched()
+        spent = cost(browser, lambda: living(browser, url))
+        browser.close()
+        return spent
+
+    if what not in ACTS:
+        return cold
+    browser, (script, given, count) = launched(), ACTS[what]
     page = opened(browser, url, OPEN)
     page.evaluate(IMPORT, (ROOT / "benchmarks/frames.mjs").read_text())
-    run = partial(page.evaluate, RUN, ["ours", FRAMES, ""])
-    counted(page, run)
-    cost = counted(page, run) / FRAMES
-    page.close()
-    return cost
+    page.evaluate(script, given)
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
+    def scripted() -> float:
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        return next(each["value"] for each in metrics if each["name"] == "ScriptDuration")
 
-def seconds_to_living(browser: Browser, url: str) -> float:
-    """Seconds from the address to a figure that moves, cold."""
-    fresh = browser.browser_type.launch(executable_path=find(), args=list(ARGUMENTS))
-    moved, _ = living(fresh, url)
-    fresh.close()
-    return moved
-
-
-def cores_at_rest(browser: Browser, url: str) -> float:
-    """Cores that all of the browser's processes take while nothing happens."""
-    page = opened(browser, url, OPEN)
-    page.wait_for_timeout(2000)
-    return _cores(lambda: page.wait_for_timeout(1000 * IDLE_SECONDS), page.close)
-
-
-def cores_while_turning(browser: Browser, url: str) -> float:
-    """Cores that all of the browser's processes take while keys turn the camera."""
-    page = opened(browser, url, OPEN)
-
-    def turn() -> None:
-        for _ in range(10 * IDLE_SECONDS):
-            page.evaluate(
-                "() => { const [p] = normscape.players[0].panels, { eye: [x, y, z], center } = p.camera();"
-                "p.turn({ eye: [x * 0.99 - y * 0.1, x * 0.1 + y * 0.99, z], center }); }"
-            )
-            page.wait_for_timeout(100)
-
-    return _cores(turn, page.close)
-
-
-def _cores(act: Callable[[], None], done: Callable[[], None]) -> float:
-    """Processor seconds a second of every Chromium process while something is done."""
-    browsers = [each for each in psutil.process_iter(["name"]) if "chrom" in (each.info["name"] or "")]
-    start, before = time.monotonic(), sum(sum(each.cpu_times()[:2]) for each in browsers)
-    act()
-    cores = (sum(sum(each.cpu_times()[:2]) for each in browsers) - before) / (time.monotonic() - start)
-    done()
-    return cores
-
-
-# What each patch was made for: the measure, and the pages.
-CASES: dict[str, tuple[Measure, tuple[str, ...]]] = {
-    "buffers": (milliseconds_a_frame, FRAME_PATHS),
-    "redraw": (milliseconds_a_frame, FRAME_PATHS),
-    "uniforms": (milliseconds_a_frame, FRAME_PATHS),
-    "shaders": (seconds_to_living, LIVING_PATHS),
-    "glyphs": (seconds_to_living, LIVING_PATHS),
-    "pulse": (cores_at_rest, ("/layernorm", "/heads")),
-    "picking": (cores_while_turning, (HOVERED,)),
-}
+    return lambda: cost(browser, lambda: page.evaluate(script, given), count, scripted)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("patches", nargs="*", default=list(CASES))
     asked = parser.parse_args()
-    print("| patch | measure | page | with | without | gain |\n| --- | --- | --- | --- | --- | --- |")
+    print("| patch | case | page | | with, ms | without, ms | gain, quartiles |\n|" + " --- |" * 7)
     with sync_playwright() as playwright, serving("app.py", "--port", "PORT") as base:
         for name in asked.patches:
-            measure, paths = CASES[name]
+            what, paths = CASES[name]
             for path in paths:
-                figures: dict[str, list[float]] = {"": [], f"#without={name}": []}
-                for _ in range(asked.rounds):
-                    for way, values in figures.items():
-                        browser = playwright.chromium.launch(executable_path=find(), args=list(ARGUMENTS))
-                        values.append(measure(browser, base + path + way))
-                        browser.close()
-                on, off = (statistics.median(each) for each in figures.values())
-                words = measure.__name__.replace("_", " ")
-                print(
-                    f"| {name} | {words} | {path} | {on:.2f} | {off:.2f} | {1 - on / off:.0%} |", flush=True
-                )
+                with ExitStack() as stack:
+                    ways = [
+                        round_of(playwright.chromium, stack, what, base + path + way)
+                        for way in ("", f"#without={name}")
+                    ]
+                    pairs = [[measure() for measure in ways] for _ in range(asked.rounds)]
+                for unit, kind in enumerate(UNITS):
+                    on, off = zip(*((a[unit], b[unit]) for a, b in pairs), strict=True)
+                    low, mid, high = statistics.quantiles(
+                        (1 - a / b for a, b in zip(on, off, strict=True) if b), n=4
+                    )
+                    figures = f"{statistics.median(on):.2f} | {statistics.median(off):.2f}"
+                    gain = f"{mid:.0%} ({low:.0%} to {high:.0%})"
+                    print(f"| {name} | {what} | {path} | {kind} | {figures} | {gain} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@
 import { h } from "../dom.mjs";
 import { commands } from "../page/commands.mjs";
 import { key } from "../page/keys.mjs";
-import { readBack } from "../painter/plotly/context.mjs";
 import { home } from "../painter/views.mjs";
 import { read } from "../player/link.mjs";
 import { Player } from "../player/player.mjs";
@@ -241,12 +240,10 @@ async function library(source) {
       else theirs = value;
     },
   });
-  const restore = readBack();
   await new Promise((go) => {
     script.onload = script.onerror = go;
     document.head.append(script);
   });
-  restore();
   delete page.Plotly;
   if (theirs) page.Plotly = theirs;
   script.remove();

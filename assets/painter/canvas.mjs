@@ -14,7 +14,7 @@
 import { pen } from "../dom.mjs";
 import { widened } from "../engine/perspective.mjs";
 import { palette, resolve, shade } from "./colors.mjs";
-import { axesBox, size } from "./plotly/layout.mjs";
+import { axesBox, size } from "./traces.mjs";
 
 /** Whether a mark is painted under the axes. @param {Mark} mark */
 const grounds = ({ draws }) => draws === "field" || draws === "cells";

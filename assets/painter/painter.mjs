@@ -18,9 +18,8 @@ import { pen } from "../dom.mjs";
 import { clickable } from "../engine/marks.mjs";
 import { SAME as AS_WIDE, widened } from "../engine/perspective.mjs";
 import { Canvas } from "./canvas.mjs";
-import { axesBox, size } from "./plotly/layout.mjs";
 import { NoWebGL, Space } from "./plotly/space.mjs";
-import { figure, plotlyCamera } from "./traces.mjs";
+import { axesBox, figure, plotlyCamera, size } from "./traces.mjs";
 
 export { NoWebGL };
 
@@ -49,9 +48,9 @@ export class Panel {
     };
     this.hand = hand;
     this.#fast = fast;
-    /** @type {(layer: Mark | null, index: number) => void} */ this.hovered = () => {};
-    /** @type {() => void} */ this.plotted = () => {};
-    /** @type {() => void} */ this.rested = () => {};
+    /** @type {(layer: Mark | null, index: number) => void} told of the point under the pointer; −1: there is none */ this.hovered = () => {};
+    /** @type {() => void} told when Plotly has drawn: axes may have moved */ this.plotted = () => {};
+    /** @type {() => void} told when a frame stands for good */ this.rested = () => {};
     /** @type {Frame} the last frame */ this.frame = Object.assign([], { zoom: AS_WIDE });
     /** @type {Frame | null} the same while things move, as long as nobody else has drawn */ this.painted = null;
     /** @type {Space | null} */ this.space = view.dims === 3 ? new Space(element, view, this.color, fast) : null;
@@ -64,15 +63,6 @@ export class Panel {
     this.opened = false;
     this.closed = false;
   }
-
-  /** Tell of the point under the pointer; −1: there is none. @param {(layer: Mark | null, index: number) => void} hear */
-  whenHovered(hear) { this.hovered = hear; }
-
-  /** Tell when Plotly has drawn: axes may have moved. @param {() => void} hear */
-  whenPlotted(hear) { this.plotted = hear; }
-
-  /** Tell when a frame stands for good. @param {() => void} hear */
-  whenRested(hear) { this.rested = hear; }
 
   /** Another view of the same kind; the next frame is of it. @param {View} view */
   show(view) {
@@ -227,8 +217,8 @@ export class Panel {
   async settle(frame, crowds = []) {
     if (!this.opened) return;
     const camera = this.is3d ? this.camera() : null, before = this.settled;
-    if (!this.moving && same(frame, before?.frame, "text") && JSON.stringify(crowds) === JSON.stringify(this.crowds) && String(camera?.eye) === String(before?.camera?.eye)
-      && String(camera?.center) === String(before?.camera?.center) && this.#keepsColors()) return this.rested();
+    const stands = !this.moving && same(frame, before?.frame, "text") && JSON.stringify([crowds, camera]) === JSON.stringify([this.crowds, before?.camera]);
+    if (stands && this.#keepsColors()) return this.rested();
     this.colors.clear();
     this.frame = frame;
     this.crowds = crowds;
@@ -281,11 +271,9 @@ export class Panel {
   /** The axes of a 2D view by themselves, for `copy`: where they move, without their cross, which moves too. @returns {Promise<HTMLImageElement | null>} */
   async axes() {
     if (this.is3d) return null;
-    const { width, height } = size(this.gd), { layout } = this.gd, image = new Image();
+    const { width, height } = size(this.gd), { layout } = this.gd;
     const [xaxis, yaxis] = [layout.xaxis, layout.yaxis].map((axis) => ({ ...axis, zeroline: axis.zeroline && !this.axesMove }));
-    image.src = await this.Plotly.toImage({ data: [], layout: { ...layout, xaxis, yaxis } }, { format: "svg", width, height });
-    await image.decode();
-    return image;
+    return loaded(this.Plotly.toImage({ data: [], layout: { ...layout, xaxis, yaxis } }, { format: "svg", width, height }));
   }
 
   /** What moving things show now, onto another canvas. @param {CanvasRenderingContext2D} context @param {number} x @param {number} y
@@ -309,10 +297,8 @@ export class Panel {
    * @param {number} ratio @returns {Promise<HTMLCanvasElement | HTMLImageElement>} */
   async picture(ratio) {
     if (this.is3d) return this.#copied(ratio);
-    const { clientWidth: width, clientHeight: height } = this.gd, image = new Image();
-    image.src = await this.Plotly.toImage(this.gd, { format: "png", scale: ratio, width, height });
-    await image.decode();
-    return image;
+    const { clientWidth: width, clientHeight: height } = this.gd;
+    return loaded(this.Plotly.toImage(this.gd, { format: "png", scale: ratio, width, height }));
   }
 
   /** @param {number} ratio */
@@ -332,6 +318,14 @@ export class Panel {
     const purge = () => this.Plotly.purge(this.gd);
     if (this.space) this.space.close(purge); else purge();
   }
+}
+
+/** An image of an address that is on its way. @param {Promise<string>} address */
+async function loaded(address) {
+  const image = new Image();
+  image.src = await address;
+  await image.decode();
+  return image;
 }
 
 /** Whether two frames look the same. @param {Frame} a @param {Frame | null | undefined} b @param {(keyof Drawn)[]} more to be the same */

@@ -8,6 +8,7 @@
  * @typedef {import("../engine/crowds.mjs").Crowd} Crowd
  * @typedef {import("../engine/engine.mjs").Trace} Trace
  * @typedef {import("../engine/engine.mjs").View} View
+ * @typedef {import("../globals.mjs").Plotly} Plotly
  * @typedef {{width: number, height: number}} Size pixels
  */
 
@@ -43,6 +44,18 @@ function column(points, k, r, gap = NaN) {
   const out = new Array(points.length / k);
   for (let i = 0; i < out.length; i++) { const x = points[i * k + r]; out[i] = x === x ? x : gap; }
   return out;
+}
+
+/** Width and height of a figure in pixels. @param {Plotly} gd @returns {{width?: number, height?: number}} */
+export const size = ({ layout }) => ({ width: layout?.width, height: layout?.height });
+
+/** Left, top, width and height of a plane's axes in pixels: the figure without its margins; where both axes have the same scale, the
+ * largest box in the middle of that. @param {Plotly} gd @returns {[number, number, number, number]} */
+export function axesBox({ layout: { width, height, margin, xaxis, yaxis } }) {
+  const wide = width - margin.l - margin.r, tall = height - margin.t - margin.b;
+  const [x, y] = [xaxis, yaxis].map(({ range: [low, high] }) => high - low), unit = Math.min(wide / x, tall / y);
+  const [w, h] = yaxis.scaleanchor ? [unit * x, unit * y] : [wide, tall];
+  return [margin.l + (wide - w) / 2, margin.t + (tall - h) / 2, w, h];
 }
 
 /** @param {number[]} vector */

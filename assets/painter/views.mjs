@@ -3,14 +3,11 @@
 
 import { shared } from "../globals.mjs";
 import { h, pen, readable } from "../dom.mjs";
-import { readBack } from "./plotly/context.mjs";
 
 /** @param {string} source @returns {Promise<import("../globals.mjs").Plotly>} Plotly, loaded once, when a figure first needs it */
 export function plotly(source) {
   shared.normscape.plotly ??= shared.Plotly ? Promise.resolve(shared.Plotly) : new Promise((resolve, reject) => {
-    const restore = readBack();
-    document.head.append(h("script", { src: source, onload: () => { restore(); resolve(shared.Plotly); },
-      onerror: () => { restore(); reject(new Error("Plotly did not load")); } }));
+    document.head.append(h("script", { src: source, onload: () => resolve(shared.Plotly), onerror: () => reject(new Error("Plotly did not load")) }));
   });
   return shared.normscape.plotly;
 }

@@ -225,7 +225,7 @@ function build(player, view, Plotly, hand) {
     picked: (layer, index) => hand.picked(layer, pointOf(layer, index)),
     turned: (camera) => hand.turned(camera, panel),
   });
-  panel.whenRested(() => name(panel));
+  panel.rested = () => name(panel);
   if (view.edge)
     element.after(
       h(
@@ -276,10 +276,10 @@ export function pictured(player) {
   const { element, show } = picture(cloud, () => color(panel.gd, "ink"));
   let pointed = -1;
   const showNow = () => show(pointed < 0 ? player.followed : pointed);
-  panel.whenHovered((layer, index) => {
+  panel.hovered = (layer, index) => {
     pointed = layer && layer.cloud === cloud.name ? pointOf(layer, index) : -1;
     showNow();
-  });
+  };
   panel.gd.parentElement.append(element);
   return [showNow];
 }

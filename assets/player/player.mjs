@@ -11,7 +11,7 @@
 
 import { unpack } from "../engine/engine.mjs";
 import { edgeOn } from "../engine/geometry.mjs";
-import { handles, release } from "../painter/handles.mjs";
+import { handles, release } from "./handles.mjs";
 import { collage, home, plotly } from "../painter/views.mjs";
 import { h } from "../dom.mjs";
 import { description } from "./describe.mjs";

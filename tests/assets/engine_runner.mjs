@@ -24,7 +24,7 @@ import { upload } from "../../assets/player/upload.mjs";
 import { ask } from "../../assets/player/source.mjs";
 import { State } from "../../assets/player/state.mjs";
 import { deep } from "../../assets/painter/plotly/depth.mjs";
-import { declared } from "../../assets/painter/plotly/shaders.mjs";
+import { declared, lazily } from "../../assets/painter/plotly/shaders.mjs";
 import { names as uniformNames, uniforms } from "../../assets/painter/plotly/uniforms.mjs";
 
 /** Numbers as base64, so that NaN and infinities travel too. */
@@ -423,6 +423,53 @@ const answers = {
       return told;
     });
   },
+  lazily: ({ source }) => {
+    // what reaches WebGL until a program of this source is used, and then
+    const told = /** @type {string[]} */ ([]);
+    const warn = console.warn;
+    const names = [
+      "shaderSource",
+      "compileShader",
+      "attachShader",
+      "linkProgram",
+      "useProgram",
+      "getUniformLocation",
+      "uniform1f",
+    ];
+    const own = Object.fromEntries(
+      names.map((name) => [
+        name,
+        () => {
+          told.push(name);
+          return {};
+        },
+      ]),
+    );
+    const gl = Object.assign(
+      Object.create({
+        ...own,
+        createShader: () => ({}),
+        createProgram: () => ({}),
+        getProgramParameter: () => true,
+      }),
+      { LINK_STATUS: "linked", ACTIVE_UNIFORMS: "uniforms" },
+    );
+    const reports = /** @type {string[]} */ ([]);
+    console.warn = (message) => reports.push(message);
+    lazily(gl);
+    const shader = gl.createShader();
+    const program = gl.createProgram();
+    gl.shaderSource(shader, source);
+    gl.compileShader(shader);
+    gl.attachShader(program, shader);
+    gl.linkProgram(program);
+    const place = gl.getUniformLocation(program, "opacity");
+    const before = told.splice(0);
+    gl.useProgram(program);
+    gl.uniform1f(place, 1);
+    console.warn = warn;
+    return { before, after: told, reports };
+  },
   crowds: ({ points, ranges }) => crowds(Float32Array.from(points), ranges),
   legible: ({ counts, at }) =>
     legible(
@@ -436,7 +483,7 @@ const answers = {
     for (let k = 0; k < 20; k++) crowds(all, ranges);
     return process.cpuUsage(start).user / 20_000;
   },
-  deep: ({ sources, depth }) => sources.map((source) => deep(source, depth)),
+  deep: ({ sources, depth }) => sources.map((source) => deep(source, depth).text),
   /** What is searched from now on. */
   entries: ({ entries }) => (searched = entries).length,
   find: ({ entries = searched, query }) => find(entries, query),

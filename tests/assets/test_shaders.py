@@ -39,6 +39,20 @@ def test_uniforms_are_found_with_types_and_sizes(node):
     ]
 
 
+def test_a_program_is_compiled_when_it_is_first_used(node):
+    told = node.ask("lazily", source=SOURCE)
+    assert told["before"] == ["shaderSource", "attachShader"]
+    assert told["after"] == ["compileShader", "linkProgram", "useProgram", "getUniformLocation", "uniform1f"]
+    assert not told["reports"]
+
+
+def test_a_program_whose_source_cannot_be_read_is_compiled_at_once_and_reported(node):
+    told = node.ask("lazily", source=SOURCE.replace("opacity;", "opacity = 1.0;"))
+    assert told["before"][2:] == ["compileShader", "linkProgram", "getUniformLocation"]
+    assert told["after"] == ["useProgram", "uniform1f"]
+    assert len(told["reports"]) == 1 and '"shaders"' in told["reports"][0]
+
+
 TYPES = {"model": "mat4", "clipBounds": ["vec3", "vec3"], "opacity": "float", "texture": "sampler2D"}
 
 

@@ -1,8 +1,16 @@
-"""The fast way of painting (vertex buffers, a canvas) and the public way draw the same picture."""
+"""The fast way of painting (vertex buffers, a canvas) and the public way draw the same picture.
+
+So it is for each plotly.js that is installed: the pinned one, and npm's newest 4.x where that is another
+(`npm update plotly-newest`; docs/plotly.md).
+"""
+
+import json
+import re
 
 import pytest
 
-from tests.browser.hand import SPACE, difference, frames, look, move, player, rest, shot, until, visit
+from components.web.server import LIGHT
+from tests.browser.hand import SPACE, difference, frames, look, middle, move, player, rest, shot, until, visit
 
 pytestmark = pytest.mark.pixels
 
@@ -36,9 +44,75 @@ def window():
     return SMALL["viewport"]
 
 
+NEWEST = LIGHT.parents[1] / "plotly-newest" / LIGHT.name
+SAME_LIBRARY = not NEWEST.exists() or NEWEST.read_bytes() == LIGHT.read_bytes()
+LIBRARIES = [LIGHT] if SAME_LIBRARY else [LIGHT, NEWEST]
+
+
+@pytest.fixture(params=LIBRARIES, ids=lambda path: path.parent.name)
+def library(request):
+    return request.param
+
+
 @pytest.fixture
-def page(kept):
-    return kept
+def page(request, library):
+    """A page whose figures that plotly.js draws."""
+    if library == LIGHT:
+        return request.getfixturevalue("kept")
+    page = request.getfixturevalue("new_page")(**SMALL)
+    page.add_init_script("window.kept = true")
+    page.route("**/lib/plotly-*.js", lambda asked: asked.fulfill(path=library))
+    return page
+
+
+def reports_of(page):
+    """A function: what the painter has reported about plotly.js in the console."""
+    said = []
+    page.on("console", lambda message: message.type == "warning" and said.append(message.text))
+    return lambda: [text for text in said if "Normscape" in text]
+
+
+def test_every_patch_fits_this_plotly(page, library):
+    reports = reports_of(page)
+    for path in ("/layernorm?n=60&progress=0", "/octants?progress=0"):
+        page.goto(path)
+        rest(page)
+        move(page, {}, 0.5)
+    page.mouse.move(*middle(page, ".figure"))
+    version = json.loads((library.parent / "package.json").read_text())["version"]
+    assert player(page, "p.panels[0].Plotly.version") == version
+    assert player(page, "p.panels.every((panel) => panel.fast)")
+    assert not reports()
+
+
+# Names that are private to plotly.js, by the patch that needs them: here they are others.
+PRIVATE = {
+    "pulse": "_stopped",
+    "redraw": "autoResize",
+    "camera": "updateFx",
+    "depth": "interpColor",
+    "buffers": "pointBuffer",
+}
+
+
+def test_an_unknown_plotly_is_reported_by_each_patch_once_and_drawn_the_public_way(new_page):
+    code = LIGHT.read_text()
+    for name in PRIVATE.values():
+        assert name in code
+        code = code.replace(name, f"{name}Else")
+    page = new_page(**SMALL)
+    reports = reports_of(page)
+    page.route("**/lib/plotly-*.js", lambda asked: asked.fulfill(body=code, content_type="text/javascript"))
+    path, query, state, progress = STATES["layernorm"]
+    visit(page, f"{path}?{query}&progress=0")
+    rest(page)
+    first = look(page)
+    for further in (0, 0.1):
+        move(page, state, progress + further)
+    let_go(page, progress)
+    assert difference(first, look(page)) > ANOTHER_PICTURE
+    assert sorted(re.findall('patch "(.*?)"', " ".join(reports()))) == sorted(PRIVATE)
+    assert not player(page, "p.panels[0].fast")
 
 
 def open_with(page, path, query, state, progress):
@@ -152,9 +226,8 @@ def test_a_count_stands_in_front_of_a_surface_and_beside_a_line(page):
     assert places == {True: "bottom left", False: "top right"}, "v points to the right and down"
 
 
-def test_an_unknown_plotly_is_reported_once_and_the_public_way_goes_on(page):
-    warnings = []
-    page.on("console", lambda said: said.type == "warning" and warnings.append(said.text))
+def test_a_figure_whose_buffers_are_gone_goes_on_the_public_way(page):
+    reports = reports_of(page)
     path, query, state, progress = STATES["layernorm"]
     visit(page, f"{path}?{query}&progress=0")
     rest(page)
@@ -166,8 +239,7 @@ def test_an_unknown_plotly_is_reported_once_and_the_public_way_goes_on(page):
     let_go(page, progress)
     assert not player(page, "p.panels[0].fast")
     assert player(page, "p.panels[0].gd.data.map(({ x }) => [...x])") != first
-    told = [text for text in warnings if "Normscape" in text]
-    assert len(told) == 1 and '"buffers"' in told[0]
+    assert len(reports()) == 1 and '"buffers"' in reports()[0]
 
 
 @pytest.mark.parametrize("path", [f"/layernorm?{SPACE}", "/layernorm?n=60&d=2"])

@@ -269,6 +269,8 @@ def test_the_wheel_scrolls_the_page_and_comes_closer_with_ctrl(page):
 @pytest.mark.pixels
 def test_at_rest_hover_and_data_tell_where_the_points_are_and_a_click_follows_one(page):
     visit(page, "/layernorm?n=12")
+    rest(page)
+    hover(page, nearest(page))  # also of a figure that has just been opened
     drag_slider(page, "mean", -50)
     player(page, "p.seek(3)")
     rest(page)

@@ -1,25 +1,7 @@
 // @ts-check
 /** The WebGL context of a figure, changed as soon as there is one; and drawing now. @typedef {import("../../globals.mjs").Plotly} Plotly */
 
-import { wanted } from "./patches.mjs";
-import { lazily } from "./shaders.mjs";
-
-/** Let Plotly build a figure in WebGL without drawing it meanwhile, and compile only what it will draw with.
- * @param {() => Promise<unknown>} build @param {(gl: WebGLRenderingContext) => void} own what else the context is made to do
- * @returns {Promise<{gl: WebGLRenderingContext, mend: (shader: Plotly) => void}>} its context */
-export async function unseen(build, own) {
-  /** @type {Plotly} */ let gl = null, /** @type {(shader: Plotly) => void} */ mend = () => {};
-  await within(build, (context) => {
-    gl = context;
-    const quick = wanted("shaders") ? lazily(gl) : mend;
-    if (wanted("uniforms")) mend = quick;
-    own(gl);
-    gl.drawArrays = gl.drawElements = () => {};
-  });
-  delete gl?.drawArrays;
-  delete gl?.drawElements;
-  return { gl, mend };
-}
+import { report, wanted } from "./patches.mjs";
 
 /** Let Plotly build a figure, and each WebGL context be changed as soon as there is one.
  * @param {() => Promise<unknown>} build @param {(gl: WebGLRenderingContext) => void} change */
@@ -46,8 +28,9 @@ export async function within(build, change) {
  * whether a buffer that it has kept is still one, for whose answer the page would wait until all that was drawn before is done.
  * @param {Plotly} glplot */
 export function redraw(glplot) {
-  if (!wanted("redraw")) return glplot.redraw();
-  const { onrender, autoResize, gl, axes } = glplot;
+  const { onrender, autoResize, gl, axes } = glplot, known = gl && axes && "autoResize" in glplot;
+  if (!known) report("redraw", "a drawing has no context, axes or size of its own");
+  if (!known || !wanted("redraw")) return glplot.redraw();
   Object.assign(glplot, { onrender: null, autoResize: false });
   axes.enable = false;
   gl.isBuffer = () => true;
@@ -55,19 +38,4 @@ export function redraw(glplot) {
   delete gl.isBuffer;
   axes.enable = true;
   Object.assign(glplot, { onrender, autoResize });
-}
-
-const WIDE = 8192, LINE = 256; // pixels: of the canvas on which Plotly draws its glyphs, and more than the height of their line
-
-/** Plotly reads its glyphs back from a canvas, all of which it clears for each: kept in memory, not on a graphics card, from which that
- * takes long, and as high as their line, not 1024 pixels.
- * @returns {() => void} the end of it */
-export function readBack() {
-  if (!wanted("glyphs")) return () => {};
-  const { prototype } = HTMLCanvasElement, { getContext } = prototype;
-  prototype.getContext = /** @type {typeof getContext} */ (/** @this {HTMLCanvasElement} @param {"2d"} kind @param {object} options */ function (kind, options) {
-    if (this.width === WIDE) this.height = LINE;
-    return getContext.call(this, kind, kind === "2d" ? { willReadFrequently: true, ...options } : options);
-  });
-  return () => { prototype.getContext = getContext; };
 }

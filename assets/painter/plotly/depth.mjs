@@ -79,21 +79,25 @@ const veiled = ({ veil }) => /** @type {[string, string][]} */ ([
   gl_FragColor = deepLit + vec4(deepPaper, 1.0) * (1.0 - deepLit.a) * min(${float(veil)}, 3.0 * deepLit.a);`],
 ]);
 
-/** A shader of Plotly's with depth; any other as it is. @param {string} source @param {Depth} depth @returns {string} */
+/** A shader of Plotly's with depth, and which one it is; any other as it is. @param {string} source @param {Depth} depth
+ * @returns {{kind: "vertex" | "other" | "fragment" | "mesh" | null, text: string}} */
 export function deep(source, depth) {
-  for (const changes of [vertex(depth), OTHER, fragment(depth), veiled(depth)]) {
-    if (changes.every(([old]) => source.split(old).length === 2)) return changes.reduce((text, [old, now]) => text.replace(old, now), source);
+  const known = /** @type {const} */ ([["vertex", vertex(depth)], ["other", OTHER], ["fragment", fragment(depth)], ["mesh", veiled(depth)]]);
+  for (const [kind, changes] of known) {
+    if (changes.every(([old]) => source.split(old).length === 2)) return { kind, text: changes.reduce((text, [old, now]) => text.replace(old, now), source) };
   }
-  return source;
+  return { kind: null, text: source };
 }
 
-/** From now on this context draws with depth: what is drawn next looks as `look` says. @param {WebGLRenderingContext} gl
- * @param {Depth} depth @param {Look} look @param {() => void} found told of each shader that has depth */
-export function deepen(gl, depth, look, found) {
+/** From now on this context draws with depth: what is drawn next looks as `look` says. Markers need both of their shaders changed, or
+ * look as Plotly's do. @param {WebGLRenderingContext} gl @param {Depth} depth @param {Look} look
+ * @returns {() => boolean} whether Plotly's shaders are as expected so far */
+export function deepen(gl, depth, look) {
   const { shaderSource, useProgram, getUniformLocation } = gl, { uniform3f, uniform3fv } = Object.getPrototypeOf(gl), places = /** @type {WeakMap<WebGLProgram, (WebGLUniformLocation | null)[]>} */ (new WeakMap());
+  const kinds = /** @type {Set<string | null>} */ (new Set()), whole = () => kinds.has("vertex") === kinds.has("fragment");
   gl.shaderSource = (shader, source) => {
-    const text = deep(source, depth);
-    if (text !== source) found();
+    const { kind, text } = deep(source, depth);
+    kinds.add(kind);
     shaderSource.call(gl, shader, text);
   };
   gl.useProgram = (program) => {
@@ -101,7 +105,8 @@ export function deepen(gl, depth, look, found) {
     if (!program) return;
     const found = places.get(program) ?? ["deepLook", "deepPaper"].map((name) => getUniformLocation.call(gl, program, name));
     places.set(program, found);
-    if (found[0]) uniform3f.call(gl, found[0], look.shape, look.still ? 0 : depth.fade, depth.halo);
+    if (found[0]) uniform3f.call(gl, found[0], whole() ? look.shape : SHAPES.label, look.still ? 0 : depth.fade, depth.halo);
     if (found[1]) uniform3fv.call(gl, found[1], look.paper);
   };
+  return () => whole() && (kinds.has("vertex") || kinds.has("mesh"));
 }

@@ -3,7 +3,7 @@
  * The patches to what is private to Plotly, by name (docs/plotly.md). One that fails is reported once, and the public way goes on. A
  * page's address turns patches off, to measure what each gains: `#without=shaders,pulse`.
  *
- * @typedef {"buffers" | "camera" | "depth" | "glyphs" | "layers" | "picking" | "pulse" | "redraw" | "shaders" | "uniforms"} Name
+ * @typedef {"buffers" | "camera" | "depth" | "layers" | "pulse" | "redraw" | "shaders" | "uniforms"} Name
  */
 
 const off = new URLSearchParams(globalThis.location?.hash.slice(1)).get("without")?.split(",") ?? [];

@@ -5,12 +5,14 @@
  * Plotly makes six programs for each cloud of markers, draws with one of them, and links each up to three times: once only to
  * ask it for the names of its uniforms. After each the page waits until the graphics process has answered. Here nothing is
  * compiled or linked, and nothing is asked, before a program is used; until then its uniforms are those that its source
- * declares. A declared uniform that the compiler drops has no location, and setting it does nothing.
+ * declares. A declared uniform that the compiler drops has no location, and setting it does nothing. A program whose source
+ * cannot be read so is linked at once.
  *
  * @typedef {{name: string, type: number, size: number}} Declared a uniform, as WebGL tells it
  * @typedef {{program: WebGLProgram, name: string, found?: WebGLUniformLocation | null}} Place of a uniform of a program not yet linked
  */
 
+import { guarded } from "./patches.mjs";
 import { uniforms as setters } from "./uniforms.mjs";
 
 const DECLARATION = /^\s*(uniform|attribute)\s+(?:(?:low|medium|high)p\s+)?(\w+)\s+([^;]+);/gm;
@@ -33,7 +35,8 @@ export function declared(source, kind) {
 export function lazily(gl) {
   const own = /** @type {WebGLRenderingContext} */ (Object.getPrototypeOf(gl));
   const sources = /** @type {WeakMap<WebGLShader, string>} */ (new WeakMap()), raw = /** @type {WeakSet<WebGLShader>} */ (new WeakSet());
-  const shaders = /** @type {WeakMap<WebGLProgram, WebGLShader[]>} */ (new WeakMap()), waiting = /** @type {WeakSet<WebGLProgram>} */ (new WeakSet());
+  const shaders = /** @type {WeakMap<WebGLProgram, WebGLShader[]>} */ (new WeakMap());
+  const waiting = /** @type {WeakMap<WebGLProgram, Declared[]>} with their uniforms */ (new WeakMap());
   const alive = /** @type {WeakSet<object>} */ (new WeakSet()), attributes = /** @type {WeakMap<WebGLProgram, number>} */ (new WeakMap());
   const { mend, forget } = setters(gl);
   /** @type {WebGLProgram | null} */ let used = null;
@@ -68,17 +71,22 @@ export function lazily(gl) {
     compileShader: (shader) => { raw.add(shader); },
     getShaderParameter: (shader, name) => (raw.has(shader) && name === gl.COMPILE_STATUS) || own.getShaderParameter.call(gl, shader, name),
     attachShader: (program, shader) => { shaders.set(program, [...(shaders.get(program) ?? []), shader]); own.attachShader.call(gl, program, shader); },
-    linkProgram: (program) => { waiting.add(program); },
+    linkProgram: (program) => {
+      const told = guarded("shaders", () => uniforms(program));
+      waiting.set(program, told ?? []);
+      if (!told) linked(program);
+    },
     getProgramParameter: (program, name) => {
-      if (waiting.has(program) && name === gl.LINK_STATUS) return true;
-      if (waiting.has(program) && name === gl.ACTIVE_UNIFORMS) return uniforms(program).length;
+      const told = waiting.get(program);
+      if (told && name === gl.LINK_STATUS) return true;
+      if (told && name === gl.ACTIVE_UNIFORMS) return told.length;
       const counts = name === gl.ACTIVE_ATTRIBUTES, known = counts ? attributes.get(program) : undefined; // asked at each drawing
       if (known !== undefined) return known;
       const found = own.getProgramParameter.call(gl, linked(program), name);
       if (counts) attributes.set(program, found);
       return found;
     },
-    getActiveUniform: (program, i) => (waiting.has(program) ? uniforms(program)[i] : own.getActiveUniform.call(gl, program, i)),
+    getActiveUniform: (program, i) => waiting.get(program)?.[i] ?? own.getActiveUniform.call(gl, program, i),
     getUniformLocation: (program, name) => (waiting.has(program) ? /** @type {Place} */ ({ program, name }) : own.getUniformLocation.call(gl, program, name)),
     useProgram: (program) => { own.useProgram.call(gl, (used = program && linked(program))); },
     deleteShader: (shader) => { if (shader) alive.delete(shader); own.deleteShader.call(gl, shader); },

@@ -17,12 +17,11 @@
 import { clickable } from "../../engine/marks.mjs";
 import { live, palette, resolve, rgb, shade } from "../colors.mjs";
 import { byNumbers, fadeMesh, parted, shadeMesh, sharing, writeLine, writeMesh, writePoints } from "./buffers.mjs";
-import { redraw, unseen, within } from "./context.mjs";
+import { redraw, within } from "./context.mjs";
 import { SHAPES, deepen } from "./depth.mjs";
-import { layoutCamera, sceneOf } from "./layout.mjs";
 import { guarded, report, wanted } from "./patches.mjs";
-import { picking } from "./picking.mjs";
 import { caught, pulse } from "./pulse.mjs";
+import { lazily } from "./shaders.mjs";
 
 const UP = [0, 0, 1];
 
@@ -39,9 +38,7 @@ export class Space {
   /** @type {import("./depth.mjs").Look} */ #depth = { paper: [1, 1, 1], shape: SHAPES.label, still: true };
   /** @type {WeakMap<object, object>} of each of Plotly's objects, its part of that */ #looks = new WeakMap();
   /** @type {Map<number, Kept>} buffers of each layer, kept from frame to frame */ #buffers = new Map();
-  /** @type {ReturnType<typeof picking> | null} */ #picking = null;
   /** @type {(shader: Plotly) => void} makes a shader set its uniforms where they change */ #mend = () => {};
-  /** @type {WebGLRenderingContext | null} */ #gl = null;
   /** @type {import("./pulse.mjs").Look | null} */ #look = null;
 
   /** @param {Plotly} gd @param {View} view @param {(name: string) => string} color @param {boolean} fast whether buffers are written */
@@ -53,7 +50,7 @@ export class Space {
   }
 
   /** @returns {Plotly} Plotly's own scene */
-  get scene() { return sceneOf(this.#gd); }
+  get scene() { return this.#gd._fullLayout?.scene?._scene; }
 
   /** Whether there is a picture. */
   get living() { return Boolean(this.scene?.glplot); }
@@ -70,27 +67,32 @@ export class Space {
   /** Build the figure, with depth; on the fast way without drawing it meanwhile. @param {() => Promise<unknown>} draw */
   async build(draw) {
     const { depth } = /** @type {Plotly} */ (this.#view.figure.layout).meta;
-    let deepened = !wanted("depth");
-    const own = (/** @type {WebGLRenderingContext} */ gl) => {
-      if (!deepened) deepen(gl, depth, this.#depth, () => { deepened = true; });
-    };
-    const build = () => (this.fast ? unseen(draw, own) : within(draw, own).then(() => null));
+    let deepened = () => !wanted("depth"), /** @type {Plotly} */ unseen = null;
+    const build = () => within(draw, (gl) => {
+      if (this.fast && wanted("shaders")) {
+        const mend = lazily(gl);
+        if (wanted("uniforms")) this.#mend = mend;
+      }
+      if (wanted("depth")) deepened = deepen(gl, depth, this.#depth);
+      if (!this.fast) return;
+      unseen = gl;
+      gl.drawArrays = gl.drawElements = () => {};
+    });
     const { built, look } = wanted("pulse") ? caught(build) : { built: build(), look: null };
-    const made = await built.catch((error) => { throw this.living ? error : new NoWebGL(); });
+    await built.catch((error) => { throw this.living ? error : new NoWebGL(); });
+    delete unseen?.drawArrays;
+    delete unseen?.drawElements;
     if (!look && wanted("pulse")) report("pulse", "the loop of frames was not found");
-    if (!deepened) report("depth", "the shaders of markers and meshes have other texts");
+    if (!deepened()) report("depth", "the shaders of markers and meshes have other texts");
     this.#look = look;
-    if (!made) return;
-    this.#gl = made.gl;
-    this.#mend = made.mend;
   }
 
   /** Draw for the first time. @param {Frame} frame @param {AbortSignal} signal of its end */
   open(frame, signal) {
-    if (this.#gl && wanted("picking")) this.#pickOnDemand(this.#gl);
     this.prepare();
     this.dash(frame);
     if (wanted("camera")) guarded("camera", () => this.#keepListening());
+    this.#attempt(() => this.scene.glplot.update({})); // what a pointer can pick was not drawn meanwhile, either
     this.redraw();
     if (this.#look) pulse(this.#gd, this.#look, signal);
   }
@@ -99,13 +101,6 @@ export class Space {
 
   /** Plotly has filled its buffers anew. */
   forget() { this.#buffers.clear(); }
-
-  /** Points are there to be picked as soon as the pointer is. @param {WebGLRenderingContext} gl */
-  #pickOnDemand(gl) {
-    const { scene } = this, own = (this.#picking = picking(gl));
-    this.#gd.addEventListener("pointerenter", () => own.come(() => { scene.glplot.update({}); this.redraw(); }));
-    this.#gd.addEventListener("pointerleave", () => own.leave());
-  }
 
   /** What Plotly's objects do not do by themselves: those at opacity 0 are not drawn at all, only layers to be picked take part in
    * hover and clicks (a sphere never hides the points behind it), and points know how they look from afar.
@@ -116,26 +111,17 @@ export class Space {
 
   #prepared() {
     let otherwise = false;
-    const counts = this.scene?.traces?.crowds?.textMarkers;
-    if (counts) {
-      const { draw } = Object.getPrototypeOf(counts);
-      counts.isTransparent = () => false;
-      counts.isOpaque = () => counts.opacity >= 1;
-      counts.drawPick = () => {};
-      counts.draw = (/** @type {Plotly} */ camera) => {
-        Object.assign(this.#depth, { shape: SHAPES.count, still: true }); // far away, too, it is to be read
-        draw.call(counts, camera);
-      };
-      otherwise = true;
-    }
-    this.#view.layers.forEach((layer, l) => {
-      const trace = this.scene?.traces?.[`layer-${l}`];
+    const traces = this.scene?.traces ?? {}, own = this.#view.layers.map((layer, l) => ({ trace: traces[`layer-${l}`], look: lookOf(layer), picks: clickable(layer) }));
+    const counts = { trace: traces.crowds, look: { shape: SHAPES.count, still: true }, picks: false }; // far away, too, they are to be read
+    for (const { trace, look, picks } of [...own, counts]) {
       for (const object of [trace?.scatterPlot, trace?.linePlot, trace?.textMarkers, trace?.mesh]) {
         if (!object) continue;
         if (!object.axesProject?.some(Boolean)) object.projectHasAlpha = null; // nothing is projected onto the walls, opaque or not
-        object.isOpaque = () => object.opacity >= 1;
-        object.isTransparent = () => object.opacity > 0 && object.opacity < 1;
-        const { draw, drawTransparent, drawPick, update } = Object.getPrototypeOf(object), look = lookOf(layer);
+        if (wanted("layers")) {
+          object.isOpaque = () => object.opacity >= 1;
+          object.isTransparent = () => object.opacity > 0 && object.opacity < 1;
+        }
+        const { draw, drawTransparent, drawPick, update } = Object.getPrototypeOf(object);
         if (!draw) throw new Error("an object that draws otherwise");
         otherwise ||= JSON.stringify(this.#looks.get(object)) !== JSON.stringify(look);
         this.#looks.set(object, look);
@@ -147,16 +133,16 @@ export class Space {
         if (object === trace.mesh) object.update = (/** @type {Plotly} */ given) => { parted(object); update.call(object, given); };
         object.draw = drawn(draw);
         object.drawTransparent = drawn(drawTransparent);
-        object.drawPick = drawn((camera) => { if (clickable(layer) && (this.#picking?.hovered ?? true)) drawPick.call(object, camera); });
+        object.drawPick = picks || !wanted("layers") ? drawn(drawPick) : () => {};
       }
-    });
+    }
     return otherwise;
   }
 
   /** Dashes where they are in motion: at rest they would stand elsewhere. @param {Frame} frame @returns {boolean} whether there are some */
   dash(frame) {
     const dashed = this.#view.layers.flatMap((layer, l) => (layer.pattern?.length ? [l] : []));
-    return this.fast && this.living && dashed.length > 0 && this.#written(frame, dashed);
+    return dashed.length > 0 && this.#attempt(() => this.#writeLayers(frame, dashed));
   }
 
   /** With every update Plotly sets the camera's mode anew, and a camera whose mode has just been set sways for half a second, in which
@@ -164,7 +150,7 @@ export class Space {
   #keepListening() {
     const scene = this.scene, set = scene?.updateFx;
     if (!set || !scene.camera) throw new Error("no camera whose mode is set");
-    const { eye, center } = layoutCamera(this.#gd);
+    const { eye, center } = this.#gd.layout.scene.camera;
     scene.camera.lookAt(xyz(eye), xyz(center), UP);
     scene.camera.view.flush(Infinity);
     for (const part of Object.values(scene.camera.view._active)) part?._time?.fill(0);
@@ -177,23 +163,25 @@ export class Space {
   /** Show a frame while things move. @param {Frame} frame @param {number[][]} ranges of the axes
    * @returns {boolean} whether Plotly is as expected */
   paint(frame, ranges) {
-    const { scene } = this;
-    if (!this.fast || !scene?.glplot || !scene.traces || !this.#written(frame, frame.keys())) return false;
-    ranges.forEach(([low, high], r) => scene.glplot.setBounds(r, { min: low * scene.dataScale[r], max: high * scene.dataScale[r] }));
-    if (scene.traces.crowds?.textMarkers) scene.traces.crowds.textMarkers.opacity = 0; // who stood together goes apart
-    this.redraw();
-    return true;
+    return this.#attempt(() => {
+      const { glplot, traces, dataScale } = this.scene;
+      this.#writeLayers(frame, frame.keys());
+      ranges.forEach(([low, high], r) => glplot.setBounds(r, { min: low * dataScale[r], max: high * dataScale[r] }));
+      if (traces.crowds?.textMarkers) traces.crowds.textMarkers.opacity = 0; // who stood together goes apart
+      this.redraw();
+    });
   }
 
-  /** Write layers into their buffers. @param {Frame} frame @param {Iterable<number>} layers @returns {boolean} whether Plotly is as expected */
-  #written(frame, layers) {
-    try {
-      for (const l of layers) this.#write(this.scene, this.scene.traces[`layer-${l}`], this.#view.layers[l], frame[l], l);
-    } catch (error) {
-      report("buffers", error);
-      this.fast = false;
-    }
+  /** The fast way, as long as Plotly is as expected. @param {() => void} act @returns {boolean} whether it is */
+  #attempt(act) {
+    if (!this.fast || !this.living) return false;
+    this.fast = Boolean(guarded("buffers", () => { act(); return true; }));
     return this.fast;
+  }
+
+  /** @param {Frame} frame @param {Iterable<number>} layers */
+  #writeLayers(frame, layers) {
+    for (const l of layers) this.#write(this.scene, this.scene.traces[`layer-${l}`], this.#view.layers[l], frame[l], l);
   }
 
   /** @param {Plotly} scene @param {Plotly} trace @param {Mark} layer @param {Drawn} drawn @param {number} l */
@@ -234,17 +222,16 @@ export class Space {
 
   /** The camera as it is now. @returns {Camera} */
   camera() {
-    const { eye, center } = this.scene?.getCamera?.() ?? layoutCamera(this.#gd);
+    const { eye, center } = this.scene?.getCamera?.() ?? this.#gd.layout.scene.camera;
     return { eye: xyz(eye), center: xyz(center) };
   }
 
   /** Turn the camera at once. @param {Camera} camera @returns {boolean} whether that could be done */
   turn({ eye, center }) {
-    const { scene } = this;
-    if (!this.fast || !scene?.camera?.lookAt) return false;
-    scene.camera.lookAt(eye, center, UP);
-    this.redraw();
-    return true;
+    return this.#attempt(() => {
+      this.scene.camera.lookAt(eye, center, UP);
+      this.redraw();
+    });
   }
 
   /** Free the WebGL context, after the figure. @param {() => void} purge */

@@ -11,6 +11,8 @@
  * @typedef {(given: any) => void} Setter
  */
 
+import { guarded } from "./patches.mjs";
+
 /** The names under which a tree of uniforms is known to WebGL, with their types: a in b is `b.a`, 1 in b is `b[1]`.
  * @param {Types} types @param {string} [name] @returns {[string, string][]} */
 export function names(types, name = "") {
@@ -85,8 +87,10 @@ export function uniforms(gl) {
     mend(shader) {
       if (!shader?.program || mended.has(shader)) return;
       mended.add(shader);
-      const { set, tree: all } = tree(shader.program, shader.types.uniforms, "");
-      Object.defineProperty(shader, "uniforms", { set, get: () => all, configurable: true, enumerable: true });
+      guarded("uniforms", () => {
+        const { set, tree: all } = tree(shader.program, shader.types.uniforms, "");
+        Object.defineProperty(shader, "uniforms", { set, get: () => all, configurable: true, enumerable: true });
+      });
     },
     /** Somebody else has set a uniform of a program. @param {WebGLProgram | null} program */
     forget(program) { for (const kept of (program && programs.get(program)?.kept) || []) kept.length = 0; },

@@ -1,0 +1,163 @@
+// @ts-check
+/**
+ * Handles: points of a 2D view that the hand drags. Where the pointer is sets the parameters that the
+ * mark's `Turn` or `Drag` names: its angle around the origin in degrees, or its x and y. Their sliders are
+ * the way of the keyboard. Of a mark with `Carry` any point can be taken, by the figure itself.
+ *
+ * @typedef {import("../painter/painter.mjs").Panel} Panel
+ * @typedef {import("./player.mjs").Player} Player
+ * @typedef {import("../engine/marks.mjs").Mark} Mark
+ */
+
+import { parameterOf } from "../engine/engine.mjs";
+import { h } from "../dom.mjs";
+import { pointsOf } from "../engine/marks.mjs";
+
+const NEAR = 14; // pixels from a point: still on it
+
+/** @param {Player} player @returns {() => void} puts every handle where its point is now */
+export function handles(player) {
+  const places = player.panels.map((panel) => {
+    const layers = panel.view.layers.filter((layer) => names(layer.hand).length);
+    for (const layer of panel.view.layers) if (layer.hand?.kind === "carry") carried(player, panel, layer);
+    const shows = layers.map((layer) => handle(player, panel, layer));
+    const place = () => {
+      for (const show of shows) show();
+    };
+    panel.plotted = place;
+    return place;
+  });
+  const show = () => {
+    for (const place of places) place();
+  };
+  show();
+  return show;
+}
+
+/** What listens to the figures, until they get another recipe. @type {WeakMap<Panel, AbortController>} */
+const listening = new WeakMap();
+
+/** Take the handles off, before the panels get another recipe. @param {Panel[]} panels */
+export function release(panels) {
+  for (const panel of panels) {
+    panel.plotted = () => {};
+    listening.get(panel)?.abort();
+    listening.delete(panel);
+    for (const left of panel.gd.querySelectorAll(".handle")) left.remove();
+  }
+}
+
+/** @param {Player} player @param {Panel} panel @param {Mark} layer @returns {() => void} */
+function handle(player, panel, layer) {
+  const element = h("div", {
+    className: "handle",
+    title: [layer.title, layer.hint].filter(Boolean).join(": ") || "drag",
+    ariaHidden: "true",
+    style: `color: var(--${layer.role})`,
+  });
+  element.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+    event.preventDefault(); // no selection of text
+    element.setPointerCapture(event.pointerId);
+  });
+  element.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+    if (!element.hasPointerCapture(event.pointerId)) return;
+    const box = panel.gd.getBoundingClientRect();
+    const at = panel.point(event.clientX - box.left, event.clientY - box.top);
+    names(layer.hand).forEach((name, i) => {
+      const parameter = parameterOf(player.recipe, name);
+      player.set(
+        name,
+        fitting(
+          layer.hand?.kind === "turn"
+            ? turned((Math.atan2(at[1], at[0]) * 180) / Math.PI, parameter.min)
+            : at[i],
+          parameter,
+        ),
+      );
+    });
+  });
+  panel.gd.append(element);
+  return () => {
+    if (!panel.opened) return;
+    const [x, y] = pointsOf(layer, player.moment);
+    const [left, top] = panel.pixel(x, y);
+    element.style.transform = `translate(${left}px, ${top}px)`;
+  };
+}
+
+/** Take hold of the nearest point of a mark, follow it, and carry it.
+ * @param {Player} player @param {Panel} panel @param {Mark} layer */
+function carried(player, panel, layer) {
+  const life = listening.get(panel) ?? new AbortController();
+  const { gd } = panel;
+  const options = { signal: life.signal, capture: true };
+  listening.set(panel, life);
+  let held = -1;
+  const place = (/** @type {PointerEvent} */ event) => {
+    const box = gd.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+  const nearest = (/** @type {PointerEvent} */ event) => {
+    const points = pointsOf(layer, player.moment);
+    const [x, y] = place(event);
+    let best = -1;
+    let least = NEAR;
+    for (let i = 0; i < points.length / 2; i++) {
+      const [left, top] = panel.pixel(points[2 * i], points[2 * i + 1]);
+      const far = Math.hypot(left - x, top - y);
+      if (far < least) {
+        best = i;
+        least = far;
+      }
+    }
+    return best;
+  };
+  gd.addEventListener(
+    "pointerdown",
+    (/** @type {PointerEvent} */ event) => {
+      if (/** @type {Element} */ (event.target).closest(".handle")) return;
+      held = nearest(event);
+      if (held < 0) return;
+      event.preventDefault();
+      gd.setPointerCapture(event.pointerId);
+      player.follow(held);
+    },
+    options,
+  );
+  gd.addEventListener(
+    "pointermove",
+    (/** @type {PointerEvent} */ event) => {
+      gd.classList.toggle("carries", held >= 0 || nearest(event) >= 0);
+      if (held < 0) return;
+      const [left, top] = place(event);
+      const at = panel.point(left, top);
+      if (layer.hand?.kind === "carry")
+        layer.hand.names[held].forEach((name, i) =>
+          player.set(name, fitting(at[i], parameterOf(player.recipe, name))),
+        );
+    },
+    options,
+  );
+  for (const end of ["pointerup", "pointercancel"])
+    gd.addEventListener(
+      end,
+      () => {
+        held = -1;
+      },
+      options,
+    );
+}
+
+/** The parameters that a drag sets. @param {import("../engine/marks.mjs").Hand | null} hand */
+const names = (hand) =>
+  hand?.kind === "drag" ? [hand.x, hand.y] : hand?.kind === "turn" ? [hand.angle] : [];
+
+/** The same angle, from `least` on. @param {number} angle @param {number} least */
+const turned = (angle, least) => angle + 360 * Math.ceil((least - angle) / 360);
+
+/** The nearest value that a slider has.
+ * @param {number} value @param {{min: number, max: number, step: number}} parameter */
+function fitting(value, { min, max, step }) {
+  const near = min + step * Math.round((Math.max(min, Math.min(max, value)) - min) / step);
+  return Number(Math.min(max, near).toPrecision(12));
+}
