@@ -40,7 +40,7 @@ def from_safetensors(source: bytes | Path) -> tuple[Arrays, dict[str, str]]:
         header, body = json.loads(data[8:start]), memoryview(data)[start:]
         meta = header.pop("__metadata__", None) or {}
         return {name: _array(body, **entry) for name, entry in header.items()}, meta
-    except (SafetensorError, KeyError, ValueError, OverflowError) as problem:
+    except (SafetensorError, TypeError, ValueError, OverflowError) as problem:
         reason = " ".join(str(problem).split())[:MAX_REASON_LENGTH]
         raise FileError(f"this safetensors file cannot be read: {reason}") from None
 

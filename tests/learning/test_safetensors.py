@@ -68,6 +68,7 @@ def said(shape, start, stop, dtype="F32"):
         (packed({"a": 3}), "expected struct"),
         (packed({"a": said([1], 0, 4, "F8\n" * 1000)}, bytes(4)), "unknown variant"),
         (packed({"a": said([1], 0, 4, "U32")}, bytes(4)), "U32 are not read here"),
+        (packed({"a": said([1], 0, 4) | {"more": 1}}, bytes(4)), "more"),
         (packed({"a": said([10**9], 0, 4 * 10**9)}), "not fully covered"),
         (packed({"a": said([10**9], 0, 4)}, bytes(4)), "invalid shape"),
         (packed({"a": said([-1], 0, -4)}), "invalid value"),
