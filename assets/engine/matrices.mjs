@@ -1,0 +1,203 @@
+// @ts-check
+/**
+ * Matrices times points: sparse, and dense for few points.
+ */
+
+import { differences, scratch } from "./scratch.mjs";
+
+/**
+ * Whether each row of A sums to 0, up to the rounding of a sum of its entries.
+ * @param {Readonly<Float64Array>} A
+ * @param {number} d
+ */
+function levels(A, d) {
+  for (let r = 0; r < A.length; r += d) {
+    let sum = 0;
+    let size = 0;
+    for (let j = r; j < r + d; j++) {
+      sum += A[j];
+      size += Math.abs(A[j]);
+    }
+    if (!(Math.abs(sum) <= d * Number.EPSILON * size)) return false;
+  }
+  return true;
+}
+
+/**
+ * @typedef {{starts: Int32Array, columns: Int32Array, numbers: Float64Array, twins: Uint8Array, level:
+ * boolean, used: Int32Array, picks: boolean}} Sparse what of
+ * each row of a matrix is not 0: where row r begins, which columns, and their numbers; whether the next row
+ * has the same columns, two at a time; whether all rows sum to 0, and if so each column once; whether each
+ * row takes one coordinate as it is
+ * @type {WeakMap<Readonly<Float64Array>, Sparse>} */
+const sparser = new WeakMap();
+
+/** @param {Readonly<Float64Array>} A @param {number} d @returns {Sparse} */
+function sparse(A, d) {
+  const before = sparser.get(A);
+  if (before) return before;
+  let count = 0;
+  for (let i = 0; i < A.length; i++) if (A[i] !== 0) count++;
+  const starts = new Int32Array(A.length / d + 1);
+  const columns = new Int32Array(count);
+  const numbers = new Float64Array(count);
+  count = 0;
+  for (let r = 0; r < starts.length - 1; r++) {
+    for (let j = 0; j < d; j++)
+      if (A[r * d + j] !== 0) {
+        columns[count] = j;
+        numbers[count++] = A[r * d + j];
+      }
+    starts[r + 1] = count;
+  }
+  const level = levels(A, d);
+  const used = Int32Array.from(level ? new Set(columns) : []);
+  const picks = starts.every((start, r) => start === r) && numbers.every((a) => a === 1);
+  const found = { starts, columns, numbers, twins: paired(starts, columns), level, used, picks };
+  sparser.set(A, found);
+  return found;
+}
+
+/** @param {Int32Array} starts @param {Int32Array} columns */
+function paired(starts, columns) {
+  const out = new Uint8Array(starts.length - 1);
+  for (let r = 0; r + 2 < starts.length; r++) {
+    const first = starts[r];
+    const count = starts[r + 1] - first;
+    let same = count > 1 && starts[r + 2] - starts[r + 1] === count;
+    for (let k = first; same && k < first + count; k++) same = columns[k] === columns[k + count];
+    if (same) out[r++] = 1;
+  }
+  return out;
+}
+
+const MIN_SPARSE_POINTS = 4; // points, for which a matrix that has not been looked at closely is not worth it
+
+/**
+ * @typedef {{at: Float64Array, from: number, stride: number}} Place where what comes out is written: point by
+ *   point, so far apart
+ */
+
+/**
+ * A·x + b. Where all rows of A sum to 0 (centring), a constant vector goes to b exactly: rounding would give
+ * it a
+ * direction. Four points at once, and two rows that have the same columns: a sum waits for each of its terms,
+ * several do not wait for one another.
+ * @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A @param {Readonly<Float64Array>
+ *   | null} b
+ * @param {Place} [place] without one on a bench */
+export function affine(x, n, A, b, place) {
+  const d = x.length / n || 1;
+  const m = A.length / d;
+  const y = place?.at ?? scratch(n * m, x);
+  const stride = place?.stride ?? m;
+  const before = place?.from ?? 0;
+  if (n < MIN_SPARSE_POINTS && !sparser.has(A)) return dense(x, n, A, b, y, stride, before);
+  const { starts, columns, numbers, twins, level, used, picks } = sparse(A, d);
+  if (picks && !b) {
+    for (let i = 0, at = 0, to = before; i < n; i++, at += d, to += stride)
+      for (let r = 0; r < m; r++) y[to + r] = x[at + columns[r]];
+    return y;
+  }
+  const from = level ? lowered(x, n, d, used) : x;
+  const last = n - 1;
+  for (let i = 0; i < n; i += 4) {
+    // the last ones may be one point
+    const p = i;
+    const q = Math.min(i + 1, last);
+    const s = Math.min(i + 2, last);
+    const t = Math.min(i + 3, last);
+    const pd = p * d;
+    const qd = q * d;
+    const sd = s * d;
+    const td = t * d;
+    const pm = before + p * stride;
+    const qm = before + q * stride;
+    const sm = before + s * stride;
+    const tm = before + t * stride;
+    for (let r = 0; r < m; r++) {
+      const end = starts[r + 1];
+      let yp = b ? b[r] : 0;
+      let yq = yp;
+      let ys = yp;
+      let yt = yp;
+      if (twins[r]) {
+        const next = end - starts[r];
+        let zp = b ? b[r + 1] : 0;
+        let zq = zp;
+        let zs = zp;
+        let zt = zp;
+        for (let k = starts[r]; k < end; k++) {
+          const a = numbers[k];
+          const c = numbers[k + next];
+          const j = columns[k];
+          const xp = from[pd + j];
+          const xq = from[qd + j];
+          const xs = from[sd + j];
+          const xt = from[td + j];
+          yp += a * xp;
+          yq += a * xq;
+          ys += a * xs;
+          yt += a * xt;
+          zp += c * xp;
+          zq += c * xq;
+          zs += c * xs;
+          zt += c * xt;
+        }
+        y[pm + r] = yp;
+        y[qm + r] = yq;
+        y[sm + r] = ys;
+        y[tm + r] = yt;
+        r++;
+        y[pm + r] = zp;
+        y[qm + r] = zq;
+        y[sm + r] = zs;
+        y[tm + r] = zt;
+        continue;
+      }
+      for (let k = starts[r]; k < end; k++) {
+        const a = numbers[k];
+        const j = columns[k];
+        yp += a * from[pd + j];
+        yq += a * from[qd + j];
+        ys += a * from[sd + j];
+        yt += a * from[td + j];
+      }
+      y[pm + r] = yp;
+      y[qm + r] = yq;
+      y[sm + r] = ys;
+      y[tm + r] = yt;
+    }
+  }
+  return y;
+}
+
+/** @param {Float64Array} x @param {number} n @param {number} d @param {Int32Array} columns */
+function lowered(x, n, d, columns) {
+  const low = differences(x.length);
+  for (let i = 0, at = 0; i < n; i++, at += d) {
+    for (let k = 0; k < columns.length; k++) low[at + columns[k]] = x[at + columns[k]] - x[at];
+  }
+  return low;
+}
+
+/** The same of few points. @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A
+ * @param {Readonly<Float64Array> | null} b @param {Float64Array} y @param {number} stride @param {number}
+ *   before
+ */
+function dense(x, n, A, b, y, stride, before) {
+  const d = x.length / n || 1;
+  const m = A.length / d;
+  const level = levels(A, d);
+  for (let i = 0; i < n; i++) {
+    const from = level ? x[i * d] : 0;
+    const to = before + i * stride;
+    for (let r = 0; r < m; r++) y[to + r] = b ? b[r] : 0;
+    for (let j = 0; j < d; j++) {
+      // who asks for one coordinate of all the points of a cloud has zeros else
+      const off = x[i * d + j] - from;
+      if (off !== 0) for (let r = 0; r < m; r++) y[to + r] += A[r * d + j] * off;
+    }
+  }
+  return y;
+}

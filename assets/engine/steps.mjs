@@ -1,0 +1,257 @@
+// @ts-check
+/**
+ * What each kind of pipeline step does to the points of a cloud.
+ *
+ * @typedef {import("./engine.mjs").Entries} Entries
+ * @typedef {import("./engine.mjs").Of} Of
+ * @typedef {import("./engine.mjs").Params} Params
+ * @typedef {import("./engine.mjs").Stages} Stages
+ * @typedef {import("./engine.mjs").Step} Step
+ */
+
+import { FUNCTIONS, tanh } from "./functions.mjs";
+import { affine } from "./matrices.mjs";
+import { value } from "./packed.mjs";
+import { desk, desks, kept, scratch } from "./scratch.mjs";
+
+/**
+ * Each group of coordinates to its sphere, in place: R·v / r(v); the zero vector stays where it is.
+ * @param {Float64Array} x @param {number} n @param {number} radius @param {number} eps
+ * @param {number[][] | null} groups @param {string} convention
+ */
+function normalize(x, n, radius, eps, groups, convention) {
+  const d = x.length / n || 1;
+  for (const group of groups ?? [null]) {
+    const size = group ? group.length : d;
+    const low = group ? group[0] : 0;
+    const beside = convention === "std" ? eps * Math.sqrt(size) : 0;
+    const under = convention === "std" ? 0 : (convention === "pytorch" ? size : 1) * eps;
+    const row = !group || group.every((j, g) => j === low + g);
+    for (let i = 0, at = low; i < n; i++, at += d) {
+      let squares = 0;
+      if (row) for (let j = at; j < at + size; j++) squares += x[j] * x[j];
+      else
+        for (let g = 0; g < size; g++) {
+          const v = x[at - low + group[g]];
+          squares += v * v;
+        }
+      const length = Math.sqrt(squares + under) + beside;
+      const scale = length > 0 ? radius / length : 0;
+      if (row) for (let j = at; j < at + size; j++) x[j] *= scale;
+      else for (let g = 0; g < size; g++) x[at - low + group[g]] *= scale;
+    }
+  }
+  return x;
+}
+
+/**
+ * A function of each coordinate, in place. Those that networks use many times a frame are called by name, as
+ * a call of what may be any
+ * function takes longer than they do. @param {Float64Array} x @param {string} name */
+function pointwise(x, name) {
+  const f = FUNCTIONS[name];
+  if (name === "tanh") for (let i = 0; i < x.length; i++) x[i] = tanh(x[i]);
+  else if (name === "relu") for (let i = 0; i < x.length; i++) x[i] = x[i] <= 0 ? 0 : x[i];
+  else for (let i = 0; i < x.length; i++) x[i] = f(x[i]);
+  return x;
+}
+
+/**
+ * The product of the coordinates of each group.
+ * @param {Float64Array} x
+ * @param {number} n
+ * @param {number[][]} groups
+ */
+function product(x, n, groups) {
+  const d = x.length / n || 1;
+  const m = groups.length;
+  const y = scratch(n * m, x);
+  for (let g = 0; g < m; g++) {
+    const [first, second, ...others] = groups[g];
+    if (second === undefined) for (let i = 0; i < n; i++) y[i * m + g] = x[i * d + first];
+    else for (let i = 0, at = 0, to = g; i < n; i++, at += d, to += m) y[to] = x[at + first] * x[at + second];
+    for (const j of others) for (let i = 0; i < n; i++) y[i * m + g] *= x[i * d + j];
+  }
+  return y;
+}
+
+/**
+ * Softmax over the coordinates, in place; temperature 0 is the argmax, which several may share. A causal
+ * point sees as many
+ * coordinates as there are points up to it. @param {Float64Array} x @param {number} n @param {number}
+ * temperature
+ * @param {boolean} causal @param {number} first the number of the first of these points */
+function softmax(x, n, temperature, causal, first) {
+  const d = x.length / n || 1;
+  for (let i = 0, at = 0; i < n; i++, at += d) {
+    const end = at + (causal ? Math.min(first + i + 1, d) : d);
+    let largest = -Infinity;
+    let sum = 0;
+    for (let j = at; j < end; j++) if (x[j] > largest) largest = x[j];
+    for (let j = at; j < end; j++)
+      sum += x[j] = temperature ? Math.exp((x[j] - largest) / temperature) : Number(x[j] === largest);
+    for (let j = at; j < end; j++) x[j] /= sum;
+    for (let j = end; j < at + d; j++) x[j] = 0;
+  }
+  return x;
+}
+
+/** @type {WeakMap<Float64Array, Float64Array>} points as the columns of a matrix */
+const across = new WeakMap();
+
+/**
+ * The points of another cloud as a matrix.
+ * @param {Of} of
+ * @param {Stages} all
+ * @returns {Readonly<Float64Array>}
+ */
+function matrix({ of, stage, transposed, shape }, all) {
+  const points = /** @type {Float64Array} */ (all[of].at(stage ?? -1));
+  const before = across.get(points);
+  if (!transposed) return points;
+  if (before) return before;
+  const [d, rows] = shape;
+  const out = new Float64Array(points.length);
+  for (let i = 0; i < rows; i++) for (let j = 0; j < d; j++) out[j * rows + i] = points[i * d + j];
+  across.set(points, out);
+  return out;
+}
+
+/** How many coordinates d become. @param {Step[]} steps @param {number} d @returns {number} */
+const wide = (steps, d) =>
+  steps.reduce((now, step) => {
+    switch (step.kind) {
+      case "affine":
+        return "of" in step.A ? step.A.shape[0] : step.A.base.shape[0];
+      case "product":
+        return step.groups.length;
+      case "placed":
+        return step.names[0].length;
+      case "branches":
+        return step.join === "sum"
+          ? wide(step.pipelines[0], now)
+          : step.pipelines.reduce((sum, each) => sum + wide(each, now), 0);
+      default:
+        return now;
+    }
+  }, d);
+
+/** @type {WeakMap<Step[][], {d: number, widths: number[]}>} of branches */
+const measured = new WeakMap();
+
+/** How many coordinates d become in each of the branches. @param {Step[][]} pipelines @param {number} d */
+function widthsOf(pipelines, d) {
+  const known = measured.get(pipelines);
+  if (known?.d === d) return known.widths;
+  const widths = pipelines.map((steps) => wide(steps, d));
+  measured.set(pipelines, { d, widths });
+  return widths;
+}
+
+/**
+ * Each branch from the same x, added or side by side. @param {Float64Array} x @param {number} n @param
+ * {Step[][]} pipelines
+ * @param {string} join @param {Params} params @param {Stages} all @param {number} first @param {number} depth
+ */
+function branches(x, n, pipelines, join, params, all, first, depth) {
+  const [only, ...others] = pipelines;
+  if (!others.length && only.length) return branch(x, n, only, only.length, params, all, first, depth);
+  const d = x.length / n || 1;
+  const concat = join === "concat";
+  const widths = widthsOf(pipelines, d);
+  const start = kept(x, 3 * depth);
+  // x may be what was joined before, at the same depth
+  const m = concat ? widths.reduce((a, b) => a + b) : widths[0];
+  const joined = 3 * depth + 1;
+  const out = desk(joined + Number(desks[joined]?.buffer === start.buffer), n * m);
+  for (let k = 0, from = 0; k < pipelines.length; k++) {
+    // written where it belongs
+    const steps = pipelines[k];
+    const last = steps.at(-1);
+    const straight = (!k || concat) && last?.kind === "affine" ? last : null;
+    const y = branch(
+      start,
+      n,
+      steps,
+      straight ? steps.length - 1 : steps.length,
+      params,
+      all,
+      first,
+      depth + 1,
+    );
+    if (straight) affine(y, n, ...numbersOf(straight, params, all), { at: out, from, stride: m });
+    else if (!k || concat) into(out, from, m, y, widths[k]);
+    else for (let i = 0; i < y.length; i++) out[i] += y[i];
+    if (concat) from += widths[k];
+  }
+  return out;
+}
+
+/**
+ * x after so many steps, x itself unchanged. @param {Float64Array} x @param {number} n @param {Step[]} steps
+ * @param {number} count
+ * @param {Params} params @param {Stages} all @param {number} first @param {number} depth */
+function branch(x, n, steps, count, params, all, first, depth) {
+  let y = x;
+  if (count && INSIDE.has(steps[0].kind)) {
+    y = scratch(x.length, x);
+    y.set(x);
+  }
+  for (let s = 0; s < count; s++) y = apply(y, n, steps[s], params, all, first, depth);
+  return y;
+}
+
+/**
+ * Rows of some length into the rows of m numbers, from one of these on. @param {Float64Array} out @param
+ * {number} from
+ * @param {number} m @param {Float64Array} y @param {number} length */
+function into(out, from, m, y, length) {
+  for (let at = 0; at < y.length; at += length, from += m)
+    for (let j = 0; j < length; j++) out[from + j] = y[at + j];
+}
+
+/** A and b. @param {Extract<Step, {kind: "affine"}>} step @param {Params} params @param {Stages} all
+ * @returns {[Readonly<Float64Array>, Readonly<Float64Array> | null]} */
+export const numbersOf = ({ A, b }, params, all) => [
+  "of" in A ? matrix(A, all) : value(A, params),
+  b && value(b, params),
+];
+
+/** The steps that change x itself. */
+export const INSIDE = new Set(["pointwise", "softmax", "normalize"]);
+
+/**
+ * x after a step: x itself, changed, or elsewhere. @param {Float64Array} x @param {number} n @param {Step}
+ * step
+ * @param {Params} params @param {Stages} all of the clouds that the step may see @param {number} first as in
+ *   `softmax`
+ * @param {number} [depth] of the branches that it is in @returns {Float64Array} */
+export function apply(x, n, step, params, all, first, depth = 0) {
+  switch (step.kind) {
+    case "affine":
+      return affine(x, n, ...numbersOf(step, params, all));
+    case "pointwise":
+      return pointwise(x, step.function);
+    case "product":
+      return product(x, n, step.groups);
+    case "softmax":
+      return softmax(x, n, value(step.temperature, params)[0], step.causal, first);
+    case "placed": {
+      const m = step.names[0].length;
+      const out = scratch(n * m, x);
+      for (let i = 0; i < n * m; i++) out[i] = params[step.names[first + Math.floor(i / m)][i % m]];
+      return out;
+    }
+    case "branches":
+      return branches(x, n, step.pipelines, step.join, params, all, first, depth);
+    default:
+      return normalize(
+        x,
+        n,
+        value(step.radius, params)[0],
+        value(step.eps, params)[0],
+        step.groups,
+        step.convention,
+      );
+  }
+}
