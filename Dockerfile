@@ -1,9 +1,10 @@
 # The explorer in a container: `docker build --tag normscape .`, then `docker run --publish 8050:8050 normscape`.
+# `docker build --target proxy .` is nginx, which compose.yaml puts before it.
 #
 # TORCH             1: with PyTorch, which training needs; 0: without, less than half as large
 # TORCH_INDEX_ARGS  pip arguments for torch alone, say an --index-url with CPU builds: the usual Linux wheel is the
 #                   CUDA build of several GB
-# PYTHON            the image that both stages stand on; compose.yaml has it with its digest, as which it is always the same
+# PYTHON            the image that all stages stand on; compose.yaml has it with its digest, as which it is always the same
 
 ARG PYTHON=python:3.11-slim
 FROM ${PYTHON} AS build
@@ -29,30 +30,43 @@ RUN if [ "$TORCH" = 1 ]; then /venv/bin/pip install --quiet $TORCH_INDEX_ARGS \
  && /venv/bin/pip uninstall --quiet --yes pip && find /venv -type d -name tests -prune -exec rm -r {} +
 
 
+FROM ${PYTHON} AS proxy
+RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends nginx-light && rm -r /var/lib/apt/lists/* \
+ && useradd --system --uid 10001 --no-create-home proxy && install -d -o proxy /cache
+COPY nginx.conf /etc/nginx/nginx.conf
+USER 10001
+VOLUME /cache
+EXPOSE 8050
+HEALTHCHECK --interval=30s --timeout=5s \
+  CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8050/healthz', timeout=4)"]
+STOPSIGNAL SIGQUIT
+CMD ["nginx", "-e", "stderr", "-p", "/cache"]
+
+
 FROM ${PYTHON}
 # Compiled once, and the gallery's pictures drawn, here: the file system is read-only when it runs.
 WORKDIR /app
 COPY --from=build /venv /venv
 COPY --from=build /build/node_modules/plotly.js-gl3d-dist-min node_modules/plotly.js-gl3d-dist-min
 COPY --from=build /build/node_modules/.fonts node_modules/.fonts
-COPY app.py gunicorn.conf.py ./
+COPY app.py ./
 COPY geometry geometry
 COPY learning learning
 COPY components components
 COPY normscape normscape
 COPY assets assets
 COPY films films
-RUN /venv/bin/python -m compileall -q app.py gunicorn.conf.py geometry learning components normscape \
+RUN /venv/bin/python -m compileall -q app.py geometry learning components normscape \
  && /venv/bin/python -m components.web.stills cards \
  && useradd --system --uid 10001 --no-create-home --home-dir /cache normscape && install -d -o normscape /cache
 
 # The only folder that is written to: temporary files and kept results.
 ENV PATH="/venv/bin:$PATH" PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
-    CACHE_DIR=/cache TMPDIR=/cache HOME=/cache
+    CACHE_DIR=/cache TMPDIR=/cache HOME=/cache BIND=0.0.0.0:8050
 USER 10001
 VOLUME /cache
 EXPOSE 8050
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
   CMD ["python", "-m", "components.web.health"]
 STOPSIGNAL SIGTERM
-CMD ["sh", "-c", "python -m components.settings && exec gunicorn"]
+CMD ["python", "app.py"]

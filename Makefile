@@ -60,7 +60,7 @@ check: .venv/torch.stamp lint
 
 tools: .venv/test.stamp
 	@$(VENV) tools/browser.py
-	@$(VENV) tools/redis_server.py
+	@$(VENV) tools/debian_servers.py
 
 lint: .venv/test.stamp node_modules/test.stamp
 	$(VENV) -m ruff check

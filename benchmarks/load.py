@@ -1,9 +1,9 @@
 """A lecture hall opens a scene, then everybody plays; another opens the gallery, all at once, of a server
 that has just started: what that asks of the server. `make load`; Markdown.
 
-The viewers are coroutines of this process, each with a connection of its own; the server is gunicorn as it is
-configured, on loopback. Both share one machine: the times are upper bounds. Then the same hall at
-benchmarks/naive_dash.py, where each tick of a slider is a request.
+The viewers are coroutines of this process, each with a connection of its own; the server is `python app.py`
+on loopback, alone and behind nginx as in compose.yaml. All share one machine: the times are upper bounds.
+Then the same hall at benchmarks/naive_dash.py, where each tick of a slider is a request.
 
 Each server takes the hall twice, without a restart: a cache fills the first time, a leak grows again.
 """
@@ -15,20 +15,22 @@ import contextlib
 import json
 import os
 import re
-import secrets
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urljoin
 
 import psutil
 
 from benchmarks.bench import ROOT, answers
 from components.language.scene import scenes
+from tools.nginx import nginx
 from tools.ports import free
 
 VIEWERS, ROUNDS = 300, 2
@@ -171,31 +173,40 @@ def files_of(port: int, path: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+OURS = ["app.py", "--port", "PORT"]
+NAIVE = ["-m", "waitress", "--threads=8", "--listen=127.0.0.1:PORT", "benchmarks.naive_dash:server"]
+Server = list[psutil.Process]
+
+
 @contextlib.contextmanager
-def gunicorn(application: list[str], workers: int) -> Iterator[tuple[int, psutil.Process]]:
+def serving(command: list[str], *, proxied: bool = False) -> Iterator[tuple[int, Server]]:
+    """A server: its port and processes; proxied: behind nginx."""
     port = free()
-    own = {"BIND": f"127.0.0.1:{port}", "WEB_CONCURRENCY": str(workers), "SECRET_KEY": secrets.token_hex()}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gunicorn", *application],
-        cwd=ROOT,
-        env=os.environ | own,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
+    with contextlib.ExitStack() as stack:
+        process = subprocess.Popen(
+            [sys.executable, *(each.replace("PORT", str(port)) for each in command)],
+            cwd=ROOT,
+            env=os.environ | {"TRUSTED_PROXIES": str(int(proxied))},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        stack.callback(process.wait)
+        stack.callback(process.terminate)
         answers(f"http://127.0.0.1:{port}/", process)
-        yield port, psutil.Process(process.pid)
-    finally:
-        process.terminate()
-        process.wait()
+        server = [psutil.Process(process.pid)]
+        if proxied:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            port, proxy, _ = stack.enter_context(nginx(folder, f"127.0.0.1:{port}"))
+            server += psutil.Process(proxy.pid).children()
+        yield port, server
 
 
 def visited(
     act: Callable[..., Awaitable[None]],
-    application: list[str],
+    command: list[str],
     paths: tuple[str, ...],
-    workers: int,
     *,
+    proxied: bool = False,
     arriving: float = ARRIVING,
 ) -> dict:
     """What a hall measures that visits a server; a small visit before warms it up, uncounted, unless all
@@ -204,10 +215,10 @@ def visited(
     paths: pages whose files the act is given. seconds, processor: of all rounds; memory: before the first and
     after each.
     """
-    with gunicorn(application, workers) as (port, server):
+    with serving(command, proxied=proxied) as (port, server):
         files = [files_of(port, path) for path in paths]
         if arriving:
-            asyncio.run(crowd(act, Hall(port), files, viewers=20 * workers, arriving=2))
+            asyncio.run(crowd(act, Hall(port), files, viewers=20, arriving=2))
         hall = Hall(port)
         sizes, used, start = [memory(server)], processor(server), time.perf_counter()
         for _ in range(ROUNDS):
@@ -233,21 +244,14 @@ async def crowd(
     await asyncio.gather(*(come(number) for number in range(viewers)))
 
 
-def workers_of(server: psutil.Process) -> list[psutil.Process]:
-    """Those that answer: what draws the gallery's cards beforehand is another program."""
-    own = server.cmdline()
-    return sorted((each for each in server.children() if each.cmdline() == own), key=lambda each: each.pid)
+def memory(server: Server) -> list[str]:
+    """Megabytes of each process, and its threads."""
+    return [f"{each.memory_info().rss / 2**20:.1f} ({each.num_threads()})" for each in server]
 
 
-def memory(server: psutil.Process) -> list[str]:
-    """Megabytes of each worker, and its threads: the pool fills as it is needed, and each has a heap."""
-    workers = workers_of(server)
-    return [f"{worker.memory_info().rss / 2**20:.1f} ({worker.num_threads()})" for worker in workers]
-
-
-def processor(server: psutil.Process) -> float:
-    """Seconds that the workers have computed."""
-    return sum(sum(worker.cpu_times()[:2]) for worker in workers_of(server))
+def processor(server: Server) -> float:
+    """Seconds that the processes have computed."""
+    return sum(sum(each.cpu_times()[:2]) for each in server)
 
 
 def percentiles(took: list[float]) -> str:
@@ -261,34 +265,34 @@ def main() -> None:
         " then as many again.\n"
     )
     print(
-        "| server | workers | requests | a second | p50 / p95 / p99, ms | errors |"
-        " MB (threads) of each worker, before → after each hall |"
-    )
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    play = []
-    for name, act, paths, application in (
-        ("Normscape", ours, ("/layernorm",), []),
-        ("naive Dash", naive, ("/",), ["benchmarks.naive_dash:server"]),
-    ):
-        for workers in (1, 2):
-            got = visited(act, application, paths, workers)
-            hall: Hall = got["hall"]
-            every = hall.took + hall.played
-            sizes = ", ".join(map(" → ".join, zip(*got["memory"], strict=True)))
-            print(
-                f"| {name} | {workers} | {len(every):,} | {len(every) / got['seconds']:.0f} |"
-                f" {percentiles(every)} | {len(hall.wrong)} | {sizes} |",
-                flush=True,
-            )
-            play.append((name, workers, hall, got["processor"]))
-            for line in hall.wrong[:3]:
-                print(line, file=sys.stderr)
-    print(
-        "\n| while they play | workers | requests a viewer and second | ticks on the screen |"
-        " p50 / p95 / p99 of a tick, ms | processor of the server for one hall, s |"
+        "| server | requests | a second | p50 / p95 / p99, ms | errors |"
+        " MB (threads) of each process, before → after each hall |"
     )
     print("| --- | --- | --- | --- | --- | --- |")
-    for name, workers, hall, used in play:
+    play = []
+    for name, act, paths, command, proxied in (
+        ("Normscape", ours, ("/layernorm",), OURS, False),
+        ("Normscape behind nginx", ours, ("/layernorm",), OURS, True),
+        ("naive Dash", naive, ("/",), NAIVE, False),
+    ):
+        got = visited(act, command, paths, proxied=proxied)
+        hall: Hall = got["hall"]
+        every = hall.took + hall.played
+        sizes = ", ".join(map(" → ".join, zip(*got["memory"], strict=True)))
+        print(
+            f"| {name} | {len(every):,} | {len(every) / got['seconds']:.0f} |"
+            f" {percentiles(every)} | {len(hall.wrong)} | {sizes} |",
+            flush=True,
+        )
+        play.append((name, hall, got["processor"]))
+        for line in hall.wrong[:3]:
+            print(line, file=sys.stderr)
+    print(
+        "\n| while they play | requests a viewer and second | ticks on the screen |"
+        " p50 / p95 / p99 of a tick, ms | processor of the server for one hall, s |"
+    )
+    print("| --- | --- | --- | --- | --- |")
+    for name, hall, used in play:
         ticks = (
             f"{100 * len(hall.played) / hall.wanted:.0f} % of {TICKS} a second"
             if hall.wanted
@@ -296,23 +300,23 @@ def main() -> None:
         )
         each = f"{len(hall.played) / VIEWERS / ROUNDS / PLAYING:.1f}"
         times = percentiles(hall.played) if hall.played else "–"
-        print(f"| {name} | {workers} | {each} | {ticks} | {times} | {used / ROUNDS:.1f} |")
+        print(f"| {name} | {each} | {ticks} | {times} | {used / ROUNDS:.1f} |")
     at_once()
 
 
 def at_once() -> None:
     print(
-        f"\n| {VIEWERS} open the gallery at once, twice; workers | requests a visit | p50 / p95 / p99 of an"
+        f"\n| {VIEWERS} open the gallery at once, twice | requests a visit | p50 / p95 / p99 of an"
         " answer, ms | of a whole visit, ms | errors | processor of the server for one hall, s |"
     )
     print("| --- | --- | --- | --- | --- | --- |")
-    for workers in (1, 2):
-        got = visited(gallery, [], ("/", "/layernorm"), workers, arriving=0)
+    for name, proxied in (("alone", False), ("behind nginx", True)):
+        got = visited(gallery, OURS, ("/", "/layernorm"), proxied=proxied, arriving=0)
         hall: Hall = got["hall"]
         times = f"{percentiles(hall.took)} | {percentiles(hall.visits)}"
         each = len(hall.took) / len(hall.visits)
         print(
-            f"| {workers} | {each:.0f} | {times} | {len(hall.wrong)} | {got['processor'] / ROUNDS:.1f} |",
+            f"| {name} | {each:.0f} | {times} | {len(hall.wrong)} | {got['processor'] / ROUNDS:.1f} |",
             flush=True,
         )
         for line in hall.wrong[:3]:

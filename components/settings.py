@@ -6,9 +6,10 @@ TRUSTED_PROXIES    how many proxies in front set X-Forwarded-For, -Proto and -Ho
                    Each must set all three: what it does not set it may pass on from anybody
 HOSTS              the names of the explorer, say teach.example,.school.example (with a dot: all below it);
                    others get 400, but for /healthz; by default any will do
-WEB_CONCURRENCY    worker processes of gunicorn
-SECRET_KEY         signs what a browser must not forge; one for all processes as soon as there are several
-REDIS_URL          where jobs are queued for other machines, and trained runs kept; hence several processes
+BIND               where to listen, 127.0.0.1:8050 by default; IPv6 in brackets, say [::1]:8050
+LOG_LEVEL          with debug, an error comes with its whole traceback instead of one line
+SECRET_KEY         signs what a browser must not forge; the same for all replicas of the web server
+REDIS_URL          where jobs are queued for other machines, and trained runs kept; needs a SECRET_KEY
 CACHE_DIR          the folder where trained runs are kept without Redis; by default in the user's cache
 """
 
@@ -21,10 +22,11 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 SHORTEST_KEY, FEWEST = 16, 8  # characters, and different ones; what has less can be guessed
 LONGEST_PREFIX = 100  # characters
-MOST_PROXIES, MOST_WORKERS = 10, 128
+MAX_PROXIES = 10
 PATIENCE = 2.0  # seconds for an answer of Redis
 
 
@@ -36,20 +38,16 @@ class WrongSetting(ValueError):
 class Settings:
     prefix: str
     proxies: int
-    workers: int
     secret_key: str
     hosts: tuple[str, ...] = ()
 
 
 def read(environment: Mapping[str, str]) -> Settings:
     """The settings of an environment; an empty variable counts as none. Raises WrongSetting."""
-    workers = _whole(environment, "WEB_CONCURRENCY", 1, 1, MOST_WORKERS)
-    several = workers > 1 or bool(redis_url(environment))
     return Settings(
         prefix=_prefix(environment.get("NORMSCAPE_PREFIX") or "/"),
-        proxies=_whole(environment, "TRUSTED_PROXIES", 0, 0, MOST_PROXIES),
-        workers=workers,
-        secret_key=_key(environment.get("SECRET_KEY") or "", several=several),
+        proxies=_whole(environment, "TRUSTED_PROXIES", 0, 0, MAX_PROXIES),
+        secret_key=_key(environment.get("SECRET_KEY") or "", several=bool(redis_url(environment))),
         hosts=_hosts(environment.get("HOSTS") or ""),
     )
 
@@ -100,6 +98,19 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     return Path(environment.get("CACHE_DIR") or f"{home}/normscape").expanduser().absolute()
 
 
+def bind(environment: Mapping[str, str]) -> tuple[str, int]:
+    """Host and port in BIND. Raises WrongSetting."""
+    text = environment.get("BIND") or "127.0.0.1:8050"
+    try:
+        address = urlsplit(f"//{text}")
+        host, port = address.hostname, address.port
+    except ValueError:
+        host, port = None, None
+    if not host or port is None or text.count("/"):
+        raise WrongSetting(f"BIND={text} is not a host and a port, like 127.0.0.1:8050 or [::1]:8050")
+    return host, port
+
+
 def _whole(environment: Mapping[str, str], name: str, default: int, low: int, high: int) -> int:
     text = environment.get(name) or str(default)
     if not re.fullmatch("[0-9]{1,4}", text) or not low <= int(text) <= high:
@@ -126,18 +137,9 @@ def _hosts(text: str) -> tuple[str, ...]:
 def _key(text: str, *, several: bool) -> str:
     """The key; without one a random key of this process, which no other process knows."""
     if several and not text:
-        raise WrongSetting(
-            "SECRET_KEY is missing: the processes of WEB_CONCURRENCY and REDIS_URL need the same"
-        )
+        raise WrongSetting("SECRET_KEY is missing: with REDIS_URL, all web servers need the same")
     if text and len(text) < SHORTEST_KEY:
         raise WrongSetting(f"SECRET_KEY has {len(text)} characters; {SHORTEST_KEY} or more are safe")
     if text and len(set(text)) < FEWEST:
         raise WrongSetting(f"SECRET_KEY has {len(set(text))} different characters; try openssl rand -hex 32")
     return text or secrets.token_hex(32)
-
-
-if __name__ == "__main__":  # before gunicorn, which reads WEB_CONCURRENCY before anything of ours
-    try:
-        read(os.environ)
-    except WrongSetting as wrong:
-        sys.exit(f"normscape: {wrong}")

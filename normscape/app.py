@@ -34,7 +34,7 @@ def create_app() -> Dash:
     """The Dash application with its pages and routes; `create_app().server` is the WSGI application."""
     from components.pages import explorer, modules, recordings, run_files
     from components.publish import embed
-    from components.web import budget, encodings, proxy, security, server
+    from components.web import budget, proxy, security, server
 
     setting = settings.read(os.environ)
     app = explorer.Explorer(
@@ -56,7 +56,6 @@ def create_app() -> Dash:
     recordings.add_routes(app.server)
     app.add_pages()
     security.secure(app, setting)
-    app.server.wsgi_app = encodings.plain(app.server.wsgi_app)
     proxy.stand_behind(app.server, setting)
     return app
 
@@ -71,26 +70,30 @@ def wsgi() -> Flask:
     return server
 
 
-def serve(host: str, port: int, path: str = "") -> None:
+def serve(host: str | None, port: int | None, path: str = "") -> None:
+    """Serve the explorer until Ctrl+C or SIGTERM. host, port: where, if not as BIND says."""
     try:
+        settings.read(os.environ)
         settings.reach(os.environ)
-        setting = settings.read(os.environ)
-        from components.web.front import Front
+        default_host, default_port = settings.bind(os.environ)
+        host, port = host or default_host, default_port if port is None else port
+        from components.web import serve
         from components.web.server import full_bundle_notice
 
-        front = Front(wsgi(), prefix=setting.prefix, host=host, port=port)
+        serve.log_errors(os.environ.get("LOG_LEVEL", ""))
+        application = wsgi()
+        serve.draw_gallery()
+        sockets = serve.listen(application, host, port)
     except settings.WrongSetting as error:
         sys.exit(f"normscape: {error}")
     except (OSError, ValueError) as error:
         sys.exit(f"normscape: cannot serve on {host}:{port}: {error}")
+    except KeyboardInterrupt:
+        return
     print(f"Normscape is on http://{host}:{port}/{path}  (Ctrl+C stops it)", flush=True)
     if notice := full_bundle_notice():
         print(f"normscape: {notice}", file=sys.stderr)
-    try:
-        while True:
-            front.turn()
-    except KeyboardInterrupt:
-        print()
+    serve.run(sockets)
 
 
 class Parser(argparse.ArgumentParser):
@@ -108,7 +111,7 @@ def port(text: str) -> int:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = Parser(description="See what normalisation does to space.")
-    address(parser, "127.0.0.1", 8050)
+    address(parser, None, None)
     parser.set_defaults(run=lambda asked: serve(asked.host, asked.port))
     several = parser.add_subparsers(metavar="command")
     address(several.add_parser("serve", help="the explorer, as without a command"))

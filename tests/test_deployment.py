@@ -1,4 +1,4 @@
-"""Settings, gunicorn, and a place behind a proxy, at a path that is not the root."""
+"""Settings, the start and the stop, the image, and a place behind a proxy, at a path that is not the root."""
 
 import contextlib
 import hashlib
@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import re
-import runpy
 import shutil
 import signal
 import socket
@@ -29,10 +28,9 @@ import yaml
 from dash import Dash
 
 import app
-from benchmarks.load import workers_of
 from components import settings
 from components.language.scene import scenes
-from components.web import stills
+from components.web import serve, stills
 from components.web.routes import RouteFacts, route
 from tests.waiting import until
 from tools.ports import free
@@ -48,21 +46,15 @@ PREFIX = "/sub/path/"
 # --- settings
 
 
-def test_without_settings_one_process_serves_the_root():
-    got = settings.read({"SECRET_KEY": "", "WEB_CONCURRENCY": ""})
-    assert (got.prefix, got.proxies, got.workers) == ("/", 0, 1)
+def test_without_settings_the_root_is_served_on_this_machine():
+    got = settings.read({"SECRET_KEY": "", "TRUSTED_PROXIES": ""})
+    assert (got.prefix, got.proxies) == ("/", 0) and settings.bind({"BIND": ""}) == ("127.0.0.1", 8050)
     assert len(got.secret_key) >= 32 and got.secret_key != settings.read({}).secret_key
 
 
 def test_settings_are_what_the_environment_says():
-    environment = {
-        "NORMSCAPE_PREFIX": PREFIX,
-        "TRUSTED_PROXIES": "2",
-        "WEB_CONCURRENCY": "3",
-        "SECRET_KEY": KEY,
-    }
-    got = settings.read(environment)
-    assert (got.prefix, got.proxies, got.workers, got.secret_key) == (PREFIX, 2, 3, KEY)
+    got = settings.read({"NORMSCAPE_PREFIX": PREFIX, "TRUSTED_PROXIES": "2", "SECRET_KEY": KEY})
+    assert (got.prefix, got.proxies, got.secret_key) == (PREFIX, 2, KEY)
 
 
 WRONG = [
@@ -70,7 +62,6 @@ WRONG = [
     *[("NORMSCAPE_PREFIX", text) for text in ("/./", "/a/../", f"/{'a' * 5000}/")],
     *[("HOSTS", text) for text in ("https://a", "a:80", "a/b", "a..b", "*", "ü.example")],
     *[("TRUSTED_PROXIES", text) for text in ("-1", "1.0", "all", "99", "1" * 5000, "١")],
-    *[("WEB_CONCURRENCY", text) for text in ("0", "auto", "1e9")],
     *[("SECRET_KEY", text) for text in ("short", "a" * 32, "secret" * 6, "changeme" * 4)],
 ]
 
@@ -81,11 +72,31 @@ def test_a_wrong_setting_is_named(name, text):
         settings.read({name: text})
 
 
-@pytest.mark.parametrize("several", [{"WEB_CONCURRENCY": "2"}, {"REDIS_URL": "redis://localhost"}])
-def test_several_processes_need_a_key(several):
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("0.0.0.0:80", ("0.0.0.0", 80)),
+        ("[::1]:8050", ("::1", 8050)),
+        ("localhost:0", ("localhost", 0)),
+        *[
+            (wrong, None)
+            for wrong in ("8050", ":8050", "host", "host:port", "host:99999", "unix:/socket", "::1")
+        ],
+    ],
+)
+def test_an_address_to_listen_at_is_host_and_port(text, address):
+    if address:
+        assert settings.bind({"BIND": text}) == address
+    else:
+        with pytest.raises(settings.WrongSetting, match="BIND"):
+            settings.bind({"BIND": text})
+
+
+def test_web_servers_that_share_a_redis_need_a_key():
+    shared = {"REDIS_URL": "redis://localhost"}
     with pytest.raises(settings.WrongSetting, match="SECRET_KEY is missing"):
-        settings.read(several)
-    assert settings.read(several | {"SECRET_KEY": KEY}).secret_key == KEY
+        settings.read(shared)
+    assert settings.read(shared | {"SECRET_KEY": KEY}).secret_key == KEY
 
 
 WORKER = ["-m", "components.training.worker"]
@@ -95,9 +106,7 @@ WORKER = ["-m", "components.training.worker"]
     ("command", "own"),
     [
         (["app.py", "--port", "0"], {"NORMSCAPE_PREFIX": "/spiral/"}),
-        (["-m", "gunicorn"], {"NORMSCAPE_PREFIX": "/recipe/"}),
-        (["-m", "gunicorn", "--workers", "2"], {}),
-        (["-m", "components.settings"], {"WEB_CONCURRENCY": "1e3"}),
+        (["app.py"], {"BIND": "nowhere"}),
         (WORKER, {"REDIS_URL": ""}),
         (WORKER, {"REDIS_URL": "amqp://broker"}),
     ],
@@ -106,23 +115,15 @@ def test_a_server_with_wrong_settings_says_so_and_ends(command, own):
     ends_with_a_line(command, own)
 
 
-STARTS = {"app.py": lambda: app.main(["--port", "0"]), "gunicorn": lambda: runpy.run_path("gunicorn.conf.py")}
-REFUSED = {
-    "WEB_CONCURRENCY": "2",
-    "NORMSCAPE_PREFIX": "sub",
-    "CACHE_DIR": "/proc/nothing",
-    "SECRET_KEY": "a" * 32,
-}
+REFUSED = {"NORMSCAPE_PREFIX": "sub", "CACHE_DIR": "/proc/nothing", "SECRET_KEY": "a" * 32, "BIND": "here"}
 
 
-@pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_wrong_setting_ends_any_start_with_a_line(monkeypatch, start, name):
-    monkeypatch.chdir(ROOT)
+def test_a_wrong_setting_ends_the_start_with_a_line(monkeypatch, name):
     monkeypatch.setenv(name, REFUSED[name])
-    monkeypatch.setattr("components.web.front.Front", None)  # nothing is served
+    monkeypatch.setattr("components.web.serve.listen", None)  # nothing is served
     with pytest.raises(SystemExit, match=r"^normscape: .+$"):
-        start()
+        app.main([])
 
 
 @contextlib.contextmanager
@@ -144,7 +145,7 @@ def guarded_redis():
 
 def test_a_redis_that_refuses_us_ends_the_start_with_a_line():
     with guarded_redis() as url:
-        said = ends_with_a_line(["-m", "gunicorn"], {"REDIS_URL": url, "SECRET_KEY": KEY})
+        said = ends_with_a_line(["app.py"], {"REDIS_URL": url, "SECRET_KEY": KEY})
     assert "Redis refuses us" in said
 
 
@@ -158,12 +159,12 @@ def ends_with_a_line(command, own):
     got = subprocess.run(
         [sys.executable, *command],
         cwd=ROOT,
-        env=environment(BIND="127.0.0.1:0", **own),
+        env=environment(**{"BIND": "127.0.0.1:0"} | own),
         capture_output=True,
         text=True,
         timeout=START_SECONDS,
     )
-    said = [line for line in got.stderr.splitlines() if " INFO " not in line]
+    said = got.stderr.splitlines()
     assert got.returncode == 1 and len(said) == 1 and said[0].startswith("normscape: "), got.stderr
     return said[0]
 
@@ -253,30 +254,22 @@ def test_the_first_visitors_may_come_at_once(monkeypatch):
         assert set(answers) == {200} and len(files) == 5
 
 
-# --- gunicorn
+# --- the server
 
 
 def environment(**own):
-    ours = (
-        "HOSTS",
-        "SECRET_KEY",
-        "WEB_CONCURRENCY",
-        "REDIS_URL",
-        "NORMSCAPE_PREFIX",
-        "TRUSTED_PROXIES",
-        "LOG_LEVEL",
-    )
+    ours = ("HOSTS", "SECRET_KEY", "BIND", "REDIS_URL", "NORMSCAPE_PREFIX", "TRUSTED_PROXIES", "LOG_LEVEL")
     return {name: text for name, text in os.environ.items() if name not in ours} | own
 
 
 @contextlib.contextmanager
-def gunicorn(folder, **own):
-    """Gunicorn with the settings of this repository: base URL, process, and the files of its two outputs."""
+def serving(folder, **own):
+    """`python app.py`: base URL, process, and the files of its two outputs."""
     port = free()
     out, err = folder / "out.txt", folder / "err.txt"
     with out.open("w") as output, err.open("w") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn"],
+            [sys.executable, "app.py"],
             cwd=ROOT,
             env=environment(BIND=f"127.0.0.1:{port}", TMPDIR=str(folder), **own),
             stdout=output,
@@ -304,43 +297,31 @@ def fetch(url, **headers):
         return None
 
 
-def test_two_workers_log_in_single_lines_believe_their_proxy_and_let_a_request_finish(tmp_path):
+def test_a_server_believes_its_proxy_says_nothing_of_requests_and_lets_one_finish(tmp_path):
     """SIGTERM while a request is under way: its answer comes whole, the process ends with 0, and soon."""
-    own = {"WEB_CONCURRENCY": "2", "SECRET_KEY": KEY, "TRUSTED_PROXIES": "1"}
     asked = b"POST /run/spiral HTTP/1.1\r\nHost: here\r\nContent-Type: application/octet-stream\r\n"
-    with gunicorn(tmp_path, **own) as (base, process, out, err):
-        master = psutil.Process(process.pid)
-        deadline = time.monotonic() + START_SECONDS
-        while len(workers_of(master)) < 2:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+    with serving(tmp_path, TRUSTED_PROXIES="1") as (base, process, out, err):
         assert fetch(f"{base}/recipe/rmsnorm", **{"X-Forwarded-For": "192.0.2.7"})[0] == 200
         assert fetch(f"{base}/recipe/rmsnorm?{'x' * 8050}")[0] == 414
-        assert fetch(f"{base}/recipe/rmsnorm?{'x' * 9000}")[0] == 414, "gunicorn's own bound"
+        assert fetch(f"{base}/recipe/rmsnorm?{'x' * 9000}")[0] == 414
         with socket.create_connection(("127.0.0.1", urlsplit(base).port), START_SECONDS) as line:
             line.sendall(asked + b"Content-Length: 2\r\nExpect: 100-continue\r\n\r\n")
-            assert line.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"  # a thread waits for the body
+            assert line.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
             start = time.monotonic()
             process.send_signal(signal.SIGTERM)
-            until(lambda: "Handling signal: term" in out.read_text() + err.read_text())
             line.sendall(b"{}")
             head, _, body = b"".join(iter(lambda: line.recv(10_000), b"")).partition(b"\r\n\r\n")
         assert process.wait(timeout=START_SECONDS) == 0 and time.monotonic() - start < 10
     assert head.startswith(b"HTTP/1.1 400 ") and "npz" in json.loads(body)["error"]
-    lines = out.read_text().splitlines()
-    assert sum('192.0.2.7 "GET /recipe/rmsnorm HTTP/1.1" 200' in line for line in lines) == 1
-    assert all(
-        re.search(r'"(GET /(healthz|recipe)|POST /run/)\S* HTTP/1.1" \d{3} \d+ bytes \d+ ms$', line)
-        for line in lines
-    )
-    assert "Traceback" not in err.read_text()
+    assert out.read_text().splitlines() == [f"Normscape is on {base}/  (Ctrl+C stops it)"]
+    assert "recipe" not in err.read_text()
 
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
     """A server with a store of its own, behind a proxy: base URL and process."""
     folder = tmp_path_factory.mktemp("alone")
-    with gunicorn(folder, CACHE_DIR=str(folder / "cache"), TRUSTED_PROXIES="1") as (base, process, *_):
+    with serving(folder, CACHE_DIR=str(folder / "cache"), TRUSTED_PROXIES="1") as (base, process, *_):
         yield base, process
 
 
@@ -364,7 +345,7 @@ def test_the_dearest_pictures_twenty_a_second_leave_the_rest_quick(alone):
 
 def test_an_error_is_one_line(monkeypatch):
     monkeypatch.setattr(os, "environ", environment())
-    formatter = runpy.run_path(str(ROOT / "gunicorn.conf.py"))["OneLine"]("%(levelname)s %(message)s")
+    formatter = serve.OneLine("%(levelname)s %(message)s")
     server = app.create_app().server
     facts = RouteFacts(cacheable=False, cross_origin=False, secret="", costly=False)
     route(server, "/broken", "broken", lambda: {}["a\nb"], facts)
@@ -388,7 +369,7 @@ def services():
     return yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
 
 
-@pytest.mark.parametrize("name", ["web", "worker", "redis"])
+@pytest.mark.parametrize("name", ["proxy", "web", "worker", "redis"])
 def test_every_service_is_confined(name):
     """Read-only files, no capability, a bounded log, and limits of memory and processor."""
     service = services()[name]
@@ -398,6 +379,11 @@ def test_every_service_is_confined(name):
     assert re.fullmatch(r"\dg|\$\{\w+_MEMORY:-\dg\}", service["mem_limit"])
     # With more than the machine has, Docker refuses to start.
     assert re.fullmatch(r"1|\$\{\w+_CPUS:-1\}", str(service["cpus"]))
+
+
+def test_nginx_takes_as_large_a_body_as_the_web_server():
+    (megabytes,) = re.findall(r"client_max_body_size (\d+)m;", (ROOT / "nginx.conf").read_text())
+    assert int(megabytes) * 2**20 == serve.WAITRESS["max_request_body_size"]
 
 
 def test_redis_has_more_memory_than_it_fills():
@@ -415,7 +401,7 @@ def test_redis_runs_as_its_own_user_without_capabilities():
 
 def test_the_health_check_of_the_image_follows_the_address(alone):
     """The command of the Dockerfile, beside a server at another address than the default."""
-    (command,) = re.findall(r"^HEALTHCHECK .*\\\n  CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(), re.M)
+    *_, command = re.findall(r"^HEALTHCHECK .*\\\n  CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(), re.M)
     program, *arguments = json.loads(command)
     assert program == "python"
     status = {
@@ -432,7 +418,7 @@ DIGEST = r"\w+:[\w.-]+@sha256:[0-9a-f]{64}"
 
 def test_each_image_is_named_by_its_digest():
     stages = re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.M)
-    assert stages == ["${PYTHON}"] * 2
+    assert stages == ["${PYTHON}"] * 3
     text = (ROOT / "compose.yaml").read_text()
     images = re.findall(r"^ *(?:image|PYTHON): (\$\S+)", text, re.M)
     assert len(images) == 2 and all(re.fullmatch(rf"\$\{{[A-Z]+:-{DIGEST}\}}", image) for image in images)
@@ -479,18 +465,16 @@ def test_the_image_has_the_gallery_s_pictures():
 def test_whoever_comes_first_finds_the_gallery_drawn(alone):
     """All cards are there before the first request is heard: a class needs no place to have them drawn."""
     base, process = alone
-    spent = sum(worker.cpu_times().user for worker in workers_of(psutil.Process(process.pid)))
+    spent = psutil.Process(process.pid).cpu_times().user
     for slug in scenes():
         assert fetch(f"{base}/card/{slug}.svg?theme=dark")[0] == 200
-    spent = sum(worker.cpu_times().user for worker in workers_of(psutil.Process(process.pid))) - spent
+    spent = psutil.Process(process.pid).cpu_times().user - spent
     assert spent < 1, "seconds; to draw them takes two or more"
 
 
 def test_a_stop_while_the_gallery_is_drawn_stops_that_too(tmp_path):
     own = environment(BIND=f"127.0.0.1:{free()}", CACHE_DIR=str(tmp_path))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gunicorn"], cwd=ROOT, env=own, stderr=subprocess.DEVNULL
-    )
+    process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=own, stderr=subprocess.DEVNULL)
     try:
         drawing = until(lambda: psutil.Process(process.pid).children(), START_SECONDS)
         process.terminate()
@@ -500,10 +484,9 @@ def test_a_stop_while_the_gallery_is_drawn_stops_that_too(tmp_path):
         process.kill()
 
 
-def test_the_image_looks_at_its_settings_before_gunicorn_does():
-    """Which reads WEB_CONCURRENCY by itself, and has fifteen lines for what is no number."""
-    (command,) = re.findall(r"^CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
-    assert json.loads(command) == ["sh", "-c", "python -m components.settings && exec gunicorn"]
+def test_the_image_starts_as_the_checkout_does():
+    (command,) = re.findall(r"^CMD (\[.*app.*\])$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert json.loads(command) == ["python", "app.py"]
 
 
 def test_the_image_holds_all_that_the_explorer_needs(tmp_path):

@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SMALL = {"slug": "spiral", "choices": {"n": "40"}, "steps": 100, "lr": 0.01, "seeds": 2, "seed": 0}
 LONG = SMALL | {"choices": {"n": "400", "depth": "6"}, "steps": 20_000, "seeds": 32}
 SERVER = shutil.which("redis-server")
-WITHOUT = "no redis-server here: tools/redis_server.py installs it where it may"
+WITHOUT = "no redis-server here: tools/debian_servers.py installs it where it may"
 SOON = 15  # seconds within which a page hears that its worker is dead
 SEEN = {}  # by ticket, the step that its page has
 pytestmark = [pytest.mark.servers, pytest.mark.skipif(SERVER is None, reason=WITHOUT)]

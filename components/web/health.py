@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
+from http.client import HTTPConnection, HTTPException
 
-from gunicorn.util import parse_address
+from components.settings import WrongSetting, bind
 
 TIMEOUT_SECONDS = 4
 LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # all interfaces: ask on this one
-REQUEST = b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n"
 
 
-def check(bind: str) -> None:
-    """Raises OSError or RuntimeError if no server at this address, as gunicorn reads it, answers with 200."""
-    with _connect(parse_address(bind)) as connection:
-        connection.sendall(REQUEST)
-        status = connection.makefile("rb").readline().decode("latin-1").strip()
-    if status.split()[1:2] != ["200"]:
-        raise RuntimeError(f"/healthz answered {status!r}")
-
-
-def _connect(address: str | tuple[str, int] | int) -> socket.socket:
-    """A path is that of a Unix socket."""
-    if isinstance(address, tuple):
-        host, port = address
-        return socket.create_connection((LOOPBACK.get(host, host), port), TIMEOUT_SECONDS)
-    connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(TIMEOUT_SECONDS)
-    connection.connect(str(address))
-    return connection
+def check(host: str, port: int) -> None:
+    """Raises OSError or HTTPException if no server at this address answers with 200."""
+    connection = HTTPConnection(LOOPBACK.get(host, host), port, timeout=TIMEOUT_SECONDS)
+    connection.request("GET", "/healthz")
+    status = connection.getresponse().status
+    connection.close()
+    if status != 200:
+        raise HTTPException(f"/healthz answered {status}")
 
 
 if __name__ == "__main__":
     try:
-        check(os.environ.get("BIND") or "0.0.0.0:8050")
-    except (OSError, RuntimeError) as problem:
+        check(*bind(os.environ))
+    except (OSError, HTTPException, WrongSetting) as problem:
         sys.exit(f"normscape: not healthy: {problem}")

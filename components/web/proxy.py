@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from flask import Flask
-from werkzeug.http import parse_list_header
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -30,9 +29,3 @@ def stand_behind(server: Flask, setting: Settings) -> None:
     if setting.proxies:
         inner = ProxyFix(inner, *[setting.proxies] * 3)
     server.wsgi_app = inner  # type: ignore[method-assign]
-
-
-def believed(peer: str, forwarded: str, proxies: int) -> str:
-    """Who asks, as ProxyFix has it, by a connection's other end and X-Forwarded-For."""
-    known = parse_list_header(forwarded) if proxies else []
-    return known[-proxies] if 0 < proxies <= len(known) else peer

@@ -17,7 +17,7 @@ from components.language.scene import WrongValue
 from components.settings import Settings
 from components.web.routes import check, current_facts
 
-LONGEST_PATH, LONGEST_QUERY = 300, 8_000  # characters as sent; gunicorn takes 8,190 for the whole line
+LONGEST_PATH, LONGEST_QUERY = 300, 8_000  # characters as sent
 LARGEST_BODY = 2**20  # bytes; a film's file may have more
 BYTES = "application/octet-stream"  # a form of another site cannot send it
 HEALTH = "/healthz"  # what watches the server asks here, by whatever name it has for it

@@ -25,7 +25,7 @@ from components.language.front import front_pages
 from components.language.scene import Choices, Scene, WrongValue, scenes
 from components.training import health
 from components.training.recipes import built
-from components.web import budget, encodings, stills
+from components.web import budget, stills
 from components.web.answer_cache import answer_cache
 from components.web.routes import RouteFacts, route
 from components.web.security import HEALTH
@@ -36,6 +36,7 @@ PACKED = LIGHT.with_name(f"{LIGHT.name}.br")
 FULL = Path(plotly.__file__).parent / "package_data/plotly.min.js"
 GZIP = 4  # of 9: 6 takes twice as long and saves nothing of what is mostly base64
 BROTLI = 5  # of 11: a fifth less than 4, for some milliseconds a recipe; more saves nothing before 11
+ENCODINGS = ("zstd", "br", "gzip")  # the best first; deflate has twice the bytes of gzip
 FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -52,11 +53,20 @@ def add_routes(server: Flask) -> None:
     route(server, "/theme.css", "theme", lambda: fresh(sheet(), "text/css"), facts)
     add_figures(server)
     keep(server)
+    server.before_request(accepted_encodings)
     server.config |= {
         "COMPRESS_LEVEL": GZIP,
         "COMPRESS_BR_LEVEL": BROTLI,
-        "COMPRESS_ALGORITHM": [*encodings.OURS],
+        "COMPRESS_ALGORITHM": list(ENCODINGS),
     }
+
+
+def accepted_encodings() -> None:
+    """Leave in Accept-Encoding those of ours that it accepts: Flask-Compress takes `gzip;q=0` for a wish."""
+    if "HTTP_ACCEPT_ENCODING" not in request.environ:
+        return
+    accepted = [name for name in ENCODINGS if request.accept_encodings.quality(name) > 0]
+    request.environ["HTTP_ACCEPT_ENCODING"] = ", ".join(accepted)
 
 
 def add_figures(routes: Flask | Blueprint) -> None:

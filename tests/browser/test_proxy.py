@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.browser.hand import FEW, PATIENCE, until, visit
-from tests.test_deployment import KEY, PREFIX, gunicorn
+from tests.test_deployment import PREFIX, serving
 
 PASSED = (
     "Content-Type",
@@ -66,9 +66,9 @@ def proxy(behind):
 
 
 def test_a_scene_through_a_proxy_on_a_sub_path(new_page, tmp_path):
-    """Two workers behind a proxy that strips the path: gallery, scene, choice, menu, and the way back."""
-    own = {"WEB_CONCURRENCY": "2", "SECRET_KEY": KEY, "NORMSCAPE_PREFIX": PREFIX, "TRUSTED_PROXIES": "1"}
-    with gunicorn(tmp_path, **own) as (base, *_), proxy(base) as outside:
+    """A server behind a proxy that strips the path: gallery, scene, choice, menu, and the way back."""
+    own = {"NORMSCAPE_PREFIX": PREFIX, "TRUSTED_PROXIES": "1"}
+    with serving(tmp_path, **own) as (base, *_), proxy(base) as outside:
         page = new_page(known=outside)
         strays = []
         page.on("response", lambda answer: answer.status >= 400 and strays.append(answer.url))

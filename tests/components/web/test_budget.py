@@ -1,7 +1,6 @@
 """What clients may cost, and what is kept."""
 
 import random
-import runpy
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 import app
 from components.pages import panel
 from components.training.queue import TrainingQueue
-from components.web import budget
+from components.web import budget, serve
 from components.web.answer_cache import answer_cache
 from components.web.budget import BURST, MAX_CLIENTS, QUEUE_LENGTH, REFILL, WORKERS, Budget, Busy
 from components.web.server import made
@@ -186,7 +185,7 @@ def test_so_many_work_at_once_and_threads_are_left_for_the_rest(clients):
     for thread in threads:
         thread.join()
     assert most[0] == WORKERS
-    assert runpy.run_path("gunicorn.conf.py")["threads"] - QUEUE_LENGTH >= 2
+    assert serve.WAITRESS["threads"] - QUEUE_LENGTH >= 2
 
 
 # --- as it is asked

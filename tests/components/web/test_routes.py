@@ -1,13 +1,15 @@
 """Facts of routes: each is declared, and what they say is done."""
 
+import re
+
 import pytest
 from flask import Blueprint, Flask
 
 import app
 from components.publish import component
-from components.web import access_log, ready
 from components.web.budget import guard, work
 from components.web.routes import RouteFacts, UndeclaredRoute, check, current_facts, route
+from tools.nginx import CONFIGURATION
 
 PLAIN = RouteFacts(cacheable=False, cross_origin=False, secret="", costly=False)
 OPEN = RouteFacts(cacheable=True, cross_origin=True, secret="", costly=False)
@@ -67,13 +69,17 @@ def test_a_route_that_works_is_declared_costly(costly):
             server.test_client().get("/")
 
 
-def test_the_web_server_knows_what_routes_declare(server):
-    """It looks at addresses before there is a request: its lists are of the same routes."""
+def test_nginx_knows_what_routes_declare(server):
+    """It looks at addresses: its patterns are of the same routes."""
+    text = CONFIGURATION.read_text()
+    (cached,) = re.findall(r"location ~ (\S+) \{", text)
+    (keyed,) = re.findall(r'"~(\S+)" \$before-\$after', text)
+    keyed = keyed.replace("(?<", "(?P<")
     ours = (rule for rule in server.url_map.iter_rules() if not rule.rule.startswith(f"/{component.PATH}"))
     for rule in ours:
         facts = server.extensions["route_facts"][rule.endpoint]
+        path = re.sub("<[^>]*>", KEY, re.sub("<any[^>]*>", "csv", rule.rule))
         if "GET" in rule.methods:
-            shared = rule.rule == ready.HOME or rule.rule.startswith(ready.FILES)
-            assert shared == facts.cacheable, rule.rule
+            assert bool(re.search(cached, path)) == facts.cacheable, rule.rule
         if facts.secret == "path":
-            assert KEY not in access_log.shown(f"/{rule.rule.split('/')[1]}/{KEY}"), rule.rule
+            assert KEY not in re.sub(keyed, r"\g<before>-\g<after>", path), rule.rule

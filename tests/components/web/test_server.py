@@ -207,23 +207,14 @@ def test_two_applications_in_one_process():
         assert client.get("/nothing").status_code == 404
 
 
-class Stopped:
-    """A front that is stopped at once."""
-
-    def __init__(self, *_, **__):
-        pass
-
-    def turn(self):
-        raise KeyboardInterrupt
-
-
 @pytest.mark.parametrize("fetched", [False, True])
 def test_the_start_says_that_the_full_bundle_is_used(monkeypatch, tmp_path, capsys, fetched):
     light = tmp_path / "plotly.js"
     if fetched:
         light.touch()
     monkeypatch.setattr("components.web.server.LIGHT", light)
-    monkeypatch.setattr("components.web.front.Front", Stopped)
+    for step in ("draw_gallery", "listen", "run", "log_errors"):
+        monkeypatch.setattr(f"components.web.serve.{step}", lambda *_: None)
     monkeypatch.setattr(app, "wsgi", lambda: None)
     app.main(["serve"])
     said, notice = capsys.readouterr()
@@ -244,3 +235,54 @@ def test_a_bad_argument_is_one_line(capsys, arguments):
     said, complaint = capsys.readouterr()
     assert end.value.code == 2 and not said
     assert len(complaint.strip().splitlines()) == 1 and arguments[-1] in complaint
+
+
+# --- how answers travel
+
+FORBIDDEN = ["gzip;q=0", "gzip;q=0.000", "gzip; q=0", "*;q=0", "br;q=0, gzip;q=0", "identity", "nothing", ""]
+PACKED = ["/", "/theme.css", "/card/fold.svg", "/still/fold.svg", "/lib", "/recipe/fold"]
+
+
+def packed_path(client, path):
+    return re.search(r'href="(/lib/[^"]+.js)"', client.get("/fold").text)[1] if path == "/lib" else path
+
+
+@pytest.mark.parametrize("path", [*PACKED, "/assets/page/style.css"])
+def test_whoever_forbids_it_gets_no_compressed_answer(client, path):
+    path = packed_path(client, path)
+    with client.get(path) as answer:  # a file of ours is open until then
+        plain = answer.data
+    for said in FORBIDDEN:
+        with client.get(path, headers={"Accept-Encoding": said}) as answer:
+            assert "Content-Encoding" not in answer.headers and answer.data == plain, said
+            assert "Accept-Encoding" in answer.headers["Vary"]
+
+
+@pytest.mark.parametrize("path", PACKED)
+def test_whoever_takes_it_gets_a_compressed_answer(client, path):
+    headers = {"Accept-Encoding": "deflate, GZIP;q=0.1"}
+    answer = client.get(packed_path(client, path), headers=headers)
+    assert answer.headers["Content-Encoding"] == "gzip"
+    assert len(gzip.decompress(answer.data)) > len(answer.data)
+
+
+# --- what a shared cache may keep
+
+
+def test_what_somebody_is_refused_the_next_one_is_given():
+    """The home page has no picture for who owes too much; for a while it had none for anybody."""
+    server = app.create_app().server
+    client, path, greedy = server.test_client(), "/", {"REMOTE_ADDR": "192.0.2.9"}
+    server.extensions["budget"].charge("192.0.2.9", 1000)
+    without = client.get(path, environ_overrides=greedy)
+    with_it = client.get(path, environ_overrides={"REMOTE_ADDR": "192.0.2.1"})
+    assert without.headers["Cache-Control"] == "no-store" and b"<svg" not in without.data
+    assert b"<svg" in with_it.data and with_it.headers["Cache-Control"] == "private, no-cache"
+
+
+@pytest.mark.parametrize("path", ["/story", "/fold", "/fold?progress=1"])
+def test_a_page_without_its_picture_is_kept_by_nobody(path):
+    server = app.create_app().server
+    server.extensions["budget"].charge("192.0.2.9", 1000)
+    answer = server.test_client().get(path, environ_overrides={"REMOTE_ADDR": "192.0.2.9"})
+    assert answer.status_code == 200 and answer.headers["Cache-Control"] == "no-store"

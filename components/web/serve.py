@@ -1,0 +1,118 @@
+"""The web server: Waitress, one process of threads. nginx stands before it on a network (`nginx.conf`).
+
+Waitress reads a request to its end and sends an answer at the client's pace in one loop: a thread is taken
+only while the application computes.
+"""
+
+from __future__ import annotations
+
+import logging
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from contextlib import suppress
+from typing import Any
+
+from waitress import create_server, wasyncore
+from waitress.channel import HTTPChannel
+
+from components.web import memory, stills
+from components.web.security import LARGEST_BODY
+from learning.parts import MAX_UPLOAD_BYTES
+
+MAX_CONNECTIONS, FILES_PER_CONNECTION = 2_000, 3  # a socket, a body, an answer
+DRAWING_SECONDS = 60  # that the start waits for the gallery's pictures
+STOP_SECONDS, HALF_SENT_SECONDS = 8, 0.5  # for requests under way, and those half received; Docker allows 10
+LOOP_SECONDS, TRIM_SECONDS = 1, 30
+SWITCH_SECONDS = 0.0005  # Python's 0.005 would let computing threads hold up the loop after each socket
+WAITRESS: dict[str, Any] = {
+    "threads": 16,  # budget.QUEUE_LENGTH of them may compute or wait; the others answer what costs nothing
+    "channel_timeout": 30,  # seconds without a byte
+    "cleanup_interval": 5,
+    "max_request_header_size": 32 * 2**10,
+    "max_request_body_size": MAX_UPLOAD_BYTES + 4 * LARGEST_BODY,  # the application names its own bounds
+    "outbuf_high_watermark": 256 * 2**20,  # bytes that a client may leave unread: with more, a thread waits
+    "asyncore_use_poll": True,
+    "clear_untrusted_proxy_headers": False,  # TRUSTED_PROXIES says whom the application believes
+    "ident": None,
+}
+Sockets = dict[int, Any]
+
+
+def listen(application: Any, host: str, port: int) -> Sockets:
+    """The sockets of a server, which accepts connections from now on. Raises OSError, ValueError."""
+    memory.one_heap()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a queue is no mishap
+    sockets: Sockets = {}
+    limit = _connection_limit()
+    create_server(application, map=sockets, host=host, port=port, connection_limit=limit, **WAITRESS)
+    return sockets
+
+
+def run(sockets: Sockets) -> None:
+    """Answer requests until SIGTERM or Ctrl+C; then finish those under way."""
+    stopping, next_trim = threading.Event(), 0.0
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    while not stopping.is_set():
+        wasyncore.loop(timeout=LOOP_SECONDS, use_poll=True, map=sockets, count=1)
+        if time.monotonic() > next_trim:
+            next_trim = time.monotonic() + TRIM_SECONDS
+            memory.give_back()
+    _finish(sockets)
+
+
+def _finish(sockets: Sockets) -> None:
+    """Accept nobody new; answer the requests under way, for some seconds."""
+    for listener in [each for each in sockets.values() if each.accepting]:
+        wasyncore.dispatcher.close(listener)
+    start = time.monotonic()
+    while (passed := time.monotonic() - start) < STOP_SECONDS:
+        clients = [each for each in sockets.values() if isinstance(each, HTTPChannel)]
+        half_sent = passed < HALF_SENT_SECONDS and any(each.request for each in clients)
+        if not half_sent and not any(each.requests or each.total_outbufs_len for each in clients):
+            return
+        wasyncore.loop(timeout=0.1, use_poll=True, map=sockets, count=1)
+
+
+def _connection_limit() -> int:
+    """How many connections the open files of this process allow; raises their soft limit first."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_CONNECTIONS * FILES_PER_CONNECTION
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    return allowed // FILES_PER_CONNECTION
+
+
+def draw_gallery() -> None:
+    """Draw the gallery's pictures that the store lacks, in another process; Ctrl+C and SIGTERM end it."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    if stills.missing():
+        with suppress(subprocess.TimeoutExpired):  # the rest is drawn when somebody asks for it
+            command = [sys.executable, "-m", "components.web.stills"]
+            subprocess.run(command, timeout=DRAWING_SECONDS, start_new_session=True)
+
+
+class OneLine(logging.Formatter):
+    """A record in one line, with its exception: what happened, and the calls that led there, in order."""
+
+    def formatException(self, ei: Any) -> str:
+        kind, error, way = ei
+        calls = " > ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno}" for f in traceback.extract_tb(way))
+        return f"{kind.__name__}: {error} ({calls})"
+
+    def format(self, record: logging.LogRecord) -> str:
+        return super().format(record).replace("\n", " ")
+
+
+def log_errors(level: str) -> None:
+    """Warnings and errors on standard error, a line each; with "debug" whole tracebacks."""
+    kind = logging.Formatter if level == "debug" else OneLine
+    handler = logging.StreamHandler()
+    handler.setFormatter(kind("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])

@@ -1,0 +1,49 @@
+"""The proxy of compose.yaml on this machine: Debian's nginx with nginx.conf, for tests and benchmarks."""
+
+from __future__ import annotations
+
+import getpass
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tools.ports import free
+
+CONFIGURATION = Path(__file__).parents[1] / "nginx.conf"
+PROGRAM = shutil.which("nginx", path="/usr/sbin:/usr/bin:/sbin:/bin")
+LISTEN, WEB, RESOLVER = "listen 8050", "web:8050", "127.0.0.11 "
+START_SECONDS = 30
+
+
+@contextmanager
+def nginx(folder: Path, web: str, resolver: str = "") -> Iterator[tuple[int, subprocess.Popen, Path]]:
+    """Its port, process and log. web: host:port of the web servers. resolver: a name server that knows it."""
+    port, text = free(), CONFIGURATION.read_text()
+    text = text.replace(LISTEN, f"listen 127.0.0.1:{port}").replace(WEB, web)
+    (folder / "nginx.conf").write_text(text.replace(RESOLVER, f"{resolver} ") if resolver else text)
+    command = [PROGRAM or "nginx", "-e", "stderr", "-p", str(folder), "-c", str(folder / "nginx.conf")]
+    command += ["-g", f"user {getpass.getuser()};"]  # else root would be nobody, without a folder
+    log = folder / "nginx.log"
+    with log.open("w") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output)
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while not _listens(port):
+            assert process.poll() is None and time.monotonic() < deadline, log.read_text()
+            time.sleep(0.05)
+        yield port, process, log
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True
