@@ -33,8 +33,8 @@ def record(model: Any, **how: Any) -> AbstractContextManager[Seen]:
 def own(seen: Recording | str | Path) -> dict[str, str]:
     """The choices for the scene `model` that show a recording, or a recording's file.
 
-    What it is made of is kept as long as runs are (CACHE_DIR). Raises FileError, OSError; WrongValue where it
-    cannot be kept.
+    What it is made of is kept as long as runs are (CACHE_DIR). Raises FileError, OSError;
+    StoreUnavailable where it cannot be kept.
     """
     from components.pages import recordings
 

@@ -19,7 +19,7 @@ from components.language.scene import Scene, Stored, WrongValue
 from components.scenes.model import SCENE
 from components.scenes.model.build import SHIPPED
 from components.training import runs, store
-from components.web.budget import Busy, client, work
+from components.web.budget import STORE_RETRY_SECONDS, Busy, client, work
 from components.web.memory import give_back
 from components.web.routes import RouteFacts, route
 from components.web.security import body, from_own_page
@@ -65,6 +65,8 @@ def opened() -> Response:
         with work():
             found = measured(data)
             return jsonify(choices={"own": kept(found, client=client(request)), "norm": "1"})
+    except store.StoreUnavailable:
+        raise Busy(503, "Recordings cannot be stored at the moment", STORE_RETRY_SECONDS) from None
     finally:
         MEASURING_LOCK.release()
         give_back()  # what the arrays of a file took, of which the digest is a small part
@@ -83,13 +85,8 @@ def measured(data: bytes) -> Digest:
 
 
 def kept(found: Digest, *, client: str) -> str:
-    """Store a digest; its key. Raises WrongValue where that cannot be."""
-    data = to_file(found)
-    try:
-        return runs.keep(secrets.token_hex(16), data, client=client)
-    except store.StoreUnavailable:
-        words = "recordings cannot be stored at the moment"
-        raise WrongValue("recording", words, "try again in a while") from None
+    """Store a digest; its key. Raises StoreUnavailable."""
+    return runs.keep(secrets.token_hex(16), to_file(found), client=client)
 
 
 def deleted(name: str) -> Response:
@@ -100,7 +97,7 @@ def deleted(name: str) -> Response:
         try:
             runs.forget(name)
         except store.StoreUnavailable:
-            raise WrongValue("recording", "recordings cannot be reached now", "try again") from None
+            raise Busy(503, "Recordings cannot be reached at the moment", STORE_RETRY_SECONDS) from None
     return jsonify(gone=name)
 
 

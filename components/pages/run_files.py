@@ -14,7 +14,7 @@ from components.scenes.trained import SEEDS
 from components.training import runs, store
 from components.training.jobs import CHOICE, RESULTS, trainable
 from components.training.recipes import fitting, shown
-from components.web.budget import client, work
+from components.web.budget import STORE_RETRY_SECONDS, Busy, client, work
 from components.web.routes import RouteFacts, route
 from components.web.security import BYTES, body, from_own_page
 from components.web.server import find, once
@@ -85,7 +85,7 @@ def _kept(scene: Scene, data: bytes) -> dict[str, str]:
     try:
         return texts | {"run": runs.save(film, client=client(request))}
     except store.StoreUnavailable:
-        raise WrongValue("film", "runs cannot be stored at the moment", "try again in a while") from None
+        raise Busy(503, "Runs cannot be stored at the moment", STORE_RETRY_SECONDS) from None
 
 
 def _read(data: bytes) -> Film:

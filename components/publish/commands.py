@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 from components.language.scene import WrongValue
 from components.publish import gif, recordings
 from components.publish.studio import MAX_SIDE_PX, MIN_SIDE_PX, Look, Missing, NoBrowser
+from components.training.store import StoreUnavailable
 from learning.safetensors import FileError
 
-WRONG = (WrongValue, Missing, NoBrowser, FileError, recordings.NotRecorded, OSError)
+WRONG = (WrongValue, Missing, NoBrowser, FileError, recordings.NotRecorded, StoreUnavailable, OSError)
 MAX_FILM_SECONDS, MAX_FRAME_RATE, MAX_PIXEL_RATIO = (
     120.0,
     60,

@@ -28,6 +28,7 @@ PLACE_PRICE = 0.5  # seconds that a place in the queue counts, until its work is
 GUESS_PRICE = 0.1  # seconds for an unknown key: 200 guesses at once, then 2.5 a second
 TRAINING_PRICE = 0.5  # seconds for a training, which others compute
 MAX_CLIENTS = 10_000  # clients that are remembered
+STORE_RETRY_SECONDS = 60  # until a store that is full, or away, is worth another try
 HOUSEHOLD_BITS = 64  # of an IPv6 address; the others are the household's own to choose
 UNKNOWN_PROXY = "requests come through a proxy: set TRUSTED_PROXIES, or all who do count as one client"
 

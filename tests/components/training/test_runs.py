@@ -125,7 +125,8 @@ def test_a_folder_that_cannot_be_written_is_away(client, small, tmp_path, monkey
     assert films.get("a") is None
     monkeypatch.setattr(runs, "FILMS", films)
     answer = client.post("/run/spiral", data=to_npz(small), content_type=BYTES)
-    assert answer.status_code == 400 and "cannot be stored" in answer.json["error"]
+    assert answer.status_code == 503 and answer.headers["Retry-After"] == "60"
+    assert "cannot be stored" in answer.json["error"]
 
 
 @pytest.mark.parametrize("bytes_", [1, 10**6], ids=["in its table", "in a file of its own"])
