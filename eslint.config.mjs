@@ -43,7 +43,6 @@ export default [
   },
   { rules: { "no-unused-vars": ["error", { ignoreRestSiblings: true, varsIgnorePattern: "^_$" }] } },
   {
-    ignores: ["assets/painter/**"],
     rules: {
       "one-var": ["error", { initialized: "never" }],
       "max-len": ["error", { code: 110, ignoreRegExpLiterals: true, ignoreTemplateLiterals: true }],

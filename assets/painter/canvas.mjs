@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * A plane while it moves: its layers on a canvas over Plotly's axes, its fields and cells on another one under them.
+ * A plane while it moves: its layers on a canvas over Plotly's axes, its fields and cells on another one
+ * under them.
  *
  * @typedef {import("./painter.mjs").Drawn} Drawn
  * @typedef {import("./painter.mjs").Frame} Frame
@@ -39,31 +40,40 @@ export class Canvas {
     if (this.ground) gd.prepend(this.ground);
   }
 
-  /** Where a point is in the element, in pixels. @param {number[][]} ranges of the axes @param {number} x @param {number} y */
+  /** Where a point is in the element, in pixels.
+   * @param {number[][]} ranges of the axes @param {number} x @param {number} y */
   pixel([[west, east], [south, north]], x, y) {
     const [left, top, wide, high] = axesBox(this.#gd);
     return [left + ((x - west) / (east - west)) * wide, top + ((north - y) / (north - south)) * high];
   }
 
-  /** The point at a pixel of the element. @param {number[][]} ranges of the axes @param {number} left @param {number} top */
+  /** The point at a pixel of the element.
+   * @param {number[][]} ranges of the axes @param {number} left @param {number} top */
   point([x, y], left, top) {
     const [west, north, wide, high] = axesBox(this.#gd);
     return [x[0] + ((left - west) / wide) * (x[1] - x[0]), y[1] - ((top - north) / high) * (y[1] - y[0])];
   }
 
-  /** Draw the layers over the axes. @param {Frame} frame @param {boolean} cross whether the lines through 0 move, too */
+  /** Draw the layers over the axes.
+   * @param {Frame} frame @param {boolean} cross whether the lines through 0 move, too */
   paint(frame, cross) {
     this.paintGround(frame);
-    const ranges = widened(this.view.ranges, frame.zoom), [left, top] = this.pixel(ranges, 0, 0), [right, low] = this.pixel(ranges, 1, 1);
+    const ranges = widened(this.view.ranges, frame.zoom);
+    const [left, top] = this.pixel(ranges, 0, 0);
+    const [right, low] = this.pixel(ranges, 1, 1);
     const context = this.#cleared(this.over);
-    const px = (/** @type {number} */ x) => left + x * (right - left), py = (/** @type {number} */ y) => top + y * (low - top);
+    const px = (/** @type {number} */ x) => left + x * (right - left);
+    const py = (/** @type {number} */ y) => top + y * (low - top);
     if (cross) this.#cross(context, left, top);
-    frame.forEach((drawn, l) => this.#drawLayer(context, this.view.layers[l], this.view.figure.data[l], drawn, px, py));
+    frame.forEach((drawn, l) =>
+      this.#drawLayer(context, this.view.layers[l], this.view.figure.data[l], drawn, px, py),
+    );
     context.restore();
     this.over.hidden = false;
   }
 
-  /** The lines through 0 of axes that move: Plotly would draw all anew. @param {CanvasRenderingContext2D} context @param {number} x @param {number} y */
+  /** The lines through 0 of axes that move: Plotly would draw all anew.
+   * @param {CanvasRenderingContext2D} context @param {number} x @param {number} y */
   #cross(context, x, y) {
     const [left, top, wide, high] = axesBox(this.#gd);
     context.fillStyle = this.#color("rule");
@@ -71,9 +81,12 @@ export class Canvas {
     context.fillRect(left, Math.round(y - 0.5), wide, 1);
   }
 
-  /** A canvas as large as Plotly's figure, empty, clipped to the axes; whoever draws restores it. @param {HTMLCanvasElement} canvas */
+  /** A canvas as large as Plotly's figure, empty, clipped to the axes; whoever draws restores it.
+   * @param {HTMLCanvasElement} canvas */
   #cleared(canvas) {
-    const { width = 0, height = 0 } = size(this.#gd), [left, top, wide, high] = axesBox(this.#gd), ratio = devicePixelRatio;
+    const { width = 0, height = 0 } = size(this.#gd);
+    const [left, top, wide, high] = axesBox(this.#gd);
+    const ratio = devicePixelRatio;
     const context = pen(canvas);
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
       Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
@@ -92,33 +105,56 @@ export class Canvas {
   paintGround(frame) {
     if (!this.ground) return;
     const ranges = widened(this.view.ranges, frame.zoom);
-    const { width, height } = size(this.#gd), own = frame.filter((_, l) => grounds(this.view.layers[l]));
-    const showing = [...own.flatMap(({ values, points, opacity }) => [values, points, opacity]), ...frame.zoom, width, height, ...axesBox(this.#gd), devicePixelRatio, this.#color("paper")];
+    const { width, height } = size(this.#gd);
+    const own = frame.filter((_, l) => grounds(this.view.layers[l]));
+    const showing = [
+      ...own.flatMap(({ values, points, opacity }) => [values, points, opacity]),
+      ...frame.zoom,
+      width,
+      height,
+      ...axesBox(this.#gd),
+      devicePixelRatio,
+      this.#color("paper"),
+    ];
     if (showing.every((part, i) => part === this.#grounded[i])) return;
     this.#grounded = showing;
     const context = this.#cleared(this.ground);
-    frame.forEach((drawn, l) => { if (grounds(this.view.layers[l])) this.#drawGrid(context, l, drawn, ranges); });
+    frame.forEach((drawn, l) => {
+      if (grounds(this.view.layers[l])) this.#drawGrid(context, l, drawn, ranges);
+    });
     context.restore();
   }
 
-  /** One pixel a point of a grid, the lowest row last, enlarged: smoothly over the whole view, or cells as they are, to where
-   * their points stand. @param {CanvasRenderingContext2D} context @param {number} l @param {Drawn} drawn
+  /** One pixel a point of a grid, the lowest row last, enlarged: smoothly over the whole view, or cells as
+   * they are, to where their points stand.
+   * @param {CanvasRenderingContext2D} context @param {number} l @param {Drawn} drawn
    * @param {number[][]} ranges */
   #drawGrid(context, l, { points, values, opacity }, ranges) {
-    const { color, columns, draws } = this.view.layers[l], numbers = /** @type {Float32Array} */ (values), high = numbers.length / columns;
-    const shades = palette(resolve(this.view.figure.data[l].colorscale, this.#color)).map(([r, g, b]) =>
-      ((255 << 24) | (Math.round(255 * b) << 16) | (Math.round(255 * g) << 8) | Math.round(255 * r)) >>> 0); // little endian
-    const image = new ImageData(columns, high), dots = new Uint32Array(image.data.buffer);
+    const { color, columns, draws } = this.view.layers[l];
+    const numbers = /** @type {Float32Array} */ (values);
+    const high = numbers.length / columns;
+    const shades = palette(resolve(this.view.figure.data[l].colorscale, this.#color)).map(
+      ([r, g, b]) =>
+        ((255 << 24) | (Math.round(255 * b) << 16) | (Math.round(255 * g) << 8) | Math.round(255 * r)) >>> 0,
+    ); // little endian
+    const image = new ImageData(columns, high);
+    const dots = new Uint32Array(image.data.buffer);
     for (let y = 0; y < high; y++) {
-      for (let x = 0; x < columns; x++) dots[columns * (high - 1 - y) + x] = shades[shade(numbers[columns * y + x], /** @type {Color} */ (color))];
+      for (let x = 0; x < columns; x++)
+        dots[columns * (high - 1 - y) + x] =
+          shades[shade(numbers[columns * y + x], /** @type {Color} */ (color))];
     }
-    if (this.#grid?.canvas.width !== columns || this.#grid?.canvas.height !== high) this.#grid = new OffscreenCanvas(columns, high).getContext("2d");
+    if (this.#grid?.canvas.width !== columns || this.#grid?.canvas.height !== high)
+      this.#grid = new OffscreenCanvas(columns, high).getContext("2d");
     const grid = /** @type {OffscreenCanvasRenderingContext2D} */ (this.#grid);
     grid.putImageData(image, 0, 0);
-    const smooth = draws === "field", [left, top, wide, tall] = axesBox(this.#gd), last = points.length - 2;
+    const smooth = draws === "field";
+    const [left, top, wide, tall] = axesBox(this.#gd);
+    const last = points.length - 2;
     const [x, y] = smooth ? [left, top + tall] : this.pixel(ranges, points[0], points[1]);
     const [right, upper] = smooth ? [left + wide, top] : this.pixel(ranges, points[last], points[last + 1]);
-    const dx = (right - x) / (columns - 1), dy = (y - upper) / (high - 1);
+    const dx = (right - x) / (columns - 1);
+    const dy = (y - upper) / (high - 1);
     Object.assign(context, { globalAlpha: opacity, imageSmoothingEnabled: smooth });
     context.drawImage(grid.canvas, x - dx / 2, upper - dy / 2, right - x + dx, y - upper + dy);
   }
@@ -127,10 +163,21 @@ export class Canvas {
    * @param {(x: number) => number} px @param {(y: number) => number} py */
   #drawLayer(context, layer, trace, drawn, px, py) {
     if (!(drawn.opacity > 0) || grounds(layer)) return;
-    const { points } = drawn, n = points.length / 2, color = this.#color(layer.role);
-    Object.assign(context, { globalAlpha: drawn.opacity, fillStyle: color, strokeStyle: color, lineJoin: "round" });
+    const { points } = drawn;
+    const n = points.length / 2;
+    const color = this.#color(layer.role);
+    Object.assign(context, {
+      globalAlpha: drawn.opacity,
+      fillStyle: color,
+      strokeStyle: color,
+      lineJoin: "round",
+    });
     if (layer.draws === "labels") {
-      Object.assign(context, { font: `${trace.textfont.size}px ${trace.textfont.family}`, textAlign: "center", textBaseline: "middle" });
+      Object.assign(context, {
+        font: `${trace.textfont.size}px ${trace.textfont.family}`,
+        textAlign: "center",
+        textBaseline: "middle",
+      });
       for (let i = 0; i < n; i++) context.fillText(trace.text[i], px(points[2 * i]), py(points[2 * i + 1]));
     } else if (layer.draws === "points") {
       drawMarkers(context, layer, trace, drawn, n, px, py, this.#color);
@@ -141,15 +188,20 @@ export class Canvas {
     }
   }
 
-  /** The polyline of a layer, made anew only when it has moved or the axes have. @param {Mark} layer @param {Float32Array} points
-   * @param {(x: number) => number} px @param {(y: number) => number} py @returns {Path2D} */
+  /** The polyline of a layer, made anew only when it has moved or the axes have.
+   * @param {Mark} layer @param {Float32Array} points @param {(x: number) => number} px
+   * @param {(y: number) => number} py @returns {Path2D} */
   #path(layer, points, px, py) {
-    const place = [px, py].map((at) => [at(0), at(1)]).join(), known = this.#paths.get(layer);
+    const place = [px, py].map((at) => [at(0), at(1)]).join();
+    const known = this.#paths.get(layer);
     if (known?.points === points && known.place === place) return known.path;
     const path = new Path2D();
     for (let i = 0, pen = false; i < points.length / 2; i++) {
       const x = points[2 * i];
-      if (x !== x) { pen = false; continue; }
+      if (x !== x) {
+        pen = false;
+        continue;
+      }
       if (pen) path.lineTo(px(x), py(points[2 * i + 1]));
       else path.moveTo(px(x), py(points[2 * i + 1]));
       pen = true;
@@ -159,26 +211,36 @@ export class Canvas {
   }
 }
 
-/** @param {CanvasRenderingContext2D} context @param {Mark} layer @param {Trace} trace @param {Drawn} drawn @param {number} n
- * @param {(x: number) => number} px @param {(y: number) => number} py @param {(name: string) => string} color */
+/** @param {CanvasRenderingContext2D} context @param {Mark} layer @param {Trace} trace @param {Drawn} drawn
+ * @param {number} n @param {(x: number) => number} px @param {(y: number) => number} py
+ * @param {(name: string) => string} color */
 function drawMarkers(context, layer, trace, drawn, n, px, py, color) {
-  const { points, values } = drawn, radius = layer.size / 2, square = trace.marker.symbol === "square";
-  const colors = values && palette(resolve(trace.marker.colorscale, color)).map((c) => `rgb(${c.map((v) => v * 255)})`);
+  const { points, values } = drawn;
+  const radius = layer.size / 2;
+  const square = trace.marker.symbol === "square";
+  const colors =
+    values && palette(resolve(trace.marker.colorscale, color)).map((c) => `rgb(${c.map((v) => v * 255)})`);
   /** @type {Map<number, number[]>} */ const groups = new Map();
   for (let i = 0; i < n; i++) {
     const key = values ? shade(values[i], /** @type {Color} */ (layer.color)) : 0;
     const group = groups.get(key);
-    if (group) group.push(i); else groups.set(key, [i]);
+    if (group) group.push(i);
+    else groups.set(key, [i]);
   }
   for (const [key, group] of groups) {
     if (colors) context.fillStyle = context.strokeStyle = colors[key];
     context.beginPath();
     context.lineWidth = 1.5;
     for (const i of group) {
-      const x = px(points[2 * i]), y = py(points[2 * i + 1]);
+      const x = px(points[2 * i]);
+      const y = py(points[2 * i + 1]);
       if (square) context.rect(x - radius, y - radius, layer.size, layer.size);
-      else { context.moveTo(x + radius, y); context.arc(x, y, radius, 0, 2 * Math.PI); }
+      else {
+        context.moveTo(x + radius, y);
+        context.arc(x, y, radius, 0, 2 * Math.PI);
+      }
     }
-    if (layer.glyph === "ring") context.stroke(); else context.fill();
+    if (layer.glyph === "ring") context.stroke();
+    else context.fill();
   }
 }

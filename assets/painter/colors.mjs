@@ -3,12 +3,14 @@
 
 /** @typedef {import("../engine/marks.mjs").Color} Color */
 
-/** Every `var(--role)` as a colour. @template T @param {T} data @param {(name: string) => string} color @returns {T} */
+/** Every `var(--role)` as a colour.
+ * @template T @param {T} data @param {(name: string) => string} color @returns {T} */
 export function resolve(data, color) {
   const found = /** @param {unknown} part @returns {unknown} */ (part) => {
     if (typeof part === "string") return part.startsWith("var(--") ? color(part.slice(6, -1)) : part;
     if (Array.isArray(part)) return typeof part.at(-1) === "number" ? part : part.map(found);
-    if (part && typeof part === "object") return Object.fromEntries(Object.entries(part).map(([key, v]) => [key, found(v)]));
+    if (part && typeof part === "object")
+      return Object.fromEntries(Object.entries(part).map(([key, v]) => [key, found(v)]));
     return part;
   };
   return /** @type {T} */ (found(data));
@@ -21,7 +23,9 @@ export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 1
 export function palette(scale) {
   const stops = scale.map(([, hex]) => rgb(hex));
   return Array.from({ length: 64 }, (_, i) => {
-    const p = (i / 63) * (stops.length - 1), k = Math.min(Math.floor(p), stops.length - 2), f = p - k;
+    const p = (i / 63) * (stops.length - 1);
+    const k = Math.min(Math.floor(p), stops.length - 2);
+    const f = p - k;
     return stops[k].map((c, j) => (1 - f) * c + f * stops[k + 1][j]);
   });
 }

@@ -2,11 +2,13 @@
 /**
  * The painter: a view's frame (positions, opacities, colour values) onto a Plotly figure.
  *
- * While things move, the fast way writes the vertex buffers that Plotly has built (3D) or a canvas over its axes (2D);
- * it never touches the camera. The public way, `Plotly.react`, is the fallback, and settles the figure when motion
- * stops, so that hover and saved images tell the truth. All that is private to plotly.js is in plotly/.
+ * While things move, the fast way writes the vertex buffers that Plotly has built (3D) or a canvas over its
+ * axes (2D); it never touches the camera. The public way, `Plotly.react`, is the fallback, and settles the
+ * figure when motion stops, so that hover and saved images tell the truth. All that is private to plotly.js
+ * is in plotly/.
  *
- * @typedef {{points: Float32Array, opacity: number, values: Float32Array | null, text?: string[]}} Drawn one layer of a frame
+ * @typedef {{points: Float32Array, opacity: number, values: Float32Array | null, text?: string[]}} Drawn one
+ * layer of a frame
  * @typedef {Drawn[] & {zoom: number[]}} Frame all layers of a view, and where its axes end (`zoomOf`)
  * @typedef {{eye: number[], center: number[]}} Camera
  * @typedef {import("../engine/marks.mjs").Mark} Mark
@@ -34,7 +36,8 @@ export class Panel {
   /**
    * @param {HTMLElement} element @param {View} view @param {(name: string) => string} color
    * @param {Plotly} Plotly @param {boolean} fast
-   * @param {{picked: (layer: Mark, index: number) => void, turned: (camera: Camera) => void}} hand what a hand does with it
+   * @param {{picked: (layer: Mark, index: number) => void, turned: (camera: Camera) => void}} hand what a
+   * hand does with it
    */
   constructor(element, view, color, Plotly, fast, hand) {
     /** @type {Plotly} the element, which Plotly makes its own */ this.gd = element;
@@ -48,18 +51,22 @@ export class Panel {
     };
     this.hand = hand;
     this.#fast = fast;
-    /** @type {(layer: Mark | null, index: number) => void} told of the point under the pointer; −1: there is none */ this.hovered = () => {};
+    // Told of the point under the pointer; −1: there is none.
+    /** @type {(layer: Mark | null, index: number) => void} */ this.hovered = () => {};
     /** @type {() => void} told when Plotly has drawn: axes may have moved */ this.plotted = () => {};
     /** @type {() => void} told when a frame stands for good */ this.rested = () => {};
     /** @type {Frame} the last frame */ this.frame = Object.assign([], { zoom: AS_WIDE });
-    /** @type {Frame | null} the same while things move, as long as nobody else has drawn */ this.painted = null;
-    /** @type {Space | null} */ this.space = view.dims === 3 ? new Space(element, view, this.color, fast) : null;
+    /** @type {Frame | null} the same while things move, as long as nobody else has drawn */ this.painted =
+      null;
+    /** @type {Space | null} */ this.space =
+      view.dims === 3 ? new Space(element, view, this.color, fast) : null;
     /** @type {Canvas | null} */ this.flat = null;
     this.sizes = new ResizeObserver(() => this.#fit());
     this.watching = new AbortController(); // of the screen, and of what happens to a 3D figure
     this.turning = 0; // cameras of our own on their public way
     /** @type {import("../engine/crowds.mjs").Crowd[]} as the public way showed them last */ this.crowds = [];
-    /** @type {{frame: Frame, camera: Camera | null} | null} what the public way showed last */ this.settled = null;
+    /** @type {{frame: Frame, camera: Camera | null} | null} what the public way showed last */ this.settled =
+      null;
     this.opened = false;
     this.closed = false;
   }
@@ -79,26 +86,40 @@ export class Panel {
   }
 
   /** Where the axes end now. */
-  get ranges() { return widened(this.view.ranges, this.frame.zoom); }
+  get ranges() {
+    return widened(this.view.ranges, this.frame.zoom);
+  }
 
   /** Whether they move with the sliders or the stages. */
-  get axesMove() { return this.view.wider.length + this.view.zooms.length > 0; }
+  get axesMove() {
+    return this.view.wider.length + this.view.zooms.length > 0;
+  }
 
-  get is3d() { return this.space !== null; }
+  get is3d() {
+    return this.space !== null;
+  }
 
   /** Whether what moves is drawn without Plotly's public way. */
-  get fast() { return this.space?.fast ?? this.#fast; }
+  get fast() {
+    return this.space?.fast ?? this.#fast;
+  }
 
   /** @returns {Plotly} Plotly's scene, for tests */
-  get scene() { return this.space?.scene; }
+  get scene() {
+    return this.space?.scene;
+  }
 
   /** A canvas of the axes' size under them, for fields. */
-  get ground() { return this.flat?.ground ?? null; }
+  get ground() {
+    return this.flat?.ground ?? null;
+  }
 
   /** @param {Frame} frame @param {Camera | null} camera */
   async open(frame, camera) {
     this.frame = frame;
-    const { space } = this, { data, layout } = this.#figure(frame, camera), draw = () => this.Plotly.newPlot(this.gd, data, layout, CONFIG);
+    const { space } = this;
+    const { data, layout } = this.#figure(frame, camera);
+    const draw = () => this.Plotly.newPlot(this.gd, data, layout, CONFIG);
     await (space ? space.build(draw) : draw());
     this.opened = true;
     if (this.closed) return this.close();
@@ -107,7 +128,9 @@ export class Panel {
       const { layer, index } = this.#clicked(event.points[0]);
       if (clickable(layer)) this.hand.picked(layer, index);
     });
-    this.gd.on("plotly_hover", (/** @type {Plotly} */ event) => this.hovered(this.view.layers[event.points[0].curveNumber], event.points[0].pointNumber));
+    this.gd.on("plotly_hover", (/** @type {Plotly} */ event) =>
+      this.hovered(this.view.layers[event.points[0].curveNumber], event.points[0].pointNumber),
+    );
     this.gd.on("plotly_unhover", () => this.hovered(null, -1));
     if (space) {
       const moved = (/** @type {Plotly} */ event) => {
@@ -124,42 +147,57 @@ export class Panel {
       this.#follow();
       this.#watchResolution();
     }
-    this.gd.on("plotly_afterplot", () => { this.#follow(); this.plotted(); });
+    this.gd.on("plotly_afterplot", () => {
+      this.#follow();
+      this.plotted();
+    });
     this.sizes.observe(this.gd);
     this.painted = frame;
     this.settled = { frame, camera: this.is3d ? this.camera() : null };
     this.rested();
   }
 
-  /** The mark that a click means: in the plane, where several have a point, the one that is drawn last; Plotly takes the smallest.
+  /** The mark that a click means: in the plane, where several have a point, the one that is drawn last;
+   * Plotly takes the smallest.
    * @param {Plotly} point */
   #clicked({ curveNumber, pointNumber, x, y }) {
-    const { layers } = this.view, found = { layer: layers[curveNumber], index: pointNumber };
+    const { layers } = this.view;
+    const found = { layer: layers[curveNumber], index: pointNumber };
     if (this.is3d) return found;
     const [left, top] = this.pixel(x, y);
     for (let l = layers.length - 1; l > curveNumber; l--) {
-      const { points } = this.frame[l], near = (/** @type {number} */ i) => {
+      const { points } = this.frame[l];
+      const near = (/** @type {number} */ i) => {
         const [a, b] = this.pixel(points[2 * i], points[2 * i + 1]);
         return Math.hypot(a - left, b - top) < SAME;
       };
-      for (let i = 0; clickable(layers[l]) && 2 * i < points.length; i++) if (near(i)) return { layer: layers[l], index: i };
+      for (let i = 0; clickable(layers[l]) && 2 * i < points.length; i++)
+        if (near(i)) return { layer: layers[l], index: i };
     }
     return found;
   }
 
   /** 2D: left, top, width and height of the axes, in pixels of the element. */
-  get axesBox() { return axesBox(this.gd); }
+  get axesBox() {
+    return axesBox(this.gd);
+  }
 
   /** 2D: where a point is in the element, in pixels. @param {number} x @param {number} y */
-  pixel(x, y) { return /** @type {Canvas} */ (this.flat).pixel(this.ranges, x, y); }
+  pixel(x, y) {
+    return /** @type {Canvas} */ (this.flat).pixel(this.ranges, x, y);
+  }
 
   /** 2D: the point at a pixel of the element. @param {number} left @param {number} top */
-  point(left, top) { return /** @type {Canvas} */ (this.flat).point(this.ranges, left, top); }
+  point(left, top) {
+    return /** @type {Canvas} */ (this.flat).point(this.ranges, left, top);
+  }
 
   /** The figure fits its element, with the camera where it is: Plotly looks at the window only. */
   async #fit() {
-    const { width, height } = size(this.gd), { clientWidth, clientHeight } = this.gd;
-    if (this.closed || !clientWidth || !clientHeight || (width === clientWidth && height === clientHeight)) return;
+    const { width, height } = size(this.gd);
+    const { clientWidth, clientHeight } = this.gd;
+    if (this.closed || !clientWidth || !clientHeight || (width === clientWidth && height === clientHeight))
+      return;
     const camera = this.is3d ? this.camera() : null;
     this.#forget();
     await this.Plotly.relayout(this.gd, { width: clientWidth, height: clientHeight });
@@ -169,9 +207,12 @@ export class Panel {
     if (camera && this.moving) this.paint(this.frame); // Plotly has drawn what had settled before
   }
 
-  get moving() { return this.gd.classList.contains("moving"); }
+  get moving() {
+    return this.gd.classList.contains("moving");
+  }
 
-  /** 2D: the canvases as the axes are now, which Plotly has just drawn. Nobody else has to think of their sizes. */
+  /** 2D: the canvases as the axes are now, which Plotly has just drawn. Nobody else has to think of their
+   * sizes. */
   #follow() {
     if (!this.flat || this.closed) return;
     if (this.moving) this.#paintCanvas(this.frame);
@@ -180,8 +221,16 @@ export class Panel {
 
   /** A page that is zoomed, or taken to another screen, has other pixels under the same axes. */
   #watchResolution() {
-    const { signal } = this.watching, same = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
-    same.addEventListener("change", () => { this.#follow(); this.#watchResolution(); }, { once: true, signal });
+    const { signal } = this.watching;
+    const same = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+    same.addEventListener(
+      "change",
+      () => {
+        this.#follow();
+        this.#watchResolution();
+      },
+      { once: true, signal },
+    );
   }
 
   #forget() {
@@ -199,8 +248,12 @@ export class Panel {
   /** Traces and layout with the frame's positions. @param {Frame} frame @param {Camera | null} camera */
   #figure(frame, camera) {
     this.space?.paper(this.color("paper"));
-    const { clientWidth, clientHeight } = this.gd, before = size(this.gd); // hidden, it keeps the size that it had
-    return figure(this.view, frame, camera, this.crowds, this.color, { width: clientWidth || before.width, height: clientHeight || before.height });
+    const { clientWidth, clientHeight } = this.gd;
+    const before = size(this.gd); // hidden, it keeps the size that it had
+    return figure(this.view, frame, camera, this.crowds, this.color, {
+      width: clientWidth || before.width,
+      height: clientHeight || before.height,
+    });
   }
 
   /** Show a frame while things move; nothing is drawn where nothing has. @param {Frame} frame */
@@ -213,11 +266,16 @@ export class Panel {
   }
 
   /** Show a frame for good: the public way, with the camera where it is.
-   * @param {Frame} frame @param {import("../engine/crowds.mjs").Crowd[]} [crowds] places that many points share */
+   * @param {Frame} frame
+   * @param {import("../engine/crowds.mjs").Crowd[]} [crowds] places that many points share */
   async settle(frame, crowds = []) {
     if (!this.opened) return;
-    const camera = this.is3d ? this.camera() : null, before = this.settled;
-    const stands = !this.moving && same(frame, before?.frame, "text") && JSON.stringify([crowds, camera]) === JSON.stringify([this.crowds, before?.camera]);
+    const camera = this.is3d ? this.camera() : null;
+    const before = this.settled;
+    const stands =
+      !this.moving &&
+      same(frame, before?.frame, "text") &&
+      JSON.stringify([crowds, camera]) === JSON.stringify([this.crowds, before?.camera]);
     if (stands && this.#keepsColors()) return this.rested();
     this.colors.clear();
     this.frame = frame;
@@ -228,7 +286,8 @@ export class Panel {
     await this.Plotly.react(this.gd, data, layout, CONFIG);
     if (this.closed) return;
     const otherwise = this.space?.prepare();
-    if (this.painted) { // it has moved meanwhile, and settles when it rests
+    if (this.painted) {
+      // it has moved meanwhile, and settles when it rests
       this.#forget();
       return this.paint(this.frame);
     }
@@ -247,7 +306,9 @@ export class Panel {
   }
 
   /** 3D: the camera as it is now. @returns {Camera} */
-  camera() { return /** @type {Space} */ (this.space).camera(); }
+  camera() {
+    return /** @type {Space} */ (this.space).camera();
+  }
 
   /** @param {Camera} camera */
   setCamera(camera) {
@@ -263,37 +324,53 @@ export class Panel {
     event.stopPropagation(); // Plotly would keep the page from scrolling
     if (!event.ctrlKey) return;
     event.preventDefault();
-    const { eye, center } = this.camera(), f = Math.exp(event.deltaY / 300);
+    const { eye, center } = this.camera();
+    const f = Math.exp(event.deltaY / 300);
     this.setCamera({ eye: eye.map((e, i) => center[i] + f * (e - center[i])), center });
     this.hand.turned(this.camera());
   };
 
-  /** The axes of a 2D view by themselves, for `copy`: where they move, without their cross, which moves too. @returns {Promise<HTMLImageElement | null>} */
+  /** The axes of a 2D view by themselves, for `copy`: where they move, without their cross, which moves too.
+   * @returns {Promise<HTMLImageElement | null>} */
   async axes() {
     if (this.is3d) return null;
-    const { width, height } = size(this.gd), { layout } = this.gd;
-    const [xaxis, yaxis] = [layout.xaxis, layout.yaxis].map((axis) => ({ ...axis, zeroline: axis.zeroline && !this.axesMove }));
-    return loaded(this.Plotly.toImage({ data: [], layout: { ...layout, xaxis, yaxis } }, { format: "svg", width, height }));
+    const { width, height } = size(this.gd);
+    const { layout } = this.gd;
+    const [xaxis, yaxis] = [layout.xaxis, layout.yaxis].map((axis) => ({
+      ...axis,
+      zeroline: axis.zeroline && !this.axesMove,
+    }));
+    return loaded(
+      this.Plotly.toImage(
+        { data: [], layout: { ...layout, xaxis, yaxis } },
+        { format: "svg", width, height },
+      ),
+    );
   }
 
-  /** What moving things show now, onto another canvas. @param {CanvasRenderingContext2D} context @param {number} x @param {number} y
+  /** What moving things show now, onto another canvas.
+   * @param {CanvasRenderingContext2D} context @param {number} x @param {number} y
    * @param {HTMLImageElement | null} axes */
   copy(context, x, y, axes) {
     const { width = 0, height = 0 } = size(this.gd);
     this.space?.redraw(); // a buffer lasts no longer than its frame
-    for (const shown of this.space ? [this.space.canvas] : [this.ground, axes, this.flat?.over]) if (shown) context.drawImage(shown, x, y, width, height);
+    for (const shown of this.space ? [this.space.canvas] : [this.ground, axes, this.flat?.over])
+      if (shown) context.drawImage(shown, x, y, width, height);
   }
 
   /** For printers, which find a WebGL canvas empty: a copy over it. @param {boolean} on */
   print(on) {
     this.gd.querySelector(".printed")?.remove();
     if (!on || !this.is3d) return;
-    const { width, height } = size(this.gd), copy = Object.assign(this.#copied(Math.max(2, devicePixelRatio)), { className: "motion printed" });
-    Object.assign(copy.style, { width: `${width}px`, height: `${height}px` }); // not the figure's: on paper it may be a little narrower
+    const { width, height } = size(this.gd);
+    const copy = Object.assign(this.#copied(Math.max(2, devicePixelRatio)), { className: "motion printed" });
+    // not the figure's: on paper it may be a little narrower
+    Object.assign(copy.style, { width: `${width}px`, height: `${height}px` });
     this.gd.append(copy);
   }
 
-  /** A picture of its own, of so many pixels for one; of space as it is drawn here: Plotly's own has no depth.
+  /** A picture of its own, of so many pixels for one; of space as it is drawn here: Plotly's own has no
+   * depth.
    * @param {number} ratio @returns {Promise<HTMLCanvasElement | HTMLImageElement>} */
   async picture(ratio) {
     if (this.is3d) return this.#copied(ratio);
@@ -303,7 +380,9 @@ export class Panel {
 
   /** @param {number} ratio */
   #copied(ratio) {
-    const { width = 0, height = 0 } = size(this.gd), canvas = document.createElement("canvas"), context = pen(canvas);
+    const { width = 0, height = 0 } = size(this.gd);
+    const canvas = document.createElement("canvas");
+    const context = pen(canvas);
     Object.assign(canvas, { width: width * ratio, height: height * ratio });
     context.scale(ratio, ratio);
     this.copy(context, 0, 0, null);
@@ -316,7 +395,8 @@ export class Panel {
     this.sizes.disconnect();
     this.watching.abort();
     const purge = () => this.Plotly.purge(this.gd);
-    if (this.space) this.space.close(purge); else purge();
+    if (this.space) this.space.close(purge);
+    else purge();
   }
 }
 
@@ -328,6 +408,8 @@ async function loaded(address) {
   return image;
 }
 
-/** Whether two frames look the same. @param {Frame} a @param {Frame | null | undefined} b @param {(keyof Drawn)[]} more to be the same */
-const same = (a, b, ...more) => a.zoom.every((x, k) => x === b?.zoom[k]) && a.every((drawn, l) => [...PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));
-
+/** Whether two frames look the same.
+ * @param {Frame} a @param {Frame | null | undefined} b @param {(keyof Drawn)[]} more to be the same */
+const same = (a, b, ...more) =>
+  a.zoom.every((x, k) => x === b?.zoom[k]) &&
+  a.every((drawn, l) => [...PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));

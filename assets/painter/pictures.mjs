@@ -1,25 +1,33 @@
 // @ts-check
-/** The picture that a point stands for, such as a handwritten digit: of the point under the pointer, else of the followed one. */
+/** The picture that a point stands for, such as a handwritten digit: of the point under the pointer, else of
+ * the followed one. */
 
 import { unpack } from "../engine/engine.mjs";
 import { h, pen } from "../dom.mjs";
 import { rgb } from "./colors.mjs";
 
-/** @param {import("../engine/engine.mjs").Cloud} cloud one with pictures @param {() => string} ink the colour of full strength
+/** @param {import("../engine/engine.mjs").Cloud} cloud one with pictures
+ * @param {() => string} ink the colour of full strength
  * @returns {{element: HTMLElement, show: (point: number) => void}} */
 export function picture(cloud, ink) {
   const pictures = /** @type {import("../engine/engine.mjs").Packed} */ (cloud.pictures);
-  const [count, height, width] = pictures.shape, grey = unpack(pictures), size = width * height;
-  const canvas = h("canvas", { width, height, role: "img" }), words = h("span");
+  const [count, height, width] = pictures.shape;
+  const grey = unpack(pictures);
+  const size = width * height;
+  const canvas = h("canvas", { width, height, role: "img" });
+  const words = h("span");
   const element = h("div", { className: "picture" }, canvas, words);
   let shown = "";
   return {
     element,
     show(point) {
-      const at = Math.min(point, count - 1), color = ink(), name = cloud.labels?.[at] ?? `point ${at}`;
+      const at = Math.min(point, count - 1);
+      const color = ink();
+      const name = cloud.labels?.[at] ?? `point ${at}`;
       if (shown === `${at} ${color}`) return;
       shown = `${at} ${color}`;
-      const image = new ImageData(width, height), [r, g, b] = rgb(color).map((part) => 255 * part);
+      const image = new ImageData(width, height);
+      const [r, g, b] = rgb(color).map((part) => 255 * part);
       for (let i = 0; i < size; i++) image.data.set([r, g, b, grey[at * size + i]], 4 * i);
       pen(canvas).putImageData(image, 0, 0);
       canvas.setAttribute("aria-label", `picture of ${name}`);

@@ -21,7 +21,8 @@ const COUNT = 13; // pixels, the height of letters that say how many points shar
 /** @type {WeakMap<View, number[]>} where a view is left, however wide it is */
 const exits = new WeakMap();
 
-/** Just outside a picture, however wide: WebGL wants a place for each marker, draws none there, and scales all to what is farthest away.
+/** Just outside a picture, however wide: WebGL wants a place for each marker, draws none there, and scales
+ * all to what is farthest away.
  * @param {View} view */
 export function outside(view) {
   const known = exits.get(view) ?? exit(view);
@@ -33,27 +34,34 @@ export function outside(view) {
 function exit({ ranges, zooms, wider }) {
   const most = (/** @type {number[][]} */ rows) => rows.reduce((a, b) => a.map((x, r) => Math.max(x, b[r])));
   const usual = most([...zooms, AS_WIDE].map((row) => [row[0], ...ranges.map((_, r) => row[r + 1] ?? 0)]));
-  const more = wider.map((each) => most(each.zooms.flat())), all = [usual[0] * Math.max(1, ...more.map(([times]) => times))];
+  const more = wider.map((each) => most(each.zooms.flat()));
+  const all = [usual[0] * Math.max(1, ...more.map(([times]) => times))];
   ranges.forEach((_, r) => all.push(more.reduce((sum, row) => sum + row[r + 1], usual[r + 1])));
   return widened(ranges, all).map(([low, high]) => 2 * high - low);
 }
 
-/** One coordinate of interleaved points. @param {Float32Array} points @param {number} k @param {number} r @param {number} [gap] in
- * place of a gap */
+/** One coordinate of interleaved points.
+ * @param {Float32Array} points @param {number} k @param {number} r @param {number} [gap] in place of a gap */
 function column(points, k, r, gap = NaN) {
   const out = new Array(points.length / k);
-  for (let i = 0; i < out.length; i++) { const x = points[i * k + r]; out[i] = x === x ? x : gap; }
+  for (let i = 0; i < out.length; i++) {
+    const x = points[i * k + r];
+    out[i] = x === x ? x : gap;
+  }
   return out;
 }
 
 /** Width and height of a figure in pixels. @param {Plotly} gd @returns {{width?: number, height?: number}} */
 export const size = ({ layout }) => ({ width: layout?.width, height: layout?.height });
 
-/** Left, top, width and height of a plane's axes in pixels: the figure without its margins; where both axes have the same scale, the
- * largest box in the middle of that. @param {Plotly} gd @returns {[number, number, number, number]} */
+/** Left, top, width and height of a plane's axes in pixels: the figure without its margins; where both axes
+ * have the same scale, the largest box in the middle of that.
+ * @param {Plotly} gd @returns {[number, number, number, number]} */
 export function axesBox({ layout: { width, height, margin, xaxis, yaxis } }) {
-  const wide = width - margin.l - margin.r, tall = height - margin.t - margin.b;
-  const [x, y] = [xaxis, yaxis].map(({ range: [low, high] }) => high - low), unit = Math.min(wide / x, tall / y);
+  const wide = width - margin.l - margin.r;
+  const tall = height - margin.t - margin.b;
+  const [x, y] = [xaxis, yaxis].map(({ range: [low, high] }) => high - low);
+  const unit = Math.min(wide / x, tall / y);
   const [w, h] = yaxis.scaleanchor ? [unit * x, unit * y] : [wide, tall];
   return [margin.l + (wide - w) / 2, margin.t + (tall - h) / 2, w, h];
 }
@@ -62,39 +70,75 @@ export function axesBox({ layout: { width, height, margin, xaxis, yaxis } }) {
 const named = ([x, y, z]) => ({ x, y, z });
 
 /** A camera as Plotly has it, upright. @param {Camera} camera */
-export const plotlyCamera = ({ eye, center }) => ({ eye: named(eye), center: named(center), up: named([0, 0, 1]) });
+export const plotlyCamera = ({ eye, center }) => ({
+  eye: named(eye),
+  center: named(center),
+  up: named([0, 0, 1]),
+});
 
-/** Traces and layout with a frame's positions. @param {View} view @param {Frame} frame @param {Camera | null} camera
- * @param {Crowd[]} crowds places that many points share, told beside them @param {(name: string) => string} color @param {Size} size of the figure
+/** Traces and layout with a frame's positions.
+ * @param {View} view @param {Frame} frame @param {Camera | null} camera
+ * @param {Crowd[]} crowds places that many points share, told beside them
+ * @param {(name: string) => string} color @param {Size} size of the figure
  * @returns {{data: Trace[], layout: Record<string, any>}} */
 export function figure(view, frame, camera, crowds, color, size) {
-  const { data, layout } = /** @type {{data: Trace[], layout: Record<string, any>}} */ (resolve(view.figure, color));
-  const ranges = widened(view.ranges, frame.zoom), axes = layout.scene ?? layout;
+  const { data, layout } = /** @type {{data: Trace[], layout: Record<string, any>}} */ (
+    resolve(view.figure, color)
+  );
+  const ranges = widened(view.ranges, frame.zoom);
+  const axes = layout.scene ?? layout;
   const traces = data.map((trace, l) => filled(view, { ...trace, uid: `layer-${l}` }, frame[l]));
-  ranges.forEach((range, r) => { axes[`${"xyz"[r]}axis`].range = range; });
+  ranges.forEach((range, r) => {
+    axes[`${"xyz"[r]}axis`].range = range;
+  });
   if (crowds.length) traces.push(counted(view, ranges, camera, crowds, layout.font, size));
   if (layout.scene && camera) layout.scene.camera = { ...layout.scene.camera, ...plotlyCamera(camera) };
   return { data: traces, layout: { ...layout, ...size } };
 }
 
-/** Beside each place that many points share, how many, where that can be read. @param {View} view @param {[number, number][]} ranges
- * @param {Camera | null} camera @param {Crowd[]} all @param {Record<string, any>} font @param {Size} size @returns {Trace} */
+/** Beside each place that many points share, how many, where that can be read.
+ * @param {View} view @param {[number, number][]} ranges @param {Camera | null} camera @param {Crowd[]} all
+ * @param {Record<string, any>} font @param {Size} size @returns {Trace} */
 function counted({ dims }, ranges, camera, all, { family, color }, { width, height }) {
-  const space = dims === 3, places = all.map(({ place }) => place), [[low, high], [bottom, top]] = ranges;
-  const at = space ? camera && flat(Float32Array.from(places.flat()), ranges, camera, width, height)
-    : places.flatMap(([x, y]) => [((x - low) / (high - low)) * width, ((y - bottom) / (top - bottom)) * height]);
+  const space = dims === 3;
+  const places = all.map(({ place }) => place);
+  const [[low, high], [bottom, top]] = ranges;
+  const at = space
+    ? camera && flat(Float32Array.from(places.flat()), ranges, camera, width, height)
+    : places.flatMap(([x, y]) => [
+        ((x - low) / (high - low)) * width,
+        ((y - bottom) / (top - bottom)) * height,
+      ]);
   const crowds = at ? legible(all, at, COUNT) : all;
-  const coordinates = Object.fromEntries([..."xyz"].slice(0, dims).map((name, r) => [name, crowds.map(({ place }) => place[r])]));
-  return { type: space ? "scatter3d" : "scatter", mode: "text", uid: "crowds", ...coordinates, text: crowds.map(({ count }) => `×${count}`),
+  const coordinates = Object.fromEntries(
+    [..."xyz"].slice(0, dims).map((name, r) => [name, crowds.map(({ place }) => place[r])]),
+  );
+  return {
+    type: space ? "scatter3d" : "scatter",
+    mode: "text",
+    uid: "crowds",
+    ...coordinates,
+    text: crowds.map(({ count }) => `×${count}`),
     textposition: space ? "top right" : crowds.map(({ place: [x, y] }) => beside(x, y, top - bottom)),
-    textfont: { size: COUNT, family, color }, hoverinfo: "skip", showlegend: false, cliponaxis: false };
+    textfont: { size: COUNT, family, color },
+    hoverinfo: "skip",
+    showlegend: false,
+    cliponaxis: false,
+  };
 }
 
 /** @param {View} view @param {Trace} trace @param {Drawn} drawn */
 function filled(view, trace, drawn) {
   const k = view.dims;
-  for (let r = 0; r < k; r++) trace["xyz"[r]] = column(drawn.points, k, r, k === 3 && trace.mode === "markers" ? outside(view)[r] : NaN);
-  if (k === 3 && trace.marker?.symbol === "circle") trace.marker.symbol = "square"; // out of which a disc is cut: sooner made, and moved, than Plotly's
+  for (let r = 0; r < k; r++)
+    trace["xyz"[r]] = column(
+      drawn.points,
+      k,
+      r,
+      k === 3 && trace.mode === "markers" ? outside(view)[r] : NaN,
+    );
+  // out of which a disc is cut: sooner made, and moved, than Plotly's
+  if (k === 3 && trace.marker?.symbol === "circle") trace.marker.symbol = "square";
   trace.opacity = drawn.opacity;
   if (drawn.text) trace.hovertext = drawn.text;
   if (drawn.values && trace.type === "mesh3d") trace.intensity = Array.from(drawn.values);
@@ -102,6 +146,7 @@ function filled(view, trace, drawn) {
   return trace;
 }
 
-/** Where a count stands in a plane: towards the upright axis, and away from the other, so that no line from the origin through its
- * place, nor the tip of one, is under it. @param {number} x @param {number} y @param {number} high of the picture: a hair is none of it */
+/** Where a count stands in a plane: towards the upright axis, and away from the other, so that no line from
+ * the origin through its place, nor the tip of one, is under it.
+ * @param {number} x @param {number} y @param {number} high of the picture: a hair is none of it */
 const beside = (x, y, high) => `${y > -high / 100 ? "top" : "bottom"} ${x > 0 ? "left" : "right"}`;

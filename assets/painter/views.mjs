@@ -1,54 +1,102 @@
 // @ts-check
-/** What the figures of a scene need beside their panels: the drawing library, WebGL, a legend, all views as one picture. */
+/** What the figures of a scene need beside their panels: the drawing library, WebGL, a legend, all views as
+ * one picture. */
 
 import { shared } from "../globals.mjs";
 import { h, pen, readable } from "../dom.mjs";
 
-/** @param {string} source @returns {Promise<import("../globals.mjs").Plotly>} Plotly, loaded once, when a figure first needs it */
+/** @param {string} source
+ * @returns {Promise<import("../globals.mjs").Plotly>} Plotly , loaded once, when a figure first needs it */
 export function plotly(source) {
-  shared.normscape.plotly ??= shared.Plotly ? Promise.resolve(shared.Plotly) : new Promise((resolve, reject) => {
-    document.head.append(h("script", { src: source, onload: () => resolve(shared.Plotly), onerror: () => reject(new Error("Plotly did not load")) }));
-  });
+  shared.normscape.plotly ??= shared.Plotly
+    ? Promise.resolve(shared.Plotly)
+    : new Promise((resolve, reject) => {
+        document.head.append(
+          h("script", {
+            src: source,
+            onload: () => resolve(shared.Plotly),
+            onerror: () => reject(new Error("Plotly did not load")),
+          }),
+        );
+      });
   return shared.normscape.plotly;
 }
 
-/** @param {HTMLElement} item @param {number} layer which it is of @param {boolean} own whether it may stand at the thing, in its colour */
+/** @param {HTMLElement} item @param {number} layer which it is of
+ * @param {boolean} own whether it may stand at the thing, in its colour */
 function marked(item, layer, own) {
   item.dataset.layer = String(layer);
   if (own) item.dataset.named = "";
   return item;
 }
 
-/** What the colours of a view are: its titled layers, and its colour scale. @param {import("../engine/engine.mjs").View} view */
+/** What the colours of a view are: its titled layers, and its colour scale.
+ * @param {import("../engine/engine.mjs").View} view */
 export function legend(view) {
   const items = view.layers.flatMap((layer, l) => {
     const dashed = layer.pattern?.length > 0;
-    const swatch = h("span", dashed ? { className: "swatch dashed", innerHTML: stroke(layer) } : { className: `swatch ${layer.draws} ${layer.glyph ?? ""}`,
-      style: `background: var(--${layer.role}); border-color: var(--${layer.role})` });
-    const own = layer.title && !layer.color ? [marked(h("li", { style: `--name: var(--${layer.role})` }, swatch, titled(layer)), l, true)] : [];
+    const swatch = h(
+      "span",
+      dashed
+        ? { className: "swatch dashed", innerHTML: stroke(layer) }
+        : {
+            className: `swatch ${layer.draws} ${layer.glyph ?? ""}`,
+            style: `background: var(--${layer.role}); border-color: var(--${layer.role})`,
+          },
+    );
+    const own =
+      layer.title && !layer.color
+        ? [marked(h("li", { style: `--name: var(--${layer.role})` }, swatch, titled(layer)), l, true)]
+        : [];
     if (!layer.color?.title) return own;
-    const { title, low, high, scale } = layer.color, trace = view.figure.data[l];
+    const { title, low, high, scale } = layer.color;
+    const trace = view.figure.data[l];
     const steps = (trace.marker ?? trace).colorscale.map((/** @type {[number, string]} */ [, step]) => step);
-    const words = scale === "cyclic" ? title : `${title}: ${[low, high].map((x) => readable(x).replace("-", "−")).join(" … ")}`;
-    return [marked(h("li", {}, h("span", { className: "bar", style: `background: linear-gradient(to right, ${steps})` }), words), l, false)];
+    const words =
+      scale === "cyclic"
+        ? title
+        : `${title}: ${[low, high].map((x) => readable(x).replace("-", "−")).join(" … ")}`;
+    return [
+      marked(
+        h(
+          "li",
+          {},
+          h("span", { className: "bar", style: `background: linear-gradient(to right, ${steps})` }),
+          words,
+        ),
+        l,
+        false,
+      ),
+    ];
   });
   return h("ul", { className: "legend" }, ...items);
 }
 
-/** Where a view's camera stands at first, and what it looks at. @param {import("../engine/engine.mjs").View} view */
-export const home = ({ camera }) => ({ eye: camera.slice(0, 3), center: camera.length > 3 ? camera.slice(3) : [0, 0, 0] });
+/** Where a view's camera stands at first, and what it looks at.
+ * @param {import("../engine/engine.mjs").View} view */
+export const home = ({ camera }) => ({
+  eye: camera.slice(0, 3),
+  center: camera.length > 3 ? camera.slice(3) : [0, 0, 0],
+});
 
 /** A layer by its title, and what a hand can do with it, which pictures leave out. */
-const titled = (/** @type {import("../engine/marks.mjs").Mark} */ { title, hint }) => (hint ? h("span", {}, title, h("span", { className: "hint" }, `: ${hint}`)) : title);
+const titled = (/** @type {import("../engine/marks.mjs").Mark} */ { title, hint }) =>
+  hint ? h("span", {}, title, h("span", { className: "hint" }, `: ${hint}`)) : title;
 
 /** A short piece of a dashed line. @param {import("../engine/marks.mjs").Mark} layer */
-const stroke = (layer) => `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
+const stroke = (layer) =>
+  `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
 
-/** The views as they are now, beside each other. @param {import("./painter.mjs").Panel[]} all @param {string} paper its colour @returns {Promise<HTMLCanvasElement>} */
+/** The views as they are now, beside each other.
+ * @param {import("./painter.mjs").Panel[]} all @param {string} paper its colour
+ * @returns {Promise<HTMLCanvasElement>} */
 export async function collage(all, paper) {
   const panels = all.filter(({ opened }) => opened);
   const images = await Promise.all(panels.map((panel) => panel.picture(2)));
-  const canvas = h("canvas", { width: images.reduce((w, i) => w + i.width, 0), height: Math.max(...images.map((i) => i.height)) });
+  const canvas = h("canvas", {
+    width: images.reduce((w, i) => w + i.width, 0),
+    height: Math.max(...images.map((i) => i.height)),
+  });
   const context = pen(canvas);
   context.fillStyle = paper;
   context.fillRect(0, 0, canvas.width, canvas.height);

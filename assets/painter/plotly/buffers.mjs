@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Positions of markers, lines and meshes, written into the vertex buffers that Plotly has built; a mesh has each vertex once, not once
- * a corner of a triangle.
+ * Positions of markers, lines and meshes, written into the vertex buffers that Plotly has built; a mesh has
+ * each vertex once, not once a corner of a triangle.
  *
  * @typedef {import("../../globals.mjs").Plotly} Plotly
  * @typedef {import("../../engine/marks.mjs").Mark} Mark
@@ -11,56 +11,97 @@
 
 import { outside } from "../traces.mjs";
 
-/** Markers: each point's position once per vertex of its glyph, first those of all faces, then those of all edges; what has not moved
- * since the frame before stays as it is. @param {Plotly} cloud @param {Float32Array} points @param {number[]} scale
- * @param {Kept} kept @param {Mark} layer @param {number[]} color @param {View} view */
+/** Markers: each point's position once per vertex of its glyph, first those of all faces, then those of all
+ * edges; what has not moved since the frame before stays as it is.
+ * @param {Plotly} cloud @param {Float32Array} points @param {number[]} scale @param {Kept} kept
+ * @param {Mark} layer @param {number[]} color @param {View} view */
 export function writePoints(cloud, points, scale, kept, layer, color, view) {
-  const away = outside(view), n = points.length / 3, faces = cloud.vertexCount / n, edges = cloud.lineVertexCount / n;
+  const away = outside(view);
+  const n = points.length / 3;
+  const faces = cloud.vertexCount / n;
+  const edges = cloud.lineVertexCount / n;
   if (!Number.isInteger(faces) || !Number.isInteger(edges)) throw new Error("unexpected glyphs");
-  const before = kept.array ? kept.points : null, out = (kept.array ??= new Float32Array(3 * n * (faces + edges)));
-  let low = n, high = -1;
+  const before = kept.array ? kept.points : null;
+  const out = (kept.array ??= new Float32Array(3 * n * (faces + edges)));
+  let low = n;
+  let high = -1;
   for (let i = 0; i < n; i++) {
     if (before && stays(before, points, 3 * i)) continue;
-    const gap = points[3 * i] !== points[3 * i], from = gap ? away : points, o = gap ? 0 : 3 * i;
-    const x = from[o] * scale[0], y = from[o + 1] * scale[1], z = from[o + 2] * scale[2];
-    for (let at = 3 * i * faces, end = at + 3 * faces; at < end; at += 3) { out[at] = x; out[at + 1] = y; out[at + 2] = z; }
-    for (let at = 3 * (n * faces + i * edges), end = at + 3 * edges; at < end; at += 3) { out[at] = x; out[at + 1] = y; out[at + 2] = z; }
+    const gap = points[3 * i] !== points[3 * i];
+    const from = gap ? away : points;
+    const o = gap ? 0 : 3 * i;
+    const x = from[o] * scale[0];
+    const y = from[o + 1] * scale[1];
+    const z = from[o + 2] * scale[2];
+    for (let at = 3 * i * faces, end = at + 3 * faces; at < end; at += 3) {
+      out[at] = x;
+      out[at + 1] = y;
+      out[at + 2] = z;
+    }
+    for (let at = 3 * (n * faces + i * edges), end = at + 3 * edges; at < end; at += 3) {
+      out[at] = x;
+      out[at + 1] = y;
+      out[at + 2] = z;
+    }
     low = Math.min(low, i);
     high = i;
   }
-  for (const [from, each] of [[0, faces], [n * faces, edges]]) {
-    const first = 3 * (from + low * each), end = 3 * (from + (high + 1) * each);
+  for (const [from, each] of [
+    [0, faces],
+    [n * faces, edges],
+  ]) {
+    const first = 3 * (from + low * each);
+    const end = 3 * (from + (high + 1) * each);
     if (end > first) cloud.pointBuffer.update(out.subarray(first, end), first * out.BYTES_PER_ELEMENT);
   }
 }
 
-/** Whether a point is where it was, or still a gap. @param {Float32Array} before @param {Float32Array} after @param {number} o its first number */
-const stays = (before, after, o) => (after[o] === before[o] && after[o + 1] === before[o + 1] && after[o + 2] === before[o + 2])
-  || (after[o] !== after[o] && before[o] !== before[o]);
+/** Whether a point is where it was, or still a gap.
+ * @param {Float32Array} before @param {Float32Array} after @param {number} o its first number */
+const stays = (before, after, o) =>
+  (after[o] === before[o] && after[o + 1] === before[o + 1] && after[o + 2] === before[o + 2]) ||
+  (after[o] !== after[o] && before[o] !== before[o]);
 
 /**
- * Lines: a strip of four vertices a segment, each (from, to, arc length, ±width, colour). Over a gap it is joined by the vertices before and
- * after it once more, which draw nothing. Lengths are those of the picture, a cube of the ranges: Plotly's, which are of its buffers,
- * change with the scale of these, and with them the places of dashes.
- * @param {Plotly} line @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {Mark} layer @param {number[]} color
- * @param {View} view
+ * Lines: a strip of four vertices a segment, each (from, to, arc length, ±width, colour). Over a gap it is
+ * joined by the vertices before and after it once more, which draw nothing. Lengths are those of the picture,
+ * a cube of the ranges: Plotly's, which are of its buffers, change with the scale of these, and with them the
+ * places of dashes.
+ * @param {Plotly} line @param {Float32Array} points @param {number[]} scale @param {Kept} kept
+ * @param {Mark} layer @param {number[]} color @param {View} view
  */
 export function writeLine(line, points, scale, kept, layer, color, { ranges }) {
-  const n = points.length / 3, [wx, wy, wz] = ranges.map(([low, high], r) => ((high - low) * scale[r]) ** -2);
+  const n = points.length / 3;
+  const [wx, wy, wz] = ranges.map(([low, high], r) => ((high - low) * scale[r]) ** -2);
   if (!(kept.array?.length >= 48 * (n - 1))) kept.array = lineTemplate(n, color);
   const out = kept.array;
   const gap = (/** @type {number} */ i) => points[3 * i] !== points[3 * i];
-  let arc = 0, at = 0;
+  let arc = 0;
+  let at = 0;
   for (let i = 1, joined = true; i < n; i++) {
-    if (gap(i - 1) || gap(i)) { joined = at === 0; continue; }
-    const a = 3 * i - 3, b = 3 * i, from = arc, first = joined ? at : at + 24;
-    const ax = points[a] * scale[0], ay = points[a + 1] * scale[1], az = points[a + 2] * scale[2];
-    const bx = points[b] * scale[0], by = points[b + 1] * scale[1], bz = points[b + 2] * scale[2];
+    if (gap(i - 1) || gap(i)) {
+      joined = at === 0;
+      continue;
+    }
+    const a = 3 * i - 3;
+    const b = 3 * i;
+    const from = arc;
+    const first = joined ? at : at + 24;
+    const ax = points[a] * scale[0];
+    const ay = points[a + 1] * scale[1];
+    const az = points[a + 2] * scale[2];
+    const bx = points[b] * scale[0];
+    const by = points[b + 1] * scale[1];
+    const bz = points[b + 2] * scale[2];
     arc += Math.sqrt(wx * (bx - ax) ** 2 + wy * (by - ay) ** 2 + wz * (bz - az) ** 2);
     for (let v = 0, o = first; v < 4; v++, o += 12) {
       const start = v < 2;
-      out[o] = start ? ax : bx; out[o + 1] = start ? ay : by; out[o + 2] = start ? az : bz;
-      out[o + 3] = start ? bx : ax; out[o + 4] = start ? by : ay; out[o + 5] = start ? bz : az;
+      out[o] = start ? ax : bx;
+      out[o + 1] = start ? ay : by;
+      out[o + 2] = start ? az : bz;
+      out[o + 3] = start ? bx : ax;
+      out[o + 4] = start ? by : ay;
+      out[o + 5] = start ? bz : az;
       out[o + 6] = start ? from : arc;
       out[o + 7] = v === 0 || v === 3 ? layer.size : -layer.size;
     }
@@ -80,18 +121,25 @@ function lineTemplate(n, color) {
   return out;
 }
 
-/** Meshes that are drawn by the numbers of their vertices, with the buffer of these: Plotly has a vertex for each corner of each triangle, six
- * times as many. @type {WeakMap<Plotly, WebGLBuffer>} */
+/** Meshes that are drawn by the numbers of their vertices, with the buffer of these: Plotly has a vertex for
+ * each corner of each triangle, six times as many. @type {WeakMap<Plotly, WebGLBuffer>} */
 export const sharing = new WeakMap();
 
-/** From now on each vertex of a mesh stands once in its buffers, until Plotly fills them. @param {Plotly} mesh
- * @returns {Uint32Array} the corners of its triangles */
+/** From now on each vertex of a mesh stands once in its buffers, until Plotly fills them.
+ * @param {Plotly} mesh @returns {Uint32Array} the corners of its triangles */
 function shared(mesh) {
-  const { gl } = mesh, cells = Uint32Array.from(mesh.cells.flat()), numbers = gl.createBuffer();
-  if (3 * mesh.triangleCount !== cells.length || !gl.getExtension("OES_element_index_uint")) throw new Error("unexpected triangles");
+  const { gl } = mesh;
+  const cells = Uint32Array.from(mesh.cells.flat());
+  const numbers = gl.createBuffer();
+  if (3 * mesh.triangleCount !== cells.length || !gl.getExtension("OES_element_index_uint"))
+    throw new Error("unexpected triangles");
   const bind = () => gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, numbers);
   bind();
-  gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, cells.map((_, c) => cells[c + 2 - 2 * (c % 3)]), gl.STATIC_DRAW); // last first, as Plotly has them
+  gl.bufferData(
+    gl.ELEMENT_ARRAY_BUFFER,
+    cells.map((_, c) => cells[c + 2 - 2 * (c % 3)]),
+    gl.STATIC_DRAW,
+  ); // last first, as Plotly has them
   gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, null);
   parted(mesh);
   arrange(mesh, { bind });
@@ -108,45 +156,85 @@ export function parted(mesh) {
   mesh.gl.deleteBuffer(numbers);
 }
 
-/** What the shader of a mesh reads from which of its buffers, and in which order. @param {Plotly} mesh @param {{bind: () => void} | null} numbers */
-function arrange({ gl, triangleVAO, trianglePositions, triangleIds, triangleColors, triangleUVs, triangleNormals }, numbers) {
-  const floats = (/** @type {Plotly} */ buffer, /** @type {number} */ size) => ({ buffer, type: gl.FLOAT, size });
-  triangleVAO.update([floats(trianglePositions, 3), { buffer: triangleIds, type: gl.UNSIGNED_BYTE, size: 4, normalized: true },
-    floats(triangleColors, 4), floats(triangleUVs, 2), floats(triangleNormals, 3)], numbers);
+/** What the shader of a mesh reads from which of its buffers, and in which order.
+ * @param {Plotly} mesh @param {{bind: () => void} | null} numbers */
+function arrange(
+  { gl, triangleVAO, trianglePositions, triangleIds, triangleColors, triangleUVs, triangleNormals },
+  numbers,
+) {
+  const floats = (/** @type {Plotly} */ buffer, /** @type {number} */ size) => ({
+    buffer,
+    type: gl.FLOAT,
+    size,
+  });
+  triangleVAO.update(
+    [
+      floats(trianglePositions, 3),
+      { buffer: triangleIds, type: gl.UNSIGNED_BYTE, size: 4, normalized: true },
+      floats(triangleColors, 4),
+      floats(triangleUVs, 2),
+      floats(triangleNormals, 3),
+    ],
+    numbers,
+  );
 }
 
 /** Draw a mesh that shares its vertices. @param {Plotly} mesh @param {() => void} draw as Plotly does */
 export function byNumbers({ gl }, draw) {
-  gl.drawArrays = (/** @type {number} */ mode, /** @type {number} */ first, /** @type {number} */ count) => gl.drawElements(mode, count, gl.UNSIGNED_INT, first);
+  gl.drawArrays = (/** @type {number} */ mode, /** @type {number} */ first, /** @type {number} */ count) =>
+    gl.drawElements(mode, count, gl.UNSIGNED_INT, first);
   draw();
   delete gl.drawArrays;
 }
 
-/** Meshes: each vertex once, with its smooth normal, the way a mesh is drawn that shares its vertices. @param {Plotly} mesh
- * @param {Float32Array} points @param {number[]} scale @param {Kept} kept */
+/** Meshes: each vertex once, with its smooth normal, the way a mesh is drawn that shares its vertices.
+ * @param {Plotly} mesh @param {Float32Array} points @param {number[]} scale @param {Kept} kept */
 export function writeMesh(mesh, points, scale, kept) {
-  const cells = (kept.cells ??= shared(mesh)), out = (kept.array ??= new Float32Array(points.length)), sums = (kept.normals ??= new Float32Array(points.length));
+  const cells = (kept.cells ??= shared(mesh));
+  const out = (kept.array ??= new Float32Array(points.length));
+  const sums = (kept.normals ??= new Float32Array(points.length));
   const [sx, sy, sz] = scale;
-  for (let o = 0; o < points.length; o += 3) { out[o] = points[o] * sx; out[o + 1] = points[o + 1] * sy; out[o + 2] = points[o + 2] * sz; }
+  for (let o = 0; o < points.length; o += 3) {
+    out[o] = points[o] * sx;
+    out[o + 1] = points[o + 1] * sy;
+    out[o + 2] = points[o + 2] * sz;
+  }
   sums.fill(0);
   for (let c = 0; c < cells.length; c += 3) {
-    const i = 3 * cells[c], j = 3 * cells[c + 1], k = 3 * cells[c + 2];
-    const ux = out[j] - out[i], uy = out[j + 1] - out[i + 1], uz = out[j + 2] - out[i + 2];
-    const vx = out[k] - out[i], vy = out[k + 1] - out[i + 1], vz = out[k + 2] - out[i + 2];
-    const nx = uy * vz - uz * vy, ny = uz * vx - ux * vz, nz = ux * vy - uy * vx;
-    sums[i] += nx; sums[i + 1] += ny; sums[i + 2] += nz;
-    sums[j] += nx; sums[j + 1] += ny; sums[j + 2] += nz;
-    sums[k] += nx; sums[k + 1] += ny; sums[k + 2] += nz;
+    const i = 3 * cells[c];
+    const j = 3 * cells[c + 1];
+    const k = 3 * cells[c + 2];
+    const ux = out[j] - out[i];
+    const uy = out[j + 1] - out[i + 1];
+    const uz = out[j + 2] - out[i + 2];
+    const vx = out[k] - out[i];
+    const vy = out[k + 1] - out[i + 1];
+    const vz = out[k + 2] - out[i + 2];
+    const nx = uy * vz - uz * vy;
+    const ny = uz * vx - ux * vz;
+    const nz = ux * vy - uy * vx;
+    sums[i] += nx;
+    sums[i + 1] += ny;
+    sums[i + 2] += nz;
+    sums[j] += nx;
+    sums[j + 1] += ny;
+    sums[j + 2] += nz;
+    sums[k] += nx;
+    sums[k + 1] += ny;
+    sums[k + 2] += nz;
   }
   for (let o = 0; o < sums.length; o += 3) {
     const length = Math.sqrt(sums[o] ** 2 + sums[o + 1] ** 2 + sums[o + 2] ** 2) || 1;
-    sums[o] /= length; sums[o + 1] /= length; sums[o + 2] /= length;
+    sums[o] /= length;
+    sums[o + 1] /= length;
+    sums[o + 2] /= length;
   }
   mesh.trianglePositions.update(out, 0);
   mesh.triangleNormals.update(sums, 0);
 }
 
-/** Where on its colour scale each vertex of a mesh is. @param {Plotly} mesh @param {Float32Array} values @param {Kept} kept
+/** Where on its colour scale each vertex of a mesh is.
+ * @param {Plotly} mesh @param {Float32Array} values @param {Kept} kept
  * @param {{low: number, high: number}} color */
 export function shadeMesh(mesh, values, kept, { low, high }) {
   const out = (kept.shades ??= new Float32Array(2 * values.length));
@@ -154,11 +242,15 @@ export function shadeMesh(mesh, values, kept, { low, high }) {
   mesh.triangleUVs.update(out, 0);
 }
 
-/** A mesh carries its opacity in each vertex. @param {Plotly} mesh @param {number} opacity @param {Kept} kept @param {number[]} color */
+/** A mesh carries its opacity in each vertex.
+ * @param {Plotly} mesh @param {number} opacity @param {Kept} kept @param {number[]} color */
 export function fadeMesh(mesh, opacity, kept, color) {
   const colors = (kept.colors ??= new Float32Array((4 * kept.array.length) / 3));
   for (let v = 0; v < colors.length; v += 4) {
-    colors[v] = color[0]; colors[v + 1] = color[1]; colors[v + 2] = color[2]; colors[v + 3] = opacity;
+    colors[v] = color[0];
+    colors[v + 1] = color[1];
+    colors[v + 2] = color[2];
+    colors[v + 3] = opacity;
   }
   mesh.triangleColors.update(colors, 0);
   mesh.opacity = opacity;

@@ -1,16 +1,20 @@
 // @ts-check
 /**
- * Depth of what is drawn in 3D, in the shaders that Plotly draws it with: so it costs no script, and the fast way and the public
- * way show the same. Nearer points are larger, as balls are; those beyond the middle of the scene fade into the paper; each has
- * a halo of the paper's colour; and a translucent mesh veils what is behind it.
+ * Depth of what is drawn in 3D, in the shaders that Plotly draws it with: so it costs no script, and the fast
+ * way and the public way show the same. Nearer points are larger, as balls are; those beyond the middle of
+ * the scene fade into the paper; each has a halo of the paper's colour; and a translucent mesh veils what is
+ * behind it.
  *
  * components/drawing/depth.py says how much, and does the same on paper.
  *
- * @typedef {{fade: number, over: number, halo: number, rim: number, pale: number, veil: number, lift: number, least: number, most: number}} Depth
- * @typedef {{paper: number[], shape: number, still: boolean}} Look of the paper, and of the object that is drawn next
+ * @typedef {Record<"fade" | "over" | "halo" | "rim" | "pale" | "veil" | "lift" | "least" | "most",
+ *   number>} Depth
+ * @typedef {{paper: number[], shape: number, still: boolean}} Look of the paper, and of the object that is
+ * drawn next
  */
 
-/** How an object's points are drawn: labels as they are; others in front of what they lie on, and some with a rim at which the halo begins. */
+/** How an object's points are drawn: labels as they are; others in front of what they lie on, and some with a
+ * rim at which the halo begins. */
 export const SHAPES = /** @type {const} */ ({ label: 0, circle: 1, square: 2, ring: 3, count: 3 });
 
 const DECLARED = `
@@ -27,16 +31,20 @@ const MAIN = "void main() {";
 const float = (x) => (Number.isInteger(x) ? x.toFixed(1) : String(x));
 
 /** The vertices of markers: `scale` is pixels of the buffer a unit of a glyph. @param {Depth} depth */
-const vertex = ({ lift, least, most, rim }) => /** @type {[string, string][]} */ ([
-  [MAIN, `${DECLARED}${VARYING}${MAIN}`],
-  ["clipPosition /= clipPosition.w;", `vec4 deepMiddle = projection * (view * (model * vec4(0.5 * (clipBounds[0] + clipBounds[1]), 1.0)));
+const vertex = ({ lift, least, most, rim }) =>
+  /** @type {[string, string][]} */ ([
+    [MAIN, `${DECLARED}${VARYING}${MAIN}`],
+    [
+      "clipPosition /= clipPosition.w;",
+      `vec4 deepMiddle = projection * (view * (model * vec4(0.5 * (clipBounds[0] + clipBounds[1]), 1.0)));
     deepAway = clipPosition.w / deepMiddle.w;
     vec2 deepGlyph = glyph;
     deepPlace = vec2(0.0);
     deepRim = 1.0;
     if (deepLook.x > 0.5) {
       scale /= clamp(deepAway, ${float(least)}, ${float(most)});
-      vec4 deepLifted = projection * vec4(viewPosition.xyz * ${float(1 - lift)}, viewPosition.w); // along the ray: in front of its surface
+      // along the ray: in front of its surface
+      vec4 deepLifted = projection * vec4(viewPosition.xyz * ${float(1 - lift)}, viewPosition.w);
       clipPosition.z = deepLifted.z / deepLifted.w * clipPosition.w;
       if (deepLook.x < 2.5) {
         deepRim = max(max(abs(glyph.x), abs(glyph.y)) * scale, 0.01);
@@ -45,56 +53,80 @@ const vertex = ({ lift, least, most, rim }) => /** @type {[string, string][]} */
         deepGlyph = deepGrown * glyph;
       }
     }
-    clipPosition /= clipPosition.w;`],
-  ["vec2(glyph.x, -glyph.y)", "vec2(deepGlyph.x, -deepGlyph.y)"],
-]);
+    clipPosition /= clipPosition.w;`,
+    ],
+    ["vec2(glyph.x, -glyph.y)", "vec2(deepGlyph.x, -deepGlyph.y)"],
+  ]);
 
 /** Markers as Plotly draws them otherwise: they share the pixels' part, and are linked with it. */
 const OTHER = /** @type {[string, string][]} */ ([
   ["attribute vec2 glyph;", `attribute vec2 glyph;${VARYING}`],
-  [MAIN, `${MAIN}
+  [
+    MAIN,
+    `${MAIN}
   deepPlace = vec2(0.0);
-  deepRim = deepAway = 1.0;`],
+  deepRim = deepAway = 1.0;`,
+  ],
 ]);
 
 /** The pixels of markers. @param {Depth} depth */
-const fragment = ({ over, rim, pale }) => /** @type {[string, string][]} */ ([
-  [MAIN, `${DECLARED}uniform float pixelRatio;${VARYING}${MAIN}`],
-  ["gl_FragColor = interpColor * opacity;", `vec4 deepShown = interpColor;
+const fragment = ({ over, rim, pale }) =>
+  /** @type {[string, string][]} */ ([
+    [MAIN, `${DECLARED}uniform float pixelRatio;${VARYING}${MAIN}`],
+    [
+      "gl_FragColor = interpColor * opacity;",
+      `vec4 deepShown = interpColor;
   if (deepLook.x > 0.5) {
     deepShown.rgb = mix(deepShown.rgb, deepPaper, deepLook.y * clamp((deepAway - 1.0) / ${float(over)}, 0.0, 1.0));
     if (deepLook.x < 2.5) {
       float deepOut = ((deepLook.x < 1.5 ? length(deepPlace) : max(abs(deepPlace.x), abs(deepPlace.y))) - 1.0) * deepRim;
-      if (deepLook.x < 1.5 && deepOut > min(deepLook.z * pixelRatio, ${float(rim)} * deepRim)) discard; // a disc out of a square
+      // a disc out of a square
+      if (deepLook.x < 1.5 && deepOut > min(deepLook.z * pixelRatio, ${float(rim)} * deepRim)) discard;
       deepShown.rgb = mix(deepShown.rgb, deepPaper, ${float(pale)} * smoothstep(-0.5, 0.5, deepOut));
     }
   }
-  gl_FragColor = deepShown * opacity;`],
-]);
+  gl_FragColor = deepShown * opacity;`,
+    ],
+  ]);
 
 /** The pixels of meshes, which carry their opacity already. @param {Depth} depth */
-const veiled = ({ veil }) => /** @type {[string, string][]} */ ([
-  [MAIN, `${DECLARED}${MAIN}`],
-  ["gl_FragColor = litColor * opacity;", `vec4 deepLit = litColor * opacity;
-  gl_FragColor = deepLit + vec4(deepPaper, 1.0) * (1.0 - deepLit.a) * min(${float(veil)}, 3.0 * deepLit.a);`],
-]);
+const veiled = ({ veil }) =>
+  /** @type {[string, string][]} */ ([
+    [MAIN, `${DECLARED}${MAIN}`],
+    [
+      "gl_FragColor = litColor * opacity;",
+      `vec4 deepLit = litColor * opacity;
+  gl_FragColor = deepLit + vec4(deepPaper, 1.0) * (1.0 - deepLit.a) * min(${float(veil)}, 3.0 * deepLit.a);`,
+    ],
+  ]);
 
-/** A shader of Plotly's with depth, and which one it is; any other as it is. @param {string} source @param {Depth} depth
+/** A shader of Plotly's with depth, and which one it is; any other as it is.
+ * @param {string} source @param {Depth} depth
  * @returns {{kind: "vertex" | "other" | "fragment" | "mesh" | null, text: string}} */
 export function deep(source, depth) {
-  const known = /** @type {const} */ ([["vertex", vertex(depth)], ["other", OTHER], ["fragment", fragment(depth)], ["mesh", veiled(depth)]]);
+  const known = /** @type {const} */ ([
+    ["vertex", vertex(depth)],
+    ["other", OTHER],
+    ["fragment", fragment(depth)],
+    ["mesh", veiled(depth)],
+  ]);
   for (const [kind, changes] of known) {
-    if (changes.every(([old]) => source.split(old).length === 2)) return { kind, text: changes.reduce((text, [old, now]) => text.replace(old, now), source) };
+    if (changes.every(([old]) => source.split(old).length === 2))
+      return { kind, text: changes.reduce((text, [old, now]) => text.replace(old, now), source) };
   }
   return { kind: null, text: source };
 }
 
-/** From now on this context draws with depth: what is drawn next looks as `look` says. Markers need both of their shaders changed, or
- * look as Plotly's do. @param {WebGLRenderingContext} gl @param {Depth} depth @param {Look} look
+/** From now on this context draws with depth: what is drawn next looks as `look` says. Markers need both of
+ * their shaders changed, or look as Plotly's do.
+ * @param {WebGLRenderingContext} gl @param {Depth} depth @param {Look} look
  * @returns {() => boolean} whether Plotly's shaders are as expected so far */
 export function deepen(gl, depth, look) {
-  const { shaderSource, useProgram, getUniformLocation } = gl, { uniform3f, uniform3fv } = Object.getPrototypeOf(gl), places = /** @type {WeakMap<WebGLProgram, (WebGLUniformLocation | null)[]>} */ (new WeakMap());
-  const kinds = /** @type {Set<string | null>} */ (new Set()), whole = () => kinds.has("vertex") === kinds.has("fragment");
+  const { shaderSource, useProgram, getUniformLocation } = gl;
+  const { uniform3f, uniform3fv } = Object.getPrototypeOf(gl);
+  const places = /** @type {WeakMap<WebGLProgram, (WebGLUniformLocation | null)[]>} */ (new WeakMap());
+  const kinds = /** @type {Set<string | null>} */ (new Set());
+  const whole = () => kinds.has("vertex") === kinds.has("fragment");
   gl.shaderSource = (shader, source) => {
     const { kind, text } = deep(source, depth);
     kinds.add(kind);
@@ -103,9 +135,18 @@ export function deepen(gl, depth, look) {
   gl.useProgram = (program) => {
     useProgram.call(gl, program);
     if (!program) return;
-    const found = places.get(program) ?? ["deepLook", "deepPaper"].map((name) => getUniformLocation.call(gl, program, name));
+    const found =
+      places.get(program) ??
+      ["deepLook", "deepPaper"].map((name) => getUniformLocation.call(gl, program, name));
     places.set(program, found);
-    if (found[0]) uniform3f.call(gl, found[0], whole() ? look.shape : SHAPES.label, look.still ? 0 : depth.fade, depth.halo);
+    if (found[0])
+      uniform3f.call(
+        gl,
+        found[0],
+        whole() ? look.shape : SHAPES.label,
+        look.still ? 0 : depth.fade,
+        depth.halo,
+      );
     if (found[1]) uniform3fv.call(gl, found[1], look.paper);
   };
   return () => whole() && (kinds.has("vertex") || kinds.has("mesh"));

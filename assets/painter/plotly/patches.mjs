@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * The patches to what is private to Plotly, by name (docs/plotly.md). One that fails is reported once, and the public way goes on. A
- * page's address turns patches off, to measure what each gains: `#without=shaders,pulse`.
+ * The patches to what is private to Plotly, by name (docs/plotly.md). One that fails is reported once, and
+ * the public way goes on. A page's address turns patches off, to measure what each gains:
+ * `#without=shaders,pulse`.
  *
  * @typedef {"buffers" | "camera" | "depth" | "layers" | "pulse" | "redraw" | "shaders" | "uniforms"} Name
  */
@@ -16,10 +17,14 @@ export const wanted = (name) => !off.includes(name);
 export function report(name, reason) {
   if (reported.has(name)) return;
   reported.add(name);
-  console.warn(`Normscape: this plotly.js is not as the patch "${name}" expects, so its public way is used.`, reason);
+  console.warn(
+    `Normscape: this plotly.js is not as the patch "${name}" expects, so its public way is used.`,
+    reason,
+  );
 }
 
-/** Apply a patch; report what it throws. @template T @param {Name} name @param {() => T} act @returns {T | undefined} */
+/** Apply a patch; report what it throws.
+ * @template T @param {Name} name @param {() => T} act @returns {T | undefined} */
 export function guarded(name, act) {
   try {
     return act();

@@ -2,99 +2,194 @@
 /**
  * Shaders that are compiled when something is first drawn with them.
  *
- * Plotly makes six programs for each cloud of markers, draws with one of them, and links each up to three times: once only to
- * ask it for the names of its uniforms. After each the page waits until the graphics process has answered. Here nothing is
- * compiled or linked, and nothing is asked, before a program is used; until then its uniforms are those that its source
- * declares. A declared uniform that the compiler drops has no location, and setting it does nothing. A program whose source
- * cannot be read so is linked at once.
+ * Plotly makes six programs for each cloud of markers, draws with one of them, and links each up to three
+ * times: once only to ask it for the names of its uniforms. After each the page waits until the graphics
+ * process has answered. Here nothing is compiled or linked, and nothing is asked, before a program is used;
+ * until then its uniforms are those that its source declares. A declared uniform that the compiler drops has
+ * no location, and setting it does nothing. A program whose source cannot be read so is linked at once.
  *
  * @typedef {{name: string, type: number, size: number}} Declared a uniform, as WebGL tells it
- * @typedef {{program: WebGLProgram, name: string, found?: WebGLUniformLocation | null}} Place of a uniform of a program not yet linked
+ * @typedef {{program: WebGLProgram, name: string, found?: WebGLUniformLocation | null}} Place of a uniform of
+ * a program not yet linked
  */
 
 import { guarded } from "./patches.mjs";
 import { uniforms as setters } from "./uniforms.mjs";
 
 const DECLARATION = /^\s*(uniform|attribute)\s+(?:(?:low|medium|high)p\s+)?(\w+)\s+([^;]+);/gm;
-const TYPES = /** @type {Record<string, keyof WebGLRenderingContext>} */ ({ float: "FLOAT", int: "INT", bool: "BOOL", vec2: "FLOAT_VEC2",
-  vec3: "FLOAT_VEC3", vec4: "FLOAT_VEC4", mat2: "FLOAT_MAT2", mat3: "FLOAT_MAT3", mat4: "FLOAT_MAT4", sampler2D: "SAMPLER_2D", samplerCube: "SAMPLER_CUBE" });
-const SETTERS = /** @type {const} */ (["uniform1f", "uniform1fv", "uniform1i", "uniform1iv", "uniform2f", "uniform2fv", "uniform2i", "uniform2iv",
-  "uniform3f", "uniform3fv", "uniform3i", "uniform3iv", "uniform4f", "uniform4fv", "uniform4i", "uniform4iv", "uniformMatrix2fv", "uniformMatrix3fv", "uniformMatrix4fv"]);
+const TYPES = /** @type {Record<string, keyof WebGLRenderingContext>} */ ({
+  float: "FLOAT",
+  int: "INT",
+  bool: "BOOL",
+  vec2: "FLOAT_VEC2",
+  vec3: "FLOAT_VEC3",
+  vec4: "FLOAT_VEC4",
+  mat2: "FLOAT_MAT2",
+  mat3: "FLOAT_MAT3",
+  mat4: "FLOAT_MAT4",
+  sampler2D: "SAMPLER_2D",
+  samplerCube: "SAMPLER_CUBE",
+});
+const SETTERS = /** @type {const} */ ([
+  "uniform1f",
+  "uniform1fv",
+  "uniform1i",
+  "uniform1iv",
+  "uniform2f",
+  "uniform2fv",
+  "uniform2i",
+  "uniform2iv",
+  "uniform3f",
+  "uniform3fv",
+  "uniform3i",
+  "uniform3iv",
+  "uniform4f",
+  "uniform4fv",
+  "uniform4i",
+  "uniform4iv",
+  "uniformMatrix2fv",
+  "uniformMatrix3fv",
+  "uniformMatrix4fv",
+]);
 
-/** What a shader declares. @param {string} source @param {"uniform" | "attribute"} kind @returns {{name: string, type: string, size: number}[]} */
+/** What a shader declares.
+ * @param {string} source @param {"uniform" | "attribute"} kind
+ * @returns {{name: string, type: string, size: number}[]} */
 export function declared(source, kind) {
-  return [...source.replace(/\/\/.*|\/\*[\s\S]*?\*\//g, "").matchAll(DECLARATION)].filter((found) => found[1] === kind).flatMap(([, , type, names]) =>
-    names.split(",").map((each) => {
-      const [, name, size] = /** @type {RegExpMatchArray} */ (each.trim().match(/^(\w+)(?:\s*\[\s*(\d+)\s*\])?$/));
-      return { name: size ? `${name}[0]` : name, type, size: Number(size ?? 1) };
-    }));
+  return [...source.replace(/\/\/.*|\/\*[\s\S]*?\*\//g, "").matchAll(DECLARATION)]
+    .filter((found) => found[1] === kind)
+    .flatMap(([, , type, names]) =>
+      names.split(",").map((each) => {
+        const [, name, size] = /** @type {RegExpMatchArray} */ (
+          each.trim().match(/^(\w+)(?:\s*\[\s*(\d+)\s*\])?$/)
+        );
+        return { name: size ? `${name}[0]` : name, type, size: Number(size ?? 1) };
+      }),
+    );
 }
 
-/** From now on this context compiles what it draws with, when it does. @param {WebGLRenderingContext} gl
- * @returns {(shader: import("./uniforms.mjs").Shader | undefined) => void} makes one of Plotly's shaders set its uniforms where they change */
+/** From now on this context compiles what it draws with, when it does.
+ * @param {WebGLRenderingContext} gl
+ * @returns {(shader: import("./uniforms.mjs").Shader | undefined) => void} makes one of Plotly's shaders set
+ * its uniforms where they change */
 export function lazily(gl) {
   const own = /** @type {WebGLRenderingContext} */ (Object.getPrototypeOf(gl));
-  const sources = /** @type {WeakMap<WebGLShader, string>} */ (new WeakMap()), raw = /** @type {WeakSet<WebGLShader>} */ (new WeakSet());
+  const sources = /** @type {WeakMap<WebGLShader, string>} */ (new WeakMap());
+  const raw = /** @type {WeakSet<WebGLShader>} */ (new WeakSet());
   const shaders = /** @type {WeakMap<WebGLProgram, WebGLShader[]>} */ (new WeakMap());
   const waiting = /** @type {WeakMap<WebGLProgram, Declared[]>} with their uniforms */ (new WeakMap());
-  const alive = /** @type {WeakSet<object>} */ (new WeakSet()), attributes = /** @type {WeakMap<WebGLProgram, number>} */ (new WeakMap());
+  const alive = /** @type {WeakSet<object>} */ (new WeakSet());
+  const attributes = /** @type {WeakMap<WebGLProgram, number>} */ (new WeakMap());
   const { mend, forget } = setters(gl);
   /** @type {WebGLProgram | null} */ let used = null;
-  const made = /** @template {WebGLShader | WebGLProgram | null} T @param {T} object */ (object) => { if (object) alive.add(object); return object; };
+  const made = /** @template {WebGLShader | WebGLProgram | null} T @param {T} object */ (object) => {
+    if (object) alive.add(object);
+    return object;
+  };
 
   /** The program, linked. @param {WebGLProgram} program */
   function linked(program) {
     if (!waiting.delete(program)) return program;
-    for (const shader of shaders.get(program) ?? []) if (raw.delete(shader)) own.compileShader.call(gl, shader);
+    for (const shader of shaders.get(program) ?? [])
+      if (raw.delete(shader)) own.compileShader.call(gl, shader);
     own.linkProgram.call(gl, program);
-    if (!own.getProgramParameter.call(gl, program, gl.LINK_STATUS)) throw new Error(`A shader was refused: ${own.getProgramInfoLog.call(gl, program)}`);
+    if (!own.getProgramParameter.call(gl, program, gl.LINK_STATUS))
+      throw new Error(`A shader was refused: ${own.getProgramInfoLog.call(gl, program)}`);
     return program;
   }
   /** @param {WebGLProgram} program @returns {Declared[]} */
   const uniforms = (program) => {
-    const all = (shaders.get(program) ?? []).flatMap((shader) => declared(sources.get(shader) ?? "", "uniform"));
-    return [...new Map(all.map((each) => [each.name, { ...each, type: /** @type {number} */ (gl[TYPES[each.type]]) }])).values()];
+    const all = (shaders.get(program) ?? []).flatMap((shader) =>
+      declared(sources.get(shader) ?? "", "uniform"),
+    );
+    return [
+      ...new Map(
+        all.map((each) => [each.name, { ...each, type: /** @type {number} */ (gl[TYPES[each.type]]) }]),
+      ).values(),
+    ];
   };
   /** @param {WebGLUniformLocation | Place | null} place */
   const found = (place) => {
     if (!place || !("program" in place)) return place;
-    if (place.found === undefined) place.found = own.getUniformLocation.call(gl, linked(place.program), place.name);
+    if (place.found === undefined)
+      place.found = own.getUniformLocation.call(gl, linked(place.program), place.name);
     return place.found;
   };
 
-  Object.assign(gl, /** @type {Partial<WebGLRenderingContext>} */ ({
-    createShader: (type) => made(own.createShader.call(gl, type)),
-    createProgram: () => made(own.createProgram.call(gl)),
-    isShader: (shader) => Boolean(shader && alive.has(shader)),
-    isProgram: (program) => Boolean(program && alive.has(program)),
-    shaderSource: (shader, text) => { sources.set(shader, text); own.shaderSource.call(gl, shader, text); },
-    compileShader: (shader) => { raw.add(shader); },
-    getShaderParameter: (shader, name) => (raw.has(shader) && name === gl.COMPILE_STATUS) || own.getShaderParameter.call(gl, shader, name),
-    attachShader: (program, shader) => { shaders.set(program, [...(shaders.get(program) ?? []), shader]); own.attachShader.call(gl, program, shader); },
-    linkProgram: (program) => {
-      const told = guarded("shaders", () => uniforms(program));
-      waiting.set(program, told ?? []);
-      if (!told) linked(program);
-    },
-    getProgramParameter: (program, name) => {
-      const told = waiting.get(program);
-      if (told && name === gl.LINK_STATUS) return true;
-      if (told && name === gl.ACTIVE_UNIFORMS) return told.length;
-      const counts = name === gl.ACTIVE_ATTRIBUTES, known = counts ? attributes.get(program) : undefined; // asked at each drawing
-      if (known !== undefined) return known;
-      const found = own.getProgramParameter.call(gl, linked(program), name);
-      if (counts) attributes.set(program, found);
-      return found;
-    },
-    getActiveUniform: (program, i) => waiting.get(program)?.[i] ?? own.getActiveUniform.call(gl, program, i),
-    getUniformLocation: (program, name) => (waiting.has(program) ? /** @type {Place} */ ({ program, name }) : own.getUniformLocation.call(gl, program, name)),
-    useProgram: (program) => { own.useProgram.call(gl, (used = program && linked(program))); },
-    deleteShader: (shader) => { if (shader) alive.delete(shader); own.deleteShader.call(gl, shader); },
-    deleteProgram: (program) => { if (program) { alive.delete(program); waiting.delete(program); } own.deleteProgram.call(gl, program); },
-    ...Object.fromEntries(SETTERS.map((name) => {
-      const set = /** @type {(place: WebGLUniformLocation | null, ...values: unknown[]) => void} */ (own[name]);
-      return [name, (/** @type {WebGLUniformLocation | Place | null} */ place, /** @type {unknown[]} */ ...values) => { forget(used); set.call(gl, found(place), ...values); }];
-    })),
-  }));
+  Object.assign(
+    gl,
+    /** @type {Partial<WebGLRenderingContext>} */ ({
+      createShader: (type) => made(own.createShader.call(gl, type)),
+      createProgram: () => made(own.createProgram.call(gl)),
+      isShader: (shader) => Boolean(shader && alive.has(shader)),
+      isProgram: (program) => Boolean(program && alive.has(program)),
+      shaderSource: (shader, text) => {
+        sources.set(shader, text);
+        own.shaderSource.call(gl, shader, text);
+      },
+      compileShader: (shader) => {
+        raw.add(shader);
+      },
+      getShaderParameter: (shader, name) =>
+        (raw.has(shader) && name === gl.COMPILE_STATUS) || own.getShaderParameter.call(gl, shader, name),
+      attachShader: (program, shader) => {
+        shaders.set(program, [...(shaders.get(program) ?? []), shader]);
+        own.attachShader.call(gl, program, shader);
+      },
+      linkProgram: (program) => {
+        const told = guarded("shaders", () => uniforms(program));
+        waiting.set(program, told ?? []);
+        if (!told) linked(program);
+      },
+      getProgramParameter: (program, name) => {
+        const told = waiting.get(program);
+        if (told && name === gl.LINK_STATUS) return true;
+        if (told && name === gl.ACTIVE_UNIFORMS) return told.length;
+        const counts = name === gl.ACTIVE_ATTRIBUTES;
+        const known = counts ? attributes.get(program) : undefined; // asked at each drawing
+        if (known !== undefined) return known;
+        const found = own.getProgramParameter.call(gl, linked(program), name);
+        if (counts) attributes.set(program, found);
+        return found;
+      },
+      getActiveUniform: (program, i) =>
+        waiting.get(program)?.[i] ?? own.getActiveUniform.call(gl, program, i),
+      getUniformLocation: (program, name) =>
+        waiting.has(program)
+          ? /** @type {Place} */ ({ program, name })
+          : own.getUniformLocation.call(gl, program, name),
+      useProgram: (program) => {
+        own.useProgram.call(gl, (used = program && linked(program)));
+      },
+      deleteShader: (shader) => {
+        if (shader) alive.delete(shader);
+        own.deleteShader.call(gl, shader);
+      },
+      deleteProgram: (program) => {
+        if (program) {
+          alive.delete(program);
+          waiting.delete(program);
+        }
+        own.deleteProgram.call(gl, program);
+      },
+      ...Object.fromEntries(
+        SETTERS.map((name) => {
+          const set = /** @type {(place: WebGLUniformLocation | null, ...values: unknown[]) => void} */ (
+            own[name]
+          );
+          return [
+            name,
+            (
+              /** @type {WebGLUniformLocation | Place | null} */ place,
+              /** @type {unknown[]} */ ...values
+            ) => {
+              forget(used);
+              set.call(gl, found(place), ...values);
+            },
+          ];
+        }),
+      ),
+    }),
+  );
   return mend;
 }

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * A 3D figure on its fast way: what moves is written into the buffers that Plotly has built, and drawn at once; the camera is never touched.
- * What fails is reported, and from then on the painter takes the public way.
+ * A 3D figure on its fast way: what moves is written into the buffers that Plotly has built, and drawn at
+ * once; the camera is never touched. What fails is reported, and from then on the painter takes the public
+ * way.
  *
  * @typedef {import("../painter.mjs").Drawn} Drawn
  * @typedef {import("../painter.mjs").Frame} Frame
@@ -10,13 +11,23 @@
  * @typedef {import("../../engine/marks.mjs").Color} Color
  * @typedef {import("../../engine/engine.mjs").Trace} Trace
  * @typedef {import("../../engine/engine.mjs").View} View
- * @typedef {import("../../globals.mjs").Plotly} Plotly or what is private to it, such as its scene or a buffer
+ * @typedef {import("../../globals.mjs").Plotly} Plotly or what is private to it, such as its scene or a
+ * buffer
  * @typedef {import("./buffers.mjs").Kept} Kept
  */
 
 import { clickable } from "../../engine/marks.mjs";
 import { live, palette, resolve, rgb, shade } from "../colors.mjs";
-import { byNumbers, fadeMesh, parted, shadeMesh, sharing, writeLine, writeMesh, writePoints } from "./buffers.mjs";
+import {
+  byNumbers,
+  fadeMesh,
+  parted,
+  shadeMesh,
+  sharing,
+  writeLine,
+  writeMesh,
+  writePoints,
+} from "./buffers.mjs";
 import { redraw, within } from "./context.mjs";
 import { SHAPES, deepen } from "./depth.mjs";
 import { guarded, report, wanted } from "./patches.mjs";
@@ -41,7 +52,8 @@ export class Space {
   /** @type {(shader: Plotly) => void} makes a shader set its uniforms where they change */ #mend = () => {};
   /** @type {import("./pulse.mjs").Look | null} */ #look = null;
 
-  /** @param {Plotly} gd @param {View} view @param {(name: string) => string} color @param {boolean} fast whether buffers are written */
+  /** @param {Plotly} gd @param {View} view @param {(name: string) => string} color
+   * @param {boolean} fast whether buffers are written */
   constructor(gd, view, color, fast) {
     this.#gd = gd;
     this.#view = view;
@@ -50,36 +62,51 @@ export class Space {
   }
 
   /** @returns {Plotly} Plotly's own scene */
-  get scene() { return this.#gd._fullLayout?.scene?._scene; }
+  get scene() {
+    return this.#gd._fullLayout?.scene?._scene;
+  }
 
   /** Whether there is a picture. */
-  get living() { return Boolean(this.scene?.glplot); }
+  get living() {
+    return Boolean(this.scene?.glplot);
+  }
 
   /** The picture as it was drawn last. @returns {HTMLCanvasElement | undefined} */
-  get canvas() { return this.scene?.glplot?.canvas; }
+  get canvas() {
+    return this.scene?.glplot?.canvas;
+  }
 
   /** Another view of the same kind. @param {View} view */
-  show(view) { this.#view = view; }
+  show(view) {
+    this.#view = view;
+  }
 
   /** The colour that far points fade into. @param {string} color */
-  paper(color) { this.#depth.paper = rgb(color); }
+  paper(color) {
+    this.#depth.paper = rgb(color);
+  }
 
-  /** Build the figure, with depth; on the fast way without drawing it meanwhile. @param {() => Promise<unknown>} draw */
+  /** Build the figure, with depth; on the fast way without drawing it meanwhile.
+   * @param {() => Promise<unknown>} draw */
   async build(draw) {
     const { depth } = /** @type {Plotly} */ (this.#view.figure.layout).meta;
-    let deepened = () => !wanted("depth"), /** @type {Plotly} */ unseen = null;
-    const build = () => within(draw, (gl) => {
-      if (this.fast && wanted("shaders")) {
-        const mend = lazily(gl);
-        if (wanted("uniforms")) this.#mend = mend;
-      }
-      if (wanted("depth")) deepened = deepen(gl, depth, this.#depth);
-      if (!this.fast) return;
-      unseen = gl;
-      gl.drawArrays = gl.drawElements = () => {};
-    });
+    let deepened = () => !wanted("depth");
+    /** @type {Plotly} */ let unseen = null;
+    const build = () =>
+      within(draw, (gl) => {
+        if (this.fast && wanted("shaders")) {
+          const mend = lazily(gl);
+          if (wanted("uniforms")) this.#mend = mend;
+        }
+        if (wanted("depth")) deepened = deepen(gl, depth, this.#depth);
+        if (!this.fast) return;
+        unseen = gl;
+        gl.drawArrays = gl.drawElements = () => {};
+      });
     const { built, look } = wanted("pulse") ? caught(build) : { built: build(), look: null };
-    await built.catch((error) => { throw this.living ? error : new NoWebGL(); });
+    await built.catch((error) => {
+      throw this.living ? error : new NoWebGL();
+    });
     delete unseen?.drawArrays;
     delete unseen?.drawElements;
     if (!look && wanted("pulse")) report("pulse", "the loop of frames was not found");
@@ -92,18 +119,24 @@ export class Space {
     this.prepare();
     this.dash(frame);
     if (wanted("camera")) guarded("camera", () => this.#keepListening());
-    this.#attempt(() => this.scene.glplot.update({})); // what a pointer can pick was not drawn meanwhile, either
+    // what a pointer can pick was not drawn meanwhile, either
+    this.#attempt(() => this.scene.glplot.update({}));
     this.redraw();
     if (this.#look) pulse(this.#gd, this.#look, signal);
   }
 
-  redraw() { redraw(this.scene.glplot); }
+  redraw() {
+    redraw(this.scene.glplot);
+  }
 
   /** Plotly has filled its buffers anew. */
-  forget() { this.#buffers.clear(); }
+  forget() {
+    this.#buffers.clear();
+  }
 
-  /** What Plotly's objects do not do by themselves: those at opacity 0 are not drawn at all, only layers to be picked take part in
-   * hover and clicks (a sphere never hides the points behind it), and points know how they look from afar.
+  /** What Plotly's objects do not do by themselves: those at opacity 0 are not drawn at all, only layers to
+   * be picked take part in hover and clicks (a sphere never hides the points behind it), and points know how
+   * they look from afar.
    * @returns {boolean} whether Plotly has drawn some otherwise */
   prepare() {
     return Boolean(guarded("layers", () => this.#prepared()));
@@ -111,12 +144,19 @@ export class Space {
 
   #prepared() {
     let otherwise = false;
-    const traces = this.scene?.traces ?? {}, own = this.#view.layers.map((layer, l) => ({ trace: traces[`layer-${l}`], look: lookOf(layer), picks: clickable(layer) }));
-    const counts = { trace: traces.crowds, look: { shape: SHAPES.count, still: true }, picks: false }; // far away, too, they are to be read
+    const traces = this.scene?.traces ?? {};
+    const own = this.#view.layers.map((layer, l) => ({
+      trace: traces[`layer-${l}`],
+      look: lookOf(layer),
+      picks: clickable(layer),
+    }));
+    // far away, too, they are to be read
+    const counts = { trace: traces.crowds, look: { shape: SHAPES.count, still: true }, picks: false };
     for (const { trace, look, picks } of [...own, counts]) {
       for (const object of [trace?.scatterPlot, trace?.linePlot, trace?.textMarkers, trace?.mesh]) {
         if (!object) continue;
-        if (!object.axesProject?.some(Boolean)) object.projectHasAlpha = null; // nothing is projected onto the walls, opaque or not
+        // nothing is projected onto the walls, opaque or not
+        if (!object.axesProject?.some(Boolean)) object.projectHasAlpha = null;
         if (wanted("layers")) {
           object.isOpaque = () => object.opacity >= 1;
           object.isTransparent = () => object.opacity > 0 && object.opacity < 1;
@@ -127,10 +167,16 @@ export class Space {
         this.#looks.set(object, look);
         const drawn = (/** @type {(camera: Plotly) => void} */ own) => (/** @type {Plotly} */ camera) => {
           Object.assign(this.#depth, look);
-          this.#mend(object.useOrtho ? object.orthoShader : object.shader ?? object.triShader); // which may have no program before it is first drawn
-          if (sharing.has(object)) byNumbers(object, () => own.call(object, camera)); else own.call(object, camera);
+          // which may have no program before it is first drawn
+          this.#mend(object.useOrtho ? object.orthoShader : (object.shader ?? object.triShader));
+          if (sharing.has(object)) byNumbers(object, () => own.call(object, camera));
+          else own.call(object, camera);
         };
-        if (object === trace.mesh) object.update = (/** @type {Plotly} */ given) => { parted(object); update.call(object, given); };
+        if (object === trace.mesh)
+          object.update = (/** @type {Plotly} */ given) => {
+            parted(object);
+            update.call(object, given);
+          };
         object.draw = drawn(draw);
         object.drawTransparent = drawn(drawTransparent);
         object.drawPick = picks || !wanted("layers") ? drawn(drawPick) : () => {};
@@ -139,16 +185,19 @@ export class Space {
     return otherwise;
   }
 
-  /** Dashes where they are in motion: at rest they would stand elsewhere. @param {Frame} frame @returns {boolean} whether there are some */
+  /** Dashes where they are in motion: at rest they would stand elsewhere.
+   * @param {Frame} frame @returns {boolean} whether there are some */
   dash(frame) {
     const dashed = this.#view.layers.flatMap((layer, l) => (layer.pattern?.length ? [l] : []));
     return dashed.length > 0 && this.#attempt(() => this.#writeLayers(frame, dashed));
   }
 
-  /** With every update Plotly sets the camera's mode anew, and a camera whose mode has just been set sways for half a second, in which
-   * it is deaf to the hand: as it opens it is where it will be, long since; later its mode stays. */
+  /** With every update Plotly sets the camera's mode anew, and a camera whose mode has just been set sways
+   * for half a second, in which it is deaf to the hand: as it opens it is where it will be, long since;
+   * later its mode stays. */
   #keepListening() {
-    const scene = this.scene, set = scene?.updateFx;
+    const scene = this.scene;
+    const set = scene?.updateFx;
     if (!set || !scene.camera) throw new Error("no camera whose mode is set");
     const { eye, center } = this.#gd.layout.scene.camera;
     scene.camera.lookAt(xyz(eye), xyz(center), UP);
@@ -166,30 +215,42 @@ export class Space {
     return this.#attempt(() => {
       const { glplot, traces, dataScale } = this.scene;
       this.#writeLayers(frame, frame.keys());
-      ranges.forEach(([low, high], r) => glplot.setBounds(r, { min: low * dataScale[r], max: high * dataScale[r] }));
+      ranges.forEach(([low, high], r) =>
+        glplot.setBounds(r, { min: low * dataScale[r], max: high * dataScale[r] }),
+      );
       if (traces.crowds?.textMarkers) traces.crowds.textMarkers.opacity = 0; // who stood together goes apart
       this.redraw();
     });
   }
 
-  /** The fast way, as long as Plotly is as expected. @param {() => void} act @returns {boolean} whether it is */
+  /** The fast way, as long as Plotly is as expected.
+   * @param {() => void} act @returns {boolean} whether it is */
   #attempt(act) {
     if (!this.fast || !this.living) return false;
-    this.fast = Boolean(guarded("buffers", () => { act(); return true; }));
+    this.fast = Boolean(
+      guarded("buffers", () => {
+        act();
+        return true;
+      }),
+    );
     return this.fast;
   }
 
   /** @param {Frame} frame @param {Iterable<number>} layers */
   #writeLayers(frame, layers) {
-    for (const l of layers) this.#write(this.scene, this.scene.traces[`layer-${l}`], this.#view.layers[l], frame[l], l);
+    for (const l of layers)
+      this.#write(this.scene, this.scene.traces[`layer-${l}`], this.#view.layers[l], frame[l], l);
   }
 
-  /** @param {Plotly} scene @param {Plotly} trace @param {Mark} layer @param {Drawn} drawn @param {number} l */
+  /** @param {Plotly} scene @param {Plotly} trace @param {Mark} layer @param {Drawn} drawn @param {number} l
+   */
   #write(scene, trace, layer, drawn, l) {
     let kept = this.#buffers.get(l);
     const solid = Boolean(trace.mesh);
-    if (!kept) this.#buffers.set(l, (kept = { rgb: solid && layer.color ? [1, 1, 1] : rgb(this.#color(layer.role)) }));
-    const object = trace.mesh ?? (layer.draws === "labels" ? trace.textMarkers : trace.scatterPlot ?? trace.linePlot);
+    if (!kept)
+      this.#buffers.set(l, (kept = { rgb: solid && layer.color ? [1, 1, 1] : rgb(this.#color(layer.role)) }));
+    const object =
+      trace.mesh ?? (layer.draws === "labels" ? trace.textMarkers : (trace.scatterPlot ?? trace.linePlot));
     if (!solid && kept.opacity !== drawn.opacity) {
       object.opacity = drawn.opacity;
       object.hasAlpha = drawn.opacity < 1;
@@ -200,12 +261,15 @@ export class Space {
       write(object, drawn.points, scene.dataScale, kept, layer, kept.rgb, this.#view);
     }
     if (solid && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, kept.rgb);
-    if (solid && layer.color && drawn.values && kept.values !== drawn.values) shadeMesh(object, drawn.values, kept, /** @type {Color} */ (layer.color));
-    if (layer.draws === "points" && drawn.values && kept.values !== drawn.values) this.#colorPoints(object, drawn.values, layer, kept, l);
+    if (solid && layer.color && drawn.values && kept.values !== drawn.values)
+      shadeMesh(object, drawn.values, kept, /** @type {Color} */ (layer.color));
+    if (layer.draws === "points" && drawn.values && kept.values !== drawn.values)
+      this.#colorPoints(object, drawn.values, layer, kept, l);
     Object.assign(kept, { points: drawn.points, opacity: drawn.opacity, values: drawn.values });
   }
 
-  /** @param {Plotly} cloud @param {Float32Array} values @param {Mark} layer @param {Kept} kept @param {number} l */
+  /** @param {Plotly} cloud @param {Float32Array} values @param {Mark} layer @param {Kept} kept
+   * @param {number} l */
   #colorPoints(cloud, values, layer, kept, l) {
     if (!live(layer.color)) return;
     kept.palette ??= palette(resolve(this.#view.figure.data[l].marker.colorscale, this.#color));
@@ -214,7 +278,9 @@ export class Space {
     for (let i = 0, at = 0; i < values.length; i++) {
       const [r, g, b] = kept.palette[shade(values[i], /** @type {Color} */ (layer.color))];
       for (let v = 0; v < each; v++, at += 4) {
-        kept.colors[at] = r; kept.colors[at + 1] = g; kept.colors[at + 2] = b;
+        kept.colors[at] = r;
+        kept.colors[at + 1] = g;
+        kept.colors[at + 2] = b;
       }
     }
     cloud.colorBuffer.update(kept.colors, 0);
@@ -243,4 +309,7 @@ export class Space {
 }
 
 /** How a layer's points are drawn; only the followed one never fades. @param {Mark} layer */
-const lookOf = ({ draws, glyph, only }) => ({ shape: draws === "points" ? SHAPES[/** @type {keyof typeof SHAPES} */ (glyph)] : SHAPES.label, still: only === "followed" });
+const lookOf = ({ draws, glyph, only }) => ({
+  shape: draws === "points" ? SHAPES[/** @type {keyof typeof SHAPES} */ (glyph)] : SHAPES.label,
+  still: only === "followed",
+});

@@ -2,8 +2,9 @@
 /**
  * Uniforms that are set where they change.
  *
- * At each drawing Plotly takes all uniforms of an object apart, into names that it puts together anew, and sets each; that took a
- * fifth of a frame. Their names and types are known beforehand, and between two objects, and two frames, most are the same.
+ * At each drawing Plotly takes all uniforms of an object apart, into names that it puts together anew, and
+ * sets each; that took a fifth of a frame. Their names and types are known beforehand, and between two
+ * objects, and two frames, most are the same.
  *
  * @typedef {string | {[key: string]: Types}} Types of uniforms, by name, as Plotly has them
  * @typedef {{program: WebGLProgram, types: {uniforms: Types}, uniforms: unknown}} Shader Plotly's
@@ -13,7 +14,8 @@
 
 import { guarded } from "./patches.mjs";
 
-/** The names under which a tree of uniforms is known to WebGL, with their types: a in b is `b.a`, 1 in b is `b[1]`.
+/** The names under which a tree of uniforms is known to WebGL, with their types: a in b is `b.a`, 1 in b is
+ * `b[1]`.
  * @param {Types} types @param {string} [name] @returns {[string, string][]} */
 export function names(types, name = "") {
   if (typeof types === "string") return [[name, types]];
@@ -23,11 +25,16 @@ export function names(types, name = "") {
 /** @param {string} name @param {string} key */
 const below = (name, key) => (!name ? key : /^\d+$/.test(key) ? `${name}[${key}]` : `${name}.${key}`);
 
-/** How a context sets a value of a type. @param {WebGLRenderingContext} gl @param {string} type @returns {(place: WebGLUniformLocation, value: any) => void} */
+/** How a context sets a value of a type.
+ * @param {WebGLRenderingContext} gl @param {string} type
+ * @returns {(place: WebGLUniformLocation, value: any) => void} */
 function way(gl, type) {
-  const own = Object.getPrototypeOf(gl), size = type.at(-1);
-  if (type.startsWith("mat")) return (place, value) => own[`uniformMatrix${size}fv`].call(gl, place, false, value);
-  if (!/vec\d$/.test(type)) return (place, value) => own[type === "float" ? "uniform1f" : "uniform1i"].call(gl, place, value);
+  const own = Object.getPrototypeOf(gl);
+  const size = type.at(-1);
+  if (type.startsWith("mat"))
+    return (place, value) => own[`uniformMatrix${size}fv`].call(gl, place, false, value);
+  if (!/vec\d$/.test(type))
+    return (place, value) => own[type === "float" ? "uniform1f" : "uniform1i"].call(gl, place, value);
   return (place, value) => own[`uniform${size}${type[0] === "v" ? "f" : "i"}v`].call(gl, place, value);
 }
 
@@ -49,7 +56,8 @@ export function known(kept, value) {
 
 /** The uniforms of a context's shaders. @param {WebGLRenderingContext} gl */
 export function uniforms(gl) {
-  /** @type {WeakMap<WebGLProgram, {setters: Record<string, Setter>, kept: number[][]}>} */ const programs = new WeakMap();
+  /** @type {WeakMap<WebGLProgram, {setters: Record<string, Setter>, kept: number[][]}>} */ const programs =
+    new WeakMap();
   const mended = /** @type {WeakSet<Shader>} */ (new WeakSet());
 
   /** @param {WebGLProgram} program */
@@ -59,9 +67,12 @@ export function uniforms(gl) {
     return found;
   }
 
-  /** @param {WebGLProgram} program @param {string} name @param {string} type @returns {Setter} the same for all shaders of a program */
+  /** @param {WebGLProgram} program @param {string} name @param {string} type
+   * @returns {Setter} the same for all shaders of a program */
   function setter(program, name, type) {
-    const { setters, kept } = of(program), own = /** @type {number[]} */ ([]), set = way(gl, type);
+    const { setters, kept } = of(program);
+    const own = /** @type {number[]} */ ([]);
+    const set = way(gl, type);
     /** @type {WebGLUniformLocation | null | undefined} */ let place;
     if (!setters[name]) kept.push(own);
     return (setters[name] ??= (value) => {
@@ -71,14 +82,20 @@ export function uniforms(gl) {
     });
   }
 
-  /** A tree of uniforms, each of which can be set, and one that sets all. @param {WebGLProgram} program @param {Types} types @param {string} name
+  /** A tree of uniforms, each of which can be set, and one that sets all.
+   * @param {WebGLProgram} program @param {Types} types @param {string} name
    * @returns {{set: Setter, tree: object}} */
   function tree(program, types, name) {
     if (typeof types === "string") return { set: setter(program, name, types), tree: {} };
     const parts = Object.keys(types).map((key) => ({ key, ...tree(program, types[key], below(name, key)) }));
     return {
-      set: (values) => { for (const { key, set } of parts) if (values[key] !== undefined) set(values[key]); },
-      tree: Object.defineProperties({}, Object.fromEntries(parts.map(({ key, set, tree }) => [key, { set, get: () => tree }]))),
+      set: (values) => {
+        for (const { key, set } of parts) if (values[key] !== undefined) set(values[key]);
+      },
+      tree: Object.defineProperties(
+        {},
+        Object.fromEntries(parts.map(({ key, set, tree }) => [key, { set, get: () => tree }])),
+      ),
     };
   }
 
@@ -89,10 +106,17 @@ export function uniforms(gl) {
       mended.add(shader);
       guarded("uniforms", () => {
         const { set, tree: all } = tree(shader.program, shader.types.uniforms, "");
-        Object.defineProperty(shader, "uniforms", { set, get: () => all, configurable: true, enumerable: true });
+        Object.defineProperty(shader, "uniforms", {
+          set,
+          get: () => all,
+          configurable: true,
+          enumerable: true,
+        });
       });
     },
     /** Somebody else has set a uniform of a program. @param {WebGLProgram | null} program */
-    forget(program) { for (const kept of (program && programs.get(program)?.kept) || []) kept.length = 0; },
+    forget(program) {
+      for (const kept of (program && programs.get(program)?.kept) || []) kept.length = 0;
+    },
   };
 }
