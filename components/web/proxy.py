@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import Any
 
 from flask import Flask
@@ -11,8 +10,6 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from components.language.scene import scenes
 from components.settings import Settings, WrongSetting
-
-Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
 def stand_behind(server: Flask, setting: Settings) -> None:
