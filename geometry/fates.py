@@ -13,9 +13,8 @@ from scipy.spatial import cKDTree
 from geometry.selection import checked
 
 Array = np.ndarray
-FATE_LABELS = (
-    2 * np.finfo(float).eps ** 0.5
-)  # of the size of keys: on a sphere, nearer ones have the same scores but for rounding
+ROUNDING = 8 * np.finfo(float).eps  # of the size of keys: on a line, an end and what is nearer to it are one
+COPY_DISTANCE = 2 * np.finfo(float).eps ** 0.5  # the same on a sphere, where scores differ by its square
 LEAD_TOLERANCE = 1e-9  # a lead, or a distance from an average to the key, that is no more is rounding
 MAX_NEWTON_STEPS = 30  # what is undecided by then lies on an edge: the linear programme decides
 CURVATURE_FLOOR = 1e-12  # of the mean curvature: keeps it solvable where keys lie in a flat
@@ -25,18 +24,22 @@ MAX_NEWTON_STEP = 8.0  # of one step, in units of the spread of scores: far away
 def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
     """Whether some query gives each key the highest score, alone or with copies of it.
 
-    Three tries, each with a proof. The key itself is a query, so is its way from the mean of all. Newton's
-    method on the convex L(q) = log Σᵢ exp(q·(kᵢ − h)) finds a query that selects h, or at its minimum softmax
-    weights that average the others to h. What both leave open, HiGHS decides.
+    On a line its two ends have one. Else three tries, each with a proof. The key itself is a query, so is its
+    way from the mean of all. Newton's method on the convex L(q) = log Σᵢ exp(q·(kᵢ − h)) finds a query that
+    selects h, or at its minimum softmax weights that average the others to h. What both leave open, HiGHS
+    decides.
     Raises ValueError unless the keys are finite numbers (n, d).
     """
     keys = checked(keys)
     if not len(keys):
         return np.zeros(0, dtype=bool)
+    if keys.shape[1] == 1:
+        ends = np.array([keys.min(), keys.max()])
+        return np.any(np.abs(keys - ends) <= ROUNDING * np.abs(ends).max(), axis=-1)
     # a power of two, which rounds nothing: what ties goes on doing so
     keys = keys / 2.0 ** np.ceil(np.log2(np.max(np.linalg.norm(keys, axis=-1)) or 1.0))
     copy_of = np.arange(len(keys))
-    for i, j in sorted(cKDTree(keys).query_pairs(FATE_LABELS)):
+    for i, j in sorted(cKDTree(keys).query_pairs(COPY_DISTANCE)):
         copy_of[j] = min(copy_of[j], copy_of[i])
     first, place = np.unique(copy_of, return_inverse=True)
     return _distinct(keys[first])[place]

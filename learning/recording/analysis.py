@@ -46,10 +46,19 @@ COLUMNS = (
     Column("d", "d", "How many coordinates a vector has.", "d"),
     Column("vectors", "vectors", "How many were sampled, of all that the norm has seen.", "d"),
     Column(
-        "share", "energy along 1", f"dμ²/‖x‖², what centring takes of ‖x‖²: the median of {SAMPLE}.", ".2%"
+        "share",
+        "energy along 1",
+        "dμ²/‖x‖², for a GroupNorm summed over its groups: what centring takes of ‖x‖²; the median of "
+        f"{SAMPLE}.",
+        ".2%",
     ),
     Column("share_high", "energy, 95th %", "The same: 95 of 100 vectors have less.", ".2%"),
-    Column("sigma", "σ", "What the norm divides by, without ε: √(mean (x − μ)²); the median."),
+    Column(
+        "sigma",
+        "σ",
+        "What the norm divides by, without ε: √(mean (x − μ)²), for an RMSNorm √(mean x²), for a GroupNorm "
+        "the root of its groups' mean σ²; the median.",
+    ),
     Column("sigma_low", "σ, 25th %", "A quarter of the vectors has a smaller σ."),
     Column("sigma_high", "σ, 75th %", "A quarter of the vectors has a larger σ."),
     Column("size", "‖x‖", "The length of a vector as it comes; the median."),
@@ -63,11 +72,17 @@ COLUMNS = (
         ".1f",
     ),
     Column("gain", "mean |γ|", "The mean of the gain's absolute values."),
-    Column("gain_spread", "spread of γ", "The standard deviation of |γ| over its mean: 0 for a sphere."),
-    Column("axis_long", "longest axis", "The longest semi-axis of the ellipsoid that ε = 0 would give."),
-    Column("axis_middle", "median axis", "Half of its semi-axes are longer."),
     Column(
-        "axis_short", "shortest axis", "The shortest; the direction 1/γ, where centring leaves none, apart."
+        "gain_spread",
+        "spread of γ",
+        "The standard deviation of |γ| over its mean: 0 where all |γ| are equal.",
+    ),
+    Column("axis_long", "longest axis", "The longest semi-axis of the ellipsoid that ε = 0 would give."),
+    Column("axis_middle", "median axis", "The middle one of its semi-axes; of two the shorter."),
+    Column(
+        "axis_short",
+        "shortest axis",
+        "The shortest; where the norm centres, without the direction 1/γ, in which there is none.",
     ),
     Column(
         "flat",
@@ -77,7 +92,11 @@ COLUMNS = (
     ),
     Column("eps", "ε", "What the norm adds below its root."),
     Column(
-        "eps_share", "weight of ε", "ε/(σ² + ε), the part of ε in the divisor's square; the median.", ".2g"
+        "eps_share",
+        "weight of ε",
+        "ε/(σ² + ε), the part of ε in the divisor's square, for a GroupNorm in the group where it is "
+        "largest; the median.",
+        ".2g",
     ),
     Column("eps_high", "ε, 95th %", "The same: 95 of 100 vectors have less.", ".2g"),
     Column(
@@ -91,8 +110,8 @@ COLUMNS = (
         "folds",
         "sum of Linears",
         "Whether all that is added up to what comes is an output of a Linear, an embedding or a constant, as "
-        "the graph of gradients says: then each can lose its mean beforehand, and nothing is left to centre. "
-        "Unknown where the recording ran without gradients.",
+        "the graph of gradients says: then, if only norms that centre read the sum, each can lose its mean "
+        "beforehand, and nothing is left to centre. Unknown where the recording ran without gradients.",
         "",
     ),
     Column(
@@ -228,9 +247,10 @@ class Finding:
 
 def verdict(rows: Sequence[Row]) -> list[Finding]:
     """What follows from the rows of a recording for its model."""
-    turns, high = ([row[name] for row in rows] for name in ("turn", "turn_high"))
-    small = sum(each < SMALL_TURN_DEGREES for each in high)
     centre = [row for row in rows if row["kind"] != NORM_KINDS["rms_norm"]]
+    asked = centre or rows
+    turns, high = ([row[name] for row in asked] for name in ("turn", "turn_high"))
+    small = sum(each < SMALL_TURN_DEGREES for each in high)
     shares, rounding = [row["share_high"] for row in rows], 1e-10
     level = sum(each < rounding for each in shares)
     most = max(rows, key=lambda row: row["eps_high"])
@@ -242,23 +262,22 @@ def verdict(rows: Sequence[Row]) -> list[Finding]:
         Finding(
             "turn",
             "Could the centring go?" if centre else "What would centring change?",
-            f"in {small} of {n} norms it hardly matters",
-            small / n,
-            f"A norm counts where 95 of 100 outputs turn by less than {SMALL_TURN_DEGREES:g}° "
-            "without centring. The turn "
-            "says nothing of what the model makes of it.",
+            f"in {small} of {len(asked)} norms it hardly matters",
+            small / len(asked),
+            "Of the norms that centre, if there are any, one counts where 95 of 100 outputs turn by less "
+            f"than {SMALL_TURN_DEGREES:g}° without centring. That does not say what the model makes of it.",
         ),
         Finding(
             "turn_median",
             "By how much does it turn outputs?",
             f"median {np.median(turns):.2f}°, at most {max(high):.1f}° (95th percentile of a norm)",
             float(np.median(turns)),
-            "The median over norms of the median over vectors; the largest 95th percentile of a norm.",
+            "The median over these norms of the median over vectors; the largest 95th percentile of a norm.",
         ),
         Finding(
             "folds",
             "Could it be folded away exactly?",
-            f"in {folds} of {len(centre)} norms that centre, if norms alone read what they read"
+            f"in {folds} of {len(centre)} norms that centre, if only norms that centre read what they read"
             + (f"; of {unknown} it is not known" if unknown else ""),
             folds / max(len(centre), 1),
             "What comes there is a sum of outputs of Linears, embeddings and constants. With the means taken "
@@ -270,14 +289,17 @@ def verdict(rows: Sequence[Row]) -> list[Finding]:
             "Is the mean zero already?",
             f"in {level} of {n} norms",
             level / n,
-            "95 of 100 vectors have less than 1e-10 of their energy along 1. There LayerNorm is RMSNorm.",
+            "95 of 100 vectors have less than 1e-10 of their energy along 1: for these LayerNorm is nearly "
+            "RMSNorm.",
         ),
         Finding(
             "eps",
             "How far does ε matter?",
-            f"at most {most['eps_high']:.2g} of the divisor's square, at {most['path']}",
+            f"at most {most['eps_high']:.2g} of the divisor's square (95th percentile of a norm), at "
+            f"{most['path']}",
             float(most["eps_high"]),
-            "The largest 95th percentile of ε/(σ² + ε) of a norm. Outputs shrink by about half of it.",
+            "The largest 95th percentile of ε/(σ² + ε) of a norm. A weight w shrinks outputs, "
+            "before β, by 1 − √(1 − w): by about half of w where it is small.",
         ),
         Finding(
             "keys",
@@ -285,7 +307,7 @@ def verdict(rows: Sequence[Row]) -> list[Finding]:
             f"{before} of {sets} before the norms, {after} after",
             before / sets,
             f"Of each norm up to {MAX_SAMPLED_KEYS} vectors are taken for one set of keys. "
-            "One that is a combination of "
-            "the others never has the highest score. In many dimensions few are.",
+            "One that is an average of the others never has a higher score than all of them. In many "
+            "dimensions few are.",
         ),
     ]

@@ -37,6 +37,12 @@ def test_on_a_coarse_lattice(seed, d, n, flat):
     np.testing.assert_array_equal(fates.unbeaten(keys), by_programmes(keys))
 
 
+def test_on_a_line_only_the_ends_and_their_copies_win():
+    keys = np.array([[-1.0], [1.0], [1.0], [1 - 1e-12], [0.5], [-1 + 1e-12]])
+    np.testing.assert_array_equal(fates.unbeaten(keys), [True, True, True, False, False, False])
+    np.testing.assert_array_equal(fates.unbeaten(1e9 * keys), fates.unbeaten(keys))
+
+
 def test_keys_on_a_sphere_can_all_be_selected():
     for d in (2, 3, 5):
         x = gaussian(100, d, seed=d)

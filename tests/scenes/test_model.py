@@ -8,16 +8,17 @@ import pytest
 
 import components.scenes
 from components.scenes.model import SCENE
-from components.scenes.model.build import STRIPS
+from components.scenes.model.build import STRIPS, build, deviation, scale
 from components.training.recipes import recipe_of
 from geometry.centering import center
 from geometry.norms import layer_norm, rms_norm
 from learning.language import EPS, from_file, initial, read
 from learning.recording.analysis import SMALL_TURN_DEGREES as SURE
 from learning.recording.analysis import effective_rank, verdict
-from learning.recording.digest import from_digest, widest
+from learning.recording.digest import digest, from_digest, widest
 from learning.shipped import FOLDER
 from learning.shipped import read as read_file
+from tests.learning.recording import norms
 from tests.scenes.claims import said, stop
 from tools.films import language as films
 
@@ -138,6 +139,13 @@ def the_axes():
     axes = np.array([row.weights for row in points])
     np.testing.assert_array_equal(axes, np.eye(3, axes.shape[1]))
     np.testing.assert_allclose(recipe_of(SCENE).cloud("vectors").stages({})[1][:, 2], 0, atol=SMALL)
+    rng, up = np.random.default_rng(0), np.full(8, 1 / np.sqrt(8))
+    x = np.outer(3 * rng.choice([-1, 1], 500), np.ones(8)) + rng.normal(size=(500, 8)) * np.arange(1, 9) / 9
+    u = rms_norm(x, eps=EPS)
+    first, *_ = np.linalg.svd(u - u.mean(0), full_matrices=False)[2]
+    assert abs(first @ up) > 0.9, "an RMSNorm's may spread most along 1"
+    two = np.linalg.svd(center(u - u.mean(0)), full_matrices=False)[2][:2]
+    np.testing.assert_allclose(np.abs(np.sum(two * widest(u, up), axis=1)), 1, atol=SMALL)
 
 
 def the_spread():
@@ -145,6 +153,36 @@ def the_spread():
     x = shipped().norms[0].points.astype(float)
     share = x[:, 2] ** 2 / (x**2).sum(1)
     assert np.mean(share < shipped().rows[0]["share_high"]) == pytest.approx(0.95, abs=0.02)
+
+
+def the_strips():
+    """Their lower ends are 0, below the lowest number; of those with a logarithm the lowest number."""
+    for name in ARMS:
+        for strip in STRIPS:
+            rows = shipped(name).rows
+            every = [row[part] for row in rows for part in (strip.middle, *strip.around)]
+            low, high = scale(strip, [shipped(name)])
+            assert low == (min(every) if strip.log else 0) and high == (max(every) or 1)
+    assert [strip.title[0] for strip in STRIPS if strip.log] == ["σ", "‖"]
+    assert min(row["axis_short"] for row in shipped().rows) > 0
+
+
+def by_kind():
+    """What divides: the deviation, of an RMSNorm the root mean square; a GroupNorm's first group alone is drawn."""
+    for kind, divisor in (
+        ("layer_norm", lambda x: x.std(1)),
+        ("rms_norm", lambda x: np.sqrt((x**2).mean(1))),
+        ("group_norm", lambda x: x[:, :4].std(1)),
+    ):
+        one = norms.norm(kind=kind, n=30, d=8, groups=2 if kind == "group_norm" else 1, mean=2)
+        found = digest(norms.recording(one))
+        np.testing.assert_allclose(deviation(found.norms[0]), divisor(one.x), rtol=SMALL)
+        assert found.norms[0].d == (4 if kind == "group_norm" else 8)
+        recipe = build({"norm": 1, "colour": "position"}, found)
+        np.testing.assert_allclose(recipe.cloud("numbers").points[:, 1], divisor(one.x), rtol=SMALL)
+        np.testing.assert_allclose(
+            found.rows[0]["size"], np.median(np.linalg.norm(one.x, axis=1)), rtol=SMALL
+        )
 
 
 def the_lines():
@@ -178,8 +216,11 @@ def the_rank():
 
 CLAIMS = {
     "the value that 95 of 100 vectors stay below": the_spread,
-    "Three directions are drawn: $𝟏$, the vector of ones, upright, and the two in which the normalised vectors spread "
-    "most.": the_axes,
+    "from 0 to its highest value; σ and ‖x‖, which are logarithmic, from the lowest": the_strips,
+    "Three directions are drawn: $𝟏$, the vector of ones, upright, and the two at right angles to it in which the "
+    "normalised vectors spread most.": the_axes,
+    r"divides by the deviation $\sigma$, an RMSNorm by the root mean square": by_kind,
+    "Of a GroupNorm the picture, and the numbers under it, have the first group alone; the strips have all.": by_kind,
     "along the three directions": the_axes,
     "Your own model takes four lines": the_lines,
     "so that every vector falls onto the hyperplane $\\sum x = 0$": the_turn,

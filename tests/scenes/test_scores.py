@@ -357,6 +357,9 @@ def a_dozen():
     one, all_ = (project((r.row,), at.recipe.cloud(r.cloud).at(at.params, 2)).item() for r in shown)
     said(one, "13.0")
     assert all_ < 1e-20
+    assert "ρ = 0" in shown[0].label, "the number does not follow the slider, and says so"
+    near = [np.mean(stages(at.recipe, **at.params | {"rho": rho})[2][:, 1] > 0.5) for rho in (0.0, 0.3, 1.0)]
+    assert near[0] < 0.001 < 0.01 < near[1] < 0.4 < near[2]
     assert {f"{m}" for m in (64, 512)} <= set(" ".join(r.label for r in shown).replace(":", "").split())
 
 

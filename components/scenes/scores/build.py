@@ -61,7 +61,7 @@ def build(choices: Choices) -> Recipe:
     drawn = Cloud("pairs", pairs(PAIRS, d, seed=SEED), passing(6), Pipeline(pair_steps(d, shared)))
     parts = of_scores(drawn, d, shared) if scores else of_angles(drawn, d, int(choices["heads"]))
     parameters, clouds, views, readouts = parts
-    about = "of any two components of q, and of k"
+    about = "of any two components of q, and of k, up to its sign"
     return Recipe(
         stages=STAGES,
         parameters=(*parameters, Parameter("rho", "correlation ρ", 0, 0, 1, about=about)),
@@ -226,7 +226,7 @@ def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
     guides, hero = sphere(points, *probe())
     histograms, cosines = spread(drawn, d, heads)
     near, lines = distances()
-    title = f"Of a million random k in {d} coordinates, nearer"
+    title = f"Of a million k in {d} coordinates, ρ = 0, nearer"
     shares, numbers = nearer("nearer", d, title)
     if heads > 1:
         wide, more = nearer("nearer in all", heads * d, f"in {heads * d}")

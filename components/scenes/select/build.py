@@ -311,7 +311,8 @@ def facts(x: np.ndarray, keys: Cloud, stages: tuple[str, ...], norm: str) -> Fac
         words = ["" for _ in stages]
         words[at] = breaks(Cloud("sphere", x, Pipeline(keys.pipeline.steps[:at])))
         table.append(("more from ε =", *words))
-    return Facts(f"Of {len(x)} keys, for ε = 0 and γ = 1", ("", *stages), table)
+    placed = ", before any is moved" if x.shape[1] == 2 else ""
+    return Facts(f"Of {len(x)} keys{placed}, for ε = 0 and γ = 1", ("", *stages), table)
 
 
 def breaks(sphere: Cloud) -> str:
@@ -328,4 +329,4 @@ def breaks(sphere: Cloud) -> str:
     for _ in range(6):
         middle = float(np.sqrt(low * high))
         low, high = (low, middle) if more(middle) else (middle, high)
-    return f"{high:.1g}"
+    return f"{high:.2g}"

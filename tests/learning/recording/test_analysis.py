@@ -32,6 +32,135 @@ def test_energy_size_and_deviation_are_those_of_the_definition():
     )
 
 
+# --- what the definitions say
+
+
+def divisors():
+    """x over σ has the mean square 1 of each kind, but for the groups' own, whose mean σ² counts."""
+    of = {"layer_norm": lambda x: x.std(1), "rms_norm": lambda x: np.sqrt((x**2).mean(1))}
+    of["group_norm"] = lambda x: np.sqrt((x[:, :3].var(1) + x[:, 3:].var(1)) / 2)
+    for kind, sigma in of.items():
+        one = norm(kind=kind, n=40, groups=1 + (kind == "group_norm"), mean=3)
+        np.testing.assert_allclose(row(one)["sigma"], np.median(sigma(one.x.astype(float))), **CLOSE)
+
+
+def the_largest_weight():
+    one = norm(kind="group_norm", n=40, groups=2, eps=0.1)
+    small = 0.1 / (one.x.astype(float).reshape(40, 2, 3).var(2) + 0.1)
+    np.testing.assert_allclose(row(one)["eps_share"], np.median(small.max(1)), **CLOSE)
+
+
+def the_energy():
+    one = norm(kind="group_norm", n=40, groups=2, mean=2)
+    x = one.x.astype(float)
+    parts = 3 * (x[:, :3].mean(1) ** 2 + x[:, 3:].mean(1) ** 2)
+    np.testing.assert_allclose(row(one)["share"], np.median(parts / (x**2).sum(1)), **CLOSE)
+
+
+def the_spread_of_gains():
+    """Two spheres of different size have a spread, too."""
+    for gamma, none in (([2, -2, 2, 2, 2, -2], True), ([2, 2, 2, 1, 1, 1], False)):
+        one = norm(kind="group_norm", groups=2, gamma=np.array(gamma, np.float32))
+        assert (row(one)["gain_spread"] == 0) == none
+
+
+def norms_that_centre():
+    """Norms without centring count only where there is no other."""
+    rows = [row(norm(n=40, mean=2)), row(norm(n=40, mean=0)), row(norm(kind="rms_norm", n=40, mean=9))]
+    for some, own in ((rows, rows[:2]), (rows[2:], rows[2:])):
+        found = {each.name: each for each in verdict(some)}
+        assert f" of {len(own)} norms" in found["turn"].answer
+        assert found["turn_median"].value == np.median([each["turn"] for each in own])
+        assert f"at most {max(each['turn_high'] for each in own):.1f}°" in found["turn_median"].answer
+
+
+def nearly():
+    """1e-10 of the energy turns by 1e-5, which is more than rounding."""
+    x = np.random.default_rng(0).normal(size=(40, 64))
+    x = x - x.mean(1, keepdims=True)
+    x = x + 0.99e-5 * np.sqrt((x**2).mean(1, keepdims=True))
+    one = row(
+        norm(n=40, d=64, x=x.astype(np.float32), gamma=np.ones(64, np.float32), beta=np.zeros(64, np.float32))
+    )
+    assert {each.name: each for each in verdict([one])}["level"].value == 1
+    assert 0 < one["turn"] == pytest.approx(np.degrees(0.99e-5), rel=0.05)
+
+
+def the_high_weight():
+    one = norm(n=40, eps=0.1)
+    weights = 0.1 / (one.x.astype(float).var(1) + 0.1)
+    high = np.percentile(weights, 95)
+    found = {each.name: each for each in verdict([row(one)])}["eps"]
+    assert found.value == pytest.approx(high) and f"at most {high:.2g} of" in found.answer
+    assert weights.max() > high, "a few have more"
+
+
+def the_middle():
+    for d, at in ((6, 2), (7, 3)):  # five semi-axes and six
+        one = norm(d=d)
+        axes = np.sort(semi_axes(one.gamma.astype(float), centered=True)[0])[::-1]
+        np.testing.assert_allclose(row(one)["axis_middle"], axes[at], **CLOSE)
+
+
+def readers():
+    """A norm that centres does not notice that the mean is gone, an RMSNorm does."""
+    x = norm(n=40, mean=2).x
+    level = x - x.mean(1, keepdims=True)
+    for kind, same in (("layer_norm", True), ("rms_norm", False)):
+        reader = norm(kind=kind)
+        assert np.allclose(reader.output(level), reader.output(x), atol=1e-5) == same
+    np.testing.assert_allclose(norm(kind="rms_norm").output(level), norm().output(x), atol=1e-5)
+
+
+def shrinking():
+    for eps in (0.01, 1.0, 9.0):
+        with_, without = (norm(n=40, eps=e, beta=np.zeros(6, np.float32)) for e in (eps, 0.0))
+        shrunk = 1 - np.linalg.norm(with_.output(with_.x), axis=1) / np.linalg.norm(
+            without.output(without.x), axis=1
+        )
+        w = eps / (with_.x.astype(float).var(1) + eps)
+        np.testing.assert_allclose(shrunk, 1 - np.sqrt(1 - w), **CLOSE)
+        few = w < 0.05
+        np.testing.assert_allclose(shrunk[few], w[few] / 2, rtol=0.05)
+    assert np.median(shrunk / w) > 0.6, "half is too little where it is large"
+
+
+def averages():
+    """A sum of others may win; what cannot, is an average of them."""
+    keys = np.array([[1.0, 0], [0, 1], [2, 2], [-1, -1], [0.5, 0.5]])
+    assert lost(keys) == 1 and lost(keys[:4]) == 0
+    scores = keys @ np.random.default_rng(0).normal(size=(2, 1000))
+    assert (scores[4] <= np.delete(scores, 4, axis=0).max(0)).all()
+    assert (scores[2] > np.delete(scores, 2, axis=0).max(0)).any()
+    x = [np.random.default_rng(1).normal(size=(60, d)) for d in (3, 64)]
+    assert lost(x[1]) == 0 < lost(x[0])
+
+
+DEFINITIONS = {
+    "√(mean (x − μ)²), for an RMSNorm √(mean x²), for a GroupNorm the root of its groups' mean σ²": divisors,
+    "for a GroupNorm in the group where it is largest": the_largest_weight,
+    "The middle one of its semi-axes; of two the shorter.": the_middle,
+    "dμ²/‖x‖², for a GroupNorm summed over its groups: what centring takes of ‖x‖²": the_energy,
+    "The standard deviation of |γ| over its mean: 0 where all |γ| are equal.": the_spread_of_gains,
+    "Of the norms that centre, if there are any, one counts": norms_that_centre,
+    "The median over these norms of the median over vectors": norms_that_centre,
+    "for these LayerNorm is nearly RMSNorm": nearly,
+    "of the divisor's square (95th percentile of a norm)": the_high_weight,
+    "if only norms that centre read the sum": readers,
+    "if only norms that centre read what they read": readers,
+    "A weight w shrinks outputs, before β, by 1 − √(1 − w): by about half of w where it is small.": shrinking,
+    "One that is an average of the others never has a higher score than all of them. In many dimensions few "
+    "are.": averages,
+}
+
+
+@pytest.mark.parametrize("words", DEFINITIONS)
+def test_a_definition_is_what_is_computed(words):
+    DEFINITIONS[words]()
+    findings = [f"{each.answer} {each.about}" for each in verdict(measured(recording()))]
+    assert any(words in about for about in [*(column.about for column in COLUMNS), *findings])
+
+
 def test_without_gain_the_turn_is_the_angle_to_the_hyperplane():
     """cos² of it is what centring leaves of the energy."""
     d = 8
