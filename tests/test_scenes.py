@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from html import unescape
+from itertools import product
 
 import numpy as np
 import pytest
@@ -121,20 +122,41 @@ def test_a_few_controls_are_open(scene):
     assert len(choices) + len(sliders) <= 5
 
 
+def stages_by_choice(scene):
+    """The names of the stages for all combinations of those choices that change them."""
+    usual = recipe_of(scene).stages
+    options = {}
+    for choices in reachable(scene):
+        if recipe_of(scene, **choices).stages != usual:
+            for name, value in choices.items():
+                options.setdefault(name, set()).add(value)
+    values = {c.name: {c.default, *options[c.name]} for c in scene.choices if c.name in options}
+    every = [dict(zip(values, each, strict=True)) for each in product(*values.values())]
+    return list({tuple(recipe_of(scene, **choices).stages): None for choices in ({}, *every)})
+
+
 @EVERY
-def test_paragraphs_name_stages_that_are_offered(scene):
-    """Each is about a stage of the scene as it opens; whatever is named is a stage for some choices."""
-    first, every = set(), set()
-    for choices in ({}, *reachable(scene)):
-        stages = recipe_of(scene, **choices).stages
-        every |= {*stages, *map(str, range(len(stages)))}
-        first = first or set(every)
-    named = [
-        set(unescape(words).split(" | ")) for words in re.findall(r'data-stages="([^"]*)"', scene.text.html)
-    ]
-    assert named, "no paragraph is about a stage"
-    for each in named:
-        assert each & first and each <= every, each
+def test_a_paragraph_is_about_the_same_stages_whatever_is_chosen(node, scene):
+    """Each is about a stage of the scene as it opens, and each name about one that is offered.
+
+    It is lit at all stages of a kind ("Linear 1", "Linear 2" …) or at none; and a number means the same stage in
+    all recipes.
+    """
+    offered = stages_by_choice(scene)
+    passages = [unescape(words) for words in re.findall(r'data-stages="([^"]*)"', scene.text.html)]
+    assert passages, "no paragraph is about a stage"
+    for words in passages:
+        lit = node.ask("passages", name="named", cases=[[words, stages] for stages in offered])
+        assert lit[0], words
+        for name in words.split(" | "):
+            own = node.ask("passages", name="named", cases=[[name, stages] for stages in offered])
+            assert any(own), name
+            at_number = {stages[int(name)] for stages in offered if name.isdecimal() and int(name) < len(stages)}
+            assert len(at_number) <= 1, (name, at_number)
+        if not any(name.isdecimal() for name in words.split(" | ")):
+            kinds = [[re.sub(r"(?<=[^\W\d_]) ?\d+$", "", name) for name in stages] for stages in offered]
+            about = {kind[k] for kind, own in zip(kinds, lit, strict=True) for k in own}
+            assert lit == [[k for k, each in enumerate(kind) if each in about] for kind in kinds], words
 
 
 @EVERY

@@ -7,13 +7,15 @@ import { h, unset } from "../dom.mjs";
 export const towards = (progress) => Math.ceil(progress - 0.02);
 
 /**
- * Which stages a paragraph is about: by name, all that have it, or by number.
+ * Which stages a paragraph is about: by name, with or without the number at its end ("Linear" is "Linear 1",
+ * "Linear 2" …), all that have it; or by number.
  * @param {string} words with " | " between
  * @param {string[]} stages
  */
 export function named(words, stages) {
   const asked = words.split(" | ");
-  return stages.flatMap((name, k) => (asked.includes(name) || asked.includes(String(k)) ? [k] : []));
+  const names = (/** @type {string} */ name) => [name, name.replace(/(\p{L}) ?\d+$/u, "$1")];
+  return stages.flatMap((name, k) => ([...names(name), String(k)].some((each) => asked.includes(each)) ? [k] : []));
 }
 
 /** The next of some stages, after the last the first. @param {number[]} stages @param {number} now */

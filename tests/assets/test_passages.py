@@ -33,6 +33,12 @@ def test_a_stage_has_a_name_or_a_number(node, words, stages):
     assert calls(node, "named", [words, STAGES]) == [stages]
 
 
+def test_a_name_without_a_number_is_that_of_all_that_are_numbered(node):
+    stages = ["x", "Linear 1", "L2", "× √3", "Linear 10", "3", "LN"]
+    cases = {"Linear | L": [1, 2, 4], "Linear 1": [1], "L": [2], "× √": [], "": [], "5": [5]}
+    assert calls(node, "named", *([words, stages] for words in cases)) == list(cases.values())
+
+
 def test_a_click_goes_to_the_next_and_after_the_last_to_the_first(node):
     assert calls(node, "after", *([[1, 3], now] for now in range(6))) == [1, 3, 3, 1, 1, 1]
 

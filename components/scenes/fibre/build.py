@@ -49,7 +49,7 @@ def build(choices: Choices) -> Recipe:
         stages, formula = ("x", "Πx", "ΠΠx"), r"\Pi = I - \tfrac{1}{3}𝟏𝟏^\top, \quad " + PROJECTION
         return Recipe(stages, (PHI,), (*drawn, *hand), views, formula, facts=facts(), progress=0.5)
     return Recipe(
-        stages=("x", "centre", "sphere", "centre", "sphere"),
+        stages=("x", "centre", "sphere", "centre again", "sphere again"),
         parameters=(PHI, C, B),
         clouds=(*drawn, *hand, Cloud("image", np.array([[1.0, 0]]), place=Pipeline((PLANE, TO_SPHERE)))),
         views=views,
