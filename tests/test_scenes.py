@@ -139,8 +139,8 @@ def stages_by_choice(scene):
 def test_a_paragraph_is_about_the_same_stages_whatever_is_chosen(node, scene):
     """Each is about a stage of the scene as it opens, and each name about one that is offered.
 
-    It is lit at all stages of a kind ("Linear 1", "Linear 2" …) or at none; and a number means the same stage in
-    all recipes.
+    It is lit at all stages of a kind ("Linear 1", "Linear 2" …) or at none. A number means the same stage in
+    every recipe.
     """
     offered = stages_by_choice(scene)
     passages = [unescape(words) for words in re.findall(r'data-stages="([^"]*)"', scene.text.html)]
@@ -151,7 +151,9 @@ def test_a_paragraph_is_about_the_same_stages_whatever_is_chosen(node, scene):
         for name in words.split(" | "):
             own = node.ask("passages", name="named", cases=[[name, stages] for stages in offered])
             assert any(own), name
-            at_number = {stages[int(name)] for stages in offered if name.isdecimal() and int(name) < len(stages)}
+            at_number = {
+                stages[int(name)] for stages in offered if name.isdecimal() and int(name) < len(stages)
+            }
             assert len(at_number) <= 1, (name, at_number)
         if not any(name.isdecimal() for name in words.split(" | ")):
             kinds = [[re.sub(r"(?<=[^\W\d_]) ?\d+$", "", name) for name in stages] for stages in offered]

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 
 from components.scenes.absorb import SCENE
-from components.scenes.absorb.build import LAST, STAGES, TEXT, drawn
+from components.scenes.absorb.build import LAST, STAGES, TEXT, drawn, frame
 from components.training.recipes import recipe_of
 from geometry.centering import center, centering_matrix
 from learning import absorb
@@ -123,8 +123,12 @@ def only_what_is_read():
 
 def forgotten():
     assert stop("absorb", "One that was forgotten").params["mean"] == 1
-    far = np.linalg.norm(at("says", LAST, 1.0) - at("says", 0), axis=-1)
+    apart = at("says", LAST, 1.0) - at("says", 0)
+    far = np.linalg.norm(apart, axis=-1)
     said(far.max(), "3.07")
+    said(np.linalg.norm(frame(3)[:2] @ apart[far.argmax()]), "2.80")
+    stream = at("stream", LAST, 1.0) - at("stream", LAST)
+    np.testing.assert_allclose(stream, stream[0, 0])  # as a bias: one constant, for all tokens
     said(2 * np.sqrt(3), "3.46")
     assert np.abs(at("reads", LAST, 1.0).sum(-1)).min() > 0.1
     assert np.abs(at("says", 3, 1.0) - at("says", 0)).max() < ROUNDING * 100
@@ -160,7 +164,7 @@ CLAIMS = {
     "So the two must be taken apart first.": one_matrix_twice,
     "Here one is turned into the other, step by step.": the_numbers,
     "has tokens of three numbers, so all of it is seen. Those of the trained model have four; one direction": the_numbers,
-    "as one matrix would that was forgotten at step 3": forgotten,
+    "as a forgotten bias would at step 3": forgotten,
     "If each of them writes $\\Pi$ of what it wrote": only_what_is_read,
     "LayerNorm and RMSNorm are one function": the_whole_model,
     "With one mean left in the stream RMSNorm": forgotten,
@@ -171,7 +175,7 @@ CLAIMS = {
     "Now the writers have no mean, and the stream lies in the plane.": only_what_is_read,
     "Nothing moves at all. LayerNorm is RMSNorm": only_what_is_read,
     "### One that was forgotten ? Somebody still writes a mean of 1 to the stream. Which of the two goes wrong?": forgotten,
-    "the farthest by 3.07 of at most 3.46": forgotten,
+    "the farthest by 3.07 of at most 3.46, of which the panel shows 2.80": forgotten,
     "The same with four numbers and with what training has found.": the_numbers,
     "without biases the shift $\\beta$ has nowhere to go": nowhere_to_go,
     "What can a model with LayerNorm do that one with RMSNorm cannot?": the_whole_model,

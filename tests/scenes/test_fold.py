@@ -121,6 +121,8 @@ def the_two_agree():
         for t in (-3, -1, 0.98, 1, 1.25, 3):
             points, closed = (last(recipe, name, t=t) for name in ("points", "closed form"))
             assert np.abs(points[:, 0] - closed[:, 0]).max() < 1e-4
+            np.testing.assert_array_equal(last(recipe, "closed form", t=t, eps=1), closed)
+            assert np.abs(last(recipe, "points", t=t, eps=1)[:, 0] - closed[:, 0]).max() > 0.1
 
 
 def the_step_is():
@@ -271,8 +273,8 @@ def evenly_around():
 CLAIMS = {
     r"Each goes through two steps.": two_steps,
     r"Without a stretch, for $t = 1.25$, all of them point to the right, so all the points land on the right.": all_to_the_right,
-    r"Both ends, $x = -1$ and $x = 1$, have come to 1, and what was between them stays behind": all_to_the_right,
-    r"the largest distance between the two is written below.": the_two_agree,
+    r"With $\varepsilon = 0$ both ends, $x = -1$ and $x = 1$, have come to 1, and what was between them stays behind": all_to_the_right,
+    r"The brown line is the curve for $\varepsilon = 0$, computed another way. With $\varepsilon = 0$ the two agree; the largest distance between them is written below.": the_two_agree,
     r"It is measured between $t - h$ and $t + h$, with $h = 10^{-5}$.": the_step_is,
     r"With $\varepsilon = 0$ and $x = \cos\theta$ $$x' = \frac{x + t}{r} = \frac{\cos\theta + t}{\sqrt{1 + t^2 + 2t\cos\theta}}$$": the_formula,
     r"For $|t| < 1$ the origin is inside the shifted circle. Each ray meets the circle once, so every point gets a place of its own. For $|t| > 1$ it is outside: a ray meets the circle twice, touches it, or misses it, and two points that share a ray land on the same place. That is the fold. With a stretch $a$ the border is $|t| = |a|$ in place of 1.": inside_or_outside,

@@ -310,7 +310,7 @@ CLAIMS = {
     "- fewer than 32 - 32, as before - * more than 32 It is 47.": height,
     "- * none - about half - 47, as before On a sphere no key is an average of others: every one is a corner of the hull.": sphere,
     "Still every key can win.": gain,
-    "Of the 60 keys 31 can never win. Taking all four layers together, 45 of the 60 letters can never win in at least "
+    "Of the 60 keys 31 can never win. Taking all four layers together, 45 of the 60 characters can never win in at least "
     "one.": deeper,
     "Two layers have been at work, and equal letters stand together even more closely than in the first.": deeper,
     "This model only centres, and 40 of 60 keys can never win.": centred,

@@ -48,7 +48,7 @@ def cut(heads: int, shape: str) -> Recipe:
         parameters=(
             Parameter("overlap", "overlap", 0.0, 0.0, 1.0, 0.05, about="of the windows of the heads"),
             Parameter(
-                "query", "query", 30.0, 0.0, 90.0, 2.0, about="from head 1's own direction, in degrees"
+                "query", "query", 30.0, 0.0, 90.0, 2.0, about="from axes 1 and 2 to axes 3 and 4, in degrees"
             ),
         ),
         clouds=(

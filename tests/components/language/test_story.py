@@ -26,7 +26,7 @@ SAME = {
     r"$\mathrm{RMS}(x) = (\mathrm{LN}(x) + q𝟏)/\sqrt{1+q^2}$": ("rmsnorm", r"\sqrt{1 + q^2}}"),
     "from $-1$ to $1$": ("activation", "it always climbs from $-1$ to $1$"),
     "25 numbers in all": ("spiral", "25 numbers in all"),
-    "Of the 60 letters of this sentence, 32 cannot be chosen by any query in the first layer.": (
+    "Of the 60 characters of this sentence, 32 cannot be chosen by any query in the first layer.": (
         "language",
         "Of the 60 keys 32 are hollow.",
     ),
