@@ -14,8 +14,9 @@ export const towards = (progress) => Math.ceil(progress - 0.02);
  */
 export function named(words, stages) {
   const asked = words.split(" | ");
-  const names = (/** @type {string} */ name) => [name, name.replace(/(\p{L}) ?\d+$/u, "$1")];
-  return stages.flatMap((name, k) => ([...names(name), String(k)].some((each) => asked.includes(each)) ? [k] : []));
+  /** @param {string} name @param {number} k */
+  const called = (name, k) => [name, name.replace(/(\p{L}) ?\d+$/u, "$1"), String(k)];
+  return stages.flatMap((name, k) => (called(name, k).some((each) => asked.includes(each)) ? [k] : []));
 }
 
 /** The next of some stages, after the last the first. @param {number[]} stages @param {number} now */

@@ -277,7 +277,7 @@ def verdict(rows: Sequence[Row]) -> list[Finding]:
         Finding(
             "folds",
             "Could it be folded away exactly?",
-            f"in {folds} of {len(centre)} norms that centre, if nothing but norms that centre reads the same inputs"
+            f"in {folds} of {len(centre)} norms that centre, if only norms that centre read the same sum"
             + (f"; of {unknown} it is not known" if unknown else ""),
             folds / max(len(centre), 1),
             "What comes there is a sum of outputs of Linears, embeddings and constants. With the means taken "

@@ -147,7 +147,7 @@ DEFINITIONS = {
     "for these LayerNorm is nearly RMSNorm": nearly,
     "of the divisor's square (95th percentile of a norm)": the_high_weight,
     "if only norms that centre read the sum": readers,
-    "if only norms that centre read what they read": readers,
+    "if only norms that centre read the same sum": readers,
     "A weight w shrinks outputs, before β, by 1 − √(1 − w): by about half of w where it is small.": shrinking,
     "One that is an average of the others never has a higher score than all of them. In many dimensions few "
     "are.": averages,
