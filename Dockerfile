@@ -32,7 +32,7 @@ RUN if [ "$TORCH" = 1 ]; then /venv/bin/pip install --quiet $TORCH_INDEX_ARGS \
 
 FROM ${PYTHON} AS proxy
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends nginx-light && rm -r /var/lib/apt/lists/* \
- && useradd --system --uid 10001 --no-create-home proxy && install -d -o proxy /cache
+ && useradd --system --uid 10001 --no-create-home normscape && install -d -o normscape /cache
 COPY nginx.conf /etc/nginx/nginx.conf
 USER 10001
 VOLUME /cache
