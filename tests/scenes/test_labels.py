@@ -195,6 +195,6 @@ CLAIMS = {
     "fits them all.": thirty_two,
     "Longer training finds more: with a learning rate of 0.01, 4 of 128 networks of depth 4 fit 32 points after 4,000 "
     "steps, and 32 of 128 after 20,000. Whether smaller steps alone do, these numbers do not say: with a learning rate "
-    "of 0.03 one of 128 fits them after 4,000 steps. Much hangs on the labels: the 4 are all of one of the four sets, which is the one shown here, and two "
+    "of 0.03 one of 128 fits them after 4,000 steps. Much depends on the labels: the 4 are all of one of the four sets, which is the one shown here, and two "
     "of the sets none of these networks fits.": smaller_steps,
 }
