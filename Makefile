@@ -2,6 +2,8 @@
 # make test   sets up what is missing, a browser included, then runs every check
 # make notebook  a scene in a real JupyterLab, driven by a browser (.ci/run has it after `make test`)
 # make check  what daily work asks for: lint, and the unit tests, which need no browser and start no servers
+#             SCENE=name: everything that concerns one scene instead, its claims, a browser and servers included
+# make scene  SLUG=name: writes the skeleton of a new scene, which passes all checks (docs/contributing.md)
 # make lint   the checks that run no code of ours (a part of both)
 # make bench  measures what the README's table says (needs what `make test` sets up)
 # make films  trains the networks that are shipped in films/ anew (needs what `make test` sets up; some minutes)
@@ -11,6 +13,7 @@
 #
 # WORKERS   how many tests run at the same time; many of them wait, so that three keep two cores busy
 # PYTHON   the interpreter that makes .venv (3.11 or newer)
+# SCENE, SLUG   the scene to check, the name of a new one
 # HOST, PORT   where `make run` serves; app.py has the defaults
 # TORCH_INDEX_ARGS   pip arguments for torch alone, say an --index-url with CPU builds: the usual Linux wheel is the
 #                    CUDA build of several GB. pip's own settings (PIP_FIND_LINKS, pip.conf) hold for it as well.
@@ -18,6 +21,8 @@
 PYTHON ?= python3
 HOST ?=
 PORT ?=
+SCENE ?=
+SLUG ?=
 TORCH_INDEX_ARGS ?=
 WORKERS ?= 3
 
@@ -33,7 +38,7 @@ WITH_NODE = PATH="$(CURDIR)/.venv/bin:$$PATH"
 PYTEST = $(WITH_NODE) $(VENV) -m pytest --numprocesses=$(WORKERS) --dist=worksteal
 # It needs a JupyterLab, whose packages take seconds to load.
 NOTEBOOK = tests/browser/test_notebook.py
-UNITS = tests/assets tests/components tests/geometry tests/learning tests/tools
+UNITS = tests/assets tests/components tests/geometry tests/learning tests/scenes tests/tools
 # What Python has compiled it keeps, whatever the surroundings say: a run of the tests starts it a hundred times, and to
 # compile PyTorch, SciPy and Dash takes longer than to import them.
 unexport PYTHONDONTWRITEBYTECODE
@@ -42,7 +47,7 @@ NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=er
 # The drawing library as small as it gets, and the letters of the typefaces that we write: once, for all first visits.
 NPM_PACK = $(WITH_NODE) npm run --silent pack
 
-.PHONY: run test notebook check tools lint bench films load locks clean
+.PHONY: run test notebook check scene tools lint bench films load locks clean
 
 run: .venv/run.stamp node_modules/run.stamp
 	@$(VENV) app.py $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
@@ -55,8 +60,11 @@ test: .venv/run.stamp
 notebook: .venv/torch.stamp tools
 	@$(WITH_NODE) $(VENV) -m pytest $(NOTEBOOK)
 
-check: .venv/torch.stamp lint
-	@$(PYTEST) -m "not servers" $(UNITS)
+check: .venv/torch.stamp lint $(if $(SCENE),tools)
+	@$(PYTEST) $(if $(SCENE),--scene="$(SCENE)" --ignore=$(NOTEBOOK),-m "not servers" $(UNITS))
+
+scene: .venv/test.stamp
+	@$(VENV) -m tools.new_scene "$(SLUG)"
 
 tools: .venv/test.stamp
 	@$(VENV) tools/browser.py

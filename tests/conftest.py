@@ -12,9 +12,11 @@ import tempfile
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is there; also for those that start here
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
+from components.language.scene import scenes
 from components.training import recipes
 from components.training.worker import ChildWorker
 
@@ -24,6 +26,28 @@ settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 recipes.KEPT = 500
 FOLDER = tempfile.TemporaryDirectory(prefix="normscape-", ignore_cleanup_errors=True)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--scene", help="run only what concerns the scene of this slug, or all scenes at once")
+
+
+def pytest_collection_modifyitems(config, items):
+    slug = config.getoption("--scene")
+    if slug is None:
+        return
+    if slug not in scenes():
+        raise pytest.UsageError(f"no scene {slug!r}; there are {', '.join(scenes())}")
+    config.hook.pytest_deselected(items=[item for item in items if not concerns(item, slug)])
+    items[:] = [item for item in items if concerns(item, slug)]
+
+
+def concerns(item, slug):
+    """Whether a test has the scene, or its slug, among its parameters, or is one of its own or of all."""
+    if item.path.match(f"tests/scenes/test_{slug}.py") or item.get_closest_marker("all_scenes"):
+        return True
+    given = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return any(getattr(each, "slug", each) == slug for each in given if not isinstance(each, np.ndarray))
 
 
 def pytest_configure():

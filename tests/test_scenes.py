@@ -18,6 +18,7 @@ from components.language.packing import packed
 from components.language.scene import Choice, Result, Several, Whole, scenes
 from components.training.recipes import recipe_of, state_of
 from tests.assets.engine import Node, as_sent, assert_agrees
+from tests.scenes.rules import keep
 
 LARGEST = 1_500_000  # bytes of JSON, before gzip
 UNREADABLE = re.compile(r"\bnan\b|infin|undefined|\bnull\b|[-−]0(\.0*)?(?![\d.])|\de[-+]?\d", re.IGNORECASE)
@@ -90,7 +91,7 @@ def test_every_choice(node, scene):
     for choices in reachable(scene):
         recipe = recipe_of(scene, **choices)
         assert len(recipe.stages) > 1 and recipe.views, choices
-        assert not INSTRUCTION.search(" ".join(titles(recipe))), choices
+        keep("titles", scene.slug, not INSTRUCTION.search(" ".join(titles(recipe))), titles(recipe))
         check(node, recipe, [recipe.defaults])
 
 
@@ -107,7 +108,8 @@ def test_numbers_beside_the_picture_are_numbers_as_people_write_them(node, scene
         words += node.ask("readouts", **asked, params=params, progress=len(recipe.stages) - 1)
         if recipe.table:
             words += [cell for row in node.ask("rows", **asked, params=params) for cell in row]
-    assert [word for word in words if UNREADABLE.search(word)] == []
+    unreadable = [word for word in words if UNREADABLE.search(word)]
+    keep("readable numbers", scene.slug, not unreadable, unreadable)
 
 
 @EVERY
@@ -119,7 +121,8 @@ def test_a_few_controls_are_open(scene):
     choices = [c for c in shown if not c.when or chosen[c.when[0]] in c.when[1]]
     moved = [p for p in recipe.parameters if not (p.folded or p.quiet or p.name == recipe.clock)]
     sliders = {p.group if p.vector else p.name for p in moved}
-    assert len(choices) + len(sliders) <= 5
+    names = [*(c.name for c in choices), *sorted(sliders)]
+    keep("controls", scene.slug, len(names) <= 5, f"{len(names)}: {', '.join(names)}")
 
 
 def stages_by_choice(scene):
@@ -144,13 +147,13 @@ def test_a_paragraph_is_about_the_same_stages_whatever_is_chosen(node, scene):
     """
     offered = stages_by_choice(scene)
     passages = [unescape(words) for words in re.findall(r'data-stages="([^"]*)"', scene.text.html)]
-    assert passages, "no paragraph is about a stage"
+    keep("passages", scene.slug, bool(passages), "none")
     for words in passages:
         lit = node.ask("passages", name="named", cases=[[words, stages] for stages in offered])
-        assert lit[0], words
+        keep("passages", scene.slug, bool(lit[0]), words)
         for name in words.split(" | "):
             own = node.ask("passages", name="named", cases=[[name, stages] for stages in offered])
-            assert any(own), name
+            keep("passages", scene.slug, any(own), name)
             at_number = {
                 stages[int(name)] for stages in offered if name.isdecimal() and int(name) < len(stages)
             }
@@ -170,9 +173,10 @@ def test_what_layers_show_is_finite(scene):
             points = recipe.layer_points(layer, recipe.defaults, progress)
             if layer.draws == "field":
                 points = recipe.layer_values(layer, recipe.defaults, progress)
-            assert points.size and not np.isinf(points).any(), (layer, progress)
             whole = layer.draws != "line" and not isinstance(getattr(layer, "only", None), Counted)
-            assert not whole or np.isfinite(points).all(), (layer, progress)
+            wrong = ~np.isfinite(points) if whole else np.isinf(points)
+            where = f"{wrong.sum()} of {wrong.size} numbers of {type(layer).__name__} of {layer.cloud!r}"
+            keep("finite", scene.slug, points.size > 0 and not wrong.any(), f"{where}, progress {progress}")
 
 
 @EVERY
@@ -190,7 +194,9 @@ def test_the_first_frame_is_whole(scene):
                 if isinstance(mark, Support | SupportDisc):
                     continue
                 flat, _ = project(view, mark.points(at), view.camera, (size, size))
-                assert np.nanmax(np.abs(flat), initial=0) <= size / 2 - edge, (query, view.name, mark)
+                free = size / 2 - np.nanmax(np.abs(flat), initial=0)
+                where = f"{type(mark).__name__} of {mark.cloud!r} in {view.name!r}, {query or 'the defaults'}"
+                keep("whole first frame", scene.slug, free >= edge, f"{free:.1f} pixels at {where}")
 
 
 @EVERY
@@ -203,8 +209,9 @@ def test_no_stage_leaves_its_panel(scene):
             for mark in (mark for mark in view.layers if mark.opacity_at(progress) > 0):
                 if mark.guide or mark.flat == 0 or isinstance(mark, Support | SupportDisc):
                     continue
-                flat = flat_on(view, mark, at)
-                assert np.nanmax(np.abs(flat), initial=0) <= 0.5, (progress, view.name, mark)
+                far = np.nanmax(np.abs(flat_on(view, mark, at)), initial=0)
+                where = f"{type(mark).__name__} of {mark.cloud!r} in {view.name!r}, progress {progress}"
+                keep("stages in panel", scene.slug, far <= 0.5, f"{far:.2f} at {where}")
 
 
 REACHING = ["layernorm", "stretch", "fold", "majority", "select", "scores", "block"]
@@ -266,9 +273,9 @@ def test_the_hero_fills_its_panel_and_is_in_its_middle(scene):
     shown = [mark for mark in shown if not isinstance(mark, Support | SupportDisc)]
     all_of = np.vstack([flat_on(view, mark, at) for mark in shown])
     low, high = np.nanmin(all_of, axis=0), np.nanmax(all_of, axis=0)
-    assert max(widths or [(high - low).max()]) >= SMALLER.get(scene.slug, 0.6)
-    if view.name not in LAID_OUT:
-        assert np.abs(low + high).max() / 2 <= 0.08
+    share, off = max(widths or [(high - low).max()]), np.abs(low + high).max() / 2
+    keep("large hero", scene.slug, share >= SMALLER.get(scene.slug, 0.6), f"{share:.0%}")
+    keep("central hero", scene.slug, view.name in LAID_OUT or off <= 0.08, f"{off:.2f}")
 
 
 LAID_OUT = ("curve", "grid")  # views whose axes are numbers: where these begin and end is said, not found
@@ -284,13 +291,14 @@ def flat_on(view, mark, at):
 def test_each_parameter_moves_something(scene):
     recipe = recipe_of(scene)
     moved = frozenset().union(*(c.parameters for c in recipe.clouds))
-    assert {p.name for p in recipe.parameters} <= moved
+    idle = [p.name for p in recipe.parameters if p.name not in moved]
+    keep("parameters", scene.slug, not idle, f"{', '.join(idle)} moves nothing")
 
 
 @EVERY
 def test_recipe_is_small_and_everything_answers(client, scene):
     text = json.dumps(document(recipe_of(scene)), allow_nan=False)
-    assert len(text) < LARGEST
+    keep("light recipe", scene.slug, len(text) < LARGEST, f"{len(text):,} bytes")
     for path in (f"/{scene.slug}", f"/recipe/{scene.slug}", f"/still/{scene.slug}.svg"):
         assert client.get(path).status_code == 200, path
 

@@ -48,6 +48,8 @@ ABOVE: dict[str, int | list[tuple[float, int]]] = {
     "model": 54,
 }
 
+ONE_FORMULA = 66  # pixels: a formula with a fraction and a root, for a scene that is not measured yet
+
 
 def height(state: State, width: int) -> int:
     """Pixels that the figure of a state takes at a width; rows of controls that are named are estimated."""
@@ -64,7 +66,7 @@ def views(count: int, width: int) -> float:
 
 
 def above(slug: str, width: int) -> int:
-    found = ABOVE[slug]
+    found = ABOVE.get(slug, ONE_FORMULA)
     return found if isinstance(found, int) else next(pixels for last, pixels in found if width <= last)
 
 

@@ -63,6 +63,7 @@ def fetched(url):
     return body, packed
 
 
+@pytest.mark.all_scenes
 def test_the_first_picture_is_light(server):
     """The page with its picture, and all that holds back its first paint, as they travel."""
     for slug in scenes():

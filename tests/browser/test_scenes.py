@@ -11,6 +11,7 @@ from geometry.centering import hyperplane_basis
 from tests.browser.hand import STATE, finger, frames, middle, pixels_drawn, player, rest, visit, whole_state
 from tests.browser.test_accessibility import barriers, unseen
 from tests.browser.test_framing import shares
+from tests.scenes.rules import keep
 
 STACKED = """[...document.querySelectorAll(".views .figure, .scrubber")].map((e) => e.getBoundingClientRect())
   .filter(({ height }) => height).sort((a, b) => a.top - b.top)
@@ -82,6 +83,13 @@ def together(hero, card, hidden):
     return hero >= 0.7 and card > 0.99 and hidden <= 1
 
 
+def apart(seen):
+    """The pictures of the tour, from 1, in which they are not."""
+    cut = [(k, *each) for k, each in enumerate(seen, start=1) if not together(*each)]
+    told = "picture {} of the tour: {:.0%} of the hero, {:.0%} of the stop, {:.0f} pixels hidden"
+    return "; ".join(told.format(*each) for each in cut)
+
+
 @pytest.fixture(scope="module", params=scenes().values(), ids=scenes())
 def scene(request):
     """Each scene, with all of its tests one after the other: its page is loaded once."""
@@ -114,12 +122,12 @@ def opened(page, scene):
 def test_its_first_screen_is_light_and_explains_its_hero_is_large_and_axe_finds_nothing(opened, scene):
     opened.set_viewport_size(LAPTOP)
     rest(opened)
-    assert 0 < max(opened.evaluate(RECIPE)) <= HEAVIEST
-    assert opened.evaluate(OPEN) <= MOST
-    assert opened.evaluate(WORDS) >= FEWEST
-    assert barriers(opened) == []
-    assert unseen(opened) == []
-    assert not opened.evaluate(COVERED)
+    slug, size, count = scene.slug, max(opened.evaluate(RECIPE)), opened.evaluate(WORDS)
+    keep("light page", slug, 0 < size <= HEAVIEST, f"{size:,} bytes")
+    keep("controls", slug, (found := opened.evaluate(OPEN)) <= MOST, found)
+    keep("first screen", slug, count >= FEWEST, f"{count} words")
+    keep("accessible", slug, not (found := [*barriers(opened), *unseen(opened)]), found)
+    keep("clear number", slug, not opened.evaluate(COVERED), "it covers a square figure")
     if scene.slug in DRAWN:
         with pixels_drawn(opened):
             hero, every, off, whole = shares(opened, scene)
@@ -133,21 +141,25 @@ def test_it_moves_the_fast_way_in_the_dark_on_a_telephone(opened, scene):
         player(opened, "p.set(...value)", [first.name, first.max])
     player(opened, "p.seek(0.4 * p.last)")
     rest(opened)
-    assert player(opened, "p.panels.every((panel) => panel.fast)")
-    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert opened.evaluate(CUT) == 0, "formulas are whole"
-    assert opened.evaluate(STACKED), "nothing lies over another"
+    slug, slow = scene.slug, player(opened, "p.panels.filter((panel) => !panel.fast).length")
+    keep("fast", slug, not slow, f"{slow} panels call Plotly")
+    wide = opened.evaluate("document.documentElement.scrollWidth - innerWidth")
+    keep("narrow page", slug, wide <= 0, f"{wide} pixels too wide")
+    keep("narrow page", slug, not (cut := opened.evaluate(CUT)), f"{cut} things are cut")
+    keep("narrow page", slug, opened.evaluate(STACKED), "one thing lies over another")
     assert opened.locator(".text .prose").inner_text()
     opened.evaluate("scrollTo(0, 1500)")
     seen = player(opened, STOPS)
-    assert len(seen) >= len(scene.text.tour) and all(together(*each) for each in seen), seen
+    assert len(seen) >= len(scene.text.tour)
+    keep("tour on a telephone", slug, all(together(*each) for each in seen), apart(seen))
 
 
 def test_the_tour_stays_beside_the_figure(opened, scene):
     opened.set_viewport_size(DESK)
     rest(opened)
     seen = player(opened, STOPS)
-    assert len(seen) >= len(scene.text.tour) and all(together(*each) for each in seen), seen
+    assert len(seen) >= len(scene.text.tour)
+    keep("tour on a desk", scene.slug, all(together(*each) for each in seen), apart(seen))
 
 
 def made_of(recipe):

@@ -19,7 +19,7 @@ from tests.browser.test_embed import files
 
 UNDER = "courses/normscape"
 # Combinations of a scene's choices, whole numbers, and seeds that get a recipe: enough for what is done here.
-FEWER = {"TOGETHER": 8, "FEW": 4, "SEEDS": 1}
+FEWER = {"TOGETHER": 8, "MAX_EXPORTED_VALUES": 4, "EXPORTED_SEEDS": 1}
 
 
 @pytest.fixture(scope="module")

@@ -76,6 +76,7 @@ def test_the_signs_are_those_that_the_style_sheet_takes_and_the_text_lacks(faces
     assert faces["signs"][0] >= TAKEN and not TAKEN & faces["text"][0]
 
 
+@pytest.mark.all_scenes
 def test_formulas_are_written_in_the_typeface_of_mathematics(faces, pages):
     signs, _ = faces["mathematics"]
     formulas = [
@@ -91,6 +92,7 @@ def test_formulas_are_written_in_the_typeface_of_mathematics(faces, pages):
     assert len(needed) > 100 and needed <= signs
 
 
+@pytest.mark.all_scenes
 def test_words_are_written_in_the_typeface_of_text(faces, pages):
     signs = faces["text"][0] | TAKEN
     for path, page in pages.items():

@@ -22,6 +22,7 @@ from components.language.scene import (
 from components.training import recipes
 from components.training.recipes import recipe_of
 from tests.components.recipes import recipe
+from tests.scenes.rules import keep
 
 SCENE = Scene(
     "tests.stretch",  # whose title and lead it has
@@ -36,6 +37,7 @@ SCENE = Scene(
         Picked("pick", "Picked", 0, 0, 3, of=("d",)),
     ),
 )
+RESERVED = {"progress", "camera", "follow", "theme", "controls", "tour", "autoplay"}
 NO_WHOLE = ("0", "11", "-1", "2.5", "", "x", "1e1", "nan", "1_0", " 5", "5\n", "+3", "٣", "9" * 5000)
 DEFAULTS = {"d": "3", "n": 5, "text": "1 2", "line": "a key", "heads": "a", "made": "", "pick": 0}
 
@@ -94,6 +96,7 @@ def test_json_says_what_a_page_must_offer():
     ]
 
 
+@pytest.mark.all_scenes
 def test_every_folder_is_a_scene():
     found = scenes()
     assert {"layernorm", "rmsnorm"} <= found.keys()
@@ -101,18 +104,32 @@ def test_every_folder_is_a_scene():
     assert found.keys() == {path.parent.name for path in folder.glob("*/text.md")}
 
 
+@pytest.mark.all_scenes
 def test_scenes_come_in_their_order():
     orders = [(s.order, s.slug) for s in scenes().values()]
     assert orders == sorted(orders) and all(slug == s.slug for slug, s in scenes().items())
 
 
-@pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
-def test_a_scene_is_whole(scene):
-    assert scene.title and scene.lead.endswith((".", "?", "!")) and "\n" not in scene.lead
-    assert json.loads(json.dumps(scene.json()))["slug"] == scene.slug
+EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+
+
+@EVERY
+def test_the_lead_of_a_scene_is_a_sentence(scene):
+    assert scene.title
+    whole = scene.lead.endswith((".", "?", "!")) and "\n" not in scene.lead
+    keep("lead", scene.slug, whole, repr(scene.lead))
+
+
+@EVERY
+def test_a_name_in_a_link_means_one_thing(scene):
     names = [c.name for c in scene.choices] + [p.name for p in recipe_of(scene).parameters]
-    assert len(set(names)) == len(names), "a name in a link means one thing"
-    assert not {"progress", "camera", "follow", "theme", "controls", "tour", "autoplay"} & set(names)
+    wrong = {name for name in names if names.count(name) > 1 or name in RESERVED}
+    keep("names", scene.slug, not wrong, ", ".join(sorted(wrong)))
+
+
+@EVERY
+def test_choices_take_their_own_defaults(scene):
+    assert json.loads(json.dumps(scene.json()))["slug"] == scene.slug
     for choice in scene.choices:
         assert choice.parse(str(choice.default)) == choice.default
         if choice.when:

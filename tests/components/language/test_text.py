@@ -5,6 +5,7 @@ import pytest
 from components.language.scene import scenes
 from components.language.text import Text, formula, heading, mathml, pieces, prose, read
 from components.training.recipes import state_of
+from tests.scenes.rules import keep
 
 TEXT = r"""# Some & more
 
@@ -103,16 +104,30 @@ def test_mathml_keeps_classes():
 STOPS = {"layernorm": range(5, 9), "rmsnorm": range(5, 9)}
 
 
-@pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
-def test_every_scene_has_a_tour_and_three_questions_at_least(scene):
-    text = scene.text
-    assert text.html and "$" not in text.html
-    assert len(text.tour) in STOPS.get(scene.slug, range(4, 9))
-    assert len(text.questions) >= 3 and all(q and a for q, a in text.questions)
-    for stop in text.tour:
+EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+
+
+@EVERY
+def test_every_scene_has_a_tour_of_a_few_stops(scene):
+    assert scene.text.html and "$" not in scene.text.html
+    count = len(scene.text.tour)
+    keep("stops", scene.slug, count in STOPS.get(scene.slug, range(4, 9)), count)
+
+
+@EVERY
+def test_every_scene_has_three_questions_at_least(scene):
+    questions = scene.text.questions
+    answered = sum(bool(question and answer) for question, answer in questions)
+    keep("questions", scene.slug, 3 <= answered == len(questions), f"{answered} with an answer")
+
+
+@EVERY
+def test_a_stop_is_a_state_of_the_figure(scene):
+    for stop in scene.text.tour:
         assert stop.title and stop.html
         state_of(scene, stop.state)  # raises for a name or value that the scene has not
-        assert not {"theme", "controls", "tour"} & stop.state.keys(), "these are the reader's"
+        own = {"theme", "controls", "tour"} & stop.state.keys()
+        keep("stop states", scene.slug, not own, f"{', '.join(sorted(own))} in the stop {stop.title!r}")
 
 
 ASKING = """## A tour
