@@ -7,15 +7,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from components.language.scene import scenes
+from tests.assets.engine import Node, as_sent
 from tests.scenes.rules import CONTRIBUTING, keep, rules
 from tools import new_scene
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("app.py", "pyproject.toml", "assets", "components", "docs", "geometry", "learning", "normscape")
 ROOMS += ("tests", "tools")
+DESIGN = ROOT / "docs/design.md"
 LINKED = ("films", "node_modules")  # large, and unchanged
 DIFF = re.compile(r"^```diff (\S+)\n(.*?)^```$", re.M | re.S)
 CHECKS = ("tests/scenes/test_claims.py", "tests/test_scenes.py")
@@ -76,6 +79,7 @@ def added(root, section):
             path.write_text(whole.replace(before, after), "utf-8")
 
 
+@pytest.mark.servers
 def test_a_new_scene_passes_its_checks_as_it_is(copy):
     written = new_scene.write("hedgehog", copy)
     assert changed(copy) == set(written) and len(written) == 5
@@ -116,6 +120,7 @@ BROKEN_BUILD = {
 }
 
 
+@pytest.mark.servers
 def test_a_broken_rule_is_named_with_what_was_found_and_what_to_do(copy):
     new_scene.write("hedgehog", copy)
     wanted = {}
@@ -167,6 +172,7 @@ def refused(slug):
     return str(wrong.value)
 
 
+@pytest.mark.servers
 def test_a_new_mark_touches_four_files(copy):
     added(copy, "A new mark")
     said, well = run(copy, "tools.browser_types")
@@ -175,3 +181,23 @@ def test_a_new_mark_touches_four_files(copy):
     files = ("tests/assets/test_marks.py", "tests/tools/test_browser_types.py")
     said, well = checked(copy, *files, "-vv", "-k", "Spokes or same_marks or up_to_date")
     assert well and "test_a_mark_shows_the_same[Spokes] PASSED" in said and "4 passed" in said, said
+
+
+@pytest.mark.servers
+def test_a_new_route_touches_two_files(copy):
+    added(copy, "A new route")
+    assert len(changed(copy)) <= 2
+    files = ("tests/components/web/test_server.py", "tests/components/web/test_routes.py")
+    said, well = checked(copy, *files, "-k", "lead_of_a_scene or health or route")
+    assert well and "passed" in said, said
+
+
+def test_the_first_point_of_the_design_is_where_it_says_also_in_the_browser():
+    beginning = DESIGN.read_text("utf-8").partition("## The idea")[0]
+    [block] = re.findall(r"^```python\n(.*?)^```$", beginning, re.M | re.S)
+    example = {}
+    exec(block, example)
+    with Node() as node:
+        [half] = node.run(as_sent(example["recipe"]), [({}, 0.5)])
+    np.testing.assert_allclose(half["stages"]["x"], [[[3, 4]], [[0.6, 0.8]]], atol=1e-6)
+    np.testing.assert_allclose(half["positions"]["x"], [[1.8, 2.4]], atol=1e-6)
