@@ -81,13 +81,13 @@ def added(root, section):
 
 @pytest.mark.servers
 def test_a_new_scene_passes_its_checks_as_it_is(copy):
-    written = new_scene.write("hedgehog", copy)
+    written = new_scene.write("placeholder", copy)
     assert changed(copy) == set(written) and len(written) == 5
     python = [path for path in written if path.endswith(".py")]
     for command in (("ruff", "check", *python), ("ruff", "format", "--check", *python)):
         said, well = run(copy, *command)
         assert well, said
-    said, well = checked(copy, "--scene=hedgehog", *CHECKS, *TEXT_CHECKS)
+    said, well = checked(copy, "--scene=placeholder", *CHECKS, *TEXT_CHECKS)
     assert well and int(re.search(r"(\d+) passed", said)[1]) > 25, said
 
 
@@ -96,7 +96,7 @@ BROKEN_TEXT = {
     ("Write here what your scene shows.", "Write here"): {"lead": "Write here'"},
     ("### Onto the sphere\n@ a=2 eps=0 progress=2\n", ""): {"stops": "3."},
     ("@ a=1 eps=0.1 progress=2", "@ a=1 theme=dark"): {"stop states": "theme in the stop 'A little inside'"},
-    ("### Does the length of x matter in hedgehog?", ""): {"questions": "2 with an answer"},
+    ("### Does the length of x matter in placeholder?", ""): {"questions": "2 with an answer"},
     ("ba2016", "nobody1900"): {"sources": "nobody1900"},
     ("@ stage=normalised", "@ stage=elsewhere"): {"passages": "elsewhere"},
     ("Its length is gone", "Its length, 17, is lost in the darker half and gone"): {
@@ -122,21 +122,21 @@ BROKEN_BUILD = {
 
 @pytest.mark.servers
 def test_a_broken_rule_is_named_with_what_was_found_and_what_to_do(copy):
-    new_scene.write("hedgehog", copy)
+    new_scene.write("placeholder", copy)
     wanted = {}
     for name, changes in (("text.md", BROKEN_TEXT), ("build.py", BROKEN_BUILD)):
-        path = copy / "components/scenes/hedgehog" / name
+        path = copy / "components/scenes/placeholder" / name
         for (old, new), broken in changes.items():
             text = path.read_text("utf-8")
             assert text.count(old) == 1, old
             path.write_text(text.replace(old, new), "utf-8")
             wanted |= broken
-    said, well = checked(copy, "--scene=hedgehog", *CHECKS, *TEXT_CHECKS)
+    said, well = checked(copy, "--scene=placeholder", *CHECKS, *TEXT_CHECKS)
     assert not well
     lines = said.splitlines()
     for rule, found in wanted.items():
         says, remedy = rules()[rule]
-        start = f"hedgehog: rule `{rule}`: {says} Found: "
+        start = f"placeholder: rule `{rule}`: {says} Found: "
         own = [line for line in lines if line.startswith(start)]
         assert own and any(found in line and line.endswith(remedy) for line in own), (rule, said)
 
