@@ -16,7 +16,17 @@ from tests.scenes.rules import CONTRIBUTING, keep, rules
 from tools import new_scene
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("app.py", "pyproject.toml", "assets", "components", "docs", "geometry", "learning", "normscape")
+ROOMS = (
+    "app.py",
+    "nginx.conf",
+    "pyproject.toml",
+    "assets",
+    "components",
+    "docs",
+    "geometry",
+    "learning",
+    "normscape",
+)
 ROOMS += ("tests", "tools")
 DESIGN = ROOT / "docs/design.md"
 LINKED = ("films", "node_modules")  # large, and unchanged
