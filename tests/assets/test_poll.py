@@ -22,7 +22,7 @@ LOST = [
     {"status": 200, "text": '{"step": 4, "recipe": {"clou'},
 ]
 
-BROKEN = {"status": 200, "base64": base64.b64encode(gzip.compress(b"{}" * 900)[:20]).decode()}
+BROKEN = {"status": 200, "base64": base64.b64encode(gzip.compress(b"{}" * 900, mtime=0)[:20]).decode()}
 
 
 @pytest.fixture(scope="module")
