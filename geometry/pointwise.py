@@ -35,7 +35,7 @@ _erf, _erfc = _special("erf", special.erf), _special("erfc", special.erfc)
 _sigmoid = _special("sigmoid", special.expit)
 
 
-LOG_FLOOR = 1e-12  # what a logarithm takes for all that is smaller
+LOG_FLOOR = 1e-12  # lower bound of a logarithm's argument
 
 
 def _cubic(x):

@@ -3,7 +3,7 @@
 Source: symmetrize2025, section 9, which gives no formulas. Here a head subtracts one number from its axes
 and multiplies them by another, and says a few numbers to its two neighbours. It finds them all by a small
 network of its own, from the mean and the size of its axes and from what it and its neighbours said a step
-before.
+before. The browser runs a block as recipe steps (components/scenes/symmetrise/steps.py).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from learning.safetensors import FileError, from_safetensors, to_safetensors
 
 Parts = Mapping[str, Array]
 MADE = ("gaussian", "uneven", "heavy")  # the kinds of vectors that are drawn by lot
-SPREAD = 2.0  # the scale of a vector is 1/SPREAD … SPREAD, even in its logarithm
-STEEP = 4.0  # the last axis of uneven vectors is so much wider than the middle, the first so much narrower
+SPREAD = 2.0  # the scale of a vector is 1/SPREAD … SPREAD, log-uniform
+STEEP = 4.0  # width of the last axis over the middle one, and of that over the first
 FREEDOM = 3  # degrees of Student's t
-POWER = (SPREAD**2 - SPREAD**-2) / (2 * log(SPREAD))  # the mean square of a coordinate: 2, times that of s
+POWER = (SPREAD**2 - SPREAD**-2) / (2 * log(SPREAD))  # mean square of a coordinate: 2·E[s²]
 TINY = 1e-12  # below the square of any size that counts
 
 
@@ -116,7 +116,7 @@ def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> lis
 
 
 def errors(x: Array, y: Array) -> Array:
-    """How far y is from LayerNorm of x, of that one's length √d: (…, N)."""
+    """The error of y relative to √d, the length of LayerNorm of x: (…, N)."""
     xp, off = namespace(y), y - layer_norm(x, eps=0.0)
     return xp.sqrt(xp.mean(off * off, axis=-1))
 

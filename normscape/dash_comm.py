@@ -1,7 +1,7 @@
 """`import dash` in a notebook without a warning of the front end.
 
 In a kernel, Dash opens a comm (a channel to the front end) as soon as it is imported, and a front end without
-Dash's own extension warns that it does not know the target. A figure needs Dash's HTML components only.
+Dash's own extension warns that it does not know the target. Only Dash's notebook applications need the comm.
 """
 
 from __future__ import annotations

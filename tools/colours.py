@@ -56,7 +56,7 @@ def parts(color: str) -> np.ndarray:
 
 
 def hexed(parts: np.ndarray) -> str:
-    """The inverse, of rounded parts."""
+    """`#rrggbb` of parts from 0 to 255, rounded."""
     return "#" + "".join(f"{round(part):02x}" for part in parts)
 
 
@@ -67,6 +67,7 @@ def linear(color: str) -> np.ndarray:
 
 
 def written(light: np.ndarray) -> str:
+    """`#rrggbb` of linear light."""
     own = np.clip(light, 0, 1)
     return hexed(255 * np.where(own <= 0.0031308, 12.92 * own, 1.055 * own ** (1 / 2.4) - 0.055))
 

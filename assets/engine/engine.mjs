@@ -46,7 +46,6 @@ import { scratch } from "./scratch.mjs";
 import { INSIDE, apply, numbersOf } from "./steps.mjs";
 
 export { gather, project, rowMovers } from "./coordinates.mjs";
-export { FUNCTIONS } from "./functions.mjs";
 export { movers, unpack, value } from "./packed.mjs";
 
 /** A cloud by its name. @param {Recipe} recipe @param {string} name */
@@ -67,7 +66,7 @@ export const clockOf = (recipe) => recipe.parameters.find((p) => p.name === reci
 const every = (steps) =>
   steps.flatMap((step) => (step.kind === "branches" ? step.pipelines.flatMap(every) : [step]));
 
-/** Whether a step is one at which a guide waits for the points. @param {Step} step */
+/** Whether a step is a constant identity map, at which nothing moves. @param {Step} step */
 function rests(step) {
   if (step.kind !== "affine" || step.b || "of" in step.A || movers(step.A).length) return false;
   const [m, d] = step.A.base.shape;
@@ -97,7 +96,7 @@ export function cloudStages(cloud, params, all, point, old = []) {
 }
 
 /**
- * An array of its own, as what is known of points goes by their array; in the memory of an old one that is as
+ * A new array object, since caches compare arrays by identity; it takes the memory of an old one that is as
  * long.
  * @param {number} length @param {Float64Array} [old] */
 const fresh = (length, old) => (old?.length === length ? old.subarray() : new Float64Array(length));
@@ -342,7 +341,8 @@ export function residual(a, b, n, m) {
   return largest;
 }
 
-/** The steps of one point as numbers. @param {ArrayLike<number>} x */
+/** Mean, standard deviation, norm, and angle to the line along 1, of one point.
+ * @param {ArrayLike<number>} x */
 export function measures(x) {
   const d = x.length;
   const components = Array.from(x);

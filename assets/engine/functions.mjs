@@ -37,26 +37,28 @@ function erf(x) {
 /** The complementary error function 1 − erf(x). @param {number} x */
 const erfc = (x) => (x < 2 ? 1 - erf(x) : erfcFraction(x));
 
-const FINE = 128;
-const ONE = 20; // places from 0 to 1 where the hyperbolic tangent is known; from where it is 1
-const TANH = Float64Array.from({ length: 2 * ONE * FINE + 1 }, (_, k) => Math.tanh(k / FINE - ONE));
+const TABLE_STEPS = 128; // table entries of tanh per unit
+const TANH_IS_ONE = 20; // beyond, tanh is ±1 in double precision
+const TANH = Float64Array.from({ length: 2 * TANH_IS_ONE * TABLE_STEPS + 1 }, (_, k) =>
+  Math.tanh(k / TABLE_STEPS - TANH_IS_ONE),
+);
 
 /**
  * tanh(a + t) = (tanh a + tanh t)/(1 + tanh a · tanh t), a the nearest place: to some roundings, in a third
  * of the time of
  * `Math.tanh`. @param {number} x */
 export function tanh(x) {
-  if (!(x > -ONE && x < ONE)) return Math.tanh(x);
+  if (!(x > -TANH_IS_ONE && x < TANH_IS_ONE)) return Math.tanh(x);
   // Math.round takes longer than the rest
-  const k = (FINE * x + ONE * FINE + 0.5) | 0;
-  const t = x - (k / FINE - ONE);
+  const k = (TABLE_STEPS * x + TANH_IS_ONE * TABLE_STEPS + 0.5) | 0;
+  const t = x - (k / TABLE_STEPS - TANH_IS_ONE);
   const square = t * t;
   const known = TANH[k];
   const rest = t * (1 - square * (1 / 3 - square * (2 / 15)));
   return (known + rest) / (1 + known * rest);
 }
 
-const LEAST = 1e-12; // what a logarithm takes for all that is smaller
+const LOG_FLOOR = 1e-12; // lower bound of a logarithm's argument
 
 /** @type {Record<string, (x: number) => number>} */
 export const FUNCTIONS = {
@@ -70,7 +72,7 @@ export const FUNCTIONS = {
   arcsin: (x) => Math.asin(Math.max(-1, Math.min(1, x))),
   arctan: Math.atan,
   sqrt: (x) => (x <= 0 ? 0 : Math.sqrt(x)),
-  log10: (x) => Math.log10(x > LEAST ? x : LEAST),
+  log10: (x) => Math.log10(x > LOG_FLOOR ? x : LOG_FLOOR),
   relu: (x) => (x <= 0 ? 0 : x),
   entr: (x) => (x <= 0 ? 0 : -x * Math.log(x)),
   gelu: (x) => (x / 2) * erfc(-x / Math.SQRT2),

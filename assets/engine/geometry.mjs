@@ -132,9 +132,9 @@ export function facing(middle, vector, radius, corners) {
   return out;
 }
 
-/** The unit normal of such a plane, and its distance from the origin, at most the radius.
+/** The unit normal of the plane {x : b + ⟨w, x⟩ = 0}, and its distance from the origin, at most the radius.
  * @param {ArrayLike<number>} values @param {number} radius */
-export function plane(values, radius) {
+function plane(values, radius) {
   const [b, ...ends] = Array.from(values);
   const w = [0, 1, 2].map((i) => (ends[i] ?? b) - b);
   const size = Math.hypot(...w);

@@ -184,11 +184,11 @@ function polyhedron(x, n, tolerance) {
     [a, b, d],
     [a, c, d],
     [b, c, d],
-  ].map((corners) => facing(x, corners, middle));
+  ].map((corners) => facingAwayFrom(x, corners, middle));
   for (let i = 0; i < n; i++) {
     if (first.includes(i)) continue;
     /** @type {Set<number>} */ const edges = new Set();
-    /** @type {Face[]} */ const hidden = [];
+    /** @type {Face[]} */ const kept = [];
     for (const face of faces) {
       const [p, q, r] = face.corners;
       if (above(x, face, i) > seen)
@@ -196,15 +196,15 @@ function polyhedron(x, n, tolerance) {
           .add(n * p + q)
           .add(n * q + r)
           .add(n * r + p);
-      else hidden.push(face);
+      else kept.push(face);
     }
-    if (hidden.length === faces.length) continue;
+    if (kept.length === faces.length) continue;
     for (const edge of edges) {
       const p = Math.floor(edge / n);
       const q = edge % n;
-      if (!edges.has(n * q + p)) hidden.push(plane(x, [p, q, i])); // the rim of what is seen
+      if (!edges.has(n * q + p)) kept.push(faceThrough(x, [p, q, i])); // the rim of what is seen
     }
-    faces = hidden;
+    faces = kept;
   }
   const triangles = faces.map(({ corners }) => corners);
   return { corners: extremes(x, faces, tolerance), order: outline(triangles), triangles };
@@ -230,7 +230,7 @@ function tetrahedron(x, n) {
  * @param {number[]} corners
  * @returns {Face}
  */
-function plane(x, corners) {
+function faceThrough(x, corners) {
   const p = 3 * corners[0];
   const q = 3 * corners[1];
   const r = 3 * corners[2];
@@ -254,10 +254,10 @@ function plane(x, corners) {
  * @param {number[]} corners
  * @param {number[]} inside
  */
-function facing(x, corners, inside) {
-  const face = plane(x, corners);
+function facingAwayFrom(x, corners, inside) {
+  const face = faceThrough(x, corners);
   const height = face.normal.reduce((s, w, j) => s + w * inside[j], -face.offset);
-  return height > 0 ? plane(x, [corners[0], corners[2], corners[1]]) : face;
+  return height > 0 ? faceThrough(x, [corners[0], corners[2], corners[1]]) : face;
 }
 
 /** @param {Float64Array} x @param {Face} face @param {number} i */

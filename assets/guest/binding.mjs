@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * A state that has two hands: the properties of a figure, which code sets, and the figure, which people move.
+ * A state that code and people both change: the properties of a figure, and the figure itself.
  * What came from one side is not sent back to it. Pure.
  *
  * @typedef {{choices?: Record<string, unknown>, params?: Record<string, number>, progress?: number, follow?:

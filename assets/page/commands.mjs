@@ -1,5 +1,5 @@
 // @ts-check
-/** The commands that a page carries out for its players. */
+/** The page's commands, passed to each `Player`, so that player/ imports nothing of page/. */
 
 import { help } from "./keys.mjs";
 import { goOn, present } from "./present.mjs";

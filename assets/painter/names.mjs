@@ -11,20 +11,20 @@
 import { flat } from "../engine/perspective.mjs";
 
 const GAP = 6; // pixels between a thing and its name
-const SMALL = 6; // pixels: a point that is no larger is its middle
-const LARGE = 1.6; // times its size: what a point takes that stands near the eye
-const FEW = 60; // points of a layer that are so large are kept free
-const FAR = 9; // pixels that are free around a name
+const SMALL = 6; // pixels: points up to this size count as their centre
+const LARGE = 1.6; // factor by which the nearest points are drawn larger
+const FEW = 60; // large points block names only in layers with at most this many
+const FAR = 9; // pixels kept free left and right of a name; half of that above and below
 const WAYS = Array.from({ length: 16 }, (_, k) => [Math.cos((k * Math.PI) / 8), Math.sin((k * Math.PI) / 8)]);
 const BESIDE = 2.7; // a direction more than 22° off an axis is that of a corner
-const ALONG = 9; // so many points of a line may have its name
-const CROWD = 600; // so many points of a layer say where it is
+const ALONG = 9; // points along a line at which its name may stand
+const CROWD = 600; // points sampled of each layer
 const DENSE = 10; // pixels from point to point of a line
 const SEEN = 0.03; // opacity
 const ROW = 1.8; // of the height of its letters: the row that a legend has in any case
-const ROWS = 3;
-const SHARE = 0.3; // rows of a legend, and the part of its view, at most
-const LETTER = 0.62; // of its height: how wide one is
+const ROWS = 3; // of a legend, at most
+const SHARE = 0.3; // of its view's height that a legend takes, at most
+const LETTER = 0.62; // width of a letter over its height
 
 /** Where a name may stand at a thing: at its ends in each direction, beside points along a line.
  * @param {Float32Array} at pixels, gaps NaN @param {boolean} line @returns {Spot[]} */

@@ -408,7 +408,7 @@ async function loaded(address) {
   return image;
 }
 
-/** Whether two frames look the same.
+/** Whether two frames hold the same arrays, by identity.
  * @param {Frame} a @param {Frame | null | undefined} b @param {(keyof Drawn)[]} more to be the same */
 const same = (a, b, ...more) =>
   a.zoom.every((x, k) => x === b?.zoom[k]) &&

@@ -1,12 +1,11 @@
 // @ts-check
-/** What the figures of a scene need beside their panels: the drawing library, WebGL, a legend, all views as
- * one picture. */
+/** Loading Plotly, a view's legend, its first camera, and one picture of all views. */
 
 import { shared } from "../globals.mjs";
 import { h, pen, readable } from "../dom.mjs";
 
 /** @param {string} source
- * @returns {Promise<import("../globals.mjs").Plotly>} Plotly , loaded once, when a figure first needs it */
+ * @returns {Promise<import("../globals.mjs").Plotly>} Plotly, loaded once, when a figure first needs it */
 export function plotly(source) {
   shared.normscape.plotly ??= shared.Plotly
     ? Promise.resolve(shared.Plotly)
