@@ -7,7 +7,7 @@
  */
 
 import { cloudOf } from "./engine.mjs";
-import { opacityOf, pointsOf } from "./marks.mjs";
+import { opacityOf, pointsOf } from "./shown.mjs";
 
 const FINE = 1000; // cells along each axis: what is in one, or beside it, stands in one place
 const SHARE = 50; // one point in so many of all makes a crowd, two at least: fewer meet by chance
@@ -107,7 +107,7 @@ export function legible(crowds, at, tall) {
  * topmost mark does, and
  * of no point that is picked out. Those of a place share it in their cloud's space, not in this picture of it
  * alone.
- * @param {import("./engine.mjs").View} view @param {import("./marks.mjs").Moment} moment @returns {Crowd[]}
+ * @param {import("./engine.mjs").View} view @param {import("./engine.mjs").Moment} moment @returns {Crowd[]}
  */
 export function crowdsOf({ layers, dims, ranges }, moment) {
   const taken = /** @type {Map<string, Set<number>>} */ (new Map());

@@ -38,6 +38,9 @@
  * @typedef {(part: number) => number} Own the progress of a point, by its place in the row, from 0 (the
  *   first) to 1
  * @typedef {Record<string, Float64Array>} Progresses of each point of some clouds
+ * @typedef {{recipe: Recipe, stages: Stages, at: Record<string, Float64Array>, params: Params, progress:
+ *   number, followed: number, each?: Progresses | null}} Moment what is known when a frame is drawn; each:
+ *   the progress of each point of the clouds in which they differ
  */
 
 import { unpack, movers } from "./packed.mjs";
@@ -50,6 +53,9 @@ export { movers, unpack, value } from "./packed.mjs";
 
 /** A cloud by its name. @param {Recipe} recipe @param {string} name */
 export const cloudOf = (recipe, name) => /** @type {Cloud} */ (recipe.clouds.find((c) => c.name === name));
+
+/** How many points a cloud has. @param {Recipe} recipe @param {string} cloud */
+export const sizeOf = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
 
 /** A parameter by its name. @param {Recipe} recipe @param {string} name */
 export const parameterOf = (recipe, name) =>

@@ -2,7 +2,7 @@
 /** The keys: what each does, and the list of them. */
 
 import { h } from "../dom.mjs";
-import { follows } from "../engine/marks.mjs";
+import { follows } from "../engine/hands.mjs";
 import { pointCount } from "../player/link.mjs";
 
 const TURN = 10; // degrees that one press turns the camera

@@ -5,8 +5,8 @@
  *
  * @typedef {import("./painter.mjs").Drawn} Drawn
  * @typedef {import("./painter.mjs").Frame} Frame
- * @typedef {import("../engine/marks.mjs").Mark} Mark
- * @typedef {import("../engine/marks.mjs").Color} Color
+ * @typedef {import("../engine/recipe.d.ts").Mark} Mark
+ * @typedef {import("../engine/recipe.d.ts").Color} Color
  * @typedef {import("../engine/engine.mjs").Trace} Trace
  * @typedef {import("../engine/engine.mjs").View} View
  * @typedef {import("../globals.mjs").Plotly} Plotly

@@ -1,7 +1,7 @@
 // @ts-check
 /** Colours of a figure: roles as the theme has them, and 64 steps of a colour scale. */
 
-/** @typedef {import("../engine/marks.mjs").Color} Color */
+/** @typedef {import("../engine/recipe.d.ts").Color} Color */
 
 /** Every `var(--role)` as a colour.
  * @template T @param {T} data @param {(name: string) => string} color @returns {T} */

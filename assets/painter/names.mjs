@@ -175,7 +175,7 @@ export function name(panel) {
 }
 
 /** How far a point reaches, in pixels; 0 of what is no point.
- * @param {import("../engine/marks.mjs").Mark} layer */
+ * @param {import("../engine/recipe.d.ts").Mark} layer */
 const radius = (layer) => (layer.draws === "points" ? (LARGE * layer.size) / 2 : 0);
 
 /** Whether a view before this one tells the same. @param {HTMLElement} item @param {Element} legend */

@@ -11,13 +11,13 @@
  * layer of a frame
  * @typedef {Drawn[] & {zoom: number[]}} Frame all layers of a view, and where its axes end (`zoomOf`)
  * @typedef {{eye: number[], center: number[]}} Camera
- * @typedef {import("../engine/marks.mjs").Mark} Mark
+ * @typedef {import("../engine/recipe.d.ts").Mark} Mark
  * @typedef {import("../globals.mjs").Plotly} Plotly
  * @typedef {import("../engine/engine.mjs").View} View
  */
 
 import { pen } from "../dom.mjs";
-import { clickable } from "../engine/marks.mjs";
+import { clickable } from "../engine/hands.mjs";
 import { SAME as AS_WIDE, widened } from "../engine/perspective.mjs";
 import { Canvas } from "./canvas.mjs";
 import { NoWebGL, Space } from "./plotly/space.mjs";

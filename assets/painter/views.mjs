@@ -79,10 +79,10 @@ export const home = ({ camera }) => ({
 });
 
 /** A layer by its title, and what a hand can do with it, which pictures leave out. */
-const titled = (/** @type {import("../engine/marks.mjs").Mark} */ { title, hint }) =>
+const titled = (/** @type {import("../engine/recipe.d.ts").Mark} */ { title, hint }) =>
   hint ? h("span", {}, title, h("span", { className: "hint" }, `: ${hint}`)) : title;
 
-/** A short piece of a dashed line. @param {import("../engine/marks.mjs").Mark} layer */
+/** A short piece of a dashed line. @param {import("../engine/recipe.d.ts").Mark} layer */
 const stroke = (layer) =>
   `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
 

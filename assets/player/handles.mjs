@@ -6,12 +6,12 @@
  *
  * @typedef {import("../painter/painter.mjs").Panel} Panel
  * @typedef {import("./player.mjs").Player} Player
- * @typedef {import("../engine/marks.mjs").Mark} Mark
+ * @typedef {import("../engine/recipe.d.ts").Mark} Mark
  */
 
 import { parameterOf } from "../engine/engine.mjs";
 import { h } from "../dom.mjs";
-import { pointsOf } from "../engine/marks.mjs";
+import { pointsOf } from "../engine/shown.mjs";
 
 const NEAR = 14; // pixels from a point: still on it
 
@@ -148,7 +148,7 @@ function carried(player, panel, layer) {
     );
 }
 
-/** The parameters that a drag sets. @param {import("../engine/marks.mjs").Hand | null} hand */
+/** The parameters that a drag sets. @param {import("../engine/recipe.d.ts").Hand | null} hand */
 const names = (hand) =>
   hand?.kind === "drag" ? [hand.x, hand.y] : hand?.kind === "turn" ? [hand.angle] : [];
 

@@ -7,14 +7,14 @@
  * @typedef {import("./player.mjs").Player} Player
  */
 
-import { chosen } from "../engine/marks.mjs";
+import { chosen } from "../engine/chosen.mjs";
 import { cloudOf } from "../engine/engine.mjs";
 import { h } from "../dom.mjs";
 
 /**
  * The points that a readout marks, now or at its stage.
  * @param {Readout} r
- * @param {import("../engine/marks.mjs").Moment} moment
+ * @param {import("../engine/engine.mjs").Moment} moment
  * @returns {number[]}
  */
 export function marked(r, moment) {

@@ -23,7 +23,7 @@ const IDLE = 300; // milliseconds at most
 
 /** @typedef {import("./player.mjs").Player} Player */
 /**
- * @typedef {{picked: (layer: import("../engine/marks.mjs").Mark, point: number) => void, turned: (camera:
+ * @typedef {{picked: (layer: import("../engine/recipe.d.ts").Mark, point: number) => void, turned: (camera:
  * import("../painter/painter.mjs").Camera, panel: Panel) => void, living: () => void,
  * panels: (panels: Panel[]) => Panel[]}} Hand what a hand on a panel does: a click on a point, a turn of the
  * camera; to be told of the panels when they are made, and that there is something to move
@@ -286,7 +286,7 @@ export function pictured(player) {
 
 /**
  * Which point of its cloud a layer shows as its so-manieth.
- * @param {import("../engine/marks.mjs").Mark} layer
+ * @param {import("../engine/recipe.d.ts").Mark} layer
  * @param {number} index
  * @returns {number}
  */

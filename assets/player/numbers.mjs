@@ -4,7 +4,8 @@
 import { cloudOf, cloudStages, measures, residual, stages, unpack } from "../engine/engine.mjs";
 import { accuracy, semiAxes } from "../engine/geometry.mjs";
 import { patterns, pieces } from "../engine/gates.mjs";
-import { certificateOf, fatesOf, follows, layer, measured } from "../engine/marks.mjs";
+import { follows } from "../engine/hands.mjs";
+import { certificateOf, fatesOf, layer, measured } from "../engine/measures.mjs";
 import { h } from "../dom.mjs";
 import { marked } from "./letters.mjs";
 import { defaults } from "./link.mjs";

@@ -413,7 +413,7 @@ export class Player {
   }
 
   /** A click on a point follows it and opens what it stands for, or sets the choice that stands for it.
-   * @param {import("../engine/marks.mjs").Mark} layer @param {number} point */
+   * @param {import("../engine/recipe.d.ts").Mark} layer @param {number} point */
   #picked({ hand }, point) {
     if (hand?.kind === "choose") return this.choose({ [hand.choice]: String(unpack(hand.numbers)[point]) });
     if (hand?.kind === "replay") return this.replay(hand, point);
@@ -422,7 +422,7 @@ export class Player {
   }
 
   /** What happens around a point of a mark: followed, seen at the stage where it happens, and run through.
-   * @param {import("../engine/marks.mjs").Replay} hand @param {number} point */
+   * @param {import("../engine/recipe.d.ts").Replay} hand @param {number} point */
   replay({ spans, follow, progress }, point) {
     const [from, to] = unpack(spans).subarray(2 * point, 2 * point + 2);
     const who = unpack(follow)[point];

@@ -14,7 +14,8 @@
 
 import { clockOf, cloudOf, now, progresses, stages } from "../engine/engine.mjs";
 import { crowdsOf } from "../engine/crowds.mjs";
-import { follows, opacityOf, pointsOf, valuesOf } from "../engine/marks.mjs";
+import { follows } from "../engine/hands.mjs";
+import { opacityOf, pointsOf, valuesOf } from "../engine/shown.mjs";
 import { zoomOf } from "../engine/perspective.mjs";
 import { defaults, pointCount, read, texts, within, write } from "./link.mjs";
 import { APART, CLOSING, along, apart, clockAfter, hurry, isOver, nextLeg, stageBeside } from "./motion.mjs";
@@ -457,7 +458,7 @@ export class State {
     if (over && !this.loop) this.#running = false;
   }
 
-  /** What is known when a frame is drawn. @returns {import("../engine/marks.mjs").Moment} */
+  /** What is known when a frame is drawn. @returns {import("../engine/engine.mjs").Moment} */
   get moment() {
     return {
       recipe: this.recipe,

@@ -8,10 +8,11 @@ import { recipe } from "../../assets/guest/made.mjs";
 import { plain, side } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
 import { crowds, crowdsOf, legible } from "../../assets/engine/crowds.mjs";
-import * as marks from "../../assets/engine/marks.mjs";
+import { MARKS } from "../../assets/engine/marks.mjs";
 import { edgeOn } from "../../assets/engine/geometry.mjs";
 import { hull } from "../../assets/engine/hull.mjs";
 import { certificate, selection, weights } from "../../assets/engine/selection.mjs";
+import { opacityOf, pointsOf, valuesOf } from "../../assets/engine/shown.mjs";
 import * as link from "../../assets/player/link.mjs";
 import { flat, zoomOf, widened } from "../../assets/engine/perspective.mjs";
 import { placed, spots } from "../../assets/painter/names.mjs";
@@ -88,9 +89,9 @@ const answers = {
       return {
         ...out,
         marks: shown.map((mark) => ({
-          points: pack(marks.pointsOf(mark, moment)),
-          opacity: marks.opacityOf(mark, progress),
-          values: mark.color ? pack(marks.valuesOf(mark, moment)) : null,
+          points: pack(pointsOf(mark, moment)),
+          opacity: opacityOf(mark, progress),
+          values: mark.color ? pack(valuesOf(mark, moment)) : null,
         })),
       };
     });
@@ -107,7 +108,7 @@ const answers = {
     };
   },
   edgeOn: ({ values, eye }) => edgeOn(values, eye),
-  marks: () => Object.keys(marks.MARKS),
+  marks: () => Object.keys(MARKS),
   hull: ({ points, n, d }) => answers.hulls({ sets: [points], n, d })[0],
   /** Of each set of points, from the second on with the one before for a start. */
   hulls({ sets, n, d }) {

@@ -40,7 +40,7 @@ FRAME = 250  # ms of a motion that one frame can take at most: LONGEST in assets
 
 # The layer to be picked as the engine has it now, next to what Plotly holds of it.
 HELD = """await (async () => {
-  const { pointsOf } = await import("/assets/engine/marks.mjs");
+  const { pointsOf } = await import("/assets/engine/shown.mjs");
   const { positions, stages } = await import("/assets/engine/engine.mjs");
   const all = stages(p.recipe, p.params), at = positions(p.recipe, p.params, p.progress);
   const { layers } = p.recipe.views[0], l = layers.findIndex((layer) => layer.hand?.kind === 'follow');

@@ -4,7 +4,7 @@
  * each vertex once, not once a corner of a triangle.
  *
  * @typedef {import("../../globals.mjs").Plotly} Plotly
- * @typedef {import("../../engine/marks.mjs").Mark} Mark
+ * @typedef {import("../../engine/recipe.d.ts").Mark} Mark
  * @typedef {import("../../engine/engine.mjs").View} View
  * @typedef {Record<string, any>} Kept buffers of a layer from frame to frame: which, its writer knows
  */

@@ -7,8 +7,8 @@
  * @typedef {import("../painter.mjs").Drawn} Drawn
  * @typedef {import("../painter.mjs").Frame} Frame
  * @typedef {import("../painter.mjs").Camera} Camera
- * @typedef {import("../../engine/marks.mjs").Mark} Mark
- * @typedef {import("../../engine/marks.mjs").Color} Color
+ * @typedef {import("../../engine/recipe.d.ts").Mark} Mark
+ * @typedef {import("../../engine/recipe.d.ts").Color} Color
  * @typedef {import("../../engine/engine.mjs").Trace} Trace
  * @typedef {import("../../engine/engine.mjs").View} View
  * @typedef {import("../../globals.mjs").Plotly} Plotly or what is private to it, such as its scene or a
@@ -16,7 +16,7 @@
  * @typedef {import("./buffers.mjs").Kept} Kept
  */
 
-import { clickable } from "../../engine/marks.mjs";
+import { clickable } from "../../engine/hands.mjs";
 import { live, palette, resolve, rgb, shade } from "../colors.mjs";
 import {
   byNumbers,

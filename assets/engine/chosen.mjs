@@ -1,0 +1,92 @@
+// @ts-check
+/**
+ * Which points of its cloud a mark shows, and where they are in display coordinates. Pure.
+ *
+ * @typedef {import("./recipe.d.ts").Row} Row
+ * @typedef {import("./recipe.d.ts").Only} Only
+ * @typedef {import("./recipe.d.ts").Gated} Gated
+ * @typedef {import("./recipe.d.ts").Mark} Mark
+ * @typedef {import("./engine.mjs").Moment} Moment
+ */
+
+import { gather, project, sizeOf } from "./engine.mjs";
+import { FATES } from "./gates.mjs";
+import { fatesOf, hullOf, selectionOf } from "./measures.mjs";
+
+/** Display coordinates of all points of a mark's cloud. @param {Mark} mark @param {Moment} moment */
+export const all = ({ cloud, rows }, { recipe, stages, at, params }) =>
+  project(rows, stages[cloud], at[cloud], sizeOf(recipe, cloud), params);
+
+/** The same of those that it shows. @param {Mark} mark @param {Moment} moment */
+export function some(mark, moment) {
+  if (!mark.only) return all(mark, moment);
+  if (counted(mark.only)) return kept(all(mark, moment), mark.rows.length, mark, moment);
+  const { recipe, stages, at, params } = moment;
+  const n = sizeOf(recipe, mark.cloud);
+  const indices = chosen(mark, moment);
+  const own = stages[mark.cloud];
+  const used = new Set(
+    mark.rows.flatMap(stagesOf).map((stage) => (stage === null ? null : Math.min(stage, own.length - 1))),
+  );
+  const few = (/** @type {Float64Array} */ points, /** @type {number | null} */ stage) =>
+    used.has(stage) ? gather(points, points.length / n, indices) : points;
+  return project(mark.rows, own.map(few), few(at[mark.cloud], null), indices.length, params);
+}
+
+/** The stages that a row looks at; null is the progress. @param {Row} row @returns {(number | null)[]} */
+const stagesOf = ({ stage, over }) => [stage, ...(over ? stagesOf(over) : [])];
+
+/**
+ * Whether the number of such points changes with the moment: the others then stay in their places, as gaps.
+ * @param {Only} only
+ * @returns {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated} */
+export const counted = (only) =>
+  only !== null && typeof only === "object" && "kind" in only && only.kind !== "highest";
+
+/**
+ * The numbers of the points to show.
+ * @param {{only?: Only, cloud: string}} mark
+ * @param {Moment} moment
+ * @returns {number[]}
+ */
+export function chosen({ only, cloud }, moment) {
+  const { recipe, stages, at, params, followed } = moment;
+  const n = sizeOf(recipe, cloud);
+  const those = (/** @type {(i: number) => boolean} */ asked) => {
+    /** @type {number[]} */ const found = [];
+    for (let i = 0; i < n; i++) if (asked(i)) found.push(i);
+    return found;
+  };
+  if (!only) return those(() => true);
+  if (only === "followed") return [Math.min(followed, n - 1)];
+  if (Array.isArray(only)) return only;
+  if (only.kind === "selectable" || only.kind === "unselectable") {
+    const { wins } = selectionOf(at[cloud], cloud, moment);
+    const asked = only.kind === "selectable";
+    return those((i) => wins[i] === asked);
+  }
+  if (only.kind === "gated") {
+    const { found } = fatesOf(only, only.of || cloud, moment);
+    const fate = FATES.indexOf(only.fate);
+    return those((i) => found[i] === fate);
+  }
+  if (only.kind !== "highest") {
+    const { corners } = hullOf(cloud, moment);
+    const on = only.kind === "onhull";
+    return those((i) => corners[i] === on);
+  }
+  const values = project([only.row], stages[cloud], at[cloud], n, params);
+  let best = 0;
+  for (let i = 1; i < n; i++) if (values[i] > values[best]) best = i;
+  return [best];
+}
+
+/**
+ * Numbers of all points (k each), those that are not shown as gaps. @param {Float32Array} numbers @param
+ * {number} k @param {Mark} mark
+ * @param {Moment} moment */
+export function kept(numbers, k, mark, moment) {
+  const out = new Float32Array(numbers.length).fill(NaN);
+  for (const i of chosen(mark, moment)) for (let r = 0; r < k; r++) out[i * k + r] = numbers[i * k + r];
+  return out;
+}

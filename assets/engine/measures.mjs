@@ -1,0 +1,151 @@
+// @ts-check
+/**
+ * What is computed of a cloud's points where they are: their hull, which of them attention can select, their
+ * fates after max(x, 0), and one number of each. Pure; what was last found of a cloud is kept.
+ *
+ * @typedef {import("./recipe.d.ts").Measure} Measure
+ * @typedef {import("./engine.mjs").Packed} Packed
+ * @typedef {import("./engine.mjs").Moment} Moment
+ */
+
+import { cloudOf, project, sizeOf, unpack, value } from "./engine.mjs";
+import { fates } from "./gates.mjs";
+import { hull } from "./hull.mjs";
+import { certificate, selection, weights } from "./selection.mjs";
+
+/** @type {WeakMap<Float64Array[], Map<number, ReturnType<typeof fates>>>} of a cloud's stages, by the step */
+const gated = new WeakMap();
+
+/**
+ * What becomes of each point of a cloud after max(x, 0), and the ranks of their pieces.
+ * @param {{before: number, basis: Packed}} only
+ * @param {string} name
+ * @param {Moment} moment
+ */
+export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
+  const own = stages[name];
+  const n = sizeOf(recipe, name);
+  const found = gated.get(own)?.get(before);
+  if (found) return found;
+  const from = own[before];
+  const [m, d] = basis.shape;
+  const along = unpack(basis);
+  const x = new Float64Array(n * m);
+  for (let i = 0; i < n; i++)
+    for (let k = 0; k < m; k++)
+      for (let j = 0; j < d; j++) x[i * m + k] += along[k * d + j] * from[i * d + j];
+  const next = fates(layer(cloudOf(recipe, name), before, basis, params), x, own[before + 1], n);
+  gated.set(own, (gated.get(own) ?? new Map()).set(before, next));
+  return next;
+}
+
+/** W and b of an Affine on the space of a basis. @param {import("./engine.mjs").Cloud} cloud
+ * @param {number} before @param {Packed} basis @param {Record<string, number>} params */
+export function layer({ steps }, before, basis, params) {
+  const step = steps[before];
+  if (step.kind !== "affine" || "of" in step.A) throw new Error(`step ${before} is no Affine of its own`);
+  const d = basis.shape[1];
+  const A = rowsOf(value(step.A, params), d);
+  const directions = rowsOf(unpack(basis), d);
+  const W = A.map((row) => directions.map((each) => each.reduce((sum, x, j) => sum + x * row[j], 0)));
+  return { W, b: step.b ? value(step.b, params) : new Float64Array(W.length) };
+}
+
+/** @param {ArrayLike<number>} matrix @param {number} d @returns {number[][]} */
+const rowsOf = (matrix, d) =>
+  Array.from({ length: matrix.length / d }, (_, i) => Array.from({ length: d }, (_, j) => matrix[i * d + j]));
+
+/** What is found of points in places, for which what was last found of their cloud is a start. @template T
+ * @param {(points: Float64Array, n: number, d: number, before: T | undefined, name: string, moment: Moment)
+ *   => T} find
+ * @returns {(points: Float64Array, name: string, moment: Moment) => T} */
+function remembering(find) {
+  /** @type {WeakMap<Float64Array, T>} */ const found = new WeakMap();
+  /** @type {WeakMap<import("./engine.mjs").Cloud, T>} */ const latest = new WeakMap();
+  return (points, name, moment) => {
+    const cloud = cloudOf(moment.recipe, name);
+    const n = cloud.points.shape[0];
+    const known =
+      found.get(points) ?? find(points, n, points.length / n || 1, latest.get(cloud), name, moment);
+    // a stage that is asked for in every frame is no moment before
+    if (!found.has(points)) latest.set(cloud, known);
+    found.set(points, known);
+    return known;
+  };
+}
+
+/**
+ * Which of a cloud's points attention can select, and the most that it can give each, where they are or have
+ * been. What is compared
+ * with a moment before is a copy: others may be where those points were. */
+export const selectionOf = remembering((points, n, d, before) => selection(points.slice(), n, d, before));
+const weightsOf = remembering(
+  (points, n, d, /** @type {import("./selection.mjs").Weights | undefined} */ before, name, moment) =>
+    weights(selectionOf(points, name, moment), n, d, before),
+);
+const hullThere = remembering((points, n, d, before) => hull(points.slice(), n, d, before));
+
+/** The convex hull of where a cloud's points are now. @param {string} cloud @param {Moment} moment */
+export const hullOf = (cloud, moment) => hullThere(moment.at[cloud], cloud, moment);
+
+/**
+ * @type {WeakMap<Float64Array, {followed: number, found: import("./selection.mjs").Certificate}>} of the
+ *   point that was followed last
+ */
+const certificates = new WeakMap();
+
+/** What attention can give the followed point, and why. @param {string} cloud @param {Moment} moment */
+export function certificateOf(cloud, { recipe, at, followed }) {
+  const points = at[cloud];
+  const n = sizeOf(recipe, cloud);
+  const k = Math.min(followed, n - 1);
+  const known = certificates.get(points);
+  if (known?.followed === k) return known.found;
+  const found = certificate(points, n, points.length / n || 1, k);
+  certificates.set(points, { followed: k, found });
+  return found;
+}
+
+/**
+ * One number of each point of a cloud.
+ * @param {Measure} measure
+ * @param {string} cloud
+ * @param {Moment} moment
+ * @returns {Float32Array}
+ */
+export function measured(measure, cloud, moment) {
+  const { recipe, stages, at, params } = moment;
+  const n = sizeOf(recipe, cloud);
+  if (!("kind" in measure)) return project([measure], stages[cloud], at[cloud], n, params);
+  if (measure.kind === "softmaxweight")
+    return softmax(project([measure.row], stages[cloud], at[cloud], n, params));
+  if (measure.kind === "angle") return toMeanLine(at[cloud], n);
+  const points = measure.stage === null ? at[cloud] : stages[cloud][measure.stage];
+  return new Float32Array(weightsOf(points, cloud, moment).largest);
+}
+
+/**
+ * The angle of each of n points to the line along 1, in degrees; 90 at the origin.
+ * @param {Float64Array} points
+ * @param {number} n
+ */
+function toMeanLine(points, n) {
+  const d = points.length / n;
+  return Float32Array.from({ length: n }, (_, i) => {
+    let sum = 0;
+    let squares = 0;
+    for (let j = i * d; j < (i + 1) * d; j++) {
+      sum += points[j];
+      squares += points[j] ** 2;
+    }
+    return (Math.acos(squares > 0 ? Math.min(1, Math.abs(sum) / Math.sqrt(squares * d)) : 0) * 180) / Math.PI;
+  });
+}
+
+/** @param {Float32Array} scores */
+function softmax(scores) {
+  const largest = Math.max(...scores);
+  const each = scores.map((x) => Math.exp(x - largest));
+  const sum = each.reduce((s, x) => s + x, 0);
+  return each.map((x) => x / sum);
+}

@@ -1,0 +1,196 @@
+// @ts-check
+/**
+ * The point of a convex hull that is nearest to a key, and so the query that selects the key. Pure.
+ *
+ * @typedef {{away: Float64Array, size: number, n: number, d: number}} Around a key: the way to each other
+ * key, one coordinate
+ *   after the other, and how far the farthest is */
+
+import { dot, scores, scratch, TINY } from "./vectors.mjs";
+
+export const APART = 1e-12;
+const STEPS = 100;
+
+const AWAY = { buffer: new Float64Array(0) };
+const P = { buffer: new Float64Array(0) };
+const WAYS = { buffer: new Float64Array(0) };
+const AXES = { buffer: new Float64Array(0) };
+const R = { buffer: new Float64Array(0) };
+
+/**
+ * The unit query that scores a key higher than every other by most, and by how much: 0 where none does; and
+ * the keys whose hull
+ * has the point nearest to it. @param {ArrayLike<number>} keys
+ * @param {number} n @param {number} d @param {number} k
+ * @param {number[]} [start] such keys of a moment before @returns {{query: number[], margin: number, among:
+ *   number[]}}
+ */
+export function lead(keys, n, d, k, start = []) {
+  const around = others(keys, n, d, k);
+  const { foot, kept } = nearest(
+    around,
+    start.map((i) => (i < k ? i : i - 1)),
+  );
+  const long = Math.sqrt(dot(foot, foot));
+  const query = foot.map((x) => (long > 0 ? -x / long : 0));
+  const margin = -scores(around.away, n - 1, d, query, scratch(P, n));
+  return {
+    query,
+    margin: margin > APART * around.size ? margin : 0,
+    among: kept.map((i) => (i < k ? i : i + 1)),
+  };
+}
+
+/** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k @returns {Around} */
+function others(keys, n, d, k) {
+  const away = scratch(AWAY, n * d);
+  const m = n - 1;
+  let size = 0;
+  for (let i = 0, to = 0; i < n; i++) {
+    if (i === k) continue;
+    let squares = 0;
+    for (let j = 0; j < d; j++) {
+      const x = keys[i * d + j] - keys[k * d + j];
+      away[j * m + to] = x;
+      squares += x * x;
+    }
+    if (squares > size) size = squares;
+    to++;
+  }
+  return { away, size: Math.sqrt(size), n: m, d };
+}
+
+/** The ways to these keys, one after the other. @param {Around} around @param {number[]} kept */
+function waysTo({ away, n, d }, kept) {
+  const ways = scratch(WAYS, kept.length * d);
+  for (let s = 0, to = 0; s < kept.length; s++)
+    for (let j = 0; j < d; j++) ways[to++] = away[j * n + kept[s]];
+  return ways;
+}
+
+/**
+ * Σ wₛ·pointₛ of points that come one after the other. @param {Float64Array} points @param
+ * {ArrayLike<number>} w @param {number} count
+ * @param {number} d */
+export function mixed(points, w, count, d) {
+  /** @type {number[]} */ const out = [];
+  for (let j = 0; j < d; j++) {
+    let sum = 0;
+    for (let s = 0; s < count; s++) sum += w[s] * points[s * d + j];
+    out.push(sum);
+  }
+  return out;
+}
+
+/**
+ * The point of the convex hull of the ways to the other keys that is nearest to the key, by P. Wolfe's way
+ * (1976).
+ * @param {Around} around @param {number[]} [start] some of them that may be around it */
+function nearest(around, start = []) {
+  const { away, n, d } = around;
+  const p = scratch(P, n);
+  let first = 0;
+  let least = Infinity;
+  for (let i = 0; i < n; i++) {
+    let squares = 0;
+    for (let j = 0; j < d; j++) squares += away[j * n + i] ** 2;
+    if (squares < least) {
+      least = squares;
+      first = i;
+    }
+  }
+  let [kept, w] = start.length
+    ? corral(
+        start,
+        start.map(() => 1 / start.length),
+        around,
+      )
+    : [[first], [1]];
+  let foot = mixed(waysTo(around, kept), w, kept.length, d);
+  for (let step = 0; step < STEPS; step++) {
+    scores(away, n, d, foot, p);
+    let best = 0;
+    for (let i = 1; i < n; i++) if (p[i] < p[best]) best = i;
+    const squares = dot(foot, foot);
+    if (kept.includes(best) || squares - p[best] <= APART * Math.sqrt(squares * least)) break;
+    const [few, weights] = corral([...kept, best], [...w, 0], around);
+    const next = mixed(waysTo(around, few), weights, few.length, d);
+    if (dot(next, next) >= squares) break;
+    [kept, w, foot] = [few, weights, next];
+  }
+  return { foot, kept };
+}
+
+/**
+ * Of these keys those around the nearest point of the flat through them, and its weights on these. @param
+ * {number[]} kept
+ * @param {number[]} w @param {Around} around @returns {[number[], number[]]} */
+function corral(kept, w, around) {
+  for (;;) {
+    const v = flat(waysTo(around, kept), kept.length, around.d);
+    if (v.every((each) => each > 0)) return [kept, v];
+    let part = Infinity;
+    let gone = -1;
+    v.forEach((each, s) => {
+      if (each <= 0) part = Math.min(part, w[s] / Math.max(w[s] - each, TINY));
+    });
+    w = w.map((each, s) => (1 - part) * each + part * v[s]);
+    v.forEach((each, s) => {
+      if (each <= 0 && (gone < 0 || w[s] < w[gone])) gone = s;
+    });
+    const stay = w.map((each, s) => s !== gone && each > 0);
+    const sum = w.reduce((s, each, i) => s + (stay[i] ? each : 0), 0);
+    kept = kept.filter((_, s) => stay[s]);
+    w = w.filter((_, s) => stay[s]).map((each) => each / sum);
+  }
+}
+
+/**
+ * The weights on points of the nearest point of the flat through them: least squares by modified
+ * Gram–Schmidt.
+ * @param {Float64Array} points one after the other @param {number} count @param {number} d */
+export function flat(points, count, d) {
+  const m = count - 1;
+  const axes = scratch(AXES, m * d);
+  const r = scratch(R, m * m);
+  const b = new Array(m).fill(0);
+  const w = new Array(count).fill(1);
+  /** @type {number[]} */ const left = [];
+  let first = 0;
+  for (let j = 0; j < d; j++) {
+    left.push(-points[j]);
+    first += points[j] * points[j];
+    for (let s = 0; s < m; s++) axes[s * d + j] = points[(s + 1) * d + j] - points[j];
+  }
+  for (let s = 0, at = 0; s < m; s++, at += d) {
+    let squares = 0;
+    let far = 0;
+    for (let j = 0; j < d; j++) {
+      squares += axes[at + j] * axes[at + j];
+      far += points[at + d + j] * points[at + d + j];
+    }
+    const long = Math.sqrt(squares);
+    // in the flat of those before
+    if (!(long > Number.EPSILON * (Math.sqrt(first) + Math.sqrt(far)))) {
+      r[s * m + s] = 0;
+      continue;
+    }
+    r[s * m + s] = long;
+    for (let j = 0; j < d; j++) axes[at + j] /= long;
+    for (let t = s + 1, to = at + d; t < m; t++, to += d) {
+      let along = 0;
+      for (let j = 0; j < d; j++) along += axes[at + j] * axes[to + j];
+      for (let j = 0; j < d; j++) axes[to + j] -= along * axes[at + j];
+      r[s * m + t] = along;
+    }
+    for (let j = 0; j < d; j++) b[s] += axes[at + j] * left[j];
+    for (let j = 0; j < d; j++) left[j] -= b[s] * axes[at + j];
+  }
+  for (let s = m - 1; s >= 0; s--) {
+    let sum = b[s];
+    for (let t = s + 1; t < m; t++) sum -= r[s * m + t] * w[t + 1];
+    w[s + 1] = r[s * m + s] ? sum / r[s * m + s] : 0;
+    w[0] -= w[s + 1];
+  }
+  return w;
+}

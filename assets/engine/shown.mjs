@@ -1,0 +1,139 @@
+// @ts-check
+/**
+ * What a frame shows of a mark: its points, their colour values and its opacity; while nothing has moved,
+ * the same arrays again.
+ *
+ * @typedef {import("./recipe.d.ts").Row} Row
+ * @typedef {import("./recipe.d.ts").Mark} Mark
+ * @typedef {import("./engine.mjs").Moment} Moment
+ */
+
+import { chosen, counted, kept } from "./chosen.mjs";
+import { gather, rowMovers, unpack } from "./engine.mjs";
+import { MARKS } from "./marks.mjs";
+import { measured } from "./measures.mjs";
+
+/** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} what each mark showed last */
+const shown = new WeakMap();
+
+/**
+ * The stages of another cloud that decides which points a mark shows.
+ * @param {Mark} mark
+ * @param {import("./engine.mjs").Stages} stages
+ */
+function seenBy({ only }, stages) {
+  const of = only && typeof only === "object" && "of" in only ? only.of : "";
+  return of ? stages[of] : null;
+}
+
+/** The marks whose vertices are points of their cloud, projected by their rows: nothing else decides them. */
+const PROJECTED_MARKS = new Set(["Points", "Line", "Mesh", "Sheet", "Labels"]);
+
+/** Whether a mark is the same at every progress. @param {Mark} mark */
+function rests({ mark, rows, only }) {
+  const fixed = (/** @type {Row} */ row) => {
+    while (row.over && row.stage !== null) row = row.over;
+    return row.stage !== null;
+  };
+  return (
+    PROJECTED_MARKS.has(mark) && rows.every(fixed) && (!only || only === "followed" || Array.isArray(only))
+  );
+}
+
+/** @type {WeakMap<Mark, {still: boolean, names: string[], tinted: string[]}>} */
+const natures = new WeakMap();
+
+/**
+ * Whether a mark rests, and the parameters that move its rows, and its colours: as long as it lives.
+ * @param {Mark} mark
+ */
+function natureOf(mark) {
+  const known = natures.get(mark);
+  if (known) return known;
+  const row = shading(mark);
+  const names = rowMovers(mark.query ? [...mark.rows, mark.query] : mark.rows);
+  const found = { still: rests(mark), names, tinted: row ? rowMovers([row]) : [] };
+  natures.set(mark, found);
+  return found;
+}
+
+/** The row by which a mark is coloured, if it is by one. @param {Mark} mark @returns {Row | null} */
+function shading({ color }) {
+  if (!color || "bdata" in color.of) return null;
+  if (!("kind" in color.of)) return color.of;
+  return "row" in color.of ? color.of.row : null;
+}
+
+/**
+ * What a mark shows; where its cloud has not moved, the same array again.
+ * @param {Mark} mark
+ * @param {Moment} moment
+ */
+export function pointsOf(mark, moment) {
+  const { stages, at, params, followed, progress } = moment;
+  const known = shown.get(mark);
+  const { still, names } = natureOf(mark);
+  const inputs = [
+    stages[mark.cloud],
+    still ? null : at[mark.cloud],
+    followed,
+    mark.mark === "Trail" ? progress : 0,
+    seenBy(mark, stages),
+    ...names.map((name) => params[name]),
+  ];
+  if (known && inputs.every((input, i) => input === known.inputs[i])) return known.points;
+  const points = MARKS[mark.mark](mark, moment);
+  shown.set(mark, { inputs, points });
+  return points;
+}
+
+/** @type {WeakMap<Mark, {inputs: unknown[], values: Float32Array}>} how each mark was coloured last */
+const tints = new WeakMap();
+
+/**
+ * The colour value of each point that a mark shows, if it has any; the same array again while nothing has
+ * moved.
+ * @param {Mark} mark @param {Moment} moment */
+export function valuesOf(mark, moment) {
+  if (!mark.color) return null;
+  const { stages, at, params, followed } = moment;
+  const { of } = mark.color;
+  const live = !("bdata" in of);
+  const { cloud } = mark;
+  const row = shading(mark);
+  const now =
+    (mark.only && !Array.isArray(mark.only)) || (live && (!row || row.stage === null || row.over))
+      ? at[cloud]
+      : null;
+  const inputs = [
+    now,
+    of,
+    followed,
+    live ? stages[cloud] : null,
+    seenBy(mark, stages),
+    ...natureOf(mark).tinted.map((name) => params[name]),
+  ];
+  const known = tints.get(mark);
+  if (known && inputs.every((input, i) => input === known.inputs[i])) return known.values;
+  const each = live ? measured(of, cloud, moment) : /** @type {Float32Array} */ (unpack(of));
+  const found = counted(mark.only)
+    ? kept(each, 1, mark, moment)
+    : mark.only
+      ? gather(each, 1, chosen(mark, moment))
+      : each;
+  const values =
+    known?.values.length === found.length && found.every((x, i) => Object.is(x, known.values[i]))
+      ? known.values
+      : found;
+  tints.set(mark, { inputs, values });
+  return values;
+}
+
+/** Opacity of a mark: one value a stage, linear between them. @param {Mark} mark @param {number} progress */
+export function opacityOf({ opacity, fade }, progress) {
+  if (!fade) return opacity;
+  const k = Math.min(Math.floor(progress), fade.length - 1);
+  const next = Math.min(k + 1, fade.length - 1);
+  const f = progress - k;
+  return opacity * ((1 - f) * fade[k] + f * fade[next]);
+}
