@@ -49,3 +49,6 @@ export const readable = (x) =>
   x !== 0 && Math.abs(x) < 1e-3
     ? x.toExponential().replace(/(\.\d\d)\d+/, "$1")
     : String(Number(x.toFixed(4)));
+
+/** A whole number with its thousands apart; the format is made once. */
+export const whole = new Intl.NumberFormat("en-GB").format;

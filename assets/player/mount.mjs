@@ -5,7 +5,7 @@
  */
 
 import { h } from "../dom.mjs";
-import { scrubber } from "./controls.mjs";
+import { scrubber } from "./scrubber.mjs";
 import { unpack } from "../engine/engine.mjs";
 import { controls } from "./fold.mjs";
 import { letters } from "./letters.mjs";

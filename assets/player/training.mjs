@@ -6,8 +6,7 @@
  */
 
 import { shared } from "../globals.mjs";
-import { h } from "../dom.mjs";
-import { whole } from "./controls.mjs";
+import { h, whole } from "../dom.mjs";
 import { poll } from "./poll.mjs";
 import { asked, upload } from "./upload.mjs";
 

@@ -1,0 +1,254 @@
+// @ts-check
+/** The scrubber: progress through the stages, the clock where there is one, and the buttons of the figure. */
+
+import { clockOf, unpack } from "../engine/engine.mjs";
+import { h, unset, whole } from "../dom.mjs";
+
+const DEPTH = "through the layers"; // where there is another time, that of a training
+const MANY = 6; // stages, on a telephone: of more the number stands, and the name of the present one
+const LONG = 34; // letters of all their names: so is it where these have no room
+const APART = 0.07; // of the clock's way, from one button to the next at least
+const SPEEDS = [0.25, 0.5, 1, 2, 4];
+
+/** Our own small drawings, 24 units wide. @type {Record<string, string>} */
+const ICONS = {
+  play: '<path d="M7 4v16l13-8z" fill="currentColor"/>',
+  pause: '<path d="M7 5v14M17 5v14" stroke-width="4"/>',
+  back: '<path d="M19 5v14l-11-7zM5 5v14"/>',
+  on: '<path d="M5 5v14l11-7zM19 5v14"/>',
+  loop: '<path d="M4 12a8 8 0 0 1 14-5l2 2M20 4v5h-5M20 12a8 8 0 0 1-14 5l-2-2M4 20v-5h5"/>',
+  reset: '<path d="M5 12a7 7 0 1 0 2-5L4 10M4 4v6h6"/>',
+  save: '<path d="M12 4v11M7 11l5 5 5-5M4 20h16"/>',
+  share:
+    '<path d="M18 5L6 12l12 7"/><circle cx="18" cy="5" r="2.5"/>' +
+    '<circle cx="6" cy="12" r="2.5"/><circle cx="18" cy="19" r="2.5"/>',
+  present: '<path d="M3 5h18v11H3zM12 16v4M8 20h8"/>',
+  more: '<path d="M5 12h.01M12 12h.01M19 12h.01" stroke-width="4"/>',
+  full: '<path d="M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5"/>',
+};
+/** @param {string} name */
+const icon = (name) => `<svg viewBox="0 0 24 24" aria-hidden="true">${ICONS[name]}</svg>`;
+
+/**
+ * The scrubber: progress with the stages as stops, and the buttons. @param {HTMLElement} part @param
+ * {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player
+ * @returns {() => void} shows the player's state
+ */
+export function scrubber(part, recipe, player) {
+  const last = recipe.stages.length - 1;
+  const range = h("input", {
+    type: "range",
+    className: "progress",
+    min: 0,
+    max: last,
+    step: 0.001,
+    "aria-label": "Progress through the stages",
+  });
+  // also where it stands already
+  for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.pause());
+  range.addEventListener("input", () => player.seek(range.valueAsNumber));
+  range.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+    if (by) {
+      event.preventDefault();
+      event.stopPropagation();
+      player.step(by);
+    }
+  });
+  const stops = recipe.stages.map((/** @type {string} */ name, /** @type {number} */ k) =>
+    h(
+      "button",
+      {
+        type: "button",
+        className: "stop",
+        onclick: () => player.goTo(k),
+        style: `--at: ${last ? k / last : 0}`,
+      },
+      ...(name === String(k) ? [] : [h("span", { className: "nth" }, String(k))]),
+      h("span", { className: "name" }, name),
+    ),
+  );
+  const letters = stops.reduce(
+    (/** @type {number} */ sum, /** @type {HTMLElement} */ stop) =>
+      sum + (stop.lastElementChild?.textContent?.length ?? 0),
+    0,
+  );
+  const button = (
+    /** @type {string} */ name,
+    /** @type {string} */ label,
+    /** @type {() => void} */ onclick,
+    className = "",
+  ) =>
+    h("button", {
+      type: "button",
+      className: `tool ${className}`,
+      title: label,
+      "aria-label": label,
+      onclick,
+      innerHTML: ICONS[name] ? icon(name) : name,
+    });
+  const play = button("play", "Play (space)", () => player.toggle(), "play");
+  const loop = button(
+    "loop",
+    "Loop",
+    () => {
+      player.loop = !player.loop;
+      show();
+    },
+    "rare",
+  );
+  const speed = h(
+    "select",
+    {
+      className: "speed rare",
+      "aria-label": "Speed",
+      onchange: () => {
+        player.speed = Number(speed.value);
+      },
+    },
+    ...SPEEDS.map((s) => h("option", { value: s, selected: s === player.speed }, `${s}×`)),
+  );
+  const clock = recipe.clock
+    ? clockwork(/** @type {import("../engine/engine.mjs").Parameter} */ (clockOf(recipe)), player, button)
+    : null;
+  const more = button(
+    "more",
+    "More buttons",
+    () => {
+      more.ariaExpanded = String(tools.classList.toggle("all"));
+    },
+    "more",
+  );
+  more.ariaExpanded = "false";
+  const tools = h(
+    "div",
+    { className: "tools" },
+    button("back", "Step back (←)", () => player.step(-1)),
+    play,
+    button("on", "Step on (→)", () => player.step(1)),
+    loop,
+    speed,
+    h("span", { className: "space" }),
+    button("reset", "Back to the defaults (R)", () => player.reset()),
+    button("save", "Save the picture", () => player.save(), "rare"),
+    ...(player.apart ? [] : [button("share", "Share, embed", () => player.share())]),
+    ...(player.apart ? [] : [button("present", "Present (P)", () => player.present(), "rare")]),
+    button("full", "Full screen (F)", () => player.fullscreen(), "rare"),
+    button("?", "Keys (?)", () => player.help(), "rare"),
+    more,
+  );
+  part.replaceChildren(
+    ...(clock ? [clock.element] : []),
+    h(
+      "div",
+      { className: "track" },
+      ...(clock ? [h("span", { className: "caption" }, DEPTH)] : []),
+      range,
+      h("div", { className: `stops ${last > MANY ? "many" : ""} ${letters > LONG ? "long" : ""}` }, ...stops),
+    ),
+    tools,
+  );
+  part.hidden = false;
+  part.classList.toggle("still", last === 0);
+  let words = "";
+  let playing = false;
+  let looping = !player.loop;
+  const show = () => {
+    clock?.show();
+    range.value = String(player.progress);
+    range.style.setProperty("--part", String(player.progress / last));
+    const at = Math.round(player.progress);
+    const now = `${unset(recipe.stages[at])}, ${player.progress.toFixed(1)} of ${last}`;
+    if (now !== words) {
+      range.setAttribute("aria-valuetext", (words = now));
+      stops.forEach((/** @type {HTMLElement} */ stop, /** @type {number} */ k) =>
+        stop.setAttribute("aria-current", k === at ? "step" : "false"),
+      );
+    }
+    if (playing !== player.playing) {
+      playing = player.playing;
+      const label = playing ? "Pause (space)" : "Play (space)";
+      Object.assign(play, { title: label, ariaLabel: label, innerHTML: icon(playing ? "pause" : "play") });
+    }
+    if (looping !== player.loop) loop.ariaPressed = String((looping = player.loop));
+  };
+  return show;
+}
+
+/** A button for each span of the clock that a click on the figure plays: the way of the keyboard.
+ * @param {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player */
+function replays(recipe, player) {
+  const { min, max } = /** @type {import("../engine/engine.mjs").Parameter} */ (clockOf(recipe));
+  const buttons = [];
+  let at = -1;
+  for (const { hand, role, title } of recipe.views.flatMap(({ layers }) => layers)) {
+    if (hand?.kind !== "replay") continue;
+    const spans = unpack(hand.spans);
+    for (let i = 0; i < spans.length; i += 2) {
+      if (i && spans[i] === spans[i - 2] && spans[i + 1] === spans[i - 1]) continue;
+      const words = `${title.split(":")[0]}, ${whole(spans[i])} to ${whole(spans[i + 1])}: play it`;
+      const place = ((spans[i] + spans[i + 1]) / 2 - min) / (max - min);
+      at = Math.max(place, at + APART);
+      buttons.push(
+        h(
+          "button",
+          {
+            type: "button",
+            className: "event",
+            title: words,
+            "aria-label": `${buttons.length + 1}: ${words}`,
+            onclick: () => player.replay(hand, i / 2),
+            style: `--at: ${at}; color: var(--${role})`,
+          },
+          String(buttons.length + 1),
+        ),
+      );
+    }
+  }
+  return buttons;
+}
+
+/**
+ * The scrubber of a parameter that runs by itself. @param {import("../engine/engine.mjs").Parameter} p @param
+ * {import("./player.mjs").Player} player
+ * @param {(name: string, label: string, onclick: () => void) => HTMLElement} button */
+function clockwork(p, player, button) {
+  const id = `parameter-${p.name}`;
+  const hand = h("input", { type: "range", id, className: "progress", min: p.min, max: p.max, step: p.step });
+  for (const taken of ["pointerdown", "input"]) hand.addEventListener(taken, () => player.stop());
+  hand.addEventListener("input", () => player.set(p.name, hand.valueAsNumber));
+  const label = `Run through the ${p.label} (T)`;
+  const run = button("play", label, () => player.run());
+  const words = h("output", { htmlFor: id });
+  const events = h("div", { className: "events" });
+  /** @type {import("../engine/engine.mjs").Recipe | undefined} */ let known;
+  /** @type {string | undefined} */ let shown;
+  /** @type {boolean | undefined} */ let running;
+  return {
+    element: h(
+      "div",
+      { className: "clock" },
+      run,
+      h("label", { className: "caption", htmlFor: id, title: p.about }, p.label),
+      hand,
+      words,
+      events,
+    ),
+    show() {
+      const { max } = /** @type {typeof p} */ (clockOf(player.recipe)); // of a training it grows
+      const at = Math.round(player.params[p.name]);
+      const now = `${at} ${max}`;
+      if (now !== shown) {
+        shown = now;
+        hand.max = String(max);
+        hand.style.setProperty("--part", String((at - p.min) / (max - p.min)));
+        hand.value = String(at);
+        words.textContent = whole(at);
+      }
+      if (known !== player.recipe) events.replaceChildren(...replays((known = player.recipe), player));
+      if (running === player.running) return;
+      running = player.running;
+      Object.assign(run, { innerHTML: icon(running ? "pause" : "play"), ariaPressed: String(running) });
+    },
+  };
+}
