@@ -196,3 +196,36 @@ function seen({ eye, center }) {
   const few = all.map((v) => Number(v.toFixed(4)));
   return [few, all].map((each) => (each.slice(3).some(Boolean) ? each : each.slice(0, 3))).find(isCamera);
 }
+
+/**
+ * What of a state can be kept with another recipe: what the hand has not moved follows the new scene.
+ * @param {State} state
+ * @param {import("../engine/engine.mjs").Recipe} before
+ * @param {import("../engine/engine.mjs").Recipe} recipe
+ */
+export function kept(state, before, recipe) {
+  const params = defaults(recipe);
+  const usual = defaults(before);
+  for (const p of recipe.parameters) {
+    const value = state.params[p.name];
+    if (value !== usual[p.name] && within(p, value ?? NaN)) params[p.name] = value;
+  }
+  return {
+    params,
+    progress: Math.min(state.progress, recipe.stages.length - 1),
+    camera: state.camera,
+    follow: state.follow < pointCount(recipe) ? state.follow : recipe.follow,
+  };
+}
+
+/**
+ * Parameters, but those that the reader has set as they are, where the recipe can have them.
+ * @param {Record<string, number>} params
+ * @param {Record<string, number>} present
+ * @param {Set<string>} touched what the reader has set
+ * @param {import("../engine/engine.mjs").Recipe} recipe
+ */
+export function overlaid(params, present, touched, recipe) {
+  const own = recipe.parameters.filter((p) => touched.has(p.name) && within(p, present[p.name] ?? NaN));
+  return { ...params, ...Object.fromEntries(own.map(({ name }) => [name, present[name]])) };
+}

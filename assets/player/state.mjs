@@ -12,18 +12,13 @@
  * @typedef {import("./link.mjs").State} Link
  */
 
-import { clockOf, cloudOf, now, progresses, stages } from "../engine/engine.mjs";
+import { clockOf, now, stages } from "../engine/engine.mjs";
 import { crowdsOf } from "../engine/crowds.mjs";
-import { follows } from "../engine/hands.mjs";
-import { opacityOf, pointsOf, valuesOf } from "../engine/shown.mjs";
-import { zoomOf } from "../engine/perspective.mjs";
-import { defaults, pointCount, read, texts, within, write } from "./link.mjs";
-import { APART, CLOSING, along, apart, clockAfter, hurry, isOver, nextLeg, stageBeside } from "./motion.mjs";
-
-const CLOSER = 3; // times as fast as all of its way the clock runs through a part of it
-
-/** @type {WeakMap<Float64Array, string[]>} where each point of a cloud is, in words for hovering */
-const told = new WeakMap();
+import { ClockRun } from "./clockrun.mjs";
+import { framesOf } from "./frames.mjs";
+import { defaults, kept, overlaid, pointCount, read, texts, within, write } from "./link.mjs";
+import { along, hurry, isOver, nextLeg, stageBeside } from "./motion.mjs";
+import { Parting } from "./parting.mjs";
 
 export class State {
   /** @type {Record<string, string>} */ #choices;
@@ -48,21 +43,11 @@ export class State {
   #followed = 0;
   #theme = "";
   #playing = false;
-  #running = false;
   #growing = false;
-  /** @type {{min: number, max: number} | null} a part of the clock's way that is played, else all of it */
-  #span = null;
+  #clock = new ClockRun();
   #opening = false;
-  #parted = 0; // how much of its leg the last point of a run is behind the first
-  /**
-   * @type {import("./motion.mjs").Leg | null} on which they are apart; they still are a moment after a run
-   *   has stopped
-   */
-  #way = null;
-  /**
-   * @type {import("../engine/engine.mjs").Progresses | null} of the points that are apart in the last frame
-   */
-  #each = null;
+  #parting = new Parting(); // of the points of a run, also a moment after it has stopped
+  /** @type {ReturnType<Parting["progresses"]>} of the points in the last frame */ #each = null;
   /** How fast things move, in times. */ speed = 1;
   /** Whether playing begins again at its end. */ loop = false;
 
@@ -115,7 +100,7 @@ export class State {
   }
   /** Whether the clock runs. */
   get running() {
-    return this.#running;
+    return this.#clock.running;
   }
   get leg() {
     return this.#leg;
@@ -125,7 +110,7 @@ export class State {
     return this.#growing;
   }
   get moves() {
-    return Boolean(this.#leg || this.#running || this.#way);
+    return Boolean(this.#leg || this.#clock.running || this.#parting.open);
   }
   /** Whether this is the scene's first run, which shows what there is. */
   get opening() {
@@ -172,39 +157,28 @@ export class State {
   take(recipe, choices, link) {
     const own = this.#touched;
     const last = recipe.stages.length - 1;
-    const params = this.#touchedOver(link.params, recipe);
+    const params = overlaid(link.params, this.#params, this.#touched, recipe);
     this.#recipe = recipe;
     this.#choices = { ...choices, ...texts(recipe.chosen) };
     this.#progress = own.has("progress") ? Math.min(this.#progress, last) : link.progress;
     this.#followed = own.has("follow") && this.#followed < pointCount(recipe) ? this.#followed : link.follow;
     if (!own.has("camera")) this.#camera = link.camera;
     this.#growing = false;
-    this.#way = this.#each = null;
+    this.#parting.close();
+    this.#each = null;
     if (link.controls !== undefined) this.#controls = link.controls;
     this.#move(params);
     this.#at = now(recipe, this.#stages, this.#progress, null, this.#there);
     if (!own.has("progress")) this.#stand();
     else if (this.#leg && Math.max(this.#leg.from, this.#leg.to) > last) this.#leg = null;
-    if (this.#span) this.#running = false; // a part of another clock's way
+    if (this.#clock.partial) this.#clock.running = false; // a part of another clock's way
     this.#stopUntouchedClock();
   }
 
   /** The clock stands still, unless the reader has started it since. */
   #stopUntouchedClock() {
     const clock = clockOf(this.recipe);
-    if (!clock || !this.touched(clock.name)) this.#running = false;
-  }
-
-  /**
-   * Parameters, but those that the reader has set as they are, where the recipe can have them.
-   * @param {Record<string, number>} params
-   * @param {Recipe} recipe
-   */
-  #touchedOver(params, recipe) {
-    const own = recipe.parameters.filter(
-      (p) => this.#touched.has(p.name) && within(p, this.#params[p.name] ?? NaN),
-    );
-    return { ...params, ...Object.fromEntries(own.map(({ name }) => [name, this.#params[name]])) };
+    if (!clock || !this.touched(clock.name)) this.#clock.running = false;
   }
 
   /** @param {Record<string, number>} params */
@@ -218,20 +192,9 @@ export class State {
    * @param {Recipe} recipe
    */
   kept(recipe) {
-    const params = defaults(recipe);
-    const usual = defaults(this.recipe);
-    for (const p of recipe.parameters) {
-      const value = this.#params[p.name];
-      if (value !== usual[p.name] && within(p, value ?? NaN)) params[p.name] = value;
-    }
     // a stage that was on its way is reached
     const progress = this.#leg && !this.#playing ? this.#leg.to : this.#progress;
-    return {
-      params,
-      progress: Math.min(progress, recipe.stages.length - 1),
-      camera: this.#camera,
-      follow: this.#followed < pointCount(recipe) ? this.#followed : recipe.follow,
-    };
+    return kept({ ...this.link, progress }, this.recipe, recipe);
   }
 
   /** What there is by now of a recipe of the same shape, at its newest. @param {Recipe} recipe */
@@ -265,7 +228,8 @@ export class State {
     this.touch("progress");
     this.#progress = progress;
     if (this.#opening) this.#halt();
-    this.#leg = this.#way = null;
+    this.#leg = null;
+    this.#parting.close();
   }
 
   /** @param {number} index */
@@ -301,7 +265,8 @@ export class State {
     if (this.#progress >= this.last) this.#progress = 0;
     this.#playing = true;
     this.#turned = false;
-    this.#leg = this.#way = null;
+    this.#leg = null;
+    this.#parting.close();
   }
 
   /**
@@ -322,7 +287,7 @@ export class State {
   }
 
   #halt() {
-    this.#running = false;
+    this.#clock.running = false;
     this.#stand();
   }
 
@@ -337,15 +302,15 @@ export class State {
     const p = clockOf(this.recipe);
     if (!p) return;
     this.touch(p.name);
-    this.#running = !this.#running;
-    this.#span = null;
-    if (this.#running && this.#params[p.name] >= p.max) this.#move({ ...this.#params, [p.name]: p.min });
+    this.#clock.toggle();
+    if (this.#clock.running && this.#params[p.name] >= p.max)
+      this.#move({ ...this.#params, [p.name]: p.min });
   }
 
   stop() {
     const p = clockOf(this.recipe);
     if (p) this.touch(p.name);
-    this.#running = false;
+    this.#clock.running = false;
   }
 
   /** The clock runs through a part of its way. @param {number} min @param {number} max */
@@ -354,21 +319,20 @@ export class State {
     if (!p) return;
     this.pause();
     this.set(p.name, min);
-    this.#span = { min, max };
-    this.#running = true;
+    this.#clock.start({ min, max });
   }
 
   /** To a stage: a move, or a cut. @param {number} stage @param {boolean} cut */
   goTo(stage, cut) {
     this.touch("progress");
-    this.#running = false;
+    this.#clock.running = false;
     this.#to(stage, cut);
   }
 
   /** @param {number} stage @param {boolean} cut */
   #to(stage, cut) {
     this.#stand();
-    this.#way = null;
+    this.#parting.close();
     if (cut) this.#progress = stage;
     else this.#leg = { from: this.#progress, to: stage, done: 0 };
   }
@@ -395,7 +359,7 @@ export class State {
     if (!this.#stop) return null;
     const { params, progress, follow, camera } = read(this.#stop, this.recipe).state;
     this.#stop = null;
-    this.#move(this.#touchedOver(params, this.recipe));
+    this.#move(overlaid(params, this.#params, this.#touched, this.recipe));
     if (!this.touched("follow")) this.#followed = follow;
     this.#stopUntouchedClock();
     if (!this.touched("progress")) this.#to(progress, cut);
@@ -408,8 +372,12 @@ export class State {
   advance(ms, cut) {
     const pace = this.#opening ? hurry(this.last, this.recipe.progress) : 1;
     const ended = this.#legOn(ms * this.speed * pace, cut);
-    this.#partOn(ms, cut);
-    if (this.#running) this.#clockOn(ms * this.speed);
+    this.#parting.advance(this.#leg, this.#playing && !cut, ms);
+    const clock = clockOf(this.recipe);
+    if (clock && this.#clock.running) {
+      const at = this.#clock.advance(clock, this.#params[clock.name], ms * this.speed, this.loop);
+      this.#move({ ...this.#params, [clock.name]: at });
+    }
     return ended;
   }
 
@@ -422,7 +390,8 @@ export class State {
     this.#progress = along(leg, cut);
     if (!isOver(leg, this.#playing)) return false;
     this.#progress = leg.to;
-    this.#leg = this.#way = null;
+    this.#leg = null;
+    this.#parting.close();
     if (!this.#playing) return (this.#opening = false);
     if (leg.to < this.last || (this.loop && !this.#opening)) return this.#legOn(0, cut);
     this.#playing = false;
@@ -431,31 +400,6 @@ export class State {
     if (home < this.last) this.#leg = { from: this.last, to: home, done: 0 };
     else this.#opening = false;
     return false;
-  }
-
-  /**
-   * The points of a run are apart; those of one that was stopped come together where it is.
-   * @param {number} ms
-   * @param {boolean} cut
-   */
-  #partOn(ms, cut) {
-    if (this.#playing && this.#leg && !cut) {
-      this.#way = { ...this.#leg };
-      this.#parted = APART;
-    } else if (this.#way) {
-      this.#parted -= (APART * ms) / CLOSING;
-      if (this.#leg || this.#parted <= 0) this.#way = null;
-    }
-  }
-
-  /** @param {number} ms */
-  #clockOn(ms) {
-    const p = /** @type {import("../engine/engine.mjs").Parameter} */ (clockOf(this.recipe));
-    const span = this.#span ?? p;
-    const to = clockAfter(span, this.#params[p.name], this.#span ? ms * CLOSER : ms);
-    const over = to >= span.max;
-    this.#move({ ...this.#params, [p.name]: over && this.loop ? span.min : to });
-    if (over && !this.loop) this.#running = false;
   }
 
   /** What is known when a frame is drawn. @returns {import("../engine/engine.mjs").Moment} */
@@ -474,43 +418,15 @@ export class State {
   /** What every mark of every view shows now. @param {boolean} rest with texts for hovering
    * @returns {import("../painter/painter.mjs").Frame[]} */
   frame(rest) {
-    this.#each = !rest && this.#way ? progresses(this.recipe, apart(this.#way, this.#parted)) : null;
+    this.#each = rest ? null : this.#parting.progresses(this.recipe);
     this.#at = now(this.recipe, this.#stages, this.#progress, this.#each, this.#there);
-    const { moment } = this;
-    return this.recipe.views.map((view) =>
-      Object.assign(
-        view.layers.map((mark) => ({
-          points: pointsOf(mark, moment),
-          opacity: opacityOf(mark, this.#progress),
-          values: valuesOf(mark, moment),
-          text: rest && follows(mark) ? this.#texts(mark.cloud) : undefined,
-        })),
-        { zoom: zoomOf(view, this.#progress, this.#params) },
-      ),
-    );
+    return framesOf(this.moment, rest);
   }
 
   /** For each view, the places that many points share, as the last frame shows them.
    * @returns {import("../engine/crowds.mjs").Crowd[][]} */
   get crowds() {
     return this.recipe.views.map((view) => crowdsOf(view, this.moment));
-  }
-
-  /** What is told of each point under the pointer: its label, or where it is. @param {string} name */
-  #texts(name) {
-    const at = this.#at[name];
-    const { labels, points } = cloudOf(this.recipe, name);
-    const known = labels ?? told.get(at);
-    if (known) return known;
-    const n = points.shape[0];
-    const d = at.length / n;
-    const words = Array.from(
-      { length: n },
-      (_, i) =>
-        `point ${i}<br>(${Array.from(at.subarray(i * d, (i + 1) * d), (x) => x.toFixed(2)).join(", ")})`,
-    );
-    told.set(at, words);
-    return words;
   }
 
   /** What a link carries. @returns {Link} */
