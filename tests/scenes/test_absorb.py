@@ -177,7 +177,7 @@ CLAIMS = {
     "### One that was forgotten ? Somebody still writes a mean of 1 to the stream. Which of the two goes wrong?": forgotten,
     "the farthest by 3.07 of at most 3.46, of which the panel shows 2.80": forgotten,
     "The same with four numbers and with what training has found.": the_numbers,
-    "without biases the shift $\\beta$ has nowhere to go": nowhere_to_go,
+    "without the last of these the shift $\\beta$ has nowhere to go": nowhere_to_go,
     "What can a model with LayerNorm do that one with RMSNorm cannot?": the_whole_model,
     "but a step of the gradient in $\\gamma$, $W$ and $b$ is another one": the_numbers,
     "Could a gain of 0 be absorbed? Yes: a column of the matrix becomes 0.": a_zero_gain,

@@ -17,6 +17,8 @@ from components.scenes.drift.build import (
     PHRASE,
     SHOW,
     WINDOWS,
+    slide,
+    spread,
 )
 from components.training.recipes import recipe_of
 from geometry import layer_norm
@@ -333,7 +335,18 @@ def upwards():
     assert np.abs(SHOW @ [1, 1, 1, 1]).max() < ROUNDING
 
 
+def farther_apart():
+    assert films.PASSAGES == 6
+    text = (FOLDER / "language.txt").read_text("utf-8")
+    for name in ("language", "language_centred", "language_unnormed"):
+        shape, weights, _ = model(name)
+        for layer in range(4):
+            shown = slide({"window": "64", "layer": str(layer + 1), "kind": "places"}, shape, weights, text)
+            assert spread(shown.stream) < rows(name)[0]["places"]["64"]["stream"]["spread"][layer]
+
+
 CLAIMS = {
+    "those of the table in spreads of the letters of six passages, which lie farther apart": farther_apart,
     "upwards is the height along $𝟏 = (1, 1, 1, 1)$": upwards,
     "from a **window** of the last ones, 256 at most": the_setup,
     "The picture follows the 16 letters of *carry no meaning*, blanks included": the_setup,

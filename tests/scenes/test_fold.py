@@ -116,6 +116,17 @@ def all_to_the_right():
     assert (through(np.linspace(-0.99, 0.99, 99), 1.25) < 1).all()
 
 
+def dip_or_climb():
+    x = np.linspace(-1, 1, 201)
+    for t in (1.02, 1.25, 3):
+        for sign in (1, -1):
+            ends, between = np.split(sign * through(x, sign * t)[np.r_[0, -1, 1:200]], [2])
+            np.testing.assert_allclose(ends, 1)
+            assert (between < 1).all() and np.argmin(between) not in (0, 198)
+    for t in (-0.98, 0, 0.7, 0.98):
+        assert (np.diff(through(x, t)) > 0).all()
+
+
 def the_two_agree():
     for recipe in (as_sent(FOLD), as_sent(BOTH)):
         for t in (-3, -1, 0.98, 1, 1.25, 3):
@@ -273,7 +284,7 @@ def evenly_around():
 CLAIMS = {
     r"Each goes through two steps.": two_steps,
     r"Without a stretch, for $t = 1.25$, all of them point to the right, so all the points land on the right.": all_to_the_right,
-    r"With $\varepsilon = 0$ both ends, $x = -1$ and $x = 1$, have come to 1, and what was between them stays behind": all_to_the_right,
+    r"At the end, for $t > 1$, it is a curve with a dip: with $\varepsilon = 0$ both ends, $x = -1$ and $x = 1$, have come to 1, and what was between them stays behind, a little like $|x|$. For $t < -1$ it is upside down, and between $-1$ and 1 the curve only climbs.": dip_or_climb,
     r"The brown line is the curve for $\varepsilon = 0$, computed another way. With $\varepsilon = 0$ the two agree; the largest distance between them is written below.": the_two_agree,
     r"It is measured between $t - h$ and $t + h$, with $h = 10^{-5}$.": the_step_is,
     r"With $\varepsilon = 0$ and $x = \cos\theta$ $$x' = \frac{x + t}{r} = \frac{\cos\theta + t}{\sqrt{1 + t^2 + 2t\cos\theta}}$$": the_formula,

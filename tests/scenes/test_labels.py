@@ -165,7 +165,15 @@ def deep_and_less_deep():
     assert clear < 0.01 and less > 0.05
 
 
+def around_a_square():
+    points = shipped("xor").data.points
+    assert len(points) == 120
+    corners = np.sign(points)
+    assert len(np.unique(corners, axis=0)) == 4 and np.linalg.norm(points - corners, axis=-1).max() < 1
+
+
 CLAIMS = {
+    "*XOR* alone has 120 points, around the corners of a square": around_a_square,
     "With 8 points the effect is clear: 23 of 32 networks of depth 6 fit all labels, and all 32 of depth 4. With 16 "
     "points it is less so: 14 against 19.": deep_and_less_deep,
     "with 8 and 16 points the table shows": first_more_then_fewer,

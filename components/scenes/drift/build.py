@@ -90,7 +90,7 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], table: Fou
         formula=formula(shape),
         table=Table("true", columns=("components", "mean", "norm")),
         readouts=(
-            Letters("now farthest from where it came in", "ways", Highest(pick(DISTANCE + 1))),
+            Letters("centred, now farthest from where it came in", "ways", Highest(pick(DISTANCE + 1))),
             *(
                 Number(label, "ways", pick(PATH_LENGTH + k), Followed(), digits=2)
                 for k, label in enumerate(LABELS)
