@@ -55,7 +55,8 @@ run: .venv/run.stamp node_modules/run.stamp
 # What does not need one another is done side by side.
 test: .venv/run.stamp
 	@$(MAKE) --no-print-directory --jobs=2 .venv/torch.stamp tools lint
-	@$(PYTEST) --durations=20 --ignore=$(NOTEBOOK)
+	@$(PYTEST) -m "not alone" --durations=20 --ignore=$(NOTEBOOK)
+	@$(WITH_NODE) $(VENV) -m pytest -m alone tests/test_front.py tests/test_nginx.py
 
 notebook: .venv/torch.stamp tools
 	@$(WITH_NODE) $(VENV) -m pytest $(NOTEBOOK)

@@ -83,6 +83,7 @@ def healthz_seconds(base):
     return max(took)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("kinds", [[kind] for kind in SLOW] + [[*SLOW]], ids=[*SLOW, "all"])
 def test_slow_clients_keep_nobody_waiting(served, kinds):
     base, large = served[0], re.search(rb'href="(/lib/[^"]+)"', fetch(f"{served[0]}/layernorm")[1])[1]

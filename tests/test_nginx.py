@@ -312,6 +312,7 @@ def explorer(tmp_path_factory):
         yield f"http://127.0.0.1:{port}"
 
 
+@pytest.mark.alone
 def test_a_gallery_that_a_lecture_hall_opens_at_once_comes_soon(explorer):
     """Another hall is tried where the machine is busy with other tests."""
     port = urlsplit(explorer).port
@@ -326,6 +327,7 @@ def test_a_gallery_that_a_lecture_hall_opens_at_once_comes_soon(explorer):
     until(soon, 90)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("kinds", [[kind] for kind in SLOW] + [[*SLOW]], ids=[*SLOW, "all"])
 def test_slow_clients_keep_nobody_waiting(explorer, kinds):
     large = re.search(rb'href="(/lib/[^"]+)"', fetch(f"{explorer}/layernorm")[1])[1]

@@ -22,6 +22,7 @@ from components.pages import follow, panel
 from components.training import health, jobs, runs, store
 from components.training.queue import LOST, NOTHING, TrainingQueue
 from components.web import budget
+from components.web.routes import RouteFacts, route
 from learning.film import to_npz
 from learning.training import trained
 from tests.waiting import until
@@ -121,6 +122,8 @@ def refused(queue):
     server = Flask("a page's server")
     server.secret_key = "only for this test"
     budget.guard(server, proxies=0)
+    costly = RouteFacts(cacheable=False, cross_origin=False, secret="", costly=True)
+    route(server, "/", "page", lambda: "", costly)
     with server.test_request_context():
         return panel._ticket(queue, SMALL, {})[0]
 

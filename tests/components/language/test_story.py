@@ -31,7 +31,10 @@ SAME = {
         "Of the 60 keys 32 are hollow.",
     ),
     "After the fall it is 47.": ("language", "It is 47."),
-    "these points, a tenth of all, bring 19 % of the fall": ("spiral", "the marked points bring only 19 % of the fall"),
+    "these points, a tenth of all, bring 19 % of the fall": (
+        "spiral",
+        "the marked points bring only 19 % of the fall",
+    ),
     "the loss ends at 0.182, LayerNorm's at 0.232, and their comparison's at 0.476 (median of 10 seeds)": (
         "majority",
         "at 0.476, LayerNorm's at 0.232 (median of 10 seeds)",
