@@ -1,12 +1,9 @@
 // @ts-check
 /** DOM helpers that every folder uses: elements, labels with subscripts, canvases, numbers as text. */
 
-/**
- * An element with its properties, listeners and children. @template {keyof HTMLElementTagNameMap} K @param
- * {K} tag
- * @param {Record<string, unknown>} [properties] @param {(Node | string)[]} children @returns
- *   {HTMLElementTagNameMap[K]}
- */
+/** An element with its properties, listeners and children. @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag @param {Record<string, unknown>} [properties] @param {(Node | string)[]} children
+ * @returns {HTMLElementTagNameMap[K]} */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -27,11 +24,8 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
-/**
- * A label as nodes: what stands in `<sub>` is set below the line, and nothing else is markup.
- * @param {string} label
- * @returns {(Node | string)[]}
- */
+/** A label as nodes: what stands in `<sub>` is set below the line, and nothing else is markup.
+ * @param {string} label @returns {(Node | string)[]} */
 const typeset = (label) =>
   label
     .split(/<sub>(.*?)<\/sub>/)

@@ -66,10 +66,8 @@ async function load({ modules, styles, plotly }) {
   return { show, styles, plotly: address(plotly), unpack };
 }
 
-/**
- * Hides the picture that stands below a figure, with what the notebook has around it; it comes again when the
- * figure goes.
- * @param {string} picture its class @returns {() => void} */
+/** Hides the picture that stands below a figure, with what the notebook has around it; it comes again when
+ * the figure goes. @param {string} picture its class @returns {() => void} */
 function hide(picture) {
   const style = document.createElement("style");
   style.textContent = `${AROUND}:has(.${picture}), .${picture} { display: none !important }`;

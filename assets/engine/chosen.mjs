@@ -36,19 +36,14 @@ export function some(mark, moment) {
 /** The stages that a row looks at; null is the progress. @param {Row} row @returns {(number | null)[]} */
 const stagesOf = ({ stage, over }) => [stage, ...(over ? stagesOf(over) : [])];
 
-/**
- * Whether the number of such points changes with the moment: the others then stay in their places, as gaps.
- * @param {Only} only
- * @returns {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated} */
+/** Whether the number of such points changes with the moment: the others then stay in their places, as gaps.
+ * @param {Only} only @returns {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated}
+ */
 export const counted = (only) =>
   only !== null && typeof only === "object" && "kind" in only && only.kind !== "highest";
 
-/**
- * The numbers of the points to show.
- * @param {{only?: Only, cloud: string}} mark
- * @param {Moment} moment
- * @returns {number[]}
- */
+/** The numbers of the points to show. @param {{only?: Only, cloud: string}} mark @param {Moment} moment
+ * @returns {number[]} */
 export function chosen({ only, cloud }, moment) {
   const { recipe, stages, at, params, followed } = moment;
   const n = sizeOf(recipe, cloud);
@@ -81,10 +76,8 @@ export function chosen({ only, cloud }, moment) {
   return [best];
 }
 
-/**
- * Numbers of all points (k each), those that are not shown as gaps. @param {Float32Array} numbers @param
- * {number} k @param {Mark} mark
- * @param {Moment} moment */
+/** Numbers of all points (k each), those that are not shown as gaps. @param {Float32Array} numbers
+ * @param {number} k @param {Mark} mark @param {Moment} moment */
 export function kept(numbers, k, mark, moment) {
   const out = new Float32Array(numbers.length).fill(NaN);
   for (const i of chosen(mark, moment)) for (let r = 0; r < k; r++) out[i * k + r] = numbers[i * k + r];

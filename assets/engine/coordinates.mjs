@@ -8,13 +8,10 @@
 
 import { movers, value } from "./packed.mjs";
 
-/**
- * One display coordinate of n points: ⟨weights, point⟩ + offset, at the progress or at a fixed stage; over
- * another row, if any.
- * @param {Row} row @param {ArrayLike<number>[]} stagesOfCloud @param {ArrayLike<number>} now @param {number}
- *   n @param {Params} params
- * @param {Float32Array} out @param {number} offset @param {number} stride
- */
+/** One display coordinate of n points: ⟨weights, point⟩ + offset, at the progress or at a fixed stage; over
+ * another row, if any. @param {Row} row @param {ArrayLike<number>[]} stagesOfCloud
+ * @param {ArrayLike<number>} now @param {number} n @param {Params} params @param {Float32Array} out
+ * @param {number} offset @param {number} stride */
 function coordinate(row, stagesOfCloud, now, n, params, out, offset, stride) {
   const points = row.stage === null ? now : stagesOfCloud[Math.min(row.stage, stagesOfCloud.length - 1)];
   const weights = Array.isArray(row.weights) ? row.weights : value(row.weights, params);
@@ -39,10 +36,8 @@ function coordinate(row, stagesOfCloud, now, n, params, out, offset, stride) {
   for (let i = 0; i < n; i++) out[offset + i * stride] /= by[i];
 }
 
-/**
- * All display coordinates of n points. @param {Row[]} rows @param {ArrayLike<number>[]} stagesOfCloud @param
- * {ArrayLike<number>} points
- * @param {number} n @param {Params} params */
+/** All display coordinates of n points. @param {Row[]} rows @param {ArrayLike<number>[]} stagesOfCloud
+ * @param {ArrayLike<number>} points @param {number} n @param {Params} params */
 export function project(rows, stagesOfCloud, points, n, params) {
   const out = new Float32Array(n * rows.length);
   rows.forEach((row, r) => coordinate(row, stagesOfCloud, points, n, params, out, r, rows.length));
@@ -56,10 +51,8 @@ export const rowMovers = (rows) =>
     ...(over ? rowMovers([over]) : []),
   ]);
 
-/**
- * Rows of `points` (k numbers each) in the order of `indices`; −1 is a gap. @param {ArrayLike<number>} points
- * @param {number} k
- * @param {ArrayLike<number>} indices */
+/** Rows of `points` (k numbers each) in the order of `indices`; −1 is a gap.
+ * @param {ArrayLike<number>} points @param {number} k @param {ArrayLike<number>} indices */
 export function gather(points, k, indices) {
   const out = new Float32Array(indices.length * k);
   for (let i = 0; i < indices.length; i++) {

@@ -16,12 +16,10 @@ const AROUND = 12;
 const LETTER = 0.62; // of its height: how wide a digit is, at most
 const WIDE = 4 * FINE; // numbers of cells that a key has room for: farther out nothing is seen
 
-/**
- * The places where many of the points (k numbers each) stand, the fullest first. @param {ArrayLike<number>}
- * points
- * @param {[number, number][]} ranges @param {(i: number) => ArrayLike<number>} [space] where point i is of
- *   which these are a picture: who is not there where most of a place are is not counted
- * @returns {{place: number[], count: number}[]} */
+/** The places where many of the points (k numbers each) stand, the fullest first.
+ * @param {ArrayLike<number>} points @param {[number, number][]} ranges
+ * @param {(i: number) => ArrayLike<number>} [space] where point i is of which these are a picture: who is not
+ * there where most of a place are is not counted @returns {{place: number[], count: number}[]} */
 export function crowds(points, ranges, space) {
   const k = ranges.length;
   const reach = (3 * Math.max(...ranges.map(([low, high]) => high - low))) / FINE;
@@ -54,20 +52,16 @@ export function crowds(points, ranges, space) {
   return found.sort((a, b) => b.count - a.count);
 }
 
-/**
- * Those of some points that are where most of them are. @param {number[]} own @param {(i: number) =>
- * ArrayLike<number>} space
- * @param {number} reach */
+/** Those of some points that are where most of them are. @param {number[]} own
+ * @param {(i: number) => ArrayLike<number>} space @param {number} reach */
 function together(own, space, reach) {
   const all = own.map(space);
   const most = Array.from(all[0], (_, j) => Float64Array.from(all, (x) => x[j]).sort()[all.length >> 1]);
   return own.filter((_, i) => most.every((m, j) => Math.abs(all[i][j] - m) <= reach));
 }
 
-/**
- * How many points are about as near to a place as a mark is wide. @param {ArrayLike<number>} points @param
- * {number[]} place
- * @param {[number, number][]} ranges */
+/** How many points are about as near to a place as a mark is wide. @param {ArrayLike<number>} points
+ * @param {number[]} place @param {[number, number][]} ranges */
 function near(points, place, ranges) {
   const k = ranges.length;
   const reach = ranges.map(([low, high]) => ((high - low) * AROUND) / FINE);
@@ -83,12 +77,9 @@ function near(points, place, ranges) {
 /** From the key of a cell to those of its neighbours, and its own. @param {number} k @returns {number[]} */
 const beside = (k) => (k ? beside(k - 1).flatMap((by) => [-1, 0, 1].map((step) => by * WIDE + step)) : [0]);
 
-/**
- * Those whose numbers can be read beside one another: none is written over that of one before it. @template
- * {{count: number}} C
- * @param {C[]} crowds @param {ArrayLike<number>} at x and y of each, in pixels @param {number} tall pixels,
- *   their letters
- * @returns {C[]} */
+/** Those whose numbers can be read beside one another: none is written over that of one before it.
+ * @template {{count: number}} C @param {C[]} crowds @param {ArrayLike<number>} at x and y of each, in pixels
+ * @param {number} tall pixels, their letters @returns {C[]} */
 export function legible(crowds, at, tall) {
   const /** @type {[number, number, number][]} */ taken = [];
   return crowds.filter(({ count }, i) => {
@@ -102,13 +93,10 @@ export function legible(crowds, at, tall) {
   });
 }
 
-/**
- * The crowds of each cloud's points in a view, the fullest first: of those that it shows, each where the
- * topmost mark does, and
- * of no point that is picked out. Those of a place share it in their cloud's space, not in this picture of it
- * alone.
- * @param {import("./engine.mjs").View} view @param {import("./engine.mjs").Moment} moment @returns {Crowd[]}
- */
+/** The crowds of each cloud's points in a view, the fullest first: of those that it shows, each where the
+ * topmost mark does, and of no point that is picked out. Those of a place share it in their cloud's space,
+ * not in this picture of it alone. @param {import("./engine.mjs").View} view
+ * @param {import("./engine.mjs").Moment} moment @returns {Crowd[]} */
 export function crowdsOf({ layers, dims, ranges }, moment) {
   const taken = /** @type {Map<string, Set<number>>} */ (new Map());
   const shown =

@@ -61,11 +61,8 @@ export const sizeOf = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
 export const parameterOf = (recipe, name) =>
   /** @type {Parameter} */ (recipe.parameters.find((p) => p.name === name));
 
-/**
- * The parameter that runs by itself, if there is one.
- * @param {Recipe} recipe
- * @returns {Parameter | undefined}
- */
+/** The parameter that runs by itself, if there is one. @param {Recipe} recipe
+ * @returns {Parameter | undefined} */
 export const clockOf = (recipe) => recipe.parameters.find((p) => p.name === recipe.clock);
 
 /** All steps, those of branches too. @param {Step[]} steps @returns {Step[]} */
@@ -79,13 +76,10 @@ function rests(step) {
   return m === d && unpack(step.A.base).every((a, i) => a === (i % (d + 1) ? 0 : 1));
 }
 
-/**
- * The stages of one cloud, or of one point, or of n, in place of its own. A step that moves nothing gives the
- * same array again.
- * @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds that its steps see
- * @param {{at: Float64Array, index: number, n?: number}} [point] @param {Float64Array[]} [old] stages whose
- *   memory is free
- * @returns {Float64Array[]} */
+/** The stages of one cloud, or of one point, or of n, in place of its own. A step that moves nothing gives
+ * the same array again. @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds that
+ * its steps see @param {{at: Float64Array, index: number, n?: number}} [point] @param {Float64Array[]} [old]
+ * stages whose memory is free @returns {Float64Array[]} */
 export function cloudStages(cloud, params, all, point, old = []) {
   const n = point ? (point.n ?? 1) : cloud.points.shape[0];
   const start = point?.at ?? unpack(cloud.points);
@@ -101,10 +95,8 @@ export function cloudStages(cloud, params, all, point, old = []) {
   return out;
 }
 
-/**
- * A new array object, since caches compare arrays by identity; it takes the memory of an old one that is as
- * long.
- * @param {number} length @param {Float64Array} [old] */
+/** A new array object, since caches compare arrays by identity; it takes the memory of an old one that is as
+ * long. @param {number} length @param {Float64Array} [old] */
 const fresh = (length, old) => (old?.length === length ? old.subarray() : new Float64Array(length));
 
 /** @param {Float64Array} x @param {Float64Array} [old] */
@@ -114,12 +106,9 @@ function copied(x, old) {
   return out;
 }
 
-/**
- * x after a step, in an array of its own. @param {Float64Array} x @param {number} n @param {Step} step @param
- * {Params} params
- * @param {Stages} all @param {number} first as in `softmax` @param {Float64Array} [old] whose memory is free
- *   @returns {Float64Array}
- */
+/** x after a step, in an array of its own. @param {Float64Array} x @param {number} n @param {Step} step
+ * @param {Params} params @param {Stages} all @param {number} first as in `softmax`
+ * @param {Float64Array} [old] whose memory is free @returns {Float64Array} */
 function stage(x, n, step, params, all, first, old) {
   if (INSIDE.has(step.kind)) return apply(copied(x, old), n, step, params, all, first);
   if (step.kind !== "affine") return copied(apply(x, n, step, params, all, first), old);
@@ -136,10 +125,9 @@ function stage(x, n, step, params, all, first, old) {
  *   has moved twice
  */
 
-/**
- * The stages of a cloud, anew only if a parameter that moves it, or a cloud that it sees, has changed. @param
- * {Cloud} cloud
- * @param {Params} params @param {Stages} all of the clouds before it @param {Memory} memory */
+/** The stages of a cloud, anew only if a parameter that moves it, or a cloud that it sees, has changed.
+ * @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds before it
+ * @param {Memory} memory */
 function remembered(cloud, params, all, memory) {
   let known = memory.get(cloud);
   const steps = known ? [] : every([...cloud.place, ...cloud.steps]);
@@ -166,23 +154,18 @@ function remembered(cloud, params, all, memory) {
   return known.stages;
 }
 
-/**
- * For each cloud, an array a stage. A cloud sees only those before it. @param {Recipe} recipe @param {Params}
- * params
- * @param {Memory} [memory] @returns {Stages} */
+/** For each cloud, an array a stage. A cloud sees only those before it. @param {Recipe} recipe
+ * @param {Params} params @param {Memory} [memory] @returns {Stages} */
 export function stages(recipe, params, memory = new WeakMap()) {
   /** @type {Stages} */ const all = {};
   for (const cloud of recipe.clouds) all[cloud.name] = remembered(cloud, params, all, memory);
   return all;
 }
 
-/**
- * Between two stages of n points each, on straight lines; of many progresses each point has its own. A cloud
- * that has fewer
- * steps than the recipe rests at its last stage.
- * @param {ArrayLike<number>[]} stages @param {number} n @param {number | ArrayLike<number>} progress @param
- *   {Float64Array} [old] whose memory is free @returns {ArrayLike<number>}
- */
+/** Between two stages of n points each, on straight lines; of many progresses each point has its own. A cloud
+ * that has fewer steps than the recipe rests at its last stage. @param {ArrayLike<number>[]} stages
+ * @param {number} n @param {number | ArrayLike<number>} progress @param {Float64Array} [old] whose memory is
+ * free @returns {ArrayLike<number>} */
 export function between(stages, n, progress, old) {
   if (typeof progress !== "number") return scattered(stages, n, progress, old);
   const p = Math.min(progress, stages.length - 1);
@@ -207,10 +190,8 @@ export function between(stages, n, progress, old) {
   return out;
 }
 
-/**
- * The same with a progress of each point. @param {ArrayLike<number>[]} stages @param {number} n @param
- * {ArrayLike<number>} progress
- * @param {Float64Array} [old] */
+/** The same with a progress of each point. @param {ArrayLike<number>[]} stages @param {number} n
+ * @param {ArrayLike<number>} progress @param {Float64Array} [old] */
 function scattered(stages, n, progress, old) {
   const last = stages.length - 1;
   const widths = stages.map((points) => points.length / n || 1);
@@ -230,19 +211,16 @@ function scattered(stages, n, progress, old) {
   return out;
 }
 
-/**
- * For each cloud, where its points are at a progress. @param {Recipe} recipe @param {Params} params @param
- * {number} progress
- * @param {Own | null} [own] the progress of each point of a loose cloud, by its place in the row
- * @returns {Record<string, Float64Array>} */
+/** For each cloud, where its points are at a progress. @param {Recipe} recipe @param {Params} params
+ * @param {number} progress @param {Own | null} [own] the progress of each point of a loose cloud, by its
+ * place in the row @returns {Record<string, Float64Array>} */
 export function positions(recipe, params, progress, own = null) {
   return now(recipe, stages(recipe, params), progress, own && progresses(recipe, own));
 }
 
-/**
- * The same from stages that are known already. @param {Recipe} recipe @param {Stages} all @param {number}
- * progress
- * @param {Progresses | null} [each] @param {Places} [there] @returns {Record<string, Float64Array>} */
+/** The same from stages that are known already. @param {Recipe} recipe @param {Stages} all
+ * @param {number} progress @param {Progresses | null} [each] @param {Places} [there]
+ * @returns {Record<string, Float64Array>} */
 export function now(recipe, all, progress, each = null, there = new WeakMap()) {
   return Object.fromEntries(
     recipe.clouds.map((cloud) => {
@@ -263,10 +241,8 @@ export function now(recipe, all, progress, each = null, there = new WeakMap()) {
  * where each cloud was last, and where it was when it was last on its way: good until it is on its way again
  */
 
-/**
- * The progress of each point of the clouds that are loose: the first of a cloud has that of place 0, the last
- * that of 1.
- * @param {Recipe} recipe @param {Own} own @returns {Progresses} */
+/** The progress of each point of the clouds that are loose: the first of a cloud has that of place 0, the
+ * last that of 1. @param {Recipe} recipe @param {Own} own @returns {Progresses} */
 export const progresses = (recipe, own) =>
   Object.fromEntries(
     [...loose(recipe)].map((cloud) => {
@@ -279,12 +255,9 @@ export const progresses = (recipe, own) =>
 const freed = new WeakMap();
 const FREE = ["Points", "Trail", "Labels"];
 
-/**
- * The clouds whose points may go each in its own time: each is drawn by itself, nothing is made of all of
- * them together, no
- * other cloud sees them, and no line or surface goes the same way. @param {Recipe} recipe @returns
- * {Set<string>}
- */
+/** The clouds whose points may go each in its own time: each is drawn by itself, nothing is made of all of
+ * them together, no other cloud sees them, and no line or surface goes the same way. @param {Recipe} recipe
+ * @returns {Set<string>} */
 export function loose({ clouds, views, readouts }) {
   const found = freed.get(clouds);
   if (found) return found;
@@ -347,8 +320,8 @@ export function residual(a, b, n, m) {
   return largest;
 }
 
-/** Mean, standard deviation, norm, and angle to the line along 1, of one point.
- * @param {ArrayLike<number>} x */
+/** Mean, standard deviation, norm, and angle to the line along 1, of one point. @param {ArrayLike<number>} x
+ */
 export function measures(x) {
   const d = x.length;
   const components = Array.from(x);

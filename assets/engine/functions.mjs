@@ -1,11 +1,7 @@
 // @ts-check
-/**
- * Scalar functions of the pointwise steps: erf, tanh, GELU and their like.
- */
+/** Scalar functions of the pointwise steps: erf, tanh, GELU and their like. */
 
-/**
- * erf of 0 ≤ a < 2: a power series of positive terms times a Gaussian, so nothing cancels.
- * @param {number} a
+/** erf of 0 ≤ a < 2: a power series of positive terms times a Gaussian, so nothing cancels. @param {number} a
  */
 function erfSeries(a) {
   let term = a;
@@ -18,10 +14,8 @@ function erfSeries(a) {
   return (2 / Math.sqrt(Math.PI)) * Math.exp(-a * a) * sum;
 }
 
-/**
- * erfc of a ≥ 2: Laplace's continued fraction, exact in the far tail too, where 1 − erf is 0.
- * @param {number} a
- */
+/** erfc of a ≥ 2: Laplace's continued fraction, exact in the far tail too, where 1 − erf is 0.
+ * @param {number} a */
 function erfcFraction(a) {
   let fraction = 0;
   for (let k = 50; k > 0; k--) fraction = k / 2 / (a + fraction);
@@ -43,10 +37,8 @@ const TANH = Float64Array.from({ length: 2 * TANH_IS_ONE * TABLE_STEPS + 1 }, (_
   Math.tanh(k / TABLE_STEPS - TANH_IS_ONE),
 );
 
-/**
- * tanh(a + t) = (tanh a + tanh t)/(1 + tanh a · tanh t), a the nearest place: to some roundings, in a third
- * of the time of
- * `Math.tanh`. @param {number} x */
+/** tanh(a + t) = (tanh a + tanh t)/(1 + tanh a · tanh t), a the nearest place: to some roundings, in a third
+ * of the time of `Math.tanh`. @param {number} x */
 export function tanh(x) {
   if (!(x > -TANH_IS_ONE && x < TANH_IS_ONE)) return Math.tanh(x);
   // Math.round takes longer than the rest

@@ -1,23 +1,18 @@
 // @ts-check
-/**
- * What a layer of gates, x ↦ max(Wx + b, 0), keeps of a circle or a sphere around the origin, as in
- * geometry/gates.py. Pure.
- */
+/** What a layer of gates, x ↦ max(Wx + b, 0), keeps of a circle or a sphere around the origin, as in
+ * geometry/gates.py. Pure. */
 
 export const FATES = ["apart", "shared", "collapsed"];
 const [APART, SHARED, COLLAPSED] = [0, 1, 2];
 const MOST = 52; // bits of a number that is exact
 const SMALL = 1e-9; // of the largest weights: what is less is rounding
 
-/**
- * @typedef {{W: number[][], b: ArrayLike<number>}} Layer a row of W for each neuron, of which there are at
- *   most 52
- */
+/** @typedef {{W: number[][], b: ArrayLike<number>}} Layer a row of W for each neuron, of which there are at
+ * most 52 */
 
 /** The number of a fate for each point, and the rank of its piece. @param {Layer} layer
  * @param {ArrayLike<number>} x points of a sphere (count × n) @param {ArrayLike<number>} z Wx + b of each
- *   @param {number} count
- */
+ * @param {number} count */
 export function fates({ W }, x, z, count) {
   const n = x.length / count || 1;
   const m = W.length;
@@ -42,15 +37,11 @@ export function fates({ W }, x, z, count) {
   return { found, ranks, highest: n };
 }
 
-/**
- * @typedef {{rank: number, fate: number, unseen: number[] | null, along: number[]}} Piece with the direction
- * that alone is not
- * seen, if there is one, and how fast each neuron changes along it */
+/** @typedef {{rank: number, fate: number, unseen: number[] | null, along: number[]}} Piece with the direction
+ * that alone is not seen, if there is one, and how fast each neuron changes along it */
 
-/**
- * What becomes of points where these neurons are on, a bit each. @param {number[][]} W @param {number} on
- * @param {number} n
- * @param {number} least @returns {Piece} */
+/** What becomes of points where these neurons are on, a bit each. @param {number[][]} W @param {number} on
+ * @param {number} n @param {number} least @returns {Piece} */
 function pieceOf(W, on, n, least) {
   const seen = directions(
     W.filter((_, k) => Math.floor(on / 2 ** k) % 2),
@@ -67,10 +58,8 @@ function pieceOf(W, on, n, least) {
   };
 }
 
-/**
- * Orthonormal directions that rows span; what is shorter than `least` is nothing. @param {number[][]} rows
- * @param {number} n
- * @param {number} least @returns {number[][]} */
+/** Orthonormal directions that rows span; what is shorter than `least` is nothing. @param {number[][]} rows
+ * @param {number} n @param {number} least @returns {number[][]} */
 function directions(rows, n, least) {
   /** @type {number[][]} */ const found = [];
   for (let left = rows; left.length && found.length < n;) {
@@ -110,10 +99,7 @@ function dot(x, y) {
 /** The length of the longest row. @param {number[][]} W */
 const size = (W) => Math.max(0, ...W.map((w) => Math.hypot(...w)));
 
-/**
- * Into how many pieces the neurons cut a circle.
- * @param {Layer} layer with W (m × 2)
- * @param {number} radius
+/** Into how many pieces the neurons cut a circle. @param {Layer} layer with W (m × 2) @param {number} radius
  */
 export function pieces({ W, b }, radius) {
   const whole = 2 * Math.PI;
@@ -129,11 +115,8 @@ export function pieces({ W, b }, radius) {
   return Math.max(1, once.length);
 }
 
-/**
- * How many sign patterns points have, and the entropy of their shares in bits.
- * @param {ArrayLike<number>} x
- * @param {number} count
- */
+/** How many sign patterns points have, and the entropy of their shares in bits. @param {ArrayLike<number>} x
+ * @param {number} count */
 export function patterns(x, count) {
   const m = x.length / count || 1;
   /** @type {Map<string | number, number>} */ const found = new Map();

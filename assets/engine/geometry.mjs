@@ -1,15 +1,11 @@
 // @ts-check
 /** Geometry that marks and readouts need, as in geometry/ (arrows, ellipsoid, plane, distributions). Pure. */
 
-/**
- * @typedef {{length: number, width: number, least: number, steep: number}} Head as in geometry/arrows.py,
- *   which says what they are
- */
+/** @typedef {{length: number, width: number, least: number, steep: number}} Head as in geometry/arrows.py,
+ * which says what they are */
 
-/**
- * A line with a head at the end of each of its pieces: barb, tip, barb … @param {Float32Array} points @param
- * {number} k
- * @param {Head | 0} arrow */
+/** A line with a head at the end of each of its pieces: barb, tip, barb … @param {Float32Array} points
+ * @param {number} k @param {Head | 0} arrow */
 export function withHeads(points, k, arrow) {
   if (!arrow) return points;
   /** @type {number[]} */ const out = [];
@@ -41,12 +37,8 @@ function head(piece, k, { length, width, least, steep }) {
   return n ? barbs.flatMap((barb) => [...barb, ...tip]).slice(0, -k) : [];
 }
 
-/**
- * Vectors as long as `back` and at right angles to it.
- * @param {number[]} back
- * @param {number} size
- * @param {number} steep
- */
+/** Vectors as long as `back` and at right angles to it. @param {number[]} back @param {number} size
+ * @param {number} steep */
 function sides(back, size, steep) {
   const both = (/** @type {number[]} */ v) => [v, v.map((x) => -x)];
   if (back.length === 2) return both([-back[1], back[0]]);
@@ -56,11 +48,9 @@ function sides(back, size, steep) {
   return [...both(first), ...both(cross(back, first).map((x) => x / size))];
 }
 
-/**
- * The semi-axes of an ellipsoid, longest first: its middle, then the images of orthonormal radii. Pairs of
+/** The semi-axes of an ellipsoid, longest first: its middle, then the images of orthonormal radii. Pairs of
  * radii are turned into each other until all are at right angles (one-sided Jacobi).
- * @param {ArrayLike<number>} points @param {number} n @returns {number[][]}
- */
+ * @param {ArrayLike<number>} points @param {number} n @returns {number[][]} */
 export function semiAxes(points, n) {
   const d = points.length / n;
   const axes = Array.from({ length: n - 1 }, (_, i) =>
@@ -98,12 +88,9 @@ export function disc(values, radius, corners) {
   );
 }
 
-/**
- * What is perpendicular to a vector around a point within a radius: the point, then a line's ends in 2D, a
- * disc's edge in 3D, closed;
- * all at the point where the vector is 0. @param {number[]} middle @param {number[]} vector @param {number}
- * radius @param {number} corners
- */
+/** What is perpendicular to a vector around a point within a radius: the point, then a line's ends in 2D, a
+ * disc's edge in 3D, closed; all at the point where the vector is 0. @param {number[]} middle
+ * @param {number[]} vector @param {number} radius @param {number} corners */
 export function facing(middle, vector, radius, corners) {
   const size = Math.hypot(...vector) || 1;
   const normal = vector.map((x) => x / size);
@@ -146,10 +133,8 @@ const STEEP = 0.95;
 const NEARLY = 1e-3;
 const TIE = 1e-6; // as in geometry/plane.py
 
-/**
- * Where on a plane an eye sees it as a line: the nearest place as far from the origin; null: there is none
- * near.
- * @param {ArrayLike<number>} values @param {number[]} eye @returns {number[] | null} */
+/** Where on a plane an eye sees it as a line: the nearest place as far from the origin; null: there is none
+ * near. @param {ArrayLike<number>} values @param {number[]} eye @returns {number[] | null} */
 export function edgeOn(values, eye) {
   const far = Math.hypot(...eye);
   const { normal, away } = plane(values, far);
@@ -183,10 +168,8 @@ export function histogram(values, [low, high], bins) {
   return out;
 }
 
-/**
- * The threshold between two neighbouring values that separates classes 0 and 1 best, and the share that it
- * gets right.
- * @param {Float32Array} values @param {ArrayLike<number>} classes */
+/** The threshold between two neighbouring values that separates classes 0 and 1 best, and the share that it
+ * gets right. @param {Float32Array} values @param {ArrayLike<number>} classes */
 export function bestThreshold(values, classes) {
   const order = Array.from(values, (_, i) => i).sort((i, j) => values[i] - values[j]);
   const n = order.length;
@@ -204,10 +187,9 @@ export function bestThreshold(values, classes) {
   return best;
 }
 
-/**
- * The share that a threshold, or else the best one, puts right: class 1 above it; the best may have it either
- * way.
- * @param {Float32Array} values @param {ArrayLike<number>} classes @param {number | null} threshold */
+/** The share that a threshold, or else the best one, puts right: class 1 above it; the best may have it
+ * either way. @param {Float32Array} values @param {ArrayLike<number>} classes
+ * @param {number | null} threshold */
 export function accuracy(values, classes, threshold) {
   if (threshold === null) return bestThreshold(values, classes).accuracy;
   return (

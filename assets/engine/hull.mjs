@@ -22,8 +22,7 @@ const SEEN = 1e-13;
 
 /** What was found a moment before need not be found again where an affine map has taken it along.
  * @param {import("./image.mjs").Points} points @param {number} n @param {number} d @param {Hull} [before]
- *   @returns {Hull}
- */
+ * @returns {Hull} */
 export function hull(points, n, d, before) {
   const moved = before && image(before.points, points, n, d);
   if (before && moved)
@@ -70,10 +69,8 @@ function fan(order) {
   return rest.slice(1).map((p, k) => [first, rest[k], p]);
 }
 
-/**
- * The points in coordinates of the space that they spread in, one axis after another along what is farthest
- * from those before.
- * @param {ArrayLike<number>} points @param {number} n @param {number} d */
+/** The points in coordinates of the space that they spread in, one axis after another along what is farthest
+ * from those before. @param {ArrayLike<number>} points @param {number} n @param {number} d */
 function spread(points, n, d) {
   const rest = new Float64Array(points);
   const least = 8 * Number.EPSILON * rest.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
@@ -154,13 +151,8 @@ function polygon(x, n, tolerance) {
   return { corners: new Set(order), order, triangles: [] };
 }
 
-/**
- * How far b lies to the right of the way from a to c.
- * @param {Float64Array} x
- * @param {number} a
- * @param {number} b
- * @param {number} c
- */
+/** How far b lies to the right of the way from a to c. @param {Float64Array} x @param {number} a
+ * @param {number} b @param {number} c */
 function outside(x, a, b, c) {
   const ux = x[2 * c] - x[2 * a];
   const uy = x[2 * c + 1] - x[2 * a + 1];
@@ -170,10 +162,8 @@ function outside(x, a, b, c) {
   return long > 0 ? (ux * -vy + uy * vx) / long : Math.hypot(vx, vy);
 }
 
-/**
- * Point by point: the faces that a point sees give way to those from their edge to it. @param {Float64Array}
- * x @param {number} n
- * @param {number} tolerance */
+/** Point by point: the faces that a point sees give way to those from their edge to it.
+ * @param {Float64Array} x @param {number} n @param {number} tolerance */
 function polyhedron(x, n, tolerance) {
   const seen = (SEEN / ROUNDING) * tolerance;
   const first = tetrahedron(x, n);
@@ -224,12 +214,8 @@ function tetrahedron(x, n) {
 
 /** @typedef {{corners: number[], normal: number[], offset: number}} Face */
 
-/**
- * The face through three points, its normal by the right hand.
- * @param {Float64Array} x
- * @param {number[]} corners
- * @returns {Face}
- */
+/** The face through three points, its normal by the right hand. @param {Float64Array} x
+ * @param {number[]} corners @returns {Face} */
 function faceThrough(x, corners) {
   const p = 3 * corners[0];
   const q = 3 * corners[1];
@@ -248,12 +234,8 @@ function faceThrough(x, corners) {
   return { corners, normal, offset: normal[0] * x[p] + normal[1] * x[p + 1] + normal[2] * x[p + 2] };
 }
 
-/**
- * The same, turned so that a point inside is below it.
- * @param {Float64Array} x
- * @param {number[]} corners
- * @param {number[]} inside
- */
+/** The same, turned so that a point inside is below it. @param {Float64Array} x @param {number[]} corners
+ * @param {number[]} inside */
 function facingAwayFrom(x, corners, inside) {
   const face = faceThrough(x, corners);
   const height = face.normal.reduce((s, w, j) => s + w * inside[j], -face.offset);
@@ -264,12 +246,9 @@ function facingAwayFrom(x, corners, inside) {
 const above = (x, { normal, offset }, i) =>
   normal[0] * x[3 * i] + normal[1] * x[3 * i + 1] + normal[2] * x[3 * i + 2] - offset;
 
-/**
- * The corners: where a point lies flat among its neighbours, inside a face or an edge, it is none. All
- * neighbours lie below a
- * corner, in the direction of the sum of the normals around it. @param {Float64Array} x @param {Face[]} faces
- * @param {number} tolerance
- */
+/** The corners: where a point lies flat among its neighbours, inside a face or an edge, it is none. All
+ * neighbours lie below a corner, in the direction of the sum of the normals around it.
+ * @param {Float64Array} x @param {Face[]} faces @param {number} tolerance */
 function extremes(x, faces, tolerance) {
   /** @type {Map<number, {up: number[], beside: Set<number>}>} */ const around = new Map();
   for (const { corners, normal } of faces) {

@@ -16,12 +16,7 @@ const FLATTEST = 1e-4; // a map that shortens one direction so much more than an
 /** @type {WeakMap<Points, Frame>} */
 const frames = new WeakMap();
 
-/**
- * @param {Points} before
- * @param {Points} after
- * @param {number} n
- * @param {number} d
- * @returns {Image | null}
+/** @param {Points} before @param {Points} after @param {number} n @param {number} d @returns {Image | null}
  */
 export function image(before, after, n, d) {
   if (!n || before.length !== after.length) return null;
@@ -82,10 +77,9 @@ function frame(points, n, d) {
   return found;
 }
 
-/**
- * Whether each point is as far along the new axes as it was along the old ones. @param {Float64Array[]} along
- * @param {number[][]} to
- * @param {Points} after @param {number} n @param {number} d */
+/** Whether each point is as far along the new axes as it was along the old ones.
+ * @param {Float64Array[]} along @param {number[][]} to @param {Points} after @param {number} n
+ * @param {number} d */
 function follows(along, to, after, n, d) {
   let size = 0;
   for (let i = 0; i < n * d; i++) size = Math.max(size, Math.abs(after[i]));

@@ -24,12 +24,7 @@ const P = { buffer: new Float64Array(0) };
 
 const ROWS = 7; // that are summed at once: of a point in 2 or 4 dimensions no sum is for nothing, or one
 
-/**
- * @param {ArrayLike<number>} keys
- * @param {number} n
- * @param {number} d
- * @param {number[]} from
- * @returns {Seen}
+/** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number[]} from @returns {Seen}
  */
 export function seen(keys, n, d, from) {
   const rows = scratch(ALL, ROWS * Math.ceil((d * (d + 3)) / (2 * ROWS)) * n);
@@ -61,13 +56,10 @@ export function coordinates({ rows, n, d }, k) {
   return out;
 }
 
-/**
- * The q that minimises L(q) = log Σ exp⟨q, k − h⟩ over all keys k, h itself too, by Newton's method: where
- * others surround h, its
- * largest weight is e^(−L), and the softmax averages the others to h.
+/** The q that minimises L(q) = log Σ exp⟨q, k − h⟩ over all keys k, h itself too, by Newton's method: where
+ * others surround h, its largest weight is e^(−L), and the softmax averages the others to h.
  * @param {Seen} all @param {number[]} own h @param {number[] | null} [start] @param {number} [exact] what the
- *   last step gains, else L is as near as a frame needs
- * @returns {{query: number[], value: number}} */
+ * last step gains, else L is as near as a frame needs @returns {{query: number[], value: number}} */
 export function evenest(all, own, start, exact) {
   const { size, n, d } = all;
   let q = start?.slice() ?? new Array(d).fill(0);
@@ -102,10 +94,8 @@ function less(x, part, y) {
   return out;
 }
 
-/**
- * How far the step takes a score from the mean of all at most, and the mean cube of it: the third order of L
- * along the step. The softmax is in `P`.
- * @param {Seen} all @param {number[]} move @param {number[]} mean */
+/** How far the step takes a score from the mean of all at most, and the mean cube of it: the third order of L
+ * along the step. The softmax is in `P`. @param {Seen} all @param {number[]} move @param {number[]} mean */
 function beyond({ rows, n, d }, move, mean) {
   const { buffer: p } = P;
   const from = dot(move, mean);
@@ -123,10 +113,8 @@ function beyond({ rows, n, d }, move, mean) {
 const FINE = 128; // places from one number to the next where the exponential is known
 const EXP = Float64Array.from({ length: NOTHING * FINE + 1 }, (_, k) => Math.exp(-k / FINE));
 
-/**
- * e^x from −`NOTHING` to 0, by the nearest place: to some roundings, in a third of the time of `Math.exp`.
- * @param {number} x
- */
+/** e^x from −`NOTHING` to 0, by the nearest place: to some roundings, in a third of the time of `Math.exp`.
+ * @param {number} x */
 function exp(x) {
   const k = (0.5 - FINE * x) | 0;
   const t = x + k / FINE;
@@ -148,11 +136,9 @@ const MEAN = /** @type {number[]} */ ([]);
 const SPREAD = /** @type {number[]} */ ([]);
 const SUMS = /** @type {number[]} */ ([]);
 
-/**
- * log Σ exp⟨q, k⟩; its gradient and its curvature: the mean of the softmax, which is left in `P`, in `MEAN`,
- * and its covariance in `SPREAD`,
- * with a ridge where the keys do not spread. `ROWS` sums at once, which do not wait for one another.
- * @param {Seen} all @param {number[]} q */
+/** log Σ exp⟨q, k⟩; its gradient and its curvature: the mean of the softmax, which is left in `P`, in `MEAN`,
+ * and its covariance in `SPREAD`, with a ridge where the keys do not spread. `ROWS` sums at once, which do
+ * not wait for one another. @param {Seen} all @param {number[]} q */
 function moments(all, q) {
   const { rows, n, d } = all;
   const { p, value } = softmax(all, q);
@@ -196,12 +182,8 @@ function moments(all, q) {
   return value;
 }
 
-/**
- * A⁻¹·b of a positive matrix, whose lower half becomes its Cholesky factor.
- * @param {number[]} A
- * @param {number[]} b
- * @param {number} d
- */
+/** A⁻¹·b of a positive matrix, whose lower half becomes its Cholesky factor. @param {number[]} A
+ * @param {number[]} b @param {number} d */
 function solve(A, b, d) {
   const x = b.slice();
   for (let j = 0; j < d; j++) {

@@ -212,10 +212,8 @@ function startsOf(mark, { recipe, stages, params }) {
   return found;
 }
 
-/**
- * Where points are at the stops of a parameter, with all else as it is, each with a gap behind it; found
- * again only if something else
- * has moved. @param {Mark} mark @param {Moment} moment */
+/** Where points are at the stops of a parameter, with all else as it is, each with a gap behind it; found
+ * again only if something else has moved. @param {Mark} mark @param {Moment} moment */
 function way(mark, moment) {
   const { params, progress } = moment;
   const { [mark.parameter]: _, ...others } = params;
@@ -238,10 +236,8 @@ function way(mark, moment) {
   return points;
 }
 
-/**
- * The stages of these points at all stops, point by point: they do not move with the progress. @param {Mark}
- * mark @param {Moment} moment
- * @param {number[]} indices */
+/** The stages of these points at all stops, point by point: they do not move with the progress.
+ * @param {Mark} mark @param {Moment} moment @param {number[]} indices */
 function walk(mark, moment, indices) {
   const { recipe, stages, params } = moment;
   const cloud = cloudOf(recipe, mark.cloud);
@@ -258,18 +254,11 @@ function walk(mark, moment, indices) {
   return cloudStages({ ...cloud, place: [] }, params, stages, { at, index: 0, n: m * count });
 }
 
-/**
- * The weights of a row: the query whose scores it is.
- * @param {Row} row
- * @param {Record<string, number>} params
- */
+/** The weights of a row: the query whose scores it is. @param {Row} row
+ * @param {Record<string, number>} params */
 const vector = ({ weights }, params) => Array.from(Array.isArray(weights) ? weights : value(weights, params));
 
-/**
- * ⟨query, key⟩ of every point.
- * @param {ArrayLike<number>} points
- * @param {number} n
- * @param {number[]} query
+/** ⟨query, key⟩ of every point. @param {ArrayLike<number>} points @param {number} n @param {number[]} query
  */
 function scoresOf(points, n, query) {
   const d = points.length / n;
@@ -304,10 +293,9 @@ function support(mark, moment) {
   );
 }
 
-/**
- * (length, weight) of the followed point for queries in a direction, of some lengths at the same distance.
- * @param {Mark} mark
- * @param {number[]} query @param {[number, number]} span @param {number} count @param {Moment} moment */
+/** (length, weight) of the followed point for queries in a direction, of some lengths at the same distance.
+ * @param {Mark} mark @param {number[]} query @param {[number, number]} span @param {number} count
+ * @param {Moment} moment */
 function weightsAlong({ cloud }, query, [low, high], count, { recipe, at, followed }) {
   const n = sizeOf(recipe, cloud);
   const size = Math.hypot(...query) || 1;
@@ -327,13 +315,10 @@ function weightsAlong({ cloud }, query, [low, high], count, { recipe, at, follow
   return out;
 }
 
-/**
- * Σ exp(length·(score − own)) of some lengths at the same distance: a product instead of an exponential for
- * each. By
- * itself, for in a function with closures V8 threw away what it had compiled in every frame.
- * @param {Float64Array} scores @param {number} own @param {number} low @param {number} step @param {number}
- *   count
- */
+/** Σ exp(length·(score − own)) of some lengths at the same distance: a product instead of an exponential for
+ * each. By itself, for in a function with closures V8 threw away what it had compiled in every frame.
+ * @param {Float64Array} scores @param {number} own @param {number} low @param {number} step
+ * @param {number} count */
 function exponentials(scores, own, low, step, count) {
   const sums = new Float64Array(count);
   for (let k = 0; k < scores.length; k++) {
@@ -350,8 +335,6 @@ function round({ cloud, rows, radius, corners }, { at, params }) {
   return still(rows, points, points.length / 3, params);
 }
 
-/**
- * Display coordinates of points that are no cloud's: they have been nowhere else. @param {Row[]} rows @param
- * {ArrayLike<number>} points
- * @param {number} n @param {Record<string, number>} params */
+/** Display coordinates of points that are no cloud's: they have been nowhere else. @param {Row[]} rows
+ * @param {ArrayLike<number>} points @param {number} n @param {Record<string, number>} params */
 const still = (rows, points, n, params) => project(rows, [points], points, n, params);

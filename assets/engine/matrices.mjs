@@ -1,15 +1,10 @@
 // @ts-check
-/**
- * Matrices times points: sparse, and dense for few points.
- */
+/** Matrices times points: sparse, and dense for few points. */
 
 import { differences, scratch } from "./scratch.mjs";
 
-/**
- * Whether each row of A sums to 0, up to the rounding of a sum of its entries.
- * @param {Readonly<Float64Array>} A
- * @param {number} d
- */
+/** Whether each row of A sums to 0, up to the rounding of a sum of its entries.
+ * @param {Readonly<Float64Array>} A @param {number} d */
 function levels(A, d) {
   for (let r = 0; r < A.length; r += d) {
     let sum = 0;
@@ -73,10 +68,8 @@ function paired(starts, columns) {
 
 const MIN_SPARSE_POINTS = 4; // points, for which a matrix that has not been looked at closely is not worth it
 
-/**
- * @typedef {{at: Float64Array, from: number, stride: number}} Place where what comes out is written: point by
- *   point, so far apart
- */
+/** @typedef {{at: Float64Array, from: number, stride: number}} Place where what comes out is written: point
+ * by point, so far apart */
 
 /**
  * A·x + b. Where all rows of A sum to 0 (centring), a constant vector goes to b exactly: rounding would give
@@ -182,9 +175,8 @@ function lowered(x, n, d, columns) {
 }
 
 /** The same of few points. @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A
- * @param {Readonly<Float64Array> | null} b @param {Float64Array} y @param {number} stride @param {number}
- *   before
- */
+ * @param {Readonly<Float64Array> | null} b @param {Float64Array} y @param {number} stride
+ * @param {number} before */
 function dense(x, n, A, b, y, stride, before) {
   const d = x.length / n || 1;
   const m = A.length / d;

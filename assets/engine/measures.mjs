@@ -16,12 +16,8 @@ import { certificate, selection, weights } from "./selection.mjs";
 /** @type {WeakMap<Float64Array[], Map<number, ReturnType<typeof fates>>>} of a cloud's stages, by the step */
 const gated = new WeakMap();
 
-/**
- * What becomes of each point of a cloud after max(x, 0), and the ranks of their pieces.
- * @param {{before: number, basis: Packed}} only
- * @param {string} name
- * @param {Moment} moment
- */
+/** What becomes of each point of a cloud after max(x, 0), and the ranks of their pieces.
+ * @param {{before: number, basis: Packed}} only @param {string} name @param {Moment} moment */
 export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
   const own = stages[name];
   const n = sizeOf(recipe, name);
@@ -74,10 +70,8 @@ function remembering(find) {
   };
 }
 
-/**
- * Which of a cloud's points attention can select, and the most that it can give each, where they are or have
- * been. What is compared
- * with a moment before is a copy: others may be where those points were. */
+/** Which of a cloud's points attention can select, and the most that it can give each, where they are or have
+ * been. What is compared with a moment before is a copy: others may be where those points were. */
 export const selectionOf = remembering((points, n, d, before) => selection(points.slice(), n, d, before));
 const weightsOf = remembering(
   (points, n, d, /** @type {import("./selection.mjs").Weights | undefined} */ before, name, moment) =>
@@ -106,13 +100,8 @@ export function certificateOf(cloud, { recipe, at, followed }) {
   return found;
 }
 
-/**
- * One number of each point of a cloud.
- * @param {Measure} measure
- * @param {string} cloud
- * @param {Moment} moment
- * @returns {Float32Array}
- */
+/** One number of each point of a cloud. @param {Measure} measure @param {string} cloud @param {Moment} moment
+ * @returns {Float32Array} */
 export function measured(measure, cloud, moment) {
   const { recipe, stages, at, params } = moment;
   const n = sizeOf(recipe, cloud);
@@ -124,11 +113,8 @@ export function measured(measure, cloud, moment) {
   return new Float32Array(weightsOf(points, cloud, moment).largest);
 }
 
-/**
- * The angle of each of n points to the line along 1, in degrees; 90 at the origin.
- * @param {Float64Array} points
- * @param {number} n
- */
+/** The angle of each of n points to the line along 1, in degrees; 90 at the origin.
+ * @param {Float64Array} points @param {number} n */
 function toMeanLine(points, n) {
   const d = points.length / n;
   return Float32Array.from({ length: n }, (_, i) => {

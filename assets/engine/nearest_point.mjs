@@ -17,14 +17,10 @@ const WAYS = { buffer: new Float64Array(0) };
 const AXES = { buffer: new Float64Array(0) };
 const R = { buffer: new Float64Array(0) };
 
-/**
- * The unit query that scores a key higher than every other by most, and by how much: 0 where none does; and
- * the keys whose hull
- * has the point nearest to it. @param {ArrayLike<number>} keys
- * @param {number} n @param {number} d @param {number} k
- * @param {number[]} [start] such keys of a moment before @returns {{query: number[], margin: number, among:
- *   number[]}}
- */
+/** The unit query that scores a key higher than every other by most, and by how much: 0 where none does; and
+ * the keys whose hull has the point nearest to it. @param {ArrayLike<number>} keys @param {number} n
+ * @param {number} d @param {number} k @param {number[]} [start] such keys of a moment before
+ * @returns {{query: number[], margin: number, among: number[]}} */
 export function lead(keys, n, d, k, start = []) {
   const around = others(keys, n, d, k);
   const { foot, kept } = nearest(
@@ -68,10 +64,8 @@ function waysTo({ away, n, d }, kept) {
   return ways;
 }
 
-/**
- * Σ wₛ·pointₛ of points that come one after the other. @param {Float64Array} points @param
- * {ArrayLike<number>} w @param {number} count
- * @param {number} d */
+/** Σ wₛ·pointₛ of points that come one after the other. @param {Float64Array} points
+ * @param {ArrayLike<number>} w @param {number} count @param {number} d */
 export function mixed(points, w, count, d) {
   /** @type {number[]} */ const out = [];
   for (let j = 0; j < d; j++) {
@@ -82,10 +76,8 @@ export function mixed(points, w, count, d) {
   return out;
 }
 
-/**
- * The point of the convex hull of the ways to the other keys that is nearest to the key, by P. Wolfe's way
- * (1976).
- * @param {Around} around @param {number[]} [start] some of them that may be around it */
+/** The point of the convex hull of the ways to the other keys that is nearest to the key, by P. Wolfe's way
+ * (1976). @param {Around} around @param {number[]} [start] some of them that may be around it */
 function nearest(around, start = []) {
   const { away, n, d } = around;
   const p = scratch(P, n);
@@ -121,10 +113,8 @@ function nearest(around, start = []) {
   return { foot, kept };
 }
 
-/**
- * Of these keys those around the nearest point of the flat through them, and its weights on these. @param
- * {number[]} kept
- * @param {number[]} w @param {Around} around @returns {[number[], number[]]} */
+/** Of these keys those around the nearest point of the flat through them, and its weights on these.
+ * @param {number[]} kept @param {number[]} w @param {Around} around @returns {[number[], number[]]} */
 function corral(kept, w, around) {
   for (;;) {
     const v = flat(waysTo(around, kept), kept.length, around.d);
@@ -145,10 +135,8 @@ function corral(kept, w, around) {
   }
 }
 
-/**
- * The weights on points of the nearest point of the flat through them: least squares by modified
- * Gram–Schmidt.
- * @param {Float64Array} points one after the other @param {number} count @param {number} d */
+/** The weights on points of the nearest point of the flat through them: least squares by modified
+ * Gram–Schmidt. @param {Float64Array} points one after the other @param {number} count @param {number} d */
 export function flat(points, count, d) {
   const m = count - 1;
   const axes = scratch(AXES, m * d);

@@ -26,10 +26,8 @@ export function unpack(packed) {
   return array;
 }
 
-/**
- * Finite numbers in half precision, exactly. Their sign, exponent and fraction stand where those of single
- * precision do, with an exponent that is 112 too small. @param {Uint16Array} halves
- */
+/** Finite numbers in half precision, exactly. Their sign, exponent and fraction stand where those of single
+ * precision do, with an exponent that is 112 too small. @param {Uint16Array} halves */
 function singles(halves) {
   const bits = Uint32Array.from(halves, (half) => ((half & 0x8000) << 16) | ((half & 0x7fff) << 13));
   return new Float32Array(bits.buffer).map((x) => x * 2 ** 112);
@@ -41,11 +39,9 @@ function singles(halves) {
  */
 const latest = new WeakMap();
 
-/**
- * base + Σ p·term + Σ track(p): constants, entries affine in parameters, and entries that follow a track.
- * Where none of these has moved, the same array again.
- * @param {Entries} entries @param {Params} params @returns {Readonly<Float64Array>}
- */
+/** base + Σ p·term + Σ track(p): constants, entries affine in parameters, and entries that follow a track.
+ * Where none of these has moved, the same array again. @param {Entries} entries @param {Params} params
+ * @returns {Readonly<Float64Array>} */
 export function value(entries, params) {
   const known = latest.get(entries);
   const names = known?.names ?? movers(entries);
@@ -78,11 +74,8 @@ function evaluated(entries, params) {
   return out;
 }
 
-/**
- * The names of the parameters that move an array.
- * @param {Partial<Entries> | null | undefined} entries
- * @returns {string[]}
- */
+/** The names of the parameters that move an array. @param {Partial<Entries> | null | undefined} entries
+ * @returns {string[]} */
 export const movers = (entries) => [
   ...Object.keys(entries?.terms ?? {}),
   ...Object.keys(entries?.tracks ?? {}),

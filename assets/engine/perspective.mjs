@@ -1,8 +1,6 @@
 // @ts-check
-/**
- * How an eye sees space: central projection, as geometry/perspective.py has it, and how far the axes of a
- * view go. Pure.
- */
+/** How an eye sees space: central projection, as geometry/perspective.py has it, and how far the axes of a
+ * view go. Pure. */
 
 const SIGHT = Math.tan(Math.PI / 8); // what Plotly's perspective sees at distance 1, each way
 const NEAREST = 1e-3; // what is nearer than this, or behind the eye, counts as so near
@@ -12,10 +10,8 @@ const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 
 /** @type {number[]} as wide as ranges, and in their middle */ export const SAME = [1];
 
-/**
- * @typedef {{parameter: string, log: boolean, stops: number[], zooms: number[][][]}} Wider what a parameter
- *   does at each of its stops, by stage
- */
+/** @typedef {{parameter: string, log: boolean, stops: number[], zooms: number[][][]}} Wider what a parameter
+ * does at each of its stops, by stage */
 /** @typedef {{ranges: unknown[], zooms: number[][], wider: Wider[]}} View */
 
 /** What a parameter does at a stage: straight between its stops, and as at the last ones beyond.
@@ -57,12 +53,11 @@ function combined({ ranges, zooms, wider }, stage, params) {
   ];
 }
 
-/**
- * How many times as wide as its ranges the axes of a view are, and how far their middle is moved along each:
- * at each stage as it says,
- * and as sliders need, of which the widest counts; between two stages they move evenly, widen in the first
- * half of the way, and narrow in the second, so that what is on its way stays whole.
- * @param {View} view @param {number} progress @param {Record<string, number>} params @returns {number[]} */
+/** How many times as wide as its ranges the axes of a view are, and how far their middle is moved along each:
+ * at each stage as it says, and as sliders need, of which the widest counts; between two stages they move
+ * evenly, widen in the first half of the way, and narrow in the second, so that what is on its way stays
+ * whole. @param {View} view @param {number} progress @param {Record<string, number>} params
+ * @returns {number[]} */
 export function zoomOf(view, progress, params) {
   const stages = view.zooms.length || view.wider[0]?.zooms[0].length;
   if (!stages) return SAME;
@@ -74,12 +69,8 @@ export function zoomOf(view, progress, params) {
   return here.map((x, i) => x + (i ? past : times) * (next[i] - x));
 }
 
-/**
- * Ranges so many times as wide, and moved.
- * @param {[number, number][]} ranges
- * @param {number[]} zooms
- * @returns {[number, number][]}
- */
+/** Ranges so many times as wide, and moved. @param {[number, number][]} ranges @param {number[]} zooms
+ * @returns {[number, number][]} */
 export const widened = (ranges, [times, ...by]) =>
   times === 1 && !by.some(Boolean)
     ? ranges
@@ -90,9 +81,9 @@ export const widened = (ranges, [times, ...by]) =>
       });
 
 /** Where points of a 3D view are in a panel, in pixels from its left top; gaps stay.
- * @param {Float32Array} points interleaved @param {[number, number][]} ranges @param {{eye: number[], center:
- *   number[]}} camera
- * @param {number} width @param {number} height @returns {Float32Array} x and y of each */
+ * @param {Float32Array} points interleaved @param {[number, number][]} ranges
+ * @param {{eye: number[], center: number[]}} camera @param {number} width @param {number} height
+ * @returns {Float32Array} x and y of each */
 export function flat(points, ranges, { eye, center }, width, height) {
   const way = eye.map((e, i) => center[i] - e);
   const far = Math.hypot(...way);

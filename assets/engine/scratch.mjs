@@ -13,11 +13,8 @@
 /** Two benches that a cloud goes to and fro on: no memory is asked for in a frame. */
 const benches = [new Float64Array(0), new Float64Array(0)];
 
-/**
- * A scratch array of so many numbers, on the bench that x is not on.
- * @param {number} length
- * @param {Float64Array} [x]
- */
+/** A scratch array of so many numbers, on the bench that x is not on. @param {number} length
+ * @param {Float64Array} [x] */
 export function scratch(length, x) {
   const k = x?.buffer === benches[0].buffer ? 1 : 0;
   if (benches[k].length < length) benches[k] = new Float64Array(length);
@@ -34,11 +31,8 @@ export function desk(k, length) {
   return desks[k].subarray(0, length);
 }
 
-/**
- * x where no step changes it: what is on a bench is moved to a desk.
- * @param {Float64Array} x
- * @param {number} k
- */
+/** x where no step changes it: what is on a bench is moved to a desk. @param {Float64Array} x
+ * @param {number} k */
 export function kept(x, k) {
   if (!benches.some(({ buffer }) => buffer === x.buffer)) return x;
   const out = desk(k, x.length);

@@ -32,8 +32,7 @@ const WAYS = { buffer: new Float64Array(0) };
 
 /** Which of n keys can be selected; a proof of a moment before that still holds is one.
  * @param {import("./image.mjs").Points} keys @param {number} n @param {number} d @param {Selection} [before]
- *   @returns {Selection}
- */
+ * @returns {Selection} */
 export function selection(keys, n, d, before) {
   const moved = before && image(before.keys, keys, n, d);
   if (before && moved)
@@ -47,13 +46,8 @@ export function selection(keys, n, d, before) {
   return { keys, wins: proofs.map(({ query }) => query !== null), proofs };
 }
 
-/**
- * @param {ArrayLike<number>} keys
- * @param {Seen} all
- * @param {number} k
- * @param {Proof} [before]
- * @returns {Proof}
- */
+/** @param {ArrayLike<number>} keys @param {Seen} all @param {number} k @param {Proof} [before]
+ * @returns {Proof} */
 function fate(keys, all, k, before) {
   const { n, d } = all;
   const among = before?.among ?? [];
@@ -65,12 +59,8 @@ function fate(keys, all, k, before) {
   return { query: found.margin > 0 ? found.query : null, among: found.among };
 }
 
-/**
- * Whether a query scores a key higher than every other, for certain.
- * @param {Seen} all
- * @param {number} k
- * @param {number[]} query
- */
+/** Whether a query scores a key higher than every other, for certain. @param {Seen} all @param {number} k
+ * @param {number[]} query */
 function leads({ rows, size, n, d }, k, query) {
   const p = scratch(P, n);
   scores(rows, n, d, query, p);
@@ -100,12 +90,9 @@ function surround(keys, d, k, among) {
   return dot(rest, rest) <= APART * APART * farthest;
 }
 
-/**
- * The most that attention can give each key; where a key that loses had a query a moment before, it is taken
- * to go on as it went.
- * @param {Selection} selection @param {number} n @param {number} d @param {Weights} [before] @returns
- *   {Weights}
- */
+/** The most that attention can give each key; where a key that loses had a query a moment before, it is taken
+ * to go on as it went. @param {Selection} selection @param {number} n @param {number} d
+ * @param {Weights} [before] @returns {Weights} */
 export function weights(selection, n, d, before) {
   const { keys, wins } = selection;
   const moved = before && image(before.selection.keys, keys, n, d);
@@ -132,13 +119,8 @@ export function weights(selection, n, d, before) {
   return { selection, largest, queries, steps };
 }
 
-/**
- * @param {ArrayLike<number>} keys
- * @param {number} n
- * @param {number} d
- * @param {number} k
- * @returns {Certificate}
- */
+/** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k
+ * @returns {Certificate} */
 export function certificate(keys, n, d, k) {
   const weights = new Float64Array(n);
   if (n < 2) return { margin: Infinity, query: new Array(d).fill(0), weights, largest: 1 };

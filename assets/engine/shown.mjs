@@ -16,11 +16,8 @@ import { measured } from "./measures.mjs";
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} what each mark showed last */
 const shown = new WeakMap();
 
-/**
- * The stages of another cloud that decides which points a mark shows.
- * @param {Mark} mark
- * @param {import("./engine.mjs").Stages} stages
- */
+/** The stages of another cloud that decides which points a mark shows. @param {Mark} mark
+ * @param {import("./engine.mjs").Stages} stages */
 function seenBy({ only }, stages) {
   const of = only && typeof only === "object" && "of" in only ? only.of : "";
   return of ? stages[of] : null;
@@ -43,10 +40,8 @@ function rests({ mark, rows, only }) {
 /** @type {WeakMap<Mark, {still: boolean, names: string[], tinted: string[]}>} */
 const natures = new WeakMap();
 
-/**
- * Whether a mark rests, and the parameters that move its rows, and its colours: as long as it lives.
- * @param {Mark} mark
- */
+/** Whether a mark rests, and the parameters that move its rows, and its colours: as long as it lives.
+ * @param {Mark} mark */
 function natureOf(mark) {
   const known = natures.get(mark);
   if (known) return known;
@@ -64,11 +59,8 @@ function shading({ color }) {
   return "row" in color.of ? color.of.row : null;
 }
 
-/**
- * What a mark shows; where its cloud has not moved, the same array again.
- * @param {Mark} mark
- * @param {Moment} moment
- */
+/** What a mark shows; where its cloud has not moved, the same array again. @param {Mark} mark
+ * @param {Moment} moment */
 export function pointsOf(mark, moment) {
   const { stages, at, params, followed, progress } = moment;
   const known = shown.get(mark);
@@ -90,10 +82,8 @@ export function pointsOf(mark, moment) {
 /** @type {WeakMap<Mark, {inputs: unknown[], values: Float32Array}>} how each mark was coloured last */
 const tints = new WeakMap();
 
-/**
- * The colour value of each point that a mark shows, if it has any; the same array again while nothing has
- * moved.
- * @param {Mark} mark @param {Moment} moment */
+/** The colour value of each point that a mark shows, if it has any; the same array again while nothing has
+ * moved. @param {Mark} mark @param {Moment} moment */
 export function valuesOf(mark, moment) {
   if (!mark.color) return null;
   const { stages, at, params, followed } = moment;

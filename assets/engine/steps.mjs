@@ -14,11 +14,9 @@ import { affine } from "./matrices.mjs";
 import { value } from "./packed.mjs";
 import { desk, desks, kept, scratch } from "./scratch.mjs";
 
-/**
- * Each group of coordinates to its sphere, in place: R·v / r(v); the zero vector stays where it is.
+/** Each group of coordinates to its sphere, in place: R·v / r(v); the zero vector stays where it is.
  * @param {Float64Array} x @param {number} n @param {number} radius @param {number} eps
- * @param {number[][] | null} groups @param {string} convention
- */
+ * @param {number[][] | null} groups @param {string} convention */
 function normalize(x, n, radius, eps, groups, convention) {
   const d = x.length / n || 1;
   for (const group of groups ?? [null]) {
@@ -44,10 +42,9 @@ function normalize(x, n, radius, eps, groups, convention) {
   return x;
 }
 
-/**
- * A function of each coordinate, in place. Those that networks use many times a frame are called by name, as
- * a call of what may be any
- * function takes longer than they do. @param {Float64Array} x @param {string} name */
+/** A function of each coordinate, in place. Those that networks use many times a frame are called by name, as
+ * a call of what may be any function takes longer than they do. @param {Float64Array} x @param {string} name
+ */
 function pointwise(x, name) {
   const f = FUNCTIONS[name];
   if (name === "tanh") for (let i = 0; i < x.length; i++) x[i] = tanh(x[i]);
@@ -56,12 +53,8 @@ function pointwise(x, name) {
   return x;
 }
 
-/**
- * The product of the coordinates of each group.
- * @param {Float64Array} x
- * @param {number} n
- * @param {number[][]} groups
- */
+/** The product of the coordinates of each group. @param {Float64Array} x @param {number} n
+ * @param {number[][]} groups */
 function product(x, n, groups) {
   const d = x.length / n || 1;
   const m = groups.length;
@@ -75,12 +68,10 @@ function product(x, n, groups) {
   return y;
 }
 
-/**
- * Softmax over the coordinates, in place; temperature 0 is the argmax, which several may share. A causal
- * point sees as many
- * coordinates as there are points up to it. @param {Float64Array} x @param {number} n @param {number}
- * temperature
- * @param {boolean} causal @param {number} first the number of the first of these points */
+/** Softmax over the coordinates, in place; temperature 0 is the argmax, which several may share. A causal
+ * point sees as many coordinates as there are points up to it. @param {Float64Array} x @param {number} n
+ * @param {number} temperature @param {boolean} causal @param {number} first the number of the first of these
+ * points */
 function softmax(x, n, temperature, causal, first) {
   const d = x.length / n || 1;
   for (let i = 0, at = 0; i < n; i++, at += d) {
@@ -99,12 +90,8 @@ function softmax(x, n, temperature, causal, first) {
 /** @type {WeakMap<Float64Array, Float64Array>} points as the columns of a matrix */
 const across = new WeakMap();
 
-/**
- * The points of another cloud as a matrix.
- * @param {Of} of
- * @param {Stages} all
- * @returns {Readonly<Float64Array>}
- */
+/** The points of another cloud as a matrix. @param {Of} of @param {Stages} all
+ * @returns {Readonly<Float64Array>} */
 function matrix({ of, stage, transposed, shape }, all) {
   const points = /** @type {Float64Array} */ (all[of].at(stage ?? -1));
   const before = across.get(points);
@@ -148,11 +135,9 @@ function widthsOf(pipelines, d) {
   return widths;
 }
 
-/**
- * Each branch from the same x, added or side by side. @param {Float64Array} x @param {number} n @param
- * {Step[][]} pipelines
- * @param {string} join @param {Params} params @param {Stages} all @param {number} first @param {number} depth
- */
+/** Each branch from the same x, added or side by side. @param {Float64Array} x @param {number} n
+ * @param {Step[][]} pipelines @param {string} join @param {Params} params @param {Stages} all
+ * @param {number} first @param {number} depth */
 function branches(x, n, pipelines, join, params, all, first, depth) {
   const [only, ...others] = pipelines;
   if (!others.length && only.length) return branch(x, n, only, only.length, params, all, first, depth);
@@ -187,10 +172,9 @@ function branches(x, n, pipelines, join, params, all, first, depth) {
   return out;
 }
 
-/**
- * x after so many steps, x itself unchanged. @param {Float64Array} x @param {number} n @param {Step[]} steps
- * @param {number} count
- * @param {Params} params @param {Stages} all @param {number} first @param {number} depth */
+/** x after so many steps, x itself unchanged. @param {Float64Array} x @param {number} n @param {Step[]} steps
+ * @param {number} count @param {Params} params @param {Stages} all @param {number} first
+ * @param {number} depth */
 function branch(x, n, steps, count, params, all, first, depth) {
   let y = x;
   if (count && INSIDE.has(steps[0].kind)) {
@@ -201,10 +185,8 @@ function branch(x, n, steps, count, params, all, first, depth) {
   return y;
 }
 
-/**
- * Rows of some length into the rows of m numbers, from one of these on. @param {Float64Array} out @param
- * {number} from
- * @param {number} m @param {Float64Array} y @param {number} length */
+/** Rows of some length into the rows of m numbers, from one of these on. @param {Float64Array} out
+ * @param {number} from @param {number} m @param {Float64Array} y @param {number} length */
 function into(out, from, m, y, length) {
   for (let at = 0; at < y.length; at += length, from += m)
     for (let j = 0; j < length; j++) out[from + j] = y[at + j];
@@ -220,12 +202,10 @@ export const numbersOf = ({ A, b }, params, all) => [
 /** The steps that change x itself. */
 export const INSIDE = new Set(["pointwise", "softmax", "normalize"]);
 
-/**
- * x after a step: x itself, changed, or elsewhere. @param {Float64Array} x @param {number} n @param {Step}
- * step
- * @param {Params} params @param {Stages} all of the clouds that the step may see @param {number} first as in
- *   `softmax`
- * @param {number} [depth] of the branches that it is in @returns {Float64Array} */
+/** x after a step: x itself, changed, or elsewhere. @param {Float64Array} x @param {number} n
+ * @param {Step} step @param {Params} params @param {Stages} all of the clouds that the step may see
+ * @param {number} first as in `softmax` @param {number} [depth] of the branches that it is in
+ * @returns {Float64Array} */
 export function apply(x, n, step, params, all, first, depth = 0) {
   switch (step.kind) {
     case "affine":

@@ -10,12 +10,8 @@
 
 /** @type {readonly Name[]} */ export const NAMES = ["choices", "params", "progress", "follow", "camera"];
 
-/**
- * Whether a state is as a property asks; a dict asks for what it names.
- * @param {any} asked
- * @param {any} has
- * @returns {boolean}
- */
+/** Whether a state is as a property asks; a dict asks for what it names. @param {any} asked @param {any} has
+ * @returns {boolean} */
 export function fulfils(asked, has) {
   if (asked === null || asked === undefined) return false;
   if (Array.isArray(has)) return same(asked, has);
@@ -50,12 +46,9 @@ export class Binding {
     return asked;
   }
 
-  /**
-   * The figure has moved: what the properties are to be told, if anything. A new figure tells all, for its
-   * properties may name
-   * but a part; what it does not have, such as a camera, it does not tell. @param {State} state @returns
-   * {State | null}
-   */
+  /** The figure has moved: what the properties are to be told, if anything. A new figure tells all, for its
+   * properties may name but a part; what it does not have, such as a camera, it does not tell.
+   * @param {State} state @returns {State | null} */
   told(state) {
     const as = this.fresh ? same : fulfils;
     const news = NAMES.filter((name) => state[name] !== undefined && !as(this.known[name], state[name]));

@@ -1,9 +1,7 @@
 // @ts-check
-/**
- * A scene in an element of somebody else's page: in a shadow tree, so that neither's styles and names reach
+/** A scene in an element of somebody else's page: in a shadow tree, so that neither's styles and names reach
  * the other's. Properties go in, what the hand has moved comes out. What it needs a giver has: a server
- * (server.mjs), or the kernel of a notebook (kernel.mjs).
- */
+ * (server.mjs), or the kernel of a notebook (kernel.mjs). */
 
 import { h } from "../dom.mjs";
 import { commands } from "../page/commands.mjs";
@@ -125,10 +123,7 @@ export class Figure {
     this.#allow();
   }
 
-  /**
-   * Choices, if there is a recipe for them.
-   * @param {Player} player
-   * @param {Record<string, string>} choices
+  /** Choices, if there is a recipe for them. @param {Player} player @param {Record<string, string>} choices
    */
   async #choose(player, choices) {
     const { refused } = await ask(

@@ -17,13 +17,8 @@ import { recipe } from "./made.mjs";
 
 const BRIGHT = 0.5; // of a letter's colour, from 0 to 1: on a dark page
 
-/**
- * The figure of a widget in an element; the end of it.
- * @param {Model} model
- * @param {HTMLElement} place
- * @param {Code} code
- * @returns {() => void}
- */
+/** The figure of a widget in an element; the end of it. @param {Model} model @param {HTMLElement} place
+ * @param {Code} code @returns {() => void} */
 export function show(model, place, code) {
   shared.normscape ??= { players: [] };
   const host = h("div", {});

@@ -13,12 +13,9 @@
 const PATIENCE = 120_000; // milliseconds: a kernel answers when its cells have run
 const SILENT = "the kernel does not answer";
 
-/**
- * The recipe that the widget has, or that its kernel makes now; it may come while what is there is still
- * being unpacked.
- * @param {Model} model @param {(packed: DataView) => Promise<any>} unpack @param {string} query @param
- *   {AbortSignal} signal
- * @returns {Promise<Omit<Answer, "choices">>} */
+/** The recipe that the widget has, or that its kernel makes now; it may come while what is there is still
+ * being unpacked. @param {Model} model @param {(packed: DataView) => Promise<any>} unpack
+ * @param {string} query @param {AbortSignal} signal @returns {Promise<Omit<Answer, "choices">>} */
 export function recipe(model, unpack, query, signal) {
   return new Promise((go) => {
     const done = (/** @type {Omit<Answer, "choices">} */ answer) => {

@@ -1,8 +1,6 @@
 // @ts-check
-/**
- * A figure in a Dash application (normscape/scene.js), whose server has routes for it
- * (components/publish/component.py).
- */
+/** A figure in a Dash application (normscape/scene.js), whose server has routes for it
+ * (components/publish/component.py). */
 
 import { Figure } from "./figure.mjs";
 import { h } from "../dom.mjs";
@@ -12,11 +10,8 @@ const MISSING =
   "This server has no scenes: import normscape.Scene where the application is made, " +
   "or call normscape.register(app).";
 
-/**
- * @param {HTMLElement} host
- * @param {URL} base where the routes are
- * @param {(news: import("./binding.mjs").State) => void} tell
- */
+/** @param {HTMLElement} host @param {URL} base where the routes are
+ * @param {(news: import("./binding.mjs").State) => void} tell */
 export function figure(host, base, tell) {
   return new Figure(
     host,

@@ -1,9 +1,7 @@
 // @ts-check
-/**
- * Dash on a page that is served whole: its scripts come once the figure moves and the panel is open, and show
- * the tree of the callbacks in the place of what was served for it. Python names them
- * (components/pages/explorer.py).
- */
+/** Dash on a page that is served whole: its scripts come once the figure moves and the panel is open, and
+ * show the tree of the callbacks in the place of what was served for it. Python names them
+ * (components/pages/explorer.py). */
 
 import { h } from "../dom.mjs";
 

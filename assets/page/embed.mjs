@@ -1,9 +1,7 @@
 // @ts-check
-/**
- * A figure outside of the explorer: in another page's iframe, or in a file. Its picture is there from the
- * first; the player comes when the figure is seen or touched. The host learns the height,
- * {type: "normscape:height", slug, height}, and may tell its theme, {type: "normscape:theme", theme}.
- */
+/** A figure outside of the explorer: in another page's iframe, or in a file. Its picture is there from the
+ * first; the player comes when the figure is seen or touched. The host learns the height, {type:
+ * "normscape:height", slug, height}, and may tell its theme, {type: "normscape:theme", theme}. */
 
 import { shared } from "../globals.mjs";
 
@@ -65,10 +63,8 @@ root.addEventListener("normscape:state", (event) => {
   if (back) back.href = page + /** @type {CustomEvent<string>} */ (event).detail;
 });
 
-/**
- * The height that the figure takes where it may: in a lower frame its views are smaller. A host of our own
- * origin needs no script
- * to follow it. */
+/** The height that the figure takes where it may: in a lower frame its views are smaller. A host of our own
+ * origin needs no script to follow it. */
 function tell() {
   root.style.setProperty("--room", "none");
   const height = Math.ceil(document.body.getBoundingClientRect().height);

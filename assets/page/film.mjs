@@ -3,10 +3,8 @@
 
 import { h, pen } from "../dom.mjs";
 
-/**
- * In order of preference. Most programs open H.264 (avc1); an MP4 without a named codec may have another
- * inside, so it is last.
- */
+/** In order of preference. Most programs open H.264 (avc1); an MP4 without a named codec may have another
+ * inside, so it is last. */
 const FORMATS = [
   { type: "video/mp4;codecs=avc1.42E01E", name: "MP4", ending: "mp4" },
   { type: "video/mp4;codecs=avc1", name: "MP4", ending: "mp4" },
@@ -24,17 +22,12 @@ const KEPT = 60_000; // milliseconds in which the browser can take the film
 /** The video format that this browser records; undefined where it records none. */
 export const recorded = () => FORMATS.find(({ type }) => globalThis.MediaRecorder?.isTypeSupported(type));
 
-/**
- * The format of a film of the figure; undefined where there can be none.
- * @param {import("../player/player.mjs").Player} player
- */
+/** The format of a film of the figure; undefined where there can be none.
+ * @param {import("../player/player.mjs").Player} player */
 export const filmFormat = (player) => (player.panels.length > 0 && player.last > 0 ? recorded() : undefined);
 
-/**
- * Runs the progress once from its beginning, and saves it.
- * @param {import("../player/player.mjs").Player} player
- * @param {Format} format
- */
+/** Runs the progress once from its beginning, and saves it.
+ * @param {import("../player/player.mjs").Player} player @param {Format} format */
 export async function film(player, { type, ending }) {
   const { panels } = player;
   const around = player.need("views").getBoundingClientRect();

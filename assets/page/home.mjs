@@ -1,9 +1,7 @@
 // @ts-check
-/**
- * The home page: its figure comes to life once the page has been painted, and plays until a hand takes its
+/** The home page: its figure comes to life once the page has been painted, and plays until a hand takes its
  * slider; a card moves under the pointer. For readers who save data, or asked for calm, both stay still
- * pictures.
- */
+ * pictures. */
 
 import { shared } from "../globals.mjs";
 import { calmly, painted, sparing } from "./reading.mjs";

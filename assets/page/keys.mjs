@@ -30,8 +30,7 @@ const KEYS = [
   ["click a point", "follow it"],
 ];
 
-/**
- * Letters, digits and signs may be in the way of those who speak to their computer: they can be turned off.
+/** Letters, digits and signs may be in the way of those who speak to their computer: they can be turned off.
  */
 const quiet = () => {
   try {
@@ -49,9 +48,7 @@ const keep = (on) => {
   }
 };
 
-/**
- * Whether a press of a key is meant for what has the focus, or for the browser.
- * @param {KeyboardEvent} event
+/** Whether a press of a key is meant for what has the focus, or for the browser. @param {KeyboardEvent} event
  */
 export function elsewhere(event) {
   const target = /** @type {HTMLElement} */ (event.target);
@@ -65,11 +62,8 @@ export function elsewhere(event) {
   );
 }
 
-/**
- * The keys of the player that holds the target, else of the first.
- * @param {KeyboardEvent} event
- * @param {import("../player/player.mjs").Player} player
- */
+/** The keys of the player that holds the target, else of the first. @param {KeyboardEvent} event
+ * @param {import("../player/player.mjs").Player} player */
 export function key(event, player) {
   const target = /** @type {HTMLElement} */ (event.target);
   const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
@@ -121,12 +115,9 @@ function followNext(player, by) {
   if (shown) player.follow((player.followed + by + count) % count);
 }
 
-/**
- * The camera around the upright axis, and up or down, as a hand would turn it.
- * @param {import("../player/player.mjs").Player} player
- * @param {number} around degrees
- * @param {number} up degrees
- */
+/** The camera around the upright axis, and up or down, as a hand would turn it.
+ * @param {import("../player/player.mjs").Player} player @param {number} around degrees @param {number} up
+ * degrees */
 function turn(player, around, up) {
   const panel = player.panels.find((p) => p.is3d);
   if (!panel) return;

@@ -1,8 +1,6 @@
 // @ts-check
-/**
- * Presenter mode: the figure fills the screen, the tour's stop is its caption, and one hand on a clicker
- * leads.
- */
+/** Presenter mode: the figure fills the screen, the tour's stop is its caption, and one hand on a clicker
+ * leads. */
 
 import { h } from "../dom.mjs";
 import { opensElsewhere } from "../player/tour.mjs";
@@ -12,9 +10,7 @@ const HELD = 400; // ms after which a press of the laser's key counts as held
 
 const HANDED = "presenting"; // in the store of the window: from the end of a tour it leads into the next
 
-/**
- * Go on presenting, where the tour before led here so.
- * @param {import("../player/player.mjs").Player} player
+/** Go on presenting, where the tour before led here so. @param {import("../player/player.mjs").Player} player
  */
 export function goOn(player) {
   try {
@@ -26,12 +22,9 @@ export function goOn(player) {
   }
 }
 
-/**
- * From now until it is left: Escape, P, or the end of full screen. @param
- * {import("../player/player.mjs").Player} player
- * @param {boolean} [handed] from the page before: the screen is filled at the next key, as a browser asks for
- *   one
- */
+/** From now until it is left: Escape, P, or the end of full screen.
+ * @param {import("../player/player.mjs").Player} player @param {boolean} [handed] from the page before: the
+ * screen is filled at the next key, as a browser asks for one */
 export function present(player, handed = false) {
   const { root, tour } = player;
   const stage = player.need("stage");
@@ -103,9 +96,8 @@ export function present(player, handed = false) {
 }
 
 /** What the keys do. Clickers send Page Up and Down, and "." or "b" for a black screen: here that plays.
- * @param {import("../player/player.mjs").Player} player @param {{press: () => void}} dot @param {() => void}
- *   leave @returns {Record<string, () => void>}
- */
+ * @param {import("../player/player.mjs").Player} player @param {{press: () => void}} dot
+ * @param {() => void} leave @returns {Record<string, () => void>} */
 function acts(player, dot, leave) {
   const { tour } = player;
   const toggle = () => player.toggle();

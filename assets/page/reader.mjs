@@ -1,8 +1,6 @@
 // @ts-check
-/**
- * What a page knows of its reader, and nobody else does: which scenes were visited. It stays in this browser.
- * And the search, which
- * comes when it is asked for. */
+/** What a page knows of its reader, and nobody else does: which scenes were visited. It stays in this
+ * browser. And the search, which comes when it is asked for. */
 
 const KEY = "visited"; // slugs, joined by commas
 

@@ -1,8 +1,6 @@
 // @ts-check
-/**
- * Beside the scene of a recorded model: a file to open, a recording beside it, tables to save, and what was
- * opened to delete.
- */
+/** Beside the scene of a recorded model: a file to open, a recording beside it, tables to save, and what was
+ * opened to delete. */
 
 import { h } from "../dom.mjs";
 import { shared } from "../globals.mjs";
@@ -13,11 +11,8 @@ function offer(part, shown) {
   const place = String(shown.root.dataset.run).replace(/run$/, "recording");
   const { own, other, recording } = shown.choices;
   const words = h("p", { role: "alert" }, "");
-  /**
-   * Show what is under way, then what went wrong.
-   * @param {string} meanwhile
-   * @param {Promise<import("../player/upload.mjs").Asked>} request
-   */
+  /** Show what is under way, then what went wrong. @param {string} meanwhile
+   * @param {Promise<import("../player/upload.mjs").Asked>} request */
   const told = async (meanwhile, request) => {
     words.textContent = meanwhile;
     const found = await request;

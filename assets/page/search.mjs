@@ -20,10 +20,8 @@ const LINE = 200; // pages; hits on one; letters of what is told of one
   stop: "tour",
   question: "question",
 };
-/**
- * BM25: what a word in a name counts beside one in the text, how soon once more tells no more, how much
- * length counts.
- */
+/** BM25: what a word in a name counts beside one in the text, how soon once more tells no more, how much
+ * length counts. */
 const NAMED = 4;
 const SOON = 1.2;
 const LONG = 0.7;
@@ -88,11 +86,8 @@ const folded = (text) =>
     .replace(/(?<=\p{L}{3})iz(?=[ei]|at)/gu, "is")
     .replaceAll("center", "centre");
 
-/**
- * A word without what it may end with and be the same word to a reader: differ, different, differently,
- * difference.
- * @param {string} word
- */
+/** A word without what it may end with and be the same word to a reader: differ, different, differently,
+ * difference. @param {string} word */
 function root(word) {
   const ending =
     /(?<=.{4})(?:isations?|ations?|ional(?:ly|ity)?|ions?|[ae]n(?:ts?|tly|ces?)|ic(?:al|ally)?|ising|ised|ises?|ings?|ate[ds]?|ies|ied|ers?|ed|es|s|e|y|ly)$/;
@@ -105,14 +100,10 @@ const roots = (text) =>
     .filter((word) => !LITTLE.has(word))
     .map((word) => root(GREEK.get(word) ?? word));
 
-/**
- * @typedef {{entry: Entry, names: {name: string, words: Set<string>}[], counts: Map<string, number>}} Ready
- *   how often each root stands there
- */
-/**
- * Entries as they are searched, made once.
- * @type {WeakMap<Entry[], {all: Ready[], rarity: Map<string, number>}>}
- */
+/** @typedef {{entry: Entry, names: {name: string, words: Set<string>}[], counts: Map<string, number>}} Ready
+ * how often each root stands there */
+/** Entries as they are searched, made once.
+ * @type {WeakMap<Entry[], {all: Ready[], rarity: Map<string, number>}>} */
 const ready = new WeakMap();
 
 /** @param {Entry[]} entries */
@@ -151,12 +142,8 @@ function prepared(entries) {
 /** What a word tells that so many have, of all. @param {number} some @param {number} all */
 const rare = (some, all) => Math.log(1 + (all - some + 0.5) / (some + 0.5));
 
-/**
- * The roots that answer to a word, and how well.
- * @param {string} word
- * @param {Iterable<string>} vocabulary
- * @returns {Map<string, number>}
- */
+/** The roots that answer to a word, and how well. @param {string} word @param {Iterable<string>} vocabulary
+ * @returns {Map<string, number>} */
 function alike(word, vocabulary) {
   const begun = word.length > 2 ? [...vocabulary].filter((other) => other.startsWith(word)) : [];
   const same = SAME.filter((some) => some.includes(word)).flat();
@@ -169,12 +156,8 @@ function alike(word, vocabulary) {
 
 const sum = (/** @type {number[]} */ some) => some.reduce((a, b) => a + b, 0);
 
-/**
- * The entries that have what is asked, or most of it, the best first; those of one page as one.
- * @param {Entry[]} entries
- * @param {string} query
- * @returns {Found[]}
- */
+/** The entries that have what is asked, or most of it, the best first; those of one page as one.
+ * @param {Entry[]} entries @param {string} query @returns {Found[]} */
 export function find(entries, query) {
   const { all, rarity } = prepared(entries);
   const asked = folded(query).trim();
@@ -224,12 +207,8 @@ export function find(entries, query) {
   });
 }
 
-/**
- * A text, which an answer is from its beginning, else from the sentence that has most of what is asked; as
- * much as fits.
- * @param {Entry} entry
- * @param {ReturnType<typeof alike>[]} likes
- */
+/** A text, which an answer is from its beginning, else from the sentence that has most of what is asked; as
+ * much as fits. @param {Entry} entry @param {ReturnType<typeof alike>[]} likes */
 function said({ kind, title, text }, likes) {
   const sentences = text
     .split(/(?<=[.:?!]) (?=\p{Lu})/u)

@@ -12,10 +12,8 @@ const EMBED_THEMES = { auto: "auto: that of the page around it", light: "light",
 /** @param {string} text */
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
-/**
- * What a page of another site needs once for its frames to follow the height of their figures; docs/pages.md
- * has the same text.
- */
+/** What a page of another site needs once for its frames to follow the height of their figures; docs/pages.md
+ * has the same text. */
 const HEIGHT_SCRIPT = `<script>
 addEventListener("message", ({ data, source }) => {
   if (data?.type === "normscape:height")
@@ -24,11 +22,8 @@ addEventListener("message", ({ data, source }) => {
 });
 </script>`;
 
-/**
- * What another page pastes: an iframe, and the script that follows its height.
- * @param {import("../player/player.mjs").Player} player
- * @param {string} theme auto, light or dark
- */
+/** What another page pastes: an iframe, and the script that follows its height.
+ * @param {import("../player/player.mjs").Player} player @param {string} theme auto, light or dark */
 function snippet(player, theme) {
   const query = write({ ...player.state, theme: theme === "auto" ? "" : theme }, player.usual, player.recipe);
   const source = new URL(player.root.dataset.embed + query, location.href).href;
@@ -38,11 +33,8 @@ function snippet(player, theme) {
   );
 }
 
-/**
- * The snippet with a choice of its theme.
- * @param {import("../player/player.mjs").Player} player
- * @param {HTMLElement} said
- */
+/** The snippet with a choice of its theme. @param {import("../player/player.mjs").Player} player
+ * @param {HTMLElement} said */
 function embedded(player, said) {
   const theme = h(
     "select",
@@ -60,12 +52,8 @@ function embedded(player, said) {
   return part;
 }
 
-/**
- * A text with a button that copies it; where that is not allowed, it is selected for the hand.
- * @param {string} label
- * @param {string} text
- * @param {HTMLElement} said
- */
+/** A text with a button that copies it; where that is not allowed, it is selected for the hand.
+ * @param {string} label @param {string} text @param {HTMLElement} said */
 function taken(label, text, said) {
   const field = h("textarea", {
     readOnly: true,

@@ -1,9 +1,7 @@
 // @ts-check
-/**
- * The story: a figure lives while it is near what is read, and shows the state of the paragraph in view. A
+/** The story: a figure lives while it is near what is read, and shows the state of the paragraph in view. A
  * browser has few WebGL contexts: at most four are held at once, by the figures nearest to the middle of the
- * window; the others are pictures.
- */
+ * window; the others are pictures. */
 
 import { shared } from "../globals.mjs";
 import { painted, sparing } from "./reading.mjs";

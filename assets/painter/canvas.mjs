@@ -40,22 +40,22 @@ export class Canvas {
     if (this.ground) gd.prepend(this.ground);
   }
 
-  /** Where a point is in the element, in pixels.
-   * @param {number[][]} ranges of the axes @param {number} x @param {number} y */
+  /** Where a point is in the element, in pixels. @param {number[][]} ranges of the axes @param {number} x
+   * @param {number} y */
   pixel([[west, east], [south, north]], x, y) {
     const [left, top, wide, high] = axesBox(this.#gd);
     return [left + ((x - west) / (east - west)) * wide, top + ((north - y) / (north - south)) * high];
   }
 
-  /** The point at a pixel of the element.
-   * @param {number[][]} ranges of the axes @param {number} left @param {number} top */
+  /** The point at a pixel of the element. @param {number[][]} ranges of the axes @param {number} left
+   * @param {number} top */
   point([x, y], left, top) {
     const [west, north, wide, high] = axesBox(this.#gd);
     return [x[0] + ((left - west) / wide) * (x[1] - x[0]), y[1] - ((top - north) / high) * (y[1] - y[0])];
   }
 
-  /** Draw the layers over the axes.
-   * @param {Frame} frame @param {boolean} cross whether the lines through 0 move, too */
+  /** Draw the layers over the axes. @param {Frame} frame @param {boolean} cross whether the lines through 0
+   * move, too */
   paint(frame, cross) {
     this.paintGround(frame);
     const ranges = widened(this.view.ranges, frame.zoom);
@@ -126,9 +126,8 @@ export class Canvas {
   }
 
   /** One pixel a point of a grid, the lowest row last, enlarged: smoothly over the whole view, or cells as
-   * they are, to where their points stand.
-   * @param {CanvasRenderingContext2D} context @param {number} l @param {Drawn} drawn
-   * @param {number[][]} ranges */
+   * they are, to where their points stand. @param {CanvasRenderingContext2D} context @param {number} l
+   * @param {Drawn} drawn @param {number[][]} ranges */
   #drawGrid(context, l, { points, values, opacity }, ranges) {
     const { color, columns, draws } = this.view.layers[l];
     const numbers = /** @type {Float32Array} */ (values);
@@ -188,9 +187,9 @@ export class Canvas {
     }
   }
 
-  /** The polyline of a layer, made anew only when it has moved or the axes have.
-   * @param {Mark} layer @param {Float32Array} points @param {(x: number) => number} px
-   * @param {(y: number) => number} py @returns {Path2D} */
+  /** The polyline of a layer, made anew only when it has moved or the axes have. @param {Mark} layer
+   * @param {Float32Array} points @param {(x: number) => number} px @param {(y: number) => number} py
+   * @returns {Path2D} */
   #path(layer, points, px, py) {
     const place = [px, py].map((at) => [at(0), at(1)]).join();
     const known = this.#paths.get(layer);

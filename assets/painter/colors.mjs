@@ -3,8 +3,8 @@
 
 /** @typedef {import("../engine/recipe.d.ts").Color} Color */
 
-/** Every `var(--role)` as a colour.
- * @template T @param {T} data @param {(name: string) => string} color @returns {T} */
+/** Every `var(--role)` as a colour. @template T @param {T} data @param {(name: string) => string} color
+ * @returns {T} */
 export function resolve(data, color) {
   const found = /** @param {unknown} part @returns {unknown} */ (part) => {
     if (typeof part === "string") return part.startsWith("var(--") ? color(part.slice(6, -1)) : part;

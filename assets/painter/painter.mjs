@@ -33,12 +33,10 @@ const PARTS = /** @type {const} */ (["points", "opacity", "values"]);
 export class Panel {
   #fast;
 
-  /**
-   * @param {HTMLElement} element @param {View} view @param {(name: string) => string} color
+  /** @param {HTMLElement} element @param {View} view @param {(name: string) => string} color
    * @param {Plotly} Plotly @param {boolean} fast
    * @param {{picked: (layer: Mark, index: number) => void, turned: (camera: Camera) => void}} hand what a
-   * hand does with it
-   */
+   * hand does with it */
   constructor(element, view, color, Plotly, fast, hand) {
     /** @type {Plotly} the element, which Plotly makes its own */ this.gd = element;
     this.view = view;
@@ -158,8 +156,7 @@ export class Panel {
   }
 
   /** The mark that a click means: in the plane, where several have a point, the one that is drawn last;
-   * Plotly takes the smallest.
-   * @param {Plotly} point */
+   * Plotly takes the smallest. @param {Plotly} point */
   #clicked({ curveNumber, pointNumber, x, y }) {
     const { layers } = this.view;
     const found = { layer: layers[curveNumber], index: pointNumber };
@@ -265,8 +262,7 @@ export class Panel {
     if (!this.space.paint(frame, this.ranges)) this.settle(frame);
   }
 
-  /** Show a frame for good: the public way, with the camera where it is.
-   * @param {Frame} frame
+  /** Show a frame for good: the public way, with the camera where it is. @param {Frame} frame
    * @param {import("../engine/crowds.mjs").Crowd[]} [crowds] places that many points share */
   async settle(frame, crowds = []) {
     if (!this.opened) return;
@@ -348,9 +344,8 @@ export class Panel {
     );
   }
 
-  /** What moving things show now, onto another canvas.
-   * @param {CanvasRenderingContext2D} context @param {number} x @param {number} y
-   * @param {HTMLImageElement | null} axes */
+  /** What moving things show now, onto another canvas. @param {CanvasRenderingContext2D} context
+   * @param {number} x @param {number} y @param {HTMLImageElement | null} axes */
   copy(context, x, y, axes) {
     const { width = 0, height = 0 } = size(this.gd);
     this.space?.redraw(); // a buffer lasts no longer than its frame
@@ -370,8 +365,7 @@ export class Panel {
   }
 
   /** A picture of its own, of so many pixels for one; of space as it is drawn here: Plotly's own has no
-   * depth.
-   * @param {number} ratio @returns {Promise<HTMLCanvasElement | HTMLImageElement>} */
+   * depth. @param {number} ratio @returns {Promise<HTMLCanvasElement | HTMLImageElement>} */
   async picture(ratio) {
     if (this.is3d) return this.#copied(ratio);
     const { clientWidth: width, clientHeight: height } = this.gd;
@@ -408,8 +402,8 @@ async function loaded(address) {
   return image;
 }
 
-/** Whether two frames hold the same arrays, by identity.
- * @param {Frame} a @param {Frame | null | undefined} b @param {(keyof Drawn)[]} more to be the same */
+/** Whether two frames hold the same arrays, by identity. @param {Frame} a @param {Frame | null | undefined} b
+ * @param {(keyof Drawn)[]} more to be the same */
 const same = (a, b, ...more) =>
   a.zoom.every((x, k) => x === b?.zoom[k]) &&
   a.every((drawn, l) => [...PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));

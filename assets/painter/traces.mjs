@@ -22,8 +22,7 @@ const COUNT = 13; // pixels, the height of letters that say how many points shar
 const exits = new WeakMap();
 
 /** Just outside a picture, however wide: WebGL wants a place for each marker, draws none there, and scales
- * all to what is farthest away.
- * @param {View} view */
+ * all to what is farthest away. @param {View} view */
 export function outside(view) {
   const known = exits.get(view) ?? exit(view);
   exits.set(view, known);
@@ -40,8 +39,8 @@ function exit({ ranges, zooms, wider }) {
   return widened(ranges, all).map(([low, high]) => 2 * high - low);
 }
 
-/** One coordinate of interleaved points.
- * @param {Float32Array} points @param {number} k @param {number} r @param {number} [gap] in place of a gap */
+/** One coordinate of interleaved points. @param {Float32Array} points @param {number} k @param {number} r
+ * @param {number} [gap] in place of a gap */
 function column(points, k, r, gap = NaN) {
   const out = new Array(points.length / k);
   for (let i = 0; i < out.length; i++) {
@@ -55,8 +54,8 @@ function column(points, k, r, gap = NaN) {
 export const size = ({ layout }) => ({ width: layout?.width, height: layout?.height });
 
 /** Left, top, width and height of a plane's axes in pixels: the figure without its margins; where both axes
- * have the same scale, the largest box in the middle of that.
- * @param {Plotly} gd @returns {[number, number, number, number]} */
+ * have the same scale, the largest box in the middle of that. @param {Plotly} gd
+ * @returns {[number, number, number, number]} */
 export function axesBox({ layout: { width, height, margin, xaxis, yaxis } }) {
   const wide = width - margin.l - margin.r;
   const tall = height - margin.t - margin.b;
@@ -76,9 +75,8 @@ export const plotlyCamera = ({ eye, center }) => ({
   up: named([0, 0, 1]),
 });
 
-/** Traces and layout with a frame's positions.
- * @param {View} view @param {Frame} frame @param {Camera | null} camera
- * @param {Crowd[]} crowds places that many points share, told beside them
+/** Traces and layout with a frame's positions. @param {View} view @param {Frame} frame
+ * @param {Camera | null} camera @param {Crowd[]} crowds places that many points share, told beside them
  * @param {(name: string) => string} color @param {Size} size of the figure
  * @returns {{data: Trace[], layout: Record<string, any>}} */
 export function figure(view, frame, camera, crowds, color, size) {
@@ -96,8 +94,8 @@ export function figure(view, frame, camera, crowds, color, size) {
   return { data: traces, layout: { ...layout, ...size } };
 }
 
-/** Beside each place that many points share, how many, where that can be read.
- * @param {View} view @param {[number, number][]} ranges @param {Camera | null} camera @param {Crowd[]} all
+/** Beside each place that many points share, how many, where that can be read. @param {View} view
+ * @param {[number, number][]} ranges @param {Camera | null} camera @param {Crowd[]} all
  * @param {Record<string, any>} font @param {Size} size @returns {Trace} */
 function counted({ dims }, ranges, camera, all, { family, color }, { width, height }) {
   const space = dims === 3;
@@ -147,6 +145,6 @@ function filled(view, trace, drawn) {
 }
 
 /** Where a count stands in a plane: towards the upright axis, and away from the other, so that no line from
- * the origin through its place, nor the tip of one, is under it.
- * @param {number} x @param {number} y @param {number} high of the picture: a hair is none of it */
+ * the origin through its place, nor the tip of one, is under it. @param {number} x @param {number} y
+ * @param {number} high of the picture: a hair is none of it */
 const beside = (x, y, high) => `${y > -high / 100 ? "top" : "bottom"} ${x > 0 ? "left" : "right"}`;

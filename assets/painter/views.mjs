@@ -4,8 +4,8 @@
 import { shared } from "../globals.mjs";
 import { h, pen, readable } from "../dom.mjs";
 
-/** @param {string} source
- * @returns {Promise<import("../globals.mjs").Plotly>} Plotly, loaded once, when a figure first needs it */
+/** @param {string} source @returns {Promise<import("../globals.mjs").Plotly>} Plotly, loaded once, when a
+ * figure first needs it */
 export function plotly(source) {
   shared.normscape.plotly ??= shared.Plotly
     ? Promise.resolve(shared.Plotly)
@@ -21,8 +21,8 @@ export function plotly(source) {
   return shared.normscape.plotly;
 }
 
-/** @param {HTMLElement} item @param {number} layer which it is of
- * @param {boolean} own whether it may stand at the thing, in its colour */
+/** @param {HTMLElement} item @param {number} layer which it is of @param {boolean} own whether it may stand
+ * at the thing, in its colour */
 function marked(item, layer, own) {
   item.dataset.layer = String(layer);
   if (own) item.dataset.named = "";
@@ -86,9 +86,8 @@ const titled = (/** @type {import("../engine/recipe.d.ts").Mark} */ { title, hin
 const stroke = (layer) =>
   `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
 
-/** The views as they are now, beside each other.
- * @param {import("./painter.mjs").Panel[]} all @param {string} paper its colour
- * @returns {Promise<HTMLCanvasElement>} */
+/** The views as they are now, beside each other. @param {import("./painter.mjs").Panel[]} all
+ * @param {string} paper its colour @returns {Promise<HTMLCanvasElement>} */
 export async function collage(all, paper) {
   const panels = all.filter(({ opened }) => opened);
   const images = await Promise.all(panels.map((panel) => panel.picture(2)));

@@ -28,13 +28,8 @@ export class ClockRun {
     this.running = !this.running;
   }
 
-  /**
-   * Where the clock is when time has passed; it stops at the end, unless it begins again.
-   * @param {Span} all
-   * @param {number} at
-   * @param {number} ms
-   * @param {boolean} loop
-   */
+  /** Where the clock is when time has passed; it stops at the end, unless it begins again. @param {Span} all
+   * @param {number} at @param {number} ms @param {boolean} loop */
   advance(all, at, ms, loop) {
     const span = this.#span ?? all;
     const to = clockAfter(span, at, this.#span ? ms * CLOSER : ms);

@@ -7,10 +7,8 @@ import { within } from "./link.mjs";
 
 const NOTCH = 0.05; // of a log slider, in powers of ten
 
-/**
- * A log slider runs over log10; one notch below its least value stands for exactly 0.
- * @param {import("../engine/engine.mjs").Parameter} p
- */
+/** A log slider runs over log10; one notch below its least value stands for exactly 0.
+ * @param {import("../engine/engine.mjs").Parameter} p */
 export const track = (p) =>
   p.scale === "log"
     ? { min: Math.log10(p.min) - NOTCH, max: Math.log10(p.max), step: NOTCH }
@@ -26,12 +24,9 @@ export const fromTrack = (p, at) => {
     : Math.max(p.min, Math.min(p.max, Number((10 ** at).toPrecision(3))));
 };
 
-/**
- * One slider with label, number entry and reset (double click). @param
- * {import("../engine/engine.mjs").Parameter} p the parameter
- * @param {(value: number) => void} set
- * @returns {{element: HTMLElement, show: (value: number) => void}}
- */
+/** One slider with label, number entry and reset (double click).
+ * @param {import("../engine/engine.mjs").Parameter} p the parameter @param {(value: number) => void} set
+ * @returns {{element: HTMLElement, show: (value: number) => void}} */
 export function slider(p, set) {
   const id = `parameter-${p.name}`;
   const range = h("input", {
@@ -95,9 +90,8 @@ export function slider(p, set) {
   };
 }
 
-/**
- * The sliders of a recipe, in their groups. @param {HTMLElement} part @param
- * {import("../engine/engine.mjs").Recipe} recipe @param {(name: string, value: number) => void} set
+/** The sliders of a recipe, in their groups. @param {HTMLElement} part
+ * @param {import("../engine/engine.mjs").Recipe} recipe @param {(name: string, value: number) => void} set
  * @returns {(params: Record<string, number>) => void} shows the values */
 export function sliders(part, recipe, set) {
   const parameters = recipe.parameters.filter((p) => p.name !== recipe.clock && !p.quiet);
@@ -117,17 +111,13 @@ export function sliders(part, recipe, set) {
   };
 }
 
-/**
- * Where the sliders of a parameter's group stand: below one another under its name, or in a row beside it.
- * @param {import("../engine/engine.mjs").Parameter} p
- */
+/** Where the sliders of a parameter's group stand: below one another under its name, or in a row beside it.
+ * @param {import("../engine/engine.mjs").Parameter} p */
 const group = ({ group: name, vector }) =>
   h("fieldset", { className: vector ? "group vector" : "group" }, ...(name ? [h("legend", {}, name)] : []));
 
-/**
- * The largest number of a choice that a click on the picture can set, such as the last seed. @param
- * {import("../engine/engine.mjs").Recipe} recipe
- * @param {string} name */
+/** The largest number of a choice that a click on the picture can set, such as the last seed.
+ * @param {import("../engine/engine.mjs").Recipe} recipe @param {string} name */
 const clicked = ({ views }, name) =>
   views
     .flatMap(({ layers }) => layers)
@@ -139,11 +129,8 @@ const clicked = ({ views }, name) =>
       0,
     );
 
-/**
- * The choices of a scene as native controls.
- * @param {HTMLElement} part
- * @param {import("../engine/engine.mjs").Recipe} recipe
- * @param {(name: string, value: string) => void} choose
+/** The choices of a scene as native controls. @param {HTMLElement} part
+ * @param {import("../engine/engine.mjs").Recipe} recipe @param {(name: string, value: string) => void} choose
  */
 export function choices(part, recipe, choose) {
   const fits = (/** @type {import("../engine/engine.mjs").Choice} */ { kind, name, when }) =>
@@ -195,12 +182,8 @@ export function choices(part, recipe, choose) {
   );
 }
 
-/**
- * Check boxes for any of some options.
- * @param {import("../engine/engine.mjs").Choice} c
- * @param {string} value
- * @param {(words: string) => void} choose
- */
+/** Check boxes for any of some options. @param {import("../engine/engine.mjs").Choice} c
+ * @param {string} value @param {(words: string) => void} choose */
 function several(c, value, choose) {
   const boxes = Object.entries(c.options).map(([word, label]) => ({
     word,

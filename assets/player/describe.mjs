@@ -12,10 +12,8 @@ const ENTITY = /&(?:#(\d{1,6})|#x([\da-f]{1,5})|([a-z]+));/gi;
 /** @type {Record<string, string>} */
 const ENTITIES = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: "\u00a0" };
 
-/**
- * The words of a label's HTML, without its tags. Nothing is parsed as a document: a name of a reader's file
- * may hold anything.
- * @param {string} html */
+/** The words of a label's HTML, without its tags. Nothing is parsed as a document: a name of a reader's file
+ * may hold anything. @param {string} html */
 export const plain = (html) =>
   html
     .replace(TAG, "")
@@ -24,11 +22,8 @@ export const plain = (html) =>
     )
     .trim();
 
-/**
- * Sentences: what and where; what differs from the defaults; the followed point; the readouts; the camera.
- * @param {import("./player.mjs").Player} player
- * @returns {string[]}
- */
+/** Sentences: what and where; what differs from the defaults; the followed point; the readouts; the camera.
+ * @param {import("./player.mjs").Player} player @returns {string[]} */
 function sentences(player) {
   const { recipe } = player;
   return [
@@ -72,10 +67,8 @@ const POLE = 80;
 const HIGH = 40;
 const LEVEL = 10; // degrees above or below
 
-/**
- * Where a camera stands: the third axis is up, and in front the first points to the right.
- * @param {{eye: number[], center: number[]}} camera
- */
+/** Where a camera stands: the third axis is up, and in front the first points to the right.
+ * @param {{eye: number[], center: number[]}} camera */
 export function side({ eye, center }) {
   const [x, y, z] = eye.map((e, i) => e - center[i]);
   const up = (Math.atan2(z, Math.hypot(x, y)) * 180) / Math.PI;
@@ -86,11 +79,8 @@ export function side({ eye, center }) {
   return steep < LEVEL ? around : `${around}, ${steep > HIGH ? "high" : "slightly"} ${word}`;
 }
 
-/**
- * A readout; of a share, how many points that are.
- * @param {import("../engine/engine.mjs").Readout} r
- * @param {import("./player.mjs").Player} player
- */
+/** A readout; of a share, how many points that are. @param {import("../engine/engine.mjs").Readout} r
+ * @param {import("./player.mjs").Player} player */
 function reading(r, player) {
   const words = readout(r, player.recipe, player);
   const of = r.classes?.shape[0];

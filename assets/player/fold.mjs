@@ -3,12 +3,9 @@
 
 import { choices, sliders } from "./controls.mjs";
 
-/**
- * Fills the parts. What is folded away unfolds when something there, from a link or a stop of the tour, is
- * not as the scene has it.
- * @param {import("./player.mjs").Player} player @returns {(() => void)[]} to be called when the state has
- *   changed
- */
+/** Fills the parts. What is folded away unfolds when something there, from a link or a stop of the tour, is
+ * not as the scene has it. @param {import("./player.mjs").Player} player @returns {(() => void)[]} to be
+ * called when the state has changed */
 export function controls(player) {
   const { recipe } = player;
   const more = /** @type {HTMLDetailsElement | null} */ (player.part("more"));
@@ -36,11 +33,8 @@ export function controls(player) {
   return [...shows, ...folded, unfolds(more, player, own)];
 }
 
-/**
- * @param {HTMLDetailsElement} more
- * @param {import("./player.mjs").Player} player
- * @param {import("../engine/engine.mjs").Recipe} own what is folded away
- */
+/** @param {HTMLDetailsElement} more @param {import("./player.mjs").Player} player
+ * @param {import("../engine/engine.mjs").Recipe} own what is folded away */
 function unfolds(more, player, own) {
   const chosen = own.choices
     .filter(({ name }) => String(player.choices[name]) !== String(player.usual[name]))

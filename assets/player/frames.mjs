@@ -11,11 +11,8 @@ import { zoomOf } from "../engine/perspective.mjs";
 /** @type {WeakMap<Float64Array, string[]>} where each point of a cloud is, in words for hovering */
 const told = new WeakMap();
 
-/**
- * @param {Moment} moment
- * @param {boolean} rest with texts for hovering
- * @returns {import("../painter/painter.mjs").Frame[]} one for each view
- */
+/** @param {Moment} moment @param {boolean} rest with texts for hovering
+ * @returns {import("../painter/painter.mjs").Frame[]} one for each view */
 export const framesOf = (moment, rest) =>
   moment.recipe.views.map((view) =>
     Object.assign(
@@ -29,11 +26,8 @@ export const framesOf = (moment, rest) =>
     ),
   );
 
-/**
- * What is told of each point under the pointer: its label, or where it is.
- * @param {string} name
- * @param {Moment} moment
- */
+/** What is told of each point under the pointer: its label, or where it is. @param {string} name
+ * @param {Moment} moment */
 function hoverTexts(name, moment) {
   const at = moment.at[name];
   const { labels, points } = cloudOf(moment.recipe, name);

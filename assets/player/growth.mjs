@@ -1,8 +1,6 @@
 // @ts-check
-/**
- * What a training adds to a player: a recipe of the same shape that grows while it is shown. What the hand
- * points at stands still.
- */
+/** What a training adds to a player: a recipe of the same shape that grows while it is shown. What the hand
+ * points at stands still. */
 
 import { explain } from "./mount.mjs";
 
@@ -69,10 +67,8 @@ export class Growth {
     this.#shown.draw();
   }
 
-  /**
-   * Plotly finds what a click hits among what has settled: the flat views do, and nothing grows until the
-   * hand lets go.
-   */
+  /** Plotly finds what a click hits among what has settled: the flat views do, and nothing grows until the
+   * hand lets go. */
   hold() {
     if (!this.#shown.state.growing) return;
     this.#held = true;

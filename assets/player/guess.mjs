@@ -3,10 +3,9 @@
 
 import { h } from "../dom.mjs";
 
-/**
- * The question of a stop with a button for each answer. @param {{question: string, answers: string[], right:
- * number}} stop
- * @param {(answer: number) => void} guess */
+/** The question of a stop with a button for each answer.
+ * @param {{question: string, answers: string[], right: number}} stop @param {(answer: number) => void} guess
+ */
 export function question({ question, answers }, guess) {
   const buttons = answers.map((html, i) =>
     h("li", {}, h("button", { type: "button", onclick: () => guess(i) }, h("span", { innerHTML: html }))),
@@ -14,11 +13,8 @@ export function question({ question, answers }, guess) {
   return h("div", { className: "question" }, h("p", { innerHTML: question }), h("ol", {}, ...buttons));
 }
 
-/**
- * Whether a guess was right; without one, the answer.
- * @param {{question: string, answers: string[], right: number}} stop
- * @param {number | null} answer
- */
+/** Whether a guess was right; without one, the answer.
+ * @param {{question: string, answers: string[], right: number}} stop @param {number | null} answer */
 export function verdict({ question, answers, right }, answer) {
   const word = answer === null ? "The answer" : answer === right ? "Right" : "Not so. It is";
   return h(

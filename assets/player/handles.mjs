@@ -85,8 +85,8 @@ function handle(player, panel, layer) {
   };
 }
 
-/** Take hold of the nearest point of a mark, follow it, and carry it.
- * @param {Player} player @param {Panel} panel @param {Mark} layer */
+/** Take hold of the nearest point of a mark, follow it, and carry it. @param {Player} player
+ * @param {Panel} panel @param {Mark} layer */
 function carried(player, panel, layer) {
   const life = listening.get(panel) ?? new AbortController();
   const { gd } = panel;
@@ -155,8 +155,8 @@ const names = (hand) =>
 /** The same angle, from `least` on. @param {number} angle @param {number} least */
 const turned = (angle, least) => angle + 360 * Math.ceil((least - angle) / 360);
 
-/** The nearest value that a slider has.
- * @param {number} value @param {{min: number, max: number, step: number}} parameter */
+/** The nearest value that a slider has. @param {number} value
+ * @param {{min: number, max: number, step: number}} parameter */
 function fitting(value, { min, max, step }) {
   const near = min + step * Math.round((Math.max(min, Math.min(max, value)) - min) / step);
   return Number(Math.min(max, near).toPrecision(12));

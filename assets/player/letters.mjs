@@ -11,12 +11,8 @@ import { chosen } from "../engine/chosen.mjs";
 import { cloudOf } from "../engine/engine.mjs";
 import { h } from "../dom.mjs";
 
-/**
- * The points that a readout marks, now or at its stage.
- * @param {Readout} r
- * @param {import("../engine/engine.mjs").Moment} moment
- * @returns {number[]}
- */
+/** The points that a readout marks, now or at its stage. @param {Readout} r
+ * @param {import("../engine/engine.mjs").Moment} moment @returns {number[]} */
 export function marked(r, moment) {
   const at = r.stage === null ? moment.at : { ...moment.at, [r.cloud]: moment.stages[r.cloud][r.stage] };
   return chosen(r, { ...moment, at });
@@ -24,8 +20,7 @@ export function marked(r, moment) {
 
 /** The texts of a recipe, under the picture. A click follows a letter, the arrow keys the one beside it.
  * @param {HTMLElement} stage @param {Recipe} recipe @param {Player} player @returns {(() => void)[]} each
- *   shows the player's state
- */
+ * shows the player's state */
 export function letters(stage, recipe, player) {
   for (const old of stage.querySelectorAll(":scope > .letters")) old.remove();
   const all = recipe.readouts.filter(({ kind }) => kind === "letters").map((r) => text(r, recipe, player));

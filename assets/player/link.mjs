@@ -17,11 +17,8 @@ import { cloudOf } from "../engine/engine.mjs";
 
 const THEMES = ["auto", "light", "dark"];
 
-/**
- * Choices, and everything else, of a query, and what is wrong with it.
- * @param {string} search
- * @param {Record<string, string | number>} choices the defaults, by name
- */
+/** Choices, and everything else, of a query, and what is wrong with it. @param {string} search
+ * @param {Record<string, string | number>} choices the defaults, by name */
 export function split(search, choices) {
   // without a prototype: "constructor" and "__proto__" are names like any other
   const chosen = /** @type {Record<string, string>} */ (Object.create(null));
@@ -39,10 +36,8 @@ const NEAREST = 1e-3; // of its eye to what it looks at
 /** @param {string} text @returns {number} NaN unless the text is a plain number */
 const number = (text) => (PLAIN.test(text) ? Number(text) : NaN);
 
-/**
- * The state that the rest of a query asks for, over the recipe's own, and what was wrong with it.
- * @param {Record<string, string>} rest @param {import("../engine/engine.mjs").Recipe} recipe
- */
+/** The state that the rest of a query asks for, over the recipe's own, and what was wrong with it.
+ * @param {Record<string, string>} rest @param {import("../engine/engine.mjs").Recipe} recipe */
 export function read(rest, recipe) {
   const wrong = /** @type {string[]} */ ([]);
   const state = {
@@ -89,20 +84,14 @@ export function read(rest, recipe) {
   return { state, wrong };
 }
 
-/**
- * Choices as a link has them.
- * @param {Record<string, string | number>} chosen
- * @returns {Record<string, string>}
- */
+/** Choices as a link has them. @param {Record<string, string | number>} chosen
+ * @returns {Record<string, string>} */
 export const texts = (chosen) =>
   Object.fromEntries(Object.entries(chosen).map(([name, value]) => [name, String(value)]));
 
-/**
- * What is wrong with texts that are too long for a link, as the server says it; "" if nothing is. Such a
- * question would not reach it.
- * @param {Record<string, string>} changed @param {{name: string, longest?: number}[]} choices @returns
- *   {string}
- */
+/** What is wrong with texts that are too long for a link, as the server says it; "" if nothing is. Such a
+ * question would not reach it. @param {Record<string, string>} changed
+ * @param {{name: string, longest?: number}[]} choices @returns {string} */
 export function tooLong(changed, choices) {
   for (const { name, longest } of choices) {
     const length = Object.hasOwn(changed, name) ? [...String(changed[name])].length : 0;
@@ -112,38 +101,26 @@ export function tooLong(changed, choices) {
   return "";
 }
 
-/**
- * A value a parameter can have; ε may also be exactly 0 where its slider ends there.
- * @param {import("../engine/engine.mjs").Parameter} parameter
- * @param {number} x
- */
+/** A value a parameter can have; ε may also be exactly 0 where its slider ends there.
+ * @param {import("../engine/engine.mjs").Parameter} parameter @param {number} x */
 export const within = (parameter, x) =>
   (x >= parameter.min && x <= parameter.max) || (parameter.scale === "log" && x === 0);
 
 /** @param {import("../engine/engine.mjs").Recipe} recipe @returns {Record<string, number>} */
 export const defaults = (recipe) => Object.fromEntries(recipe.parameters.map((p) => [p.name, p.value]));
 
-/**
- * The names that `controls` may have; that of a result stands for what computes it.
- * @param {import("../engine/engine.mjs").Recipe} recipe
- * @returns {string[]}
- */
+/** The names that `controls` may have; that of a result stands for what computes it.
+ * @param {import("../engine/engine.mjs").Recipe} recipe @returns {string[]} */
 const controlNames = (recipe) =>
   [...recipe.choices, ...recipe.parameters, { name: "progress" }].map(({ name }) => name);
 
-/**
- * How many points there are to follow.
- * @param {import("../engine/engine.mjs").Recipe} recipe
- * @returns {number}
- */
+/** How many points there are to follow. @param {import("../engine/engine.mjs").Recipe} recipe
+ * @returns {number} */
 export const pointCount = (recipe) =>
   cloudOf(recipe, recipe.table?.cloud ?? recipe.clouds[0].name).points.shape[0];
 
-/**
- * "x,y,z" is the eye, "x,y,z,u,v,w" the eye and what it looks at.
- * @param {string} text
- * @returns {State["camera"]}
- */
+/** "x,y,z" is the eye, "x,y,z,u,v,w" the eye and what it looks at. @param {string} text
+ * @returns {State["camera"]} */
 function parseCamera(text) {
   const numbers = text.split(",").map(number);
   return isCamera(numbers)
@@ -161,10 +138,9 @@ function isCamera(numbers) {
   );
 }
 
-/** The query of a state, with its ?; "" where nothing differs from the defaults.
- * @param {State} state @param {Record<string, string | number>} choices the defaults @param
- *   {import("../engine/engine.mjs").Recipe} recipe @returns {string}
- */
+/** The query of a state, with its ?; "" where nothing differs from the defaults. @param {State} state
+ * @param {Record<string, string | number>} choices the defaults
+ * @param {import("../engine/engine.mjs").Recipe} recipe @returns {string} */
 export function write(state, choices, recipe) {
   const query = new URLSearchParams();
   /** Five digits, unless they are a value that cannot be: those of the largest may be more than it.
@@ -197,12 +173,9 @@ function seen({ eye, center }) {
   return [few, all].map((each) => (each.slice(3).some(Boolean) ? each : each.slice(0, 3))).find(isCamera);
 }
 
-/**
- * What of a state can be kept with another recipe: what the hand has not moved follows the new scene.
- * @param {State} state
- * @param {import("../engine/engine.mjs").Recipe} before
- * @param {import("../engine/engine.mjs").Recipe} recipe
- */
+/** What of a state can be kept with another recipe: what the hand has not moved follows the new scene.
+ * @param {State} state @param {import("../engine/engine.mjs").Recipe} before
+ * @param {import("../engine/engine.mjs").Recipe} recipe */
 export function kept(state, before, recipe) {
   const params = defaults(recipe);
   const usual = defaults(before);
@@ -218,13 +191,9 @@ export function kept(state, before, recipe) {
   };
 }
 
-/**
- * Parameters, but those that the reader has set as they are, where the recipe can have them.
- * @param {Record<string, number>} params
- * @param {Record<string, number>} present
- * @param {Set<string>} touched what the reader has set
- * @param {import("../engine/engine.mjs").Recipe} recipe
- */
+/** Parameters, but those that the reader has set as they are, where the recipe can have them.
+ * @param {Record<string, number>} params @param {Record<string, number>} present @param {Set<string>} touched
+ * what the reader has set @param {import("../engine/engine.mjs").Recipe} recipe */
 export function overlaid(params, present, touched, recipe) {
   const own = recipe.parameters.filter((p) => touched.has(p.name) && within(p, present[p.name] ?? NaN));
   return { ...params, ...Object.fromEntries(own.map(({ name }) => [name, present[name]])) };

@@ -29,21 +29,13 @@ const NEAR = 1e-6; // of a stage: there already
 /** @param {number} t from 0 to 1 */
 const ease = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
 
-/**
- * The stage after a progress, or before it.
- * @param {number} progress
- * @param {number} by its sign tells which
- * @param {number} last
- */
+/** The stage after a progress, or before it. @param {number} progress @param {number} by its sign tells which
+ * @param {number} last */
 export const stageBeside = (progress, by, last) =>
   Math.max(0, Math.min(last, by > 0 ? Math.floor(progress + NEAR) + 1 : Math.ceil(progress - NEAR) - 1));
 
-/**
- * Where playing goes next, from the end to the beginning.
- * @param {number} progress
- * @param {number} last
- * @returns {Leg}
- */
+/** Where playing goes next, from the end to the beginning. @param {number} progress @param {number} last
+ * @returns {Leg} */
 export function nextLeg(progress, last) {
   const from = progress >= last ? 0 : progress;
   return { from, to: stageBeside(from, 1, last), done: 0 };
@@ -59,10 +51,8 @@ export function along(leg, cut) {
   return from + (to - from) * ease(Math.min(1, done / way(leg)));
 }
 
-/**
- * The progress of each point on a leg. @param {Leg} leg @param {number} lag how much of the leg the last sets
- * out later, below 1
- * @returns {Own} */
+/** The progress of each point on a leg. @param {Leg} leg @param {number} lag how much of the leg the last
+ * sets out later, below 1 @returns {Own} */
 export function apart(leg, lag) {
   const { from, to, done } = leg;
   const t = Math.min(1, done / way(leg));
@@ -74,19 +64,12 @@ export function apart(leg, lag) {
 export const hurry = (last, home) =>
   Math.max(1, (last * (LEG + PAUSE) + (home < last ? way({ from: last, to: home, done: 0 }) : 0)) / OPENING);
 
-/**
- * Whether a leg is over, with the pause at its stage that playing makes.
- * @param {Leg} leg
- * @param {boolean} playing
- */
+/** Whether a leg is over, with the pause at its stage that playing makes. @param {Leg} leg
+ * @param {boolean} playing */
 export const isOver = (leg, playing) => leg.done >= way(leg) + (playing ? PAUSE : 0);
 
-/**
- * The value of a clock some milliseconds later.
- * @param {{min: number, max: number}} clock
- * @param {number} value
- * @param {number} ms
- */
+/** The value of a clock some milliseconds later. @param {{min: number, max: number}} clock
+ * @param {number} value @param {number} ms */
 export const clockAfter = ({ min, max }, value, ms) => Math.min(max, value + (ms * (max - min)) / RUN);
 
 /** Where the camera is in its flight. @param {Flight} flight @returns {Camera} */
@@ -95,12 +78,8 @@ export function inFlight({ from, to, done }) {
   return { eye: arc(from.eye, to.eye, f), center: arc(from.center, to.center, f) };
 }
 
-/**
- * From a to b: the direction turns, the distance changes evenly.
- * @param {number[]} a
- * @param {number[]} b
- * @param {number} f
- */
+/** From a to b: the direction turns, the distance changes evenly. @param {number[]} a @param {number[]} b
+ * @param {number} f */
 function arc(a, b, f) {
   const length = Math.hypot(...a) * (1 - f) + Math.hypot(...b) * f;
   const mixed = a.map((x, i) => x * (1 - f) + b[i] * f);

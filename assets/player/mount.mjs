@@ -1,8 +1,6 @@
 // @ts-check
-/**
- * A recipe onto the page: the parts that the player's element has are filled, and a panel is opened for each
- * view.
- */
+/** A recipe onto the page: the parts that the player's element has are filled, and a panel is opened for each
+ * view. */
 
 import { h } from "../dom.mjs";
 import { scrubber } from "./scrubber.mjs";
@@ -32,12 +30,10 @@ const IDLE = 300; // milliseconds at most
 /** A colour of the theme, as an element has it. @param {Element} element @param {string} name */
 export const color = (element, name) => getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 
-/**
- * Everything but the views. @param {Player} player @param {{count: () => void, tour: (tour:
- * import("./tour.mjs").Tour) => void}} own what
- * the player does itself: it shows its numbers, and has a tour @returns {(() => void)[]} to be called when
- * the state has changed
- */
+/** Everything but the views. @param {Player} player
+ * @param {{count: () => void, tour: (tour: import("./tour.mjs").Tour) => void}} own what the player does
+ * itself: it shows its numbers, and has a tour @returns {(() => void)[]} to be called when the state has
+ * changed */
 export function fill(player, own) {
   const { recipe } = player;
   const part = (/** @type {string} */ name) => player.part(name);
@@ -76,10 +72,7 @@ export function fill(player, own) {
 /** The numbers of a recipe, in their part. */
 export const count = numbers;
 
-/**
- * The piece of the formula that the present stage is.
- * @param {HTMLElement} formula
- * @param {number} progress
+/** The piece of the formula that the present stage is. @param {HTMLElement} formula @param {number} progress
  */
 function mark(formula, progress) {
   const stage = `stage-${towards(progress)}`;
@@ -89,12 +82,9 @@ function mark(formula, progress) {
     piece.classList.toggle("marked", piece.classList.contains(stage));
 }
 
-/**
- * A panel for each view; those of the same kind are kept, with their cameras. Until the first one moves, what
- * stood there stays; the
- * others follow it. @param {Player} player @param {() => import("../painter/painter.mjs").Frame[]} frame
- * @param {Hand} hand
- */
+/** A panel for each view; those of the same kind are kept, with their cameras. Until the first one moves,
+ * what stood there stays; the others follow it. @param {Player} player
+ * @param {() => import("../painter/painter.mjs").Frame[]} frame @param {Hand} hand */
 export async function open(player, frame, hand) {
   const { recipe, panels } = player;
   const views = player.need("views");
@@ -133,22 +123,16 @@ export async function open(player, frame, hand) {
   }
 }
 
-/**
- * A panel that is not shown is drawn when it is, as a tab. @param {Player} player @param {Panel} panel @param
- * {number} v
- * @param {() => import("../painter/painter.mjs").Frame[]} frame */
+/** A panel that is not shown is drawn when it is, as a tab. @param {Player} player @param {Panel} panel
+ * @param {number} v @param {() => import("../painter/painter.mjs").Frame[]} frame */
 async function late(player, panel, v, frame) {
   if (player.closed || player.panels[v] !== panel) return;
   await begin(player, panel, frame()[v]);
   if (player.panels[v] === panel) panel.plotted();
 }
 
-/**
- * A panel is drawn where its legend leaves it room.
- * @param {Player} player
- * @param {Panel} panel
- * @param {import("../painter/painter.mjs").Frame} frame
- */
+/** A panel is drawn where its legend leaves it room. @param {Player} player @param {Panel} panel
+ * @param {import("../painter/painter.mjs").Frame} frame */
 function begin(player, panel, frame) {
   reserveLegend(panel.gd.parentElement.querySelector(".legend"));
   return panel.open(frame, player.camera);
@@ -173,11 +157,8 @@ async function seen() {
 /** How the views of a recipe stand. @param {import("../engine/engine.mjs").Recipe} recipe */
 const arranged = ({ views }) => `views views-${views.length}${views[0].wide ? " wide" : ""}`;
 
-/**
- * The panels that there are, with new views.
- * @param {Player} player
- * @param {import("../painter/painter.mjs").Frame[]} frame
- */
+/** The panels that there are, with new views. @param {Player} player
+ * @param {import("../painter/painter.mjs").Frame[]} frame */
 async function keep(player, frame) {
   const { panels, recipe, camera } = player;
   player.need("views").className = arranged(recipe);
@@ -198,12 +179,8 @@ async function keep(player, frame) {
 /** A panel's legend, as its view is now. @param {Panel} panel */
 export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend").replaceWith(legend(view));
 
-/**
- * @param {Player} player
- * @param {import("../engine/engine.mjs").View} view
- * @param {import("../globals.mjs").Plotly} Plotly
- * @param {Hand} hand
- */
+/** @param {Player} player @param {import("../engine/engine.mjs").View} view
+ * @param {import("../globals.mjs").Plotly} Plotly @param {Hand} hand */
 function build(player, view, Plotly, hand) {
   const element = h("div", { className: "figure", tabIndex: -1 });
   const fast = !new URLSearchParams(location.hash.slice(1)).has("public");
@@ -237,11 +214,8 @@ function build(player, view, Plotly, hand) {
   return panel;
 }
 
-/**
- * Without WebGL: a word, and the server's picture of the present state.
- * @param {Player} player
- * @param {HTMLElement} views
- */
+/** Without WebGL: a word, and the server's picture of the present state. @param {Player} player
+ * @param {HTMLElement} views */
 function still(player, views) {
   player.closePanels();
   views.className = "views";
@@ -263,11 +237,8 @@ function still(player, views) {
   );
 }
 
-/**
- * Where points have pictures, one stands in a corner of the first view.
- * @param {Player} player
- * @returns {(() => void)[]} as `fill`
- */
+/** Where points have pictures, one stands in a corner of the first view. @param {Player} player
+ * @returns {(() => void)[]} as `fill` */
 export function pictured(player) {
   const cloud = player.recipe.clouds.find((c) => c.pictures);
   const [panel] = player.panels;
@@ -284,11 +255,7 @@ export function pictured(player) {
   return [showNow];
 }
 
-/**
- * Which point of its cloud a layer shows as its so-manieth.
- * @param {import("../engine/recipe.d.ts").Mark} layer
- * @param {number} index
- * @returns {number}
- */
+/** Which point of its cloud a layer shows as its so-manieth.
+ * @param {import("../engine/recipe.d.ts").Mark} layer @param {number} index @returns {number} */
 const pointOf = (layer, index) =>
   layer.order ? unpack(layer.order)[index] : Array.isArray(layer.only) ? layer.only[index] : index;

@@ -35,11 +35,8 @@ export const typeset = (text) =>
     .replace(/^-(?=0(\.0*)?$)/, "")
     .replace(/^-(?=\d)/, "−");
 
-/**
- * In some digits after the point; none given: as many as fit.
- * @param {number} x
- * @param {number | null} [digits]
- */
+/** In some digits after the point; none given: as many as fit. @param {number} x
+ * @param {number | null} [digits] */
 export function fixed(x, digits = null) {
   if (Number.isNaN(x)) return "—";
   const size = Math.abs(x);
@@ -47,9 +44,8 @@ export function fixed(x, digits = null) {
   return size < 5e-5 ? "0" : typeset(size >= 1e5 ? x.toExponential(2) : x.toFixed(size < 0.01 ? 5 : 3));
 }
 
-/**
- * A point of the recipe's own at every stage, as rows of texts. @param
- * {import("../engine/engine.mjs").Recipe} recipe @param {Record<string, number>} params
+/** A point of the recipe's own at every stage, as rows of texts.
+ * @param {import("../engine/engine.mjs").Recipe} recipe @param {Record<string, number>} params
  * @param {import("../engine/engine.mjs").Stages} all @param {number} followed */
 export function rows(recipe, params, all, followed) {
   const {
@@ -82,11 +78,8 @@ export function rows(recipe, params, all, followed) {
   });
 }
 
-/**
- * @param {HTMLElement} part
- * @param {import("../engine/engine.mjs").Recipe} recipe
- * @returns {(player: import("./player.mjs").Player) => void} shows the player's state
- */
+/** @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe
+ * @returns {(player: import("./player.mjs").Player) => void} shows the player's state */
 export function numbers(part, recipe) {
   const rest = counting(recipe).slice(1);
   const words = rest.map((r) => teller(r, recipe));
@@ -149,11 +142,8 @@ export function numbers(part, recipe) {
 /** The readouts of a recipe that are numbers. @param {import("../engine/engine.mjs").Recipe} recipe */
 const counting = ({ readouts }) => readouts.filter(({ kind }) => kind !== "letters");
 
-/**
- * The first number of a recipe, in a corner of its first view.
- * @param {import("./player.mjs").Player} player
- * @returns {(() => void)[]} as `fill` in mount.mjs
- */
+/** The first number of a recipe, in a corner of its first view. @param {import("./player.mjs").Player} player
+ * @returns {(() => void)[]} as `fill` in mount.mjs */
 export function headline(player) {
   const place = player.need("views").querySelector(".headline");
   const label = h("span");
@@ -177,20 +167,15 @@ export function headline(player) {
   ];
 }
 
-/**
- * What tells a readout, and finds it anew no oftener than it changes.
- * @param {import("../engine/engine.mjs").Readout} r
- * @param {import("../engine/engine.mjs").Recipe} recipe
- */
+/** What tells a readout, and finds it anew no oftener than it changes.
+ * @param {import("../engine/engine.mjs").Readout} r @param {import("../engine/engine.mjs").Recipe} recipe */
 function teller(r, recipe) {
   const word = (/** @type {import("./player.mjs").Player} */ player) => readout(r, recipe, player);
   return OF_STAGES.includes(r.kind) ? ofStages(word) : word;
 }
 
-/**
- * A word that only the stages decide, found anew when they change.
- * @param {(player: import("./player.mjs").Player) => string} word
- */
+/** A word that only the stages decide, found anew when they change.
+ * @param {(player: import("./player.mjs").Player) => string} word */
 function ofStages(word) {
   /** @type {import("../engine/engine.mjs").Stages | undefined} */ let stages;
   let words = "";
@@ -203,12 +188,8 @@ function ofStages(word) {
   };
 }
 
-/**
- * @param {import("../engine/engine.mjs").Readout} r
- * @param {import("../engine/engine.mjs").Recipe} recipe
- * @param {import("./player.mjs").Player} player
- * @returns {string}
- */
+/** @param {import("../engine/engine.mjs").Readout} r @param {import("../engine/engine.mjs").Recipe} recipe
+ * @param {import("./player.mjs").Player} player @returns {string} */
 export function readout(r, recipe, player) {
   if (r.kind === "count" || r.kind === "letters") return counted(r, player);
   const name = r.cloud ?? r.keys ?? r.a;
@@ -242,10 +223,9 @@ export function readout(r, recipe, player) {
 
 const NEAR = 1e-6; // of the length of a key: what lies nearer is where it is
 
-/**
- * Whether the key k of n can be selected, and by how much, or how much it gets at most. @param
- * {import("../engine/selection.mjs").Certificate} found
- * @param {Float64Array} keys @param {number} n @param {number} k */
+/** Whether the key k of n can be selected, and by how much, or how much it gets at most.
+ * @param {import("../engine/selection.mjs").Certificate} found @param {Float64Array} keys @param {number} n
+ * @param {number} k */
 function fate({ margin, largest, weights }, keys, n, k) {
   if (n === 1) return "can win: there is no other";
   if (largest === 1) return `can win: the best query of length 1 puts it ${fixed(margin)} ahead`;
@@ -270,10 +250,7 @@ function zeros(points, n) {
   return `${fixed(count / n)} of ${points.length / n}`;
 }
 
-/**
- * The share of n points of each rank.
- * @param {{ranks: Uint8Array, highest: number}} found
- * @param {number} n
+/** The share of n points of each rank. @param {{ranks: Uint8Array, highest: number}} found @param {number} n
  */
 function byRank({ ranks, highest }, n) {
   const counts = new Array(highest + 1).fill(0);
@@ -284,11 +261,8 @@ function byRank({ ranks, highest }, n) {
 /** @param {{count: number, bits: number}} found */
 const signs = ({ count, bits }) => `${count}, entropy ${bits.toFixed(2)} bits`;
 
-/**
- * How many points there are of a kind.
- * @param {import("../engine/engine.mjs").Readout} r
- * @param {import("./player.mjs").Player} player
- */
+/** How many points there are of a kind. @param {import("../engine/engine.mjs").Readout} r
+ * @param {import("./player.mjs").Player} player */
 function counted(r, player) {
   const { moment } = player;
   return `${marked(r, moment).length} of ${count(moment.recipe, r.cloud)}`;
@@ -323,11 +297,8 @@ function facts({ title, columns, rows, abouts }) {
 /** A cloud at its last stage. @param {import("./player.mjs").Player} player @param {string} cloud */
 const ended = (player, cloud) => /** @type {Float64Array} */ (player.stages[cloud].at(-1));
 
-/**
- * @param {import("../engine/engine.mjs").Recipe} recipe
- * @param {string} cloud
- * @returns {number} how many points the cloud has
- */
+/** @param {import("../engine/engine.mjs").Recipe} recipe @param {string} cloud @returns {number} how many
+ * points the cloud has */
 const count = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
 
 /** @param {import("../engine/engine.mjs").Recipe} recipe */

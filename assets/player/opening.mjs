@@ -1,8 +1,6 @@
 // @ts-check
-/**
- * The first run of a scene: who comes for the first time, by a link that asks for nothing, is shown once what
- * there is to see.
- */
+/** The first run of a scene: who comes for the first time, by a link that asks for nothing, is shown once
+ * what there is to see. */
 
 const TOUCHES = ["pointerdown", "keydown", "wheel", "touchstart"];
 const calm = matchMedia("(prefers-reduced-motion: reduce)");

@@ -1,8 +1,6 @@
 // @ts-check
-/**
- * How far the points of a run are apart: the last is behind the first, and when the run has stopped they come
- * together where it is.
- */
+/** How far the points of a run are apart: the last is behind the first, and when the run has stopped they
+ * come together where it is. */
 
 import { progresses } from "../engine/engine.mjs";
 import { APART, CLOSING, apart } from "./motion.mjs";
@@ -21,12 +19,8 @@ export class Parting {
     this.#leg = null;
   }
 
-  /**
-   * Time passes.
-   * @param {import("./motion.mjs").Leg | null} leg that is under way
-   * @param {boolean} run whether it is one of a run
-   * @param {number} ms
-   */
+  /** Time passes. @param {import("./motion.mjs").Leg | null} leg that is under way @param {boolean} run
+   * whether it is one of a run @param {number} ms */
   advance(leg, run, ms) {
     if (leg && run) {
       this.#leg = { ...leg };
@@ -37,9 +31,7 @@ export class Parting {
     }
   }
 
-  /**
-   * The progress of each point, where they are apart.
-   * @param {import("../engine/engine.mjs").Recipe} recipe
+  /** The progress of each point, where they are apart. @param {import("../engine/engine.mjs").Recipe} recipe
    */
   progresses(recipe) {
     return this.#leg && progresses(recipe, apart(this.#leg, this.#lag));

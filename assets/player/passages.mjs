@@ -6,12 +6,9 @@ import { h, unset } from "../dom.mjs";
 /** The stage that a progress is on its way to, or at. @param {number} progress */
 export const towards = (progress) => Math.ceil(progress - 0.02);
 
-/**
- * Which stages a paragraph is about: by name, with or without the number at its end ("Linear" is "Linear 1",
- * "Linear 2" …), all that have it; or by number.
- * @param {string} words with " | " between
- * @param {string[]} stages
- */
+/** Which stages a paragraph is about: by name, with or without the number at its end ("Linear" is "Linear 1",
+ * "Linear 2" …), all that have it; or by number. @param {string} words with " | " between
+ * @param {string[]} stages */
 export function named(words, stages) {
   const asked = words.split(" | ");
   /** @param {string} name @param {number} k */
@@ -22,11 +19,8 @@ export function named(words, stages) {
 /** The next of some stages, after the last the first. @param {number[]} stages @param {number} now */
 export const after = (stages, now) => stages.find((k) => k > now) ?? stages[0];
 
-/**
- * @param {HTMLElement} part a text
- * @param {import("./player.mjs").Player} player
- * @returns {() => void} shows the player's state
- */
+/** @param {HTMLElement} part a text @param {import("./player.mjs").Player} player @returns {() => void} shows
+ * the player's state */
 export function passages(part, player) {
   const { stages } = player.recipe;
   const all = /** @type {HTMLElement[]} */ ([...part.querySelectorAll(".passage")]).map((element) => {

@@ -337,10 +337,8 @@ export class Player {
     });
   }
 
-  /**
-   * The recipe for some choices, or what was wrong with them, in words; neither, if the server does not
-   * answer.
-   * @param {Record<string, string>} choices */
+  /** The recipe for some choices, or what was wrong with them, in words; neither, if the server does not
+   * answer. @param {Record<string, string>} choices */
   #ask(choices) {
     return ask(this.root, choices, this.usual, this.#asking.signal);
   }
@@ -433,8 +431,7 @@ export class Player {
     this.#schedule();
   }
 
-  /**
-   * The page of what the followed point stands for, where there is one, with the state that its link names.
+  /** The page of what the followed point stands for, where there is one, with the state that its link names.
    */
   open() {
     const hands = this.recipe.views.flatMap((view) => view.layers.map((mark) => mark.hand));
@@ -557,11 +554,8 @@ export class Player {
     return this.#change(changed);
   }
 
-  /**
-   * A new recipe, and then the stop of the tour that is on its way.
-   * @param {Record<string, string>} changed
-   * @returns {Promise<boolean>}
-   */
+  /** A new recipe, and then the stop of the tour that is on its way. @param {Record<string, string>} changed
+   * @returns {Promise<boolean>} */
   async #change(changed) {
     const long = tooLong(changed, this.recipe.choices);
     if (long) return this.#refuse(`${long}. The picture is as it was.`);
@@ -600,11 +594,8 @@ export class Player {
     return done ?? false;
   }
 
-  /**
-   * Results that new choices give up.
-   * @param {Record<string, string>} changed
-   * @returns {Record<string, string>}
-   */
+  /** Results that new choices give up. @param {Record<string, string>} changed
+   * @returns {Record<string, string>} */
   #given(changed) {
     const gone = this.recipe.choices.filter((c) => c.of?.some((name) => name in changed));
     return Object.fromEntries(gone.map((c) => [c.name, String(c.default)]));
@@ -615,10 +606,8 @@ export class Player {
     this.#growth.show(recipe);
   }
 
-  /**
-   * Whom choices are offered to while a training is shown.
-   * @param {((changed: Record<string, string>) => boolean) | null} turn
-   */
+  /** Whom choices are offered to while a training is shown.
+   * @param {((changed: Record<string, string>) => boolean) | null} turn */
   train(turn) {
     this.#growth.follow(turn);
   }
@@ -632,10 +621,8 @@ export class Player {
     }
   }
 
-  /**
-   * Say why, and let the lists show again what the scene has; what was typed stays to be mended.
-   * @param {string} words
-   */
+  /** Say why, and let the lists show again what the scene has; what was typed stays to be mended.
+   * @param {string} words */
   #refuse(words) {
     this.notice(words);
     for (const select of /** @type {NodeListOf<HTMLSelectElement>} */ (
@@ -645,11 +632,9 @@ export class Player {
     return false;
   }
 
-  /**
-   * To a stop of the tour, which fixes the whole state: what it does not name is as the scene has it, and
-   * what the reader sets before it
-   * has arrived is as the reader has it.
-   * @param {Record<string, string>} stop @param {boolean} [linked] whether the page's link asks for it */
+  /** To a stop of the tour, which fixes the whole state: what it does not name is as the scene has it, and
+   * what the reader sets before it has arrived is as the reader has it. @param {Record<string, string>} stop
+   * @param {boolean} [linked] whether the page's link asks for it */
   async go(stop, linked = false) {
     const { chosen, rest } = split(new URLSearchParams(stop).toString(), this.usual);
     const present = this.#wanted ?? this.choices;
@@ -669,10 +654,8 @@ export class Player {
     return true;
   }
 
-  /**
-   * The camera, along the sphere, to a place; null is the scene's own.
-   * @param {import("./link.mjs").State["camera"]} camera
-   */
+  /** The camera, along the sphere, to a place; null is the scene's own.
+   * @param {import("./link.mjs").State["camera"]} camera */
   fly(camera) {
     this.#by = undefined;
     const panel = this.#panels.find((p) => p.is3d);
@@ -763,10 +746,8 @@ export class Player {
     else this.#rest();
   }
 
-  /**
-   * The end of a run: what a plane has parted is turned until the plane is seen edge on, unless the reader
-   * has turned it.
-   */
+  /** The end of a run: what a plane has parted is turned until the plane is seen edge on, unless the reader
+   * has turned it. */
   #end() {
     const panel = this.#panels.find(({ view }) => view.edge);
     if (panel && !this.#state.turned) this.#flyEdgeOn(panel);
@@ -816,9 +797,7 @@ export class Player {
     this.#write();
   }
 
-  /**
-   * The state into the link, on the scene's own page.
-   * @param {boolean} [push] as a new step of the history
+  /** The state into the link, on the scene's own page. @param {boolean} [push] as a new step of the history
    */
   #write(push = false) {
     const query = this.query;

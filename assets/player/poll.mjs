@@ -1,8 +1,6 @@
 // @ts-check
-/**
- * A question that is asked over and over: soon again while there is news, more and more seldom while there is
- * none; and when no answer comes, again, with patience. Knows neither the page nor what it asks.
- */
+/** A question that is asked over and over: soon again while there is news, more and more seldom while there
+ * is none; and when no answer comes, again, with patience. Knows neither the page nor what it asks. */
 
 // milliseconds between two questions; grows with each answer without news
 const SOON = 50;
@@ -13,23 +11,17 @@ const RARELY = 8000;
 const LATER = 2; // the same after questions that were not answered
 const PATIENCE = 20_000; // milliseconds after which a question counts as not answered
 
-/**
- * Milliseconds until the next question. @param {{empty: number, lost: number, after: number}} since the last
- * news, the last answer;
- * seconds that the server has asked for @param {number} [chance] from 0 to 1: many pages that have lost one
- * server come back apart
- */
+/** Milliseconds until the next question. @param {{empty: number, lost: number, after: number}} since the last
+ * news, the last answer; seconds that the server has asked for @param {number} [chance] from 0 to 1: many
+ * pages that have lost one server come back apart */
 export function pause({ empty, lost, after }, chance = Math.random()) {
   if (!lost) return Math.min(SELDOM, SOON * SLOWER ** empty);
   return Math.max(Math.min(RARELY, AGAIN * LATER ** (lost - 1)) * (0.75 + chance / 2), 1000 * after);
 }
 
-/**
- * Ask until `heard` says that this was the end, or nobody listens any more. Each answer is heard once; what
- * was not answered
- * whole is asked again.
- * @param {string} url @param {() => object} question @param {(answer: any) => boolean} heard whether to go
- *   on; of null, that nothing is new
+/** Ask until `heard` says that this was the end, or nobody listens any more. Each answer is heard once; what
+ * was not answered whole is asked again. @param {string} url @param {() => object} question
+ * @param {(answer: any) => boolean} heard whether to go on; of null, that nothing is new
  * @param {{signal: AbortSignal, sleep: (ms: number) => Promise<void>}} life */
 export async function poll(url, question, heard, { signal, sleep }) {
   const since = { empty: 0, lost: 0, after: 0 };
@@ -54,10 +46,8 @@ function goesOn(heard, answer) {
   }
 }
 
-/**
- * One answer: null if nothing is new, undefined if there is none. @param {string} url @param {object} body
- * @param {AbortSignal} signal
- * @returns {Promise<{answer: any, after: number}>} */
+/** One answer: null if nothing is new, undefined if there is none. @param {string} url @param {object} body
+ * @param {AbortSignal} signal @returns {Promise<{answer: any, after: number}>} */
 async function ask(url, body, signal) {
   try {
     const reply = await fetch(url, {

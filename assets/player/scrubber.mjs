@@ -29,11 +29,9 @@ const ICONS = {
 /** @param {string} name */
 const icon = (name) => `<svg viewBox="0 0 24 24" aria-hidden="true">${ICONS[name]}</svg>`;
 
-/**
- * The scrubber: progress with the stages as stops, and the buttons. @param {HTMLElement} part @param
- * {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player
- * @returns {() => void} shows the player's state
- */
+/** The scrubber: progress with the stages as stops, and the buttons. @param {HTMLElement} part
+ * @param {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player
+ * @returns {() => void} shows the player's state */
 export function scrubber(part, recipe, player) {
   const last = recipe.stages.length - 1;
   const range = h("input", {
@@ -208,9 +206,8 @@ function replays(recipe, player) {
   return buttons;
 }
 
-/**
- * The scrubber of a parameter that runs by itself. @param {import("../engine/engine.mjs").Parameter} p @param
- * {import("./player.mjs").Player} player
+/** The scrubber of a parameter that runs by itself. @param {import("../engine/engine.mjs").Parameter} p
+ * @param {import("./player.mjs").Player} player
  * @param {(name: string, label: string, onclick: () => void) => HTMLElement} button */
 function clockwork(p, player, button) {
   const id = `parameter-${p.name}`;

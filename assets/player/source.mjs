@@ -18,16 +18,14 @@ const others = new WeakMap();
 
 /** From now on a scene's recipes come from somebody else. @param {HTMLElement} root
  * @param {(query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>} give by the choices that
- *   are no defaults, as a query
- */
+ * are no defaults, as a query */
 export function supply(root, give) {
   others.set(root, give);
 }
 
-/** The recipe for some choices, or what was wrong with them, in words.
- * @param {HTMLElement} root @param {Record<string, string>} choices @param {Record<string, string>} usual the
- *   defaults @param {AbortSignal} signal
- * @returns {Promise<Answer>} */
+/** The recipe for some choices, or what was wrong with them, in words. @param {HTMLElement} root
+ * @param {Record<string, string>} choices @param {Record<string, string>} usual the defaults
+ * @param {AbortSignal} signal @returns {Promise<Answer>} */
 export async function ask(root, choices, usual, signal) {
   const other = Object.entries(choices).filter(([name, value]) => String(value) !== String(usual[name]));
   const query = new URLSearchParams(other).toString();
@@ -45,10 +43,9 @@ export async function ask(root, choices, usual, signal) {
   return whole.recipe ? { choices, recipe: restored(answer.recipe, whole.recipe) } : whole;
 }
 
-/**
- * A recipe with the parts to which it refers; each is a copy, for Plotly writes into what it draws
- * (components/publish/shared_parts.py).
- * @param {any} part @param {object} whole the recipe with the defaults @returns {any} */
+/** A recipe with the parts to which it refers; each is a copy, for Plotly writes into what it draws
+ * (components/publish/shared_parts.py). @param {any} part @param {object} whole the recipe with the defaults
+ * @returns {any} */
 function restored(part, whole) {
   if (typeof part !== "object" || !part) return part;
   if (Array.isArray(part)) return part.map((each) => restored(each, whole));
@@ -59,12 +56,8 @@ function restored(part, whole) {
   return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, restored(each, whole)]));
 }
 
-/**
- * @param {string} url
- * @param {Record<string, string>} choices
- * @param {AbortSignal} signal
- * @returns {Promise<Answer>}
- */
+/** @param {string} url @param {Record<string, string>} choices @param {AbortSignal} signal
+ * @returns {Promise<Answer>} */
 async function get(url, choices, signal) {
   const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
   const once = () => fetch(url, { signal: patience }).catch(() => null);
@@ -85,11 +78,9 @@ async function get(url, choices, signal) {
   };
 }
 
-/**
- * The text of a file that is UTF-8, or UTF-8 in gzip: the static site's recipes are, and some file servers
- * inflate them themselves
- * (`Content-Encoding`), so that its name says nothing. @param {ArrayBuffer} data @returns {Promise<string>}
- */
+/** The text of a file that is UTF-8, or UTF-8 in gzip: the static site's recipes are, and some file servers
+ * inflate them themselves (`Content-Encoding`), so that its name says nothing. @param {ArrayBuffer} data
+ * @returns {Promise<string>} */
 function inflated(data) {
   const [first, second] = new Uint8Array(data, 0, Math.min(2, data.byteLength));
   const packed = first === 0x1f && second === 0x8b;

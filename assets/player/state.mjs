@@ -141,18 +141,16 @@ export class State {
     this.#stop = null;
   }
 
-  /**
-   * A stop of the tour is asked for; `arrive` brings it. @param {Record<string, string>} stop as a link has
-   * it
-   * @param {boolean} linked whether the page's link asks for it, and so did when its recipe was asked for */
+  /** A stop of the tour is asked for; `arrive` brings it. @param {Record<string, string>} stop as a link has
+   * it @param {boolean} linked whether the page's link asks for it, and so did when its recipe was asked for
+   */
   call(stop, linked = false) {
     if (!linked) this.begin();
     this.#stop = stop;
   }
 
-  /**
-   * Another recipe, and where things are in it. @param {Recipe} recipe @param {Record<string, string>}
-   * choices
+  /** Another recipe, and where things are in it. @param {Recipe} recipe
+   * @param {Record<string, string>} choices
    * @param {Partial<Link> & Pick<Link, "params" | "progress" | "follow" | "camera">} link */
   take(recipe, choices, link) {
     const own = this.#touched;
@@ -187,10 +185,8 @@ export class State {
     this.#stages = stages(this.recipe, params, this.#memory);
   }
 
-  /**
-   * What can be kept with another recipe: what the hand has not moved follows the new scene.
-   * @param {Recipe} recipe
-   */
+  /** What can be kept with another recipe: what the hand has not moved follows the new scene.
+   * @param {Recipe} recipe */
   kept(recipe) {
     // a stage that was on its way is reached
     const progress = this.#leg && !this.#playing ? this.#leg.to : this.#progress;
@@ -269,10 +265,8 @@ export class State {
     this.#parting.close();
   }
 
-  /**
-   * The first run: once from the first stage to the last, and to where the scene opens; not if the reader has
-   * set something already.
-   */
+  /** The first run: once from the first stage to the last, and to where the scene opens; not if the reader
+   * has set something already. */
   open() {
     if (this.#touched.size || !this.last) return;
     this.#halt();
@@ -350,11 +344,10 @@ export class State {
     this.pause();
   }
 
-  /**
-   * The stop of the tour that was called, now that its recipe is there: whatever it does not name is as the
-   * scene has it, and what the
-   * reader has set since is as the reader has it. @param {boolean} cut for those who asked for no motion
-   * @returns {{camera: Link["camera"]} | null} where the camera goes, where it goes anywhere */
+  /** The stop of the tour that was called, now that its recipe is there: whatever it does not name is as the
+   * scene has it, and what the reader has set since is as the reader has it. @param {boolean} cut for those
+   * who asked for no motion @returns {{camera: Link["camera"]} | null} where the camera goes, where it goes
+   * anywhere */
   arrive(cut) {
     if (!this.#stop) return null;
     const { params, progress, follow, camera } = read(this.#stop, this.recipe).state;
@@ -366,9 +359,9 @@ export class State {
     return this.touched("camera") ? null : { camera };
   }
 
-  /** Time passes: progress runs leg by leg, with a pause at each stage, and the clock.
-   * @param {number} ms since the last frame @param {boolean} cut for those who asked for no motion
-   * @returns {boolean} whether a run has just come to its end */
+  /** Time passes: progress runs leg by leg, with a pause at each stage, and the clock. @param {number} ms
+   * since the last frame @param {boolean} cut for those who asked for no motion @returns {boolean} whether a
+   * run has just come to its end */
   advance(ms, cut) {
     const pace = this.#opening ? hurry(this.last, this.recipe.progress) : 1;
     const ended = this.#legOn(ms * this.speed * pace, cut);

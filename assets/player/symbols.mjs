@@ -1,7 +1,6 @@
 // @ts-check
-/**
- * Letters of the formula that a hand moves: each is a slider, and so are those of its name beside the figure.
- */
+/** Letters of the formula that a hand moves: each is a slider, and so are those of its name beside the
+ * figure. */
 
 import { h, readable } from "../dom.mjs";
 import { fromTrack, toTrack, track } from "./controls.mjs";
@@ -22,12 +21,8 @@ const KEYS = /** @type {Record<string, number>} */ ({
   End: Infinity,
 });
 
-/**
- * A parameter's value so far along its slider from another, on one of its steps.
- * @param {Parameter} p
- * @param {number} value
- * @param {number} by in units of the slider
- */
+/** A parameter's value so far along its slider from another, on one of its steps. @param {Parameter} p
+ * @param {number} value @param {number} by in units of the slider */
 export function moved(p, value, by) {
   const { min, max, step } = track(p);
   const at = Math.max(min, Math.min(max, toTrack(p, value) + by));
@@ -41,10 +36,9 @@ export function bySymbol(parameters) {
   return found;
 }
 
-/**
- * Makes letters of the formula handles. @param {HTMLElement} formula @param {Parameter[]} parameters those
- * that the page offers
- * @param {import("./player.mjs").Player} player @returns {(() => void)[]} shows the state */
+/** Makes letters of the formula handles. @param {HTMLElement} formula @param {Parameter[]} parameters those
+ * that the page offers @param {import("./player.mjs").Player} player @returns {(() => void)[]} shows the
+ * state */
 export function symbols(formula, parameters, player) {
   const bubble = h("output", { className: "dragged", hidden: true });
   const letters = Array.from(formula.querySelectorAll("mi"));
@@ -65,13 +59,8 @@ export function symbols(formula, parameters, player) {
   return shows;
 }
 
-/**
- * The letter that a finger means beside it: where fingers point, the formula hears them (style.css).
- * @template {Element} E
- * @param {E[]} letters
- * @param {number} x
- * @param {number} y in the window
- */
+/** The letter that a finger means beside it: where fingers point, the formula hears them (style.css).
+ * @template {Element} E @param {E[]} letters @param {number} x @param {number} y in the window */
 function nearest(letters, x, y) {
   const near = letters
     .map((letter) => {
@@ -82,12 +71,9 @@ function nearest(letters, x, y) {
   return near.sort((a, b) => Math.hypot(a.dx, a.dy) - Math.hypot(b.dx, b.dy))[0]?.letter;
 }
 
-/**
- * The letters are dragged. Keys and screen readers, to whom a formula is one thing, get a slider that lies
- * over the first.
- * @param {Element[]} letters all of one symbol @param {Parameter[]} own what it moves @param {HTMLElement}
- *   bubble @param {import("./player.mjs").Player} player
- */
+/** The letters are dragged. Keys and screen readers, to whom a formula is one thing, get a slider that lies
+ * over the first. @param {Element[]} letters all of one symbol @param {Parameter[]} own what it moves
+ * @param {HTMLElement} bubble @param {import("./player.mjs").Player} player */
 function handle(letters, own, bubble, player) {
   const [first] = own;
   const { min, max, step } = track(first);
@@ -178,10 +164,8 @@ function handle(letters, own, bubble, player) {
   return show;
 }
 
-/**
- * What an element is placed in: the formula, or on small screens what that stands in.
- * @param {HTMLElement} element
- */
+/** What an element is placed in: the formula, or on small screens what that stands in.
+ * @param {HTMLElement} element */
 const around = (element) => (element.offsetParent ?? document.body).getBoundingClientRect();
 
 /** Puts a bubble below a letter, whole in the window. @param {HTMLElement} bubble @param {Element} letter */

@@ -1,8 +1,6 @@
 // @ts-check
-/**
- * On a telephone the views beside the hero, and the numbers, are tabs: one is shown at a time, and drawn when
- * it is. Wide pages show all.
- */
+/** On a telephone the views beside the hero, and the numbers, are tabs: one is shown at a time, and drawn
+ * when it is. Wide pages show all. */
 
 import { h } from "../dom.mjs";
 
@@ -13,11 +11,8 @@ const NUMBERS = "numbers";
 /** What a view is called, where it has no title. @param {{title: string, name: string}} view */
 const called = ({ title, name }) => title || name.charAt(0).toUpperCase() + name.slice(1);
 
-/**
- * The tabs of a player; the first view beside the hero is shown.
- * @param {Player} player
- * @returns {HTMLElement}
- */
+/** The tabs of a player; the first view beside the hero is shown. @param {Player} player
+ * @returns {HTMLElement} */
 export function tabs(player) {
   const {
     root,

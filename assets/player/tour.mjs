@@ -14,10 +14,8 @@ import { question, verdict } from "./guess.mjs";
 
 /** @typedef {ReturnType<typeof tour>} Tour */
 
-/**
- * At the end of a tour: the sentence that leads to the next scene, and a link into its tour.
- * @param {HTMLElement} part the text of the scene
- */
+/** At the end of a tour: the sentence that leads to the next scene, and a link into its tour.
+ * @param {HTMLElement} part the text of the scene */
 function onwards(part) {
   const bridge = part.querySelector(".onwards .bridge");
   const next = /** @type {HTMLAnchorElement | null} */ (part.querySelector(".onwards a.next[data-to]"));
@@ -148,11 +146,8 @@ export function tour(part, all, player) {
 /** Whether a click on a link is to open it in another tab or window. @param {MouseEvent} event */
 export const opensElsewhere = ({ ctrlKey, metaKey, shiftKey }) => ctrlKey || metaKey || shiftKey;
 
-/**
- * What a link of the page does here, unless it is to open elsewhere.
- * @param {HTMLAnchorElement} a
- * @param {() => void} act
- */
+/** What a link of the page does here, unless it is to open elsewhere. @param {HTMLAnchorElement} a
+ * @param {() => void} act */
 function link(a, act) {
   a.addEventListener("click", (event) => {
     if (opensElsewhere(event)) return;

@@ -1,9 +1,7 @@
 // @ts-check
-/**
- * Training on a scene's page: the clientside half of components/pages/panel.py, and the files of a run. The
+/** Training on a scene's page: the clientside half of components/pages/panel.py, and the files of a run. The
  * picture goes with the training: what the worker sends is the recipe of the film so far, of which it leaves
- * out what it has sent.
- */
+ * out what it has sent. */
 
 import { shared } from "../globals.mjs";
 import { h, whole } from "../dom.mjs";
@@ -54,10 +52,8 @@ function ask() {
   };
 }
 
-/**
- * A ticket, or why there is none.
- * @param {{wrong: Record<string, string>, refused: string | null, ticket: string | null}} answer
- */
+/** A ticket, or why there is none.
+ * @param {{wrong: Record<string, string>, refused: string | null, ticket: string | null}} answer */
 function show({ wrong, refused, ticket }) {
   const { no_update } = shared.dash_clientside;
   clearTimeout(silence);
@@ -122,11 +118,8 @@ function stop() {
   if (followed) followed.stop = true;
 }
 
-/**
- * Until the time has come, or the page wakes up, or the net is back.
- * @param {number} ms
- * @returns {Promise<void>}
- */
+/** Until the time has come, or the page wakes up, or the net is back. @param {number} ms
+ * @returns {Promise<void>} */
 const sleep = (ms) =>
   new Promise((go) => {
     const woken = new AbortController();
@@ -207,10 +200,8 @@ function under(news) {
   ];
 }
 
-/**
- * Whether a choice is of what is shown alone, such as the seed, and not of what is trained.
- * @param {string} name
- */
+/** Whether a choice is of what is shown alone, such as the seed, and not of what is trained.
+ * @param {string} name */
 function free(name) {
   const run = followed?.shown.recipe.choices.find((c) => c.name === "run");
   return ![...(run?.of ?? []), "run", "net"].includes(name);
@@ -232,11 +223,8 @@ function look(choices) {
   if (followed) followed.look = new URLSearchParams(choices).toString();
 }
 
-/**
- * New choices of what is shown: the next picture has them.
- * @param {Record<string, string>} wanted
- * @returns {boolean}
- */
+/** New choices of what is shown: the next picture has them. @param {Record<string, string>} wanted
+ * @returns {boolean} */
 function turn(wanted) {
   if (!followed || !Object.keys(wanted).every(free)) return false;
   const { shown, seeds } = followed;
@@ -248,10 +236,8 @@ function turn(wanted) {
   return true;
 }
 
-/**
- * The picture of the film so far, unless the hand has chosen something else to train.
- * @param {import("../engine/engine.mjs").Recipe} recipe
- */
+/** The picture of the film so far, unless the hand has chosen something else to train.
+ * @param {import("../engine/engine.mjs").Recipe} recipe */
 function picture(recipe) {
   const { known, shown } = /** @type {NonNullable<typeof followed>} */ (followed);
   const other = changed();
@@ -293,31 +279,23 @@ function over(end) {
   ];
 }
 
-/**
- * What the hand has chosen to see of a training that now ends, if it has so many seeds.
- * @param {number} seeds
- */
+/** What the hand has chosen to see of a training that now ends, if it has so many seeds.
+ * @param {number} seeds */
 function picked(seeds) {
   const { seed, ...rest } = Object.fromEntries(Object.entries(changed()).filter(([name]) => free(name)));
   return Number(seed) < seeds ? { ...rest, seed } : rest;
 }
 
-/**
- * The recipe of a whole run, at its last step.
- * @param {import("./player.mjs").Player} shown the player
- * @param {Record<string, string>} choices
- */
+/** The recipe of a whole run, at its last step. @param {import("./player.mjs").Player} shown the player
+ * @param {Record<string, string>} choices */
 async function toEnd(shown, choices) {
   const done = await shown.choose(choices);
   const clock = done && shown.recipe.parameters.find((p) => p.name === shown.recipe.clock);
   if (clock) shown.set(clock.name, clock.max);
 }
 
-/**
- * The files of the run that is shown.
- * @param {HTMLElement} part
- * @param {import("./player.mjs").Player} shown the player
- */
+/** The files of the run that is shown. @param {HTMLElement} part @param {import("./player.mjs").Player} shown
+ * the player */
 function files(part, shown) {
   const { run, seed } = shown.choices;
   const place = shown.root.dataset.run;

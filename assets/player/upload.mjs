@@ -25,9 +25,8 @@ export async function upload(url, file, most) {
 }
 
 /** Ask the server. meant: what a status means where the answer does not say it; 0 stands for none.
- * @param {string} url @param {RequestInit} [options] @param {Record<number, string>} [meant] @returns
- *   {Promise<Asked>}
- */
+ * @param {string} url @param {RequestInit} [options] @param {Record<number, string>} [meant]
+ * @returns {Promise<Asked>} */
 export async function asked(url, options = {}, meant = {}) {
   // no form can send it
   const headers = options.method === "POST" ? { "Content-Type": "application/octet-stream" } : undefined;

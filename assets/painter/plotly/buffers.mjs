@@ -12,9 +12,9 @@
 import { outside } from "../traces.mjs";
 
 /** Markers: each point's position once per vertex of its glyph, first those of all faces, then those of all
- * edges; what has not moved since the frame before stays as it is.
- * @param {Plotly} cloud @param {Float32Array} points @param {number[]} scale @param {Kept} kept
- * @param {Mark} layer @param {number[]} color @param {View} view */
+ * edges; what has not moved since the frame before stays as it is. @param {Plotly} cloud
+ * @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {Mark} layer
+ * @param {number[]} color @param {View} view */
 export function writePoints(cloud, points, scale, kept, layer, color, view) {
   const away = outside(view);
   const n = points.length / 3;
@@ -56,20 +56,17 @@ export function writePoints(cloud, points, scale, kept, layer, color, view) {
   }
 }
 
-/** Whether a point is where it was, or still a gap.
- * @param {Float32Array} before @param {Float32Array} after @param {number} o its first number */
+/** Whether a point is where it was, or still a gap. @param {Float32Array} before @param {Float32Array} after
+ * @param {number} o its first number */
 const stays = (before, after, o) =>
   (after[o] === before[o] && after[o + 1] === before[o + 1] && after[o + 2] === before[o + 2]) ||
   (after[o] !== after[o] && before[o] !== before[o]);
 
-/**
- * Lines: a strip of four vertices a segment, each (from, to, arc length, ±width, colour). Over a gap it is
+/** Lines: a strip of four vertices a segment, each (from, to, arc length, ±width, colour). Over a gap it is
  * joined by the vertices before and after it once more, which draw nothing. Lengths are those of the picture,
  * a cube of the ranges: Plotly's, which are of its buffers, change with the scale of these, and with them the
- * places of dashes.
- * @param {Plotly} line @param {Float32Array} points @param {number[]} scale @param {Kept} kept
- * @param {Mark} layer @param {number[]} color @param {View} view
- */
+ * places of dashes. @param {Plotly} line @param {Float32Array} points @param {number[]} scale
+ * @param {Kept} kept @param {Mark} layer @param {number[]} color @param {View} view */
 export function writeLine(line, points, scale, kept, layer, color, { ranges }) {
   const n = points.length / 3;
   const [wx, wy, wz] = ranges.map(([low, high], r) => ((high - low) * scale[r]) ** -2);
@@ -156,8 +153,8 @@ export function parted(mesh) {
   mesh.gl.deleteBuffer(numbers);
 }
 
-/** What the shader of a mesh reads from which of its buffers, and in which order.
- * @param {Plotly} mesh @param {{bind: () => void} | null} numbers */
+/** What the shader of a mesh reads from which of its buffers, and in which order. @param {Plotly} mesh
+ * @param {{bind: () => void} | null} numbers */
 function arrange(
   { gl, triangleVAO, trianglePositions, triangleIds, triangleColors, triangleUVs, triangleNormals },
   numbers,
@@ -233,17 +230,16 @@ export function writeMesh(mesh, points, scale, kept) {
   mesh.triangleNormals.update(sums, 0);
 }
 
-/** Where on its colour scale each vertex of a mesh is.
- * @param {Plotly} mesh @param {Float32Array} values @param {Kept} kept
- * @param {{low: number, high: number}} color */
+/** Where on its colour scale each vertex of a mesh is. @param {Plotly} mesh @param {Float32Array} values
+ * @param {Kept} kept @param {{low: number, high: number}} color */
 export function shadeMesh(mesh, values, kept, { low, high }) {
   const out = (kept.shades ??= new Float32Array(2 * values.length));
   for (let i = 0; i < values.length; i++) out[2 * i] = (values[i] - low) / (high - low);
   mesh.triangleUVs.update(out, 0);
 }
 
-/** A mesh carries its opacity in each vertex.
- * @param {Plotly} mesh @param {number} opacity @param {Kept} kept @param {number[]} color */
+/** A mesh carries its opacity in each vertex. @param {Plotly} mesh @param {number} opacity @param {Kept} kept
+ * @param {number[]} color */
 export function fadeMesh(mesh, opacity, kept, color) {
   const colors = (kept.colors ??= new Float32Array((4 * kept.array.length) / 3));
   for (let v = 0; v < colors.length; v += 4) {

@@ -31,8 +31,7 @@ export async function within(build, change) {
 /** Draw now, without what Plotly does at each drawing for axes and ticks (ours are hidden), hover (hidden
  * while things move) and the size of its canvas (which is ours to tell), which would make the browser lay the
  * page out in every frame, and without its question whether a buffer that it has kept is still one, for whose
- * answer the page would wait until all that was drawn before is done.
- * @param {Plotly} glplot */
+ * answer the page would wait until all that was drawn before is done. @param {Plotly} glplot */
 export function redraw(glplot) {
   const { onrender, autoResize, gl, axes } = glplot;
   const known = gl && axes && "autoResize" in glplot;

@@ -100,9 +100,8 @@ const veiled = ({ veil }) =>
     ],
   ]);
 
-/** A shader of Plotly's with depth, and which one it is; any other as it is.
- * @param {string} source @param {Depth} depth
- * @returns {{kind: "vertex" | "other" | "fragment" | "mesh" | null, text: string}} */
+/** A shader of Plotly's with depth, and which one it is; any other as it is. @param {string} source
+ * @param {Depth} depth @returns {{kind: "vertex" | "other" | "fragment" | "mesh" | null, text: string}} */
 export function deep(source, depth) {
   const known = /** @type {const} */ ([
     ["vertex", vertex(depth)],
@@ -118,9 +117,8 @@ export function deep(source, depth) {
 }
 
 /** From now on this context draws with depth: what is drawn next looks as `look` says. Markers need both of
- * their shaders changed, or look as Plotly's do.
- * @param {WebGLRenderingContext} gl @param {Depth} depth @param {Look} look
- * @returns {() => boolean} whether Plotly's shaders are as expected so far */
+ * their shaders changed, or look as Plotly's do. @param {WebGLRenderingContext} gl @param {Depth} depth
+ * @param {Look} look @returns {() => boolean} whether Plotly's shaders are as expected so far */
 export function deepen(gl, depth, look) {
   const { shaderSource, useProgram, getUniformLocation } = gl;
   const { uniform3f, uniform3fv } = Object.getPrototypeOf(gl);

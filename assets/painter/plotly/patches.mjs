@@ -23,8 +23,8 @@ export function report(name, reason) {
   );
 }
 
-/** Apply a patch; report what it throws.
- * @template T @param {Name} name @param {() => T} act @returns {T | undefined} */
+/** Apply a patch; report what it throws. @template T @param {Name} name @param {() => T} act
+ * @returns {T | undefined} */
 export function guarded(name, act) {
   try {
     return act();

@@ -21,8 +21,8 @@ const EVENTS = [
 ];
 const OWN = ["plotly_afterplot", "plotly_relayout", "plotly_relayouting"];
 
-/** Build a figure that looks once, and how it does.
- * @template T @param {() => T} build @returns {{built: T, look: Look | null}} */
+/** Build a figure that looks once, and how it does. @template T @param {() => T} build
+ * @returns {{built: T, look: Look | null}} */
 export function caught(build) {
   /** @type {Look | null} */ let look = null;
   const built = instead((call) => /\._stopped\b/.test(String(call)) && Boolean((look = call)), build);
@@ -54,8 +54,8 @@ export function pulse(gd, look, signal) {
   wake();
 }
 
-/** Do something, and keep some of what it asks the next frame for.
- * @template T @param {(call: Look) => boolean} keep @param {() => T} act @returns {T} */
+/** Do something, and keep some of what it asks the next frame for. @template T
+ * @param {(call: Look) => boolean} keep @param {() => T} act @returns {T} */
 function instead(keep, act) {
   const { requestAnimationFrame: own } = window;
   window.requestAnimationFrame = (call) => (keep(call) ? 0 : own.call(window, call));

@@ -52,8 +52,7 @@ const SETTERS = /** @type {const} */ ([
   "uniformMatrix4fv",
 ]);
 
-/** What a shader declares.
- * @param {string} source @param {"uniform" | "attribute"} kind
+/** What a shader declares. @param {string} source @param {"uniform" | "attribute"} kind
  * @returns {{name: string, type: string, size: number}[]} */
 export function declared(source, kind) {
   return [...source.replace(/\/\/.*|\/\*[\s\S]*?\*\//g, "").matchAll(DECLARATION)]
@@ -68,8 +67,7 @@ export function declared(source, kind) {
     );
 }
 
-/** From now on this context compiles what it draws with, when it does.
- * @param {WebGLRenderingContext} gl
+/** From now on this context compiles what it draws with, when it does. @param {WebGLRenderingContext} gl
  * @returns {(shader: import("./uniforms.mjs").Shader | undefined) => void} makes one of Plotly's shaders set
  * its uniforms where they change */
 export function lazily(gl) {

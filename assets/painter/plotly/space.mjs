@@ -52,8 +52,8 @@ export class Space {
   /** @type {(shader: Plotly) => void} makes a shader set its uniforms where they change */ #mend = () => {};
   /** @type {import("./pulse.mjs").Look | null} */ #look = null;
 
-  /** @param {Plotly} gd @param {View} view @param {(name: string) => string} color
-   * @param {boolean} fast whether buffers are written */
+  /** @param {Plotly} gd @param {View} view @param {(name: string) => string} color @param {boolean} fast
+   * whether buffers are written */
   constructor(gd, view, color, fast) {
     this.#gd = gd;
     this.#view = view;
@@ -136,8 +136,7 @@ export class Space {
 
   /** What Plotly's objects do not do by themselves: those at opacity 0 are not drawn at all, only layers to
    * be picked take part in hover and clicks (a sphere never hides the points behind it), and points know how
-   * they look from afar.
-   * @returns {boolean} whether Plotly has drawn some otherwise */
+   * they look from afar. @returns {boolean} whether Plotly has drawn some otherwise */
   prepare() {
     return Boolean(guarded("layers", () => this.#prepared()));
   }
@@ -185,16 +184,16 @@ export class Space {
     return otherwise;
   }
 
-  /** Dashes where they are in motion: at rest they would stand elsewhere.
-   * @param {Frame} frame @returns {boolean} whether there are some */
+  /** Dashes where they are in motion: at rest they would stand elsewhere. @param {Frame} frame
+   * @returns {boolean} whether there are some */
   dash(frame) {
     const dashed = this.#view.layers.flatMap((layer, l) => (layer.pattern?.length ? [l] : []));
     return dashed.length > 0 && this.#attempt(() => this.#writeLayers(frame, dashed));
   }
 
   /** With every update Plotly sets the camera's mode anew, and a camera whose mode has just been set sways
-   * for half a second, in which it is deaf to the hand: as it opens it is where it will be, long since;
-   * later its mode stays. */
+   * for half a second, in which it is deaf to the hand: as it opens it is where it will be, long since; later
+   * its mode stays. */
   #keepListening() {
     const scene = this.scene;
     const set = scene?.updateFx;
@@ -223,8 +222,8 @@ export class Space {
     });
   }
 
-  /** The fast way, as long as Plotly is as expected.
-   * @param {() => void} act @returns {boolean} whether it is */
+  /** The fast way, as long as Plotly is as expected. @param {() => void} act @returns {boolean} whether it is
+   */
   #attempt(act) {
     if (!this.fast || !this.living) return false;
     this.fast = Boolean(

@@ -15,8 +15,7 @@
 import { guarded } from "./patches.mjs";
 
 /** The names under which a tree of uniforms is known to WebGL, with their types: a in b is `b.a`, 1 in b is
- * `b[1]`.
- * @param {Types} types @param {string} [name] @returns {[string, string][]} */
+ * `b[1]`. @param {Types} types @param {string} [name] @returns {[string, string][]} */
 export function names(types, name = "") {
   if (typeof types === "string") return [[name, types]];
   return Object.keys(types).flatMap((key) => names(types[key], below(name, key)));
@@ -25,8 +24,7 @@ export function names(types, name = "") {
 /** @param {string} name @param {string} key */
 const below = (name, key) => (!name ? key : /^\d+$/.test(key) ? `${name}[${key}]` : `${name}.${key}`);
 
-/** How a context sets a value of a type.
- * @param {WebGLRenderingContext} gl @param {string} type
+/** How a context sets a value of a type. @param {WebGLRenderingContext} gl @param {string} type
  * @returns {(place: WebGLUniformLocation, value: any) => void} */
 function way(gl, type) {
   const own = Object.getPrototypeOf(gl);
@@ -67,8 +65,8 @@ export function uniforms(gl) {
     return found;
   }
 
-  /** @param {WebGLProgram} program @param {string} name @param {string} type
-   * @returns {Setter} the same for all shaders of a program */
+  /** @param {WebGLProgram} program @param {string} name @param {string} type @returns {Setter} the same for
+   * all shaders of a program */
   function setter(program, name, type) {
     const { setters, kept } = of(program);
     const own = /** @type {number[]} */ ([]);
@@ -82,9 +80,8 @@ export function uniforms(gl) {
     });
   }
 
-  /** A tree of uniforms, each of which can be set, and one that sets all.
-   * @param {WebGLProgram} program @param {Types} types @param {string} name
-   * @returns {{set: Setter, tree: object}} */
+  /** A tree of uniforms, each of which can be set, and one that sets all. @param {WebGLProgram} program
+   * @param {Types} types @param {string} name @returns {{set: Setter, tree: object}} */
   function tree(program, types, name) {
     if (typeof types === "string") return { set: setter(program, name, types), tree: {} };
     const parts = Object.keys(types).map((key) => ({ key, ...tree(program, types[key], below(name, key)) }));
