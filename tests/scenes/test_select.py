@@ -221,6 +221,15 @@ def free_from_three_on():
         ]
 
 
+def without_a_direction():
+    recipe = recipe_of(SCENE, keys="own", vectors="1 1 1; 5 8 2; 1 0 1; -2 1 4; 1 3 2; 0 5 1")
+    sphere = stages(recipe)[2]
+    np.testing.assert_allclose(
+        np.linalg.norm(sphere, axis=1), np.sqrt(3) * np.array([0, 1, 1, 1, 1, 1]), atol=1e-12
+    )
+    assert np.flatnonzero(~selectable(sphere)).tolist() == [0]
+
+
 def inside_by_epsilon():
     for eps in (0.01, 0.1, 1.0):
         recipe = recipe_of(SCENE, d=3)
@@ -229,6 +238,10 @@ def inside_by_epsilon():
         np.testing.assert_allclose(
             np.linalg.norm(sphere, axis=1), np.sqrt(3) * sigma / np.sqrt(sigma**2 + eps)
         )
+        recipe = recipe_of(SCENE, d=3, norm="rmsnorm")
+        x, sphere = stages(recipe)[0], stages(recipe, eps=eps)[1]
+        rms = np.linalg.norm(x, axis=1) / np.sqrt(3)
+        np.testing.assert_allclose(np.linalg.norm(sphere, axis=1), np.sqrt(3) * rms / np.sqrt(rms**2 + eps))
     at = state("A little ε")
     assert at.params["eps"] == 0.1 and 0 < counted("A little ε") < 50 and lost(at.recipe, 2, eps=0.0) == 0
 
@@ -330,10 +343,11 @@ CLAIMS = {
     "Write the weight of $h$ as $1 / (1 + e^{L(q)})$": the_bound,
     r"\frac{1}{1 + e^{H}}": the_bound,
     "LayerNorm sets them free, from three dimensions on.": free_from_three_on,
-    "after **sphere** no key is an average of keys in other places, and every key can win that has its place for itself": free_from_three_on,
+    "after **sphere** no key on it is an average of keys in other places, and every such key can win that has its place for itself": free_from_three_on,
+    "Only a key without a direction, for LayerNorm one whose components are all equal, stays in the middle": without_a_direction,
     "Centring alone never helps, and of many random keys it loses more": centring_loses,
     "With $d = 2$ only two places are left, and nearly all keys are copies there.": copies,
-    r"With $\varepsilon > 0$ a key goes to distance": inside_by_epsilon,
+    r"With $\varepsilon > 0$ LayerNorm takes a key to distance $\sqrt{d}\, \sigma / \sqrt{\sigma^2 + \varepsilon}$, so keys of small $\sigma$ stay inside the sphere; with RMSNorm it is the root mean square in place of $\sigma$.": inside_by_epsilon,
     r"If some $\gamma_i$ are 0 the ellipsoid is flattened": zeros,
     "Fifty keys, drawn at random. The hollow ones can never win, and they are the most.": most_hollow,
     "The red key lies inside the triangle of the others.": the_triangle,
