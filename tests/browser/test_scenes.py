@@ -110,12 +110,13 @@ def page(kept):
 @pytest.fixture
 def opened(page, scene):
     """The page of a scene, as the test before this one has left it; nothing moves by itself."""
-    if new := not page.evaluate(f"window.normscape?.players?.[0]?.slug === '{scene.slug}'"):
+    if new := page.evaluate("window.openedForScene") != scene.slug:  # other files leave pages, too
         page.evaluate("document.body.replaceChildren()")  # of another scene: nobody looks at it any more
         page.set_viewport_size(LAPTOP)
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     if new:
         visit(page, f"/{scene.slug}")
+        page.evaluate(f"window.openedForScene = '{scene.slug}'")
     return page
 
 
