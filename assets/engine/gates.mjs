@@ -2,6 +2,8 @@
 /** What a layer of gates, x ↦ max(Wx + b, 0), keeps of a circle or a sphere around the origin, as in
  * geometry/gates.py. Pure. */
 
+import { dot } from "./vectors.mjs";
+
 export const FATES = ["apart", "shared", "collapsed"];
 const [APART, SHARED, COLLAPSED] = [0, 1, 2];
 const MOST = 52; // bits of a number that is exact
@@ -87,13 +89,6 @@ function across(seen, n) {
 function less(x, along) {
   const part = dot(x, along);
   return x.map((each, j) => each - part * along[j]);
-}
-
-/** @param {number[]} x @param {ArrayLike<number>} y */
-function dot(x, y) {
-  let sum = 0;
-  for (let j = 0; j < x.length; j++) sum += x[j] * y[j];
-  return sum;
 }
 
 /** The length of the longest row. @param {number[][]} W */

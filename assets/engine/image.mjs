@@ -10,6 +10,8 @@
  *   each towards an end, and how far along each every point is from the first one
  */
 
+import { dot } from "./vectors.mjs";
+
 const ROUNDING = 2 ** -46; // of the size of the points
 const FLATTEST = 1e-4; // a map that shortens one direction so much more than another counts as not invertible
 
@@ -103,13 +105,6 @@ function away(points, i, d) {
 /** @param {number[]} x @param {number[]} y @param {number} times */
 function add(x, y, times) {
   for (let j = 0; j < x.length; j++) x[j] += times * y[j];
-}
-
-/** @param {ArrayLike<number>} x @param {ArrayLike<number>} y */
-function dot(x, y) {
-  let sum = 0;
-  for (let j = 0; j < x.length; j++) sum += x[j] * y[j];
-  return sum;
 }
 
 /** @param {number[][]} axes of three dimensions */
