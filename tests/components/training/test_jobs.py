@@ -37,15 +37,6 @@ JUNK = st.recursive(
 )
 
 
-@pytest.fixture
-def trainings(tmp_path, monkeypatch):
-    """A queue of the test's own with a worker; what runs in this process uses its store too."""
-    monkeypatch.setenv("CACHE_DIR", str(tmp_path))
-    trainings = TrainingQueue()
-    trainings.sign_worker()
-    return trainings
-
-
 def join(trainings, order=SMALL, owner="me", address="here"):
     return trainings.join(vars(jobs.order(order)), owner=owner, address=address)
 

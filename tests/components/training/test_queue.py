@@ -19,20 +19,10 @@ from components.training.queue import (
     REPLACED,
     JsonSerializer,
     Refused,
-    TrainingQueue,
     train_task,
 )
 from components.training.store import Store, StoreUnavailable
 from components.training.worker import ChildWorker
-
-
-@pytest.fixture
-def trainings(tmp_path, monkeypatch):
-    """A queue with a worker."""
-    monkeypatch.setenv("CACHE_DIR", str(tmp_path))
-    trainings = TrainingQueue()
-    trainings.sign_worker()
-    return trainings
 
 
 def join(trainings, owner="me", address="here"):
