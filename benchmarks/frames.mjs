@@ -1,6 +1,6 @@
 // Runs in a page of the explorer: the same frames by our painter, Plotly.restyle and Plotly.animate.
 import { now, stages } from "/assets/engine/engine.mjs";
-import { pointsOf } from "/assets/engine/marks.mjs";
+import { pointsOf } from "/assets/engine/shown.mjs";
 
 const player = window.normscape.players[0];
 const frame = () => new Promise(requestAnimationFrame);
