@@ -164,7 +164,7 @@ CLAIMS = {
     "So the two must be taken apart first.": one_matrix_twice,
     "Here one is turned into the other, step by step.": the_numbers,
     "has tokens of three numbers, so all of it is seen. Those of the trained model have four; one direction": the_numbers,
-    "as a forgotten bias would at step 3": forgotten,
+    "as a bias would that was not centred at step 3": forgotten,
     "If each of them writes $\\Pi$ of what it wrote": only_what_is_read,
     "LayerNorm and RMSNorm are one function": the_whole_model,
     "With one mean left in the stream RMSNorm": forgotten,

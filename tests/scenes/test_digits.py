@@ -195,9 +195,7 @@ CLAIMS = {
     "At step 0 all digits lie mixed in one patch, within 31° of its middle.": one_patch,
     "Hold the pointer over points between two caps": doubtful,
     "Is a sphere in three dimensions enough?": last_layer,
-    "The upper rows of the table have a last layer of 32 neurons, the lower ones of three: with $u_\\varepsilon$ at "
-    "depth 4, the one reads 97.2 %, the other 94.2 %. The network shown reads 96.1 %; it was trained longer than "
-    "these, and is the best of four": the_answer,
+    r"The upper rows of the table have a last layer of 32 neurons, the lower ones of three: with $u_\varepsilon$ at depth 4, 32 neurons classify 97.2 % correctly, three 94.2 % (median of three starts). The network shown classifies 96.1 %; it was trained longer than these, and is the best of four": the_answer,
     "classifies 97.2 % of 360 unseen pictures correctly. But that shows little: with *nothing* in the middle, the same "
     "network reaches 95.8 %, and with all of LayerNorm 95.6 % (depth 4, median of three starts).": the_answer,
 }

@@ -357,7 +357,7 @@ CLAIMS = {
     "In a window of 64 the stream into layer 1 has gone 11.1 spreads": along_one,
     "Without its height it has gone 0.8.": along_one,
     "there it is 1.3 with the height (all medians of 5 models)": along_one,
-    "In a window of 64 it is, in layers 2 to 4, 1.0, 1.2 and 1.2 after the centring, and 1.3, 1.1 and 1.1 in what attention reads.": the_division,
+    "In a window of 64 it is, in layers 2 to 4, 1.0, 1.2 and 1.2 after the centring, and 1.3, 1.1 and 1.1 in what attention reads": the_division,
     "On a sphere no step is longer than the diameter. In a window of 256 the stream into layer 4 has gone 170 in its own "
     "units, and what attention reads of it 7.3 (medians of 5 models).": bounds,
     "After ten windows the loss and the size of the stream are about what they were: with LayerNorm 2.55 and 2.53, without "

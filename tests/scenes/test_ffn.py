@@ -463,6 +463,7 @@ def trained_and_narrow():
     film = shipped("ffn_layer_norm_relu_1")
     assert at.now("points").shape[1] == 3 and state.recipe.clock == "step"
     said(100 * film.accuracy[1, -1], "83")
+    said(100 * median(TABLE["layer_norm", "relu", 1]["accuracy"]), "75")
     (A, b), _ = film.network.unflatten(film.weights[1, -1].astype(float))
     y, labels = film.data.points.astype(float), film.data.labels
     assert gates.fates(A @ CIRCLE.T, b, y @ CIRCLE.T).any()
@@ -530,7 +531,7 @@ CLAIMS = {
     "So two points share their image only if the same neurons are on at both": the_ranks,
     "All directions of the surface's space, two for the circle and three for the sphere: the piece is kept apart.": the_ranks,
     "One of the sphere's three: points of the piece that lie on one circle around that direction meet.": the_ranks,
-    "Nothing is lost just if no piece has two points that its own neurons cannot tell apart.": the_ranks,
+    "Nothing is lost exactly when no piece contains two points that its own neurons cannot tell apart.": the_ranks,
     "the circle is safe from the shift $1/\\sqrt 2 = 0.71$ on, though until $\\sqrt 2 = 1.41$ each neuron is off "
     "somewhere; the sphere is safe from $\\sqrt{3/2} = 1.22$ on.": the_condition,
     "Mirrored pairs without a shift lose nothing at all, and yet half of all numbers are zeros: "
@@ -576,13 +577,11 @@ CLAIMS = {
     "An eighth of the sphere is in the corner. Three eighths became three axes: on each of these only one neuron is on. "
     "What lies on the planes, another three eighths, was pressed flat but not folded": the_sphere,
     "Three neurons, trained.": trained_and_narrow,
-    "83 % are right.": trained_and_narrow,
+    "This network gets 83 % right, where the median of 8 seeds is 75 %.": trained_and_narrow,
     "? With 9 neurons all answers are right, and they do not depend on the sign of $y$. Has ReLU thrown the sign away? "
     "- yes, that is what the zeros are for - half of it": trained_and_wide,
     "Two tokens with one image get the same added, so they stay as far apart as they were.": in_the_stream,
     "at shift 0.75 each neuron is 0 on 32 % of the circle, so the image is bent at 6 places; but no two points meet "
     "there.": bent_and_whole,
-    "One in which at every point the neurons that are on, or exactly 0 before ReLU, see all directions. $d$ neurons that "
-    "see all directions and have no shift, with a mirror image for each, do that: of each of these pairs one is on, or "
-    "both are exactly 0.": pairs_in_any_dimension,
+    "One in which at every point the neurons that are on, or exactly 0 before ReLU, see all directions. For example: take $d$ neurons without a shift that together see all directions, and add the mirror image of each. Of each pair one is on, or both are exactly 0.": pairs_in_any_dimension,
 }

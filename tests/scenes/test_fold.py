@@ -107,7 +107,10 @@ def through(x, t):
 
 
 def two_steps():
-    assert len(FOLD.cloud("points").pipeline.steps) == 2 == len(BOTH.cloud("points").pipeline.steps)
+    for recipe in (FOLD, BOTH):
+        assert len(recipe.cloud("points").pipeline.steps) == 2
+        lengths = np.linalg.norm(last(recipe, "points", t=1.25)[:, :2], axis=1)
+        np.testing.assert_allclose(lengths, 1)
 
 
 def all_to_the_right():
@@ -282,7 +285,8 @@ def evenly_around():
 
 
 CLAIMS = {
-    r"Each goes through two steps.": two_steps,
+    "Each goes through two steps.": two_steps,
+    r"with $\varepsilon = 0$ it ends on the unit circle.": two_steps,
     r"Without a stretch, for $t = 1.25$, all of them point to the right, so all the points land on the right.": all_to_the_right,
     r"At the end, for $t > 1$, it is a curve with a dip: with $\varepsilon = 0$ both ends, $x = -1$ and $x = 1$, have come to 1, and what was between them stays behind, a little like $|x|$. For $t < -1$ it is upside down, and between $-1$ and 1 the curve only climbs.": dip_or_climb,
     r"The brown line is the curve for $\varepsilon = 0$, computed another way. With $\varepsilon = 0$ the two agree; the largest distance between them is written below.": the_two_agree,

@@ -269,6 +269,11 @@ def neither_mean_nor_spread():
             np.testing.assert_allclose(y, x + b if name == "mean" else at + c * (x - at), atol=EXACT)
             for k in range(2, len(before)):
                 np.testing.assert_allclose(after[k][some], before[k][some], atol=1e-9)
+    recipe = recipe_of(SCENE, variant="rmsnorm")
+    known = recipe.defaults | {"eps": 0.0}
+    before = recipe.cloud("points").stages(known)[1]
+    for moved in ({"mean": 2.0}, {"spread": 2.0}):
+        assert np.abs(recipe.cloud("points").stages(known | moved)[1] - before).max() > 0.1
 
 
 def one_flat_direction():
@@ -413,7 +418,7 @@ CLAIMS = {
     r"With $d = 3$ it is a point in space.": a_point_in_space,
     r"the multiples of $𝟏 = (1, 1, \dots, 1)$.": the_line_along_one,
     r"until its distance is 1, and then $\sqrt d$.": where_the_steps_lead,
-    r"The violet sphere has radius 1, then $\sqrt 3$. With $\varepsilon = 0$ the points come to lie on it and in the plane, so for $d = 3$ they reach only the circle where the two meet.": the_sphere_grows,
+    r"The violet sphere has radius 1, then $\sqrt 3$. With $\varepsilon = 0$ the points come to lie on it and in the plane, so for $d = 3$ they reach only the circle where the two meet. For $d = 3$ the colour of a point is its direction in the plane.": the_sphere_grows,
     r"The last column is its distance to the place where it would be with $\varepsilon = 0$; only in the first row it is the distance to the plane.": the_last_column,
     r"$$\mu = \frac{1}{d} \sum_i x_i, \quad \sigma^2 = \frac{1}{d} \sum_i (x_i - \mu)^2$$": the_mean_and_the_deviation,
     r"has length 1. The height of $x$ along it is": the_height,
@@ -425,7 +430,7 @@ CLAIMS = {
     r"$$\sum_i z_i^2 = d \, \frac{\sigma^2}{\sigma^2 + \varepsilon}$$ in place of $d$.": what_epsilon_leaves,
     r"Let $v$ lie in the plane, so $\sum_i v_i = 0$, and let no $\gamma_i$ be 0. Then $\sum_i \frac{1}{\gamma_i} (\gamma_i v_i) = 0$: the vector $(1/\gamma_1, \dots, 1/\gamma_d)$ is perpendicular to the new plane.": the_tilted_plane,
     r"| $x + b𝟏$ | the same point | | $c x$, with $c > 0$ and $\varepsilon = 0$ | the same point | | $-x$ | the opposite point |": what_is_lost,
-    r"Two sliders try the first two: **spread** makes every vector $c$ times as long, then **mean** adds $b$ to every component. With $\varepsilon = 0$ neither moves a point from **unit sphere** on.": neither_mean_nor_spread,
+    r"Two sliders try the first two: **spread** makes every vector $c$ times as long, then **mean** adds $b$ to every component. With LayerNorm and $\varepsilon = 0$ neither moves a point from **unit sphere** on. With RMSNorm both can.": neither_mean_nor_spread,
     r"**One direction becomes flat, not two.**": one_flat_direction,
     r"The source on the geometry of the block expects two eigenvalues near 0 in the covariance of the results. There is one, whatever the cloud, as long as the points differ in enough directions": one_flat_direction,
     r"What becomes of two points that stand one above the other?": one_place_above_another,

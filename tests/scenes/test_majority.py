@@ -456,8 +456,7 @@ CLAIMS = {
     "A sequence has 50 tokens of 20 classes": the_task,
     "one layer with one head of attention, 8 coordinates and 584 parameters": the_task,
     "so a sequence is its 20 counts": the_task,
-    "beside it lie the two directions across it in which the keys are widest. The other five are not "
-    "seen.": the_picture,
+    "beside it lie the two directions across it in which the keys are widest at the end. The other five are not seen.": the_picture,
     "a line at $1/20$ is a plain average": the_picture,
     "of ten seeds, with the medians of four **norms before attention**": ten_and_four,
     "LayerNorm takes the mean off each key, so $\\langle \\mathbf 1, k\\rangle = 0$: a query along 𝟏 gives all keys "
@@ -465,6 +464,7 @@ CLAIMS = {
     "that across $1/\\gamma$, so the query that hears all alike points along $1/\\gamma$. A shift adds one number to all "
     "scores": with_a_gain,
     "a query along it gives all of them the score 0": no_score_along_any,
+    "every query in their span scores 0": no_score_along_any,
     "**no projection, length $1/\\sqrt d$** is theirs": eight_times,
     "At length $1/\\sqrt d$ the scores are small from the start, and there the queries grow.": short_queries_grow,
     "No projection, and the vectors of which keys and values are made have the length $1/\\sqrt d$.": the_other_norm,

@@ -31,6 +31,7 @@ SAME = {
         "Of the 60 keys 32 are hollow.",
     ),
     "After the fall it is 47.": ("language", "It is 47."),
+    "at a smaller scale, 4,000 steps of 128 sequences": ("majority", "4,000 steps of 128 new sequences"),
     "these points, a tenth of all, bring 19 % of the fall": (
         "spiral",
         "the marked points bring only 19 % of the fall",
