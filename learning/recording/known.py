@@ -7,7 +7,8 @@ they are, so this file needs no PyTorch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod, sqrt
 from typing import Any
@@ -26,10 +27,32 @@ ROUNDINGS = 32  # units in the last place of the largest output, in which a form
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A recognised module: its norm, without vectors yet, and the axes that it normalises, in order."""
+    """A recognised module: its norm, without vectors yet, and where the coordinates of a vector are.
+
+    axes: the last ones of its input, in order; or, channels_first, the second of (batch, channels, …).
+    """
 
     norm: Norm
     axes: tuple[int, ...]
+    channels_first: bool = False
+
+    def vectors(self, x: Any) -> Any:
+        """The tensor (*lead, d) of the vectors in an input or output; pixels of an image in one row.
+
+        Raises NotKnown for a tensor of another shape.
+        """
+        last = len(self.axes)
+        if x is not None and self.norm.kind == "group_norm" and last == 1 and x.ndim > 2:
+            raise NotKnown("it normalises over positions too, not over features alone")
+        if x is None or tuple(x.shape[1:2] if self.channels_first else x.shape[-last:]) != self.axes:
+            raise NotKnown("it was called with something else than vectors")
+        if self.channels_first:
+            return x.flatten(2).transpose(1, 2)
+        return x.reshape(*x.shape[:-last], self.norm.d)
+
+    def shaped(self, vectors: Any, x: Any) -> Any:
+        """Vectors (*lead, d) in the shape and dtype of the input x."""
+        return (vectors.transpose(1, 2) if self.channels_first else vectors).reshape(x.shape).to(x.dtype)
 
 
 class NotKnown(ValueError):
@@ -41,25 +64,41 @@ def known(path: str, module: Any, like: Any) -> Known | None:
 
     Raises NotKnown for what seems a norm and is none of ours.
     """
-    if any(True for _ in module.children()) or not _seems(module):
+    inner = [type(each).__name__ for each in module.children()]
+    if not _seems(module) or (inner and not any(True for _ in module.parameters(recurse=False))):
         return None
     axes = _axes(module)
     if not axes or not 2 <= prod(axes) <= WIDEST:
         raise NotKnown(f"it acts on {prod(axes) if axes else 'an unknown number of'} coordinates")
-    try:
-        x, y = _tried(module, axes, _parameter(module, "weight", like))
-    except Exception as problem:  # a module of anybody's: whatever it raises, it takes other things than x
-        raise NotKnown(f"it cannot be tried on vectors: {str(problem).splitlines()[:1]}") from None
-    for norm in _candidates(path, module, prod(axes), like):
-        if agrees(norm, x, y):
-            return Known(norm, axes)
-    raise NotKnown("its output is not that of LayerNorm, RMSNorm or GroupNorm with its parameters")
+    layouts = [(4, *axes), *([(4, *axes, 1, 1)] if len(axes) == 1 else [])]  # the second: channels of pixels
+    problems = []
+    for shape in layouts:
+        try:
+            x, y = _tried(module, shape, _parameter(module, "weight", like))
+        except (
+            Exception
+        ) as problem:  # a module of anybody's: whatever it raises, it takes other things than x
+            problems.append(f"it cannot be tried on vectors: {str(problem).splitlines()[:1]}")
+            continue
+        for norm in _candidates(path, module, axes, like, x, y):
+            if agrees(norm, x, y):
+                return Known(norm, axes, len(shape) > 1 + len(axes))
+    doing = f", and it has a {' and a '.join(inner)} within" if inner else ""
+    raise NotKnown(
+        problems[0]
+        if len(problems) == len(layouts)
+        else f"its output is not that of LayerNorm, RMSNorm or GroupNorm with its parameters{doing}"
+    )
 
 
 def agrees(norm: Norm, x: Array, y: Any) -> bool:
-    """Whether a norm makes the tensor y of x, to the rounding of the tensor's dtype."""
-    want = norm.output(x)
-    within = ROUNDINGS * float(array_namespace(y).finfo(y.dtype).eps) * np.abs(want).max()
+    """Whether a norm makes the tensor y of x, to the rounding of the tensor's dtype.
+
+    In double precision to that of single, in which many modules compute whatever they are given.
+    """
+    want, xp = norm.output(x), array_namespace(y)
+    rounding = max(float(xp.finfo(each).eps) for each in (y.dtype, xp.float32))
+    within = ROUNDINGS * rounding * np.abs(want).max()
     return bool(np.abs(want - numbers(y).reshape(want.shape)).max() <= within)
 
 
@@ -76,10 +115,11 @@ def _seems(module: Any) -> bool:
 
 
 def _axes(module: Any) -> tuple[int, ...]:
-    said: Any = getattr(module, "normalized_shape", None) or getattr(module, "num_channels", None)
-    if said is None:
-        weight = getattr(module, "weight", None)
-        said = () if weight is None else weight.shape
+    """The shape of its weight, which may be of several heads; else what it says of itself."""
+    weight = getattr(module, "weight", None)
+    said: Any = getattr(module, "normalized_shape", None) or getattr(module, "num_channels", None) or ()
+    if weight is not None:
+        said = weight.shape
     return tuple(said) if hasattr(said, "__iter__") else (int(said),)
 
 
@@ -88,43 +128,57 @@ def _parameter(module: Any, name: str, like: Any) -> Any:
     return like if own is None else own
 
 
-def _tried(module: Any, axes: tuple[int, ...], like: Any) -> tuple[Array, Any]:
+def _tried(module: Any, shape: tuple[int, ...], like: Any) -> tuple[Array, Any]:
     """Probe vectors, some so short that ε matters, and the module's outputs for them."""
-    d = prod(axes)
-    short = max(sqrt(max(_eps(module, like))), SMALLEST)
-    x = np.random.default_rng(0).standard_normal((4, d)) + MEAN
+    n, d = shape[0], prod(shape[1:])
+    short = max(sqrt(max(_eps(module, like), default=0.0)), SMALLEST)
+    x = np.random.default_rng(0).standard_normal((n, d)) + MEAN
     x *= np.array([1, 3, short, short])[:, None]
-    given = like.detach().new_tensor(x.astype(np.float32).tolist()).reshape(4, *axes)
-    # forward, not a call: nobody's hooks hear of it
-    return numbers(given).reshape(4, d), module.forward(given)
+    given = like.detach().new_tensor(x.astype(np.float32).tolist()).reshape(shape)
+    made = module.forward(given)  # not a call: nobody's hooks hear of it
+    if made.shape != given.shape:
+        raise ValueError("its output has another shape")
+    return numbers(given).reshape(n, d), made
 
 
 def _eps(module: Any, like: Any) -> tuple[float, ...]:
-    """Possible values of ε. None means machine epsilon: of the vectors' dtype, or of float32."""
-    said = next((getattr(module, name) for name in EPS if hasattr(module, name)), 0.0)
+    """Possible values of ε. None means machine epsilon: of the vectors' dtype, or of float32. Empty where
+    the module does not say."""
+    said: Any = [getattr(module, name) for name in EPS if hasattr(module, name)]
     xp = array_namespace(like)
-    return (
-        tuple(float(xp.finfo(each).eps) for each in (like.dtype, xp.float32))
-        if said is None
-        else (float(said),)
-    )
+    if said[:1] == [None]:
+        return tuple(float(xp.finfo(each).eps) for each in (like.dtype, xp.float32))
+    return tuple(map(float, said[:1]))
 
 
-def _candidates(path: str, module: Any, d: int, like: Any) -> list[Norm]:
-    """All candidate norms: each kind, with gain γ or 1 + γ."""
-    weight, bias = (getattr(module, name, None) for name in ("weight", "bias"))
+def _candidates(path: str, module: Any, axes: tuple[int, ...], like: Any, x: Array, y: Any) -> Iterator[Norm]:
+    """All candidate norms: each kind, of all coordinates or of each head, with gain γ or 1 + γ."""
+    d, (weight, bias) = prod(axes), (getattr(module, name, None) for name in ("weight", "bias"))
     beta = np.zeros(d) if bias is None else numbers(bias).reshape(-1)
     own = np.ones(d) if weight is None else numbers(weight).reshape(-1)
     groups = int(getattr(module, "num_groups", 1))
-    kinds = ["group_norm"] if groups > 1 else ["layer_norm", "rms_norm"]
-    possible, nothing = _eps(module, _parameter(module, "weight", like)), np.zeros(1, dtype=np.int64)
-    candidates = []
-    for gamma in (own, 1 + own):
-        for kind, eps in product(kinds, possible):
-            arrays = (gamma, beta, np.zeros((1, d)), nothing, nothing, nothing)
-            try:
-                parts: Any = dict(zip(PARTS, arrays, strict=True))
-                candidates.append(Norm(path=path, kind=kind, eps=eps, groups=groups, seen=1, **parts))
-            except FileError as problem:
-                raise NotKnown(str(problem)) from None
-    return candidates
+    kinds = [("group_norm", groups)] if groups > 1 else [("layer_norm", 1), ("rms_norm", 1)]
+    kinds += [(kind, axes[0]) for kind in ("group_norm", "rms_norm") if len(axes) == 2 and axes[1] > 1]
+    said, nothing = _eps(module, _parameter(module, "weight", like)), np.zeros(1, dtype=np.int64)
+    for gamma, (kind, count) in product((own, 1 + own), kinds):
+        parts: Any = dict(zip(PARTS, (gamma, beta, np.zeros((1, d)), nothing, nothing, nothing), strict=True))
+        try:
+            norm = Norm(path=path, kind=kind, eps=0.0, groups=count, seen=1, **parts)
+            yield from (replace(norm, eps=eps) for eps in said or _fitted(norm, x, y))
+        except FileError as problem:
+            raise NotKnown(str(problem)) from None
+
+
+def _fitted(norm: Norm, x: Array, y: Any) -> list[float]:
+    """ε where a module does not say it, of the scale that its output gives its shortest vector.
+
+    First as it may be written, with one digit.
+    """
+    each = norm.blocks(x[-1:])[0]
+    each = each - each.mean(axis=-1, keepdims=True) * norm.centres
+    without = norm.gamma.reshape(each.shape) * each
+    scale = np.sum((numbers(y).reshape(x.shape)[-1] - norm.beta).reshape(each.shape) * without)
+    if scale <= 0:
+        return []
+    eps = max(0.0, float((np.sum(without**2) / scale) ** 2 - np.mean(each**2)))
+    return [float(f"{eps:.0e}"), eps]

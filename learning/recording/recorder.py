@@ -191,20 +191,17 @@ class Recorder:
 
     def _take(self, path: str, recognised: Known, x: Any, output: Any) -> None:
         """Keep some of the vectors of one call. Raises NotKnown where the norm was given other things."""
-        d, axes = recognised.norm.d, len(recognised.axes)
-        if x is not None and recognised.norm.kind == "group_norm" and x.ndim > 2:
-            raise NotKnown("it normalises over positions too, not over features alone")
-        if x is None or tuple(x.shape[-axes:]) != recognised.axes:
-            raise NotKnown("it was called with something else than vectors")
-        lead, vectors = tuple(x.shape[:-axes]) or (1,), x.detach().reshape(-1, d)
+        every = recognised.vectors(x)
+        lead, vectors = tuple(every.shape[:-1]) or (1,), every.detach().reshape(-1, recognised.norm.d)
         if self.linear.get(path) is None:
             self.linear[path] = linear(x)
+        made = recognised.vectors(output).reshape(vectors.shape)
         first = path not in self.samples and len(vectors)
-        if first and not agrees(recognised.norm, numbers(vectors[:FIRST]), output.reshape(-1, d)[:FIRST]):
+        if first and not agrees(recognised.norm, numbers(vectors[:FIRST]), made[:FIRST]):
             raise NotKnown("it does more than its norm when it is called")
         if not self.keeps:
             return
-        sample = self.samples.setdefault(path, Sample(self.vectors, d, self.seed))
+        sample = self.samples.setdefault(path, Sample(self.vectors, recognised.norm.d, self.seed))
         about = {name: each for name, each in self._told_of(path, lead).items() if each is not None}
         rows = np.flatnonzero(about["real"]) if "real" in about else np.arange(len(vectors))
         new, places = sample.choose(len(rows))

@@ -35,9 +35,9 @@ LATER = {"linear"}  # which older files do not say
 class Norm:
     """One norm: y = γ ⊙ n(x) + β, with n as in `geometry.norms`, and n of the vectors that came to it.
 
-    path: the module's; groups: of a GroupNorm, else 1. x: (n, d) float32. Of each vector position: its place
-    in its sequence; token: its number in a vocabulary, −1 where it is not known; number: how many vectors
-    came before it: equal numbers in two norms that have `seen` as many belong to one token.
+    path: the module's; groups: of a GroupNorm, or the heads of a norm with a gain for each head; else 1.
+    x: (n, d) float32. Of each vector position: its place in its sequence; token: its number in a vocabulary,
+    −1 where it is not known; number: how many vectors came before it: equal numbers in two norms that have `seen` as many belong to one token.
     linear: whether what comes is a sum of outputs of Linears, embeddings and constants (`writers`); None
     where that is not known.
     Raises FileError for what is no norm, or more than can be shown.
@@ -82,7 +82,7 @@ class Norm:
                 raise FileError(f"{part} of {name} has numbers that are not finite")
         if type(self.groups) is not int or self.groups < 1 or d % self.groups or d // self.groups < 2:
             raise FileError(f"{name}: {d} coordinates cannot be cut into {str(self.groups)[:WORD]} groups")
-        if self.groups > 1 and self.kind != "group_norm":
+        if self.groups > 1 and self.kind == "layer_norm":
             raise FileError(f"{name} has groups, and is no GroupNorm")
         if self.linear is not None and type(self.linear) is not bool:
             raise FileError(f"{name} says of its writers {str(self.linear)[:WORD]!r}")

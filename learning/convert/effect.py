@@ -1,0 +1,162 @@
+"""The effect of centring on a model's predictions: each norm without it, or with it where it has none.
+
+Needs PyTorch. A LayerNorm or GroupNorm loses its centring, so that it divides by √(mean x² + ε); an RMSNorm
+gets one. γ, β and ε stay, and nothing is trained again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from math import nan, sqrt
+from typing import Any
+
+import torch
+
+from learning.recording.known import Known, NotKnown, known
+
+ALL = "all norms"  # the key of the effect of all at once
+IGNORED = -100  # the label of what no loss counts, in PyTorch
+ROWS = 128  # predictions that are compared at a time: a vocabulary is wide
+Batch = Mapping[str, Any]  # the keyword arguments of one call; with `labels` the model says its loss
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The difference that a change of norms makes.
+
+    kl: the mean over predictions of KL(model ‖ changed model), in nats; NaN for a model without logits.
+    loss: the changed model's loss less the model's; NaN for batches without labels.
+    change: ‖y' − y‖/‖y‖ of all outputs y: logits, or vectors for a model without.
+    """
+
+    kl: float
+    loss: float
+    change: float
+
+
+@dataclass
+class _Sums:
+    """What was added up for one change over the batches so far."""
+
+    predictions: int = 0
+    labels: int = 0
+    kl: float = 0.0
+    loss: float = 0.0
+    moved: float = 0.0
+    size: float = 0.0
+
+    def effect(self) -> Effect:
+        return Effect(
+            kl=self.kl / self.predictions if self.predictions else nan,
+            loss=self.loss / self.labels if self.labels else nan,
+            change=sqrt(self.moved / self.size) if self.size else 0.0,
+        )
+
+
+def effects(
+    model: Any,
+    batches: Iterable[Batch],
+    norms: Sequence[str] | None = None,
+    tell: Callable[[int], None] = lambda done: None,
+) -> dict[str, Effect]:
+    """The effect of each norm alone, by path, and under ALL that of all these at once.
+
+    model: as for `record`; what it gives back has `logits` or `last_hidden_state`. norms: paths of modules;
+    None: all that are understood. `path#k` is the k-th call of a module in a pass. tell: hears how many of
+    the passes are done, which are (norms + 2) for each batch. Padding is left out. Raises NotKnown for a path
+    that is no norm.
+    """
+    found = recognised(model, norms)
+    changes = {path: {path: each} for path, each in found.items()} | {ALL: found}
+    sums = {name: _Sums() for name in changes}
+    done = 0
+    with torch.no_grad():
+        for batch in batches:
+            own = model(**batch)
+            tell(done := done + 1)
+            for name, change in changes.items():
+                with changed(model, change):
+                    _add(sums[name], batch, own, model(**batch))
+                tell(done := done + 1)
+    return {name: each.effect() for name, each in sums.items()}
+
+
+def recognised(model: Any, norms: Sequence[str] | None = None) -> dict[str, Known]:
+    """The named norms of a model, or all that are understood. Raises NotKnown, KeyError."""
+    modules, like = dict(model.named_modules()), next(chain(model.parameters(), model.buffers()))
+    found: dict[str, Known] = {}
+    for path in modules if norms is None else norms:
+        try:
+            each = known(path or "model", modules[path.partition("#")[0]], like)
+        except NotKnown:
+            if norms is not None:
+                raise
+            continue
+        if each is not None:
+            found[path] = each
+        elif norms is not None:
+            raise NotKnown(f"{path} is no norm")
+    return found
+
+
+@contextmanager
+def changed(model: Any, norms: Mapping[str, Known]) -> Iterator[None]:
+    """While the block runs these norms centre if they did not, and do not if they did."""
+    handles, calls = [], dict.fromkeys((path.partition("#")[0] for path in norms), 0)
+
+    def start(*_: Any) -> None:
+        calls.update(dict.fromkeys(calls, 0))
+
+    def hook(path: str) -> Callable[..., Any]:
+        def other(module: Any, args: Any, kwargs: Any, output: Any) -> Any:
+            calls[path] += 1
+            each = norms.get(path) or norms.get(f"{path}#{calls[path]}")
+            return output if each is None else toggled(each, next(iter((*args, *kwargs.values()))))
+
+        return other
+
+    handles.append(model.register_forward_pre_hook(start))
+    handles += [
+        model.get_submodule(path).register_forward_hook(hook(path), with_kwargs=True) for path in calls
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def toggled(recognised: Known, x: Any) -> Any:
+    """The output for x of the same norm without its centring, or with one if it has none."""
+    norm, wide = recognised.norm, torch.promote_types(x.dtype, torch.float32)
+    vectors = recognised.vectors(x).to(wide)
+    blocks = vectors.unflatten(-1, (norm.groups, -1))
+    if not norm.centres:
+        blocks = blocks - blocks.mean(-1, keepdim=True)
+    n = (blocks * torch.rsqrt(blocks.square().mean(-1, keepdim=True) + norm.eps)).flatten(-2)
+    gamma, beta = (torch.as_tensor(each, dtype=wide, device=x.device) for each in (norm.gamma, norm.beta))
+    return recognised.shaped(gamma * n + beta, x)
+
+
+def _add(sums: _Sums, batch: Batch, own: Any, other: Any) -> None:
+    """Add the difference between two outputs for a batch."""
+    has_logits = getattr(own, "logits", None) is not None
+    a, b = (each.logits if has_logits else each.last_hidden_state for each in (own, other))
+    real = batch.get("decoder_attention_mask" if "decoder_input_ids" in batch else "attention_mask")
+    if real is not None and real.shape == a.shape[:-1]:
+        a, b = a[real.bool()], b[real.bool()]
+    a, b = a.reshape(-1, a.shape[-1]), b.reshape(-1, b.shape[-1])
+    sums.predictions += len(a)
+    for one, two in zip(a.split(ROWS), b.split(ROWS), strict=True):
+        one, two = one.double(), two.double()
+        sums.moved += float((two - one).square().sum())
+        sums.size += float(one.square().sum())
+        log_one, log_two = one.log_softmax(-1), two.log_softmax(-1)
+        sums.kl += float((log_one.exp() * (log_one - log_two)).sum()) if has_logits else nan
+    if "labels" in batch:
+        count = int((batch["labels"] != IGNORED).sum())
+        sums.labels += count
+        sums.loss += count * float(other.loss - own.loss)

@@ -1,0 +1,112 @@
+"""The effect of a norm's centring, against the same model written out with another norm in its place."""
+
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from learning.convert.effect import ALL, Effect, effects
+from learning.recording.known import NotKnown
+from tests.learning.recording.strangers import GATED, SMALL, stranger
+
+IDS = torch.arange(3 * 14).reshape(3, 14) % 37 + 3
+MASK = torch.ones_like(IDS)
+MASK[0, 9:] = 0
+BATCH = {"input_ids": IDS, "attention_mask": MASK, "labels": torch.where(MASK == 1, IDS, -100)}
+
+
+class WithoutCentring(nn.Module):
+    def __init__(self, own):
+        super().__init__()
+        self.own = own
+
+    def forward(self, x):
+        size = (x.square().mean(-1, keepdim=True) + self.own.eps).sqrt()
+        return self.own.weight * x / size + self.own.bias
+
+
+class WithCentring(nn.Module):
+    def __init__(self, own):
+        super().__init__()
+        self.own = own
+
+    def forward(self, x):
+        return self.own(x - x.mean(-1, keepdim=True))
+
+
+def language_model(name, **sizes):
+    import transformers  # it takes seconds, and is not for those who collect tests
+
+    torch.manual_seed(0)
+    kind = getattr(transformers, name)
+    model = kind(kind.config_class(**sizes))
+    with torch.no_grad():
+        for each in model.parameters():
+            each.add_(0.2 * torch.randn(each.shape))
+    return model.eval()
+
+
+GPT2 = {"n_embd": 32, "n_layer": 2, "n_head": 2, **SMALL}
+CASES = {
+    "dropped": ("GPT2LMHeadModel", GPT2, "transformer.h.1.ln_1", WithoutCentring),
+    "added": ("LlamaForCausalLM", GATED, "model.layers.0.input_layernorm", WithCentring),
+}
+
+
+def place(model, path, other):
+    """Put another module where one is, and back."""
+    parent, _, name = path.rpartition(".")
+    own = model.get_submodule(path)
+    setattr(model.get_submodule(parent), name, other(own))
+    return lambda: setattr(model.get_submodule(parent), name, own)
+
+
+@pytest.mark.parametrize(("name", "sizes", "path", "other"), CASES.values(), ids=CASES)
+def test_it_is_that_of_another_norm_in_its_place(name, sizes, path, other):
+    model, done = language_model(name, **sizes), []
+    found = effects(model, [BATCH, BATCH], tell=done.append)
+    assert len(found) == 6 and done == list(range(1, 2 * 7 + 1))
+    for label, each in effects(model, [BATCH]).items():
+        assert astuple(found[label]) == pytest.approx(astuple(each), rel=1e-9)
+    with torch.no_grad():
+        own = model(**BATCH)
+        back = place(model, path, other)
+        changed = model(**BATCH)
+        back()
+    real = MASK.bool()
+    p, q = (each.logits[real].log_softmax(-1) for each in (own, changed))
+    want = Effect(
+        kl=nn.functional.kl_div(q, p, log_target=True, reduction="batchmean").item(),
+        loss=(changed.loss - own.loss).item(),
+        change=((changed.logits - own.logits)[real].norm() / own.logits[real].norm()).item(),
+    )
+    assert astuple(found[path]) == pytest.approx(
+        astuple(want), rel=1e-5, abs=1e-6
+    )  # their losses are in single precision
+    assert want.kl > 1e-4 and found[ALL].kl > found[path].kl
+
+
+def test_a_model_without_a_head_has_its_vectors_alone():
+    model = stranger("Bert", **GATED)
+    found = effects(model, [{"input_ids": IDS}], ["encoder.layer.0.output.LayerNorm"])
+    for each in found.values():
+        assert np.isnan([each.kl, each.loss]).all() and 0 < each.change < 1
+
+
+def test_a_call_of_a_module_that_is_called_more_than_once():
+    """Each of ALBERT's passes through its one layer is changed alone."""
+    model = language_model("AlbertForMaskedLM", **GATED, embedding_size=16)
+    path = "albert.encoder.albert_layer_groups.0.albert_layers.0.full_layer_layer_norm"
+    both, first, second = (effects(model, [BATCH], [f"{path}{call}"])[ALL].kl for call in ("", "#1", "#2"))
+    assert len({both, first, second}) == 3 and effects(model, [BATCH], [f"{path}#3"])[ALL].kl == 0
+
+
+def test_what_is_no_norm_is_refused_and_nothing_stays():
+    model = language_model("GPT2LMHeadModel", **GPT2)
+    with pytest.raises(NotKnown, match=r"transformer\.wte is no norm"):
+        effects(model, [BATCH], ["transformer.wte"])
+    with pytest.raises(IndexError):
+        effects(model, [{"input_ids": IDS + 1000}])
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
