@@ -37,7 +37,8 @@ class Norm:
 
     path: the module's; groups: of a GroupNorm, or the heads of a norm with a gain for each head; else 1.
     x: (n, d) float32. Of each vector position: its place in its sequence; token: its number in a vocabulary,
-    −1 where it is not known; number: how many vectors came before it: equal numbers in two norms that have `seen` as many belong to one token.
+    −1 where it is not known; number: how many vectors came before it: equal numbers in two norms that have
+    `seen` as many belong to one token.
     linear: whether what comes is a sum of outputs of Linears, embeddings and constants (`writers`); None
     where that is not known.
     Raises FileError for what is no norm, or more than can be shown.
