@@ -56,6 +56,7 @@ COPY components components
 COPY normscape normscape
 COPY assets assets
 COPY films films
+COPY docs docs
 RUN /venv/bin/python -m compileall -q app.py geometry learning components normscape \
  && /venv/bin/python -m components.web.stills cards \
  && useradd --system --uid 10001 --no-create-home --home-dir /cache normscape && install -d -o normscape /cache

@@ -92,7 +92,7 @@ def test_a_wheel_has_all_that_is_read_and_nothing_of_the_workshop(wheel):
     held = [
         path for room in ("components", "geometry", "learning", "normscape") for path in files(ROOT / room)
     ]
-    held += [f"normscape/{path}" for room in ("assets", "films") for path in files(ROOT / room)]
+    held += [f"normscape/{path}" for room in ("assets", "docs", "films") for path in files(ROOT / room)]
     assert set(held) <= names and not [name for name in names if "__pycache__" in name]
 
 

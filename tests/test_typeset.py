@@ -6,6 +6,7 @@ import pytest
 
 import app
 from components.drawing.figure import document
+from components.language.guides import GUIDES
 from components.language.scene import WrongValue, scenes
 from components.language.text import plain
 from components.training.recipes import built
@@ -47,7 +48,7 @@ def test_recipes(scene):
         assert not [text for text in texts(found) if RAW.search(text)]
 
 
-@pytest.mark.parametrize("page", ["", "story", "words", "search.json", *scenes()])
+@pytest.mark.parametrize("page", ["", "story", "words", "search.json", *GUIDES, *scenes()])
 def test_pages(client, page):
     body = re.sub(r"<(script|style)\b.*?</\1>", "", client.get(f"/{page}").get_data(as_text=True), flags=re.S)
     said = " ".join(re.findall(r'(?:title|aria-label|content|alt)="([^"]*)"', body))

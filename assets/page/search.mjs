@@ -19,6 +19,8 @@ const LINE = 200; // pages; hits on one; letters of what is told of one
   text: "text",
   stop: "tour",
   question: "question",
+  table: "table",
+  guide: "guide",
 };
 /** BM25: what a word in a name counts beside one in the text, how soon once more tells no more, how much
  * length counts. */
@@ -28,10 +30,14 @@ const LONG = 0.7;
 // what a longer word counts in place of the one asked for, and another that asks for the same
 const BEGUN = 0.5;
 const SAID_SO = 0.8;
+const GUIDES = 0.6; // what a guide counts beside a scene: most questions are about what scenes show
 const CALLED = 2 / 3; // as like a name: then it is asked for by it
 // of what was asked, rare words counting more: has nothing enough, the nearest are told
 const ENOUGH = 0.55;
 const LEAST = 0.2;
+
+/** Words that are not forms of Dash, a library, or of "fold". */
+const NOT_FORMS = /^(?:dash(?:ed|es)|folders?)$/;
 
 /** Words that ask for the same here. */
 const SAME = (
@@ -89,14 +95,17 @@ const folded = (text) =>
 /** A word without what it may end with and be the same word to a reader: differ, different, differently,
  * difference. @param {string} word */
 function root(word) {
+  if (NOT_FORMS.test(word)) return word;
   const ending =
     /(?<=.{4})(?:isations?|ations?|ional(?:ly|ity)?|ions?|[ae]n(?:ts?|tly|ces?)|ic(?:al|ally)?|ising|ised|ises?|ings?|ate[ds]?|ies|ied|ers?|ed|es|s|e|y|ly)$/;
   return word.replace(ending, "").replace(/([^aeiou])\1$/, "$1");
 }
 
-/** The roots of the words and signs of a text that say something. @param {string} text */
+/** The roots of the words, numbers and signs of a text that say something. 1,500 is 1500.
+ * @param {string} text */
 const roots = (text) =>
-  (folded(text).match(/[\p{L}\p{N}]+|[^\p{L}\p{N}\p{P}\s]/gu) ?? [])
+  (folded(text).match(/\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}]+|[^\p{L}\p{N}\p{P}\s]/gu) ?? [])
+    .map((word) => (/^\p{N}/u.test(word) ? word.replaceAll(",", "") : word))
     .filter((word) => !LITTLE.has(word))
     .map((word) => root(GREEK.get(word) ?? word));
 
@@ -145,7 +154,8 @@ const rare = (some, all) => Math.log(1 + (all - some + 0.5) / (some + 0.5));
 /** The roots that answer to a word, and how well. @param {string} word @param {Iterable<string>} vocabulary
  * @returns {Map<string, number>} */
 function alike(word, vocabulary) {
-  const begun = word.length > 2 ? [...vocabulary].filter((other) => other.startsWith(word)) : [];
+  const begins = (/** @type {string} */ other) => other.startsWith(word) && !NOT_FORMS.test(other);
+  const begun = word.length > 2 && !/^\p{N}/u.test(word) ? [...vocabulary].filter(begins) : [];
   const same = SAME.filter((some) => some.includes(word)).flat();
   return new Map([
     ...begun.map((other) => /** @type {const} */ ([other, BEGUN])),
@@ -186,7 +196,8 @@ export function find(entries, query) {
     const has = sum(worth.map((each, k) => (counts[k][i] ? each : 0))) / most;
     const good = sum(worth.map((each, k) => (each * counts[k][i]) / (SOON + counts[k][i]))) / most;
     const called = Math.max(...names.map(named));
-    return { entry, has, called, score: good * has ** 2 + called ** 2 };
+    const score = good * has ** 2 + called ** 2;
+    return { entry, has, called, score: entry.kind === "guide" ? GUIDES * score : score };
   });
   const least = Math.max(LEAST, ...found.map(({ has }) => has / 2));
   const best = found.filter(({ has }) => has >= least).sort((a, b) => b.score - a.score);
@@ -199,36 +210,46 @@ export function find(entries, query) {
       own[0].called < CALLED && own[0].entry.kind === "scene" && own[1]
         ? [own[1], own[0], ...own.slice(2)]
         : own;
+    const shown = first.entry.kind === "scene" ? own.map(({ entry }) => entry) : [first.entry];
     return {
       ...first,
-      said: said(first.entry, likes),
+      said: said(shown, likes),
       more: more.slice(0, EACH - 1).map(({ entry }) => entry),
     };
   });
 }
 
-/** A text, which an answer is from its beginning, else from the sentence that has most of what is asked; as
- * much as fits. @param {Entry} entry @param {ReturnType<typeof alike>[]} likes */
-function said({ kind, title, text }, likes) {
-  const sentences = text
-    .split(/(?<=[.:?!]) (?=\p{Lu})/u)
-    .filter((sentence) => sentence.slice(0, -1) !== title);
-  const has = (/** @type {string} */ sentence) => {
+/** What is told of a hit: an answer from its beginning; of other texts the sentence, or the row of a table, that
+ * has most of what is asked, and what follows it, as much as fits.
+ * @param {Entry[]} entries the first is the hit; of a scene also its parts
+ * @param {ReturnType<typeof alike>[]} likes */
+function said(entries, likes) {
+  const [{ kind, text }] = entries;
+  if (kind === "question") return shortened(text);
+  const shares = (/** @type {string} */ sentence) => {
     const own = roots(sentence);
     return likes.filter((like) => own.some((word) => like.has(word))).length;
   };
-  const told =
-    kind === "question"
-      ? text
-      : text.slice(text.indexOf(sentences.reduce((a, b) => (has(b) > has(a) ? b : a), sentences[0] ?? "")));
-  return told.length > LINE ? `${told.slice(0, told.lastIndexOf(" ", LINE))} …` : told;
+  const sentences = entries.flatMap(({ title, text }) =>
+    text.split("\n").flatMap((line) =>
+      (line.includes(" · ") ? [line] : line.split(/(?<=[.:?!]) (?=\p{Lu})/u)) // a row is told whole
+        .filter((sentence) => sentence.slice(0, -1) !== title)
+        .map((sentence) => ({ sentence, line, shares: shares(sentence) })),
+    ),
+  );
+  if (!sentences.length) return "";
+  const { sentence, line } = sentences.reduce((a, b) => (b.shares > a.shares ? b : a));
+  return shortened(line.slice(line.indexOf(sentence)));
 }
+
+/** @param {string} text */
+const shortened = (text) => (text.length > LINE ? `${text.slice(0, text.lastIndexOf(" ", LINE))} …` : text);
 
 /** What is said of what was found. @param {Found[]} found */
 const heard = (found) =>
   found.some(({ has }) => has >= ENOUGH) || !found.length
     ? `${found.length === MOST ? "The best " : ""}${found.length} found`
-    : "Nothing has all of it. The nearest:";
+    : "No page has all of these words. The closest:";
 
 /** @type {Promise<Entry[]> | undefined} */ let known;
 
@@ -259,7 +280,7 @@ export function search(source) {
       ? asked.trim()
         ? heard(found)
         : ""
-      : "The texts did not come. Type again to try once more.";
+      : "The search index could not be loaded. Type again to retry.";
     list.replaceChildren(
       ...found.map(({ entry, said, more }) =>
         h(
@@ -280,7 +301,7 @@ export function search(source) {
             h(
               "a",
               { href: new URL(other.url, base).href, className: "more" },
-              other.kind === "scene" ? "The scene, from its beginning" : `There, too: ${other.title}`,
+              other.kind === "scene" ? "The whole scene" : `Also on that page: ${other.title}`,
             ),
           ),
         ),

@@ -12,7 +12,7 @@ const EMBED_THEMES = { auto: "auto: that of the page around it", light: "light",
 /** @param {string} text */
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
-/** What a page of another site needs once for its frames to follow the height of their figures; docs/pages.md
+/** What a page of another site needs once for its frames to follow the height of their figures; docs/embedding.md
  * has the same text. */
 const HEIGHT_SCRIPT = `<script>
 addEventListener("message", ({ data, source }) => {

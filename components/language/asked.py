@@ -1,7 +1,7 @@
-"""Search aliases: other names under which readers look for a scene or word (`texts/asked.md`).
+"""Search aliases: other names under which readers look for a scene, a guide or a word (`texts/asked.md`).
 
-A line is `- slug: names` of a scene, `- #id: names` of a word, or of the place in a scene that answers:
-`- slug#heading: names`, `- slug?tour=2: names`.
+A line names a scene or guide (`- slug: names`), a word (`- #id: names`), or the place in a page that answers
+(`- slug#heading: names`, `- slug?tour=2: names`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from components.language.guides import GUIDES
 from components.language.scene import scenes
 from components.language.words import sections
 
@@ -19,13 +20,13 @@ ASKED_LINE = re.compile(r"^- (\S+): (.+)$", re.M)
 
 @cache
 def asked() -> dict[str, str]:
-    """Aliases by target. Raises ValueError for a target that is no scene or word."""
+    """Aliases by target. Raises ValueError for a target that is no scene, guide or word."""
     return read(ASKED_FILE.read_text("utf-8"))
 
 
 def read(text: str) -> dict[str, str]:
-    known = {*scenes(), *(f"#{word.id}" for some in sections().values() for word in some)}
+    known = {*scenes(), *GUIDES, *(f"#{word.id}" for some in sections().values() for word in some)}
     found = dict(ASKED_LINE.findall(text))
     if strangers := {name for name in found if (re.match(r"\w+", name) or [name])[0] not in known}:
-        raise ValueError(f"texts/asked.md names {sorted(strangers)}, which are no scenes and no words")
+        raise ValueError(f"texts/asked.md names {sorted(strangers)}, which are no scenes, guides or words")
     return found

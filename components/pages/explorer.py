@@ -19,7 +19,7 @@ from markupsafe import Markup
 from components.language.front import HOME_STATE, front_pages
 from components.language.link import key
 from components.language.scene import Scene, WrongValue, scenes
-from components.pages import home, page, recordings, search, shell, story, words
+from components.pages import guides, home, page, recordings, search, shell, story, words
 from components.pages.markup import element, written
 from components.pages.panel import add_training
 from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script, typeface
@@ -82,6 +82,11 @@ class Explorer(Dash):
             long = story.story()
             head = [front_preview("story", "story", long.lead), module(place.asset("page/story.mjs"))]
             return answer(200, f"{long.title} · Normscape", head, self._story(place), place, lead=long.lead)
+        if slug in guides.guides():
+            guide = guides.guides()[slug]
+            head = shell.preview(guide.title, guide.lead, url=f"{request.url_root}{slug}")
+            main = guides.page(guide, place)
+            return answer(200, f"{guide.title} · Normscape", head, main, place, lead=guide.lead)
         if slug in shell.PAGES:
             cached = current_app.extensions["answers"]
             main = cached(("words", place.root), lambda: written(words.page(place)).encode()).decode()

@@ -59,7 +59,7 @@ def scene_page(
     return html.Main(
         [
             html.Div(spread, className="spread"),
-            html.Div(className="numbers"),
+            html.Div(id="numbers", className="numbers"),
             text(scene, others, place),
             end,
         ],
@@ -213,9 +213,13 @@ def prose(html: str, place: Place) -> str:
     """A text whose headings can be linked to, and what paragraphs after the first section are about; with
     links to the page of words.
     """
+    return linked(anchored(html), place.page("words"))
+
+
+def anchored(html: str) -> str:
+    """HTML with an `id` for headings and, after the first section, for paragraphs that open in bold."""
     first, others = sections(HEADING.sub(lambda found: f'<h2 id="{anchor(found[1])}">{found[1]}</h2>', html))
-    named = LEAD.sub(lambda found: f'<p id="{anchor(found[1])}"><strong>{found[1]}</strong>', others)
-    return linked(first + named, place.page("words"))
+    return first + LEAD.sub(lambda found: f'<p id="{anchor(found[1])}"><strong>{found[1]}</strong>', others)
 
 
 def _stop(number: int, stop: Stop) -> list[Any]:

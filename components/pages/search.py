@@ -1,40 +1,64 @@
-"""What the search looks through: chapters, scenes, the parts of their texts, stops, questions, words.
+"""The search index: chapters, words, scenes with the parts of their texts and their tables, and guides.
 
-It is one file, which the browser searches by itself (assets/page/search.mjs): no server is asked.
+It is one JSON file, which the browser searches by itself (assets/page/search.mjs).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from components.language import course
 from components.language.asked import asked
+from components.language.guides import guides
 from components.language.scene import Scene, scenes
 from components.language.text import plain
 from components.language.words import sections
 from components.pages.shell import Place
+from components.training.recipes import draft
 
 HEADING = re.compile(r"<h2>(.*?)</h2>")
 LEAD = re.compile(r"<p><strong>(.*?)</strong>")  # what a paragraph is about
+ROW = re.compile(r"<tr>(.*?)</tr>", re.S)
+CELL = re.compile(r"<t[hd][^>]*>(.*?)</t[hd]>", re.S)
+CODE = re.compile(r"<pre>.*?</pre>", re.S)
+LINE_END = "<tr>"  # in HTML, where a line of an entry ends
+TABLE = re.compile(r"<table>.*?</table>", re.S)
 
 
 def index(place: Place) -> str:
-    """JSON: an entry has a `kind`, a `title`, what it is `of`, its `text`, and where it stands, `url`;
-    some are `also` asked for by other names.
+    """The index as JSON: a list of entries.
+
+    An entry has a `kind`, a `title`, the page that it is part `of`, its `text` (a row of a table is a line),
+    its `url`, and perhaps `also`, other names under which readers look for it.
     """
-    return json.dumps([*_chapters(place), *_words(place), *_scenes(place)], ensure_ascii=False)
+    entries = [*_chapters(place), *_words(place), *_scenes(place), *_guides(place)]
+    return json.dumps(entries, ensure_ascii=False)
 
 
 def anchor(heading: str) -> str:
-    """What a heading, or a question, is called in a link."""
+    """The `id` of a heading or question, as in the fragment of a link."""
     return re.sub(r"\W+", "-", plain(heading).lower()).strip("-")
 
 
 def _entry(kind: str, title: str, of: str, text: str, url: str, also: str | None = None) -> dict[str, str]:
-    told = {"kind": kind, "title": plain(title), "of": of, "text": plain(text), "url": url}
+    lines = [plain(line) for line in TABLE.sub(_rows, text).split(LINE_END)]
+    told = {"kind": kind, "title": plain(title), "of": of, "text": "\n".join(filter(None, lines)), "url": url}
     return told | {"also": also} if also else told
+
+
+def _rows(table: re.Match[str]) -> str:
+    """A table of HTML as lines, one for each row."""
+    columns, *rows = [CELL.findall(row) for row in ROW.findall(table[0])]
+    return LINE_END + LINE_END.join(row_text(columns, row) for row in rows) + LINE_END
+
+
+def row_text(columns: Sequence[str], row: Sequence[str]) -> str:
+    """A row of a table in one line: "8 points · 1: 23 of 32; 2: 31 of 32". Empty cells are left out."""
+    named = zip(columns[1:], row[1:], strict=True)
+    cells = [f"{column}: {cell}" if column else cell for column, cell in named if cell]
+    return f"{columns[0]} {row[0]} · {'; '.join(cells)}"
 
 
 def _chapters(place: Place) -> Iterator[dict[str, str]]:
@@ -59,17 +83,34 @@ def _scenes(place: Place) -> Iterator[dict[str, str]]:
             yield _entry(kind, title, of, text, url + where, asked().get(scene.slug + where))
 
 
+def _guides(place: Place) -> Iterator[dict[str, str]]:
+    for slug, guide in guides().items():
+        url = place.page(slug)
+        yield _entry("guide", guide.title, "Guide", guide.lead, url, asked().get(slug))
+        for title, text, where in _sections(CODE.sub("", guide.html)):
+            yield _entry("guide", title, guide.title, text, url + where, asked().get(slug + where))
+
+
 def _parts(scene: Scene) -> Iterator[tuple[str, str, str, str]]:
-    """What a scene has to be found: its kind, title, text, and where in the page it stands."""
+    """The parts of a scene: for each its kind, title, text, and place in the page."""
     text = scene.text
-    _, *named = HEADING.split(text.html)
-    for k, (title, body) in enumerate(zip(named[::2], named[1::2], strict=True)):
-        before, *leads = LEAD.split(body) if k else (body,)  # the first is seen at once
-        if before.strip():
-            yield "text", title, before, f"#{anchor(title)}"
-        for lead, words in zip(leads[::2], leads[1::2], strict=True):
-            yield "text", lead.rstrip("."), lead + words, f"#{anchor(lead)}"
+    for title, words, where in _sections(text.html):
+        yield "text", title, words, where
+    if facts := draft(scene, scene.choose({})).facts:
+        rows = (row_text(facts.columns, row) for row in facts.rows)
+        yield "table", facts.title, LINE_END.join(rows), "#numbers"
     for k, stop in enumerate(text.tour, start=1):
         yield "stop", stop.title, f"{stop.question} {stop.html}", f"?tour={k}"
     for question, answer in text.questions:
         yield "question", question, answer, f"#{anchor(question)}"
+
+
+def _sections(html: str) -> Iterator[tuple[str, str, str]]:
+    """The sections of a text, and after the first its paragraphs that open in bold: title, HTML, place."""
+    _, *named = HEADING.split(html)
+    for k, (title, body) in enumerate(zip(named[::2], named[1::2], strict=True)):
+        before, *leads = LEAD.split(body) if k else (body,)  # the first is seen at once
+        if before.strip():
+            yield title, before, f"#{anchor(title)}"
+        for lead, words in zip(leads[::2], leads[1::2], strict=True):
+            yield lead.rstrip("."), lead + words, f"#{anchor(lead)}"

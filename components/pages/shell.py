@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +13,8 @@ from components import fonts
 from components.drawing.preview import HEIGHT as PREVIEW_HEIGHT
 from components.drawing.preview import WIDTH as PREVIEW_WIDTH
 from components.language import course
+from components.language.front import WORDS_TITLE
+from components.language.guides import guides
 from components.language.scene import Scene
 from components.pages.markup import attributes, element, written
 from components.pages.modules import names, version
@@ -28,7 +30,7 @@ ICON = quote(
     f"<path d='M3 22L29 10' stroke='{ROLES['hyperplane'][0]}' stroke-width='3'/>"
     f"<circle cx='25' cy='9' r='4' fill='{ROLES['input'][0]}'/></svg>"
 )
-PAGES = {"story": "The story in one piece", "words": "Words and symbols"}  # that are no scenes
+PAGES = {"story": "The story in one piece", "words": WORDS_TITLE}  # pages that are not scenes or guides
 NAMES = {"auto": "◐ System", "light": "☀ Light", "dark": "☾ Dark"}  # as in assets/page/theme.js
 
 
@@ -171,7 +173,7 @@ def header(place: Place, theme: str = "auto", slug: str = "") -> html.Header:
 
 
 def _menu(place: Place) -> list[Any]:
-    """All scenes by chapter, and the pages that are no scene."""
+    """All scenes by chapter, then the other pages."""
     chapters = [
         html.Section(
             [
@@ -181,8 +183,17 @@ def _menu(place: Place) -> list[Any]:
         )
         for chapter in course.chapters()
     ]
-    others = html.Ul([html.Li(html.A(title, href=place.page(name))) for name, title in PAGES.items()])
-    return [*chapters, html.Section([html.P("Besides"), others])]
+    titles = {slug: guide.title for slug, guide in guides().items()}
+    others = [
+        _links(place, name, pages) for name, pages in (("More pages", PAGES), ("Use it elsewhere", titles))
+    ]
+    return [*chapters, *others]
+
+
+def _links(place: Place, heading: str, pages: Mapping[str, str]) -> html.Section:
+    """A section of the menu: links to pages, whose titles are given by name."""
+    links = [html.Li(html.A(title, href=place.page(name))) for name, title in pages.items()]
+    return html.Section([html.P(heading), html.Ul(links)])
 
 
 def to(

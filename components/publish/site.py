@@ -23,7 +23,7 @@ from components.language import story as long_text
 from components.language.front import HOME_STATE, FrontPage, front_pages
 from components.language.link import key
 from components.language.scene import Choice, Scene, Sentence, Several, Typed, Whole, WrongValue, scenes
-from components.pages import home, page, search, shell, story, words
+from components.pages import guides, home, page, search, shell, story, words
 from components.pages.markup import element
 from components.pages.modules import asset, names
 from components.pages.shell import LEAD, Place, document, header, module, preloads
@@ -64,6 +64,10 @@ def write(folder: Path, url: str = "") -> str:
     told = front_preview("words", "words/", words.LEAD, url)
     read = _page(f"{words.WORDS_TITLE} · Normscape", BELOW, told, words.page(BELOW), words.LEAD)
     _put(folder / "words/index.html", read)
+    for slug, guide in guides.guides().items():
+        head = shell.preview(guide.title, guide.lead, url=f"{url}{slug}/" if url else "")
+        page_of = _page(f"{guide.title} · Normscape", BELOW, head, guides.page(guide, BELOW), guide.lead)
+        _put(folder / slug / "index.html", page_of)
     _put(folder / "story/index.html", long_read(BELOW, usual, url=url))
     _put(folder / "index.html", front(usual[home.hero().slug], url))
     return _size(folder)

@@ -40,10 +40,15 @@ def cached_recipe(scene: Scene, choices: Choices) -> Recipe:
 
 
 def _built(scene: Scene, choices: Choices) -> Recipe:
+    return finished(draft(scene, choices))
+
+
+def draft(scene: Scene, choices: Choices) -> Recipe:
+    """What the scene's `build` returns for these choices: a recipe without framed axes. Raises WrongValue."""
     if scene.training is None:
-        return finished(scene.build(choices, *given(scene, choices)))
+        return scene.build(choices, *given(scene, choices))
     task, films = scene.training.task(choices), scene.training.films(choices)
-    return shown(scene, choices, film_for(choices, *task, films))
+    return scene.build(choices, film_for(choices, *task, films), *given(scene, choices))
 
 
 def shown(scene: Scene, choices: Choices, film: Film) -> Recipe:

@@ -98,6 +98,66 @@ ASKED = {  # what the sources raise, as a reader types it: where the answer is a
 }
 
 
+LEADS_TO = {  # standard terms, and questions about using the app: the answer itself is among the first three
+    "pre-LN": "/depth",
+    "post-LN": "/depth?tour=4",
+    "residual": "/words#block",
+    "offline": "/embedding#what-works-offline",
+    "what does an embed do offline": "/embedding#what-works-offline",
+    "Dash": "/dash",
+    "read a slider": "/dash#read-a-slider-of-the-figure",
+    "how to read a slider from one's own Dash app": "/dash",
+    "how to read a slider from my notebook": "/notebook",
+    "present in a lecture": "/lecture",
+    "install": "/install",
+    "Docker": "/deployment",
+    "why divide by sqrt d": "/layernorm#the-deviation-is-a-distance",
+    "is √d always right": "/scores#the-condition",
+    "what does centring remove": "/layernorm#height-and-distance-are-lost",
+    "dimension of the sphere": "/layernorm#one-direction-becomes-flat-not-two",
+    "stereographic": "/norms#a-point-with-k-blocks-lies-on-k-spheres-at-once",
+}
+
+
+@pytest.mark.parametrize(("query", "url"), LEADS_TO.items(), ids=LEADS_TO)
+def test_a_term_leads_to_its_answer(node, query, url):
+    assert url in [each for _, each in found(node, query)[:3]]
+
+
+ROWS = {  # numbers that stand in a table only, with the row that is told
+    "23 of 32": ("/labels#numbers", "8 points · 1: 23 of 32; 2: 31 of 32; 3: 32 of 32;"),
+    "1842": ("/spiral#numbers", "median of the steps that these took · 1,842"),
+    "26.6°": ("/rmsnorm#why-it-is-so", "quotient q angle α · 0: 90°; 1: 45°; 2: 26.6°; 3: 18.4°"),
+}
+
+
+@pytest.mark.parametrize(("query", "row"), ROWS.items(), ids=ROWS)
+def test_a_number_of_a_table_is_found_with_its_row(node, query, row):
+    best = node.ask("find", query=query)[0]
+    assert best["entry"]["url"] == row[0] and best["said"].startswith(row[1])
+
+
+def test_dash_is_not_dashed(node):
+    pages = node.ask("find", query="Dash")
+    assert pages and not any("dashed" in each["entry"]["text"] for each in pages)
+
+
+def test_a_hit_on_a_scene_tells_the_sentence_that_has_what_was_asked(node):
+    shown = {each["entry"]["url"]: each["said"] for each in node.ask("find", query="exploding gradients")}
+    assert "gradient" in next(said for url, said in shown.items() if url.startswith("/depth"))
+    entries = [
+        {"kind": "scene", "title": "A", "of": "Scene", "text": "About it.", "url": "/a", "also": "hedgehog"},
+        {"kind": "text", "title": "B", "of": "A", "text": "Nothing. A hedgehog rolls.", "url": "/a#b"},
+    ]
+    (told,) = node.ask("find", entries=entries, query="hedgehog")
+    assert (told["entry"]["url"], told["said"]) == ("/a", "A hedgehog rolls.")
+
+
+@pytest.mark.parametrize("query", ["warm-up", "biological", "convolution"])
+def test_what_no_page_answers_has_no_alias(node, query):
+    assert all(each["has"] < 1 for each in node.ask("find", query=query))
+
+
 @pytest.mark.parametrize(("query", "url"), ASKED.items(), ids=ASKED)
 def test_what_the_sources_raise_is_found_in_a_readers_words(node, query, url):
     assert url in [each.split("#")[0] for _, each in found(node, query)[:3]]
@@ -208,7 +268,7 @@ def test_places_with_other_names_are_of_what_there_is(entries):
 
 
 def test_what_is_not_there_is_not_found(node):
-    for query in ("xylophone", " ", "constructor", "__proto__", "???", "\\", "🙂", "a" * 5000):
+    for query in ("xylophone", " ", "constructor", "hasOwnProperty", "???", "\\", "🙂", "a" * 5000):
         assert found(node, query) == [], query
     assert found(node, "softmax xylophone zither marimba balalaika timpani") == []
 

@@ -17,7 +17,9 @@ from tests.browser.hand import FEW, PATIENCE, SPACE, difference, frames, look, p
 SMALL = {"width": 900, "height": 640}  # where each picture of a film is drawn
 LIGHT = 60_000  # bytes, compressed, until a picture is seen
 # The script of the documentation, which pages paste.
-(SCRIPT,) = re.findall(r"## Height\n.*?```html\n(.*?)\n```", Path("docs/pages.md").read_text("utf-8"), re.S)
+(SCRIPT,) = re.findall(
+    r"## Height\n.*?```html\n(.*?)\n```", Path("docs/embedding.md").read_text("utf-8"), re.S
+)
 HOST = """<!DOCTYPE html><title>A blog</title><link rel="icon" href="data:,">
 <div style="height: 3000px">Words</div>
 """

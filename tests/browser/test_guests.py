@@ -1,4 +1,4 @@
-"""Figures in other people's pages, as docs/pages.md has them: built with the tool of the place, and opened.
+"""Figures in other people's pages, as docs/embedding.md has them: built with that site's tool, and opened.
 
 Quarto is not built: its package at the registry fetches the program from another host when it is installed.
 Of its page the raw block is opened, which it hands on as it is.
@@ -20,7 +20,7 @@ import app
 from tests.browser.conftest import ROOT
 from tests.browser.hand import until
 
-DOCS = (ROOT / "docs/pages.md").read_text("utf-8")
+DOCS = (ROOT / "docs/embedding.md").read_text("utf-8")
 REVEAL = ROOT / "node_modules/reveal.js/dist"
 HTML = '<!DOCTYPE html><meta charset="utf-8"><link rel="icon" href="data:,">'
 T = "fold --set t=1.5 --out fold.html"

@@ -12,6 +12,7 @@ import pytest
 
 from components import fonts
 from components.language import text
+from components.language.guides import GUIDES
 from components.language.scene import scenes
 from components.publish import component, plain
 from components.training.recipes import built, state_of
@@ -26,7 +27,7 @@ TAKEN = {chr(sign) for span in SPANS for sign in range(int(span[0], 16), int(spa
 MATH = re.compile(r"<math.*?</math>", re.S)
 OWN = re.compile(r"<mi>([^<]+)</mi>")
 MINUTE = re.compile(r"[\s\u200b]")
-TEXTS = ("", "story", "words")
+TEXTS = ("", "story", "words", *GUIDES)
 
 
 @pytest.fixture(scope="module")

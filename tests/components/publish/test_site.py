@@ -8,6 +8,7 @@ import re
 import pytest
 from PIL import Image
 
+from components.language.guides import GUIDES
 from components.language.link import key
 from components.language.scene import Choice, Several, scenes
 from components.language.story import story
@@ -63,6 +64,9 @@ def test_a_site_with_an_address_has_previews(tmp_path, monkeypatch):
     monkeypatch.setattr(site, "undressed", lambda *_: "")
     app.main(["site", str(tmp_path), "--url", f"{URL}/"])
     pages = {"": "home", "story/": "story", "words/": "words"} | {f"{slug}/": slug for slug in few}
+    for slug in GUIDES:
+        told = tags((tmp_path / slug / "index.html").read_text("utf-8"))
+        assert told["og:url"] == f"{URL}/{slug}/" and "og:image" not in told
     for path, name in pages.items():
         told = tags((tmp_path / path / "index.html").read_text("utf-8"))
         assert told["og:url"] == f"{URL}/{path}" and told["og:image"] == f"{URL}/preview/{name}.png"

@@ -1,0 +1,43 @@
+"""The guides for authors, lecturers and administrators: files of `docs/` that are also pages of the site."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from components.language.text import markdown, plain
+from learning.shipped import folder
+
+GUIDES = ("embedding", "lecture", "notebook", "dash", "install", "deployment")
+GUIDE_LINK = re.compile(r'href="([\w-]+)\.md(#[^"]*)?"')
+COMMENT = re.compile(r"<!--.*?-->\n?", re.S)
+
+
+@dataclass(frozen=True)
+class Guide:
+    """slug: its name in an address, and that of its file. lead: the first paragraph, as plain text."""
+
+    slug: str
+    title: str
+    lead: str
+    html: str
+
+    def linked(self, page: Callable[[str], str]) -> str:
+        """The HTML, with links to other guides as `page` addresses them."""
+        return GUIDE_LINK.sub(lambda found: f'href="{page(found[1])}{found[2] or ""}"', self.html)
+
+
+@cache
+def guides() -> dict[str, Guide]:
+    """All guides by slug, in the order of the menu."""
+    return {slug: _guide(slug) for slug in GUIDES}
+
+
+def _guide(slug: str) -> Guide:
+    text = COMMENT.sub("", (folder("docs") / f"{slug}.md").read_text("utf-8"))
+    heading, _, body = text.partition("\n")
+    html = markdown(body)
+    lead = plain(html.partition("</p>")[0])
+    return Guide(slug, heading.removeprefix("# ").strip(), lead, html)

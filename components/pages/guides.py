@@ -1,0 +1,22 @@
+"""A guide as a page: its text, and links to the other guides."""
+
+from __future__ import annotations
+
+from dash import html
+from markupsafe import Markup
+
+from components.language.guides import Guide, guides
+from components.pages.page import anchored
+from components.pages.shell import Place
+
+
+def page(guide: Guide, place: Place) -> html.Main:
+    """The document of a guide, with a list of all guides at its end."""
+    others = [
+        html.Li(html.A(other.title, href=place.page(slug)))
+        for slug, other in guides().items()
+        if slug != guide.slug
+    ]
+    text = html.Div(Markup(anchored(guide.linked(place.page))), className="prose")
+    more = html.Nav([html.H2("Other guides"), html.Ul(others)], **{"aria-label": "Other guides"})
+    return html.Main([html.H1(guide.title), text, more], className="guide")
