@@ -219,8 +219,8 @@ export function find(entries, query) {
   });
 }
 
-/** What is told of a hit: an answer from its beginning; of other texts the sentence, or the row of a table, that
- * has most of what is asked, and what follows it, as much as fits.
+/** What is told of a hit: an answer from its beginning; of other texts the sentence, or the row of a table,
+ * that has most of what is asked, and as much as fits of what follows it.
  * @param {Entry[]} entries the first is the hit; of a scene also its parts
  * @param {ReturnType<typeof alike>[]} likes */
 function said(entries, likes) {

@@ -85,8 +85,8 @@ class Explorer(Dash):
         if slug in guides.guides():
             guide = guides.guides()[slug]
             head = shell.preview(guide.title, guide.lead, url=f"{request.url_root}{slug}")
-            main = guides.page(guide, place)
-            return answer(200, f"{guide.title} · Normscape", head, main, place, lead=guide.lead)
+            tree = guides.page(guide, place)
+            return answer(200, f"{guide.title} · Normscape", head, tree, place, lead=guide.lead)
         if slug in shell.PAGES:
             cached = current_app.extensions["answers"]
             main = cached(("words", place.root), lambda: written(words.page(place)).encode()).decode()

@@ -6,6 +6,7 @@ from dash import html
 from markupsafe import Markup
 
 from components.language.guides import Guide, guides
+from components.pages.markup import attributes
 from components.pages.page import anchored
 from components.pages.shell import Place
 
@@ -18,5 +19,5 @@ def page(guide: Guide, place: Place) -> html.Main:
         if slug != guide.slug
     ]
     text = html.Div(Markup(anchored(guide.linked(place.page))), className="prose")
-    more = html.Nav([html.H2("Other guides"), html.Ul(others)], **{"aria-label": "Other guides"})
-    return html.Main([html.H1(guide.title), text, more], className="guide")
+    more = html.Nav([html.H2("Other guides"), html.Ul(others)], **attributes(aria_label="Other guides"))
+    return html.Main([html.H1(guide.title), text, more], className="manual")
