@@ -1,18 +1,9 @@
-"""The command `normscape`, and the assembled Dash application.
-
-normscape [serve] [--host HOST] [--port PORT]   serves the explorer
-normscape list                          names the scenes
-normscape export SLUG --out FILE        writes a scene as a page, a picture or a film
-normscape site DIR                      writes the whole explorer as static files
-normscape story DIR                     writes the story alone, for anyone's site
-normscape record MODEL --text FILE --out FILE.safetensors    samples what the norms of a model see
-normscape model FILE.safetensors        serves the explorer, and names the page that shows it
-normscape report FILE.safetensors       tells what they do: a table, --json, --csv
-"""
+"""The command `normscape`, and the assembled Dash application."""
 
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -24,10 +15,21 @@ one_blas_thread()  # before NumPy is there
 from components import settings  # noqa: E402
 from components.language.scene import scenes  # noqa: E402
 from components.publish import commands  # noqa: E402
+from components.publish.subcommand import command  # noqa: E402
+from normscape import __version__  # noqa: E402
 
 if TYPE_CHECKING:
     from dash import Dash
     from flask import Flask
+
+
+EXAMPLES = """examples:
+  normscape                                       serve the explorer on http://127.0.0.1:8050
+  normscape list                                  print the names of the scenes
+  normscape export spiral --out spiral.html       one page that needs no server
+  normscape record gpt2 --text book.txt --out gpt2.safetensors
+  normscape model gpt2.safetensors                show what the norms of that model do
+“normscape COMMAND --help” explains the options of a command."""
 
 
 def create_app() -> Dash:
@@ -87,7 +89,9 @@ def serve(host: str | None, port: int | None, path: str = "") -> None:
     except settings.WrongSetting as error:
         sys.exit(f"normscape: {error}")
     except (OSError, ValueError) as error:
-        sys.exit(f"normscape: cannot serve on {host}:{port}: {error}")
+        taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
+        reason = f"the port is in use; choose another one, such as --port {port + 1}" if taken else error
+        sys.exit(f"normscape: cannot serve on {host}:{port}: {reason}")
     except KeyboardInterrupt:
         return
     print(f"Normscape is on http://{host}:{port}/{path}  (Ctrl+C stops it)", flush=True)
@@ -97,25 +101,33 @@ def serve(host: str | None, port: int | None, path: str = "") -> None:
 
 
 class Parser(argparse.ArgumentParser):
-    """A bad argument is one line; the usage is for --help."""
+    """An argument parser that reports a wrong argument in one line, without the usage."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
 
 
 def port(text: str) -> int:
+    """A port number of the command line. Raises ArgumentTypeError, ValueError."""
     if not 0 <= int(text) <= 65535:
         raise argparse.ArgumentTypeError(f"{text} is not a port, 0 to 65535")
     return int(text)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = Parser(description="See what normalisation does to space.")
+    parser = Parser(
+        description="See what normalisation does to space. Without a command, serve the explorer.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"normscape {__version__}")
     address(parser, None, None)
     parser.set_defaults(run=lambda asked: serve(asked.host, asked.port))
     several = parser.add_subparsers(metavar="command")
-    address(several.add_parser("serve", help="the explorer, as without a command"))
-    several.add_parser("list", help="the names of the scenes").set_defaults(run=lambda _: names())
+    one = command(several, "serve", "serve the explorer", "normscape serve --port 8080")
+    address(one)
+    one = command(several, "list", "print the names of the scenes", "normscape list")
+    one.set_defaults(run=lambda _: names())
     commands.add(several, serve)
     address(several.choices["model"])
     asked = parser.parse_args(arguments)
@@ -131,10 +143,14 @@ def main(arguments: list[str] | None = None) -> None:
 def address(
     parser: argparse.ArgumentParser, host: Any = argparse.SUPPRESS, at: Any = argparse.SUPPRESS
 ) -> None:
-    parser.add_argument("--host", default=host)
-    parser.add_argument("--port", type=port, default=at)
+    """Add the options --host and --port."""
+    words = "the address to listen on, such as 0.0.0.0 for all (default: that of BIND, else 127.0.0.1)"
+    parser.add_argument("--host", default=host, help=words)
+    words = "the port to listen on (default: that of BIND, else 8050)"
+    parser.add_argument("--port", type=port, default=at, help=words)
 
 
 def names() -> None:
+    """Print the names and titles of the scenes."""
     for scene in scenes().values():
         print(f"{scene.slug:12} {scene.title}")

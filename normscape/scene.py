@@ -11,7 +11,7 @@ from typing import Any, Literal
 import dash
 from dash.development.base_component import Component, _explicitize_args
 
-from components.language.scene import WrongValue, scenes
+from components.language.scene import WrongValue, did_you_mean, scenes
 from components.publish.component import register
 from components.training.recipes import state_of
 
@@ -101,7 +101,8 @@ class Scene(Component):
 def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, **state: Any) -> None:
     """Raise ValueError for properties that the scene does not have."""
     if slug not in scenes():
-        raise ValueError(f"Scene: slug={slug!r} is not one of {', '.join(scenes())}")
+        names = ", ".join(scenes())
+        raise ValueError(f"Scene: slug={slug!r} is not one of {names}{did_you_mean(str(slug))}")
     for name, value in {"choices": choices, "params": params}.items():
         if not isinstance(value, Mapping | None):
             raise ValueError(f"Scene({slug!r}): {name}={value!r} is not a dict by name")

@@ -6,6 +6,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +18,17 @@ from learning.datasets import DataSet
 from learning.models import Model
 
 Choices = Mapping[str, Any]
+
+
+def closest_scene(slug: str) -> str | None:
+    """The scene whose slug is most like a misspelt one; None if none is similar."""
+    return next(iter(get_close_matches(slug, scenes(), n=1)), None)
+
+
+def did_you_mean(slug: str) -> str:
+    """The end of an error message about a misspelt scene: "; did you mean 'layernorm'?", or ""."""
+    close = closest_scene(slug)
+    return f"; did you mean {close!r}?" if close else ""
 
 
 class WrongValue(ValueError):

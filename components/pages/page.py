@@ -17,7 +17,7 @@ from components.language import course
 from components.language.link import State
 from components.language.marks import Choose
 from components.language.recipe import Letters, Parameter, Recipe
-from components.language.scene import Scene
+from components.language.scene import Scene, closest_scene, scenes
 from components.language.sources import sources
 from components.language.text import Stop
 from components.language.text import formula as written
@@ -28,7 +28,9 @@ from components.pages.shell import Place, to
 
 
 def unknown(slug: str, place: Place) -> html.Main:
-    words = [html.H1("There is no such scene"), html.P(f"Nothing stands at /{slug}.")]
+    close = closest_scene(slug)
+    hint = html.P(["Did you mean ", to(place, scenes()[close]), "?"]) if close else None
+    words = [html.H1("There is no such scene"), html.P(f"There is no page /{slug}."), hint]
     return html.Main([*words, html.A("All scenes", href=place.home)], className="gallery")
 
 

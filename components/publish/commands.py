@@ -1,6 +1,6 @@
-"""The command line: `export`, `site`, `story`, recordings: arguments, and what goes wrong, as one line.
+"""The commands `export`, `site`, `story`, `record`, `report` and `model` of the command line.
 
-What writes pages is loaded by those who ask for it: with Dash, it takes as long as all else together.
+Modules that write pages are imported when a command runs: importing Dash takes as long as all else together.
 """
 
 from __future__ import annotations
@@ -16,51 +16,77 @@ from urllib.parse import urlsplit
 from components.language.scene import WrongValue
 from components.publish import gif, recordings
 from components.publish.studio import MAX_SIDE_PX, MIN_SIDE_PX, Look, Missing, NoBrowser
+from components.publish.subcommand import command
 from components.training.store import StoreUnavailable
 from learning.safetensors import FileError
 
 WRONG = (WrongValue, Missing, NoBrowser, FileError, recordings.NotRecorded, StoreUnavailable, OSError)
-MAX_FILM_SECONDS, MAX_FRAME_RATE, MAX_PIXEL_RATIO = (
-    120.0,
-    60,
-    4.0,
-)  # seconds, frames a second, pixels for one of CSS
+MAX_FILM_SECONDS = 120.0
+MAX_FRAME_RATE = 60  # frames a second
+MAX_PIXEL_RATIO = 4.0  # pixels for one of CSS
 
 
 def add(commands: Any, serve: Callable[..., None]) -> None:
-    """All as subcommands; `asked.run(asked)` does what was asked. serve: what runs the explorer."""
-    _add_export(commands.add_parser("export", help="a scene as a file"))
-    one = commands.add_parser("site", help="the whole explorer as static files")
-    one.add_argument("folder", type=Path, metavar="DIR")
-    one.add_argument("--url", type=_url, help="where the folder will stand: https://…")
+    """Add the subcommands; each sets `run`, a function of the parsed arguments. serve: runs the explorer."""
+    _add_export(
+        command(
+            commands,
+            "export",
+            "write a scene as a page, a picture or a film",
+            "normscape export fold --set t=1.5 --out fold.html",
+            "normscape export layernorm --choice d --out layernorm.html",
+            "normscape export layernorm --progress 3 --theme dark --out sphere.png",
+            "normscape export fold --turn t=0:2 --seconds 4 --out fold.gif",
+        )
+    )
+    one = command(
+        commands,
+        "site",
+        "write the whole explorer as static files, about 60 MB",
+        "normscape site public --url https://uni.example/normscape",
+    )
+    one.add_argument("folder", type=Path, metavar="DIR", help="the folder to write to")
+    one.add_argument(
+        "--url", type=_url, help="the address that the folder will have, for previews of its links"
+    )
     one.set_defaults(run=_site)
-    one = commands.add_parser("story", help="the story as files, for anyone's site")
-    one.add_argument("folder", type=Path, metavar="DIR")
+    one = command(commands, "story", "write the long read alone, as static files", "normscape story public")
+    one.add_argument("folder", type=Path, metavar="DIR", help="the folder to write to")
     one.set_defaults(run=_story)
     recordings.add(commands, serve)
 
 
 def _add_export(one: argparse.ArgumentParser) -> None:
-    one.add_argument("slug", metavar="SLUG")
-    one.add_argument("--out", type=Path, required=True, help="FILE.html, .svg, .png, .pdf, .gif or .mp4")
-    one.add_argument("--set", type=_pair, nargs="+", action="extend", default=[], metavar="name=value")
-    one.add_argument("--progress")
-    one.add_argument("--theme", choices=["auto", "light", "dark"])
-    one.add_argument("--width", type=_number(int, MIN_SIDE_PX, MAX_SIDE_PX))
-    one.add_argument("--height", type=_number(int, MIN_SIDE_PX, MAX_SIDE_PX))
-    one.add_argument("--scale", type=_number(float, 0.1, MAX_PIXEL_RATIO))
-    one.add_argument("--seconds", type=_number(float, 0.1, MAX_FILM_SECONDS))
-    one.add_argument("--fps", type=_number(int, 1, MAX_FRAME_RATE))
-    one.add_argument("--turn", type=_turn, metavar="name=from:to", help="a film of a parameter")
-    one.add_argument("--assets", type=Path, metavar="DIR", help="what .html figures share, one copy of it")
+    one.add_argument("slug", metavar="SCENE", help="the name of a scene, as “normscape list” prints it")
+    kinds = "the file to write; its ending decides what is written: .html .svg .png .pdf .gif .mp4"
+    one.add_argument("--out", type=Path, required=True, metavar="FILE", help=kinds)
+    pair = "a slider or choice of the scene and its value, as in the address of its page; may be repeated"
     one.add_argument(
-        "--choice",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="name",
-        help="choices that can be made in a .html figure; it grows by a recipe for each value",
+        "--set", type=_pair, nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=pair
     )
+    stage = "the stage that is shown: 0 is the input, 1 is after the first step; fractions lie between"
+    one.add_argument("--progress", metavar="STAGE", help=stage)
+    colours = "the colours; auto follows the page around the figure (default: auto)"
+    one.add_argument("--theme", choices=["auto", "light", "dark"], help=colours)
+    side, look, film = _number(int, MIN_SIDE_PX, MAX_SIDE_PX), Look(), gif.LOOK
+    width = f"of a picture or film, in pixels (default: {look.width}, of a .gif {film.width})"
+    one.add_argument("--width", type=side, help=width)
+    height = f"of a picture or film, in pixels (default: {look.height}, of a .gif {film.height})"
+    one.add_argument("--height", type=side, help=height)
+    scale = (
+        f"pixels of the file for each pixel of --width (default: {look.scale:g}, of a .gif {film.scale:g})"
+    )
+    one.add_argument("--scale", type=_number(float, 0.1, MAX_PIXEL_RATIO), help=scale)
+    length = f"length of a film (default: {look.seconds:g})"
+    one.add_argument("--seconds", type=_number(float, 0.1, MAX_FILM_SECONDS), help=length)
+    rate = f"frames a second of a film (default: {look.fps}, of a .gif {film.fps})"
+    one.add_argument("--fps", type=_number(int, 1, MAX_FRAME_RATE), help=rate)
+    turn = "make a film in which a slider moves; without it the points move through all stages"
+    one.add_argument("--turn", type=_turn, metavar="NAME=FROM:TO", help=turn)
+    shared = "a folder for the program, which several .html figures can share; relative to where you are"
+    one.add_argument("--assets", type=Path, metavar="DIR", help=shared)
+    choice = "a choice that readers of an .html figure can make; the file grows with each of its values"
+    one.add_argument("--choice", nargs="+", action="extend", default=[], metavar="NAME", help=choice)
     one.set_defaults(run=_export)
 
 

@@ -1,4 +1,4 @@
-"""The command line's `record`, `report` and `model`: what the norms of a reader's own model do."""
+"""The commands `record`, `report` and `model`, about the normalisation layers of a reader's own model."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from components.publish.subcommand import command
 from learning.recording.analysis import Row, measured
 from learning.recording.digest import Digest, digest, opened
 from learning.recording.recording import VECTORS, Recording
@@ -22,22 +23,42 @@ class NotRecorded(RuntimeError):
 
 
 def add(commands: Any, serve: Callable[..., None]) -> None:
-    """The subcommands; `asked.run(asked)` does what was asked. serve: what runs the explorer."""
-    one = commands.add_parser("record", help="what the norms of a model see while it reads a text")
-    one.add_argument("model", metavar="MODEL", help="a name of Hugging Face's, or a folder")
-    one.add_argument("--text", type=Path, required=True, metavar="FILE")
-    one.add_argument("--out", type=Path, required=True, metavar="FILE.safetensors")
-    one.add_argument("--vectors", type=int, default=VECTORS, help=f"kept of each norm, at most {VECTORS:,}")
-    one.add_argument("--seed", type=int, default=0, help="of the lot that draws them")
+    """Add the subcommands; each sets `run`, a function of the parsed arguments. serve: runs the explorer."""
+    one = command(
+        commands,
+        "record",
+        "record the inputs of a model's normalisation layers while it reads a text",
+        "normscape record gpt2 --text book.txt --out gpt2.safetensors",
+    )
+    one.add_argument("model", metavar="MODEL", help="a name on Hugging Face, such as gpt2, or a folder")
+    one.add_argument("--text", type=Path, required=True, metavar="FILE", help="the text that the model reads")
+    one.add_argument(
+        "--out", type=Path, required=True, metavar="FILE.safetensors", help="the recording to write"
+    )
+    vectors = f"vectors kept for each layer, at most {VECTORS:,} (default: {VECTORS:,})"
+    one.add_argument("--vectors", type=int, default=VECTORS, help=vectors)
+    one.add_argument(
+        "--seed", type=int, default=0, help="seed of the random choice of these vectors (default: 0)"
+    )
     one.set_defaults(run=_record)
-    one = commands.add_parser("report", help="what a recording says: a table and a verdict")
-    one.add_argument("file", type=Path, metavar="FILE.safetensors")
+    one = command(
+        commands,
+        "report",
+        "print a table and a verdict about each normalisation layer of a recording",
+        "normscape report gpt2.safetensors --csv > gpt2.csv",
+    )
+    one.add_argument("file", type=Path, metavar="FILE.safetensors", help="a file that “record” wrote")
     how = one.add_mutually_exclusive_group()
-    how.add_argument("--json", action="store_true", help="all numbers with their definitions")
-    how.add_argument("--csv", action="store_true", help="a line a norm")
+    how.add_argument("--json", action="store_true", help="print all numbers with their definitions, as JSON")
+    how.add_argument("--csv", action="store_true", help="print a line for each layer, as CSV")
     one.set_defaults(run=_report)
-    one = commands.add_parser("model", help="the explorer with a recording of one's own")
-    one.add_argument("file", type=Path, metavar="FILE.safetensors")
+    one = command(
+        commands,
+        "model",
+        "serve the explorer and print the address of the page that shows a recording",
+        "normscape model gpt2.safetensors --port 8080",
+    )
+    one.add_argument("file", type=Path, metavar="FILE.safetensors", help="a file that “record” wrote")
     one.set_defaults(run=lambda asked: _model(asked, serve))
 
 

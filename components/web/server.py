@@ -22,7 +22,7 @@ from components import fonts, theme
 from components.drawing.figure import document
 from components.language import link, text
 from components.language.front import front_pages
-from components.language.scene import Choices, Scene, WrongValue, scenes
+from components.language.scene import Choices, Scene, WrongValue, did_you_mean, scenes
 from components.training import health
 from components.training.recipes import built
 from components.web import budget, stills
@@ -89,7 +89,7 @@ def keep(server: Flask) -> None:
 
 class UnknownScene(WrongValue):
     def __init__(self, slug: str) -> None:
-        super().__init__("slug", f"there is no scene {slug!r}", list(scenes()))
+        super().__init__("slug", f"there is no scene {slug!r}{did_you_mean(slug)}", list(scenes()))
 
 
 def find(slug: str) -> Scene:

@@ -1,0 +1,62 @@
+"""The command line: help, version, misspelt scenes, a taken port."""
+
+import argparse
+import socket
+
+import pytest
+
+from normscape import __version__, app
+
+COMMANDS = ("serve", "list", "export", "site", "story", "record", "report", "model")
+
+
+def ended(capsys, *arguments):
+    """What a command prints before it ends, and its code."""
+    with pytest.raises(SystemExit) as end:
+        app.main(list(arguments))
+    said = capsys.readouterr()
+    return said.out + said.err, end.value.code
+
+
+def test_the_version(capsys):
+    assert ended(capsys, "--version") == (f"normscape {__version__}\n", 0)
+
+
+def test_help_names_every_command_and_an_example(capsys):
+    told, code = ended(capsys, "--help")
+    assert code == 0 and "normscape export spiral" in told
+    assert all(f"    {name} " in told for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_explains_each_option_and_has_an_example(capsys, monkeypatch, name):
+    parsers = []
+    parse = argparse.ArgumentParser.parse_known_args
+    monkeypatch.setattr(
+        argparse.ArgumentParser,
+        "parse_known_args",
+        lambda self, *given: parsers.append(self) or parse(self, *given),
+    )
+    told, code = ended(capsys, name, "--help")
+    assert code == 0 and f"  normscape {name}" in told
+    assert [action.dest for action in parsers[-1]._actions if not action.help] == []
+
+
+def test_a_misspelt_scene_is_answered_with_the_nearest(capsys, tmp_path):
+    told, code = ended(capsys, "export", "layernrom", "--out", str(tmp_path / "a.svg"))
+    assert (code, told.count("\n")) == (2, 1) and "did you mean 'layernorm'?" in told
+    told, _ = ended(capsys, "export", "xyzzy", "--out", str(tmp_path / "a.svg"))
+    assert "did you mean" not in told
+    page = app.create_app().server.test_client().get("/layernrom")
+    assert page.status_code == 404 and 'Did you mean <a href="/layernorm"' in page.text
+
+
+def test_a_taken_port_says_how_to_choose_another(monkeypatch):
+    monkeypatch.setattr("components.web.serve.draw_gallery", lambda: None)
+    monkeypatch.setattr(
+        "components.web.serve.listen", lambda _, host, port: socket.create_server((host, port))
+    )
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(SystemExit, match=rf"{port}: the port is in use; .* --port {port + 1}$"):
+            app.main(["--host", "127.0.0.1", "--port", str(port)])
