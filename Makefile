@@ -5,7 +5,7 @@
 #             SCENE=name: everything that concerns one scene instead, its claims, a browser and servers included
 # make scene  SLUG=name: writes the skeleton of a new scene, which passes all checks (docs/contributing.md)
 # make lint   the checks that run no code of ours (a part of both)
-# make bench  measures what the README's table says (needs what `make test` sets up)
+# make bench  measures the tables of docs/benchmarks.md (needs what `make test` sets up)
 # make films  trains the networks that are shipped in films/ anew (needs what `make test` sets up; some minutes)
 # make load   a lecture hall of 300 at the server, and at a naive Dash app (needs the same; five minutes)
 # make locks  pins what is installed, with hashes, in requirements/ (docs/deployment.md); LOCK_ARGS=--upgrade for newer
