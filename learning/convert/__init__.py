@@ -1,1 +1,20 @@
-"""Norms taken into their neighbours, and what is lost where that is not exact."""
+"""Fold the norms of a PyTorch model into their neighbours, where that changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from learning.convert.confirm import confirmed
+from learning.convert.plan import Answer, Edit, NormPlan, Plan
+from learning.convert.planning import draft
+from learning.convert.trace import trace
+
+__all__ = ["Answer", "Edit", "NormPlan", "Plan", "plan"]
+
+
+def plan(model: Any, *args: Any, **kwargs: Any) -> Plan:
+    """Which norms of a model fold, why, and how; seen in one forward pass on inputs of the model's own."""
+    graph = trace(model, args, kwargs)
+    own = dict(model.named_parameters(remove_duplicate=False))
+    found = draft(graph, own.__getitem__, lambda path: type(model.get_submodule(path)).__name__)
+    return confirmed(model, found, args, kwargs)

@@ -1,0 +1,101 @@
+"""Numeric confirmation of a plan: fold a copy in float64, and compare it with the original."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from learning.convert.plan import Plan
+from learning.convert.planning import Draft
+from learning.convert.trace import evaluating, tensors, trace
+
+Tensor = Any
+NARROW = (torch.float32, torch.float16, torch.bfloat16)
+ROUNDINGS = 32  # times the difference that one rounding of each parameter makes
+
+
+class Float64(TorchDispatchMode):
+    """Computes in float64 what a model casts to a narrower type."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if kwargs.get("dtype") in NARROW:
+            kwargs = {**kwargs, "dtype": torch.float64}
+        return func(*args, **kwargs)
+
+
+def wide(found: Any) -> Any:
+    """Tensors of floating point within containers, in float64."""
+    if isinstance(found, torch.Tensor):
+        return found.double() if found.is_floating_point() else found
+    if isinstance(found, dict):
+        return {name: wide(each) for name, each in found.items()}
+    if isinstance(found, (list, tuple)) and type(found) in (list, tuple):
+        return type(found)(wide(each) for each in found)
+    return found
+
+
+def outputs(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
+    """The floating-point outputs of a model of float64, all of it computed in float64."""
+    with evaluating(model), Float64():
+        return floating(model(*wide(tuple(args)), **wide(dict(kwargs))))
+
+
+def floating(found: Any) -> list[Tensor]:
+    """The tensors of floating point in a model's output."""
+    return [each for each in tensors(found) if each.is_floating_point()]
+
+
+def difference(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
+    """The largest difference of two models' outputs, over the largest number of that output."""
+    each = [
+        float((a - b).abs().max() / a.abs().max().clamp(min=torch.finfo(a.dtype).tiny))
+        for a, b in zip(one, other, strict=True)
+        if a.numel()
+    ]
+    return max(each, default=0.0)
+
+
+def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: Mapping[str, Any]) -> float:
+    """The difference that moving each parameter by at most one rounding makes."""
+    moved, generator = copy.deepcopy(model), torch.Generator().manual_seed(0)
+    eps = torch.finfo(torch.float64).eps
+    with torch.no_grad():
+        for each in moved.parameters():
+            lots = torch.rand(each.shape, generator=generator, dtype=torch.float64).to(each.device)
+            each.mul_(1 + eps * (2 * lots - 1))
+    return max(difference(before, outputs(moved, args, kwargs)), eps)
+
+
+def confirmed(model: Any, draft: Draft, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
+    """The plan whose folds leave a copy of the model as it is, to rounding; the others become unknown."""
+    original = copy.deepcopy(model).double()
+    before = outputs(original, args, kwargs)
+    bound = ROUNDINGS * rounding(original, before, args, kwargs)
+
+    def differs(keys: Collection[Any]) -> float:
+        folded = copy.deepcopy(original)
+        draft.plan(keys).apply(folded)
+        with Float64():
+            graph = trace(folded, wide(tuple(args)), wide(dict(kwargs)))
+        means = [call.mean for call in graph.norms if (call.module, "centring") in keys]
+        return max(difference(before, floating(graph.output)), *means, 0.0)
+
+    if not draft.folds or differs(draft.folds) <= bound:
+        return draft.plan()
+    together: dict[Any, list[Any]] = {}
+    for key, edits in draft.folds.items():
+        together.setdefault(edits, []).append(key)
+    alone = {key: size for keys in together.values() for size in [differs(keys)] for key in keys}
+    failed = {key: size for key, size in alone.items() if not size <= bound}
+    rest = draft.without({key: f"the numeric check differs by {size:.2g}" for key, size in failed.items()})
+    size = differs(rest.folds) if rest.folds else 0.0
+    if not size <= bound:
+        rest = rest.without(
+            dict.fromkeys(rest.folds, f"the numeric check of all folds differs by {size:.2g}")
+        )
+    return rest.plan()

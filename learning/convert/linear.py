@@ -1,0 +1,308 @@
+"""Which operators commute with a linear map along an axis: Pf(x) = f(Px), and of which operands.
+
+An answer for one axis of an output is the list of operands, each with its axis, that must all be mapped for
+the output to be mapped; None where mapping operands does not do it. Operands that are not listed stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from learning.convert.trace import NORM, Call, Value
+
+
+@dataclass(frozen=True)
+class Link:
+    """An operand that must be mapped along an axis; `scale` is a factor, one number for each coordinate,
+    which the operand takes with it: the output is the product of both."""
+
+    value: Value
+    axis: int
+    scale: Value | None = None
+
+
+COPIES = {"_to_copy", "alias", "clone", "contiguous", "detach", "lift_fresh", "lift_fresh_copy", "copy"}
+VIEWS = {"view", "_unsafe_view", "reshape", "_reshape_alias", "_reshape_copy", "flatten", "unflatten"}
+TURNS = {"t", "transpose", "permute"}
+RESIZES = {
+    "unsqueeze",
+    "squeeze",
+    "expand",
+    "select",
+    "slice",
+    "split",
+    "split_with_sizes",
+    "chunk",
+    "unbind",
+}
+RESIZES |= {"repeat", "roll", "flip", "narrow"}
+PICKS = {"index", "index_select", "embedding"}
+POOLS = {"mean", "sum", "avg_pool2d", "_adaptive_avg_pool2d", "upsample_bicubic2d", "upsample_bilinear2d"}
+POOLS |= {"upsample_nearest2d", "avg_pool1d", "_upsample_bicubic2d_aa", "_upsample_bilinear2d_aa", "cumsum"}
+SUMS = {"add", "sub", "rsub", "index_add", "index_put", "scatter_add", "cat", "stack", "where"}
+SHAPES = COPIES | VIEWS | TURNS | RESIZES | PICKS  # each number of the output is one of the input's
+ZEROS = {"zeros", "zeros_like", "new_zeros"}
+NONLINEAR = {
+    "relu",
+    "gelu",
+    "silu",
+    "tanh",
+    "sigmoid",
+    "_softmax",
+    "exp",
+    "pow",
+    "rsqrt",
+    "sqrt",
+    "cos",
+    "sin",
+    "abs",
+}
+NONLINEAR |= {
+    "hardtanh",
+    "leaky_relu",
+    "elu",
+    "softplus",
+    "mish",
+    "clamp",
+    "clamp_min",
+    "topk",
+    "max",
+    "log",
+    "erf",
+}
+NONLINEAR |= {"native_layer_norm", "native_group_norm", "native_batch_norm", "max_pool2d_with_indices", "glu"}
+NONLINEAR |= {"_native_batch_norm_legit_no_training", "native_dropout", "amax", "square", "reciprocal", NORM}
+UNDERSTOOD = SHAPES | POOLS | SUMS | ZEROS | NONLINEAR
+UNDERSTOOD |= {
+    "mul",
+    "div",
+    "neg",
+    "mm",
+    "bmm",
+    "addmm",
+    "linear",
+    "convolution",
+    "constant_pad_nd",
+    "masked_fill",
+}
+
+
+def links(call: Call, output: Value, axis: int) -> list[Link] | None:
+    """The operands of a call that must be mapped for an output to be mapped along an axis."""
+    op, args = call.op, call.args
+    if op in ZEROS:
+        return []
+    if op in SHAPES or op in POOLS:
+        source = args[0]
+        if op == "copy":
+            return _aligned([args[1]], output, axis)
+        if op == "embedding":
+            return [Link(source, 1)] if axis == len(output.shape) - 1 else None
+        found = source_axis(call, source, output, axis)
+        return None if found is None else [Link(source, found)]
+    if op in ("add", "sub", "rsub"):
+        return _aligned(args[:2], output, axis)
+    if op in ("cat", "stack"):
+        along = _axis(args[1] if len(args) > 1 else 0, len(output.shape))
+        if along == axis:
+            return None
+        return [Link(each, axis - (op == "stack" and along < axis)) for each in args[0]]
+    if op == "where":
+        return _aligned(args[1:3], output, axis) if _absent(args[0], output, axis) else None
+    if op == "masked_fill":
+        zero = not isinstance(args[2], Value) and args[2] == 0
+        return [Link(args[0], axis)] if zero and _absent(args[1], output, axis) else None
+    if op in ("index_add", "scatter_add"):
+        if op == "scatter_add" or _axis(args[1], len(output.shape)) == axis:
+            return None
+        return [Link(args[0], axis), Link(args[3], axis)]
+    if op == "index_put":
+        return None
+    if op == "constant_pad_nd":
+        padded = range(len(output.shape) - len(args[1]) // 2, len(output.shape))
+        value = args[2] if len(args) > 2 else 0
+        return [Link(args[0], axis)] if axis not in padded and value == 0 else None
+    if op == "neg":
+        return [Link(args[0], axis)]
+    if op in ("mul", "div"):
+        return _product(op, args, output, axis)
+    if op == "mm":
+        return [Link(args[axis], axis)]
+    if op == "bmm":
+        return [Link(args[axis - 1], axis)] if axis else None
+    if op == "addmm":
+        bias = _aligned(args[:1], output, axis)
+        return (
+            None
+            if bias is None or call.kwargs.keys() & {"alpha", "beta"}
+            else [*bias, Link(args[1 + axis], axis)]
+        )
+    if op == "linear":
+        last = axis == len(output.shape) - 1
+        return [Link(each, 0) for each in args[1:3] if each is not None] if last else None
+    if op == "convolution":
+        plain = axis == len(output.shape) - len(args[1].shape) + 1 and not args[6] and args[8] == 1
+        return [Link(each, 0) for each in args[1:3] if each is not None] if plain else None
+    return None
+
+
+def mapped(call: Call, value: Value, axis: int) -> Iterator[tuple[Value, int, Link]]:
+    """Outputs of a call, with their axes, that are mapped if this operand is mapped along its axis."""
+    for output in call.outputs:
+        for each in range(len(output.shape)):
+            for link in links(call, output, each) or ():
+                if link.value is value and link.axis == axis:
+                    yield output, each, link
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """A weight by which an operand's axis is multiplied and summed, as by a Linear."""
+
+    weight: Value
+    axis: int
+    bias: Value | None
+    padded: bool = False
+
+
+def contraction(call: Call, value: Value, axis: int) -> Contraction | None:
+    """How a call reads an operand along an axis, if it is a product with a matrix or a convolution."""
+    op, args = call.op, call.args
+    if op in ("mm", "bmm", "addmm"):
+        bias, (a, b) = (args[0] if op == "addmm" else None), args[-2:]
+        k = len(a.shape) - 1
+        if value is a and value is not b and axis == k:
+            return Contraction(b, k - 1, bias)
+        if value is b and value is not a and axis == k - 1:
+            return Contraction(a, k, bias)
+    if op == "linear" and value is args[0] and axis == len(value.shape) - 1:
+        return Contraction(args[1], 1, args[2] if len(args) > 2 else None)
+    plain = op == "convolution" and args[8] == 1 and not args[6]
+    if plain and value is args[0] and axis == len(value.shape) - len(args[1].shape) + 1:
+        return Contraction(args[1], 1, args[2], padded=any(args[4]))
+    return None
+
+
+def leaf_of(value: Value, axis: int) -> tuple[Value, int] | None:
+    """The parameter that a value is a view of, and its axis; None for what is computed."""
+    while value.call is not None:
+        found = links(value.call, value, axis) if value.call.op in SHAPES else None
+        if not found:
+            return None
+        value, axis = found[0].value, found[0].axis
+    return (value, axis) if value.leaf == "parameter" else None
+
+
+def source_axis(call: Call, source: Value, output: Value, axis: int) -> int | None:
+    """The axis of the source that becomes an axis of the output, whole and in its order."""
+    op, args, before, after = call.op, call.args, source.shape, output.shape
+    n = len(before)
+    if op in COPIES:
+        return axis
+    if op in VIEWS:
+        return _same_axis(before, after, axis)
+    if op == "t":
+        return n - 1 - axis
+    if op == "transpose":
+        one, other = (_axis(each, n) for each in args[1:3])
+        return {one: other, other: one}.get(axis, axis)
+    if op == "permute":
+        return _axis(args[1][axis], n)
+    if op in ("unsqueeze", "squeeze"):
+        return _same_axis(before, after, axis)
+    if op in ("expand", "repeat"):
+        found = axis - len(after) + n
+        return found if found >= 0 and before[found] == after[axis] else None
+    if op in ("select", "unbind", "index_select", "slice", "split", "split_with_sizes", "chunk", "narrow"):
+        dim = args[1] if op in ("select", "index_select", "narrow", "slice") and len(args) > 1 else None
+        dim = (args[2] if len(args) > 2 else 0) if op in ("split", "split_with_sizes", "chunk") else dim
+        dim = (args[1] if len(args) > 1 else 0) if op == "unbind" else dim
+        at = _axis(call.kwargs.get("dim", dim or 0), n)
+        found = axis + (op in ("select", "unbind") and at <= axis)
+        return found if found != at or (before[found] == after[axis] and op in ("slice", "narrow")) else None
+    if op in ("roll", "flip"):
+        moved = args[2] if op == "roll" and len(args) > 2 else args[1] if op == "flip" else ()
+        return axis if moved and axis not in {_axis(each, n) for each in moved} else None
+    if op == "index":
+        return _indexed(args[1], n, len(after), axis)
+    if op == "cumsum":
+        return axis if _axis(args[1], n) != axis else None
+    if op in ("mean", "sum"):
+        return _reduced(call, n, axis)
+    if op in POOLS:
+        return axis if axis < 2 and n == len(after) and before[axis] == after[axis] else None
+    return None
+
+
+def _axis(axis: int, n: int) -> int:
+    return axis % n if n else 0
+
+
+def _same_axis(before: Sequence[int], after: Sequence[int], axis: int) -> int | None:
+    """The axis with the same size and the same number of numbers after it, in two shapes of one row."""
+    size, inner = after[axis], prod(after[axis + 1 :])
+    fits = (k for k in range(len(before)) if before[k] == size and prod(before[k + 1 :]) == inner)
+    return next(fits, None) if size > 1 else None
+
+
+def _indexed(indices: Sequence[Any], n: int, m: int, axis: int) -> int | None:
+    """The axis of x, of n axes, that becomes an axis of x[indices], of m; None for one that is indexed."""
+    used = [k for k, each in enumerate(indices) if each is not None]
+    width = max(len(indices[k].shape) for k in used)
+    gone = [*used]
+    if m != n - len(used) + width:  # a mask takes as many axes as it has, and leaves one
+        gone, width = [*range(used[0], used[0] + width)], 1
+        if len(used) > 1 or m != n - len(gone) + width:
+            return None
+    whole = [k for k in range(n) if k not in gone]
+    first = gone[0] if gone == [*range(gone[0], gone[-1] + 1)] else 0
+    return [*whole[:first], *[None] * width, *whole[first:]][axis]
+
+
+def _reduced(call: Call, n: int, axis: int) -> int | None:
+    if len(call.args) < 2 or call.args[1] is None:
+        return None
+    dims = call.args[1] if isinstance(call.args[1], (list, tuple)) else [call.args[1]]
+    gone = {_axis(each, n) for each in dims}
+    kept = (len(call.args) > 2 and call.args[2] is True) or call.kwargs.get("keepdim")
+    found = axis if kept else [k for k in range(n) if k not in gone][axis]
+    return None if found in gone else found
+
+
+def _absent(value: Any, output: Value, axis: int) -> bool:
+    """Whether an operand has the same number for all coordinates along an axis of the output."""
+    if not isinstance(value, Value):
+        return True
+    own = axis - len(output.shape) + len(value.shape)
+    return own < 0 or value.shape[own] == 1
+
+
+def _aligned(operands: Sequence[Any], output: Value, axis: int) -> list[Link] | None:
+    """The operands of a sum, broadcast; None where one adds the same number to all coordinates."""
+    found = []
+    for each in operands:
+        if not isinstance(each, Value) and each == 0:
+            continue
+        if not isinstance(each, Value) or _absent(each, output, axis):
+            return None
+        found.append(Link(each, axis - len(output.shape) + len(each.shape)))
+    return found
+
+
+def _product(op: str, args: Sequence[Any], output: Value, axis: int) -> list[Link] | None:
+    one, other = args[:2]
+    if _absent(one, output, axis) and op == "mul":
+        one, other = other, one
+    if not isinstance(one, Value) or _absent(one, output, axis):
+        return None
+    at = axis - len(output.shape) + len(one.shape)
+    if _absent(other, output, axis):
+        return [Link(one, at)]
+    for factor, scale in ((one, other), (other, one)):
+        own = axis - len(output.shape) + len(scale.shape)
+        if op == "mul" and leaf_of(scale, own) is not None and prod(scale.shape) == scale.shape[own]:
+            return [Link(factor, axis - len(output.shape) + len(factor.shape), scale)]
+    return None

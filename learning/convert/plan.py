@@ -1,0 +1,113 @@
+"""What folding changes in a model's weights: a plan of edits, computed tensor by tensor.
+
+Every tensor of the converted model is computed from tensors of the original alone, so a checkpoint converts
+shard by shard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import torch
+
+Tensor = Any
+Verdict = Literal["yes", "no", "unknown"]
+EditKind = Literal["copy", "scale", "add_bias", "center", "ones", "zeros"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Whether something can be folded, and why."""
+
+    verdict: Verdict
+    reason: str
+
+
+@dataclass(frozen=True)
+class NormPlan:
+    """A norm of the model: whether its centring folds into what writes its input, and its γ and β into what
+    reads its output. kind: "LayerNorm", "RMSNorm" … or the class of what was not recognised."""
+
+    name: str
+    kind: str
+    centring: Answer
+    affine: Answer
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One step in rewriting a parameter. Edits of one parameter follow each other in their order.
+
+    copy      start from the source instead, with which it was tied
+    scale     times (source + offset), laid along the axis
+    add_bias  plus Wβ, W and β the sources, W summed over the axis
+    center    minus its mean over the axis
+    ones, zeros
+    """
+
+    parameter: str
+    kind: EditKind
+    sources: tuple[str, ...] = ()
+    axis: int = 0
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which norms of a model fold, why, and the edits that do it. first: of each tensor's name the first
+    name that it has in the model; tied tensors have several."""
+
+    norms: tuple[NormPlan, ...]
+    edits: tuple[Edit, ...]
+    first: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def untied(self) -> tuple[str, ...]:
+        """Parameters that were tied to another one and no longer are."""
+        return tuple(edit.parameter for edit in self.edits if edit.kind == "copy")
+
+    def tensor(self, name: str, load: Callable[[str], Tensor]) -> Tensor:
+        """The converted tensor, in float64 if it changes. load: gives an original by its first name."""
+        found = load(self.first.get(name, name))
+        edits = [edit for edit in self.edits if edit.parameter == name]
+        if all(edit.kind == "copy" for edit in edits):
+            return found
+        found = found.detach().double()
+        for edit in edits:
+            found = _edited(found, edit, [load(self.first[each]).detach().double() for each in edit.sources])
+        return found
+
+    def apply(self, model: Any) -> None:
+        """Rewrite the parameters of a model in place."""
+        own = dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers())
+        names = dict.fromkeys(edit.parameter for edit in self.edits)
+        new = {name: self.tensor(name, own.__getitem__).detach().clone() for name in names}
+        with torch.no_grad():
+            for name, tensor in new.items():
+                if name in self.untied:
+                    path, _, attribute = name.rpartition(".")
+                    parameter = torch.nn.Parameter(tensor.to(own[name].dtype), own[name].requires_grad)
+                    setattr(model.get_submodule(path), attribute, parameter)
+                else:
+                    own[name].copy_(tensor)
+
+
+def _edited(tensor: Tensor, edit: Edit, sources: list[Tensor]) -> Tensor:
+    match edit.kind:
+        case "scale":
+            shape = [1] * tensor.ndim
+            shape[edit.axis] = -1
+            return tensor * (sources[0].reshape(shape) + edit.offset)
+        case "add_bias":
+            weight, beta = sources
+            written = torch.tensordot(weight, beta.reshape(-1), dims=([edit.axis], [0]))
+            return tensor + written.reshape(*tensor.shape, -1).sum(-1)
+        case "center":
+            return tensor - tensor.mean(edit.axis, keepdim=True)
+        case "ones":
+            return torch.ones_like(tensor)
+        case "zeros":
+            return torch.zeros_like(tensor)
+    return tensor

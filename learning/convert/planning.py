@@ -1,0 +1,323 @@
+"""Decide which norms of a traced model fold, from what is added into their input and who else reads it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from learning.convert.linear import SHAPES, UNDERSTOOD, contraction, leaf_of, links, mapped
+from learning.convert.plan import Answer, Edit, NormPlan, Plan
+from learning.convert.trace import ALIASED, NORM, Call, Graph, Value
+
+WRITERS = "only Linears, embeddings and parameters write its input"
+NO_CENTRING = Answer("no", "it does not centre")
+Tensor = Any
+
+
+@dataclass
+class Fold:
+    """What folding some norms takes: their edits, or why not, nearest reason first."""
+
+    edits: list[Edit] = field(default_factory=list)
+    blocks: list[Answer] = field(default_factory=list)
+
+    def answer(self, yes: str) -> Answer:
+        no = [each for each in self.blocks if each.verdict == "no"]
+        return next(iter(no or self.blocks), Answer("yes", yes))
+
+    def block(self, verdict: Any, reason: str) -> None:
+        self.blocks.append(Answer(verdict, reason))
+
+
+Part = Literal["centring", "affine"]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Norms with their answers, and for each yes the edits that do it."""
+
+    norms: Mapping[str, NormPlan]
+    folds: Mapping[tuple[str, Part], tuple[Edit, ...]]
+    graph: Graph
+
+    def plan(self, only: Collection[tuple[str, Part]] | None = None) -> Plan:
+        """The plan that does these folds; by default all."""
+        wanted = [key for key in self.folds if only is None or key in only]
+        wanted.sort(key=lambda key: key[1] == "centring")  # the mean goes last
+        edits = dict.fromkeys(edit for key in wanted for edit in self.folds[key])
+        return Plan(tuple(self.norms.values()), _tied(self.graph, list(edits)), self.graph.names)
+
+    def without(self, failed: Mapping[tuple[str, Part], str]) -> Draft:
+        """The draft with some yes turned into unknown, each for its reason."""
+        norms = dict(self.norms)
+        for (name, part), reason in failed.items():
+            answer = Answer("unknown", reason)
+            both = {"centring": norms[name].centring, "affine": norms[name].affine, part: answer}
+            norms[name] = NormPlan(name, norms[name].kind, **both)
+        return Draft(norms, {key: each for key, each in self.folds.items() if key not in failed}, self.graph)
+
+
+def draft(graph: Graph, load: Callable[[str], Tensor], kinds: Callable[[str], str]) -> Draft:
+    """What follows from a graph. load: gives a parameter; kinds: the class of a module."""
+    modules: dict[str, list[Call]] = {}
+    for call in graph.norms:
+        modules.setdefault(call.module, []).append(call)
+    streams: dict[tuple[Value, int], Stream] = {}
+    norms, folds = dict[str, NormPlan](), dict[tuple[str, Part], tuple[Edit, ...]]()
+    for name, calls in modules.items():
+        kind = calls[0].norm.kind
+        centring, read = NO_CENTRING, read_by(graph, calls, load)
+        if kind == "LayerNorm":
+            written = [_stream(graph, streams, call).fold for call in calls]
+            answers = [each.answer(WRITERS) for each in written]
+            centring = min(answers, key=lambda each: ("no", "unknown", "yes").index(each.verdict))
+            folds[name, "centring"] = tuple(edit for each in written for edit in each.edits)
+        folds[name, "affine"] = tuple(read.edits)
+        norms[name] = NormPlan(name, kind, centring, read.answer("only Linears read its output"))
+    for name, reason in graph.skipped.items():
+        unknown = Answer("unknown", reason)
+        norms.setdefault(name, NormPlan(name, kinds(name), unknown, unknown))
+    yes = {key: each for key, each in folds.items() if getattr(norms[key[0]], key[1]).verdict == "yes"}
+    return Draft(norms, yes, graph)
+
+
+@dataclass
+class Stream:
+    """Values that lose their mean along an axis together, if any does; each after some factors."""
+
+    fold: Fold = field(default_factory=Fold)
+    scales: dict[tuple[Value, int], tuple[Value, ...]] = field(default_factory=dict)
+
+
+def _stream(graph: Graph, streams: dict[tuple[Value, int], Stream], norm: Call) -> Stream:
+    start = (norm.args[0], norm.norm.axis)
+    if start not in streams:
+        stream = written_by(graph, *start)
+        streams |= {state: stream for state, scales in stream.scales.items() if not scales}
+    return streams[start]
+
+
+def written_by(graph: Graph, value: Value, axis: int) -> Stream:
+    """All that must lose its mean if a value does: what is added into it, and what reads that.
+
+    A breadth-first search over values, against and along the flow. An edge is an operator that commutes with
+    taking the mean off; it ends at parameters, which can lose theirs, and at norms that centre.
+    """
+    stream, todo = Stream(), deque[tuple[Value, int, tuple[Value, ...]]]([(value, axis, ())])
+    fold, scaling = stream.fold, set[Call]()
+    units: dict[Value, None] = {}
+    while todo:
+        value, axis, scales = todo.popleft()
+        if (value, axis) in stream.scales:
+            if stream.scales[value, axis] != scales:
+                fold.block("no", "a parameter writes to it both scaled and as it is")
+            continue
+        stream.scales[value, axis] = scales
+        if value in graph.returned:
+            fold.block("no", "the model returns its input")
+        if value.call is None:
+            _leaf(fold, value, axis, scales)
+        else:
+            found = links(value.call, value, axis)
+            if found is None:
+                fold.block(*_writer(value.call, value, axis))
+            for link in found or ():
+                scale = _scale(link.scale, scaling, value.call)
+                units |= dict.fromkeys(scale)
+                todo.append((link.value, link.axis, scales + scale))
+        for user in value.users:
+            if user.op == NORM and user.args[0] is value and not scales and _centres(user, axis):
+                continue
+            outputs = list(mapped(user, value, axis))
+            if not outputs:
+                fold.block(*_reader(user))
+            for output, at, link in outputs:
+                scale = _scale(link.scale, scaling, user)
+                if scales[len(scales) - len(scale) :] != scale:
+                    fold.block("no", f"{_module(user)} scales what is written to it")
+                else:
+                    todo.append((output, at, scales[: len(scales) - len(scale)]))
+    for unit in units:
+        if not _uses(unit) <= scaling:
+            fold.block("no", f"`{unit.name}` scales other values, too")
+        fold.edits.append(Edit(unit.name, "ones"))
+    return stream
+
+
+def _scale(scale: Value | None, scaling: set[Call], call: Call) -> tuple[Value, ...]:
+    if scale is None:
+        return ()
+    scaling.add(call)
+    found = leaf_of(scale, next(k for k, size in enumerate(scale.shape) if size > 1))
+    assert found is not None  # or it would not be a link's
+    return (found[0],)
+
+
+def _leaf(fold: Fold, value: Value, axis: int, scales: tuple[Value, ...]) -> None:
+    if value.leaf == "parameter":
+        fold.edits += [Edit(value.name, "scale", (each.name,), axis) for each in reversed(scales)]
+        fold.edits.append(Edit(value.name, "center", (), axis))
+    elif value.leaf == "input":
+        fold.block("no", "the model's input is added into it as it comes")
+    elif value.leaf == "buffer":
+        fold.block("no", f"`{value.name}`, which is not among the saved weights, is added into it")
+    else:
+        fold.block("no", "numbers that are no parameters are added into it")
+
+
+def _centres(norm: Call, axis: int) -> bool:
+    return norm.norm.kind == "LayerNorm" and norm.norm.axis == axis
+
+
+def _module(call: Call) -> str:
+    return f"`{call.module}`" if call.module else "the model"
+
+
+def _judged(call: Call) -> str:
+    """Whether a call certainly does not commute, or is only not understood."""
+    return "no" if call.op in UNDERSTOOD else "unknown"
+
+
+def _writer(call: Call, value: Value, axis: int) -> tuple[str, str]:
+    if call.op == NORM:
+        return "no", f"the residual is the output of {_module(call)}"
+    if call.op == ALIASED:
+        return "unknown", f"{_module(call)} writes to it in place"
+    if not call.inputs:
+        return "no", f"{_module(call)} adds numbers that are made in code"
+    return _judged(call), f"{_module(call)} writes to it by the operator `{call.op}`, not by a Linear"
+
+
+def _reader(call: Call) -> tuple[str, str]:
+    if call.op == NORM:
+        return "no", f"{_module(call)}, which does not centre over the same axis, reads its input, too"
+    return _judged(call), f"{_module(call)} reads its input, too, by the operator `{call.op}`"
+
+
+def _uses(leaf: Value) -> set[Call]:
+    """The calls that use a parameter, behind those that only reshape it."""
+    found, todo = set(), [leaf]
+    while todo:
+        for user in todo.pop().users:
+            if user.op in SHAPES and user.op != "embedding":
+                todo += user.outputs
+            else:
+                found.add(user)
+    return found
+
+
+def read_by(graph: Graph, calls: Iterable[Call], load: Callable[[str], Tensor]) -> Fold:
+    """What it takes to fold γ and β of a norm, called some times, into the Linears that read its output."""
+    fold, calls = Fold(), list(calls)
+    parameters = [
+        leaf_of(each, len(each.shape) - 1) if each is not None else None for each in calls[0].args[1:]
+    ]
+    gamma, beta = (each and each[0] for each in parameters)
+    if calls[0].args[1:] == (None, None):
+        return fold
+    if any(
+        leaf is None for leaf, each in zip(parameters, calls[0].args[1:], strict=True) if each is not None
+    ):
+        fold.block("unknown", "its gain or shift is computed")
+        return fold
+    if any(len(each.shape) != 1 for each in (gamma, beta) if each is not None):
+        fold.block("no", "its gain has more than one axis")
+        return fold
+    if any(not _uses(each) <= set(calls) for each in (gamma, beta) if each is not None):
+        fold.block("no", "its parameters are used elsewhere, too")
+    shifts = beta is not None and bool(load(beta.name).any())
+    todo = deque((call.outputs[0], call.norm.axis) for call in calls)
+    readers: dict[tuple[Value, int], list[tuple[Call, Value | None, bool]]] = {}
+    while todo:
+        value, axis = todo.popleft()
+        if value in graph.returned:
+            fold.block("no", "the model returns its output")
+        for user in value.users:
+            product = contraction(user, value, axis)
+            weight = product and leaf_of(product.weight, product.axis)
+            outputs = list(mapped(user, value, axis)) if user.op in SHAPES or user.op == "mean" else []
+            if product and weight:
+                readers.setdefault(weight, []).append((user, product.bias, product.padded))
+            elif outputs:
+                todo += [(output, at) for output, at, _ in outputs]
+            else:
+                fold.block(
+                    _judged(user),
+                    f"{_module(user)} reads its output by the operator `{user.op}`, not as a Linear",
+                )
+    for (matrix, axis), uses in readers.items():
+        _reader_edits(fold, matrix, axis, uses, gamma, beta if shifts else None, calls[0])
+    if gamma is not None:
+        fold.edits.append(Edit(gamma.name, "ones" if calls[0].norm.neutral else "zeros"))
+    if beta is not None and shifts:
+        fold.edits.append(Edit(beta.name, "zeros"))
+    return fold
+
+
+def _reader_edits(
+    fold: Fold,
+    weight: Value,
+    axis: int,
+    uses: list[tuple[Call, Value | None, bool]],
+    gamma: Value | None,
+    beta: Value | None,
+    norm: Call,
+) -> None:
+    calls = {call for call, _, _ in uses}
+    if not _uses(weight) <= calls:
+        fold.block("no", f"`{weight.name}` reads other values, too")
+    if gamma is not None:
+        fold.edits.append(Edit(weight.name, "scale", (gamma.name,), axis, 1 - norm.norm.neutral))
+    if beta is None:
+        return
+    biases = [_bias(call, bias) for call, bias, _ in uses]
+    bias = biases[0]
+    if bias is None or any(each is None or each[0] is not bias[0] for each in biases):
+        fold.block("no", f"`{weight.name}` has no bias that could take its shift")
+    elif not _uses(bias[0]) <= {each[1] for each in biases if each}:
+        fold.block("no", f"`{bias[0].name}` is added elsewhere, too")
+    elif any(padded for _, _, padded in uses):
+        fold.block("no", f"`{weight.name}` reads a padded border, too, which has no shift")
+    else:
+        fold.edits.append(Edit(bias[0].name, "add_bias", (weight.name, beta.name), axis))
+
+
+def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
+    """The bias of a product and the call that adds it: the product itself, or the sum that follows."""
+    while bias is None:
+        output = call.outputs[0]
+        if len(output.users) != 1:
+            return None
+        (call,) = output.users
+        if call.op == "add":
+            bias = next(
+                (each for each in call.args[:2] if isinstance(each, Value) and each is not output), None
+            )
+            if bias is None:
+                return None
+        elif call.op not in SHAPES:
+            return None
+    found = leaf_of(bias, len(bias.shape) - 1)
+    return found and (found[0], call)
+
+
+def _tied(graph: Graph, edits: list[Edit]) -> tuple[Edit, ...]:
+    """The edits for every name of the tensors that they change; names whose edits differ are untied."""
+    groups: dict[str, list[str]] = {}
+    for name, first in graph.names.items():
+        groups.setdefault(first, []).append(name)
+    used = {value.name for call in graph.calls for value in call.inputs if value.leaf == "parameter"}
+    found: list[Edit] = []
+    for first, names in groups.items():
+        own = {name: [edit for edit in edits if edit.parameter == name] for name in names}
+        leader = next((name for name in names if name in used), first)
+        for name in names:
+            steps = own[name] if name in used else own[leader]
+            steps = [Edit(name, edit.kind, edit.sources, edit.axis, edit.offset) for edit in steps]
+            same = [(e.kind, e.sources, e.axis) for e in steps] == [
+                (e.kind, e.sources, e.axis) for e in (own[first] if first in used else own[leader])
+            ]
+            found += steps if same else [Edit(name, "copy", (first,)), *steps]
+    return tuple(found)

@@ -1,0 +1,333 @@
+"""Computation graph of one forward pass: ATen operators over parameters, inputs and constants.
+
+A model runs on real inputs under a dispatch mode, so whatever it can run can be traced. A module that
+computes LayerNorm or RMSNorm of vectors is one operator of the graph, `norm`, whatever it is made of.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, is_dataclass
+from math import sqrt
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+
+Tensor = Any
+NORM = "norm"  # the operator of a norm
+ALIASED = "written in place through a view"
+PROBE_MEAN = 0.7  # of the random vectors on which a norm is recognised
+SINKS = ("_local_scalar_dense", "is_nonzero", "equal")  # their results steer the program
+
+
+@dataclass(frozen=True)
+class NormOperator:
+    """What a norm computes along `axis`: n ⊙ (γ + 1 − neutral) + β; γ = neutral is a gain of 1."""
+
+    kind: str
+    axis: int
+    neutral: int = 1
+
+
+NOT_A_NORM = NormOperator("", 0)
+
+
+@dataclass(eq=False)
+class Value:
+    """A tensor of the graph: an operator's output, or a leaf with its kind ("parameter", "input" …)."""
+
+    shape: tuple[int, ...]
+    call: Call | None = None
+    leaf: str = ""
+    name: str = ""
+    users: list[Call] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Call:
+    """An operator that ran within a module. In its arguments tensors are values."""
+
+    op: str
+    module: str
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    outputs: list[Value] = field(default_factory=list)
+    norm: NormOperator = NOT_A_NORM
+    mean: float = 0.0  # of a norm's input: the largest |μ| over the root mean square
+
+    @property
+    def inputs(self) -> list[Value]:
+        return [each for each in tree_leaves((self.args, self.kwargs)) if isinstance(each, Value)]
+
+
+@dataclass(eq=False)
+class Graph:
+    """Calls that the outputs depend on, in order; `skipped` names modules called norms that are none."""
+
+    calls: list[Call]
+    returned: set[Value]
+    skipped: Mapping[str, str]
+    names: Mapping[str, str]  # of each parameter and saved buffer: the first name of the same tensor
+    output: Any = None
+
+    @property
+    def norms(self) -> Iterator[Call]:
+        return (call for call in self.calls if call.op == NORM)
+
+
+def trace(model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Graph:
+    """The graph of `model(*args, **kwargs)`, without dropout and gradients."""
+    tracer = Tracer(model)
+    with tracer.hooked(), evaluating(model), tracer:
+        for tensor in tensors((args, kwargs)):
+            tracer.values.setdefault(id(tensor), tracer.leaf(tensor, "input"))
+        output = model(*args, **(kwargs or {}))
+    returned = {tracer.values[id(each)] for each in tensors(output) if id(each) in tracer.values}
+    return Graph(_live(tracer.calls, returned), returned, tracer.skipped, tracer.first, output)
+
+
+@contextmanager
+def evaluating(model: Any) -> Iterator[None]:
+    """The model without dropout, gradients, compiled code or fused layers; as it was afterwards."""
+    training = {module for module in model.modules() if module.training}
+    fast = torch.backends.mha.get_fastpath_enabled()
+    model.eval()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with torch.no_grad(), torch.compiler.set_stance("force_eager"):
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+        for module in training:
+            module.training = True
+
+
+def tensors(found: Any, seen: set[int] | None = None) -> Iterator[Tensor]:
+    """All tensors within containers and objects."""
+    seen = set() if seen is None else seen
+    if isinstance(found, torch.Tensor):
+        yield found
+    elif id(found) not in seen:
+        seen.add(id(found))
+        inner: Iterable[Any] = ()
+        if isinstance(found, Mapping):
+            inner = found.values()
+        elif isinstance(found, (list, tuple, set)):
+            inner = found
+        elif is_dataclass(found) or (hasattr(found, "__dict__") and not callable(found)):
+            inner = vars(found).values()
+        for each in inner:
+            yield from tensors(each, seen)
+
+
+class Tracer(TorchDispatchMode):
+    """Records the operators that run while it is entered."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model, self.calls, self.quiet = model, list[Call](), 0
+        self.values: dict[int, Value] = {}
+        self.leaves: dict[tuple[int, str], Value] = {}
+        self.kept: list[Tensor] = []  # so that an id stays one tensor's
+        self.storages: dict[int, list[Tensor]] = {}
+        self.stack = [""]
+        self.found: dict[str, NormOperator | None] = {}
+        self.skipped: dict[str, str] = {}
+        saved = model.state_dict(keep_vars=True)
+        every = [
+            *model.named_parameters(remove_duplicate=False),
+            *model.named_buffers(remove_duplicate=False),
+        ]
+        self.named: dict[int, list[str]] = {}
+        for name, tensor in every:
+            self.named.setdefault(id(tensor), []).append(name)
+        self.first = {name: self.named[id(tensor)][0] for name, tensor in every if name in saved}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if self.quiet:
+            return func(*args, **kwargs)
+        schema = func._schema
+        given = {each.name: value for each, value in zip(schema.arguments, args, strict=False)} | kwargs
+        written = [
+            given[each.name]
+            for each in schema.arguments
+            if each.alias_info is not None and each.alias_info.is_write and each.name in given
+        ]
+        traced = tree_map(self.value, (args, kwargs))
+        output = func(*args, **kwargs)
+        name = func.overloadpacket.__name__
+        if name == "native_layer_norm" and len(args[1]) == 1:
+            norm = NormOperator("LayerNorm", args[0].ndim - 1)
+            weight, bias = (*traced[0][2:4], None, None)[:2]
+            self._norm(norm, args[0], (weight, bias), output[0])
+            return output
+        changed = [each for each in tree_leaves(written) if isinstance(each, torch.Tensor)]
+        made = [each for each in tree_leaves(output) if isinstance(each, torch.Tensor)] or changed
+        self.call(name.rstrip("_") if changed else name, traced[0], traced[1], made)
+        for tensor in changed:
+            self._spoil_views(tensor)
+        return output
+
+    def call(
+        self, op: str, args: Any, kwargs: Any, outputs: Sequence[Tensor], norm: NormOperator = NOT_A_NORM
+    ) -> None:
+        call = Call(op, self.stack[-1], tuple(args), kwargs, [], norm)
+        for tensor in outputs:
+            value = Value(tuple(tensor.shape), call)
+            call.outputs.append(value)
+            self._keep(tensor, value)
+        self.calls.append(call)
+
+    def _norm(self, norm: NormOperator, x: Tensor, parameters: Sequence[Any], output: Tensor) -> None:
+        self.call(NORM, (self.value(x), *parameters), {}, [output], norm)
+        self.quiet += 1
+        rms = x.double().square().mean(norm.axis).sqrt()
+        share = x.double().mean(norm.axis).abs() / rms.clamp(min=torch.finfo(torch.float64).tiny)
+        self.calls[-1].mean = float(share.max()) if share.numel() else 0.0
+        self.quiet -= 1
+
+    def value(self, tensor: Any) -> Any:
+        """The value of a tensor; anything else as it is."""
+        if not isinstance(tensor, torch.Tensor):
+            return tensor
+        names = self.named.get(id(tensor))
+        if names and id(tensor) not in self.values:
+            here = {name for name in names if name.rpartition(".")[0] == self.stack[-1]}
+            name = next((name for name in names if name in here), names[0])
+            key = (id(tensor), name)
+            if key not in self.leaves:
+                kind = "parameter" if name in self.first else "buffer"
+                self.leaves[key] = Value(tuple(tensor.shape), leaf=kind, name=name)
+            return self.leaves[key]
+        return self.values.get(id(tensor)) or self.leaf(tensor, "constant")
+
+    def leaf(self, tensor: Tensor, kind: str) -> Value:
+        value = Value(tuple(tensor.shape), leaf=kind)
+        self._keep(tensor, value)
+        return value
+
+    def _keep(self, tensor: Tensor, value: Value) -> None:
+        self.values[id(tensor)] = value
+        self.kept.append(tensor)
+        if tensor.layout == torch.strided:
+            self.storages.setdefault(tensor.untyped_storage()._cdata, []).append(tensor)
+
+    def _spoil_views(self, written: Tensor) -> None:
+        """What shares memory with a tensor written in place is no longer what its operator gave."""
+        for other in self.storages.get(written.untyped_storage()._cdata, ()):
+            if other is not written:
+                old, new = self.values[id(other)], self.values[id(written)]
+                call = Call(ALIASED, self.stack[-1], (old, new))
+                call.outputs.append(Value(old.shape, call))
+                self.values[id(other)] = call.outputs[0]
+                self.calls.append(call)
+
+    @contextmanager
+    def hooked(self) -> Iterator[None]:
+        """While modules say when they are entered and left."""
+        with ExitStack() as stack:
+            for path, module in self.model.named_modules():
+                enter, leave = self._enter(path), self._leave(path)
+                before = module.register_forward_pre_hook(enter, with_kwargs=True)
+                after = module.register_forward_hook(leave, with_kwargs=True, always_call=True)
+                stack.callback(before.remove)
+                stack.callback(after.remove)
+            yield
+
+    def _enter(self, path: str) -> Callable[..., None]:
+        def hook(module: Any, args: Any, kwargs: Any) -> None:
+            self.stack.append(path)
+            if path not in self.found and not self.quiet:
+                self.quiet += 1
+                self.found[path] = self._recognised(path, module, [*tensors((args, kwargs))])
+                self.quiet -= 1
+            self.quiet += self.found.get(path) is not None
+
+        return hook
+
+    def _leave(self, path: str) -> Callable[..., None]:
+        def hook(module: Any, args: Any, kwargs: Any, output: Any) -> None:
+            norm = self.found.get(path)
+            if norm is not None:
+                self.quiet -= 1
+            if norm is not None and not self.quiet:
+                own = [getattr(module, name, None) for name in ("weight", "bias")]
+                x = next(tensors((args, kwargs)))
+                self._norm(norm, x, [self.value(each) for each in own], output)
+            self.stack.pop()
+
+        return hook
+
+    def _recognised(self, path: str, module: Any, given: Sequence[Tensor]) -> NormOperator | None:
+        name = type(module).__name__.lower()
+        if "norm" not in name or "batch" in name or next(module.children(), None) is not None:
+            return None
+        try:
+            norm = recognised(module, given[0]) if len(given) == 1 else None
+        except Exception as problem:  # anybody's module
+            self.skipped[path] = f"it cannot be tried on vectors: {str(problem).splitlines()[:1]}"
+            return None
+        if norm is None:
+            self.skipped[path] = "it is not LayerNorm or RMSNorm over one axis of vectors"
+        return norm
+
+
+def recognised(module: Any, like: Tensor) -> NormOperator | None:
+    """The norm that a module computes of tensors of this shape, recognised by its outputs.
+
+    With γ neutral and β = 0 the output is n, the formula's; with its own parameters γ ⊙ n + β.
+    """
+    own = copy.deepcopy(module)
+    own_parameters = dict(own.named_parameters(recurse=False))
+    if own_parameters.keys() - {"weight", "bias"}:
+        return None
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        x = torch.randn(like.shape, dtype=like.dtype, device=like.device) + PROBE_MEAN
+    within = sqrt(torch.finfo(like.dtype).eps) * 4
+    y = own.forward(x)
+    gamma, beta = (
+        own_parameters[name].clone() if name in own_parameters else None for name in ("weight", "bias")
+    )
+    for neutral in (1, 0):
+        for name, parameter in own_parameters.items():
+            parameter.fill_(neutral if name == "weight" else 0)
+        n = own.forward(x)
+        for axis in dict.fromkeys((x.ndim - 1, 1)):
+            for kind, vectors in (("LayerNorm", x - x.mean(axis, keepdim=True)), ("RMSNorm", x)):
+                rms = vectors.square().mean(axis, keepdim=True).sqrt()
+                if not torch.allclose(n, vectors / rms, rtol=within, atol=within):
+                    continue
+                want = n if gamma is None else n * along(gamma + 1 - neutral, axis, n.ndim)
+                want = want if beta is None else want + along(beta, axis, n.ndim)
+                if torch.allclose(y, want, rtol=within, atol=within):
+                    return NormOperator(kind, axis, neutral)
+    return None
+
+
+def along(vector: Tensor, axis: int, ndim: int) -> Tensor:
+    """A vector laid along an axis of a tensor of `ndim` axes; what is no vector as it is."""
+    if vector.ndim != 1:
+        return vector
+    shape = [1] * ndim
+    shape[axis] = -1
+    return vector.reshape(shape)
+
+
+def _live(calls: Sequence[Call], returned: set[Value]) -> list[Call]:
+    """The calls on which what is returned, or the program's course, depends; each value learns its users."""
+    wanted, live = set(returned), list[Call]()
+    for call in reversed(calls):
+        if not returned or call.op in SINKS or wanted.intersection(call.outputs):
+            live.append(call)
+            wanted.update(call.inputs)
+    live.reverse()
+    for call in live:
+        for value in dict.fromkeys(call.inputs):
+            value.users.append(call)
+    return live
