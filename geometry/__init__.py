@@ -5,6 +5,7 @@ from geometry.norms import group_norm, layer_norm, rms_norm
 from geometry.pipeline import (
     Affine,
     Branches,
+    Derivative,
     Entries,
     Normalize,
     Of,
@@ -23,6 +24,7 @@ from geometry.stretch import fold, stretch
 __all__ = [
     "Affine",
     "Branches",
+    "Derivative",
     "Entries",
     "Normalize",
     "Of",

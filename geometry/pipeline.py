@@ -28,6 +28,7 @@ from geometry.arrays import (
     requires_gradient,
     taken,
 )
+from geometry.dual import Dual, parts
 from geometry.entries import Entries, Of, Params, Track
 from geometry.softmax import softmax
 from geometry.sphere import Groups, check_convention, check_groups, on_spheres, take
@@ -35,6 +36,7 @@ from geometry.sphere import Groups, check_convention, check_groups, on_spheres, 
 __all__ = [
     "Affine",
     "Branches",
+    "Derivative",
     "Entries",
     "Normalize",
     "Of",
@@ -345,11 +347,59 @@ class Pipeline:
         return [back(stage) for stage in stages]
 
 
-Step = Affine | Normalize | Pointwise | Product | Softmax | Placed | Branches
+@dataclass(frozen=True)
+class Derivative:
+    """The derivative of a pipeline f along a direction (Jacobian–vector product): (x, v) ↦ (f(x), J_f(x)·v).
+
+    The first half of a point's coordinates is a place x, the second a direction v there, and so it is behind the
+    step: derivatives in a row follow the chain rule. Computed in forward mode, by dual numbers; the points of
+    other clouds (`Of`) count as constants. Raises ValueError for an odd number of coordinates, and for a
+    pipeline with a `Placed`, which does not depend on x.
+    """
+
+    pipeline: "Pipeline"
+
+    def __post_init__(self):
+        if _has_placed(self.pipeline):
+            raise ValueError("a derivative is of what depends on x: place the points before it")
+
+    def width(self, d: int | None) -> int | None:
+        if d is not None and d % 2:
+            raise ValueError(f"a derivative takes a place and a direction of as many coordinates: got {d} in all")
+        m = self.pipeline.width(d and d // 2)
+        return m and 2 * m
+
+    def apply(self, x: Float[Array, "*batch 2d"], params: Params) -> Float[Array, "*batch 2m"]:
+        x, back = taken(x)
+        self.width(x.shape[-1])
+        d = x.shape[-1] // 2
+        image = self.pipeline.stages(Dual(x[..., :d], x[..., d:]), params)[-1]
+        return back(_beside(parts(image)))
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return self.pipeline.parameters
+
+    @property
+    def sources(self) -> tuple[Any, ...]:
+        return self.pipeline.sources
+
+
+Step = Affine | Normalize | Pointwise | Product | Softmax | Placed | Branches | Derivative
+
+
+def _has_placed(pipeline):
+    inside = (
+        each
+        for step in pipeline.steps
+        for each in (step.pipelines if isinstance(step, Branches) else [step.pipeline] if isinstance(step, Derivative) else [])
+    )
+    return any(isinstance(step, Placed) for step in pipeline.steps) or any(map(_has_placed, inside))
 
 
 def _beside(results):
-    return namespace(results[0]).concat(results, axis=-1)
+    first = next((each for each in results if isinstance(each, Dual)), results[0])
+    return namespace(first).concat(results, axis=-1)
 
 
 def _levels(A):

@@ -14,7 +14,8 @@
  *   | {kind: "product", groups: number[][]}
  *   | {kind: "softmax", temperature: Entries, causal: boolean}
  *   | {kind: "placed", names: string[][]}
- *   | {kind: "branches", pipelines: Step[][], join: "sum" | "concat"}} Step a branch is steps too
+ *   | {kind: "branches", pipelines: Step[][], join: "sum" | "concat"}
+ *   | {kind: "derivative", pipeline: Step[]}} Step branches, and what is differentiated, are steps too
  * @typedef {{of: string, stage: number | null, transposed: boolean, shape: number[]}} Of the points of
  *   another cloud as a matrix
  * @typedef {Record<string, Float64Array[]>} Stages of each cloud
@@ -44,9 +45,9 @@
  */
 
 import { unpack, movers } from "./packed.mjs";
-import { affine } from "./matrices.mjs";
+import { affine, numbersOf } from "./matrices.mjs";
 import { scratch } from "./scratch.mjs";
-import { INSIDE, apply, numbersOf } from "./steps.mjs";
+import { INSIDE, apply } from "./steps.mjs";
 
 export { gather, project, rowMovers } from "./coordinates.mjs";
 export { movers, unpack, value } from "./packed.mjs";
@@ -67,7 +68,13 @@ export const clockOf = (recipe) => recipe.parameters.find((p) => p.name === reci
 
 /** All steps, those of branches too. @param {Step[]} steps @returns {Step[]} */
 const every = (steps) =>
-  steps.flatMap((step) => (step.kind === "branches" ? step.pipelines.flatMap(every) : [step]));
+  steps.flatMap((step) =>
+    step.kind === "branches"
+      ? step.pipelines.flatMap(every)
+      : step.kind === "derivative"
+        ? every(step.pipeline)
+        : [step],
+  );
 
 /** Whether a step is a constant identity map, at which nothing moves. @param {Step} step */
 function rests(step) {

@@ -50,6 +50,7 @@ export function tanh(x) {
   return (known + rest) / (1 + known * rest);
 }
 
+const GELU_CUBIC = Math.sqrt(2 / Math.PI); // the factor in GPT-2's approximation of GELU by tanh
 const LOG_FLOOR = 1e-12; // lower bound of a logarithm's argument
 
 /** @type {Record<string, (x: number) => number>} */
@@ -68,5 +69,28 @@ export const FUNCTIONS = {
   relu: (x) => (x <= 0 ? 0 : x),
   entr: (x) => (x <= 0 ? 0 : -x * Math.log(x)),
   gelu: (x) => (x / 2) * erfc(-x / Math.SQRT2),
-  gelu_tanh: (x) => (x / 2) * (1 + tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x))),
+  gelu_tanh: (x) => (x / 2) * (1 + tanh(GELU_CUBIC * (x + 0.044715 * x * x * x))),
+};
+
+/** The slope of each function, of its argument and its result; 0 where it is cut off.
+ * @type {Record<string, (x: number, y: number) => number>} */
+export const SLOPES = {
+  identity: () => 1,
+  abs: (x) => Math.sign(x),
+  tanh: (_, y) => 1 - y * y,
+  sigmoid: (_, y) => y * (1 - y),
+  erf: (x) => (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x),
+  sin: (x) => Math.cos(x),
+  cos: (x) => -Math.sin(x),
+  arcsin: (x) => (Math.abs(x) <= 1 ? 1 / Math.sqrt(1 - x * x) : 0),
+  arctan: (x) => 1 / (1 + x * x),
+  sqrt: (x, y) => (x <= 0 ? 0 : 0.5 / y),
+  log10: (x) => (x > LOG_FLOOR ? 1 / (x * Math.LN10) : 0),
+  relu: (x) => (x <= 0 ? 0 : 1),
+  entr: (x) => (x <= 0 ? 0 : -Math.log(x) - 1),
+  gelu: (x) => erfc(-x / Math.SQRT2) / 2 + (x * Math.exp((-x * x) / 2)) / Math.sqrt(2 * Math.PI),
+  gelu_tanh: (x) => {
+    const t = tanh(GELU_CUBIC * (x + 0.044715 * x * x * x));
+    return (1 + t + x * (1 - t * t) * GELU_CUBIC * (1 + 3 * 0.044715 * x * x)) / 2;
+  },
 };

@@ -1,6 +1,14 @@
 // @ts-check
-/** Matrices times points: sparse, and dense for few points. */
+/**
+ * Matrices times points: sparse, and dense for few points.
+ *
+ * @typedef {import("./engine.mjs").Of} Of
+ * @typedef {import("./engine.mjs").Params} Params
+ * @typedef {import("./engine.mjs").Stages} Stages
+ * @typedef {import("./engine.mjs").Step} Step
+ */
 
+import { value } from "./packed.mjs";
 import { differences, scratch } from "./scratch.mjs";
 
 /** Whether each row of A sums to 0, up to the rounding of a sum of its entries.
@@ -193,3 +201,27 @@ function dense(x, n, A, b, y, stride, before) {
   }
   return y;
 }
+
+/** @type {WeakMap<Float64Array, Float64Array>} points as the columns of a matrix */
+const across = new WeakMap();
+
+/** The points of another cloud as a matrix. @param {Of} of @param {Stages} all
+ * @returns {Readonly<Float64Array>} */
+function matrix({ of, stage, transposed, shape }, all) {
+  const points = /** @type {Float64Array} */ (all[of].at(stage ?? -1));
+  const before = across.get(points);
+  if (!transposed) return points;
+  if (before) return before;
+  const [d, rows] = shape;
+  const out = new Float64Array(points.length);
+  for (let i = 0; i < rows; i++) for (let j = 0; j < d; j++) out[j * rows + i] = points[i * d + j];
+  across.set(points, out);
+  return out;
+}
+
+/** A and b. @param {Extract<Step, {kind: "affine"}>} step @param {Params} params @param {Stages} all
+ * @returns {[Readonly<Float64Array>, Readonly<Float64Array> | null]} */
+export const numbersOf = ({ A, b }, params, all) => [
+  "of" in A ? matrix(A, all) : value(A, params),
+  b && value(b, params),
+];

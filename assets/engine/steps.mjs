@@ -2,15 +2,14 @@
 /**
  * What each kind of pipeline step does to the points of a cloud.
  *
- * @typedef {import("./engine.mjs").Entries} Entries
- * @typedef {import("./engine.mjs").Of} Of
  * @typedef {import("./engine.mjs").Params} Params
  * @typedef {import("./engine.mjs").Stages} Stages
  * @typedef {import("./engine.mjs").Step} Step
  */
 
+import { derivative } from "./derivative.mjs";
 import { FUNCTIONS, tanh } from "./functions.mjs";
-import { affine } from "./matrices.mjs";
+import { affine, numbersOf } from "./matrices.mjs";
 import { value } from "./packed.mjs";
 import { desk, desks, kept, scratch } from "./scratch.mjs";
 
@@ -87,23 +86,6 @@ function softmax(x, n, temperature, causal, first) {
   return x;
 }
 
-/** @type {WeakMap<Float64Array, Float64Array>} points as the columns of a matrix */
-const across = new WeakMap();
-
-/** The points of another cloud as a matrix. @param {Of} of @param {Stages} all
- * @returns {Readonly<Float64Array>} */
-function matrix({ of, stage, transposed, shape }, all) {
-  const points = /** @type {Float64Array} */ (all[of].at(stage ?? -1));
-  const before = across.get(points);
-  if (!transposed) return points;
-  if (before) return before;
-  const [d, rows] = shape;
-  const out = new Float64Array(points.length);
-  for (let i = 0; i < rows; i++) for (let j = 0; j < d; j++) out[j * rows + i] = points[i * d + j];
-  across.set(points, out);
-  return out;
-}
-
 /** How many coordinates d become. @param {Step[]} steps @param {number} d @returns {number} */
 const wide = (steps, d) =>
   steps.reduce((now, step) => {
@@ -114,6 +96,8 @@ const wide = (steps, d) =>
         return step.groups.length;
       case "placed":
         return step.names[0].length;
+      case "derivative":
+        return 2 * wide(step.pipeline, now / 2);
       case "branches":
         return step.join === "sum"
           ? wide(step.pipelines[0], now)
@@ -192,13 +176,6 @@ function into(out, from, m, y, length) {
     for (let j = 0; j < length; j++) out[from + j] = y[at + j];
 }
 
-/** A and b. @param {Extract<Step, {kind: "affine"}>} step @param {Params} params @param {Stages} all
- * @returns {[Readonly<Float64Array>, Readonly<Float64Array> | null]} */
-export const numbersOf = ({ A, b }, params, all) => [
-  "of" in A ? matrix(A, all) : value(A, params),
-  b && value(b, params),
-];
-
 /** The steps that change x itself. */
 export const INSIDE = new Set(["pointwise", "softmax", "normalize"]);
 
@@ -222,6 +199,8 @@ export function apply(x, n, step, params, all, first, depth = 0) {
       for (let i = 0; i < n * m; i++) out[i] = params[step.names[first + Math.floor(i / m)][i % m]];
       return out;
     }
+    case "derivative":
+      return derivative(x, n, step.pipeline, params, all, first);
     case "branches":
       return branches(x, n, step.pipelines, step.join, params, all, first, depth);
     default:

@@ -1,0 +1,187 @@
+// @ts-check
+/**
+ * Forward-mode automatic differentiation of a pipeline, by dual numbers x + ε·v with ε² = 0.
+ *
+ * Each step runs in dual arithmetic, so its result has the derivative along v; no step has a formula of
+ * its own. It mirrors geometry/dual.py.
+ *
+ * @typedef {import("./engine.mjs").Params} Params
+ * @typedef {import("./engine.mjs").Stages} Stages
+ * @typedef {import("./engine.mjs").Step} Step
+ * @typedef {{values: Float64Array, tangents: Float64Array}} Dual a coordinate of n points, and its derivative
+ */
+
+import { FUNCTIONS, SLOPES } from "./functions.mjs";
+import { affine, numbersOf } from "./matrices.mjs";
+import { value } from "./packed.mjs";
+
+/** n dual numbers, each from its place in the row. @param {number} n @param {(i: number) => number} values
+ * @param {(i: number) => number} tangents @returns {Dual} */
+const dual = (n, values, tangents) => ({
+  values: Float64Array.from({ length: n }, (_, i) => values(i)),
+  tangents: Float64Array.from({ length: n }, (_, i) => tangents(i)),
+});
+
+/** @param {number} n @param {(i: number) => number} values */
+const constant = (n, values) => dual(n, values, () => 0);
+
+/** @param {Dual} a @param {Dual} b */
+const plus = (a, b) =>
+  dual(
+    a.values.length,
+    (i) => a.values[i] + b.values[i],
+    (i) => a.tangents[i] + b.tangents[i],
+  );
+
+/** @param {Dual} a @param {Dual} b */
+const times = (a, b) =>
+  dual(
+    a.values.length,
+    (i) => a.values[i] * b.values[i],
+    (i) => a.tangents[i] * b.values[i] + a.values[i] * b.tangents[i],
+  );
+
+/** A function of each number, with its slope: of the argument and the result. @param {Dual} a
+ * @param {(x: number) => number} f @param {(x: number, y: number) => number} slope */
+function lifted(a, f, slope) {
+  const values = a.values.map((x) => f(x));
+  return { values, tangents: a.tangents.map((v, i) => slope(a.values[i], values[i]) * v) };
+}
+
+/** @param {Dual} a */
+const inverse = (a) =>
+  lifted(
+    a,
+    (x) => 1 / x,
+    (_, y) => -y * y,
+  );
+
+/** (x, v) ↦ (f(x), J_f(x)·v) for n points, whose coordinates are first x, then v. @param {Float64Array} x
+ * @param {number} n @param {Step[]} steps of f @param {Params} params @param {Stages} all
+ * @param {number} first as in `softmax` */
+export function derivative(x, n, steps, params, all, first) {
+  const d = x.length / n / 2 || 0;
+  const start = Array.from({ length: d }, (_, j) =>
+    dual(
+      n,
+      (i) => x[2 * d * i + j],
+      (i) => x[2 * d * i + d + j],
+    ),
+  );
+  const end = run(start, n, steps, params, all, first);
+  const m = end.length;
+  const out = new Float64Array(2 * m * n);
+  end.forEach(({ values, tangents }, j) => {
+    for (let i = 0; i < n; i++) {
+      out[2 * m * i + j] = values[i];
+      out[2 * m * i + m + j] = tangents[i];
+    }
+  });
+  return out;
+}
+
+/** @param {Dual[]} x a coordinate each @param {number} n @param {Step[]} steps @param {Params} params
+ * @param {Stages} all @param {number} first @returns {Dual[]} */
+const run = (x, n, steps, params, all, first) =>
+  steps.reduce((now, step) => after(now, n, step, params, all, first), x);
+
+/** @param {Dual[]} x @param {number} n @param {Step} step @param {Params} params @param {Stages} all
+ * @param {number} first @returns {Dual[]} */
+function after(x, n, step, params, all, first) {
+  switch (step.kind) {
+    case "affine": {
+      const [A, b] = numbersOf(step, params, all);
+      const values = columns(affine(rows(x, n, "values"), n, A, b), n);
+      const tangents = columns(affine(rows(x, n, "tangents"), n, A, null), n);
+      return values.map((each, j) => ({ values: each, tangents: tangents[j] }));
+    }
+    case "pointwise":
+      return x.map((each) => lifted(each, FUNCTIONS[step.function], SLOPES[step.function]));
+    case "product":
+      return step.groups.map((group) => group.map((j) => x[j]).reduce(times));
+    case "softmax":
+      return softmax(x, n, value(step.temperature, params)[0], step.causal, first);
+    case "branches": {
+      const results = step.pipelines.map((steps) => run(x, n, steps, params, all, first));
+      if (step.join === "concat") return results.flat();
+      return results.reduce((sum, each) => sum.map((a, j) => plus(a, each[j])));
+    }
+    case "normalize": {
+      const out = [...x];
+      for (const group of step.groups ?? [x.map((_, j) => j)]) {
+        const own = group.map((j) => x[j]);
+        const scale = scaled(own, value(step.radius, params)[0], value(step.eps, params)[0], step.convention);
+        for (const j of group) out[j] = times(x[j], scale);
+      }
+      return out;
+    }
+    default:
+      throw new Error(`a derivative through the step ${step.kind}`);
+  }
+}
+
+/** R/r(v), what takes points to their sphere; of the zero vector R. @param {Dual[]} v @param {number} radius
+ * @param {number} eps @param {string} convention */
+function scaled(v, radius, eps, convention) {
+  const n = v[0].values.length;
+  const under = { bare: eps, pytorch: v.length * eps, std: 0 }[convention];
+  const beside = convention === "std" ? eps * Math.sqrt(v.length) : 0;
+  const squares = v.map((each) => times(each, each)).reduce(plus);
+  const inside = plus(
+    squares,
+    constant(n, (i) => under || Number(!squares.values[i] && !beside)),
+  );
+  const root = lifted(inside, Math.sqrt, (x, y) => (x ? 0.5 / y : 0));
+  return times(
+    constant(n, () => radius),
+    inverse(
+      plus(
+        root,
+        constant(n, () => beside),
+      ),
+    ),
+  );
+}
+
+/** @param {Dual[]} x @param {number} n @param {number} temperature @param {boolean} causal
+ * @param {number} first */
+function softmax(x, n, temperature, causal, first) {
+  const seen = (/** @type {number} */ i, /** @type {number} */ j) => !causal || j <= first + i;
+  const largest = constant(
+    n,
+    (i) => -Math.max(...x.filter((_, j) => seen(i, j)).map(({ values }) => values[i])),
+  );
+  const weights = x.map((each, j) => {
+    const below = plus(each, largest);
+    const weight = temperature
+      ? lifted(
+          below,
+          (a) => Math.exp(a / temperature),
+          (_, y) => y / temperature,
+        )
+      : constant(n, (i) => Number(!below.values[i]));
+    return dual(
+      n,
+      (i) => (seen(i, j) ? weight.values[i] : 0),
+      (i) => (seen(i, j) ? weight.tangents[i] : 0),
+    );
+  });
+  const share = inverse(weights.reduce(plus));
+  return weights.map((weight) => times(weight, share));
+}
+
+/** Values, or tangents, of coordinates as n points in a row. @param {Dual[]} x @param {number} n
+ * @param {"values" | "tangents"} part */
+function rows(x, n, part) {
+  const out = new Float64Array(n * x.length);
+  x.forEach((each, j) => {
+    for (let i = 0; i < n; i++) out[i * x.length + j] = each[part][i];
+  });
+  return out;
+}
+
+/** The coordinates of n points. @param {Float64Array} points @param {number} n */
+const columns = (points, n) =>
+  Array.from({ length: points.length / n || 0 }, (_, j) =>
+    Float64Array.from({ length: n }, (_, i) => points[(i * points.length) / n + j]),
+  );

@@ -1,0 +1,185 @@
+"""Dual numbers: forward-mode automatic differentiation of whatever follows the array API.
+
+A dual array x + ε·v, with ε² = 0, is a value x and a tangent v. What is computed from it has the derivative along
+v for its tangent. So the steps of a pipeline are differentiated by running them: each elementary function has its
+slope here, and no step has a formula of its own. Source: baydin2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import log, pi, sqrt
+from typing import Any
+
+from scipy import special
+
+from geometry.arrays import Array, namespace
+
+
+class Dual:
+    """An array and its derivative along a direction, of one shape, dtype and library."""
+
+    __array_ufunc__ = None  # so that NumPy leaves array · dual to this class
+
+    def __init__(self, value: Array, tangent: Array):
+        self.value, self.tangent = value, tangent
+
+    def __array_namespace__(self, api_version: str | None = None) -> Namespace:
+        return Namespace(namespace(self.value))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.value.shape)
+
+    @property
+    def dtype(self) -> Any:
+        return self.value.dtype
+
+    @property
+    def device(self) -> Any:
+        return getattr(self.value, "device", "cpu")
+
+    @property
+    def mT(self) -> Dual:
+        return Dual(self.value.mT, self.tangent.mT)
+
+    def detach(self) -> Array:
+        """The value, as a constant."""
+        return self.value
+
+    def __getitem__(self, key: Any) -> Dual:
+        return Dual(self.value[key], self.tangent[key])
+
+    def __add__(self, other: Any) -> Dual:
+        a, v = parts(other)
+        return Dual(self.value + a, self.tangent + v)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Dual:
+        return Dual(-self.value, -self.tangent)
+
+    def __sub__(self, other: Any) -> Dual:
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Dual:
+        return -self + other
+
+    def __mul__(self, other: Any) -> Dual:
+        a, v = parts(other)
+        return Dual(self.value * a, self.tangent * a + self.value * v)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Dual:
+        a, v = parts(other)
+        quotient = self.value / a
+        return Dual(quotient, (self.tangent - quotient * v) / a)
+
+    def __rtruediv__(self, other: Any) -> Dual:
+        quotient = other / self.value
+        return Dual(quotient, -quotient / self.value * self.tangent)
+
+    def __matmul__(self, other: Array) -> Dual:
+        return Dual(self.value @ other, self.tangent @ other)
+
+    def __rmatmul__(self, other: Array) -> Dual:
+        return Dual(other @ self.value, other @ self.tangent)
+
+    def __abs__(self) -> Dual:
+        return self.__array_namespace__().abs(self)
+
+    def __eq__(self, other: Any) -> Any:
+        return self.value == parts(other)[0]
+
+    def __le__(self, other: Any) -> Any:
+        return self.value <= other
+
+    def __gt__(self, other: Any) -> Any:
+        return self.value > other
+
+    __hash__ = None  # type: ignore[assignment]  # it compares by its numbers, as arrays do
+
+
+# Of a function's argument and result, its slope; xp is their library.
+SLOPES: dict[str, Callable[[Any, Array, Array], Array]] = {
+    "abs": lambda xp, x, y: xp.sign(x),
+    "sqrt": lambda xp, x, y: 0.5 / y,
+    "exp": lambda xp, x, y: y,
+    "log": lambda xp, x, y: 1 / x,
+    "log10": lambda xp, x, y: 1 / (x * log(10)),
+    "tanh": lambda xp, x, y: 1 - y * y,
+    "sigmoid": lambda xp, x, y: y * (1 - y),
+    "sin": lambda xp, x, y: xp.cos(x),
+    "cos": lambda xp, x, y: -xp.sin(x),
+    "asin": lambda xp, x, y: 1 / xp.sqrt(1 - x * x),
+    "atan": lambda xp, x, y: 1 / (1 + x * x),
+    "erf": lambda xp, x, y: 2 / sqrt(pi) * xp.exp(-x * x),
+    "erfc": lambda xp, x, y: -2 / sqrt(pi) * xp.exp(-x * x),
+}
+SPECIAL = {"erf": special.erf, "erfc": special.erfc, "sigmoid": special.expit}  # NumPy has none of its own
+LINEAR = ("astype", "reshape", "sum", "take")  # functions whose tangent is their value at the tangent
+
+
+class Namespace:
+    """The array API's functions for dual arrays; plain arrays go to their own library."""
+
+    def __init__(self, own: Any):
+        self.own = own
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Namespace) and self.own is other.own
+
+    def __hash__(self) -> int:
+        return hash(self.own)
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(self.own, name, SPECIAL.get(name))
+        if function is None:
+            raise AttributeError(name)
+        if name in SLOPES:
+            return lambda x: lifted(self.own, name, x, function)
+        if name in LINEAR:
+            return lambda x, *args, **options: (
+                Dual(function(x.value, *args, **options), function(x.tangent, *args, **options))
+                if isinstance(x, Dual)
+                else function(x, *args, **options)
+            )
+        return function
+
+    def where(self, condition: Array, x: Any, y: Any) -> Any:
+        if not isinstance(x, Dual) and not isinstance(y, Dual):
+            return self.own.where(condition, x, y)
+        (a, v), (b, w) = parts(x), parts(y)
+        return Dual(self.own.where(condition, a, b), self.own.where(condition, v, w))
+
+    def max(self, x: Any, *, axis: int, keepdims: bool) -> Any:
+        if not isinstance(x, Dual):
+            return self.own.max(x, axis=axis, keepdims=keepdims)
+        first = self.own.argmax(x.value, axis=axis, keepdims=True)
+        largest = [self.own.take_along_axis(each, first, axis=axis) for each in (x.value, x.tangent)]
+        return Dual(*(each if keepdims else self.own.squeeze(each, axis=axis) for each in largest))
+
+    def clip(self, x: Any, low: float, high: float) -> Any:
+        a, v = parts(x)
+        clipped = self.own.clip(a, low, high)
+        return Dual(clipped, v * (clipped == a)) if isinstance(x, Dual) else clipped
+
+    def concat(self, arrays: Sequence[Dual], *, axis: int) -> Dual:
+        values, tangents = zip(*map(parts, arrays), strict=True)
+        return Dual(self.own.concat(values, axis=axis), self.own.concat(tangents, axis=axis))
+
+
+def parts(x: Any) -> tuple[Any, Any]:
+    """Value and tangent of a dual array; a constant has the tangent 0."""
+    if isinstance(x, Dual):
+        return x.value, x.tangent
+    return x, 0.0 if isinstance(x, int | float) else 0 * x
+
+
+def lifted(own: Any, name: str, x: Any, function: Callable[[Array], Array]) -> Any:
+    """An elementary function of a dual array, by its slope; of a plain one, itself."""
+    if not isinstance(x, Dual):
+        return function(x)
+    y = function(x.value)
+    return Dual(y, SLOPES[name](own, x.value, y) * x.tangent)

@@ -1,0 +1,59 @@
+"""The browser's derivative of a pipeline is NumPy's, of every step, function and chain."""
+
+import numpy as np
+import pytest
+
+from components.language.cloud import Cloud
+from components.language.recipe import Parameter, Recipe, View
+from geometry import Affine, Branches, Derivative, Normalize, Of, Pipeline, Pointwise, Softmax
+from geometry.pointwise import FUNCTIONS
+from tests.assets.engine import Node
+from tests.geometry.test_derivative import STEPS
+
+SINGLE = 1e-6  # answers travel in float32
+PARAMS = {"s": 0.6}
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+def agree(node, *steps, before=(), n=4):
+    """A cloud of places and directions in 4 dimensions, after each of the steps."""
+    points = np.random.default_rng(0).normal(size=(n, 8)).astype(np.float32)
+    clouds = (*before, Cloud("pairs", points, Pipeline(steps)))
+    names = [str(k) for k in range(max(len(steps), 1) + 1)]
+    parameters = (Parameter("s", "s", PARAMS["s"], -2, 2),)
+    recipe = Recipe(names, parameters, clouds, (View("view", "", (), ((-1, 1),) * 3),))
+    [answer] = node.run(recipe, [(PARAMS, len(steps))])
+    for got, want in zip(answer["stages"]["pairs"], clouds[-1].stages(PARAMS), strict=True):
+        np.testing.assert_allclose(got, want, rtol=0, atol=SINGLE * np.abs(want).max())
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_each_step(node, name):
+    agree(node, Derivative(Pipeline((STEPS[name],))))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_each_function(node, name):
+    agree(node, Derivative(Pipeline((Normalize(0.9), Pointwise(name)))))
+
+
+def test_a_chain_within_branches(node):
+    inner = Derivative(Pipeline((STEPS["centring"], Normalize(2.0, 0.1), Pointwise("gelu"), STEPS["affine"])))
+    both = Branches((Pipeline(()), Pipeline((inner,))), "concat")
+    agree(node, both, Affine(np.eye(6, 14)), Derivative(Pipeline((Softmax(0.0), Normalize()))))
+
+
+def test_points_of_another_cloud_are_constants(node):
+    keys = Cloud("keys", np.random.default_rng(1).normal(size=(3, 4)).astype(np.float32))
+    agree(node, Derivative(Pipeline((Affine(Of(keys)), Softmax()))), before=(keys,))
+
+
+def test_the_zero_vector_is_taken_as_in_numpy(node):
+    for eps in (0.0, 0.5):
+        step = Derivative(Pipeline((Normalize(2.0, eps),)))
+        agree(node, Affine(np.diag([0, 0, 0, 0, 1, 1, 1, 1])), step)
