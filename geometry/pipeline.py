@@ -351,9 +351,9 @@ class Pipeline:
 class Derivative:
     """The derivative of a pipeline f along a direction (Jacobian–vector product): (x, v) ↦ (f(x), J_f(x)·v).
 
-    The first half of a point's coordinates is a place x, the second a direction v there, and so it is behind the
-    step: derivatives in a row follow the chain rule. Computed in forward mode, by dual numbers; the points of
-    other clouds (`Of`) count as constants. Raises ValueError for an odd number of coordinates, and for a
+    The first half of a point's coordinates is a place x, the second a direction v there, and so they are after
+    the step: derivatives in a row follow the chain rule. Computed in forward mode, by dual numbers; the points
+    of other clouds (`Of`) count as constants. Raises ValueError for an odd number of coordinates, and for a
     pipeline with a `Placed`, which does not depend on x.
     """
 
@@ -365,7 +365,9 @@ class Derivative:
 
     def width(self, d: int | None) -> int | None:
         if d is not None and d % 2:
-            raise ValueError(f"a derivative takes a place and a direction of as many coordinates: got {d} in all")
+            raise ValueError(
+                f"a derivative takes a place and a direction of as many coordinates: got {d} in all"
+            )
         m = self.pipeline.width(d and d // 2)
         return m and 2 * m
 
@@ -392,7 +394,13 @@ def _has_placed(pipeline):
     inside = (
         each
         for step in pipeline.steps
-        for each in (step.pipelines if isinstance(step, Branches) else [step.pipeline] if isinstance(step, Derivative) else [])
+        for each in (
+            step.pipelines
+            if isinstance(step, Branches)
+            else [step.pipeline]
+            if isinstance(step, Derivative)
+            else []
+        )
     )
     return any(isinstance(step, Placed) for step in pipeline.steps) or any(map(_has_placed, inside))
 

@@ -13,7 +13,19 @@ import numpy as np
 from components.language.cloud import Angle, Cloud, LargestWeight, Row, SoftmaxWeight
 from components.language.marks import DASHES, Color, Counted, Followed, Hand, Highest, Mark, Stroke
 from components.language.recipe import Readout
-from geometry import Affine, Branches, Derivative, Normalize, Of, Pipeline, Placed, Pointwise, Product, Softmax, arrows
+from geometry import (
+    Affine,
+    Branches,
+    Derivative,
+    Normalize,
+    Of,
+    Pipeline,
+    Placed,
+    Pointwise,
+    Product,
+    Softmax,
+    arrows,
+)
 
 HALF_MAX = float(np.finfo(np.float16).max)
 JSON_SCALARS = {str, int, float, bool}  # what JSON has

@@ -15,7 +15,18 @@ from pathlib import Path
 import numpy as np
 
 from components.language.packing import packed
-from geometry.pipeline import Affine, Branches, Normalize, Of, Pipeline, Placed, Pointwise, Product, Softmax
+from geometry.pipeline import (
+    Affine,
+    Branches,
+    Derivative,
+    Normalize,
+    Of,
+    Pipeline,
+    Placed,
+    Pointwise,
+    Product,
+    Softmax,
+)
 
 RUNNER = Path(__file__).parent / "engine_runner.mjs"
 ONE_ROUNDING = 2.0**-22  # of a stage to float32 and of what is computed from it: four times half a unit
@@ -139,9 +150,18 @@ def _bound(step, x, y, error, params, unit):
         return _multiplied(step, x, error) + unit * length(y)
     if isinstance(step, Pointwise):
         return STEEPEST * error + unit * (length(x) + length(y))
+    if isinstance(step, Derivative):
+        return _differentiated(step, x, error + unit * length(x), params) + unit * length(y)
     groups = [range(x.shape[-1])] if step.groups is None else step.groups
     each = [_normalized(step, x[:, list(g)], error, params, unit) for g in groups]
     return error + np.sum(each, axis=0)
+
+
+def _differentiated(step: Derivative, x, error, params):
+    """A derivative moves, coordinate by coordinate, about as far as between the ends of what x may be."""
+    moves = error[:, None, None] * np.eye(x.shape[-1])
+    ends = [step.apply(x[:, None] + sign * moves, params) for sign in (-1, 1)]
+    return np.sum(length(ends[1] - ends[0]), axis=-1)
 
 
 def _steep(x, error):

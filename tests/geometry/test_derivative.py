@@ -1,4 +1,4 @@
-"""The derivative of a pipeline is PyTorch's, of every step and function, and the closed form of LayerNorm's."""
+"""The derivative of each step and function is PyTorch's, and that of LayerNorm the closed form."""
 
 import numpy as np
 import pytest
@@ -91,7 +91,10 @@ def test_layer_norm_has_the_closed_form(seed, d, eps):
     np.testing.assert_allclose(got, jacobian @ v, rtol=0, atol=1e-9 * size * (1 + abs(x.mean()) / x.std()))
 
 
-@pytest.mark.parametrize("make", (lambda: Derivative(Pipeline((Placed([["a"]]),))).width(2), lambda: Derivative(Pipeline(())).width(3)))
+@pytest.mark.parametrize(
+    "make",
+    (lambda: Derivative(Pipeline((Placed([["a"]]),))).width(2), lambda: Derivative(Pipeline(())).width(3)),
+)
 def test_what_has_no_derivative_is_refused(make):
     with pytest.raises(ValueError, match="derivative"):
         make()

@@ -1,0 +1,286 @@
+"""The recipe of the Jacobian: what a norm does to a small ball of neighbours, and to a gradient.
+
+Coordinates are turned, so that the last one is along 1 and the others are in the hyperplane: centring drops
+the last, and the Jacobian J = (Π − z zᵀ/d)/√(σ² + ε) stays symmetric. `Derivative` takes a pair (x, v) of a
+place and a direction there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Color, Drag, Labels, Line, Mesh, Points, Trail
+from components.language.recipe import Lengths, Parameter, Recipe, Residual, View
+from components.language.scene import Choices
+from components.scenes.scenery import Part, Rows, draw, globe, space, split, square
+from geometry import Affine, Branches, Derivative, Entries, Normalize, Pipeline, Pointwise, Product, clouds
+from geometry.pipeline import Step
+
+SUBSCRIPTS = "₁₂₃"
+NEIGHBOURS, CROWD, SEED = 60, 260, 3
+REACH = 2.1  # of the picture
+DECADES = 0.8  # of 1/σ, to both sides of 1
+CAMERA = (0.75, -1.15, 0.55)
+POINT, GRADIENT = (1.3, -0.9, 0.5, 1.0), (0.9, 1.1, 0.6, 0.8)  # their last numbers are along 1
+CIRCLE = clouds.circle(96, *np.sqrt(3) * np.eye(3)[:2])
+BALL_NET = clouds.graticule(meridians=8, parallels=4)
+
+
+def build(choices: Choices) -> Recipe:
+    centred = choices["norm"] == "layernorm"
+    d, forward = int(choices["d"]) if centred else 3, choices["pass"] == "forward"
+    steps = norm(d, centred)
+    moving = ball(d, steps) if forward else gradient(d, centred, steps)
+    shown, layers = split(
+        *guides(d, centred), crowd(d, centred, steps if forward else ()), *moving, *point(d, steps, forward)
+    )
+    values = Lengths("Singular values of J", "axes of the Jacobian")
+    far = Residual("Largest distance, ball by J to ball by the norm", "linear", "neighbours")
+    return Recipe(
+        stages=stages(centred, forward),
+        parameters=parameters(d, forward),
+        clouds=(*shown, Cloud("axes of the Jacobian", *columns(d, steps))),
+        views=(
+            space("space", "", layers, camera=CAMERA, reach=REACH),
+            above(d, centred, forward),
+            *(() if forward else (arrow(d),)),
+        ),
+        formula=formula(centred),
+        readouts=(values, far) if forward else (values,),
+    )
+
+
+def formula(centred: bool) -> str:
+    identity, square = ("\\Pi", r"\sigma^2") if centred else ("I", r"\tfrac{1}{d} \lVert x \rVert^2")
+    return rf"J = \frac{{{identity} - \tfrac{{1}}{{d}}\, z z^{{\top}}}}{{\sqrt{{{square} + \varepsilon}}}}"
+
+
+def norm(d: int, centred: bool) -> tuple[Step, ...]:
+    """x → centre → the sphere of radius √d, in turned coordinates."""
+    sphere = Normalize(radius=np.sqrt(d), eps=Entries(0.0, {"eps": float(d)}))  # σ² + ε times d
+    return (centring(d), sphere) if centred else (sphere,)
+
+
+def centring(d: int) -> Affine:
+    return Affine(np.diag([*np.ones(d - 1), 0]))
+
+
+def stages(centred: bool, forward: bool) -> tuple[str, ...]:
+    if forward:
+        return ("x", "centre", "sphere") if centred else ("x", "sphere")
+    along_one = ("− part along 𝟏",) if centred else ()
+    return ("g at the output", *along_one, "− part along z", "÷ σ", "at x")
+
+
+def parameters(d: int, forward: bool) -> tuple[Parameter, ...]:
+    def vector(letter: str, of: Sequence[float], reach: float, group: str) -> list[Parameter]:
+        labels = [letter + SUBSCRIPTS[i] for i in range(d - 1)] + [f"{letter} along 𝟏"]
+        names = [f"{letter}{i + 1}" for i in range(d)]
+        start = (*of[: d - 1], of[-1])
+        return [
+            Parameter(*each, -reach, reach, group=group, vector=True)
+            for each in zip(names, labels, start, strict=True)
+        ]
+
+    eps = Parameter(
+        "eps", "ε", 0, 1e-4, 10, scale="log", symbol="ε", about="lets a little through along z", folded=True
+    )
+    size = Parameter("r", "radius of the ball", 0.4, 0.02, 1, about="of the neighbours around x")
+    own = [size] if forward else vector("g", GRADIENT, 2, "Gradient g")
+    return (*vector("x", POINT, 2, "Point x"), *own, eps)
+
+
+# --- places with directions: the coordinates of x, then those of v
+
+
+def at_x(d: int, terms: dict[str, np.ndarray], width: int) -> Affine:
+    """To pairs (x, v), with x from the sliders and v from the terms (2d, width)."""
+    places = Entries(np.zeros(2 * d), {f"x{i + 1}": np.eye(2 * d)[i] for i in range(d)})
+    return Affine(Entries(np.zeros((2 * d, width)), terms), places)
+
+
+def pairs(d: int) -> Rows:
+    """A direction drawn from its place: x + v."""
+    return rows(np.eye(3, 2 * d) + np.eye(3, 2 * d, d))
+
+
+def columns(d: int, steps: Sequence[Step]) -> tuple[np.ndarray, Pipeline, Pipeline]:
+    """J of the origin and of the unit vectors: points, pipeline and place of a cloud."""
+    unit = Affine(np.eye(2 * d, d, -d), at_x(d, {}, d).b)
+    direction = Affine(np.eye(d, 2 * d, d))
+    pipeline = Pipeline((Derivative(Pipeline(steps)), direction))
+    return np.vstack([np.zeros(d), np.eye(d)]), pipeline, Pipeline((unit,))
+
+
+# --- what moves
+
+
+def ball(d: int, steps: Sequence[Step]) -> list[Part]:
+    """A ball around x that the Jacobian carries, and points of its surface that the norm itself carries."""
+    around = at_x(d, {"r": np.eye(2 * d, d, -d)}, d)
+    carried = [Derivative(Pipeline((step,))) for step in steps]
+    (surface, triangles), (net, order) = clouds.sphere_mesh(), BALL_NET
+    edge = clouds.gaussian(NEIGHBOURS, d, seed=SEED)
+    edge /= np.linalg.norm(edge, axis=1, keepdims=True)
+    tip = Affine(np.eye(d, 2 * d) + np.eye(d, 2 * d, d))
+    look = {"place": (around,), "steps": carried}
+    solid = draw(
+        "ball",
+        Mesh,
+        "ellipsoid",
+        pairs(d),
+        (surface @ np.eye(3, d), triangles),
+        "by the Jacobian",
+        opacity=0.45,
+        **look,
+    )
+    circles = draw("ball net", Line, "ellipsoid", pairs(d), (net @ np.eye(3, d), order), size=2, **look)
+    neighbours = draw(
+        "neighbours",
+        Points,
+        "input",
+        rows(np.eye(3, d)),
+        edge,
+        "by the norm",
+        place=(around, tip),
+        steps=steps,
+        size=3,
+    )
+    linear = Cloud("linear", edge, Pipeline((Derivative(Pipeline(steps)), tip)), Pipeline((around,)))
+    return [solid, circles, neighbours, (linear,)]
+
+
+def gradient(d: int, centred: bool, steps: Sequence[Step]) -> list[Part]:
+    """The arrow of a gradient at each stage, and the way of its tip.
+
+    Its place computes six vectors: x, z, g, g without its part along 1, that without its part along z, and
+    J·g. Each stage puts a base and a direction before them.
+    """
+    pair = at_x(d, {f"g{i + 1}": np.eye(2 * d)[:, [d + i]] for i in range(d)}, 1)
+    place, direction = Affine(np.eye(d, 2 * d)), Affine(np.eye(d, 2 * d, d))
+    derivative, centre = Derivative(Pipeline(steps)), (centring(d),) if centred else ()
+    back = Pipeline((derivative, direction))
+    deviation = Pipeline((place, *centre, *root_mean_square(d)))
+    tangent = Branches((back, deviation), "concat"), Product([(i, d) for i in range(d)])
+    vectors = ((place,), (derivative, place), (direction,), (direction, *centre), tangent, back.steps)
+    x, z, g, level, along, end = np.split(np.eye(6 * d), 6)
+    order = [(z, g), *([(z, level)] if centred else []), (z, along), (z, end), (x, end)]
+    put = [np.vstack([base, tip, np.eye(6 * d)]) for base, tip in order]
+    later = [Affine(np.hstack([np.zeros((8 * d, 2 * d)), each])) for each in put[1:]]
+    start = (pair, Branches(tuple(map(Pipeline, vectors)), "concat"), Affine(put[0]))
+    ends = np.array([[0.0], [1.0]])
+    return [
+        draw(
+            "gradient",
+            Line,
+            "query",
+            pairs(d),
+            ends,
+            "the gradient",
+            place=start,
+            steps=later,
+            size=7,
+            arrow=0.25,
+        ),
+        (Trail("gradient", "other", pairs(d), "what it loses", only=[1], size=3, dash="dot"),),
+        (Cloud("arrow", ends, place=Pipeline((pair, direction))),),
+    ]
+
+
+def root_mean_square(d: int) -> tuple[Step, ...]:
+    """x ↦ √(mean of x² + ε)."""
+    squares = Product([(i, i) for i in range(d)])
+    return squares, Affine(np.full((1, d), 1 / d), Entries([0.0], {"eps": [1.0]})), Pointwise("sqrt")
+
+
+def crowd(d: int, centred: bool, steps: Sequence[Step]) -> Part:
+    """Points all over space, coloured by 1/√(σ² + ε), which multiplies gradients there."""
+    x = 1.1 * clouds.gaussian(2 * CROWD, d, seed=SEED + 1)
+    x = x[np.linalg.norm(x, axis=1) < REACH][:CROWD]
+    factor = Pipeline(
+        (*((centring(d),) if centred else ()), *root_mean_square(d), Pointwise("log10"), Affine([[-1.0]]))
+    )
+    place = Branches((Pipeline(()), factor), "concat")
+    beside = {Affine: Affine(np.diag([*np.ones(d - 1), 0, 1]))}
+    own = [
+        replace(step, groups=(range(d),)) if isinstance(step, Normalize) else beside[type(step)]
+        for step in steps
+    ]
+    look = {"size": 3.5, "opacity": 0.5, "color": factor_color(d)}
+    return draw("crowd", Points, "input", rows(np.eye(3, d + 1)), x, place=(place,), steps=own, **look)
+
+
+def factor_color(d: int) -> Color:
+    title = "log₁₀ of 1/√(σ² + ε), the factor of a gradient"
+    return Color("sequential", -DECADES, DECADES, of=Row((*[0.0] * d, 1.0), stage=0), title=title)
+
+
+def point(d: int, steps: Sequence[Step], forward: bool) -> list[Part]:
+    """The point x, which goes to its image z, or stands beside it."""
+    place = Affine(np.zeros((d, 1)), Entries(np.zeros(d), {f"x{i + 1}": np.eye(d)[i] for i in range(d)}))
+    show, one = rows(np.eye(3, d)), np.ones((1, 1))
+    own = draw(
+        "x",
+        Points,
+        "followed",
+        show,
+        one,
+        "the point x",
+        place=(place,),
+        steps=steps if forward else (),
+        size=8,
+    )
+    if forward:
+        return [own, (Trail("x", "followed", show, only=[0], size=3),)]
+    return [own, draw("z", Points, "meeting", show, one, "its image z", place=(place, *steps), size=8)]
+
+
+# --- what stands around
+
+
+def guides(d: int, centred: bool) -> list[Part]:
+    """The sphere of radius √d, or its circle in the plane, and the line along 1."""
+    show = rows(np.eye(3, d))
+    if d > 3 or not centred:
+        return globe(show, np.sqrt(d) * np.eye(3, d), "the sphere of radius √d", mesh=0.1, net=0.3)
+    across, up = np.eye(3)[:2], np.eye(3)[2:]
+    line, disc = np.vstack([-up, up]), clouds.turned(clouds.disc_mesh(), 2 * across)
+    return [
+        draw("mean line", Line, "mean-direction", show, 1.6 * line, "the line along 𝟏", size=4),
+        draw("one", Labels, "mean-direction", show, 1.75 * up, labels=["𝟏"]),
+        draw("hyperplane", Mesh, "hyperplane", show, disc, "the plane Σx = 0", opacity=0.12, guide=True),
+        draw("circle", Line, "meeting", show, CIRCLE, "where sphere and plane meet", size=4),
+    ]
+
+
+def above(d: int, centred: bool, forward: bool) -> View:
+    """From above: x under the hand, among the points as they are before the norm."""
+    flat, before = rows(np.eye(2, d)), rows(np.eye(2, d), stage=0)
+    outline = ("circle", CIRCLE[1]) if d == 3 and centred else ("graticule", clouds.graticule()[1])
+    carried = rows(np.eye(2, 2 * d) + np.eye(2, 2 * d, d))
+    net = Line("ball net", "ellipsoid", carried, order=BALL_NET[1], size=1.5)
+    marks = (
+        Points(
+            "crowd",
+            "input",
+            rows(np.eye(2, d + 1), stage=0),
+            size=5,
+            color=replace(factor_color(d), title=""),
+        ),
+        Line(outline[0], "meeting", flat, size=1.5, opacity=0.5, order=outline[1]),
+        *((net,) if forward else ()),
+        Points("x", "followed", before, "x", size=9, hand=Drag("x1", "x2"), hint="drag it"),
+    )
+    return square("above", "From above, before the norm", marks, REACH)
+
+
+def arrow(d: int) -> View:
+    """The gradient by itself, under the hand."""
+    flat = rows(np.eye(2, d))
+    marks = (
+        Line("arrow", "query", flat, size=5, arrow=0.2),
+        Points("arrow", "query", flat, "g", only=[1], size=8, hand=Drag("g1", "g2"), hint="drag it"),
+    )
+    return square("gradient", "The gradient g from above", marks, REACH)

@@ -1,0 +1,263 @@
+"""The pictures of the Jacobian against PyTorch's automatic differentiation and the closed form; and its text."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.scenes.jacobian import SCENE
+from components.training.recipes import recipe_of
+from geometry.centering import centering_matrix, upright_basis
+from tests.scenes.claims import said, stop
+
+EXACT = 1e-9  # double precision, relative, where 1/σ is at most some hundreds
+KINDS = (("layernorm", 3), ("layernorm", 4), ("rmsnorm", 3))
+
+
+def state(pass_, norm, d, **params):
+    recipe = recipe_of(SCENE, **{"pass": pass_, "norm": norm, "d": str(d)})
+    return recipe, recipe.defaults | params
+
+
+def vector(letter, params, d):
+    return np.array([params[f"{letter}{i + 1}"] for i in range(d)])
+
+
+def jacobian(x, centred, eps):
+    """By PyTorch, of the norm of natural coordinates, in the scene's turned ones."""
+    d = len(x)
+    turn = torch.tensor(upright_basis(d) if centred else np.eye(d))
+
+    def norm(turned):
+        own = turned @ turn
+        if centred:
+            return turn @ torch.nn.functional.layer_norm(own, (d,), eps=eps)
+        return torch.nn.functional.rms_norm(own, (d,), eps=eps)
+
+    return torch.autograd.functional.jacobian(norm, torch.tensor(x)).numpy()
+
+
+def shown(cloud, recipe, params):
+    """Base and direction of pairs at the last stage: (N, d) each."""
+    d = (3, 4)["x4" in params]
+    end = recipe.cloud(cloud).stages(params)[-1]
+    return end[:, :d], end[:, d : 2 * d]
+
+
+numbers = st.integers(-200, 200).map(lambda k: k / 100)
+
+
+@pytest.mark.parametrize("norm, d", KINDS)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_both_passes_are_those_of_pytorch(norm, d, data):
+    """At slider positions drawn at random; LayerNorm in natural coordinates, differentiated by PyTorch."""
+    names = [f"{letter}{i + 1}" for letter in "xg" for i in range(d)]
+    drawn = {name: data.draw(numbers, name) for name in names}
+    drawn |= {"eps": data.draw(st.sampled_from((0.0, 1e-4, 0.3, 10.0)), "eps"), "r": 0.5}
+    x, g, centred = vector("x", drawn, d), vector("g", drawn, d), norm == "layernorm"
+    spread = np.linalg.norm(x[:-1] if centred else x)
+    if spread < 0.01:
+        return  # at σ = 0 there is no derivative
+    J = jacobian(x, centred, drawn["eps"])
+    close = {"rtol": 0, "atol": EXACT * (1 + np.abs(J).max())}
+    recipe, params = state("backward", norm, d, **drawn)
+    base, direction = shown("gradient", recipe, params)
+    np.testing.assert_allclose(base, [x, x], **close)
+    np.testing.assert_allclose(direction, [0 * g, J.T @ g], **close)
+    recipe, params = state("forward", norm, d, **drawn)
+    ball = recipe.cloud("ball")
+    _, carried = shown("ball", recipe, params)
+    np.testing.assert_allclose(carried, 0.5 * ball.points @ J.T, **close)
+    frame = recipe.cloud("axes of the Jacobian").stages(params)[-1]
+    np.testing.assert_allclose(frame[1:], J.T, **close)
+
+
+def test_a_small_ball_goes_where_its_linear_image_is():
+    far = []
+    for r in (0.02, 0.04):
+        recipe, params = state("forward", "layernorm", 4, r=r)
+        ends = [recipe.cloud(name).stages(params)[-1] for name in ("linear", "neighbours")]
+        far.append(np.linalg.norm(ends[0] - ends[1], axis=1).max())
+    assert far[0] < 1e-3 and far[1] / far[0] == pytest.approx(4, rel=0.1)  # of second order
+
+
+# --- what the text says
+
+
+def singular(recipe, params):
+    frame = recipe.cloud("axes of the Jacobian").stages(params)[-1]
+    return np.linalg.svd(frame[1:] - frame[0])[1]
+
+
+def deviation(params, d):
+    return np.linalg.norm(vector("x", params, d)[:-1]) / np.sqrt(d)
+
+
+def disc_then_segment():
+    for d, left in ((3, 1), (4, 2)):
+        recipe, params = state("forward", "layernorm", d)
+        stages = recipe.cloud("ball").stages(params)
+        ranks = [np.linalg.matrix_rank(stage[:, d : 2 * d], tol=1e-9) for stage in stages]
+        assert ranks == [3, 2 if d == 3 else 3, left]  # of d = 4 the picture has the hyperplane
+        z, v = stages[-1][:, :d], stages[-1][:, d : 2 * d]
+        assert np.abs((z * v).sum(1)).max() < EXACT  # it touches the sphere
+
+
+def most_near_the_line():
+    recipe, params = state("forward", "layernorm", 3)
+    place = recipe.cloud("crowd").stages(params)[0]
+    distance = np.linalg.norm(place[:, :2], axis=1)
+    assert (np.diff(place[np.argsort(distance), 3]) <= 1e-12).all()
+
+
+def loses_two_parts():
+    recipe, params = state("backward", "layernorm", 3)
+    stages = recipe.cloud("gradient").stages(params)
+    z, x = stages[0][1, :3], vector("x", params, 3)
+    tips = [stage[1, 3:6] for stage in stages]
+    assert abs(tips[0][2]) > 0.1 and abs(tips[1][2]) < EXACT
+    assert abs(tips[1] @ z) > 0.1 and abs(tips[2] @ z) < EXACT
+    np.testing.assert_allclose(tips[3], tips[2] / deviation(params, 3), atol=EXACT)
+    np.testing.assert_allclose(stages[4][1, :6], [*x, *tips[3]], atol=EXACT)
+
+
+def singular_values():
+    for d in (3, 4):
+        recipe, params = state("forward", "layernorm", d)
+        want = [*[1 / deviation(params, d)] * (d - 2), 0, 0]
+        np.testing.assert_allclose(singular(recipe, params), want, atol=EXACT)
+    for d in (3, 4, 9):
+        x = np.random.default_rng(d).normal(size=d)
+        z = (x - x.mean()) / x.std()
+        J = (centering_matrix(d) - np.outer(z, z) / d) / x.std()
+        assert np.sum(np.linalg.svd(J)[1] < EXACT) == 2
+
+
+def closed_form():
+    for eps in (0.0, 1e-5, 2.0):
+        x = np.random.default_rng(1).normal(size=5) + 3
+        z = (x - x.mean()) / np.sqrt(x.var() + eps)
+        J = (centering_matrix(5) - np.outer(z, z) / 5) / np.sqrt(x.var() + eps)
+        norm = partial(torch.nn.functional.layer_norm, normalized_shape=(5,), eps=eps)
+        want = torch.autograd.functional.jacobian(norm, torch.tensor(x))
+        np.testing.assert_allclose(J, want.numpy(), atol=EXACT)
+
+
+def twice_the_gradient():
+    ends = []
+    for size in (1.0, 0.5):
+        recipe, params = state("backward", "layernorm", 3, x1=1.3 * size, x2=-0.9 * size)
+        ends.append(shown("gradient", recipe, params)[1][1])
+    np.testing.assert_allclose(ends[1], 2 * ends[0], atol=EXACT)
+
+
+def at_most_one_over_root_eps():
+    for eps in (1e-4, 0.3):
+        for x in (0.0, 0.01, 0.4):
+            recipe, params = state("forward", "layernorm", 3, x1=x, x2=0, eps=eps)
+            assert singular(recipe, params)[0] <= 1 / np.sqrt(eps) * (1 + EXACT)
+
+
+def explodes_and_vanishes():
+    recipe, params = state("forward", "layernorm", 3, x1=0.01, x2=0)
+    assert singular(recipe, params)[0] > 100
+    recipe, params = state("forward", "layernorm", 3, x1=2, x2=2)
+    assert singular(recipe, params)[0] < 0.6
+
+
+def half_of_the_others():
+    recipe, params = state("forward", "layernorm", 4)
+    params["eps"] = deviation(params, 4) ** 2
+    values = singular(recipe, params)
+    assert values[2] / values[0] == pytest.approx(0.5)
+
+
+def the_ball():
+    values = stop("jacobian", "Scaling makes it a segment")
+    first, *others = singular(values.recipe, values.params)
+    said(first, "1.095")
+    np.testing.assert_allclose(others, 0, atol=EXACT)
+
+
+def nothing_yet():
+    at = stop("jacobian", "A ball of neighbours")
+    ball = at.recipe.cloud("ball").stages(at.params)[0]
+    np.testing.assert_allclose(np.linalg.norm(ball[:, 3:], axis=1), at.params["r"])
+
+
+def centred():
+    at = stop("jacobian", "Centring makes it a disc")
+    ball = at.recipe.cloud("ball").stages(at.params)[1]
+    assert np.abs(ball[:, [2, 5]]).max() < EXACT
+
+
+def near_the_line():
+    at = stop("jacobian", "Near the line along 𝟏")
+    said(deviation(at.params, 3), "0.208")
+    said(at.params["r"], "0.1")
+    said(np.linalg.norm(shown("ball", at.recipe, at.params)[1], axis=1).max() / at.params["r"], "4.8")
+
+
+def the_curve():
+    at = stop("jacobian", "The curve shows")
+    assert at.params["r"] > np.linalg.norm(vector("x", at.params, 3)[:2])
+    ends = [at.recipe.cloud(name).stages(at.params)[-1] for name in ("linear", "neighbours")]
+    np.testing.assert_allclose(np.linalg.norm(ends[1], axis=1), np.sqrt(3))
+    assert np.linalg.norm(ends[0] - ends[1], axis=1).max() > 1
+
+
+def tangent_disc():
+    at = stop("jacobian", "Four dimensions")
+    assert np.sum(singular(at.recipe, at.params) > EXACT) == 2
+
+
+def along_z():
+    at = stop("jacobian", "A gradient along z")
+    stages = at.recipe.cloud("gradient").stages(at.params)
+    before, after = (np.linalg.norm(stages[k][1, 3:6]) for k in (0, 3))
+    assert 0 < after / before < 1e-3
+
+
+def longer():
+    recipe, params = state("backward", "layernorm", 4)
+    x, v = (each[1] for each in shown("gradient", recipe, params))
+    assert abs(v[3]) < EXACT and abs(x[:3] @ v[:3]) < EXACT
+    assert np.linalg.norm((x - 0.3 * v)[:3]) > np.linalg.norm(x[:3])
+
+
+def at_zero():
+    for eps in (0.01, 0.5):
+        recipe, params = state("forward", "layernorm", 3, x1=0, x2=0, eps=eps)
+        frame = recipe.cloud("axes of the Jacobian").stages(params)[-1][1:]
+        np.testing.assert_allclose(frame, np.diag([1, 1, 0]) / np.sqrt(eps), atol=EXACT / eps)
+
+
+CLAIMS = {
+    "flattens it once more, along $z = \\mathrm{LN}(x)$": disc_then_segment,
+    "For $d = 3$ it is a segment that touches the circle, for $d = 4$ a disc that touches the sphere.": disc_then_segment,
+    "It does so most near the line along $𝟏$, where $\\sigma$ is small.": most_near_the_line,
+    "$$J = \\frac{1}{\\sqrt{\\sigma^2 + \\varepsilon}} \\left(\\Pi - \\frac{1}{d}\\, z z^{\\top}\\right).$$": closed_form,
+    "It loses its part along $𝟏$ and its part along $z$, and is divided by $\\sigma$. What is left arrives at $x$.": loses_two_parts,
+    "With $\\varepsilon = 0$ its singular values are $1/\\sigma$, as often as $d - 2$ times, and 0 twice: along $𝟏$ and along $z$.": singular_values,
+    "With $\\varepsilon = 0$, half the $\\sigma$ means twice the gradient.": twice_the_gradient,
+    "No singular value is larger than $1/\\sqrt{\\varepsilon}$, and nothing else bounds them.": at_most_one_over_root_eps,
+    "One norm by itself can do both: it multiplies by $1/\\sigma$, whatever that is.": explodes_and_vanishes,
+    "For $\\varepsilon = \\sigma^2$ that is half.": half_of_the_others,
+    "A small ball around $x$, before the norm.": nothing_yet,
+    "All differences along $𝟏$ are gone. Predict": centred,
+    "In three dimensions one direction is left, along the circle. The singular values are 1.095, 0 and 0.": the_ball,
+    "Here $\\sigma$ is 0.208. The ball has the radius 0.1, and the segment reaches 4.8 times as far.": near_the_line,
+    "Now the ball is wider than the distance to the line. The blue dots bend around the circle": the_curve,
+    "### Four dimensions The picture shows the hyperplane": tangent_disc,
+    "Two directions are left: a disc in the tangent plane.": tangent_disc,
+    "Follow the arrow from the output to $x$. The dotted line is what it has lost.": loses_two_parts,
+    "Less than a thousandth of it is left.": along_z,
+    "With $\\varepsilon = 0$, can a gradient step make $x$ shorter": longer,
+    "With $\\varepsilon = 0$ LayerNorm has no derivative there": at_zero,
+    "What happens at $\\sigma = 0$?": at_zero,
+    "With $\\varepsilon > 0$ there is one, $\\Pi / \\sqrt{\\varepsilon}$.": at_zero,
+}
