@@ -1,8 +1,8 @@
 """Dual numbers: forward-mode automatic differentiation of whatever follows the array API.
 
 A dual array x + ε·v, with ε² = 0, is a value x and a tangent v. What is computed from it has the derivative
-along v for its tangent. So the steps of a pipeline are differentiated by running them: each elementary function
-has its slope here, and no step has a formula of its own. Source: baydin2018.
+along v for its tangent. So the steps of a pipeline are differentiated by running them: each elementary
+function has its slope here, and no step has a formula of its own. Source: baydin2018.
 """
 
 from __future__ import annotations

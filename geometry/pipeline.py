@@ -351,9 +351,9 @@ class Pipeline:
 class Derivative:
     """The derivative of a pipeline f along a direction (Jacobian–vector product): (x, v) ↦ (f(x), J_f(x)·v).
 
-    The first half of a point's coordinates is a place x, the second a direction v there, and so they are after
-    the step: derivatives in a row follow the chain rule. Computed in forward mode, by dual numbers; the points
-    of other clouds (`Of`) count as constants. Raises ValueError for an odd number of coordinates, and for a
+    The first half of a point's coordinates is a place x, the second a direction v there, before the step and
+    after it: derivatives in a row follow the chain rule. Computed in forward mode, by dual numbers; the
+    points of other clouds (`Of`) are constants. Raises ValueError for an odd number of coordinates, and for a
     pipeline with a `Placed`, which does not depend on x.
     """
 

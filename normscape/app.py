@@ -90,7 +90,9 @@ def serve(host: str | None, port: int | None, path: str = "") -> None:
         sys.exit(f"normscape: {error}")
     except (OSError, ValueError) as error:
         taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
-        reason = f"the port is in use; choose another one, such as --port {(port or 0) + 1}" if taken else error
+        reason = (
+            f"the port is in use; choose another one, such as --port {(port or 0) + 1}" if taken else error
+        )
         sys.exit(f"normscape: cannot serve on {host}:{port}: {reason}")
     except KeyboardInterrupt:
         return

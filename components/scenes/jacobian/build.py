@@ -14,7 +14,7 @@ from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Color, Drag, Labels, Line, Mesh, Points, Trail
 from components.language.recipe import Lengths, Parameter, Recipe, Residual, View
 from components.language.scene import Choices
-from components.scenes.scenery import Part, Rows, draw, globe, space, split, square
+from components.scenes.scenery import Look, Part, Rows, draw, globe, space, split, square
 from geometry import Affine, Branches, Derivative, Entries, Normalize, Pipeline, Pointwise, Product, clouds
 from geometry.pipeline import Step
 
@@ -125,7 +125,7 @@ def ball(d: int, steps: Sequence[Step]) -> list[Part]:
     edge = clouds.gaussian(NEIGHBOURS, d, seed=SEED)
     edge /= np.linalg.norm(edge, axis=1, keepdims=True)
     tip = Affine(np.eye(d, 2 * d) + np.eye(d, 2 * d, d))
-    look = {"place": (around,), "steps": carried}
+    look: Look = {"place": (around,), "steps": carried}
     solid = draw(
         "ball",
         Mesh,
@@ -203,12 +203,9 @@ def crowd(d: int, centred: bool, steps: Sequence[Step]) -> Part:
         (*((centring(d),) if centred else ()), *root_mean_square(d), Pointwise("log10"), Affine([[-1.0]]))
     )
     place = Branches((Pipeline(()), factor), "concat")
-    beside = {Affine: Affine(np.diag([*np.ones(d - 1), 0, 1]))}
-    own = [
-        replace(step, groups=(range(d),)) if isinstance(step, Normalize) else beside[type(step)]
-        for step in steps
-    ]
-    look = {"size": 3.5, "opacity": 0.5, "color": factor_color(d)}
+    beside = Affine(np.diag([*np.ones(d - 1), 0, 1]))
+    own = [replace(step, groups=(range(d),)) if isinstance(step, Normalize) else beside for step in steps]
+    look: Look = {"size": 3.5, "opacity": 0.5, "color": factor_color(d)}
     return draw("crowd", Points, "input", rows(np.eye(3, d + 1)), x, place=(place,), steps=own, **look)
 
 
