@@ -125,6 +125,15 @@ def before():
     assert all(np.isclose(row["axis_long"], row["axis_short"]) for row in shipped("start").rows)
 
 
+def one_semi_axis():
+    """Equal semi-axes are a gain of equal size, but for a norm that centres two coordinates."""
+    gamma = np.array([1.0, 3.0, -2.0], dtype=np.float32)
+    for d, kind, equal in ((2, "layer_norm", True), (3, "layer_norm", False), (2, "rms_norm", False)):
+        (row,) = digest(norms.recording(norms.norm(kind=kind, n=30, d=d, gamma=gamma[:d]))).rows
+        assert np.isclose(row["axis_short"], row["axis_long"]) == equal
+        assert row["gain_spread"] > 0
+
+
 def turned():
     found = {each.name: each for each in verdict(shipped().rows)}
     assert found["folds"].value == 1  # folded into the weights before it, the centring could go in every norm
@@ -216,6 +225,8 @@ def the_rank():
 
 
 CLAIMS = {
+    "A norm that centres only two coordinates has one semi-axis, which says nothing about this.": one_semi_axis,
+    "all $|\\gamma_i|$ are equal. A norm that centres": one_semi_axis,
     "the value that 95 of 100 vectors stay below": the_spread,
     "from 0 to its highest value; σ and ‖x‖, which are logarithmic, from the lowest": the_strips,
     "Three directions are drawn: $𝟏$, the vector of ones, upright, and the two at right angles to it in which the "

@@ -385,7 +385,7 @@ CLAIMS = {
     "A variance of 1 for each component is not enough.": correlated_variance,
     "thousands of keys can be told apart": crowding,
     "and divided by it as wide as 1, for every $d_k$": variance_is_d,
-    r"Centring leaves $m = d_k - 1$ dimensions, and the cosine of two random directions there has the density "
+    r"Centring leaves $m = d_k - 1$ dimensions. For $m \ge 2$ the cosine of two random directions there has the density "
     r"$$f(c) = \frac{\Gamma(m/2)}{\sqrt\pi\,\Gamma((m-1)/2)} (1 - c^2)^{(m-3)/2}$$ with variance $1/m$. So the variance "
     "of the score is $d_k^2 / (d_k - 1)$: 65.0 for $d_k = 64$, where it was 64 before.": the_density,
     "With $d_k = 64$, on the sphere, the mean entropy for 32 random keys is 0.50 without the factor and 3.01 with it; with "
@@ -397,7 +397,7 @@ CLAIMS = {
     r"For $d_k = 64$ and $\rho = 0.3$ it is 427.": correlated_variance,
     "and LayerNorm takes it off: 65.0 again. If half of them have it with a minus, LayerNorm cannot see it: 262 are left": correlated_variance,
     "with a random matrix from 512 coordinates to 64, lengths still vary by 9 %": lengths_after_a_matrix,
-    r"at $\rho = 1$, the variance is $d_k^2$, and the factor that brings it back to 1 is $1/d_k$: $a = 1$": aligned,
+    r"at $\rho = 1$, the variance is $d_k^2$ (on the sphere, too, with half against half; if all are alike, centring leaves nothing), and the factor that brings it back to 1 is $1/d_k$: $a = 1$": aligned,
     "the mean entropy at $d_k = 64$ is 3.46": aligned,
     r"the chord is $\sqrt{2 - 2\,q \cdot k}$. Both fall as the dot product grows, so all three put keys in the same order. "
     "None of the two distances is linear in the dot product; the square of the chord is.": one_order,

@@ -173,6 +173,14 @@ def the_bound():
         assert found.largest == pytest.approx(1 / (1 + np.exp(-(p * np.log(p)).sum())))
 
 
+def all_of_the_weight():
+    """Along its best query the weight of a key that can win approaches 1."""
+    keys = stages(recipe_of(SCENE, n=20))[0]
+    for k in np.flatnonzero(selectable(keys)):
+        lead = certificate(keys, k).query @ (keys[k] - np.delete(keys, k, axis=0)).T
+        assert np.exp(-1e6 * lead).sum() < SAME
+
+
 @cache
 def all_free():
     for seed in SEEDS:
@@ -335,6 +343,7 @@ def eight_dimensions():
 
 
 CLAIMS = {
+    "For a key that can win, $L$ falls without bound and the weight approaches 1.": all_of_the_weight,
     "in a small language model with eight dimensions and found many": eight_dimensions,
     "A hollow point can never win": fates,
     "as long as no two keys share a corner": copies,
@@ -346,7 +355,7 @@ CLAIMS = {
     "after **sphere** no key on it is an average of keys in other places, and every such key can win that has its place for itself": free_from_three_on,
     "Only a key without a direction, for LayerNorm one whose components are all equal, stays in the middle": without_a_direction,
     "Centring alone never helps, and of many random keys it loses more": centring_loses,
-    "With $d = 2$ only two places are left, and nearly all keys are copies there.": copies,
+    "With $d = 2$ and $\\varepsilon = 0$ LayerNorm leaves only two places, and nearly all keys are copies there.": copies,
     r"With $\varepsilon > 0$ LayerNorm takes a key to distance $\sqrt{d}\, \sigma / \sqrt{\sigma^2 + \varepsilon}$, so keys of small $\sigma$ stay inside the sphere; with RMSNorm it is the root mean square in place of $\sigma$.": inside_by_epsilon,
     r"If some $\gamma_i$ are 0 the ellipsoid is flattened": zeros,
     "Fifty keys, drawn at random. The hollow ones can never win, and they are the most.": most_hollow,

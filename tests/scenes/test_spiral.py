@@ -291,9 +291,10 @@ CLAIMS = {
     "25 numbers in all, with two layers": shape,
     "it takes a line that misses the origin to half a great circle": half_a_great_circle,
     "between 180° and 214° of one, with each of the 32 seeds. A plane cuts off a cap.": caps_and_rings,
-    "A *plateau* is a part of the run, at least a tenth of it, in which the loss stays within a factor of 1.26, falls "
-    "less than half as fast as on the whole, and is all the time more than that factor above its last value; a "
-    "*drop* is where its least value so far more than halves within a twentieth of the run.": definitions,
+    "A *plateau* lasts at least a tenth of the run: the loss varies by at most a factor of 1.26, its logarithm falls at "
+    "most half as fast as on average from the largest loss to the least, and the loss stays more than a factor of 1.26 "
+    "above its last value. A *drop* is where the lowest loss so far more than halves within a twentieth of the "
+    "run.": definitions,
     "the points that turn by more than 90° on a sphere during the deepest drop": marked,
     "In the drops of all 32 seeds, 12 points turn so in 100 steps (the median); on their plateaus 1.": drops_and_plateaus,
     "the first $u_\\varepsilon$ lays it over 38 % of the sphere, everywhere once. The second folds it in two: it covers "

@@ -180,6 +180,16 @@ def more_room():
     assert (stages[-1][hot, 0] > stages[0][hot, 0]).all()
 
 
+def away_from_the_mean():
+    """For t > 1 every day moves away from x = 0; the one nearest to it by a factor of about t."""
+    recipe = recipe_of(SCENE, task="hot")
+    for t in (1.5, 3.0, 5.0):
+        days, *_, after = recipe.cloud("days").stages(recipe.defaults | {"stretch": t})
+        assert (np.abs(after[:, 0]) > np.abs(days[:, 0])).all()
+        near = np.abs(days[:, 0]).argmin()
+        assert after[near, 0] / days[near, 0] == pytest.approx(t, rel=0.05)
+
+
 def between_two_heaps():
     for seed in SEEDS:
         days, _, extreme = year(seed)
@@ -230,6 +240,7 @@ def close_to_the_line():
 
 
 CLAIMS = {
+    "so for $t > 1$ days near the mean move away from it, those very near it by a factor of about $t$.": away_from_the_mean,
     r"365 temperatures, drawn at random around 14 °C for usual days, −2 °C in cold spells and 30 °C in heat waves": made_up_days,
     r"The wind decides between the upper and the lower half, and has nothing to do with the temperature.": made_up_days,
     r"A question with two answers is asked about every day.": two_answers,
