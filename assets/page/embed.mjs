@@ -23,7 +23,7 @@ function load() {
   if (recipe && plotly) ahead({ rel: "preload", as: "script", href: plotly });
   const notice = /** @type {HTMLElement} */ (root.querySelector(".notice"));
   const late = setTimeout(
-    () => Object.assign(notice, { textContent: "This figure is still on its way.", hidden: false }),
+    () => Object.assign(notice, { textContent: "This figure is still loading.", hidden: false }),
     SLOW,
   );
   loading = import("./attend.mjs")
@@ -34,7 +34,7 @@ function load() {
       () => {
         loading = undefined;
         Object.assign(notice, {
-          textContent: "This figure could not be brought to life. Touch it to try again.",
+          textContent: "This figure could not start. Tap it to try again.",
           hidden: false,
         });
       },

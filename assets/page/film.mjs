@@ -67,7 +67,7 @@ export async function film(player, { type, ending }) {
   };
   player.loop = false;
   player.seek(0);
-  player.notice("Recording a run of the progress …");
+  player.notice("Recording the animation …");
   recorder.start(PIECE);
   draw();
   await filmed();
@@ -79,8 +79,7 @@ export async function film(player, { type, ending }) {
   await done;
   if (player.closed) return;
   const saved = new Blob(parts, { type });
-  if (saved.size < LEAST)
-    return player.notice("The browser has recorded nothing. A smaller window may help.");
+  if (saved.size < LEAST) return player.notice("The browser recorded nothing. A smaller window may help.");
   player.notice("");
   const url = URL.createObjectURL(saved);
   h("a", { href: url, download: `${player.slug}.${ending}` }).click();

@@ -1,9 +1,10 @@
 // @ts-check
 /** The home page: its figure comes to life once the page has been painted, and plays until a hand takes its
  * slider; a card moves under the pointer. For readers who save data, or asked for calm, both stay still
- * pictures. */
+ * pictures. The symbols of the formula say what they mean. */
 
 import { shared } from "../globals.mjs";
+import { gloss } from "./gloss.mjs";
 import { calmly, painted, sparing } from "./reading.mjs";
 
 const still = () => calmly() || sparing();
@@ -52,7 +53,11 @@ function move(card, on) {
 }
 
 const root = /** @type {HTMLElement | null} */ (document.querySelector("[data-hero]"));
-if (root) live(root);
+if (root) {
+  live(root);
+  const formula = /** @type {HTMLElement | null} */ (root.querySelector(".formula"));
+  if (formula) gloss(formula, JSON.parse(root.dataset.gloss ?? "{}"));
+}
 for (const card of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".card"))) {
   for (const [event, on] of /** @type {[string, boolean][]} */ ([
     ["pointerenter", true],

@@ -11,13 +11,13 @@ const STEEPEST = 85;
 
 const KEYS = [
   ["space", "play, pause"],
-  ["← →", "one stage back, on"],
-  ["0 … 9", "to that stage"],
-  [", .", "follow the point before, the next"],
+  ["← →", "previous stage, next stage"],
+  ["0 … 9", "go to that stage"],
+  [", .", "follow the previous point, the next point"],
   ["Shift + ← → ↑ ↓", "turn the scene"],
-  ["Enter", "open what the followed point stands for, where there is a page of it"],
-  ["R", "back to the defaults"],
-  ["T", "run through the training, where there is one"],
+  ["Enter", "open the page of the followed point, if it has one"],
+  ["R", "reset to the defaults"],
+  ["T", "play the training, if there is one"],
   ["F", "full screen"],
   [
     "P",
@@ -26,7 +26,7 @@ const KEYS = [
   ],
   ["?", "this list"],
   ["drag", "turn the scene"],
-  ["Ctrl + wheel", "come closer"],
+  ["Ctrl + wheel", "zoom"],
   ["click a point", "follow it"],
 ];
 
@@ -150,7 +150,7 @@ export function help(page) {
     { className: "help", "aria-labelledby": "keys-title", onclose: () => dialog.remove() },
     h("h2", { id: "keys-title" }, "Keys"),
     h("dl", {}, ...KEYS.flatMap(([k, what]) => [h("dt", {}, k), h("dd", {}, what)])),
-    h("label", {}, letters, " Letters, digits and signs are keys"),
+    h("label", {}, letters, " Use letters, digits and punctuation as shortcuts"),
     h("button", { type: "button", onclick: () => dialog.close() }, "Close"),
   );
   dialog.addEventListener("click", (/** @type {Event} */ event) => {

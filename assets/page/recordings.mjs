@@ -28,7 +28,7 @@ function offer(part, shown) {
       onchange: async () => {
         const [file] = input.files ?? [];
         const answer =
-          file && (await told("The file is measured …", upload(place, file, Number(part.dataset.maxBytes))));
+          file && (await told("Measuring the file …", upload(place, file, Number(part.dataset.maxBytes))));
         input.value = "";
         if (answer?.choices)
           shown.choose(choice === "own" ? answer.choices : { [choice]: answer.choices.own });
@@ -44,17 +44,17 @@ function offer(part, shown) {
   };
   part.replaceChildren(
     ...opens("Open a recording …", "own"),
-    ...opens("Open one beside it …", "other"),
+    ...opens("Open a second recording …", "other"),
     ...(other
       ? [
           h(
             "button",
             { type: "button", onclick: () => shown.choose({ other: "" }) },
-            "Close the one beside it",
+            "Close the second recording",
           ),
         ]
       : []),
-    ...(own ? [h("button", { type: "button", onclick: remove }, "Delete the opened one")] : []),
+    ...(own ? [h("button", { type: "button", onclick: remove }, "Delete the opened recording")] : []),
     h("span", {}, "All numbers: ", link("csv"), " ", link("json")),
     words,
   );

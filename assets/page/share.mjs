@@ -7,7 +7,7 @@ import { film, filmFormat } from "./film.mjs";
 import { teaching } from "./teacher.mjs";
 
 const HEIGHT = 720; // pixels of an embed, until it tells its own height
-const EMBED_THEMES = { auto: "auto: that of the page around it", light: "light", dark: "dark" };
+const EMBED_THEMES = { auto: "auto: as the surrounding page", light: "light", dark: "dark" };
 
 /** @param {string} text */
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
@@ -91,7 +91,7 @@ export function share(player) {
   const format = filmFormat(player);
   if (format)
     files.push(
-      file(`${format.name}, a run of the progress`, () => {
+      file(`${format.name}, the animation`, () => {
         dialog.close();
         film(player, format);
       }),

@@ -33,7 +33,7 @@ export function teaching(player, taken) {
   const stop = h(
     "select",
     { id: "teacher-stop" },
-    h("option", { value: "" }, "as it is now"),
+    h("option", { value: "" }, "in its present state"),
     ...stops.map((/** @type {{title: string}} */ { title }, /** @type {number} */ k) =>
       h("option", { value: k + 1, selected: k === now, innerHTML: `${k + 1}. ${title}` }),
     ),
@@ -48,12 +48,12 @@ export function teaching(player, taken) {
   return h(
     "details",
     { className: "teacher", onchange: show },
-    h("summary", {}, "For a class: with some of the controls only"),
+    h("summary", {}, "For a class: a link with selected controls"),
     taken,
     h(
       "fieldset",
       {},
-      h("legend", {}, "Controls that it shows"),
+      h("legend", {}, "Controls to show"),
       ...all.map(({ box, label }) => h("label", {}, box, h("span", { innerHTML: label }))),
     ),
     h("p", {}, h("label", { htmlFor: "teacher-stop" }, "It opens "), stop),

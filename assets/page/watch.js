@@ -13,7 +13,7 @@
         "so its figures and controls do not work. Open it from a web server: " +
         "run “python -m http.server” in the folder of the whole site, or go to the page’s own address. " +
         "“normscape export” writes a file that works from disk."
-      : "A part of this page has not come, so not all of it works yet. If this stays, reload the page.",
+      : "Part of this page did not load, so some of it does not work yet. If this stays, reload the page.",
   });
   let blocked = false;
   const late = () =>

@@ -34,7 +34,7 @@ export function slider(p, set) {
     id,
     ...track(p),
     ondblclick: () => set(p.value),
-    title: "Double click: back to the default",
+    title: "Double-click to reset",
   });
   const entry = h("input", {
     type: "text",

@@ -44,7 +44,7 @@ function together({ crowds, recipe }) {
   if (!counts.length) return "";
   const seen = title ? `In “${title}”` : "In the picture";
   if (counts.length === 1) return `${seen} ${most} points share one place.`;
-  return `${seen} points share ${counts.length} places, at most ${most} of them one.`;
+  return `${seen} points share ${counts.length} places, at most ${most} points per place.`;
 }
 
 /** @param {import("./player.mjs").Player} player */

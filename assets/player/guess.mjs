@@ -16,7 +16,7 @@ export function question({ question, answers }, guess) {
 /** Whether a guess was right; without one, the answer.
  * @param {{question: string, answers: string[], right: number}} stop @param {number | null} answer */
 export function verdict({ question, answers, right }, answer) {
-  const word = answer === null ? "The answer" : answer === right ? "Right" : "Not so. It is";
+  const word = answer === null ? "The answer" : answer === right ? "Right" : "No. The answer is";
   return h(
     "div",
     { className: "verdict" },

@@ -236,10 +236,10 @@ function fate({ margin, largest, weights }, keys, n, k) {
   const many = others.length;
   const copies = others.every((i) => Math.hypot(...key.map((x, j) => keys[i * d + j] - x)) <= near);
   const why = !copies
-    ? `${many} others average to it`
+    ? `it is an average of ${many} others`
     : many === 1
-      ? "another is where it is"
-      : `${many} others are where it is`;
+      ? "another key is in the same place"
+      : `${many} other keys are in the same place`;
   return `never wins: ${why}; gets at most ${(100 * largest).toFixed(1)} %`;
 }
 

@@ -39,7 +39,7 @@ const PAPER = 660; // pixels of a line on paper
 const REST = 250;
 const NEWS = 2000;
 const SLOW = 4000; // milliseconds
-const LATE = "The figure is still on its way.";
+const LATE = "The figure is still loading.";
 const AWAY = "The server does not answer. What is on the page still works";
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -325,7 +325,7 @@ export class Player {
         );
       this.notice(
         wrong.length
-          ? `This link could not be followed: ${wrong.join("; ")}. The scene starts from its defaults.`
+          ? `This link has an error: ${wrong.join("; ")}. The scene starts from its default state.`
           : "",
       );
       this.#linked = wrong.length ? 0 : asked.state.tour;
@@ -582,7 +582,7 @@ export class Player {
         return this.#refuse(
           answer.refused
             ? `${answer.refused}. The picture is as it was.`
-            : `${AWAY}; a new choice has to wait.`,
+            : `${AWAY}; a new choice must wait.`,
         );
       this.notice("");
       this.#write();

@@ -127,7 +127,7 @@ export function scrubber(part, recipe, player) {
     loop,
     speed,
     h("span", { className: "space" }),
-    button("reset", "Back to the defaults (R)", () => player.reset()),
+    button("reset", "Reset to the defaults (R)", () => player.reset()),
     button("save", "Save the picture", () => player.save(), "rare"),
     ...(player.apart ? [] : [button("share", "Share, embed", () => player.share())]),
     ...(player.apart ? [] : [button("present", "Present (P)", () => player.present(), "rare")]),

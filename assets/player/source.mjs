@@ -11,7 +11,7 @@
 
 const PATIENCE = 60_000; // milliseconds for an answer; the page says before that it waits
 const BUSY = [429, 503]; // the server asks to come again
-const AWAY = "this needs the server: a page without one has some of the choices only";
+const AWAY = "this choice needs the server; a page without one has only some choices";
 
 /** @type {WeakMap<HTMLElement, (query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>>} */
 const others = new WeakMap();

@@ -3,13 +3,13 @@
  * figure. */
 
 import { h, readable } from "../dom.mjs";
+import { below, lie } from "../letters.mjs";
 import { fromTrack, toTrack, track } from "./controls.mjs";
 
 /** @typedef {import("../engine/engine.mjs").Parameter} Parameter */
 
 const WIDTH = 240; // pixels of the hand, from one end of a slider to the other
 const FINGER = 20; // pixels from the middle of a letter to where a finger may still be
-const EDGE = 4; // pixels between a bubble and the end of the window
 const KEYS = /** @type {Record<string, number>} */ ({
   ArrowLeft: -1,
   ArrowDown: -1,
@@ -122,10 +122,10 @@ function handle(letters, own, bubble, player) {
   const reset = () => {
     for (const p of own) player.set(p.name, p.value);
   };
-  const together = own.length > 1 ? ` It moves ${names} together, by the same step.` : "";
+  const together = own.length > 1 ? ` This moves ${names} together, by the same amount.` : "";
   for (const letter of letters) {
     letter.classList.add("symbol");
-    letter.setAttribute("title", `Drag to the left or right.${together} Double click: back to the default.`);
+    letter.setAttribute("title", `Drag left or right.${together} Double-click to reset.`);
     /** @type {{x: number, from: Record<string, number>} | undefined} */ let grip;
     const on = (/** @type {string} */ kind, /** @type {(event: any) => void} */ hear) =>
       letter.addEventListener(kind, hear);
@@ -162,29 +162,4 @@ function handle(letters, own, bubble, player) {
     slider.removeAttribute("style");
   });
   return show;
-}
-
-/** What an element is placed in: the formula, or on small screens what that stands in.
- * @param {HTMLElement} element */
-const around = (element) => (element.offsetParent ?? document.body).getBoundingClientRect();
-
-/** Puts a bubble below a letter, whole in the window. @param {HTMLElement} bubble @param {Element} letter */
-function below(bubble, letter) {
-  const at = letter.getBoundingClientRect();
-  const half = bubble.offsetWidth / 2 + EDGE;
-  const from = around(bubble);
-  bubble.style.left = `${Math.max(half, Math.min(innerWidth - half, at.left + at.width / 2)) - from.left}px`;
-  bubble.style.top = `${at.bottom - from.top}px`;
-}
-
-/** Puts an element over a letter. @param {HTMLElement} element @param {Element} letter */
-function lie(element, letter) {
-  const at = letter.getBoundingClientRect();
-  const from = around(element);
-  Object.assign(element.style, {
-    left: `${at.left - from.left}px`,
-    top: `${at.top - from.top}px`,
-    width: `${at.width}px`,
-    height: `${at.height}px`,
-  });
 }

@@ -9,11 +9,9 @@ import { poll } from "./poll.mjs";
 import { asked, upload } from "./upload.mjs";
 
 const QUIET = 3000; // milliseconds without an answer after which the page says so
-const LOST =
-  "The server does not answer at the moment. This page goes on asking; the training goes on where it runs.";
+const LOST = "The server does not answer at the moment. This page keeps asking; a running training goes on.";
 const SILENT = "The server does not answer. Try again in a moment.";
-const NO_WORKER =
-  "No training worker is running on the server. The training waits, and starts as soon as a worker is there.";
+const NO_WORKER = "No training worker is running on the server. The training waits until one starts.";
 
 const player = () => shared.normscape.players[0];
 const duration = (/** @type {number} */ s) =>
@@ -177,11 +175,7 @@ function heard(answer) {
 function under(news) {
   if (!followed) return said;
   if (news.away)
-    return [
-      "running",
-      said[1],
-      "The queue does not answer at the moment. The training goes on where it runs.",
-    ];
+    return ["running", said[1], "The queue does not answer at the moment. A running training goes on."];
   if (news.worker === false) return ["running", 0, NO_WORKER];
   if ("ahead" in news) return ["running", 0, news.ahead ? `${news.ahead} before you` : "Starting …"];
   followed.seeds = news.seeds;
@@ -229,7 +223,7 @@ function turn(wanted) {
   if (!followed || !Object.keys(wanted).every(free)) return false;
   const { shown, seeds } = followed;
   const beyond = Number(wanted.seed) >= seeds;
-  shown.notice(beyond ? `seed=${wanted.seed}, but this training has ${seeds}, from 0 on` : "");
+  shown.notice(beyond ? `seed=${wanted.seed}, but this training has ${seeds} seeds, numbered from 0` : "");
   if (beyond) return true;
   shown.tell(wanted);
   look(changed());
@@ -256,9 +250,9 @@ function picture(recipe) {
 }
 
 const ENDS = /** @type {Record<string, string>} */ ({
-  lost: "The training was lost: its worker has ended, or could not be reached for a while. Train again.",
+  lost: "The training was lost: its worker ended or could not be reached. Train again.",
   left: "This training ended when the page was left.",
-  replaced: "This training was given up: you have started another one.",
+  replaced: "This training was stopped because you started another one.",
 });
 
 /** @param {any} end @returns {Said} */
@@ -333,7 +327,7 @@ function files(part, shown) {
             "button",
             {
               type: "button",
-              title: "A link that holds the network of this seed, and opens anywhere",
+              title: "A link that contains the network of this seed and opens anywhere",
               onclick: carry,
             },
             "Link with the network",
@@ -342,7 +336,7 @@ function files(part, shown) {
       : []),
     h(
       "button",
-      { type: "button", title: "A run that was downloaded, .npz", onclick: () => open.click() },
+      { type: "button", title: "A downloaded run (.npz)", onclick: () => open.click() },
       "Open a run …",
     ),
     open,

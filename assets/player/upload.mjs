@@ -16,10 +16,10 @@ export async function upload(url, file, most) {
     { method: "POST", body: file },
     {
       507: "The server has no room for a file at the moment. Try again later.",
-      413: `${size}: that is more than this server takes.`,
+      413: `${size}, which is more than this server takes.`,
       0:
-        `The connection broke off while the file was sent. ${size}, which may be more than ` +
-        `this server takes; or it does not answer.`,
+        `The connection broke while the file was sent. ${size}, which may be more than ` +
+        `this server takes, or the server does not answer.`,
     },
   );
 }

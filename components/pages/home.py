@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,9 +20,22 @@ from components.pages.shell import Place, to
 from components.theme import THEMES
 
 SENTENCE = (
-    "LayerNorm is usually told as statistics. Here it is geometry, and moves under your hand: points fall"
-    " onto a plane, fly out to a sphere, and stretch into an ellipsoid."
+    "LayerNorm is usually explained with statistics. Here it is geometry that you move: points fall onto a"
+    " plane, go out to a sphere and stretch into an ellipsoid (with three components, as here: a circle and"
+    " an ellipse)."
 )
+
+
+SYMBOLS = {
+    "x": "x: the vector that comes in",
+    "y": "y: the vector that goes out",
+    "μ": "μ (mu): the mean of the components of x",
+    "𝟏": "𝟏: the vector of ones, (1, 1, …, 1)",
+    "d": "d: the number of components of x; here 3",
+    "ε": "ε (epsilon): a small constant against division by zero; here 0",
+    "γ": "γ (gamma): the gain, a learned factor for each component",
+    "β": "β (beta): the shift, a learned vector that is added",
+}
 
 
 def hero() -> Scene:
@@ -37,13 +51,12 @@ def home(place: Place, state: State | None, data: Mapping[str, Any], *, end: Any
     start = to(place, hero(), "Start: three minutes", tour=True, className="start")
     story = html.A("or read it as a story", href=place.page("story"))
     words = html.Div([html.H1(HOME_TITLE), html.P(SENTENCE), start, " ", story], className="intro")
-    told = waiting(data, "hero") | attributes(aria_label="LayerNorm, alive")
+    told = waiting(data, "hero") | attributes(
+        aria_label="LayerNorm in motion", data_gloss=json.dumps(SYMBOLS, ensure_ascii=False)
+    )
     living = html.Section([notice(), stage(hero(), state), end], className="scene hero", **told)
     forget = html.P(
-        [
-            "What you have visited is marked; only this browser knows. ",
-            html.Button("Forget it", type="button"),
-        ],
+        ["Visited scenes are marked. Only your browser stores this. ", html.Button("Clear", type="button")],
         className="forget",
         hidden=True,
     )

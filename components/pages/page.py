@@ -172,7 +172,7 @@ def _controls(choices: Sequence[Mapping[str, Any]], sliders: Sequence[Parameter]
 
 def _more(choices: Sequence[Mapping[str, Any]], sliders: Sequence[Parameter]) -> html.Details:
     """The controls that are folded away at the start."""
-    parts = [html.Summary("More to set"), *_controls(choices, sliders)]
+    parts = [html.Summary("More settings"), *_controls(choices, sliders)]
     return html.Details(parts, className="more", hidden=not choices and not sliders)
 
 
@@ -252,5 +252,5 @@ def onwards(scene: Scene, place: Place) -> html.Nav:
         on = to(place, after.scene, ["Next: ", after.scene.title], className="next")
         parts = [html.P(Markup(after.bridge), className="bridge"), on]
     if before:
-        parts.append(html.P(["Before this: ", to(place, before.scene)], className="before"))
+        parts.append(html.P(["Previous: ", to(place, before.scene)], className="before"))
     return html.Nav(parts, className="onwards", **attributes(aria_label="The way on"))

@@ -28,7 +28,7 @@ from learning.parts import MAX_UPLOAD_BYTES
 MAX_BYTES: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}  # of an upload, for the page
 PANEL, TRAIN, STOP, BAR, WORDS = "train-panel", "train", "train-stop", "train-bar", "train-words"
 ASKED, TOLD = "data-asked", "data-told"  # of the panel: what the page asks, what it is told
-WRONG = "Nothing is trained yet: see what the fields say."
+WRONG = "Training has not started: see the messages at the fields."
 NO_STORE = "The queue of trainings does not answer. Try again in a minute."
 NO_TORCH = "Training needs PyTorch on the server: python -m pip install torch"
 

@@ -21,8 +21,8 @@ from components.pages.modules import names, version
 from components.theme import ROLES, THEMES
 
 LEAD = (
-    "Normalisation is usually shown as statistics. Here it is geometry: points fall onto a plane, fly out to"
-    " a sphere, stretch into an ellipsoid. Take any scene and move it with your hand; each state has a link."
+    "Normalisation is usually explained with statistics. Here it is geometry: points fall onto a plane, go"
+    " out to a sphere and stretch into an ellipsoid. Move any scene with your hand; each state has a link."
 )
 ICON = quote(
     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>"
@@ -221,7 +221,7 @@ def _here(place: Place, slug: str) -> Any:
         to(place, other.scene, sign, name=f"{word}: {other.scene.title}", className="beside")
         if other
         else None
-        for other, sign, word in zip(course.beside(slug), "‹›", ("Before this", "Next"), strict=True)
+        for other, sign, word in zip(course.beside(slug), "‹›", ("Previous", "Next"), strict=True)
     )
     name = [html.Span(step.label), html.Span(chapter.title, className="question")]
     middle = html.A(name, href=f"{place.home}#chapter-{chapter.number}", title=chapter.title)

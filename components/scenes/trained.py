@@ -55,6 +55,6 @@ def seed_of(choices: Choices, film: Film) -> int:
         return 0
     if choices["seed"] >= film.seeds:
         allowed = {"min": 0, "max": film.seeds - 1, "whole": True}
-        words = f"seed={choices['seed']}, but this training has {film.seeds}, from 0 on"
+        words = f"seed={choices['seed']}, but this training has {film.seeds} seeds, numbered from 0"
         raise WrongValue("seed", words, allowed)
     return int(choices["seed"])

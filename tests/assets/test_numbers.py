@@ -128,11 +128,14 @@ def test_points_on_and_in_a_hull_are_counted_now_or_at_a_stage(node, stage, d):
     ("keys", "word"),
     [
         ([[1, 2]], "can win: there is no other"),
-        ([[1, 2], [1, 2]], "never wins: another is where it is; gets at most 50.0 %"),
-        ([[1, 2], [1, 2], [1, 2], [4, 0]], "never wins: 2 others are where it is; gets at most 33.3 %"),
-        ([[1, 2], [0, 1], [2, 3]], "never wins: 2 others average to it; gets at most 33.3 %"),
+        ([[1, 2], [1, 2]], "never wins: another key is in the same place; gets at most 50.0 %"),
+        (
+            [[1, 2], [1, 2], [1, 2], [4, 0]],
+            "never wins: 2 other keys are in the same place; gets at most 33.3 %",
+        ),
+        ([[1, 2], [0, 1], [2, 3]], "never wins: it is an average of 2 others; gets at most 33.3 %"),
         ([[1, 0], [0, 0]], "can win: the best query of length 1 puts it 1.000 ahead"),
-        ([[0, 0], [0, 0]], "never wins: another is where it is; gets at most 50.0 %"),
+        ([[0, 0], [0, 0]], "never wins: another key is in the same place; gets at most 50.0 %"),
     ],
 )
 def test_the_fate_of_a_key_says_why(node, keys, word):

@@ -1,9 +1,11 @@
 """The way in: the living figure of the home page, its cards, and the path from scene to scene."""
 
 import re
+from functools import partial
 
 from components.language import course
-from tests.browser.hand import OFTEN, PATIENCE, frames, strange, until
+from components.pages import home
+from tests.browser.hand import OFTEN, PATIENCE, finger, frames, strange, until
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 HERO = "const p = window.normscape?.players?.find((each) => each.root.dataset.hero)"
@@ -41,6 +43,32 @@ def test_a_figure_lives_on_the_right_of_the_first_screen(kept):
     page.locator(".chapter h2").first.click()
     page.keyboard.press(" ")
     assert not hero(page, "p.playing"), "the keys of the page are not the figure's"
+
+
+def tap(symbol):
+    at = symbol.bounding_box()
+    finger(symbol.page, [(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)])()
+
+
+def test_the_symbols_of_the_formula_say_what_they_mean_to_the_pointer_to_a_finger_and_to_keys(new_page):
+    """Also once the player has written the formula anew; each symbol is one stop of the Tab key."""
+    page = new_page(has_touch=True, viewport=NARROW)
+    page.goto("/")
+    living(page)
+    note, symbols = page.locator(".hero .gloss"), page.locator(".hero .formula .symbol")
+    assert set(symbols.all_text_contents()) == set(home.SYMBOLS)
+    for symbol, meaning in home.SYMBOLS.items():
+        letter = page.locator(f".hero .formula .symbol:text-is('{symbol}')").first
+        button = page.get_by_role("button", name=meaning)
+        for act in (letter.hover, partial(tap, letter), button.focus):
+            act()
+            page.wait_for_function("(note) => !note.hidden", arg=note.element_handle())
+            assert note.inner_text() == meaning
+            box = note.bounding_box()
+            assert box["x"] >= 0 and box["x"] + box["width"] <= NARROW["width"]
+            page.mouse.move(0, 0)
+            page.keyboard.press("Escape")  # after a tap, or with the focus
+            page.wait_for_function("(note) => note.hidden", arg=note.element_handle())
 
 
 def test_for_calm_readers_it_is_a_picture_short_on_a_telephone_and_of_two_pages_of_paper(new_page):

@@ -125,12 +125,12 @@ def test_a_recipe_that_does_not_come_is_told_until_it_comes(new_page):
     held = []
     page.route("**/recipe/**", lambda route: held.append(route))
     page.goto(f"/layernorm?{FEW}")
-    page.wait_for_selector(".notice:has-text('still on its way')", timeout=PATIENCE)
+    page.wait_for_selector(".notice:has-text('still loading')", timeout=PATIENCE)
     held[0].continue_()
     until(page, "p.ready")
     assert page.locator(".notice").is_hidden()
     page.select_option("#choice-points", "ring")
-    page.wait_for_selector(".notice:has-text('still on its way')", timeout=PATIENCE)
+    page.wait_for_selector(".notice:has-text('still loading')", timeout=PATIENCE)
     page.select_option("#choice-points", "gaussian")  # nobody waits for the ring any more
     page.wait_for_selector(".notice", state="hidden", timeout=PATIENCE)
 
@@ -140,7 +140,7 @@ def test_what_was_wrong_is_said_however_long_the_figure_takes(new_page):
     page, held = new_page(), []
     page.route("**/lib/**", lambda route: held.append(route))
     page.goto("/fold?t=9", wait_until="commit")
-    page.wait_for_selector(".notice:has-text('still on its way')", timeout=PATIENCE)
+    page.wait_for_selector(".notice:has-text('still loading')", timeout=PATIENCE)
     for route in held:
         route.continue_()
     until(page, "p.ready")
@@ -171,7 +171,7 @@ def test_a_module_that_does_not_come_is_told_until_it_comes(new_page, path):
     held = []
     page.route("**/assets/*/player/player.mjs", lambda route: held.append(route))
     page.goto(path, wait_until="commit")
-    page.wait_for_selector(".unmoved, .notice:has-text('still on its way')", timeout=PATIENCE)
+    page.wait_for_selector(".unmoved, .notice:has-text('still loading')", timeout=PATIENCE)
     held[0].continue_()
     until(page, "p.ready")
     page.wait_for_selector(".unmoved", state="detached", timeout=PATIENCE)

@@ -120,7 +120,7 @@ def test_a_question_hides_the_motion_until_it_is_answered(page):
     page.keyboard.press("Enter")
     until(page, f"p.ready && !p.leg && p.progress === {asked.state['progress']}")
     said = page.locator(".guide [aria-live=polite]").inner_text()
-    assert f"Not so. It is: {asked.answers[asked.right]}." in said and "tails" in said
+    assert f"No. The answer is: {asked.answers[asked.right]}." in said and "tails" in said
     assert page.evaluate("document.activeElement.textContent") == "Next"
     page.get_by_role("button", name="Back", exact=True).click()
     page.get_by_role("button", name="Next", exact=True).click()

@@ -30,6 +30,6 @@ def test_a_recording_is_opened_and_deleted(page, tmp_path):
     with page.expect_download() as saved:
         page.locator(".recordings a", has_text=".csv").click()
     assert len(saved.value.path().read_text().splitlines()) == 5
-    page.get_by_role("button", name="Delete the opened one").click()
+    page.get_by_role("button", name="Delete the opened recording").click()
     rest(page, "!p.choices.own")
     assert player(page, "p.recipe.clouds[0].points.shape[0]") == 600

@@ -364,8 +364,8 @@ CLAIMS = {
     "more of them are hollow now": centring_at_the_stop,
     "every key is a corner, and the count is zero": none_at_the_stop,
     "With ε at 0.1, what do the keys near the middle do?": inside_by_epsilon,
-    "With **ε** at 0 again (a slider under *More to set*) every hollow key fills.": inside_by_epsilon,
-    "Were **γ₁** put to 0 (a slider under *More to set*), at **⊙ γ** the sphere would be a disc, and most keys lost at "
+    "With **ε** at 0 again (a slider under *More settings*) every hollow key fills.": inside_by_epsilon,
+    "Were **γ₁** put to 0 (a slider under *More settings*), at **⊙ γ** the sphere would be a disc, and most keys lost at "
     "once.": a_disc,
     "### In four dimensions The centred keys of four dimensions fill a space of three": four_dimensions,
     "a key halfway between two others can get a third": halfway,

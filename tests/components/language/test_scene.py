@@ -84,7 +84,8 @@ def test_a_sentence_is_counted_in_characters():
 
 def test_json_says_what_a_page_must_offer():
     data = json.loads(json.dumps(SCENE.json()))
-    assert (data["slug"], data["title"]) == ("stretch", "Stretch, then normalise") and "gathers the points" in data["lead"]
+    assert (data["slug"], data["title"]) == ("stretch", "Stretch, then normalise")
+    assert "gathers the points" in data["lead"]
     assert [(c["kind"], c["name"], c["default"]) for c in data["choices"]] == [
         ("one", "d", "3"),
         ("whole", "n", 5),

@@ -1,0 +1,50 @@
+// @ts-check
+/** A formula whose symbols say what they mean: under the pointer, at a tap, and with the focus. */
+
+import { h } from "../dom.mjs";
+import { below, lie } from "../letters.mjs";
+
+/** @param {HTMLElement} formula @param {Record<string, string>} meanings by symbol */
+export function gloss(formula, meanings) {
+  const note = h("p", { className: "dragged gloss", role: "status", hidden: true });
+  const letters = () =>
+    Array.from(formula.querySelectorAll("mi, mn")).filter((letter) => letter.textContent in meanings);
+  const hide = () => {
+    note.hidden = true;
+  };
+  const show = (/** @type {Element} */ letter) => {
+    note.textContent = meanings[letter.textContent];
+    note.hidden = false;
+    below(note, letter);
+  };
+  const point = (/** @type {Event} */ { target }) => {
+    const letter = letters().find((each) => each === target);
+    if (letter) show(letter);
+    else hide();
+  };
+  formula.addEventListener("pointerover", point);
+  document.addEventListener("click", point); // a tap beside the letters ends it
+  document.addEventListener("keydown", ({ key }) => {
+    if (key === "Escape") hide();
+  });
+  formula.addEventListener("pointerleave", hide);
+  // to keys and screen readers a formula is one thing: they get a button over each symbol
+  const buttons = Object.entries(meanings).map(([symbol, meaning]) => {
+    const button = h("button", { type: "button", className: "letter", "aria-label": meaning });
+    button.addEventListener("focus", () => {
+      const letter = letters().find((each) => each.textContent === symbol);
+      if (!letter) return;
+      lie(button, letter);
+      show(letter);
+    });
+    button.addEventListener("blur", () => {
+      hide();
+      button.removeAttribute("style");
+    });
+    return button;
+  });
+  formula.after(...buttons, note);
+  const explain = () => letters().forEach((letter) => letter.classList.add("symbol"));
+  explain();
+  new MutationObserver(explain).observe(formula, { childList: true }); // the player writes it anew
+}
