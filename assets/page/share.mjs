@@ -12,8 +12,8 @@ const EMBED_THEMES = { auto: "auto: as the surrounding page", light: "light", da
 /** @param {string} text */
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
-/** What a page of another site needs once for its frames to follow the height of their figures; docs/embedding.md
- * has the same text. */
+/** What a page of another site needs once for its frames to follow the height of their figures;
+ * docs/embedding.md has the same text. */
 const HEIGHT_SCRIPT = `<script>
 addEventListener("message", ({ data, source }) => {
   if (data?.type === "normscape:height")
