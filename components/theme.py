@@ -1,4 +1,4 @@
-"""The one home of every colour, keyed by its mathematical role.
+"""All colours, light and dark, by the mathematical role of what they draw.
 
 Figures name a role as `var(--role)`: the browser resolves it from the style sheet that `css` writes,
 Python with `resolve`.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-# role: (light, dark). What is read or pressed
+# Colours of the interface. role: (light, dark)
 INTERFACE = {
     "paper": ("#fcfcfa", "#14161b"),
     "panel": ("#f3f3ef", "#1c1f26"),
@@ -19,32 +19,32 @@ INTERFACE = {
     "warning": ("#6d4a12", "#f0d4a4"),
     "laser": ("#00913f", "#3fe28a"),
 }
-# role: (light, dark, its one meaning). What is drawn: red is the followed point alone, green the interface
+# Colours of figures. role: (light, dark, meaning). Red is only the followed point, green only the interface
 DRAWN = {
-    "axis": ("#727987", "#828996", "lines and names that help to read"),
-    "input": ("#1b70e6", "#86b9ff", "the points that go in"),
-    "trail": ("#8a93a5", "#677081", "where points were, and what stands back"),
-    "followed": ("#d61c1e", "#ff6155", "the followed point, and it alone is red"),
-    "mean-direction": ("#c66f0c", "#f0a463", "the line along 𝟏, on which the mean is"),
-    "hyperplane": ("#006f70", "#40d4d2", "where the mean is 0"),
-    "sphere": ("#6c43b6", "#a68ff4", "where vectors of one length are, and what divides by the length"),
-    "meeting": ("#451b9f", "#cecbff", "where sphere and hyperplane meet"),
-    "ellipsoid": ("#ad3a9c", "#e07fd0", "what a gain makes: the sphere stretched"),
-    "shift": ("#676300", "#d9d27c", "what is added"),
-    "query": ("#87660c", "#f0cb40", "a query, or what else a hand turns"),
-    "formula": ("#613f28", "#debca5", "what is computed in another way"),
-    "other": ("#b01c66", "#fa80ba", "the other part, beside the input"),
-    "class-0": ("#7b158d", "#c268cf", "one class: the low end of the diverging scale"),
-    "class-1": ("#c08500", "#f6bd5f", "the other: its high end"),
-    "plateau": ("#8d7a3c", "#c7c07f", "where a training stands still"),
-    "drop": ("#80235b", "#ce90c4", "where it falls"),
-    "series-1": ("#036c94", "#1fb4d8", "what is compared by name: heads, functions, neurons, kinds of norms"),
-    "series-2": ("#b5824c", "#d6a25f", "a second of them: as lines they differ in their dashes, too"),
-    "series-3": ("#98406b", "#f7b0ce", "a third"),
-    "series-4": ("#2f347e", "#5283df", "a fourth"),
-    "series-5": ("#8e8b5c", "#aaa670", "a fifth"),
+    "axis": ("#727987", "#828996", "axes, grid lines and their labels"),
+    "input": ("#1b70e6", "#86b9ff", "input points"),
+    "trail": ("#8a93a5", "#677081", "former places of points, and background objects"),
+    "followed": ("#d61c1e", "#ff6155", "the followed point; nothing else is red"),
+    "mean-direction": ("#c66f0c", "#f0a463", "the line along 𝟏, on which the mean lies"),
+    "hyperplane": ("#006f70", "#40d4d2", "the hyperplane of mean 0"),
+    "sphere": ("#6c43b6", "#a68ff4", "spheres and circles, and operations that divide by the length"),
+    "meeting": ("#451b9f", "#cecbff", "the intersection of sphere and hyperplane"),
+    "ellipsoid": ("#ad3a9c", "#e07fd0", "the ellipsoid: a sphere stretched by the gain"),
+    "shift": ("#676300", "#d9d27c", "a shift, an added vector"),
+    "query": ("#87660c", "#f0cb40", "a query, or another handle that readers turn"),
+    "formula": ("#613f28", "#debca5", "a value computed in a second way, for comparison"),
+    "other": ("#b01c66", "#fa80ba", "the second of two sets of points"),
+    "class-0": ("#7b158d", "#c268cf", "the first class; the low end of the diverging scale"),
+    "class-1": ("#c08500", "#f6bd5f", "the second class; its high end"),
+    "plateau": ("#8d7a3c", "#c7c07f", "plateaus of a training"),
+    "drop": ("#80235b", "#ce90c4", "sudden drops of a training"),
+    "series-1": ("#036c94", "#1fb4d8", "the first of several named things: heads, functions, neurons, norms"),
+    "series-2": ("#b5824c", "#d6a25f", "the second; lines also differ in their dashes"),
+    "series-3": ("#98406b", "#f7b0ce", "the third"),
+    "series-4": ("#2f347e", "#5283df", "the fourth"),
+    "series-5": ("#8e8b5c", "#aaa670", "the fifth"),
 }
-# role: (light, dark) of words on the sequential scale, and up to where on it, from 0 to 1
+# Text on cells of the sequential scale. role: (light, dark, end of its range on the scale, from 0 to 1)
 UPON = {
     "on-pale": ("#1d2330", "#ffffff", 0.24),
     "on-middle": ("#000000", "#000000", 0.49),
@@ -52,7 +52,7 @@ UPON = {
 }
 ROLES = INTERFACE | {role: (light, dark) for role, (light, dark, _) in (DRAWN | UPON).items()}
 
-# Roles that are too faint for words, as they are written (WCAG 2.2, 1.4.3)
+# Darker variants for text in roles whose colour is too faint for it (WCAG 2.2, 1.4.3). role: (light, dark)
 WRITTEN = {
     "axis": ("#676d7a", "#828996"),
     "input": ("#165ec2", "#86b9ff"),
@@ -68,20 +68,20 @@ WRITTEN = {
 
 # scale: colours from low to high, for (light, dark)
 SCALES = {
-    # from one class to the other, and from below 0 to above
+    # between two classes, or from negative to positive numbers
     "diverging": (
         ("#7b158d", "#b586b8", "#cbc8c2", "#d3ab63", "#c08500"),
         ("#c268cf", "#95638f", "#6a6a70", "#ad905c", "#f6bd5f"),
     ),
-    # the same of points, each of which must be seen on the paper and on a sphere
+    # the same for points, each of which must be visible on the paper and on a sphere
     "height": (
         ("#7b158d", "#8f5a98", "#7d7a74", "#a07a32", "#a87400"),
         ("#c268cf", "#b184b6", "#a9a9ae", "#c8aa74", "#f6bd5f"),
     ),
     "sequential": (("#d3def4", "#1b70e6", "#112a5c"), ("#2a3a58", "#86b9ff", "#ecf2ff")),
-    # of few points, each of which must be seen on the paper
+    # the sequential scale for few points, each of which must be visible on the paper
     "weight": (("#7ea5e6", "#1b70e6", "#112a5c"), ("#4f75bd", "#86b9ff", "#ecf2ff")),
-    # around all hues but red, which it passes pale
+    # all hues in a circle, with a pale red
     "cyclic": (
         ("#1b70e6", "#00848c", "#868a12", "#c66f0c", "#a8667c", "#ad3a9c", "#1b70e6"),
         ("#86b9ff", "#40d4d2", "#cfca55", "#f0a463", "#d99aab", "#e07fd0", "#86b9ff"),
@@ -91,7 +91,7 @@ THEMES = ("light", "dark")
 
 
 def colors(theme: str) -> dict[str, str]:
-    """Every custom property of one theme, scales included (`--diverging-0` …)."""
+    """The CSS custom properties of one theme, with the steps of its scales (`--diverging-0` …)."""
     i = THEMES.index(theme)
     steps = {f"{name}-{k}": c for name, both in SCALES.items() for k, c in enumerate(both[i])}
     words = {f"{role}-text": both[i] for role, both in WRITTEN.items()}
@@ -99,12 +99,12 @@ def colors(theme: str) -> dict[str, str]:
 
 
 def word(role: str) -> str:
-    """The name of the colour in which a role is written."""
+    """The role whose colour text of a role has: darker if the colour itself is too faint for text."""
     return f"{role}-text" if role in WRITTEN else role
 
 
 def upon(share: float) -> str:
-    """The role of words on the sequential scale, at a share of it from 0 to 1."""
+    """The role of text on a cell of the sequential scale, at a share of it from 0 to 1."""
     return next((role for role, (_, _, end) in UPON.items() if share < end), "on-deep")
 
 

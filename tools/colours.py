@@ -1,9 +1,9 @@
-"""How far apart colours are, to whoever sees them; and docs/colours.md, the page of the theme's colours.
+"""Differences between colours, also in colour blindness; writes docs/colours.md, the page of the theme.
 
     python tools/colours.py     # writes the page and its picture
 
-Distances are Euclidean in OKLab (Björn Ottosson, A perceptual color space for image processing, 2020): black
-and white are 1 apart, and what is 0.02 apart can just be told from each other side by side.
+Differences are Euclidean distances in OKLab (Björn Ottosson, A perceptual color space for image processing,
+2020). Black and white differ by 1; colours side by side can just be distinguished at 0.02.
 """
 
 from __future__ import annotations
@@ -51,45 +51,45 @@ LAB = np.array(
 
 
 def parts(color: str) -> np.ndarray:
-    """Red, green and blue of `#rrggbb`, from 0 to 255."""
+    """The red, green and blue of `#rrggbb`, from 0 to 255, as an array (3,)."""
     return np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)])
 
 
 def hexed(parts: np.ndarray) -> str:
-    """`#rrggbb` of parts from 0 to 255, rounded."""
+    """`#rrggbb` of (red, green, blue) from 0 to 255, rounded."""
     return "#" + "".join(f"{round(part):02x}" for part in parts)
 
 
 def linear(color: str) -> np.ndarray:
-    """The light of `#rrggbb`, each part from 0 to 1: IEC 61966-2-1."""
+    """Linear-light red, green and blue of `#rrggbb`, from 0 to 1 (sRGB, IEC 61966-2-1)."""
     own = parts(color) / 255
     return np.where(own <= 0.04045, own / 12.92, ((own + 0.055) / 1.055) ** 2.4)
 
 
 def written(light: np.ndarray) -> str:
-    """`#rrggbb` of linear light."""
+    """`#rrggbb` of linear-light red, green and blue; inverse of `linear`."""
     own = np.clip(light, 0, 1)
     return hexed(255 * np.where(own <= 0.0031308, 12.92 * own, 1.055 * own ** (1 / 2.4) - 0.055))
 
 
 def seen(color: str, vision: str) -> str:
-    """What a colour looks like without one kind of cones."""
+    """A colour as it appears in a kind of vision (a key of `VISIONS`), as `#rrggbb`."""
     return written(VISIONS[vision] @ linear(color))
 
 
 def oklab(color: str) -> np.ndarray:
-    """(lightness, green to red, blue to yellow)."""
+    """OKLab coordinates of `#rrggbb`: (lightness, green to red, blue to yellow)."""
     return LAB @ np.cbrt(LMS @ linear(color))
 
 
 def lch(color: str) -> tuple[float, float, float]:
-    """Lightness, chroma, and hue in degrees."""
+    """OKLab lightness, chroma and hue (in degrees) of `#rrggbb`."""
     lightness, a, b = oklab(color)
     return float(lightness), float(np.hypot(a, b)), float(np.degrees(np.arctan2(b, a)) % 360)
 
 
 def difference(a: str, b: str, vision: str = "normal") -> float:
-    """How far apart two colours are in OKLab."""
+    """The distance of two colours in OKLab, in a kind of vision."""
     return float(np.linalg.norm(oklab(seen(a, vision)) - oklab(seen(b, vision))))
 
 
@@ -100,43 +100,47 @@ def turn(a: str, b: str) -> float:
 
 
 def luminance(color: str) -> float:
+    """The relative luminance of WCAG 2.2, from 0 to 1."""
     return float(linear(color) @ (0.2126, 0.7152, 0.0722))
 
 
 def contrast(a: str, b: str) -> float:
-    """That of WCAG 2.2, from 1 to 21."""
+    """The contrast ratio of WCAG 2.2, from 1 to 21."""
     dark, light = sorted((luminance(a), luminance(b)))
     return (light + 0.05) / (dark + 0.05)
 
 
 # --- the page
 
-PAGE = """# The colours
+PAGE = """# Colours
 
-One colour has one meaning, in all scenes. `components/theme.py` is their one home, and
-`python tools/colours.py` writes this page and its picture from it.
+Each colour has one meaning, in all scenes. `components/theme.py` defines them, and
+`python tools/colours.py` writes this page and its picture.
 
-![The colours of the theme, light and dark, as all eyes see them, and as eyes see them that miss one kind of
-cones](colours.svg)
+![The colours of the light and the dark theme, in normal vision and in three kinds of colour
+blindness](colours.svg)
 
-| role | what it means | light | dark | contrast with the paper |
+| role | meaning | light | dark | contrast with the paper |
 | --- | --- | --- | --- | --- |
 {rows}
 
-*Red* is the followed point, and nothing else is. *Green* is the interface: buttons, links, the ring of the
-focus; in hue it is at least 40° from all that is drawn. A colour scale runs through other hues; the cyclic
-one goes around all of them, and passes red pale.
+Only the followed point is *red*. *Green* is the interface: buttons, links, the focus ring; its hue differs by
+at least 40° from the hue of everything that is drawn. Colour scales use other hues; the cyclic one goes
+around all of them, with a pale red.
 
-`tests/components/test_theme.py` holds all of this, over every view of every scene:
+`tests/components/test_theme.py` checks this for every view of every scene:
 
-- a mark has a contrast of at least 3 with the paper, a word 4.5 with paper and panel; faint roles are written
-  darker (`WRITTEN`);
-- two roles that stand in one view and are drawn in the same form are at least {apart} apart in OKLab, and
-  {without} to eyes without one kind of cones (simulated after Machado, Oliveira and Fernandes 2009);
-- where colour alone cannot do it, form does: points or squares or rings, solid or dashed lines, areas, words.
-  Roles that are less far apart than that never share a view in the same form.
+- marks have a contrast of at least 3 with the background ("paper"), words 4.5 with paper and panel; words of
+  faint roles are written darker (`WRITTEN`);
+- two roles that are drawn in one view in the same form differ by at least {apart} in OKLab, and {without} in
+  each kind of colour blindness (simulated after Machado, Oliveira and Fernandes 2009);
+- roles with more similar colours differ in form: points, squares or rings; solid or dashed lines; areas;
+  words.
 """
-APART, WITHOUT = 0.08, 0.04  # in OKLab: of roles in one view and form; to eyes without one kind of cones
+APART, WITHOUT = (
+    0.08,
+    0.04,
+)  # least differences in OKLab of roles in one view and form: in normal vision, in colour blindness
 
 
 def page() -> str:
@@ -148,8 +152,8 @@ def page() -> str:
 
 
 def interface() -> dict[str, tuple[str, str, str]]:
-    """What of the interface has a hue."""
-    meanings = {"accent": "the interface: what can be pressed", "warning": "what went wrong"}
+    """The coloured roles of the interface, with their meanings."""
+    meanings = {"accent": "the interface: buttons and links", "warning": "error messages"}
     return {role: (*theme.INTERFACE[role], meaning) for role, meaning in meanings.items()}
 
 
@@ -162,7 +166,7 @@ HIGH, WIDE, NAME, SWATCH = 26, 620, 150, 100
 
 
 def picture() -> str:
-    """Swatches: a row for each role, a column for each vision, for both themes."""
+    """An SVG of swatches for both themes: a row for each role, a column for each kind of vision."""
     roles = {**interface(), **theme.DRAWN}
     height = HIGH * (len(roles) + 1) + 20
     panels = [_panel(roles, i, name, WIDE * i, height) for i, name in enumerate(theme.THEMES)]
