@@ -25,7 +25,15 @@ class Float64(TorchDispatchMode):
         kwargs = kwargs or {}
         if kwargs.get("dtype") in NARROW:
             kwargs = {**kwargs, "dtype": torch.float64}
+        if func is torch.ops.aten._grouped_mm.default and args[0].dtype == torch.float64:
+            return _grouped_mm(*args[:3])
         return func(*args, **kwargs)
+
+
+def _grouped_mm(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
+    """Rows of a (n, k), cut at `ends`, each piece times its own matrix of b (pieces, k, m)."""
+    cuts = [0, *ends.tolist()]
+    return torch.cat([a[start:end] @ each for start, end, each in zip(cuts, cuts[1:], b, strict=False)])
 
 
 def wide(found: Any) -> Any:

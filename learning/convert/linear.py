@@ -77,6 +77,7 @@ NONLINEAR |= {"native_layer_norm", "native_group_norm", "native_batch_norm", "ma
 NONLINEAR |= {"_native_batch_norm_legit_no_training", "native_dropout", "amax", "square", "reciprocal", NORM}
 UNDERSTOOD = SHAPES | POOLS | SUMS | ZEROS | NONLINEAR
 UNDERSTOOD |= {
+    "_grouped_mm",
     "mul",
     "div",
     "neg",
@@ -140,6 +141,8 @@ def links(call: Call, output: Value, axis: int) -> list[Link] | None:
             if bias is None or call.kwargs.keys() & {"alpha", "beta"}
             else [*bias, Link(args[1 + axis], axis)]
         )
+    if op == "_grouped_mm":
+        return [Link(args[axis], 2 * axis)] if len(args[0].shape) == 2 and axis else None
     if op == "linear":
         last = axis == len(output.shape) - 1
         return [Link(each, 0) for each in args[1:3] if each is not None] if last else None
@@ -178,6 +181,8 @@ def contraction(call: Call, value: Value, axis: int) -> Contraction | None:
             return Contraction(b, k - 1, bias)
         if value is b and value is not a and axis == k - 1:
             return Contraction(a, k, bias)
+    if op == "_grouped_mm" and value is args[0] and axis == 1 and len(value.shape) == 2:
+        return Contraction(args[1], 1, None)
     if op == "linear" and value is args[0] and axis == len(value.shape) - 1:
         return Contraction(args[1], 1, args[2] if len(args) > 2 else None)
     plain = op == "convolution" and args[8] == 1 and not args[6]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from learning.convert.linear import SHAPES, UNDERSTOOD, contraction, leaf_of, links, mapped
@@ -12,6 +13,7 @@ from learning.convert.plan import Answer, Edit, NormPlan, Plan
 from learning.convert.trace import ALIASED, NORM, Call, Graph, Value
 
 WRITERS = "only Linears, embeddings and parameters write its input"
+NUMBER = re.compile(r"\.\d+\.")  # in a name: of a layer or an expert
 NO_CENTRING = Answer("no", "it does not centre")
 Tensor = Any
 
@@ -53,9 +55,7 @@ class Draft:
         """The draft with some yes turned into unknown, each for its reason."""
         norms = dict(self.norms)
         for (name, part), reason in failed.items():
-            answer = Answer("unknown", reason)
-            both = {"centring": norms[name].centring, "affine": norms[name].affine, part: answer}
-            norms[name] = NormPlan(name, norms[name].kind, **both)
+            norms[name] = _answered(norms[name], part, Answer("unknown", reason))
         return Draft(norms, {key: each for key, each in self.folds.items() if key not in failed}, self.graph)
 
 
@@ -69,6 +69,8 @@ def draft(graph: Graph, load: Callable[[str], Tensor], kinds: Callable[[str], st
     for name, calls in modules.items():
         kind = calls[0].norm.kind
         centring, read = NO_CENTRING, read_by(graph, calls, load)
+        if kind == "GroupNorm":
+            centring = Answer("no", "it centres each of its groups, not all coordinates together")
         if kind == "LayerNorm":
             written = [_stream(graph, streams, call).fold for call in calls]
             answers = [each.answer(WRITERS) for each in written]
@@ -79,8 +81,26 @@ def draft(graph: Graph, load: Callable[[str], Tensor], kinds: Callable[[str], st
     for name, reason in graph.skipped.items():
         unknown = Answer("unknown", reason)
         norms.setdefault(name, NormPlan(name, kinds(name), unknown, unknown))
+    for (name, part), edits in folds.items():
+        if getattr(norms[name], part).verdict == "yes" and (idle := _idle(graph, edits)):
+            norms[name] = _answered(
+                norms[name], part, Answer("unknown", f"`{idle}` did not run on these inputs")
+            )
     yes = {key: each for key, each in folds.items() if getattr(norms[key[0]], key[1]).verdict == "yes"}
     return Draft(norms, yes, graph)
+
+
+def _answered(norm: NormPlan, part: Part, answer: Answer) -> NormPlan:
+    return replace(norm, centring=answer) if part == "centring" else replace(norm, affine=answer)
+
+
+def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
+    """A parameter that did not run, in a list of layers or experts of which another one is edited."""
+    kinds = {NUMBER.sub(".#.", edit.parameter) for edit in edits}
+    used = {value.name for call in graph.calls for value in call.inputs}
+    ran = {first for name, first in graph.names.items() if name in used}
+    idle = (name for name, first in graph.names.items() if first not in ran)
+    return next((name for name in idle if NUMBER.search(name) and NUMBER.sub(".#.", name) in kinds), None)
 
 
 @dataclass
@@ -168,7 +188,7 @@ def _leaf(fold: Fold, value: Value, axis: int, scales: tuple[Value, ...]) -> Non
 
 
 def _centres(norm: Call, axis: int) -> bool:
-    return norm.norm.kind == "LayerNorm" and norm.norm.axis == axis
+    return norm.norm.kind in ("LayerNorm", "GroupNorm") and norm.norm.axis == axis
 
 
 def _module(call: Call) -> str:
@@ -194,6 +214,14 @@ def _reader(call: Call) -> tuple[str, str]:
     if call.op == NORM:
         return "no", f"{_module(call)}, which does not centre over the same axis, reads its input, too"
     return _judged(call), f"{_module(call)} reads its input, too, by the operator `{call.op}`"
+
+
+def _other_reader(call: Call) -> str:
+    if call.op == NORM:
+        return f"{_module(call)} normalises its output"
+    if call.op == "add":
+        return f"its output is a residual, to which {_module(call)} adds"
+    return f"{_module(call)} reads its output by the operator `{call.op}`, not as a Linear"
 
 
 def _uses(leaf: Value) -> set[Call]:
@@ -243,10 +271,7 @@ def read_by(graph: Graph, calls: Iterable[Call], load: Callable[[str], Tensor]) 
             elif outputs:
                 todo += [(output, at) for output, at, _ in outputs]
             else:
-                fold.block(
-                    _judged(user),
-                    f"{_module(user)} reads its output by the operator `{user.op}`, not as a Linear",
-                )
+                fold.block(_judged(user), _other_reader(user))
     for (matrix, axis), uses in readers.items():
         _reader_edits(fold, matrix, axis, uses, gamma, beta if shifts else None, calls[0])
     if gamma is not None:
@@ -304,20 +329,20 @@ def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
 
 
 def _tied(graph: Graph, edits: list[Edit]) -> tuple[Edit, ...]:
-    """The edits for every name of the tensors that they change; names whose edits differ are untied."""
-    groups: dict[str, list[str]] = {}
-    for name, first in graph.names.items():
-        groups.setdefault(first, []).append(name)
+    """The edits for every name of the tensors that they change; names whose edits differ are untied.
+
+    A name that did not run keeps the original, unless its module is one that did, under another path.
+    """
     used = {value.name for call in graph.calls for value in call.inputs if value.leaf == "parameter"}
     found: list[Edit] = []
-    for first, names in groups.items():
-        own = {name: [edit for edit in edits if edit.parameter == name] for name in names}
-        leader = next((name for name in names if name in used), first)
+    for first in dict.fromkeys(graph.names.values()):
+        names = [name for name, each in graph.names.items() if each == first]
+        own: dict[str, list[Edit]] = {}
         for name in names:
-            steps = own[name] if name in used else own[leader]
-            steps = [Edit(name, edit.kind, edit.sources, edit.axis, edit.offset) for edit in steps]
-            same = [(e.kind, e.sources, e.axis) for e in steps] == [
-                (e.kind, e.sources, e.axis) for e in (own[first] if first in used else own[leader])
-            ]
-            found += steps if same else [Edit(name, "copy", (first,)), *steps]
+            twins = [each for each in names if each in used and graph.owners[each] == graph.owners[name]]
+            source = name if name in used else next(iter(twins), "")
+            own[name] = [replace(edit, parameter="") for edit in edits if edit.parameter == source]
+        for name in names:
+            copied = [] if own[name] == own[first] else [Edit(name, "copy", (first,))]
+            found += [*copied, *(replace(edit, parameter=name) for edit in own[name])]
     return tuple(found)

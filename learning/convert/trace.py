@@ -6,21 +6,22 @@ computes LayerNorm or RMSNorm of vectors is one operator of the graph, `norm`, w
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, is_dataclass
-from math import sqrt
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
+from learning.recording.known import Known, NotKnown, agrees, known, numbers
+from learning.recording.recording import NORM_KINDS
+
 Tensor = Any
 NORM = "norm"  # the operator of a norm
+FIRST = 4  # vectors of a norm's first call, from which its output must follow
 ALIASED = "written in place through a view"
-PROBE_MEAN = 0.7  # of the random vectors on which a norm is recognised
 SINKS = ("_local_scalar_dense", "is_nonzero", "equal")  # their results steer the program
 
 
@@ -72,7 +73,8 @@ class Graph:
     returned: set[Value]
     skipped: Mapping[str, str]
     names: Mapping[str, str]  # of each parameter and saved buffer: the first name of the same tensor
-    output: Any = None
+    owners: Mapping[str, int]  # of each of these names: a number of the module that has it
+    output: Any
 
     @property
     def norms(self) -> Iterator[Call]:
@@ -87,7 +89,7 @@ def trace(model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None
             tracer.values.setdefault(id(tensor), tracer.leaf(tensor, "input"))
         output = model(*args, **(kwargs or {}))
     returned = {tracer.values[id(each)] for each in tensors(output) if id(each) in tracer.values}
-    return Graph(_live(tracer.calls, returned), returned, tracer.skipped, tracer.first, output)
+    return Graph(_live(tracer.calls, returned), returned, tracer.skipped, tracer.first, tracer.owners, output)
 
 
 @contextmanager
@@ -135,6 +137,7 @@ class Tracer(TorchDispatchMode):
         self.kept: list[Tensor] = []  # so that an id stays one tensor's
         self.storages: dict[int, list[Tensor]] = {}
         self.stack = [""]
+        self.like = next(each for each in model.state_dict().values() if each.is_floating_point())
         self.found: dict[str, NormOperator | None] = {}
         self.skipped: dict[str, str] = {}
         saved = model.state_dict(keep_vars=True)
@@ -145,6 +148,7 @@ class Tracer(TorchDispatchMode):
         self.named: dict[int, list[str]] = {}
         for name, tensor in every:
             self.named.setdefault(id(tensor), []).append(name)
+        self.owners = {name: id(model.get_submodule(name.rpartition(".")[0])) for name, _ in every}
         self.first = {name: self.named[id(tensor)][0] for name, tensor in every if name in saved}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -159,8 +163,10 @@ class Tracer(TorchDispatchMode):
             if each.alias_info is not None and each.alias_info.is_write and each.name in given
         ]
         traced = tree_map(self.value, (args, kwargs))
-        output = func(*args, **kwargs)
         name = func.overloadpacket.__name__
+        if name.startswith("as_strided") and _layout(args[0]) == _layout(*args[1:3]):
+            name = "view"
+        output = func(*args, **kwargs)
         if name == "native_layer_norm" and len(args[1]) == 1:
             norm = NormOperator("LayerNorm", args[0].ndim - 1)
             weight, bias = (*traced[0][2:4], None, None)[:2]
@@ -244,7 +250,7 @@ class Tracer(TorchDispatchMode):
             self.stack.append(path)
             if path not in self.found and not self.quiet:
                 self.quiet += 1
-                self.found[path] = self._recognised(path, module, [*tensors((args, kwargs))])
+                self.found[path] = self._recognised(path, module, args, kwargs)
                 self.quiet -= 1
             self.quiet += self.found.get(path) is not None
 
@@ -263,60 +269,40 @@ class Tracer(TorchDispatchMode):
 
         return hook
 
-    def _recognised(self, path: str, module: Any, given: Sequence[Tensor]) -> NormOperator | None:
-        name = type(module).__name__.lower()
-        if "norm" not in name or "batch" in name or next(module.children(), None) is not None:
-            return None
+    def _recognised(self, path: str, module: Any, args: Any, kwargs: Any) -> NormOperator | None:
         try:
-            norm = recognised(module, given[0]) if len(given) == 1 else None
-        except Exception as problem:  # anybody's module
-            self.skipped[path] = f"it cannot be tried on vectors: {str(problem).splitlines()[:1]}"
+            found = known(path or "model", module, self.like)
+            if found is None:
+                return None
+            given = [*tensors((args, kwargs))]
+            if len(given) != 1:
+                raise NotKnown("it was called with more than one tensor")
+            both = (given[0], module.forward(*args, **kwargs))
+            x, y = (found.vectors(each).reshape(-1, found.norm.d)[:FIRST] for each in both)
+            if not agrees(found.norm, numbers(x), y):
+                raise NotKnown("it does more than its norm when it is called")
+            return operator(found, module, given[0].ndim)
+        except NotKnown as reason:
+            self.skipped[path] = str(reason)
             return None
-        if norm is None:
-            self.skipped[path] = "it is not LayerNorm or RMSNorm over one axis of vectors"
-        return norm
 
 
-def recognised(module: Any, like: Tensor) -> NormOperator | None:
-    """The norm that a module computes of tensors of this shape, recognised by its outputs.
-
-    With γ neutral and β = 0 the output is n, the formula's; with its own parameters γ ⊙ n + β.
-    """
-    own = copy.deepcopy(module)
-    own_parameters = dict(own.named_parameters(recurse=False))
-    if own_parameters.keys() - {"weight", "bias"}:
-        return None
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        x = torch.randn(like.shape, dtype=like.dtype, device=like.device) + PROBE_MEAN
-    within = sqrt(torch.finfo(like.dtype).eps) * 4
-    y = own.forward(x)
-    gamma, beta = (
-        own_parameters[name].clone() if name in own_parameters else None for name in ("weight", "bias")
-    )
-    for neutral in (1, 0):
-        for name, parameter in own_parameters.items():
-            parameter.fill_(neutral if name == "weight" else 0)
-        n = own.forward(x)
-        for axis in dict.fromkeys((x.ndim - 1, 1)):
-            for kind, vectors in (("LayerNorm", x - x.mean(axis, keepdim=True)), ("RMSNorm", x)):
-                rms = vectors.square().mean(axis, keepdim=True).sqrt()
-                if not torch.allclose(n, vectors / rms, rtol=within, atol=within):
-                    continue
-                want = n if gamma is None else n * along(gamma + 1 - neutral, axis, n.ndim)
-                want = want if beta is None else want + along(beta, axis, n.ndim)
-                if torch.allclose(y, want, rtol=within, atol=within):
-                    return NormOperator(kind, axis, neutral)
-    return None
+def operator(found: Known, module: Any, ndim: int) -> NormOperator:
+    """A recognised norm of tensors of `ndim` axes. Raises NotKnown for one over several axes at once."""
+    norm, axis = found.norm, 1 if found.channels_first else ndim - 1
+    heads = found.axes[0] if len(found.axes) == 2 else 1
+    if len(found.axes) > 1 and norm.groups != heads:
+        raise NotKnown("it normalises over more than one axis")
+    kind = "group_norm" if norm.groups != heads else "layer_norm" if norm.centres else "rms_norm"
+    weight = getattr(module, "weight", None)
+    plain = weight is None or bool((norm.gamma == numbers(weight).reshape(-1)).all())
+    return NormOperator(NORM_KINDS[kind], axis, int(plain))
 
 
-def along(vector: Tensor, axis: int, ndim: int) -> Tensor:
-    """A vector laid along an axis of a tensor of `ndim` axes; what is no vector as it is."""
-    if vector.ndim != 1:
-        return vector
-    shape = [1] * ndim
-    shape[axis] = -1
-    return vector.reshape(shape)
+def _layout(shape: Any, stride: Any = None) -> list[tuple[int, int]]:
+    """The axes of a tensor, or of a shape with strides, that have more than one place."""
+    sizes, steps = (shape.shape, shape.stride()) if stride is None else (shape, stride)
+    return [(size, step) for size, step in zip(sizes, steps, strict=True) if size > 1]
 
 
 def _live(calls: Sequence[Call], returned: set[Value]) -> list[Call]:
