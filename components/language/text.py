@@ -5,7 +5,8 @@ first line `@ progress=2 gamma1=1.5` is its state. Lines `? question`, `- answer
 after it ask for a guess before the stop is shown. `## Questions` holds a `### question` each, and its answer
 under it. `## Sources` holds keys of texts/sources.md, with commas. All other sections are the prose. There a
 line `@ stage=centre` over a paragraph says what stage it is about, by its name, or by its number where names
-are not alone: `@ stage=centre | 3`. Of stages that a recipe has not, nothing is said in it.
+are not alone: `@ stage=centre | 3`. Of stages that a recipe has not, nothing is said in it. What few readers
+need is folded away between the lines `<details>`, `<summary>its title</summary>` and `</details>`.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def line(text: str) -> str:
 
 def plain(html: str) -> str:
     """HTML as text. Pieces of a formula stay together, blocks are apart: x²/√(σ² + ε)."""
-    blocks, before = re.sub(r"</(?:p|h2|li|td|th)>", " ", html), ""
+    blocks, before = re.sub(r"</(?:p|h2|li|td|th|summary)>", " ", html), ""
     while blocks != before:
         before = blocks
         blocks = MATHML_POWER.sub(lambda power: _raised(_told(power[1])), blocks)

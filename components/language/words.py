@@ -17,8 +17,8 @@ from components.language.text import line, markdown, parts
 WORDS_FILE = Path(__file__).parents[1] / "texts/words.md"
 HTML_TAG = re.compile(r"<[^>]+>")
 ENTRY_HEAD = re.compile(r"@ (\w+)(?: (\w+))?:(.*)")
-# What is whole, as a heading, a link or a formula; other tags. What stands between them is text.
-HTML_PIECES = re.compile(r'(<span class="math.*?</span>|<(h[1-6]|a|table)\b.*?</\2>|<[^>]+>)', re.S)
+# What is whole, as a heading, a summary, a link or a formula; other tags. What stands between them is text.
+HTML_PIECES = re.compile(r'(<span class="math.*?</span>|<(h[1-6]|a|table|summary)\b.*?</\2>|<[^>]+>)', re.S)
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def only_what_is_read():
 
 
 def forgotten():
-    assert stop("absorb", "One that was forgotten").params["mean"] == 1
+    assert stop("absorb", "A forgotten mean").params["mean"] == 1
     apart = at("says", LAST, 1.0) - at("says", 0)
     far = np.linalg.norm(apart, axis=-1)
     said(far.max(), "3.07")
@@ -161,24 +161,25 @@ def nowhere_to_go():
 
 CLAIMS = {
     "A language model often uses its embedding twice": one_matrix_twice,
-    "So the two must be taken apart first.": one_matrix_twice,
-    "Here one is turned into the other, step by step.": the_numbers,
-    "has tokens of three numbers, so all of it is seen. Those of the trained model have four; one direction": the_numbers,
+    "So the two must be separated first.": one_matrix_twice,
+    "Here a block with LayerNorm becomes a block with RMSNorm, step by step.": the_numbers,
+    "Tokens drawn at random have three numbers, so the picture shows them whole. Tokens of the trained model have four: one direction": the_numbers,
     "as a bias would that was not centred at step 3": forgotten,
-    "If each of them writes $\\Pi$ of what it wrote": only_what_is_read,
+    r"If all of them are centred, the stream becomes $\Pi x$, and LayerNorm's results stay the same.": only_what_is_read,
     "LayerNorm and RMSNorm are one function": the_whole_model,
-    "With one mean left in the stream RMSNorm": forgotten,
-    "its nine LayerNorms and four layers. Its logits change by rounding only: in double precision they agree to 12 "
-    "digits after the point, in single precision to 4.": the_whole_model,
-    "Blue points float over and under the teal plane": as_it_was,
-    "The ellipse is a circle in the plane now.": only_what_is_read,
-    "Now the writers have no mean, and the stream lies in the plane.": only_what_is_read,
-    "Nothing moves at all. LayerNorm is RMSNorm": only_what_is_read,
-    "### One that was forgotten ? Somebody still writes a mean of 1 to the stream. Which of the two goes wrong?": forgotten,
+    "If one mean stays in the stream, RMSNorm": forgotten,
+    "its nine LayerNorms and four layers, after each step. Its logits change by rounding only: in double precision they agree to 12 digits after the point, in single precision to 4.": the_whole_model,
+    "Blue points lie above and below the teal plane": as_it_was,
+    "The ellipse has become a circle in the plane.": only_what_is_read,
+    "Everything that writes is centred now, and the stream lies in the plane.": only_what_is_read,
+    "Nothing moves. LayerNorm has become RMSNorm": only_what_is_read,
+    "### A forgotten mean ? A forgotten bias adds a mean of 1 to the stream. Which norm goes wrong?": forgotten,
     "the farthest by 3.07 of at most 3.46, of which the panel shows 2.80": forgotten,
-    "The same with four numbers and with what training has found.": the_numbers,
-    "without the last of these the shift $\\beta$ has nowhere to go": nowhere_to_go,
-    "What can a model with LayerNorm do that one with RMSNorm cannot?": the_whole_model,
-    "but a step of the gradient in $\\gamma$, $W$ and $b$ is another one": the_numbers,
+    "it adds one constant to all components of the stream": forgotten,
+    "the one in the corner is about LayerNorm and stays 0 up to rounding": forgotten,
+    "The same with four numbers and trained weights.": the_numbers,
+    r"without one the shift $\beta$ has nowhere to go": nowhere_to_go,
+    "What can a model with LayerNorm compute that one with RMSNorm cannot?": the_whole_model,
+    r"but a gradient step in $\gamma$, $W$ and $b$ differs from one": the_numbers,
     "Could a gain of 0 be absorbed? Yes: a column of the matrix becomes 0.": a_zero_gain,
 }

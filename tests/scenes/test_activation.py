@@ -189,8 +189,8 @@ def ten_times():
 
 
 def out_at_the_top():
-    state, x, relu = at("Those that do not level off", "relu")
-    _, _, gelu = at("Those that do not level off", "gelu")
+    state, x, relu = at("Functions that do not level off", "relu")
+    _, _, gelu = at("Functions that do not level off", "gelu")
     top = state.recipe.views[0].ranges[1][1]
     assert relu.max() > top and gelu.max() > top
     np.testing.assert_allclose([relu[x == REACH], gelu[x == REACH]], REACH, atol=1e-3)
@@ -198,19 +198,19 @@ def out_at_the_top():
 
 CLAIMS = {
     r"A number divided by its own size is a step from −1 to 1.": two_numbers,
-    r"$x/|x|$ is $1$ or $-1$. Those two numbers are all that lies at distance 1 from the origin of a line": two_numbers,
+    "$x/|x|$ is $1$ or $-1$. These two numbers are the unit sphere of a line: all its points at distance 1 from the origin.": two_numbers,
     r"The brown line is the tangent at 0. It reaches the height 1 at $x = \sqrt\varepsilon$, at the small ring.": the_tangent,
     r"the rise between $x - h$ and $x + h$, divided by $2h$, with $h = 10^{-6}$.": measured_over_two_h,
     r"$u_\varepsilon'(x) = \varepsilon / (x^2 + \varepsilon)^{3/2}$. At $x = 0$ this is $\varepsilon / (\varepsilon \sqrt\varepsilon) = 1/\sqrt\varepsilon$. It is the largest slope": the_largest_slope,
     r"$$u_\varepsilon(x) = \frac{x/\sqrt\varepsilon}{\sqrt{(x/\sqrt\varepsilon)^2 + 1}} = u_1\left(\frac{x}{\sqrt\varepsilon}\right)$$": only_stretches,
     r"From end to end it always climbs from $-1$ to $1$, so the area under its slope is always 2": only_stretches,
     r"For $\varepsilon = 0$ the curve is the sign of $x$: a jump, without a slope at 0. The zero vector has no direction; here it stays at 0. The brown line then stands upright. The number below it is a measurement: a rise of 2 over a width of $2 \cdot 10^{-6}$ is $10^6$.": the_limit,
-    r"Far out, $1 - u_\varepsilon(x)$ is near $\varepsilon / (2x^2)$. For tanh the rest is near $2e^{-2x}$, which shrinks much faster.": the_tails,
+    r"For large $x$, $1 - u_\varepsilon(x)$ is near $\varepsilon / (2x^2)$. For tanh the rest is near $2e^{-2x}$, which shrinks much faster.": the_tails,
     r"however large its $x$ is, it ends below 1.": below_one,
     r"Look at the two dashed lines. Positive numbers have gone towards 1, negative ones towards $-1$, and only those near 0 are still on the way.": towards_one,
     r"it stands at $x = \sqrt\varepsilon = 1$, so the slope at 0 is 1.": the_ring,
     r"the top of the curve is $1/\sqrt{0.1} = 3.162$.": narrower_is_taller,
-    r"the area under it stays 2 (of which a part lies outside the picture when $\varepsilon$ is large).": narrower_is_taller,
+    r"The area under it stays 2, though for a large $\varepsilon$ a part of it lies outside the picture.": narrower_is_taller,
     r"With $\varepsilon = 0$ there are two flat halves and a lone point at 0. The slope is 0 on both sides. At 0 there is none; the tangent stands upright.": flat_halves,
     r"With $\varepsilon = 1$, $u_\varepsilon$ and tanh have the same slope at 0. Which of them comes nearer to 1 at $x = 3$?": beside_tanh,
     r"Both curves have slope 1 at 0. Look at the red point, $x = 3$: it has reached 0.949, where tanh is already at 0.995.": beside_tanh,

@@ -308,7 +308,7 @@ def payments():
     paid = stages("weights 1")[-1]
     for token, words in (("c", "36"), ("e", "31"), ("b", "25")):
         said(100 * paid[E, NAMES.index(token)], words)
-    assert paid[0, 0] == 1 and stop("block", "Who pays whom").follow == E
+    assert paid[0, 0] == 1 and stop("block", "Who reads whom").follow == E
 
 
 def negative():
@@ -346,35 +346,33 @@ CLAIMS = {
     "whose components sum to zero, which has three dimensions. The fourth, the height "
     "along $𝟏 = (1, 1, 1, 1)$, is left out.": the_shapes,
     "with 16 numbers between them": the_shapes,
-    "a network of two matrices": the_shapes,
+    "two matrices, $W_1$ and $W_2$": the_shapes,
     "The curves below are the 16 numbers between the two matrices": the_shapes,
     "**q, k, v**: three matrices": the_shapes,
-    "With two **heads** the coordinates of $q$, $k$ and $v$ are cut in two blocks; each has its own weights, and the two "
-    "sums stand": two_heads,
+    "With two **heads** the coordinates of $q$, $k$ and $v$ are cut into two blocks; each has its own weights, and the two sums stand": two_heads,
     "every copy has length $\\sqrt d = 2$ and height 0": the_sphere,
     "In the block of the tour the longest key is 2.5 times as long as the shortest (one draw).": key_lengths,
-    "LayerNorm's sphere lies in a space of $d - 1$ dimensions, and a matrix makes an ellipsoid of it. As long as a head has $d_k \\ge d - 1$ coordinates, the keys lie on its surface. With fewer, as in models with several "
-    "heads, they can lie anywhere inside it: with two heads here, in a filled ellipse.": filled_by_narrow_heads,
+    r"with $d - 1$ dimensions to move in, go through a matrix that makes an ellipsoid of their sphere. If a head has $d_k \ge d - 1$ coordinates, its keys lie on that surface; if it has fewer, they can lie anywhere inside: with two heads here, in a filled ellipse.": filled_by_narrow_heads,
     "In heads of 8 coordinates of a trained model with 32, it is 4.0 times as long (median over heads and texts of 64 "
     "characters; the first model": keys_of_trained_heads,
     "scores and cosines correlate with 0.92 to 0.96, by layer": scores_and_cosines,
-    "Six tokens Six tokens, drawn by chance. They have different lengths and heights.": six,
+    "Six tokens Six tokens, drawn at random. They have different lengths and heights.": six,
     "A copy of each goes to the sphere of radius 2. Let the tokens become twice as large, **size of x** 2": twice,
     "The blue points have gone twice as far out": twice,
-    "The second reads a sum, of which only one part has grown: at size 2 its arrows change by up to 59 % of their length (the block of the tour).": the_second_branch,
-    "by less than 0.0001": twice,
-    "Gain and shift make an ellipsoid of the sphere. The copy of every token of every text lands on it.": the_sphere,
-    "The same block with what a small GPT has learned.": a_trained_one,
-    "The token *e* pays 36 % to the value of *c*, 31 % to its own and 25 % to that of *b*.": payments,
+    "The second branch reads a sum of which only one part has grown: at size 2 its arrows change by up to 59 % of their length (the block of the tour).": the_second_branch,
+    "less than 0.0001": twice,
+    "Gain and shift make an ellipsoid of the sphere. The copy of every token of every text lands on it": the_sphere,
+    "The same block with the weights of a small GPT.": a_trained_one,
+    "The token *e* gives 36 % of its attention to *c*, 31 % to itself and 25 % to *b*. Its copy is now nearly an average of these three values.": payments,
     "That is all that attention does to the stream: six sums. ### The second half The same once more": six,
-    "through two matrices and a bend": the_shapes,
+    "through the two matrices and the GELU between them": the_shapes,
     "Of the 16 numbers between the matrices 10 were negative for *e*, and about a tenth of their sum is left.": negative,
     "How many of the other five have changed? - all five - only *e*, beside it - * none": none_moves,
-    "a block in which the last one does not exist: 0, in every digit.": in_the_browser,
+    "those of a block without the last one: the change is 0, in every digit.": in_the_browser,
     "Set “size of x” to 0.1. The number below the picture is larger than at 2.": small,
-    "$\\varepsilon = 0.00001$. When the tokens are 10 times as small, $\\varepsilon$ weighs 100 times as much": small,
+    r"$\varepsilon = 0.00001$. When the tokens are 10 times as small, $\varepsilon$ counts 100 times as much": small,
     "In the block of the tour the first arrow changes by 0.009 at most": small,
     "Whatever its query, its weight is 1": first_token,
     "Is the change of the earlier tokens really 0": in_the_browser,
-    "In your browser it is 0 in all digits.": in_the_browser,
+    "In your browser it is 0 in all digits": in_the_browser,
 }

@@ -23,7 +23,7 @@ from learning.language import Shape, from_file, read
 
 Array = np.ndarray
 
-FROM = {"drawn": "drawn by a seed", "trained": "a trained model"}
+FROM = {"drawn": "drawn at random", "trained": "a trained model"}
 LAYERS = {str(k): f"layer {k}" for k in (1, 2)}
 DATA_FILES = (File("language.safetensors", from_file),)
 TEXT = "the model says"  # of the trained model
@@ -49,13 +49,15 @@ def build(choices: Choices, model: tuple[Shape, Own]) -> Recipe:
     beside, circle = says_view(x.shape[-1])
     return Recipe(
         stages=STAGES,
-        parameters=(Parameter("mean", "a mean all the same", 0, -3, 3, about="something writes it still"),),
+        parameters=(
+            Parameter("mean", "leftover mean", 0, -3, 3, about="added to every component of the stream"),
+        ),
         clouds=(*under, stream, reads, says, first, third, last, *around, *circle),
         views=(hero, beside),
         formula=FORMULA,
         readouts=(
-            Residual("What comes out, LayerNorm as it was and absorbed: differs by", "says 0", "says 3"),
-            Residual("LayerNorm as it was and RMSNorm: differs by", "says 0", f"says {LAST}"),
+            Residual("Change in the output, LayerNorm absorbed", "says 0", "says 3"),
+            Residual("Change in the output, RMSNorm", "says 0", f"says {LAST}"),
         ),
         facts=facts(shape, weights),
         progress=0.0,
@@ -147,7 +149,7 @@ def space_view(own: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
         draw("hyperplane", Mesh, "hyperplane", show, flat, "the hyperplane Σx = 0", opacity=0.12, guide=True),
     ]
     moves: Look = {"place": (put,), "steps": back}
-    title = "where tokens are read"
+    title = "where the norm puts tokens"
     if d == 3:
         ring = clouds.circle(96, *u, radius=sqrt(d))
         parts.append(draw("surface", Line, "sphere", show, ring, title, size=5, **moves))
@@ -166,17 +168,17 @@ def space_view(own: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def says_view(d: int) -> tuple[View, tuple[Cloud, ...]]:
-    """What the next block reads, as it was and now: two directions of the hyperplane."""
+    """What the next block reads, originally and now: two directions of the hyperplane."""
     show = rows(frame(d)[:2])
     points, order = clouds.circle(96, *frame(d)[:2])
     edge = Cloud("edge", sqrt(d) * points)
     layers: tuple[Mark, ...] = (
         Line("edge", "sphere", show, order=order, size=2, opacity=0.5),
-        Points("says 0", "ink", show, "as it was", size=15, glyph="ring"),
-        Points("says", "meeting", show, "now", size=7, hand=Follow()),
+        Points("says 0", "ink", show, "original", size=15, glyph="ring"),
+        Points("says", "meeting", show, "rewritten", size=7, hand=Follow()),
         Points("says", "followed", show, only=Followed(), size=9),
     )
-    return square("says", "What comes out", layers, 1.25 * sqrt(d), strip=True), (edge,)
+    return square("says", "What the next block reads", layers, 1.25 * sqrt(d), strip=True), (edge,)
 
 
 def facts(shape: Shape, weights: Own) -> Facts:
@@ -199,5 +201,5 @@ def facts(shape: Shape, weights: Own) -> Facts:
         [name, far(changed, norm, np.float64), far(changed, norm, np.float32)]
         for name, (changed, norm) in zip(STAGES[1:], steps, strict=True)
     ]
-    title = "All four layers of the trained model: its logits differ from what they were by"
-    return Facts(title, ("", "in double precision", "in single"), lines)
+    title = "Whole trained model, four layers: largest change in its logits"
+    return Facts(title, ("", "double precision", "single precision"), lines)

@@ -41,7 +41,7 @@ def build(choices: Choices) -> Recipe:
         formula=r"u_\varepsilon(x) = \class{stage-1 role-sphere}{\frac{x}{\sqrt{x^2 + \varepsilon}}}",
         table=Table("u_ε", columns=("components",)),
         readouts=(
-            Number("Slope at the red point, once normalised", "slope of u_ε", SLOPE[1], Followed()),
+            Number("Slope at the red point, after normalising", "slope of u_ε", SLOPE[1], Followed()),
             Number("√ε, where the tangent reaches 1", "tangent", Row((1, 0)), 1),
             Number("Slope at 0, measured from −10⁻⁶ to 10⁻⁶", "slope of u_ε", SLOPE[1], ZERO),
         ),

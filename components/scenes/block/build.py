@@ -37,7 +37,7 @@ from learning.language import Shape, from_file, read
 
 Array = np.ndarray
 
-FROM = {"drawn": "drawn by a seed", "trained": "a trained model"}
+FROM = {"drawn": "drawn at random", "trained": "a trained model"}
 HEADS = {"1": "1", "2": "2"}
 LAYERS = {str(k): f"layer {k}" for k in range(1, 5)}
 TEXT, FEWEST = "the keys", 4
@@ -79,12 +79,22 @@ def build(choices: Choices, model: tuple[Shape, Own] | None = None) -> Recipe:
         views=(hero, matrices, inner),
         formula=FORMULA,
         readouts=(
-            Residual("The earlier tokens, were the last one not there: moved by", "earlier", "alone"),
-            Residual("The update, had x its own size and mean: moved by", "update", "as it was", D),
+            Residual("Change in earlier tokens when the last one is removed", "earlier", "alone"),
+            Residual("Change in the first update, from the size and mean of x", "update", "as it was", D),
             Number(
-                "Mean of the followed token, before", "stream", Row((1 / D,) * D, 0), Followed(), digits=3
+                "Mean of the followed token before the block",
+                "stream",
+                Row((1 / D,) * D, 0),
+                Followed(),
+                digits=3,
             ),
-            Number("and after the block", "stream", Row((1 / D,) * D, LAST), Followed(), digits=3),
+            Number(
+                "Mean of the followed token after the block",
+                "stream",
+                Row((1 / D,) * D, LAST),
+                Followed(),
+                digits=3,
+            ),
         ),
         facts=facts(len(x), heads),
         progress=GAIN,
@@ -137,7 +147,7 @@ def trained(choices: Choices, shape: Shape, weights: Own) -> tuple[Own, Array, S
 
 def parameters() -> tuple[Parameter, ...]:
     return (
-        Parameter("scale", "size of x", 1, 0.1, 2, scale="log", about="every token times this"),
+        Parameter("scale", "size of x", 1, 0.1, 2, scale="log", about="multiplies every token"),
         Parameter("mean", "mean of x", 0, -3, 3, about="added to every coordinate of every token"),
         Parameter("last", "the last token", 0, -3, 3, about="how far it is moved"),
     )
@@ -283,7 +293,7 @@ def space_view(block: BlockClouds, stream: Cloud) -> tuple[View, tuple[Cloud, ..
         Points("stream", "input", show, "a token in the stream", size=9, hand=Follow()),
         Labels("stream", "ink", over(show, 0.07 * min(reach, MAX_LETTER_REACH))),
         Points("v", "sphere", show, "a value", size=6, glyph="ring", fade=during(ASK, ASK + 1)),
-        Points("branch", "hyperplane", show, "its branch", size=7, fade=away(), hand=Follow()),
+        Points("branch", "hyperplane", show, "its copy in the branch", size=7, fade=away(), hand=Follow()),
         *followed("stream", show, "the followed token", size=12, trail=0),
         Trail("branch", "followed", show, only=Followed(), size=3, fade=during(*range(1, ADD))),
         Points("branch", "followed", show, only=Followed(), size=10, glyph="square", fade=away()),
@@ -355,7 +365,7 @@ def matrix_view(block: BlockClouds, names: Sequence[str]) -> tuple[View, tuple[C
     ]
     wide = left + n
     ranges = ((-1.7, wide - 0.3), (0.3 - n, 1.6))
-    title = "What a row’s token pays" + (", in two heads" if len(block.attention.weights) == 2 else "")
+    title = "Attention weights" + (", two heads" if len(block.attention.weights) == 2 else "")
     return View("attention", title, tuple(layers), ranges, 2), tuple(clouds)
 
 
@@ -405,4 +415,4 @@ def facts(n: int, heads: int) -> Facts:
         ("W₁", "d × 4d", f"{D} × {WIDE}"),
         ("W₂", "4d × d", f"{WIDE} × {D}"),
     ]
-    return Facts("What has which shape", ("", "shape", "here"), lines)
+    return Facts("Shapes of the arrays", ("", "shape", "here"), lines)

@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 import pytest
 
 from components.language.scene import scenes
-from components.language.text import Text, formula, heading, mathml, pieces, prose, read
+from components.language.text import Text, formula, heading, mathml, pieces, plain, prose, read
 from components.training.recipes import state_of
 from tests.scenes.rules import keep
 
@@ -206,3 +206,10 @@ def test_a_paragraph_names_its_stages():
 def test_a_line_that_names_no_stage_is_refused(line):
     with pytest.raises(ValueError, match="over 'Words"):
         prose(f"{line}\nWords.\n")
+
+
+def test_a_part_of_the_prose_is_folded_away():
+    found = prose("Before.\n\n<details>\n<summary>More</summary>\n\n**Lead.** *Far*.\n\n</details>\n")
+    assert "<details>" in found and "</details>" in found
+    assert "<p><strong>Lead.</strong> <em>Far</em>.</p>" in found
+    assert plain("<summary>More</summary><p>Lead.</p>") == "More Lead."
