@@ -297,39 +297,30 @@ CLAIMS = {
     "over the tokens is still shifted after LayerNorm.": of_a_number_over_tokens,
     "on a logarithmic scale: 1 is ten times the size at the start": logarithms,
     "$$\\text{size}_L^2 \\approx 1 + L \\cdot c\\, g^2$$": sizes,
-    "Twelve blocks in a row, each adds to the stream.": the_setup,
+    "Twelve blocks in a row, each adds to the residual stream.": the_setup,
     "Here are up to 12 blocks in a row": the_setup,
     "Large: six tokens of four numbers.": the_setup,
     "The sphere, shown with the two LayerNorms, has radius 2": on_the_sphere,
-    "tokens with 64 numbers, medians of 20 draws; the choice **curves of tokens with** offers four numbers as well": the_setup,
+    "The curves are medians of 20 draws with 64 numbers a token; the choice **curves of tokens with** offers four numbers as well.": the_setup,
     "There are four norms": the_setup,
-    "the picture follows them, while their curve leaves its panel at the top": out_of_its_panel,
-    "after 12 blocks the size is 3.6": sizes,
-    "Without a norm a block adds in proportion to what it reads, from the third block on about 1.4 times as much (medians "
-    "of 20 draws), and sizes multiply: after 12 blocks it is 462.": in_proportion,
-    "from 40° at the first block to 17° at the last. With the norm after the sums the stream stays at size 1, and with "
-    "64 numbers and branches of size 1 the last block turns no less far than the first: 42° and 52°. With four "
-    "numbers and branches up to size 1, or with 64 and up to 0.2, it turns less far.": turns,
-    "the gradient at the start is 5,041 times that at the end (median of 20 draws, which lie between 525 and 115,900). "
-    "With LayerNorm in the branch it is 4.5 times (between 3.3 and 5.6): not constant, but it grows little more than the stream does, which ends at 3.6 times its size.": gradients,
-    "the median is 0.93, but single draws lie between 0.47 and 3.3; with tokens of four numbers between 0.01 and 185": (
-        gradients
-    ),
+    "the picture follows them, and their curve leaves its panel at the top": out_of_its_panel,
+    "After 12 blocks the size is 3.6.": sizes,
+    "Without a norm an update is proportional to what the block reads, from the third block on about 1.4 times as large (medians of 20 draws), and sizes multiply: after 12 blocks the size is 462.": in_proportion,
+    "from 40° at the first block to 17° at the last (64 numbers, median of 20 draws). With post-LN the stream stays at size 1, and with 64 numbers and branches of size 1 the last block turns no less far than the first: 42° and 52°. With four numbers and branches up to size 1, or with 64 and up to 0.2, it turns less far.": turns,
+    "(12 blocks, branches of size 1; median and range of 20 draws with 64 numbers): | norm | median | range | | --- | --- | --- | | none | 5,041 | 525 to 115,900 | | LayerNorm | 4.5 | 3.3 to 5.6 | | post-LN | 0.93 | 0.47 to 3.3 |": gradients,
+    "With four numbers single draws of post-LN lie between 0.01 and 185.": gradients,
     "With 64 numbers its curves lie on those of LayerNorm": the_same,
     "has four layers, and its stream has the sizes 1.5, 3.7, 4.3, 8.6 and 10.1": trained_model,
     "Its layers turn a token by 100°, 36°, 26° and 20°.": trained_model,
     "### Through twelve blocks The tokens start inside the sphere and leave it behind.": on_the_sphere,
-    "Let all that the blocks add become twice as large, **size of the branches** 2.": twice,
+    "Let all updates become twice as large, **size of the branches** 2.": twice,
     "about twice as far": twice,
-    "It was 17° and is 17°. Only the first blocks turn more: later the stream has grown "
-    "as much as what is added. Move **size of the branches** back to 1": twice,
+    "It was 17° and is 17°. Only the first blocks turn more: later the stream has grown as much as the updates. Move **size of the branches** back to 1": twice,
     "The size grows to 462, and the gradient with it.": no_norm_stop,
-    "It cannot grow, and its turns do not become smaller: in the median of 20 draws each of the first three blocks turns it "
-    "by 42° to 45°, each of the last six by 51° to 54°. With tokens of four numbers there is no such order.": turns,
+    "It cannot grow, and its turns do not shrink: in the median of 20 draws each of the first three blocks turns it by 42° to 45°, each of the last six by 51° to 54°. With tokens of four numbers there is no such order.": turns,
     "No norm, but branches of 0.2.": small_branches,
     "in 12 blocks it hardly grows": small_branches,
     "It grows to 1.22 times its size, with LayerNorm to 1.16 times.": small_branches,
-    "With four numbers and $g = 0.1$ the angle is 28°. Most of it is the height of the tokens, which goes at once, for the "
-    "stream itself is centred: that alone turns random vectors of four numbers by 27° on average.": first_turn,
+    "With four numbers and $g = 0.1$ the angle is 28°. Most of it is the height of the tokens, which the norm removes at once: that alone turns random vectors of four numbers by 27° on average.": first_turn,
     "With 4 blocks it is 2.4 times as long at the start as at the end, with 12 it is 4.5 times.": by_number,
 }

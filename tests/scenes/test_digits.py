@@ -176,28 +176,25 @@ def no_special_part():
 CLAIMS = {
     "of 8 × 8 where MNIST has 28 × 28": small_pictures,
     "### Where is 1 in the picture?": no_special_part,
-    "eight by eight grey pixels each": small_pictures,
+    "8 by 8 grey pixels each": small_pictures,
     "Its last hidden layer has three neurons": last_layer,
-    "with layers of 32 neurons: the median of three starts, and thin, from the worst of them to the best": wide_layers,
-    "Ten digits have to find room on the sphere so that ten linear functions can tell them apart": ten_digits,
+    "for several functions between the layers of 32 neurons. Thick lines are the medians of three starts, thin ones go from the worst start to the best.": wide_layers,
+    "**Ten caps.** Each digit has a linear function, and so a direction": ten_digits,
     "The middles of ten equal caps on a sphere in three dimensions can be at most about 66° apart": ten_caps,
-    "With wide last layers, at depth 1 it is one picture behind, at depth 2 one ahead, at depths 3 and 4 seven and "
-    "five.": beside_nothing,
-    "It is never ahead of tanh there, and ahead of ReLU at depths 3 and 4. With last layers of three neurons it is "
-    "ahead of tanh at all depths but 3": beside_tanh_and_relu,
+    r"With last layers of 32 neurons, $u_\varepsilon$ is one picture behind *nothing* at depth 1, one ahead at depth 2, and seven and five ahead at depths 3 and 4 (medians of three starts).": beside_nothing,
+    "It is never ahead of tanh there, and ahead of ReLU at depths 3 and 4. <details> <summary>Three neurons": beside_tanh_and_relu,
+    r"With last layers of three neurons $u_\varepsilon$ is ahead of tanh at all depths but 3": beside_tanh_and_relu,
     "and ahead of *nothing* from depth 2 on (medians of three starts).": beside_nothing,
-    "there are 360 pictures, so one is 0.28 %; the share that is classified correctly has a standard error of 0.8 to "
-    "1.2 % with wide last layers, and of 1.2 to 2.6 % with three neurons; and three starts of one network differ by up to nine pictures, with three neurons by up to 134": uncertain,
-    "LayerNorm falls below *nothing* at every depth. With three neurons before it, centring leaves a plane, and "
-    "dividing by the length a circle: ten digits": below_nothing,
+    "There are 360 test pictures, so one is 0.28 %. The accuracy has a standard error of 0.8 to 1.2 % with wide last layers, and of 1.2 to 2.6 % with three neurons. Three starts of one network differ by up to nine pictures, with three neurons by up to 134.": uncertain,
+    "**LayerNorm with three neurons** falls below *nothing* at every depth": below_nothing,
+    "Centring leaves a plane, and dividing by the length a circle: ten digits": below_nothing,
     "### Ten caps Each colour is a digit. They have settled in caps of the sphere.": caps,
     "rays rather than caps. The length says little, the direction says which digit.": rays,
     "At step 0 all digits lie mixed in one patch, within 31° of its middle.": one_patch,
     "Hold the pointer over points between two caps": doubtful,
     "Is a sphere in three dimensions enough?": last_layer,
     r"The upper rows of the table have a last layer of 32 neurons, the lower ones of three: with $u_\varepsilon$ at depth 4, 32 neurons classify 97.2 % correctly, three 94.2 % (median of three starts). The network shown classifies 96.1 %; it was trained longer than these, and is the best of four": the_answer,
-    "classifies 97.2 % of 360 unseen pictures correctly. But that shows little: with *nothing* in the middle, the same "
-    "network reaches 95.8 %, and with all of LayerNorm 95.6 % (depth 4, median of three starts).": the_answer,
+    "classifies 97.2 % of 360 unseen pictures correctly. But that shows little: with *nothing* between the layers the same network reaches 95.8 %, and with LayerNorm 95.6 % (depth 4, median of three starts).": the_answer,
 }
 
 

@@ -255,7 +255,7 @@ def trembling():
 
 def fall():
     along_one()
-    assert stop("drift", "The fall").choices["layer"] == "1"
+    assert stop("drift", "The height goes").choices["layer"] == "1"
     assert 0.8 / 11.1 < 0.1
 
 
@@ -346,7 +346,7 @@ def farther_apart():
 
 
 CLAIMS = {
-    "those of the table in spreads of the letters of six passages, which lie farther apart": farther_apart,
+    "The table uses the letters of six passages, which lie farther apart than those of the picture": farther_apart,
     "upwards is the height along $𝟏 = (1, 1, 1, 1)$": upwards,
     "from a **window** of the last ones, 256 at most": the_setup,
     "The picture follows the 16 letters of *carry no meaning*, blanks included": the_setup,
@@ -357,40 +357,36 @@ CLAIMS = {
     "In a window of 64 the stream into layer 1 has gone 11.1 spreads": along_one,
     "Without its height it has gone 0.8.": along_one,
     "there it is 1.3 with the height (all medians of 5 models)": along_one,
-    "In a window of 64 it is, in layers 2 to 4, 1.0, 1.2 and 1.2 after the centring, and 1.3, 1.1 and 1.1 in what attention reads": the_division,
-    "On a sphere no step is longer than the diameter. In a window of 256 the stream into layer 4 has gone 170 in its own "
-    "units, and what attention reads of it 7.3 (medians of 5 models).": bounds,
-    "After ten windows the loss and the size of the stream are about what they were: with LayerNorm 2.55 and 2.53, without "
-    "any norm 2.48 and 2.47 (medians of 5 models).": after_ten_windows,
+    "in layers 2 to 4, 1.0, 1.2 and 1.2 after the centring, and 1.3, 1.1 and 1.1 in what attention reads, after the division, the gain and the shift (medians of 5 models)": the_division,
+    "On a sphere no step is longer than the diameter.": bounds,
+    "In a window of 256 the stream into layer 4 has gone 170 in its own units, and what attention reads of it 7.3 (medians of 5 models).": bounds,
+    "After ten windows the loss and the size of the stream are about what they were: with LayerNorm 2.55 and 2.53 nats, without any norm 2.48 and 2.47 (losses, medians of 5 models": after_ten_windows,
     "the loss of a single model varies more from window to window (standard deviations of 0.11 to 0.19, where it was "
     "0.06 to 0.09)": from_window_to_window,
-    "after ten windows its median has changed by less than 0.15 nats, and that of the size by less than 5 %": after_ten_windows,
-    "In a window of 64 the ways are as long or longer without a norm: 1.3, 1.3, 1.9 and 1.9 spreads in what attention reads of "
-    "the four layers, against 0.8, 1.3, 1.1 and 1.1 (medians of 5 models). In a window of 256 they are longer in three layers, "
-    "and in layer 2 a little shorter.": without_norms,
-    "Two of them, taken at random, are $\\sqrt 2$ spreads apart (root mean square).": root_of_two,
-    "their median loss is 2.53, those of the others are 2.62 and 2.60. The reason may be that centring costs one of only four numbers": without_norms,
+    "After ten windows its median has changed by less than 0.15 nats, and that of the size by less than 5 %": after_ten_windows,
+    "In a window of 64 the paths are as long or longer without a norm: 1.3, 1.3, 1.9 and 1.9 spreads in what attention reads of the four layers, against 0.8, 1.3, 1.1 and 1.1 (medians of 5 models). In a window of 256 they are longer in three layers, and in layer 2 a little shorter.": without_norms,
+    r"two of them, taken at random, are $\sqrt 2$ spreads apart (root mean square).": root_of_two,
+    "Models without a norm guess better all the same.": without_norms,
+    "Without a norm the median loss is 2.53, with LayerNorm and with centring alone 2.62 and 2.60. Perhaps centring costs one of only four numbers": without_norms,
     "Since the last letter came in, 24 others have.": trembling,
     "In a window of 64": along_one,
     "less than a tenth": fall,
     "about half": fall,
     "Of 11.1 spreads 0.8 are left: these are the medians": fall,
-    "In layer 2 the letters hear one another": sphere,
-    "They have gone 1.0 spreads without their height.": sphere,
+    "In layer 2 letters have read one another.": sphere,
+    "Without their height they have gone 1.0 spreads.": sphere,
     "a tenth of that": sphere,
     "ten times as far": sphere,
-    "It is 1.3, in the table. The sphere holds": sphere,
+    "It is 1.3, in the table. The sphere scales": sphere,
     "while the text goes on for ten windows": no_growth,
     "In the median of five it is 5.0 at the start and 4.9 at the end.": no_growth,
-    "The way is 0.1 spreads long, where it was 3.6: in this layer nearly all of the drift was due to the places. In layer 4 it "
-    "is 0.5 of 2.8.": past_alone,
+    "The path is 0.1 spreads long, where it was 3.6: in this layer nearly all of the drift was due to the places. In layer 4 it is 0.5 of 2.8.": past_alone,
     "It is 0, exactly.": nothing,
     "it has 256 places and no more": the_setup,
-    "### Why is the drift in layer 1 zero when only the past is lost? What comes into layer 1": first_layer,
+    "### Why is the drift in layer 1 zero when only the past is lost? What enters layer 1": first_layer,
     "Is a drift of 1.3 spreads much?": sphere,
-    "where the window stands explains 0.1 to 0.5 %, by layer (window 64, median of 5 models)": shares,
+    "the position of the window explains 0.1 to 0.5 %, by layer (window 64, median of 5 models)": shares,
     "With a window of 32 it is up to 0.6 %, and in a single model and layer up to 1.5 %. Without norms it is 0.1 to 1.0 % "
     "with a window of 64, up to 1.4 % with one of 32, and in a single model and layer up to 3.5 %.": shares,
-    "the two correlate with 0.97 (first model). It jumps from place to place. Across $𝟏$ training has brought the vectors of "
-    "neighbouring places together, from 1.09 apart to 0.06.": heights_of_places,
+    "correlate with 0.97 (first model). Across $𝟏$ training has brought the vectors of neighbouring places together, from 1.09 apart to 0.06.": heights_of_places,
 }

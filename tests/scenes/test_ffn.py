@@ -523,47 +523,37 @@ def a_neuron_switches_at_most_twice():
 
 
 CLAIMS = {
-    "\\max(W_1 y + b,\\; 0) + c$$ Here a token has $d = 3$ coordinates. Behind **LayerNorm** every $y$ lies on one circle of radius $\\sqrt 3$": the_surfaces,
+    r"\max(W_1 y + b,\; 0) + c$$ Here a token has $d = 3$ coordinates. After **LayerNorm** every $y$ lies on one circle of radius $\sqrt 3$": the_surfaces,
     "In the large picture three neurons are the three axes.": the_surfaces,
-    "**ReLU**, $\\max(x, 0)$: what is negative becomes 0.": mirrored_pairs,
+    r"**ReLU**, $\max(x, 0)$: negative numbers become 0.": mirrored_pairs,
     "A neuron that is above 0 is *on*.": the_ranks,
     "Of more than three neurons space shows three: the first ones, or of trained ones those that vary most.": what_space_shows,
     "So two points share their image only if the same neurons are on at both": the_ranks,
-    "All directions of the surface's space, two for the circle and three for the sphere: the piece is kept apart.": the_ranks,
-    "One of the sphere's three: points of the piece that lie on one circle around that direction meet.": the_ranks,
+    "on the surface's space: two dimensions for the circle, three for the sphere. - Full rank: the piece is kept apart. - Rank 0: no neuron is on, and the whole piece becomes one point.": the_ranks,
+    "- One less than full: the piece is projected along one direction, and mirror images along it meet, if both are in the piece. - Rank 1 on the sphere: points of the piece that lie on one circle around that direction meet.": the_ranks,
     "Nothing is lost exactly when no piece contains two points that its own neurons cannot tell apart.": the_ranks,
     "the circle is safe from the shift $1/\\sqrt 2 = 0.71$ on, though until $\\sqrt 2 = 1.41$ each neuron is off "
     "somewhere; the sphere is safe from $\\sqrt{3/2} = 1.22$ on.": the_condition,
     "Mirrored pairs without a shift lose nothing at all, and yet half of all numbers are zeros: "
     "$x = \\max(x, 0) - \\max(-x, 0)$.": mirrored_pairs,
     "A neuron switches at most twice around the circle": a_neuron_switches_at_most_twice,
-    "so $m$ neurons cut it into at most $2m$ arcs: 6, 12, 18, 24 for 3, 6, 9, 12 neurons. Arcs with the same neurons "
-    "on are one piece. Of 4,096 patterns of signs "
-    "that 12 neurons could have, a circle shows 24 at most, 4.58 bits. Great circles cut a sphere into "
-    "$m^2 - m + 2$ pieces at most, here 134.": the_pieces,
+    "so $m$ neurons cut it into at most $2m$ arcs: 6, 12, 18, 24 for 3, 6, 9, 12 neurons. Of 4,096 patterns of signs that 12 neurons could have, a circle shows 24 at most, 4.58 bits. Great circles cut a sphere into $m^2 - m + 2$ pieces at most, here 134.": the_pieces,
     "A random neuron without a shift is off on half of the surface, so half of all numbers are zeros at every width. "
     "All $m$ are off on $2^{-m}$ of it, on average: 12.5 % with 3 neurons, 0.02 % with 12.": drawn_zeros,
-    "Wider layers lose less. On the circle each of our 8 draws of 12 neurons keeps all points apart; on the sphere 4 of "
-    "the 8 lose something, 1.9 % at most.": drawn_and_wide,
+    "On the circle each of our 8 draws of 12 neurons keeps all points apart; on the sphere 4 of the 8 lose something, 1.9 % at most.": drawn_and_wide,
     "that part of the surface is one *piece*, even if it lies in several places": pieces_in_several_places,
-    "at the tilt and shift that you see first, ReLU makes a point of arcs that were 1.03 long, and GELU leaves curves of 0.35.": after_gelu,
+    "At the tilt and shift of the first picture, ReLU makes a point of arcs that were 1.03 long, and GELU leaves curves of 0.35.": after_gelu,
     "Single points can still meet where the curve crosses itself": gelu_meets_itself,
-    "Far below 0 its values are tiny but not 0: at −8.4 the value is about $-2 \\cdot 10^{-16}$.": after_gelu,
-    "Each width has 8 trainings": the_task,
+    "They show (medians of 8 seeds)": the_task,
     "on the circle, with ReLU and 12 neurons, from 47 % to 57 % (median of 8 seeds).": more_zeros,
     "On the circle the entropy of the patterns goes from 3.86 to 3.83 bits with 12 neurons, and from 2.94 to 3.07 with 6 "
     "(median of 8 seeds). On the sphere it falls with 3 neurons only, from 2.19 to 1.78.": hardly_fewer_bits,
     "on the sphere with 9 neurons the share of lost points goes from 0.4 % to 7.6 % (median of 8 seeds).": what_wide_ones_lose,
-    "On the circle with 12 neurons 2 of 8 networks lose 1.2 and 10.4 % of it. On the sphere with 9 neurons all 8 lose "
-    "between 1.3 and 21 %, and with 12 neurons 6 of 8 lose up to 21 %. In all three cases the median accuracy is 100 "
-    "%.": what_wide_ones_lose,
-    "On the circle with 9 neurons ReLU loses nothing in any of 8 networks. In the hidden layer the images of $y$ and $-y$ lie 1.84 "
-    "times the spread of all images apart, where 2 is the most for opposite points; the answers are 0.02 "
-    "apart.": nothing_lost_with_nine,
-    "With 3 neurons on the circle ReLU loses too much: 50 % of the points, and 75 % of the answers are right (median of 8 "
-    "seeds). With GELU, which collapses no arc, 98 % are right.": narrow,
-    "At half that length the shift that you see first takes 53 % of the circle to one point; at the norm's length 9 %; "
-    "at twice that length nothing.": other_lengths,
+    "With 12 neurons on the circle 2 of 8 networks lose 1.2 and 10.4 % of it. With 9 on the sphere all 8 lose between 1.3 and 21 %, and with 12, 6 of 8 lose up to 21 %. In all three cases the median accuracy is 100 %.": what_wide_ones_lose,
+    "With 9 neurons on the circle ReLU loses nothing in any of 8 networks, and their answers hardly depend on the sign of $y$": nothing_lost_with_nine,
+    "With 9 neurons on the circle the images of $y$ and $-y$ in the hidden layer lie 1.84 spreads apart (a spread is the root mean square distance of all images from their mean), where 2 is the most for opposite points; the answers are 0.02 spreads apart (median of 8 seeds).": nothing_lost_with_nine,
+    "With 3 neurons on the circle ReLU loses 50 % of the points, and 75 % of the answers are right. With GELU, which collapses no arc, 98 % are right.": narrow,
+    "for all of them. At half that length the shift of the first picture takes 53 % of the circle to one point; at the norm's length 9 %; at twice that length nothing.": other_lengths,
     "Pink ones lie on an axis, and another point has fallen onto each. Both black arcs are in the "
     "corner.": against_the_planes,
     "? Without a tilt, at shift −1, the neurons are on in three arcs that do not meet. How much of the circle is kept "
@@ -571,17 +561,15 @@ CLAIMS = {
     "? At shift 0.75 each neuron is still off on a part of the circle.": zeros_without_a_loss,
     "At every point two neurons or more are on, and two see the whole plane of the circle. Look at the curves: parts "
     "of them are flat, but never two at the same angle.": zeros_without_a_loss,
-    "Half of all numbers are zeros, and nothing is lost: $W_2$ brings the whole circle home. Move the shift "
-    "below 0: down to −0.56 still nothing is lost; then points turn pink, and from −1.08 on some are black.": a_mirror_image,
+    "Half of all numbers are zeros, and nothing is lost: $W_2$ brings back the whole circle. Move the shift below 0: down to −0.56 still nothing is lost; then points turn pink, and from −1.08 on some are black.": a_mirror_image,
     "a small loop stands where the black point was, and there is no zero at all.": the_gelu_stop,
-    "An eighth of the sphere is in the corner. Three eighths became three axes: on each of these only one neuron is on. "
-    "What lies on the planes, another three eighths, was pressed flat but not folded": the_sphere,
+    "An eighth of the sphere is in the corner. Three eighths became three axes: on each of these only one neuron is on. Another three eighths were pressed onto the planes, but not folded": the_sphere,
     "Three neurons, trained.": trained_and_narrow,
     "This network gets 83 % right, where the median of 8 seeds is 75 %.": trained_and_narrow,
     "? With 9 neurons all answers are right, and they do not depend on the sign of $y$. Has ReLU thrown the sign away? "
     "- yes, that is what the zeros are for - half of it": trained_and_wide,
-    "Two tokens with one image get the same added, so they stay as far apart as they were.": in_the_stream,
+    "Two tokens with one image get the same update, so they stay as far apart as they were.": in_the_stream,
     "at shift 0.75 each neuron is 0 on 32 % of the circle, so the image is bent at 6 places; but no two points meet "
     "there.": bent_and_whole,
-    "One in which at every point the neurons that are on, or exactly 0 before ReLU, see all directions. For example: take $d$ neurons without a shift that together see all directions, and add the mirror image of each. Of each pair one is on, or both are exactly 0.": pairs_in_any_dimension,
+    "One in which at every point the neurons that are on, or exactly 0 before ReLU, have full rank. For example: take $d$ neurons without a shift and of full rank, and add the mirror image of each. Of each pair one is on, or both are exactly 0.": pairs_in_any_dimension,
 }

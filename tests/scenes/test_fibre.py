@@ -136,9 +136,9 @@ def the_matrix():
 def only_the_sign():
     for phi in ANGLES:
         v = v_at(phi)
-        for alpha, beta in ((0.1, 3.0), (-2.0, 0.5), (4.0, -1.0)):
-            np.testing.assert_allclose(PI @ (alpha * v + beta), alpha * v, atol=FIBRE)
-            got = layer_norm(alpha * v + beta, eps=0.0)
+        for alpha, mu in ((0.1, 3.0), (-2.0, 0.5), (4.0, -1.0)):
+            np.testing.assert_allclose(PI @ (alpha * v + mu), alpha * v, atol=FIBRE)
+            got = layer_norm(alpha * v + mu, eps=0.0)
             np.testing.assert_allclose(got, ROOT * np.sign(alpha) * v, atol=1e-9)
 
 
@@ -245,21 +245,21 @@ def the_plane_is_a_line():
 
 
 CLAIMS = {
-    r"# What LayerNorm forgets Half a plane of vectors goes to one point.": half_a_plane,
+    "# What LayerNorm forgets LayerNorm sends half a plane of vectors to one point.": half_a_plane,
     r"The orange line holds the multiples of $𝟏 = (1, 1, 1)$ and stands upright.": no_direction,
-    r"$$x = \alpha v + \beta 𝟏$$ Blue points have $\alpha > 0$, pink points $\alpha < 0$.": the_plane,
-    r"LayerNorm goes in two steps. **centre** lets every point fall along the orange line. **sphere** moves it straight away from the origin, or towards it, until its distance is $\sqrt 3$. Then all blue points are in one place, $\sqrt 3\, v$, and all pink points in the opposite place, $-\sqrt 3\, v$. The next two steps are a second LayerNorm. Nothing moves.": two_steps_twice,
+    r"$$x = \alpha v + \mu 𝟏$$ where $\mu$ is the mean of $x$. Blue points have $\alpha > 0$, pink points $\alpha < 0$.": the_plane,
+    r"LayerNorm takes two steps. **centre** lets every point fall along the orange line. **sphere** moves it straight away from the origin, or towards it, until its distance is $\sqrt 3$. Then all blue points are in one place, $\sqrt 3\, v$, and all pink points in the opposite place, $-\sqrt 3\, v$. The next two steps are a second LayerNorm. Nothing moves.": two_steps_twice,
     r"The orange points have $\alpha = 0$.": the_plane,
-    r"The number in the corner of the picture tells how far the output is from $\sqrt 3\, v$.": how_far_the_output_is,
-    r"which as a matrix is $\Pi = I - \frac{1}{d} 𝟏𝟏^\top$.": the_matrix,
-    r"Normalising then divides by the length $|\alpha|$, if $v$ has length 1": only_the_sign,
+    r"The number in the corner of the picture is the distance of the output from $\sqrt 3\, v$.": how_far_the_output_is,
+    r"As a matrix it is $\Pi = I - \frac{1}{d} 𝟏𝟏^\top$.": the_matrix,
+    r"**Normalising** then divides by the length $|\alpha|$, if $v$ has length 1": only_the_sign,
     r"all $c x + b 𝟏$ with $c > 0$.": the_fibre,
     r"$\mathrm{LN}(c x) = \mathrm{LN}(x)$ for $c > 0$; for $c < 0$ the sign turns, and $x$ goes to the opposite point.": the_fibre,
     r"For $\alpha = 0$ the formula would be $0/0$. Here such points stay at the origin.": no_direction,
     r"$\Pi 𝟏 = 0$, so 0 is an eigenvalue. Every $v$ of the teal plane has $\Pi v = v$, so 1 is an eigenvalue, twice in $d = 3$. Each axis keeps $\frac{2}{3}$ of itself and gets $-\frac{1}{3}$ of each of the other two.": the_eigenvalues,
-    r"Look at the two colours: they only say on which side of the orange line a point lies.": two_colours,
+    "The two colours only say on which side of the orange line a point lies.": two_colours,
     r"After **sphere** two places hold everything but the orange points, half a plane each.": two_places,
-    r"it slides through the plane, and while $c$ stays above 0 its output does not move.": the_output_stays,
+    "it moves through the plane, and while $c$ stays above 0 its output does not move.": the_output_stays,
     r"Try **scale c** and **shift b**, and keep $c$ above 0.": the_output_stays,
     r"Until now $c$ was above 0. Where does the output go when $c$ is $-1$? - nowhere: it stays where it is - to the origin - * to the opposite point With $c < 0$ the point is on the pink side, and its output on the opposite side. Move **scale c** slowly through 0: the output does not travel, it jumps.": to_the_opposite_point,
     r"its two images run around the circle.": two_images,
@@ -267,5 +267,5 @@ CLAIMS = {
     r"The three axes have fallen onto the plane, 120° apart, and the cube has become a hexagon.": three_axes,
     r"Do $(5, 8, 2)$ and $(1, 2, 0)$ have the same output? Yes. Centred they are $(0, 3, -3)$ and $(0, 1, -1)$, and one is a positive multiple of the other. Both go to $\sqrt{3/2}\,(0, 1, -1) \approx (0, 1.225, -1.225)$.": the_same_output,
     r"How many numbers are needed to describe an output, if $d = 3$? One. The outputs fill the circle of radius $\sqrt 3$ in the teal plane, so an angle is enough. Of the three numbers of $x$, the mean and the deviation are lost.": one_angle,
-    r"After **centre** the plane is a line. What a point's height was can no longer be told.": the_plane_is_a_line,
+    "After **centre** the plane is a line. The height of a point can no longer be told.": the_plane_is_a_line,
 }

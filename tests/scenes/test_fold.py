@@ -287,9 +287,9 @@ def evenly_around():
 CLAIMS = {
     "Each goes through two steps.": two_steps,
     r"with $\varepsilon = 0$ it ends on the unit circle.": two_steps,
-    r"Without a stretch, for $t = 1.25$, all of them point to the right, so all the points land on the right.": all_to_the_right,
-    r"At the end, for $t > 1$, it is a curve with a dip: with $\varepsilon = 0$ both ends, $x = -1$ and $x = 1$, have come to 1, and what was between them stays behind, a little like $|x|$. For $t < -1$ it is upside down, and between $-1$ and 1 the curve only climbs.": dip_or_climb,
-    r"The brown line is the curve for $\varepsilon = 0$, computed another way. With $\varepsilon = 0$ the two agree; the largest distance between them is written below.": the_two_agree,
+    "Without a stretch, for $t = 1.25$, all of them point to the right, so all points land on the right.": all_to_the_right,
+    r"At the end, without a stretch, for $t > 1$ and $\varepsilon = 0$, it has a dip: both ends, $x = -1$ and $x = 1$, have come to 1, and what is between them stays lower, a little like $|x|$. For $t < -1$ the curve is upside down, and between $-1$ and 1 it only climbs.": dip_or_climb,
+    r"The brown line is the curve for $\varepsilon = 0$, computed by another formula; the largest distance between the two is written below.": the_two_agree,
     r"It is measured between $t - h$ and $t + h$, with $h = 10^{-5}$.": the_step_is,
     r"With $\varepsilon = 0$ and $x = \cos\theta$ $$x' = \frac{x + t}{r} = \frac{\cos\theta + t}{\sqrt{1 + t^2 + 2t\cos\theta}}$$": the_formula,
     r"For $|t| < 1$ the origin is inside the shifted circle. Each ray meets the circle once, so every point gets a place of its own. For $|t| > 1$ it is outside: a ray meets the circle twice, touches it, or misses it, and two points that share a ray land on the same place. That is the fold. With a stretch $a$ the border is $|t| = |a|$ in place of 1.": inside_or_outside,

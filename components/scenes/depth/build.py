@@ -24,7 +24,7 @@ from learning.stack import drawn, streams
 Array = np.ndarray
 Found = Mapping[str, Any]
 
-NORM_LABELS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm", "post_ln": "after the sums", "none": "none"}
+NORM_LABELS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm", "post_ln": "post-LN", "none": "none"}
 BELOW = {"turn": "angle turned", "gradient": "the gradient"}
 WIDTHS = {"64": "64 numbers", "4": "4 numbers"}
 LOOKS = {  # the role and dash of the curves
@@ -59,7 +59,7 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
         stages=names,
         parameters=(
             Parameter(
-                "gain", "size of the branches", 1, 0.1, 2, symbol="g", about="what a branch makes, times this"
+                "gain", "size of the branches", 1, 0.1, 2, symbol="g", about="multiplies what a branch adds"
             ),
         ),
         clouds=(*under, stream, reads, *around, *upper, *lower),
@@ -219,5 +219,5 @@ def facts(found: Sequence[Found], count: int) -> Facts:
         (row,) = (each for each in found if (each["kind"], each["gain"]) == (kind, 1))
         size, turn, gradient = row["size"][count], row["turn"][count - 1], row["gradient"][count - 1][0]
         lines.append([label, rounded(size), f"{turn:.0f}°", rounded(gradient)])
-    columns = ("", "size at the end", "turned by the last block", "gradient at the start")
+    columns = ("", "size at the end", "angle at the last block", "gradient at the start")
     return Facts(f"Medians of 20 draws, with {count} blocks and branches of size 1", columns, lines)

@@ -27,13 +27,9 @@ Found = Sequence[Mapping[str, Any]]
 
 MODELS = {"language": "LayerNorm", "language_centred": "centring alone", "language_unnormed": "no norm"}
 WINDOWS = {"32": "32 letters", "64": "64 letters", "256": "256 letters"}
-FORGETTING_LABELS = {
-    "places": "all is read anew",
-    "past": "the past alone is lost",
-    "kept": "nothing is lost",
-}
+FORGETTING_LABELS = {"places": "all is read anew", "past": "only the past is lost", "kept": "nothing is lost"}
 LAYERS = {str(k): f"layer {k}" for k in range(1, 5)}
-BELOW = {"distance": "how far a letter is", "loss": "the loss", "size": "the size"}
+BELOW = {"distance": "distance from the start", "loss": "the loss", "size": "the size"}
 LOOKS = {
     "language": ("sphere", "solid"),
     "language_centred": ("hyperplane", "dash"),
@@ -77,12 +73,12 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], table: Fou
         parameters=(
             Parameter(
                 "slide",
-                "letters that came since",
+                "letters read since",
                 float(len(stops) // 2),
                 0,
                 stops[-1],
                 1,
-                about="by so many places the window has gone on",
+                about="how many places the window has moved",
             ),
         ),
         clouds=(*clouds, *guides, *plane, *curves),
@@ -90,7 +86,7 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], table: Fou
         formula=formula(shape),
         table=Table("true", columns=("components", "mean", "norm")),
         readouts=(
-            Letters("centred, now farthest from where it came in", "ways", Highest(pick(DISTANCE + 1))),
+            Letters("after centring, farthest from its start", "ways", Highest(pick(DISTANCE + 1))),
             *(
                 Number(label, "ways", pick(PATH_LENGTH + k), Followed(), digits=2)
                 for k, label in enumerate(LABELS)
@@ -106,7 +102,9 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], table: Fou
 
 
 NOW, DISTANCE, PATH_LENGTH = (0, 1, 4)  # indices of a letter's numbers: step, distances, path lengths
-LABELS = ("Way of the followed letter so far, in spreads", "of it, centred", "of what attention reads")
+LABELS = tuple(
+    f"Path of the followed letter, in spreads{part}" for part in ("", ", centred", ", as attention reads it")
+)
 
 
 def pick(k: int) -> Row:
@@ -200,7 +198,7 @@ def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark
     return (
         Way("letters", "trail", show, **way, whole=True, size=1.5, opacity=0.8),
         Way("letters", "followed", show, **way, only=Followed(), whole=True, size=1.5, opacity=0.45),
-        Way("letters", "followed", show, "its way so far", **way, only=Followed(), size=3),
+        Way("letters", "followed", show, "its path so far", **way, only=Followed(), size=3),
         Points("letters", "input", show, "a letter", size=size, hand=Follow()),
         Points("letters", "followed", show, "the followed letter", only=Followed(), size=size + 3),
     )
@@ -236,11 +234,7 @@ def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[Vie
     top = 1.08 * max(float(slid.numbers()[..., DISTANCE:PATH_LENGTH].max()), 0.5)
     y = ("spreads", 0.0, top)
     return graph(
-        "below",
-        "How far from where it came in",
-        layers,
-        ("letters that came since", 0.0, float(stops[-1])),
-        y,
+        "below", "Distance from where it started", layers, ("letters read since", 0.0, float(stops[-1])), y
     ), ()
 
 
@@ -263,7 +257,7 @@ def along(what: str, chosen: str, found: Found) -> tuple[View, tuple[Cloud, ...]
     titles = {"loss": "The loss in a window", "size": "The size of the stream into layer 4"}
     y = ("nats a letter", 0.95 * low, 1.05 * top) if what == "loss" else ("length", 0.0, 1.05 * top)
     clouds, layers = split(*parts)
-    return graph("below", titles[what], layers, ("windows that have passed", 0.0, 10.0), y), clouds
+    return graph("below", titles[what], layers, ("windows read", 0.0, 10.0), y), clouds
 
 
 # --- numbers and words
@@ -281,7 +275,7 @@ def facts(choices: Choices, found: Found) -> Facts:
             )
     columns = ("", *LAYERS.values(), "loss")
     places = int(choices["window"]) - len(PHRASE)
-    title = f"Ways of letters while the window goes {places} places on, in spreads: medians"
+    title = f"Path lengths while the window moves {places} places, in spreads: medians"
     return Facts(title, columns, lines)
 
 

@@ -278,20 +278,20 @@ def places(y: np.ndarray) -> np.ndarray:
 def readouts(choices: Choices, film: Film | None) -> tuple[tuple[Readout, ...], tuple[Cloud, ...]]:
     basis, function = SPACES[choices["norm"]], choices["function"]
     numbers: list[Readout] = [
-        Zeros("Zeros a point", "points", 2),
+        Zeros("Zeros per point, mean", "points", 2),
         Patterns("Sign patterns of the points", "points", 1),
     ]
     if choices["norm"] == "layer_norm":
-        numbers.append(Pieces("Arcs between switches", "points", 0, basis, RADIUS))
+        numbers.append(Pieces("Arcs between switching points", "points", 0, basis, RADIUS))
     if function == "relu":
         numbers.append(Ranks("Points by the rank of their piece", "points", 0, basis))
         lost = {fate: TITLES[fate].capitalize() for fate in ("shared", "collapsed")}
         numbers += [Count(title, "points", Gated(fate, 0, basis), 2) for fate, title in lost.items()]
     if film is None:
-        return (*numbers, Residual("Farthest that W₂ ends from y", "points", "y")), ()
+        return (*numbers, Residual("Largest distance from the output to y", "points", "y")), ()
     track = Track(film.steps, 100 * film.accuracy[choices["seed"]][:, None])
     right = Affine(np.zeros((1, 1)), Entries(np.zeros(1), tracks={"step": track}))
-    numbers.append(Number("Points that it gets right", "right", Row((1,)), unit=" %", digits=0))
+    numbers.append(Number("Accuracy", "right", Row((1,)), unit=" %", digits=0))
     return tuple(numbers), (Cloud("right", np.zeros((1, 1)), place=Pipeline((right,))),)
 
 
@@ -311,7 +311,7 @@ def of_drawn(choices: Choices, y: np.ndarray) -> Facts | None:
     lines: dict[str, list[str]] = {
         "neurons": [],
         "pieces" if flat else "sign patterns": [],
-        "bits": [],
+        "entropy, bits": [],
         "lost, %": [],
     }
     for k in EXPANSIONS:
@@ -324,7 +324,7 @@ def of_drawn(choices: Choices, y: np.ndarray) -> Facts | None:
         ):
             line.append(str(word))
     columns = ("", *(f"{k} ×" for k in EXPANSIONS))
-    return Facts("This draw, wider and wider", columns, [(name, *line) for name, line in lines.items()])
+    return Facts("This draw, by width", columns, [(name, *line) for name, line in lines.items()])
 
 
 def shares_of(fates: np.ndarray) -> np.ndarray:
@@ -345,10 +345,10 @@ def of_trained(table: Sequence[Mapping[str, Any]], choices: Choices) -> Facts:
 
     lost = [("lost, %", *both("lost", 100, 0))] if choices["function"] == "relu" else []
     lines = [
-        ("right in the end, %", *(f"{100 * median(of[k]['accuracy']):.0f}" for k in EXPANSIONS)),
-        ("not above 0, %", *both("off", 100, 0)),
-        ("bits of the signs", *both("bits", 1, 2)),
+        ("accuracy after training, %", *(f"{100 * median(of[k]['accuracy']):.0f}" for k in EXPANSIONS)),
+        ("neurons off, %", *both("off", 100, 0)),
+        ("entropy of sign patterns, bits", *both("bits", 1, 2)),
         *lost,
-        ("W₂ could miss y by, %", *both("back", 100, 0)),
+        ("least error in y from the hidden layer, %", *both("back", 100, 0)),
     ]
-    return Facts("Medians of 8 trainings, before → after", ("", *(f"{k} ×" for k in EXPANSIONS)), lines)
+    return Facts("Medians of 8 seeds, before training → after", ("", *(f"{k} ×" for k in EXPANSIONS)), lines)

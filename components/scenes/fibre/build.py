@@ -1,4 +1,4 @@
-"""The recipe of the fibre in d = 3: every x = αv + β𝟏 goes to ±√3·v. The mean direction is up.
+"""The recipe of the fibre in d = 3: every x = αv + μ𝟏 goes to ±√3·v. The mean direction is up.
 
 Points of the plane come as (α, height), in units of length; v turns with φ along a track of directions.
 """
@@ -53,9 +53,9 @@ def build(choices: Choices) -> Recipe:
         parameters=(PHI, C, B),
         clouds=(*drawn, *hand, Cloud("image", np.array([[1.0, 0]]), place=Pipeline((PLANE, TO_SPHERE)))),
         views=views,
-        formula=rf"\mathrm{{LN}}(\class{{stage-1 stage-3 role-hyperplane}}{{\alpha v}} + \beta 𝟏) = {IMAGE}",
+        formula=rf"\mathrm{{LN}}(\class{{stage-1 stage-3 role-hyperplane}}{{\alpha v}} + \mu 𝟏) = {IMAGE}",
         table=Table("point", columns=("components", "mean", "std", "norm")),
-        readouts=(Residual("From the followed point’s output to √3·v", "point", "image"),),
+        readouts=(Residual("Distance of the followed output from √3·v", "point", "image"),),
         facts=facts(),
         progress=2,
     )

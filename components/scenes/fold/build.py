@@ -18,7 +18,7 @@ from geometry.differences import nudged, quotient
 # nearest to the origin, at t = 1 and 0.005 away, one near (h/0.005)² = 4e-6 of the speed.
 H = 1e-5
 SPEED = (Row((0, 0, 0, 0, 1), stage=0), Row((1,), stage=2))
-STRETCH = Parameter("a", "a", 4, -5, 5, symbol="a", about="factor on x; below 0 it mirrors too")
+STRETCH = Parameter("a", "a", 4, -5, 5, symbol="a", about="factor on x; below 0 it also mirrors")
 SHIFT = Parameter("t", "t", 1.25, -3, 3, symbol="t", about="added to x; with a stretch, after it")
 
 
