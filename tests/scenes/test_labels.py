@@ -46,7 +46,7 @@ def width():
             assert film.data.classes == 2 and len(film.data.points) == m
 
 
-def drawn_by_lot():
+def drawn_at_random():
     """And the film has one of the eight starts, with the most labels that any has fitted."""
     for m in films.POINTS:
         data = random_labels(m, seed=films.SHOWN)
@@ -93,7 +93,7 @@ def xor_without_three_in_a_row():
 
 
 def sixteen():
-    state, film, right = shown("Sixteen coins")
+    state, film, right = shown("Sixteen random labels")
     assert (state.choices["data"], film.network.depth) == ("16", 4)
     assert right == len(film.data.labels) == 16 and counts(16)[4 - 1] == 19
 
@@ -176,23 +176,22 @@ CLAIMS = {
     "*XOR* alone has 120 points, around the corners of a square": around_a_square,
     "With 8 points the effect is clear: 23 of 32 networks of depth 6 fit all labels, and all 32 of depth 4. With 16 "
     "points it is less so: 14 against 19.": deep_and_less_deep,
-    "with 8 and 16 points the table shows": first_more_then_fewer,
+    "With 8 and 16 points the table shows": first_more_then_fewer,
     "showed in 2024 that width three is enough": sixteen,
     "how many layers of three neurons does it take": width,
-    "It has three neurons a layer": width,
-    "In the end a plane parts the two answers": width,
-    "the best of eight starts": drawn_by_lot,
+    "The network has three neurons a layer": width,
+    "In the end a plane separates the two answers": width,
+    "the best of eight starts": drawn_at_random,
     "Unfold *Train it yourself* and press *Train*, and 32 networks of this depth learn the same labels": training_begins,
     "The table says how many of 32 networks have fitted every label, for each number of points and each depth: four "
     "sets of labels, eight starts each, 4,000 steps with a learning rate of 0.03.": the_table,
     "*Train* begins with a learning rate of 0.01, so it may end otherwise; type 0.03 to train as for the "
     "table.": training_begins,
-    "more layers helping at first and then hindering, and no network of up to six layers that has found all of 32 "
-    "labels": first_more_then_fewer,
+    "more layers helping at first and then hindering, and no network of up to six layers that has found all of 32 labels": first_more_then_fewer,
     "More starts find more: at depth 4, one of 128.": more_starts,
     "With no three points in a row, every case that no line solves has four points or more. XOR is one with four: opposite "
     "corners belong together.": xor_without_three_in_a_row,
-    "### Sixteen coins Four layers, sixteen points. This network has fitted them all, as 19 of 32 did": sixteen,
+    "### Sixteen random labels Four layers, sixteen points. This network has fitted them all, as 19 of 32 did": sixteen,
     "The decision beside it is torn and twisted.": torn,
     "One $u_\\varepsilon$ is enough for it.": one_fold,
     "The second $u_\\varepsilon$ has folded the sheet: on the first sphere it covered nearly half, everywhere once; here "
@@ -201,8 +200,6 @@ CLAIMS = {
     "Seen edge on, the sheet is an arc, and the plane cuts it at two places.": an_arc,
     "Thirty-two points. One stays on the wrong side: the accuracy below is 31 of 32. The table has no network that "
     "fits them all.": thirty_two,
-    "Longer training finds more: with a learning rate of 0.01, 4 of 128 networks of depth 4 fit 32 points after 4,000 "
-    "steps, and 32 of 128 after 20,000. Whether smaller steps alone do, these numbers do not say: with a learning rate "
-    "of 0.03 one of 128 fits them after 4,000 steps. Much depends on the labels: the 4 are all of one of the four sets, which is the one shown here, and two "
-    "of the sets none of these networks fits.": smaller_steps,
+    "Longer training finds more: with a learning rate of 0.01, 4 of 128 networks of depth 4 fit 32 points after 4,000 steps, and 32 of 128 after 20,000.": smaller_steps,
+    "with a learning rate of 0.03 one of 128 fits them after 4,000 steps. Much depends on the labels: the 4 are all of one of the four sets, which is the one shown here, and none of these networks fits two of the sets.": smaller_steps,
 }

@@ -292,19 +292,17 @@ def less_room():
 CLAIMS = {
     "With models as small as these, and five of each kind, we see no difference.": losses,
     "with weights $p_i$ that sum to 1": an_average,
-    "Theirs has vectors of eight numbers, words of Wikipedia and 50,000 steps; before LayerNorm it finds 22 to 45 % "
-    "of the keys inside, and 32 to 51 % where nothing scales.": the_papers_table,
-    "Before LayerNorm most of a long text can win no query's attention; after it, practically all of it can.": most_of_a_long_text,
-    "In the windows that we counted this costs no key its chance. It can where keys all but coincide: type an *o* 200 "
-    "times, and in the first layer one of its keys still cannot win.": a_hair_inside,
+    "Their model has vectors of eight numbers, words of Wikipedia and 50,000 steps. Before LayerNorm 22 to 45 % of its keys are inside, and 32 to 51 % where nothing scales.": the_papers_table,
+    "Before LayerNorm no query can give most letters of a long text the highest score; after it, a query can for practically all of them.": most_of_a_long_text,
+    "In the windows that we counted this costs no key its chance. It can if keys nearly coincide: type an *o* 200 times, and in the first layer one of its keys still cannot win.": a_hair_inside,
     "It is a GPT with four layers, and works with vectors of four numbers": the_model,
-    "At **centre** no key has a height any more, and it shows everything.": heights_come_back,
-    "They give keys a height again, which the picture leaves out; who is a corner of the hull is seen all the same.": heights_come_back,
+    "At **centre** no key has a height any more, and the picture shows everything.": heights_come_back,
+    "They give keys a height again, which the picture leaves out; which keys are corners of the hull is visible all the same.": heights_come_back,
     "The keys fall from a space of four dimensions into one of three.": four_to_three,
     "whole windows of 256 characters that no model has learned from, five models of each kind": whole_windows,
     "Without the division 77 to 90 % of the keys can never win, in each layer of each model": without_the_division,
     "their losses lie between 2.59 and 2.65, those of the others between 2.58 and 2.65": losses,
-    "In four dimensions there is less room, which fits that ours are more.": less_room,
+    "In four dimensions there is less room, which fits our larger shares.": less_room,
     "Of the 60 keys 32 are hollow. You follow the a of *great*. Thick lines lead to two other letters a that it lies "
     "between: 7 keys average to it. No query can give it more than 26.0 % of the attention.": first,
     "- fewer than 32 - 32, as before - * more than 32 It is 47.": height,
@@ -312,12 +310,11 @@ CLAIMS = {
     "Still every key can win.": gain,
     "Of the 60 keys 31 can never win. Taking all four layers together, 45 of the 60 characters can never win in at least "
     "one.": deeper,
-    "Two layers have been at work, and equal letters stand together even more closely than in the first.": deeper,
+    "After two layers equal letters stand together even more closely than in the first.": deeper,
     "This model only centres, and 40 of 60 keys can never win.": centred,
     "any of the 87 characters that the model has read": the_model,
     "In the first layer equal letters differ by that alone, and 8 of the 39 keys are inside.": places,
     "each of the 32 can get 2.6 % at least, with the right query, and none more than 26.0 %": still_read,
     "Does that save some of the 32?": as_they_are_written,
-    "17 of the 32 are inside the hull of those before them already then, and no query will ever choose them. The "
-    "other 15 can win until more has been written.": as_they_are_written,
+    "17 of the 32 are already inside the hull of those before them, and no query will ever choose them. The other 15 can win until more has been written.": as_they_are_written,
 }

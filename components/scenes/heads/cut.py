@@ -67,7 +67,7 @@ def cut(heads: int, shape: str) -> Recipe:
             graph("scores", "Score of each point as a key", (*level, *keys()), side(1), side(2), equal=True),
             graph(
                 "windows",
-                "How much of each axis a head sees",
+                "Share of each axis, by head",
                 shares,
                 ("axis", 0.4, D + 0.6),
                 ("", -0.08, 1.12),

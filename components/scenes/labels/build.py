@@ -1,4 +1,4 @@
-"""The recipe of a network that learnt labels drawn at random, and how often networks of each depth can."""
+"""The recipe of a network that learned labels drawn at random, and how often networks of each depth can."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
