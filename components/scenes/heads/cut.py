@@ -66,11 +66,7 @@ def cut(heads: int, shape: str) -> Recipe:
             space("space", "", hero, camera=CAMERA),
             graph("scores", "Score of each point as a key", (*level, *keys()), side(1), side(2), equal=True),
             graph(
-                "windows",
-                "Share of each axis, by head",
-                shares,
-                ("axis", 0.4, D + 0.6),
-                ("", -0.08, 1.12),
+                "windows", "Share of each axis, by head", shares, ("axis", 0.4, D + 0.6), ("", -0.08, 1.12)
             ),
         ),
         formula=FORMULA,

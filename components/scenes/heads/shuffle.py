@@ -159,7 +159,7 @@ def facts(arms: Mapping[bool, Rows], layer: int, measure: str) -> Facts:
         ]
         for place in PLACES
     ]
-    title = f"Layer {layer + 1}, {MEASURES[measure]} in nats a character: mean of {count} models ± standard deviation"
+    title = f"Layer {layer + 1}, {MEASURES[measure]} in nats a character: mean ± deviation of {count} models"
     return Facts(title, columns, lines)
 
 

@@ -186,7 +186,7 @@ def profile(film: Film) -> tuple[View, tuple[Cloud, ...]]:
     even = draw("even", Line, "axis", FLAT, ends, "an even share", dash="dash", size=2)
     guides, lines = split(even)
     layers = (
-        Profile("attention", "query", (), "what each token pays", size=1.5, opacity=0.5),
+        Profile("attention", "query", (), "weights of each token", size=1.5, opacity=0.5),
         *lines,
         Profile("attention", "followed", (), only=Followed(), size=3),
     )
@@ -230,7 +230,7 @@ def readouts(film: Film, seed: int) -> tuple[tuple[Readout, ...], tuple[Cloud, .
         Mean(f"Mean angle to 𝟏, seed {seed}", "queries", Angle(), unit="°", digits=1),
         Number(f"Accuracy of seed {seed}", "numbers", accuracy, digits=3),
         Number("Its loss", "numbers", loss, digits=3),
-        Number("Largest weight that a token pays, on average", "numbers", weight, digits=3),
+        Number("Largest attention weight of a token, mean", "numbers", weight, digits=3),
     ), (numbers,)
 
 
@@ -259,4 +259,4 @@ def fact(row: Mapping[str, Any]) -> list[str]:
 def middle(steps: Sequence[int | None]) -> str:
     """The median of steps, where those that never get there come last."""
     found = float(np.median([np.inf if step is None else step for step in steps]))
-    return f"{found:,.0f}" if np.isfinite(found) else "not by half"
+    return f"{found:,.0f}" if np.isfinite(found) else "never"

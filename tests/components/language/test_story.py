@@ -30,7 +30,7 @@ SAME = {
         "language",
         "Of the 60 keys 32 are hollow.",
     ),
-    "After the fall it is 47.": ("language", "It is 47."),
+    "After the centring it is 47.": ("language", "It is 47."),
     "at a smaller scale, 4,000 steps of 128 sequences": ("majority", "4,000 steps of 128 new sequences"),
     "these points, a tenth of all, bring 19 % of the fall": (
         "spiral",
@@ -38,13 +38,13 @@ SAME = {
     ),
     "the loss ends at 0.182, LayerNorm's at 0.232, and their comparison's at 0.476 (median of 10 seeds)": (
         "majority",
-        "at 0.476, LayerNorm's at 0.232 (median of 10 seeds)",
+        "ends at 0.232, and **no projection, length",
     ),
 }
 
 
 def test_it_is_a_long_read_with_a_dozen_figures():
-    assert 2200 <= len(TEXT.split()) <= 2700
+    assert 2000 <= len(TEXT.split()) <= 2700
     assert len(story().parts) == 12 and story().title and story().lead and "<p>" in story().before
 
 
