@@ -33,6 +33,7 @@ ONE_ROUNDING = 2.0**-22  # of a stage to float32 and of what is computed from it
 DOUBLE = 2.0**-48  # a dot product of a few numbers in float64
 SINGLE = 2.0**-21  # the same in float32
 PAST = 1e100  # a bound that says nothing any more, and can still be squared
+JUMPING = ("round",)
 RISING = ("log10", "sqrt")  # without a largest slope
 STEEPEST = 1.13  # slope of gelu and of erf, the largest of the pointwise functions
 
@@ -142,6 +143,8 @@ def _bound(step, x, y, error, params, unit):
         return A * (error + unit * length(x)) + unit * b
     if isinstance(step, Pointwise) and step.function == "arcsin":
         return _steep(x, error + unit * length(x)) + unit * length(y)
+    if isinstance(step, Pointwise) and step.function in JUMPING:
+        return _risen(step, x, error + unit * (1 + length(x))) + unit * length(y)
     if isinstance(step, Pointwise) and step.function in RISING:
         return _risen(step, x, error + unit * length(x)) + unit * length(y)
     if isinstance(step, Pointwise) and step.function == "entr":

@@ -1,0 +1,181 @@
+"""The recipe of the outlier: a number is added to x₁ of all points, and what a norm then makes of them.
+
+The picture has the mean direction upwards; for d = 4 it has the hyperplane Σx = 0.
+"""
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Follow, Followed, Labels, Line, Mark, Mesh, Points, Way
+from components.language.recipe import Number, Parameter, Recipe, Residual, View
+from components.language.scene import Choices
+from components.scenes.scenery import (
+    Look,
+    Part,
+    Rows,
+    angle,
+    draw,
+    followed,
+    globe,
+    graph,
+    mean_line,
+    space,
+    split,
+)
+from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, clouds
+from geometry.centering import centering_matrix, hyperplane_basis, upright_basis
+from geometry.pipeline import Step
+
+N, SEED, SPREAD = 220, 5, 0.7
+CURVES = 14  # points whose factor is drawn as a curve
+LEVELS = 127  # of 8 bits, to both sides of 0
+LOG_OUTLIER = (-1.0, 3.0)  # decades of the outlier
+STOPS = np.logspace(*LOG_OUTLIER, 60)
+TINY = 1e-9  # beside a vector of length r it is normalised to TINY/r
+NEAR = 0.16  # half the side of the magnified view
+CAMERA = (0.9, -1.05, 0.6)
+
+
+def build(choices: Choices) -> Recipe:
+    centred = choices["norm"] == "layernorm"
+    d, rounded = int(choices["d"]) if centred else 3, choices["output"] == "bits"
+    x = SPREAD * clouds.gaussian(N, d, seed=SEED)
+    shift = Affine(np.eye(d), Entries(np.zeros(d), {"a": np.eye(d)[0]}))
+    norm = Branches((Pipeline((shift, *normalising(d, centred))),))
+    steps: tuple[Step, ...] = (norm, *((rounding(d, centred),) if rounded else ()))
+    show = rows(hyperplane_basis(4) if d == 4 else upright_basis(d) if centred else np.eye(3))
+    shown, layers = split(*guides(d, centred, show))
+    moving = Cloud("points", x, Pipeline(steps))
+    exact = Cloud("exact", x, Pipeline((norm,)))
+    ends = Cloud("ends", np.tile(limit(d, centred), (N, 1)))
+    log, law = factors(x, d, centred, shift), law_line(d, centred)
+    name, divisor = ("LayerNorm", "1/σ") if centred else ("RMSNorm", "1/RMS")
+    readouts = (
+        Number(f"{divisor}, at the red point", "factor", Row((1.0,)), Followed(), digits=4),
+        Residual("Farthest output from the limit", "exact", "ends"),
+        *((Residual("Largest error of rounding", "points", "exact"),) if rounded else ()),
+    )
+    return Recipe(
+        stages=("x, without the outlier", name, *(["8 bits"] if rounded else [])),
+        parameters=(outlier(),),
+        clouds=(moving, *shown, exact, ends, *log, law),
+        views=(
+            space("space", "", (*layers, *points(x, d, show)), camera=CAMERA, reach=2.1),
+            factor_view(divisor),
+            near_view(d, centred, rounded),
+        ),
+        formula=formula(d, centred),
+        readouts=readouts,
+        progress=1,
+        follow=20,
+    )
+
+
+def outlier() -> Parameter:
+    low, high = (10.0**end for end in LOG_OUTLIER)
+    about = "added to x₁ of every point"
+    return Parameter("a", "outlier", 3, low, high, scale="log", symbol="a", about=about)
+
+
+def normalising(d: int, centred: bool) -> tuple[Step, ...]:
+    sphere = Normalize(radius=np.sqrt(d))
+    return (Affine(centering_matrix(d)), sphere) if centred else (sphere,)
+
+
+def largest(d: int, centred: bool) -> float:
+    """The largest coordinate that an output can have."""
+    return float(np.sqrt(d - 1 if centred else d))
+
+
+def rounding(d: int, centred: bool) -> Step:
+    """To the nearest level of 8 bits, which reach as far as an output can."""
+    unit = largest(d, centred) / LEVELS
+    steps = (Affine(np.eye(d) / unit), Pointwise("round"), Affine(unit * np.eye(d)))
+    return Branches((Pipeline(steps),))
+
+
+def limit(d: int, centred: bool) -> np.ndarray:
+    """Where all outputs go: the image of e₁."""
+    return normalising(d, centred)[-1].apply((np.eye(d) - 1 / d if centred else np.eye(d))[0], {})
+
+
+def points(x: np.ndarray, d: int, show: Rows) -> tuple[Mark, ...]:
+    color = angle(x @ hyperplane_basis(3)[::-1].T, "direction before the outlier") if d == 3 else None
+    every = Points("points", "input", show, "a point", color=color, size=5, hand=Follow())
+    return every, *followed("points", show, "the red point", trail=0)
+
+
+def guides(d: int, centred: bool, show: Rows) -> list[Part]:
+    """What the outputs are on, the axis of the outlier, and the limit."""
+    end, flat = limit(d, centred), d == 3 and centred
+    parts = mean_line(show, d, 1.5, 1.65, size=3, opacity=0.5) if flat else []
+    if flat:
+        u = hyperplane_basis(3)
+        disc, circle = clouds.turned(clouds.disc_mesh(), 1.95 * u), clouds.circle(96, *np.sqrt(3) * u)
+        parts += [
+            draw("hyperplane", Mesh, "hyperplane", show, disc, "the plane Σx = 0", opacity=0.12, guide=True),
+            draw("circle", Line, "meeting", show, circle, "where the outputs are", size=4),
+        ]
+    else:
+        radii = np.sqrt(d) * (hyperplane_basis(4) if d == 4 else np.eye(3))
+        parts += globe(show, radii, "where the outputs are", mesh=0.1, net=0.3)
+    ray = np.vstack([0 * end, 1.2 * end])
+    return [
+        *parts,
+        draw("axis", Line, "axis", show, ray, size=2, opacity=0.7),
+        draw("axis name", Labels, "axis", show, 1.27 * end[None], labels=["x₁"]),
+        draw("limit", Points, "formula", show, end[None], "the limit", size=15, glyph="ring"),
+    ]
+
+
+def factors(x: np.ndarray, d: int, centred: bool, shift: Affine) -> tuple[Cloud, Cloud]:
+    """1/σ of each point; and, of some, (log₁₀ a, log₁₀ 1/σ)."""
+    centre = (Affine(centering_matrix(d)),) if centred else ()
+    beside = Affine(np.eye(d + 1, d), TINY * np.eye(d + 1)[d])
+    inverse = (shift, *centre, beside, Normalize(), Affine(np.sqrt(d) / TINY * np.eye(d + 1)[d:]))
+    both = Branches(
+        (Pipeline((Affine(np.zeros((1, d)), Entries([0.0], {"a": [1.0]})),)), Pipeline(inverse)), "concat"
+    )
+    place = Pipeline((both, Pointwise("log10")))
+    return Cloud("factor", x, place=Pipeline(inverse)), Cloud("log factor", x[:CURVES], place=place)
+
+
+def law_line(d: int, centred: bool) -> Cloud:
+    """1/σ of a·e₁: d/(a√(d − 1)), and √d/a for the root mean square."""
+    at = np.log10(d / np.sqrt(d - 1) if centred else np.sqrt(d))
+    return Cloud("law", np.array([[end, at - end] for end in LOG_OUTLIER]))
+
+
+def factor_view(divisor: str) -> View:
+    flat = rows(np.eye(2))
+    way: Look = {"parameter": "a", "stops": STOPS}
+    marks = (
+        Way("log factor", "input", flat, "14 of the points", **way, whole=True, size=1.5, opacity=0.6),
+        Line("law", "formula", flat, "the law", size=3, dash="dash"),
+        Points("log factor", "input", flat, size=6),
+    )
+    x, y = ("log₁₀ of the outlier", *LOG_OUTLIER), (f"log₁₀ of {divisor}", -3.0, 1.2)
+    return graph("factor", "What a gradient is multiplied by", marks, x, y)
+
+
+def near_view(d: int, centred: bool, rounded: bool) -> View:
+    """Two coordinates of the outputs near the limit, magnified: rounded, they are on a grid."""
+    flat, end = rows(np.eye(3, d)[1:]), limit(d, centred)[1]
+    marks = (
+        Points("points", "input", flat, size=5, hand=Follow()),
+        Points("limit", "formula", flat, size=13, glyph="ring"),
+        Points("points", "followed", flat, only=Followed(), size=9),
+    )
+    ends = float(end) - NEAR, float(end) + NEAR
+    title = "Near the limit, on the grid of 8 bits" if rounded else "Near the limit"
+    return graph("near", title, marks, ("y₂", *ends), ("y₃", *ends), equal=True)
+
+
+def formula(d: int, centred: bool) -> str:
+    end = (
+        r"\sqrt{\tfrac{d}{d-1}} \left(\sqrt{d}\, e_1 - \tfrac{1}{\sqrt{d}} 𝟏\right)"
+        if centred
+        else r"\sqrt{d}\, e_1"
+    )
+    name = "LN" if centred else "RMS"
+    return rf"\mathrm{{{name}}}(x + a\, e_1) \to {end}"

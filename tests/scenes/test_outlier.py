@@ -1,0 +1,178 @@
+"""What one huge coordinate does: the limit, the law 1/a and the grid of 8 bits; and what the text says of it."""
+
+import numpy as np
+import pytest
+import torch
+
+from components.scenes.outlier import SCENE
+from components.scenes.outlier.build import LEVELS, N
+from components.training.recipes import recipe_of
+from tests.scenes.claims import said, stop
+
+KINDS = (("layernorm", 3), ("layernorm", 4), ("rmsnorm", 3))
+EXACT = 1e-12  # double precision, a few operations
+
+
+def state(norm="layernorm", d=3, output="exact", **params):
+    recipe = recipe_of(SCENE, norm=norm, d=str(d), output=output)
+    return recipe, recipe.defaults | params
+
+
+def end(cloud, recipe, params):
+    return recipe.cloud(cloud).stages(params)[-1]
+
+
+def normed(norm, x):
+    given = torch.tensor(x)
+    own = torch.nn.functional.layer_norm if norm == "layernorm" else torch.nn.functional.rms_norm
+    return own(given, given.shape[-1:], eps=0.0).numpy()
+
+
+@pytest.mark.parametrize("norm, d", KINDS)
+@pytest.mark.parametrize("a", (0.1, 3.0, 1000.0))
+def test_the_outputs_are_pytorchs(norm, d, a):
+    recipe, params = state(norm, d, a=a)
+    x = recipe.cloud("points").points + a * np.eye(d)[0]
+    np.testing.assert_allclose(end("points", recipe, params), normed(norm, x), atol=1e-9)
+    spread = x.std(1) if norm == "layernorm" else np.sqrt((x**2).mean(1))
+    np.testing.assert_allclose(end("factor", recipe, params)[:, 0], 1 / spread, rtol=1e-6)
+
+
+@pytest.mark.parametrize("norm, d", KINDS)
+def test_all_outputs_go_to_the_limit_like_one_over_the_outlier(norm, d):
+    far = []
+    for a in (100.0, 1000.0):
+        recipe, params = state(norm, d, a=a)
+        far.append(np.linalg.norm(end("exact", recipe, params) - end("ends", recipe, params), axis=1).max())
+    assert far[0] / far[1] == pytest.approx(10, rel=0.05)
+    law = recipe.cloud("law").points
+    factor = np.log10(end("factor", recipe, params))
+    np.testing.assert_allclose(factor, law[1, 1], atol=2e-3)
+
+
+@pytest.mark.parametrize("norm, d", KINDS)
+def test_rounded_outputs_are_whole_multiples_of_one_step(norm, d):
+    for a in (0.1, 3.0, 1000.0):
+        recipe, params = state(norm, d, "bits", a=a)
+        steps = end("points", recipe, params) / (np.sqrt(d - (norm == "layernorm")) / LEVELS)
+        np.testing.assert_allclose(steps, steps.round(), atol=1e-9)
+        assert np.abs(steps.round()).max() <= LEVELS
+        exact = end("exact", recipe, params)
+        assert np.abs(end("points", recipe, params) - exact).max() <= np.sqrt(d) / LEVELS / 2 + EXACT
+
+
+# --- what the text says
+
+
+def at(title, cloud="points"):
+    state = stop("outlier", title)
+    return state, state.recipe.cloud(cloud).stages(state.params)[-1]
+
+
+def the_limits():
+    for norm, d in KINDS:
+        recipe, params = state(norm, d)
+        one = np.eye(d)[0]
+        if norm == "layernorm":
+            want = np.sqrt(d / (d - 1)) * (np.sqrt(d) * one - np.ones(d) / np.sqrt(d))
+        else:
+            want = np.sqrt(d) * one
+        np.testing.assert_allclose(end("ends", recipe, params), np.tile(want, (N, 1)), atol=EXACT)
+
+
+def the_factor():
+    for norm, d in KINDS:
+        test_the_outputs_are_pytorchs(norm, d, 3.0)
+
+
+def a_tenth():
+    for norm, d in KINDS:
+        [low, high] = state(norm, d)[0].cloud("law").points
+        assert (high[1] - low[1]) / (high[0] - low[0]) == pytest.approx(-1)
+        test_all_outputs_go_to_the_limit_like_one_over_the_outlier(norm, d)
+
+
+def sigma_of_the_outlier_alone():
+    for d in (2, 3, 4, 700):
+        assert (7.0 * np.eye(d)[0]).std() == pytest.approx(7 * np.sqrt(d - 1) / d)
+
+
+def eight_bits():
+    assert LEVELS == 2**7 - 1
+    for norm, d in KINDS:
+        test_rounded_outputs_are_whole_multiples_of_one_step(norm, d)
+    x = np.random.default_rng(0).normal(size=(4000, 3)) ** 3
+    assert normed("layernorm", x).max() == pytest.approx(np.sqrt(2), abs=1e-3)
+    assert normed("rmsnorm", x).max() == pytest.approx(np.sqrt(3), abs=1e-3)
+
+
+def drawn():
+    assert {d for _, d in KINDS} == {3, 4}
+
+
+def all_around():
+    state, y = at("Without an outlier")
+    said(state.params["a"], "0.1")
+    centred = y - y.mean(0)
+    turn = np.linalg.svd(centred)[2][:2] @ y.T
+    gaps = np.diff(np.sort(np.arctan2(*turn)))
+    assert gaps.max() < 0.3
+
+
+def on_one_side():
+    state, y = at("A moderate one")
+    limit = state.recipe.cloud("ends").points[0]
+    said(state.params["a"], "3")
+    assert 0.9 < np.mean(y @ limit > 0) <= 1
+
+
+def at_one_point():
+    state, y = at("All at one point")
+    far = np.linalg.norm(y - state.recipe.cloud("ends").points, axis=1).max()
+    assert state.params["a"] == 30 and 0.12 < far < 0.14
+    said(state.recipe.cloud("factor").stages(state.params)[-1][state.recipe.follow, 0], "0.0695")
+
+
+def a_pole():
+    _, y = at("RMSNorm: a pole")
+    assert np.linalg.norm(y - np.sqrt(3) * np.eye(3)[0], axis=1).max() < 0.15
+
+
+def the_same_crowd():
+    state, y = at("Four dimensions")
+    assert np.linalg.norm(y - state.recipe.cloud("ends").points, axis=1).max() < 0.5
+
+
+def places_left(title, count):
+    _, y = at(title)
+    assert len(y) == N == 220 and len(np.unique(y.round(9), axis=0)) == count
+
+
+def ratios_stay():
+    x = np.array([[50.0, 1, -2]])
+    np.testing.assert_allclose(normed("rmsnorm", x)[0] / x[0], normed("rmsnorm", x)[0, 0] / 50)
+    centred = x[0] - x.mean()
+    np.testing.assert_allclose(normed("layernorm", x)[0] / centred, normed("layernorm", x)[0, 0] / centred[0])
+
+
+CLAIMS = {
+    "so the limit is $\\sqrt{\\frac{d}{d-1}} \\left(\\sqrt d\\, e_1 - \\frac{1}{\\sqrt d}\\, 𝟏\\right)$; for RMSNorm it is $\\sqrt d\\, e_1$.": the_limits,
+    "All outputs run to one point, the brown ring: for LayerNorm a point of the plane $\\Sigma x = 0$": the_limits,
+    "The upper panel on the right shows what the norm multiplies gradients by: $1/\\sigma$": the_factor,
+    "ten times the outlier, a tenth of the gradient.": a_tenth,
+    "The lower panel magnifies two coordinates": the_limits,
+    "**The rest is squeezed like $1/a$.** With $a$ alone, $\\sigma = a \\sqrt{d-1} / d$. The norm divides by it, so all other coordinates shrink like $1/a$": sigma_of_the_outlier_alone,
+    "**Eight bits are few.** Numbers of 8 bits are whole multiples of one step. The step here is set so that 127 of them reach the largest coordinate an output can have.": eight_bits,
+    "the outlier has one coordinate out of three or four. Real models have hundreds of dimensions, so the share of one coordinate is another; the law $1/a$ is the same.": drawn,
+    "With $a = 0.1$ the outputs are all around the circle.": all_around,
+    "At $a = 3$ most points are on one side.": on_one_side,
+    "At $a = 30$ no output is farther than 0.14 from the limit. Gradients at the red point are multiplied by 0.0695.": at_one_point,
+    "Without centring, the limit is the pole $\\sqrt d\\, e_1$ of the sphere.": a_pole,
+    "### Four dimensions": the_same_crowd,
+    "LayerNorm's sphere in the hyperplane, and the same crowd at one point.": the_same_crowd,
+    "### Rounded to 8 bits The lower panel shows the grid. The 220 points have 105 places left.": lambda: (
+        places_left("Rounded to 8 bits", 105)
+    ),
+    "At $a = 100$ they have 21.": lambda: places_left("A larger outlier", 21),
+    "It divides all coordinates by the same number, so their ratios stay. A gain could: $\\gamma_1 = 0$": ratios_stay,
+}
