@@ -14,6 +14,7 @@ __all__ = ["Answer", "Edit", "NormPlan", "Plan", "plan"]
 
 def plan(model: Any, *args: Any, **kwargs: Any) -> Plan:
     """Which norms of a model fold, why, and how; seen in one forward pass on inputs of the model's own."""
+    model = getattr(model, "_orig_mod", model)  # of a compiled one
     graph = trace(model, args, kwargs)
     own = dict(model.named_parameters(remove_duplicate=False))
     found = draft(graph, own.__getitem__, lambda path: type(model.get_submodule(path)).__name__)

@@ -132,11 +132,11 @@ def written_by(graph: Graph, value: Value, axis: int) -> Stream:
         value, axis, scales = todo.popleft()
         if (value, axis) in stream.scales:
             if stream.scales[value, axis] != scales:
-                fold.block("no", "a parameter writes to it both scaled and as it is")
+                fold.block("no", "a parameter is added into it both scaled and as it is")
             continue
         stream.scales[value, axis] = scales
         if value in graph.returned:
-            fold.block("no", "the model returns its input")
+            fold.block("no", "the model returns the residual stream")
         if value.call is None:
             _leaf(fold, value, axis, scales)
         else:
@@ -156,7 +156,7 @@ def written_by(graph: Graph, value: Value, axis: int) -> Stream:
             for output, at, link in outputs:
                 scale = _scale(link.scale, scaling, user)
                 if scales[len(scales) - len(scale) :] != scale:
-                    fold.block("no", f"{_module(user)} scales what is written to it")
+                    fold.block("no", f"{_module(user)} scales what is also added as it is")
                 else:
                     todo.append((output, at, scales[: len(scales) - len(scale)]))
     for unit in units:
@@ -180,7 +180,7 @@ def _leaf(fold: Fold, value: Value, axis: int, scales: tuple[Value, ...]) -> Non
         fold.edits += [Edit(value.name, "scale", (each.name,), axis) for each in reversed(scales)]
         fold.edits.append(Edit(value.name, "center", (), axis))
     elif value.leaf == "input":
-        fold.block("no", "the model's input is added into it as it comes")
+        fold.block("no", "the model's own input is part of the residual")
     elif value.leaf == "buffer":
         fold.block("no", f"`{value.name}`, which is not among the saved weights, is added into it")
     else:
@@ -204,16 +204,19 @@ def _writer(call: Call, value: Value, axis: int) -> tuple[str, str]:
     if call.op == NORM:
         return "no", f"the residual is the output of {_module(call)}"
     if call.op == ALIASED:
-        return "unknown", f"{_module(call)} writes to it in place"
-    if not call.inputs:
+        return "unknown", f"{_module(call)} writes its input in place"
+    if value.in_code:
         return "no", f"{_module(call)} adds numbers that are made in code"
-    return _judged(call), f"{_module(call)} writes to it by the operator `{call.op}`, not by a Linear"
+    return _judged(call), f"{_module(call)} writes its input by the operator `{call.op}`, not by a Linear"
 
 
 def _reader(call: Call) -> tuple[str, str]:
     if call.op == NORM:
-        return "no", f"{_module(call)}, which does not centre over the same axis, reads its input, too"
-    return _judged(call), f"{_module(call)} reads its input, too, by the operator `{call.op}`"
+        return (
+            "no",
+            f"{_module(call)}, which does not centre over the same axis, reads the residual stream, too",
+        )
+    return _judged(call), f"{_module(call)} reads the residual stream, too, by the operator `{call.op}`"
 
 
 def _other_reader(call: Call) -> str:

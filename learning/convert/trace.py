@@ -45,6 +45,7 @@ class Value:
     call: Call | None = None
     leaf: str = ""
     name: str = ""
+    in_code: bool = False  # depends on no leaf
     users: list[Call] = field(default_factory=list)
 
 
@@ -183,8 +184,9 @@ class Tracer(TorchDispatchMode):
         self, op: str, args: Any, kwargs: Any, outputs: Sequence[Tensor], norm: NormOperator = NOT_A_NORM
     ) -> None:
         call = Call(op, self.stack[-1], tuple(args), kwargs, [], norm)
+        in_code = all(each.in_code for each in call.inputs)
         for tensor in outputs:
-            value = Value(tuple(tensor.shape), call)
+            value = Value(tuple(tensor.shape), call, in_code=in_code)
             call.outputs.append(value)
             self._keep(tensor, value)
         self.calls.append(call)

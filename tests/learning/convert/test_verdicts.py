@@ -1,0 +1,69 @@
+"""Each verdict on the models of `transformers` is what the fold shows, yes and no."""
+
+import copy
+
+import pytest
+import torch
+
+from learning.convert import plan
+from learning.convert.confirm import difference, outputs
+from learning.convert.effect import changed, recognised
+from tests.learning.convert.zoo import MODELS, small_model
+
+# Norms whose centring folds, of all that centre; of the other models no norm centres.
+FOLDS = {
+    "GPT-2": (5, 5),
+    "OPT": (5, 5),
+    "GPT-NeoX": (5, 5),
+    "BLOOM": (1, 6),
+    "Falcon": (3, 3),
+    "OLMo": (5, 5),
+    "Cohere": (3, 3),
+    "BERT": (1, 6),
+    "DistilBERT": (1, 6),
+    "ModernBERT": (1, 6),
+    "RoBERTa": (1, 6),
+    "ALBERT": (1, 4),
+    "Whisper": (7, 12),
+    "ViT": (5, 5),
+    "DINOv2": (5, 5),
+    "CLIP": (6, 11),
+    "Swin": (6, 9),
+    "ConvNeXt": (1, 6),
+}
+EXACT = 1e-12  # relative, in float64: what reordered sums may differ by
+SEEN = 1e-6  # relative: a difference that is none of rounding
+
+
+@pytest.fixture(autouse=True)
+def single_precision(double_precision):
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_verdict_is_what_the_fold_shows(name):
+    model, inputs = small_model(name)
+    found = plan(model, **inputs)
+    assert {answer.verdict for norm in found.norms for answer in (norm.centring, norm.affine)} <= {
+        "yes",
+        "no",
+    }
+    yes = [norm.name for norm in found.norms if norm.centring.verdict == "yes"]
+    assert (len(yes), sum(norm.kind == "LayerNorm" for norm in found.norms)) == FOLDS.get(name, (0, 0))
+
+    before, folded = outputs(model.double(), (), inputs), copy.deepcopy(model)
+    found.apply(folded)
+    assert difference(before, outputs(folded, (), inputs)) <= EXACT
+    norms = recognised(folded, [norm.name for norm in found.norms])
+    with changed(folded, {path: norms[path] for path in yes}):
+        assert difference(before, outputs(folded, (), inputs)) <= EXACT
+    for path in norms.keys() - set(yes):  # without its centring, or with one, the model gives something else
+        with changed(folded, {path: norms[path]}):
+            assert difference(before, outputs(folded, (), inputs)) > SEEN, path
+
+    for norm in found.norms:
+        for name, own in folded.get_submodule(norm.name).named_parameters():
+            if norm.affine.verdict == "yes":
+                assert own.unique().tolist() in ([0], [1])
+            else:
+                assert torch.equal(own, model.get_parameter(f"{norm.name}.{name}"))
