@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from components.publish.subcommand import command
-from learning.recording.analysis import Row, measured
+from learning.recording.analysis import Row, measured, with_effects
 from learning.recording.digest import Digest, digest, opened
 from learning.recording.recording import VECTORS, Recording
 from learning.recording.report import text, to_csv, to_json
 
 NEEDED = "to record a model PyTorch and transformers are needed: pip install torch transformers"
+MODEL = "a name on Hugging Face, such as gpt2, a folder, or a GGUF file"
+LINES = "take each line of the text as an example of its own, such as a protein or a reaction"
+EFFECT_TOKENS = 2048  # that a model reads once for each norm
 MAX_TEXT_BYTES = 64 * 2**20  # bytes of a text
 
 
@@ -30,7 +34,7 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
         "record the inputs of a model's normalisation layers while it reads a text",
         "normscape record gpt2 --text book.txt --out gpt2.safetensors",
     )
-    one.add_argument("model", metavar="MODEL", help="a name on Hugging Face, such as gpt2, or a folder")
+    one.add_argument("model", metavar="MODEL", help=MODEL)
     one.add_argument("--text", type=Path, required=True, metavar="FILE", help="the text that the model reads")
     one.add_argument(
         "--out", type=Path, required=True, metavar="FILE.safetensors", help="the recording to write"
@@ -40,6 +44,8 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
     one.add_argument(
         "--seed", type=int, default=0, help="seed of the random choice of these vectors (default: 0)"
     )
+    one.add_argument("--lines", action="store_true", help=LINES)
+    one.add_argument("--name", default="", help="name of the model (default: of its README or folder)")
     one.set_defaults(run=_record)
     one = command(
         commands,
@@ -51,6 +57,13 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
     how = one.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="print all numbers with their definitions, as JSON")
     how.add_argument("--csv", action="store_true", help="print a line for each layer, as CSV")
+    one.add_argument(
+        "--model", metavar="MODEL", help="measure what each layer's centring does to this model's predictions"
+    )
+    one.add_argument("--text", type=Path, metavar="FILE", help="the text that the model reads for that")
+    one.add_argument("--lines", action="store_true", help=LINES)
+    tokens = f"tokens of the text that are read, at most (default: {EFFECT_TOKENS:,})"
+    one.add_argument("--tokens", type=int, default=EFFECT_TOKENS, help=tokens)
     one.set_defaults(run=_report)
     one = command(
         commands,
@@ -63,17 +76,10 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
 
 
 def _record(asked: argparse.Namespace) -> None:
+    recorded = _needing_torch("learning.recording.pretrained").recorded
+    how = {"vectors": asked.vectors, "seed": asked.seed, "by_line": asked.lines, "title": asked.name}
     try:
-        from learning.recording.pretrained import recorded
-    except ImportError:
-        raise NotRecorded(NEEDED) from None
-    if asked.text.stat().st_size > MAX_TEXT_BYTES:
-        raise NotRecorded(
-            f"{asked.text} has more than {MAX_TEXT_BYTES >> 20} MB: cut it, only its beginning is read"
-        )
-    words = asked.text.read_text(encoding="utf-8", errors="replace")
-    try:
-        found = recorded(asked.model, words, vectors=asked.vectors, seed=asked.seed, tell=_told)
+        found = recorded(asked.model, _words(asked.text), tell=_told, **how)
     except ValueError as problem:
         raise NotRecorded(str(problem)) from None
     found.save(asked.out)
@@ -82,22 +88,57 @@ def _record(asked: argparse.Namespace) -> None:
     )
 
 
+def _needing_torch(module: str) -> Any:
+    """The module, which needs PyTorch and transformers."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise NotRecorded(NEEDED) from None
+
+
+def _words(path: Path) -> str:
+    """The text of a file."""
+    if path.stat().st_size > MAX_TEXT_BYTES:
+        raise NotRecorded(
+            f"{path} has more than {MAX_TEXT_BYTES >> 20} MB: cut it, only its beginning is read"
+        )
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
 def _told(line: str) -> None:
     """One line stays; those after it write over one another, where somebody sees them."""
-    bar = line.startswith("recorded")
+    bar = line.startswith(("recorded", "measured"))
     if not bar or sys.stderr.isatty():
         print(f"\r{line}", end="" if bar else "\n", file=sys.stderr, flush=True)
 
 
 def _report(asked: argparse.Namespace) -> None:
+    if (asked.model is None) != (asked.text is None):
+        raise NotRecorded("--model and --text belong together: the model reads the text")
     recording = opened(asked.file)
     rows = recording.rows if isinstance(recording, Digest) else _rows(recording)
+    found = _effects(asked, [row["path"] for row in rows])
+    rows, together = (with_effects(rows, found), found["all norms"]) if found else (rows, None)
     if asked.json:
-        print(to_json(recording.name, rows, recording.skipped), end="")
+        print(to_json(recording.name, rows, recording.skipped, together), end="")
     elif asked.csv:
         print(to_csv(rows), end="")
     else:
-        print(text(recording.name, rows, recording.skipped))
+        print(text(recording.name, rows, recording.skipped, together))
+
+
+def _effects(asked: argparse.Namespace, paths: Sequence[str]) -> Mapping[str, Any]:
+    """What each norm's centring does to the predictions of the model that was asked for, if any."""
+    if asked.model is None:
+        return {}
+    predictions = _needing_torch("learning.convert.predictions").predictions
+    how = {"tokens": asked.tokens, "by_line": asked.lines, "tell": _told}
+    try:
+        found: Mapping[str, Any] = predictions(asked.model, _words(asked.text), paths, **how)
+    except ValueError as problem:
+        raise NotRecorded(str(problem)) from None
+    print(file=sys.stderr)
+    return found
 
 
 def _model(asked: argparse.Namespace, serve: Callable[..., None]) -> None:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from scipy.special import betaincinv
 
 from geometry import selection
 from geometry.angles import angles
@@ -21,7 +22,7 @@ from learning.safetensors import FileError
 
 Array = np.ndarray
 FLAT_AXIS_FRACTION = 0.01  # of the longest semi-axis: what is shorter counts as flat
-SMALL_TURN_DEGREES = 1.0  # degrees: a centring that turns 95 of 100 outputs by less hardly matters
+ISOTROPIC_SHARE_D = 0.455  # the median of χ² with one degree of freedom
 MAX_SAMPLED_KEYS = 60  # vectors that are taken for keys, of each norm
 SPREAD_TOLERANCE = 1e-12  # of the keys' size: in directions in which they spread less, they do not
 SAMPLE = "the sampled vectors"
@@ -53,6 +54,12 @@ COLUMNS = (
         ".2%",
     ),
     Column("share_high", "energy, 95th %", "The same: 95 of 100 vectors have less.", ".2%"),
+    Column(
+        "share_d",
+        "energy · d",
+        f"The energy along 1 times d; the median. Isotropic vectors have {ISOTROPIC_SHARE_D} in many "
+        "dimensions, the median of χ² with one degree of freedom.",
+    ),
     Column(
         "sigma",
         "σ",
@@ -107,6 +114,13 @@ COLUMNS = (
     ),
     Column("turn_high", "turn, 95th %", "The same: 95 of 100 vectors turn by less.", ".2f"),
     Column(
+        "turn_scaled",
+        "turn/isotropic",
+        "The median turn as a multiple of the median angle between isotropic vectors of that d and the "
+        "hyperplane, arcsin √B with B of the Beta distribution (1/2, (d − 1)/2): 1.98° where d = 384, 0.35° "
+        "where d = 12,288.",
+    ),
+    Column(
         "folds",
         "sum of Linears",
         "Whether all that is added up to what comes is an output of a Linear, an embedding or a constant, as "
@@ -122,6 +136,24 @@ COLUMNS = (
     ),
     Column("lost_before", "lost before", "How many of these keys no query can choose, as they come.", "d"),
     Column("lost_after", "lost after", "The same, as the norm gives them.", "d"),
+)
+
+EFFECT_COLUMNS = (
+    Column(
+        "kl",
+        "KL",
+        "The effect on the model's predictions when this norm alone loses its centring, or gets one if it "
+        "has none: the mean over tokens of KL(model ‖ changed model), in nats.",
+        ".2g",
+    ),
+    Column("loss", "loss", "The same change: the changed model's loss less the model's, in nats.", "+.2g"),
+    Column(
+        "change",
+        "outputs",
+        "The same change: ‖y' − y‖/‖y‖ of all outputs y, which are logits, or the last vectors of a model "
+        "without a head.",
+        ".2g",
+    ),
 )
 
 
@@ -169,7 +201,44 @@ def row(norm: Norm) -> Row:
         f"eps_{name}": value for name, value in _quantiles("", small, {"share": 50, "high": 95}).items()
     }
     columns |= _quantiles("turn", turn, {"": 50, "_high": 95}) | keys(norm) | {"folds": FOLDS[norm.linear]}
-    return {column.name: columns[column.name] for column in COLUMNS}
+    return completed(columns, groups=norm.groups)
+
+
+def completed(columns: Row, *, groups: int = 1) -> Row:
+    """A row with the columns that follow from others, which older files do not have."""
+    d = columns["d"]
+    every = {
+        "share_d": columns["share"] * d,
+        "turn_scaled": columns["turn"] / isotropic_angle(d, groups=groups),
+    } | dict(columns)
+    return {column.name: every[column.name] for column in COLUMNS}
+
+
+def isotropic_angle(d: int, *, groups: int = 1) -> float:
+    """The median angle, in degrees, between isotropic vectors in d dimensions and the hyperplane Σx = 0.
+
+    The part of their energy along 1 has the Beta distribution (1/2, (d − 1)/2); for groups, each with its own
+    direction 1, (groups/2, (d − groups)/2).
+    """
+    share = betaincinv(groups / 2, (d - groups) / 2, 0.5)
+    return float(np.degrees(np.arcsin(np.sqrt(share))))
+
+
+def with_effects(rows: Sequence[Row], found: Mapping[str, Any]) -> list[Row]:
+    """Rows with the EFFECT_COLUMNS of `learning.convert.effect`, by path; the largest effect first.
+
+    A number that was not measured is None.
+    """
+    names = [column.name for column in EFFECT_COLUMNS]
+    every = [
+        {**row, **{name: _finite(getattr(found.get(row["path"]), name, None)) for name in names}}
+        for row in rows
+    ]
+    return sorted(every, key=lambda row: [-(row[name] or 0.0) for name in ("kl", "change")])
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not isfinite(value) else float(value)
 
 
 def effective_rank(x: Float[Array, "n d"]) -> float:
@@ -245,12 +314,11 @@ class Finding:
     about: str
 
 
-def verdict(rows: Sequence[Row]) -> list[Finding]:
-    """What follows from the rows of a recording for its model."""
+def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
+    """What follows from the rows of a recording for its model. together: the effect of all norms at once."""
     centre = [row for row in rows if row["kind"] != NORM_KINDS["rms_norm"]]
     asked = centre or rows
-    turns, high = ([row[name] for row in asked] for name in ("turn", "turn_high"))
-    small = sum(each < SMALL_TURN_DEGREES for each in high)
+    turns, high, scaled = ([row[name] for row in asked] for name in ("turn", "turn_high", "turn_scaled"))
     shares, rounding = [row["share_high"] for row in rows], 1e-10
     level = sum(each < rounding for each in shares)
     most = max(rows, key=lambda row: row["eps_high"])
@@ -258,27 +326,26 @@ def verdict(rows: Sequence[Row]) -> list[Finding]:
     before, after = (sum(row[name] for row in rows) for name in ("lost_before", "lost_after"))
     n = len(rows)
     folds, unknown = ([row["folds"] for row in centre].count(FOLDS[each]) for each in (True, None))
+    would = "" if centre else "centring would: "
     return [
-        Finding(
-            "turn",
-            "Could the centring go?" if centre else "What would centring change?",
-            f"in {small} of {len(asked)} norms it hardly matters",
-            small / len(asked),
-            "Of the norms that centre, if there are any, one counts where 95 of 100 outputs turn by less "
-            f"than {SMALL_TURN_DEGREES:g}° without centring. That does not say what the model makes of it.",
-        ),
+        _effect(asked, centre=bool(centre), together=together),
         Finding(
             "turn_median",
-            "By how much does it turn outputs?",
-            f"median {np.median(turns):.2f}°, at most {max(high):.1f}° (95th percentile of a norm)",
+            "By how much does centring turn outputs?",
+            f"{would}median {np.median(turns):.2f}°, {np.median(scaled):.2g} times as much as for random "
+            f"vectors, at most {max(high):.1f}° (95th percentile of a norm)",
             float(np.median(turns)),
-            "The median over these norms of the median over vectors; the largest 95th percentile of a norm.",
+            "The median over these norms of the median over vectors, and of its multiple of the angle "
+            "between isotropic vectors and the hyperplane; the largest 95th percentile of a norm. What the "
+            "model makes of it is another question.",
         ),
         Finding(
             "folds",
             "Could it be folded away exactly?",
             f"in {folds} of {len(centre)} norms that centre, if only norms that centre read the same sum"
-            + (f"; of {unknown} it is not known" if unknown else ""),
+            + (f"; of {unknown} it is not known" if unknown else "")
+            if centre
+            else "there is no centring",
             folds / max(len(centre), 1),
             "What comes there is a sum of outputs of Linears, embeddings and constants. With the means taken "
             "from their weights, LayerNorm is RMSNorm, exactly (scene absorb). An embedding that is also the "
@@ -311,3 +378,33 @@ def verdict(rows: Sequence[Row]) -> list[Finding]:
             "dimensions few are.",
         ),
     ]
+
+
+def _effect(asked: Sequence[Row], *, centre: bool, together: Any) -> Finding:
+    """Whether the centring could go: by its effect where that was measured, else by the energy along 1."""
+    question = "Could the centring go?"
+    told = [(row["kl"], row["path"]) for row in asked if row.get("kl") is not None]
+    moved = [(row["change"], row["path"]) for row in asked if row.get("change") is not None]
+    if found := told or moved:
+        unit = "a KL of {:.2g} nats" if told else "{:.1%} of the outputs' length"
+        (largest, path), middle = max(found), float(np.median([each for each, _ in found]))
+        each = f"{unit.format(middle)} in the median norm, {unit.format(largest)} at {path}"
+        every = "" if together is None else together.kl if told else together.change
+        whole = f", {unit.format(every)} in all at once" if every != "" else ""
+        begin = (
+            "without it predictions change by" if centre else "it has none; with one predictions change by"
+        )
+        about = (
+            "The effect of changing one norm, or all, with nothing trained again: the columns KL and outputs."
+        )
+        return Finding("effect", question, f"{begin} {each}{whole}", middle, about)
+    few = sum(row["share_d"] < ISOTROPIC_SHARE_D for row in asked)
+    answer = f"in {few} of {len(asked)} norms the mean is smaller than that of random vectors"
+    return Finding(
+        "effect",
+        question,
+        answer if centre else f"it has gone: this model has RMSNorms alone; {answer}",
+        few / len(asked),
+        f"A norm counts whose energy along 1, times d, is below {ISOTROPIC_SHARE_D}, the median of isotropic "
+        "vectors. What the model makes of it, `normscape report --model` measures.",
+    )

@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from geometry.norms import layer_norm, rms_norm
-from learning.recording.analysis import FOLDS, Row, measured
+from learning.recording.analysis import FOLDS, Row, completed, measured
 from learning.recording.recording import Norm, Recording, from_file
 from learning.safetensors import FileError, from_safetensors, to_safetensors
 
@@ -157,7 +157,7 @@ def from_digest(source: bytes | Path) -> Digest:
         parts: Any = [arrays[f"{k}/{part}"] for part in PARTS]
         norms.append(Reduced(*said, *parts))
     words = {int(token): word for token, word in about["words"].items()}
-    rows = [{"folds": FOLDS[None]} | row for row in about["rows"]]  # older files do not say
+    rows = [completed({"folds": FOLDS[None]} | row) for row in about["rows"]]  # older files do not say
     return Digest(about["name"], rows, norms, words, about["skipped"])
 
 

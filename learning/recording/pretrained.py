@@ -1,10 +1,14 @@
-"""A model of Hugging Face's `transformers`, by name or from a folder, read over a text. Needs PyTorch and
-transformers. Weights are read as safetensors alone, and code that comes with a model never runs."""
+"""A model of Hugging Face's `transformers`, by name, from a folder or a GGUF file, read over a text.
+
+Needs PyTorch and transformers. Weights are read as safetensors, from a folder without them as tensors of a
+pickle, in which nothing runs; code that comes with a model never runs.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import huggingface_hub
@@ -16,8 +20,10 @@ from learning.recording.recording import WORD, Recording
 
 WINDOW_TOKENS = 512  # tokens that are read at a time, where the model can
 MAX_TOKENS = 16_384  # that are read of a text
+MAX_TOKEN_CHARACTERS = 32  # characters of a text for each of these tokens: what comes later is not looked at
 PROBE_TOKENS = 4  # tokens that show what is added up before each norm
 MEMORY_FACTOR = 1.2  # of the weights: what a model takes beside them
+GGUF = ".gguf"
 
 
 class NoModel(ValueError):
@@ -25,50 +31,128 @@ class NoModel(ValueError):
 
 
 def recorded(
-    name: str, text: str, *, vectors: int, seed: int, tokens: int = MAX_TOKENS, tell: Callable[[str], None]
+    name: str,
+    text: str,
+    *,
+    vectors: int,
+    seed: int,
+    tokens: int = MAX_TOKENS,
+    by_line: bool = False,
+    title: str = "",
+    tell: Callable[[str], None],
 ) -> Recording:
     """What the norms of a model see while it reads the first tokens of a text. tell: as in `record`.
 
+    by_line: each line is an example of its own. title: what the model is called, if not as `called` says.
     Raises NoModel.
     """
-    transformers.logging.set_verbosity_error()
-    huggingface_hub.utils.logging.set_verbosity_error()
-    huggingface_hub.utils.disable_progress_bars()
-    transformers.utils.logging.disable_progress_bar()
-    tokenizer, model = _loaded(name)
-    ids = tokenizer(text, truncation=True, max_length=tokens, verbose=False)["input_ids"]
-    if not ids:
-        raise NoModel("this text has no tokens")
-    window = min(WINDOW_TOKENS, getattr(model.config, "max_position_embeddings", None) or WINDOW_TOKENS)
-    pieces = [ids[k : k + window] for k in range(0, len(ids), window)]
-    with record(model, vectors=vectors, seed=seed, tell=_counted(tell, len(pieces))) as seen:
+    tokenizer, model = loaded(name)
+    examples = windows(tokenizer, model, text, tokens=tokens, by_line=by_line)
+    counted = _counted(tell, len(examples))
+    with record(model, vectors=vectors, seed=seed, tell=counted) as seen:
+        first = examples[0][:PROBE_TOKENS]
         with seen.looking():
-            _read(model, torch.tensor([ids[:PROBE_TOKENS]]))
+            _read(model, torch.tensor([first]))
+        size = seen.size(sum(map(len, examples)) / len(first))
+        tell(f"the file will have {size / 1e6:,.1f} MB; fewer vectors make it smaller")
         with torch.no_grad():
-            for piece in pieces:
-                _read(model, torch.tensor([piece]))
-    seen.name = name.rstrip("/").rpartition("/")[2]
+            for example in examples:
+                _read(model, torch.tensor([example]))
+    seen.name = title or called(name)
     seen.words = _words(seen, tokenizer)
     return seen.recording
 
 
-def _loaded(name: str) -> tuple[Any, Any]:
-    """The tokenizer and the model, after a check that the model fits into memory."""
+def called(name: str) -> str:
+    """What a model is called: the last part of its name; for a folder the title of its README, if any."""
+    folder = Path(name)
+    if not folder.is_dir():
+        return folder.name
     try:
-        config = transformers.AutoConfig.from_pretrained(name)
+        lines = (folder / "README.md").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    titles = [line[1:].strip() for line in lines if line.startswith("# ")]
+    return (titles or [folder.resolve().name])[0]
+
+
+def loaded(name: str, *, predicts: bool = False) -> tuple[Any, Any]:
+    """The tokenizer and the model, after a check that the model fits into memory.
+
+    predicts: with the head that its configuration names, else without any. Raises NoModel.
+    """
+    quiet()
+    folder, _, file = name.rpartition("/") if name.endswith(GGUF) else (name, "", "")
+    given: dict[str, Any] = {"gguf_file": file} if file else {}
+    folder = folder or "."
+    try:
+        config = transformers.AutoConfig.from_pretrained(folder, **given)
+        kind = _head(config) if predicts else transformers.AutoModel
         with torch.device("meta"):
             outline = transformers.AutoModel.from_config(config)
         wanted = MEMORY_FACTOR * sum(each.numel() * each.element_size() for each in outline.parameters())
         free = _free()
         if wanted > free:
             raise NoModel(f"{name} takes some {wanted / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free")
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name)
-        return tokenizer, transformers.AutoModel.from_pretrained(name, use_safetensors=True).eval()
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **given)
+        if not (file or Path(folder).is_dir()):
+            given["use_safetensors"] = True
+        return tokenizer, kind.from_pretrained(folder, **given).eval()
     except (OSError, ValueError, ImportError, KeyError) as problem:
         if isinstance(problem, NoModel):
             raise
         first = " ".join(str(problem).split())[:300]
         raise NoModel(f"{name} cannot be loaded: {first}") from None
+
+
+def quiet() -> None:
+    """Let the libraries tell nothing but errors."""
+    transformers.logging.set_verbosity_error()
+    huggingface_hub.utils.logging.set_verbosity_error()
+    huggingface_hub.utils.disable_progress_bars()
+    transformers.utils.logging.disable_progress_bar()
+
+
+def _head(config: Any) -> Any:
+    """The class of the whole model: the one that its configuration names, or that predicts tokens."""
+    named = [getattr(transformers, each, None) for each in config.architectures or ()]
+    if any(named):
+        return next(each for each in named if each)
+    masked = type(config) in transformers.MODEL_FOR_MASKED_LM_MAPPING
+    return transformers.AutoModelForMaskedLM if masked else transformers.AutoModelForCausalLM
+
+
+def windows(
+    tokenizer: Any, model: Any, text: str, *, tokens: int = MAX_TOKENS, by_line: bool = False
+) -> list[list[int]]:
+    """Examples of a text, as the model knows them: as long as it can read, with the special tokens around.
+
+    tokens: so many at most are in all examples. Raises NoModel for a text without tokens.
+    """
+    said = getattr(model.config, "max_position_embeddings", None)
+    longest = min(WINDOW_TOKENS, said or WINDOW_TOKENS, tokenizer.model_max_length)
+    text = text[: MAX_TOKEN_CHARACTERS * tokens]
+    examples: list[list[int]] = []
+    for line in text.splitlines() if by_line else [text]:
+        for example in _pieces(tokenizer, line, longest) if line.strip() else ():
+            tokens -= len(example)
+            if examples and tokens < 0:
+                return examples
+            examples.append(example)
+    if not examples:
+        raise NoModel("this text has no tokens")
+    return examples
+
+
+def _pieces(tokenizer: Any, text: str, longest: int) -> Iterator[list[int]]:
+    """A text in examples of so many tokens at most, each with the tokenizer's special ones."""
+    if tokenizer.is_fast:
+        how: dict[str, Any] = {"max_length": longest, "truncation": True, "return_overflowing_tokens": True}
+        yield from tokenizer(text, verbose=False, **how)["input_ids"]
+        return
+    ids = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+    for k in range(0, len(ids), inner := longest - tokenizer.num_special_tokens_to_add()):
+        yield tokenizer.build_inputs_with_special_tokens(ids[k : k + inner])
 
 
 def _free() -> float:

@@ -1,15 +1,18 @@
 """Record a sample of the inputs of a running model's norms, by forward hooks that are removed afterwards.
 
 Of all vectors that a norm sees, each is kept with the same chance: it draws a number, and the smallest stay.
-All norms draw the same numbers, so that norms which see the same tokens keep the same ones.
+All norms draw the same numbers, so that norms which see the same tokens keep the same ones. A module that a
+pass calls several times, as ALBERT its one layer, has a row for each of its calls. A model that was compiled
+runs as it was written meanwhile, and what a checkpointed layer computes again in backward is not counted.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from itertools import chain
 from math import prod
@@ -29,6 +32,8 @@ TOKENS = "input_ids"
 FIRST = 4  # vectors of a norm's first call, from which its output must follow
 BAR = 30  # characters
 BESIDE = 40  # bytes that a vector takes beside its coordinates
+CALLS = 64  # of a module in one pass, of which each has its own row
+COMPILED = "_orig_mod"  # the name of a module within what torch.compile makes of it
 
 
 def record(
@@ -84,12 +89,13 @@ class Recorder:
     ) -> None:
         if not 1 <= vectors <= VECTORS:
             raise ValueError(f"of each norm 1 … {VECTORS:,} vectors are kept: got {vectors}")
-        self.model, self.vectors, self.seed, self.tell = model, vectors, seed, tell or _told
-        self.name = type(model).__name__
+        self.model = model = getattr(model, COMPILED, model)
+        self.vectors, self.seed, self.tell = vectors, seed, tell or _told
+        self.name = _name(model)
         self.words: Mapping[int, str] = {}
         self.skipped: dict[str, str] = {}
         self.known: dict[str, Known] = {}
-        self.modules = dict(model.named_modules())
+        self.modules = {_plain(path): module for path, module in model.named_modules()}
         like = next(chain(model.parameters(), model.buffers()), None)
         for path, module in self.modules.items():
             try:
@@ -101,11 +107,12 @@ class Recorder:
         if not self.known:
             every = "; ".join(f"{path}: {why}" for path, why in self.skipped.items()) or "it has none"
             raise ValueError(f"this model has no norm that is understood: {every[:PATH]}")
-        self.samples: dict[str, Sample] = {}
+        self.samples: dict[tuple[str, int], Sample] = {}  # by the norm's path, and the call of it in a pass
         self.around: dict[str, Mapping[str, Any]] = {}  # what the modules around norms were called with
         self.calls = 0
-        self.linear: dict[str, bool | None] = {}
-        self.keeps = True
+        self.linear: dict[tuple[str, int], bool | None] = {}
+        self.keeps, self.looked = True, Counter[tuple[str, int]]()  # vectors that were seen and not kept
+        self.depth, self.called = 0, Counter[str]()  # of modules that run, and calls of norms, in this pass
 
     @contextmanager
     def looking(self) -> Iterator[None]:
@@ -119,10 +126,13 @@ class Recorder:
         finally:
             self.keeps = True
 
-    @property
-    def bytes(self) -> int:
-        """The most that the recording takes."""
-        return sum(self.vectors * (4 * each.norm.d + BESIDE) for each in self.known.values())
+    def size(self, times: float) -> int:
+        """The bytes of the recording of so many times what was looked at; of each norm `vectors` at most."""
+        sizes = [
+            min(self.vectors, round(times * count)) * (4 * self.known[path].norm.d + BESIDE)
+            for (path, _), count in self.looked.items()
+        ]
+        return sum(sizes)
 
     @contextmanager
     def listening(self) -> Iterator[Self]:
@@ -130,7 +140,8 @@ class Recorder:
         handles: list[Any] = []
         try:
             self._listen(handles)
-            yield self
+            with _uncompiled():
+                yield self
         finally:
             for handle in handles:
                 handle.remove()
@@ -138,15 +149,18 @@ class Recorder:
     def _listen(self, handles: list[Any]) -> None:
         kinds = [each.norm.kind for each in self.known.values()]
         words = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-        self.tell(f"{words}: up to {self.vectors:,} vectors of each, at most {self.bytes / 1e6:,.1f} MB")
+        size = self.vectors * sum(4 * each.norm.d + BESIDE for each in self.known.values())
+        most = f"at most {size / 1e6:,.1f} MB, if a pass calls each once"
+        self.tell(f"{words}: up to {self.vectors:,} vectors of each, {most}")
         for path, found in self.known.items():
             hook = self._norm(path, found)
             handles.append(self.modules[path].register_forward_hook(hook, with_kwargs=True))
             for ancestor in _above(path):
                 if ancestor not in self.around and ancestor in self.modules:
                     self.around[ancestor] = {}
-                    around = self._around(ancestor)
-                    handles.append(self.modules[ancestor].register_forward_pre_hook(around, with_kwargs=True))
+                    module, around = self.modules[ancestor], self._around(ancestor)
+                    handles.append(module.register_forward_pre_hook(around, with_kwargs=True))
+                    handles.append(module.register_forward_hook(self._left, always_call=True))
         handles.append(self.model.register_forward_hook(self._called))
 
     def _called(self, *_: Any) -> None:
@@ -159,6 +173,9 @@ class Recorder:
 
     def _around(self, path: str) -> Callable[..., None]:
         def hook(module: Any, args: Any, kwargs: Any) -> None:
+            if not self.depth:
+                self.called.clear()
+            self.depth += 1
             takes = inspect.signature(module.forward)
             try:
                 said = takes.bind_partial(*args, **kwargs).arguments
@@ -173,36 +190,44 @@ class Recorder:
 
         return hook
 
+    def _left(self, *_: Any) -> None:
+        self.depth -= 1
+
     def _norm(self, path: str, recognised: Known) -> Callable[..., None]:
         def hook(module: Any, args: Any, kwargs: Any, output: Any) -> None:
-            if path in self.skipped:
+            if path in self.skipped or _in_backward():
+                return
+            self.called[path] = call = self.called[path] + 1 if self.depth else 1
+            if call > CALLS:
+                self.skipped[path] = f"a pass calls it more than {CALLS} times: nothing of it is kept"
                 return
             try:
                 x: Any = next((each for each in (*args, *kwargs.values()) if hasattr(each, "detach")), None)
                 if getattr(x, "is_nested", False):  # sequences of their own lengths, without padding
                     for one, made in zip(x.unbind(), output.unbind(), strict=True):
-                        self._take(path, recognised, one, made)
+                        self._take((path, call), recognised, one, made)
                 else:
-                    self._take(path, recognised, x, output)
+                    self._take((path, call), recognised, x, output)
             except NotKnown as reason:
                 self.skipped[path] = str(reason)
 
         return hook
 
-    def _take(self, path: str, recognised: Known, x: Any, output: Any) -> None:
+    def _take(self, place: tuple[str, int], recognised: Known, x: Any, output: Any) -> None:
         """Keep some of the vectors of one call. Raises NotKnown where the norm was given other things."""
         every = recognised.vectors(x)
         lead, vectors = tuple(every.shape[:-1]) or (1,), every.detach().reshape(-1, recognised.norm.d)
-        if self.linear.get(path) is None:
-            self.linear[path] = linear(x)
+        if self.linear.get(place) is None:
+            self.linear[place] = linear(x)
         made = recognised.vectors(output).reshape(vectors.shape)
-        first = path not in self.samples and len(vectors)
+        first = place not in self.samples and len(vectors)
         if first and not agrees(recognised.norm, numbers(vectors[:FIRST]), made[:FIRST]):
             raise NotKnown("it does more than its norm when it is called")
         if not self.keeps:
+            self.looked[place] += len(vectors)
             return
-        sample = self.samples.setdefault(path, Sample(self.vectors, recognised.norm.d, self.seed))
-        about = {name: each for name, each in self._told_of(path, lead).items() if each is not None}
+        sample = self.samples.setdefault(place, Sample(self.vectors, recognised.norm.d, self.seed))
+        about = {name: each for name, each in self._told_of(place[0], lead).items() if each is not None}
         rows = np.flatnonzero(about["real"]) if "real" in about else np.arange(len(vectors))
         new, places = sample.choose(len(rows))
         chosen = rows[new]
@@ -232,27 +257,56 @@ class Recorder:
     @property
     def recording(self) -> Recording:
         """What was seen so far. Raises ValueError where that is nothing."""
-        norms = []
-        for path, sample in self.samples.items():
+        norms, lossy = [], {}
+        calls = Counter(path for path, _ in self.samples)
+        for (path, call), sample in self.samples.items():
+            if path in self.skipped:
+                continue
+            own = f"{path or ROOT}#{call}" if calls[path] > 1 else path or ROOT
             finite = np.asarray(np.isfinite(sample.x[: sample.kept]).all(axis=-1))
             order = np.argsort(sample.about[: sample.kept, 2])
             order = order[finite[order]]
             if lost := sample.kept - len(order):
-                self.skipped[path or ROOT] = f"{lost} of {sample.kept} vectors are not finite"
+                lossy[own] = f"{lost} of {sample.kept} vectors are not finite"
             if not len(order):
                 continue
             position, token, number = sample.about[order].T
             about: dict[str, Any] = {"position": position, "token": token, "number": number}
-            about |= {"seen": sample.seen, "x": sample.x[order], "linear": self.linear.get(path)}
-            norms.append(replace(self.known[path].norm, **about))
+            about |= {"seen": sample.seen, "x": sample.x[order], "linear": self.linear[path, call]}
+            norms.append(replace(self.known[path].norm, path=own, **about))
         if not norms:
             raise ValueError("no norm has seen anything: call the model within the block")
-        skipped = tuple(f"{path[:PATH]}: {why}"[:PATH] for path, why in self.skipped.items())
+        skipped = tuple(f"{path[:PATH]}: {why}"[:PATH] for path, why in (self.skipped | lossy).items())
         return Recording(norms, self.name[:PATH], self.words, skipped)
 
     def save(self, path: Any) -> None:
         """Write what was seen so far to a file."""
         self.recording.save(path)
+
+
+def _name(model: Any) -> str:
+    """What its configuration calls a model, else its class."""
+    said = str(getattr(getattr(model, "config", None), "name_or_path", "") or "")
+    return said.rstrip("/").rpartition("/")[2] or type(model).__name__
+
+
+def _plain(path: str) -> str:
+    """The path of a module as it is without torch.compile."""
+    return ".".join(name for name in path.split(".") if name != COMPILED)
+
+
+def _uncompiled() -> AbstractContextManager[Any]:
+    """While the block runs, compiled modules run as they were written: compiled code calls no hooks."""
+    import torch
+
+    return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()
+
+
+def _in_backward() -> bool:
+    """Whether this call only repeats one, as a checkpointed layer does for its gradient."""
+    import torch
+
+    return bool(torch._C._current_graph_task_id() >= 0)
 
 
 def _above(path: str) -> list[str]:

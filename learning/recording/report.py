@@ -10,34 +10,45 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from learning.recording.analysis import COLUMNS, Column, Row, verdict
+from learning.recording.analysis import COLUMNS, EFFECT_COLUMNS, Column, Row, verdict
 
 # what a terminal has room for
 SUMMARY_COLUMNS = (
     "path",
     "kind",
     "d",
+    "kl",
+    "loss",
+    "change",
     "share",
+    "share_d",
     "sigma",
     "rank",
-    "gain_spread",
     "flat",
     "eps_high",
     "turn",
-    "turn_high",
+    "turn_scaled",
 )
 FORMULA_SIGNS = {*"=+-@−"}  # signs that begin a formula in a spreadsheet
 MAX_PATH_CHARACTERS = 34  # characters of a path; the end says which norm it is
 
 
 def told(column: Column, value: Any) -> str:
-    """A value of a row as a table shows it."""
+    """A value of a row as a table shows it; None was not measured."""
+    if value is None:
+        return "–"
     return format(value, column.digits) if column.digits else str(value)
+
+
+def columns(rows: Sequence[Row]) -> list[Column]:
+    """The columns that rows have: those of effects only where these were measured."""
+    path, kind, d, *others = COLUMNS
+    return [column for column in (path, kind, d, *EFFECT_COLUMNS, *others) if column.name in rows[0]]
 
 
 def table(rows: Sequence[Row], names: Sequence[str] = SUMMARY_COLUMNS) -> str:
     """Rows as lines of text with aligned columns."""
-    shown = [column for column in COLUMNS if column.name in names]
+    shown = [column for column in columns(rows) if column.name in names]
     cells = [[column.label for column in shown]]
     cells += [[_cut(told(column, row[column.name])) for column in shown] for row in rows]
     widths = [max(len(line[k]) for line in cells) for k in range(len(shown))]
@@ -55,9 +66,10 @@ def _cut(text: str) -> str:
     return text if len(text) <= MAX_PATH_CHARACTERS else "…" + text[1 - MAX_PATH_CHARACTERS :]
 
 
-def text(name: str, rows: Sequence[Row], skipped: Sequence[str] = ()) -> str:
-    """All of it for a terminal: the table, then the verdict, a line a question."""
-    findings = [f"{each.question} {each.answer[:1].upper()}{each.answer[1:]}." for each in verdict(rows)]
+def text(name: str, rows: Sequence[Row], skipped: Sequence[str] = (), together: Any = None) -> str:
+    """All of it for a terminal: the table, then the verdict, a line a question. together: as in `verdict`."""
+    found = verdict(rows, together)
+    findings = [f"{each.question} {each.answer[:1].upper()}{each.answer[1:]}." for each in found]
     left = [f"Not recorded: {line}" for line in skipped]
     return "\n".join([name, "", table(rows), "", *findings, *left])
 
@@ -66,9 +78,10 @@ def to_csv(rows: Sequence[Row]) -> str:
     """CSV with a header and one line per norm, in full precision; formulas are escaped as text."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(column.name for column in COLUMNS)
+    shown = columns(rows)
+    writer.writerow(column.name for column in shown)
     for row in rows:
-        writer.writerow(_plain(row[column.name]) for column in COLUMNS)
+        writer.writerow(_plain(row[column.name]) for column in shown)
     return file.getvalue()
 
 
@@ -88,9 +101,9 @@ def _visible(character: str) -> bool:
     return not character.isspace() and character.isprintable()
 
 
-def to_json(name: str, rows: Sequence[Row], skipped: Sequence[str] = ()) -> str:
+def to_json(name: str, rows: Sequence[Row], skipped: Sequence[str] = (), together: Any = None) -> str:
     """Rows, verdict, and the definition of each number."""
     found: dict[str, Any] = {"name": name, "norms": [dict(row) for row in rows]}
-    found |= {"verdict": [asdict(each) for each in verdict(rows)], "skipped": list(skipped)}
-    found |= {"definitions": {column.name: column.about for column in COLUMNS}}
+    found |= {"verdict": [asdict(each) for each in verdict(rows, together)], "skipped": list(skipped)}
+    found |= {"definitions": {column.name: column.about for column in columns(rows)}}
     return json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False) + "\n"

@@ -13,7 +13,6 @@ from components.training.recipes import recipe_of
 from geometry.centering import center
 from geometry.norms import layer_norm, rms_norm
 from learning.language import EPS, from_file, initial, read
-from learning.recording.analysis import SMALL_TURN_DEGREES as SURE
 from learning.recording.analysis import effective_rank, verdict
 from learning.recording.digest import digest, from_digest, widest
 from learning.shipped import FOLDER
@@ -137,7 +136,7 @@ def one_semi_axis():
 def turned():
     found = {each.name: each for each in verdict(shipped().rows)}
     assert found["folds"].value == 1  # folded into the weights before it, the centring could go in every norm
-    assert found["turn"].value == 0 and SURE == 1 and min(row["turn_high"] for row in shipped().rows) > 1
+    assert min(row["turn_high"] for row in shipped().rows) > 1
     said(found["turn_median"].value, "15")
 
 

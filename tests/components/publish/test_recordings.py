@@ -27,12 +27,20 @@ def test_from_a_model_to_its_verdict(folder, tmp_path, capsys):
     app.main(asked)
     said = capsys.readouterr().err
     assert "5 layer_norm: up to 90 vectors of each" in said and "5 norms" in said
+    (size,) = re.findall(r"the file will have (\S+) MB", said)
+    assert float(size) == pytest.approx(out.stat().st_size / 1e6, abs=0.06)
     found = opened(out)
     assert {len(norm.x) for norm in found.norms} == {90} and found.norms[0].seen > 600
     assert {found.words[int(token)] for token in found.norms[0].token} <= set(re.findall(r"\w+|\W", WORDS))
     app.main(["report", str(out)])
     table = capsys.readouterr().out
     assert "h.1.ln_2" in table and "Could the centring go?" in table
+    app.main(
+        ["report", str(out), "--model", str(folder), "--text", str(folder / "text.txt"), "--tokens", "99"]
+    )
+    first, *lines = [line.split() for line in capsys.readouterr().out.splitlines()[2:8]]
+    effects = [float(line[3]) for line in lines]
+    assert first[3] == "KL" and effects == sorted(effects, reverse=True) and effects[0] > 0
     app.main(["report", str(out), "--json"])
     assert len(json.loads(capsys.readouterr().out)["norms"]) == 5
     app.main(["report", str(out), "--csv"])
@@ -58,6 +66,7 @@ def test_what_cannot_be_is_said_in_one_line(folder, tmp_path, capsys, monkeypatc
     )
     (tmp_path / "nothing").touch()
     assert "no tokens" in refused(capsys, "record", folder, "--text", tmp_path / "nothing", *out)
+    assert "belong together" in refused(capsys, "report", own, "--model", folder)
     assert "not a safetensors file" in refused(capsys, "report", own)
     monkeypatch.setattr("learning.recording.pretrained._free", lambda: 1e4)
     assert "are free" in refused(capsys, "record", folder, "--text", own, *out)

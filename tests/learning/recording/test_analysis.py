@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from math import nan
 
 import numpy as np
 import pytest
@@ -11,7 +12,18 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 from geometry.ellipsoid import semi_axes
-from learning.recording.analysis import COLUMNS, effective_rank, lost, measured, row, verdict
+from learning.convert.effect import Effect
+from learning.recording.analysis import (
+    COLUMNS,
+    EFFECT_COLUMNS,
+    effective_rank,
+    isotropic_angle,
+    lost,
+    measured,
+    row,
+    verdict,
+    with_effects,
+)
 from learning.recording.report import text, to_csv, to_json, told
 from tests.learning.recording.norms import norm, recording
 
@@ -69,7 +81,8 @@ def norms_that_centre():
     rows = [row(norm(n=40, mean=2)), row(norm(n=40, mean=0)), row(norm(kind="rms_norm", n=40, mean=9))]
     for some, own in ((rows, rows[:2]), (rows[2:], rows[2:])):
         found = {each.name: each for each in verdict(some)}
-        assert f" of {len(own)} norms" in found["turn"].answer
+        assert f" of {len(own)} norms" in found["effect"].answer
+        assert found["effect"].value == np.mean([each["share_d"] < 0.455 for each in own])
         assert found["turn_median"].value == np.median([each["turn"] for each in own])
         assert f"at most {max(each['turn_high'] for each in own):.1f}°" in found["turn_median"].answer
 
@@ -112,6 +125,25 @@ def readers():
     np.testing.assert_allclose(norm(kind="rms_norm").output(level), norm().output(x), atol=1e-5)
 
 
+def isotropic():
+    """Vectors of which no direction is special have these medians, in groups too."""
+    assert isotropic_angle(384) == pytest.approx(1.98, abs=0.005)
+    assert isotropic_angle(12_288) == pytest.approx(0.35, abs=0.005)
+    for d, groups in ((6, 1), (384, 1), (12, 3)):
+        ones = np.ones(d, np.float32)
+        x = np.random.default_rng(0).normal(size=(20_000, d)).astype(np.float32)
+        parts = np.sqrt(d / groups) * x.reshape(len(x), groups, -1).mean(-1)
+        share = np.sum(parts.astype(float) ** 2, axis=1) / np.sum(x.astype(float) ** 2, axis=1)
+        angle = np.degrees(np.arcsin(np.sqrt(share)))
+        assert isotropic_angle(d, groups=groups) == pytest.approx(np.median(angle), rel=0.03)
+        if groups == 1 and d > 6:
+            assert np.median(share) * d == pytest.approx(0.455, rel=0.05)
+    one = row(norm(kind="group_norm", groups=3, n=2000, d=d, x=x[:2000], gamma=ones, beta=0 * ones, eps=0.0))
+    assert one["turn_scaled"] == pytest.approx(1, rel=0.1) and one["share_d"] == pytest.approx(
+        d * one["share"]
+    )
+
+
 def shrinking():
     for eps in (0.01, 1.0, 9.0):
         with_, without = (norm(n=40, eps=e, beta=np.zeros(6, np.float32)) for e in (eps, 0.0))
@@ -142,8 +174,10 @@ DEFINITIONS = {
     "The middle one of its semi-axes; of two the shorter.": the_middle,
     "dμ²/‖x‖², for a GroupNorm summed over its groups: what centring takes of ‖x‖²": the_energy,
     "The standard deviation of |γ| over its mean: 0 where all |γ| are equal.": the_spread_of_gains,
-    "Of the norms that centre, if there are any, one counts": norms_that_centre,
+    "A norm counts whose energy along 1, times d, is below 0.455": norms_that_centre,
     "The median over these norms of the median over vectors": norms_that_centre,
+    "Isotropic vectors have 0.455 in many dimensions": isotropic,
+    "Beta distribution (1/2, (d − 1)/2): 1.98° where d = 384, 0.35° where d = 12,288": isotropic,
     "for these LayerNorm is nearly RMSNorm": nearly,
     "of the divisor's square (95th percentile of a norm)": the_high_weight,
     "if only norms that centre read the sum": readers,
@@ -264,6 +298,35 @@ def test_a_report_has_every_number_and_its_definition():
     shown = text("mine", rows, ["x: no norm"])
     assert "h.0.ln_1" in shown and "Not recorded: x: no norm" in shown
     assert all(told(column, rows[0][column.name]) for column in COLUMNS)
+
+
+def test_a_report_with_effects_leads_with_them():
+    """The largest comes first, whatever the angle is, and what was not measured comes last."""
+    rows = measured(recording(norm("a"), norm("b"), norm("c"), norm("d")))
+    kl = {"a": 0.1, "b": 0.3, "d": 0.2}
+    found = with_effects(rows, {path: Effect(kl=value, loss=nan, change=0.5) for path, value in kl.items()})
+    assert [(each["path"], each["kl"]) for each in found] == [("b", 0.3), ("d", 0.2), ("a", 0.1), ("c", None)]
+    data = json.loads(to_json("mine", found, (), Effect(kl=0.7, loss=nan, change=1.0)))
+    assert data["norms"] == found and data["norms"][0]["loss"] is None
+    assert {column.name for column in EFFECT_COLUMNS} <= data["definitions"].keys()
+    shown = text("mine", found, (), Effect(kl=0.7, loss=nan, change=1.0))
+    assert (
+        "KL of 0.2 nats in the median norm, a KL of 0.3 nats at b, a KL of 0.7 nats in all at once" in shown
+    )
+    assert to_csv(found).startswith("path,kind,d,kl,loss,change,vectors")
+
+
+def test_a_model_without_a_head_is_ranked_by_its_vectors():
+    rows = measured(recording(norm("a"), norm("b")))
+    found = with_effects(rows, {path: Effect(nan, nan, change) for path, change in (("a", 0.1), ("b", 0.3))})
+    assert [each["path"] for each in found] == ["b", "a"]
+    assert "30.0% of the outputs' length at b" in text("mine", found)
+
+
+def test_a_model_that_does_not_centre_is_told_so():
+    shown = text("mine", measured(recording(norm("a", "rms_norm"), norm("b", "rms_norm"))))
+    assert "this model has RMSNorms alone" in shown and "Centring would: median" in shown
+    assert "There is no centring." in shown and "of 0" not in shown
 
 
 @pytest.mark.parametrize("before", ["", " ", "  \u00a0", "\t", "\r", "\u3000", "\u200b", "\ufeff"], ids=ascii)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 from learning.recording import record
 from learning.recording.known import numbers
@@ -41,6 +42,46 @@ class GatedNorm(OnePlus):
     def forward(self, x, gate=None):
         y = super().forward(x)
         return y if gate is None else y * gate
+
+
+class NamelessNorm(nn.Module):
+    """A LayerNorm whose ε is a constant of its code, as OLMo has it."""
+
+    def __init__(self, d):
+        super().__init__()
+        self.normalized_shape = (d,)
+
+    def forward(self, x):
+        return nn.functional.layer_norm(x.float(), self.normalized_shape, None, None, eps=1e-5).to(x.dtype)
+
+
+class HeadsNorm(OnePlus):
+    """Heads are normalised each by itself and have their own gains, as Cohere's and Chameleon's queries."""
+
+    def __init__(self, centres, *shape):
+        super().__init__(shape)
+        self.centres = centres
+
+    def forward(self, x):
+        return super().forward(x - self.centres * x.mean(-1, keepdim=True))
+
+
+class ChannelsNorm(nn.LayerNorm):
+    """Of images (batch, channels, height, width), as ConvNeXt has it."""
+
+    def forward(self, x):
+        return super().forward(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+
+
+class NormActivation(nn.GroupNorm):
+    """A GroupNorm with an activation within, as ResNets of BiT have it."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.activation = nn.ReLU()
+
+    def forward(self, x):
+        return self.activation(super().forward(x))
 
 
 class NormOfNothing(OnePlus):
@@ -79,6 +120,7 @@ MODULES = [
     (nn.RMSNorm(D, eps=1e-2, elementwise_affine=False), "rms_norm"),
     (nn.GroupNorm(3, D), "group_norm"),
     (OnePlusNorm(D), "rms_norm"),
+    (NamelessNorm(D), "layer_norm"),
 ]
 
 
@@ -103,15 +145,107 @@ def test_axes_that_are_normalised_together_are_one_vector():
     gives_its_own_output(norm, model[0], (3, 4))
 
 
+@pytest.mark.parametrize(("centres", "kind"), [(1, "group_norm"), (0, "rms_norm")])
+def test_heads_with_their_own_gains_are_groups(centres, kind):
+    model = shaken(nn.Sequential(HeadsNorm(centres, 3, 4)))
+    with record(model) as seen:
+        model(some(5, 7, 3, 4))
+    (norm,) = seen.recording.norms
+    assert (norm.kind, norm.groups, norm.x.shape) == (kind, 3, (35, 12)) and norm.position.max() == 6
+    gives_its_own_output(norm, model[0], (3, 4))
+
+
+def test_pixels_are_vectors_of_their_channels():
+    model, x = shaken(nn.Sequential(ChannelsNorm(D))), some(2, D, 3, 5)
+    with record(model) as seen:
+        model(x)
+    (norm,) = seen.recording.norms
+    np.testing.assert_array_equal(norm.x, x.permute(0, 2, 3, 1).reshape(30, D).numpy())
+    np.testing.assert_array_equal(norm.position, np.tile(np.arange(15), 2))
+    gives_its_own_output(norm, model[0], (D, 1, 1))
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["the whole model", "a layer of it"])
+@pytest.mark.parametrize("before", [False, True], ids=["not yet run", "already compiled"])
+def test_a_compiled_model_is_recorded_as_it_was_written(inside, before):
+    model, x = shaken(nn.Sequential(nn.Linear(D, D), nn.Sequential(nn.LayerNorm(D)))), some(9, D)
+    with record(model) as seen:
+        model(x)
+    (want,) = seen.recording.norms
+    if inside:
+        model[1] = torch.compile(model[1], backend="eager")
+    else:
+        model = torch.compile(model, backend="eager")
+    with torch.no_grad():
+        if before:
+            model(x)
+        with record(model) as seen:
+            model(x)
+    (norm,) = seen.recording.norms
+    assert norm.path == "1.0" and seen.name == "Sequential"
+    np.testing.assert_array_equal(norm.x, want.x)
+
+
+class Repeated(nn.Module):
+    """One layer that a pass goes through three times, as in ALBERT."""
+
+    def __init__(self, checkpoint=None):
+        super().__init__()
+        self.layer, self.checkpoint = nn.Sequential(nn.LayerNorm(D), nn.Linear(D, D)), checkpoint
+
+    def forward(self, x):
+        for _ in range(3):
+            x = (
+                checkpoint(self.layer, x, use_reentrant=self.checkpoint)
+                if self.checkpoint is not None
+                else self.layer(x)
+            )
+        return x
+
+
+def test_each_call_of_a_module_has_its_row():
+    model, x = shaken(Repeated()), some(2, 4, D)
+    with record(model, vectors=6) as seen, torch.no_grad():
+        model(x)
+        model(2 * x)
+        model.layer(x)  # alone it is called once
+    norms = seen.recording.norms
+    assert [(norm.path, norm.seen) for norm in norms] == [
+        ("layer.0#1", 24),
+        ("layer.0#2", 16),
+        ("layer.0#3", 16),
+    ]
+    every = torch.cat([x, 2 * x]).reshape(-1, D)
+    np.testing.assert_array_equal(norms[1].x, model.layer(every)[norms[1].number].numpy(force=True))
+
+
+def test_a_pass_that_fails_ends():
+    model = shaken(Repeated())
+    with record(model) as seen:
+        with pytest.raises(RuntimeError):
+            model(some(2, D + 1))
+        model(some(2, D))
+    assert [norm.path for norm in seen.recording.norms] == ["layer.0#1", "layer.0#2", "layer.0#3"]
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_what_backward_computes_again_is_not_counted(reentrant):
+    model = Repeated(reentrant)
+    with record(model) as seen:
+        model(some(5, D).requires_grad_()).sum().backward()
+    assert [norm.seen for norm in seen.recording.norms] == [5, 5, 5]
+
+
 @pytest.mark.parametrize(
     ("module", "x", "reason"),
     [
         (nn.GroupNorm(3, D), some(2, D, 5), "over positions"),
+        (NormActivation(3, D), some(2, D, 5), "a ReLU within"),
         (nn.LayerNorm(9000), some(2, 9000), "9000 coordinates"),
         (NormOfNothing(D), some(2, D), "not that of LayerNorm"),
         (nn.BatchNorm1d(D), some(2, D), None),
     ],
-    ids=["positions", "wide", "another formula", "batch"],
+    ids=["positions", "activation", "wide", "another formula", "batch"],
 )
 def test_what_is_no_norm_of_vectors_is_named_and_left(module, x, reason):
     model = nn.Sequential(shaken(module), nn.Flatten(), nn.LazyLinear(D), nn.LayerNorm(D))
@@ -215,7 +349,8 @@ def test_hooks_go_whatever_happens():
 def test_what_it_takes_is_said_before_it_starts():
     said, model = [], shaken(Reader())
     with record(model, vectors=1000, tell=said.append):
-        assert said == ["2 layer_norm, 1 rms_norm: up to 1,000 vectors of each, at most 0.2 MB"]
+        norms = "2 layer_norm, 1 rms_norm: up to 1,000 vectors of each"
+        assert said == [f"{norms}, at most 0.2 MB, if a pass calls each once"]
         model(torch.tensor([[1, 2]]))
     assert said[1:] == [f"recorded [{'·' * 30}] 1 calls, 6 vectors a norm"]
 

@@ -1,0 +1,52 @@
+"""The effect of the norms of a recording on what their model predicts of a text. Needs transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+import transformers
+
+from learning.convert.effect import ALL, Effect, effects
+from learning.recording.pretrained import NoModel, loaded, windows
+from learning.recording.recorder import bar
+
+
+def predictions(
+    name: str, text: str, paths: Sequence[str], *, tokens: int, by_line: bool, tell: Callable[[str], None]
+) -> dict[str, Effect]:
+    """The effect of each recorded norm's centring on what a model predicts, as `effects` has it, by path.
+
+    A path is that in the model without its head. Raises NoModel.
+    """
+    tokenizer, model = loaded(name, predicts=True)
+    modules = dict(model.named_modules())
+    within = {path: f"{model.base_model_prefix}.{path}" for path in paths}
+    places = {path: path if path.partition("#")[0] in modules else own for path, own in within.items()}
+    places = {path: own for path, own in places.items() if own.partition("#")[0] in modules}
+    if not places:
+        raise NoModel(f"{name} has none of the norms of this recording")
+    examples = windows(tokenizer, model, text, tokens=tokens, by_line=by_line)
+    total = len(examples) * (len(places) + 2)
+    batches = (_scored(model, tokenizer, example) for example in examples)
+
+    def counted(done: int) -> None:
+        tell(f"measured {bar(done / total)} {done} of {total} passes")
+
+    found = effects(model, batches, list(places.values()), counted)
+    return {path: found[own] for path, own in places.items()} | {ALL: found[ALL]}
+
+
+def _scored(model: Any, tokenizer: Any, example: list[int]) -> dict[str, Any]:
+    """A batch of one example; with labels, so that a language model says its loss.
+
+    A masked one is asked for 15 % of the tokens, always the same.
+    """
+    kind, ids = type(model).__name__, torch.tensor([example])
+    if kind.endswith(("ForMaskedLM", "ForPreTraining")) and tokenizer.mask_token is not None:
+        collate = transformers.DataCollatorForLanguageModeling(tokenizer, seed=0)
+        return dict(collate([{"input_ids": example}]))
+    if kind.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")):
+        return {"input_ids": ids, "labels": ids}
+    return {"input_ids": ids} | ({"decoder_input_ids": ids} if model.config.is_encoder_decoder else {})
