@@ -20,13 +20,10 @@ SUMMARY_COLUMNS = (
     "kl",
     "loss",
     "change",
-    "share",
     "share_d",
     "sigma",
     "rank",
-    "flat",
     "eps_high",
-    "turn",
     "turn_scaled",
 )
 FORMULA_SIGNS = {*"=+-@−"}  # signs that begin a formula in a spreadsheet
@@ -48,7 +45,8 @@ def columns(rows: Sequence[Row]) -> list[Column]:
 
 def table(rows: Sequence[Row], names: Sequence[str] = SUMMARY_COLUMNS) -> str:
     """Rows as lines of text with aligned columns."""
-    shown = [column for column in columns(rows) if column.name in names]
+    measured = {name for row in rows for name, value in row.items() if value is not None}
+    shown = [column for column in columns(rows) if column.name in measured.intersection(names)]
     cells = [[column.label for column in shown]]
     cells += [[_cut(told(column, row[column.name])) for column in shown] for row in rows]
     widths = [max(len(line[k]) for line in cells) for k in range(len(shown))]
