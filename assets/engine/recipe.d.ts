@@ -239,7 +239,7 @@ export interface Mark {
 
 /** Any readout. `kind` says which of these fields it has. */
 export interface Readout {
-  kind: "residual" | "number" | "mean" | "count" | "lengths" | "accuracy" | "letters" | "fate" | "zeros" | "patterns" | "ranks" | "pieces";
+  kind: "residual" | "number" | "mean" | "largest" | "count" | "lengths" | "accuracy" | "letters" | "fate" | "zeros" | "patterns" | "ranks" | "pieces";
   label: string;
   a: string;
   b: string;

@@ -214,6 +214,7 @@ export function readout(r, recipe, player) {
   const values = measured(r.row, name, player.moment);
   if (r.kind === "accuracy")
     return `${(100 * accuracy(values, unpack(r.classes), r.threshold)).toFixed(1)} %`;
+  if (r.kind === "largest") return fixed(Math.max(...values), r.digits) + r.unit;
   const x =
     r.kind === "mean"
       ? values.reduce((s, v) => s + v, 0) / n

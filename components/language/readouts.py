@@ -80,6 +80,19 @@ class Mean(CloudReadout):
 
 
 @dataclass(frozen=True)
+class Largest(CloudReadout):
+    """The largest value that one number has over a cloud's points."""
+
+    row: Measure
+    unit: str = ""
+    digits: int | None = None
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        scope.measure(self.row, scope.cloud(self.cloud))
+
+
+@dataclass(frozen=True)
 class Count(CloudReadout):
     """How many points of a cloud a mark with this `only` shows, now or at a stage, and of how many."""
 
@@ -201,4 +214,18 @@ class Pieces(CloudReadout):
             scope.refuse(wrong, "a circle has 2, and a radius above 0")
 
 
-READOUTS = (Residual, Number, Mean, Count, Lengths, Accuracy, Letters, Fate, Zeros, Patterns, Ranks, Pieces)
+READOUTS = (
+    Residual,
+    Number,
+    Mean,
+    Largest,
+    Count,
+    Lengths,
+    Accuracy,
+    Letters,
+    Fate,
+    Zeros,
+    Patterns,
+    Ranks,
+    Pieces,
+)

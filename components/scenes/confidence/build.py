@@ -1,0 +1,164 @@
+"""The recipe of the last norm: points on RMSNorm's sphere, and the probabilities of three classes.
+
+W has its rows in the plane of the first two coordinates, 120° apart: the third coordinate is its null space.
+A point of the cloud is (x, p, H), then (z, p', H'): where it is, its probabilities there, and their entropy.
+"""
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Color, Follow, Followed, Highest, Labels, Line, Points, Way
+from components.language.recipe import Largest, Number, Parameter, Recipe, Residual, View
+from components.language.scene import Choices
+from components.scenes.scenery import Part, draw, followed, globe, scaled, space, split, square
+from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, Softmax, clouds
+from geometry.pipeline import Step
+
+N, SEED, D = 240, 11, 3
+RADIUS = np.sqrt(D)
+TURNS = np.radians([90, 210, 330])
+CLASSES = np.stack(
+    [np.cos(TURNS), np.sin(TURNS), 0 * TURNS], -1
+)  # the rows of W, and corners of the triangle
+NAMES = ("A", "B", "C")
+X = clouds.gaussian(N, D, seed=SEED) * [1.0, 1.0, 0.5]
+MEAN_FACTOR = float(np.mean(1 / np.sqrt(np.mean(X**2, axis=1))))  # the mean of 1/RMS, the constant
+REACH = 2.1
+CAMERA = (0.55, -1.2, 0.7)
+STOPS = np.linspace(0, 8, 41)
+WIDTH = 7  # numbers of a point: place, probabilities, entropy
+SPACE = rows(np.eye(3, WIDTH))
+TRIANGLE = rows(np.hstack([np.zeros((2, 3)), CLASSES[:, :2].T, np.zeros((2, 1))]))
+EQUATOR = clouds.circle(360, *RADIUS * np.eye(3)[:2])
+
+
+def build(choices: Choices) -> Recipe:
+    push = Affine(np.eye(D), Entries(np.zeros(D), {"n": np.eye(D)[2]}))
+    place = Branches((described(()), described((norm(),))), "concat")
+    moving = Cloud("points", X, Pipeline((Affine(np.eye(WIDTH, 2 * WIDTH, WIDTH)),)), Pipeline((push, place)))
+    edge = Cloud("equator", EQUATOR[0], place=described(()))
+    normed = Cloud("normed", X, place=Pipeline((push, Normalize(radius=RADIUS), *head())))
+    blended = Cloud("blended", X, place=Pipeline((push, norm(), *head())))
+    shown, around = split(*guides())
+    color = Color("sequential", 0, 1.1, of=Row((*[0.0] * 6, 1.0)), title="entropy, in nats")
+    every = Points("points", "input", SPACE, "a token", color=color, size=4.5, hand=Follow())
+    hero = (
+        *around,
+        Line("equator", "meeting", SPACE, "where the ceiling is", order=EQUATOR[1], size=3),
+        every,
+    )
+    return Recipe(
+        stages=("x", "norm"),
+        parameters=parameters(),
+        clouds=(moving, edge, normed, blended, *shown, Cloud("corners", CLASSES[:, :2], labels=NAMES)),
+        views=(
+            space(
+                "space",
+                "",
+                (*hero, *followed("points", SPACE, "the red point", trail=0)),
+                camera=CAMERA,
+                reach=REACH,
+            ),
+            triangle(color),
+        ),
+        formula=r"p = \mathrm{softmax}\left(W (\gamma \odot z)\right), \quad \lVert z \rVert = \sqrt d",
+        readouts=(
+            Largest("Ceiling of class A", "equator", probability(0), digits=3),
+            Largest("Most that a token has for class A", "points", probability(0), digits=3),
+            Number(
+                "Entropy of the red point, in nats", "points", Row((*[0.0] * 6, 1.0)), Followed(), digits=3
+            ),
+            Residual("Largest change of probabilities by the constant", "blended", "normed"),
+        ),
+        progress=1,
+        follow=7,
+    )
+
+
+def norm() -> Step:
+    """RMSNorm, blended into a multiplication by a constant as t goes from 0 to 1."""
+    keep = Affine(Entries(np.eye(D), {"t": -np.eye(D)}))
+    constant = Affine(Entries(np.zeros((D, D)), {"t": MEAN_FACTOR * np.eye(D)}))
+    return Branches((Pipeline((Normalize(radius=RADIUS), keep)), Pipeline((constant,))))
+
+
+def head() -> tuple[Step, ...]:
+    """⊙ γ, W and softmax: the probabilities of three classes."""
+    gain = Affine(Entries(np.zeros((D, D)), {f"gamma{i + 1}": np.diag(np.eye(D)[i]) for i in range(D)}))
+    return gain, Affine(CLASSES), scaled(D, "w"), Softmax()
+
+
+def described(steps: tuple[Step, ...]) -> Pipeline:
+    """x ↦ (y, p, H): where the steps take x, its probabilities there, and their entropy."""
+    entropy = (*head(), Pointwise("entr"), Affine(np.ones((1, D))))
+    beside = Branches((Pipeline(()), Pipeline(head()), Pipeline(entropy)), "concat")
+    return Pipeline((*steps, beside))
+
+
+def probability(k: int) -> Row:
+    return Row(tuple(float(i == 3 + k) for i in range(WIDTH)))
+
+
+def parameters() -> tuple[Parameter, ...]:
+    gains = [
+        Parameter(f"gamma{i + 1}", f"γ{'₁₂₃'[i]}", 1, -2, 2, symbol="γ", group="gain γ", vector=True)
+        for i in range(D)
+    ]
+    return (
+        Parameter("w", "length of W", 1, 0, 4, symbol="W", about="of each of its rows"),
+        *gains,
+        Parameter("n", "null space", 0, 0, 8, about="added to x₃ of every token, which W does not see"),
+        Parameter(
+            "t", "constant", 0, 0, 1, about="0: the norm; 1: every token is multiplied by the same number"
+        ),
+    )
+
+
+def guides() -> list[Part]:
+    """The sphere, the directions of the classes, and the null space of W."""
+    show = rows(np.eye(3))
+    gain = Affine(Entries(np.zeros((D, D)), {f"gamma{i + 1}": np.diag(np.eye(D)[i]) for i in range(D)}))
+    arrows = clouds.segments(np.stack([0 * CLASSES, 1.5 * CLASSES], 1))
+    up = np.eye(3)[2:]
+    return [
+        *globe(show, RADIUS * np.eye(3), "the sphere of radius √d", mesh=0.08, net=0.25),
+        draw("classes", Line, "query", show, arrows, "rows of W, times γ", place=(gain,), size=4, arrow=0.18),
+        draw("class names", Labels, "query", show, 1.72 * CLASSES, labels=NAMES, place=(gain,)),
+        draw(
+            "null space",
+            Line,
+            "other",
+            show,
+            np.vstack([-1.95 * up, 1.95 * up]),
+            "the null space of W",
+            size=3,
+        ),
+    ]
+
+
+def triangle(color: Color) -> View:
+    """The probabilities: corners are certain, the middle is even."""
+    outline = np.array([0, 1, 2, 0])
+    flat = rows(np.eye(2))
+    marks = (
+        Line("corners", "axis", flat, order=outline, size=2),
+        Labels("corners", "query", rows(1.12 * np.eye(2))),
+        Line("equator", "meeting", TRIANGLE, "the ceiling", order=EQUATOR[1], size=3),
+        Points("points", "input", TRIANGLE, color=color, size=5, hand=Follow()),
+        Way(
+            "points",
+            "followed",
+            TRIANGLE,
+            "pushed into the null space",
+            parameter="n",
+            stops=STOPS,
+            only=Followed(),
+            whole=True,
+            size=2,
+        ),
+        Points(
+            "equator", "meeting", TRIANGLE, "most for A", only=Highest(probability(0)), size=10, glyph="ring"
+        ),
+        Points("points", "followed", TRIANGLE, only=Followed(), size=10),
+    )
+    return square("triangle", "Probabilities of the classes", marks, 1.25)
