@@ -1,6 +1,8 @@
 """Normscape in other people's work; each name is loaded when it is first used.
 
 Figure     a scene in a notebook (docs/notebook.md)
+convert    fold the norms of a checkpoint into their neighbours, with a certificate (docs/convert.md);
+           `certify` makes one for any two checkpoints
 own        the choices with which a recording's file is shown, in a notebook or an application
 record     what comes to the norms of a PyTorch model; `show` is its page (docs/notebook.md)
 Scene      a scene in anybody's Dash application (docs/dash.md)
@@ -18,18 +20,28 @@ from typing import TYPE_CHECKING, Any
 from normscape.dash_comm import import_dash_quietly
 
 if TYPE_CHECKING:
+    from normscape.conversion import certify, convert
     from normscape.figure import Figure
     from normscape.recording import own, record
     from normscape.scene import Scene, register
 
-__all__ = ["Figure", "Scene", "own", "record", "register"]
+__all__ = ["Figure", "Scene", "certify", "convert", "own", "record", "register"]
 __version__ = "0.1.0"
 
 # What Dash reads of a package of components.
 _js_dist = [{"relative_package_path": "scene.js", "namespace": "normscape"}]
 _css_dist: list[dict[str, str]] = []
 
-HOMES = {"Figure": "figure", "Scene": "scene", "own": "recording", "record": "recording", "register": "scene"}
+HOMES = {
+    "Figure": "figure",
+    "Scene": "scene",
+    "certify": "conversion",
+    "convert": "conversion",
+    "own": "recording",
+    "record": "recording",
+    "register": "scene",
+}
+WITHOUT_DASH = ("certify", "convert", "record")
 PACKAGES = ("components", "geometry", "learning")
 
 
@@ -37,7 +49,7 @@ def __getattr__(name: str) -> Any:
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     _check_own_packages()
-    if name != "record":
+    if name not in WITHOUT_DASH:
         import_dash_quietly()
     try:
         return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)

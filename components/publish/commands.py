@@ -1,4 +1,4 @@
-"""The commands `export`, `site`, `story`, `record`, `report` and `model` of the command line.
+"""The commands `export`, `site`, `story`, `record`, `report`, `model`, `convert` and `certify`.
 
 Modules that write pages are imported when a command runs: importing Dash takes as long as all else together.
 """
@@ -14,13 +14,22 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from components.language.scene import WrongValue
-from components.publish import gif, recordings
+from components.publish import conversions, gif, recordings
 from components.publish.studio import MAX_SIDE_PX, MIN_SIDE_PX, Look, Missing, NoBrowser
 from components.publish.subcommand import command
 from components.training.store import StoreUnavailable
 from learning.safetensors import FileError
 
-WRONG = (WrongValue, Missing, NoBrowser, FileError, recordings.NotRecorded, StoreUnavailable, OSError)
+WRONG = (
+    WrongValue,
+    Missing,
+    NoBrowser,
+    FileError,
+    recordings.NotRecorded,
+    conversions.NotDone,
+    StoreUnavailable,
+    OSError,
+)
 MAX_FILM_SECONDS = 120.0
 MAX_FRAME_RATE = 60  # frames a second
 MAX_PIXEL_RATIO = 4.0  # pixels for one of CSS
@@ -54,6 +63,7 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
     one.add_argument("folder", type=Path, metavar="DIR", help="the folder to write to")
     one.set_defaults(run=_story)
     recordings.add(commands, serve)
+    conversions.add(commands)
 
 
 def _add_export(one: argparse.ArgumentParser) -> None:

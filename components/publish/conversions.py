@@ -1,0 +1,105 @@
+"""The commands `convert` and `certify`: fold a model's norms into their neighbours, and prove it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from components.publish.subcommand import command
+
+NEEDED = "to convert a model PyTorch and transformers are needed: pip install torch transformers"
+MODEL = "a name on Hugging Face, such as gpt2, a folder, or a GGUF file"
+TEXT = "the text that both models read (default: a short one that comes with Normscape)"
+
+MAX_TEXT_CHARACTERS = 200_000  # that are read of a text: many more than a certificate needs
+
+
+class NotDone(RuntimeError):
+    """A conversion or comparison that could not be made; says why in one line."""
+
+
+def add(commands: Any) -> None:
+    """Add the subcommands; each sets `run`, a function of the parsed arguments."""
+    one = command(
+        commands,
+        "convert",
+        "fold the normalisation layers of a model into their neighbours, with a certificate",
+        "normscape convert gpt2 --out gpt2-folded",
+        "normscape convert gpt2 --out gpt2-rms --strict",
+    )
+    one.add_argument("model", metavar="MODEL", help=MODEL)
+    one.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="the folder to write; it must not exist"
+    )
+    one.add_argument("--text", type=Path, metavar="FILE", help=TEXT)
+    one.add_argument(
+        "--strict", action="store_true", help="replace LayerNorm by torch.nn.RMSNorm; load.py loads it"
+    )
+    one.add_argument(
+        "--partly", action="store_true", help="write the folder even if few of the layers can be folded"
+    )
+    one.add_argument(
+        "--norms",
+        nargs="+",
+        default=[],
+        metavar="PATTERN",
+        help="measure the cost of dropping the centring for these layers only, such as 'h.1.*'",
+    )
+    one.set_defaults(run=_convert)
+    one = command(
+        commands,
+        "certify",
+        "compare two checkpoints: are they the same model, but for rounding?",
+        "normscape certify gpt2 gpt2-folded --text book.txt",
+    )
+    one.add_argument("original", metavar="A", help=MODEL)
+    one.add_argument("converted", metavar="B", help="the model to compare with it")
+    one.add_argument("--text", type=Path, metavar="FILE", help=TEXT)
+    one.add_argument("--json", action="store_true", help="print the certificate as JSON")
+    one.set_defaults(run=_certify)
+
+
+def _convert(asked: argparse.Namespace) -> None:
+    if asked.out.exists():
+        raise NotDone(f"{asked.out} exists: name a folder that does not")
+    text = _text(asked.text)
+    conversion, page = _modules()
+    try:
+        made = conversion.convert(
+            asked.model, asked.out, text=text, strict=asked.strict, partly=asked.partly, norms=asked.norms
+        )
+    except conversion.Refused as refused:
+        print(page.text(refused.certificate))
+        raise NotDone(str(refused)) from None
+    except ValueError as problem:
+        raise NotDone(str(problem)) from None
+    print(page.text(made))
+
+
+def _certify(asked: argparse.Namespace) -> None:
+    text = _text(asked.text)
+    conversion, page = _modules()
+    try:
+        made = conversion.certify(asked.original, asked.converted, text=text)
+    except ValueError as problem:
+        raise NotDone(str(problem)) from None
+    print(page.to_json(made) if asked.json else page.text(made))
+    if not made.passed:
+        sys.exit(1)
+
+
+def _modules() -> tuple[Any, Any]:
+    try:
+        from learning.convert import conversion, page
+    except ImportError:
+        raise NotDone(NEEDED) from None
+    return conversion, page
+
+
+def _text(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return file.read(MAX_TEXT_CHARACTERS)

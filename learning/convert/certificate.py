@@ -1,0 +1,252 @@
+"""The certificate of a conversion: two checkpoints on the same text, and what rounding alone changes.
+
+The converted model passes if in each precision its largest difference from the original is at most
+`ALLOWANCE` times the largest that rounding alone gives: the original in another precision, beside another
+text in its batch, or with weights that differ by half a unit in their last place.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+import transformers
+from tqdm import tqdm
+
+from learning.convert.checkpoint import Checkpoint, Load, one_line_errors
+from learning.convert.forward import Inputs, output
+from learning.convert.samples import NO_TARGET, Sample
+
+PRECISIONS = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16}
+ALLOWANCE = 10  # times what rounding alone gives
+MAX_FOLD_ERROR = 1e-10  # of the largest output: a fold in float64, before its weights are rounded
+
+
+@dataclass
+class Difference:
+    """Between two models, over all positions: the largest difference of outputs, and the mean KL in nats."""
+
+    largest: float = 0.0
+    kl: float | None = None
+    same_choice: float | None = None  # the share of positions with the same most likely token
+
+
+@dataclass
+class Tally:
+    """Sums over samples, from which a `Difference` is made."""
+
+    largest: float = 0.0
+    kl: float = 0.0
+    same: int = 0
+    positions: int = 0
+    predicts: bool = True
+
+    def add(self, before: Any, after: Any) -> None:
+        difference = (before - after).abs().max().item() if before.shape == after.shape else math.inf
+        self.largest = max(self.largest, math.inf if math.isnan(difference) else difference)
+        if not self.predicts or math.isinf(self.largest):
+            return
+        for one, other in zip(_rows(before), _rows(after), strict=True):
+            self.kl += divergence(one, other)
+            self.same += int((one.argmax(-1) == other.argmax(-1)).sum())
+            self.positions += len(one)
+
+    def difference(self) -> Difference:
+        if not self.positions:
+            return Difference(self.largest)
+        return Difference(self.largest, max(self.kl, 0.0) / self.positions, self.same / self.positions)
+
+
+@dataclass
+class Precision:
+    """What is measured in one precision."""
+
+    difference: Difference
+    loss_before: float | None
+    loss_after: float | None
+    rounding: dict[str, Difference]
+    bound: float
+    passed: bool
+
+
+@dataclass
+class Certificate:
+    """Whether two checkpoints are one model but for rounding. `verdict` is "passed" or "refused"."""
+
+    verdict: str
+    reason: str
+    original: dict[str, Any]
+    converted: dict[str, Any]
+    output: str
+    read: dict[str, Any]
+    precisions: dict[str, Precision]
+    fold: Difference | None = None
+    norms: list[dict[str, Any]] = field(default_factory=list)
+    cost: list[dict[str, Any]] = field(default_factory=list)
+    software: dict[str, str] = field(
+        default_factory=lambda: {"torch": str(torch.__version__), "transformers": transformers.__version__}
+    )
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict == "passed"
+
+
+def divergence(before: Any, after: Any) -> float:
+    """The sum over rows of KL(softmax before ‖ softmax after), in nats."""
+    one, other = before.log_softmax(-1), after.log_softmax(-1)
+    return float((one.exp() * (one - other)).sum())
+
+
+def certify(
+    original: Checkpoint,
+    converted: Checkpoint,
+    read: list[Sample],
+    *,
+    about: Mapping[str, Any],
+    exact: Load | None = None,
+) -> Certificate:
+    """Compare two checkpoints. exact: the converted weights before they are rounded; about: the text.
+
+    Raises NotConverted where one of the models cannot be run.
+    """
+    predicts = _predicts(original, read)
+    jitter = _jittered(original)
+    fold, stored = Tally(predicts=predicts), Tally(predicts=predicts)
+    tallies = {name: _Tallies(predicts) for name in PRECISIONS}
+    largest = 0.0
+    outlines = {
+        name: (original.outline(dtype), converted.outline(dtype)) for name, dtype in PRECISIONS.items()
+    }
+    runs = len(read) * (3 * len(PRECISIONS) + 1 + (exact is not None))
+    with (
+        one_line_errors("the models cannot be compared"),
+        tqdm(total=runs, desc="comparing", unit=" passes", disable=None) as bar,
+    ):
+        for sample in read:
+            truth = None
+            for name, dtype in PRECISIONS.items():
+                ours, theirs = outlines[name]
+                found = tallies[name]
+                before = _ran(ours, original.load, dtype, sample.inputs, bar)
+                after = _ran(theirs, converted.load, dtype, sample.inputs, bar)
+                found.add(before, after, sample.targets)
+                if truth is None:
+                    truth, largest = before, max(largest, before.abs().max().item())
+                    stored.add(truth, _ran(ours, jitter, dtype, sample.inputs, bar))
+                    if exact:
+                        fold.add(truth, _ran(theirs, exact, dtype, sample.inputs, bar))
+                else:
+                    found.rounding["other_precision"].add(truth, before)
+                del after
+                beside = _beside(ours, original.load, dtype, sample.inputs, bar)
+                found.rounding["other_batch"].add(before, beside)
+    tallies["float64"].rounding["stored_weights"] = stored
+    measured = {name: each.result(stored.largest) for name, each in tallies.items()}
+    folded = fold.difference() if exact else None
+    reason = _reason(measured, folded, largest)
+    return Certificate(
+        "refused" if reason else "passed",
+        reason or f"no difference is larger than {ALLOWANCE} times what rounding alone gives",
+        _identity(original),
+        _identity(converted),
+        "logits" if predicts else "the largest output",
+        dict(about),
+        measured,
+        folded,
+    )
+
+
+class _Tallies:
+    """The sums of one precision."""
+
+    def __init__(self, predicts: bool) -> None:
+        self.difference = Tally(predicts=predicts)
+        self.rounding = {name: Tally(predicts=predicts) for name in ("other_precision", "other_batch")}
+        self.losses, self.targets = [0.0, 0.0], 0
+
+    def add(self, before: Any, after: Any, targets: Any) -> None:
+        self.difference.add(before, after)
+        if targets is None or before.shape != after.shape:
+            return
+        self.targets += int((targets != NO_TARGET).sum())
+        for k, each in enumerate((before, after)):
+            self.losses[k] += loss(each, targets)
+
+    def result(self, stored: float) -> Precision:
+        rounding = {name: each.difference() for name, each in self.rounding.items()}
+        bound = ALLOWANCE * max(stored, *(each.largest for each in rounding.values()))
+        difference = self.difference.difference()
+        before, after = (each / self.targets if self.targets else None for each in self.losses)
+        return Precision(difference, before, after, rounding, bound, difference.largest <= bound)
+
+
+def loss(logits: Any, targets: Any) -> float:
+    """The sum of the cross-entropies of the positions that have a target, in nats."""
+    rows, wanted = logits.flatten(0, -2), targets.flatten()
+    return float(torch.nn.functional.cross_entropy(rows, wanted, ignore_index=NO_TARGET, reduction="sum"))
+
+
+def _ran(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any:
+    bar.update()
+    return output(model, weights, dtype, inputs)
+
+
+def _beside(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any:
+    """What the model says of the inputs in a batch that starts with their reverse."""
+    pairs = {
+        name: torch.cat([each.flip(-1), each]) if torch.is_tensor(each) else each
+        for name, each in inputs.items()
+    }
+    said = _ran(model, weights, dtype, pairs, bar)
+    return said[len(said) // 2 :]
+
+
+def _jittered(source: Checkpoint) -> Load:
+    """The weights, each moved at random by up to half a unit in its last place."""
+
+    def jittered(name: str) -> Any:
+        tensor = source.load(name)
+        if not tensor.is_floating_point():
+            return tensor
+        lot = torch.Generator().manual_seed(zlib.crc32(name.encode()))
+        noise = torch.rand(tensor.shape, generator=lot, dtype=torch.float64) - 0.5
+        return tensor.double() * (1 + torch.finfo(tensor.dtype).eps * noise)
+
+    return jittered
+
+
+def _rows(logits: Any) -> Any:
+    return logits.flatten(0, -2).split(256)
+
+
+def _predicts(source: Checkpoint, read: list[Sample]) -> bool:
+    """Whether outputs are logits, of which a softmax makes a distribution."""
+    kind = source.architecture.__name__
+    return read[0].targets is not None or kind.endswith(("Classification", "ForMaskedLM"))
+
+
+def _identity(source: Checkpoint) -> dict[str, Any]:
+    return {
+        "name": source.name,
+        "architecture": source.architecture.__name__,
+        "sha256": source.sha256(),
+        "unused_tensors": list(source.unused),
+    }
+
+
+def _reason(measured: Mapping[str, Precision], fold: Difference | None, largest: float) -> str:
+    """Why the certificate is refused, or nothing."""
+    if fold is not None and not fold.largest <= MAX_FOLD_ERROR * largest:
+        return f"before any rounding the outputs, up to {largest:.3g}, differ by {fold.largest:.2g}"
+    for name, each in measured.items():
+        if not each.passed:
+            return (
+                f"in {name} the outputs differ by up to {each.difference.largest:.2g}, more than"
+                f" {ALLOWANCE} times what rounding alone gives ({each.bound / ALLOWANCE:.2g})"
+            )
+    return ""

@@ -1,0 +1,301 @@
+"""A checkpoint in Hugging Face's format: read tensor by tensor from the disk, and written shard by shard.
+
+The tensors of a checkpoint are views of mapped files, so that a model larger than memory can be read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub
+import torch
+import transformers
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from tqdm import tqdm
+from transformers.conversion_mapping import get_model_conversion_mapping
+from transformers.core_model_loading import WeightConverter, WeightRenaming, rename_source_key
+
+from learning.convert import load as strict
+
+Load = Callable[[str], Any]  # a tensor by its name in the model
+
+CONFIG, INDEX, SINGLE = "config.json", "model.safetensors.index.json", "model.safetensors"
+WEIGHT_FILES = ("*.safetensors", "*.bin", "*.pt", "*.pth", "*.h5", "*.msgpack", "*.onnx", "*.ot", "*.gguf")
+NOT_COPIED = (*WEIGHT_FILES, "*.index.json", ".*", "onnx", "openvino", "certificate.*", "load.py")
+DOWNLOADED = ("*.safetensors", "*.json", "*.txt", "*.model", "*.jinja")
+MAX_REASON_LENGTH = 300
+
+
+class NotConverted(ValueError):
+    """A model that cannot be read, run or converted; the message says why in one line."""
+
+
+@contextmanager
+def one_line_errors(what: str) -> Iterator[None]:
+    """Turn what a library raises into NotConverted."""
+    try:
+        yield
+    except NotConverted:
+        raise
+    except (OSError, ValueError, ImportError, KeyError, AttributeError, SafetensorError) as problem:
+        reason = " ".join(str(problem).split())[:MAX_REASON_LENGTH]
+        raise NotConverted(f"{what}: {reason}") from None
+
+
+class Checkpoint:
+    """A model by its name on the hub, in a folder, or in a GGUF file.
+
+    config, architecture   the configuration and the class of the model
+    shards                 the names of the tensors in each of the files
+    unused                 tensors in the files that the architecture does not have
+
+    Raises NotConverted.
+    """
+
+    def __init__(self, name: str) -> None:
+        quiet()
+        self.name = name.rstrip("/").rpartition("/")[2]
+        with one_line_errors(f"{name} cannot be loaded"):
+            self.folder, self._options = _found(name)
+            self.config = transformers.AutoConfig.from_pretrained(self.folder, **self._options)
+            if getattr(self.config, "quantization_config", None):
+                raise NotConverted(f"{name} has quantised weights, which cannot be folded")
+            self.architecture = _architecture(self.config)
+            outline = self.outline(self.config.dtype or torch.float32)
+            parameters = dict(outline.named_parameters(remove_duplicate=False))
+            self.unused: tuple[str, ...] = ()
+            self._whole: dict[str, Any] = {}
+            self._stored: dict[str, tuple[Any, str]] = {}
+            self.shards: dict[str, list[str]] = {}
+            state = outline.state_dict(keep_vars=True)
+            if self._options or not self._mapped(outline, state):
+                self._read_whole(parameters)
+            self.ties = self._tied(parameters)
+            for each in set(state) - set(parameters):  # buffers that older files do not have
+                if each not in self:
+                    self._whole[each] = state[each]
+            missing = [each for each in parameters if each not in self]
+            if missing:
+                raise NotConverted(f"{name} lacks {len(missing)} of its tensors, such as {missing[0]}")
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.ties or name in self._stored or name in self._whole
+
+    def load(self, name: str) -> Any:
+        """A tensor by its name in the model; that of a tied head is the embedding's."""
+        name = self.ties.get(name, name)
+        if name in self._whole:
+            return self._whole[name]
+        file, stored = self._stored[name]
+        return file.get_tensor(stored)
+
+    def stored_name(self, name: str) -> str:
+        """What the files call a tensor: older ones have other names than the model."""
+        return self._stored[name][1] if name in self._stored else name
+
+    def outline(self, dtype: Any) -> Any:
+        """The model in a dtype, with its buffers and without weights: all parameters are on "meta"."""
+        with _parameters_on_meta():
+            model = self.architecture._from_config(self.config, dtype=dtype)
+            strict.replace_norms(model)
+        model.tie_weights()
+        return model.eval()
+
+    def model(self) -> Any:
+        """The model with its weights, which stay on the disk until they are used."""
+        model = self.outline(self.config.dtype or torch.float32)
+        state = model.state_dict(keep_vars=True)
+        model.load_state_dict(
+            {name: self.load(name) for name in state if name in self}, assign=True, strict=False
+        )
+        model.tie_weights()
+        return model
+
+    def tokenizer(self) -> Any:
+        with one_line_errors(f"{self.name} has no tokenizer"):
+            return transformers.AutoTokenizer.from_pretrained(self.folder, **self._options)
+
+    @cached_property
+    def files(self) -> list[Path]:
+        """The files with the weights."""
+        if self._options:
+            return [self.folder / self._options["gguf_file"]]
+        return [self.folder / name for name in sorted(_files(self.folder))]
+
+    def sha256(self) -> dict[str, str]:
+        """The hash of each file with weights, as `sha256sum` gives it."""
+        return {path.name: _sha256(path) for path in self.files}
+
+    def _mapped(self, outline: Any, state: dict[str, Any]) -> bool:
+        """Map the files; False if transformers would compute tensors from theirs, not only rename them."""
+        known = get_model_conversion_mapping(outline)
+        renamed = [each for each in known if isinstance(each, WeightRenaming)]
+        computed = [each for each in known if isinstance(each, WeightConverter)]
+        unused = []
+        for path in self.files:
+            file = safe_open(path, "pt")
+            for stored in file.offset_keys():
+                name, source = stored, None
+                if stored not in state:
+                    name, source = rename_source_key(
+                        stored, renamed, computed, outline.base_model_prefix, state
+                    )
+                if source is not None:
+                    return False
+                if name not in state:
+                    unused.append(stored)
+                    continue
+                self._stored[name] = file, stored
+                self.shards.setdefault(path.name, []).append(name)
+        self.unused = tuple(sorted(unused))
+        return True
+
+    def _read_whole(self, parameters: dict[str, Any]) -> None:
+        model = self.architecture.from_pretrained(self.folder, dtype="auto", **self._options)
+        self._whole, self._stored, self.unused = model.state_dict(), {}, ()
+        seen: dict[int, str] = {}
+        kept = [name for name in self._whole if seen.setdefault(id(parameters.get(name, name)), name) == name]
+        self.shards = {SINGLE: kept}
+
+    def _tied(self, parameters: dict[str, Any]) -> dict[str, str]:
+        """For each name without a tensor of its own: the name of the tensor that it is tied to."""
+        stored = {name for names in self.shards.values() for name in names}
+        homes = {id(each): name for name, each in parameters.items() if name in stored}
+        return {
+            name: homes[id(each)]
+            for name, each in parameters.items()
+            if name not in stored and id(each) in homes
+        }
+
+
+def write(
+    source: Checkpoint,
+    folder: Path,
+    tensor: Load,
+    *,
+    added: dict[str, str],
+    dropped: frozenset[str] = frozenset(),
+    config: dict[str, Any],
+) -> None:
+    """Write a folder as `source` is, with its tensors replaced by `tensor(name)`, each in the dtype it had.
+
+    added     tensors that the source does not have, with the name of one that lies in the same file
+    dropped   tensors that are not written
+    config    entries of the configuration that change
+    """
+    _copy_small_files(source, folder, config)
+    shards = {file: list(names) for file, names in source.shards.items()}
+    for name, like in added.items():
+        like = source.ties.get(like, like)
+        next(names for names in shards.values() if like in names).append(name)
+    place, total = {}, 0
+    with tqdm(total=sum(map(len, shards.values())), desc="writing", unit=" tensors", disable=None) as bar:
+        for file, names in shards.items():
+            held = {}
+            for name in names:
+                bar.update()
+                if name in dropped:
+                    continue
+                dtype = source.load(added.get(name, name)).dtype
+                stored = source.stored_name(name)
+                held[stored] = tensor(name).to(dtype).contiguous()
+                place[stored], total = file, total + held[stored].nbytes
+            save_file(held, folder / file, metadata={"format": "pt"})
+    if len(shards) > 1:
+        index = {"metadata": {"total_size": total}, "weight_map": place}
+        (folder / INDEX).write_text(json.dumps(index, indent=2), encoding="utf-8")
+
+
+@contextmanager
+def replacing(out: Path) -> Iterator[Path]:
+    """A folder beside `out` that takes its place at the end; it vanishes if anything fails."""
+    if out.exists():
+        raise NotConverted(f"{out} exists: name a folder that does not")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    folder = out.parent / f".{out.name}.{os.getpid()}.part"
+    folder.mkdir()
+    try:
+        yield folder
+        folder.rename(out)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def quiet() -> None:
+    """Silence the libraries: what is wrong is said in one line, and progress by our own bars."""
+    transformers.logging.set_verbosity_error()
+    huggingface_hub.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+
+
+def _found(name: str) -> tuple[Path, dict[str, str]]:
+    path = Path(name)
+    if path.suffix == ".gguf":
+        if not path.is_file():
+            raise NotConverted(f"there is no file {name}")
+        return path.parent, {"gguf_file": path.name}
+    if path.is_dir():
+        return path, {}
+    return Path(huggingface_hub.snapshot_download(name, allow_patterns=list(DOWNLOADED))), {}
+
+
+def _files(folder: Path) -> set[str]:
+    if (folder / SINGLE).is_file():
+        return {SINGLE}
+    if (folder / INDEX).is_file():
+        return set(json.loads((folder / INDEX).read_text("utf-8"))["weight_map"].values())
+    raise NotConverted(f"{folder} has no {SINGLE}: weights are read as safetensors alone")
+
+
+def _architecture(config: Any) -> Any:
+    named = getattr(transformers, (config.architectures or [""])[0], None)
+    if named is not None:
+        return named
+    for auto in (transformers.AutoModelForCausalLM, transformers.AutoModel):
+        if type(config) in auto._model_mapping:
+            found = auto._model_mapping[type(config)]
+            return found[0] if isinstance(found, tuple) else found
+    raise NotConverted(f"transformers has no model for the configuration {type(config).__name__}")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _copy_small_files(source: Checkpoint, folder: Path, config: dict[str, Any]) -> None:
+    if source._options:
+        source.config.save_pretrained(folder)
+        source.tokenizer().save_pretrained(folder)
+    else:
+        shutil.copytree(source.folder, folder, ignore=shutil.ignore_patterns(*NOT_COPIED), dirs_exist_ok=True)
+    path = folder / CONFIG
+    entries = json.loads(path.read_text("utf-8"))
+    entries.setdefault("architectures", [source.architecture.__name__])
+    path.write_text(json.dumps(entries | config, indent=2) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def _parameters_on_meta() -> Iterator[None]:
+    """Modules made in this context keep their buffers and have no memory for their parameters."""
+    register = torch.nn.Module.register_parameter
+
+    def on_meta(module: Any, name: str, parameter: Any) -> None:
+        register(module, name, parameter)
+        if parameter is not None and not parameter.is_meta:
+            module._parameters[name] = torch.nn.Parameter(parameter.to("meta"), parameter.requires_grad)
+
+    torch.nn.Module.register_parameter = on_meta
+    try:
+        yield
+    finally:
+        torch.nn.Module.register_parameter = register

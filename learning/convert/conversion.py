@@ -1,0 +1,159 @@
+"""Convert a checkpoint: fold its norms, write the folder, and make the certificate. Or compare two."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from learning.convert import load as strict_load
+from learning.convert import page
+from learning.convert import plan as planned
+from learning.convert.certificate import Certificate
+from learning.convert.certificate import certify as compared
+from learning.convert.checkpoint import Checkpoint, Load, NotConverted, one_line_errors, replacing, write
+from learning.convert.cost import costs
+from learning.convert.plan import Plan
+from learning.convert.samples import DEFAULT_TEXT, Sample, samples
+from learning.recording.known import NotKnown, known
+
+POST_LN = "the residual is the output of"  # how the planner's reason begins
+
+
+def convert(
+    model: str | Path,
+    out: str | Path,
+    *,
+    text: str | None = None,
+    strict: bool = False,
+    partly: bool = False,
+    norms: Sequence[str] = (),
+) -> Certificate:
+    """Fold a checkpoint's norms into their neighbours where that is exact; write it with its certificate.
+
+    model    a name on the hub, a folder, or a GGUF file
+    out      the folder to write; it must not exist
+    text     what both models read for the certificate; by default a short text of ours
+    strict   LayerNorms that need no centring any more become `torch.nn.RMSNorm`; `load.py` loads the folder
+    partly   write a model too of whose norms half or more stay as they are
+    norms    patterns, as "h.1.*": of these norms alone the cost of dropping the centring is measured
+
+    The folder is written only if the certificate is passed. Raises NotConverted.
+    """
+    with replacing(Path(out)) as folder:
+        source = Checkpoint(str(model))
+        read = samples(source, _text(text))
+        whole = source.model()
+        with one_line_errors(f"{source.name} cannot be analysed"):
+            plan = planned(whole, **read[0].inputs)
+        check_worth(source.name, plan, partly)
+        replaced = _rms_norms(whole, plan) if strict else {}
+        new = write_folded(source, plan, folder, replaced)
+        left = [
+            each.name for each in plan.norms if each.kind == "LayerNorm" and each.centring.verdict != "yes"
+        ]
+        made = compared(source, new, read, about=_about(text, read), exact=_exact(plan, source))
+        made.norms = [asdict(each) for each in plan.norms]
+        with one_line_errors(f"{source.name} cannot be run"):
+            made.cost = costs(whole, left, read, norms)
+        if made.passed:
+            made.converted["name"] = Path(out).name
+            page.save(made, folder)
+            return made
+        raise Refused(made)
+
+
+def certify(original: str | Path, converted: str | Path, *, text: str | None = None) -> Certificate:
+    """The certificate of two checkpoints, whoever made them. Raises NotConverted."""
+    one, other = Checkpoint(str(original)), Checkpoint(str(converted))
+    read = samples(one, _text(text))
+    return compared(one, other, read, about=_about(text, read))
+
+
+class Refused(NotConverted):
+    """A conversion that its certificate refuses; nothing is written."""
+
+    def __init__(self, certificate: Certificate) -> None:
+        super().__init__(f"nothing was written, for the certificate is refused: {certificate.reason}")
+        self.certificate = certificate
+
+
+def check_worth(name: str, plan: Plan, partly: bool) -> None:
+    """Raise NotConverted if no norm can be folded; or no more than half, unless that is asked for."""
+    left = [each for each in plan.norms if "yes" not in (each.centring.verdict, each.affine.verdict)]
+    count = len(plan.norms)
+    if count > len(left) and (partly or 2 * len(left) < count):
+        return
+    if not count:
+        raise NotConverted(f"nothing was written: {name} has no norms")
+    post = next((each for each in left if each.centring.reason.startswith(POST_LN)), None)
+    kind, first = ("is post-LN:", post) if post else ("stays as it is:", left[0])
+    reason = first.affine.reason if first.kind == "RMSNorm" else first.centring.reason
+    advice = "; --partly folds the others" if count > len(left) else ""
+    raise NotConverted(
+        f"nothing was written: {name} {kind} {len(left)} of {count} norms cannot be folded"
+        f" ({first.name}: {reason}){advice}"
+    )
+
+
+def write_folded(
+    source: Checkpoint, plan: Plan, folder: Path, replaced: Mapping[str, Mapping[str, Any]]
+) -> Checkpoint:
+    """Write the folded model. replaced: LayerNorms that become RMSNorms, as `load.py` reads them."""
+    added = dict(source.ties) if plan.untied else {}  # a configuration unties all or nothing
+    config: dict[str, Any] = {"tie_word_embeddings": False} if added else {}
+    dropped = {f"{name}.weight" for name, norm in replaced.items() if not norm["gain"]}
+    dropped |= {f"{name}.bias" for name, norm in replaced.items() if not norm["shift"]}
+    if replaced:
+        config["rms_norms"] = replaced
+        shutil.copy(strict_load.__file__, folder)
+    write(source, folder, _exact(plan, source), added=added, dropped=frozenset(dropped), config=config)
+    return Checkpoint(str(folder))
+
+
+def _exact(plan: Plan, source: Checkpoint) -> Load:
+    return lambda name: plan.tensor(name, source.load)
+
+
+def _rms_norms(model: Any, plan: Plan) -> dict[str, dict[str, Any]]:
+    """The LayerNorms with nothing to centre: their size and ε, and whether they keep a gain and a shift."""
+    found = {}
+    for each in plan.norms:
+        module = model.get_submodule(each.name)
+        if each.kind != "LayerNorm" or each.centring.verdict != "yes":
+            continue
+        try:
+            norm = known(each.name, module, next(model.parameters()))
+        except NotKnown:
+            continue
+        if norm is None or norm.norm.kind != "layer_norm":
+            continue
+        own = {part: getattr(module, part, None) is not None for part in ("weight", "bias")}
+        kept = each.affine.verdict != "yes"
+        found[each.name] = {
+            "size": list(norm.axes),
+            "eps": norm.norm.eps,
+            "gain": own["weight"] and kept,
+            "shift": own["bias"] and kept,
+        }
+    return found
+
+
+def _text(text: str | None) -> str:
+    return DEFAULT_TEXT.read_text("utf-8") if text is None else text
+
+
+def _about(text: str | None, read: Sequence[Sample]) -> dict[str, Any]:
+    tokens = [each.tokens for each in read]
+    if not tokens[0]:
+        return {"images": len(read), "seed": 0}
+    digest = hashlib.sha256(_text(text).encode()).hexdigest()
+    return {
+        "text": "the reader's" if text is not None else "the default",
+        "sha256": digest,
+        "tokens": sum(tokens),
+        "windows": len(read),
+    }

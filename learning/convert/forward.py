@@ -1,0 +1,99 @@
+"""A forward pass of a model in any precision, with one of its blocks in memory at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+
+from learning.convert.confirm import Float64
+
+Inputs = Mapping[str, Any]
+OUTPUTS = ("logits", "last_hidden_state")
+EMBEDDINGS = ("image_embeds", "text_embeds")
+
+
+def output(model: Any, weights: Callable[[str], Any], dtype: Any, inputs: Inputs) -> Any:
+    """What a model says of some inputs: its logits, last hidden state or embeddings; as float64.
+
+    model      without weights, as `Checkpoint.outline` makes it for this dtype
+    weights    the tensor of each entry of the model's state dict, by name
+    dtype      in which everything is computed, also what the model's code asks to do in float32, if wider
+    """
+    given = {
+        name: each.to(dtype) if torch.is_tensor(each) and each.is_floating_point() else each
+        for name, each in inputs.items()
+    }
+    blocks = _blocks(model)
+    inside = {id(module) for block in blocks.values() for module in block.modules()}
+    outside = {name: module for name, module in model.named_modules() if id(module) not in inside}
+    with ExitStack() as stack, torch.no_grad():
+        if dtype == torch.float64:
+            stack.enter_context(Float64())
+        for name, block in blocks.items():
+            placed = _Placed({f"{name}.{part}".rstrip("."): each for part, each in block.named_modules()})
+            placed.given = weights, dtype
+            for handle in placed.hooks(block):
+                stack.callback(handle.remove)
+        stack.enter_context(_placed(outside, weights, dtype))
+        said = model(**given)
+    found = next(([said[name]] for name in OUTPUTS if said.get(name) is not None), None)
+    return torch.cat(found or [said[name] for name in EMBEDDINGS if name in said], -1).double()
+
+
+def _blocks(model: Any) -> dict[str, Any]:
+    """The outermost members of the model's lists of modules, by name; each once."""
+    found: dict[str, Any] = {}
+    for name, module in model.named_modules():
+        if isinstance(module, torch.nn.ModuleList) and not any(name.startswith(f"{each}.") for each in found):
+            found |= {
+                f"{name}.{k}": each
+                for k, each in enumerate(module)
+                if not isinstance(each, (torch.nn.ModuleList, torch.nn.ModuleDict))
+            }
+    return found
+
+
+class _Placed:
+    """Hooks that give a block its weights when it runs, and take them away afterwards."""
+
+    given: tuple[Any, Any]
+
+    def __init__(self, modules: Mapping[str, Any]) -> None:
+        self.modules, self.stack = modules, ExitStack()
+
+    def hooks(self, block: Any) -> tuple[Any, Any]:
+        return (
+            block.register_forward_pre_hook(self.place),
+            block.register_forward_hook(self.take, always_call=True),
+        )
+
+    def place(self, *_: Any) -> None:
+        self.stack.enter_context(_placed(self.modules, *self.given))
+
+    def take(self, *_: Any) -> None:
+        self.stack.close()
+
+
+@contextmanager
+def _placed(modules: Mapping[str, Any], weights: Callable[[str], Any], dtype: Any) -> Iterator[None]:
+    """Give modules their weights; a parameter that several share is read once."""
+    before, shared = [], {}
+    for path, module in modules.items():
+        for home in (module._parameters, module._buffers):
+            for name, own in home.items():
+                if own is None or (home is module._buffers and name in module._non_persistent_buffers_set):
+                    continue
+                before.append((home, name, own))
+                if id(own) not in shared:
+                    read = weights(f"{path}.{name}".lstrip("."))
+                    read = read.to(dtype) if read.is_floating_point() else read
+                    shared[id(own)] = torch.nn.Parameter(read, False) if home is module._parameters else read
+                home[name] = shared[id(own)]
+    try:
+        yield
+    finally:
+        for home, name, own in before:
+            home[name] = own

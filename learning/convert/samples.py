@@ -1,0 +1,94 @@
+"""What a model reads to be compared with another: windows of a text, random images, random sound."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from learning.convert.checkpoint import Checkpoint, NotConverted
+
+DEFAULT_TEXT = Path(__file__).with_name("sample.txt")
+MAX_WINDOW_TOKENS, MAX_WINDOWS = 256, 4
+MASKED_EVERY = 7  # the distance of the tokens that are hidden from a masked language model
+NO_TARGET = -100
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Inputs of a model by name, and for each position the token that it should predict, if it predicts any.
+
+    labels: how the model's own code wants these, to say its loss.
+    """
+
+    inputs: dict[str, Any]
+    targets: Any = None
+    labels: Any = None
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the model reads; 0 for one that reads no text."""
+        ids = self.inputs.get("input_ids", self.inputs.get("decoder_input_ids"))
+        return 0 if ids is None else int(ids.numel())
+
+    @property
+    def batch(self) -> dict[str, Any]:
+        return self.inputs | ({} if self.labels is None else {"labels": self.labels})
+
+
+def samples(source: Checkpoint, text: str, windows: int = MAX_WINDOWS) -> list[Sample]:
+    """What the model reads; where it reads no text, images or sound are drawn at random, with a fixed seed.
+
+    Raises NotConverted.
+    """
+    names = inspect.signature(source.architecture.forward).parameters
+    given: dict[str, Any] = {}
+    lot = torch.Generator().manual_seed(0)
+    config = getattr(source.config, "vision_config", source.config)
+    if "pixel_values" in names:
+        size = config.image_size
+        height, width = size if isinstance(size, (list, tuple)) else (size, size)
+        given["pixel_values"] = torch.randn(1, config.num_channels, height, width, generator=lot)
+    if "input_features" in names:
+        frames = 2 * source.config.max_source_positions
+        given["input_features"] = torch.randn(1, source.config.num_mel_bins, frames, generator=lot)
+    if "use_cache" in names:
+        given["use_cache"] = False
+    if not {"input_ids", "decoder_input_ids"} & set(names):
+        if "pixel_values" not in given:
+            raise NotConverted(f"{source.name} reads neither text nor images")
+        return [Sample(given)]
+    tokenizer = source.tokenizer()
+    texts = _windows(source, tokenizer, text)[:windows]
+    return [_sample(source, tokenizer, names, given, torch.tensor([ids])) for ids in texts]
+
+
+def _windows(source: Checkpoint, tokenizer: Any, text: str) -> list[list[int]]:
+    positions = getattr(getattr(source.config, "text_config", source.config), "max_position_embeddings", None)
+    positions = positions or getattr(source.config, "max_target_positions", None) or MAX_WINDOW_TOKENS + 2
+    # RoBERTa counts its positions from 2
+    window = max(min(MAX_WINDOW_TOKENS, positions - 2, tokenizer.model_max_length), 2)
+    read = tokenizer(text, truncation=True, max_length=window, return_overflowing_tokens=True, verbose=False)
+    found = read["input_ids"]
+    found = [found] if found and isinstance(found[0], int) else found  # one, where the tokenizer is slow
+    if not found or len(found[0]) < 2:
+        raise NotConverted("this text has fewer than two tokens")
+    return [ids for ids in found if len(ids) > 1]
+
+
+def _sample(source: Checkpoint, tokenizer: Any, names: Any, given: dict[str, Any], ids: Any) -> Sample:
+    kind, targets, labels = source.architecture.__name__, None, None
+    if kind.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")):
+        targets = torch.cat([ids[:, 1:], torch.full_like(ids[:, :1], NO_TARGET)], 1)
+        labels = targets if source.config.is_encoder_decoder else ids
+    elif kind.endswith("ForMaskedLM") and tokenizer.mask_token_id is not None:
+        hidden = torch.arange(ids.shape[1]) % MASKED_EVERY == MASKED_EVERY // 2
+        labels = targets = torch.where(hidden, ids, NO_TARGET)
+        ids = torch.where(hidden, tokenizer.mask_token_id, ids)
+    read = {name: ids for name in ("input_ids", "decoder_input_ids") if name in names}
+    if "attention_mask" in names and "input_ids" in names:
+        read["attention_mask"] = torch.ones_like(ids)
+    return Sample(given | read, targets, labels)

@@ -1,0 +1,230 @@
+"""Checkpoints of several architectures, converted: the same model, read by plain transformers."""
+
+import importlib.util
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+import transformers
+
+from learning.convert import conversion
+from learning.convert import plan as planned
+from learning.convert.certificate import PRECISIONS
+from learning.convert.checkpoint import Checkpoint, NotConverted
+from learning.convert.conversion import Refused, certify, convert
+from learning.convert.cost import costs
+from learning.convert.effect import ALL
+from learning.convert.forward import output
+from learning.convert.samples import samples
+from tests.learning.convert.checkpoints import MODELS, TEXT, model, save
+
+SHORT = " ".join(TEXT.split()[:40])
+PRE_LN = ("GPT-2", "OPT", "GPT-NeoX", "Falcon", "Phi", "StarCoder2")  # with LayerNorm, and a text to write
+SHARD = "60KB"
+
+
+@pytest.fixture(autouse=True)
+def single_precision(double_precision):
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The folder of a model by its architecture, each made once."""
+    kept = {}
+
+    def made(name):
+        if name not in kept:
+            kept[name] = tmp_path_factory.mktemp(name)
+            save(model(name), kept[name], max_shard_size=SHARD)
+        return kept[name]
+
+    return made
+
+
+def from_pretrained(name, folder, **options):
+    return getattr(transformers, MODELS[name][0]).from_pretrained(folder, **options).eval()
+
+
+def written(model):
+    ids = torch.tensor([[5, 17, 40, 8]])
+    mask = torch.ones_like(ids)
+    options = {"max_new_tokens": 200, "min_new_tokens": 200, "do_sample": False, "pad_token_id": 0}
+    return model.generate(ids, attention_mask=mask, **options)[0].tolist()
+
+
+def classes(model):
+    return [type(each) for each in model.modules()]
+
+
+@pytest.mark.parametrize("name", PRE_LN)
+def test_a_converted_model_writes_the_same_text(name, made, tmp_path):
+    folder, out = made(name), tmp_path / "out"
+    certificate = convert(folder, out, text=SHORT)
+    assert certificate.passed and certificate.fold.largest <= 1e-12
+    assert {norm["centring"]["verdict"] for norm in certificate.norms} == {"yes"}
+    before, after = (from_pretrained(name, each) for each in (folder, out))
+    text = written(before)
+    assert len(set(text)) > 4 and written(after) == text
+    assert classes(after) == classes(before)
+    for norm in certificate.norms:
+        module = after.get_submodule(norm["name"])
+        folded = (module.weight == 1).all() and (module.bias == 0).all()
+        assert folded == (norm["affine"]["verdict"] == "yes")
+    assert sum(norm["affine"]["verdict"] == "yes" for norm in certificate.norms) >= len(certificate.norms) - 1
+
+
+@pytest.mark.parametrize("name", ["ViT", "Whisper", "Llama"])
+def test_other_models_convert_too(name, made, tmp_path):
+    certificate = convert(made(name), tmp_path / "out", text=SHORT)
+    assert certificate.passed and certificate.fold.largest <= 1e-12
+    from_pretrained(name, tmp_path / "out")
+
+
+def test_strict_puts_rms_norms_in_the_place_of_layer_norms(made, tmp_path):
+    folder, out = made("GPT-2"), tmp_path / "out"
+    assert convert(folder, out, text=SHORT, strict=True).passed
+    spec = importlib.util.spec_from_file_location("load", out / "load.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found = module.load().eval()
+    assert torch.nn.LayerNorm not in classes(found) and classes(found).count(torch.nn.RMSNorm) == 4
+    assert written(found) == written(from_pretrained("GPT-2", folder))
+
+
+def test_a_folder_keeps_its_files_names_and_dtypes(made, tmp_path):
+    out = tmp_path / "out"
+    one = tmp_path / "half"
+    one.mkdir()
+    save(model("GPT-2").to(torch.bfloat16), one, max_shard_size=SHARD)
+    before = {path.name: path.read_bytes() for path in one.iterdir()}
+    convert(one, out, text=SHORT)
+    assert {path.name: path.read_bytes() for path in one.iterdir()} == before
+    assert {path.name for path in out.iterdir()} == {*before, "certificate.json", "certificate.txt"}
+    index = json.loads((out / "model.safetensors.index.json").read_text())
+    old = json.loads(before["model.safetensors.index.json"])
+    assert set(index["weight_map"]) == {*old["weight_map"], "lm_head.weight"}
+    assert json.loads((out / "config.json").read_text())["tie_word_embeddings"] is False
+    source = Checkpoint(str(out))
+    assert {source.load(name).dtype for names in source.shards.values() for name in names} == {torch.bfloat16}
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+    told = json.loads((out / "certificate.json").read_text())
+    assert told["converted"]["sha256"] == source.sha256() and told["verdict"] == "passed"
+
+
+def without(plan, *edits):
+    return replace(plan, edits=tuple(edit for edit in plan.edits if edit not in edits))
+
+
+def one_writer_not_centred(plan):
+    centred = (edit for edit in plan.edits if edit.kind == "center")
+    return without(plan, next(edit for edit in centred if "c_proj" in edit.parameter))
+
+
+def gain_folded_twice(plan):
+    scale = next(edit for edit in plan.edits if edit.kind == "scale")
+    return replace(plan, edits=(*plan.edits, scale))
+
+
+def tied_head_forgotten(plan):
+    head = {edit.parameter for edit in plan.edits if edit.kind == "copy"}
+    return without(plan, *(edit for edit in plan.edits if edit.parameter in head))
+
+
+@pytest.mark.parametrize("mistake", [one_writer_not_centred, gain_folded_twice, tied_head_forgotten])
+def test_a_planted_mistake_is_refused_and_nothing_is_written(mistake, made, tmp_path, monkeypatch):
+    monkeypatch.setattr(conversion, "planned", lambda *args, **kwargs: mistake(planned(*args, **kwargs)))
+    with pytest.raises(Refused) as refused:
+        convert(made("GPT-2"), tmp_path / "out", text=SHORT, strict=True)
+    assert refused.value.certificate.verdict == "refused" and "before any rounding" in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mistake_in_the_files_alone_is_found_by_certify(made, tmp_path):
+    folder, out = made("GPT-2"), tmp_path / "out"
+    convert(folder, out, text=SHORT)
+    assert certify(folder, out, text=SHORT).passed
+    changed = from_pretrained("GPT-2", out)
+    with torch.no_grad():
+        changed.transformer.h[1].mlp.c_fc.weight[3] *= 1.01
+    save(changed, tmp_path / "out")
+    certificate = certify(folder, out, text=SHORT)
+    assert not certificate.passed and certificate.reason.startswith("in float64 the outputs differ")
+    other = tmp_path / "other"
+    other.mkdir()
+    save(model("StarCoder2"), other)
+    assert not certify(folder, other, text=SHORT).passed
+
+
+def test_post_ln_is_told_and_written_only_on_request(made, tmp_path):
+    folder, out = made("BERT"), tmp_path / "out"
+    with pytest.raises(NotConverted, match=r"is post-LN: 3 of 6 norms cannot be folded .*--partly"):
+        convert(folder, out, text=SHORT)
+    assert list(tmp_path.iterdir()) == []
+    certificate = convert(folder, out, text=SHORT, partly=True)
+    assert certificate.passed
+    left = [norm["name"] for norm in certificate.norms if norm["centring"]["verdict"] != "yes"]
+    assert [cost["norm"] for cost in certificate.cost] == [*left, ALL]
+    assert all(cost["kl"] > 0 and cost["loss"] != 0 for cost in certificate.cost)
+
+
+def test_the_cost_of_a_centring_is_what_an_rms_norm_in_its_place_makes(made):
+    name = "bert.encoder.layer.0.output.LayerNorm"
+    source = Checkpoint(str(made("BERT")))
+    read = samples(source, SHORT)
+    found, _ = costs(source.model(), ["bert.embeddings.LayerNorm", name], read, ["*.0.output.*"])
+    own = from_pretrained("BERT", made("BERT"))
+    with torch.no_grad():
+        before = own(**read[0].inputs).logits.double().log_softmax(-1)
+        norm = own.get_submodule(name)
+        norm.forward = lambda x: norm.bias + torch.nn.functional.rms_norm(x, (32,), norm.weight, norm.eps)
+        after = own(**read[0].inputs).logits.double().log_softmax(-1)
+    kl = (before.exp() * (before - after)).sum(-1).mean().item()
+    assert found["norm"] == name and found["kl"] == pytest.approx(kl, rel=1e-3) and kl > 1e-6
+
+
+@pytest.mark.parametrize("name", ["GPT-2", "Llama", "Whisper"])
+def test_weights_are_read_block_by_block_and_what_is_said_is_the_models_own(name, made):
+    source = Checkpoint(str(made(name)))
+    (sample,) = samples(source, SHORT)
+    for kind, dtype in PRECISIONS.items():
+        outline = source.outline(dtype)
+        said = output(outline, source.load, dtype, sample.inputs)
+        assert all(each.is_meta for each in outline.parameters())
+        own = from_pretrained(name, made(name), dtype=dtype)
+        given = {
+            key: each.to(dtype) if torch.is_tensor(each) and each.is_floating_point() else each
+            for key, each in sample.inputs.items()
+        }
+        with torch.no_grad():
+            theirs = own(**given).logits.double()
+        assert (said - theirs).abs().max() <= (1e-5 if kind == "float64" else 0)
+
+
+def test_nothing_is_left_when_a_conversion_stops_halfway(made, tmp_path, monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(conversion, "compared", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        convert(made("GPT-2"), tmp_path / "out", text=SHORT)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_read_is_named(made, tmp_path):
+    out = tmp_path / "out"
+    with pytest.raises(NotConverted, match="exists: name a folder that does not"):
+        convert(made("GPT-2"), tmp_path)
+    with pytest.raises(NotConverted, match="no file"):
+        convert("none.gguf", out)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(NotConverted, match="cannot be loaded"):
+        convert(empty, out)
+    (empty / "config.json").write_text((made("GPT-2") / "config.json").read_text())
+    with pytest.raises(NotConverted, match="weights are read as safetensors alone"):
+        convert(empty, out)
+    with pytest.raises(NotConverted, match="fewer than two tokens"):
+        convert(made("GPT-2"), out, text="")
+    assert not out.exists()
