@@ -142,9 +142,9 @@ def test_from_a_model_in_a_folder_to_its_verdict_as_the_readme_says(around):
     section = (ROOT / "README.md").read_text("utf-8").partition(SECTION)[2]
     block = re.search(r"```sh\n(.*?)```", section, re.S)[1]
     commands = [shlex.split(line, comments=True) for line in block.splitlines()]
-    assert len(commands) <= 5 and [words[0] for words in commands[-3:]] == ["normscape"] * 3
-    assert commands[-4][:2] == ["pip", "install"]
-    record, report, model = commands[-3:]
+    assert len(commands) <= 6 and [words[0] for words in commands[-4:]] == ["normscape"] * 4
+    assert commands[-5][:2] == ["pip", "install"]
+    record, report, convert, model = commands[-4:]
     folder = around["cwd"] / "mine"
     folder.mkdir()
     gpt2.save(folder)
@@ -152,6 +152,9 @@ def test_from_a_model_in_a_folder_to_its_verdict_as_the_readme_says(around):
     run(*(str(folder) if word == "gpt2" else word for word in record), **around)
     table = run(*report, **around)
     assert "h.1.ln_2" in table and "Could the centring go?" in table
+    certificate = run(*(str(folder) if word == "gpt2" else word for word in convert), **around)
+    assert certificate.startswith("passed: ")
+    assert (around["cwd"] / convert[convert.index("--out") + 1] / "model.safetensors").is_file()
     with serving([*model, "--port", str(free())], around) as said:
         page = got(re.search(r"http://\S+", said)[0])
         assert 'data-slug="model"' in page and "Your own model" in page
