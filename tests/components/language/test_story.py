@@ -14,6 +14,7 @@ from geometry import layer_norm, u_eps
 from geometry.selection import selectable
 from tests.scenes.claims import DIGITS
 from tests.scenes.test_fold import what_a_fold_tells
+from tests.scenes.test_jacobian import at_most_one_over_root_eps, loses_two_parts
 from tests.scenes.test_layernorm import the_bend
 
 BLOCKS = [(part.slug, k, block) for part in story().parts for k, block in enumerate(part.blocks)]
@@ -44,8 +45,8 @@ SAME = {
 
 
 def test_it_is_a_long_read_with_a_dozen_figures():
-    assert 2000 <= len(TEXT.split()) <= 2700
-    assert len(story().parts) == 12 and story().title and story().lead and "<p>" in story().before
+    assert 2000 <= len(TEXT.split()) <= 2900
+    assert len(story().parts) == 13 and story().title and story().lead and "<p>" in story().before
 
 
 @pytest.mark.parametrize(("slug", "k", "block"), BLOCKS, ids=[f"{slug}-{k}" for slug, k, _ in BLOCKS])
@@ -101,6 +102,15 @@ def test_a_fold_tells_extreme_from_typical_if_its_shift_is_large():
         in TEXT
     )
     what_a_fold_tells()
+
+
+def test_a_gradient_loses_two_parts_and_is_divided():
+    assert (
+        "it loses its part along the orange line and its part along the ray, and the rest is divided by"
+        in TEXT
+    )
+    loses_two_parts()
+    at_most_one_over_root_eps()
 
 
 def test_a_line_from_left_to_right_gives_the_sigmoid():
