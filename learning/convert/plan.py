@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 from typing import Any, Literal
 
 import torch
@@ -80,18 +81,23 @@ class Plan:
         return found
 
     def apply(self, model: Any) -> None:
-        """Rewrite the parameters of a model in place."""
+        """Rewrite the parameters of a model in place, each before what it is computed from."""
         own = dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers())
-        names = dict.fromkeys(edit.parameter for edit in self.edits)
-        new = {name: self.tensor(name, own.__getitem__).detach().clone() for name in names}
+        order: TopologicalSorter[str] = TopologicalSorter()
+        for edit in self.edits:
+            order.add(edit.parameter)
+            for source in {*edit.sources} - {edit.parameter}:
+                order.add(source, edit.parameter)
+        changed = {edit.parameter for edit in self.edits}
         with torch.no_grad():
-            for name, tensor in new.items():
+            for name in order.static_order():
                 if name in self.untied:
                     path, _, attribute = name.rpartition(".")
-                    parameter = torch.nn.Parameter(tensor.to(own[name].dtype), own[name].requires_grad)
+                    new = self.tensor(name, own.__getitem__).to(own[name].dtype, copy=True)
+                    parameter = torch.nn.Parameter(new, own[name].requires_grad)
                     setattr(model.get_submodule(path), attribute, parameter)
-                else:
-                    own[name].copy_(tensor)
+                elif name in changed and name == self.first[name]:  # its other names are the same tensor
+                    own[name].copy_(self.tensor(name, own.__getitem__))
 
 
 def _edited(tensor: Tensor, edit: Edit, sources: list[Tensor]) -> Tensor:
