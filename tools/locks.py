@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "requirements"
 # The first has everything; the others take from it.
 LOCKS = {
-    "test": ["train", "scale", "export", "record", "notebook", "test"],
+    "test": ["train", "scale", "export", "record", "gguf", "notebook", "test"],
     "image": ["train", "scale"],
     "web": ["scale"],
     "run": [],

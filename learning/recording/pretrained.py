@@ -67,7 +67,7 @@ def called(name: str) -> str:
     """What a model is called: the last part of its name; for a folder the title of its README, if any."""
     folder = Path(name)
     if not folder.is_dir():
-        return folder.name
+        return folder.name.removesuffix(GGUF)
     try:
         lines = (folder / "README.md").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -98,9 +98,9 @@ def loaded(name: str, *, predicts: bool = False) -> tuple[Any, Any]:
         if not (file or Path(folder).is_dir()):
             given["use_safetensors"] = True
         return tokenizer, kind.from_pretrained(folder, **given).eval()
-    except (OSError, ValueError, ImportError, KeyError) as problem:
-        if isinstance(problem, NoModel):
-            raise
+    except NoModel:
+        raise
+    except Exception as problem:  # anybody's files, and several libraries that read them
         first = " ".join(str(problem).split())[:300]
         raise NoModel(f"{name} cannot be loaded: {first}") from None
 

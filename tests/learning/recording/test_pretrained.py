@@ -1,0 +1,108 @@
+"""A text becomes examples as a model knows them, and models come from folders and from GGUF files."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from learning.recording import pretrained
+from learning.recording.pretrained import NoModel, called, recorded, windows
+from tests.learning.recording import gguf_llama, gpt2
+from tests.learning.recording.strangers import GATED, stranger
+
+WORDS = ["[UNK]", "[CLS]", "[SEP]", *"abcdefgh"]
+
+
+@pytest.fixture(autouse=True)
+def single_precision(double_precision):
+    torch.set_default_dtype(torch.float32)
+
+
+def bert_like():
+    """A tokenizer that puts [CLS] and [SEP] around each text."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    own = Tokenizer(models.WordLevel({word: k for k, word in enumerate(WORDS)}, "[UNK]"))
+    own.pre_tokenizer = pre_tokenizers.Whitespace()
+    own.post_processor = processors.BertProcessing(("[SEP]", 2), ("[CLS]", 1))
+    return PreTrainedTokenizerFast(tokenizer_object=own, unk_token="[UNK]")
+
+
+def byte_like():
+    """One that is written in Python, and puts </s> after each text."""
+    from transformers import ByT5Tokenizer
+
+    return ByT5Tokenizer()
+
+
+def model(longest):
+    return SimpleNamespace(config=SimpleNamespace(max_position_embeddings=longest))
+
+
+def test_each_example_has_the_special_tokens_of_its_model():
+    found = windows(bert_like(), model(5), "a b c d e f g h")
+    assert found == [[1, 3, 4, 5, 2], [1, 6, 7, 8, 2], [1, 9, 10, 2]]
+    assert windows(byte_like(), model(3), "abcde") == [[100, 101, 1], [102, 103, 1], [104, 1]]
+
+
+def test_a_line_is_an_example():
+    found = windows(bert_like(), model(5), "a b\n\nc\nd e f g\n", by_line=True)
+    assert found == [[1, 3, 4, 2], [1, 5, 2], [1, 6, 7, 8, 2], [1, 9, 2]]
+
+
+def test_examples_end_after_so_many_tokens():
+    text = "a b c d e f g h " * 99
+    found = windows(bert_like(), model(5), text, tokens=23)
+    assert len(found) == 4 and {len(each) for each in found} == {5}
+    with pytest.raises(NoModel, match="no tokens"):
+        windows(bert_like(), model(5), " \n ")
+
+
+def test_a_model_is_called_as_its_readme_says(tmp_path):
+    folder = tmp_path / "checkpoint-500"
+    folder.mkdir()
+    assert called(f"{folder}/") == "checkpoint-500"
+    (folder / "README.md").write_text("---\nlicense: mit\n---\n\n# Mine\n\nA model.\n")
+    assert called(str(folder)) == "Mine"
+    assert called("openai-community/gpt2") == "gpt2"
+
+
+def test_a_gguf_file_is_a_model(tmp_path):
+    gguf_llama.save(tmp_path / "tiny.gguf")
+    found = recorded(str(tmp_path / "tiny.gguf"), "the " * 50, vectors=20, seed=0, tell=lambda line: None)
+    assert found.name == "tiny" and {norm.kind for norm in found.norms} == {"rms_norm"}
+    assert [norm.path for norm in found.norms][-1] == "norm" and len(found.norms) == 2 * gguf_llama.LAYERS + 1
+    assert found.norms[0].eps == pytest.approx(1e-5)
+    assert "th" in found.words.values()
+    (tmp_path / "broken.gguf").write_bytes(b"GGUF")
+    with pytest.raises(NoModel, match="cannot be loaded"):
+        pretrained.loaded(str(tmp_path / "broken.gguf"))
+
+
+def test_weights_of_a_folder_without_safetensors_are_read_and_nothing_in_them_runs(tmp_path):
+    """Older folders have a pickle, of which tensors alone are taken."""
+    gpt2.save(tmp_path)
+    own = stranger("GPT2", n_embd=gpt2.WIDE, n_layer=2, n_head=2, n_positions=64, vocab_size=64)
+    (tmp_path / "model.safetensors").unlink()
+    torch.save(own.state_dict(), tmp_path / "pytorch_model.bin")
+    _, loaded = pretrained.loaded(str(tmp_path))
+    torch.testing.assert_close(loaded.wte.weight, own.wte.weight)
+    torch.save({"wte.weight": Runs()}, tmp_path / "pytorch_model.bin")
+    with pytest.raises(NoModel, match="cannot be loaded"):
+        pretrained.loaded(str(tmp_path))
+
+
+class Runs:
+    def __reduce__(self):
+        return pytest.fail, ("a file was run",)
+
+
+def test_the_head_of_a_model_is_the_one_that_its_configuration_names(tmp_path):
+    stranger("Bert", **GATED).config.save_pretrained(tmp_path)
+    from transformers import AutoConfig, BertForMaskedLM
+
+    config = AutoConfig.from_pretrained(tmp_path)
+    assert pretrained._head(config).__name__ == "AutoModelForMaskedLM"
+    config.architectures = ["NobodysModel", "BertForMaskedLM"]
+    assert pretrained._head(config) is BertForMaskedLM
