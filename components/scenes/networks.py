@@ -112,7 +112,7 @@ def classes(film: Film, show: tuple[Row, ...], *, size: float = 5) -> tuple[Mark
 
 def _marks(show: tuple[Row, ...], marked: Sequence[int]) -> tuple[Mark, ...]:
     look: dict[str, Any] = {"only": list(marked), "size": 10, "glyph": "square", "opacity": 0.4}
-    return (Points("data", "drop", show, "turn across in the drop", **look),) if marked else ()
+    return (Points("data", "drop", show, "change sides in the drop", **look),) if marked else ()
 
 
 def projection(film: Film, seed: int) -> np.ndarray:
@@ -197,7 +197,7 @@ def facts(film: Film, seed: int) -> Facts | None:
     median = f"{np.nanmedian(to):,.0f}" if solved else "none"
     lines = [
         ("seeds that solve it (accuracy ≥ 0.99)", f"{solved} of {film.seeds}"),
-        ("median of the steps that these took", median),
+        ("steps to solve it, median", median),
         ("parameters of each network", f"{film.network.size}"),
         (f"plateaus of seed {seed}", spans(plateaus(film.steps, film.loss[seed]))),
         (f"sudden drops of seed {seed}", folds(film, seed)),

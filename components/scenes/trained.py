@@ -12,7 +12,7 @@ from learning.network import MIDDLES
 SEEDS = 32  # networks that a scene can show
 TRAINED = ("middle", "width", "depth")
 BETWEEN = {name: label or "nothing" for name, label in MIDDLES.items()}
-MIDDLE = Choice("middle", "between the Linears", "u_eps", BETWEEN, folded=True)
+MIDDLE = Choice("middle", "between the linear layers", "u_eps", BETWEEN, folded=True)
 CURVES = {"loss": "loss", "accuracy": "accuracy", "both": "both", "gradient": "gradient, fold"}
 CURVE = Choice("curve", "curves", "loss", CURVES)
 OWN = {  # the points that a scene has, by their dimension, and a line of a user's

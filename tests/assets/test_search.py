@@ -127,7 +127,7 @@ def test_a_term_leads_to_its_answer(node, query, url):
 
 ROWS = {  # numbers that stand in a table only, with the row that is told
     "23 of 32": ("/labels#numbers", "8 points · 1: 23 of 32; 2: 31 of 32; 3: 32 of 32;"),
-    "1842": ("/spiral#numbers", "median of the steps that these took · 1,842"),
+    "1842": ("/spiral#numbers", "steps to solve it, median · 1,842"),
     "26.6°": ("/rmsnorm#why-it-is-so", "quotient q angle α · 0: 90°; 1: 45°; 2: 26.6°; 3: 18.4°"),
 }
 

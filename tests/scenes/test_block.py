@@ -370,7 +370,7 @@ CLAIMS = {
     "How many of the other five have changed? - all five - only *e*, beside it - * none": none_moves,
     "those of a block without the last one: the change is 0, in every digit.": in_the_browser,
     "Set “size of x” to 0.1. The number below the picture is larger than at 2.": small,
-    r"$\varepsilon = 0.00001$. When the tokens are 10 times as small, $\varepsilon$ counts 100 times as much": small,
+    r"$\varepsilon = 0.00001$. When the tokens are 10 times as small, $\varepsilon$ is 100 times as large relative to": small,
     "In the block of the tour the first arrow changes by 0.009 at most": small,
     "Whatever its query, its weight is 1": first_token,
     "Is the change of the earlier tokens really 0": in_the_browser,

@@ -484,6 +484,6 @@ CLAIMS = {
     "leads by at least 6 tokens": our_setup,
     "Their mean angle to 𝟏 has gone down, because the part across 𝟏 has shrunk more than the part along it.": even_shares,
     "It is the highest of the four, far above LayerNorm's.": the_other_norm,
-    "The loss falls as fast as with LayerNorm, and the angle to 𝟏 is what it was.": as_long,
+    "The loss falls as fast as with LayerNorm, and the angle to 𝟏 has hardly changed.": as_long,
     "the lines beside are ragged": ragged,
 }

@@ -3,4 +3,4 @@
 from components.language.scene import Scene, Several
 from components.scenes.activation.build import FUNCTIONS, build
 
-SCENE = Scene(__name__, build, order=10, choices=(Several("others", "beside it", "tanh", FUNCTIONS),))
+SCENE = Scene(__name__, build, order=10, choices=(Several("others", "other functions", "tanh", FUNCTIONS),))

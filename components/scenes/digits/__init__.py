@@ -5,6 +5,6 @@ SCENE = Scene(
     __name__,
     build,
     order=230,
-    choices=(Choice("beside", "beside it", "depth", BESIDE),),
+    choices=(Choice("beside", "curves", "depth", BESIDE),),
     files=lambda choices: DATA_FILES,
 )

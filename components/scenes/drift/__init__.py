@@ -12,7 +12,7 @@ SCENE = Scene(
         Choice("window", "window", "64", WINDOWS),
         Choice("kind", "as it slides", "places", FORGETTING_LABELS),
         Choice("layer", "layer", "1", LAYERS),
-        Choice("below", "below", "distance", BELOW),
+        Choice("below", "curves", "distance", BELOW),
     ),
     files=files,
 )

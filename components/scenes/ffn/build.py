@@ -253,7 +253,7 @@ def around_circle(y: np.ndarray, net: Layers, function: str, reach: float) -> tu
         marks.append(Line("beside", role, before[k], size=1.5, fade=[0.5, 1, 0.6, 0.6]))
         marks.append(Line("beside", role, after[k], title, size=4, **late))
     marks += [mark for show in after[:3] for mark in followed("beside", show, size=8, trail=0, **late)]
-    x_axis, y_axis = ("angle on the circle, °", 0.0, 360.0), ("the neuron", -1.1 * reach, 1.1 * reach)
+    x_axis, y_axis = ("angle on the circle, °", 0.0, 360.0), ("value", -1.1 * reach, 1.1 * reach)
     view = graph("beside", "Each neuron around the circle", marks, x_axis, y_axis)
     return Cloud("beside", np.column_stack([y, angles]), Pipeline(steps)), view
 

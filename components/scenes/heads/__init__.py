@@ -14,7 +14,7 @@ SCENE = Scene(
         Choice("heads", "heads", "2", HEADS, when=CUT),
         Choice("window", "window of a head", "sine", WINDOWS, when=CUT),
         Choice("layer", "layer", "1", LAYERS, when=TEST),
-        Choice("measure", "what changes", "loss", MEASURES, when=TEST),
+        Choice("measure", "measure", "loss", MEASURES, when=TEST),
     ),
     files=lambda choices: DATA_FILES,
 )

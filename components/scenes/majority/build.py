@@ -170,7 +170,7 @@ def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View
         Trail("arrows", "query", show, "queries", opacity=0.8, arrow=0.06 * far, **own),
         Points("keys", "input", show, "a key", size=6, hand=Follow()),
         Points("queries", "query", show, size=5, glyph="square", fade=end, hand=Follow()),
-        *followed("keys", show, "of one class", trail=0),
+        *followed("keys", show, "the followed class", trail=0),
         *followed("queries", show, size=9, trail=0, fade=end, glyph="square"),
     )
     return space("directions", "", layers, camera=CAMERA, reaching=True), (*guides, arrows)
