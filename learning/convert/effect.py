@@ -156,7 +156,6 @@ def _add(sums: _Sums, batch: Batch, own: Any, other: Any) -> None:
         sums.size += float(one.square().sum())
         log_one, log_two = one.log_softmax(-1), two.log_softmax(-1)
         sums.kl += float((log_one.exp() * (log_one - log_two)).sum()) if has_logits else nan
-    if "labels" in batch:
-        count = int((batch["labels"] != IGNORED).sum())
+    if "labels" in batch and (count := int((batch["labels"] != IGNORED).sum())):
         sums.labels += count
         sums.loss += count * float(other.loss - own.loss)

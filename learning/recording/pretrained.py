@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -127,20 +128,25 @@ def windows(
 ) -> list[list[int]]:
     """Examples of a text, as the model knows them: as long as it can read, with the special tokens around.
 
-    tokens: so many at most are in all examples. Raises NoModel for a text without tokens.
+    tokens: so many at most are in all examples. Raises NoModel for a text without tokens,
+    or whose tokens are mostly unknown.
     """
     said = getattr(model.config, "max_position_embeddings", None)
     longest = min(WINDOW_TOKENS, said or WINDOW_TOKENS, tokenizer.model_max_length)
     text = text[: MAX_TOKEN_CHARACTERS * tokens]
     examples: list[list[int]] = []
-    for line in text.splitlines() if by_line else [text]:
-        for example in _pieces(tokenizer, line, longest) if line.strip() else ():
-            tokens -= len(example)
-            if examples and tokens < 0:
-                return examples
-            examples.append(example)
+    lines = [line for line in (text.splitlines() if by_line else [text]) if line.strip()]
+    for example in chain.from_iterable(_pieces(tokenizer, line, longest) for line in lines):
+        tokens -= len(example)
+        if examples and tokens < 0:
+            break
+        examples.append(example)
     if not examples:
         raise NoModel("this text has no tokens")
+    if examples[0].count(tokenizer.unk_token_id) > len(examples[0]) / 2:
+        raise NoModel(
+            "the tokenizer does not know most of this text: see its case, and spaces between letters"
+        )
     return examples
 
 

@@ -88,6 +88,12 @@ def test_it_is_that_of_another_norm_in_its_place(name, sizes, path, other):
     assert want.kl > 1e-4 and found[ALL].kl > found[path].kl
 
 
+def test_a_batch_whose_labels_are_all_left_out_does_not_count():
+    model, nothing = language_model("GPT2LMHeadModel", **GPT2), BATCH | {"labels": torch.full_like(IDS, -100)}
+    found = effects(model, [BATCH, nothing], ["transformer.ln_f"])
+    assert found[ALL].loss == pytest.approx(effects(model, [BATCH], ["transformer.ln_f"])[ALL].loss)
+
+
 def test_a_model_without_a_head_has_its_vectors_alone():
     model = stranger("Bert", **GATED)
     found = effects(model, [{"input_ids": IDS}], ["encoder.layer.0.output.LayerNorm"])

@@ -57,6 +57,8 @@ def test_examples_end_after_so_many_tokens():
     assert len(found) == 4 and {len(each) for each in found} == {5}
     with pytest.raises(NoModel, match="no tokens"):
         windows(bert_like(), model(5), " \n ")
+    with pytest.raises(NoModel, match="does not know most of this text"):
+        windows(bert_like(), model(9), "A B C D E f")
 
 
 def test_a_model_is_called_as_its_readme_says(tmp_path):
