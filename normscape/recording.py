@@ -26,8 +26,10 @@ class Seen(Recorder):
 
 
 def record(model: Any, **how: Any) -> AbstractContextManager[Seen]:
-    """As `learning.recording.record`, with `show` for what was seen."""
-    return Seen(model, **how).listening()
+    """As `learning.recording.record`, with verdicts on folding, and `show` for what was seen."""
+    from learning.convert import centring
+
+    return Seen(model, verdicts=centring, **how).listening()
 
 
 def own(seen: Recording | str | Path) -> dict[str, str]:

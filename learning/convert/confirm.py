@@ -12,9 +12,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from learning.convert.plan import Plan
 from learning.convert.planning import Draft
 from learning.convert.trace import evaluating, tensors, trace
+from learning.memory import free_bytes
+from learning.recording.recorder import apart
 
 Tensor = Any
 NARROW = (torch.float32, torch.float16, torch.bfloat16)
+COPIES = 2  # of the model in float64, at the same time
 ROUNDINGS = 32  # times the difference that one rounding of each parameter makes
 
 
@@ -36,21 +39,15 @@ def _grouped_mm(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
     return torch.cat([a[start:end] @ each for start, end, each in zip(cuts, cuts[1:], b, strict=False)])
 
 
-def wide(found: Any) -> Any:
-    """Tensors of floating point within containers, in float64."""
-    if isinstance(found, torch.Tensor):
-        return found.double() if found.is_floating_point() else found
-    if isinstance(found, dict):
-        return {name: wide(each) for name, each in found.items()}
-    if isinstance(found, (list, tuple)) and type(found) in (list, tuple):
-        return type(found)(wide(each) for each in found)
-    return found
+def wide(given: Any) -> Any:
+    """The arguments of a call, its tensors of floating point in float64."""
+    return apart(given, lambda each: each.double() if each.is_floating_point() else each)
 
 
 def outputs(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
     """The floating-point outputs of a model of float64, all of it computed in float64."""
     with evaluating(model), Float64():
-        return floating(model(*wide(tuple(args)), **wide(dict(kwargs))))
+        return floating(model(*wide(args), **wide(kwargs)))
 
 
 def floating(found: Any) -> list[Tensor]:
@@ -81,6 +78,10 @@ def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: 
 
 def confirmed(model: Any, draft: Draft, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
     """The plan whose folds leave a copy of the model as it is, to rounding; the others become unknown."""
+    needed, free = COPIES * 8 * sum(each.numel() for each in model.parameters()), free_bytes()
+    if needed > free:
+        reason = f"confirming it takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free"
+        return draft.without(dict.fromkeys(draft.folds, reason)).plan()
     original = copy.deepcopy(model).double()
     before = outputs(original, args, kwargs)
     bound = ROUNDINGS * rounding(original, before, args, kwargs)
@@ -89,7 +90,7 @@ def confirmed(model: Any, draft: Draft, args: Sequence[Any], kwargs: Mapping[str
         folded = copy.deepcopy(original)
         draft.plan(keys).apply(folded)
         with Float64():
-            graph = trace(folded, wide(tuple(args)), wide(dict(kwargs)))
+            graph = trace(folded, wide(args), wide(kwargs))
         means = [call.mean for call in graph.norms if (call.module, "centring") in keys]
         return max(difference(before, floating(graph.output)), *means, 0.0)
 

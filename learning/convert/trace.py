@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from learning.recording.known import Known, NotKnown, agrees, known, numbers
+from learning.recording.recorder import apart
 from learning.recording.recording import NORM_KINDS
 
 Tensor = Any
@@ -86,9 +87,10 @@ def trace(model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None
     """The graph of `model(*args, **kwargs)`, without dropout and gradients."""
     tracer = Tracer(model)
     with tracer.hooked(), evaluating(model), tracer:
+        args, kwargs = apart(args), apart(kwargs or {})
         for tensor in tensors((args, kwargs)):
             tracer.values.setdefault(id(tensor), tracer.leaf(tensor, "input"))
-        output = model(*args, **(kwargs or {}))
+        output = model(*args, **kwargs)
     returned = {tracer.values[id(each)] for each in tensors(output) if id(each) in tracer.values}
     return Graph(_live(tracer.calls, returned), returned, tracer.skipped, tracer.first, tracer.owners, output)
 

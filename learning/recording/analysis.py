@@ -26,7 +26,6 @@ ISOTROPIC_SHARE_D = 0.455  # the median of χ² with one degree of freedom
 MAX_SAMPLED_KEYS = 60  # vectors that are taken for keys, of each norm
 SPREAD_TOLERANCE = 1e-12  # of the keys' size: in directions in which they spread less, they do not
 SAMPLE = "the sampled vectors"
-FOLDS = {True: "yes", False: "no", None: "unknown"}
 
 
 @dataclass(frozen=True)
@@ -122,12 +121,12 @@ COLUMNS = (
     ),
     Column(
         "folds",
-        "sum of Linears",
-        "Whether all that is added up to what comes is an output of a Linear, an embedding or a constant, as "
-        "the graph of gradients says: then, if only norms that centre read the sum, each can lose its mean "
-        "beforehand, and nothing is left to centre. Unknown where the recording ran without gradients.",
+        "centring folds",
+        "Whether the means of its inputs can be taken from the weights that write them, exactly, so that "
+        "nothing is left to centre: as the graph of one call says, and a copy of the model that was folded.",
         "",
     ),
+    Column("why", "why", "The reason for that.", ""),
     Column(
         "keys",
         "keys",
@@ -200,7 +199,8 @@ def row(norm: Norm) -> Row:
     columns |= {
         f"eps_{name}": value for name, value in _quantiles("", small, {"share": 50, "high": 95}).items()
     }
-    columns |= _quantiles("turn", turn, {"": 50, "_high": 95}) | keys(norm) | {"folds": FOLDS[norm.linear]}
+    columns |= _quantiles("turn", turn, {"": 50, "_high": 95}) | keys(norm)
+    columns |= {"folds": norm.folds, "why": norm.why}
     return completed(columns, groups=norm.groups)
 
 
@@ -325,7 +325,8 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
     sets = sum(row["keys"] for row in rows)
     before, after = (sum(row[name] for row in rows) for name in ("lost_before", "lost_after"))
     n = len(rows)
-    folds, unknown = ([row["folds"] for row in centre].count(FOLDS[each]) for each in (True, None))
+    folds, unknown = ([row["folds"] for row in centre].count(each) for each in ("yes", "unknown"))
+    refused = next((f"; not in {row['path']}: {row['why']}" for row in centre if row["folds"] == "no"), "")
     would = "" if centre else "centring would: "
     return [
         _effect(asked, centre=bool(centre), together=together),
@@ -342,14 +343,16 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
         Finding(
             "folds",
             "Could it be folded away exactly?",
-            f"in {folds} of {len(centre)} norms that centre, if only norms that centre read the same sum"
+            f"in {folds} of {len(centre)} norms that centre"
             + (f"; of {unknown} it is not known" if unknown else "")
+            + refused
             if centre
             else "there is no centring",
             folds / max(len(centre), 1),
-            "What comes there is a sum of outputs of Linears, embeddings and constants. With the means taken "
-            "from their weights, LayerNorm is RMSNorm, exactly (scene absorb). An embedding that is also the "
-            "output's matrix is copied first.",
+            "Only Linears, embeddings and parameters write what comes there, and only norms that centre read "
+            "it. With the means taken from these weights, LayerNorm is RMSNorm, exactly (scene absorb). "
+            "Each yes was checked: a copy of the model, folded, gave the same outputs. `normscape convert` "
+            "does it.",
         ),
         Finding(
             "level",

@@ -19,14 +19,15 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from geometry.norms import layer_norm, rms_norm
-from learning.recording.analysis import FOLDS, Row, completed, measured
-from learning.recording.recording import Norm, Recording, from_file
+from learning.recording.analysis import Row, completed, measured
+from learning.recording.recording import UNTRACED, Norm, Recording, from_file
 from learning.safetensors import FileError, from_safetensors, to_safetensors
 
 Array = np.ndarray
 FORMAT = "normscape-digest-1"
 APART = 1e-6  # of a row's length: less than that apart from others is rounding
 PARTS = ("points", "gain", "shift", "position", "token")
+UNTOLD = {"folds": "unknown", "why": UNTRACED}  # older files give no reason, and were not always right
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,9 @@ class Reduced:
     @property
     def centres(self) -> bool:
         return self.kind != "rms_norm"
+
+
+UNTOLD = {"folds": "unknown", "why": UNTRACED}  # older files give no reason, and were not always right
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +161,7 @@ def from_digest(source: bytes | Path) -> Digest:
         parts: Any = [arrays[f"{k}/{part}"] for part in PARTS]
         norms.append(Reduced(*said, *parts))
     words = {int(token): word for token, word in about["words"].items()}
-    rows = [completed({"folds": FOLDS[None]} | row) for row in about["rows"]]  # older files do not say
+    rows = [completed(row if "why" in row else row | UNTOLD) for row in about["rows"]]
     return Digest(about["name"], rows, norms, words, about["skipped"])
 
 

@@ -11,6 +11,7 @@ from learning.language import EPS, Shape, read
 from learning.recording.recording import Norm, Recording
 
 Array = np.ndarray
+WHY = "only Linears, embeddings and parameters write its input"
 
 
 def seen(
@@ -31,5 +32,5 @@ def seen(
         parts = {"gamma": weights[f"{path}.weight"], "beta": weights[f"{path}.bias"]}
         parts |= {"x": x.reshape(count, -1)[number]}
         parts = {part: each.astype(np.float32) for part, each in parts.items()}
-        norms.append(Norm(path, "layer_norm", EPS, 1, count, **parts, **about, linear=True))
+        norms.append(Norm(path, "layer_norm", EPS, 1, count, **parts, **about, folds="yes", why=WHY))
     return Recording(norms, name, dict(enumerate(shape.characters)))

@@ -6,7 +6,6 @@ pickle, in which nothing runs; code that comes with a model never runs.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -16,13 +15,14 @@ import huggingface_hub
 import torch
 import transformers
 
-from learning.recording.recorder import Recorder, bar, record
+from learning.memory import free_bytes
+from learning.recording.recorder import Recorder, Verdicts, bar, record
 from learning.recording.recording import WORD, Recording
 
 WINDOW_TOKENS = 512  # tokens that are read at a time, where the model can
 MAX_TOKENS = 16_384  # that are read of a text
 MAX_TOKEN_CHARACTERS = 32  # characters of a text for each of these tokens: what comes later is not looked at
-PROBE_TOKENS = 4  # tokens that show what is added up before each norm
+PROBE_TOKENS = 4  # tokens that show how much there is to keep, and which norms fold
 MEMORY_FACTOR = 1.2  # of the weights: what a model takes beside them
 GGUF = ".gguf"
 
@@ -40,19 +40,20 @@ def recorded(
     tokens: int = MAX_TOKENS,
     by_line: bool = False,
     title: str = "",
+    verdicts: Verdicts | None = None,
     tell: Callable[[str], None],
 ) -> Recording:
-    """What the norms of a model see while it reads the first tokens of a text. tell: as in `record`.
+    """What the norms of a model see while it reads the first tokens of a text.
 
     by_line: each line is an example of its own. title: what the model is called, if not as `called` says.
-    Raises NoModel.
+    verdicts, tell: as in `record`. Raises NoModel.
     """
     tokenizer, model = loaded(name)
     examples = windows(tokenizer, model, text, tokens=tokens, by_line=by_line)
     counted = _counted(tell, len(examples))
-    with record(model, vectors=vectors, seed=seed, tell=counted) as seen:
+    with record(model, vectors=vectors, seed=seed, verdicts=verdicts, tell=counted) as seen:
         first = examples[0][:PROBE_TOKENS]
-        with seen.looking():
+        with seen.looking(), torch.no_grad():
             _read(model, torch.tensor([first]))
         size = seen.size(sum(map(len, examples)) / len(first))
         tell(f"the file will have {size / 1e6:,.1f} MB; fewer vectors make it smaller")
@@ -92,7 +93,7 @@ def loaded(name: str, *, predicts: bool = False) -> tuple[Any, Any]:
         with torch.device("meta"):
             outline = transformers.AutoModel.from_config(config)
         wanted = MEMORY_FACTOR * sum(each.numel() * each.element_size() for each in outline.parameters())
-        free = _free()
+        free = free_bytes()
         if wanted > free:
             raise NoModel(f"{name} takes some {wanted / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free")
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **given)
@@ -159,14 +160,6 @@ def _pieces(tokenizer: Any, text: str, longest: int) -> Iterator[list[int]]:
     ids = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
     for k in range(0, len(ids), inner := longest - tokenizer.num_special_tokens_to_add()):
         yield tokenizer.build_inputs_with_special_tokens(ids[k : k + inner])
-
-
-def _free() -> float:
-    """Bytes of free memory; unlimited where the system does not report it."""
-    try:
-        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, ValueError, OSError):
-        return float("inf")
 
 
 def _read(model: Any, ids: Any) -> None:

@@ -8,6 +8,7 @@ runs as it was written meanwhile, and what a checkpointed layer computes again i
 
 from __future__ import annotations
 
+import copy
 import inspect
 import sys
 from collections import Counter
@@ -21,8 +22,7 @@ from typing import Any, Self
 import numpy as np
 
 from learning.recording.known import Known, NotKnown, agrees, known, numbers
-from learning.recording.recording import PATH, VECTORS, Recording
-from learning.recording.writers import linear
+from learning.recording.recording import PATH, REASON, UNTRACED, VECTORS, Recording
 
 Array = np.ndarray
 ROOT = "model"  # the path of a model that is itself a norm
@@ -33,20 +33,28 @@ FIRST = 4  # vectors of a norm's first call, from which its output must follow
 BAR = 30  # characters
 BESIDE = 40  # bytes that a vector takes beside its coordinates
 CALLS = 64  # of a module in one pass, of which each has its own row
+Verdicts = Callable[..., Mapping[str, tuple[str, str]]]
 COMPILED = "_orig_mod"  # the name of a module within what torch.compile makes of it
 
 
 def record(
-    model: Any, *, vectors: int = VECTORS, seed: int = 0, tell: Callable[[str], None] | None = None
+    model: Any,
+    *,
+    vectors: int = VECTORS,
+    seed: int = 0,
+    verdicts: Verdicts | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> AbstractContextManager[Recorder]:
     """Record what comes to the norms of a PyTorch model while the block runs.
 
-    vectors: how many of each norm are kept, of all that it sees, drawn by lot with the seed. tell: hears one
+    vectors: how many of each norm are kept, of all that it sees, drawn by lot with the seed. verdicts: after
+    the block says of each norm whether its centring folds into its neighbours, and why; it is given the model
+    and the inputs of its first call (`learning.convert.centring`). tell: hears one
     line before it starts, which says what is recorded and the most that it takes, and one after each call of
     the model; None: lines on the error stream, where that is a terminal. Padding that a mask names is left
     out. Raises ValueError for a model without a norm that is understood, or another number of vectors.
     """
-    return Recorder(model, vectors=vectors, seed=seed, tell=tell).listening()
+    return Recorder(model, vectors=vectors, seed=seed, verdicts=verdicts, tell=tell).listening()
 
 
 def _told(line: str) -> None:
@@ -85,7 +93,13 @@ class Recorder:
     """What `record` gives: `recording` and `save` for what was seen so far."""
 
     def __init__(
-        self, model: Any, *, vectors: int = VECTORS, seed: int = 0, tell: Callable[[str], None] | None = None
+        self,
+        model: Any,
+        *,
+        vectors: int = VECTORS,
+        seed: int = 0,
+        verdicts: Verdicts | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         if not 1 <= vectors <= VECTORS:
             raise ValueError(f"of each norm 1 … {VECTORS:,} vectors are kept: got {vectors}")
@@ -110,16 +124,14 @@ class Recorder:
         self.samples: dict[tuple[str, int], Sample] = {}  # by the norm's path, and the call of it in a pass
         self.around: dict[str, Mapping[str, Any]] = {}  # what the modules around norms were called with
         self.calls = 0
-        self.linear: dict[tuple[str, int], bool | None] = {}
+        self.judge, self.verdicts = verdicts, dict[str, tuple[str, str]]()
+        self.first: tuple[Any, Any] | None = None  # the arguments of the model's first call
         self.keeps, self.looked = True, Counter[tuple[str, int]]()  # vectors that were seen and not kept
         self.depth, self.called = 0, Counter[str]()  # of modules that run, and calls of norms, in this pass
 
     @contextmanager
     def looking(self) -> Iterator[None]:
-        """While the block runs nothing is kept: a call with gradients shows what is added up before a norm.
-
-        So does any call with gradients; where a model is recorded without, a few tokens here are enough.
-        """
+        """While the block runs nothing is kept, but how much there is to keep."""
         self.keeps = False
         try:
             yield
@@ -145,6 +157,19 @@ class Recorder:
         finally:
             for handle in handles:
                 handle.remove()
+        self._judge()
+
+    def _judge(self) -> None:
+        """Ask for the verdicts, if anybody gives them."""
+        if self.judge is None or self.first is None:
+            return
+        (args, kwargs), self.first = self.first, None
+        try:
+            found = self.judge(self.model, *args, **kwargs)
+        except Exception as problem:  # anybody's model
+            reason = f"the model cannot be traced: {' '.join(str(problem).split())}"
+            found = dict.fromkeys(self.known, ("unknown", reason))
+        self.verdicts = {_plain(path): each for path, each in found.items()}
 
     def _listen(self, handles: list[Any]) -> None:
         kinds = [each.norm.kind for each in self.known.values()]
@@ -161,7 +186,12 @@ class Recorder:
                     module, around = self.modules[ancestor], self._around(ancestor)
                     handles.append(module.register_forward_pre_hook(around, with_kwargs=True))
                     handles.append(module.register_forward_hook(self._left, always_call=True))
+        handles.append(self.model.register_forward_pre_hook(self._starts, with_kwargs=True))
         handles.append(self.model.register_forward_hook(self._called))
+
+    def _starts(self, module: Any, args: Any, kwargs: Any) -> None:
+        if self.judge is not None and self.first is None:
+            self.first = apart(args), apart(kwargs)
 
     def _called(self, *_: Any) -> None:
         if not self.keeps:
@@ -217,8 +247,6 @@ class Recorder:
         """Keep some of the vectors of one call. Raises NotKnown where the norm was given other things."""
         every = recognised.vectors(x)
         lead, vectors = tuple(every.shape[:-1]) or (1,), every.detach().reshape(-1, recognised.norm.d)
-        if self.linear.get(place) is None:
-            self.linear[place] = linear(x)
         made = recognised.vectors(output).reshape(vectors.shape)
         first = place not in self.samples and len(vectors)
         if first and not agrees(recognised.norm, numbers(vectors[:FIRST]), made[:FIRST]):
@@ -272,7 +300,8 @@ class Recorder:
                 continue
             position, token, number = sample.about[order].T
             about: dict[str, Any] = {"position": position, "token": token, "number": number}
-            about |= {"seen": sample.seen, "x": sample.x[order], "linear": self.linear[path, call]}
+            folds, why = self.verdicts.get(path, ("unknown", UNTRACED))
+            about |= {"seen": sample.seen, "x": sample.x[order], "folds": folds, "why": why[:REASON]}
             norms.append(replace(self.known[path].norm, path=own, **about))
         if not norms:
             raise ValueError("no norm has seen anything: call the model within the block")
@@ -282,6 +311,15 @@ class Recorder:
     def save(self, path: Any) -> None:
         """Write what was seen so far to a file."""
         self.recording.save(path)
+
+
+def apart(given: Any, tensor: Callable[[Any], Any] = lambda each: each) -> Any:
+    """The arguments of a call, with copies of what a call may change, such as a cache. tensor: its map."""
+    if type(given) in (list, tuple):
+        return type(given)(apart(each, tensor) for each in given)
+    if type(given) is dict:
+        return {name: apart(each, tensor) for name, each in given.items()}
+    return tensor(given) if hasattr(given, "detach") else copy.deepcopy(given)
 
 
 def _name(model: Any) -> str:

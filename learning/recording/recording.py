@@ -26,9 +26,13 @@ NORM_KINDS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm", "group_norm": "G
 NORMS, VECTORS, WIDEST = 1000, 2000, 8192  # norms; vectors of each, and their coordinates, at most
 LARGEST_EPS = 1e6
 PATH, WORD, WORDS = 200, 40, 20_000  # characters of a module's path and of a token; tokens with a text
+REASON = 500  # characters of a reason
+VERDICTS = ("yes", "no", "unknown")
+UNTRACED = "nobody has traced the model"  # the reason for unknown, where none is given
 PARTS = ("gamma", "beta", "x", "position", "token", "number")
-SAYS = {"path", "kind", "eps", "groups", "seen", "linear"}
-LATER = {"linear"}  # which older files do not say
+SAYS = {"path", "kind", "eps", "groups", "seen", "folds", "why"}
+LATER = {"folds", "why"}  # which older files do not say
+FORMER = {"linear"}  # what older files say in their place, not always rightly
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +43,8 @@ class Norm:
     x: (n, d) float32. Of each vector position: its place in its sequence; token: its number in a vocabulary,
     −1 where it is not known; number: how many vectors came before it: equal numbers in two norms that have
     `seen` as many belong to one token.
-    linear: whether what comes is a sum of outputs of Linears, embeddings and constants (`writers`); None
-    where that is not known.
+    folds: whether its centring folds into what writes its input, exactly: "yes", "no" or "unknown"; why: the
+    reason.
     Raises FileError for what is no norm, or more than can be shown.
     """
 
@@ -55,7 +59,8 @@ class Norm:
     position: Int[Array, "n"]
     token: Int[Array, "n"]
     number: Int[Array, "n"]
-    linear: bool | None = None
+    folds: str = "unknown"
+    why: str = UNTRACED
 
     def __post_init__(self) -> None:
         name = repr(self.path[:PATH]) if isinstance(self.path, str) else "a norm"
@@ -85,8 +90,10 @@ class Norm:
             raise FileError(f"{name}: {d} coordinates cannot be cut into {str(self.groups)[:WORD]} groups")
         if self.groups > 1 and self.kind == "layer_norm":
             raise FileError(f"{name} has groups, and is no GroupNorm")
-        if self.linear is not None and type(self.linear) is not bool:
-            raise FileError(f"{name} says of its writers {str(self.linear)[:WORD]!r}")
+        if not (isinstance(self.folds, str) and self.folds in VERDICTS):
+            raise FileError(f"{name} says of its centring {str(self.folds)[:WORD]!r}")
+        if not isinstance(self.why, str) or len(self.why) > REASON or not self.why.isprintable():
+            raise FileError(f"{name} gives a reason that is no line of text")
         if type(self.seen) is not int or not n <= self.seen < 2**53:
             raise FileError(f"{name} has {n} vectors, and cannot have seen {str(self.seen)[:WORD]}")
 
@@ -158,7 +165,7 @@ def from_file(source: bytes | Path) -> Recording:
             raise FileError("this recording does not say which norms it has")
         if len(norms) > NORMS:
             raise FileError(f"this recording has {len(norms):,} norms: 1 … {NORMS:,} can be shown")
-        if any(norm.keys() | LATER != SAYS for norm in norms):
+        if any(norm.keys() - FORMER | LATER != SAYS for norm in norms):
             raise FileError(f"of each norm {', '.join(sorted(SAYS))} are said")
         parts = {f"{norm['path']}/{part}" for norm in norms for part in PARTS}
     except (KeyError, TypeError):
@@ -173,7 +180,7 @@ def from_file(source: bytes | Path) -> Recording:
 
 def _norm(said: Mapping[str, Any], arrays: Arrays) -> Norm:
     parts: Any = {part: arrays[f"{said['path']}/{part}"] for part in PARTS}
-    return Norm(**said, **parts)
+    return Norm(**{name: each for name, each in said.items() if name not in FORMER}, **parts)
 
 
 def opened(path: str | Path) -> Recording:

@@ -70,7 +70,7 @@ def test_what_cannot_be_is_said_in_one_line(folder, tmp_path, capsys, monkeypatc
     assert "no tokens" in refused(capsys, "record", folder, "--text", tmp_path / "nothing", *out)
     assert "belong together" in refused(capsys, "report", own, "--model", folder)
     assert "not a safetensors file" in refused(capsys, "report", own)
-    monkeypatch.setattr("learning.recording.pretrained._free", lambda: 1e4)
+    monkeypatch.setattr("learning.recording.pretrained.free_bytes", lambda: 1e4)
     assert "are free" in refused(capsys, "record", folder, "--text", own, *out)
     monkeypatch.setitem(__import__("sys").modules, "learning.recording.pretrained", None)
     assert "pip install torch transformers" in refused(capsys, "record", folder, "--text", own, *out)

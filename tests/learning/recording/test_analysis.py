@@ -180,8 +180,7 @@ DEFINITIONS = {
     "Beta distribution (1/2, (d − 1)/2): 1.98° where d = 384, 0.35° where d = 12,288": isotropic,
     "for these LayerNorm is nearly RMSNorm": nearly,
     "of the divisor's square (95th percentile of a norm)": the_high_weight,
-    "if only norms that centre read the sum": readers,
-    "if only norms that centre read the same sum": readers,
+    "and only norms that centre read it": readers,
     "A weight w shrinks outputs, before β, by 1 − √(1 − w): by about half of w where it is small.": shrinking,
     "One that is an average of the others never has a higher score than all of them. In many dimensions few "
     "are.": averages,
