@@ -17,6 +17,8 @@ from scipy.special import betaincinv
 from geometry import selection
 from geometry.angles import angles
 from geometry.ellipsoid import lengths, shorter
+from learning.recording import massive
+from learning.recording.massive import MASSIVE_LENGTH_RATIO
 from learning.recording.recording import NORM_KINDS, Norm, Recording
 from learning.safetensors import FileError
 
@@ -70,13 +72,32 @@ COLUMNS = (
     Column("size", "‖x‖", "The length of a vector as it comes; the median."),
     Column("size_low", "‖x‖, 25th %", "A quarter of the vectors is shorter."),
     Column("size_high", "‖x‖, 75th %", "A quarter of the vectors is longer."),
+    Column("longest", "longest", "The length of the longest vector, in median lengths."),
+    Column(
+        "massive",
+        "massive",
+        f"How many vectors are longer than {MASSIVE_LENGTH_RATIO} median lengths: massive activations "
+        "(Sun et al. 2024).",
+        "d",
+    ),
+    Column(
+        "longest_at",
+        "longest at",
+        "Token and position, from 0, of the massive vectors, or of the longest one where none is massive.",
+        "",
+    ),
+    Column("top_dimension", "top dimension", "The coordinate, from 0, with most of the energy of all.", "d"),
+    Column("top_energy", "its energy", "Its share in the sum of the squares of all coordinates.", ".1%"),
+    Column("top_energy_rest", "without massive", "The same without the massive vectors.", ".1%"),
     Column(
         "rank",
         "effective rank",
         "e^H, H the entropy of the singular values of the centred vectors about their mean, as shares of "
-        "their sum: in how many directions they spread. At most as many as vectors (Roy, Vetterli 2007).",
+        "their sum: in how many directions they spread. At most as many as vectors (Roy, Vetterli 2007). "
+        "Without the massive ones.",
         ".1f",
     ),
+    Column("rank_all", "rank of all", "The same with the massive vectors.", ".1f"),
     Column("gain", "mean |γ|", "The mean of the gain's absolute values."),
     Column(
         "gain_spread",
@@ -160,13 +181,13 @@ def measured(recording: Recording, tell: Callable[[int], None] = lambda done: No
     """A row for each norm, in their order. tell: hears how many are done."""
     rows = []
     for k, norm in enumerate(recording.norms, 1):
-        rows.append(row(norm))
+        rows.append(row(norm, recording.words))
         tell(k)
     return rows
 
 
-def row(norm: Norm) -> Row:
-    """The numbers of COLUMNS for one norm.
+def row(norm: Norm, words: Mapping[int, str] | None = None) -> Row:
+    """The numbers of COLUMNS for one norm. words: the text of tokens.
 
     Raises FileError for numbers beyond single precision: their squares could overflow, and a decomposition
     of what is not finite may never end.
@@ -191,8 +212,11 @@ def row(norm: Norm) -> Row:
     columns |= _quantiles("share", share, {"": 50, "_high": 95})
     columns |= _quantiles("sigma", sigma, {"": 50, "_low": 25, "_high": 75})
     columns |= _quantiles("size", size, {"": 50, "_low": 25, "_high": 75})
+    spread = centred.reshape(len(norm.x), -1)
+    columns |= massive.columns(norm, words or {})
     columns |= {
-        "rank": effective_rank(centred.reshape(len(norm.x), -1)),
+        "rank": effective_rank(spread[~massive.is_massive(norm.x)]),
+        "rank_all": effective_rank(spread),
         **gains(norm),
         "eps": float(norm.eps),
     }
@@ -205,12 +229,17 @@ def row(norm: Norm) -> Row:
 
 
 def completed(columns: Row, *, groups: int = 1) -> Row:
-    """A row with the columns that follow from others, which older files do not have."""
+    """A row with all columns: older files lack some, of which a few follow from others; the rest is None."""
     d = columns["d"]
-    every = {
-        "share_d": columns["share"] * d,
-        "turn_scaled": columns["turn"] / isotropic_angle(d, groups=groups),
-    } | dict(columns)
+    every = (
+        dict.fromkeys(column.name for column in COLUMNS)
+        | {
+            "rank_all": columns["rank"],
+            "share_d": columns["share"] * d,
+            "turn_scaled": columns["turn"] / isotropic_angle(d, groups=groups),
+        }
+        | dict(columns)
+    )
     return {column.name: every[column.name] for column in COLUMNS}
 
 
@@ -371,6 +400,7 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
             "The largest 95th percentile of ε/(σ² + ε) of a norm. A weight w shrinks outputs, "
             "before β, by 1 − √(1 − w): by about half of w where it is small.",
         ),
+        _massive(rows),
         Finding(
             "keys",
             "How many keys could never be chosen?",
@@ -381,6 +411,28 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
             "dimensions few are.",
         ),
     ]
+
+
+def _massive(rows: Sequence[Row]) -> Finding:
+    """Which norms see massive activations."""
+    question, few = "Are there massive activations?", [row for row in rows if row["massive"]]
+    largest = max((row["longest"] or 0.0 for row in rows), default=0.0)
+    answer = f"no: the longest vector of a norm has {largest:.3g} times the median length"
+    if few:
+        most = max(few, key=lambda row: row["longest"])
+        answer = (
+            f"in {len(few)} of {len(rows)} norms; at {most['path']} {most['massive']} of {most['vectors']:,} "
+            f"vectors are up to {most['longest']:.3g} median lengths long ({most['longest_at']}), and "
+            f"dimension {most['top_dimension']} has {most['top_energy']:.1%} of all energy, "
+            f"{most['top_energy_rest']:.1%} without them"
+        )
+    elif any(row["longest"] is None for row in rows):
+        answer = "not known: this recording is older"
+    about = (
+        f"A vector is massive if it is longer than {MASSIVE_LENGTH_RATIO} times the median length. The "
+        "effective rank is without these; the column beside it is with them."
+    )
+    return Finding("massive", question, answer, len(few) / len(rows), about)
 
 
 def _effect(asked: Sequence[Row], *, centre: bool, together: Any) -> Finding:

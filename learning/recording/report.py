@@ -22,6 +22,7 @@ SUMMARY_COLUMNS = (
     "change",
     "share_d",
     "sigma",
+    "longest",
     "rank",
     "eps_high",
     "turn_scaled",

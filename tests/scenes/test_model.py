@@ -81,7 +81,7 @@ def test_a_click_on_any_strip_opens_its_norm():
 def test_all_numbers_are_in_the_table_of_both():
     facts = recipe_of(SCENE, norm=3, beside="start").facts
     assert "h.1.ln_1" in facts.title and {len(row) for row in facts.rows} == {3}
-    assert sum(row[0].endswith("?") for row in facts.rows) == 6
+    assert sum(row[0].endswith("?") for row in facts.rows) == 7
     assert len(facts.abouts) == len(facts.rows) and all(facts.abouts), "what each is"
 
 

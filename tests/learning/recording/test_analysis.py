@@ -24,6 +24,8 @@ from learning.recording.analysis import (
     verdict,
     with_effects,
 )
+from learning.recording.massive import places
+from learning.recording.recording import Recording
 from learning.recording.report import text, to_csv, to_json, told
 from tests.learning.recording.norms import norm, recording
 
@@ -297,6 +299,40 @@ def test_a_report_has_every_number_and_its_definition():
     shown = text("mine", rows, ["x: no norm"])
     assert "h.0.ln_1" in shown and "Not recorded: x: no norm" in shown
     assert all(told(column, rows[0][column.name]) for column in COLUMNS)
+
+
+def with_a_massive_one(n=200, d=16):
+    """A recording in which the first vector is long, in one dimension."""
+    x = np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)
+    x[0, 5] = 400
+    return Recording([norm("a", n=n, d=d, x=x), norm("b", n=n, d=d)], "a model", {0: "The", 1: "cat"})
+
+
+def test_a_massive_vector_is_found_with_its_token_and_dimension():
+    seen = with_a_massive_one()
+    first, other = measured(seen)
+    x = seen.norms[0].x.astype(float)
+    size, energy = np.linalg.norm(x, axis=1), (x**2).sum(0) / (x**2).sum()
+    assert (first["massive"], first["longest_at"], first["top_dimension"]) == (1, "'The' at 0", 5)
+    np.testing.assert_allclose(first["longest"], size.max() / np.median(size), **CLOSE)
+    np.testing.assert_allclose(first["top_energy"], energy[5], **CLOSE)
+    np.testing.assert_allclose(first["top_energy_rest"], (x[1:] ** 2).sum(0)[5] / (x[1:] ** 2).sum(), **CLOSE)
+    level = x - x.mean(1, keepdims=True)
+    assert first["rank"] == pytest.approx(effective_rank(level[1:])) and first["rank"] > 14
+    assert first["rank_all"] == pytest.approx(effective_rank(level)) and first["rank_all"] < 12
+    assert other["massive"] == 0 and other["rank"] == other["rank_all"] and "at " in other["longest_at"]
+    (line,) = [each for each in verdict([first, other]) if each.name == "massive"]
+    assert "in 1 of 2 norms; at a 1 of 200 vectors" in line.answer and "dimension 5 has" in line.answer
+    (line,) = [each for each in verdict([other]) if each.name == "massive"]
+    assert line.answer.startswith("no: the longest vector")
+
+
+def test_places_are_named_by_how_often_they_come():
+    one = norm(
+        n=9, token=np.array([0, 0, 1, 1, 1, 2, 2, 2, 2]), position=np.array([0, 0, 3, 3, 3, 4, 5, 6, 7])
+    )
+    every = places(one, np.ones(9, bool), {0: "a", 1: "b"})
+    assert every == "'b' at 3 (3 times), 'a' at 0 (2 times), position 4, 3 others"
 
 
 def test_a_report_with_effects_leads_with_them():

@@ -1,0 +1,59 @@
+"""Massive activations: a few vectors that are many times as long as the others, mostly in one dimension.
+
+Trained transformers have them at the first position or at separators (Sun et al. 2024, Massive Activations in
+Large Language Models). They rule every sum over vectors, so that numbers are also given without them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from learning.recording.recording import Norm
+
+Array = np.ndarray
+MASSIVE_LENGTH_RATIO = 10  # of the median length: a vector that is longer is massive
+NAMED = 3  # places of the longest vectors that are named
+
+
+def is_massive(x: Float[Array, "n d"]) -> Bool[Array, "n"]:
+    """Which vectors are longer than MASSIVE_LENGTH_RATIO median lengths."""
+    size = np.linalg.norm(x.astype(float), axis=-1)
+    return np.asarray(size > MASSIVE_LENGTH_RATIO * np.median(size))
+
+
+def columns(norm: Norm, words: Mapping[int, str]) -> dict[str, Any]:
+    """The longest vectors of a norm, and the dimension with most of the energy, with and without them."""
+    x, few = norm.x.astype(float), is_massive(norm.x)
+    size = np.linalg.norm(x, axis=-1)
+    middle, top = float(np.median(size)), int(np.argmax(_energy(x)))
+    named = few if few.any() else np.arange(len(x)) == np.argmax(size)
+    return {
+        "longest": float(size.max()) / middle if middle else 0.0,
+        "massive": int(few.sum()),
+        "longest_at": places(norm, named, words),
+        "top_dimension": top,
+        "top_energy": float(_energy(x)[top]),
+        "top_energy_rest": float(_energy(x[~few])[top]),
+    }
+
+
+def places(norm: Norm, chosen: Bool[Array, "n"], words: Mapping[int, str]) -> str:
+    """Token and position of the chosen vectors, the most frequent first: "'The' at 0, 12 others"."""
+    pairs = zip(norm.token[chosen].tolist(), norm.position[chosen].tolist(), strict=True)
+    found = Counter(f"{words[t]!r} at {p}" if t in words else f"position {p}" for t, p in pairs)
+    named = found.most_common(NAMED)
+    others = sum(found.values()) - sum(count for _, count in named)
+    told = [f"{name} ({count} times)" if count > 1 else name for name, count in named]
+    return ", ".join(told + [f"{others} others"] * (others > 0))
+
+
+def _energy(x: Float[Array, "n d"]) -> Float[Array, "d"]:
+    """The share of each dimension in the sum of squares."""
+    scaled = x / (np.abs(x).max() or 1.0)
+    every = np.sum(scaled**2, axis=0)
+    return np.asarray(every / (every.sum() or 1.0))
