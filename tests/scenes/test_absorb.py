@@ -112,7 +112,7 @@ def the_whole_model():
 def as_it_was():
     heights = at("stream", 0).mean(-1)
     assert heights.min() < -0.05 and heights.max() > 0.05 and np.abs(at("reads", 0).sum(-1)).max() > 0.1
-    assert stop("absorb", "As it was").follow == 7 == len(heights) - 1
+    assert stop("absorb", "The original block").follow == 7 == len(heights) - 1
 
 
 def only_what_is_read():

@@ -208,7 +208,7 @@ def the_shapes():
         "weights p": stages("weights 1")[-1],
         "Σ p v": stages("v")[-1],
         "after W₁": stages("hidden")[0],
-        "each other W": own["attn.c_proj.weight"],
+        "the other matrices W": own["attn.c_proj.weight"],
         "W₁": own["mlp.c_fc.weight"],
         "W₂": own["mlp.c_proj.weight"],
     }.items():

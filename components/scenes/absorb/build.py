@@ -1,4 +1,4 @@
-"""The recipe of a LayerNorm that is taken into its neighbours: a block as it was, and after each step.
+"""The recipe of a LayerNorm that is absorbed into its neighbours: the original block, and after each step.
 
 The mean direction is up, so centring is falling. Tokens have three numbers where a seed draws the block, and
 four in the trained model: there one direction of the hyperplane is left out.
@@ -28,7 +28,7 @@ LAYERS = {str(k): f"layer {k}" for k in (1, 2)}
 DATA_FILES = (File("language.safetensors", from_file),)
 TEXT = "the model says"  # of the trained model
 TOKENS, NARROW = 8, 3  # drawn tokens, and their numbers
-STAGES = ("as it was", "β absorbed", "γ absorbed", "centred", "RMSNorm")
+STAGES = ("original", "β absorbed", "γ absorbed", "centred", "RMSNorm")
 LAST = len(STAGES) - 1
 
 

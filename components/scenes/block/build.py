@@ -394,8 +394,8 @@ def hidden_view(block: BlockClouds) -> tuple[View, Cloud]:
     start = cloud.stages({"scale": 1.0, "mean": 0.0, "last": 0.0})[0]
     high = float(np.abs(start).max()) * 1.05
     layers = (
-        Profile("hidden", "input", (), "of every token", size=1.5, opacity=0.35),
-        Profile("hidden", "followed", (), "of the followed one", only=Followed(), size=3),
+        Profile("hidden", "input", (), "every token", size=1.5, opacity=0.35),
+        Profile("hidden", "followed", (), "the followed token", only=Followed(), size=3),
     )
     sides = ("coordinate", 0.5, WIDE + 0.5), ("value", -high, high)
     return graph("hidden", "Between W₁ and W₂", layers, *sides), cloud
@@ -411,7 +411,7 @@ def facts(n: int, heads: int) -> Facts:
         ("weights p", "H × T × T", f"{h}{n} × {n}"),
         ("Σ p v", "T × d", f"{n} × {D}"),
         ("after W₁", "T × 4d", f"{n} × {WIDE}"),
-        ("each other W", "d × d", f"{D} × {D}"),
+        ("the other matrices W", "d × d", f"{D} × {D}"),
         ("W₁", "d × 4d", f"{D} × {WIDE}"),
         ("W₂", "4d × d", f"{WIDE} × {D}"),
     ]

@@ -144,7 +144,7 @@ def space_view(kind: str, count: int, reach: float) -> tuple[View, tuple[Cloud, 
     )
     around, ball = split(*globe(show, 2 * SHOW, "a sphere of radius 2", mesh=0.1, net=0.25))
     layers: list[Mark] = [*lines, *(() if kind in ("none", "rms_norm") else ball)]
-    layers += [Trail("stream", "trail", show, "its way", size=2, opacity=0.7)]
+    layers += [Trail("stream", "trail", show, "path", size=2, opacity=0.7)]
     if kind in ("rms_norm", "layer_norm"):
         layers.append(Points("reads", "hyperplane", show, "what the branches read", size=6, hand=Follow()))
     layers += [

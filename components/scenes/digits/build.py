@@ -40,7 +40,7 @@ def build(choices: Choices, film: Film, accuracy_rows: Rows) -> Recipe:
     what = choices["beside"]
     beside, more = depths(accuracy_rows) if what == "depth" else curves(film, 0, what, shown=1)
     return Recipe(
-        stages=("last Linear before", MIDDLES["u_eps"]),
+        stages=("last linear layer", MIDDLES["u_eps"]),
         parameters=clock(film),
         clouds=(*shown, *more),
         views=(view, replace(beside, strip=True)),

@@ -263,7 +263,7 @@ def mapped(y: np.ndarray, gate: Gated | None) -> tuple[Cloud, View]:
     show = rows(np.eye(2))
     marks = (*by_fate("beside", show, gate, 8), *followed("beside", show, size=12, trail=0))
     x_axis, y_axis = ("longitude, °", -180.0, 180.0), ("height", -1.02 * RADIUS, 1.02 * RADIUS)
-    view = graph("beside", "The sphere, its areas kept", marks, x_axis, y_axis)
+    view = graph("beside", "The sphere, as an equal-area map", marks, x_axis, y_axis)
     return Cloud("beside", places(y)), view
 
 
