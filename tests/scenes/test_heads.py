@@ -589,7 +589,7 @@ CLAIMS = {
     "A shuffle swaps eight axes in four pairs: all those of one head, or two of each head with one another, or two of each head with those of other heads. A dot is one of 100 shuffles of the first model, a tick the mean of a model. The loss is measured on 1,024 characters": how_it_was_done,
     "Across heads both cost something: 0.41 and 0.24 nats in the first layer.": by_arithmetic,
     "in the first layer the loss grows by 1.82 nats within one head, 1.82 within each head and 1.83 across heads (means of five models": no_difference,
-    "**Single models** differ more than the three kinds do. At LayerNorm's output of the first layer across heads costs 0.07 nats more than within one head in one model, and 0.09 less in another. Before $W_O$ the shuffles cost 0.71, 0.67 and 0.64 (means of five models).": no_difference,
+    "**Single models** differ more than the three kinds do. At LayerNorm's output of the first layer across heads costs 0.07 nats more than within one head in one model, and 0.09 less in another. Before $W_O$ the shuffles cost 0.71 within one head, 0.67 within each and 0.64 across (means of five models).": no_difference,
     "The test found no sign of that in our five.": no_difference,
     "renumber the axes before training, and training gives the same model, renumbered": renumbered_training,
     "So over many trainings the three kinds of shuffle cost the same on average": renumbered_training,
