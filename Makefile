@@ -3,6 +3,8 @@
 # make notebook  a scene in a real JupyterLab, driven by a browser (.ci/run has it after `make test`)
 # make check  what daily work asks for: lint, and the unit tests, which need no browser and start no servers
 #             SCENE=name: everything that concerns one scene instead, its claims, a browser and servers included
+# make models tries the README's commands on GPT-2's real size, and on real models that come with packages of PyPI
+#             (needs what `make test` sets up; some minutes)
 # make scene  SLUG=name: writes the skeleton of a new scene, which passes all checks (docs/contributing.md)
 # make lint   the checks that run no code of ours (a part of both)
 # make bench  measures the tables of docs/benchmarks.md (needs what `make test` sets up)
@@ -38,6 +40,8 @@ WITH_NODE = PATH="$(CURDIR)/.venv/bin:$$PATH"
 PYTEST = $(WITH_NODE) $(VENV) -m pytest --numprocesses=$(WORKERS) --dist=worksteal
 # It needs a JupyterLab, whose packages take seconds to load.
 NOTEBOOK = tests/browser/test_notebook.py
+# It needs models of hundreds of MB.
+MODELS = tests/models
 UNITS = tests/assets tests/components tests/geometry tests/learning tests/scenes tests/tools
 # What Python has compiled it keeps, whatever the surroundings say: a run of the tests starts it a hundred times, and to
 # compile PyTorch, SciPy and Dash takes longer than to import them.
@@ -47,7 +51,7 @@ NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=er
 # The drawing library as small as it gets, and the letters of the typefaces that we write: once, for all first visits.
 NPM_PACK = $(WITH_NODE) npm run --silent pack
 
-.PHONY: run test notebook check scene tools lint bench films load locks clean
+.PHONY: run test notebook models check scene tools lint bench films load locks clean
 
 run: .venv/run.stamp node_modules/run.stamp
 	@$(VENV) app.py $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
@@ -55,14 +59,17 @@ run: .venv/run.stamp node_modules/run.stamp
 # What does not need one another is done side by side.
 test: .venv/run.stamp
 	@$(MAKE) --no-print-directory --jobs=2 .venv/torch.stamp tools lint
-	@$(PYTEST) -m "not alone" --durations=20 --ignore=$(NOTEBOOK)
+	@$(PYTEST) -m "not alone" --durations=20 --ignore=$(NOTEBOOK) --ignore=$(MODELS)
 	@$(WITH_NODE) $(VENV) -m pytest -m alone tests/test_front.py tests/test_nginx.py
 
 notebook: .venv/torch.stamp tools
 	@$(WITH_NODE) $(VENV) -m pytest $(NOTEBOOK)
 
+models: .venv/torch.stamp .venv/models.stamp
+	@$(VENV) -m pytest $(MODELS)
+
 check: .venv/torch.stamp lint $(if $(SCENE),tools)
-	@$(PYTEST) $(if $(SCENE),--scene="$(SCENE)" --ignore=$(NOTEBOOK),-m "not servers" $(UNITS))
+	@$(PYTEST) $(if $(SCENE),--scene="$(SCENE)" --ignore=$(NOTEBOOK) --ignore=$(MODELS),-m "not servers" $(UNITS))
 
 scene: .venv/test.stamp
 	@$(VENV) -m tools.new_scene "$(SLUG)"
@@ -122,6 +129,10 @@ clean:
 # the libraries of a CUDA build.
 .venv/torch.stamp: .venv/test.stamp
 	@$(PIP) --quiet $(TORCH_INDEX_ARGS) "$$($(VENV) tools/requirements.py --only train | grep ^torch)"
+	@touch $@
+
+.venv/models.stamp: .venv/test.stamp requirements/models.txt
+	@$(LOCKED) requirements/models.txt
 	@touch $@
 
 # The light Plotly bundle is a convenience: without npm, or when npm fails, the server has the full bundle.

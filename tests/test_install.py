@@ -6,7 +6,6 @@ resolves and fetches is not tested, for that needs a network.
 
 import os
 import re
-import shlex
 import signal
 import site
 import subprocess
@@ -19,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from components.language.scene import scenes
+from tests import readme
 from tests.learning.recording import gpt2
 from tests.waiting import until
 from tools.ports import free
@@ -27,7 +27,6 @@ pytestmark = pytest.mark.servers
 
 ROOT = Path(__file__).parents[1]
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
-SECTION = "## Your own model"
 
 
 def run(*command, cwd, **more):
@@ -139,9 +138,7 @@ def test_a_package_that_hides_one_of_ours_is_named(around):
 
 def test_from_a_model_in_a_folder_to_its_verdict_as_the_readme_says(around):
     """Its commands to the letter, but for the name of the model and the port; the environment is there."""
-    section = (ROOT / "README.md").read_text("utf-8").partition(SECTION)[2]
-    block = re.search(r"```sh\n(.*?)```", section, re.S)[1]
-    commands = [shlex.split(line, comments=True) for line in block.splitlines()]
+    commands = readme.commands()
     assert len(commands) <= 6 and [words[0] for words in commands[-4:]] == ["normscape"] * 4
     assert commands[-5][:2] == ["pip", "install"]
     record, report, convert, model = commands[-4:]
@@ -149,10 +146,10 @@ def test_from_a_model_in_a_folder_to_its_verdict_as_the_readme_says(around):
     folder.mkdir()
     gpt2.save(folder)
     (folder / "text.txt").rename(around["cwd"] / record[record.index("--text") + 1])
-    run(*(str(folder) if word == "gpt2" else word for word in record), **around)
-    table = run(*(str(folder) if word == "gpt2" else word for word in report), **around)
+    run(*readme.of(folder, record), **around)
+    table = run(*readme.of(folder, report), **around)
     assert "h.1.ln_2" in table and "Could the centring go? Without it predictions change by a KL of" in table
-    certificate = run(*(str(folder) if word == "gpt2" else word for word in convert), **around)
+    certificate = run(*readme.of(folder, convert), **around)
     assert certificate.startswith("passed: ")
     assert (around["cwd"] / convert[convert.index("--out") + 1] / "model.safetensors").is_file()
     with serving([*model, "--port", str(free())], around) as said:

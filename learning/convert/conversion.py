@@ -48,14 +48,16 @@ def convert(
         read = samples(source, _text(text))
         whole = source.model()
         with one_line_errors(f"{source.name} cannot be analysed"):
-            plan = planned(whole, **read[0].inputs)
+            plan = planned(whole, **read[0].beginning())
         check_worth(source.name, plan, partly)
         replaced = _rms_norms(whole, plan) if strict else {}
         new = write_folded(source, plan, folder, replaced)
-        left = [
-            each.name for each in plan.norms if each.kind == "LayerNorm" and each.centring.verdict != "yes"
-        ]
-        made = compared(source, new, read, about=_about(text, read), exact=_exact(plan, source))
+        layer_norms = [each for each in plan.norms if each.kind == "LayerNorm"]
+        left = [each.name for each in layer_norms if each.centring.verdict != "yes"]
+        centred = [each.name for each in layer_norms if each.centring.verdict == "yes"]
+        made = compared(
+            source, new, read, about=_about(text, read), exact=_exact(plan, source), centred=centred
+        )
         made.norms = [asdict(each) for each in plan.norms]
         with one_line_errors(f"{source.name} cannot be run"):
             made.cost = costs(whole, left, read, norms)

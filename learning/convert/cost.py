@@ -29,11 +29,6 @@ def costs(
     with tqdm(total=runs, desc="dropping centring", unit=" passes", disable=None) as bar:
         found = effects(model, batches, chosen, tell=lambda _: bar.update())
     return [
-        {"norm": name, "kl": _known(each.kl), "loss": _known(each.loss), "change": each.change}
+        {"norm": name, "kl": each.kl, "loss": each.loss, "change": each.change}
         for name, each in found.items()
     ]
-
-
-def _known(number: float) -> float | None:
-    """JSON has no NaN."""
-    return None if number != number else number

@@ -39,8 +39,9 @@ def output(model: Any, weights: Callable[[str], Any], dtype: Any, inputs: Inputs
                 stack.callback(handle.remove)
         stack.enter_context(_placed(outside, weights, dtype))
         said = model(**given)
-    found = next(([said[name]] for name in OUTPUTS if said.get(name) is not None), None)
-    return torch.cat(found or [said[name] for name in EMBEDDINGS if name in said], -1).double()
+    found = [said[name] for name in OUTPUTS if said.get(name) is not None][:1]
+    found = found or [said[name] for name in EMBEDDINGS if name in said] or [said[0]]
+    return torch.cat(found, -1).double()
 
 
 def _blocks(model: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import textwrap
 from dataclasses import asdict
 from pathlib import Path
@@ -26,7 +27,16 @@ def save(certificate: Certificate, folder: Path) -> None:
 
 
 def to_json(certificate: Certificate) -> str:
-    return json.dumps(asdict(certificate), indent=2)
+    return json.dumps(_finite(asdict(certificate)), indent=2)
+
+
+def _finite(found: Any) -> Any:
+    """The same with None for numbers that JSON does not have."""
+    if isinstance(found, dict):
+        return {name: _finite(each) for name, each in found.items()}
+    if isinstance(found, list):
+        return [_finite(each) for each in found]
+    return None if isinstance(found, float) and not math.isfinite(found) else found
 
 
 def text(certificate: Certificate) -> str:
@@ -63,7 +73,7 @@ def _row(title: str, found: Difference, before: float | None = None, after: floa
 
 
 def _short(number: float | None, how: str, unit: str = "") -> str:
-    return "" if number is None else f"{number:{how}}{unit}"
+    return "" if number is None or math.isnan(number) else f"{number:{how}}{unit}"
 
 
 def _norms(norms: list[dict[str, Any]]) -> list[str]:

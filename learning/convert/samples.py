@@ -12,7 +12,8 @@ import torch
 from learning.convert.checkpoint import Checkpoint, NotConverted
 
 DEFAULT_TEXT = Path(__file__).with_name("sample.txt")
-MAX_WINDOW_TOKENS, MAX_WINDOWS = 256, 4
+MAX_WINDOW_TOKENS, MAX_WINDOWS = 256, 2
+FEW_TOKENS = 16  # that show which operations a model consists of
 MASKED_EVERY = 7  # the distance of the tokens that are hidden from a masked language model
 NO_TARGET = -100
 
@@ -33,6 +34,11 @@ class Sample:
         """How many tokens the model reads; 0 for one that reads no text."""
         ids = self.inputs.get("input_ids", self.inputs.get("decoder_input_ids"))
         return 0 if ids is None else int(ids.numel())
+
+    def beginning(self) -> dict[str, Any]:
+        """The inputs with the first few tokens alone."""
+        ids = ("input_ids", "decoder_input_ids", "attention_mask")
+        return {name: each[:, :FEW_TOKENS] if name in ids else each for name, each in self.inputs.items()}
 
     @property
     def batch(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from learning.convert.cost import costs
 from learning.convert.effect import ALL
 from learning.convert.forward import output
 from learning.convert.samples import samples
-from tests.learning.convert.checkpoints import MODELS, TEXT, model, save
+from tests.learning.convert.checkpoints import MODELS, TEXT, VOCABULARY, model, save
 
 SHORT = " ".join(TEXT.split()[:40])
 PRE_LN = ("GPT-2", "OPT", "GPT-NeoX", "Falcon", "Phi", "StarCoder2")  # with LayerNorm, and a text to write
@@ -63,6 +63,7 @@ def test_a_converted_model_writes_the_same_text(name, made, tmp_path):
     folder, out = made(name), tmp_path / "out"
     certificate = convert(folder, out, text=SHORT)
     assert certificate.passed and certificate.fold.largest <= 1e-12
+    assert max(certificate.means.values()) <= 1e-15
     assert {norm["centring"]["verdict"] for norm in certificate.norms} == {"yes"}
     before, after = (from_pretrained(name, each) for each in (folder, out))
     text = written(before)
@@ -132,11 +133,12 @@ def tied_head_forgotten(plan):
     return without(plan, *(edit for edit in plan.edits if edit.parameter in head))
 
 
+@pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("mistake", [one_writer_not_centred, gain_folded_twice, tied_head_forgotten])
-def test_a_planted_mistake_is_refused_and_nothing_is_written(mistake, made, tmp_path, monkeypatch):
+def test_a_planted_mistake_is_refused_and_nothing_is_written(mistake, strict, made, tmp_path, monkeypatch):
     monkeypatch.setattr(conversion, "planned", lambda *args, **kwargs: mistake(planned(*args, **kwargs)))
     with pytest.raises(Refused) as refused:
-        convert(made("GPT-2"), tmp_path / "out", text=SHORT, strict=True)
+        convert(made("GPT-2"), tmp_path / "out", text=SHORT, strict=strict)
     assert refused.value.certificate.verdict == "refused" and "before any rounding" in str(refused.value)
     assert list(tmp_path.iterdir()) == []
 
@@ -155,6 +157,9 @@ def test_a_mistake_in_the_files_alone_is_found_by_certify(made, tmp_path):
     other.mkdir()
     save(model("StarCoder2"), other)
     assert not certify(folder, other, text=SHORT).passed
+    save(model("GPT-2", vocab_size=VOCABULARY + 1), other)
+    with pytest.raises(NotConverted, match="the outputs have different shapes"):
+        certify(folder, other, text=SHORT)
 
 
 def test_post_ln_is_told_and_written_only_on_request(made, tmp_path):

