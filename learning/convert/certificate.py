@@ -163,15 +163,15 @@ def certify(
     folded = fold.difference() if exact else None
     reason = _reason(measured, folded, largest, means)
     return Certificate(
-        "refused" if reason else "passed",
-        reason or f"no difference is larger than {ALLOWANCE} times what rounding alone gives",
-        _identity(original),
-        _identity(converted),
-        "logits" if predicts else "last hidden state or embeddings",
-        dict(about),
-        measured,
-        folded,
-        means,
+        verdict="refused" if reason else "passed",
+        reason=reason or f"no difference is larger than {ALLOWANCE} times what rounding alone gives",
+        original=_identity(original),
+        converted=_identity(converted),
+        output="logits" if predicts else "last hidden state or embeddings",
+        read=dict(about),
+        precisions=measured,
+        fold=folded,
+        means=means,
     )
 
 
@@ -258,15 +258,17 @@ def _means(model: Any, norms: Collection[str], means: dict[str, float]) -> Itera
     """Keep the largest mean of each norm's input vectors, over the largest of their numbers."""
 
     def heard(name: str) -> Any:
-        def hear(module: Any, inputs: Any) -> None:
-            (x,), size = inputs, getattr(module, "weight", None)
+        def hear(module: Any, args: Any, kwargs: Any) -> None:
+            x, size = next(iter((*args, *kwargs.values()))), getattr(module, "weight", None)
             axis = 1 if size is not None and size.shape[0] != x.shape[-1] else -1  # channels first
             found = (x.mean(axis).abs().max() / x.abs().max()).item()
             means[name] = max(means[name], found)
 
         return hear
 
-    handles = [model.get_submodule(name).register_forward_pre_hook(heard(name)) for name in norms]
+    handles = [
+        model.get_submodule(name).register_forward_pre_hook(heard(name), with_kwargs=True) for name in norms
+    ]
     try:
         yield
     finally:

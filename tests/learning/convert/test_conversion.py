@@ -12,11 +12,12 @@ from learning.convert import conversion
 from learning.convert import plan as planned
 from learning.convert.certificate import PRECISIONS
 from learning.convert.checkpoint import Checkpoint, NotConverted
-from learning.convert.conversion import Refused, certify, convert
+from learning.convert.conversion import Refused
 from learning.convert.cost import costs
 from learning.convert.effect import ALL
 from learning.convert.forward import output
 from learning.convert.samples import samples
+from normscape import certify, convert
 from tests.learning.convert.checkpoints import MODELS, TEXT, VOCABULARY, model, save
 
 SHORT = " ".join(TEXT.split()[:40])
