@@ -452,8 +452,8 @@ CLAIMS = {
     r"No projection, and the vectors from which keys and values are computed have the length $1/\sqrt d$.": the_other_norm,
     "No norm before attention. It learns to count nearly as well.": no_norm,
     "**Two changes at once.** In their code": eight_times,
-    "its vectors are 8 times as short. Here the two are changed one at a time": eight_times,
-    "If these are 8 times as short, the attention adds 8 times less to each token": eight_times,
+    "its vectors are 8 times shorter. Here the two are changed one at a time": eight_times,
+    "If these are 8 times shorter, attention adds 8 times less to each token": eight_times,
     f"**LayerNorm** ends at {loss('layer_norm', 'slow'):.3f}, and **no projection, length $1/\\sqrt d$**, which is theirs, "
     f"at {loss('short', 'slow'):.3f} (median of 10 seeds): slower, as they say.": the_slow_losses,
     f"**no projection, length $\\sqrt d$** ends at {loss('rms_norm', 'slow'):.3f}, and **none** at "
@@ -476,7 +476,7 @@ CLAIMS = {
     "With LayerNorm the part of a query across 𝟏 goes from 0.440 to 0.028, and the part along 𝟏 from 0.139 to 0.038, since $W_Q$, which shrinks, makes both parts.": the_parts,
     "from 0.429 to 0.037 across 𝟏, and from 0.129 to 0.011 along it. These are means over the classes with the rate 0.01 "
     "(median of 10 seeds).": the_parts,
-    "At length $1/\\sqrt d$ no seed gets 90 % of the tokens right in 4,000 steps. No seed of any norm gets to 99 %, with "
+    "With the learning rate 0.001 and length $1/\\sqrt d$ no seed gets 90 % of the tokens right in 4,000 steps. No seed of any norm gets to 99 %, with "
     "either rate.": far_shares,
     f"ends at {peak('layer_norm', 'fast'):.3f} with LayerNorm and at {peak('none', 'fast'):.3f} without a norm (rate 0.01, "
     "median of 10 seeds); an even share is 0.05.": the_shares,
