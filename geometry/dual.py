@@ -184,3 +184,9 @@ def lifted(own: Any, name: str, x: Any, function: Callable[[Array], Array]) -> A
         return function(x)
     y = function(x.value)
     return Dual(y, SLOPES[name](own, x.value, y) * x.tangent)
+
+
+def beside(arrays: Sequence[Any]) -> Any:
+    """The coordinates of several arrays, dual or not, side by side."""
+    first = next((each for each in arrays if isinstance(each, Dual)), arrays[0])
+    return namespace(first).concat(arrays, axis=-1)

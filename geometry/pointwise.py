@@ -26,6 +26,11 @@ def _entr(x):
     return -p * xp.log(p)
 
 
+def _reciprocal(x):
+    xp = namespace(x)
+    return xp.where(x == 0, 0.0, 1 / xp.where(x == 0, 1.0, x))
+
+
 def _sqrt(x):
     xp = namespace(x)
     return xp.where(x <= 0, 0.0, xp.sqrt(xp.where(x <= 0, 1.0, x)))  # no gradient at 0, rather than ∞
@@ -55,6 +60,7 @@ FUNCTIONS = {
     "arctan": lambda x: namespace(x).atan(x),
     "sqrt": _sqrt,
     "log10": lambda x: namespace(x).log10(namespace(x).where(x > LOG_FLOOR, x, LOG_FLOOR)),
+    "reciprocal": _reciprocal,
     "round": lambda x: namespace(x).floor(x + 0.5),  # halves up, as in JavaScript
     "relu": lambda x: namespace(x).where(x <= 0, 0.0, x),  # max(x, 0·x) would make NaN of ∞
     "entr": _entr,
@@ -73,9 +79,9 @@ def apply(name: str, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     """The named function of every coordinate of x.
 
     identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin, arctan, sqrt of max(x, 0), log10 of
-    max(x, LOG_FLOOR), round (halves up), relu max(x, 0), entr −x·ln x for x > 0, else 0, of which entropy is
-    the sum, gelu x·erfc(−x/√2)/2, and gelu_tanh x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, which is within
-    5e-4 of it: GPT-2's. Raises ValueError for another name.
+    max(x, LOG_FLOOR), reciprocal (0 of 0), round (halves up), relu max(x, 0), entr −x·ln x for x > 0, else 0,
+    of which entropy is the sum, gelu x·erfc(−x/√2)/2, and gelu_tanh x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2,
+    which is within 5e-4 of it: GPT-2's. Raises ValueError for another name.
     """
     check_function(name)
     x, back = taken(x, axes=0)

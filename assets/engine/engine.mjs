@@ -15,7 +15,8 @@
  *   | {kind: "softmax", temperature: Entries, causal: boolean}
  *   | {kind: "placed", names: string[][]}
  *   | {kind: "branches", pipelines: Step[][], join: "sum" | "concat"}
- *   | {kind: "derivative", pipeline: Step[]}} Step branches, and what is differentiated, are steps too
+ *   | {kind: "derivative", pipeline: Step[]}
+ *   | {kind: "orbit", pipeline: Step[], state: number, count: Entries}} Step those within a step too
  * @typedef {{of: string, stage: number | null, transposed: boolean, shape: number[]}} Of the points of
  *   another cloud as a matrix
  * @typedef {Record<string, Float64Array[]>} Stages of each cloud
@@ -71,7 +72,7 @@ const every = (steps) =>
   steps.flatMap((step) =>
     step.kind === "branches"
       ? step.pipelines.flatMap(every)
-      : step.kind === "derivative"
+      : step.kind === "derivative" || step.kind === "orbit"
         ? every(step.pipeline)
         : [step],
   );

@@ -96,6 +96,8 @@ const wide = (steps, d) =>
         return step.groups.length;
       case "placed":
         return step.names[0].length;
+      case "orbit":
+        return step.state;
       case "derivative":
         return 2 * wide(step.pipeline, now / 2);
       case "branches":
@@ -169,6 +171,30 @@ function branch(x, n, steps, count, params, all, first, depth) {
   return y;
 }
 
+/** The states of an iteration: of each point the state before, and its own inputs, through a pipeline.
+ * @param {Float64Array} x @param {number} n @param {Extract<Step, {kind: "orbit"}>} step
+ * @param {Params} params @param {Stages} all @param {number} first @param {number} depth */
+function orbit(x, n, { pipeline, state, count }, params, all, first, depth) {
+  const d = x.length / n || 1;
+  const inputs = Float64Array.from(x); // what is inside uses the same scratch arrays
+  const out = new Float64Array(n * state);
+  const pair = new Float64Array(d);
+  const rounds = value(count, params)[0];
+  out.set(inputs.subarray(0, state));
+  for (let k = 1; k < n; k++) {
+    const now = out.subarray((k - 1) * state, k * state);
+    const part = Math.min(Math.max(rounds - k + 1, 0), 1);
+    out.set(now, k * state);
+    if (!part) continue;
+    pair.set(now);
+    pair.set(inputs.subarray(k * d + state, (k + 1) * d), state);
+    /** @type {Float64Array} */ let y = pair;
+    for (const each of pipeline) y = apply(y, 1, each, params, all, first, depth);
+    for (let j = 0; j < state; j++) out[k * state + j] += part * (y[j] - now[j]);
+  }
+  return out;
+}
+
 /** Rows of some length into the rows of m numbers, from one of these on. @param {Float64Array} out
  * @param {number} from @param {number} m @param {Float64Array} y @param {number} length */
 function into(out, from, m, y, length) {
@@ -199,6 +225,8 @@ export function apply(x, n, step, params, all, first, depth = 0) {
       for (let i = 0; i < n * m; i++) out[i] = params[step.names[first + Math.floor(i / m)][i % m]];
       return out;
     }
+    case "orbit":
+      return orbit(x, n, step, params, all, first, depth + 1);
     case "derivative":
       return derivative(x, n, step.pipeline, params, all, first);
     case "branches":

@@ -19,6 +19,7 @@ from geometry import (
     Derivative,
     Normalize,
     Of,
+    Orbit,
     Pipeline,
     Placed,
     Pointwise,
@@ -37,6 +38,7 @@ UNION_FIELDS = (
     | Softmax
     | Branches
     | Derivative
+    | Orbit
     | Placed
     | Hand
     | Readout

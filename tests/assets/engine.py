@@ -21,6 +21,7 @@ from geometry.pipeline import (
     Derivative,
     Normalize,
     Of,
+    Orbit,
     Pipeline,
     Placed,
     Pointwise,
@@ -33,7 +34,7 @@ ONE_ROUNDING = 2.0**-22  # of a stage to float32 and of what is computed from it
 DOUBLE = 2.0**-48  # a dot product of a few numbers in float64
 SINGLE = 2.0**-21  # the same in float32
 PAST = 1e100  # a bound that says nothing any more, and can still be squared
-JUMPING = ("round",)
+JUMPING = ("round", "reciprocal")
 RISING = ("log10", "sqrt")  # without a largest slope
 STEEPEST = 1.13  # slope of gelu and of erf, the largest of the pointwise functions
 
@@ -153,6 +154,8 @@ def _bound(step, x, y, error, params, unit):
         return _multiplied(step, x, error) + unit * length(y)
     if isinstance(step, Pointwise):
         return STEEPEST * error + unit * (length(x) + length(y))
+    if isinstance(step, Orbit):
+        return _iterated(step, x, error + unit * (1 + length(x)), params) + unit * length(y)
     if isinstance(step, Derivative):
         return _differentiated(step, x, error + unit * length(x), params) + unit * length(y)
     groups = [range(x.shape[-1])] if step.groups is None else step.groups
@@ -165,6 +168,13 @@ def _differentiated(step: Derivative, x, error, params):
     moves = error[:, None, None] * np.eye(x.shape[-1])
     ends = [step.apply(x[:, None] + sign * moves, params) for sign in (-1, 1)]
     return np.sum(length(ends[1] - ends[0]), axis=-1)
+
+
+def _iterated(step: Orbit, x, error, params):
+    """A state moves about as far as where all before it moved by their errors, whichever way."""
+    rng = np.random.default_rng(0)
+    ways = [step.apply(x + error[:, None] * rng.choice([-1, 1], x.shape), params) for _ in range(4)]
+    return 4 * np.max([length(way - step.apply(x, params)) for way in ways], axis=0)
 
 
 def _steep(x, error):

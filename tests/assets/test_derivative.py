@@ -5,7 +5,7 @@ import pytest
 
 from components.language.cloud import Cloud
 from components.language.recipe import Parameter, Recipe, View
-from geometry import Affine, Branches, Derivative, Normalize, Of, Pipeline, Pointwise, Softmax
+from geometry import Affine, Branches, Derivative, Normalize, Of, Orbit, Pipeline, Pointwise, Softmax
 from geometry.pointwise import FUNCTIONS
 from tests.assets.engine import Node
 from tests.geometry.test_derivative import STEPS
@@ -57,3 +57,13 @@ def test_the_zero_vector_is_taken_as_in_numpy(node):
     for eps in (0.0, 0.5):
         step = Derivative(Pipeline((Normalize(2.0, eps),)))
         agree(node, Affine(np.diag([0, 0, 0, 0, 1, 1, 1, 1])), step)
+
+
+@pytest.mark.parametrize("rounds", (0.0, 2.5, 9.0))
+def test_an_iteration(node, rounds):
+    """With a derivative within, and within branches."""
+    inner = Pipeline((Affine(np.eye(4, 6)), Derivative(Pipeline((Normalize(1.5, 0.1),)))))
+    inputs = Pipeline((Affine(np.eye(2, 6, 4)), Affine(np.eye(4, 2))))
+    once = Pipeline((Branches((inner, inputs)),))
+    orbit = Orbit(Pipeline((Affine(np.eye(6, 8)), *once.steps)), 4, rounds)
+    agree(node, Branches((Pipeline((orbit,)), Pipeline(())), "concat"), n=6)

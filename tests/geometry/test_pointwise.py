@@ -20,6 +20,7 @@ REFERENCE = {
     "arctan": torch.atan,
     "sqrt": lambda x: torch.sqrt(torch.clip(x, 0)),
     "log10": lambda x: torch.log10(torch.clip(x, 1e-12)),
+    "reciprocal": lambda x: torch.where(x == 0, 0, 1 / x),
     "round": lambda x: torch.floor(x + 0.5),
     "relu": torch.relu,
     "entr": lambda x: torch.special.entr(torch.clip(x, 0)),

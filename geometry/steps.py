@@ -1,0 +1,244 @@
+"""Single steps of a pipeline: matrices, norms, functions of coordinates, products, softmax, places.
+
+A step has `apply(x, params)`; `parameters`, the names it needs in `params`; and `width(d)`, the number
+of coordinates after it where d come in (None: any number), which raises ValueError if d does not fit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import mul
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from geometry import pointwise
+from geometry.arrays import Array, Numbers, has_values, like, number, numbers_of, requires_gradient, taken
+from geometry.dual import beside
+from geometry.entries import Entries, Of, Params
+from geometry.softmax import softmax
+from geometry.sphere import Groups, check_convention, check_groups, on_spheres, take
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """x ↦ A·x + b, with A (m, d) and b (m,) or None. Raises ValueError for other shapes.
+
+    Axes before these, say of many networks at once, are A's and b's alike: A (*batch, m, d) and b (*batch, m)
+    send points (N, d), or (*batch, N, d), to (*batch, N, m).
+
+    Where all rows of A sum to 0 up to rounding, as for centring, a constant vector goes to b exactly; not
+    where A itself is learned, a tensor that requires a gradient.
+    """
+
+    A: Entries | Of | Numbers
+    b: Entries | Numbers | None = None
+
+    def __post_init__(self):
+        object.__setattr__(self, "A", self.A if isinstance(self.A, Of) else Entries.of(self.A))
+        if len(self.A.shape) < 2:
+            raise ValueError(f"A of an Affine is a matrix (m, d): got shape {self.A.shape}")
+        if self.b is None:
+            return
+        object.__setattr__(self, "b", Entries.of(self.b))
+        if self.b.shape != self.A.shape[:-1]:
+            raise ValueError(
+                f"b of an Affine has one entry for each row of A, shape {self.A.shape[:-1]}: "
+                f"got shape {self.b.shape}"
+            )
+
+    def width(self, d: int | None) -> int:
+        m, n = self.A.shape[-2:]
+        if d not in (None, n):
+            raise ValueError(f"A of shape {(m, n)} takes points of {n} coordinates: got {d}")
+        return m
+
+    def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
+        x, back = taken(x)
+        self.width(x.shape[-1])
+        A = self.A.value(params, x=x)
+        b = None if self.b is None else self.b.value(params, x=x)
+        if self._levels if self._constant else _levels(A):
+            x = x - x[..., :1]  # the same product; rounding would give a constant vector a direction
+        if len(A.shape) == 2:
+            return back(x @ A.mT if b is None else x @ A.mT + b)
+        y = A @ x.mT  # points stay the fastest axis in memory: three times the speed of all that follows
+        return back((y if b is None else y + b[..., None]).mT)
+
+    @cached_property
+    def _constant(self) -> bool:
+        return isinstance(self.A, Entries) and not self.A.parameters
+
+    @cached_property
+    def _levels(self) -> bool:
+        base = self.A.value({})
+        return not requires_gradient(base) and _levels(base)
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return self.A.parameters | (self.b.parameters if self.b else frozenset())
+
+    @property
+    def sources(self) -> tuple[Any, ...]:
+        """The clouds whose points it sees."""
+        return (self.A.source,) if isinstance(self.A, Of) else ()
+
+
+@dataclass(frozen=True, eq=False)
+class Normalize:
+    """x ↦ to_sphere(x), with the same options; `radius` and `eps` are entries without axes.
+
+    An ε that parameters drive may be negative where ‖x‖ + ε√n is not; then it is a divisor like any other.
+
+    Raises ValueError for another shape or convention, a constant ε below 0, and groups that overlap.
+    """
+
+    radius: Entries | Numbers = 1.0
+    eps: Entries | Numbers = 0.0
+    groups: Groups | None = None
+    convention: str = "bare"
+
+    def __post_init__(self):
+        for name in ("radius", "eps"):
+            entries = Entries.of(getattr(self, name))
+            object.__setattr__(self, name, entries)
+            if entries.shape:
+                raise ValueError(f"{name} of a Normalize is one number: got shape {entries.shape}")
+        if not self.eps.parameters:
+            number(self.eps.base, self.eps.base, "eps", least=0)
+        check_convention(self.convention)
+        if self.groups is not None:
+            object.__setattr__(self, "groups", tuple(tuple(map(int, g)) for g in self.groups))
+            check_groups(self.groups)
+
+    def width(self, d: int | None) -> int | None:
+        check_groups(self.groups or (), d)
+        return d
+
+    def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch d"]:
+        x, back = taken(x)
+        radius = number(self.radius.value(params, x=x), x, "radius")
+        eps = number(self.eps.value(params, x=x), x, "eps")
+        return back(on_spheres(x, radius, eps, self.convention, self.groups))
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return self.radius.parameters | self.eps.parameters
+
+    sources: ClassVar[tuple[Any, ...]] = ()
+
+
+@dataclass(frozen=True)
+class Pointwise:
+    """x ↦ f(xᵢ) for every coordinate, f by its name in `pointwise.FUNCTIONS`, else ValueError."""
+
+    function: str
+    parameters: ClassVar[frozenset[str]] = frozenset()
+    sources: ClassVar[tuple[Any, ...]] = ()
+
+    def __post_init__(self):
+        pointwise.check_function(self.function)
+
+    def width(self, d: int | None) -> int | None:
+        return d
+
+    def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch d"]:
+        return pointwise.apply(self.function, x)
+
+
+@dataclass(frozen=True)
+class Product:
+    """x ↦ the product of its coordinates of each group, one number for each; a group of one passes it on.
+
+    With an `Affine` that adds: dot products, squares, a direction times a length. Raises ValueError for no
+    group, an empty one, and a coordinate that is not there.
+    """
+
+    groups: Sequence[Sequence[int]]
+    parameters: ClassVar[frozenset[str]] = frozenset()
+    sources: ClassVar[tuple[Any, ...]] = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "groups", tuple(tuple(map(int, g)) for g in self.groups))
+        if not self.groups or not all(self.groups) or any(i < 0 for g in self.groups for i in g):
+            raise ValueError(f"a Product needs groups of coordinates, 0 or more each: got {self.groups}")
+
+    def width(self, d: int | None) -> int:
+        most = max(i for group in self.groups for i in group)
+        if d is not None and most >= d:
+            raise ValueError(
+                f"a Product of coordinate {most} takes points of more than {most} coordinates: got {d}"
+            )
+        return len(self.groups)
+
+    def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
+        x, back = taken(x)
+        self.width(x.shape[-1])
+        if len({len(group) for group in self.groups}) == 1:  # all at once
+            return back(reduce(mul, (take(x, each) for each in zip(*self.groups, strict=True))))
+        each = [reduce(mul, (x[..., i : i + 1] for i in group)) for group in self.groups]
+        return back(beside(each))
+
+
+@dataclass(frozen=True, eq=False)
+class Softmax:
+    """x ↦ exp(xᵢ/T) / Σⱼ exp(xⱼ/T) over the coordinates; T = 0 is the argmax, which several may share.
+
+    causal: the point k sees its first k + 1 coordinates alone, the others become 0. The temperature is
+    entries without axes. Raises ValueError for another shape, and for a temperature below 0.
+    Source: brody2023.
+    """
+
+    temperature: Entries | Numbers = 1.0
+    causal: bool = False
+    sources: ClassVar[tuple[Any, ...]] = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "temperature", Entries.of(self.temperature))
+        if self.temperature.shape:
+            raise ValueError(f"the temperature is one number: got shape {self.temperature.shape}")
+
+    def width(self, d: int | None) -> int | None:
+        return d
+
+    def apply(self, x: Float[Array, "*batch n d"], params: Params) -> Float[Array, "*batch n d"]:
+        x, back = taken(x)
+        return back(softmax(x, temperature=self.temperature.value(params, x=x), causal=self.causal))
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return self.temperature.parameters
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Point k ↦ the parameters whose names are `names[k]`, one for each of its new coordinates."""
+
+    names: Sequence[Sequence[str]]
+    sources: ClassVar[tuple[Any, ...]] = ()
+
+    def width(self, d: int | None) -> int:
+        return len(self.names[0])
+
+    def apply(self, x: Float[Array, "*batch n d"], params: Params) -> Float[Array, "*batch n m"]:
+        x, back = taken(x)
+        if x.shape[-2] != len(self.names):
+            raise ValueError(f"{len(self.names)} points are placed: got {x.shape[-2]}")
+        there = [[float(params[name]) for name in own] for own in self.names]
+        return back(like(there, x))
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return frozenset(name for own in self.names for name in own)
+
+
+def _levels(A):
+    """Whether each row of A sums to 0, up to the rounding of a sum of its entries."""
+    if not has_values(A) or not A.shape[-1]:
+        return False
+    rows = numbers_of(A)
+    rounding = rows.shape[-1] * np.finfo(rows.dtype).eps
+    # one row after another: the first one nearly always settles it
+    flat = (row.tolist() for row in rows.reshape(-1, rows.shape[-1]))
+    return all(abs(sum(row)) <= rounding * sum(map(abs, row)) for row in flat)
