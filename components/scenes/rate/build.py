@@ -1,0 +1,248 @@
+"""The recipe of a weight before a norm: the path of an optimiser in the plane.
+
+The loss is L = −pull·⟨a, w/‖w‖⟩, with noise in its gradient. A point of the path has the state after so many
+steps (w, and for Adam its averages), and beyond it the noise of its step and the number of the step.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Color, Labels, Line, Points
+from components.language.recipe import Number, Parameter, Recipe, View
+from components.language.scene import Choices
+from components.scenes.scenery import draw, graph, scaled, split, square
+from geometry import (
+    Affine,
+    Branches,
+    Derivative,
+    Entries,
+    Normalize,
+    Orbit,
+    Pipeline,
+    Pointwise,
+    Product,
+    clouds,
+)
+from geometry.pipeline import Step
+
+STEPS, SEED = 240, 4
+TARGET = np.array([1.0, 0.0])  # a
+START = np.array([-0.8, 0.6])  # the direction at the beginning
+LONGEST = 5.0
+BETA1, BETA2, TINY = 0.9, 0.999, 1e-8  # Adam's, as in PyTorch
+NO_DECAY = 1e-9  # in place of 2λ = 0: then the length settles far outside the picture
+NOISE = np.random.default_rng(SEED).normal(size=(STEPS + 1, 2))
+EYE = np.eye(2)
+STEP = Affine(Entries(0 * EYE, {"rate": -EYE}))  # −η times
+
+
+def build(choices: Choices) -> Recipe:
+    adam = choices["optimiser"] == "adam"
+    path = adam_path() if adam else gradient_path()
+    place = Pipeline(
+        (
+            *path.place,
+            Orbit(Pipeline(path.step), path.state, Entries(0.0, {"steps": 1.0})),
+            *numbers(path.state),
+        )
+    )
+    cloud = Cloud("path", path.points, Pipeline((Normalize(groups=((0, 1),)),)), place)
+    law = Cloud("law", np.array([[0.0], [float(STEPS)]]), place=settled())
+    guides, around = split(
+        draw("circle", Line, "sphere", rows(EYE), clouds.circle(96, *EYE), "length 1", size=2),
+        draw(
+            "target",
+            Line,
+            "query",
+            rows(EYE),
+            np.array([[0, 0], 1.35 * TARGET]),
+            "the best direction",
+            size=4,
+            arrow=0.16,
+        ),
+        draw("origin", Labels, "axis", rows(EYE), np.array([[-0.12, -0.14]]), labels=["0"]),
+    )
+    return Recipe(
+        stages=("w", "w/‖w‖"),
+        parameters=parameters(adam),
+        clouds=(cloud, *guides, law),
+        views=(plane(around), length(adam), turn()),
+        formula=formula(adam),
+        readouts=(Number("Length of w now", "path", LENGTH, STEPS, digits=3),),
+        clock="steps",
+        follow=0,
+    )
+
+
+LENGTH = Row(
+    (0.0, 0.0, 1.0)
+)  # of a point of the path: w, its length, the number of its step, log₁₀ of its turn
+NUMBER, TURN = Row((0.0, 0.0, 0.0, 1.0)), Row((0.0, 0.0, 0.0, 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Path:
+    """What an orbit iterates: points, what comes before it, one step, and the size of its state."""
+
+    points: np.ndarray
+    place: tuple[Step, ...]
+    step: tuple[Step, ...]
+    state: int
+
+
+# --- one step
+
+
+def gradient(width: int, inputs: int) -> Pipeline:
+    """(w, …, noise, …) ↦ ∇L(w) = J(−pull·a + noise·ξ), J the Jacobian of w/‖w‖."""
+    at = np.eye(width)
+    take = np.vstack([at[:2], np.zeros((2, width))])
+    pull = Entries(np.zeros(4), {"pull": np.concatenate([[0, 0], -TARGET])})
+    noise = Entries(take, {"noise": np.vstack([np.zeros((2, width)), at[inputs : inputs + 2]])})
+    return Pipeline((Affine(noise, pull), Derivative(Pipeline((Normalize(),))), Affine(np.eye(2, 4, 2))))
+
+
+def gradient_path() -> Path:
+    """w ← w − η(∇L + λw). State: w, its last turn, the number of steps."""
+    state, width = 4, 6
+    at = np.eye(width)
+    w, counted = only(at[:2]), Pipeline((Affine(at[[3]], [1.0]),))
+    change = Branches((gradient(width, state), Pipeline((*w.steps, scaled(2, "decay")))))
+    new = Branches((w, Pipeline((change, STEP))))
+    return Path(
+        points(state),
+        (begin(width),),
+        (Branches((Pipeline((new,)), w, counted), "concat"), *turned(1)),
+        state,
+    )
+
+
+def adam_path() -> Path:
+    """Adam with decoupled decay. State: w, its last turn, the number of steps, m, v, 1 − β₁ᵗ, 1 − β₂ᵗ."""
+    state, width = 10, 12
+    at, known = np.eye(width), np.eye(9)  # known: w, the number, m, v, the corrections
+    g = gradient(width, state)
+    squares = Pipeline((*g.steps, Product([(0, 0), (1, 1)])))
+
+    def mean(first: int, beta: float, of: Pipeline) -> Pipeline:
+        scaled_down = Pipeline((*of.steps, Affine((1 - beta) * EYE)))
+        return Pipeline((Branches((only(beta * at[first : first + 2]), scaled_down)),))
+
+    corrections = [Pipeline((Affine(beta * at[[k]], [1 - beta]),)) for k, beta in ((8, BETA1), (9, BETA2))]
+    counted = Pipeline((Affine(at[[3]], [1.0]),))
+    averages = (only(at[:2]), counted, mean(4, BETA1, g), mean(6, BETA2, squares), *corrections)
+    inverse = [Pipeline((Affine(known[[k]]), Pointwise("reciprocal"))) for k in (7, 8)]
+    root = Branches((only(known[5:7]), inverse[1]), "concat"), Product([(0, 2), (1, 2)]), Pointwise("sqrt")
+    below = Pipeline((*root, Affine(EYE, [TINY, TINY]), Pointwise("reciprocal")))
+    quotient = Branches((only(known[3:5]), inverse[0], below), "concat"), Product([(0, 2, 3), (1, 2, 4)])
+    w = only(known[:2])
+    change = Branches((Pipeline(quotient), Pipeline((*w.steps, scaled(2, "decay")))))
+    new = Pipeline((Branches((w, Pipeline((change, STEP)))),))
+    step = Branches(averages, "concat"), Branches((new, w, only(known[2:])), "concat"), *turned(7)
+    return Path(points(state), (begin(width),), step, state)
+
+
+def only(rows_: np.ndarray) -> Pipeline:
+    return Pipeline((Affine(rows_),))
+
+
+def points(state: int) -> np.ndarray:
+    """Zeros for the state, and the noise of each step."""
+    return np.hstack([np.zeros((STEPS + 1, state)), NOISE])
+
+
+def begin(width: int) -> Affine:
+    """w of the length that the slider says."""
+    return Affine(np.eye(width), Entries(np.zeros(width), {"start": np.pad(START, (0, width - 2))}))
+
+
+def turned(more: int) -> tuple[Step, ...]:
+    """(w', w, rest) ↦ (w', the angle from w to w' in degrees, rest): arctan of cross over dot product."""
+    both = np.eye(4, 4 + more)
+    cross = Pipeline((Affine(both), Product([(2, 1), (3, 0)]), Affine([[1, -1]])))
+    dot = Pipeline((Affine(both), Product([(2, 0), (3, 1)]), Affine([[1, 1]]), Pointwise("reciprocal")))
+    degrees = Product([(0, 1)]), Pointwise("arctan"), Affine([[180 / np.pi]])
+    angle = Pipeline((Branches((cross, dot), "concat"), *degrees))
+    return (Branches((only(both[:2]), angle, only(np.eye(more, 4 + more, 4))), "concat"),)
+
+
+def numbers(state: int) -> tuple[Step, ...]:
+    """The state ↦ w, its length, the number of steps, log₁₀ of the size of its last turn."""
+    at = np.eye(state)
+    size = Pipeline((Affine(at[:2]), Product([(0, 0), (1, 1)]), Affine([[1, 1]]), Pointwise("sqrt")))
+    turn = Pipeline((Affine(at[[2]]), Pointwise("abs"), Pointwise("log10")))
+    return (Branches((only(at[:2]), size, only(at[[3]]), turn), "concat"),)
+
+
+def settled() -> Pipeline:
+    """k ↦ (k, (η·noise²/(2λ))^¼), the length that noise and decay settle at."""
+    zero = np.zeros((1, 1))
+    number = [Affine(zero, Entries([0.0], {name: [1.0]})) for name in ("rate", "noise", "decay")]
+    factors = Branches(
+        (
+            Pipeline((number[0],)),
+            Pipeline((number[1],)),
+            Pipeline((number[2], Affine([[2.0]], [NO_DECAY]), Pointwise("reciprocal"))),
+        ),
+        "concat",
+    )
+    root = Pipeline((factors, Product([(0, 1, 1, 2)]), Pointwise("sqrt"), Pointwise("sqrt")))
+    return Pipeline((Branches((Pipeline(()), root), "concat"),))
+
+
+# --- what is shown
+
+
+def parameters(adam: bool) -> tuple[Parameter, ...]:
+    at, low, high = (0.02, 0.001, 0.3) if adam else (0.15, 0.01, 2.0)
+    return (
+        Parameter("rate", "rate η", at, low, high, scale="log", symbol="η", about="of the optimiser"),
+        Parameter("decay", "weight decay λ", 0, 0, 0.3, 0.001, symbol="λ", about="pulls w to the origin"),
+        Parameter("noise", "noise", 0.5, 0, 2, about="in the gradient, a new draw in each step"),
+        Parameter("pull", "pull", 1, 0, 2, about="how much the loss cares about the direction", folded=True),
+        Parameter("start", "start length", 1, 0.2, 3, about="of w", folded=True),
+        Parameter("steps", "steps", STEPS, 0, STEPS, 1, about="taken by the optimiser"),
+    )
+
+
+def plane(around: tuple) -> View:
+    """The path of w; the circle is where the norm puts it."""
+    color = Color("sequential", 0, STEPS, np.arange(STEPS + 1.0), title="step")
+    flat = rows(np.eye(2, 5))
+    marks = (
+        *around,
+        Line("path", "trail", flat, size=1.5, opacity=0.6),
+        Points("path", "input", flat, color=color, size=4.5),
+        Points("path", "followed", flat, "w now", only=[STEPS], size=11),
+    )
+    return square("plane", "", marks, reaching=True)
+
+
+def length(adam: bool) -> View:
+    marks = (
+        *(
+            ()
+            if adam
+            else (
+                Line("law", "formula", rows(EYE), "where it settles, for noise alone", size=3, dash="dash"),
+            )
+        ),
+        Line("path", "input", (NUMBER, LENGTH), size=3),
+        Points("path", "followed", (NUMBER, LENGTH), only=[STEPS], size=9),
+    )
+    return graph("length", "Length of w", marks, ("step", 0, STEPS), ("‖w‖", 0, LONGEST))
+
+
+def turn() -> View:
+    marks = (
+        Points("path", "input", (NUMBER, TURN), only=list(range(1, STEPS + 1)), size=3.5),
+        Points("path", "followed", (NUMBER, TURN), only=[STEPS], size=9),
+    )
+    return graph("turn", "How far w turns in a step", marks, ("step", 0, STEPS), ("log₁₀ degrees", -3, 2))
+
+
+def formula(adam: bool) -> str:
+    change = r"\frac{\hat m}{\sqrt{\hat v} + \epsilon}" if adam else r"\nabla L(w)"
+    return rf"w \leftarrow w - \eta \left({change} + \lambda\, w\right), \quad L(w) = L(w / \lVert w \rVert)"
