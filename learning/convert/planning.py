@@ -251,7 +251,7 @@ def read_by(graph: Graph, calls: Iterable[Call], load: Callable[[str], Tensor]) 
     if any(
         leaf is None for leaf, each in zip(parameters, calls[0].args[1:], strict=True) if each is not None
     ):
-        fold.block("unknown", "its gain or shift is computed")
+        fold.block("no", "its gain or shift is no parameter")
         return fold
     if any(len(each.shape) != 1 for each in (gamma, beta) if each is not None):
         fold.block("no", "its gain has more than one axis")

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from learning.recording.known import Known, NotKnown, agrees, known, numbers
 from learning.recording.recorder import apart
@@ -89,9 +90,9 @@ def trace(model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None
     with tracer.hooked(), evaluating(model), tracer:
         args, kwargs = apart(args), apart(kwargs or {})
         for tensor in tensors((args, kwargs)):
-            tracer.values.setdefault(id(tensor), tracer.leaf(tensor, "input"))
+            tracer.leaf(tensor, "input")
         output = model(*args, **kwargs)
-    returned = {tracer.values[id(each)] for each in tensors(output) if id(each) in tracer.values}
+    returned = {tracer.values[each] for each in tensors(output) if each in tracer.values}
     return Graph(_live(tracer.calls, returned), returned, tracer.skipped, tracer.first, tracer.owners, output)
 
 
@@ -135,13 +136,12 @@ class Tracer(TorchDispatchMode):
     def __init__(self, model: Any) -> None:
         super().__init__()
         self.model, self.calls, self.quiet = model, list[Call](), 0
-        self.values: dict[int, Value] = {}
+        self.values = WeakTensorKeyDictionary()  # of each tensor that is there
         self.leaves: dict[tuple[int, str], Value] = {}
-        self.kept: list[Tensor] = []  # so that an id stays one tensor's
-        self.storages: dict[int, list[Tensor]] = {}
+        self.storages: dict[int, WeakTensorKeyDictionary] = {}  # the tensors of each memory
         self.stack = [""]
         self.like = next(each for each in model.state_dict().values() if each.is_floating_point())
-        self.found: dict[str, NormOperator | None] = {}
+        self.found: dict[str, Known | None] = {}
         self.skipped: dict[str, str] = {}
         saved = model.state_dict(keep_vars=True)
         every = [
@@ -206,7 +206,7 @@ class Tracer(TorchDispatchMode):
         if not isinstance(tensor, torch.Tensor):
             return tensor
         names = self.named.get(id(tensor))
-        if names and id(tensor) not in self.values:
+        if names and tensor not in self.values:
             here = {name for name in names if name.rpartition(".")[0] == self.stack[-1]}
             name = next((name for name in names if name in here), names[0])
             key = (id(tensor), name)
@@ -214,7 +214,7 @@ class Tracer(TorchDispatchMode):
                 kind = "parameter" if name in self.first else "buffer"
                 self.leaves[key] = Value(tuple(tensor.shape), leaf=kind, name=name)
             return self.leaves[key]
-        return self.values.get(id(tensor)) or self.leaf(tensor, "constant")
+        return self.values.get(tensor) or self.leaf(tensor, "constant")
 
     def leaf(self, tensor: Tensor, kind: str) -> Value:
         value = Value(tuple(tensor.shape), leaf=kind)
@@ -222,19 +222,19 @@ class Tracer(TorchDispatchMode):
         return value
 
     def _keep(self, tensor: Tensor, value: Value) -> None:
-        self.values[id(tensor)] = value
-        self.kept.append(tensor)
+        self.values[tensor] = value
         if tensor.layout == torch.strided:
-            self.storages.setdefault(tensor.untyped_storage()._cdata, []).append(tensor)
+            place = tensor.untyped_storage()._cdata
+            self.storages.setdefault(place, WeakTensorKeyDictionary())[tensor] = None
 
     def _spoil_views(self, written: Tensor) -> None:
         """What shares memory with a tensor written in place is no longer what its operator gave."""
         for other in self.storages.get(written.untyped_storage()._cdata, ()):
             if other is not written:
-                old, new = self.values[id(other)], self.values[id(written)]
+                old, new = self.values[other], self.values[written]
                 call = Call(ALIASED, self.stack[-1], (old, new))
                 call.outputs.append(Value(old.shape, call))
-                self.values[id(other)] = call.outputs[0]
+                self.values[other] = call.outputs[0]
                 self.calls.append(call)
 
     @contextmanager
@@ -262,18 +262,18 @@ class Tracer(TorchDispatchMode):
 
     def _leave(self, path: str) -> Callable[..., None]:
         def hook(module: Any, args: Any, kwargs: Any, output: Any) -> None:
-            norm = self.found.get(path)
-            if norm is not None:
-                self.quiet -= 1
-            if norm is not None and not self.quiet:
+            found = self.found.get(path)
+            self.quiet -= found is not None
+            if found is not None and not self.quiet:
                 own = [getattr(module, name, None) for name in ("weight", "bias")]
                 x = next(tensors((args, kwargs)))
+                norm = operator(found, module, x.ndim)
                 self._norm(norm, x, [self.value(each) for each in own], output)
             self.stack.pop()
 
         return hook
 
-    def _recognised(self, path: str, module: Any, args: Any, kwargs: Any) -> NormOperator | None:
+    def _recognised(self, path: str, module: Any, args: Any, kwargs: Any) -> Known | None:
         try:
             found = known(path or "model", module, self.like)
             if found is None:
@@ -285,7 +285,8 @@ class Tracer(TorchDispatchMode):
             x, y = (found.vectors(each).reshape(-1, found.norm.d)[:FIRST] for each in both)
             if not agrees(found.norm, numbers(x), y):
                 raise NotKnown("it does more than its norm when it is called")
-            return operator(found, module, given[0].ndim)
+            operator(found, module, given[0].ndim)
+            return found
         except NotKnown as reason:
             self.skipped[path] = str(reason)
             return None
