@@ -157,7 +157,7 @@ def ratios_stay():
 
 CLAIMS = {
     "so the limit is $\\sqrt{\\frac{d}{d-1}} \\left(\\sqrt d\\, e_1 - \\frac{1}{\\sqrt d}\\, 𝟏\\right)$; for RMSNorm it is $\\sqrt d\\, e_1$.": the_limits,
-    "All outputs run to one point, the brown ring: for LayerNorm a point of the plane $\\Sigma x = 0$": the_limits,
+    "All outputs run to one point, the ring: for LayerNorm a point of the plane $\\Sigma x = 0$": the_limits,
     "The upper panel on the right shows what the norm multiplies gradients by: $1/\\sigma$": the_factor,
     "ten times the outlier, a tenth of the gradient.": a_tenth,
     "The lower panel magnifies two coordinates": the_limits,
