@@ -121,9 +121,10 @@ def gradient_path() -> Path:
 
 def adam_path() -> Path:
     """Adam with decoupled decay. State: w, its last turn, the number of steps, m, v, 1 − β₁ᵗ, 1 − β₂ᵗ."""
-    state, width = 10, 12
+    state, width = 10, 14  # beyond the state its noise, and then the gradient
     at, known = np.eye(width), np.eye(9)  # known: w, the number, m, v, the corrections
-    g = gradient(width, state)
+    with_gradient = Branches((Pipeline(()), gradient(12, state)), "concat")
+    g = only(at[12:])
     squares = Pipeline((*g.steps, Product([(0, 0), (1, 1)])))
 
     def mean(first: int, beta: float, of: Pipeline) -> Pipeline:
@@ -140,8 +141,10 @@ def adam_path() -> Path:
     w = only(known[:2])
     change = Branches((Pipeline(quotient), Pipeline((*w.steps, scaled(2, "decay")))))
     new = Pipeline((Branches((w, Pipeline((change, STEP)))),))
-    step = Branches(averages, "concat"), Branches((new, w, only(known[2:])), "concat"), *turned(7)
-    return Path(points(state), (begin(width),), step, state)
+    moved = Branches((new, w, only(known[2:])), "concat")
+    return Path(
+        points(state), (begin(12),), (with_gradient, Branches(averages, "concat"), moved, *turned(7)), state
+    )
 
 
 def only(rows_: np.ndarray) -> Pipeline:
