@@ -58,7 +58,7 @@ COPY assets assets
 COPY films films
 COPY docs docs
 RUN /venv/bin/python -m compileall -q app.py geometry learning components normscape \
- && /venv/bin/python -m components.web.stills cards \
+ && /venv/bin/python -m components.web.stills \
  && useradd --system --uid 10001 --no-create-home --home-dir /cache normscape && install -d -o normscape /cache
 
 # The only folder that is written to: temporary files and kept results.
@@ -68,6 +68,6 @@ USER 10001
 VOLUME /cache
 EXPOSE 8050
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
-  CMD ["python", "-m", "components.web.health"]
+  CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8050/healthz', timeout=4)"]
 STOPSIGNAL SIGTERM
 CMD ["python", "app.py"]

@@ -8,15 +8,14 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from components.web.memory import one_blas_thread
+# NumPy reads this once. Threads of BLAS would take the processor from other requests, charged to no client.
+os.environ.update({"OPENBLAS_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"})
 
-one_blas_thread()  # before NumPy is there
-
-from components import settings  # noqa: E402
-from components.language.scene import scenes  # noqa: E402
-from components.publish import commands  # noqa: E402
-from components.publish.subcommand import command  # noqa: E402
-from normscape import __version__  # noqa: E402
+from components import settings
+from components.language.scene import scenes
+from components.publish import commands
+from components.publish.subcommand import command
+from normscape import __version__
 
 if TYPE_CHECKING:
     from dash import Dash
@@ -79,12 +78,12 @@ def serve(host: str | None, port: int | None, path: str = "") -> None:
         settings.reach(os.environ)
         default_host, default_port = settings.bind(os.environ)
         host, port = host or default_host, default_port if port is None else port
-        from components.web import serve
+        from components.web import serve, stills
         from components.web.server import full_bundle_notice
 
         serve.log_errors(os.environ.get("LOG_LEVEL", ""))
         application = wsgi()
-        serve.draw_gallery()
+        stills.draw_cards()
         sockets = serve.listen(application, host, port)
     except settings.WrongSetting as error:
         sys.exit(f"normscape: {error}")

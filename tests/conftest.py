@@ -14,6 +14,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is there; also f
 
 import numpy as np
 import pytest
+from cachetools import LRUCache
 from hypothesis import settings
 
 from components.language.scene import scenes
@@ -24,7 +25,7 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
-recipes.KEPT = 500
+recipes.cached_recipe.cache = LRUCache(500)
 FOLDER = tempfile.TemporaryDirectory(prefix="normscape-", ignore_cleanup_errors=True)
 
 

@@ -21,7 +21,7 @@ import pytest
 from waitress import wasyncore
 
 from benchmarks.load import Hall, crowd, files_of, gallery
-from components.web import memory, serve
+from components.web import serve
 from learning.parts import MAX_UPLOAD_BYTES
 from tests.learning.test_parts import BOMBS
 from tests.test_deployment import ROOT, environment, fetch, serving
@@ -148,7 +148,7 @@ def test_memory_between_what_is_kept_goes_back():
     kept = pieces[::100]
     del pieces
     before = psutil.Process().memory_info().rss
-    memory.give_back()
+    serve.give_back()
     assert before - psutil.Process().memory_info().rss > 50 * 2**20 and len(kept) == 100
 
 

@@ -19,8 +19,9 @@ from redis import Redis, RedisError
 
 from components.language.scene import WrongValue
 from components.pages import follow, panel
-from components.training import health, jobs, runs, store
-from components.training.queue import LOST, NOTHING, TrainingQueue
+from components.training import jobs, runs, store
+from components.training import queue as trainings
+from components.training.queue import LOST, NOTHING
 from components.web import budget
 from components.web.routes import RouteFacts, route
 from learning.film import to_npz
@@ -101,7 +102,7 @@ def worker(redis, tmp_path_factory):
 @pytest.fixture
 def queue(redis, worker, monkeypatch):
     monkeypatch.setenv("REDIS_URL", redis.url)
-    return TrainingQueue()
+    return trainings
 
 
 def join(queue, order, owner="me"):
@@ -111,7 +112,7 @@ def join(queue, order, owner="me"):
 def told(queue, ticket, stop=False):
     """What a page learns when it asks once: news of a step, or the outcome."""
     seen = SEEN.get(ticket, NOTHING)
-    text = follow.reply_text(queue, lambda: None, ticket, seen=seen, stop=stop, look=None)
+    text = follow.reply_text(lambda: None, ticket, seen=seen, stop=stop, look=None)
     news = json.loads(text or "{}")
     SEEN[ticket] = news.get("step", seen)
     return news.get("end", news)
@@ -122,10 +123,10 @@ def refused(queue):
     server = Flask("a page's server")
     server.secret_key = "only for this test"
     budget.guard(server, proxies=0)
-    costly = RouteFacts(cacheable=False, cross_origin=False, secret="", costly=True)
+    costly = RouteFacts(cacheable=False, cross_origin=False, costly=True)
     route(server, "/", "page", lambda: "", costly)
     with server.test_request_context():
-        return panel._ticket(queue, SMALL, {})[0]
+        return panel._ticket(SMALL, {})[0]
 
 
 def trains(queue, ticket):
@@ -174,18 +175,18 @@ def healthy(worker):
 def test_without_any_worker_page_and_health_say_so_and_go_on_when_one_comes(queue, worker):
     ticket = join(queue, LONG)
     until(lambda: trains(queue, ticket))
-    assert health.degraded() == [] and healthy(worker)[0]
+    assert trainings.degraded() == [] and healthy(worker)[0]
     worker.kill()
     assert ends(queue, ticket, SOON) == LOST
     after = join(queue, SMALL)
     until(lambda: told(queue, after) == {"ahead": 0, "worker": False}, SOON)
-    assert health.degraded() == ["training: no worker"]
+    assert trainings.degraded() == ["training: no worker"]
     later = time.time() - 60
     os.utime(worker.folder / "worker.beat", (later, later))
     assert not healthy(worker)[0]
     worker.start()
     assert ends(queue, after)["state"] == "done"
-    assert health.degraded() == []
+    assert trainings.degraded() == []
     well, spent = healthy(worker)
     assert well and spent < 0.1, "seconds of the processor"
 
@@ -206,7 +207,7 @@ def test_redis_away_and_back_loses_nothing_that_was_saved(queue, redis):
     outcome = ends(queue, ticket, stop=True)
     assert outcome["state"] == "done" and runs.load(outcome["run"]).seeds == LONG["seeds"]
     later = join(queue, SMALL, "later")
-    assert ends(queue, later)["state"] == "done" and health.degraded() == []
+    assert ends(queue, later)["state"] == "done" and trainings.degraded() == []
 
 
 def test_redis_away_between_the_ticket_and_the_start_is_no_error(queue, redis):

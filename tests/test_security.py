@@ -89,7 +89,7 @@ def test_who_looks_after_the_server_may_call_it_as_he_likes(named):
 def test_the_cookie_is_of_this_explorer_alone(monkeypatch, scheme):
     monkeypatch.setenv("NORMSCAPE_PREFIX", "/sub/")
     server = app.create_app().server
-    facts = RouteFacts(cacheable=False, cross_origin=False, secret="", costly=False)
+    facts = RouteFacts(cacheable=False, cross_origin=False, costly=False)
     route(server, "/who", "who", lambda: session.setdefault("who", "me"), facts)
     got = server.test_client().get("/sub/who", base_url=f"{scheme}://here").headers["Set-Cookie"]
     name, *parts = got.split("; ")
@@ -137,6 +137,7 @@ CLOSED = [
     ("GET", "/"), ("GET", "/layernorm"), ("GET", "/embed/layernorm"), ("GET", f"/run/{'a' * 20}.npz"),
     ("GET", "/_dash-layout"), ("POST", "/_dash-update-component"), ("POST", "/run/fold"),
     ("POST", "/training/any/close"), ("POST", "/recipe/layernorm"), ("OPTIONS", "/recipe/layernorm"),
+    ("OPTIONS", "/run/fold"), ("OPTIONS", "/recording"), ("OPTIONS", f"/recording/{'a' * 32}/delete"),
 ]  # fmt: skip
 
 

@@ -24,9 +24,10 @@ from components.pages.markup import element, written
 from components.pages.panel import add_training
 from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script, typeface
 from components.training.recipes import state_of
+from components.web.answer_cache import made
 from components.web.budget import Busy
 from components.web.routes import RouteFacts, declare, route
-from components.web.server import bundle, fresh, made, once
+from components.web.server import bundle, fresh, once
 
 # What Dash tells each page of its server, for its own developers.
 INTERNAL = ("python_version", "plotly_version", "ddk_version", "dash_version_url", "plotly_cloud_installed")
@@ -37,10 +38,10 @@ NEEDED = re.compile(
 )
 # The routes that Dash registers itself, by endpoint.
 DASH_ROUTES = {
-    "/": RouteFacts(cacheable=True, cross_origin=False, secret="query", costly=True),
-    "/<path:path>": RouteFacts(cacheable=False, cross_origin=False, secret="query", costly=True),
-    "/_dash-update-component": RouteFacts(cacheable=False, cross_origin=False, secret="", costly=True),
-    "_dash_assets.static": RouteFacts(cacheable=True, cross_origin=True, secret="", costly=False),
+    "/": RouteFacts(cacheable=True, cross_origin=False, costly=True),
+    "/<path:path>": RouteFacts(cacheable=True, cross_origin=False, costly=True),
+    "/_dash-update-component": RouteFacts(cacheable=False, cross_origin=False, costly=True),
+    "_dash_assets.static": RouteFacts(cacheable=True, cross_origin=True, costly=False),
     **dict.fromkeys(
         (
             "static",
@@ -50,7 +51,7 @@ DASH_ROUTES = {
             "/_reload-hash",
             "/_favicon.ico",
         ),
-        RouteFacts(cacheable=False, cross_origin=False, secret="", costly=False),
+        RouteFacts(cacheable=True, cross_origin=False, costly=False),
     ),
 }
 UNMOVED = "Normscape moves points in the browser, and needs JavaScript for it."
@@ -68,7 +69,7 @@ class Explorer(Dash):
             declare(self.server, endpoint, facts)
         place = Place(self.config.requests_pathname_prefix)
         found = lambda: fresh(made(("search", place.root), lambda: search.index(place)), "application/json")  # noqa: E731
-        facts = RouteFacts(cacheable=False, cross_origin=False, secret="", costly=True)
+        facts = RouteFacts(cacheable=True, cross_origin=False, costly=True)
         route(self.server, "/search.json", "search", found, facts)
         self.training = add_training(self)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,8 +15,8 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import BadRequest
 
 from components.language.scene import WrongValue
-from components.training import store
-from components.training.queue import NOTHING, TrainingQueue, is_ticket
+from components.training import queue, store
+from components.training.queue import NOTHING
 from components.web.budget import GUESS_PRICE, Busy, work
 from components.web.routes import RouteFacts, route
 
@@ -27,42 +26,39 @@ Ready = Callable[[], None]  # sees to it that a worker runs
 LOST_ANSWER = '{"end": {"state": "lost"}}'  # also the answer to a ticket that nobody has
 
 
-def add_routes(server: Flask, queue: TrainingQueue, ready: Ready) -> None:
-    ask = RouteFacts(cacheable=False, cross_origin=False, secret="path", costly=True)
-    route(server, "/training/<ticket>", "training", partial(answer, queue, ready), ask, ["POST"])
-    leave = replace(ask, costly=False)
-    route(server, "/training/<ticket>/close", "training_close", partial(close, queue), leave, ["POST"])
+def add_routes(server: Flask, ready: Ready) -> None:
+    facts = RouteFacts(cacheable=False, cross_origin=False, costly=True)
+    path = "/training/<string(length=32):ticket>"
+    route(server, path, "training", partial(answer, ready), facts, ["POST"])
+    route(server, f"{path}/close", "training_close", close, facts, ["POST"])
 
 
-def reply_text(queue: TrainingQueue, ready: Ready, ticket: str, **question: Any) -> str:
+def reply_text(ready: Ready, ticket: str, **question: Any) -> str:
     """The answer to a page that follows a training, as JSON; "" if nothing is new. Raises Busy."""
     try:
         text = queue.ask(ticket, **question)
     except store.StoreBusy:
         raise Busy(503, "Many ask the queue at the moment", 1) from None
     except store.StoreUnavailable:
-        queue.watch.reset()
         return '{"away": true}'
     if text != LOST_ANSWER:  # a ticket that nobody has is no reason to start a worker
         ready()
     return text
 
 
-def answer(queue: TrainingQueue, ready: Ready, ticket: str) -> Response:
+def answer(ready: Ready, ticket: str) -> Response:
     """204 if nothing is new."""
-    text = reply_text(queue, ready, _known(ticket), **question())
+    text = reply_text(ready, ticket, **question())
     if text == LOST_ANSWER:
         with work(GUESS_PRICE):
             pass  # a ticket that nobody has costs as any guess
-    reply = Response(text, 200 if text else 204, content_type="application/json")
-    reply.headers["Cache-Control"] = "no-store"
-    return reply
+    return Response(text, 200 if text else 204, content_type="application/json")
 
 
-def close(queue: TrainingQueue, ticket: str) -> tuple[str, int]:
+def close(ticket: str) -> tuple[str, int]:
     """The page is being left."""
     with suppress(store.StoreUnavailable):
-        queue.close(_known(ticket))
+        queue.close(ticket)
     return "", 204
 
 
@@ -78,16 +74,7 @@ def question() -> dict[str, Any]:
     seen, stop, look = asked.get("seen", NOTHING), asked.get("stop", False), asked.get("look")
     if type(seen) is not int or not NOTHING <= seen <= MAX_STEP or not isinstance(stop, bool):
         raise WrongValue("seen", "seen is no step, or stop neither true nor false", {"seen": "a step"})
-    if look is not None and not _texts(look):
+    texts = look.values() if isinstance(look, dict) else [None]
+    if look is not None and not all(isinstance(text, str) for text in texts):
         raise WrongValue("look", "look has no texts", {"look": {"seed": "0"}})
     return {"seen": seen, "stop": stop, "look": look}
-
-
-def _texts(look: Any) -> bool:
-    return isinstance(look, dict) and all(isinstance(text, str) for text in look.values())
-
-
-def _known(ticket: str) -> str:
-    if not is_ticket(ticket):
-        raise WrongValue("ticket", "this is no ticket", "32 digits, 0-9 and a-f")
-    return ticket

@@ -32,7 +32,7 @@ def version() -> str:
 
 
 def add_routes(server: Flask) -> None:
-    facts = RouteFacts(cacheable=True, cross_origin=True, secret="", costly=False)
+    facts = RouteFacts(cacheable=True, cross_origin=True, costly=False)
     route(server, "/assets/<string(length=12):known>/<path:name>", "asset", answer, facts)
 
 

@@ -19,8 +19,7 @@ from components.language.scene import Scene, WrongValue
 from components.pages import follow
 from components.pages.markup import attributes, element
 from components.settings import redis_url
-from components.training import jobs, runs, store
-from components.training.queue import Refused, TrainingQueue
+from components.training import jobs, queue, store
 from components.training.worker import ChildWorker
 from components.web.budget import TRAINING_PRICE, Busy, client, work
 from learning.parts import MAX_UPLOAD_BYTES
@@ -60,7 +59,6 @@ class Panel:
 
 def add_training(app: Dash) -> Panel:
     """The callbacks of the panel, and the routes of what follows."""
-    queue = TrainingQueue()
     child = None if redis_url(os.environ) else ChildWorker()
 
     def ready() -> None:
@@ -69,8 +67,8 @@ def add_training(app: Dash) -> Panel:
             child.ready()
 
     app.layout = callbacks()
-    _add_callbacks(app, queue, ready)
-    follow.add_routes(app.server, queue, ready)
+    _add_callbacks(app, ready)
+    follow.add_routes(app.server, ready)
     opened = f"{app.config.routes_pathname_prefix}_dash-layout"
 
     @app.server.before_request
@@ -112,7 +110,7 @@ def _trains() -> bool:
     return bool(redis_url(os.environ)) or importlib.util.find_spec("torch") is not None
 
 
-def _add_callbacks(app: Dash, queue: TrainingQueue, ready: follow.Ready) -> None:
+def _add_callbacks(app: Dash, ready: follow.Ready) -> None:
     """From the button to a ticket: the page adds its choices and numbers, the server checks them."""
     ask, show, stop = (ClientsideFunction("training", name) for name in ("ask", "show", "stop"))
     app.clientside_callback(ask, Output(PANEL, ASKED), Input(TRAIN, "n_clicks"), prevent_initial_call=True)
@@ -121,7 +119,7 @@ def _add_callbacks(app: Dash, queue: TrainingQueue, ready: follow.Ready) -> None
     def join(asked: Any) -> dict[str, Any]:
         asked = asked if isinstance(asked, dict) else {}
         wrong = jobs.problems(asked)
-        refused, ticket = _ticket(queue, asked, wrong)
+        refused, ticket = _ticket(asked, wrong)
         if ticket:
             ready()
         return {"time": asked.get("time"), "wrong": wrong, "refused": refused, "ticket": ticket}
@@ -131,16 +129,15 @@ def _add_callbacks(app: Dash, queue: TrainingQueue, ready: follow.Ready) -> None
     app.clientside_callback(stop, Input(STOP, "n_clicks"), prevent_initial_call=True)
 
 
-def _ticket(queue: TrainingQueue, asked: Any, wrong: dict[str, str]) -> tuple[str | None, str | None]:
+def _ticket(asked: Any, wrong: dict[str, str]) -> tuple[str | None, str | None]:
     """Why there is none, or a ticket."""
     if wrong:
         return WRONG, None
     try:
         with work(TRAINING_PRICE):
-            runs.settle()  # others may have filled the disk
             ticket = queue.join(vars(jobs.order(asked)), owner=_owner(), address=client(request))
         return None, ticket
-    except (WrongValue, Refused, Busy) as problem:
+    except (WrongValue, queue.Refused, Busy) as problem:
         return str(problem), None
     except store.StoreUnavailable as problem:
         logging.getLogger(__name__).error("no training can be asked for: %s", problem)

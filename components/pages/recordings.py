@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import secrets
 import threading
-from dataclasses import replace
 from typing import Any
 
 from dash import html
@@ -20,7 +19,6 @@ from components.scenes.model import SCENE
 from components.scenes.model.build import SHIPPED
 from components.training import runs, store
 from components.web.budget import STORE_RETRY_SECONDS, Busy, client, work
-from components.web.memory import give_back
 from components.web.routes import RouteFacts, route
 from components.web.security import body, from_own_page
 from learning import shipped
@@ -39,8 +37,8 @@ REPORT_MIME_TYPES = {"csv": "text/csv", "json": "application/json"}
 
 
 def add_routes(server: Flask) -> None:
-    keyed = RouteFacts(cacheable=False, cross_origin=False, secret="path", costly=True)
-    route(server, "/recording", "recording_open", opened, replace(keyed, secret=""), ["POST"])
+    keyed = RouteFacts(cacheable=False, cross_origin=False, costly=True)
+    route(server, "/recording", "recording_open", opened, keyed, ["POST"])
     route(server, "/recording/<name>/delete", "recording_delete", deleted, keyed, ["POST"])
     route(server, "/recording/<name>.<any(csv, json):kind>", "recording_table", table, keyed)
 
@@ -69,7 +67,6 @@ def opened() -> Response:
         raise Busy(503, "Recordings cannot be stored at the moment", STORE_RETRY_SECONDS) from None
     finally:
         MEASURING_LOCK.release()
-        give_back()  # what the arrays of a file took, of which the digest is a small part
 
 
 def measured(data: bytes) -> Digest:

@@ -26,11 +26,11 @@ UNPACKING_LOCK = threading.Lock()  # one file is unpacked at a time: what this t
 
 
 def add_routes(server: Flask) -> None:
-    keyed = RouteFacts(cacheable=False, cross_origin=False, secret="path", costly=True)
+    keyed = RouteFacts(cacheable=False, cross_origin=False, costly=True)
     route(server, "/run/<run>.npz", "run_npz", _file, keyed)
     route(server, "/run/<run>.json", "run_json", _former_file, replace(keyed, costly=False))
     route(server, "/run/<run>/net", "run_net", network, keyed)
-    route(server, "/run/<slug>", "run_open", opened, replace(keyed, secret="query"), ["POST"])
+    route(server, "/run/<slug>", "run_open", opened, keyed, ["POST"])
 
 
 def _file(run: str) -> Response:

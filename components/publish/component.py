@@ -20,8 +20,9 @@ from components.pages.page import facts
 from components.publish import plain
 from components.training.recipes import state_of
 from components.web import budget, server
+from components.web.answer_cache import answer_cache, made
 from components.web.routes import RouteFacts, route
-from components.web.server import bundle, find, fresh, made, once
+from components.web.server import bundle, find, fresh, once
 
 PATH = "_normscape"  # as Dash's own routes begin; normscape/scene.js knows it
 STYLES = ("page/component.css", *plain.STYLES)
@@ -43,17 +44,17 @@ def register(app: Dash) -> None:
         flask.register_blueprint(routes(name), url_prefix=prefix)
     except AssertionError:
         raise RuntimeError("normscape.register(app) comes too late: before the first request") from None
-    server.keep(flask)
+    flask.extensions["answers"] = answer_cache()
     flask.extensions["budget"] = budget.Budget()
 
 
 def routes(name: str) -> Blueprint:
     own = Blueprint(name, __name__)
-    files = RouteFacts(cacheable=True, cross_origin=False, secret="", costly=False)
+    files = RouteFacts(cacheable=True, cross_origin=False, costly=False)
     route(own, "/assets/<path:name>", "asset", served, files)
     server.add_figures(own)
     own.register_error_handler(budget.Busy, budget.refused)
-    facts = RouteFacts(cacheable=False, cross_origin=False, secret="query", costly=True)
+    facts = RouteFacts(cacheable=True, cross_origin=False, costly=True)
     route(own, "/figure/<slug>", "figure", figure, facts)
     route(own, "/component.css", "styles", lambda: fresh(styles(), "text/css"), files)
     return own

@@ -26,9 +26,10 @@ from components.publish import heights
 from components.publish.plain import body, figure, linked, page
 from components.training.recipes import state_of
 from components.web import budget
+from components.web.answer_cache import made
 from components.web.routes import RouteFacts, route
 from components.web.security import EMBED
-from components.web.server import UnknownScene, bundle, find, fresh, made, once
+from components.web.server import UnknownScene, bundle, find, fresh, once
 
 WIDTH = 720  # pixels of an iframe, at most: a host has more room than that, or says less
 SWITCH = ("0", "1")
@@ -50,7 +51,7 @@ class Shown:
 
 
 def add_routes(server: Flask) -> None:
-    facts = RouteFacts(cacheable=False, cross_origin=False, secret="query", costly=True)
+    facts = RouteFacts(cacheable=True, cross_origin=False, costly=True)
     route(server, "/embed/<slug>", EMBED, embed, facts)
     route(server, "/oembed", "oembed", oembed, facts)
 

@@ -18,10 +18,11 @@ import numpy as np
 from components.drawing.figure import document
 from components.language.scene import Choices, Scene, WrongValue, scenes
 from components.scenes.trained import SEEDS
-from components.training import runs, store
-from components.training.queue import NOTHING, TrainingQueue, beating
+from components.training import queue, runs, store
 from components.training.recipes import shown
+from learning.datasets import DataSet
 from learning.film import Film
+from learning.models import Model
 
 T = TypeVar("T")
 RESULTS = ("run", "net")
@@ -77,6 +78,11 @@ class Order:
         """The choices; without results, which are still to come."""
         return self.scene.choose(self.choices)
 
+    def task(self) -> tuple[Model, DataSet]:
+        """What is trained, and on what."""
+        assert self.scene.training is not None
+        return self.scene.training.task(self.chosen)
+
 
 def problems(asked: Mapping[str, Any]) -> dict[str, str]:
     """What is wrong with each number that was asked for."""
@@ -90,35 +96,28 @@ def trainable() -> list[str]:
 
 def order(asked: Any) -> Order:
     """What a page asks for, checked. Raises WrongValue."""
-    if not isinstance(asked, Mapping):
+    if not isinstance(asked, Mapping) or problems(asked):
         raise WrongValue("order", "there is nothing to train", "what the page sends")
-    for name, words in problems(asked).items():
-        raise WrongValue(name, f"{name}: {words}", words)
     slug, choices = asked.get("slug"), asked.get("choices")
-    scene = scenes().get(slug) if isinstance(slug, str) else None
-    if scene is None or scene.training is None:
+    if slug not in trainable():
         raise WrongValue("slug", "nothing can be trained in this scene", trainable())
     if not isinstance(choices, Mapping) or not all(isinstance(text, str) for text in choices.values()):
         raise WrongValue("choices", "the choices are no texts", "what the page sends")
     whole = {n.name: int(asked[n.name]) for n in NUMBERS if n.whole}
-    texts = {
-        name: text for name, text in choices.items() if name not in RESULTS
-    }  # whose length nobody has checked
-    checked = Order(slug=scene.slug, choices=texts, lr=float(asked["lr"]), **whole)
-    scene.training.task(checked.chosen)  # data of one's own, and how it fits the scene
+    texts = {name: text for name, text in choices.items() if name not in RESULTS}  # of any length
+    checked = Order(slug=slug, choices=texts, lr=float(asked["lr"]), **whole)
+    checked.task()  # data of one's own, and how it fits the scene
     return checked
 
 
 def work(ticket: str) -> None:
     """Train what a ticket stands for, unless that has ended; tell its page, and how it ended."""
-    queue = TrainingQueue()
     training = _reached(lambda: queue.start(ticket))
     if training is None:
         return
     try:
-        with beating(lambda: queue.beat(ticket)):
-            film = _train(queue, ticket, Order(**training["order"]))
-            outcome = film and _kept(film, training["address"])
+        film = _train(ticket, Order(**training["order"]))
+        outcome = film and _kept(film, training["address"])
     except store.StoreUnavailable as problem:
         logging.getLogger(__name__).error("a run cannot be kept: %s", problem)
         outcome = {"state": "failed", "words": UNKEPT}
@@ -128,15 +127,14 @@ def work(ticket: str) -> None:
     _reached(lambda: queue.finish(ticket, outcome) if outcome else queue.forget(ticket))
 
 
-def _train(queue: TrainingQueue, ticket: str, asked: Order) -> Film | None:
+def _train(ticket: str, asked: Order) -> Film | None:
     """The film, also of a training that was stopped; None if nobody waits for it."""
     from learning.training import train
 
     scene, chosen = asked.scene, asked.chosen
-    assert scene.training is not None
     numbers: dict[str, Any] = {n.name: getattr(asked, n.name) for n in NUMBERS}
-    pictures, sent_step = Pictures(scene, chosen), NOTHING
-    for moment in train(*scene.training.task(chosen), **numbers):
+    pictures, sent_step = Pictures(scene, chosen), queue.NOTHING
+    for moment in train(*asked.task(), **numbers):
         try:
             page = queue.page(ticket)
             if page is None:
@@ -149,7 +147,6 @@ def _train(queue: TrainingQueue, ticket: str, asked: Order) -> Film | None:
                 queue.tell(ticket, _sums(film) | _clock(moment) | {"recipe": pictures.news(film)})
                 sent_step = moment.step
         except store.StoreUnavailable:
-            queue.watch.reset()  # the page could not ask either
             pictures.known.clear()  # what was told last may be lost
     film = moment.film()
     own = {f"{CHOICE}{name}": str(value) for name, value in chosen.items() if name not in RESULTS}
@@ -192,7 +189,6 @@ class Pictures:
             self.shown = {**self.chosen, **{c.name: c.parse(texts[c.name]) for c in known}}
 
     def news(self, film: Film) -> dict[str, Any]:
-        assert self.scene.training is not None
         seed = self.shown["seed"] if self.shown["seed"] < film.seeds else 0
         recipe = document(shown(self.scene, {**self.shown, "seed": seed}, film))
         changed = {kind: [self._new(kind, part) for part in recipe[kind]] for kind in ("clouds", "views")}
@@ -213,7 +209,7 @@ def _reached(call: Callable[[], T]) -> T:
     while True:
         try:
             return call()
-        except store.StoreUnavailable as away:
-            if isinstance(away, store.StoreFull) or time.monotonic() > end:
+        except store.StoreUnavailable:
+            if time.monotonic() > end:
                 raise
             time.sleep(0.5)

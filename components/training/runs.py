@@ -1,7 +1,7 @@
 """Stored runs: films and recordings by their key, and a list of them that bounds what they take together.
 
-At most MAX_BYTES, and at most HALF of the room that there is: the other half is the queue's. Beyond that runs
-are deleted: opened files before trained runs, of the client that holds most of them, its oldest first.
+At most MAX_BYTES, and at most half of the disk, or of what Redis may take: the other half is the queue's.
+Beyond that runs are deleted: opened files before trained runs, the oldest of the client that holds most.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from typing import Any
 
 from components.language.scene import Stored, WrongValue
 from components.training.former_runs import former_run
-from components.training.store import PATIENCE, Store, StoreFull, StoreUnavailable, free_bytes, json_object
+from components.training.store import Store, StoreUnavailable, capacity, json_object
 from learning.film import Film, FilmError, from_npz, key, to_npz
 from learning.safetensors import FileError
 
 KEPT_DAYS = 30
 KEY = re.compile("[0-9a-f]{16}|[0-9a-f]{32}")  # of contents; drawn at random
 MAX_BYTES = 500 * 2**20  # of all runs
-HALF = 0.5
 MIN_COUNTED = 2**17  # bytes that a run counts for at least, which bounds their number
-NEARLY = 0.95  # of the bytes, from which on runs count as full
 FILMS, LIST = Store("films"), Store("runs")
 
 Run = dict[str, Any]  # size, client, trained, since
@@ -41,20 +39,13 @@ def save(film: Film, *, client: str = "", trained: bool = False) -> str:
 
 def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
     """Store bytes under a key, among the runs; the key. Raises StoreUnavailable."""
-    run: Run = {
-        "size": max(len(data), MIN_COUNTED),
-        "client": client,
-        "trained": trained,
-        "since": time.time(),
-    }
-    listed = _listed()
+    size = max(len(data), MIN_COUNTED)
+    run: Run = {"size": size, "client": client, "trained": trained, "since": time.time()}
+    listed = {other: _run(entry) for other, entry in LIST.items().items()}
     before = listed.pop(name, None)
     if before and before["trained"] >= trained:  # a trained run stays one
         run = before | {"since": run["since"]}
-    most = _max_bytes(listed)
-    if run["size"] > most:
-        raise StoreFull("there is no room for this")
-    _make_room(listed, most - run["size"])
+    _make_room(listed, min(MAX_BYTES, capacity()[0] / 2) - size)
     LIST.set(name, json.dumps(run).encode())  # first: whatever is stored is counted
     FILMS.set(name, data)
     return name
@@ -71,8 +62,7 @@ def read(stored: Stored) -> Any:
     if not KEY.fullmatch(run):
         raise WrongValue(name, f"{name}={run[:40]!r} is not the key of a run", "16 or 32 digits, 0-9 and a-f")
     try:
-        known = _run(LIST.get(run))
-        data = FILMS.get(run) if known and not _old(known) else former_run(run)
+        data = former_run(run) if _old(_run(LIST.get(run))) else FILMS.get(run)
     except StoreUnavailable:
         raise WrongValue(name, "what was opened or trained cannot be reached now", "try again") from None
     if data is None:
@@ -90,59 +80,26 @@ def forget(*runs: str) -> None:
     LIST.delete(*runs)
 
 
-def settle() -> None:
-    """Delete runs until they fit the room that there is now. Raises StoreUnavailable."""
-    listed = _listed()
-    _make_room(listed, _max_bytes(listed))
-
-
-def full(patience: float = PATIENCE) -> bool:
-    """Whether a new run takes the place of another. Raises StoreUnavailable."""
-    listed = _listed(patience)
-    return _taken(listed) > NEARLY * _max_bytes(listed, patience)
-
-
-def _listed(patience: float = PATIENCE) -> dict[str, Run]:
-    """All runs. One whose entry cannot be read is deleted first."""
-    runs = {name: _run(data) for name, data in Store(LIST.name, patience).items().items()}
-    forget(*(name for name, run in runs.items() if run is None))
-    return {name: run for name, run in runs.items() if run is not None}
-
-
-def _run(data: bytes | None) -> Run | None:
-    run = json_object(data)
-    sound = all(isinstance(run.get(field), int | float) for field in ("size", "trained", "since"))
-    return run if sound and isinstance(run.get("client"), str) else None
-
-
-def _make_room(listed: dict[str, Run], most: float) -> None:
-    """Delete old runs, and others until those that are left take at most so many bytes."""
-    gone = [name for name, run in listed.items() if _old(run)]
-    left = {name: run for name, run in listed.items() if name not in gone}
-    while _taken(left) > most:
-        gone.append(_next(left))
-        del left[gone[-1]]
-        logging.getLogger(__name__).warning("runs are full (%.0f MB): one is deleted", most / 2**20)
-    forget(*gone)
-
-
-def _next(listed: dict[str, Run]) -> str:
-    """The run to delete next."""
-    pool = {name: run for name, run in listed.items() if not run["trained"]} or listed
-    held: Counter[str] = Counter()
-    for run in pool.values():
-        held[run["client"]] += run["size"]
-    ((largest, _),) = held.most_common(1)
-    return min((name for name in pool if pool[name]["client"] == largest), key=lambda n: pool[n]["since"])
+def _run(entry: bytes | None) -> Run:
+    """An entry of the list; one that is missing, or cannot be read, is old."""
+    return {"size": 0, "client": "", "trained": False, "since": 0.0} | json_object(entry)
 
 
 def _old(run: Run) -> bool:
     return time.time() - run["since"] > KEPT_DAYS * 86400
 
 
-def _taken(listed: dict[str, Run]) -> float:
-    return sum(run["size"] for run in listed.values())
-
-
-def _max_bytes(listed: dict[str, Run], patience: float = PATIENCE) -> float:
-    return min(MAX_BYTES, HALF * (free_bytes(patience) + _taken(listed)))
+def _make_room(listed: dict[str, Run], most: float) -> None:
+    """Delete old runs, and others until those that are left take at most so many bytes."""
+    gone = [name for name in listed if _old(listed[name])]
+    left = {name: run for name, run in listed.items() if name not in gone}
+    held: Counter[str] = Counter()
+    for run in left.values():
+        held[run["client"]] += run["size"]
+    while held.total() > most and left:
+        name = min(left, key=lambda n: (left[n]["trained"], -held[left[n]["client"]], left[n]["since"]))
+        gone.append(name)
+        run = left.pop(name)
+        held[run["client"]] -= run["size"]
+        logging.getLogger(__name__).warning("runs are full (%.0f MB): one is deleted", most / 2**20)
+    forget(*gone)

@@ -27,10 +27,12 @@ try:
 except ImportError:  # not needed on one machine
     RedisError = sqlite3.Error  # type: ignore[assignment, misc]
 
-PATIENCE = 2.0  # seconds for an answer of Redis, or for another process that writes to SQLite
+PATIENCE = 1.0  # seconds for an answer of Redis, or for another process that writes to SQLite
 MAX_CONNECTIONS = 3  # threads of a process that may wait for Redis at a time
 CONNECTION_WAIT = 0.2  # seconds to wait for one of these connections
 DURABLE = {"films", "runs"}  # on disk before a write returns; the rest may be lost in a power failure
+MAX_WATCHED = 1000  # values whose silence is measured
+_last: dict[str, tuple[Any, float]] = {}  # by key: the last value that was seen, and since when
 
 
 class StoreUnavailable(Exception):
@@ -41,16 +43,11 @@ class StoreBusy(StoreUnavailable):
     """All connections to the store are in use."""
 
 
-class StoreFull(StoreUnavailable):
-    """The store has no room, and will have none soon."""
-
-
 @dataclass(frozen=True)
 class Store:
     """One namespace of keys. Every method raises StoreUnavailable."""
 
     name: str
-    patience: float = PATIENCE
 
     def get(self, key: str) -> bytes | None:
         return self.get_many([key]).get(key)
@@ -73,40 +70,33 @@ class Store:
         with answered():
             return self._storage().result_items()
 
-    def clear(self) -> None:
-        with answered():
-            self._storage().flush_results()
-
     def _storage(self) -> Any:
-        return storage(self.name, self.patience)
+        return storage(self.name)
 
 
-def storage(name: str, patience: float = PATIENCE) -> Any:
-    """Huey's storage of a name. A folder that somebody has deleted is made again."""
+def storage(name: str) -> Any:
+    """Huey's storage of a name."""
     if url := redis_url(os.environ):
-        return _redis(name, url, patience)
-    path = cache_folder(os.environ) / f"{name}.db"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.touch()
-    return _sqlite(name, path, patience, path.stat().st_ino, os.getpid())
+        return _redis(name, url)
+    return _sqlite(name, cache_folder(os.environ))
 
 
 @cache
-def _sqlite(name: str, path: Path, patience: float, inode: int, process: int) -> Any:
-    """A connection belongs to one file and one process."""
+def _sqlite(name: str, folder: Path) -> Any:
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file = str(folder / f"{name}.db")
     return huey.storage.SqliteStorage(
-        name, filename=str(path), timeout=patience, strict_fifo=True, fsync=name in DURABLE
+        name, filename=file, timeout=PATIENCE, strict_fifo=True, fsync=name in DURABLE
     )
 
 
 @cache
-def _redis(name: str, url: str, patience: float) -> Any:
-    return huey.storage.RedisStorage(f"normscape{name}", connection_pool=_pool(url, patience))
+def _redis(name: str, url: str) -> Any:
+    return huey.storage.RedisStorage(f"normscape{name}", connection_pool=_pool(url))
 
 
 @cache
-def _pool(url: str, patience: float) -> Any:
+def _pool(url: str) -> Any:
     """A silent Redis holds MAX_CONNECTIONS threads of a web server, and no more."""
     from redis import BlockingConnectionPool, ConnectionError
     from redis.backoff import NoBackoff
@@ -116,39 +106,44 @@ def _pool(url: str, patience: float) -> Any:
         url,
         max_connections=MAX_CONNECTIONS,
         timeout=CONNECTION_WAIT,
-        socket_timeout=patience,
-        socket_connect_timeout=patience,
+        socket_timeout=PATIENCE,
+        socket_connect_timeout=PATIENCE,
         retry=Retry(NoBackoff(), 1, (ConnectionError,)),
     )
 
 
-def seconds_to_answer(patience: float = PATIENCE) -> float:
-    """Of Redis; 0 for a folder, which is slow once, when it is made. Raises StoreUnavailable."""
-    start = time.monotonic()
-    Store("signs", patience).get("worker")
-    return time.monotonic() - start if redis_url(os.environ) else 0.0
-
-
-def free_bytes(patience: float = PATIENCE) -> float:
-    """Of the disk; or of the memory that Redis, or else its machine, has. Raises StoreUnavailable."""
+def capacity() -> tuple[float, float]:
+    """Bytes in all, and free: of the disk, or of what Redis may take. Raises StoreUnavailable."""
     with answered():
         if not redis_url(os.environ):
-            return shutil.disk_usage(cache_folder(os.environ)).free
-        memory = storage("films", patience).conn.info("memory")
-        most = memory.get("maxmemory") or memory.get("total_system_memory") or float("inf")
-        return float(most) - memory.get("used_memory", 0)
+            disk = shutil.disk_usage(cache_folder(os.environ))
+            return disk.total, disk.free
+        memory = storage("films").conn.info("memory")
+        most = memory.get("maxmemory") or memory["total_system_memory"]
+        return most, most - memory["used_memory"]
 
 
 @contextmanager
 def answered() -> Iterator[None]:
-    """Raise what goes wrong inside as StoreUnavailable."""
+    """Raise what goes wrong inside as StoreUnavailable. No silence counts then: nobody can write."""
     try:
         yield
     except (sqlite3.Error, RedisError, OSError) as problem:
-        kind = (
-            StoreBusy if "No connection available" in str(problem) else StoreUnavailable
-        )  # redis-py has no class for it
-        raise kind(f"the store does not answer: {problem}") from problem
+        _last.clear()
+        busy = "No connection available" in str(problem)  # redis-py has no class for it
+        raise (StoreBusy if busy else StoreUnavailable)(f"the store does not answer: {problem}") from problem
+
+
+def silence(key: str, value: Any) -> float:
+    """For how many seconds a value has not changed, by this process's clock, which no one sets."""
+    now = time.monotonic()
+    last, since = _last.get(key, (None, None))
+    if since is not None and last == value:
+        return now - since
+    if len(_last) > MAX_WATCHED:
+        _last.clear()
+    _last[key] = value, now
+    return 0.0
 
 
 def json_object(data: bytes | None) -> dict[str, Any]:

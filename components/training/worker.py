@@ -1,16 +1,14 @@
 """The process that trains: `python -m components.training.worker`, Huey's consumer with one thread.
 
 With Redis there may be any number, on any machine. Without, the web server starts one as its child, which
-ends with it, and after a while without work.
+ends with it.
 """
 
 from __future__ import annotations
 
-import fcntl
 import importlib
 import logging
 import os
-import select
 import subprocess
 import sys
 import threading
@@ -19,20 +17,18 @@ import weakref
 from contextlib import suppress
 from pathlib import Path
 
-from huey import Huey
 from huey.signals import SIGNAL_INTERRUPTED
 
 from components.settings import WrongSetting, cache_folder, reach, redis_url
-from components.training.queue import LOST, TrainingQueue, beating, train_task
+from components.training.queue import LOST, finish, sign, train_task
 from components.training.store import StoreUnavailable
 
 ROOT = Path(__file__).parents[2]
 CHILD = "--child"  # of a web server: its standard input closes when that ends
 POLL_SECONDS = 0.5  # at most, between two looks at SQLite; Redis tells by itself
 RETRY_SECONDS = 5.0  # at most, between two attempts to reach Redis
+HEARTBEAT_SECONDS = 2.0
 RESTART_SECONDS = 10.0  # at least, between two starts
-IDLE_SECONDS = 900.0  # after which a child ends, and gives its memory back
-WATCH_SECONDS = 2.0  # between two looks at the queue
 SHUTDOWN_SECONDS = 1.0  # for a training to end by itself
 NICENESS = 5  # what serves pages goes first (see `os.nice`)
 
@@ -67,7 +63,7 @@ class ChildWorker:
         self.ending = weakref.finalize(self, _end, self.process)  # it goes with its application
         if not failed:  # it will sign by itself in a moment
             with suppress(StoreUnavailable):
-                TrainingQueue().sign_worker()
+                sign()
 
     def close(self) -> None:
         if self.process is not None:
@@ -90,36 +86,31 @@ def main() -> None:
         sys.exit(f"normscape: {wrong}")
     logging.basicConfig(level=logging.WARNING if child else logging.INFO)
     os.nice(NICENESS)
-    queue, huey = TrainingQueue(), train_task().huey
     if child:
-        threading.Thread(target=_end_with_server, args=(queue, huey), daemon=True).start()
-        lock = (cache_folder(os.environ) / "worker.lock").open("w")
-        fcntl.flock(lock, fcntl.LOCK_EX)  # of several web servers on a machine, one trains
-    huey.signal(SIGNAL_INTERRUPTED)(lambda _, task: queue.finish(task.args[0], LOST))
-    with beating(lambda: _sign(queue)):
-        with suppress(ImportError):  # each training will say so
-            importlib.import_module("learning.training")
-        huey.create_consumer(
-            periodic=False,
-            max_delay=RETRY_SECONDS if redis_url(os.environ) else POLL_SECONDS,
-            shutdown_timeout=SHUTDOWN_SECONDS,
-        ).run()
+        threading.Thread(target=_end_with_server, daemon=True).start()
+    huey = train_task().huey
+    huey.signal(SIGNAL_INTERRUPTED)(lambda _, task: finish(task.args[0], LOST))
+    threading.Thread(target=_beat, daemon=True).start()
+    with suppress(ImportError):  # each training will say so
+        importlib.import_module("learning.training")
+    huey.create_consumer(
+        periodic=False,
+        max_delay=RETRY_SECONDS if redis_url(os.environ) else POLL_SECONDS,
+        shutdown_timeout=SHUTDOWN_SECONDS,
+    ).run()
 
 
-def _sign(queue: TrainingQueue) -> None:
-    """In the store, and as a file for a container's health check."""
-    queue.sign_worker()
-    (cache_folder(os.environ) / "worker.beat").touch()
+def _beat() -> None:
+    """The heartbeat, in the store and as a file for a container's health check."""
+    while True:
+        with suppress(StoreUnavailable, OSError):
+            sign()
+            (cache_folder(os.environ) / "worker.beat").touch()
+        time.sleep(HEARTBEAT_SECONDS)
 
 
-def _end_with_server(queue: TrainingQueue, huey: Huey) -> None:
-    """Or after IDLE_SECONDS without trainings, or when somebody has deleted the folder of the queue."""
-    idle = 0.0
-    while idle < IDLE_SECONDS and not select.select([sys.stdin], [], [], WATCH_SECONDS)[0]:
-        with suppress(StoreUnavailable):
-            idle = 0.0 if queue.active() else idle + WATCH_SECONDS
-            if train_task().huey is not huey:
-                break
+def _end_with_server() -> None:
+    sys.stdin.read()
     os._exit(0)
 
 

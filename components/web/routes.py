@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from flask import Blueprint, Flask, current_app, request
 from flask.sansio.app import App
 
+# A key of a run or recording, or a training's ticket: no log shows it, and no cache keeps what it leads to.
+SECRET = re.compile("[0-9a-f]{16,}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class RouteFacts:
-    """What a server, a proxy and a log must know of a route.
+    """What the guards of a server must know of a route.
 
-    cacheable: for some seconds its answer may be given to all who ask the same, unless it says `no-store`;
+    cacheable: its answer is the same for all who ask the same with the same cookies; a cache may give it to
+    them for some seconds, unless it says `no-store` or the address has a secret;
     cross_origin: pages of any origin may read it, without credentials, as figures in sandboxed frames do;
-    secret: the part of its address that no log may hold, such as a run's key, a ticket, a reader's network;
-    costly: it takes a turn of its client's budget.
+    costly: it computes within its client's budget.
     """
 
     cacheable: bool
     cross_origin: bool
-    secret: Literal["", "path", "query"]
     costly: bool
 
 
-UNROUTED = RouteFacts(cacheable=False, cross_origin=False, secret="", costly=False)
+UNROUTED = RouteFacts(cacheable=False, cross_origin=False, costly=False)
 
 
 class UndeclaredRoute(RuntimeError):

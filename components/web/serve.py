@@ -6,26 +6,24 @@ only while the application computes.
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import resource
 import signal
-import subprocess
 import sys
 import threading
 import time
 import traceback
-from contextlib import suppress
 from typing import Any
 
 from waitress import create_server, wasyncore
 from waitress.channel import HTTPChannel
 
-from components.web import memory, stills
-from components.web.security import LARGEST_BODY
+from components.web.routes import SECRET
+from components.web.security import MAX_BODY_BYTES
 from learning.parts import MAX_UPLOAD_BYTES
 
 MAX_CONNECTIONS, FILES_PER_CONNECTION = 2_000, 3  # a socket, a body, an answer
-DRAWING_SECONDS = 60  # that the start waits for the gallery's pictures
 STOP_SECONDS, HALF_SENT_SECONDS = 8, 0.5  # for requests under way, and those half received; Docker allows 10
 LOOP_SECONDS, TRIM_SECONDS = 1, 30
 SWITCH_SECONDS = 0.0005  # Python's 0.005 would let computing threads hold up the loop after each socket
@@ -34,18 +32,20 @@ WAITRESS: dict[str, Any] = {
     "channel_timeout": 30,  # seconds without a byte
     "cleanup_interval": 5,
     "max_request_header_size": 32 * 2**10,
-    "max_request_body_size": MAX_UPLOAD_BYTES + 4 * LARGEST_BODY,  # the application names its own bounds
+    "max_request_body_size": MAX_UPLOAD_BYTES + 4 * MAX_BODY_BYTES,  # the application names its own bounds
     "outbuf_high_watermark": 256 * 2**20,  # bytes that a client may leave unread: with more, a thread waits
     "asyncore_use_poll": True,
     "clear_untrusted_proxy_headers": False,  # TRUSTED_PROXIES says whom the application believes
     "ident": None,
 }
+ARENA_MAX = -8  # M_ARENA_MAX of glibc's mallopt
 Sockets = dict[int, Any]
 
 
 def listen(application: Any, host: str, port: int) -> Sockets:
     """The sockets of a server, which accepts connections from now on. Raises OSError, ValueError."""
-    memory.one_heap()
+    # One heap for all threads: glibc keeps for each what it has had at its worst, 200 MB after some uploads.
+    _glibc("mallopt", ARENA_MAX, 1)
     sys.setswitchinterval(SWITCH_SECONDS)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a queue is no mishap
     sockets: Sockets = {}
@@ -63,7 +63,7 @@ def run(sockets: Sockets) -> None:
         wasyncore.loop(timeout=LOOP_SECONDS, use_poll=True, map=sockets, count=1)
         if time.monotonic() > next_trim:
             next_trim = time.monotonic() + TRIM_SECONDS
-            memory.give_back()
+            give_back()
     _finish(sockets)
 
 
@@ -89,16 +89,25 @@ def _connection_limit() -> int:
     return allowed // FILES_PER_CONNECTION
 
 
-def draw_gallery() -> None:
-    """Draw the gallery's pictures that the store lacks, in another process; Ctrl+C and SIGTERM end it."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
-    if stills.missing():
-        with suppress(subprocess.TimeoutExpired):  # the rest is drawn when somebody asks for it
-            command = [sys.executable, "-m", "components.web.stills"]
-            subprocess.run(command, timeout=DRAWING_SECONDS, start_new_session=True)
+def give_back() -> None:
+    """Give the system what is free in the midst of the heap: glibc alone gives back what lies at its end."""
+    _glibc("malloc_trim", 0)
 
 
-class OneLine(logging.Formatter):
+def _glibc(name: str, *numbers: int) -> None:
+    function = getattr(ctypes.CDLL(None), name, None)
+    if function:  # elsewhere there is nothing to do
+        function(*numbers)
+
+
+class Masked(logging.Formatter):
+    """A record without the keys of runs, which an address or an error may quote."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return SECRET.sub("-", super().format(record))
+
+
+class OneLine(Masked):
     """A record in one line, with its exception: what happened, and the calls that led there, in order."""
 
     def formatException(self, ei: Any) -> str:
@@ -112,7 +121,7 @@ class OneLine(logging.Formatter):
 
 def log_errors(level: str) -> None:
     """Warnings and errors on standard error, a line each; with "debug" whole tracebacks."""
-    kind = logging.Formatter if level == "debug" else OneLine
+    kind = Masked if level == "debug" else OneLine
     handler = logging.StreamHandler()
     handler.setFormatter(kind("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])

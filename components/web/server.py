@@ -6,85 +6,60 @@ What takes the processor for long is made in its turn (`budget`), and what many 
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import plotly
-from flask import Blueprint, Flask, Response, current_app, jsonify, request
+from flask import Blueprint, Flask, Response, jsonify, request
 
 from components import fonts, theme
 from components.drawing.figure import document
 from components.language import link, text
 from components.language.front import front_pages
 from components.language.scene import Choices, Scene, WrongValue, did_you_mean, scenes
-from components.training import health
+from components.training.queue import degraded
 from components.training.recipes import built
-from components.web import budget, stills
-from components.web.answer_cache import answer_cache
+from components.web import stills
+from components.web.answer_cache import answer_cache, made
 from components.web.routes import RouteFacts, route
 from components.web.security import HEALTH
 from learning import shipped
 
 LIGHT = shipped.folder("node_modules") / "plotly.js-gl3d-dist-min/plotly-gl3d.min.js"
-PACKED = LIGHT.with_name(f"{LIGHT.name}.br")
+PACKED = LIGHT.with_name(f"{LIGHT.name}.br")  # by Brotli at its best, which takes seconds (package.json)
 FULL = Path(plotly.__file__).parent / "package_data/plotly.min.js"
 GZIP = 4  # of 9: 6 takes twice as long and saves nothing of what is mostly base64
 BROTLI = 5  # of 11: a fifth less than 4, for some milliseconds a recipe; more saves nothing before 11
-ENCODINGS = ("zstd", "br", "gzip")  # the best first; deflate has twice the bytes of gzip
 FOREVER = "public, max-age=31536000, immutable"
 
 
 def add_routes(server: Flask) -> None:
-    look = lambda: jsonify(status="ok", degraded=health.degraded())  # noqa: E731
-    facts = RouteFacts(cacheable=False, cross_origin=False, secret="", costly=False)
-    route(server, HEALTH, "healthz", look, facts)
-    card = lambda slug: stills.answer(find(slug), once(request.args), "card")  # noqa: E731
-    facts = RouteFacts(cacheable=True, cross_origin=False, secret="", costly=True)
-    route(server, "/card/<slug>.svg", "card", card, facts)
-    facts = RouteFacts(cacheable=False, cross_origin=False, secret="query", costly=True)
+    facts = RouteFacts(cacheable=False, cross_origin=False, costly=False)
+    route(server, HEALTH, "healthz", lambda: jsonify(status="ok", degraded=degraded()), facts)
+    facts = RouteFacts(cacheable=True, cross_origin=False, costly=True)
+    route(server, "/card/<slug>.svg", "card", lambda slug: picture("card", slug, stills.SVG), facts)
     route(server, "/preview/<name>.png", "preview", preview, facts)
-    facts = RouteFacts(cacheable=True, cross_origin=False, secret="", costly=False)
+    facts = RouteFacts(cacheable=True, cross_origin=False, costly=False)
     route(server, "/theme.css", "theme", lambda: fresh(sheet(), "text/css"), facts)
     add_figures(server)
-    keep(server)
-    server.before_request(accepted_encodings)
-    server.config |= {
-        "COMPRESS_LEVEL": GZIP,
-        "COMPRESS_BR_LEVEL": BROTLI,
-        "COMPRESS_ALGORITHM": list(ENCODINGS),
-    }
-
-
-def accepted_encodings() -> None:
-    """Leave in Accept-Encoding those of ours that it accepts: Flask-Compress takes `gzip;q=0` for a wish."""
-    if "HTTP_ACCEPT_ENCODING" not in request.environ:
-        return
-    accepted = [name for name in ENCODINGS if request.accept_encodings.quality(name) > 0]
-    request.environ["HTTP_ACCEPT_ENCODING"] = ", ".join(accepted)
+    server.extensions["answers"] = answer_cache()
+    server.config |= {"COMPRESS_LEVEL": GZIP, "COMPRESS_BR_LEVEL": BROTLI}
 
 
 def add_figures(routes: Flask | Blueprint) -> None:
     """What figures ask for, and what a wrong value and an unknown scene are answered with."""
-    facts = RouteFacts(cacheable=True, cross_origin=True, secret="query", costly=True)
+    facts = RouteFacts(cacheable=True, cross_origin=True, costly=True)
     route(routes, "/recipe/<slug>", "recipe", recipe, facts)
-    facts = RouteFacts(cacheable=False, cross_origin=True, secret="query", costly=True)
-    route(routes, "/still/<slug>.svg", "still", picture, facts)
-    facts = RouteFacts(cacheable=True, cross_origin=True, secret="", costly=False)
+    route(routes, "/still/<slug>.svg", "still", lambda slug: picture("still", slug, stills.SVG), facts)
+    facts = RouteFacts(cacheable=True, cross_origin=True, costly=False)
     route(routes, "/lib/<name>", "library", library, facts)
     routes.register_error_handler(WrongValue, lambda wrong: (jsonify(wrong.json()), 400))
     routes.register_error_handler(UnknownScene, lambda unknown: (jsonify(unknown.json()), 404))
-
-
-def keep(server: Flask) -> None:
-    """Room for what is asked for again."""
-    stills.keep_stills(server)
-    server.extensions["answers"] = answer_cache()
 
 
 class UnknownScene(WrongValue):
@@ -109,16 +84,6 @@ def recipe(slug: str) -> Response:
     return answer
 
 
-def made(key: Hashable, make: Callable[[], str]) -> bytes:
-    """The cached answer, or one computed within the client's budget, cached unless the key is None."""
-
-    def worked() -> bytes:
-        with budget.work():
-            return make().encode()
-
-    return worked() if key is None else current_app.extensions["answers"](key, worked)
-
-
 def packed(scene: Scene, choices: Choices) -> str:
     return json.dumps(contents(scene, choices), separators=(",", ":"))
 
@@ -131,15 +96,15 @@ def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
     return data
 
 
-def picture(slug: str) -> Response:
-    """A still picture of a scene in any state, drawn on the server."""
-    return stills.answer(find(slug), once(request.args))
+def picture(kind: str, slug: str, mime_type: str) -> Response:
+    """A picture of a scene, drawn on the server; its query is that of a link."""
+    return fresh(stills.picture(kind, find(slug), once(request.args)), mime_type)
 
 
 def preview(name: str) -> Response:
     """The PNG that networks show beside a link: of a scene in any state, or of a page that is not a scene."""
     page = front_pages().get(name)
-    return stills.answer(find(page.slug if page else name), once(request.args), name if page else "preview")
+    return picture(name, page.slug, stills.PNG) if page else picture("preview", name, stills.PNG)
 
 
 def once(query) -> dict[str, str]:
@@ -152,10 +117,10 @@ def once(query) -> dict[str, str]:
     return link.once(query.items(multi=True))
 
 
-def fresh(text: str | bytes, kind: str) -> Response:
+def fresh(text: str | bytes, mime_type: str) -> Response:
     """An answer that the browser keeps and asks about again, by its ETag."""
     body = text.encode() if isinstance(text, str) else text
-    answer = Response(body, content_type=f"{kind}; charset=utf-8")
+    answer = Response(body, mimetype=mime_type)
     answer.set_etag(hashlib.sha256(body).hexdigest()[:20])
     answer.headers["Cache-Control"] = "no-cache"
     answer.make_conditional(request)
@@ -183,31 +148,24 @@ def full_bundle_notice() -> str:
 
 
 @cache
-def bundle() -> tuple[str, dict[str, Callable[[], bytes]]]:
-    """Name, with a fingerprint, of the drawing library, and its text by encoding, the smallest first.
-
-    The light one where npm is; packed by Brotli where that was done when it was set up (package.json), for it
-    takes seconds; by gzip for the first who takes no Brotli.
-    """
+def bundle() -> tuple[str, bytes]:
+    """The drawing library: its name, with a fingerprint, and its text. The light one where npm is."""
     code = library_code().encode()
-    name = f"plotly-{hashlib.sha256(code).hexdigest()[:12]}.js"
-    packed = {"br": cache(PACKED.read_bytes)} if LIGHT.exists() and PACKED.exists() else {}
-    return name, packed | {"gzip": cache(lambda: gzip.compress(code, 9)), "identity": lambda: code}
+    return f"plotly-{hashlib.sha256(code).hexdigest()[:12]}.js", code
 
 
 def library(name: str) -> Response | tuple[Response, int]:
     """The drawing library, and the typefaces."""
+    known, code = bundle()
     if name in fonts.files():
-        answer = Response(fonts.files()[name], content_type="font/woff2")
-        answer.headers["Cache-Control"] = FOREVER
-        return answer
-    known, texts = bundle()
-    if name != known:
+        answer = Response(fonts.files()[name], mimetype="font/woff2")
+    elif name != known:
         return jsonify(WrongValue("name", "there is no such file", [known, *fonts.files()]).json()), 404
-    encoding = next((each for each in texts if request.accept_encodings.quality(each) > 0), "identity")
-    answer = Response(texts[encoding](), content_type="text/javascript; charset=utf-8")
+    elif request.accept_encodings["br"] and LIGHT.exists() and PACKED.exists():
+        answer = Response(PACKED.read_bytes(), mimetype="text/javascript")
+        answer.headers["Content-Encoding"] = "br"
+    else:
+        answer = Response(code, mimetype="text/javascript")
     answer.headers["Cache-Control"] = FOREVER
-    if encoding != "identity":
-        answer.headers["Content-Encoding"] = encoding
-    answer.headers["Vary"] = "Accept-Encoding"
+    answer.vary.add("Accept-Encoding")
     return answer

@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from components.language.scene import scenes
-from components.training.queue import TrainingQueue
+from components.training import queue as trainings
 from tests import waiting
 from tests.browser.hand import PATIENCE, frames, middle, player, rest, until, visit
 
@@ -272,16 +272,16 @@ def left(page, queue, leave):
         order(page, steps=STEPS)
     words(page, "Step [1-9]")
     ticket = TICKET.search(asked.value.url)[1]
-    assert queue.trainings.get(ticket) and queue.signs.get(f"beat:{ticket}")
+    assert queue.TRAININGS.get(ticket) and queue.SIGNS.get(f"beat:{ticket}")
     leave()
-    waiting.until(lambda: not queue.trainings.get(ticket) and not queue.signs.get(f"beat:{ticket}"))
+    waiting.until(lambda: not queue.TRAININGS.get(ticket) and not queue.SIGNS.get(f"beat:{ticket}"))
 
 
 @pytest.fixture
 def queue(server_folder, monkeypatch):
     """The server's queue of trainings."""
     monkeypatch.setenv("CACHE_DIR", str(server_folder / "cache"))
-    return TrainingQueue()
+    return trainings
 
 
 def test_leaving_for_another_address_ends_a_training(page, queue):

@@ -129,8 +129,9 @@ def test_a_picture_is_drawn_once_a_version(server, monkeypatch):
 def test_an_image_has_them_from_the_start(tmp_path, monkeypatch):
     some = dict(list(scenes().items())[:1])
     monkeypatch.setattr(stills, "scenes", lambda: some | {"layernorm": scenes()["layernorm"]})
-    stills.gallery(tmp_path)
-    monkeypatch.setattr(stills, "DRAWN_BEFORE", tmp_path)
+    monkeypatch.setattr(stills, "IMAGE_FOLDER", tmp_path)
+    for wanted in stills.previews():
+        stills.kept(*wanted)
     monkeypatch.setattr(preview, "png", None)
     server = app.create_app().server
     for name in (*some, *front_pages()):

@@ -2,13 +2,12 @@
 
 import pytest
 
-from components.training.queue import TrainingQueue
+from components.training import queue
 
 
 @pytest.fixture
 def trainings(tmp_path, monkeypatch):
-    """A queue of the test's own with a worker; what runs in this process uses its store too."""
+    """The queue, in a store of the test's own, with a worker."""
     monkeypatch.setenv("CACHE_DIR", str(tmp_path))
-    trainings = TrainingQueue()
-    trainings.sign_worker()
-    return trainings
+    queue.sign()
+    return queue

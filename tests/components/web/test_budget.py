@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 
 import app
 from components.pages import panel
-from components.training.queue import TrainingQueue
 from components.web import budget, serve
-from components.web.answer_cache import answer_cache
+from components.web.answer_cache import answer_cache, made
 from components.web.budget import BURST, MAX_CLIENTS, QUEUE_LENGTH, REFILL, WORKERS, Budget, Busy
-from components.web.server import made
 from tests.waiting import until
 
 DEAREST = "n=5000&d=6&left=groupnorm&right=groupnorm"
@@ -213,10 +211,10 @@ def test_an_upload_and_an_order_are_charged(server):
     client.post("/run/spiral", data=b"{}", content_type="application/octet-stream")
     assert "127.0.0.1" in (debts := server.extensions["budget"].debts)
     with server.test_request_context(environ_overrides={"REMOTE_ADDR": "192.0.2.9"}):
-        panel._ticket(TrainingQueue(), {}, {})  # nothing to train
+        panel._ticket({}, {})  # nothing to train
         assert debts["192.0.2.9"][0] >= budget.TRAINING_PRICE
         server.extensions["budget"].charge("192.0.2.9", BURST)
-        words, _ = panel._ticket(TrainingQueue(), {}, {})
+        words, _ = panel._ticket({}, {})
         assert "Try again in" in words
 
 

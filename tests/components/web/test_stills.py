@@ -11,7 +11,6 @@ import pytest
 from app import create_app
 from components.drawing import card, still
 from components.language.scene import scenes
-from components.training import store
 from components.web import stills
 from components.web.budget import QUEUE_LENGTH
 from learning.weights import weights_text
@@ -19,6 +18,11 @@ from tests.waiting import until
 
 PATH = "/still/fold.svg?theme=dark"
 GZIP = {"Accept-Encoding": "gzip"}
+
+
+@pytest.fixture(autouse=True)
+def own_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("CACHE_DIR", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -69,70 +73,66 @@ def test_a_class_that_asks_for_one_picture_waits_for_the_first(monkeypatch):
 
 
 @pytest.mark.parametrize("headers", [{}, GZIP, {"Accept-Encoding": "gzip, br, zstd"}])
-def test_who_has_it_is_told_so_without_a_drawing_also_by_another_process(client, drawings, headers):
+def test_who_has_it_is_told_so_also_by_another_process(client, headers):
     name = client.get(PATH, headers=headers).headers["ETag"]
-    drawings.clear()
-    other = create_app().server.test_client()
     for known in (name, f"W/{name}", f'"another", {name}'):
-        answer = other.get(PATH, headers={**headers, "If-None-Match": known})
-        assert (answer.status_code, answer.data, drawings) == (304, b"", [])
-        assert answer.headers["ETag"] == name and answer.headers["Cache-Control"] == "no-cache"
+        answer = create_app().server.test_client().get(PATH, headers={**headers, "If-None-Match": known})
+        assert (answer.status_code, answer.data) == (304, b"") and answer.headers["ETag"] == name
+        assert answer.headers["Cache-Control"] == "no-cache"
 
 
-def test_a_card_is_drawn_once_for_all_processes_and_without_a_store_by_each(monkeypatch, tmp_path):
-    monkeypatch.setenv("CACHE_DIR", str(tmp_path))
+@pytest.fixture
+def cards(monkeypatch):
+    """The cards that are drawn from now on, of one scene."""
+    monkeypatch.setattr(stills, "scenes", lambda: {"fold": scenes()["fold"]})
     drawings, draw = [], card.card
     monkeypatch.setattr(card, "card", lambda *asked: drawings.append(asked) or draw(*asked))
-    monkeypatch.setattr(stills, "scenes", lambda: {"fold": scenes()["fold"]})
-
-    def process():
-        stills.undressed.cache_clear()
-        return create_app().server.test_client().get("/card/fold.svg?theme=dark", headers=GZIP).data
-
     stills.undressed.cache_clear()
-    stills.gallery()
-    assert len(drawings) == 1, "for all themes"
-    assert process() == process() and len(drawings) == 1
-
-    def away(*_):
-        raise store.StoreUnavailable
-
-    monkeypatch.setattr(store.Store, "_storage", away)
-    assert process() == process() and len(drawings) == 3
+    return drawings
 
 
-def test_a_card_that_an_image_has_is_drawn_by_nobody(monkeypatch, tmp_path):
-    monkeypatch.setenv("CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(stills, "scenes", lambda: {"fold": scenes()["fold"]})
-    monkeypatch.setattr(stills, "front_pages", dict)
-    monkeypatch.setattr(stills, "DRAWN_BEFORE", tmp_path / "cards")
-    assert stills.missing()
-    stills.gallery(stills.DRAWN_BEFORE)
-    assert not stills.missing() and not stills.CARDS_KEPT.items()
-    drawings, draw = [], card.card
-    monkeypatch.setattr(card, "card", lambda *asked: drawings.append(asked) or draw(*asked))
-    ask = lambda: create_app().server.test_client().get("/card/fold.svg?theme=dark", headers=GZIP).data  # noqa: E731
+def process():
+    """What another process answers."""
     stills.undressed.cache_clear()
-    sound = ask()
-    assert drawings == [] and gzip.decompress(sound).startswith(b"<svg")
-    for each in stills.DRAWN_BEFORE.iterdir():
-        each.write_bytes(sound[:-9])
-    assert stills.missing() and ask() == sound and len(drawings) == 1
-    stills.gallery()
-    assert not stills.missing(), "for all processes"
+    return create_app().server.test_client().get("/card/fold.svg?theme=dark").data
+
+
+def test_a_card_is_drawn_once_for_all_processes_and_without_a_folder_by_each(cards, monkeypatch):
+    stills.draw_cards()
+    assert len(cards) == 1, "for all themes"
+    assert process() == process() and len(cards) == 1
+    monkeypatch.setenv("CACHE_DIR", "/proc/nowhere")
+    assert process() == process() and len(cards) == 3
+
+
+def test_a_card_that_an_image_has_is_drawn_by_nobody(cards, monkeypatch, tmp_path):
+    monkeypatch.setattr(stills, "IMAGE_FOLDER", tmp_path / "cards")
+    stills.IMAGE_FOLDER.mkdir()
+    stills.draw_cards()
+    monkeypatch.setenv("CACHE_DIR", "/proc/nowhere")
+    assert process().startswith(b"<svg") and len(cards) == 1
+
+
+def test_cards_of_another_version_are_drawn_anew(cards, monkeypatch):
+    stills.draw_cards()
     monkeypatch.setattr(stills, "version", lambda: "another")
-    assert stills.missing()
+    stills.undressed.cache_clear()
+    stills.draw_cards()
+    assert len(cards) == 2 and [each.name for each in stills.folder().iterdir()] == ["another"]
 
 
-@pytest.mark.parametrize("spoilt", [lambda body: body[:-9], lambda body: b"", lambda body: b"<svg/>" + body])
-def test_a_card_that_is_not_whole_is_drawn_again(monkeypatch, tmp_path, spoilt):
-    """A disk that was full, or another hand: what is served once stays in every browser."""
-    monkeypatch.setenv("CACHE_DIR", str(tmp_path))
-    sound = create_app().server.test_client().get("/card/fold.svg?theme=dark").data
-    name, kept = stills.named("card", scenes()["fold"], {"theme": "dark"}, True), stills.CARDS_KEPT
-    kept.set(name, spoilt(kept.get(name)))
-    assert create_app().server.test_client().get("/card/fold.svg?theme=dark").data == sound
-    assert stills.whole(kept.get(name)), "and is kept for the others"
+def test_a_card_that_could_not_be_written_whole_is_drawn_again(cards, monkeypatch):
+    """The disk was full: what is served once stays in every browser."""
+
+    def full(path, body):
+        with path.open("wb") as file:
+            file.write(body[:9])
+        raise OSError("no space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stills.Path, "write_bytes", full)
+        sound = process()
+    assert process() == sound and sound.endswith(b"</svg>")
 
 
 def test_another_picture_has_another_name(client):
