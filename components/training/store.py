@@ -54,8 +54,9 @@ class Store:
 
     def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
         """The values of those keys that exist."""
+        keys = list(keys)
         with answered():
-            return self._storage().peek_many(list(keys))
+            return self._storage().peek_many(keys) if keys else {}
 
     def set(self, key: str, value: bytes) -> None:
         with answered():
