@@ -397,18 +397,18 @@ def test_redis_runs_as_its_own_user_without_capabilities():
     assert redis["user"] == "999:1000" and redis["volumes"] == ["redis:/data"]
 
 
-def test_the_health_check_of_the_image_follows_the_address(alone):
-    """The command of the Dockerfile, beside a server at another address than the default."""
-    *_, command = re.findall(r"^HEALTHCHECK .*\\\n  CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(), re.M)
-    program, *arguments = json.loads(command)
-    assert program == "python"
-    status = {
-        port: subprocess.run(
-            [sys.executable, *arguments], cwd=ROOT, env=environment(BIND=f"0.0.0.0:{port}"), timeout=60
-        ).returncode
-        for port in (urlsplit(alone[0]).port, free())
-    }
-    assert list(status.values()) == [0, 1]
+def test_the_health_checks_of_the_images_ask_the_server(alone):
+    """The commands of the Dockerfile, at another port than 8050."""
+    commands = re.findall(r"^HEALTHCHECK .*\\\n  CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(), re.M)
+    for program, *arguments in map(json.loads, commands):
+        assert program == "python"
+        status = {}
+        for port in (urlsplit(alone[0]).port, free()):
+            asked = [each.replace(":8050", f":{port}") for each in arguments]
+            done = subprocess.run([sys.executable, *asked], stderr=subprocess.DEVNULL, timeout=60)
+            status[port] = done.returncode
+        assert list(status.values()) == [0, 1]
+    assert len(commands) == 2
 
 
 DIGEST = r"\w+:[\w.-]+@sha256:[0-9a-f]{64}"

@@ -260,7 +260,7 @@ def test_a_redis_that_does_not_answer_holds_a_few_threads_and_not_for_long(monke
         def waits(_):
             start = time.monotonic()
             with pytest.raises(store.StoreUnavailable) as away:
-                store.Store("signs", 1.0).get("anything")
+                store.Store("signs").get("anything")
             return away.type, time.monotonic() - start
 
         with ThreadPoolExecutor(8) as pool:

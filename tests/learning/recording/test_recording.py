@@ -57,7 +57,7 @@ def test_what_was_saved_comes_back(tmp_path):
 
 def test_an_empty_file_is_none(tmp_path):
     (tmp_path / "empty").touch()
-    with pytest.raises(FileError, match="empty"):
+    with pytest.raises(FileError, match="too small"):
         opened(tmp_path / "empty")
 
 
