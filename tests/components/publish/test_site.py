@@ -32,6 +32,19 @@ def test_the_first_choices_are_there_in_all_combinations(scene):
         assert key(scene, chosen) in keys or site.typed(scene, chosen), chosen
 
 
+@pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+def test_one_change_of_any_choice_is_there(scene):
+    made = list(site.variants(scene))
+    keys, usual = {key(scene, chosen) for chosen in made}, {c.name: str(c.default) for c in scene.choices}
+    offered = site.offered(scene, made)
+    for choice in offered:
+        if choice["kind"] == "one" and not choice["when"]:
+            for value in choice["options"]:
+                query = "" if value == usual[choice["name"]] else f"{choice['name']}={value}"
+                assert query.replace(",", "%2C") in keys, (choice["name"], value)
+    assert not [c for c in offered if c["kind"] in ("typed", "whole", "result")]
+
+
 @pytest.mark.parametrize(
     "words, url", [([], ""), (["--url", "https://uni.example/n"], "https://uni.example/n")]
 )
