@@ -51,16 +51,19 @@ NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=er
 # The drawing library as small as it gets, and the letters of the typefaces that we write: once, for all first visits.
 NPM_PACK = $(WITH_NODE) npm run --silent pack
 
-.PHONY: run test notebook models check scene tools lint bench films load locks clean
+.PHONY: run test tests notebook models check scene tools lint bench films load locks clean
 
 run: .venv/run.stamp node_modules/run.stamp
 	@$(VENV) app.py $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
 
-# What does not need one another is done side by side.
+# What does not need one another is done side by side; many tests wait for a server or a browser, so lint costs no time.
 test: .venv/run.stamp
-	@$(MAKE) --no-print-directory --jobs=2 .venv/torch.stamp tools lint
-	@$(PYTEST) -m "not alone" --durations=20 --ignore=$(NOTEBOOK) --ignore=$(MODELS)
+	@$(MAKE) --no-print-directory --jobs=3 .venv/torch.stamp tools node_modules/test.stamp
+	@$(MAKE) --no-print-directory --jobs=2 tests lint
 	@$(WITH_NODE) $(VENV) -m pytest -m alone tests/test_front.py tests/test_nginx.py
+
+tests:
+	@$(PYTEST) -m "not alone" --durations=20 --ignore=$(NOTEBOOK) --ignore=$(MODELS)
 
 notebook: .venv/torch.stamp tools
 	@$(WITH_NODE) $(VENV) -m pytest $(NOTEBOOK)

@@ -8,7 +8,6 @@ where an image's settings forbid it.
 
 import os
 import sys
-import tempfile
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is there; also for those that start here
 
@@ -20,13 +19,13 @@ from hypothesis import settings
 from components.language.scene import scenes
 from components.training import recipes
 from components.training.worker import ChildWorker
+from tests.folders import FOLDER, cache_folder
 
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 recipes.cached_recipe.cache = LRUCache(500)
-FOLDER = tempfile.TemporaryDirectory(prefix="normscape-", ignore_cleanup_errors=True)
 
 
 def pytest_addoption(parser):
@@ -52,7 +51,7 @@ def concerns(item, slug):
 
 
 def pytest_configure():
-    os.environ["CACHE_DIR"] = FOLDER.name
+    os.environ["CACHE_DIR"] = cache_folder(FOLDER.name)
 
 
 def pytest_unconfigure():

@@ -32,6 +32,7 @@ from components import settings
 from components.language.scene import scenes
 from components.web import serve, stills
 from components.web.routes import RouteFacts, route
+from tests.folders import cache_folder
 from tools.ports import free
 
 pytestmark = pytest.mark.servers
@@ -178,8 +179,12 @@ def placed(prefix):
         return app.create_app().server.test_client()
 
 
+# One page of each kind: a figure alone, training, recordings, a text
+LINKING = ("layernorm", "spiral", "model", "story", "words")
+
+
 def all_links(client, prefix):
-    pages = {page: client.get(f"{prefix}{page}").text for page in ("", *scenes(), "nothing")}
+    pages = {page: client.get(f"{prefix}{page}").text for page in ("", *LINKING, "nothing")}
     found = [link for text in pages.values() for link in html_links(text)]
     config = (
         pages["spiral"].partition('id="_dash-config" type="application/json">')[2].partition("</script>")[0]
@@ -318,7 +323,7 @@ def test_a_server_believes_its_proxy_says_nothing_of_requests_and_lets_one_finis
 def alone(tmp_path_factory):
     """A server with a store of its own, behind a proxy: base URL and process."""
     folder = tmp_path_factory.mktemp("alone")
-    with serving(folder, CACHE_DIR=str(folder / "cache"), TRUSTED_PROXIES="1") as (base, process, *_):
+    with serving(folder, CACHE_DIR=cache_folder(folder), TRUSTED_PROXIES="1") as (base, process, *_):
         yield base, process
 
 

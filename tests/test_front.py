@@ -98,8 +98,8 @@ def test_slow_clients_keep_nobody_waiting(served, kinds):
 
 def test_a_gallery_that_a_lecture_hall_opens_at_once_comes_whole(served):
     port = urlsplit(served[0]).port
-    hall, files = Hall(port), [files_of(port, path) for path in ("/", "/layernorm")]
-    asyncio.run(crowd(gallery, hall, files, viewers=VIEWERS, arriving=0))
+    hall, files = Hall(port), files_of(port, "/")
+    asyncio.run(crowd(gallery, hall, [files, []], viewers=VIEWERS, arriving=0))
     assert not hall.wrong and len(hall.visits) == VIEWERS, hall.wrong[:3]
 
 

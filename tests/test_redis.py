@@ -149,16 +149,6 @@ def test_a_training_goes_through_the_queue_and_the_line_is_shared(queue):
         runs.load("0" * 16)
 
 
-def test_a_worker_killed_in_the_middle_leaves_a_word_and_the_next_one_trains(queue, worker):
-    ticket = join(queue, LONG)
-    until(lambda: trains(queue, ticket))
-    worker.kill()
-    assert ends(queue, ticket, SOON) == LOST
-    worker.start()
-    after = join(queue, SMALL)
-    assert ends(queue, after)["state"] == "done"
-
-
 def healthy(worker):
     """What the health check of compose.yaml says, and the processor's seconds that it takes."""
     service = (ROOT / "compose.yaml").read_text().partition("\n  worker:\n")[2]
@@ -172,7 +162,7 @@ def healthy(worker):
     return code == 0, spent
 
 
-def test_without_any_worker_page_and_health_say_so_and_go_on_when_one_comes(queue, worker):
+def test_a_worker_killed_in_the_middle_leaves_a_word_and_without_any_all_wait_until_one_comes(queue, worker):
     ticket = join(queue, LONG)
     until(lambda: trains(queue, ticket))
     assert trainings.degraded() == [] and healthy(worker)[0]

@@ -21,6 +21,7 @@ from playwright.sync_api import sync_playwright
 
 from components.language.scene import scenes
 from tests.browser.hand import PATIENCE
+from tests.folders import cache_folder
 from tools.browser import ARGUMENTS, find
 from tools.ports import free
 
@@ -77,7 +78,7 @@ def serving(folder):
     port = free()
     log = folder / "log.txt"
     command = [sys.executable, "app.py", "--host", "127.0.0.1", "--port", str(port)]
-    environment = os.environ | {"CACHE_DIR": str(folder / "cache")}
+    environment = os.environ | {"CACHE_DIR": cache_folder(folder)}
     with log.open("w") as output:
         process = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT

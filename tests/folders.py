@@ -1,0 +1,17 @@
+"""Folders of one run of the tests: what servers keep on disk."""
+
+import os
+import tempfile
+from pathlib import Path
+
+FOLDER = tempfile.TemporaryDirectory(prefix="normscape-", ignore_cleanup_errors=True)
+CARDS = os.environ.setdefault("TEST_CARDS", f"{FOLDER.name}/cards")  # of all processes of this run
+
+
+def cache_folder(folder):
+    """A folder for CACHE_DIR that shares only the gallery's cards, which take seconds to draw."""
+    cache = Path(folder) / "cache"
+    cache.mkdir()
+    Path(CARDS).mkdir(exist_ok=True)
+    (cache / "cards").symlink_to(CARDS)
+    return str(cache)
