@@ -1,7 +1,7 @@
-"""The explorer: a Dash application whose pages are documents, and which page stands at a path.
+"""The explorer: a Dash application that serves its pages as HTML documents, and the page for each path.
 
-The trees of pages are served as text, so that text and picture are there before any script. Dash itself shows
-the part that has callbacks, on the scenes that are trained (panel.py).
+A page is a tree of components, sent as text, so that text and picture are visible before any script runs.
+Dash renders only the part with callbacks, on scenes that can be trained (panel.py).
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ UNMOVED = "Normscape moves points in the browser, and needs JavaScript for it."
 
 
 class Explorer(Dash):
-    """Dash, with documents of our own in place of one that its scripts fill."""
+    """A Dash application that serves complete HTML documents instead of a page that scripts fill."""
 
     def _config(self) -> dict[str, Any]:
         return {name: value for name, value in super()._config().items() if name not in INTERNAL}
 
     def add_pages(self) -> None:
-        """The routes and callbacks of the pages."""
+        """Register the routes and callbacks of the pages."""
         for endpoint, facts in DASH_ROUTES.items():
             declare(self.server, endpoint, facts)
         place = Place(self.config.requests_pathname_prefix)
@@ -104,7 +104,7 @@ class Explorer(Dash):
         return answer(status, title, head, [main, callbacks], place, lead=scene.lead, slug=slug)
 
     def _home(self, place: Place) -> Markup:
-        """The home page, without the picture of its figure where there is too much to do at the moment."""
+        """The home page; without the picture of its figure if the server is too busy."""
         scene = home.hero()
         data = facts(scene, place) | page.apart(HOME_STATE, "progress")
         make = lambda: written(home.home(place, state_of(scene, HOME_STATE), data))  # noqa: E731
@@ -115,7 +115,7 @@ class Explorer(Dash):
             return Markup(written(home.home(place, None, data)))
 
     def _story(self, place: Place) -> Markup:
-        """The story, without its pictures where there is too much to do at the moment."""
+        """The story; without its pictures if the server is too busy."""
         data = partial(facts, place=place)
         make = lambda: written(story.page(place, state_of, data))  # noqa: E731
         try:
@@ -125,7 +125,7 @@ class Explorer(Dash):
             return Markup(written(story.page(place, lambda scene, query: None, data)))
 
     def _main(self, scene: Scene, place: Place) -> tuple[int, Markup]:
-        """Status and text of a scene, without its picture where there is too much to do at the moment."""
+        """Status and text of a scene page; without its picture if the server is too busy."""
         panel, data = self.training.tree(scene) or recordings.tree(scene), facts(scene, place)
 
         def text(query: dict[str, str]) -> Markup:
@@ -143,7 +143,7 @@ class Explorer(Dash):
             return 400, text({})
 
     def _callbacks(self) -> list[Any]:
-        """What Dash needs to know, and its scripts, which assets/page/callbacks.mjs fetches in its time."""
+        """Dash's configuration, and the list of its scripts, which assets/page/callbacks.mjs loads later."""
         scripts = json.dumps(NEEDED.findall(self._generate_scripts_html()))
         kind = {"type": "application/json", "id": "dash-scripts"}
         return [Markup(self._generate_config_html()), element("script", kind, Markup(scripts))]
@@ -152,7 +152,7 @@ class Explorer(Dash):
 def answer(
     status: int, title: str, head: Any, main: Any, place: Place, *, lead: str = "", slug: str = ""
 ) -> Response:
-    """A page. Its theme is that of the link, else the reader's last choice, which a cookie holds."""
+    """A page as a response. Its theme is that of the link, else the reader's last choice, from a cookie."""
     asked = request.args.get("theme")
     theme = next((t for t in (asked, request.cookies.get("theme")) if t in NAMES), "auto")
     scripts = [script(place.asset("page/theme.js")), module(place.asset("page/reader.mjs"))]
@@ -162,13 +162,13 @@ def answer(
 
 
 def unkept(answer: Response) -> Response:
-    """What lacks something for this reader alone: for how much it asked, say."""
+    """Forbid caches to store a response that lacks its pictures."""
     answer.headers["Cache-Control"] = "no-store"
     return answer
 
 
 def facts(scene: Scene, place: Place) -> dict[str, str]:
-    """Where the player of a scene finds what it needs."""
+    """The addresses that the player of a scene needs, as data attributes."""
     root = place.root
     return page.facts(
         scene,
@@ -182,7 +182,7 @@ def facts(scene: Scene, place: Place) -> dict[str, str]:
 
 
 def scene_head(scene: Scene, place: Place, *, trained: bool) -> list[Any]:
-    """The scripts of a scene, and what they ask for first: it comes while they do."""
+    """The scripts of a scene, and preloads of what they request first."""
     entries = ["page/attend", *(["player/training", "page/callbacks"] if trained else [])]
     entries += ["page/recordings"] if recordings.tree(scene) else []
     scripts = [module(place.asset(f"{entry}.mjs")) for entry in entries]
@@ -192,7 +192,7 @@ def scene_head(scene: Scene, place: Place, *, trained: bool) -> list[Any]:
 
 
 def first_recipe(scene: Scene, place: Place) -> str:
-    """What the player of this page asks for first (assets/player/source.mjs)."""
+    """The address of the recipe that the player of this page requests first (assets/player/source.mjs)."""
     names = {c.name for c in scene.choices}
     try:
         chosen = scene.choose({name: text for name, text in request.args.items() if name in names})
@@ -202,7 +202,7 @@ def first_recipe(scene: Scene, place: Place) -> str:
 
 
 def front_preview(name: str, path: str, lead: str) -> list[Any]:
-    """What networks show of a page that is not a scene. name: as `front_pages` has it."""
+    """The link preview of a page that is not a scene. name: its name in `front_pages`."""
     image = f"{request.url_root}preview/{name}.png"
     return shell.preview(front_pages()[name].title, lead, url=f"{request.url_root}{path}", image=image)
 

@@ -1,7 +1,7 @@
-"""How a page follows its training: it asks `/training/<ticket>` over and over, says what it has and wants.
+"""How a page follows its training: it polls `/training/<ticket>`, and says what it has seen and wants.
 
-Whatever is lost on the way is asked, and told, once more: nothing is told only once. Dash's own way, a
-background callback, gives up with the first answer that does not come, and asks as often if nothing is new.
+A lost request or answer is repeated: nothing is told only once. Dash's background callbacks would give up at
+the first lost answer, and poll as often when nothing is new.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from components.training.queue import NOTHING
 from components.web.budget import GUESS_PRICE, Busy, work
 from components.web.routes import RouteFacts, route
 
-MAX_REQUEST_BYTES = 10_000  # bytes of a question
-MAX_STEP = 10**9  # step
-Ready = Callable[[], None]  # sees to it that a worker runs
-LOST_ANSWER = '{"end": {"state": "lost"}}'  # also the answer to a ticket that nobody has
+MAX_REQUEST_BYTES = 10_000  # of a poll
+MAX_STEP = 10**9
+Ready = Callable[[], None]  # starts a worker if none runs
+LOST_ANSWER = '{"end": {"state": "lost"}}'  # also for an unknown ticket
 
 
 def add_routes(server: Flask, ready: Ready) -> None:
@@ -41,29 +41,29 @@ def reply_text(ready: Ready, ticket: str, **question: Any) -> str:
         raise Busy(503, "Many ask the queue at the moment", 1) from None
     except store.StoreUnavailable:
         return '{"away": true}'
-    if text != LOST_ANSWER:  # a ticket that nobody has is no reason to start a worker
+    if text != LOST_ANSWER:  # an unknown ticket does not start a worker
         ready()
     return text
 
 
 def answer(ready: Ready, ticket: str) -> Response:
-    """204 if nothing is new."""
+    """The response to a poll; 204 if nothing is new."""
     text = reply_text(ready, ticket, **question())
     if text == LOST_ANSWER:
         with work(GUESS_PRICE):
-            pass  # a ticket that nobody has costs as any guess
+            pass  # an unknown ticket is charged as a guess
     return Response(text, 200 if text else 204, content_type="application/json")
 
 
 def close(ticket: str) -> tuple[str, int]:
-    """The page is being left."""
+    """Give the training up: its page is being left."""
     with suppress(store.StoreUnavailable):
         queue.close(ticket)
     return "", 204
 
 
 def question() -> dict[str, Any]:
-    """What the page sends: the step that it has `seen`, whether to `stop`, and the choices to `look` at."""
+    """The content of a poll: the step that it has `seen`, whether to `stop`, and the choices to `look` at."""
     request.max_content_length = MAX_REQUEST_BYTES
     try:
         asked = request.get_json()

@@ -19,7 +19,7 @@ DASHS_OWN = {"children", "key", "n_clicks", "n_clicks_timestamp", "disable_n_cli
 
 @dataclass(frozen=True)
 class Element:
-    """What `dash.html` has no word for, in the words of HTML: an input, a picture that is fetched late.
+    """An element that `dash.html` lacks, in the words of HTML: an input, a picture that is fetched late.
 
     Such an element stands in what is served; Dash itself cannot show it.
     """

@@ -1,4 +1,4 @@
-"""The modules of assets/: their texts, which ones another needs, and where a server has them."""
+"""The JavaScript modules of assets/: their source, their dependencies, and their addresses on the server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MODULE = re.compile(r'"(\.{1,2}/[\w./-]+)\.mjs"')
 
 @cache
 def version() -> str:
-    """Twelve characters that change with what is in assets/, as it was at first."""
+    """A fingerprint of assets/, twelve characters, computed once."""
     digest = hashlib.sha256()
     for path in sorted(each for each in ASSETS.rglob("*") if each.is_file()):
         data = path.read_bytes()
@@ -37,7 +37,7 @@ def add_routes(server: Flask) -> None:
 
 
 def answer(known: str, name: str) -> Response:
-    """A file of this version for good; of another, which a page of before names, as it is now."""
+    """A file of assets/: immutable at the current version, revalidated at an older one."""
     response = served(name)
     if known == version():
         response.headers["Cache-Control"] = FOREVER
@@ -45,7 +45,7 @@ def answer(known: str, name: str) -> Response:
 
 
 def served(name: str) -> Response:
-    """A file of assets/, to be asked about again."""
+    """A file of assets/, which browsers revalidate."""
     if not is_script(name):
         return send_from_directory(ASSETS, name)
     if not ((path := safe_join(str(ASSETS), name)) and Path(path).is_file()):
@@ -79,7 +79,7 @@ def modules(entry: str) -> dict[str, str]:
 
 
 def ordered(entry: str) -> dict[str, str]:
-    """The same without those that only types name, each after all that it imports: they form no ring."""
+    """The same without modules that only types name, each after its imports, which have no cycles."""
     sources: dict[str, str] = {}
 
     def visit(name: str) -> None:
@@ -95,15 +95,15 @@ def ordered(entry: str) -> dict[str, str]:
 
 @cache
 def names(entry: str) -> tuple[str, ...]:
-    """The names of a module and of all that it imports, as they were at first."""
+    """The names of a module and of all its imports, computed once."""
     return tuple(modules(entry))
 
 
 def renamed(name: str, code: str) -> str:
-    """A module's text, in which all that it imports is called normscape/room/module."""
+    """A module's source with its imports renamed to normscape/room/module."""
     return MODULE.sub(lambda found: f'"normscape/{beside(name, found[1])}"', code)
 
 
 def beside(name: str, other: str) -> str:
-    """What a module calls `./other` or `../room/other`, by its place in assets/."""
+    """The path in assets/ of a relative import in a module."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), other))

@@ -1,4 +1,4 @@
-"""What stands on the pages, as trees: a scene, a figure by itself."""
+"""The components of scene pages: text, figure, controls, tour."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def scene_page(
     below: Any = None,
     end: Any = None,
 ) -> html.Main:
-    """A scene: its text, and the parts that the player fills: views, controls, numbers.
+    """The page of a scene: its text, and the containers that the player fills: views, controls, readouts.
 
     state: what its picture shows; None for no picture. told: the choices that can be made, as a recipe has
     them, the scene's where nobody says. below: what stands below the controls.
     """
     told = scene.json()["choices"] if told is None else told
     first, others = sections(prose(scene.text.html, place))
-    spread = [  # the figure, which stays while the column is read
+    spread = [  # the figure, which stays visible while the text scrolls
         notice(),
         _head(scene),
         stage(scene, state),
@@ -71,19 +71,19 @@ def scene_page(
 
 
 def facts(scene: Scene, **others: str | None) -> dict[str, Any]:
-    """The data that a player finds at its scene; None is left out."""
+    """The data attributes from which a player starts; None is left out."""
     usual = json.dumps({c.name: c.default for c in scene.choices})
     named = {f"data_{name}": value for name, value in others.items()}
     return attributes(data_slug=scene.slug, data_choices=usual, **named)
 
 
 def apart(query: Mapping[str, str], controls: str = "") -> dict[str, Any]:
-    """The data of a figure that is not its page's scene: its state, and the names of the controls it has."""
+    """The data attributes of a figure that is not the scene of its page: its state and its controls."""
     return attributes(data_query=f"?{urlencode(query)}", data_controls=controls)
 
 
 def waiting(data: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """The data of a figure that no player attends to until a script of the page gives it its slug."""
+    """The data attributes of a figure that gets no player until a script of the page sets its slug."""
     return {f"data-{kind}" if name == "data-slug" else name: value for name, value in data.items()}
 
 
@@ -97,7 +97,7 @@ def _head(scene: Scene) -> html.Div:
 
 
 def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.Div:
-    """The formula and the picture, in the places of the figure, and room for the scrubber."""
+    """The formula, the views with a still picture, and a container for the scrubber."""
     views, formula, poster = "views", None, None
     if state:
         views = f"views views-{len(state.recipe.views)}{' wide' * state.recipe.views[0].wide}"
@@ -113,7 +113,7 @@ def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.D
 
 
 def _letters(recipe: Recipe) -> list[html.Div]:
-    """Texts whose letters are points, as they will stand: what is marked in them comes with the player."""
+    """Texts whose letters are points, laid out as the player will; the player adds the marking."""
     lists = []
     for readout in (letters for letters in recipe.readouts if isinstance(letters, Letters)):
         labels = next(cloud.labels for cloud in recipe.clouds if cloud.name == readout.cloud) or ()
@@ -171,18 +171,18 @@ def _controls(choices: Sequence[Mapping[str, Any]], sliders: Sequence[Parameter]
 
 
 def _more(choices: Sequence[Mapping[str, Any]], sliders: Sequence[Parameter]) -> html.Details:
-    """The controls that are folded away at the start."""
+    """The controls that are collapsed at first."""
     parts = [html.Summary("More settings"), *_controls(choices, sliders)]
     return html.Details(parts, className="more", hidden=not choices and not sliders)
 
 
 def offers(state: State, name: str) -> bool:
-    """Whether a page shows a control."""
+    """Whether the page has a control of this name."""
     return state.controls is None or name in state.controls
 
 
 def _clicked(recipe: Recipe, name: str) -> bool:
-    """Whether a click on the picture sets a choice: then a control does, too."""
+    """Whether a click in a view sets this choice; then it also has a control."""
     hands = [getattr(mark, "hand", None) for view in recipe.views for mark in view.layers]
     return any(isinstance(hand, Choose) and hand.choice == name and hand.numbers.max() > 0 for hand in hands)
 
@@ -225,7 +225,7 @@ def anchored(html: str) -> str:
 
 
 def _stop(number: int, stop: Stop) -> list[Any]:
-    """A stop: a link to it; and its words, for paper, and for those who have no scripts."""
+    """A stop of the tour: a link, and its text for print and for readers without scripts."""
     asked = [html.P(Markup(stop.question)), html.Ul([html.Li(Markup(each)) for each in stop.answers])]
     told = [*(asked if stop.question else []), html.Div(Markup(stop.html))]
     words = html.Div(told, className="words-of-stop")
@@ -233,19 +233,19 @@ def _stop(number: int, stop: Stop) -> list[Any]:
 
 
 def sections(text: str) -> tuple[str, str]:
-    """The first section of a text, which stands beside the picture, and the others."""
+    """Split a text into its first section, which is beside the figure, and the rest."""
     before, *parts = re.split(r"(?=<h2)", text)
     return before + "".join(parts[:1]), "".join(parts[1:])
 
 
 def cited(scene: Scene) -> html.Section | None:
-    """The sources of a scene, in full."""
+    """The full citations of a scene's sources."""
     found = [html.Li(Markup(sources()[key])) for key in scene.text.sources]
     return html.Section([html.H2("Sources"), html.Ol(found)], className="sources") if found else None
 
 
 def onwards(scene: Scene, place: Place) -> html.Nav:
-    """The scene before this one, and the next, with the sentence that leads to it."""
+    """Links to the previous and the next scene, with the sentence that leads on."""
     before, after = course.beside(scene.slug)
     parts: list[Any] = [html.A("All scenes", href=place.home, className="next")]
     if after:

@@ -1,6 +1,6 @@
-"""The panel on a scene's page that trains: its fields and buttons, and the way from them to a ticket.
+"""The training panel of a scene page: its fields and buttons, and the callback that queues a training.
 
-How the page follows its training then is in follow.py and assets/player/training.mjs.
+After that the page polls for news: follow.py and assets/player/training.mjs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from learning.parts import MAX_UPLOAD_BYTES
 
 MAX_BYTES: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}  # of an upload, for the page
 PANEL, TRAIN, STOP, BAR, WORDS = "train-panel", "train", "train-stop", "train-bar", "train-words"
-ASKED, TOLD = "data-asked", "data-told"  # of the panel: what the page asks, what it is told
+ASKED, TOLD = "data-asked", "data-told"  # of the panel: the request of the page, the answer
 WRONG = "Training has not started: see the messages at the fields."
 NO_STORE = "The queue of trainings does not answer. Try again in a minute."
 NO_TORCH = "Training needs PyTorch on the server: python -m pip install torch"
@@ -34,7 +34,7 @@ NO_TORCH = "Training needs PyTorch on the server: python -m pip install torch"
 
 @dataclass(frozen=True)
 class Panel:
-    """The panel of the scenes that are trained."""
+    """The training panel; `trains` says whether this server can train."""
 
     trains: bool
 
@@ -42,7 +42,7 @@ class Panel:
         return scene.training is not None and self.trains
 
     def tree(self, scene: Scene) -> html.Section | html.Details | None:
-        """Folded away: its fields, what Dash will show, as it is until then; room for the files of a run."""
+        """The collapsed panel: fields, buttons that Dash takes over, a container for files of runs."""
         if scene.training is None:
             return None
         if not self.trains:
@@ -58,11 +58,11 @@ class Panel:
 
 
 def add_training(app: Dash) -> Panel:
-    """The callbacks of the panel, and the routes of what follows."""
+    """Register the callbacks of the panel, and the routes with which a page follows its training."""
     child = None if redis_url(os.environ) else ChildWorker()
 
     def ready() -> None:
-        """Somebody may soon train. With Redis, workers are somebody else's to start."""
+        """Start the worker early; with Redis, workers are started separately."""
         if child:
             child.ready()
 
@@ -73,7 +73,7 @@ def add_training(app: Dash) -> Panel:
 
     @app.server.before_request
     def awaited() -> None:
-        """Who opens the panel may soon train."""
+        """Start the worker when a reader opens the panel."""
         if request.endpoint == opened:
             ready()
 
@@ -81,7 +81,7 @@ def add_training(app: Dash) -> Panel:
 
 
 def callbacks() -> html.Div:
-    """The buttons, how far the training is, and what there is to say."""
+    """The buttons, the progress bar and the status line."""
     train = html.Button("Train", id=TRAIN, className="on", type="button")
     stop = html.Button("Stop and keep", id=STOP, type="button")
     parts = [
@@ -93,7 +93,7 @@ def callbacks() -> html.Div:
 
 
 def _field(number: jobs.Number) -> html.Div:
-    """A number, its name, and a place for what is wrong with it."""
+    """A labelled number field, with a container for an error message."""
     name = f"train-{number.name}"
     bounds = {"min": number.min, "max": number.max, "step": 1 if number.whole else "any"}
     field = {"type": "number", "id": name, "name": number.name, "value": number.default, **bounds}
@@ -106,12 +106,12 @@ def _field(number: jobs.Number) -> html.Div:
 
 
 def _trains() -> bool:
-    """With Redis, training is the workers' task, and torch theirs to have."""
+    """Whether trainings are possible: with Redis the workers have torch, else this process needs it."""
     return bool(redis_url(os.environ)) or importlib.util.find_spec("torch") is not None
 
 
 def _add_callbacks(app: Dash, ready: follow.Ready) -> None:
-    """From the button to a ticket: the page adds its choices and numbers, the server checks them."""
+    """Connect the button with the queue: the page sends its choices and numbers, the server checks them."""
     ask, show, stop = (ClientsideFunction("training", name) for name in ("ask", "show", "stop"))
     app.clientside_callback(ask, Output(PANEL, ASKED), Input(TRAIN, "n_clicks"), prevent_initial_call=True)
 
@@ -130,7 +130,7 @@ def _add_callbacks(app: Dash, ready: follow.Ready) -> None:
 
 
 def _ticket(asked: Any, wrong: dict[str, str]) -> tuple[str | None, str | None]:
-    """Why there is none, or a ticket."""
+    """The reason for a refusal, or a ticket."""
     if wrong:
         return WRONG, None
     try:
@@ -145,5 +145,5 @@ def _ticket(asked: Any, wrong: dict[str, str]) -> tuple[str | None, str | None]:
 
 
 def _owner() -> str:
-    """Who asks: a browser, by its cookie."""
+    """The identity of a browser, from its session cookie."""
     return session.setdefault("who", secrets.token_hex(8))

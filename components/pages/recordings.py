@@ -1,7 +1,7 @@
-"""Recordings that a reader opens: the panel beside the scene that shows them, and their routes.
+"""Uploaded recordings of a model's norms: their panel on the scene `model`, and their routes.
 
-A file is measured and reduced when it comes. Only that is kept, as long as runs are, under a random key: only
-its uploader and those who have the link can see or delete it. Two uploads of one file are two recordings.
+An upload is measured and reduced at once. Only the result is kept, as long as runs are, under a random key:
+only its uploader and those who have the link can see or delete it. Two uploads of one file get two keys.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from learning.recording.report import to_csv, to_json
 from learning.safetensors import FileError
 
 MAX_BYTES: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}  # of an upload, for the page
-NORMS = 200  # of a recording that is measured here; the command line knows no such bound
-WAIT = 5  # seconds until it is worth a try again: the largest takes ten
-WORDS = 200  # characters of what is wrong with a file, which may quote it
-MEASURING_LOCK = threading.Lock()  # one file is measured at a time: what this takes does not add up
+NORMS = 200  # in an uploaded recording; the command line has no such limit
+WAIT = 5  # seconds until a retry; the largest file takes ten
+WORDS = 200  # characters of an error message, which may quote the file
+MEASURING_LOCK = threading.Lock()  # one file at a time, so that memory use does not add up
 REPORT_MIME_TYPES = {"csv": "text/csv", "json": "application/json"}
 
 
@@ -44,7 +44,7 @@ def add_routes(server: Flask) -> None:
 
 
 def tree(scene: Scene) -> html.Section | None:
-    """Room for what the page's script offers: a file to open, tables to save."""
+    """The container in which the page's script offers to open a file and to save tables."""
     if scene.slug != SCENE.slug:
         return None
     return html.Section(
@@ -53,11 +53,11 @@ def tree(scene: Scene) -> html.Section | None:
 
 
 def opened() -> Response:
-    """Measure and keep the recording in the body; the choices that show it."""
+    """Measure and store the uploaded recording; respond with the choices that show it."""
     from_own_page("recording")
     request.max_content_length = MAX_UPLOAD_BYTES
     data = body(cache=False)
-    if not MEASURING_LOCK.acquire(blocking=False):  # waiting would hold a place of quick pictures
+    if not MEASURING_LOCK.acquire(blocking=False):  # waiting would block a thread that draws pictures
         raise Busy(503, "Somebody else's recording is being measured", WAIT)
     try:
         with work():
@@ -70,7 +70,7 @@ def opened() -> Response:
 
 
 def measured(data: bytes) -> Digest:
-    """The digest of a stranger's file. Raises WrongValue."""
+    """The digest of an untrusted file. Raises WrongValue."""
     try:
         recording = from_file(data)
         if len(recording.norms) > NORMS:
@@ -87,7 +87,7 @@ def kept(found: Digest, *, client: str) -> str:
 
 
 def deleted(name: str) -> Response:
-    """Let a recording go, on the wish of somebody who has its link."""
+    """Delete a recording; whoever has its link may."""
     from_own_page("recording")
     with work():
         _found(name)  # what is no recording stays
@@ -99,7 +99,7 @@ def deleted(name: str) -> Response:
 
 
 def table(name: str, kind: str) -> Response:
-    """All numbers of a recording, shipped or kept."""
+    """All numbers of a recording, shipped or uploaded, as CSV or JSON."""
     with work():
         found = _found(name)
         text = to_csv(found.rows) if kind == "csv" else to_json(found.name, found.rows, found.skipped)
@@ -116,5 +116,5 @@ def _found(name: str) -> Digest:
 
 
 def page_of(key: str) -> str:
-    """The path and query of the page that shows a kept recording."""
+    """The path and query of the page that shows a stored recording."""
     return f"{SCENE.slug}?own={key}"

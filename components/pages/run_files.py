@@ -1,4 +1,4 @@
-"""The routes of trained runs: their files, to keep and to open again; one network as a text for a link."""
+"""The routes of trained runs: download and upload of their files; one network as text for a link."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from components.web.server import find, once
 from learning.film import Film, FilmError, from_npz, key, to_npz, weights_text
 from learning.parts import MAX_UPLOAD_BYTES
 
-WORDS = 200  # characters of what is wrong with a file, which may quote it
-UNPACKING_LOCK = threading.Lock()  # one file is unpacked at a time: what this takes does not add up
+WORDS = 200  # characters of an error message, which may quote the file
+UNPACKING_LOCK = threading.Lock()  # one file at a time, so that memory use does not add up
 
 
 def add_routes(server: Flask) -> None:
@@ -34,7 +34,7 @@ def add_routes(server: Flask) -> None:
 
 
 def _file(run: str) -> Response:
-    """A stored run as a file."""
+    """Download a stored run."""
     with work():
         film = runs.load(run)
         answer = Response(to_npz(film), mimetype=BYTES)
@@ -44,12 +44,12 @@ def _file(run: str) -> Response:
 
 
 def _former_file(run: str) -> ResponseReturnValue:
-    """To where links of former versions lead."""
+    """Redirect links of former versions to the file."""
     return redirect(url_for("run_npz", run=run), 301)
 
 
 def network(run: str) -> Response:
-    """The trained network of one seed as the text that a link carries."""
+    """The trained network of one seed as text for a link."""
     text = once(request.args).get("seed", "0")
     with work():
         film = runs.load(run)
@@ -64,19 +64,19 @@ def network(run: str) -> Response:
 
 
 def opened(slug: str) -> Response:
-    """Store the film in the body; the choices that show it: its own, or else those in the query."""
+    """Store the uploaded film; respond with the choices that show it: its own, else those of the query."""
     scene = find(slug)
     if scene.training is None:
         raise WrongValue("slug", "this scene shows no runs", trainable())
     from_own_page("film")
     request.max_content_length = MAX_UPLOAD_BYTES
-    data = body(cache=False)  # which may take as long as the client likes
+    data = body(cache=False)  # however slowly it is sent
     with work():
         return jsonify(choices=_kept(scene, data))
 
 
 def _kept(scene: Scene, data: bytes) -> dict[str, str]:
-    """The choices that show the film, which is stored."""
+    """Store the film; the choices that show it."""
     film = _read(data)
     texts = _choices(scene, film) or {k: v for k, v in once(request.args).items() if k not in RESULTS}
     best = film.best()
@@ -98,7 +98,7 @@ def _read(data: bytes) -> Film:
 
 
 def _shown(scene: Scene, texts: dict[str, str], film: Film) -> Film:
-    """The film with the scene's own data in place of those that it brings, once its recipe could be built."""
+    """The film with the scene's own data instead of its own, after its recipe could be built."""
     assert scene.training is not None
     chosen = scene.choose(texts)
     network, data = scene.training.task(chosen)
@@ -108,7 +108,7 @@ def _shown(scene: Scene, texts: dict[str, str], film: Film) -> Film:
 
 
 def _choices(scene: Scene, film: Film) -> dict[str, str]:
-    """The choices that a film of ours was trained for."""
+    """The choices for which a film was trained, if it was saved here."""
     made = film.settings.get("scene")
     if made in scenes() and made != scene.slug:
         raise WrongValue("film", f"This run belongs to the scene “{scenes()[made].title}”.", made)

@@ -36,7 +36,7 @@ NAMES = {"auto": "◐ System", "light": "☀ Light", "dark": "☾ Dark"}  # as i
 
 @dataclass(frozen=True)
 class Place:
-    """Where a page stands, and so how it calls the others: `root` leads to them.
+    """The location of a page, from which links to other pages are relative: `root` leads to them.
 
     static: they are files in a folder, and no server of ours is there.
     """
@@ -62,11 +62,11 @@ class Place:
         return f"{name}.svg?theme={theme}{'&moving=1' if moving else ''}"
 
     def asset(self, name: str) -> str:
-        """A server's are kept for good, and so have an address for each version."""
+        """The address of an asset; a server's has the version in it, because browsers keep it forever."""
         return f"{self.root}assets/{name if self.static else f'{version()}/{name}'}"
 
     def styles(self, *names: str) -> list[Any]:
-        """The colours, and style sheets among the assets."""
+        """Links to the theme and to style sheets of assets/."""
         sheets = [f"{self.root}theme.css", *map(self.asset, names)]
         return [element("link", {"rel": "stylesheet", "href": sheet}) for sheet in sheets]
 
@@ -101,7 +101,7 @@ def document(
 
 
 def preview(title: str, lead: str, *, url: str = "", image: str = "") -> list[Any]:
-    """What networks show beside a link to a page. url, image: whole addresses, where they are known.
+    """The link preview that social networks show. url, image: absolute addresses, if known.
 
     image: a PNG of components/drawing/preview.py.
     """
@@ -128,7 +128,7 @@ def preview(title: str, lead: str, *, url: str = "", image: str = "") -> list[An
 
 
 def script(source: str, **others: Any) -> Any:
-    """A script that waits until the page has been read: the first paint waits for none."""
+    """A deferred script, which does not delay the first paint."""
     return element("script", {"src": source, "defer": True} | others)
 
 
@@ -137,21 +137,21 @@ def module(source: str) -> Any:
 
 
 def preloads(place: Place, entries: Sequence[str], library: str) -> list[Any]:
-    """What the entries import, and the drawing library: fetched at once, and not one after the other."""
+    """Preloads of all imports of the entries and of the drawing library, so that they load in parallel."""
     needed = dict.fromkeys(name for entry in entries for name in names(entry) if name not in entries)
     found = [element("link", {"rel": "modulepreload", "href": place.asset(f"{name}.mjs")}) for name in needed]
     return [*found, element("link", {"rel": "preload", "as": "script", "href": library})]
 
 
 def typeface(place: Place) -> Any:
-    """That of text, asked for before the style sheet that names it has come."""
+    """A preload of the text typeface, before the style sheet that names it is loaded."""
     name = fonts.named("text")
     how = {"as": "font", "type": "font/woff2", "crossorigin": "anonymous"}
     return name and element("link", {"rel": "preload", "href": f"{place.root}lib/{name}"} | how)
 
 
 def header(place: Place, theme: str = "auto", slug: str = "") -> html.Header:
-    """Home, where a scene stands in the course, the menu of all, and the switch between light and dark."""
+    """The header: home, the place of the scene in the course, the menu, the theme switch."""
     menu = {"type": "button", "class": "theme", "popovertarget": "scenes"}
     about = "Light, dark, or as the system has it"
     index = attributes(data_index=f"{place.root}search.json")

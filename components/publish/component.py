@@ -1,6 +1,6 @@
-"""What a scene in somebody else's Dash application asks of their server: recipes, its element, styles.
+"""Routes for `normscape.Scene` in another Dash application: recipes, the HTML of a figure, style sheets.
 
-All of it stands below one path, and knows nothing of what else the application does.
+All of them are below one path and independent of the rest of that application.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from components.web.server import bundle, find, fresh, once
 
 PATH = "_normscape"  # as Dash's own routes begin; normscape/scene.js knows it
 STYLES = ("page/component.css", *plain.STYLES)
-PIXELS = 16  # of a rem, as browsers have it: the page around may have another
+PIXELS = 16  # of a rem, the browsers' default: the page around may have another
 
 
 def register(app: Dash) -> None:
-    """Give a Dash application the routes of its scenes, once. RuntimeError where it cannot have them."""
+    """Register the routes in a Dash application, once. Raises RuntimeError if that is impossible."""
     flask = app.server
     if not isinstance(flask, Flask):
-        if flask:  # False: somebody calls init_app later, and registers then
+        if flask:  # False: registered later, by init_app
             raise RuntimeError("normscape needs an application whose server is Flask")
         return
     prefix = f"{app.config.routes_pathname_prefix}{PATH}"
@@ -61,7 +61,7 @@ def routes(name: str) -> Blueprint:
 
 
 def figure(slug: str) -> Response:
-    """The element of a figure by itself, with its picture, for the query of an embed."""
+    """The HTML of a figure with its still picture, for the query of an embed."""
     scene, asked = find(slug), once(request.args)
     key = None if scene.private(asked) else ("figure", slug, *sorted(asked.items()))
     return fresh(made(key, lambda: html(scene, asked)), "text/html")

@@ -1,4 +1,4 @@
-"""A figure outside of the explorer, without Dash: for another page's iframe; and oEmbed.
+"""Embeds: a figure alone, without Dash, for an iframe in another page; and oEmbed.
 
 `/embed/<slug>` takes the query of a scene's link, without a tour, and `autoplay=0|1`.
 """
@@ -31,21 +31,21 @@ from components.web.routes import RouteFacts, route
 from components.web.security import EMBED
 from components.web.server import UnknownScene, bundle, find, fresh, once
 
-WIDTH = 720  # pixels of an iframe, at most: a host has more room than that, or says less
+WIDTH = 720  # maximum pixels of an iframe, unless the host says less
 SWITCH = ("0", "1")
-ABOVE = Place("../")  # where an embed stands, under whatever path
+ABOVE = Place("../")  # the site's root, seen from an embed
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure: its state, which has no tour, and whether it starts by itself."""
+    """The figure that is shown: its state, without a tour, and whether it plays by itself."""
 
     state: State
     autoplay: bool = False
 
     @property
     def query(self) -> str:
-        """As `/embed/<slug>` takes it, with its ?."""
+        """The query for `/embed/<slug>`, with its "?"."""
         query = write(self.state)
         return f"{query}{'&' if query else '?'}autoplay=1" if self.autoplay else query
 
@@ -57,7 +57,7 @@ def add_routes(server: Flask) -> None:
 
 
 def read(scene: Scene, query: Mapping[str, str]) -> Shown:
-    """What the query of an embed asks for; WrongValue where that cannot be."""
+    """Parse the query of an embed. Raises WrongValue."""
     state = state_of(scene, _without(query, "autoplay"), tour=False)
     autoplay = query.get("autoplay", "0")
     if autoplay not in SWITCH:
@@ -70,7 +70,7 @@ def _without(query: Mapping[str, str], *names: str) -> dict[str, str]:
 
 
 def embed(slug: str) -> Response:
-    """The figure of a scene as a page; what is wrong with the query in words, as JSON on demand."""
+    """The page of an embed; for a wrong query an error page, or JSON if the client prefers it."""
     try:
         scene, asked = find(slug), once(request.args)
         key = None if scene.private(asked) else ("embed", slug, *sorted(asked.items()))
@@ -84,7 +84,7 @@ def embed(slug: str) -> Response:
 
 
 def html(shown: Shown) -> str:
-    """The page that an iframe holds. All its links are relative: it may stand under any path."""
+    """The document of an embed. All its links are relative, so it works under any path."""
     state, scene, own = shown.state, shown.state.scene, figure(shown.state)
     recipe = f"../recipe/{scene.slug}?{link.key(scene, state.choices)}"
     data = facts(
@@ -110,7 +110,7 @@ def wrong_page(wrong: WrongValue) -> str:
 
 
 def oembed() -> Response | tuple[Response, int]:
-    """What WordPress and others ask to turn a link to a scene into its figure (oembed.com, type "rich")."""
+    """The oEmbed response (type "rich"), with which WordPress and others turn a link into a figure."""
     asked = once(request.args)
     if asked.get("format", "json") != "json":
         return jsonify(WrongValue("format", "there is JSON only", ["json"]).json()), 501
@@ -138,7 +138,7 @@ def oembed() -> Response | tuple[Response, int]:
 
 
 def _shown(url: str) -> Shown | None:
-    """The figure of a link to this server: to a scene's page, or to its embed."""
+    """The figure of a link to this server, to a scene page or an embed."""
     here = urlsplit(request.url_root)
     try:
         there = urlsplit(url)
@@ -157,7 +157,7 @@ def _shown(url: str) -> Shown | None:
 
 
 def _most(asked: Mapping[str, str], name: str) -> int:
-    """The pixels that the host has, without a bound where it says nothing."""
+    """The maximum pixels that the host allows; infinite if it does not say."""
     text = asked.get(name, "99999999")
     if not (text.isascii() and text.isdecimal() and len(text) < 9 and int(text) > 0):
         raise WrongValue(name, f"{name}={text} is not a whole number above 0", {"min": 1, "whole": True})
@@ -165,14 +165,14 @@ def _most(asked: Mapping[str, str], name: str) -> int:
 
 
 def _thumbnail(most: tuple[int, int], url: str) -> dict[str, Any]:
-    """The preview, where the host has room for it: oEmbed wants thumbnails within the same bounds."""
+    """The preview as thumbnail, if it fits the maximum size of the host, as oEmbed demands."""
     if most[0] < preview.WIDTH or most[1] < preview.HEIGHT:
         return {}
     return {"thumbnail_url": url, "thumbnail_width": preview.WIDTH, "thumbnail_height": preview.HEIGHT}
 
 
 def snippet(scene: Scene, source: str, width: int, height: int) -> str:
-    """The iframe that a page pastes."""
+    """The HTML of the iframe to paste into a page."""
     return (
         f'<iframe src="{escape(source)}" title="{escape(scene.title)}" width="{width}" height="{height}"'
         ' loading="lazy" allow="fullscreen" style="border: 0; max-width: 100%"></iframe>'

@@ -1,4 +1,4 @@
-"""A scene as a file: a page that lives by itself, a picture, a film."""
+"""Export of a scene to a file: an interactive page, a picture, or a film."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def export(
 
 
 def html(scene: Scene, state: State, out: Path, assets: Path | None, alive: Sequence[str]) -> str:
-    """One file with everything inside, or beside a folder that several share."""
+    """A self-contained page, or one that refers to a folder shared by several."""
     recipes = inlined(scene, state, alive) if alive else None
     if assets is None:
         return single_file(scene, state, recipes=recipes)
@@ -85,7 +85,7 @@ def inlined(scene: Scene, state: State, alive: Sequence[str]) -> dict[str, Any]:
     made = []
     for combination in itertools.product(*wanted):
         chosen = {**state.choices, **dict(zip(alive, combination, strict=True))}
-        with suppress(WrongValue):  # choices that do not go together
+        with suppress(WrongValue):  # an invalid combination
             made.append((chosen, contents(scene, chosen)))
     told = [each for each in offered(scene, [chosen for chosen, _ in made]) if each["name"] in alive]
     return {key(scene, chosen): recipe | {"choices": told, "text": None} for chosen, recipe in made}
@@ -147,7 +147,7 @@ async def _drawn(
 
 @asynccontextmanager
 async def plate(scene: Scene, state: State, look: Look) -> AsyncIterator[Sheet]:
-    """The figure and its words without any controls, open in a browser, ready to be photographed."""
+    """The figure with its text and without controls, open in a browser, ready for screenshots."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "figure.html"
         page.write_text(single_file(scene, replace(state, controls=()), kind="embed plate"), "utf-8")
@@ -162,7 +162,7 @@ async def _pictures(sheet: Sheet, moments: Sequence[tuple[dict[str, float], floa
 
 
 async def _mp4(out: Path, pictures: AsyncIterator[bytes], look: Look) -> None:
-    """H.264 as every player reads it: even sides, half the resolution for colours. One picture at a time."""
+    """Write H.264 that every player reads (even sides, 4:2:0), frame by frame."""
     import imageio_ffmpeg
 
     first = _opened(await anext(pictures))

@@ -1,6 +1,6 @@
-"""The whole explorer as static files: gallery, scenes, and recipes for the choices that people make first.
+"""The explorer as a static site: gallery, scenes, and recipes for the most likely choices.
 
-Everything that needs no server is alive. All links are relative, so that the folder may stand under any path.
+Everything works that needs no server. All links are relative, so the folder works under any path.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SEED_DEFAULT_BOUND, EXPORTED_SEEDS = (
 
 
 def write(folder: Path, url: str = "") -> str:
-    """Write the site into a folder; says how large it is. Raises OSError.
+    """Write the site into a folder; returns a line with its size. Raises OSError.
 
     url: where the folder will stand. Pictures for previews need it, for networks follow whole addresses only.
     """
@@ -74,7 +74,7 @@ def write(folder: Path, url: str = "") -> str:
 
 
 def write_story(folder: Path) -> str:
-    """Write the story alone into a folder, for anyone's site; says how large it is. Raises OSError."""
+    """Write only the story into a folder; returns a line with its size. Raises OSError."""
     _shared(folder, ENTRIES[-1:])
     slugs = dict.fromkeys(part.slug for part in long_text.story().parts)
     made = {slug: contents(scenes()[slug], scenes()[slug].choose({})) | {"choices": []} for slug in slugs}
@@ -84,7 +84,7 @@ def write_story(folder: Path) -> str:
 
 
 def _shared(folder: Path, entries: Sequence[str]) -> None:
-    """Scripts, styles, typefaces, and the drawing library."""
+    """Write scripts, styles, typefaces, and the drawing library."""
     needed = dict.fromkeys(name for entry in entries for name in names(entry))
     for name in (*OWN, *(f"{m}.mjs" for m in needed)):
         _put(folder / "assets" / name, asset(name))
@@ -95,7 +95,7 @@ def _shared(folder: Path, entries: Sequence[str]) -> None:
 
 
 def _previews(folder: Path) -> None:
-    """The pictures that networks show beside links, a PNG for each page."""
+    """Write the link previews, a PNG for each page."""
     folder.mkdir(parents=True, exist_ok=True)
     opened = {scene.slug: FrontPage(scene.title, scene.slug, {}) for scene in scenes().values()}
     for name, shown in (opened | front_pages()).items():
@@ -104,7 +104,7 @@ def _previews(folder: Path) -> None:
 
 
 def front_preview(name: str, path: str, lead: str, url: str) -> list[Any]:
-    """What networks show of a page that is not a scene. name: as `front_pages` has it. url: of the site."""
+    """The link preview of a page that is not a scene. name: in `front_pages`. url: of the site."""
     return _preview(name, path, front_pages()[name].title, lead, url)
 
 
@@ -144,7 +144,7 @@ def _scene(folder: Path, scene: Scene, url: str = "") -> dict[str, str]:
             _put(folder / name, dressed(picture, scheme))
     made, files = [], {}
     for chosen in bar.over(list(variants(scene)), f"{scene.slug:12}"):
-        with suppress(WrongValue):  # choices that do not go together
+        with suppress(WrongValue):  # an invalid combination
             made.append((chosen, contents(scene, chosen)))
     choices = offered(scene, [chosen for chosen, _ in made])
     known: dict[str, Any] = {}
@@ -179,7 +179,7 @@ def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, A
 
 
 def values(choice: Any) -> Sequence[Any]:
-    """The values of a choice that get recipes."""
+    """The values of a choice for which recipes are written."""
     match choice:
         case Choice():
             return list(choice.options)
@@ -198,7 +198,7 @@ def values(choice: Any) -> Sequence[Any]:
 
 
 def variants(scene: Scene) -> Iterator[dict[str, Any]]:
-    """Sets of choices, each once: the tour's, those that fit in all combinations, the others one by one."""
+    """The choices to write, each once: the tour's, small ones in all combinations, others one by one."""
     usual = {c.name: c.default for c in scene.choices}
     named = {c.name: c for c in scene.choices}
     seen: set[str] = set()
@@ -212,7 +212,7 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def typed(scene: Scene, chosen: Mapping[str, Any]) -> bool:
-    """Whether these choices bring up one that somebody types, which needs the server."""
+    """Whether these choices show a text field, which needs the server."""
     asked = (c.when for c in scene.choices if isinstance(c, Typed | Sentence) and c.when)
     return any(str(chosen[name]) in some for name, some in asked)
 
@@ -228,7 +228,7 @@ def _together(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
-    """Each choice by itself, where it is asked: beside each value of the other that brings it up."""
+    """Each choice alone, with each value of the other choice under which it is shown."""
     for choice in scene.choices:
         beside: list[Mapping[str, Any]] = (
             [{choice.when[0]: v} for v in choice.when[1]] if choice.when else [{}]

@@ -22,11 +22,11 @@ MIN_SIDE_PX, MAX_SIDE_PX = 16, 8192  # pixels of a side
 
 
 class Missing(RuntimeError):
-    """The packages of the group `export` are not installed."""
+    """An error: the packages of the group `export` are not installed."""
 
 
 class NoBrowser(RuntimeError):
-    """There is nothing to draw with; says in one line what is missing."""
+    """An error: no browser, or one that does not work; the message is one line."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Sheet:
     zoom: float
 
     async def run(self, code: str) -> Any:
-        """What a JavaScript expression gives, awaited."""
+        """The awaited value of a JavaScript expression."""
         asked = {"expression": code, "awaitPromise": True, "returnByValue": True}
         answer = (await self.tab.send_command("Runtime.evaluate", asked))["result"]
         if "exceptionDetails" in answer:

@@ -1,1 +1,1 @@
-"""Training on the server: what may be asked, who waits, who does it, and where the runs are kept."""
+"""Training on the server: orders, the queue, workers, and stored runs; and recipes of what was trained."""

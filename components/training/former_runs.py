@@ -12,7 +12,7 @@ from components.training.store import answered, storage
 
 
 def former_run(run: str) -> bytes | None:
-    """The bytes of a key, from that version's folder (of the package diskcache) or from Redis.
+    """The bytes of a run, from the former folder (of the package diskcache) or from Redis; None if missing.
 
     Raises StoreUnavailable.
     """

@@ -1,4 +1,4 @@
-"""Trainings that a page asks for: what it may ask, and the work itself, in whatever process does it.
+"""Training jobs: the order of a page, checked, and the training itself, which a worker runs.
 
 Imports torch in `work` alone.
 """
@@ -26,14 +26,14 @@ from learning.models import Model
 
 T = TypeVar("T")
 RESULTS = ("run", "net")
-CHOICE = "choice "  # before the name of a choice, in the settings of a film
+CHOICE = "choice "  # prefix of a choice in the settings of a film
 UNKEPT = "the server has no place for its run at the moment."
-RETRY = 60.0  # seconds in which a finished training waits for a store that does not answer
+RETRY = 60.0  # seconds for which a worker retries a store that does not answer
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a training, with its bounds."""
+    """A number that a reader sets for a training, with its limits."""
 
     name: str
     label: str
@@ -43,7 +43,7 @@ class Number:
     whole: bool = True
 
     def problem(self, value: Any) -> str:
-        """What is wrong with a value, in words; "" if nothing is."""
+        """The error message for a value; "" if it is valid."""
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if number and self.min <= value <= self.max and (not self.whole or value == int(value)):
             return ""
@@ -60,7 +60,7 @@ NUMBERS = (
 
 @dataclass(frozen=True)
 class Order:
-    """What to train: a scene, its choices as texts, and the numbers."""
+    """An order for a training: a scene, its choices as texts, and the numbers."""
 
     slug: str
     choices: Mapping[str, str]
@@ -75,27 +75,27 @@ class Order:
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """The choices; without results, which are still to come."""
+        """The parsed choices, with empty results."""
         return self.scene.choose(self.choices)
 
     def task(self) -> tuple[Model, DataSet]:
-        """What is trained, and on what."""
+        """The model and the data set."""
         assert self.scene.training is not None
         return self.scene.training.task(self.chosen)
 
 
 def problems(asked: Mapping[str, Any]) -> dict[str, str]:
-    """What is wrong with each number that was asked for."""
+    """The error messages for the numbers of an order, by name."""
     return {n.name: words for n in NUMBERS if (words := n.problem(asked.get(n.name)))}
 
 
 def trainable() -> list[str]:
-    """The scenes that can be trained."""
+    """The slugs of the scenes that can be trained."""
     return [slug for slug, scene in scenes().items() if scene.training]
 
 
 def order(asked: Any) -> Order:
-    """What a page asks for, checked. Raises WrongValue."""
+    """The checked order of a page. Raises WrongValue."""
     if not isinstance(asked, Mapping) or problems(asked):
         raise WrongValue("order", "there is nothing to train", "what the page sends")
     slug, choices = asked.get("slug"), asked.get("choices")
@@ -106,12 +106,12 @@ def order(asked: Any) -> Order:
     whole = {n.name: int(asked[n.name]) for n in NUMBERS if n.whole}
     texts = {name: text for name, text in choices.items() if name not in RESULTS}  # of any length
     checked = Order(slug=slug, choices=texts, lr=float(asked["lr"]), **whole)
-    checked.task()  # data of one's own, and how it fits the scene
+    checked.task()  # checks the reader's own data, too
     return checked
 
 
 def work(ticket: str) -> None:
-    """Train what a ticket stands for, unless that has ended; tell its page, and how it ended."""
+    """Run the training of a ticket, unless it has ended; send news to its page, and the outcome."""
     training = _reached(lambda: queue.start(ticket))
     if training is None:
         return
@@ -121,14 +121,14 @@ def work(ticket: str) -> None:
     except store.StoreUnavailable as problem:
         logging.getLogger(__name__).error("a run cannot be kept: %s", problem)
         outcome = {"state": "failed", "words": UNKEPT}
-    except Exception as problem:  # whatever it is, the page should know
+    except Exception as problem:  # whatever it is, the page is told
         logging.getLogger(__name__).exception("a training failed")
         outcome = {"state": "failed", "words": f"{type(problem).__name__}: {problem}"}
     _reached(lambda: queue.finish(ticket, outcome) if outcome else queue.forget(ticket))
 
 
 def _train(ticket: str, asked: Order) -> Film | None:
-    """The film, also of a training that was stopped; None if nobody waits for it."""
+    """The film, also of a stopped training; None if the training was given up."""
     from learning.training import train
 
     scene, chosen = asked.scene, asked.chosen
@@ -147,14 +147,14 @@ def _train(ticket: str, asked: Order) -> Film | None:
                 queue.tell(ticket, _sums(film) | _clock(moment) | {"recipe": pictures.news(film)})
                 sent_step = moment.step
         except store.StoreUnavailable:
-            pictures.known.clear()  # what was told last may be lost
+            pictures.known.clear()  # the last news may be lost
     film = moment.film()
     own = {f"{CHOICE}{name}": str(value) for name, value in chosen.items() if name not in RESULTS}
     return replace(film, settings=dict(film.settings) | {"scene": scene.slug} | own)
 
 
 def _kept(film: Film, client: str) -> dict[str, Any]:
-    """The outcome of a training whose film is stored."""
+    """Store the film; the outcome of its training."""
     run = _reached(lambda: runs.save(film, client=client, trained=True))
     return {"state": "done", "run": run, "seed": film.best(), **_sums(film)}
 
@@ -165,7 +165,7 @@ def _clock(moment: Any) -> dict[str, Any]:
 
 
 def _sums(film: Film) -> dict[str, Any]:
-    """What a film says in a line."""
+    """The summary of a film: step, seeds, how many solve it, median loss."""
     return {
         "step": int(film.steps[-1]),
         "seeds": film.seeds,
@@ -176,14 +176,14 @@ def _sums(film: Film) -> dict[str, Any]:
 
 
 class Pictures:
-    """The recipes of a growing film, without what the one before had already."""
+    """The recipes of a growing film as differences: fields that were sent before are left out."""
 
     def __init__(self, scene: Scene, chosen: Choices) -> None:
         self.scene, self.chosen, self.shown = scene, chosen, chosen
         self.known: dict[tuple[str, str, str], str] = {}
 
     def look(self, texts: Mapping[str, str]) -> None:
-        """Show what these choices say, others as at first; what is none of the scene's changes nothing."""
+        """Show the recipe for these choices; unknown and invalid ones are ignored."""
         known = [c for c in self.scene.choices if c.name in texts and c.name not in RESULTS]
         with suppress(WrongValue):
             self.shown = {**self.chosen, **{c.name: c.parse(texts[c.name]) for c in known}}
@@ -195,7 +195,7 @@ class Pictures:
         return recipe | changed
 
     def _new(self, kind: str, part: dict[str, Any]) -> dict[str, Any]:
-        """Those fields of a cloud or view that are new, and its name."""
+        """The changed fields of a cloud or view, and its name."""
         name = part["name"]
         texts = {(kind, name, field): json.dumps(value) for field, value in part.items()}
         same = {place[2] for place, text in texts.items() if self.known.get(place) == text}
@@ -204,7 +204,7 @@ class Pictures:
 
 
 def _reached(call: Callable[[], T]) -> T:
-    """What a call gives, also when the store does not answer for a while."""
+    """The result of a call, which is retried while the store does not answer."""
     end = time.monotonic() + RETRY
     while True:
         try:

@@ -1,4 +1,4 @@
-"""The queue of trainings: who waits, what runs, and what their pages and workers tell each other.
+"""The training queue, and the messages between the pages that wait and the workers that train.
 
 Huey's queue hands a ticket, a text that nobody can guess, to one worker. Beside it, by ticket: the training
 itself, the last question of its page, the heartbeat of its worker, the worker's news, and the outcome. Any
@@ -33,25 +33,25 @@ from components.training.store import (
 
 MAX_WAITING = 8
 MAX_PER_ADDRESS = 4  # several people may share one: a lecture hall
-MAX_MESSAGES = 64  # in Huey's queue, most of them of pages that have gone while no worker was there
+MAX_MESSAGES = 64  # in Huey's queue; more means that most are of pages that were closed while no worker ran
 PAGE_TIMEOUT = 90.0  # seconds without a question; a hidden page asks once a minute
 WORKER_TIMEOUT = 10.0  # seconds without a heartbeat
 OUTCOME_SECONDS = 86400.0
-MIN_FREE_BYTES = 8 * 2**20  # below which the queue may soon have no place
-NOTHING = -1  # the step that a page has seen before the first
+MIN_FREE_BYTES = 8 * 2**20  # below this the store counts as full
+NOTHING = -1  # the step that a page has seen before the first news
 LOST, LEFT, REPLACED = ({"state": state} for state in ("lost", "left", "replaced"))
 TRAININGS, SIGNS = Store("trainings"), Store("signs")
 
 Outcome = dict[str, Any]
-_running = ""  # the ticket of what this process trains
+_running = ""  # the ticket of the training in this process
 
 
 class Refused(Exception):
-    """No place in the queue; says why."""
+    """An error: the queue is full; the message says why."""
 
 
 class JsonSerializer(Serializer):
-    """Messages as JSON: a pickle from the store would run in whoever reads it."""
+    """Messages as JSON, because unpickling a message could execute code."""
 
     def _serialize(self, data: Any) -> bytes:
         return json.dumps(data).encode()
@@ -61,7 +61,7 @@ class JsonSerializer(Serializer):
 
 
 def train_task() -> TaskWrapper:
-    """Huey's task that trains: called with a ticket, it queues it; its `huey` is the queue."""
+    """Huey's task: calling it with a ticket queues the training; its `huey` is the queue."""
     return _train_task(storage("queue"))
 
 
@@ -81,7 +81,7 @@ def _train(ticket: str) -> None:
 
 
 def join(order: dict[str, Any], *, owner: str, address: str) -> str:
-    """A ticket at the end of the queue; the owner's training before is given up. Raises Refused."""
+    """Queue a training; its ticket. An earlier training of the same owner ends. Raises Refused."""
     _tidy()
     others = active()
     for name in [name for name, other in others.items() if other["owner"] == owner]:
@@ -99,7 +99,7 @@ def join(order: dict[str, Any], *, owner: str, address: str) -> str:
 
 
 def ask(ticket: str, *, seen: int, stop: bool, look: dict[str, str] | None) -> str:
-    """The outcome, the worker's news, or how many are before this one, as JSON; "" if nothing is new.
+    """The JSON answer to a poll: the outcome, news, or the place in the queue; "" if nothing is new.
 
     An answer may be lost on its way: news stay until the page has `seen` the step they tell of.
     """
@@ -120,13 +120,13 @@ def ask(ticket: str, *, seen: int, stop: bool, look: dict[str, str] | None) -> s
 
 
 def close(ticket: str) -> None:
-    """The page goes."""
+    """End a training whose page is closed."""
     if TRAININGS.get(ticket) is not None:
         finish(ticket, LEFT)
 
 
 def active() -> dict[str, dict[str, Any]]:
-    """Trainings that run or wait, in their order, each with `waits`.
+    """The trainings that run or wait, in order, each with `waits`.
 
     Ends those whose page or worker has gone. One whose message got lost, since Redis or a worker died as it
     was handed over, is queued again.
@@ -152,7 +152,7 @@ def active() -> dict[str, dict[str, Any]]:
 
 
 def start(ticket: str) -> dict[str, Any] | None:
-    """The training of a ticket, which now runs here; None if it has ended, or runs already."""
+    """Mark a training as running in this process; None if it has ended, or runs already."""
     global _running
     training = TRAININGS.get(ticket)
     if training is None or "beat" in _signs(ticket):
@@ -163,19 +163,19 @@ def start(ticket: str) -> dict[str, Any] | None:
 
 
 def sign() -> None:
-    """The heartbeat of a worker, and of the training that it runs."""
+    """Write the heartbeat of this worker, and of the training that it runs."""
     SIGNS.set("worker", str(time.time()).encode())
     if _running:
         SIGNS.set(f"beat:{_running}", secrets.token_bytes(8))
 
 
 def has_worker() -> bool:
-    """By wall-clock time, since a health check looks seldom: clocks of several machines must agree."""
+    """Whether a worker is alive, by wall-clock time, because a health check looks rarely."""
     return abs(time.time() - float(SIGNS.get("worker") or 0)) <= WORKER_TIMEOUT
 
 
 def page(ticket: str) -> dict[str, Any] | None:
-    """A page's last question: `seen`, `stop`, `look`, and `silent`; None if its training has ended."""
+    """The last poll of a page: `seen`, `stop`, `look`, and `silent`; None if its training has ended."""
     data = SIGNS.get(f"page:{ticket}")
     if data is None:
         return None
@@ -203,8 +203,8 @@ def forget(ticket: str) -> None:
 
 
 def degraded() -> list[str]:
-    """What does not serve as it should, [] where all does. Pages are served in any case."""
-    try:  # with Redis there should always be a worker, without while a training waits
+    """What does not work, for /healthz; [] if everything does. Pages are served in any case."""
+    try:  # with Redis a worker is always needed, otherwise while a training waits
         needed = bool(redis_url(os.environ)) or any(other["waits"] for other in active().values())
         full = ["store: full"] if capacity()[1] < MIN_FREE_BYTES else []
         return full + (["training: no worker"] if needed and not has_worker() else [])
@@ -216,13 +216,13 @@ def degraded() -> list[str]:
 
 
 def _ask(ticket: str, seen: int, stop: bool, look: dict[str, str]) -> None:
-    """Keep a question of a page. It differs from the one before: it is the page's heartbeat, too."""
+    """Store a poll of a page. It differs from the previous one, because it is also the page's heartbeat."""
     question = {"beat": secrets.token_hex(4), "seen": seen, "stop": stop, "look": look}
     SIGNS.set(f"page:{ticket}", json.dumps(question).encode())
 
 
 def _signs(ticket: str) -> dict[str, bytes]:
-    """What page and worker said last, by kind."""
+    """The last messages of page and worker, by kind."""
     signs = SIGNS.get_many(f"{kind}:{ticket}" for kind in ("page", "beat", "news", "end"))
     return {key.partition(":")[0]: value for key, value in signs.items()}
 
@@ -236,7 +236,7 @@ def _tidy() -> None:
     """Delete old outcomes; and from Huey's queue, when it is long, trainings that have ended."""
     for key, data in SIGNS.items().items():
         if key.startswith("end:") and time.time() - json_object(data).get("at", 0.0) > OUTCOME_SECONDS:
-            forget(key.removeprefix("end:"))  # what a question may have left that came too late
+            forget(key.removeprefix("end:"))  # left over from a poll that came too late
             SIGNS.delete(key)
     with answered():
         huey = train_task().huey

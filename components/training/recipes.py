@@ -21,7 +21,7 @@ from learning.film import Film, FilmError, score
 from learning.models import Model
 from learning.weights import network_of
 
-MAX_CACHED_RECIPES = 8  # of a process, some MB each at most: links differ in choices less than in all else
+MAX_CACHED_RECIPES = 8  # per process, some MB each at most
 
 
 def built(scene: Scene, choices: Choices) -> Recipe:
@@ -35,7 +35,7 @@ def _key(scene: Scene, choices: Choices) -> Hashable:
 
 @cached(LRUCache(MAX_CACHED_RECIPES), key=_key, condition=Condition())
 def cached_recipe(scene: Scene, choices: Choices) -> Recipe:
-    """The recipe for choices that many may ask for; who asks at the same time waits for the first."""
+    """The recipe for some choices, memoised; simultaneous requests wait for one computation."""
     return _built(scene, choices)
 
 
@@ -52,7 +52,7 @@ def draft(scene: Scene, choices: Choices) -> Recipe:
 
 
 def shown(scene: Scene, choices: Choices, film: Film) -> Recipe:
-    """The recipe of a film of a scene that is trained, wherever the film comes from."""
+    """The recipe of a trained scene for a film."""
     return finished(scene.build(choices, film, *given(scene, choices)))
 
 
@@ -67,7 +67,7 @@ def state_of(scene: Scene, query: Mapping[str, str], *, tour: bool = True) -> St
 
 
 def given(scene: Scene, choices: Choices) -> list[Any]:
-    """What the files say that a scene wants for its choices. Raises WrongValue."""
+    """The contents of the files that a scene needs for its choices. Raises WrongValue."""
     return [
         shipped.read(file.name, file.read) if isinstance(file, File) else runs.read(file)
         for file in scene.files(choices)
@@ -92,7 +92,7 @@ def _carried(text: str, data: DataSet) -> Film:
 
 
 def fitting(name: str, film: Film, network: Model, data: DataSet) -> Film:
-    """The film, if it is one of these. Raises WrongValue."""
+    """The film, if it was trained for this network and data. Raises WrongValue."""
     if not _same(film, network, data):
         words = f"{name} was trained for other choices than those of this link"
         raise WrongValue(name, words, "the choices that it was trained for")
@@ -108,7 +108,7 @@ def at_rest(network: Model, data: DataSet, weights: np.ndarray) -> Film:
     """A film of one checkpoint: networks (S, P) as they are, with their loss and accuracy."""
     points = data.points.astype(float)
     labels, weight = network.answers(points, data.labels, np.ones(len(points)))
-    with np.errstate(all="ignore"):  # what is not finite, the film refuses
+    with np.errstate(all="ignore"):  # the film refuses numbers that are not finite
         logits = network.logits(network.parts(weights.astype(float)), points)
         loss, right = np.transpose([score(each, labels, weight) for each in logits])
     words = ("",) * len(weights)

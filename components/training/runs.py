@@ -22,23 +22,23 @@ from learning.safetensors import FileError
 KEPT_DAYS = 30
 KEY = re.compile("[0-9a-f]{16}|[0-9a-f]{32}")  # of contents; drawn at random
 MAX_BYTES = 500 * 2**20  # of all runs
-MIN_COUNTED = 2**17  # bytes that a run counts for at least, which bounds their number
+MIN_COUNTED = 2**17  # each run counts at least this many bytes, which bounds their number
 FILMS, LIST = Store("films"), Store("runs")
 
 Run = dict[str, Any]  # size, client, trained, since
 
 
 class UnknownKey(WrongValue):
-    """A key under which nothing is kept: it is too old, or a guess."""
+    """An error: no run has this key; it is too old, or a guess."""
 
 
 def save(film: Film, *, client: str = "", trained: bool = False) -> str:
-    """Store a film that a client has trained, or opened; its key. Raises StoreUnavailable."""
+    """Store a film that a client has trained or uploaded; its key. Raises StoreUnavailable."""
     return keep(key(film), to_npz(film), client=client, trained=trained)
 
 
 def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
-    """Store bytes under a key, among the runs; the key. Raises StoreUnavailable."""
+    """Store bytes as a run, under a key; the key. Raises StoreUnavailable."""
     size = max(len(data), MIN_COUNTED)
     run: Run = {"size": size, "client": client, "trained": trained, "since": time.time()}
     listed = {other: _run(entry) for other, entry in LIST.items().items()}
@@ -52,12 +52,12 @@ def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
 
 
 def load(run: str) -> Film:
-    """The film of a key. Raises WrongValue for a text that is none, or a film that cannot be had."""
+    """The film of a key. Raises WrongValue for an invalid key, or a run that is missing or broken."""
     return read(Stored("run", run, from_npz))
 
 
 def read(stored: Stored) -> Any:
-    """What the bytes of a key say. Raises WrongValue as `load`."""
+    """The parsed contents of a stored key. Raises WrongValue as `load`."""
     name, run = stored.choice, stored.key
     if not KEY.fullmatch(run):
         raise WrongValue(name, f"{name}={run[:40]!r} is not the key of a run", "16 or 32 digits, 0-9 and a-f")
@@ -81,7 +81,7 @@ def forget(*runs: str) -> None:
 
 
 def _run(entry: bytes | None) -> Run:
-    """An entry of the list; one that is missing, or cannot be read, is old."""
+    """An entry of the list; a missing or broken one counts as old."""
     return {"size": 0, "client": "", "trained": False, "since": 0.0} | json_object(entry)
 
 
@@ -90,7 +90,7 @@ def _old(run: Run) -> bool:
 
 
 def _make_room(listed: dict[str, Run], most: float) -> None:
-    """Delete old runs, and others until those that are left take at most so many bytes."""
+    """Delete old runs, then others until the rest takes at most so many bytes."""
     gone = [name for name in listed if _old(listed[name])]
     left = {name: run for name, run in listed.items() if name not in gone}
     held: Counter[str] = Counter()

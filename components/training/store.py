@@ -1,4 +1,4 @@
-"""Bytes by key that all processes share: in SQLite files of this machine, or in Redis for several machines.
+"""A key-value store that all processes share: SQLite files on one machine, or Redis for several machines.
 
 Huey's storage does both (https://huey.readthedocs.io); CACHE_DIR and REDIS_URL say where. Nothing expires by
 itself: `runs` bounds what is large, `queue` ends trainings that nobody follows.
@@ -30,17 +30,17 @@ except ImportError:  # not needed on one machine
 PATIENCE = 1.0  # seconds for an answer of Redis, or for another process that writes to SQLite
 MAX_CONNECTIONS = 3  # threads of a process that may wait for Redis at a time
 CONNECTION_WAIT = 0.2  # seconds to wait for one of these connections
-DURABLE = {"films", "runs"}  # on disk before a write returns; the rest may be lost in a power failure
-MAX_WATCHED = 1000  # values whose silence is measured
+DURABLE = {"films", "runs"}  # synced to disk at each write; the rest may be lost in a power failure
+MAX_WATCHED = 1000  # values for which `silence` is measured
 _last: dict[str, tuple[Any, float]] = {}  # by key: the last value that was seen, and since when
 
 
 class StoreUnavailable(Exception):
-    """The store does not answer, or cannot: a disk is full, say."""
+    """An error: the store does not answer, or cannot write, for example because the disk is full."""
 
 
 class StoreBusy(StoreUnavailable):
-    """All connections to the store are in use."""
+    """An error: all connections to the store are in use."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Store:
 
 
 def storage(name: str) -> Any:
-    """Huey's storage of a name."""
+    """Huey's storage object for a namespace."""
     if url := redis_url(os.environ):
         return _redis(name, url)
     return _sqlite(name, cache_folder(os.environ))
@@ -98,7 +98,7 @@ def _redis(name: str, url: str) -> Any:
 
 @cache
 def _pool(url: str) -> Any:
-    """A silent Redis holds MAX_CONNECTIONS threads of a web server, and no more."""
+    """A connection pool with which an unresponsive Redis blocks at most MAX_CONNECTIONS threads."""
     from redis import BlockingConnectionPool, ConnectionError
     from redis.backoff import NoBackoff
     from redis.retry import Retry
@@ -114,7 +114,7 @@ def _pool(url: str) -> Any:
 
 
 def capacity() -> tuple[float, float]:
-    """Bytes in all, and free: of the disk, or of what Redis may take. Raises StoreUnavailable."""
+    """Total and free bytes of the disk, or of Redis's memory. Raises StoreUnavailable."""
     with answered():
         if not redis_url(os.environ):
             disk = shutil.disk_usage(cache_folder(os.environ))
@@ -126,7 +126,7 @@ def capacity() -> tuple[float, float]:
 
 @contextmanager
 def answered() -> Iterator[None]:
-    """Raise what goes wrong inside as StoreUnavailable. No silence counts then: nobody can write."""
+    """Convert errors to StoreUnavailable, and restart all counts of `silence`: nobody could write."""
     try:
         yield
     except (sqlite3.Error, RedisError, OSError) as problem:
@@ -136,7 +136,7 @@ def answered() -> Iterator[None]:
 
 
 def silence(key: str, value: Any) -> float:
-    """For how many seconds a value has not changed, by this process's clock, which no one sets."""
+    """For how many seconds a value has not changed, by this process's monotonic clock."""
     now = time.monotonic()
     last, since = _last.get(key, (None, None))
     if since is not None and last == value:
@@ -148,7 +148,7 @@ def silence(key: str, value: Any) -> float:
 
 
 def json_object(data: bytes | None) -> dict[str, Any]:
-    """The object that a value holds as JSON; {} where there is none, or it cannot be read."""
+    """The JSON object in a value; {} if it is missing or broken."""
     try:
         value = json.loads(data or b"{}")
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""The process that trains: `python -m components.training.worker`, Huey's consumer with one thread.
+"""The training worker: `python -m components.training.worker`, Huey's consumer with one thread.
 
-With Redis there may be any number, on any machine. Without, the web server starts one as its child, which
-ends with it.
+With Redis there may be any number, on any machine. Without, the web server starts one as its child process,
+which ends with it.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from components.training.queue import LOST, finish, sign, train_task
 from components.training.store import StoreUnavailable
 
 ROOT = Path(__file__).parents[2]
-CHILD = "--child"  # of a web server: its standard input closes when that ends
-POLL_SECONDS = 0.5  # at most, between two looks at SQLite; Redis tells by itself
+CHILD = "--child"  # of a web server: ends when its standard input closes
+POLL_SECONDS = 0.5  # at most, between two polls of SQLite; Redis notifies
 RETRY_SECONDS = 5.0  # at most, between two attempts to reach Redis
 HEARTBEAT_SECONDS = 2.0
 RESTART_SECONDS = 10.0  # at least, between two starts
-SHUTDOWN_SECONDS = 1.0  # for a training to end by itself
-NICENESS = 5  # what serves pages goes first (see `os.nice`)
+SHUTDOWN_SECONDS = 1.0  # on SIGTERM, for a training to end by itself
+NICENESS = 5  # pages have priority (see `os.nice`)
 
 
 class ChildWorker:
-    """The worker of a web server, started when it is first needed, and again when it has ended."""
+    """The worker process of a web server, started when first needed, and again after it has ended."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
         self.lock, self.started = threading.Lock(), -RESTART_SECONDS
 
     def ready(self) -> None:
-        """Start the process unless it runs, or has only just been started."""
+        """Start the process unless it runs or was started less than RESTART_SECONDS ago."""
         with self.lock:
             if self.process is not None and self.process.poll() is None:
                 return
@@ -60,8 +60,8 @@ class ChildWorker:
         except OSError as problem:  # no memory, or too many processes
             logging.getLogger(__name__).error("no training worker can be started: %s", problem)
             return
-        self.ending = weakref.finalize(self, _end, self.process)  # it goes with its application
-        if not failed:  # it will sign by itself in a moment
+        self.ending = weakref.finalize(self, _end, self.process)  # ends with its application
+        if not failed:  # until its own first heartbeat
             with suppress(StoreUnavailable):
                 sign()
 
@@ -91,7 +91,7 @@ def main() -> None:
     huey = train_task().huey
     huey.signal(SIGNAL_INTERRUPTED)(lambda _, task: finish(task.args[0], LOST))
     threading.Thread(target=_beat, daemon=True).start()
-    with suppress(ImportError):  # each training will say so
+    with suppress(ImportError):  # each training will report it
         importlib.import_module("learning.training")
     huey.create_consumer(
         periodic=False,
@@ -101,7 +101,7 @@ def main() -> None:
 
 
 def _beat() -> None:
-    """The heartbeat, in the store and as a file for a container's health check."""
+    """Write the heartbeat to the store, and touch a file for the container's health check."""
     while True:
         with suppress(StoreUnavailable, OSError):
             sign()

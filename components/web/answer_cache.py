@@ -15,7 +15,7 @@ MAX_CACHE_BYTES = 64 * 2**20  # of a process
 
 
 def answer_cache(max_bytes: int = MAX_CACHE_BYTES):
-    """A function of a key and of what computes its bytes; the least recently used go first."""
+    """A function that memoises bytes by key; the least recently used are dropped first."""
 
     @cached(LRUCache(max_bytes, len), key=lambda key, compute: key, condition=Condition())
     def cached_answer(key: Hashable, compute: Callable[[], bytes]) -> bytes:
@@ -25,7 +25,7 @@ def answer_cache(max_bytes: int = MAX_CACHE_BYTES):
 
 
 def made(key: Hashable, make: Callable[[], str | bytes], *, free: bool = False) -> bytes:
-    """The cached answer, or a computed one, cached unless the key is None. free: it costs no budget."""
+    """The cached or newly computed answer; with key None it is not cached. free: not charged."""
 
     def computed() -> bytes:
         with nullcontext() if free else budget.work():

@@ -34,7 +34,7 @@ UNKNOWN_PROXY = "requests come through a proxy: set TRUSTED_PROXIES, or all who 
 
 
 class Busy(Exception):
-    """A refusal for now, with its HTTP status; `seconds` until it is worth another try."""
+    """A temporary refusal with its HTTP status; `seconds` until a retry."""
 
     def __init__(self, status: int, words: str, seconds: float) -> None:
         self.status, self.seconds = status, max(1, math.ceil(seconds))
@@ -42,7 +42,7 @@ class Busy(Exception):
 
 
 class Budget:
-    """Processor seconds that clients owe, and the queue for the processor; safe for threads."""
+    """The processor seconds that each client owes, and the queue for the processor. Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, workers: int = WORKERS) -> None:
         self.clock, self.workers, self.change = clock, workers, threading.Condition()
@@ -61,7 +61,7 @@ class Budget:
 
     @contextmanager
     def turn(self, client: str, price: float = 0.0) -> Iterator[None]:
-        """Work when it is this client's turn; it is charged the time, and `price`. Raises Busy."""
+        """Wait for this client's turn, then charge it the time of the block, and `price`. Raises Busy."""
         place = object()
         with self.change:
             if (owed := self.owed(client)) >= BURST:
@@ -83,7 +83,7 @@ class Budget:
                 self._start_next()
 
     def _share(self, place: object) -> float:
-        """Seconds that the client at a place owes, and that its places count."""
+        """The priority of a place, smaller first: what its client owes, with the places it holds."""
         clients = [*self.waiting.values(), *self.working.values()]
         client = self.waiting[place]
         return self.owed(client) + PLACE_PRICE * clients.count(client)
@@ -96,7 +96,7 @@ class Budget:
 
 
 def guard(server: Flask, *, proxies: int) -> None:
-    """Give a server a budget; log once that requests come through a proxy that the settings do not name."""
+    """Add a budget to a server; warn once if requests come through a proxy that the settings do not name."""
     server.extensions["budget"], warned = Budget(), bool(proxies)
     server.register_error_handler(Busy, refused)
 
@@ -110,7 +110,7 @@ def guard(server: Flask, *, proxies: int) -> None:
 
 @contextmanager
 def work(price: float = 0.0) -> Iterator[None]:
-    """Work for the client of this request. Raises Busy, and RuntimeError on a route that is not `costly`."""
+    """Compute within the client's budget. Raises Busy; RuntimeError on a route that is not `costly`."""
     if not current_facts().costly:
         raise RuntimeError(f"{request.path} takes a turn, and must be declared costly")
     with current_app.extensions["budget"].turn(client(request), price):
@@ -122,7 +122,7 @@ def work(price: float = 0.0) -> Iterator[None]:
 
 
 def client(request: Request) -> str:
-    """Who asks: an IPv4 address, or the network of an IPv6 address; "" for all that have none."""
+    """The client of a request: an IPv4 address, or the /64 network of an IPv6 address; "" if unknown."""
     try:
         address = ip_address(request.remote_addr or "")
     except ValueError:
@@ -133,7 +133,7 @@ def client(request: Request) -> str:
 
 
 def refused(busy: Busy) -> Response:
-    """The answer to a refused request: JSON, or text for a reader's browser."""
+    """The response to a refused request: JSON, or plain text for a browser."""
     page = request.accept_mimetypes.best_match(["application/json", "text/html"]) == "text/html"
     answer = Response(str(busy), mimetype="text/plain") if page else jsonify(error=str(busy))
     answer.status_code = busy.status

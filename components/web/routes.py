@@ -16,7 +16,7 @@ SECRET = re.compile("[0-9a-f]{16,}")
 
 @dataclass(frozen=True, kw_only=True)
 class RouteFacts:
-    """What the guards of a server must know of a route.
+    """What caches and guards must know of a route.
 
     cacheable: its answer is the same for all who ask the same with the same cookies; a cache may give it to
     them for some seconds, unless it says `no-store` or the address has a secret;
@@ -65,11 +65,6 @@ def check(server: Flask) -> None:
 
 
 def current_facts() -> RouteFacts:
-    """The facts of the route of this request; UNROUTED where no route takes it. Raises UndeclaredRoute."""
-    if request.url_rule is None:
-        return UNROUTED
-    try:
-        facts: RouteFacts = current_app.extensions["route_facts"][request.endpoint]
-    except KeyError:
-        raise UndeclaredRoute(f"{request.url_rule.rule} has no facts") from None
-    return facts
+    """The facts of the route of this request; UNROUTED where no route takes it."""
+    facts: dict[str, RouteFacts] = current_app.extensions["route_facts"]
+    return facts.get(request.endpoint or "", UNROUTED)

@@ -1,4 +1,4 @@
-"""What every answer says to the browser, how large a body may be, and what Dash is asked at all."""
+"""Security headers of every response, limits of request bodies, and refusal of malformed callbacks."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from components.language.scene import WrongValue
 from components.settings import Settings
 from components.web.routes import SECRET, check, current_facts
 
-MAX_BODY_BYTES = 2**20  # a film's file may have more
+MAX_BODY_BYTES = 2**20  # uploads of files may be larger
 CACHE_SECONDS = 5  # in nginx: a changed file is seen soon
-BYTES = "application/octet-stream"  # a form of another site cannot send it
-HEALTH = "/healthz"  # what watches the server asks here, by whatever name it has for it
-EMBED = "embed"  # the endpoint whose pages may stand in a frame of any page
+BYTES = "application/octet-stream"  # forms of other sites cannot send this content type
+HEALTH = "/healthz"  # monitoring may use any host name here
+EMBED = "embed"  # the endpoint that any site may show in a frame
 CALLBACKS = "/_dash-update-component"
 MALFORMED = (LookupError, TypeError, AttributeError, ValueError, RecursionError, DashException)
 DOCUMENTS = ("text/html", "image/svg+xml")  # what a browser shows as a page, and may run scripts in
@@ -43,14 +43,14 @@ DOCUMENT_HEADERS = {
 
 
 class Cookie(SecureCookieSessionInterface):
-    """Who asked for a training; over https, only over https."""
+    """The session cookie; over HTTPS it is marked Secure."""
 
     def get_cookie_secure(self, app: Flask) -> bool:
         return request.is_secure
 
 
 def secure(app: Dash, setting: Settings) -> None:
-    """Headers and bounds for every route of an application that has all its callbacks."""
+    """Add headers, limits and the session cookie to an application that has all its routes."""
     server = app.server
     check(server)
     server.config |= {
@@ -68,7 +68,7 @@ def secure(app: Dash, setting: Settings) -> None:
 
 
 def headers(answer: Response) -> Response:
-    """Headers for safety, and for how long nginx may keep the answer for others.
+    """Security headers, and for how many seconds nginx may cache the response for everyone.
 
     Only documents need those that a browser applies to a page and to all it fetches. A page may be framed by
     its own site, an embed by anyone.
@@ -94,22 +94,22 @@ def headers(answer: Response) -> Response:
 
 
 def known(hosts: tuple[str, ...]) -> None:
-    """400 for a host that is not ours: links in the answer would lead there. Health has any."""
+    """Refuse a host name that is not ours, to which links would lead. The health check may use any."""
     if hosts and request.path != HEALTH and not host_is_trusted(request.host.lower(), hosts):
         raise WrongValue("Host", "this server has another name", list(hosts))
 
 
 def from_own_page(what: str) -> None:
-    """400 for a POST that a page of another site could have its visitor send. Raises WrongValue.
+    """Refuse a POST that could come from another site (CSRF). Raises WrongValue.
 
-    A form cannot have this content type, and a script of another site must ask first, which nothing allows.
+    A form cannot send this content type, and for a script of another site the browser asks first, in vain.
     """
     if request.mimetype != BYTES:
         raise WrongValue(what, f"this needs the content type {BYTES}", BYTES)
 
 
 def body(*, cache: bool = True) -> bytes:
-    """The body, all of it. Raises RequestEntityTooLarge; one without a length Werkzeug would cut."""
+    """The whole body of the request. Raises RequestEntityTooLarge; Werkzeug would truncate a chunked body."""
     data = request.get_data(cache=cache)
     if request.content_length is None and len(data) >= (request.max_content_length or MAX_BODY_BYTES):
         raise RequestEntityTooLarge
@@ -122,7 +122,7 @@ def too_large(_: RequestEntityTooLarge) -> ResponseReturnValue:
 
 
 def callback(dispatch, *args: object, **kwargs: object) -> ResponseReturnValue:
-    """What Dash answers to a callback; 400 for a body that is none of this application's, instead of 500."""
+    """Dash's response to a callback; 400 instead of 500 if the body is malformed."""
     body()
     try:
         answer: ResponseReturnValue = dispatch(*args, **kwargs)

@@ -43,11 +43,11 @@ Sockets = dict[int, Any]
 
 
 def listen(application: Any, host: str, port: int) -> Sockets:
-    """The sockets of a server, which accepts connections from now on. Raises OSError, ValueError."""
+    """Start to listen; the sockets of the server. Raises OSError, ValueError."""
     # One heap for all threads: glibc keeps for each what it has had at its worst, 200 MB after some uploads.
     _glibc("mallopt", ARENA_MAX, 1)
     sys.setswitchinterval(SWITCH_SECONDS)
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a queue is no mishap
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # requests may wait
     sockets: Sockets = {}
     limit = _connection_limit()
     create_server(application, map=sockets, host=host, port=port, connection_limit=limit, **WAITRESS)
@@ -68,7 +68,7 @@ def run(sockets: Sockets) -> None:
 
 
 def _finish(sockets: Sockets) -> None:
-    """Accept nobody new; answer the requests under way, for some seconds."""
+    """Accept no new connections; finish the requests under way, within STOP_SECONDS."""
     for listener in [each for each in sockets.values() if each.accepting]:
         wasyncore.dispatcher.close(listener)
     start = time.monotonic()
@@ -81,7 +81,7 @@ def _finish(sockets: Sockets) -> None:
 
 
 def _connection_limit() -> int:
-    """How many connections the open files of this process allow; raises their soft limit first."""
+    """The number of connections that the limit of open files allows; raises the soft limit first."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_CONNECTIONS * FILES_PER_CONNECTION
     allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
@@ -90,25 +90,25 @@ def _connection_limit() -> int:
 
 
 def give_back() -> None:
-    """Give the system what is free in the midst of the heap: glibc alone gives back what lies at its end."""
+    """Return free memory inside the heap to the system; glibc by itself returns only its end."""
     _glibc("malloc_trim", 0)
 
 
 def _glibc(name: str, *numbers: int) -> None:
     function = getattr(ctypes.CDLL(None), name, None)
-    if function:  # elsewhere there is nothing to do
+    if function:  # other C libraries do not need it
         function(*numbers)
 
 
 class Masked(logging.Formatter):
-    """A record without the keys of runs, which an address or an error may quote."""
+    """A log formatter that masks keys of runs, which addresses and errors may quote."""
 
     def format(self, record: logging.LogRecord) -> str:
         return SECRET.sub("-", super().format(record))
 
 
 class OneLine(Masked):
-    """A record in one line, with its exception: what happened, and the calls that led there, in order."""
+    """A log formatter for one line: the message, the exception, and the calls that led to it."""
 
     def formatException(self, ei: Any) -> str:
         kind, error, way = ei
@@ -120,7 +120,7 @@ class OneLine(Masked):
 
 
 def log_errors(level: str) -> None:
-    """Warnings and errors on standard error, a line each; with "debug" whole tracebacks."""
+    """Log warnings and errors to standard error, one line each; with "debug", whole tracebacks."""
     kind = Masked if level == "debug" else OneLine
     handler = logging.StreamHandler()
     handler.setFormatter(kind("%(asctime)s %(levelname)s %(message)s"))

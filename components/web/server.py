@@ -52,7 +52,7 @@ def add_routes(server: Flask) -> None:
 
 
 def add_figures(routes: Flask | Blueprint) -> None:
-    """What figures ask for, and what a wrong value and an unknown scene are answered with."""
+    """Register what figures request, and the error responses for wrong values and unknown scenes."""
     facts = RouteFacts(cacheable=True, cross_origin=True, costly=True)
     route(routes, "/recipe/<slug>", "recipe", recipe, facts)
     route(routes, "/still/<slug>.svg", "still", lambda slug: picture("still", slug, stills.SVG), facts)
@@ -89,7 +89,7 @@ def packed(scene: Scene, choices: Choices) -> str:
 
 
 def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
-    """All that a player needs: recipe, choices, text."""
+    """All data for a player: recipe, choices, text."""
     data = document(built(scene, choices)) | scene.json()
     data |= {"chosen": dict(choices), "text": scene.text.json()}
     data["formula"] = data["formula"] and text.formula(data["formula"])
@@ -102,7 +102,7 @@ def picture(kind: str, slug: str, mime_type: str) -> Response:
 
 
 def preview(name: str) -> Response:
-    """The PNG that networks show beside a link: of a scene in any state, or of a page that is not a scene."""
+    """The link preview, a PNG: of a scene in any state, or of a page that is not a scene."""
     page = front_pages().get(name)
     return picture(name, page.slug, stills.PNG) if page else picture("preview", name, stills.PNG)
 
@@ -118,7 +118,7 @@ def once(query) -> dict[str, str]:
 
 
 def fresh(text: str | bytes, mime_type: str) -> Response:
-    """An answer that the browser keeps and asks about again, by its ETag."""
+    """A response with an ETag, which browsers revalidate."""
     body = text.encode() if isinstance(text, str) else text
     answer = Response(body, mimetype=mime_type)
     answer.set_etag(hashlib.sha256(body).hexdigest()[:20])
@@ -149,13 +149,13 @@ def full_bundle_notice() -> str:
 
 @cache
 def bundle() -> tuple[str, bytes]:
-    """The drawing library: its name, with a fingerprint, and its text. The light one where npm is."""
+    """The Plotly bundle: its name, with a fingerprint, and its code; the small one if npm has fetched it."""
     code = library_code().encode()
     return f"plotly-{hashlib.sha256(code).hexdigest()[:12]}.js", code
 
 
 def library(name: str) -> Response | tuple[Response, int]:
-    """The drawing library, and the typefaces."""
+    """The response with the Plotly bundle, or a typeface."""
     known, code = bundle()
     if name in fonts.files():
         answer = Response(fonts.files()[name], mimetype="font/woff2")

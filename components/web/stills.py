@@ -47,7 +47,7 @@ def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
 
 
 def kept(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
-    """The file of a picture, drawn and written first if need be; without a folder to write to, drawn."""
+    """The file of a picture, which is drawn and written first if it is missing and the folder is writable."""
     path = folder() / version() / "-".join((kind, scene.slug, *query.values()))
     with suppress(OSError):
         return path.read_bytes()
@@ -65,7 +65,7 @@ def folder() -> Path:
 
 
 def draw_cards() -> None:
-    """The files of all cards; those of other versions are deleted."""
+    """Draw the cards that are missing; delete those of other versions."""
     for other in folder().glob("*"):
         if other.name != version():
             shutil.rmtree(other, ignore_errors=True)
@@ -103,7 +103,7 @@ def undressed(slug: str, moving: bool) -> str:
 
 
 def cards() -> Iterator[Wanted]:
-    """The cards of each scene; those of one recipe after one another."""
+    """The cards of all scenes; those of one recipe in a row."""
     for scene, look in product(scenes().values(), theme.THEMES):
         yield "card", scene, {"theme": look}
 
@@ -118,7 +118,7 @@ def previews() -> Iterator[Wanted]:
 
 @cache
 def version() -> str:
-    """A fingerprint of all that pictures are drawn from: the code, the films that are shipped, typefaces."""
+    """A fingerprint of everything that pictures depend on: code, shipped films, typefaces."""
     files = sorted(path for pattern in DRAWN_FROM for path in ROOT.glob(pattern) if path.is_file())
     files += preview.FONT_FILES
     digest = hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in files))
