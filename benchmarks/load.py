@@ -10,6 +10,7 @@ Each server takes the hall twice, without a restart: a cache fills the first tim
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import contextlib
 import json
@@ -206,6 +207,7 @@ def visited(
     command: list[str],
     paths: tuple[str, ...],
     *,
+    viewers: int,
     proxied: bool = False,
     arriving: float = ARRIVING,
 ) -> dict:
@@ -222,7 +224,7 @@ def visited(
         hall = Hall(port)
         sizes, used, start = [memory(server)], processor(server), time.perf_counter()
         for _ in range(ROUNDS):
-            asyncio.run(crowd(act, hall, files, viewers=VIEWERS, arriving=arriving))
+            asyncio.run(crowd(act, hall, files, viewers=viewers, arriving=arriving))
             sizes.append(memory(server))
         return {
             "hall": hall,
@@ -260,8 +262,13 @@ def percentiles(took: list[float]) -> str:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        description="A lecture hall at the server, and at a naive Dash application."
+    )
+    parser.add_argument("--viewers", type=int, default=VIEWERS, help="in the hall (default: %(default)s)")
+    viewers: int = parser.parse_args().viewers
     print(
-        f"{VIEWERS} viewers, who come within {ARRIVING:.0f} s and play for {PLAYING:.0f} s each;"
+        f"{viewers} viewers, who come within {ARRIVING:.0f} s and play for {PLAYING:.0f} s each;"
         " then as many again.\n"
     )
     print(
@@ -275,7 +282,7 @@ def main() -> None:
         ("Normscape behind nginx", ours, ("/layernorm",), OURS, True),
         ("naive Dash", naive, ("/",), NAIVE, False),
     ):
-        got = visited(act, command, paths, proxied=proxied)
+        got = visited(act, command, paths, viewers=viewers, proxied=proxied)
         hall: Hall = got["hall"]
         every = hall.took + hall.played
         sizes = ", ".join(map(" → ".join, zip(*got["memory"], strict=True)))
@@ -298,20 +305,20 @@ def main() -> None:
             if hall.wanted
             else "all: the browser's own"
         )
-        each = f"{len(hall.played) / VIEWERS / ROUNDS / PLAYING:.1f}"
+        each = f"{len(hall.played) / viewers / ROUNDS / PLAYING:.1f}"
         times = percentiles(hall.played) if hall.played else "–"
         print(f"| {name} | {each} | {ticks} | {times} | {used / ROUNDS:.1f} |")
-    at_once()
+    at_once(viewers)
 
 
-def at_once() -> None:
+def at_once(viewers: int) -> None:
     print(
-        f"\n| {VIEWERS} open the gallery at once, twice | requests a visit | p50 / p95 / p99 of an"
+        f"\n| {viewers} open the gallery at once, twice | requests a visit | p50 / p95 / p99 of an"
         " answer, ms | of a whole visit, ms | errors | processor of the server for one hall, s |"
     )
     print("| --- | --- | --- | --- | --- | --- |")
     for name, proxied in (("alone", False), ("behind nginx", True)):
-        got = visited(gallery, OURS, ("/", "/layernorm"), proxied=proxied, arriving=0)
+        got = visited(gallery, OURS, ("/", "/layernorm"), viewers=viewers, proxied=proxied, arriving=0)
         hall: Hall = got["hall"]
         times = f"{percentiles(hall.took)} | {percentiles(hall.visits)}"
         each = len(hall.took) / len(hall.visits)
